@@ -91,7 +91,14 @@ impl SweepResults {
         (0..self.points.count()).map(mean).collect()
     }
 
-    /// Returns the best points. `None` if the metric has a mean at fewer than two points, or is equal at all points.
+    /// Returns the number of replications of a point that completed their work.
+    fn completed(&self, point: usize) -> usize {
+        let is_completed = |row: &&SweepRow| row.outcome == ReplicationOutcome::Completed;
+        self.rows(point).iter().filter(is_completed).count()
+    }
+
+    /// Returns the best points. A point is best only if no point with a mean completes more replications. `None` if the
+    /// metric has a mean at fewer than two points, or is equal at all points.
     pub fn best(&self, metric: &str) -> Option<BestPoint> {
         let means = self.means(metric);
         let told = means.iter().flatten().count();
@@ -99,10 +106,11 @@ impl SweepResults {
             return None;
         }
         let side = better(metric);
-        let ranked = means
-            .iter()
-            .enumerate()
-            .filter_map(|(p, m)| Some((p, (*m)?)));
+        let with_mean = || (0..means.len()).filter(|p| means[*p].is_some());
+        let most = with_mean().map(|p| self.completed(p)).max();
+        let ranked = with_mean()
+            .filter(|p| Some(self.completed(*p)) == most)
+            .filter_map(|p| Some((p, means[p]?)));
         let order = |a: f64, b: f64| match side {
             BetterDirection::Higher => b.total_cmp(&a),
             BetterDirection::Lower => a.total_cmp(&b),

@@ -308,29 +308,38 @@ fn grows_until_end(metric: &str) -> bool {
 const ONLY_END_TIME_DIFFERS: &str = "The variants differ only in the time of the last event, which does not rank them: no JobSet finished and none \
      restarted. To compare them, add faults to the scenario or use --fail POD:exit=1.";
 
+/// Returns the metric of the conclusion: the most relevant one in which two variants differ.
+fn deciding_metric(all: &VariantComparison) -> Option<&str> {
+    let (mut ranked, _) = split_by_difference(all);
+    if has_running(all) {
+        ranked.retain(|metric| !grows_until_end(metric));
+    }
+    ranked.retain(|metric| {
+        let mut own = all.paired.iter().filter(|p| p.metric == *metric);
+        own.any(|p| p.verdict != CompareVerdict::NoDifference)
+    });
+    let headline = HEADLINES.iter().find_map(|headline| {
+        let mut own = ranked.iter();
+        own.find(|metric| is_headline_metric(metric, headline))
+    });
+    headline.or(ranked.first()).copied()
+}
+
 /// Returns the conclusion: the best variant and its margin, or that no variant is best.
 pub fn conclusion(all: &VariantComparison) -> String {
-    let (mut told, _) = split_by_difference(all);
-    let differ = !told.is_empty();
-    if has_running(all) {
-        told.retain(|metric| !grows_until_end(metric));
-    }
-    let has_pairs = |metric: &&&str| {
-        let mut own = all.paired.iter().filter(|p| p.metric == **metric);
-        own.any(|p| p.verdict != CompareVerdict::NoDifference)
-    };
-    let asked = HEADLINES.iter().find_map(|headline| {
-        let mut fit = told.iter().filter(has_pairs);
-        fit.find(|metric| is_headline_metric(metric, headline))
-    });
-    let Some(metric) = asked.or_else(|| told.iter().find(has_pairs)) else {
-        return match told.is_empty() {
-            true if differ => ONLY_END_TIME_DIFFERS.to_owned(),
-            true => "The variants do not differ in any metric.".to_owned(),
-            false => "No metric has values for two variants in the same replication.".to_owned(),
+    let Some(metric) = deciding_metric(all) else {
+        let (differing, _) = split_by_difference(all);
+        let is_ranked = |metric: &&str| !(has_running(all) && grows_until_end(metric));
+        let text = if differing.is_empty() {
+            "The variants do not differ in any metric."
+        } else if differing.iter().any(is_ranked) {
+            "No metric has values for two variants in the same replication."
+        } else {
+            ONLY_END_TIME_DIFFERS
         };
+        return text.to_owned();
     };
-    let pairs: Vec<&PairedEstimate> = all.paired.iter().filter(|p| p.metric == *metric).collect();
+    let pairs: Vec<&PairedEstimate> = all.paired.iter().filter(|p| p.metric == metric).collect();
     let wins = |name: &str, p: &PairedEstimate| {
         p.verdict == CompareVerdict::A && p.a == name
             || p.verdict == CompareVerdict::B && p.b == name
@@ -401,7 +410,7 @@ fn describe_unbeaten(all: &VariantComparison, metric: &str, pairs: &[&PairedEsti
     let more = among.len().saturating_sub(MAX_CONCLUSION_PAIRS);
     if more > 0 {
         among.truncate(MAX_CONCLUSION_PAIRS);
-        among.push(format!("{} more below", count(more as u64, "pair")));
+        among.push(count(more as u64, "more pair"));
     }
     let worse = match beaten.as_slice() {
         [] => String::new(),

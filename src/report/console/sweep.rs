@@ -4,7 +4,9 @@ use super::compare::{format_metric_value, missing_value_note, unit};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use crate::sweep_selection::{axis_names, point_name, selected_metrics};
-use sim_analysis::experiment::{BetterDirection, MetricEstimate, better, warnings_of};
+use sim_analysis::experiment::{
+    BetterDirection, MetricEstimate, OutcomeCounts, better, warnings_of,
+};
 use sim_analysis::format::{column, count, wrap};
 use sim_analysis::sweep::points::short;
 use sim_analysis::sweep::results::BestPoint;
@@ -39,6 +41,9 @@ pub fn text(
         let _ = writeln!(out, "{line}");
     }
     out.push('\n');
+    let outcomes = |p: usize| all.rows(p).iter().map(|row| row.outcome);
+    let outcomes = OutcomeCounts::new((0..points.count()).flat_map(outcomes));
+    let _ = writeln!(out, "  {outcomes}");
     for axis in &identity.axes {
         let _ = writeln!(out, "  {}", short(&axis.command_line_text()));
     }

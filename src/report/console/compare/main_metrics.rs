@@ -1,8 +1,8 @@
 //! The short form of a comparison: one table of the main metrics.
 
 use super::{
-    caveats, estimates, format_metric_value, grows_until_end, has_running, is_headline_metric,
-    metric_estimates, split_by_difference,
+    caveats, deciding_metric, estimates, format_metric_value, grows_until_end, has_running,
+    is_headline_metric, metric_estimates, split_by_difference,
 };
 use crate::console::waterfall::WaterfallStyle;
 use crate::planning::columns::columns;
@@ -25,7 +25,8 @@ pub(crate) const MAIN_METRICS: [&[&str]; 8] = [
     &["cost.toComplete", "cost.total"],
 ];
 
-/// Writes one table of the main metrics in which the variants differ, and as many caveats as fit.
+/// Writes one table: the metric of the conclusion and the main metrics in which the variants differ. Caveats follow as
+/// far as they fit.
 pub(super) fn write(out: &mut String, all: &VariantComparison, style: &WaterfallStyle) {
     let (differing, _) = split_by_difference(all);
     let room = SHORT_LINES.saturating_sub(out.lines().count() + 4) / all.variants.len().max(1);
@@ -40,8 +41,15 @@ pub(super) fn write(out: &mut String, all: &VariantComparison, style: &Waterfall
         let mut own = names.iter().map(|name| of_name(name));
         own.find(|metrics| !metrics.is_empty()).unwrap_or_default()
     });
+    let mut metrics: Vec<&str> = deciding_metric(all).into_iter().collect();
+    for metric in main {
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    metrics.truncate(room.max(1));
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for metric in main.take(room.max(1)) {
+    for metric in metrics {
         rows.extend(main_rows(all, metric));
     }
     if !rows.is_empty() {

@@ -1,12 +1,16 @@
 //! Tests of `sim_analysis::sweep::results`.
 
-use sim_analysis::experiment::MeasuredMetric;
+use sim_analysis::experiment::{MeasuredMetric, ReplicationOutcome};
 use sim_analysis::sweep::points::SweepPoints;
 use sim_analysis::sweep::results::*;
 use sim_analysis::sweep::row::SweepRow;
 use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
 use std::sync::Arc;
 fn results(values: &[&[f64]]) -> SweepResults {
+    results_with(values, &|_| ReplicationOutcome::Completed)
+}
+
+fn results_with(values: &[&[f64]], outcome: &dyn Fn(usize) -> ReplicationOutcome) -> SweepResults {
     let target = SweepTarget::Values((0..values.len()).map(|i| i.to_string()).collect());
     let axes = vec![SweepAxis {
         path: "a".to_owned(),
@@ -37,7 +41,7 @@ fn results(values: &[&[f64]]) -> SweepResults {
                 replication: i as u64,
                 digest: 0,
                 end_reason: "x".to_owned(),
-                outcome: sim_analysis::experiment::ReplicationOutcome::Completed,
+                outcome: outcome(point),
                 values: values.collect(),
                 names: Arc::new(names),
                 warnings: Vec::new(),
@@ -77,4 +81,14 @@ fn a_point_without_a_number_in_some_replication_is_not_ranked() {
     assert_eq!(found.means("goodput"), [None, Some(1.25), Some(0.55)]);
     assert_eq!(found.best("goodput").unwrap().point, 1);
     assert_eq!(found.estimate(0, "goodput").absent, 1);
+}
+
+#[test]
+fn point_that_completes_fewer_replications_is_never_best() {
+    let outcome = |point: usize| match point {
+        0 => ReplicationOutcome::Failed,
+        _ => ReplicationOutcome::Completed,
+    };
+    let found = results_with(&[&[2.0, 2.1], &[1.0, 1.1], &[0.5, 0.6]], &outcome);
+    assert_eq!(found.best("goodput").unwrap().point, 1);
 }
