@@ -17,8 +17,10 @@ pub fn selected_metrics(results: &SweepResults, asked: &[String]) -> Vec<String>
         let own = names.filter(move |name| is_headline_metric(name, headline));
         own.filter(|name| results.differs(name)).cloned()
     };
+    // Points that complete fewer replications than others are not ranked, so completion needs no rank of its own.
     HEADLINES
         .into_iter()
+        .filter(|headline| *headline != "completed")
         .flat_map(fit)
         .take(MAX_SELECTED)
         .collect()

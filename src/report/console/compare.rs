@@ -308,7 +308,23 @@ fn grows_until_end(metric: &str) -> bool {
 const ONLY_END_TIME_DIFFERS: &str = "The variants differ only in the time of the last event, which does not rank them: no JobSet finished and none \
      restarted. To compare them, add faults to the scenario or use --fail POD:exit=1.";
 
-/// Returns the metric of the conclusion: the most relevant one in which two variants differ.
+/// Returns the variant that is better than every other one in a metric.
+fn winner<'a>(all: &'a VariantComparison, metric: &'a str) -> Option<&'a str> {
+    let wins = |name: &str, p: &PairedEstimate| {
+        p.verdict == CompareVerdict::A && p.a == name
+            || p.verdict == CompareVerdict::B && p.b == name
+    };
+    let is_in = |name: &str, p: &PairedEstimate| p.a == name || p.b == name;
+    let mut names = estimates(all, metric).map(|(name, _)| name);
+    names.find(|name| {
+        let pairs = all.paired.iter().filter(|p| p.metric == metric);
+        let mut own = pairs.filter(|p| is_in(name, p)).peekable();
+        own.peek().is_some() && own.all(|p| wins(name, p))
+    })
+}
+
+/// Returns the metric of the conclusion: the most relevant one in which two variants differ. Completion decides only
+/// if one variant completes more replications than every other one.
 fn deciding_metric(all: &VariantComparison) -> Option<&str> {
     let (mut ranked, _) = split_by_difference(all);
     if has_running(all) {
@@ -319,8 +335,9 @@ fn deciding_metric(all: &VariantComparison) -> Option<&str> {
         own.any(|p| p.verdict != CompareVerdict::NoDifference)
     });
     let headline = HEADLINES.iter().find_map(|headline| {
+        let decides = |metric: &str| *headline != "completed" || winner(all, metric).is_some();
         let mut own = ranked.iter();
-        own.find(|metric| is_headline_metric(metric, headline))
+        own.find(|metric| is_headline_metric(metric, headline) && decides(metric))
     });
     headline.or(ranked.first()).copied()
 }
@@ -340,17 +357,9 @@ pub fn conclusion(all: &VariantComparison) -> String {
         return text.to_owned();
     };
     let pairs: Vec<&PairedEstimate> = all.paired.iter().filter(|p| p.metric == metric).collect();
-    let wins = |name: &str, p: &PairedEstimate| {
-        p.verdict == CompareVerdict::A && p.a == name
-            || p.verdict == CompareVerdict::B && p.b == name
-    };
-    let is_in = |name: &str, p: &PairedEstimate| p.a == name || p.b == name;
-    let best = estimates(all, metric).find(|(name, _)| {
-        let mut own = pairs.iter().filter(|p| is_in(name, p)).peekable();
-        own.peek().is_some() && own.all(|p| wins(name, p))
-    });
+    let best = winner(all, metric);
     let mut text = match best {
-        Some((name, _)) => describe_best(all, name, metric, &pairs),
+        Some(name) => describe_best(all, name, metric, &pairs),
         None => describe_unbeaten(all, metric, &pairs),
     };
     if estimates(all, metric).any(|(_, e)| e.excluded() > 0) {
