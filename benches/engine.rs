@@ -4,9 +4,7 @@
 mod workload;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use sim_analysis::experiment::{
-    ExperimentRunner, ExperimentSubject, ReducedExperiment, ReplicationLimits,
-};
+use sim_analysis::experiment::{ExperimentRunner, ExperimentSubject, ReducedExperiment, ReplicationLimits};
 use sim_engine::SimulationInput;
 use sim_engine::record::DiscardSink;
 use sim_inputs::{LoadedScenario, SourceText, read_topology};
@@ -40,24 +38,15 @@ fn bench_restarts(c: &mut Criterion) {
     let mut group = c.benchmark_group("restart, engine only");
     group.sample_size(10);
     for (label, file) in [
-        (
-            "5,000 nodes, Recreate",
-            "scenarios/restart-5000-recreate.yaml",
-        ),
+        ("5,000 nodes, Recreate", "scenarios/restart-5000-recreate.yaml"),
         (
             "5,000 nodes, BlockingRecreate",
             "scenarios/restart-5000-blocking-recreate.yaml",
         ),
-        (
-            "5,000 nodes, InPlaceRestart",
-            "scenarios/restart-5000-in-place.yaml",
-        ),
+        ("5,000 nodes, InPlaceRestart", "scenarios/restart-5000-in-place.yaml"),
     ] {
-        let mut sim =
-            SimulationInput::new(&load(file, &[]).scenario).unwrap_or_else(|e| panic!("{e:?}"));
-        group.bench_function(label, |b| {
-            b.iter_custom(|runs| restart_times(&mut sim, runs))
-        });
+        let mut sim = SimulationInput::new(&load(file, &[]).scenario).unwrap_or_else(|e| panic!("{e:?}"));
+        group.bench_function(label, |b| b.iter_custom(|runs| restart_times(&mut sim, runs)));
     }
     let big = load(
         "scenarios/restart-5000-recreate.yaml",
@@ -89,11 +78,7 @@ fn bench_complete_run(c: &mut Criterion) {
 fn bench_54_days(c: &mut Criterion) {
     let scenario = load("benches/llama3-54-days.yaml", &[]).scenario;
     let mut player = ExperimentRunner::new(&scenario).unwrap_or_else(|e| panic!("{e:?}"));
-    let restarts = player
-        .simulation(42, 0)
-        .run(42, 0, &mut DiscardSink)
-        .jobsets[0]
-        .restarts;
+    let restarts = player.simulation(42, 0).run(42, 0, &mut DiscardSink).jobsets[0].restarts;
     let mut group = c.benchmark_group("with every pod");
     group.sample_size(10);
     let label = format!("54 days of 2,048 nodes, {restarts} restarts");

@@ -3,8 +3,8 @@
 //! Run it with `cargo run --release --example embed`. It uses only the public API shown by `cargo doc`.
 
 use jobset_sim::{
-    Body, Duration, Fault, JobSet, MeanEstimate, Pool, Replications, Scenario, Simulation,
-    SimulationError, SimulationOutcome, StopFlag, StopWhen, Topology,
+    Body, Duration, Fault, JobSet, MeanEstimate, Pool, Replications, Scenario, Simulation, SimulationError,
+    SimulationOutcome, StopFlag, StopWhen, Topology,
 };
 use std::ops::ControlFlow;
 
@@ -13,11 +13,7 @@ const POOL_LABEL: &str = "cloud.google.com/gke-nodepool";
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     for strategy in ["Recreate", "BlockingRecreate"] {
         let scenario = scenario(strategy)?;
-        println!(
-            "{strategy}: {} pods on {} nodes",
-            scenario.pods(),
-            scenario.nodes()
-        );
+        println!("{strategy}: {} pods on {} nodes", scenario.pods(), scenario.nodes());
 
         // Run one simulation and print its restarts.
         let outcome = Simulation::new(&scenario)?.run(scenario.seed(), 0);
@@ -26,19 +22,12 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         // Estimate the latency from ten replications on all cores.
         let estimate = latency(&scenario, 10)?;
         let [low, high] = estimate.ci95;
-        println!(
-            "  {:.2} s on average (95 %: {low:.2} to {high:.2} s)",
-            estimate.mean
-        );
+        println!("  {:.2} s on average (95 %: {low:.2} to {high:.2} s)", estimate.mean);
     }
 
     // Observe the records, and end the run as soon as the question is answered.
     let (lines, outcome) = records_until_ready(&scenario("Recreate")?)?;
-    println!(
-        "{} records, then {}:",
-        lines.len(),
-        outcome.end_reason().as_str()
-    );
+    println!("{} records, then {}:", lines.len(), outcome.end_reason().as_str());
     println!("  {}", lines.last().map_or("", String::as_str));
 
     // Stop a run from another thread.
@@ -101,19 +90,12 @@ pub fn describe_restarts(outcome: &SimulationOutcome) -> String {
             .filter(|p| p.takes >= Duration::from_millis(100))
         {
             let waited_for = piece.waited_for.as_deref().unwrap_or("no single cause");
-            text += &format!(
-                "    {:>6.2} s  {}: {waited_for}\n",
-                piece.takes.seconds(),
-                piece.what
-            );
+            text += &format!("    {:>6.2} s  {}: {waited_for}\n", piece.takes.seconds(), piece.what);
         }
     }
     for jobset in &outcome.summary().job_sets {
         let state = jobset.terminal_state;
-        text += &format!(
-            "  {} is {state} after {} restarts\n",
-            jobset.name, jobset.restarts
-        );
+        text += &format!("  {} is {state} after {} restarts\n", jobset.name, jobset.restarts);
     }
     text
 }
@@ -129,9 +111,7 @@ pub fn latency(scenario: &Scenario, n: u64) -> Result<MeanEstimate, SimulationEr
 }
 
 /// Returns all records, as lines of JSON, up to the one at which all pods are ready again.
-pub fn records_until_ready(
-    scenario: &Scenario,
-) -> Result<(Vec<String>, SimulationOutcome), SimulationError> {
+pub fn records_until_ready(scenario: &Scenario) -> Result<(Vec<String>, SimulationOutcome), SimulationError> {
     let (mut lines, mut ready) = (Vec::new(), 0);
     let mut simulation = Simulation::new(scenario)?;
     let outcome = simulation.observe(scenario.seed(), 0, |record| {

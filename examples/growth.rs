@@ -47,9 +47,7 @@ impl RecordSink for Watch {
         self.records += 1;
         match r.body {
             Body::Fault { .. } => self.fault_s = Some(r.at.seconds()),
-            Body::AllReady { ready: true, .. } if self.fault_s.is_some() => {
-                self.ready_s = Some(r.at.seconds())
-            }
+            Body::AllReady { ready: true, .. } if self.fault_s.is_some() => self.ready_s = Some(r.at.seconds()),
             _ => {}
         }
     }
@@ -66,8 +64,7 @@ struct Row {
 
 #[expect(clippy::disallowed_methods, reason = "engine time is wall time")]
 fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Result<Row, String> {
-    let mut loaded =
-        read_scenario(&root.join("scenarios").join(file), &[]).map_err(|e| e.to_string())?;
+    let mut loaded = read_scenario(&root.join("scenarios").join(file), &[]).map_err(|e| e.to_string())?;
     let scenario = &mut loaded.scenario;
     let per_job = nodes / 5;
     scenario.topology.pools[0].nodes_per_island = per_job;
@@ -124,8 +121,7 @@ fn main() -> Result<(), String> {
             rows.push(measure(root, strategy, file, nodes)?);
         }
     }
-    let mut csv =
-        String::from("strategy,nodes,restart_s,restart_ms_per_pod,bytes_per_pod,digest\n");
+    let mut csv = String::from("strategy,nodes,restart_s,restart_ms_per_pod,bytes_per_pod,digest\n");
     for r in &rows {
         println!(
             "{:15} {:6} nodes: restart {:8.2} s, {:6.2} ms/pod, {:5.0} B/pod, engine {:5.2} us/pod",
@@ -152,9 +148,7 @@ fn main() -> Result<(), String> {
             r.restart_s * 1e3 / f64::from(r.nodes)
         }),
         panel(&rows, "memory, bytes per pod", |r| r.bytes_per_pod),
-        panel(&rows, "engine, microseconds per pod", |r| {
-            r.engine_us_per_pod
-        }),
+        panel(&rows, "engine, microseconds per pod", |r| r.engine_us_per_pod),
     ];
     for name in ["reports/growth.svg", "reports/growth.png"] {
         growth_chart(

@@ -91,12 +91,7 @@ impl BudgetRow {
     }
 }
 
-const fn row(
-    name: &'static str,
-    description: &'static str,
-    unit: Unit,
-    (limit, goal): (f64, f64),
-) -> BudgetRow {
+const fn row(name: &'static str, description: &'static str, unit: Unit, (limit, goal): (f64, f64)) -> BudgetRow {
     BudgetRow {
         name,
         description,
@@ -123,12 +118,7 @@ pub const BUDGET: [BudgetRow; 18] = [
         Unit::Bytes,
         (32.0, 16.0),
     ),
-    row(
-        "memory.pod",
-        "engine memory per pod",
-        Unit::Bytes,
-        (394.0, 64.0),
-    ),
+    row("memory.pod", "engine memory per pod", Unit::Bytes, (394.0, 64.0)),
     row(
         "reading.5000",
         "reading a 5,000-node topology and a manifest, up to the first event",

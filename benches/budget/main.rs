@@ -54,15 +54,12 @@ fn main() -> ExitCode {
         eprintln!("warning: not an optimized build; the times are not meaningful");
     }
     let begin = workload::now();
-    let is_wanted = |row: &&BudgetRow| {
-        options.only.is_empty() || options.only.iter().any(|name| name == row.name)
-    };
+    let is_wanted = |row: &&BudgetRow| options.only.is_empty() || options.only.iter().any(|name| name == row.name);
     let measure = |row: &'static BudgetRow| {
         eprintln!("{}: {}", row.name, row.description);
         let value = if workload::now() - begin > MAX_TOTAL {
             Err(NoValue::Unsupported(
-                "time limit of 9 min reached by earlier rows; measure it alone with --only"
-                    .to_owned(),
+                "time limit of 9 min reached by earlier rows; measure it alone with --only".to_owned(),
             ))
         } else {
             bench.measure(row)
@@ -72,10 +69,7 @@ fn main() -> ExitCode {
     let all: Vec<Measurement> = BUDGET.iter().filter(is_wanted).map(measure).collect();
     print!("{}", render(&all, &bench, options.format));
     let missed = |m: &Measurement| m.status(&bench) == Some(Status::Missed);
-    if all
-        .iter()
-        .any(|m| matches!(m.value, Err(NoValue::Failed(_))))
-    {
+    if all.iter().any(|m| matches!(m.value, Err(NoValue::Failed(_)))) {
         return ExitCode::from(1);
     }
     if options.check && all.iter().any(missed) {
@@ -185,10 +179,7 @@ fn render(all: &[Measurement], bench: &Bench, format: OutputFormat) -> String {
     let rows = std::iter::once(HEAD.map(str::to_owned));
     let rows: Vec<[String; 6]> = rows.chain(all.iter().map(|m| m.cells(bench))).collect();
     if format == OutputFormat::Markdown {
-        let mut lines: Vec<String> = rows
-            .iter()
-            .map(|cells| format!("| {} |", cells.join(" | ")))
-            .collect();
+        let mut lines: Vec<String> = rows.iter().map(|cells| format!("| {} |", cells.join(" | "))).collect();
         lines.insert(1, "|---|---|---|---|---|---|".to_owned());
         return format!("{}\n", lines.join("\n"));
     }

@@ -5,8 +5,7 @@ use super::limits::BudgetRow;
 use super::workload::{filled_queue, hold, load, now, restart_time, root};
 use sim_analysis::experiment;
 use sim_analysis::experiment::{
-    ExperimentRunner, ExperimentSubject, PlayedVariant, ReducedExperiment, ReplicationLimits,
-    VariantComparison,
+    ExperimentRunner, ExperimentSubject, PlayedVariant, ReducedExperiment, ReplicationLimits, VariantComparison,
 };
 use sim_engine::SimulationInput;
 use sim_engine::queue::EventQueue;
@@ -88,9 +87,7 @@ impl Bench {
                 return unsupported("run `cargo test --test it allocation -- --nocapture` instead");
             }
             "kueue.50000" => return unsupported("Kueue queues are not modelled"),
-            "reading.5000" => {
-                self.shortest_attempt(|| time_action(|| simulation(RECREATE, &[])))?
-            }
+            "reading.5000" => self.shortest_attempt(|| time_action(|| simulation(RECREATE, &[])))?,
             "recreate.5000" => self.restart(RECREATE, few(&[(REPLICAS, "1")]))?,
             "in-place.5000" => self.restart(IN_PLACE, few(&[(REPLICAS, "1")]))?,
             "exclusive.5000" => self.restart(EXCLUSIVE, few(&[(REPLICAS, "50")]))?,
@@ -113,10 +110,7 @@ impl Bench {
     }
 
     /// Returns the shortest of several attempts in seconds; `once` returns the duration of one.
-    fn shortest_attempt(
-        &self,
-        mut once: impl FnMut() -> Result<Duration, String>,
-    ) -> Result<f64, String> {
+    fn shortest_attempt(&self, mut once: impl FnMut() -> Result<Duration, String>) -> Result<f64, String> {
         let began = now();
         let mut best = Duration::MAX;
         for _ in 0..ATTEMPTS {
@@ -130,9 +124,7 @@ impl Bench {
 
     fn restart(&self, file: &str, sets: Sets<'_>) -> Result<f64, String> {
         let mut simulation = simulation(file, sets)?;
-        self.shortest_attempt(|| {
-            restart_time(&mut simulation).ok_or("the run had no restart".to_owned())
-        })
+        self.shortest_attempt(|| restart_time(&mut simulation).ok_or("the run had no restart".to_owned()))
     }
 
     fn hold_model(&self, n: u32) -> Result<f64, String> {
@@ -162,9 +154,7 @@ impl Bench {
         let text = std::fs::read_to_string("/proc/self/status").map_err(|_| unknown())?;
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kib = line.and_then(|line| line.trim().strip_suffix("kB"));
-        let kib: f64 = kib
-            .and_then(|n| n.trim().parse().ok())
-            .ok_or_else(unknown)?;
+        let kib: f64 = kib.and_then(|n| n.trim().parse().ok()).ok_or_else(unknown)?;
         Ok(kib * 1024.0)
     }
 
@@ -198,8 +188,7 @@ impl Bench {
         self.shortest_attempt(|| {
             time_action(|| {
                 let on = (threads, &self.limits);
-                let all =
-                    experiment::replicate_fleet(&fleet.fleet, (1, 0..replications), on, &|_| {});
+                let all = experiment::replicate_fleet(&fleet.fleet, (1, 0..replications), on, &|_| {});
                 all.map_err(|why| why.to_string())
             })
         })
@@ -238,9 +227,7 @@ impl Bench {
         let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (*k, v.as_str())).collect();
         let scenario = load(MONTHS, &sets)?.scenario;
         let measured = ReducedExperiment::new(&scenario);
-        measured
-            .map(ExperimentSubject::Reduced)
-            .map_err(|why| why.to_string())
+        measured.map(ExperimentSubject::Reduced).map_err(|why| why.to_string())
     }
 
     fn reduced_time(&self) -> Result<f64, String> {
@@ -265,19 +252,12 @@ impl Bench {
             let played = POLICIES.map(|policy| self.variant(policy, pairs));
             let [a, b] = played;
             let played = [a?, b?];
-            let digests = |v: &PlayedVariant| -> Vec<u64> {
-                v.replications.iter().map(|r| r.digest).collect()
-            };
+            let digests = |v: &PlayedVariant| -> Vec<u64> { v.replications.iter().map(|r| r.digest).collect() };
             if digests(&played[0]) == digests(&played[1]) {
-                return Err(
-                    "both policies have equal results, so the comparison is not meaningful"
-                        .to_owned(),
-                );
+                return Err("both policies have equal results, so the comparison is not meaningful".to_owned());
             }
             let named = ("llama3", 42);
-            Ok(std::hint::black_box(VariantComparison::from_variants(
-                named, &played,
-            )))
+            Ok(std::hint::black_box(VariantComparison::from_variants(named, &played)))
         })?;
         Ok(took.as_secs_f64())
     }

@@ -30,45 +30,26 @@ const AFTER: &str = "ending";
 pub fn phases<'py>(py: Python<'py>, restarts: &[(u64, String)]) -> PyResult<Bound<'py, PyDict>> {
     let wrong = |e: csv::Error| PyValueError::new_err(e.to_string());
     let mut long = csv::Writer::from_writer(Vec::new());
-    let head = [
-        "replication",
-        "jobset",
-        "attempt",
-        "strategy",
-        "phase",
-        "takes_s",
-    ];
+    let head = ["replication", "jobset", "attempt", "strategy", "phase", "takes_s"];
     long.write_record(head).map_err(wrong)?;
     for (replication, rows) in restarts {
         let mut reader = csv::Reader::from_reader(rows.as_bytes());
         let names = reader.headers().map_err(wrong)?.clone();
         let place = |name: &str| names.iter().position(|n| n == name);
         let (Some(first), Some(end)) = (place(BEFORE), place(AFTER)) else {
-            return Err(PyValueError::new_err(
-                "the table of restarts has other columns",
-            ));
+            return Err(PyValueError::new_err("the table of restarts has other columns"));
         };
         for row in reader.records() {
             let row = row.map_err(wrong)?;
             let cell = |name: &str| place(name).and_then(|i| row.get(i)).unwrap_or("");
             for (name, takes) in names.iter().zip(row.iter()).take(end).skip(first + 1) {
                 let own = [cell("jobset"), cell("attempt"), cell("strategy")];
-                let all = [
-                    &replication.to_string(),
-                    own[0],
-                    own[1],
-                    own[2],
-                    name,
-                    takes,
-                ];
+                let all = [&replication.to_string(), own[0], own[1], own[2], name, takes];
                 long.write_record(all).map_err(wrong)?;
             }
         }
     }
-    let text = long
-        .into_inner()
-        .ok()
-        .and_then(|bytes| String::from_utf8(bytes).ok());
+    let text = long.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok());
     columns(py, &text.unwrap_or_default())
 }
 

@@ -131,12 +131,7 @@ fn phases_of<'py>(
     let seed = seed.unwrap_or(scenario.seed());
     let all = py.detach(|| {
         let mut simulation = Simulation::new(&scenario).map_err(wrong)?;
-        let one = |replication| {
-            (
-                replication,
-                restarts(&simulation.run(seed, replication).tables()),
-            )
-        };
+        let one = |replication| (replication, restarts(&simulation.run(seed, replication).tables()));
         Ok::<_, PyErr>((0..n).map(one).collect::<Vec<_>>())
     })?;
     phases(py, &all)
@@ -187,8 +182,5 @@ fn exported(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(replicate, m)?)?;
     m.add_function(wrap_pyfunction!(phases_of, m)?)?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    m.add(
-        "__all__",
-        PyList::new(m.py(), ["Run", "run", "replicate", "phases"])?,
-    )
+    m.add("__all__", PyList::new(m.py(), ["Run", "run", "replicate", "phases"])?)
 }

@@ -5,8 +5,7 @@ use crate::metrics::restarts::restart::{CauseKind, RestartCause, RestartOutcome}
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{CriticalSpan, RestartMetrics, RunView};
 use sim_api::spec::{
-    FaultAction, GateChanges, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults,
-    SilentOn, UserRequest,
+    FaultAction, GateChanges, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults, SilentOn, UserRequest,
 };
 use sim_base::{Duration, SimTime};
 
@@ -161,9 +160,7 @@ fn break_at(line: &str, width: usize) -> Option<usize> {
         return None;
     }
     let text = line.len() - line.trim_start().len();
-    let spaces = seen(line)
-        .enumerate()
-        .filter(|(_, (at, c))| *c == ' ' && *at > text);
+    let spaces = seen(line).enumerate().filter(|(_, (at, c))| *c == ' ' && *at > text);
     let mut found = None;
     for (column, (at, _)) in spaces {
         if column > width && found.is_some() {
@@ -241,9 +238,7 @@ fn gate_changes(gates: GateChanges) -> String {
         ("RestartJob", gates.restart_job),
         ("ElasticJobSet", gates.elastic_jobset),
     ];
-    let said = all
-        .iter()
-        .filter_map(|(name, on)| on.map(|on| format!("{name}={on}")));
+    let said = all.iter().filter_map(|(name, on)| on.map(|on| format!("{name}={on}")));
     let said: Vec<String> = said.collect();
     if said.is_empty() {
         String::new()
@@ -299,9 +294,7 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
 pub fn restart_title(run: &RunView<'_>, r: &RestartMetrics, number: usize) -> String {
     let end = match r.ending {
         RestartOutcome::Ready => "from the fault until every pod was ready",
-        RestartOutcome::JobSetEnded => {
-            "from the fault until the JobSet ended without becoming ready again"
-        }
+        RestartOutcome::JobSetEnded => "from the fault until the JobSet ended without becoming ready again",
         RestartOutcome::Unfinished => "from the fault to the end of the run (restart unfinished)",
     };
     format!(

@@ -10,8 +10,7 @@ pub fn format_time(at: SimTime) -> String {
     // Years of 365.2425 days, in eras of 400 years (civil-from-days algorithm for the proleptic Gregorian calendar).
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
@@ -36,14 +35,7 @@ pub fn parse_time(text: &str) -> Option<SimTime> {
             let (clock, zone) = clock.split_at_checked(clock.rfind(['+', '-'])?)?;
             let (hours, minutes) = zone.get(1..)?.split_once(':')?;
             let seconds = hours.parse::<i64>().ok()? * 3600 + minutes.parse::<i64>().ok()? * 60;
-            (
-                clock,
-                if zone.starts_with('-') {
-                    -seconds
-                } else {
-                    seconds
-                },
-            )
+            (clock, if zone.starts_with('-') { -seconds } else { seconds })
         }
     };
     let whole = clock.split_once('.').map_or(clock, |(whole, _)| whole);

@@ -155,11 +155,7 @@ impl FieldCondition {
     }
 
     /// Evaluates the condition. Fails if it needs a reference and there is none.
-    pub fn evaluate(
-        &self,
-        now: f64,
-        reference: Option<f64>,
-    ) -> Result<ConditionVerdict, ConditionError> {
+    pub fn evaluate(&self, now: f64, reference: Option<f64>) -> Result<ConditionVerdict, ConditionError> {
         let missing = || ConditionError::NoReference(self.text.clone());
         let (value, limit) = match self.limit {
             ConditionLimit::Absolute(limit) => (now, limit),
@@ -168,11 +164,7 @@ impl FieldCondition {
                 let of = reference.ok_or_else(missing)?;
                 let change = now - of;
                 // Any change relative to zero is infinite.
-                let share = if change == 0.0 {
-                    0.0
-                } else {
-                    change / of.abs()
-                };
+                let share = if change == 0.0 { 0.0 } else { change / of.abs() };
                 (share, limit)
             }
         };

@@ -25,14 +25,7 @@ const DECIMAL: [(&str, i32); 10] = [
     ("P", 15),
     ("E", 18),
 ];
-const BINARY: [(&str, u32); 6] = [
-    ("Ki", 10),
-    ("Mi", 20),
-    ("Gi", 30),
-    ("Ti", 40),
-    ("Pi", 50),
-    ("Ei", 60),
-];
+const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
 
 #[derive(Copy, Clone, Debug, PartialEq)]
 enum QuantityFormat {
@@ -73,9 +66,7 @@ pub fn parse_milli(text: &str) -> Result<i64, QuantityError> {
         return Err(QuantityError::NotQuantity { text });
     };
     let milli = quantity.scaled(3).and_then(|m| i64::try_from(m).ok());
-    milli.ok_or_else(|| QuantityError::TooLarge {
-        text: text.to_owned(),
-    })
+    milli.ok_or_else(|| QuantityError::TooLarge { text: text.to_owned() })
 }
 
 impl Quantity {
@@ -127,10 +118,7 @@ impl Quantity {
         match self.scale.saturating_add(places) {
             _ if self.digits == 0 => Some(0),
             up @ 0.. => self.digits.checked_mul(pow10(up)?),
-            down => Some(divide_away_from_zero(
-                self.digits,
-                pow10(down.saturating_neg()),
-            )),
+            down => Some(divide_away_from_zero(self.digits, pow10(down.saturating_neg()))),
         }
     }
 
@@ -178,17 +166,11 @@ fn parse_keeping_text(text: &str) -> Result<(Quantity, bool), QuantityError> {
     let scale = i32::try_from(parts.denom.len()).map_or(i32::MIN, i32::saturating_neg);
     let (magnitude, scale, read) = match format {
         QuantityFormat::Binary => {
-            let value = magnitude
-                .checked_mul(1 << exponent)
-                .ok_or(QuantityError::Number)?;
+            let value = magnitude.checked_mul(1 << exponent).ok_or(QuantityError::Number)?;
             let unit = pow10(-scale).unwrap_or(i128::MAX);
             let value = value.min(i128::from(i64::MAX).saturating_mul(unit));
             let below_one = value < unit && value > 0;
-            let format = if below_one {
-                QuantityFormat::Si
-            } else {
-                format
-            };
+            let format = if below_one { QuantityFormat::Si } else { format };
             (value, scale, format)
         }
         _ => (magnitude, scale.saturating_add(exponent), format),
@@ -202,11 +184,7 @@ fn parse_keeping_text(text: &str) -> Result<(Quantity, bool), QuantityError> {
         _ => (magnitude, scale),
     };
     let quantity = Quantity {
-        digits: if parts.negative {
-            -magnitude
-        } else {
-            magnitude
-        },
+        digits: if parts.negative { -magnitude } else { magnitude },
         scale,
         format: read,
     };
@@ -257,12 +235,7 @@ fn parse_suffix(suffix: &str) -> Option<(QuantityFormat, i32)> {
 }
 
 /// Go keeps the text of a number already in canonical form, using an approximate test.
-fn is_canonical_text(
-    parts: &QuantityParts,
-    digits: &str,
-    format: QuantityFormat,
-    exponent: i32,
-) -> bool {
+fn is_canonical_text(parts: &QuantityParts, digits: &str, format: QuantityFormat, exponent: i32) -> bool {
     let Ok(value) = digits.parse::<i64>() else {
         return false;
     };

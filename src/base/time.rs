@@ -182,11 +182,7 @@ fn scaled(number: &str, nanos: u64) -> Option<u128> {
     if whole.len() > 18 || (whole.is_empty() && fraction.is_empty()) {
         return None;
     }
-    let whole: u128 = if whole.is_empty() {
-        0
-    } else {
-        whole.parse().ok()?
-    };
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     let mut value = whole * u128::from(nanos);
     let mut unit = u128::from(nanos);
     for c in fraction.chars() {
@@ -204,10 +200,7 @@ impl fmt::Display for Duration {
         if rest == 0 {
             return write!(f, "0s");
         }
-        for (unit, nanos) in [
-            ("h", 3_600 * NANOS_PER_SECOND),
-            ("m", 60 * NANOS_PER_SECOND),
-        ] {
+        for (unit, nanos) in [("h", 3_600 * NANOS_PER_SECOND), ("m", 60 * NANOS_PER_SECOND)] {
             if rest >= nanos {
                 write!(f, "{}{unit}", rest / nanos)?;
                 rest %= nanos;

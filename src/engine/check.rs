@@ -41,10 +41,7 @@ fn check_counters(ctx: &EngineContext<'_>) {
         let (job, name) = (&s.jobs[j], s.names.job(JobId(j as u32)));
         assert_eq!(job.live, *c, "counters of {name} at {}", ctx.now);
         assert_eq!(job.pods.len(), *objects, "pods of {name} at {}", ctx.now);
-        let listed = job
-            .pods
-            .iter()
-            .all(|p| s.pods.job[p.ix()] == JobId(j as u32));
+        let listed = job.pods.iter().all(|p| s.pods.job[p.ix()] == JobId(j as u32));
         assert!(listed, "a pod of another Job is in the list of {name}");
     }
 }

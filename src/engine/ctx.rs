@@ -9,9 +9,8 @@ use super::progress::RestartProgress;
 use super::queue::EventQueue;
 use super::requests::{RequestAnswer, RequestEntry, RequestTable};
 use crate::record::{
-    AnsweredRequest, Body, Call, NO_CAUSE, NO_TICKET, ObjectRef, PolicyDecision, PolicyOutcome,
-    RecordSink, ReplicatedJobNow, SimulationRecord, StoredEvent, TicketSubject, TicketWait,
-    WorkTicket,
+    AnsweredRequest, Body, Call, NO_CAUSE, NO_TICKET, ObjectRef, PolicyDecision, PolicyOutcome, RecordSink,
+    ReplicatedJobNow, SimulationRecord, StoredEvent, TicketSubject, TicketWait, WorkTicket,
 };
 use sim_api::spec::{FeatureGates, KubeletTiming, ScenarioSpec};
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
@@ -111,11 +110,7 @@ impl EngineContext<'_> {
     }
 
     /// Sends a request like `ask`, and also returns the time at which it leaves the client.
-    fn request_with_times(
-        &mut self,
-        mark: ContextMark,
-        req: RequestEntry,
-    ) -> (SimTime, ContextMark) {
+    fn request_with_times(&mut self, mark: ContextMark, req: RequestEntry) -> (SimTime, ContextMark) {
         let (key, lane) = self.stream_key(req.subject);
         let lane = req.substream.unwrap_or(lane);
         let times = self.requests.send(self.draws, &req, (key, lane), mark.at);
@@ -156,18 +151,12 @@ impl EngineContext<'_> {
     /// Schedules an event at the end of the chain.
     pub fn schedule(&mut self, mark: ContextMark, event: SimulationEvent) {
         self.progress.awaited += u32::from(event.is_awaited());
-        self.queue
-            .push_with_ticket(mark.at, event, mark.cause, mark.ticket);
+        self.queue.push_with_ticket(mark.at, event, mark.cause, mark.ticket);
     }
 
     /// Makes the cause of `mark` the cause of everything that follows, with a wait since then. Returns the previous
     /// state for `back_to`.
-    pub fn resume(
-        &mut self,
-        mark: ContextMark,
-        waited: TicketWait,
-        about: TicketSubject,
-    ) -> ContextMark {
+    pub fn resume(&mut self, mark: ContextMark, waited: TicketWait, about: TicketSubject) -> ContextMark {
         let before = self.mark();
         let delay = self.now.since(mark.at);
         let mark = self.add_wait(mark, delay, waited, about);
@@ -177,12 +166,7 @@ impl EngineContext<'_> {
 
     /// Ends a wait that no scheduled event would have ended. The current handler becomes the cause of what follows,
     /// and the critical path continues through the wait.
-    pub fn end_wait(
-        &mut self,
-        mark: ContextMark,
-        waited: TicketWait,
-        about: TicketSubject,
-    ) -> ContextMark {
+    pub fn end_wait(&mut self, mark: ContextMark, waited: TicketWait, about: TicketSubject) -> ContextMark {
         let before = self.resume(mark, waited, about);
         self.cause = before.cause;
         before
@@ -201,13 +185,7 @@ impl EngineContext<'_> {
         self.ticket = mark.ticket;
     }
 
-    pub fn schedule_at(
-        &mut self,
-        at: SimTime,
-        waited: TicketWait,
-        about: TicketSubject,
-        event: SimulationEvent,
-    ) {
+    pub fn schedule_at(&mut self, at: SimTime, waited: TicketWait, about: TicketSubject, event: SimulationEvent) {
         let delay = at.since(self.now);
         self.schedule_after(delay, waited, about, event);
     }
@@ -241,10 +219,7 @@ impl EngineContext<'_> {
     /// Returns true if the manager's process was running at `at`, so that its webhooks respond.
     #[inline]
     pub fn is_manager_up(&self, at: SimTime) -> bool {
-        !self
-            .manager_downtimes
-            .iter()
-            .any(|&(from, to)| from <= at && at < to)
+        !self.manager_downtimes.iter().any(|&(from, to)| from <= at && at < to)
     }
 
     /// Adds an answered request to the audit log.
@@ -256,8 +231,7 @@ impl EngineContext<'_> {
         self.requests.record_response(call, answer, at);
         if self.tickets.enabled {
             let code = answer.code();
-            self.sink
-                .request_answered(&AnsweredRequest { call, code, at });
+            self.sink.request_answered(&AnsweredRequest { call, code, at });
         }
     }
 
@@ -280,20 +254,12 @@ impl EngineContext<'_> {
             TicketSubject::JobSet(js) => (self.store.jobsets[js.ix()].key, 0),
             TicketSubject::Job(job) => (self.store.jobs[job.ix()].key, 0),
             TicketSubject::Pod(pod) => (self.store.pod_key(pod), self.store.pods.index[pod.ix()]),
-            TicketSubject::Node(node) => {
-                (StreamKey::from_text(&self.store.names.nodes[node.ix()]), 0)
-            }
+            TicketSubject::Node(node) => (StreamKey::from_text(&self.store.names.nodes[node.ix()]), 0),
         }
     }
 
     /// Draws the `nth` value of a kind for an object.
-    pub fn draw(
-        &mut self,
-        purpose: StreamPurpose,
-        about: TicketSubject,
-        nth: u32,
-        dist: &Distribution,
-    ) -> Duration {
+    pub fn draw(&mut self, purpose: StreamPurpose, about: TicketSubject, nth: u32, dist: &Distribution) -> Duration {
         if let Distribution::Fixed(d) = dist {
             return *d;
         }
@@ -308,13 +274,7 @@ impl EngineContext<'_> {
     }
 
     /// Draws a uniform duration in [0, period) under that name.
-    pub fn draw_phase(
-        &mut self,
-        purpose: StreamPurpose,
-        about: TicketSubject,
-        nth: u32,
-        period: Duration,
-    ) -> Duration {
+    pub fn draw_phase(&mut self, purpose: StreamPurpose, about: TicketSubject, nth: u32, period: Duration) -> Duration {
         let draw = self.draw_name(purpose, about, nth);
         Duration((self.draws.uniform(draw) * period.0 as f64) as u64)
     }
@@ -330,12 +290,7 @@ impl EngineContext<'_> {
     }
 
     /// Draws the delay from a write to a watcher's cache; `version` is the number of changes of the object so far.
-    pub fn watch_lag(
-        &mut self,
-        watcher: StoreWatcher,
-        about: TicketSubject,
-        version: u32,
-    ) -> Duration {
+    pub fn watch_lag(&mut self, watcher: StoreWatcher, about: TicketSubject, version: u32) -> Duration {
         let dist = &self.scenario.timing.watch_lag;
         if let Distribution::Fixed(d) = dist {
             return *d;
@@ -376,13 +331,7 @@ impl EngineContext<'_> {
     }
 
     /// Emits a Kubernetes Event for an object.
-    pub fn emit_kube_event(
-        &mut self,
-        object: ObjectRef,
-        warning: bool,
-        reason: &str,
-        message: &str,
-    ) {
+    pub fn emit_kube_event(&mut self, object: ObjectRef, warning: bool, reason: &str, message: &str) {
         let (reason, message) = (self.intern(reason), self.intern(message));
         self.emit(Body::KubeEvent {
             object,

@@ -260,40 +260,26 @@ impl SimulationEvent {
         match self {
             Submit(_) | Fault(_) => EventOwner::Script,
             AgingClockDue { .. } => EventOwner::UsageAging,
-            ContainersStarted { .. } | ContainerExit { .. } | ExitNoticed { .. } => {
-                EventOwner::Kubelet
-            }
-            ContainersRestarted { .. } | ContainersStopped { .. } | AgentNotified { .. } => {
-                EventOwner::Kubelet
-            }
-            WorkerStarted { .. } | StatusWritten { .. } | KubeletDeleted { .. } => {
-                EventOwner::Kubelet
-            }
+            ContainersStarted { .. } | ContainerExit { .. } | ExitNoticed { .. } => EventOwner::Kubelet,
+            ContainersRestarted { .. } | ContainersStopped { .. } | AgentNotified { .. } => EventOwner::Kubelet,
+            WorkerStarted { .. } | StatusWritten { .. } | KubeletDeleted { .. } => EventOwner::Kubelet,
             AttemptWritten { .. } => EventOwner::Kubelet,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } => EventOwner::JobController,
             FinalizerAnswered { .. } | JobStatusAnswered { .. } => EventOwner::JobController,
             JobEventSent | OrphanReleased { .. } | JobDue(_) => EventOwner::JobController,
             JobTtlExpired { .. } | JobTtlDeletion { .. } => EventOwner::TtlController,
-            ManagerStopped(_) | ManagerRestarted | JobSetAnswered { .. } | JobObserved(_) => {
-                EventOwner::JobSetManager
-            }
+            ManagerStopped(_) | ManagerRestarted | JobSetAnswered { .. } | JobObserved(_) => EventOwner::JobSetManager,
             JobSetObserved(_) | JobSetDue(_) | JobSetPodsObserved(_) => EventOwner::JobSetManager,
             JobSetComputed(_) | FollowerAnswered { .. } => EventOwner::JobSetManager,
             LeaderObserved { .. } | LeaderDue { .. } => EventOwner::JobSetManager,
-            GarbageCollectorAnswered { .. } | GarbageCollectorObserved { .. } => {
-                EventOwner::GarbageCollector
-            }
-            GarbageCollectorDeletedJob(_) | GarbageCollectorDeletedOwned { .. } => {
-                EventOwner::GarbageCollector
-            }
+            GarbageCollectorAnswered { .. } | GarbageCollectorObserved { .. } => EventOwner::GarbageCollector,
+            GarbageCollectorDeletedJob(_) | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
             BindAnswered { .. } | CycleDone { .. } | BackoffExpired { .. } => EventOwner::Scheduler,
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => EventOwner::NodeLifecycle,
             TolerationExpired { .. } => EventOwner::NodeLifecycle,
             PodGcTick => EventOwner::PodGc,
             WorkDone { .. } | RendezvousTimedOut { .. } => EventOwner::Training,
-            HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => {
-                EventOwner::Training
-            }
+            HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => EventOwner::Training,
         }
     }
 
@@ -321,15 +307,11 @@ impl SimulationEvent {
     pub fn subject(&self) -> Option<(u8, u32)> {
         use SimulationEvent::*;
         Some(match *self {
-            ContainersStarted { pod, .. } | ContainerExit { pod, .. } | ExitNoticed { pod, .. } => {
+            ContainersStarted { pod, .. } | ContainerExit { pod, .. } | ExitNoticed { pod, .. } => (b'P', pod.0),
+            ContainersRestarted { pod, .. } | ContainersStopped { pod, .. } | AgentNotified { pod, .. } => {
                 (b'P', pod.0)
             }
-            ContainersRestarted { pod, .. }
-            | ContainersStopped { pod, .. }
-            | AgentNotified { pod, .. } => (b'P', pod.0),
-            HangDetected { pod, .. }
-            | RendezvousTimedOut { pod, .. }
-            | WorkerStarted { pod, .. } => (b'P', pod.0),
+            HangDetected { pod, .. } | RendezvousTimedOut { pod, .. } | WorkerStarted { pod, .. } => (b'P', pod.0),
             StatusWritten { pod, .. } | KubeletDeleted { pod, .. } => (b'P', pod.0),
             AttemptWritten { pod, .. } | PodDeleteAnswered { pod, .. } => (b'P', pod.0),
             FinalizerAnswered { pod, .. } | OrphanReleased { pod, .. } => (b'P', pod.0),
@@ -341,9 +323,7 @@ impl SimulationEvent {
             JobTtlExpired { job, .. } | JobTtlDeletion { job, .. } => (b'J', job.0),
             GarbageCollectorObserved { job, .. } => (b'J', job.0),
             JobSetAnswered { job, .. } if job.is_some() => (b'J', job.0),
-            JobSetAnswered { jobset, .. } | GarbageCollectorDeletedOwned { jobset, .. } => {
-                (b'S', jobset.0)
-            }
+            JobSetAnswered { jobset, .. } | GarbageCollectorDeletedOwned { jobset, .. } => (b'S', jobset.0),
             WorkDone { jobset, .. } | CorruptionDetected { jobset, .. } => (b'S', jobset.0),
             LastCallExpired { jobset, .. } => (b'S', jobset.0),
             Submit(jobset) | JobSetObserved(jobset) | JobSetDue(jobset) => (b'S', jobset.0),
@@ -363,10 +343,7 @@ impl SimulationEvent {
         use SimulationEvent::*;
         match self {
             Submit(_) | Fault(_) | ManagerStopped(_) | ManagerRestarted | AgingClockDue { .. } => 0,
-            ContainersStarted { .. }
-            | ContainerExit { .. }
-            | ExitNoticed { .. }
-            | ContainersRestarted { .. } => 1,
+            ContainersStarted { .. } | ContainerExit { .. } | ExitNoticed { .. } | ContainersRestarted { .. } => 1,
             ContainersStopped { .. } | AgentNotified { .. } | WorkerStarted { .. } => 1,
             WorkDone { .. } | RendezvousTimedOut { .. } => 1,
             HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => 1,

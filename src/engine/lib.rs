@@ -169,12 +169,7 @@ impl SimulationInput {
     }
 
     /// Resets everything to the state before the first event.
-    fn start<'a>(
-        &'a mut self,
-        seed: u64,
-        replication: u64,
-        sink: &'a mut dyn RecordSink,
-    ) -> run::EngineRun<'a> {
+    fn start<'a>(&'a mut self, seed: u64, replication: u64, sink: &'a mut dyn RecordSink) -> run::EngineRun<'a> {
         self.queue.clear();
         self.requests.reset();
         self.draws.reset(seed, replication);
@@ -188,11 +183,7 @@ impl SimulationInput {
     }
 
     /// Restores the state of an interrupted run.
-    fn resume<'a>(
-        &'a mut self,
-        course: Snapshot,
-        sink: &'a mut dyn RecordSink,
-    ) -> run::EngineRun<'a> {
+    fn resume<'a>(&'a mut self, course: Snapshot, sink: &'a mut dyn RecordSink) -> run::EngineRun<'a> {
         let next_look = match sink.events_until_stop_check(0) {
             NO_STOP_CHECK => NO_STOP_CHECK,
             _ => 0,

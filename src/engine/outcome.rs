@@ -5,9 +5,7 @@ use super::run::EngineRun;
 use super::script::object_json;
 use super::token_bucket::{BusyTimes, TokenBucket};
 use super::{ControlPlaneComponents, diagnosis};
-use crate::record::{
-    ConditionOutcome, EndReason, JobSetOutcome, LedgerResource, ResourceUsage, RunOutcome,
-};
+use crate::record::{ConditionOutcome, EndReason, JobSetOutcome, LedgerResource, ResourceUsage, RunOutcome};
 use sim_api::spec::ClientRate;
 use sim_base::JobSetId;
 use sim_policy::TerminalState;
@@ -23,9 +21,7 @@ pub fn run_outcome(run: &mut EngineRun<'_>, end_reason: EndReason) -> RunOutcome
     let currency = &ctx.store.nodes.cluster.currency;
     let ledger = parts.accounting.ledger.close(ctx.now, currency);
     let jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
-    let jobsets = jobsets
-        .map(|js| jobset_outcome(ctx, parts, (js, end_reason)))
-        .collect();
+    let jobsets = jobsets.map(|js| jobset_outcome(ctx, parts, (js, end_reason))).collect();
     RunOutcome {
         end: ctx.now,
         end_reason,
@@ -88,16 +84,8 @@ fn jobset_outcome(
 fn resource_usages(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> Vec<ResourceUsage> {
     let plane = &ctx.scenario.control_plane;
     let (jc, gc) = (&parts.job_controller, &parts.garbage_collector);
-    let (js, s, l) = (
-        &parts.jobset_manager,
-        &parts.scheduler,
-        &parts.node_lifecycle,
-    );
-    let mut all: Vec<ResourceUsage> = ctx
-        .requests
-        .token_buckets()
-        .map(token_bucket_usage)
-        .collect();
+    let (js, s, l) = (&parts.jobset_manager, &parts.scheduler, &parts.node_lifecycle);
+    let mut all: Vec<ResourceUsage> = ctx.requests.token_buckets().map(token_bucket_usage).collect();
     let workers = |n: u32| format!("{n} workers");
     all.extend([
         usage(
@@ -140,16 +128,12 @@ fn warnings(ctx: &mut EngineContext<'_>, parts: &ControlPlaneComponents) -> Vec<
     let left = parts.script.actions_left;
     if left > 0 {
         let faults = if left == 1 { "fault" } else { "faults" };
-        warnings.push(format!(
-            "{left} scripted {faults} did not fire before the run ended"
-        ));
+        warnings.push(format!("{left} scripted {faults} did not fire before the run ended"));
     }
     warnings
 }
 
-fn token_bucket_usage(
-    (resource, rate, lane): (LedgerResource, ClientRate, &TokenBucket),
-) -> ResourceUsage {
+fn token_bucket_usage((resource, rate, lane): (LedgerResource, ClientRate, &TokenBucket)) -> ResourceUsage {
     let capacity = match resource {
         // The burst is one request and not worth printing.
         LedgerResource::NodeRequests => format!("{} requests/s", rate.qps),

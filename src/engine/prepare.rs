@@ -6,8 +6,8 @@ use crate::store::{ObjectStore, add_node_selection};
 use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::{
-    AgentMode, ContainerRule, FaultAction, JobSet, PodTemplate, ReplicatedJob, RequestVerb,
-    ScenarioSpec, ScriptedFault, UserRequest,
+    AgentMode, ContainerRule, FaultAction, JobSet, PodTemplate, ReplicatedJob, RequestVerb, ScenarioSpec,
+    ScriptedFault, UserRequest,
 };
 use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::ClusterBuilder;
@@ -83,10 +83,7 @@ impl fmt::Display for PrepareError {
             PrepareError::NeverFits { pod, reason } => {
                 write!(f, "pod {pod} can never be placed: {reason}")
             }
-            PrepareError::NoDomain {
-                replicated_job,
-                key,
-            } => write!(
+            PrepareError::NoDomain { replicated_job, key } => write!(
                 f,
                 "replicatedJob {replicated_job:?} wants exclusive placement per {key:?}, but no node has that label"
             ),
@@ -139,10 +136,7 @@ impl std::error::Error for CannotRun {}
 /// Builds the store of a scenario before the first event.
 pub fn build_store(scenario: &ScenarioSpec) -> Result<ObjectStore, CannotRun> {
     let drawn = scenario.fault_processes.is_empty();
-    assert!(
-        drawn,
-        "random faults are drawn before a run, by faults::drawn"
-    );
+    assert!(drawn, "random faults are drawn before a run, by faults::drawn");
     let cluster = ClusterBuilder::build(&scenario.topology, &resource_names(scenario));
     let more_nodes = scenario.objects.iter().any(|o| o["kind"] == "Node");
     if cluster.is_empty() && !more_nodes {
@@ -251,8 +245,7 @@ fn has_fixed_capacity(scenario: &ScenarioSpec) -> bool {
         _ => true,
     };
     // A training job ends only after all of its pods were placed.
-    let others_end =
-        scenario.jobsets.len() > 1 && scenario.training.iter().any(|t| t.work.is_some());
+    let others_end = scenario.jobsets.len() > 1 && scenario.training.iter().any(|t| t.work.is_some());
     !others_end && scenario.faults.iter().all(makes_none)
 }
 
@@ -261,9 +254,7 @@ fn has_fixed_capacity(scenario: &ScenarioSpec) -> bool {
 fn runs_indefinitely(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJob) -> bool {
     let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|w| w == name);
     let of = |rule: &ContainerRule| {
-        rule.run_for.is_some()
-            && is(&rule.jobset, &jobset.name)
-            && is(&rule.replicated_job, &rj.name)
+        rule.run_for.is_some() && is(&rule.jobset, &jobset.name) && is(&rule.replicated_job, &rj.name)
     };
     !rules.iter().any(of)
 }
@@ -316,9 +307,7 @@ fn capacity_errors<'s>(
             });
         }
     }
-    let free = |rj: &&ReplicatedJob| {
-        jobset.exclusive_key(rj).is_none() && runs_indefinitely(rules, jobset, rj)
-    };
+    let free = |rj: &&ReplicatedJob| jobset.exclusive_key(rj).is_none() && runs_indefinitely(rules, jobset, rj);
     for rj in jobset.spec.replicated_jobs.iter().filter(free) {
         let pods = u64::from(rj.replicas) * u64::from(rj.template.pods());
         let most = rooms.capacity(cluster, &rj.template.template);
@@ -333,11 +322,7 @@ fn capacity_errors<'s>(
     problems
 }
 
-fn unplaceable_job(
-    store: &mut ObjectStore,
-    jobset: &JobSet,
-    rj: &ReplicatedJob,
-) -> Option<PrepareError> {
+fn unplaceable_job(store: &mut ObjectStore, jobset: &JobSet, rj: &ReplicatedJob) -> Option<PrepareError> {
     let by_selector = jobset.selects_labelled_nodes(rj);
     let job = format!("{}-{}-0", jobset.name, rj.name);
     let mut pod = rj.template.template.clone();
@@ -346,9 +331,7 @@ fn unplaceable_job(
     }
     let key = jobset.webhook_key(rj);
     let cluster = &store.nodes.cluster;
-    let id = store
-        .templates
-        .add(cluster, pod.into(), key, AgentMode::Absent);
+    let id = store.templates.add(cluster, pod.into(), key, AgentMode::Absent);
     let template = store.templates.get(id);
     if let Some(reason) = template.facts.never_fits(cluster) {
         if is_rejected(jobset, rj) {
@@ -368,11 +351,7 @@ fn unplaceable_job(
 /// words.
 fn is_rejected(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
     let mut rjs = jobset.spec.replicated_jobs.iter();
-    let Some((stored, replicated_job)) = jobset
-        .object
-        .as_ref()
-        .zip(rjs.position(|r| r.name == rj.name))
-    else {
+    let Some((stored, replicated_job)) = jobset.object.as_ref().zip(rjs.position(|r| r.name == rj.name)) else {
         return false;
     };
     let job = objects::job_of_slot(&objects::JobSlot {

@@ -82,9 +82,7 @@ const MOMENT: Duration = Duration::from_millis(1);
 impl RestartProgress {
     /// Start of the period in which only retries happened, each of which observed all changes before it.
     pub fn quiet_since(&self) -> SimTime {
-        self.last_change
-            .max(self.caches_updated)
-            .max(self.last_stale_rejection)
+        self.last_change.max(self.caches_updated).max(self.last_stale_rejection)
     }
 
     /// Records that a request issued at `called` is rejected now.
@@ -118,8 +116,7 @@ impl RestartProgress {
     /// Records the creation of a JobSet's Job.
     pub fn record_creation(&mut self, job: JobId, made: CreatedJobs, now: SimTime) {
         if self.recreations.len() <= job.ix() {
-            self.recreations
-                .resize(job.ix() + 1, RestartCount::default());
+            self.recreations.resize(job.ix() + 1, RestartCount::default());
         }
         let again = &mut self.recreations[job.ix()];
         let late = now.since(again.start) > RECREATION_WINDOW;

@@ -96,18 +96,9 @@ impl EventQueue {
         self.push_with_ticket(at, event, cause, NO_TICKET);
     }
 
-    pub fn push_with_ticket(
-        &mut self,
-        at: SimTime,
-        event: SimulationEvent,
-        cause: u32,
-        ticket: u32,
-    ) {
+    pub fn push_with_ticket(&mut self, at: SimTime, event: SimulationEvent, cause: u32, ticket: u32) {
         self.sequence += 1;
-        assert!(
-            self.sequence < 1 << SEQUENCE_BITS,
-            "event sequence exhausted"
-        );
+        assert!(self.sequence < 1 << SEQUENCE_BITS, "event sequence exhausted");
         let class_and_sequence = u64::from(event.class()) << SEQUENCE_BITS | self.sequence;
         let pending = PendingEvent {
             at,
@@ -117,10 +108,7 @@ impl EventQueue {
         };
         let slot = self.free;
         let slot = if slot == NONE {
-            assert!(
-                self.slab.len() < NONE as usize,
-                "more than 16 million pending events"
-            );
+            assert!(self.slab.len() < NONE as usize, "more than 16 million pending events");
             self.slab.push(pending);
             self.slab.len() as u32 - 1
         } else {
@@ -152,10 +140,7 @@ impl EventQueue {
 
     /// Iterates over all pending events and their times, in no particular order.
     pub fn pending(&self) -> impl Iterator<Item = (SimTime, SimulationEvent)> {
-        let near = self
-            .due
-            .iter()
-            .chain(self.added.iter().map(|Reverse(key)| key));
+        let near = self.due.iter().chain(self.added.iter().map(|Reverse(key)| key));
         let near = near.map(|key| (*key as u64 & SLOT_MASK) as u32);
         let next = |slot: &u32| Some(self.next(*slot)).filter(|next| *next != NONE);
         let lists = self.levels.iter().flat_map(WheelLevel::heads);
@@ -178,9 +163,7 @@ impl EventQueue {
             (None, _) => self.pop_added(),
         };
         let slot = (key as u64 & SLOT_MASK) as u32;
-        let PendingEvent {
-            at, event, cause, ..
-        } = self.slab[slot as usize];
+        let PendingEvent { at, event, cause, .. } = self.slab[slot as usize];
         let ticket = self.tickets.get(slot as usize).copied();
         self.set_next(slot, self.free);
         self.free = slot;

@@ -107,8 +107,7 @@ pub struct RequestTimes {
 fn measured_latency(timing: &TimingSpec, call: Call) -> Option<&Distribution> {
     let kind = call.kind();
     let is_this = |m: &&MeasuredLatency| {
-        (m.client.as_str(), m.verb.as_str(), m.resource.as_str())
-            == (kind.client, kind.verb, kind.resource)
+        (m.client.as_str(), m.verb.as_str(), m.resource.as_str()) == (kind.client, kind.verb, kind.resource)
     };
     timing.api_measured.iter().find(is_this).map(|m| &m.latency)
 }
@@ -165,9 +164,7 @@ impl RequestTable {
         };
         RequestTable {
             bucket_index: Call::ALL.map(bucket),
-            token_buckets: rates
-                .map(|(r, rate)| (r, rate, TokenBucket::new(rate)))
-                .into(),
+            token_buckets: rates.map(|(r, rate)| (r, rate, TokenBucket::new(rate))).into(),
             latency: Call::ALL.map(|call| latency_distribution(timing, call)),
             includes_wait: Call::ALL.map(|call| {
                 let of_nodes = call.kind().bucket == Some(LedgerResource::NodeRequests);
@@ -181,9 +178,7 @@ impl RequestTable {
     }
 
     pub fn reset(&mut self) {
-        self.token_buckets
-            .iter_mut()
-            .for_each(|(_, _, lane)| lane.reset());
+        self.token_buckets.iter_mut().for_each(|(_, _, lane)| lane.reset());
         self.tally = [[NO_TALLY; CODES.len()]; Call::COUNT];
         self.step_latencies = [(StreamKey::default(), Duration::ZERO); Call::COUNT];
         self.counts_at_restart = None;
@@ -268,12 +263,8 @@ impl RequestTable {
     }
 
     /// Iterates over every token bucket with its rate.
-    pub fn token_buckets(
-        &self,
-    ) -> impl Iterator<Item = (LedgerResource, ClientRate, &TokenBucket)> {
-        self.token_buckets
-            .iter()
-            .map(|(r, rate, lane)| (*r, *rate, lane))
+    pub fn token_buckets(&self) -> impl Iterator<Item = (LedgerResource, ClientRate, &TokenBucket)> {
+        self.token_buckets.iter().map(|(r, rate, lane)| (*r, *rate, lane))
     }
 
     pub fn counts(&self) -> Vec<RequestCount> {

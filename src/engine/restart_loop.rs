@@ -10,11 +10,7 @@ use sim_api::spec::BY_SCRIPT;
 use sim_base::{JobId, SimTime};
 
 /// Returns true if only the time limit ends the loop: neither the script nor a restart limit stops it before.
-pub fn is_permanent(
-    ctx: &EngineContext<'_>,
-    parts: &ControlPlaneComponents,
-    circle: &RestartLoop,
-) -> bool {
+pub fn is_permanent(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, circle: &RestartLoop) -> bool {
     let limit = SimTime::ZERO + ctx.scenario.stop.at;
     let left = restarts_left(ctx, circle.job);
     let mut jobsets = ctx.scenario.jobsets.iter().map(|js| js.submit_at);

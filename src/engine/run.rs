@@ -45,8 +45,7 @@ impl EngineRun<'_> {
                 if self.ctx.sink.should_stop(self.events) {
                     return Some(EndReason::Stopped);
                 }
-                self.next_stop_check =
-                    self.events + self.ctx.sink.events_until_stop_check(self.events);
+                self.next_stop_check = self.events + self.ctx.sink.events_until_stop_check(self.events);
             }
             if halts && self.ctx.queue.next_at().is_none_or(|at| at >= halt) {
                 return None;
@@ -124,8 +123,7 @@ impl EngineRun<'_> {
     /// Returns true if the only remaining events are repairs that complete after the end of the run.
     fn is_waiting_for_repair(&self) -> bool {
         let circle = self.ctx.progress.livelock || self.ctx.progress.restart_loop.is_some();
-        (self.ctx.scenario.has_repairs_after_end || self.components.usage_aging.repairs_later)
-            && !circle
+        (self.ctx.scenario.has_repairs_after_end || self.components.usage_aging.repairs_later) && !circle
     }
 
     /// Schedules what is known from the start: existing objects, submissions and the script.
@@ -153,9 +151,7 @@ impl EngineRun<'_> {
     /// Schedules an event without a cause.
     fn schedule(&mut self, at: Duration, event: SimulationEvent) {
         let begun = ContextMark::default();
-        let mark = self
-            .ctx
-            .add_wait(begun, at, TicketWait::Script, TicketSubject::Nothing);
+        let mark = self.ctx.add_wait(begun, at, TicketWait::Script, TicketSubject::Nothing);
         self.ctx.schedule(mark, event);
     }
 
@@ -201,13 +197,7 @@ impl EngineRun<'_> {
         }
         match what {
             ChangeKind::Pod(..) => {
-                tell!(
-                    accounting,
-                    webhook,
-                    job_controller,
-                    jobset_manager,
-                    garbage_collector
-                );
+                tell!(accounting, webhook, job_controller, jobset_manager, garbage_collector);
                 tell!(kubelet, scheduler, node_lifecycle, pod_gc);
             }
             ChangeKind::Job(..) => {
@@ -222,9 +212,7 @@ impl EngineRun<'_> {
             ChangeKind::OwnedCreated(..) => tell!(garbage_collector),
             ChangeKind::Claim => tell!(scheduler),
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => tell!(kubelet),
-            ChangeKind::Process { .. }
-            | ChangeKind::ContainersStopped(_)
-            | ChangeKind::SilentFault { .. } => {}
+            ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::SilentFault { .. } => {}
         }
         if parts.training.has_jobs() {
             (ctx.cause, ctx.ticket) = (change.cause, change.ticket);
@@ -242,26 +230,19 @@ impl EngineRun<'_> {
         let (ctx, parts) = (&mut self.ctx, &*self.components);
         match ctx.scenario.stop.when {
             StopWhen::Time => None,
-            StopWhen::AllJobSetsFinished if diagnosis::all_finished(ctx) => {
-                Some(EndReason::AllJobSetsFinished)
-            }
+            StopWhen::AllJobSetsFinished if diagnosis::all_finished(ctx) => Some(EndReason::AllJobSetsFinished),
             _ => {
                 let quiet = ctx.now.since(ctx.progress.quiet_since()) > QUIET_PERIOD;
-                if !quiet
-                    || !parts.script.is_finished()
-                    || stale_events::has_awaited_event(ctx, parts)
-                {
+                if !quiet || !parts.script.is_finished() || stale_events::has_awaited_event(ctx, parts) {
                     return None;
                 }
-                let none_comes = parts.script.random_faults_left == 0
-                    && !parts.usage_aging.has_pending_fault(ctx.now);
+                let none_comes = parts.script.random_faults_left == 0 && !parts.usage_aging.has_pending_fault(ctx.now);
                 if !none_comes && !diagnosis::all_finished(ctx) {
                     return None;
                 }
                 let reason = diagnosis::end_reason(ctx, parts);
                 // A run with a pending deadline is not blocked.
-                (reason != EndReason::Stuck || !diagnosis::has_pending_deadline(ctx))
-                    .then_some(reason)
+                (reason != EndReason::Stuck || !diagnosis::has_pending_deadline(ctx)).then_some(reason)
             }
         }
     }

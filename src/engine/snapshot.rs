@@ -90,15 +90,10 @@ impl SnapshotOutcome {
     }
 
     /// Appends the next actions of the script, in order of time.
-    pub fn extend_script(
-        &mut self,
-        script: impl IntoIterator<Item = ScriptedFault>,
-        sink: &mut dyn RecordSink,
-    ) {
+    pub fn extend_script(&mut self, script: impl IntoIterator<Item = ScriptedFault>, sink: &mut dyn RecordSink) {
         let known = self.simulation.scenario.faults.len();
         for fault in script {
-            let comes =
-                matches!(fault.at, FaultTime::At(at) if SimTime::ZERO + at >= self.processed_until);
+            let comes = matches!(fault.at, FaultTime::At(at) if SimTime::ZERO + at >= self.processed_until);
             assert!(comes, "what is to come has its time: {:?}", fault.at);
             self.simulation.components.script.count_action(&fault);
             self.simulation.scenario.faults.push(fault);
@@ -122,15 +117,8 @@ impl SnapshotOutcome {
         })
     }
 
-    fn with_run<T>(
-        &mut self,
-        sink: &mut dyn RecordSink,
-        does: impl FnOnce(&mut EngineRun<'_>) -> T,
-    ) -> T {
-        let course = std::mem::replace(
-            &mut self.snapshot,
-            Snapshot::initial(&self.simulation.scenario, false),
-        );
+    fn with_run<T>(&mut self, sink: &mut dyn RecordSink, does: impl FnOnce(&mut EngineRun<'_>) -> T) -> T {
+        let course = std::mem::replace(&mut self.snapshot, Snapshot::initial(&self.simulation.scenario, false));
         let mut run = self.simulation.resume(course, sink);
         let done = does(&mut run);
         let told = std::mem::take(&mut run.pending_changes);

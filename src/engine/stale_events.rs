@@ -12,18 +12,12 @@ use sim_base::SimTime;
 
 /// Returns true if no component would act on the event, now or later.
 #[inline]
-pub fn is_stale(
-    ctx: &EngineContext<'_>,
-    parts: &ControlPlaneComponents,
-    at: SimTime,
-    event: SimulationEvent,
-) -> bool {
+pub fn is_stale(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, at: SimTime, event: SimulationEvent) -> bool {
     use SimulationEvent::*;
     match event {
-        ContainersStarted { .. }
-        | ContainerExit { .. }
-        | ContainersRestarted { .. }
-        | ContainersStopped { .. } => parts.kubelet.is_stale(ctx.store, at, event),
+        ContainersStarted { .. } | ContainerExit { .. } | ContainersRestarted { .. } | ContainersStopped { .. } => {
+            parts.kubelet.is_stale(ctx.store, at, event)
+        }
         JobDue(job) => parts.job_controller.is_stale(ctx.store, at, job),
         JobTtlExpired { job, incarnation } => !ttl_controller::has_expired(ctx, job, incarnation),
         JobSetDue(jobset) => parts.jobset_manager.is_stale(at, jobset),
@@ -45,12 +39,7 @@ pub fn is_stale(
 }
 
 /// Discards the data kept for a stale event whose time has come.
-pub fn discard(
-    ctx: &mut EngineContext<'_>,
-    parts: &mut ControlPlaneComponents,
-    at: SimTime,
-    event: SimulationEvent,
-) {
+pub fn discard(ctx: &mut EngineContext<'_>, parts: &mut ControlPlaneComponents, at: SimTime, event: SimulationEvent) {
     ctx.progress.awaited -= u32::from(event.is_awaited());
     match event {
         SimulationEvent::JobDue(job) => parts.job_controller.clear_timer(at, job),

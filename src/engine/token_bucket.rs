@@ -91,9 +91,7 @@ mod tests {
     fn a_burst_passes_at_once_and_the_rest_at_the_rate() {
         let mut lane = TokenBucket::new(ClientRate::new(100.0, 50));
         let at = SimTime(5 * NANOS);
-        let grants: Vec<u64> = (0..150)
-            .map(|_| lane.reserve(at).since(at).0 / 1_000_000)
-            .collect();
+        let grants: Vec<u64> = (0..150).map(|_| lane.reserve(at).since(at).0 / 1_000_000).collect();
         assert!(grants[..50].iter().all(|&g| g == 0));
         assert_eq!((grants[50], grants[51], grants[149]), (10, 20, 1000));
         assert_eq!(lane.longest_queue, 100);

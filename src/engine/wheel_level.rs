@@ -52,10 +52,7 @@ impl WheelLevel {
 
     /// Iterates over the heads of all lists.
     pub fn heads(&self) -> impl Iterator<Item = u32> {
-        self.heads
-            .iter()
-            .copied()
-            .filter(|first| *first != self.empty_marker)
+        self.heads.iter().copied().filter(|first| *first != self.empty_marker)
     }
 
     /// Returns the first non-empty place after `place` (modulo the number of places).

@@ -46,9 +46,7 @@ pub fn dist(node: &YamlNode) -> Result<Distribution, DistributionError> {
             shape: shape_of(value),
         }),
         "empirical" => empirical(value).map(Distribution::Empirical),
-        other => Err(DistributionError::UnknownName {
-            name: other.to_owned(),
-        }),
+        other => Err(DistributionError::UnknownName { name: other.to_owned() }),
     }
 }
 
@@ -76,11 +74,7 @@ pub fn empirical(node: &YamlNode) -> Result<EmpiricalDistribution, DistributionE
     let values: Result<Vec<f64>, SecondsError> = values.iter().map(read::seconds).collect();
     let values = values?;
     let weights: Vec<f64> = match node.get("weights") {
-        Some(weights) => weights
-            .items()
-            .iter()
-            .filter_map(YamlNode::as_f64)
-            .collect(),
+        Some(weights) => weights.items().iter().filter_map(YamlNode::as_f64).collect(),
         None => vec![1.0; values.len()],
     };
     if weights.len() != values.len() {

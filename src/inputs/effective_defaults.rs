@@ -61,20 +61,13 @@ pub fn effective_defaults_of(loaded: &LoadedScenario) -> Vec<EffectiveDefault> {
 }
 
 /// Adds the numbers of the fault presets. Each preset is given by its index in `list`, name and rate multiplier.
-pub(super) fn of_fault_presets(
-    presets: &[(usize, String, f64)],
-    list: &str,
-    all: &mut Vec<EffectiveDefault>,
-) {
+pub(super) fn of_fault_presets(presets: &[(usize, String, f64)], list: &str, all: &mut Vec<EffectiveDefault>) {
     for (at, name, times) in presets {
         let prefix = format!("faults.{name}.");
         let common = |a: &PresetAssumption| a.id.matches('.').count() == 1;
         let own = faults::assumptions().into_iter();
         let own = own.filter(|a| a.id.starts_with(&prefix) || common(a));
-        for a in own
-            .filter(|a| !all.iter().any(|u| u.id == a.id))
-            .collect::<Vec<_>>()
-        {
+        for a in own.filter(|a| !all.iter().any(|u| u.id == a.id)).collect::<Vec<_>>() {
             let rate = a.id.ends_with(".per1000NodeDays");
             let knob = (format!("{list}[{at}].times"), times.to_string());
             all.push(EffectiveDefault {
@@ -283,9 +276,6 @@ mod tests {
         let grace = "controlPlane.nodeMonitorGracePeriodSeconds";
         assert_eq!(of(grace, 36).as_deref(), Some(grace));
         assert_eq!(of(grace, 30), None);
-        assert_eq!(
-            of(&format!("{grace}.before1.32"), 30).as_deref(),
-            Some(grace)
-        );
+        assert_eq!(of(&format!("{grace}.before1.32"), 30).as_deref(), Some(grace));
     }
 }

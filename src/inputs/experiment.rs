@@ -4,9 +4,7 @@ use crate::read;
 use crate::schema::definitions::common::SCALES;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, YamlNode};
-use sim_api::spec::{
-    BASELINE, ExperimentSpec, ModelLevel, SweepAxis, SweepSpec, SweepTarget, VariantSpec,
-};
+use sim_api::spec::{BASELINE, ExperimentSpec, ModelLevel, SweepAxis, SweepSpec, SweepTarget, VariantSpec};
 
 pub fn read(node: &YamlNode, report: &mut DiagnosticReport) -> ExperimentSpec {
     let Some(node) = node.get("experiment") else {
@@ -17,9 +15,7 @@ pub fn read(node: &YamlNode, report: &mut DiagnosticReport) -> ExperimentSpec {
         let name = read::string(entry, "name").unwrap_or_default();
         let at = entry.get("name").map_or(entry.at, |n| n.at);
         if name.is_empty() || name == BASELINE {
-            let message = format!(
-                "{name:?} cannot be the name of a variant: it is reserved for the scenario itself"
-            );
+            let message = format!("{name:?} cannot be the name of a variant: it is reserved for the scenario itself");
             report.error(at, message);
         }
         if variants.iter().any(|known| known.name == name) {
@@ -31,8 +27,7 @@ pub fn read(node: &YamlNode, report: &mut DiagnosticReport) -> ExperimentSpec {
             let at = set.map_or(entry.at, |s| s.at);
             report.error(at, format!("variant {name:?} sets no fields"));
         }
-        let written =
-            |(key, value): &(MappingKey, YamlNode)| (key.name.clone(), value.to_json().to_string());
+        let written = |(key, value): &(MappingKey, YamlNode)| (key.name.clone(), value.to_json().to_string());
         let sets = fields.iter().map(written).collect();
         variants.push(VariantSpec { name, sets });
     }
@@ -48,9 +43,7 @@ pub fn read(node: &YamlNode, report: &mut DiagnosticReport) -> ExperimentSpec {
     ExperimentSpec {
         variants,
         replications: replications.and_then(|n| u64::try_from(n).ok()),
-        sweep: node
-            .get("sweep")
-            .map_or_else(SweepSpec::default, |s| sweep(s, report)),
+        sweep: node.get("sweep").map_or_else(SweepSpec::default, |s| sweep(s, report)),
         level: level.unwrap_or_default(),
     }
 }
@@ -71,9 +64,7 @@ fn axis(node: &YamlNode, report: &mut DiagnosticReport) -> Option<SweepAxis> {
         None => value.to_json().to_string(),
     };
     let over = match (node.get("values"), node.get("from"), node.get("to")) {
-        (Some(values), None, None) => {
-            SweepTarget::Values(values.items().iter().map(text).collect())
-        }
+        (Some(values), None, None) => SweepTarget::Values(values.items().iter().map(text).collect()),
         (None, Some(low), Some(high)) => SweepTarget::Range {
             low: text(low),
             high: text(high),

@@ -103,10 +103,7 @@ fn from_reader(file: &str, reader: impl Read) -> Result<SourceText, Diagnostics>
 fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
     let valid = String::from_utf8_lossy(&bytes[..at]);
     let line = valid.matches('\n').count();
-    let column = valid
-        .rsplit('\n')
-        .next()
-        .map_or(0, |last| last.chars().count());
+    let column = valid.rsplit('\n').next().map_or(0, |last| last.chars().count());
     // The 200 bytes from the invalid one on provide the rest of the line for the snippet.
     let after = &bytes[at..bytes.len().min(at + 200)];
     let source = SourceText {

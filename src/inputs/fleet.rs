@@ -18,8 +18,7 @@ use super::traces::{self, FaultTraces};
 use super::{dist, experiment, files, node_repair, parameters, read, training};
 use fault_traces::NamedTrace;
 use sim_api::spec::{
-    ExperimentSpec, ExposureSpec, FaultProcess, FleetJob, FleetSpec, FleetTraining, HostSelection,
-    LemonSpec, SparePool,
+    ExperimentSpec, ExposureSpec, FaultProcess, FleetJob, FleetSpec, FleetTraining, HostSelection, LemonSpec, SparePool,
 };
 use sim_base::random::Distribution;
 use sim_base::{Duration, time};
@@ -59,10 +58,7 @@ pub fn is_fleet(source: &SourceText) -> bool {
 }
 
 /// Reads a fleet from its text. Files it names are relative to the fleet file.
-pub fn parse_fleet(
-    source: &SourceText,
-    sets: &[(String, String)],
-) -> Result<LoadedFleet, Diagnostics> {
+pub fn parse_fleet(source: &SourceText, sets: &[(String, String)]) -> Result<LoadedFleet, Diagnostics> {
     let base = std::path::Path::new(&source.file).parent();
     let base = base.unwrap_or(std::path::Path::new(""));
     let loader = |name: &str| files::file_text(&base.join(name));
@@ -88,10 +84,7 @@ pub fn parse_fleet_with(
     path::apply_sets(&mut node, &overrides, sets)?;
     let mut report = DiagnosticReport::new(source, &overrides);
     let parameters = node.get("parameters").map_or(&[][..], YamlNode::entries);
-    let parameters = parameters
-        .iter()
-        .map(|(k, v)| (k.name.clone(), v.to_json()))
-        .collect();
+    let parameters = parameters.iter().map(|(k, v)| (k.name.clone(), v.to_json())).collect();
     parameters::substitute(&mut node, sets, &mut report);
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
@@ -132,9 +125,8 @@ fn convert((node, traces): (&YamlNode, &FaultTraces), report: &mut DiagnosticRep
     };
     let spares = node.get("spares");
     let lemons = node.get("lemons");
-    let chance = |of: Option<&YamlNode>, key: &str, otherwise: f64| {
-        of.and_then(|n| read::number(n, key)).unwrap_or(otherwise)
-    };
+    let chance =
+        |of: Option<&YamlNode>, key: &str, otherwise: f64| of.and_then(|n| read::number(n, key)).unwrap_or(otherwise);
     let nodes = read::u32_of(node, "nodes").unwrap_or(0);
     let spare = spares.and_then(|s| read::u32_of(s, "nodes")).unwrap_or(0);
     let mut named = NamedTrace::new(traces, nodes.saturating_add(spare));
@@ -153,9 +145,7 @@ fn convert((node, traces): (&YamlNode, &FaultTraces), report: &mut DiagnosticRep
         nodes,
         spares: SparePool {
             nodes: spare,
-            take_over: spares
-                .and_then(|s| read::duration(s, "takeOver"))
-                .unwrap_or_default(),
+            take_over: spares.and_then(|s| read::duration(s, "takeOver")).unwrap_or_default(),
         },
         job: job(node, report),
         training: training(node, report),
@@ -235,10 +225,7 @@ fn cross(fleet: &FleetSpec, node: &YamlNode, report: &mut DiagnosticReport) {
     let wanted = u64::from(fleet.job.nodes) + u64::from(fleet.job.standbys);
     let place = node.get("nodes").map_or(node.at, |n| n.at);
     if all > 10_000_000 {
-        report.error(
-            place,
-            format!("the fleet has {all} nodes; the maximum is 10,000,000"),
-        );
+        report.error(place, format!("the fleet has {all} nodes; the maximum is 10,000,000"));
     }
     if all < wanted {
         let message = format!(
@@ -254,10 +241,7 @@ fn cross(fleet: &FleetSpec, node: &YamlNode, report: &mut DiagnosticReport) {
             if process.only_lemons && rate && node.get("lemons").is_none() {
                 let error = report.error(
                     at.at,
-                    format!(
-                        "faults with cause {:?} require the field lemons",
-                        process.cause
-                    ),
+                    format!("faults with cause {:?} require the field lemons", process.cause),
                 );
                 error.suggest("lemons: {share: 0.1}");
             }

@@ -11,14 +11,7 @@ use super::schema::field_type::{FieldSchema, FieldType, ObjectSchema};
 use super::text::node::YamlNode;
 
 /// Fields that do not affect the model: metadata and experiment settings.
-const NOT_OF_THE_MODEL: [&str; 6] = [
-    "metadata",
-    "parameters",
-    "experiment",
-    "prices",
-    "seed",
-    "description",
-];
+const NOT_OF_THE_MODEL: [&str; 6] = ["metadata", "parameters", "experiment", "prices", "seed", "description"];
 
 /// Returns every value that the Fleet uses.
 pub fn effective_fleet_defaults(loaded: &LoadedFleet) -> Vec<EffectiveDefault> {
@@ -28,12 +21,7 @@ pub fn effective_fleet_defaults(loaded: &LoadedFleet) -> Vec<EffectiveDefault> {
     all
 }
 
-fn walk(
-    object: &'static ObjectSchema,
-    node: &YamlNode,
-    path: &str,
-    all: &mut Vec<EffectiveDefault>,
-) {
+fn walk(object: &'static ObjectSchema, node: &YamlNode, path: &str, all: &mut Vec<EffectiveDefault>) {
     let fields = object.fields.iter();
     for field in fields.filter(|f| !(path.is_empty() && NOT_OF_THE_MODEL.contains(&f.name))) {
         let path = match path {
@@ -58,36 +46,22 @@ fn value(
                 value(field, item, Some(node), &format!("{path}[{i}]"), all);
             }
         }
-        (FieldType::Either(_, FieldType::Object(object)), Some(node))
-            if !node.entries().is_empty() =>
-        {
+        (FieldType::Either(_, FieldType::Object(object)), Some(node)) if !node.entries().is_empty() => {
             match object.kind {
                 // A distribution counts as a single value.
                 "Distribution" => all.push(EffectiveDefault::given(path, render(node))),
                 _ => walk(object, node, path, all),
             }
         }
-        (
-            FieldType::Object(_) | FieldType::List(_) | FieldType::NonEmpty(_) | FieldType::Map(_),
-            _,
-        ) => {}
-        (
-            FieldType::Bool
-            | FieldType::Str
-            | FieldType::Line
-            | FieldType::OneOf(_)
-            | FieldType::Assignment,
-            _,
-        ) => {}
+        (FieldType::Object(_) | FieldType::List(_) | FieldType::NonEmpty(_) | FieldType::Map(_), _) => {}
+        (FieldType::Bool | FieldType::Str | FieldType::Line | FieldType::OneOf(_) | FieldType::Assignment, _) => {}
         (_, Some(node)) => {
             let text = render(node);
             if number(&text) {
                 all.push(EffectiveDefault::given(path, text));
             }
         }
-        (_, None) if number(field.default) => {
-            all.push(EffectiveDefault::by_default(path, field.default))
-        }
+        (_, None) if number(field.default) => all.push(EffectiveDefault::by_default(path, field.default)),
         (_, None) => {}
     }
 }

@@ -34,17 +34,15 @@ pub use files::{STDIN, file_text, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use fleet_defaults::effective_fleet_defaults;
 pub use kube::{
-    DECODERS, ManifestSet, manifest_sources, of_jobsets, read_manifest_path, read_manifests,
-    read_sources, stored_job, stored_jobset, stored_node, stored_pod, wrapped_documents,
+    DECODERS, ManifestSet, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources, stored_job,
+    stored_jobset, stored_node, stored_pod, wrapped_documents,
 };
 pub use presets::preset_data::preset_names;
 pub use presets::ranges::{SourcedRange, sourced};
 pub use presets::shipped::{topology_names, topology_source};
 pub use presets::{DEFAULT_VERSION, PresetAssumption, assumptions, control_plane, timing};
 pub use scenario::preset_file::{is_file as is_preset_file, read as read_preset};
-pub use scenario::{
-    LoadedScenario, parse_scenario, parse_scenario_of, read_scenario, scenario_from_manifests,
-};
+pub use scenario::{LoadedScenario, parse_scenario, parse_scenario_of, read_scenario, scenario_from_manifests};
 pub use schema::definitions::common::API_VERSION;
 pub use schema::json_schema::json_schema;
 pub use schema::reference::{FieldRow, fields as field_rows, markdown as reference_page};
@@ -59,16 +57,11 @@ pub use topology::{imported, read_noting, read_topology, written as written_topo
 /// Returns all objects of a text as API JSON, without validation. Lists are replaced by their items.
 pub fn documents(source: &SourceText) -> Result<Vec<serde_json::Value>, Diagnostics> {
     let documents = object_list::unlisted(text::yaml::parse(source)?);
-    Ok(documents
-        .iter()
-        .map(text::node::YamlNode::to_json)
-        .collect())
+    Ok(documents.iter().map(text::node::YamlNode::to_json).collect())
 }
 
 /// Parses a Kubernetes version such as `1.36`, `v1.36` or `1.36.2`.
-pub fn kubernetes_version(
-    text: &str,
-) -> Result<sim_api::spec::KubeVersion, scenario::UnmodelledSetting> {
+pub fn kubernetes_version(text: &str) -> Result<sim_api::spec::KubeVersion, scenario::UnmodelledSetting> {
     scenario::kubernetes_version(text)
 }
 
@@ -89,9 +82,7 @@ pub fn pod_names(jobsets: &[sim_api::spec::SubmittedJobSet]) -> String {
 
 /// Generates a cluster that is just large enough for JobSets given as texts with their overrides. Texts that cannot
 /// be read are skipped.
-pub fn generated_topology(
-    jobsets: &[(SourceText, Vec<(String, String)>)],
-) -> sim_api::spec::TopologySpec {
+pub fn generated_topology(jobsets: &[(SourceText, Vec<(String, String)>)]) -> sim_api::spec::TopologySpec {
     let read = |(source, sets): &(SourceText, Vec<_>)| kube::read_with_sets(source, "", sets).ok();
     let submitted = jobsets.iter().filter_map(read).flat_map(|m| m.jobsets);
     let submitted = submitted.map(|(jobset, source)| sim_api::spec::SubmittedJobSet {

@@ -70,8 +70,7 @@ pub fn retirement(repair: Option<&YamlNode>, report: &mut DiagnosticReport) -> R
         _ => None,
     };
     found.unwrap_or_else(|| {
-        let legal =
-            "never, window:FAILURES:DURATION such as window:3:7d, or life:FAILURES such as life:5";
+        let legal = "never, window:FAILURES:DURATION such as window:3:7d, or life:FAILURES such as life:5";
         report
             .error(node.at, format!("{text:?} is not a valid retirement rule"))
             .legal(legal);

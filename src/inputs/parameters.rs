@@ -17,10 +17,7 @@ pub fn substitute(node: &mut YamlNode, sets: &[(String, String)], report: &mut D
         return;
     };
     for (key, value) in parameters.entries() {
-        if matches!(
-            value.value,
-            YamlValue::Map(_) | YamlValue::Seq(_) | YamlValue::Null
-        ) {
+        if matches!(value.value, YamlValue::Map(_) | YamlValue::Seq(_) | YamlValue::Null) {
             let message = format!(
                 "parameters.{} is {}; a parameter must be a single value",
                 key.name,
@@ -30,11 +27,7 @@ pub fn substitute(node: &mut YamlNode, sets: &[(String, String)], report: &mut D
         }
         values.insert(key.name.clone(), (value.clone(), false));
     }
-    let places: Vec<_> = parameters
-        .entries()
-        .iter()
-        .map(|(key, _)| key.clone())
-        .collect();
+    let places: Vec<_> = parameters.entries().iter().map(|(key, _)| key.clone()).collect();
     if let YamlValue::Map(entries) = &mut node.value {
         for (_, value) in entries.iter_mut().filter(|(key, _)| key.name != KEY) {
             walk(value, &mut values, report);
@@ -43,15 +36,8 @@ pub fn substitute(node: &mut YamlNode, sets: &[(String, String)], report: &mut D
     let overridden = sets.iter().any(|(path, _)| !path.starts_with(KEY));
     let unused = |key: &&MappingKey| values.get(&key.name).is_some_and(|(_, used)| !used);
     let of_file = |key: &MappingKey| key.at.origin == NodeOrigin::File;
-    for key in places
-        .iter()
-        .filter(unused)
-        .filter(|key| !(overridden && of_file(key)))
-    {
-        let message = format!(
-            "unused parameter: no field of this file contains ${{{}}}",
-            key.name
-        );
+    for key in places.iter().filter(unused).filter(|key| !(overridden && of_file(key))) {
+        let message = format!("unused parameter: no field of this file contains ${{{}}}", key.name);
         let others: Vec<&str> = values
             .iter()
             .filter(|(_, (_, used))| *used)
@@ -65,16 +51,10 @@ pub fn substitute(node: &mut YamlNode, sets: &[(String, String)], report: &mut D
     }
 }
 
-fn walk(
-    node: &mut YamlNode,
-    values: &mut BTreeMap<String, (YamlNode, bool)>,
-    report: &mut DiagnosticReport,
-) {
+fn walk(node: &mut YamlNode, values: &mut BTreeMap<String, (YamlNode, bool)>, report: &mut DiagnosticReport) {
     match &mut node.value {
         YamlValue::Seq(items) => items.iter_mut().for_each(|item| walk(item, values, report)),
-        YamlValue::Map(entries) => entries
-            .iter_mut()
-            .for_each(|(_, value)| walk(value, values, report)),
+        YamlValue::Map(entries) => entries.iter_mut().for_each(|(_, value)| walk(value, values, report)),
         YamlValue::Str(text) if text.contains("${") => {
             let text = std::mem::take(text);
             node.value = put(&text, node, values, report);

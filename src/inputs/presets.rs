@@ -14,9 +14,7 @@ use super::text::node::YamlNode;
 pub use preset_data::DEFAULT_PRESET;
 use preset_data::{CONTROL_PLANE, document};
 use sim_api::spec::timing::{KubeletTiming, RealKubelet, SchedulerCost};
-use sim_api::spec::{
-    ClientRate, ControlPlane, FeatureGates, KubeVersion, PlacementRepair, TimingSpec,
-};
+use sim_api::spec::{ClientRate, ControlPlane, FeatureGates, KubeVersion, PlacementRepair, TimingSpec};
 use sim_base::Duration;
 use sim_base::random::Distribution;
 
@@ -91,9 +89,7 @@ pub fn timing() -> TimingSpec {
     let values = read::list(&root, "values");
     let dist = |id: &str| {
         let value = entry(values, id).and_then(|e| e.get("value"));
-        value
-            .and_then(|v| dist::dist(v).ok())
-            .unwrap_or(Distribution::ZERO)
+        value.and_then(|v| dist::dist(v).ok()).unwrap_or(Distribution::ZERO)
     };
     let fixed = |id: &str| match dist(id) {
         Distribution::Fixed(d) => d,
@@ -166,8 +162,7 @@ pub(super) fn render(node: &YamlNode) -> String {
     if !items.is_empty() {
         return format!("[{}]", items.join(", "));
     }
-    let entry =
-        |(k, v): &(super::text::node::MappingKey, YamlNode)| format!("{}: {}", k.name, render(v));
+    let entry = |(k, v): &(super::text::node::MappingKey, YamlNode)| format!("{}: {}", k.name, render(v));
     let entries: Vec<String> = node.entries().iter().map(entry).collect();
     format!("{{{}}}", entries.join(", "))
 }

@@ -88,8 +88,6 @@ pub fn seconds(node: &YamlNode) -> Result<f64, SecondsError> {
                 Err(SecondsError::OutOfRange { number })
             }
         }
-        _ => Err(SecondsError::NotDuration {
-            found: node.describe(),
-        }),
+        _ => Err(SecondsError::NotDuration { found: node.describe() }),
     }
 }

@@ -81,9 +81,7 @@ controlPlane:
 ";
 
 fn jobsets(out: &mut String, draft: &ScenarioDraft<'_>) {
-    out.push_str(
-        "\n# The submitted JobSets: unmodified manifests, as passed to kubectl apply.\njobSets:\n",
-    );
+    out.push_str("\n# The submitted JobSets: unmodified manifests, as passed to kubectl apply.\njobSets:\n");
     for manifest in draft.manifests {
         let _ = writeln!(out, "  - manifest: {}", quoted(manifest));
     }
@@ -114,11 +112,7 @@ fn containers(out: &mut String, draft: &ScenarioDraft<'_>) {
             } else {
                 String::new()
             };
-            let _ = writeln!(
-                rules,
-                "  - {{{of}replicatedJob: {}, runFor: 1h}}",
-                quoted(&rj.name)
-            );
+            let _ = writeln!(rules, "  - {{{of}replicatedJob: {}, runFor: 1h}}", quoted(&rj.name));
         }
     }
     if rules.is_empty() {

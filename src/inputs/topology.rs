@@ -45,10 +45,7 @@ pub fn read_noting(source: &SourceText) -> Result<(TopologySpec, Vec<String>), D
 const IMPORTED: &str = "nodes";
 
 /// Imports a list of Nodes and validates the resulting topology. Also returns notes on what was not imported.
-pub fn imported(
-    source: &SourceText,
-    name: &str,
-) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
+pub fn imported(source: &SourceText, name: &str) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
     let (topology, notes) = import::import_nodes(source, name)?;
     let written = SourceText {
         file: source.file.clone(),
@@ -58,25 +55,17 @@ pub fn imported(
     Ok((topology, notes))
 }
 
-fn read_documents(
-    mut documents: Vec<YamlNode>,
-    source: &SourceText,
-) -> Result<TopologySpec, Diagnostics> {
+fn read_documents(mut documents: Vec<YamlNode>, source: &SourceText) -> Result<TopologySpec, Diagnostics> {
     if let Some(error) = something_else(&documents, source) {
         return Err(error.into());
     }
     let node = match documents.len() {
         1 => documents.remove(0),
         0 => {
-            return Err(Diagnostic::of_file(
-                &source.file,
-                "the file is empty: it contains no Topology",
-            )
-            .into());
+            return Err(Diagnostic::of_file(&source.file, "the file is empty: it contains no Topology").into());
         }
         n => {
-            let message =
-                format!("found {n} YAML documents; a topology file must contain exactly one");
+            let message = format!("found {n} YAML documents; a topology file must contain exactly one");
             return Err(Diagnostic::of_file(&source.file, message).into());
         }
     };
@@ -99,22 +88,16 @@ fn read_documents(
 
 /// Returns whether the documents contain a Node, alone or in a list.
 fn is_node_list(documents: &[YamlNode]) -> bool {
-    let kind = |node: &YamlNode| {
-        node.get("kind")
-            .and_then(YamlNode::as_str)
-            .map(str::to_owned)
-    };
+    let kind = |node: &YamlNode| node.get("kind").and_then(YamlNode::as_str).map(str::to_owned);
     let is_node = |node: &YamlNode| kind(node).as_deref() == Some("Node");
-    documents
-        .iter()
-        .any(|document| match kind(document).as_deref() {
-            Some("NodeList") => true,
-            Some(kind) if kind.ends_with("List") => {
-                let items = document.get("items");
-                items.is_some_and(|items| items.items().iter().any(is_node))
-            }
-            _ => is_node(document),
-        })
+    documents.iter().any(|document| match kind(document).as_deref() {
+        Some("NodeList") => true,
+        Some(kind) if kind.ends_with("List") => {
+            let items = document.get("items");
+            items.is_some_and(|items| items.items().iter().any(is_node))
+        }
+        _ => is_node(document),
+    })
 }
 
 /// Returns an error for a file that belongs to another option of the command line.
@@ -122,13 +105,8 @@ fn something_else(documents: &[YamlNode], source: &SourceText) -> Option<Diagnos
     let first = documents.first()?;
     let kind = first.get("kind")?;
     let (message, suggestion) = match kind.as_str()? {
-        "Scenario" => (
-            "this is a Scenario, not a Topology",
-            "pass it to run as the scenario",
-        ),
-        "JobSet" | "List" | "JobSetList" => {
-            ("this is a manifest, not a Topology", "pass it with -f")
-        }
+        "Scenario" => ("this is a Scenario, not a Topology", "pass it to run as the scenario"),
+        "JobSet" | "List" | "JobSetList" => ("this is a manifest, not a Topology", "pass it with -f"),
         _ => return None,
     };
     let mut error = Diagnostic::at(source, kind.at, message.to_owned());
@@ -152,9 +130,7 @@ pub fn written(topology: &TopologySpec) -> serde_json::Value {
 
 fn written_pool(pool: &NodePool) -> serde_json::Value {
     let quantities = pool.allocatable.iter();
-    let allocatable: BTreeMap<_, _> = quantities
-        .map(|(name, milli)| (name, quantity(*milli)))
-        .collect();
+    let allocatable: BTreeMap<_, _> = quantities.map(|(name, milli)| (name, quantity(*milli))).collect();
     let taint = |t: &TaintSpec| {
         let effect = t.effect.as_str();
         serde_json::json!({"key": t.key, "value": t.value, "effect": effect})
@@ -201,21 +177,14 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
         name: metadata("name"),
         description: metadata("description"),
         pools: nodes.iter().map(pool).collect(),
-        dcn_levels: read::list(node, "dcnLevels")
-            .iter()
-            .map(dcn_level)
-            .collect(),
+        dcn_levels: read::list(node, "dcnLevels").iter().map(dcn_level).collect(),
         currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
-        extended_resource_toleration: read::boolean(node, "extendedResourceToleration")
-            .unwrap_or(false),
+        extended_resource_toleration: read::boolean(node, "extendedResourceToleration").unwrap_or(false),
     };
     let at = node.get("pools").map_or(node.at, |p| p.at);
     for (i, (pool, node)) in topology.pools.iter().zip(nodes).enumerate() {
         let name = node.get("name").map_or(node.at, |n| n.at);
-        if topology.pools[..i]
-            .iter()
-            .any(|other| other.name == pool.name)
-        {
+        if topology.pools[..i].iter().any(|other| other.name == pool.name) {
             report.error(name, format!("duplicate pool name {:?}", pool.name));
         }
         check_pool(pool, node, report);
@@ -227,11 +196,7 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
     if report.is_clean() {
         names_twice(&topology, nodes, report);
     }
-    for (level, node) in topology
-        .dcn_levels
-        .iter()
-        .zip(read::list(node, "dcnLevels"))
-    {
+    for (level, node) in topology.dcn_levels.iter().zip(read::list(node, "dcnLevels")) {
         let known = |p: &NodePool| p.labels.contains_key(&level.label);
         if !topology.pools.iter().any(known) {
             let at = node.get("label").map_or(node.at, |l| l.at);
@@ -244,11 +209,7 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
 
 /// Returns all label keys of the nodes.
 pub fn label_keys(topology: &TopologySpec) -> Vec<String> {
-    let mut keys: Vec<String> = topology
-        .pools
-        .iter()
-        .flat_map(|p| p.labels.keys().cloned())
-        .collect();
+    let mut keys: Vec<String> = topology.pools.iter().flat_map(|p| p.labels.keys().cloned()).collect();
     keys.sort();
     keys.dedup();
     keys
@@ -257,9 +218,7 @@ pub fn label_keys(topology: &TopologySpec) -> Vec<String> {
 fn pool(node: &YamlNode) -> NodePool {
     let count = |key: &str| read::u32_of(node, key).unwrap_or(1);
     let mut allocatable = read::quantities(node, "allocatable");
-    allocatable
-        .entry("pods".to_owned())
-        .or_insert(PODS_PER_NODE_MILLI);
+    allocatable.entry("pods".to_owned()).or_insert(PODS_PER_NODE_MILLI);
     NodePool {
         name: read::string(node, "name").unwrap_or_default(),
         count: count("count"),
@@ -298,10 +257,7 @@ pub fn too_many_devices(
     let accelerator = |name: &str| topology.pools.iter().any(|p| p.accelerator == name);
     for (name, milli) in allocatable {
         if milli / 1_000 > DEVICES_MAX && accelerator(name) {
-            let message = format!(
-                "a node has too many accelerators: {} of {name:?}",
-                milli / 1_000
-            );
+            let message = format!("a node has too many accelerators: {} of {name:?}", milli / 1_000);
             let error = report.error(at(name), message);
             error.legal(format!("at most {DEVICES_MAX} accelerators on a node"));
         }
@@ -321,10 +277,7 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
     let mut text = |what: String, text: &str, at: SourcePosition, rule: NameRule| {
         let wrong = match expanded(text) {
             Some(sample) => rule(&sample).into_iter().next(),
-            None => Some(format!(
-                "supported variables: {}",
-                RUNNING_NUMBERS.join(", ")
-            )),
+            None => Some(format!("supported variables: {}", RUNNING_NUMBERS.join(", "))),
         };
         if let Some(problem) = wrong {
             let rule = names::without_examples(&problem);
@@ -338,28 +291,13 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
         names::dns1123_subdomain,
     );
     for (key, value) in node.get("labels").map_or(&[][..], YamlNode::entries) {
-        text(
-            "a label key".to_owned(),
-            &key.name,
-            key.at,
-            names::label_key,
-        );
+        text("a label key".to_owned(), &key.name, key.at, names::label_key);
         let what = format!("the value of label {:?}", key.name);
-        text(
-            what,
-            value.as_str().unwrap_or(""),
-            value.at,
-            names::label_value,
-        );
+        text(what, value.as_str().unwrap_or(""), value.at, names::label_value);
     }
     for (taint, node) in pool.taints.iter().zip(read::list(node, "taints")) {
         let at = |key: &str| node.get(key).map_or(node.at, |n| n.at);
-        text(
-            "a taint key".to_owned(),
-            &taint.key,
-            at("key"),
-            names::label_key,
-        );
+        text("a taint key".to_owned(), &taint.key, at("key"), names::label_key);
         text(
             "a taint value".to_owned(),
             &taint.value,
@@ -368,14 +306,9 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
         );
     }
     if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
-        let message = format!(
-            "the accelerator {:?} is missing from allocatable",
-            pool.accelerator
-        );
+        let message = format!("the accelerator {:?} is missing from allocatable", pool.accelerator);
         let known: Vec<&str> = pool.allocatable.keys().map(String::as_str).collect();
-        report
-            .error(at("accelerator"), message)
-            .legal(known.join(", "));
+        report.error(at("accelerator"), message).legal(known.join(", "));
     }
 }
 
@@ -387,9 +320,7 @@ fn expanded(text: &str) -> Option<String> {
     while let Some((before, tail)) = rest.split_once('{') {
         let (inside, tail) = tail.split_once('}')?;
         let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
-        if !RUNNING_NUMBERS.contains(&format!("{{{word}}}").as_str())
-            || width.parse::<u8>().is_err()
-        {
+        if !RUNNING_NUMBERS.contains(&format!("{{{word}}}").as_str()) || width.parse::<u8>().is_err() {
             return None;
         }
         sample.push_str(before);
@@ -408,9 +339,7 @@ fn names_twice(topology: &TopologySpec, nodes: &[YamlNode], report: &mut Diagnos
     let pools = &topology.pools;
     let fixed = |p: &NodePool| p.name.split('{').next().unwrap_or("").to_owned();
     let fixed: Vec<String> = pools.iter().map(fixed).collect();
-    let alike = |i: usize, j: usize| {
-        i != j && (fixed[i].starts_with(&fixed[j]) || fixed[j].starts_with(&fixed[i]))
-    };
+    let alike = |i: usize, j: usize| i != j && (fixed[i].starts_with(&fixed[j]) || fixed[j].starts_with(&fixed[i]));
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (i, pool) in pools.iter().enumerate() {
         if !(0..pools.len()).any(|j| alike(i, j)) {
@@ -432,12 +361,7 @@ fn names_twice(topology: &TopologySpec, nodes: &[YamlNode], report: &mut Diagnos
     }
 }
 
-fn sizes(
-    topology: &TopologySpec,
-    nodes: &[YamlNode],
-    at: SourcePosition,
-    report: &mut DiagnosticReport,
-) {
+fn sizes(topology: &TopologySpec, nodes: &[YamlNode], at: SourcePosition, report: &mut DiagnosticReport) {
     let limit = NODES_MAX as u64;
     let size = |p: &NodePool| {
         let islands = u64::from(p.count) * u64::from(p.islands);
@@ -446,9 +370,7 @@ fn sizes(
     for (pool, node) in topology.pools.iter().zip(nodes) {
         if size(pool) > limit {
             let message = format!("pool {:?} has {} nodes", pool.name, size(pool));
-            report
-                .error(node.at, message)
-                .legal(format!("at most {limit}"));
+            report.error(node.at, message).legal(format!("at most {limit}"));
             return;
         }
     }

@@ -48,10 +48,7 @@ pub type FaultTraces = BTreeMap<String, FaultTrace>;
 /// Returns the trace file that a process names.
 pub fn file_of(process: &YamlNode) -> Option<&YamlNode> {
     let trace = process.get("trace")?;
-    trace
-        .get("file")
-        .or(Some(trace))
-        .filter(|file| file.as_str().is_some())
+    trace.get("file").or(Some(trace)).filter(|file| file.as_str().is_some())
 }
 
 /// Reads every trace named by the processes in a list.
@@ -150,9 +147,7 @@ fn json_lines(source: &SourceText) -> TraceLines {
 /// Parses CSV. An invalid header gives a single error instead of one for each line.
 fn csv_lines(source: &SourceText) -> TraceLines {
     let mut reader = csv::ReaderBuilder::new();
-    let mut reader = reader
-        .trim(csv::Trim::All)
-        .from_reader(source.text.as_bytes());
+    let mut reader = reader.trim(csv::Trim::All).from_reader(source.text.as_bytes());
     // The csv crate counts empty lines before a record as part of it.
     let line_of = |at: Option<&csv::Position>| {
         let Some(at) = at else { return 1 };
@@ -217,9 +212,7 @@ fn row(fields: &TraceFields, line: u32) -> Result<TraceRow, TraceLineError> {
         return Err(TraceLineError::MissingField);
     };
     let duration = |text: &String| {
-        let number = text
-            .parse()
-            .map_or(YamlValue::Str(text.clone()), YamlValue::Float);
+        let number = text.parse().map_or(YamlValue::Str(text.clone()), YamlValue::Float);
         let seconds = read::seconds(&YamlNode::new(SourcePosition::default(), number));
         let refused = |_| TraceLineError::InvalidTime { text: text.clone() };
         seconds.map(Duration::from_seconds_f64).map_err(refused)
@@ -255,12 +248,7 @@ mod tests {
             assert_eq!(errors, [], "{text}");
             let told = |r: &TraceRow| {
                 let lasts = r.lasts.map_or("-".to_owned(), |lasts| lasts.to_string());
-                format!(
-                    "{} {} {} {lasts}",
-                    r.name,
-                    r.at,
-                    r.kind.as_deref().unwrap_or("-")
-                )
+                format!("{} {} {} {lasts}", r.name, r.at, r.kind.as_deref().unwrap_or("-"))
             };
             let told: Vec<String> = rows.iter().map(told).collect();
             assert_eq!(told, ["a-0 1m30s Crash 1h", "a-1 2h - -"], "{text}");
@@ -279,11 +267,7 @@ mod tests {
         ] {
             let (_, errors) = read(text);
             assert_eq!(errors[0].line, line, "{text}");
-            assert!(
-                errors[0].message.contains(part),
-                "{text}: {}",
-                errors[0].message
-            );
+            assert!(errors[0].message.contains(part), "{text}: {}", errors[0].message);
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, int, list, place};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
-use sim_api::spec::{
-    FailurePolicyAction, FailurePolicyRule, PodFailurePolicyAction, RestartStrategy,
-};
+use sim_api::spec::{FailurePolicyAction, FailurePolicyRule, PodFailurePolicyAction, RestartStrategy};
 use sim_inputs::text::node::{SourcePosition, YamlNode};
 use sim_policy::failure::re2;
 
@@ -135,9 +133,7 @@ fn rules<'a>(s: &LintSubject<'a>) -> Vec<(usize, &'a FailurePolicyRule, &'a Yaml
     let Some(policy) = &s.jobset.spec.failure_policy else {
         return Vec::new();
     };
-    let nodes = s
-        .at_path(&["failurePolicy"])
-        .map_or(&[][..], |p| list(p, "rules"));
+    let nodes = s.at_path(&["failurePolicy"]).map_or(&[][..], |p| list(p, "rules"));
     let both = policy.rules.iter().zip(nodes).enumerate();
     both.map(|(i, (rule, node))| (i, rule, node)).collect()
 }
@@ -183,8 +179,7 @@ fn ignores_limit(action: FailurePolicyAction) -> bool {
 }
 
 fn max_restarts_absent(s: &LintSubject) -> Vec<TrapHit> {
-    let (Some(policy), Some(node)) = (&s.jobset.spec.failure_policy, s.at_path(&["failurePolicy"]))
-    else {
+    let (Some(policy), Some(node)) = (&s.jobset.spec.failure_policy, s.at_path(&["failurePolicy"])) else {
         return Vec::new();
     };
     // InPlaceRestart has a separate trap.
@@ -256,8 +251,7 @@ fn rule_never_matches(s: &LintSubject) -> Vec<TrapHit> {
     for (_, rule, node) in rules(s) {
         let reasons = &rule.on_job_failure_reasons;
         let targets = &rule.target_replicated_jobs;
-        let targeted =
-            |rj: &&ReplicatedJobText| targets.is_empty() || targets.contains(&rj.spec.name);
+        let targeted = |rj: &&ReplicatedJobText| targets.is_empty() || targets.contains(&rj.spec.name);
         let can = rjs
             .iter()
             .filter(targeted)
@@ -303,10 +297,7 @@ fn rule_duplicate_entry(s: &LintSubject) -> Vec<TrapHit> {
             for (i, item) in items.iter().enumerate() {
                 if items[..i].iter().any(|other| other.value == item.value) {
                     let what = item.as_str().unwrap_or("");
-                    hits.push(hit(
-                        item.at,
-                        format!("{what:?} in {key} of rule {:?}", rule.name),
-                    ));
+                    hits.push(hit(item.at, format!("{what:?} in {key} of rule {:?}", rule.name)));
                 }
             }
         }
@@ -350,11 +341,7 @@ fn backoff_before_restart(s: &LintSubject) -> Vec<TrapHit> {
             && template.backoff_limit_per_index.is_none()
             && template.pod_failure_policy.is_none();
         if implicit && rj.spec.replicas > 0 && template.pods() > 1 {
-            let detail = format!(
-                "replicatedJob {:?} with {} pods per Job",
-                rj.name(),
-                template.pods()
-            );
+            let detail = format!("replicatedJob {:?} with {} pods per Job", rj.name(), template.pods());
             hits.push(hit(rj.at("template"), detail));
         }
     }
@@ -371,10 +358,7 @@ fn grace_period(s: &LintSubject) -> Vec<TrapHit> {
         let written = int(rj.pod, "terminationGracePeriodSeconds").is_some();
         if written && grace >= LONG_GRACE_S && rj.pods() > 0 {
             let at = rj.pod_at("terminationGracePeriodSeconds");
-            hits.push(hit(
-                at,
-                format!("{grace} s in replicatedJob {:?}", rj.name()),
-            ));
+            hits.push(hit(at, format!("{grace} s in replicatedJob {:?}", rj.name())));
         }
     }
     hits
@@ -423,14 +407,10 @@ fn exclusive_zero_restarts(s: &LintSubject) -> Vec<TrapHit> {
     let node = s.at_path(&["failurePolicy"]);
     let zero = node.and_then(|n| int(n, "maxRestarts")) == Some(0);
     let saved = policy.rules.iter().any(|r| ignores_limit(r.action));
-    let exclusive =
-        |rj: &ReplicatedJobText| rj.pods() > 0 && s.jobset.exclusive_key(rj.spec).is_some();
+    let exclusive = |rj: &ReplicatedJobText| rj.pods() > 0 && s.jobset.exclusive_key(rj.spec).is_some();
     match s.rjs().iter().find(|rj| exclusive(rj)) {
         Some(rj) if zero && !saved => {
-            vec![hit(
-                max_restarts_at(s),
-                format!("replicatedJob {:?}", rj.name()),
-            )]
+            vec![hit(max_restarts_at(s), format!("replicatedJob {:?}", rj.name()))]
         }
         _ => Vec::new(),
     }

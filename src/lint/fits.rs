@@ -187,24 +187,14 @@ fn relax_if_unfinished(
     if !errors.is_empty() || s.rjs().iter().all(|rj| !containers_finish(rj)) {
         return errors;
     }
-    wrong(&|_| true)
-        .into_iter()
-        .map(TrapHit::as_warning)
-        .collect()
+    wrong(&|_| true).into_iter().map(TrapHit::as_warning).collect()
 }
 
 /// Returns a hit for each topology key for which `wrong` returns a message.
-fn of_keys(
-    s: &LintSubject,
-    cluster: &ClusterBuilder,
-    wrong: impl Fn(&KeyDemand) -> Option<String>,
-) -> Vec<TrapHit> {
+fn of_keys(s: &LintSubject, cluster: &ClusterBuilder, wrong: impl Fn(&KeyDemand) -> Option<String>) -> Vec<TrapHit> {
     let demands = capacity::demands(s.jobset, cluster);
     let found = |demand: &KeyDemand| at_key(s, demand.of.first()?, wrong(demand)?);
-    capacity::by_key(&demands)
-        .iter()
-        .filter_map(found)
-        .collect()
+    capacity::by_key(&demands).iter().filter_map(found).collect()
 }
 
 /// Returns a hit for each replicatedJob for which `wrong` returns a message.
@@ -229,10 +219,7 @@ fn domains_few(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         let mut demands = capacity::demands(s.jobset, cluster);
         demands.retain(|d| rj_of(s, d).is_some_and(|rj| counts(&rj)));
         let found = |d: &KeyDemand| at_key(s, d.of.first()?, counted(d)).filter(|_| few(d));
-        capacity::by_key(&demands)
-            .iter()
-            .filter_map(found)
-            .collect()
+        capacity::by_key(&demands).iter().filter_map(found).collect()
     })
 }
 
@@ -240,9 +227,7 @@ fn domains_few(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
 fn no_spare(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     let tight = |d: &&SliceDemand| d.rooms.iter().any(|r| !r.spares_a_node(d.pods()));
     let exact = |d: &KeyDemand| d.domains as u64 == d.jobs && d.jobs > 0;
-    of_keys(s, cluster, |d| {
-        (exact(d) && d.of.iter().any(tight)).then(|| counted(d))
-    })
+    of_keys(s, cluster, |d| (exact(d) && d.of.iter().any(tight)).then(|| counted(d)))
 }
 
 /// Detects that a domain that has lost a node is too small but can still be chosen for a leader, despite a spare
@@ -312,8 +297,7 @@ fn feature_missing(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         if rj.pods() == 0 || !needs_feature(&rj) {
             continue;
         }
-        let declared = (0..cluster.len())
-            .any(|n| cluster.has_feature(NodeId(n as u32), RESTART_ALL_CONTAINERS));
+        let declared = (0..cluster.len()).any(|n| cluster.has_feature(NodeId(n as u32), RESTART_ALL_CONTAINERS));
         if !declared && !cluster.is_empty() {
             hits.push(hit(rj.pod_at("containers"), name_text(&rj)));
         }
@@ -330,11 +314,7 @@ fn fits_nowhere(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
             let reason = facts.reason_against(cluster, *n);
             matches!(
                 reason,
-                Some(
-                    UnschedulableReasons::Taint
-                        | UnschedulableReasons::Selector
-                        | UnschedulableReasons::NotNamed
-                )
+                Some(UnschedulableReasons::Taint | UnschedulableReasons::Selector | UnschedulableReasons::NotNamed)
             )
         };
         let admitted: Vec<NodeId> = nodes().filter(|n| !refused(n)).collect();
@@ -343,15 +323,10 @@ fn fits_nowhere(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
             continue;
         }
         let why = match admitted.len() {
-            0 => {
-                "no node matches its nodeSelector and node affinity and has only taints that it tolerates".to_owned()
-            }
+            0 => "no node matches its nodeSelector and node affinity and has only taints that it tolerates".to_owned(),
             n => format!("matching nodes: {n}; none has the requested resources"),
         };
-        hits.push(hit(
-            rj.pod_at("containers"),
-            format!("{}: {why}", name_text(&rj)),
-        ));
+        hits.push(hit(rj.pod_at("containers"), format!("{}: {why}", name_text(&rj))));
     }
     hits
 }
@@ -381,9 +356,7 @@ fn cluster_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
 /// Detects JobSets that each fit alone but not together: exclusive Jobs by their domains, all pods by their
 /// requests.
 fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> HitsOf {
-    let runs: Vec<usize> = (0..all.len())
-        .filter(|i| !all[*i].jobset.spec.suspend)
-        .collect();
+    let runs: Vec<usize> = (0..all.len()).filter(|i| !all[*i].jobset.spec.suspend).collect();
     let mut hits = Vec::new();
     for &i in &runs {
         let few = |of: &[usize]| few_domains(of.iter().map(|i| &all[*i]), cluster);
@@ -405,23 +378,15 @@ fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> HitsOf {
     hits
 }
 
-fn few_domains<'s>(
-    of: impl Iterator<Item = &'s LintSubject<'s>>,
-    cluster: &ClusterBuilder,
-) -> Option<String> {
-    let demands: Vec<SliceDemand> = of
-        .flat_map(|s| capacity::demands(s.jobset, cluster))
-        .collect();
+fn few_domains<'s>(of: impl Iterator<Item = &'s LintSubject<'s>>, cluster: &ClusterBuilder) -> Option<String> {
+    let demands: Vec<SliceDemand> = of.flat_map(|s| capacity::demands(s.jobset, cluster)).collect();
     let demands = capacity::by_key(&demands);
     let few = demands.iter().find(|d| (d.domains as u64) < d.jobs);
     few.map(counted)
 }
 
 /// Returns a message for the first resource of which all pods together request more than all nodes have.
-fn too_much<'s>(
-    of: impl Iterator<Item = &'s LintSubject<'s>>,
-    cluster: &ClusterBuilder,
-) -> Option<String> {
+fn too_much<'s>(of: impl Iterator<Item = &'s LintSubject<'s>>, cluster: &ClusterBuilder) -> Option<String> {
     let mut wanted: BTreeMap<String, u128> = BTreeMap::new();
     for rj in of.flat_map(LintSubject::rjs) {
         for (resource, milli) in rj.pod_spec().requests() {
@@ -454,14 +419,8 @@ fn selector_unlabeled(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit>
             continue;
         }
         let value = |i: u32| format!("{}_{}-{}-{i}", s.jobset.namespace, s.jobset.name, rj.name());
-        if let Some(missing) = (0..rj.spec.replicas)
-            .map(value)
-            .find(|v| !known.contains(v))
-        {
-            hits.push(hit(
-                rj.at("name"),
-                format!("no node has the label value {missing:?}"),
-            ));
+        if let Some(missing) = (0..rj.spec.replicas).map(value).find(|v| !known.contains(v)) {
+            hits.push(hit(rj.at("name"), format!("no node has the label value {missing:?}")));
         }
     }
     hits

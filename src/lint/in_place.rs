@@ -163,11 +163,7 @@ fn startup_order(s: &LintSubject) -> Vec<TrapHit> {
     }
     let mut hits = Vec::new();
     for rj in &running {
-        let waits = |name: &str| {
-            running
-                .iter()
-                .any(|o| o.name() == name && o.index != rj.index)
-        };
+        let waits = |name: &str| running.iter().any(|o| o.name() == name && o.index != rj.index);
         if let Some(entry) = rj.spec.depends_on.iter().find(|d| waits(&d.name)) {
             let detail = format!("{:?} waits for {:?}", rj.name(), entry.name);
             hits.push(hit(rj.at("dependsOn"), detail));
@@ -195,15 +191,12 @@ fn agents<'a>(s: &LintSubject<'a>) -> Vec<(ReplicatedJobText<'a>, &'a YamlNode)>
     if !in_place(s) {
         return Vec::new();
     }
-    let knows =
-        |c: &YamlNode, name: &str| list(c, "env").iter().any(|e| text(e, "name") == Some(name));
+    let knows = |c: &YamlNode, name: &str| list(c, "env").iter().any(|e| text(e, "name") == Some(name));
     let mut found = Vec::new();
     for rj in s.rjs() {
-        let agent = list(rj.pod, "initContainers").iter().find(|c| {
-            text(c, "restartPolicy") == Some("Always")
-                && knows(c, "JOBSET_NAME")
-                && knows(c, "POD_NAME")
-        });
+        let agent = list(rj.pod, "initContainers")
+            .iter()
+            .find(|c| text(c, "restartPolicy") == Some("Always") && knows(c, "JOBSET_NAME") && knows(c, "POD_NAME"));
         found.extend(agent.map(|a| (rj, a)));
     }
     found
@@ -222,9 +215,7 @@ fn no_barrier(s: &LintSubject) -> Vec<TrapHit> {
 /// Returns the position, period and longest wait of an agent's startup probe.
 fn probe(agent: &YamlNode) -> Option<(SourcePosition, i64, i64)> {
     let probe = agent.get("startupProbe")?;
-    let period = int(probe, "periodSeconds")
-        .filter(|p| *p > 0)
-        .unwrap_or(PROBE_PERIOD_S);
+    let period = int(probe, "periodSeconds").filter(|p| *p > 0).unwrap_or(PROBE_PERIOD_S);
     let failures = int(probe, "failureThreshold")
         .filter(|f| *f > 0)
         .unwrap_or(PROBE_FAILURES);
@@ -240,10 +231,7 @@ fn slow_probe(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (rj, agent) in agents(s) {
         if let Some((at, period, _)) = probe(agent).filter(|p| p.1 > SLOW_PERIOD_S) {
-            hits.push(hit(
-                at,
-                format!("period {period} s in replicatedJob {:?}", rj.name()),
-            ));
+            hits.push(hit(at, format!("period {period} s in replicatedJob {:?}", rj.name())));
         }
     }
     hits
@@ -253,10 +241,7 @@ fn barrier_timeout(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (rj, agent) in agents(s) {
         if let Some((at, _, wait)) = probe(agent).filter(|p| p.2 < SHORT_BARRIER_S) {
-            hits.push(hit(
-                at,
-                format!("timeout {wait} s in replicatedJob {:?}", rj.name()),
-            ));
+            hits.push(hit(at, format!("timeout {wait} s in replicatedJob {:?}", rj.name())));
         }
     }
     hits
@@ -281,35 +266,22 @@ fn queued(s: &LintSubject) -> Vec<TrapHit> {
 
 /// Returns whether a Job can fail although its backoffLimit is unlimited (IPR-10).
 fn job_can_fail(rj: &ReplicatedJobText) -> bool {
-    let fails =
-        |r: &sim_api::spec::PodFailurePolicyRule| r.action == PodFailurePolicyAction::FailJob;
+    let fails = |r: &sim_api::spec::PodFailurePolicyRule| r.action == PodFailurePolicyAction::FailJob;
     let rules = rj.template().pod_failure_policy.as_deref().unwrap_or(&[]);
     rules.iter().any(fails) || rj.template().active_deadline_seconds.is_some()
 }
 
 fn budget_shared(s: &LintSubject) -> Vec<TrapHit> {
-    let Some(policy) = s
-        .jobset
-        .spec
-        .failure_policy
-        .as_ref()
-        .filter(|_| in_place(s))
-    else {
+    let Some(policy) = s.jobset.spec.failure_policy.as_ref().filter(|_| in_place(s)) else {
         return Vec::new();
     };
-    let Some(rj) = s
-        .rjs()
-        .into_iter()
-        .find(|rj| rj.pods() > 0 && job_can_fail(rj))
-    else {
+    let Some(rj) = s.rjs().into_iter().find(|rj| rj.pods() > 0 && job_can_fail(rj)) else {
         return Vec::new();
     };
     // The rule that applies to every failure of this replicatedJob, whatever its reason.
     let decides = policy.rules.iter().find(|r| {
-        let targeted =
-            r.target_replicated_jobs.is_empty() || r.target_replicated_jobs.contains(&rj.spec.name);
-        let any =
-            r.on_job_failure_reasons.is_empty() && r.on_job_failure_message_patterns.is_empty();
+        let targeted = r.target_replicated_jobs.is_empty() || r.target_replicated_jobs.contains(&rj.spec.name);
+        let any = r.on_job_failure_reasons.is_empty() && r.on_job_failure_message_patterns.is_empty();
         targeted && any
     });
     let counted = decides.is_none_or(|r| {
@@ -334,13 +306,7 @@ fn budget_shared(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 fn ignore_not_subtracted(s: &LintSubject) -> Vec<TrapHit> {
-    let Some(policy) = s
-        .jobset
-        .spec
-        .failure_policy
-        .as_ref()
-        .filter(|_| in_place(s))
-    else {
+    let Some(policy) = s.jobset.spec.failure_policy.as_ref().filter(|_| in_place(s)) else {
         return Vec::new();
     };
     let nodes = list(s.at_path(&["failurePolicy"]).unwrap_or(s.node), "rules");
@@ -375,10 +341,7 @@ fn pod_may_succeed(s: &LintSubject) -> Vec<TrapHit> {
 
 fn disabled(s: &LintSubject) -> Vec<TrapHit> {
     if in_place(s) && bypassed(s) {
-        vec![hit(
-            s.annotation_at(DISABLE_IN_PLACE_RESTART),
-            "on this JobSet",
-        )]
+        vec![hit(s.annotation_at(DISABLE_IN_PLACE_RESTART), "on this JobSet")]
     } else {
         Vec::new()
     }
@@ -391,9 +354,8 @@ fn rules_too_new(s: &LintSubject) -> Vec<TrapHit> {
         let pod = rj.pod_spec();
         let all = pod.init_containers.iter().chain(&pod.containers);
         for (container, node) in all.zip(rj.containers()) {
-            let everything = |r: &sim_api::spec::ContainerRestartRule| {
-                r.action == ContainerRestartAction::RestartAllContainers
-            };
+            let everything =
+                |r: &sim_api::spec::ContainerRestartRule| r.action == ContainerRestartAction::RestartAllContainers;
             let rules = &container.restart_policy_rules;
             let needs = if rules.iter().any(everything) { 35 } else { 34 };
             if !rules.is_empty() && version < KubeVersion::new(needs) {

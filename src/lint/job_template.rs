@@ -239,29 +239,19 @@ fn job_suspend_ignored(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 fn job_metadata_ignored(s: &LintSubject) -> Vec<TrapHit> {
-    const IGNORED: [&str; 5] = [
-        "name",
-        "generateName",
-        "namespace",
-        "finalizers",
-        "ownerReferences",
-    ];
+    const IGNORED: [&str; 5] = ["name", "generateName", "namespace", "finalizers", "ownerReferences"];
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let Some(metadata) = rj.node.at_path(&["template", "metadata"]) else {
             continue;
         };
         for key in IGNORED {
-            let same_namespace =
-                key == "namespace" && text(metadata, key) == Some(s.jobset.namespace.as_str());
+            let same_namespace = key == "namespace" && text(metadata, key) == Some(s.jobset.namespace.as_str());
             let written = metadata
                 .get(key)
                 .is_some_and(|v| !v.is_empty() && v.as_str() != Some(""));
             if written && !same_namespace {
-                hits.push(hit(
-                    place(metadata, key),
-                    format!("{key} in {}", name_text(&rj)),
-                ));
+                hits.push(hit(place(metadata, key), format!("{key} in {}", name_text(&rj))));
             }
         }
     }
@@ -274,17 +264,9 @@ fn reserved_metadata(s: &LintSubject) -> Vec<TrapHit> {
         let pod = rj.job.get("template");
         for object in rj.node.get("template").into_iter().chain(pod) {
             for map in ["labels", "annotations"] {
-                let entries = object
-                    .at_path(&["metadata", map])
-                    .map_or(&[][..], YamlNode::entries);
-                for (key, _) in entries
-                    .iter()
-                    .filter(|(k, _)| k.name.starts_with(keys::JOBSET_PREFIX))
-                {
-                    hits.push(hit(
-                        key.at,
-                        format!("{} in {map} of {}", key.name, name_text(&rj)),
-                    ));
+                let entries = object.at_path(&["metadata", map]).map_or(&[][..], YamlNode::entries);
+                for (key, _) in entries.iter().filter(|(k, _)| k.name.starts_with(keys::JOBSET_PREFIX)) {
+                    hits.push(hit(key.at, format!("{} in {map} of {}", key.name, name_text(&rj))));
                 }
             }
         }
@@ -318,10 +300,7 @@ fn image_spaces(s: &LintSubject) -> Vec<TrapHit> {
 
 fn scheduling_group_dropped(s: &LintSubject) -> Vec<TrapHit> {
     // If a PodGroup is applied as well, a cluster without the feature gate rejects the PodGroup with an error.
-    if s.objects
-        .iter()
-        .any(|o| o.kind == "PodGroup" || o.kind == "Workload")
-    {
+    if s.objects.iter().any(|o| o.kind == "PodGroup" || o.kind == "Workload") {
         return Vec::new();
     }
     let mut hits = Vec::new();

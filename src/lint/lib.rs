@@ -60,29 +60,12 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
                 None => rejected::create(object, inputs.target),
             };
             report.examined += usize::from(object.jobset.is_some());
-            report
-                .findings
-                .extend(rejected::findings(file, object, &verdict));
-            let (RejectionVerdict::Accepted { refused, .. }, Some(jobset)) =
-                (&verdict, &object.jobset)
-            else {
+            report.findings.extend(rejected::findings(file, object, &verdict));
+            let (RejectionVerdict::Accepted { refused, .. }, Some(jobset)) = (&verdict, &object.jobset) else {
                 continue;
             };
-            let subject = subject(
-                jobset,
-                object,
-                &file.source,
-                &objects,
-                inputs.target,
-                refused,
-            );
-            if let (
-                Some((old, _)),
-                RejectionVerdict::Accepted {
-                    stored, creation, ..
-                },
-            ) = (&old, &verdict)
-            {
+            let subject = subject(jobset, object, &file.source, &objects, inputs.target, refused);
+            if let (Some((old, _)), RejectionVerdict::Accepted { stored, creation, .. }) = (&old, &verdict) {
                 report
                     .findings
                     .extend(update::traps(old, &subject, stored, creation.as_ref()));

@@ -196,10 +196,7 @@ pub fn text<'n>(node: &'n YamlNode, key: &str) -> Option<&'n str> {
 }
 
 /// Returns the position of an annotation of the Job template, or else of the pod template.
-pub fn template_annotation_at(
-    rj: &ReplicatedJobText,
-    key: &str,
-) -> Option<sim_inputs::text::node::SourcePosition> {
+pub fn template_annotation_at(rj: &ReplicatedJobText, key: &str) -> Option<sim_inputs::text::node::SourcePosition> {
     let job = rj.node.get("template").and_then(|t| annotation_at(t, key));
     job.or_else(|| rj.job.get("template").and_then(|t| annotation_at(t, key)))
 }

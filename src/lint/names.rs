@@ -71,9 +71,7 @@ fn duplicates(all: &[LintSubject]) -> HitsOf {
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate() {
         let generated = s.node.at_path(&["metadata", "name"]).is_none();
-        let same = |o: &&LintSubject| {
-            o.jobset.name == s.jobset.name && o.jobset.namespace == s.jobset.namespace
-        };
+        let same = |o: &&LintSubject| o.jobset.name == s.jobset.name && o.jobset.namespace == s.jobset.namespace;
         if let Some(first) = all[..i].iter().find(same).filter(|_| !generated) {
             let place = format!("{}:{}", first.source.file, first.node.at.line);
             let detail = format!("{:?} is also defined at {place}", s.jobset.name);
@@ -85,9 +83,7 @@ fn duplicates(all: &[LintSubject]) -> HitsOf {
 
 fn without_name(s: &LintSubject) -> Vec<TrapHit> {
     let nameless = s.rjs().into_iter().filter(|rj| rj.name().is_empty());
-    let one = |rj: super::lint_subject::ReplicatedJobText| {
-        hit(rj.at("name"), format!("replicatedJob {}", rj.index))
-    };
+    let one = |rj: super::lint_subject::ReplicatedJobText| hit(rj.at("name"), format!("replicatedJob {}", rj.index));
     nameless.map(one).collect()
 }
 

@@ -85,9 +85,7 @@ fn subdomain_shared(all: &[LintSubject]) -> HitsOf {
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate().filter(|(_, s)| dns(s)) {
         let first = all[..i].iter().filter(|o| dns(o)).find(|o| {
-            o.jobset.namespace == s.jobset.namespace
-                && o.subdomain() == s.subdomain()
-                && o.jobset.name != s.jobset.name
+            o.jobset.namespace == s.jobset.namespace && o.subdomain() == s.subdomain() && o.jobset.name != s.jobset.name
         });
         if let Some(other) = first {
             let detail = format!(
@@ -108,8 +106,7 @@ fn service_exists(s: &LintSubject) -> Vec<TrapHit> {
     }
     let is_it = |node: &YamlNode| {
         let metadata = |key: &str| node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
-        metadata("name") == Some(s.subdomain())
-            && metadata("namespace").unwrap_or("default") == s.jobset.namespace
+        metadata("name") == Some(s.subdomain()) && metadata("namespace").unwrap_or("default") == s.jobset.namespace
     };
     let selects = |node: &YamlNode| {
         let selector = node.at_path(&["spec", "selector"]);

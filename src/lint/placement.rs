@@ -1,8 +1,6 @@
 //! Traps of exclusive placement that can be detected without a cluster.
 
-use super::lint_subject::{
-    LintSubject, ReplicatedJobText, annotation_at, template_annotation_at, text,
-};
+use super::lint_subject::{LintSubject, ReplicatedJobText, annotation_at, template_annotation_at, text};
 use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::{CompletionMode, EXCLUSIVE_TOPOLOGY, NODE_SELECTOR_STRATEGY};
 use sim_inputs::text::node::SourcePosition;
@@ -213,9 +211,7 @@ fn mixed_keys(s: &LintSubject) -> Vec<TrapHit> {
         .filter_map(|rj| Some((rj, s.webhook_key(rj)?)))
         .collect();
     for (i, (rj, key)) in exclusive.iter().enumerate() {
-        let other = exclusive[..i]
-            .iter()
-            .find(|(o, k)| k != key && may_meet(o, rj));
+        let other = exclusive[..i].iter().find(|(o, k)| k != key && may_meet(o, rj));
         if let Some((other, first)) = other {
             let detail = format!("{:?} has {first}, {:?} has {key}", other.name(), rj.name());
             hits.push(hit(key_at(s, rj), detail));
@@ -236,16 +232,10 @@ fn mixed_levels(s: &LintSubject) -> Vec<TrapHit> {
         }
         if own.contains_key(NODE_SELECTOR_STRATEGY) {
             let at = template_annotation_at(&rj, NODE_SELECTOR_STRATEGY);
-            let detail = format!(
-                "node-selector is on {}, exclusive-topology is not",
-                name_text(&rj)
-            );
+            let detail = format!("node-selector is on {}, exclusive-topology is not", name_text(&rj));
             hits.push(hit(at.unwrap_or(rj.at("template")), detail));
         } else if top.contains_key(NODE_SELECTOR_STRATEGY) {
-            let detail = format!(
-                "exclusive-topology is on {}, node-selector is not",
-                name_text(&rj)
-            );
+            let detail = format!("exclusive-topology is on {}, node-selector is not", name_text(&rj));
             hits.push(hit(key_at(s, &rj), detail));
         }
     }
@@ -262,35 +252,25 @@ fn selector_alone(s: &LintSubject) -> Vec<TrapHit> {
             .any(|rj| rj.spec.annotations.contains_key(EXCLUSIVE_TOPOLOGY));
     let mut hits = Vec::new();
     if top.contains_key(NODE_SELECTOR_STRATEGY) && !any_key {
-        hits.push(hit(
-            s.annotation_at(NODE_SELECTOR_STRATEGY),
-            "on the JobSet",
-        ));
+        hits.push(hit(s.annotation_at(NODE_SELECTOR_STRATEGY), "on the JobSet"));
     }
     for rj in &rjs {
         let own = &rj.spec.annotations;
-        if own.contains_key(NODE_SELECTOR_STRATEGY)
-            && !own.contains_key(EXCLUSIVE_TOPOLOGY)
-            && !top_key
-        {
+        if own.contains_key(NODE_SELECTOR_STRATEGY) && !own.contains_key(EXCLUSIVE_TOPOLOGY) && !top_key {
             let at = template_annotation_at(rj, NODE_SELECTOR_STRATEGY);
-            hits.push(hit(
-                at.unwrap_or(rj.at("template")),
-                format!("on {}", name_text(rj)),
-            ));
+            hits.push(hit(at.unwrap_or(rj.at("template")), format!("on {}", name_text(rj))));
         }
     }
     hits
 }
 
 fn selector_strategy(s: &LintSubject) -> Vec<TrapHit> {
-    let used =
-        |rj: &ReplicatedJobText| rj.pods() > 0 && s.jobset.uses_node_selector_strategy(rj.spec);
+    let used = |rj: &ReplicatedJobText| rj.pods() > 0 && s.jobset.uses_node_selector_strategy(rj.spec);
     let Some(rj) = s.rjs().into_iter().find(used) else {
         return Vec::new();
     };
-    let at = template_annotation_at(&rj, NODE_SELECTOR_STRATEGY)
-        .unwrap_or_else(|| s.annotation_at(NODE_SELECTOR_STRATEGY));
+    let at =
+        template_annotation_at(&rj, NODE_SELECTOR_STRATEGY).unwrap_or_else(|| s.annotation_at(NODE_SELECTOR_STRATEGY));
     vec![hit(at, name_text(&rj))]
 }
 
@@ -301,18 +281,9 @@ pub fn selector_value_long(s: &LintSubject) -> Vec<TrapHit> {
             continue;
         }
         let last = rj.spec.replicas - 1;
-        let value = format!(
-            "{}_{}-{}-{last}",
-            s.jobset.namespace,
-            s.jobset.name,
-            rj.name()
-        );
+        let value = format!("{}_{}-{}-{last}", s.jobset.namespace, s.jobset.name, rj.name());
         if value.len() > LABEL_VALUE_MAX {
-            let detail = format!(
-                "{}: {value:?} has {} characters",
-                name_text(&rj),
-                value.len()
-            );
+            let detail = format!("{}: {value:?} has {} characters", name_text(&rj), value.len());
             hits.push(hit(s.metadata_at("name"), detail));
         }
     }
@@ -367,12 +338,7 @@ fn neighbors(all: &[LintSubject]) -> HitsOf {
 }
 
 /// Topology key, priority, replicatedJob and the name of its JobSet.
-type PlacedJob<'a> = (
-    &'a str,
-    (i32, Option<&'a str>),
-    ReplicatedJobText<'a>,
-    &'a str,
-);
+type PlacedJob<'a> = (&'a str, (i32, Option<&'a str>), ReplicatedJobText<'a>, &'a str);
 
 fn priorities(all: &[LintSubject]) -> HitsOf {
     let mut hits = Vec::new();

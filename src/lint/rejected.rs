@@ -95,11 +95,7 @@ pub fn refusals(stored: &Value, target: NodeTarget) -> Vec<Option<AdmissionRejec
 }
 
 /// Returns the findings of a rejection: the parser's diagnostics with positions, and the message of the API server.
-pub fn findings(
-    file: &InspectedManifest,
-    object: &InspectedObject,
-    verdict: &RejectionVerdict,
-) -> Vec<LintFinding> {
+pub fn findings(file: &InspectedManifest, object: &InspectedObject, verdict: &RejectionVerdict) -> Vec<LintFinding> {
     let (rejection, fix) = match verdict {
         RejectionVerdict::Rejected(rejection) => (Some(rejection), fix_of(rejection)),
         RejectionVerdict::Unreadable => (None, String::new()),
@@ -136,11 +132,7 @@ fn sentence(rejection: &AdmissionRejection) -> String {
 }
 
 /// Returns one diagnostic for each field error, or one for the whole object if there are none.
-fn from_server(
-    file: &InspectedManifest,
-    object: &InspectedObject,
-    errors: &[FieldError],
-) -> Vec<Diagnostic> {
+fn from_server(file: &InspectedManifest, object: &InspectedObject, errors: &[FieldError]) -> Vec<Diagnostic> {
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(&file.source, &none);
     server::field_errors(&object.node, errors, &mut report);

@@ -3,9 +3,7 @@
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, int, list, place, text};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
-use sim_api::spec::{
-    CompletionMode, ConditionOperator, DependsOnStatus, StartupPolicyOrder, SuccessPolicy,
-};
+use sim_api::spec::{CompletionMode, ConditionOperator, DependsOnStatus, StartupPolicyOrder, SuccessPolicy};
 
 pub const TRAPS: &[LintTrap] = &[
     LintTrap {
@@ -181,11 +179,7 @@ fn depends_on_nothing(s: &LintSubject) -> Vec<TrapHit> {
             continue;
         };
         if rj.index != other.index {
-            let detail = format!(
-                "{:?} waits for {:?}, which has {why}",
-                rj.name(),
-                other.name()
-            );
+            let detail = format!("{:?} waits for {:?}, which has {why}", rj.name(), other.name());
             hits.push(hit(at, detail));
         }
     }
@@ -224,12 +218,7 @@ fn in_order_readiness_probe(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 fn nothing_to_run(s: &LintSubject) -> Vec<TrapHit> {
-    if s.jobset
-        .spec
-        .replicated_jobs
-        .iter()
-        .any(|rj| rj.replicas > 0)
-    {
+    if s.jobset.spec.replicated_jobs.iter().any(|rj| rj.replicas > 0) {
         return Vec::new();
     }
     let detail = if s.jobset.spec.replicated_jobs.is_empty() {
@@ -251,8 +240,7 @@ fn parallelism_zero(s: &LintSubject) -> Vec<TrapHit> {
         let needed = targets.is_empty() || targets.contains(&rj.spec.name);
         let stuck = runs_no_pod(&rj) && !completes_at_once(&rj) && rj.spec.replicas > 0;
         // Indexed Jobs without completions are rejected, which is a separate trap.
-        let exists = rj.template().completions.is_some()
-            || rj.template().completion_mode == CompletionMode::NonIndexed;
+        let exists = rj.template().completions.is_some() || rj.template().completion_mode == CompletionMode::NonIndexed;
         if needed && stuck && exists {
             let detail = format!("replicatedJob {:?}", rj.name());
             hits.push(hit(rj.job_at("parallelism"), detail));
@@ -283,10 +271,7 @@ fn success_of_nothing(s: &LintSubject) -> Vec<TrapHit> {
         return Vec::new();
     }
     let detail = format!("targets {}", targets.join(", "));
-    vec![hit(
-        s.at(&["successPolicy", "targetReplicatedJobs"]),
-        detail,
-    )]
+    vec![hit(s.at(&["successPolicy", "targetReplicatedJobs"]), detail)]
 }
 
 fn any_counts_initializer(s: &LintSubject) -> Vec<TrapHit> {
@@ -308,10 +293,7 @@ fn any_counts_initializer(s: &LintSubject) -> Vec<TrapHit> {
 
 fn ttl_zero(s: &LintSubject) -> Vec<TrapHit> {
     match s.jobset.spec.ttl_seconds_after_finished {
-        Some(0) => vec![hit(
-            s.at(&["ttlSecondsAfterFinished"]),
-            "ttlSecondsAfterFinished is 0",
-        )],
+        Some(0) => vec![hit(s.at(&["ttlSecondsAfterFinished"]), "ttlSecondsAfterFinished is 0")],
         _ => Vec::new(),
     }
 }

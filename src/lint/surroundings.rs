@@ -45,10 +45,7 @@ fn priority_negative(s: &LintSubject) -> Vec<TrapHit> {
         let class = named(s, "PriorityClass", name);
         let value = class.and_then(|c| c.node.get("value")?.as_int());
         if let Some(value) = value.filter(|v| *v < 0) {
-            let detail = format!(
-                "{name:?} has the value {value}, used by replicatedJob {:?}",
-                rj.name()
-            );
+            let detail = format!("{name:?} has the value {value}, used by replicatedJob {:?}", rj.name());
             hits.push(hit(rj.pod_at("priorityClassName"), detail));
         }
     }
@@ -72,8 +69,7 @@ fn cluster_queues<'a>(s: &LintSubject<'a>) -> Vec<&'a InspectedObject> {
 
 /// Returns each (resource, nominalQuota) of a ClusterQueue, in thousandths.
 fn quotas(queue: &YamlNode) -> Vec<(String, i64)> {
-    let items =
-        |node: &YamlNode, key: &str| node.get(key).map_or(Vec::new(), |n| n.items().to_vec());
+    let items = |node: &YamlNode, key: &str| node.get(key).map_or(Vec::new(), |n| n.items().to_vec());
     let spec = queue.get("spec").cloned();
     let groups = spec.iter().flat_map(|s| items(s, "resourceGroups"));
     let flavors = groups.flat_map(|g| items(&g, "flavors"));

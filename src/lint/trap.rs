@@ -44,11 +44,7 @@ impl TrapHit {
     pub fn as_warning(self) -> TrapHit {
         let detail = format!("{}; containers finish and free capacity", self.detail);
         let eased = true;
-        TrapHit {
-            detail,
-            eased,
-            ..self
-        }
+        TrapHit { detail, eased, ..self }
     }
 }
 

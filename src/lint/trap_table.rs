@@ -2,8 +2,7 @@
 
 use super::trap::LintTrap;
 use super::{
-    failure_policy, fits, in_place, job_template, names, network, placement, startup, surroundings,
-    updates, volumes,
+    failure_policy, fits, in_place, job_template, names, network, placement, startup, surroundings, updates, volumes,
 };
 
 /// Themes and their traps, in the order in which they are listed.

@@ -31,9 +31,7 @@ pub fn stored<'a>(
         Some((jobset.namespace.clone(), jobset.name.clone()))
     };
     let wanted = key(new)?;
-    let all = files
-        .iter()
-        .flat_map(|f| f.objects.iter().map(move |o| (o, &f.source)));
+    let all = files.iter().flat_map(|f| f.objects.iter().map(move |o| (o, &f.source)));
     let mut same = all.filter(|(o, _)| key(o).as_ref() == Some(&wanted));
     same.next()
 }
@@ -41,8 +39,7 @@ pub fn stored<'a>(
 /// Returns the object as stored by the API server, and the last applied configuration.
 fn before(old: &InspectedObject, target: NodeTarget) -> (Value, Value) {
     let written = old.node.to_json();
-    let live =
-        !written["metadata"]["uid"].is_null() || !written["metadata"]["resourceVersion"].is_null();
+    let live = !written["metadata"]["uid"].is_null() || !written["metadata"]["resourceVersion"].is_null();
     if live {
         let last = written["metadata"]["annotations"][LAST_APPLIED].as_str();
         let last = last.and_then(|text| serde_json::from_str(text).ok());
@@ -84,13 +81,7 @@ fn after(stored: &Value, last: &Value, new: &Value, how: UpdateMethod) -> Value 
         UpdateMethod::Replace => {
             let mut object = new.clone();
             // kubectl adds the namespace and the version and identity of the stored object to the request.
-            for key in [
-                "namespace",
-                "uid",
-                "resourceVersion",
-                "creationTimestamp",
-                "generation",
-            ] {
+            for key in ["namespace", "uid", "resourceVersion", "creationTimestamp", "generation"] {
                 let value = &stored["metadata"][key];
                 let written = key == "namespace" && !object["metadata"][key].is_null();
                 if !value.is_null() && !written {
@@ -167,11 +158,7 @@ pub fn traps(
     let mut findings = Vec::new();
     for trap in trap_table::all() {
         if let TrapCheck::Update(check) = trap.check {
-            findings.extend(
-                check(&change)
-                    .iter()
-                    .map(|hit| LintFinding::new(trap, new, hit)),
-            );
+            findings.extend(check(&change).iter().map(|hit| LintFinding::new(trap, new, hit)));
         }
     }
     findings

@@ -134,12 +134,7 @@ fn network(c: &TextChange) -> Vec<TrapHit> {
 fn startup_policy(c: &TextChange) -> Vec<TrapHit> {
     let in_order = c.before["spec"]["startupPolicy"]["startupPolicyOrder"] == "InOrder";
     let detail = "the stored object has startupPolicyOrder InOrder";
-    when(
-        in_order && removed(c, "startupPolicy"),
-        c,
-        &["startupPolicy"],
-        detail,
-    )
+    when(in_order && removed(c, "startupPolicy"), c, &["startupPolicy"], detail)
 }
 
 fn failure_policy(c: &TextChange) -> Vec<TrapHit> {
@@ -165,12 +160,7 @@ fn adds_claims(c: &TextChange) -> Vec<TrapHit> {
         .as_array()
         .is_some_and(|p| p.iter().any(|p| p["retentionPolicy"].is_null()));
     let new = c.before["spec"]["volumeClaimPolicies"].is_null();
-    when(
-        bare && new,
-        c,
-        &["volumeClaimPolicies"],
-        "no retentionPolicy",
-    )
+    when(bare && new, c, &["volumeClaimPolicies"], "no retentionPolicy")
 }
 
 fn late_effect(c: &TextChange) -> Vec<TrapHit> {
@@ -217,9 +207,7 @@ fn lost_keys(before: &Value, after: &Value) -> Vec<String> {
 fn removal_ignored(c: &TextChange) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in c.new.rjs() {
-        let template = |o: &Value| {
-            o["spec"]["replicatedJobs"][rj.index]["template"]["spec"]["template"].clone()
-        };
+        let template = |o: &Value| o["spec"]["replicatedJobs"][rj.index]["template"]["spec"]["template"].clone();
         let lost = lost_keys(&template(c.before), &template(c.after));
         if !lost.is_empty() {
             let detail = format!("{} of replicatedJob {:?}", lost.join(", "), rj.name());
@@ -259,10 +247,7 @@ fn elastic_unset(c: &TextChange) -> Vec<TrapHit> {
         let (old, new) = (size(c.before, &rj), size(c.after, &rj));
         let lost = (old.0.is_some() && new.0.is_none()) || (old.1.is_some() && new.1.is_none());
         if lost {
-            hits.push(hit(
-                rj.at("template"),
-                format!("replicatedJob {:?}", rj.name()),
-            ));
+            hits.push(hit(rj.at("template"), format!("replicatedJob {:?}", rj.name())));
         }
     }
     hits
@@ -270,10 +255,5 @@ fn elastic_unset(c: &TextChange) -> Vec<TrapHit> {
 
 fn suspends_in_place(c: &TextChange) -> Vec<TrapHit> {
     let now = c.new.jobset.spec.suspend && !c.old.jobset.spec.suspend;
-    when(
-        now && in_place(c.new),
-        c,
-        &["suspend"],
-        "suspend becomes true",
-    )
+    when(now && in_place(c.new), c, &["suspend"], "suspend becomes true")
 }

@@ -71,9 +71,7 @@ fn name(template: &YamlNode) -> &str {
 }
 
 fn name_dot(s: &LintSubject) -> Vec<TrapHit> {
-    let dotted = templates(s)
-        .into_iter()
-        .filter(|(t, _)| name(t).contains('.'));
+    let dotted = templates(s).into_iter().filter(|(t, _)| name(t).contains('.'));
     let one = |(t, _): (&YamlNode, bool)| {
         let at = t.at_path(&["metadata", "name"]).map_or(t.at, |n| n.at);
         hit(at, format!("claim template {:?}", name(t)))
@@ -86,9 +84,7 @@ fn incomplete(s: &LintSubject) -> Vec<TrapHit> {
     for (template, _) in templates(s) {
         let spec = template.get("spec").unwrap_or(template);
         let modes = !list(spec, "accessModes").is_empty();
-        let storage = spec
-            .at_path(&["resources", "requests", "storage"])
-            .is_some();
+        let storage = spec.at_path(&["resources", "requests", "storage"]).is_some();
         let lacks = match (modes, storage) {
             (true, true) => continue,
             (false, true) => "accessModes",
@@ -110,11 +106,7 @@ fn not_reusable(s: &LintSubject) -> Vec<TrapHit> {
             .filter(|key| spec.get(key).is_none())
             .collect();
         if !lacks.is_empty() {
-            let detail = format!(
-                "claim template {:?} has no {}",
-                name(template),
-                lacks.join(" and no ")
-            );
+            let detail = format!("claim template {:?} has no {}", name(template), lacks.join(" and no "));
             hits.push(hit(place(template, "spec"), detail));
         }
     }
@@ -131,15 +123,10 @@ fn single_node(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (template, _) in templates(s) {
         let spec = template.get("spec").unwrap_or(template);
-        let modes: Vec<&str> = list(spec, "accessModes")
-            .iter()
-            .filter_map(YamlNode::as_str)
-            .collect();
+        let modes: Vec<&str> = list(spec, "accessModes").iter().filter_map(YamlNode::as_str).collect();
         let single = |m: &&str| matches!(*m, "ReadWriteOnce" | "ReadWriteOncePod");
         let rjs = s.rjs();
-        let user = rjs
-            .iter()
-            .find(|rj| rj.pods() > 1 && mounts(rj, name(template)));
+        let user = rjs.iter().find(|rj| rj.pods() > 1 && mounts(rj, name(template)));
         if let Some(rj) = user.filter(|_| !modes.is_empty() && modes.iter().all(single)) {
             let detail = format!(
                 "claim template {:?} has access mode {}, and replicatedJob {:?} has {} pods",
@@ -159,12 +146,9 @@ fn two_pods(s: &LintSubject) -> Vec<TrapHit> {
     for rj in s.rjs() {
         let template = rj.template();
         let unset = rj.job.get("podReplacementPolicy").is_none();
-        let overlaps =
-            template.pod_replacement_policy() == PodReplacementPolicy::TerminatingOrFailed;
+        let overlaps = template.pod_replacement_policy() == PodReplacementPolicy::TerminatingOrFailed;
         let policy_claim = templates(s).into_iter().find(|(t, _)| mounts(&rj, name(t)));
-        let claim = policy_claim
-            .map(|(t, _)| name(t))
-            .or(claims(&rj).first().copied());
+        let claim = policy_claim.map(|(t, _)| name(t)).or(claims(&rj).first().copied());
         if let Some(claim) = claim
             && unset
             && overlaps

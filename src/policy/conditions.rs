@@ -9,8 +9,7 @@ use sim_base::SimTime;
 
 /// `pkg/constants/constants.go` of the JobSet controller.
 pub const REACHED_MAX_RESTARTS: &str = "ReachedMaxRestarts";
-pub const REACHED_MAX_RESTARTS_MESSAGE: &str =
-    "jobset failed due to reaching max number of restarts";
+pub const REACHED_MAX_RESTARTS_MESSAGE: &str = "jobset failed due to reaching max number of restarts";
 pub const FAILED_JOBS: &str = "FailedJobs";
 pub const FAILED_JOBS_MESSAGE: &str = "jobset failed due to one or more job failures";
 
@@ -25,12 +24,7 @@ pub struct NewCondition<'a> {
 }
 
 impl<'a> NewCondition<'a> {
-    fn normal(
-        kind: JobSetConditionType,
-        status: bool,
-        reason: &'static str,
-        message: &'a str,
-    ) -> NewCondition<'a> {
+    fn normal(kind: JobSetConditionType, status: bool, reason: &'static str, message: &'a str) -> NewCondition<'a> {
         NewCondition {
             kind,
             status,
@@ -49,11 +43,7 @@ pub fn set(plan: &mut ActionPlan, now: SimTime, new: NewCondition<'_>) -> bool {
         if c.kind == new.kind {
             found = true;
             let moved = c.status != new.status;
-            if moved
-                || c.reason != new.reason
-                || c.reason_suffix != new.reason_suffix
-                || c.message != new.message
-            {
+            if moved || c.reason != new.reason || c.reason_suffix != new.reason_suffix || c.message != new.message {
                 let since = if moved { now } else { c.last_transition };
                 *c = stored(&new, since);
                 changed = true;
@@ -94,8 +84,7 @@ fn stored(new: &NewCondition<'_>, last_transition: SimTime) -> PodCondition {
 fn exclusive(a: JobSetConditionType, b: JobSetConditionType) -> bool {
     matches!(
         (a, b),
-        (StartupPolicyInProgress, StartupPolicyCompleted)
-            | (StartupPolicyCompleted, StartupPolicyInProgress)
+        (StartupPolicyInProgress, StartupPolicyCompleted) | (StartupPolicyCompleted, StartupPolicyInProgress)
     )
 }
 
@@ -144,12 +133,7 @@ pub fn set_jobs_ready(plan: &mut ActionPlan, now: SimTime) -> bool {
     set_not_restarting(plan, now, "JobsReady", "all jobs are ready")
 }
 
-fn set_not_restarting(
-    plan: &mut ActionPlan,
-    now: SimTime,
-    reason: &'static str,
-    message: &str,
-) -> bool {
+fn set_not_restarting(plan: &mut ActionPlan, now: SimTime, reason: &'static str, message: &str) -> bool {
     set(
         plan,
         now,
@@ -169,10 +153,7 @@ pub fn set_startup_in_progress(plan: &mut ActionPlan, now: SimTime) -> bool {
 
 /// Sets the condition StartupPolicyCompleted (CRE-6).
 pub fn set_startup_completed(plan: &mut ActionPlan, now: SimTime) -> bool {
-    let (reason, message) = (
-        "InOrderStartupPolicyCompleted",
-        "in order startup policy has completed",
-    );
+    let (reason, message) = ("InOrderStartupPolicyCompleted", "in order startup policy has completed");
     let c = NewCondition::normal(StartupPolicyCompleted, true, reason, message);
     set(plan, now, c)
 }

@@ -22,11 +22,7 @@ pub(super) fn progress(
     let position = specs.iter().position(|r| r.name == on.name)?;
     let s = statuses.get(position)?;
     // DEP-2: the number of replicas is known only for the replicatedJobs visited so far, including this one.
-    let need = if position <= at {
-        specs[position].replicas
-    } else {
-        0
-    };
+    let need = if position <= at { specs[position].replicas } else { 0 };
     let have = match on.status {
         DependsOnStatus::Complete => s.succeeded,
         // Upstream also counts failed Jobs; a failure ends the pass earlier anyway (REC-10).

@@ -28,8 +28,7 @@ pub fn execute(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), Recon
         return Ok(());
     };
     plan.failed_job = position(view, job);
-    plan.rules
-        .push(if rule.is_some() { "FP-3" } else { "FP-5" });
+    plan.rules.push(if rule.is_some() { "FP-3" } else { "FP-5" });
     let rule = rule.and_then(|at| policy.rules.get(at));
     let action = rule.map_or(RestartJobSet, |r| r.action);
     apply(view, plan, policy, action, rule, job)
@@ -37,10 +36,7 @@ pub fn execute(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), Recon
 
 /// FP-3: the first rule that matches a failed Job, and the earliest matching Job (rules in the outer loop, Jobs in
 /// the inner). FP-5: without a matching rule, the earliest failed Job.
-pub(super) fn choose<'v>(
-    view: &'v JobSetView<'_>,
-    policy: &FailurePolicy,
-) -> Option<(Option<usize>, &'v JobView)> {
+pub(super) fn choose<'v>(view: &'v JobSetView<'_>, policy: &FailurePolicy) -> Option<(Option<usize>, &'v JobView)> {
     for (at, rule) in policy.rules.iter().enumerate() {
         let prepared = PreparedPolicy::new(rule);
         let matching = earliest(view, |job, failed| prepared.matches(view, job, failed));
@@ -62,9 +58,7 @@ pub(super) fn earliest<'v>(
             continue;
         };
         let at = ttl::whole_seconds(failed.at);
-        let earlier = first.is_none_or(|(best, since)| {
-            at < since || at == since && failed_before(view, job, best)
-        });
+        let earlier = first.is_none_or(|(best, since)| at < since || at == since && failed_before(view, job, best));
         if earlier && applies(job, failed) {
             first = Some((job, at));
         }
@@ -124,12 +118,7 @@ impl<'r> PreparedPolicy<'r> {
         targets.is_empty() || of.is_some_and(|r| targets.contains(&r.name))
     }
 
-    pub(super) fn matches(
-        &self,
-        view: &JobSetView<'_>,
-        job: &JobView,
-        failed: &FinishedView,
-    ) -> bool {
+    pub(super) fn matches(&self, view: &JobSetView<'_>, job: &JobView, failed: &FinishedView) -> bool {
         self.has_reason(failed)
             && (self.patterns.is_empty() || self.matching_index(failed).is_some())
             && self.targets(view, job)

@@ -27,18 +27,14 @@ pub fn step(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), Reconcil
     }
     let largest = pods.max_attempt.unwrap_or(0);
     // IPR-4: only restarts that ignore maxRestarts are subtracted from the total.
-    let uncounted =
-        i64::from(plan.status.restarts) - i64::from(plan.status.restarts_count_towards_max);
+    let uncounted = i64::from(plan.status.restarts) - i64::from(plan.status.restarts_count_towards_max);
     if i64::from(largest) - uncounted > budget {
         plan.rules.push("IPR-4");
         fail(view, plan);
         return Ok(());
     }
     let expected = expected_pods(&spec.replicated_jobs)?;
-    if pods.attempts > 0
-        && u64::from(pods.attempts) == expected
-        && pods.min_attempt == pods.max_attempt
-    {
+    if pods.attempts > 0 && u64::from(pods.attempts) == expected && pods.min_attempt == pods.max_attempt {
         let current = &mut plan.status.current_in_place_restart_attempt;
         if *current != Some(largest) {
             *current = Some(largest);
@@ -72,12 +68,12 @@ fn fail(view: &JobSetView<'_>, plan: &mut ActionPlan) {
 
 /// IPR-5: replicatedJobs that are not yet created also count; therefore InOrder and dependsOn never start.
 pub(super) fn expected_pods(specs: &[ReplicatedJob]) -> Result<u64, ReconcileError> {
-    specs.iter().try_fold(0, |sum, r| {
-        match (r.template.parallelism, r.template.completions) {
+    specs
+        .iter()
+        .try_fold(0, |sum, r| match (r.template.parallelism, r.template.completions) {
             (Some(p), Some(c)) if p == c => Ok(sum + u64::from(r.replicas) * u64::from(p)),
             _ => Err(ReconcileError::InPlaceRestartSize {
                 replicated_job: r.name.clone(),
             }),
-        }
-    })
+        })
 }

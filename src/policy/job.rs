@@ -8,9 +8,7 @@ pub mod success;
 
 use super::ttl::whole_seconds;
 use super::{JobPlan, JobSyncView};
-use sim_api::spec::{
-    CompletionMode, JobSpec, KubeVersion, POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy,
-};
+use sim_api::spec::{CompletionMode, JobSpec, KubeVersion, POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy};
 use sim_base::Duration;
 use std::borrow::Cow;
 
@@ -20,18 +18,10 @@ pub const SYNC_JOB_BATCH_PERIOD: Duration = Duration::from_secs(1);
 pub const MAX_POD_CREATE_DELETE_PER_SYNC: u32 = 500;
 
 /// Reasons of `batch/v1`, each with the controller's message.
-pub const BACKOFF_LIMIT_EXCEEDED: (&str, &str) = (
-    "BackoffLimitExceeded",
-    "Job has reached the specified backoff limit",
-);
-pub const DEADLINE_EXCEEDED: (&str, &str) = (
-    "DeadlineExceeded",
-    "Job was active longer than specified deadline",
-);
-pub const COMPLETIONS_REACHED: (&str, &str) = (
-    "CompletionsReached",
-    "Reached expected number of succeeded pods",
-);
+pub const BACKOFF_LIMIT_EXCEEDED: (&str, &str) =
+    ("BackoffLimitExceeded", "Job has reached the specified backoff limit");
+pub const DEADLINE_EXCEEDED: (&str, &str) = ("DeadlineExceeded", "Job was active longer than specified deadline");
+pub const COMPLETIONS_REACHED: (&str, &str) = ("CompletionsReached", "Reached expected number of succeeded pods");
 pub const JOB_SUSPENDED: (&str, &str) = ("JobSuspended", "Job suspended");
 pub const JOB_RESUMED: (&str, &str) = ("JobResumed", "Job resumed");
 
@@ -51,8 +41,7 @@ pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
     let success = match view.success_criteria_met.clone() {
         Some((reason, message)) => Some((reason, message.to_owned())),
         None if failure.is_some() => None,
-        None => success::satisfied_message(view)
-            .map(|message| (success::SUCCESS_POLICY.into(), message)),
+        None => success::satisfied_message(view).map(|message| (success::SUCCESS_POLICY.into(), message)),
     };
     if success.is_some() || failure.is_some() {
         // All active pods are deleted immediately; the end is declared only when no expectations are open (1.3 step
@@ -161,11 +150,7 @@ fn manage(view: &JobSyncView<'_>, plan: &mut JobPlan) {
         return;
     }
     let replaces_failed_only = view.spec.pod_replacement_policy() == PodReplacementPolicy::Failed;
-    let terminating = if replaces_failed_only {
-        view.terminating
-    } else {
-        0
-    };
+    let terminating = if replaces_failed_only { view.terminating } else { 0 };
     let missing = wanted.saturating_sub(view.active + terminating);
     if missing == 0 {
         return;

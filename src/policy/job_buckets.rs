@@ -35,10 +35,7 @@ fn reconcile_error(view: &JobSetView<'_>, job: &JobView, why: UnreadableJob) -> 
 }
 
 /// The Jobs of one bucket with their positions. Requires that `update` accepted every Job.
-pub fn in_bucket<'v>(
-    view: &'v JobSetView<'_>,
-    wanted: JobBucket,
-) -> impl Iterator<Item = (u32, &'v JobView)> {
+pub fn in_bucket<'v>(view: &'v JobSetView<'_>, wanted: JobBucket) -> impl Iterator<Item = (u32, &'v JobView)> {
     let jobs = view.jobs.iter().enumerate();
     jobs.filter(move |(_, job)| bucket(view, job) == Ok(wanted))
         .map(|(at, job)| (at as u32, job))
@@ -51,11 +48,7 @@ pub fn jobs_of(view: &JobSetView<'_>, rj: u32) -> Range<usize> {
 }
 
 /// Applies REC-5 to all Jobs, and stores the counters (REC-6) in `plan.status`.
-pub fn update(
-    view: &JobSetView<'_>,
-    tally: &BucketTally,
-    plan: &mut ActionPlan,
-) -> Result<JobBuckets, ReconcileError> {
+pub fn update(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) -> Result<JobBuckets, ReconcileError> {
     if tally.unreadable > 0 {
         for job in view.jobs {
             bucket(view, job)?;

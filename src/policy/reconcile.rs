@@ -5,9 +5,7 @@
 use super::job_buckets::tally::BucketTally;
 use super::job_buckets::{self, JobBucket, in_bucket};
 use super::reconcile_error::ReconcileError;
-use super::{
-    ActionPlan, JobSetView, conditions, elastic, failure, in_place, restart, success, suspend, ttl,
-};
+use super::{ActionPlan, JobSetView, conditions, elastic, failure, in_place, restart, success, suspend, ttl};
 use sim_api::spec::JOBSET_CONTROLLER;
 
 /// Computes the plan of one pass. `plan` is overwritten; its buffers are reused.
@@ -34,11 +32,7 @@ pub fn reconcile_counted(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut 
     }
 }
 
-fn pass(
-    view: &JobSetView<'_>,
-    tally: &BucketTally,
-    plan: &mut ActionPlan,
-) -> Result<(), ReconcileError> {
+fn pass(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) -> Result<(), ReconcileError> {
     let seen = job_buckets::update(view, tally, plan)?;
     if conditions::terminal(view.status).is_some() {
         if seen.active > 0 {
@@ -66,11 +60,7 @@ fn pass(
 }
 
 /// REC-12: Service, creation, suspend or resume, in-place step.
-fn keep_running(
-    view: &JobSetView<'_>,
-    tally: &BucketTally,
-    plan: &mut ActionPlan,
-) -> Result<(), ReconcileError> {
+fn keep_running(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) -> Result<(), ReconcileError> {
     if view.jobset.spec.network.enable_dns_hostnames && !view.service_exists {
         plan.create_service = true;
         plan.rules.push("SVC-1");

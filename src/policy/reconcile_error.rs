@@ -35,10 +35,7 @@ impl fmt::Display for ReconcileError {
                 }
                 Ok(())
             }
-            ReconcileError::JobIndex {
-                index,
-                replicated_job,
-            } => write!(
+            ReconcileError::JobIndex { index, replicated_job } => write!(
                 f,
                 "job index {index} is out of bounds for replicated job {replicated_job}"
             ),
@@ -59,9 +56,9 @@ impl fmt::Display for ReconcileError {
                 f,
                 "{replicated_job}: in-place restart requires jobTemplate.spec.completions == jobTemplate.spec.parallelism != nil"
             ),
-            ReconcileError::NoSuccessPolicy => f.write_str(
-                "panic: runtime error: invalid memory address or nil pointer dereference [recovered]",
-            ),
+            ReconcileError::NoSuccessPolicy => {
+                f.write_str("panic: runtime error: invalid memory address or nil pointer dereference [recovered]")
+            }
         }
     }
 }

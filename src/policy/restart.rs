@@ -11,8 +11,7 @@ use sim_api::spec::RestartStrategy;
 pub fn create_missing(view: &JobSetView<'_>, plan: &mut ActionPlan, tally: &BucketTally) {
     let specs = &view.jobset.spec.replicated_jobs;
     // RS-2: no Job is created while a Job of a previous attempt exists in any replicatedJob.
-    let blocked = view.jobset.spec.strategy() == RestartStrategy::BlockingRecreate
-        && tally.buckets.previous > 0;
+    let blocked = view.jobset.spec.strategy() == RestartStrategy::BlockingRecreate && tally.buckets.previous > 0;
     if blocked {
         plan.rules.push("RS-2");
     }
@@ -53,6 +52,5 @@ fn candidates(view: &JobSetView<'_>, plan: &mut ActionPlan, rj: u32, replicas: u
             suspended: view.suspended,
         });
     }
-    plan.rules
-        .push(if view.suspended { "CRE-7" } else { "CRE-4" });
+    plan.rules.push(if view.suspended { "CRE-7" } else { "CRE-4" });
 }

@@ -7,12 +7,7 @@ use super::{ActionPlan, JobSetView, conditions, depends_on, startup};
 
 /// SUS-1: suspends every active Job that is not suspended; the condition is set without waiting for the pods.
 pub fn suspend(view: &JobSetView<'_>, plan: &mut ActionPlan, buckets: &JobBuckets) {
-    let suspended: u32 = plan
-        .status
-        .replicated_jobs
-        .iter()
-        .map(|s| s.suspended)
-        .sum();
+    let suspended: u32 = plan.status.replicated_jobs.iter().map(|s| s.suspended).sum();
     if suspended < buckets.active {
         let running = in_bucket(view, JobBucket::Active).filter(|(_, j)| !j.suspended);
         plan.suspend.extend(running.map(|(at, _)| at));

@@ -7,13 +7,11 @@ pub(crate) mod failure;
 pub(crate) mod job;
 
 use super::job_buckets::{JobBucket, bucket, in_bucket, jobs_of};
-use super::{
-    ActionPlan, JobSetStatus, JobSetView, RjStatus, depends_on, in_place, startup, success,
-};
+use super::{ActionPlan, JobSetStatus, JobSetView, RjStatus, depends_on, in_place, startup, success};
 use super::{conditions, ttl};
 use crate::decision::{
-    ConditionWrite, DecisionStep, DependencyTrace, InPlaceTrace, JobCounts, JobSetPass,
-    PlannedChange, PlannedRequests, RestartTrace, StartupTrace, SuccessTrace, TtlTrace,
+    ConditionWrite, DecisionStep, DependencyTrace, InPlaceTrace, JobCounts, JobSetPass, PlannedChange, PlannedRequests,
+    RestartTrace, StartupTrace, SuccessTrace, TtlTrace,
 };
 use sim_api::spec::{ConditionOperator, DependsOnStatus, RestartStrategy};
 use sim_base::Duration;
@@ -39,9 +37,7 @@ pub fn pass(view: &JobSetView<'_>, plan: &ActionPlan, object: &str) -> Option<Jo
         trace.status = changes(view, plan);
         trace.conditions = condition_writes(view, plan);
         let events = plan.events.iter();
-        trace.events = events
-            .map(|e| (e.reason.clone(), e.message.clone()))
-            .collect();
+        trace.events = events.map(|e| (e.reason.clone(), e.message.clone())).collect();
     }
     reasons(view, plan, &mut trace);
     Some(trace)
@@ -111,11 +107,7 @@ fn requests(view: &JobSetView<'_>, plan: &ActionPlan) -> PlannedRequests {
         create_service: plan.create_service,
         create_claims: plan.create_claims,
         patch: plan.patch.iter().map(name).collect(),
-        create: plan
-            .create
-            .iter()
-            .map(|c| (view.job_name)(c.rj, c.index))
-            .collect(),
+        create: plan.create.iter().map(|c| (view.job_name)(c.rj, c.index)).collect(),
         create_suspended: plan.create.iter().any(|c| c.suspended),
         suspend: plan.suspend.iter().map(name).collect(),
         resume: plan.resume.iter().map(name).collect(),
@@ -129,11 +121,7 @@ fn changes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<PlannedChange> {
     let mut out = Vec::new();
     let mut changed = |field: String, before: String, after: String| {
         if before != after {
-            out.push(PlannedChange {
-                field,
-                before,
-                after,
-            });
+            out.push(PlannedChange { field, before, after });
         }
     };
     let attempt = |a: Option<u32>| a.map_or("none".to_owned(), |a| a.to_string());
@@ -161,11 +149,7 @@ fn changes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<PlannedChange> {
             ("suspended", before.suspended, after.suspended),
         ];
         for (word, was, is) in counters {
-            changed(
-                format!("{}.{word}", spec.name),
-                was.to_string(),
-                is.to_string(),
-            );
+            changed(format!("{}.{word}", spec.name), was.to_string(), is.to_string());
         }
         let lists = [
             ("jobRestarts", &before.job_restarts, &after.job_restarts),
@@ -178,11 +162,7 @@ fn changes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<PlannedChange> {
         for (word, was, is) in lists {
             for (index, &n) in is.iter().enumerate() {
                 let was = was.get(index).copied().unwrap_or(0);
-                changed(
-                    format!("{}.{word}[{index}]", spec.name),
-                    was.to_string(),
-                    n.to_string(),
-                );
+                changed(format!("{}.{word}[{index}]", spec.name), was.to_string(), n.to_string());
             }
         }
     }
@@ -230,8 +210,7 @@ fn dependencies(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<DependencyTrace
             continue;
         }
         for on in &spec.depends_on {
-            let (have, need) =
-                depends_on::progress(specs, statuses, at, on).unwrap_or((0, spec.replicas.max(1)));
+            let (have, need) = depends_on::progress(specs, statuses, at, on).unwrap_or((0, spec.replicas.max(1)));
             if have != need {
                 out.push(DependencyTrace {
                     replicated_job: spec.name.clone(),
@@ -281,14 +260,11 @@ fn restart(view: &JobSetView<'_>, previous: u32) -> Option<RestartTrace> {
 fn in_place_of(view: &JobSetView<'_>, plan: &ActionPlan) -> Option<InPlaceTrace> {
     let spec = &view.jobset.spec;
     let active = spec.strategy() == RestartStrategy::InPlaceRestart && view.gates.in_place_restart;
-    let (Some(pods), Some(policy)) = (view.in_place.filter(|_| active), &spec.failure_policy)
-    else {
+    let (Some(pods), Some(policy)) = (view.in_place.filter(|_| active), &spec.failure_policy) else {
         return None;
     };
     let expected = in_place::expected_pods(&spec.replicated_jobs).ok();
-    let equal = pods.attempts > 0
-        && Some(u64::from(pods.attempts)) == expected
-        && pods.min_attempt == pods.max_attempt;
+    let equal = pods.attempts > 0 && Some(u64::from(pods.attempts)) == expected && pods.min_attempt == pods.max_attempt;
     let cites = |rule| plan.rules.contains(&rule);
     let row = match () {
         () if cites("IPR-2") => 1,

@@ -55,8 +55,8 @@ mod step;
 
 #[doc(inline)]
 pub use facade::{
-    Fault, JobSet, NodeRef, Pool, Record, Replications, Restart, RestartPiece, Scenario,
-    ScenarioBuilder, Simulation, SimulationError, SimulationOutcome, Topology, compared,
+    Fault, JobSet, NodeRef, Pool, Record, Replications, Restart, RestartPiece, Scenario, ScenarioBuilder, Simulation,
+    SimulationError, SimulationOutcome, Topology, compared,
 };
 #[doc(inline)]
 pub use sim_analysis::experiment::StopFlag;
@@ -72,9 +72,8 @@ pub use sim_base::stats::MeanEstimate;
 pub use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, TextId};
 #[doc(inline)]
 pub use sim_engine::record::{
-    Body, DeletionActor, EndReason, JobConditionType, JobSetConditionType, LedgerCategory,
-    LedgerSums, NodeReady, ObjectRef, RunOutcome, TicketSubject, TimeLedger, TrainingOutcome,
-    TrainingPhase,
+    Body, DeletionActor, EndReason, JobConditionType, JobSetConditionType, LedgerCategory, LedgerSums, NodeReady,
+    ObjectRef, RunOutcome, TicketSubject, TimeLedger, TrainingOutcome, TrainingPhase,
 };
 #[doc(inline)]
 pub use sim_engine::{CannotRun, PrepareError};

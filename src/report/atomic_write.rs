@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Calls `write` with a temporary path, then renames that file to `target`. If `target` exists and is not a regular
 /// file, `write` receives `target` itself.
-pub fn write_with<E: From<io::Error>>(
-    target: &Path,
-    write: impl FnOnce(&Path) -> Result<(), E>,
-) -> Result<(), E> {
+pub fn write_with<E: From<io::Error>>(target: &Path, write: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
     //  Pipes, devices and symbolic links are written directly so that they are not replaced by a regular file.
     let replaces = fs::symlink_metadata(target).map_or(true, |there| there.is_file());
     let Some(temporary) = temporary_path(target).filter(|_| replaces) else {

@@ -17,9 +17,7 @@ use layout::{bracketed, entry, push};
 
 use sim_analysis::format;
 use sim_base::{JobId, JobSetId, PodId, SimTime, row_or_default};
-use sim_engine::record::{
-    Body, JobConditionType, NO_CAUSE, RecordNames, RecordSink, RunOutcome, SimulationRecord,
-};
+use sim_engine::record::{Body, JobConditionType, NO_CAUSE, RecordNames, RecordSink, RunOutcome, SimulationRecord};
 use sim_policy::decision::{JobSync, PolicyDecision, PolicyOutcome};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -245,8 +243,7 @@ impl DecisionLog {
             PolicyOutcome::JobSet(pass) => {
                 if let Some(id) = self.jobsets.get(&pass.object) {
                     let jobs = pass.does.create.iter().chain(&pass.does.delete);
-                    *row_or_default(&mut self.passes, id.ix()) =
-                        (decision.id, jobs.cloned().collect());
+                    *row_or_default(&mut self.passes, id.ix()) = (decision.id, jobs.cloned().collect());
                 }
             }
             PolicyOutcome::Job(sync) => {
@@ -296,9 +293,7 @@ impl DecisionLog {
                 let object = format!("{}/{}", names.namespace_of(job), names.job(job));
                 self.jobs.insert(object, job);
             }
-            PodCreated {
-                pod, job, index, ..
-            } => {
+            PodCreated { pod, job, index, .. } => {
                 *row_or_default(&mut self.pods, pod.ix()) = DecisionPod {
                     job_and_index: Some((job, index)),
                     ..DecisionPod::default()
@@ -353,12 +348,9 @@ impl DecisionLog {
         let Some(id) = self.jobs.get(&sync.object) else {
             return true;
         };
-        let acts = sync.fails.is_some()
-            || sync.completes.is_some()
-            || sync.delete_pods + sync.create_pods > 0;
-        let same = |old: JobSync| {
-            old.container_restarts == sync.container_restarts && old.failed_pods == sync.failed_pods
-        };
+        let acts = sync.fails.is_some() || sync.completes.is_some() || sync.delete_pods + sync.create_pods > 0;
+        let same =
+            |old: JobSync| old.container_restarts == sync.container_restarts && old.failed_pods == sync.failed_pods;
         let told = &mut row_or_default(&mut self.job_states, id.ix()).last_logged_sync;
         let old = told.replace((**sync).clone());
         acts || !old.is_some_and(same)

@@ -25,10 +25,7 @@ pub fn cells(e: &MeanEstimate) -> [String; 7] {
 
 /// Returns the cells of a metric in the order of `COLUMNS` and `WITHOUT`.
 pub fn metric_cells(e: &MetricEstimate) -> [String; 11] {
-    let number = |v: Option<f64>| {
-        v.filter(|v| v.is_finite())
-            .map_or(String::new(), |v| v.to_string())
-    };
+    let number = |v: Option<f64>| v.filter(|v| v.is_finite()).map_or(String::new(), |v| v.to_string());
     [
         e.n.to_string(),
         number(e.mean),
@@ -99,23 +96,16 @@ impl EstimateFormat {
         let n = self.head.len();
         let width = |text: &str| text.chars().count();
         let widest = |at: usize| column(rows.iter().map(|r| r[at].as_str()), 0);
-        let tight: Vec<usize> = (0..n)
-            .map(|at| widest(at).max(width(&self.head[at])))
-            .collect();
+        let tight: Vec<usize> = (0..n).map(|at| widest(at).max(width(&self.head[at]))).collect();
         let least = |at: usize| match self.head[at].as_str() {
             _ if at == 0 => self.preferred_widths[0],
             "n" => self.preferred_widths[1],
             _ => self.preferred_widths[2],
         };
         let roomy: Vec<usize> = (0..n).map(|at| tight[at].max(least(at))).collect();
-        let sum = |widths: &[usize], interval: &str| {
-            widths.iter().sum::<usize>() + n + 4 + widest(n).max(width(interval))
-        };
-        let tries = [
-            (&roomy, INTERVAL[0]),
-            (&roomy, INTERVAL[1]),
-            (&tight, INTERVAL[0]),
-        ];
+        let sum =
+            |widths: &[usize], interval: &str| widths.iter().sum::<usize>() + n + 4 + widest(n).max(width(interval));
+        let tries = [(&roomy, INTERVAL[0]), (&roomy, INTERVAL[1]), (&tight, INTERVAL[0])];
         let fits = tries
             .into_iter()
             .find(|(widths, interval)| sum(widths, interval) <= room);

@@ -104,10 +104,7 @@ impl RunExporter for SvgExporter {
     }
 
     fn supports(&self, subject: ExportSubject<'_>) -> bool {
-        matches!(
-            subject,
-            ExportSubject::Chart(_) | ExportSubject::Animation(_)
-        )
+        matches!(subject, ExportSubject::Chart(_) | ExportSubject::Animation(_))
     }
 
     fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError> {
@@ -136,9 +133,7 @@ impl RunExporter for PngExporter {
 
     fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError> {
         match subject {
-            ExportSubject::Chart(scene) => {
-                atomic_write::write_with(path, |path| bitmap::save(scene, path))
-            }
+            ExportSubject::Chart(scene) => atomic_write::write_with(path, |path| bitmap::save(scene, path)),
             _ => Err(unsupported_format(subject)),
         }
     }

@@ -48,9 +48,7 @@ impl fmt::Display for ExportError {
                 let known = known.join(" or ");
                 write!(f, "unsupported file extension for {subject}; use {known}")
             }
-            ExportError::PngDisabled => {
-                f.write_str("PNG is not supported by this build (feature `png`); use .svg")
-            }
+            ExportError::PngDisabled => f.write_str("PNG is not supported by this build (feature `png`); use .svg"),
             ExportError::InvalidFont => f.write_str("the bundled font cannot be read"),
             ExportError::Rasterization { reason }
             | ExportError::Serialization { reason }

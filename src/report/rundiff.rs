@@ -85,10 +85,7 @@ pub fn diff(a: &Path, b: &Path) -> Result<RunDiff, RunDiffError> {
     metrics.truncate(METRICS);
     Ok(RunDiff {
         schema: "jobset-sim/diff/v1",
-        equal: inputs.is_empty()
-            && first.is_none()
-            && metrics.is_empty()
-            && digests[0] == digests[1],
+        equal: inputs.is_empty() && first.is_none() && metrics.is_empty() && digests[0] == digests[1],
         versions: [text(&of_a, "version"), text(&of_b, "version")],
         digests,
         inputs,
@@ -120,9 +117,7 @@ fn invalid_file(path: &Path, error: &impl ToString) -> RunDiffError {
 fn summary(dir: &Path) -> Result<Value, RunDiffError> {
     let path = dir.join("summary.json");
     if !path.is_file() {
-        return Err(RunDiffError::NotRunDirectory {
-            path: dir.to_owned(),
-        });
+        return Err(RunDiffError::NotRunDirectory { path: dir.to_owned() });
     }
     serde_json::from_reader(open(&path)?).map_err(|e| invalid_file(&path, &e))
 }
@@ -132,9 +127,7 @@ fn read_line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, RunDif
     into.clear();
     let read = from.take(LINE_MAX).read_until(b'\n', into)?;
     if read as u64 == LINE_MAX {
-        return Err(RunDiffError::LineTooLong {
-            bytes_max: LINE_MAX,
-        });
+        return Err(RunDiffError::LineTooLong { bytes_max: LINE_MAX });
     }
     if into.last() == Some(&b'\n') {
         into.pop();
@@ -165,18 +158,10 @@ pub fn diff_values(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>
         }
         (Value::Array(x), Value::Array(y)) => {
             for i in 0..x.len().max(y.len()) {
-                let name = |list: &[Value]| {
-                    list.get(i)
-                        .and_then(|v| v["name"].as_str().map(str::to_owned))
-                };
+                let name = |list: &[Value]| list.get(i).and_then(|v| v["name"].as_str().map(str::to_owned));
                 let key = name(x).or_else(|| name(y)).unwrap_or_else(|| i.to_string());
                 let (none, other) = (Value::Null, Value::Null);
-                diff_values(
-                    x.get(i).unwrap_or(&none),
-                    y.get(i).unwrap_or(&other),
-                    &at(&key),
-                    found,
-                );
+                diff_values(x.get(i).unwrap_or(&none), y.get(i).unwrap_or(&other), &at(&key), found);
             }
         }
         _ if a != b => found.push(MetricDiff {
@@ -211,15 +196,8 @@ fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), RunDi
     };
     let empty = Vec::new();
     for i in 1..rows_a.len().max(rows_b.len()) {
-        let (x, y) = (
-            rows_a.get(i).unwrap_or(&empty),
-            rows_b.get(i).unwrap_or(&empty),
-        );
-        for (k, name) in head
-            .iter()
-            .enumerate()
-            .filter(|(_, name)| *name != "digest")
-        {
+        let (x, y) = (rows_a.get(i).unwrap_or(&empty), rows_b.get(i).unwrap_or(&empty));
+        for (k, name) in head.iter().enumerate().filter(|(_, name)| *name != "digest") {
             let cell = |row: &[String]| row.get(k).map_or(Value::Null, |c| number_or_text(c));
             if cell(x) != cell(y) {
                 found.push(MetricDiff {
@@ -251,9 +229,7 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>, RunDiffError> {
             let kind = entry.file_type()?;
             match (kind.is_dir(), kind.is_file()) {
                 (true, _) => folders.push(entry.path()),
-                (_, true) => {
-                    found.extend(entry.path().strip_prefix(&root).ok().map(Path::to_owned))
-                }
+                (_, true) => found.extend(entry.path().strip_prefix(&root).ok().map(Path::to_owned)),
                 _ => {}
             }
         }
@@ -304,16 +280,12 @@ fn first_differing_line(a: &Path, b: &Path) -> Result<Option<DiffLines>, RunDiff
     let (mut from_a, mut from_b) = (open(a)?, open(b)?);
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for at in 1.. {
-        let (more_a, more_b) = (
-            read_line(&mut from_a, &mut x)?,
-            read_line(&mut from_b, &mut y)?,
-        );
+        let (more_a, more_b) = (read_line(&mut from_a, &mut x)?, read_line(&mut from_b, &mut y)?);
         if !more_a && !more_b {
             break;
         }
         if more_a != more_b || x != y {
-            let text =
-                |more: bool, line: &[u8]| more.then(|| String::from_utf8_lossy(line).into_owned());
+            let text = |more: bool, line: &[u8]| more.then(|| String::from_utf8_lossy(line).into_owned());
             return Ok(Some((at, text(more_a, &x), text(more_b, &y))));
         }
     }
@@ -333,10 +305,7 @@ fn first_differing_record(a: &Path, b: &Path) -> Result<Option<FirstDiff>, RunDi
     let mut before: VecDeque<Vec<u8>> = VecDeque::with_capacity(RECORDS_BEFORE + 1);
     let mut causes: Vec<u32> = Vec::new();
     for at in 1.. {
-        let (more_a, more_b) = (
-            read_line(&mut from_a, &mut x)?,
-            read_line(&mut from_b, &mut y)?,
-        );
+        let (more_a, more_b) = (read_line(&mut from_a, &mut x)?, read_line(&mut from_b, &mut y)?);
         if !more_a && !more_b {
             return Ok(None);
         }
@@ -374,8 +343,7 @@ fn first_differing_record(a: &Path, b: &Path) -> Result<Option<FirstDiff>, RunDi
 const NO_CAUSE: u32 = u32::MAX;
 
 fn parsed(line: &[u8]) -> Value {
-    serde_json::from_slice(line)
-        .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(line).into_owned()))
+    serde_json::from_slice(line).unwrap_or_else(|_| Value::from(String::from_utf8_lossy(line).into_owned()))
 }
 
 /// Returns the `cause` of a record. Only the first 120 bytes are searched, because the key is among the first.
@@ -385,9 +353,7 @@ fn cause(line: &[u8]) -> u32 {
     let Some(at) = head.windows(KEY.len()).position(|w| w == KEY) else {
         return NO_CAUSE;
     };
-    let digits = head[at + KEY.len()..]
-        .iter()
-        .take_while(|c| c.is_ascii_digit());
+    let digits = head[at + KEY.len()..].iter().take_while(|c| c.is_ascii_digit());
     let digits: Vec<u8> = digits.copied().collect();
     std::str::from_utf8(&digits)
         .ok()

@@ -28,11 +28,9 @@ pub enum RunDiffError {
 impl fmt::Display for RunDiffError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RunDiffError::NotRunDirectory { path } => write!(
-                f,
-                "{} is not a run directory: summary.json is missing",
-                path.display()
-            ),
+            RunDiffError::NotRunDirectory { path } => {
+                write!(f, "{} is not a run directory: summary.json is missing", path.display())
+            }
             RunDiffError::CannotOpen { path, reason } => {
                 write!(f, "cannot read {}: {reason}", path.display())
             }

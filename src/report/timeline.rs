@@ -101,13 +101,10 @@ fn restart_window(run: &RunView<'_>, r: &RestartMetrics) -> (SimTime, SimTime) {
 /// Returns the sampled instants, with additional ones around the highlighted restarts.
 pub fn moments(run: &RunView<'_>) -> Vec<SimTime> {
     let mut all = Vec::new();
-    let mut add =
-        |from: SimTime, to: SimTime, n: u64| {
-            let span = to.since(from).0;
-            all.extend((0..=n).map(|i| {
-                from + Duration((u128::from(span) * u128::from(i) / u128::from(n)) as u64)
-            }));
-        };
+    let mut add = |from: SimTime, to: SimTime, n: u64| {
+        let span = to.since(from).0;
+        all.extend((0..=n).map(|i| from + Duration((u128::from(span) * u128::from(i) / u128::from(n)) as u64)));
+    };
     add(SimTime::ZERO, run.outcome.end, RUN_INSTANTS);
     for (_, r) in highlighted_restarts(run) {
         let (from, to) = restart_window(run, r);
@@ -170,10 +167,7 @@ fn marks(run: &RunView<'_>) -> Vec<TimelineMark> {
 
 fn pod_lanes(run: &RunView<'_>, pods: &NodeOccupancy) -> LaneGroup {
     let jobs: Vec<JobId> = (0..run.names.jobs.len() as u32).map(JobId).collect();
-    let jobs: Vec<JobId> = jobs
-        .into_iter()
-        .filter(|j| !pods.job_counts(*j).is_empty())
-        .collect();
+    let jobs: Vec<JobId> = jobs.into_iter().filter(|j| !pods.job_counts(*j).is_empty()).collect();
     let size = jobs.len().div_ceil(LANES).max(1);
     let lane = |jobs: &[JobId]| {
         let changes = added(jobs.iter().map(|j| pods.job_counts(*j)));
@@ -196,17 +190,13 @@ fn pod_lanes(run: &RunView<'_>, pods: &NodeOccupancy) -> LaneGroup {
     LaneGroup {
         name: "gantt",
         title: "Pods per Job by state",
-        legend: STACKING_ORDER
-            .map(|s| (occupancy_color(s), s.as_str()))
-            .to_vec(),
+        legend: STACKING_ORDER.map(|s| (occupancy_color(s), s.as_str())).to_vec(),
         lanes: jobs.chunks(size).map(lane).collect(),
     }
 }
 
 /// Adds up the counts of several Jobs.
-fn added<'a>(
-    lanes: impl Iterator<Item = &'a [(u32, OccupancyCounts)]>,
-) -> Vec<(u32, OccupancyCounts)> {
+fn added<'a>(lanes: impl Iterator<Item = &'a [(u32, OccupancyCounts)]>) -> Vec<(u32, OccupancyCounts)> {
     let lanes: Vec<&[(u32, OccupancyCounts)]> = lanes.collect();
     if let [one] = lanes.as_slice() {
         return one.to_vec();

@@ -9,8 +9,7 @@
 use sim_base::time::NANOS_PER_SECOND;
 use sim_base::{JobId, PodId, SimTime, TextId, row_or_default};
 use sim_engine::record::{
-    Body, FieldRole, FieldValue, RecordNames, RecordSink, RunOutcome, SimulationRecord,
-    TAINT_EFFECTS, TicketSubject,
+    Body, FieldRole, FieldValue, RecordNames, RecordSink, RunOutcome, SimulationRecord, TAINT_EFFECTS, TicketSubject,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -105,10 +104,7 @@ impl GoldenLog {
     }
 
     fn line(&mut self, at: SimTime, what: &str, object: &str, details: &str) {
-        let mut line = format!(
-            "{:>12}  {what:<24}  {object:<28}  {details}",
-            at.to_string()
-        );
+        let mut line = format!("{:>12}  {what:<24}  {object:<28}  {details}", at.to_string());
         line.truncate(line.trim_end().len());
         self.text.push_str(&line);
         self.text.push('\n');
@@ -129,9 +125,7 @@ impl GoldenLog {
         for line in lines {
             match line {
                 GoldenLine::Pods(more) => counts.add(more),
-                GoldenLine::Other { at, kind, .. }
-                    if often.get(kind).is_some_and(|n| *n > OFTEN) =>
-                {
+                GoldenLine::Other { at, kind, .. } if often.get(kind).is_some_and(|n| *n > OFTEN) => {
                     counts.at = at;
                     *counts.kinds.entry(kind).or_default() += 1;
                 }
@@ -300,9 +294,7 @@ fn details(body: &Body, names: &RecordNames) -> String {
         TrainingDone { work, .. } => work.to_string(),
         JobCreated { attempt, .. } => format!("restart-attempt={attempt}"),
         NodeState { ready, .. } => format!("Ready={}", ready.as_str()),
-        NodeTaint {
-            key, effect, added, ..
-        } => taint(names.text(key), effect, added),
+        NodeTaint { key, effect, added, .. } => taint(names.text(key), effect, added),
         Fault { index, .. } => format!("fault {index}"),
         Answered { index, answer } => {
             let text = Some(names.text(answer)).filter(|t| !t.is_empty());
@@ -374,13 +366,7 @@ fn members(body: &Body, names: &RecordNames) -> String {
     text
 }
 
-fn condition(
-    kind: &str,
-    status: bool,
-    reason: TextId,
-    message: TextId,
-    names: &RecordNames,
-) -> String {
+fn condition(kind: &str, status: bool, reason: TextId, message: TextId, names: &RecordNames) -> String {
     let status = if status { "True" } else { "False" };
     let (reason, message) = (names.text(reason), names.text(message));
     format!("{kind}={status} {reason}: {message}")
@@ -390,10 +376,7 @@ impl RecordSink for GoldenLog {
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         let (at, body) = (record.at, &record.body);
         self.turn_to(at);
-        if let Body::PodCreated {
-            pod, job, index, ..
-        } = *body
-        {
+        if let Body::PodCreated { pod, job, index, .. } = *body {
             *row_or_default(&mut self.places, pod.ix()) = Some((job, index));
         }
         let about = body.head().subject;

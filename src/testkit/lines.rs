@@ -3,8 +3,7 @@
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::names::{JobName, JobSetName};
 use sim_engine::record::{
-    Body, Call, NO_CAUSE, NO_TICKET, RecordNames, RecordSink, SimulationRecord, TicketWait,
-    WorkTicket,
+    Body, Call, NO_CAUSE, NO_TICKET, RecordNames, RecordSink, SimulationRecord, TicketWait, WorkTicket,
 };
 
 pub type LineFilter = (u64, Body);

@@ -4,9 +4,7 @@ use sim_analysis::metrics::restarts::fold::RestartFold;
 use sim_analysis::metrics::restarts::restart::RestartMetrics;
 use sim_analysis::metrics::restarts::root_cause::FaultHarm;
 use sim_base::{JobId, JobSetId, NodeId, PodId, TextId};
-use sim_engine::record::{
-    Body, DeletionActor, JobConditionType, JobSetConditionType, NodeReady, RunOutcome,
-};
+use sim_engine::record::{Body, DeletionActor, JobConditionType, JobSetConditionType, NodeReady, RunOutcome};
 
 pub use super::lines::*;
 pub use super::run::{with_outcome, with_view};
@@ -36,14 +34,7 @@ pub fn condition(kind: JobSetConditionType, status: bool) -> Body {
     }
 }
 
-fn pod_up(
-    lines: &mut Vec<LineFilter>,
-    pod: u32,
-    attempt: u32,
-    created: u64,
-    bound: u64,
-    ready: u64,
-) {
+fn pod_up(lines: &mut Vec<LineFilter>, pod: u32, attempt: u32, created: u64, bound: u64, ready: u64) {
     let (incarnation, pod) = (attempt, PodId(pod));
     let created_body = Body::PodCreated {
         pod,
@@ -54,14 +45,7 @@ fn pod_up(
     };
     let node = NodeId(pod.0);
     lines.push((created, created_body));
-    lines.push((
-        bound,
-        Body::PodBound {
-            pod,
-            incarnation,
-            node,
-        },
-    ));
+    lines.push((bound, Body::PodBound { pod, incarnation, node }));
     lines.push((ready, Body::PodRunning { pod, incarnation }));
     lines.push((ready, Body::PodReady { pod, incarnation }));
 }
@@ -76,13 +60,7 @@ pub fn started() -> Vec<LineFilter> {
     ];
     pod_up(&mut lines, 0, 0, 1, 2, 9);
     pod_up(&mut lines, 1, 0, 1, 2, 10);
-    lines.push((
-        10,
-        Body::AllReady {
-            jobset,
-            ready: true,
-        },
-    ));
+    lines.push((10, Body::AllReady { jobset, ready: true }));
     lines.sort_by_key(|l| l.0);
     lines
 }
@@ -119,13 +97,7 @@ pub fn recreate() -> Vec<LineFilter> {
                 exit_code: 1,
             },
         ),
-        (
-            101,
-            Body::AllReady {
-                jobset,
-                ready: false,
-            },
-        ),
+        (101, Body::AllReady { jobset, ready: false }),
         (
             102,
             Body::PodDeleting {
@@ -154,13 +126,7 @@ pub fn recreate() -> Vec<LineFilter> {
         ),
         (107, condition(JobSetConditionType::RestartingJobSet, true)),
         (108, Body::JobDeleting { job }),
-        (
-            110,
-            Body::PodGone {
-                pod,
-                incarnation: 0,
-            },
-        ),
+        (110, Body::PodGone { pod, incarnation: 0 }),
         (112, Body::JobGone { job }),
         (114, Body::JobCreated { job, attempt: 1 }),
         (
@@ -206,20 +172,8 @@ pub fn recreate() -> Vec<LineFilter> {
                 incarnation: 1,
             },
         ),
-        (
-            130,
-            Body::PodReady {
-                pod,
-                incarnation: 1,
-            },
-        ),
-        (
-            130,
-            Body::AllReady {
-                jobset,
-                ready: true,
-            },
-        ),
+        (130, Body::PodReady { pod, incarnation: 1 }),
+        (130, Body::AllReady { jobset, ready: true }),
         (131, condition(JobSetConditionType::RestartingJobSet, false)),
     ]);
     lines
@@ -249,13 +203,7 @@ pub fn in_place() -> Vec<LineFilter> {
             },
         ),
         (101, Body::PodNotReady { pod, incarnation }),
-        (
-            101,
-            Body::AllReady {
-                jobset,
-                ready: false,
-            },
-        ),
+        (101, Body::AllReady { jobset, ready: false }),
         (
             102,
             Body::AttemptWritten {
@@ -273,13 +221,7 @@ pub fn in_place() -> Vec<LineFilter> {
                 restarts: 1,
             },
         ),
-        (
-            104,
-            Body::PodNotReady {
-                pod: p0,
-                incarnation,
-            },
-        ),
+        (104, Body::PodNotReady { pod: p0, incarnation }),
         (
             106,
             Body::AttemptWritten {
@@ -298,20 +240,8 @@ pub fn in_place() -> Vec<LineFilter> {
             },
         ),
         (108, Body::PodReady { pod, incarnation }),
-        (
-            109,
-            Body::PodReady {
-                pod: p0,
-                incarnation,
-            },
-        ),
-        (
-            109,
-            Body::AllReady {
-                jobset,
-                ready: true,
-            },
-        ),
+        (109, Body::PodReady { pod: p0, incarnation }),
+        (109, Body::AllReady { jobset, ready: true }),
     ]);
     lines
 }
@@ -333,11 +263,7 @@ pub fn dead_node() -> Vec<LineFilter> {
         ready: false,
     };
     let by = DeletionActor::TaintEviction;
-    let deleting = Body::PodDeleting {
-        pod,
-        incarnation,
-        by,
-    };
+    let deleting = Body::PodDeleting { pod, incarnation, by };
     let retry = Body::PodCreateRejected {
         job: JobId(0),
         index: 1,

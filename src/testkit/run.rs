@@ -4,9 +4,8 @@ use super::lines::{LineFilter, names, play, s};
 use sim_analysis::metrics::{MetricFolds, RunView};
 use sim_api::spec::timing::{KubeletTiming, SchedulerCost};
 use sim_api::spec::{
-    ClientRate, ControlPlane, FaultAction, FaultTime, FeatureGates, JobSet, KubeVersion,
-    PlacementRepair, ScenarioSpec, ScriptedFault, StopSpec, StopWhen, SubmittedJobSet, TimingSpec,
-    TopologySpec,
+    ClientRate, ControlPlane, FaultAction, FaultTime, FeatureGates, JobSet, KubeVersion, PlacementRepair, ScenarioSpec,
+    ScriptedFault, StopSpec, StopWhen, SubmittedJobSet, TimingSpec, TopologySpec,
 };
 use sim_base::Duration;
 use sim_base::random::Distribution;
@@ -144,11 +143,7 @@ pub fn with_view<T>(lines: &[LineFilter], use_view: impl FnOnce(&RunView<'_>) ->
 }
 
 /// The same as `with_view`, with a given outcome.
-pub fn with_outcome<T>(
-    lines: &[LineFilter],
-    outcome: RunOutcome,
-    use_view: impl FnOnce(&RunView<'_>) -> T,
-) -> T {
+pub fn with_outcome<T>(lines: &[LineFilter], outcome: RunOutcome, use_view: impl FnOnce(&RunView<'_>) -> T) -> T {
     let (scenario, mut names) = (scenario(), names());
     names.intern("DefaultFailurePolicy");
     let mut folds = MetricFolds::new(&scenario, true);

@@ -43,8 +43,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
         }
         let (key, value) = line.split_once(": ").expect("a line is `key: value`");
         let case = cases.last_mut().expect("a case starts with ==");
-        let json =
-            || serde_json::from_str(value).unwrap_or_else(|e| panic!("line {line_number}: {e}"));
+        let json = || serde_json::from_str(value).unwrap_or_else(|e| panic!("line {line_number}: {e}"));
         match key {
             "rules" => case.rules = value,
             "set" => case.set = json(),
@@ -120,8 +119,7 @@ fn respond(case: &Case) -> AdmissionAnswer {
     let Some(change) = &case.change else {
         return admission::post(&create, FieldValidation::Warn, &[]);
     };
-    let stored =
-        admission::create(&create).unwrap_or_else(|r| panic!("{}: {}", case.name, r.message));
+    let stored = admission::create(&create).unwrap_or_else(|r| panic!("{}: {}", case.name, r.message));
     let mut new = stored.clone();
     set_values(&mut new, change);
     admission::change(&ChangeRequest {
@@ -149,10 +147,7 @@ fn check_cases(text: &str) {
             assert!(equal, "{place}:\n  expected {says}\n  got      {said}");
         }
         for (path, value) in case.stores.as_object().into_iter().flatten() {
-            let stored = answer
-                .result
-                .as_ref()
-                .unwrap_or_else(|_| panic!("{place}: {said}"));
+            let stored = answer.result.as_ref().unwrap_or_else(|_| panic!("{place}: {said}"));
             let found = stored.pointer(&pointer(path)).unwrap_or(&Value::Null);
             assert_eq!(found, value, "{place}: {path}");
         }

@@ -101,44 +101,32 @@ fn the_hot_state_of_a_pod_is_small() {
     assert!((1..=400).contains(&per_pod), "{per_pod} B per pod");
 }
 
-const HEAD: &str =
-    "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n";
+const HEAD: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n";
 const POD: &str = "template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'x:1'}]}}";
 
 /// Returns manifests with `n` items of one kind, each with the name of the kind.
 fn long_inputs(n: usize) -> Vec<(&'static str, String)> {
     let each = |one: &dyn Fn(usize) -> String| (0..n).map(one).collect::<String>();
     let job = |pod: String| {
-        format!(
-            "{HEAD}  replicatedJobs:\n  - {{name: w, template: {{spec: {{template: {{spec: {{{pod}}}}}}}}}}}\n"
-        )
+        format!("{HEAD}  replicatedJobs:\n  - {{name: w, template: {{spec: {{template: {{spec: {{{pod}}}}}}}}}}}\n")
     };
     let containers = each(&|i| format!("{{name: c{i}, image: 'x:1'}}, "));
     let variables = each(&|i| format!("{{name: V{i}, value: x}}, "));
     let tolerations = each(&|i| format!("{{key: k{i}, operator: Exists}}, "));
     let of_one = |more: String| job(format!("restartPolicy: Never, {more}"));
-    let others =
-        each(&|i| format!("apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j{i}}}\n---\n"));
+    let others = each(&|i| format!("apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j{i}}}\n---\n"));
     let plain = job("restartPolicy: Never, containers: [{name: c, image: 'x:1'}]".to_owned());
     let jobs = each(&|i| format!("  - {{name: w{i}, template: {{spec: {{{POD}}}}}}}\n"));
     vec![
-        (
-            "unknown fields",
-            format!("{HEAD}{}", each(&|i| format!("  u{i}: 1\n"))),
-        ),
+        ("unknown fields", format!("{HEAD}{}", each(&|i| format!("  u{i}: 1\n")))),
         ("containers", of_one(format!("containers: [{containers}]"))),
         (
             "wrong containers",
-            of_one(format!(
-                "containers: [{}]",
-                containers.replace("image", "imaje")
-            )),
+            of_one(format!("containers: [{}]", containers.replace("image", "imaje"))),
         ),
         (
             "variables",
-            of_one(format!(
-                "containers: [{{name: c, image: 'x:1', env: [{variables}]}}]"
-            )),
+            of_one(format!("containers: [{{name: c, image: 'x:1', env: [{variables}]}}]")),
         ),
         (
             "tolerations",
@@ -148,10 +136,7 @@ fn long_inputs(n: usize) -> Vec<(&'static str, String)> {
         ),
         ("other objects", format!("{others}{plain}")),
         ("replicatedJobs", format!("{HEAD}  replicatedJobs:\n{jobs}")),
-        (
-            "Jobs",
-            plain.replace("name: w,", &format!("name: w, replicas: {n},")),
-        ),
+        ("Jobs", plain.replace("name: w,", &format!("name: w, replicas: {n},"))),
     ]
 }
 

@@ -13,21 +13,10 @@ fn bench(arguments: &[&str]) -> Output {
 
 fn code_and_output(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-const SMALL: [&str; 6] = [
-    "--nodes",
-    "100",
-    "--preset",
-    "scale-test",
-    "--format",
-    "json",
-];
+const SMALL: [&str; 6] = ["--nodes", "100", "--preset", "scale-test", "--format", "json"];
 
 #[test]
 fn an_unchanged_program_gives_equal_bytes_on_any_number_of_threads() {
@@ -43,10 +32,7 @@ fn an_unchanged_program_gives_equal_bytes_on_any_number_of_threads() {
         let phases = row["phases_ns"].as_object().unwrap();
         let sum: u64 = phases.values().map(|ns| ns.as_u64().unwrap()).sum();
         assert!(sum <= row["ttr_ns"].as_u64().unwrap(), "{row}");
-        assert!(
-            row["restarts"] != 1 || sum == row["ttr_ns"].as_u64().unwrap(),
-            "{row}"
-        );
+        assert!(row["restarts"] != 1 || sum == row["ttr_ns"].as_u64().unwrap(), "{row}");
     }
 }
 
@@ -73,10 +59,7 @@ fn slower_rule_fails_the_gate_and_names_case_phase_and_wait() {
     let gate = ["--against", baseline, "--fail-if", "ttr > +0%"];
     let (code, text, _) = code_and_output(&of(&gate));
     assert_eq!(code, Some(0), "{text}");
-    assert!(
-        text.contains("2 rows unchanged, 0 changed, 0 new"),
-        "{text}"
-    );
+    assert!(text.contains("2 rows unchanged, 0 changed, 0 new"), "{text}");
     let slower = [
         "--set",
         "timing.jobSyncBatchPeriod=10s",
@@ -87,10 +70,7 @@ fn slower_rule_fails_the_gate_and_names_case_phase_and_wait() {
     assert_eq!(code, Some(5), "{text}");
     // The report wraps long lines, so they are joined.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        text.contains("kill-process/100/Recreate/scale-test/1.36"),
-        "{text}"
-    );
+    assert!(text.contains("kill-process/100/Recreate/scale-test/1.36"), "{text}");
     assert!(
         text.contains("; phase terminate +") && text.contains("; wait for Job controller batches"),
         "{text}"
@@ -126,10 +106,7 @@ fn user_scenarios_are_rows_and_missing_files_are_rejected_by_name() {
     assert!(text.contains(&row), "{row}: {text}");
     for (arguments, expected) in [
         (&["--case", "drian"][..], "did you mean drain?"),
-        (
-            &["--nodes", "110"],
-            "expected a multiple of 25, the size of a rack",
-        ),
+        (&["--nodes", "110"], "expected a multiple of 25, the size of a rack"),
         (&["--fail-if", "ttr > +2%"], "needs --against"),
         (&["--fail-if", "tttr > 2"], "the names are ttr"),
         (
@@ -153,9 +130,7 @@ fn the_committed_baseline_is_what_the_suite_gives() {
         "--fail-if",
         "rows.changed > 0",
     ];
-    let (code, text, error) = code_and_output(&bench(
-        &[&some[..], &["--fail-if", "rows.new > 0"]].concat(),
-    ));
+    let (code, text, error) = code_and_output(&bench(&[&some[..], &["--fail-if", "rows.new > 0"]].concat()));
     assert_eq!(
         code,
         Some(0),
@@ -174,18 +149,9 @@ fn run_and_compare_accept_the_same_gates() {
         "--quiet",
     ];
     for (arguments, code, expected) in [
+        (&["run", scenario, "--fail-if", "restartLatency_s.max > 1m"][..], 0, ""),
         (
-            &["run", scenario, "--fail-if", "restartLatency_s.max > 1m"][..],
-            0,
-            "",
-        ),
-        (
-            &[
-                "run",
-                scenario,
-                "--fail-if",
-                "restartLatency_s.max > 2500ms",
-            ],
+            &["run", scenario, "--fail-if", "restartLatency_s.max > 2500ms"],
             5,
             "is true: the value is",
         ),
@@ -206,38 +172,19 @@ fn run_and_compare_accept_the_same_gates() {
             2,
             "a relative change needs a baseline",
         ),
+        (&["run", scenario, "--fail-if", "latency > 1"], 2, "the names are"),
         (
-            &["run", scenario, "--fail-if", "latency > 1"],
-            2,
-            "the names are",
-        ),
-        (
-            &[
-                "run",
-                "scenarios/user-actions.yaml",
-                "--fail-if",
-                "blocked < 1",
-            ],
+            &["run", "scenarios/user-actions.yaml", "--fail-if", "blocked < 1"],
             5,
             "blocked",
         ),
         (
-            &[
-                "compare",
-                scenario,
-                "--fail-if",
-                "slow:restartLatency_s.p50 > +5%",
-            ],
+            &["compare", scenario, "--fail-if", "slow:restartLatency_s.p50 > +5%"],
             5,
             "in slow",
         ),
         (
-            &[
-                "compare",
-                scenario,
-                "--fail-if",
-                "restartLatency_s.p50 > +500%",
-            ],
+            &["compare", scenario, "--fail-if", "restartLatency_s.p50 > +500%"],
             0,
             "",
         ),
@@ -247,13 +194,8 @@ fn run_and_compare_accept_the_same_gates() {
             "available: baseline, slow",
         ),
     ] {
-        let more = if arguments[0] == "compare" {
-            &candidate[..]
-        } else {
-            &[]
-        };
-        let (got, _, error) =
-            code_and_output(&program(&[arguments, more].concat()).output().unwrap());
+        let more = if arguments[0] == "compare" { &candidate[..] } else { &[] };
+        let (got, _, error) = code_and_output(&program(&[arguments, more].concat()).output().unwrap());
         assert_eq!(got, Some(code), "{arguments:?}: {error}");
         assert!(error.contains(expected), "{arguments:?}: {error}");
     }
@@ -285,22 +227,13 @@ fn diff_reports_inputs_then_first_record_then_metrics() {
         run("b", &["--set", "timing.jobSyncBatchPeriod=1500ms"]),
     );
     let diff = |x: &str, y: &str, more: &[&str]| {
-        let output = program(&[&["diff", x, y][..], more].concat())
-            .output()
-            .unwrap();
+        let output = program(&[&["diff", x, y][..], more].concat()).output().unwrap();
         code_and_output(&output)
     };
     let (code, text, _) = diff(&a, &same, &["--fail-if", "diff.records > 0"]);
     assert_eq!(code, Some(0));
-    assert!(
-        text.starts_with("No differences in inputs, records"),
-        "{text}"
-    );
-    let (code, text, _) = diff(
-        &a,
-        &b,
-        &["--format", "json", "--fail-if", "diff.records > 0"],
-    );
+    assert!(text.starts_with("No differences in inputs, records"), "{text}");
+    let (code, text, _) = diff(&a, &b, &["--format", "json", "--fail-if", "diff.records > 0"]);
     assert_eq!(code, Some(5), "{text}");
     let found: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(found["inputs"][0]["file"], "command.txt");

@@ -53,10 +53,7 @@ fn lint_and_run_agree_on_unplaceable_jobsets() {
             ];
             for command in ["lint", "run"] {
                 let (found, said) = code_and_output(&[&[command][..], &inputs].concat());
-                assert_eq!(
-                    found, code,
-                    "{command} {manifest} on {topology}: {said}\n{text}"
-                );
+                assert_eq!(found, code, "{command} {manifest} on {topology}: {said}\n{text}");
             }
         }
     }
@@ -65,10 +62,7 @@ fn lint_and_run_agree_on_unplaceable_jobsets() {
 
 #[test]
 fn lint_warns_where_each_jobset_fits_alone_but_not_all_of_them() {
-    let (crowd, topology) = (
-        "tests/it/words/crowd.yaml",
-        "tests/it/words/two-slices.topology.yaml",
-    );
+    let (crowd, topology) = ("tests/it/words/crowd.yaml", "tests/it/words/two-slices.topology.yaml");
     let (code, said) = code_and_output(&["lint", "-f", crowd, "-t", topology]);
     assert!(code == 0 && !said.contains("together"), "{said}");
     let other = "tests/it/words/two-slices.yaml";
@@ -77,21 +71,14 @@ fn lint_warns_where_each_jobset_fits_alone_but_not_all_of_them() {
         code, 0,
         "the inputs do not state whether the JobSets run at the same time"
     );
-    let short =
-        "crowd, tight together: the pods request 64 google.com/tpu, but all nodes together have 32";
+    let short = "crowd, tight together: the pods request 64 google.com/tpu, but all nodes together have 32";
     assert!(said.contains(short), "{said}");
 }
 
 #[test]
 fn unhandled_blockers_are_reported_with_a_solution() {
     let dir = scratch("dead-ends-named");
-    let gated = jobset(
-        &dir,
-        "gated",
-        "",
-        "",
-        ", schedulingGates: [{name: example.com/gate}]",
-    );
+    let gated = jobset(&dir, "gated", "", "", ", schedulingGates: [{name: example.com/gate}]");
     let patch = "patch: {kind: Pod, name: gated-w-0-0, merge: {spec: {schedulingGates: null}}}";
     let managed = jobset(&dir, "managed", "  managedBy: example.com/mine\n", "", "");
     let suspended = jobset(&dir, "suspended", "  suspend: true\n", "", "");
@@ -122,12 +109,7 @@ fn unhandled_blockers_are_reported_with_a_solution() {
     let (_, said) = code_and_output(&["run", "-f", &suspended, "--set", resumed]);
     assert!(said.contains("condition Completed is True"), "{said}");
     let all: Vec<String> = (0..4)
-        .map(|i| {
-            format!(
-                "{{at: 10s, {}}}",
-                patch.replace("0-0", &format!("{}-{}", i / 2, i % 2))
-            )
-        })
+        .map(|i| format!("{{at: 10s, {}}}", patch.replace("0-0", &format!("{}-{}", i / 2, i % 2))))
         .collect();
     let opened = format!("faults=[{}]", all.join(", "));
     let (_, said) = code_and_output(&["run", "-f", &gated, "--set", &opened]);
@@ -179,10 +161,7 @@ fn pods_without_an_index_can_be_failed_and_asked_about_by_the_names_that_are_leg
     assert!(seen > 20, "{seen}");
     let rule = "containers=[{replicatedJob: w, podIndex: 1, runFor: 5s}]";
     let (code, said) = code_and_output(&["run", "-f", &plain, "--set", rule]);
-    assert!(
-        code == 2 && said.contains("podIndex 1 is out of range"),
-        "{said}"
-    );
+    assert!(code == 2 && said.contains("podIndex 1 is out of range"), "{said}");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -278,21 +257,10 @@ fn unplaceable_jobset_has_the_same_exit_code_in_every_command() {
             .collect();
         let (code, said) = code_and_output(&words);
         assert_eq!(code, 4, "{words:?}: {said}");
-        assert!(
-            said.contains(why) || command == "plan budget",
-            "{words:?}: {said}"
-        );
+        assert!(said.contains(why) || command == "plan budget", "{words:?}: {said}");
     }
     assert_eq!(code_and_output(&["why", file]).0, 4);
-    let found = [
-        "sweep",
-        file,
-        "--seeds",
-        "2",
-        "--grid",
-        "stop.at=20m,3h",
-        "--quiet",
-    ];
+    let found = ["sweep", file, "--seeds", "2", "--grid", "stop.at=20m,3h", "--quiet"];
     let (code, said) = code_and_output(&found);
     assert_eq!(code, 0, "one point places all pods: {said}");
     fs::remove_dir_all(dir).unwrap();
@@ -303,31 +271,15 @@ fn a_metric_that_no_replication_has_a_number_for_is_refused() {
     let dir = scratch("dead-ends-metric");
     let file = jobset(&dir, "first", "  failurePolicy: {maxRestarts: 1}\n", "", "");
     for words in [
-        &[
-            "plan",
-            "breakeven",
-            "--b",
-            "x: strategy=BlockingRecreate",
-            "--over",
-        ][..],
+        &["plan", "breakeven", "--b", "x: strategy=BlockingRecreate", "--over"][..],
         &["sensitivity", "--seeds", "3", "--input"],
     ] {
         // Nothing fails, so there is no restart.
         let metric = "restartLatency_s.p50";
-        let inputs = [
-            "stop.at=5m..10m",
-            "-f",
-            &file,
-            "--metric",
-            metric,
-            "--quiet",
-        ];
+        let inputs = ["stop.at=5m..10m", "-f", &file, "--metric", metric, "--quiet"];
         let (code, said) = code_and_output(&[words, &inputs[..]].concat());
         assert_eq!(code, 2, "{said}");
-        assert!(
-            said.contains(&format!("{metric} is undefined in")),
-            "{said}"
-        );
+        assert!(said.contains(&format!("{metric} is undefined in")), "{said}");
     }
     fs::remove_dir_all(dir).unwrap();
 }

@@ -3,9 +3,7 @@
 use sim_analysis::metrics::RestartMetrics;
 use sim_analysis::metrics::restarts::bottleneck::*;
 use sim_analysis::metrics::restarts::path::{PathPart, PathStep};
-use sim_analysis::metrics::restarts::restart::{
-    Milestone, RestartCause, RestartOutcome, RestartScope,
-};
+use sim_analysis::metrics::restarts::restart::{Milestone, RestartCause, RestartOutcome, RestartScope};
 use sim_analysis::metrics::restarts::waits::WaitKind;
 use sim_base::*;
 use sim_engine::record::{Call, LedgerResource, TicketSubject, TicketWait};
@@ -63,10 +61,7 @@ fn waits_for_one_thing_add_up_and_a_client_is_not_its_workers_nor_the_api_server
         (WaitKind::Shared(LedgerResource::JobControllerWorkers), 6),
         (WaitKind::ApiServer, 3),
     ];
-    assert_eq!(
-        sums,
-        expected.map(|(what, n)| (what, Duration::from_secs(n)))
-    );
+    assert_eq!(sums, expected.map(|(what, n)| (what, Duration::from_secs(n))));
     let name = "job-controller client at 100 requests/s".to_owned();
     assert_eq!(bottleneck_of(&r), [(name, 9)]);
     let found = [

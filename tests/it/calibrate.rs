@@ -10,9 +10,7 @@ use serde_json::{Value as Json, json};
 use sim_analysis::metrics::pods::{PodFold, PodMetrics};
 use sim_engine::SimulationInput;
 use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord, TicketWait, WorkTicket};
-use sim_recordings::calibrate::{
-    FitResult, FitValue, FittedParameter, PrometheusMetrics, calibrate,
-};
+use sim_recordings::calibrate::{FitResult, FitValue, FittedParameter, PrometheusMetrics, calibrate};
 use sim_recordings::validate::{read::read, recording::RecordedRun};
 
 fn parameter<'f>(found: &'f FitResult, id: &str) -> Option<&'f FittedParameter> {
@@ -46,19 +44,11 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
             .milestones
             .as_ref()
             .is_some_and(|m| m.strategy == "InPlaceRestart");
-        let found = calibrate(
-            &[(name.clone(), recording)],
-            &PrometheusMetrics::default(),
-            0.0,
-        );
+        let found = calibrate(&[(name.clone(), recording)], &PrometheusMetrics::default(), 0.0);
         all += 1;
         // No other client reached its limit: the report states that and contains no rate for it.
         for client in ["kubeScheduler", "jobsetManager"] {
-            assert_eq!(
-                parameter(&found, &format!("controlPlane.{client}.qps")),
-                None,
-                "{name}"
-            );
+            assert_eq!(parameter(&found, &format!("controlPlane.{client}.qps")), None, "{name}");
             let told = found.unseen.iter().chain(&found.undecided);
             assert!(told.into_iter().any(|t| t.contains(client)), "{name}");
         }
@@ -77,10 +67,7 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
         );
         let burst = parameter(&found, KCM_BURST).expect("a burst was seen");
         let planted = f64::from(truth.burst);
-        assert!(
-            contains_planted(burst, planted),
-            "{name}: {burst:?}, planted {planted}"
-        );
+        assert!(contains_planted(burst, planted), "{name}: {burst:?}, planted {planted}");
     }
     assert!(seen + 1 >= all && seen >= 3, "{seen} of {all}");
 }
@@ -102,17 +89,14 @@ impl RecordSink for Played {
             Body::JobGone { .. } => "gone",
             _ => return,
         };
-        let (Body::JobCreated { job, .. } | Body::JobDeleting { job } | Body::JobGone { job }) =
-            record.body
-        else {
+        let (Body::JobCreated { job, .. } | Body::JobDeleting { job } | Body::JobGone { job }) = record.body else {
             return;
         };
         let detail = match what {
             "created" => json!("restart-attempt=0"),
             _ => Json::Null,
         };
-        self.log
-            .push(json!([ms, "Job", names.job(job), what, detail]));
+        self.log.push(json!([ms, "Job", names.job(job), what, detail]));
     }
 
     fn receives_tickets(&self) -> bool {
@@ -174,12 +158,7 @@ spec:
             spec: {restartPolicy: Never, terminationGracePeriodSeconds: 0, containers: [{name: c, image: 'i:1'}]}
 ";
 
-fn planted_recording(
-    qps: &str,
-    burst: &str,
-    (median, sigma): (&str, &str),
-    seed: u64,
-) -> RecordedRun {
+fn planted_recording(qps: &str, burst: &str, (median, sigma): (&str, &str), seed: u64) -> RecordedRun {
     let text = PLANTED.replace("QPS", qps).replace("BURST", burst);
     let text = text.replace("MEDIAN", median).replace("SIGMA", sigma);
     let scenario = crate::support::parse(&text, JOBSET).expect("the scenario is valid");
@@ -234,8 +213,7 @@ fn planted_recording(
 fn planted_rates_and_start_up_times_are_within_the_intervals() {
     for (qps, burst, median, sigma) in [(20.0, 30.0, 6.0, 0.3), (60.0, 40.0, 15.0, 0.6)] {
         let text = |x: f64| x.to_string();
-        let recording =
-            planted_recording(&text(qps), &text(burst), (&text(median), &text(sigma)), 7);
+        let recording = planted_recording(&text(qps), &text(burst), (&text(median), &text(sigma)), 7);
         // The kubelet's status write and the API server are part of every start (docs/reference/timing.md).
         let found = calibrate(
             &[("planted".to_owned(), recording)],
@@ -244,10 +222,7 @@ fn planted_rates_and_start_up_times_are_within_the_intervals() {
         );
         let rate = parameter(&found, KCM_QPS).expect("the limit was reached");
         assert!(contains_planted(rate, qps), "{rate:?}");
-        assert!(
-            (rate.interval[1] - rate.interval[0]) / qps < 0.2,
-            "{rate:?}"
-        );
+        assert!((rate.interval[1] - rate.interval[0]) / qps < 0.2, "{rate:?}");
         let bucket = parameter(&found, KCM_BURST).expect("a burst was seen");
         assert!(contains_planted(bucket, burst), "{bucket:?}");
         let start = parameter(&found, "timing.containerStart").expect("pods have started");
@@ -257,12 +232,7 @@ fn planted_rates_and_start_up_times_are_within_the_intervals() {
         };
         let [low, high] = start.sigma_interval.expect("an interval");
         assert!(low <= sigma && sigma <= high, "{is} {low} {high}");
-        assert!(
-            found
-                .undecided
-                .iter()
-                .any(|u| u.contains("only their sum is observed"))
-        );
+        assert!(found.undecided.iter().any(|u| u.contains("only their sum is observed")));
     }
 }
 
@@ -305,19 +275,13 @@ fn phases_are_grouped_by_image_and_pool_with_quantiles() {
     let recording = planted_recording("60", "40", ("6", "0.3"), 7);
     let all = [("planted".to_owned(), recording)];
     let found = groups(&all, &[GroupKey::Phase], None);
-    let start = found
-        .iter()
-        .find(|g| g.phase == "start")
-        .expect("pods have started");
+    let start = found.iter().find(|g| g.phase == "start").expect("pods have started");
     let fit = start.log_normal.as_ref().expect("a distribution");
     assert!(
         (fit.median_s - 6.13).abs() < 0.2 && start.confidence == "measured",
         "{start:?}"
     );
-    assert!(
-        start.quantiles_s["p5"] < start.quantiles_s["p95"],
-        "{start:?}"
-    );
+    assert!(start.quantiles_s["p5"] < start.quantiles_s["p95"], "{start:?}");
     // Pods with two images form two groups, and a group with few pods has the confidence `assumed`.
     let mut two = all[0].1.clone();
     two.job_set["spec"]["replicatedJobs"] = json!([
@@ -348,30 +312,15 @@ fn restart_below_the_rate_limit_yields_no_rate() {
     let kubectl = |file: &str| format!("tests/recordings/kubectl/{file}");
     let [jobsets, jobs, pods, events] =
         ["jobsets", "jobs", "pods", "events"].map(|kind| kubectl(&format!("watch-{kind}.json")));
-    let imported = program(&[
-        "recording",
-        "import",
-        &jobsets,
-        &jobs,
-        &pods,
-        &events,
-        "--out",
-        &out,
-    ]);
+    let imported = program(&["recording", "import", &jobsets, &jobs, &pods, &events, "--out", &out]);
     let mut imported = imported;
-    assert_eq!(
-        imported.output().expect("the run succeeds").status.code(),
-        Some(0)
-    );
+    assert_eq!(imported.output().expect("the run succeeds").status.code(), Some(0));
     let text = std::fs::read_to_string(&out).expect("the file was written");
     let recording = read(&out, &text).expect("a recording");
     let found = calibrate(&[(out, recording)], &PrometheusMetrics::default(), 0.0);
     assert_eq!(parameter(&found, KCM_QPS), None, "{found:?}");
     assert!(
-        found
-            .unseen
-            .iter()
-            .any(|u| u.contains("kubeControllerManager.qps")),
+        found.unseen.iter().any(|u| u.contains("kubeControllerManager.qps")),
         "{found:?}"
     );
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");

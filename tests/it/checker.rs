@@ -127,18 +127,14 @@ impl Checker {
         j.parallelism = (!self.by_hand.job_specs).then_some(size);
         j.has_barrier = in_place && real && barrier;
         let priority = rj.template.template.spec.priority;
-        let key =
-            key.filter(|_| by_webhook && !self.by_hand.jobset_specs && !self.by_hand.priorities);
+        let key = key.filter(|_| by_webhook && !self.by_hand.jobset_specs && !self.by_hand.priorities);
         j.exclusive = key.map(|key| (key.to_owned(), priority));
         j
     }
 
     fn job_condition(&mut self, job: JobId, kind: JobConditionType, status: bool) {
         let end = matches!(kind, JobConditionType::Failed | JobConditionType::Complete);
-        assert!(
-            self.jobs[job.ix()].exists,
-            "condition of a Job that does not exist"
-        );
+        assert!(self.jobs[job.ix()].exists, "condition of a Job that does not exist");
         let after = self.jobs[job.ix()].finished && !self.by_hand.anything;
         assert!(!after, "condition of a finished Job");
         if !end || !status {
@@ -170,19 +166,13 @@ impl Checker {
         assert_eq!(restarts, before.0 + 1, "the restart count increases by one");
         assert!(counted <= restarts && counted <= before.1 + 1);
         assert!(
-            self.by_hand.jobset_specs
-                || js
-                    .max_restarts
-                    .is_none_or(|most| i64::from(counted) <= most),
+            self.by_hand.jobset_specs || js.max_restarts.is_none_or(|most| i64::from(counted) <= most),
             "more counted restarts than maxRestarts"
         );
     }
 
     fn jobset_condition(&mut self, jobset: JobSetId, kind: JobSetConditionType, status: bool) {
-        let end = matches!(
-            kind,
-            JobSetConditionType::Completed | JobSetConditionType::Failed
-        );
+        let end = matches!(kind, JobSetConditionType::Completed | JobSetConditionType::Failed);
         let js = row_or_default(&mut self.jobsets, jobset.ix());
         assert!(js.created, "condition of a JobSet that does not exist");
         if end && status {
@@ -228,16 +218,10 @@ impl Checker {
                 ..
             } => self.restart_counted(jobset, restarts, counted),
             JobRestartCounted {
-                jobset,
-                job,
-                restarts,
-                ..
+                jobset, job, restarts, ..
             } => {
                 let js = row_or_default(&mut self.jobsets, jobset.ix());
-                let n = js
-                    .job_restarts
-                    .entry(names.job(job).to_owned())
-                    .or_default();
+                let n = js.job_restarts.entry(names.job(job).to_owned()).or_default();
                 let free = self.by_hand.jobset_status || self.by_hand.gates && restarts == 1;
                 assert!(
                     restarts == *n + 1 || free,
@@ -246,10 +230,7 @@ impl Checker {
                 *n = restarts;
             }
             JobSetCondition {
-                jobset,
-                kind,
-                status,
-                ..
+                jobset, kind, status, ..
             } => self.jobset_condition(jobset, kind, status),
             AllReady { jobset, ready } => {
                 let js = row_or_default(&mut self.jobsets, jobset.ix());
@@ -292,20 +273,12 @@ impl Checker {
                 // pods later.
                 let orphan = j.jobset.is_none_or(|js| self.jobsets[js].deleted);
                 let background = orphan || self.by_hand.anything;
-                assert!(
-                    j.exists && (j.deleting || background),
-                    "Job removed without a deletion"
-                );
-                assert!(
-                    j.pods.is_empty() || background,
-                    "Job removed before its pods"
-                );
+                assert!(j.exists && (j.deleting || background), "Job removed without a deletion");
+                assert!(j.pods.is_empty() || background, "Job removed before its pods");
                 j.exists = false;
                 self.record_loss(job.ix());
             }
-            JobCondition {
-                job, kind, status, ..
-            } => self.job_condition(job, kind, status),
+            JobCondition { job, kind, status, .. } => self.job_condition(job, kind, status),
             NodeCreated { node } => *row_or_default(&mut self.nodes_gone, node.ix()) = false,
             NodeGone { node } => {
                 let gone = row_or_default(&mut self.nodes_gone, node.ix());

@@ -27,11 +27,9 @@ const REPLICATIONS: u64 = 300;
 fn slowest_of_n_exponential_starts_is_mean_times_harmonic_number() {
     let dist = Distribution::Exponential { mean_s: 2.0 };
     for (n, harmonic) in [(1_000, 7.4855), (5_000, 9.0945)] {
-        let found =
-            (0..REPLICATIONS).map(|i| slowest(&dist, n, i)).sum::<f64>() / REPLICATIONS as f64;
+        let found = (0..REPLICATIONS).map(|i| slowest(&dist, n, i)).sum::<f64>() / REPLICATIONS as f64;
         // The variance of the maximum is m² Σ 1/k², nearly m² π²/6.
-        let error =
-            3.0 * 2.0 * (std::f64::consts::PI / 6.0_f64.sqrt()) / (REPLICATIONS as f64).sqrt();
+        let error = 3.0 * 2.0 * (std::f64::consts::PI / 6.0_f64.sqrt()) / (REPLICATIONS as f64).sqrt();
         let expected = 2.0 * harmonic;
         assert!(
             (found - expected).abs() < error,
@@ -48,13 +46,8 @@ fn slowest_of_n_log_normal_starts_agrees_with_the_order_statistic() {
         sigma: 0.39389,
     };
     for (n, median) in [(1_000, 7.05), (3_000, 7.94), (5_000, 8.37)] {
-        let below = (0..REPLICATIONS)
-            .filter(|i| slowest(&dist, n, *i) <= median)
-            .count() as f64;
-        let (half, error) = (
-            REPLICATIONS as f64 / 2.0,
-            3.0 * (REPLICATIONS as f64 / 4.0).sqrt(),
-        );
+        let below = (0..REPLICATIONS).filter(|i| slowest(&dist, n, *i) <= median).count() as f64;
+        let (half, error) = (REPLICATIONS as f64 / 2.0, 3.0 * (REPLICATIONS as f64 / 4.0).sqrt());
         assert!(
             (below - half).abs() < error,
             "{n}: {below} of {REPLICATIONS} below {median} s"
@@ -134,11 +127,7 @@ fn available_slices_agree_with_the_binomial_formula() {
                 all.iter().map(free),
                 reconfigurable,
             );
-            assert_mean(
-                &format!("fixed {availability} {k}"),
-                all.iter().map(wired),
-                fixed,
-            );
+            assert_mean(&format!("fixed {availability} {k}"), all.iter().map(wired), fixed);
         }
     }
 }

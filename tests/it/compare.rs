@@ -10,10 +10,7 @@ use std::process::{Command, Output, Stdio};
 pub fn compare(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     let command = command.arg("compare").args(arguments).arg("--quiet");
-    command
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap()
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap()
 }
 
 #[track_caller]
@@ -69,15 +66,7 @@ fn the_json_keeps_its_contract() {
     let dir = scratch("compare");
     let out = dir.join("out");
     let out_text = out.to_str().unwrap();
-    let all = json(&[
-        SCENARIO,
-        "--variant",
-        BLOCKING,
-        "--seeds",
-        "5",
-        "--out",
-        out_text,
-    ]);
+    let all = json(&[SCENARIO, "--variant", BLOCKING, "--seeds", "5", "--out", out_text]);
     assert_eq!(all["schema"], "jobset-sim/compare/v1");
     let written = fs::read_to_string(out.join("summary.json")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), all);
@@ -99,18 +88,13 @@ fn the_json_keeps_its_contract() {
             assert_eq!(estimate["n"], values.len(), "{metric}");
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             let told = estimate["mean"].as_f64();
-            assert!(
-                told.is_none_or(|m| (m - mean).abs() <= 1e-9 * mean.abs()),
-                "{metric}"
-            );
+            assert!(told.is_none_or(|m| (m - mean).abs() <= 1e-9 * mean.abs()), "{metric}");
         }
     }
     for p in all["paired"].as_array().unwrap() {
         let mean = |name: &Value| {
             let metrics = &find_by_name(&all, name.as_str().unwrap())["metrics"];
-            metrics[p["metric"].as_str().unwrap()]["mean"]
-                .as_f64()
-                .unwrap()
+            metrics[p["metric"].as_str().unwrap()]["mean"].as_f64().unwrap()
         };
         let difference = mean(&p["b"]) - mean(&p["a"]);
         let told = p["mean"].as_f64().unwrap();
@@ -160,19 +144,12 @@ fn one_thread_and_two_give_the_same_bytes_and_more_replications_change_none() {
 #[test]
 fn variants_that_are_equal_are_not_ranked() {
     let text = stdout_of(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
-    assert!(
-        text.contains("The variants do not differ in any metric."),
-        "{text}"
-    );
+    assert!(text.contains("The variants do not differ in any metric."), "{text}");
     let all = json(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
     let (one, other) = (find_by_name(&all, "baseline"), find_by_name(&all, "same"));
     assert_eq!(one["digest"], other["digest"]);
     let pairs = all["paired"].as_array().unwrap();
-    assert!(
-        pairs
-            .iter()
-            .all(|p| p["verdict"] == "noDifference" && p["mean"] == 0.0)
-    );
+    assert!(pairs.iter().all(|p| p["verdict"] == "noDifference" && p["mean"] == 0.0));
 }
 
 #[test]
@@ -193,63 +170,27 @@ fn random_faults_are_the_same_in_all_variants() {
     ];
     let all = json(&arguments);
     let metrics = &find_by_name(&all, "baseline")["metrics"];
-    assert!(
-        metrics["restarts"]["mean"].as_f64().unwrap() > 0.5,
-        "{metrics}"
-    );
+    assert!(metrics["restarts"]["mean"].as_f64().unwrap() > 0.5, "{metrics}");
     // A different restart budget that is never reached changes nothing: the faults and their consequences are the
     // same.
     let digest = |name: &str| find_by_name(&all, name)["digest"].clone();
     let p = pair(&all, ("baseline", "patient"), "restartLatency_s.max").unwrap();
-    assert_eq!(
-        (&p["mean"], digest("patient")),
-        (&Value::from(0.0), digest("baseline"))
-    );
-    let p = pair(
-        &all,
-        ("baseline", "BlockingRecreate"),
-        "restartLatency_s.p50",
-    )
-    .unwrap();
+    assert_eq!((&p["mean"], digest("patient")), (&Value::from(0.0), digest("baseline")));
+    let p = pair(&all, ("baseline", "BlockingRecreate"), "restartLatency_s.p50").unwrap();
     let deviation = |key: &str| p[key].as_f64().unwrap();
-    assert!(
-        deviation("deviation") < deviation("unpairedDeviation"),
-        "{p}"
-    );
+    assert!(deviation("deviation") < deviation("unpairedDeviation"), "{p}");
 }
 
 #[test]
 fn strategy_sets_and_lists_its_dependent_fields() {
-    let arguments = [
-        "-f",
-        WORKERS,
-        "--strategies",
-        "all",
-        "--fail",
-        FAIL,
-        "--seeds",
-        "4",
-    ];
+    let arguments = ["-f", WORKERS, "--strategies", "all", "--fail", FAIL, "--seeds", "4"];
     let all = json(&arguments);
-    let names: Vec<&Value> = all["variants"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|v| &v["name"])
-        .collect();
+    let names: Vec<&Value> = all["variants"].as_array().unwrap().iter().map(|v| &v["name"]).collect();
     assert_eq!(names, ["Recreate", "BlockingRecreate", "InPlaceRestart"]);
-    let changes = find_by_name(&all, "InPlaceRestart")["changes"]
-        .as_array()
-        .unwrap();
-    let brought = changes
-        .iter()
-        .filter(|c| c["because"] == "InPlaceRestart")
-        .count();
+    let changes = find_by_name(&all, "InPlaceRestart")["changes"].as_array().unwrap();
+    let brought = changes.iter().filter(|c| c["because"] == "InPlaceRestart").count();
     assert_eq!((changes.len(), brought), (6, 5), "{changes:?}");
-    assert_eq!(
-        find_by_name(&all, "Recreate")["changes"],
-        serde_json::json!([])
-    );
+    assert_eq!(find_by_name(&all, "Recreate")["changes"], serde_json::json!([]));
     // InPlaceRestart replaces no pod when one container fails. The paired difference still covers all 4 seeds.
     let p = pair(&all, ("Recreate", "InPlaceRestart"), "restarts").unwrap();
     assert!(p["n"] == 4, "{p}");
@@ -262,22 +203,10 @@ fn strategy_sets_and_lists_its_dependent_fields() {
 fn blocked_runs_are_counted_separately_and_reported() {
     // Without a spare node, the pods of a crashed node remain pending indefinitely.
     let lost = "lost: faults=[{afterReady: 2m, crashNode: {ofPod: train-workers-0-0}}]";
-    let arguments = [
-        "-f",
-        WORKERS,
-        "--fail",
-        FAIL,
-        "--variant",
-        lost,
-        "--seeds",
-        "3",
-    ];
+    let arguments = ["-f", WORKERS, "--fail", FAIL, "--variant", lost, "--seeds", "3"];
     let all = json(&arguments);
     let latency = &find_by_name(&all, "lost")["metrics"]["restartLatency_s.p50"];
-    assert_eq!(
-        (&latency["blocked"], &latency["n"]),
-        (&Value::from(3), &Value::from(0))
-    );
+    assert_eq!((&latency["blocked"], &latency["n"]), (&Value::from(3), &Value::from(0)));
     assert!(latency["mean"].is_null() && latency["p90"].is_null());
     assert!(pair(&all, ("baseline", "lost"), "restartLatency_s.p50").is_none());
     let text = stdout_of(&[&arguments[..], &["--all"]].concat());
@@ -296,9 +225,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
     let out = dir.join("out");
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     let command = command.args(["compare", SCENARIO, "--variant", BLOCKING, "--out"]);
-    let command = command
-        .arg(&out)
-        .args(["--seeds", "10000000", "--format", "csv"]);
+    let command = command.arg(&out).args(["--seeds", "10000000", "--format", "csv"]);
     let command = command.current_dir(env!("CARGO_MANIFEST_DIR"));
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
@@ -308,10 +235,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
     let ended = child.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{told}");
-    assert!(
-        told.contains("of 20000000 replications were finished"),
-        "{told}"
-    );
+    assert!(told.contains("of 20000000 replications were finished"), "{told}");
     let printed = String::from_utf8_lossy(&ended.stdout);
     assert!(printed.contains("variant,baseline"), "{printed}");
     let table = fs::read_to_string(out.join("replications.csv")).unwrap();
@@ -336,19 +260,10 @@ fn a_variant_with_a_wrong_path_is_an_error_with_a_suggestion() {
     let twice = [SCENARIO, "--variant", BLOCKING, "--variant", BLOCKING];
     assert!(assert_rejected(&twice, 2).contains("is used twice"));
     let told = assert_rejected(
-        &[
-            SCENARIO,
-            "--variant",
-            BLOCKING,
-            "--until",
-            "restartLatency.p50 ±1%",
-        ],
+        &[SCENARIO, "--variant", BLOCKING, "--until", "restartLatency.p50 ±1%"],
         2,
     );
-    assert!(
-        told.contains("did you mean restartLatency_s.p50?"),
-        "{told}"
-    );
+    assert!(told.contains("did you mean restartLatency_s.p50?"), "{told}");
 }
 
 #[test]
@@ -361,10 +276,7 @@ fn playing_until_a_metric_is_precise_ends_when_it_is() {
         assert!((36..500).contains(&n), "{n} replications");
         let latency = &variant["metrics"]["restartLatency_s.p50"];
         let half = latency["ci95"][1].as_f64().unwrap() - latency["mean"].as_f64().unwrap();
-        assert!(
-            half <= 0.05 * latency["mean"].as_f64().unwrap(),
-            "{latency}"
-        );
+        assert!(half <= 0.05 * latency["mean"].as_f64().unwrap(), "{latency}");
     }
 }
 
@@ -373,10 +285,7 @@ fn variants_of_a_scenario_are_played_by_compare_and_not_by_run() {
     let dir = scratch("compare-experiment");
     let text = fs::read_to_string(SCENARIO).unwrap();
     let from = Path::new("scenarios").canonicalize().unwrap();
-    let text = text.replace(
-        "../topologies",
-        &format!("{}/../topologies", from.display()),
-    );
+    let text = text.replace("../topologies", &format!("{}/../topologies", from.display()));
     let text = text.replace("manifests/", &format!("{}/manifests/", from.display()));
     let more = "\nexperiment:\n  replications: 3\n  variants:\n    - name: blocking\n      set: {strategy: BlockingRecreate}\n";
     let file = dir.join("s.yaml");
@@ -389,8 +298,7 @@ fn variants_of_a_scenario_are_played_by_compare_and_not_by_run() {
         ("name: blocking", "duplicate variant name"),
         ("name: baseline", "cannot be the name of a variant"),
     ] {
-        let twice = fs::read_to_string(&file).unwrap()
-            + &format!("    - {wrong}\n      set: {{seed: 2}}\n");
+        let twice = fs::read_to_string(&file).unwrap() + &format!("    - {wrong}\n      set: {{seed: 2}}\n");
         let other = dir.join("wrong.yaml");
         fs::write(&other, twice).unwrap();
         let told = assert_rejected(&[other.to_str().unwrap()], 2);
@@ -463,15 +371,9 @@ fn metrics_of_several_jobsets_have_their_names() {
         "--variant",
         BLOCKING,
     ]);
-    let metrics = find_by_name(&both, "baseline")["metrics"]
-        .as_object()
-        .unwrap();
+    let metrics = find_by_name(&both, "baseline")["metrics"].as_object().unwrap();
     for name in ["train.restarts", "other.restarts"] {
-        assert!(
-            metrics.contains_key(name),
-            "{name} is not in {:?}",
-            metrics.keys()
-        );
+        assert!(metrics.contains_key(name), "{name} is not in {:?}", metrics.keys());
     }
     fs::remove_dir_all(dir).unwrap();
 }

@@ -14,15 +14,7 @@ fn mean(of: &Value, metric: &str) -> f64 {
 #[test]
 fn variants_of_a_fleet_are_compared_under_the_same_failures() {
     let often = "often: training.checkpoint.every=10m";
-    let all = json(&[
-        FLEET,
-        "--variant",
-        often,
-        "--variant",
-        "same: seed=7",
-        "--seeds",
-        "20",
-    ]);
+    let all = json(&[FLEET, "--variant", often, "--variant", "same: seed=7", "--seeds", "20"]);
     assert_eq!(all["schema"], "jobset-sim/compare/v1");
     let (baseline, often) = (find_by_name(&all, "baseline"), find_by_name(&all, "often"));
     assert_eq!(often["changes"][0]["path"], "training.checkpoint.every");
@@ -44,10 +36,7 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
     };
     assert_eq!(verdict("lost_work_h"), ("b".into(), "lower".into()));
     // Each checkpoint blocks the job for a while.
-    assert_eq!(
-        verdict("effective_training_ratio"),
-        ("a".into(), "higher".into())
-    );
+    assert_eq!(verdict("effective_training_ratio"), ("a".into(), "higher".into()));
     assert_eq!(pair("same", "lost_work_h")["verdict"], "noDifference");
     // Both variants have the same failures: the number of restarts differs less than between two independent fleets.
     let sd = pair("often", "restarts")["sd"].as_f64().unwrap_or(0.0);
@@ -59,10 +48,7 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
         "--seeds",
         "8",
     ]);
-    assert!(
-        text.contains("baseline is best in effective_training_ratio"),
-        "{text}"
-    );
+    assert!(text.contains("baseline is best in effective_training_ratio"), "{text}");
 }
 
 #[test]
@@ -118,10 +104,7 @@ fn losses_by_cause_sum_to_lost_work_and_recovery() {
     for variant in all["variants"].as_array().unwrap() {
         for metric in ["lost_s", "recovery_s"] {
             let of = |(name, e): (&String, &Value)| {
-                assert!(
-                    e["n"] == 12,
-                    "{name}: runs without faults of this cause contribute 0"
-                );
+                assert!(e["n"] == 12, "{name}: runs without faults of this cause contribute 0");
                 e["mean"].as_f64()
             };
             let own = variant["metrics"].as_object().unwrap().iter();
@@ -132,40 +115,24 @@ fn losses_by_cause_sum_to_lost_work_and_recovery() {
                 .collect();
             assert!(causes.len() >= 2, "{variant}");
             let sum: f64 = causes.iter().sum();
-            assert!(
-                (sum / mean(variant, metric) - 1.0).abs() < 1e-6,
-                "{metric}: {sum}"
-            );
+            assert!((sum / mean(variant, metric) - 1.0).abs() < 1e-6, "{metric}: {sum}");
         }
     }
     // The costs of the ledger categories add up to the total.
     let costs = all["variants"][0]["metrics"].as_object().unwrap().iter();
-    let totals = [
-        "cost.total",
-        "cost.toComplete",
-        "cost.perProductiveAcceleratorHour",
-    ];
-    let costs =
-        costs.filter(|(name, _)| name.starts_with("cost.") && !totals.contains(&name.as_str()));
+    let totals = ["cost.total", "cost.toComplete", "cost.perProductiveAcceleratorHour"];
+    let costs = costs.filter(|(name, _)| name.starts_with("cost.") && !totals.contains(&name.as_str()));
     let sum: f64 = costs.filter_map(|(_, e)| e["mean"].as_f64()).sum();
     let total = mean(&all["variants"][0], "cost.total");
-    assert!(
-        total > 0.0 && (sum / total - 1.0).abs() < 1e-9,
-        "{sum}, {total}"
-    );
+    assert!(total > 0.0 && (sum / total - 1.0).abs() < 1e-9, "{sum}, {total}");
     let pairs = all["paired"].as_array().unwrap();
     let by_cause = |cause: &str| {
-        let mut own = pairs
-            .iter()
-            .filter(|p| p["a"] == "baseline" && p["b"] == "faster");
+        let mut own = pairs.iter().filter(|p| p["a"] == "baseline" && p["b"] == "faster");
         own.find(|p| p["metric"] == cause).unwrap()["verdict"].clone()
     };
     assert_eq!(by_cause("lost_s.software"), "b");
     let one: Value = serde_json::from_slice(&four_runs("json")).unwrap();
-    assert!(
-        one["cost"]["byCategory"]["lost"]["p90"].is_number(),
-        "{one}"
-    );
+    assert!(one["cost"]["byCategory"]["lost"]["p90"].is_number(), "{one}");
 }
 
 fn four_runs(format: &str) -> Vec<u8> {
@@ -192,8 +159,5 @@ fn cost_of_replications_is_reported_by_category() {
         .map_while(|l| l.split_whitespace().next())
         .collect();
     assert_eq!(rows[0], "productive", "the largest category comes first");
-    assert!(
-        rows.contains(&"lost") && rows.last() == Some(&"total"),
-        "{rows:?}"
-    );
+    assert!(rows.contains(&"lost") && rows.last() == Some(&"total"), "{rows:?}");
 }

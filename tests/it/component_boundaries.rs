@@ -30,10 +30,7 @@ fn rust_files(folder: &Path) -> Vec<(PathBuf, String)> {
     while let Some(folder) = folders.pop() {
         for file in files(&folder, "rs") {
             let text = std::fs::read_to_string(&file).expect("a source file can be read");
-            let code: Vec<&str> = text
-                .lines()
-                .map(|line| line.split("//").next().unwrap_or(""))
-                .collect();
+            let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
             found.push((file, code.join("\n")));
         }
         let entries = std::fs::read_dir(&folder).into_iter().flatten();

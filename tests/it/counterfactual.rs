@@ -40,9 +40,7 @@ fn halve(dist: &mut Distribution) {
             low_s: low_s / 2.0,
             high_s: high_s / 2.0,
         },
-        Distribution::Exponential { mean_s } => Distribution::Exponential {
-            mean_s: mean_s / 2.0,
-        },
+        Distribution::Exponential { mean_s } => Distribution::Exponential { mean_s: mean_s / 2.0 },
         Distribution::Weibull { scale_s, shape } => Distribution::Weibull {
             scale_s: scale_s / 2.0,
             shape,
@@ -77,15 +75,11 @@ fn pod_specs(scenario: &mut ScenarioSpec) -> impl Iterator<Item = &mut PodSpec> 
 fn relieve(scenario: &mut ScenarioSpec, what: WaitKind) -> Option<()> {
     let plane = &mut scenario.control_plane;
     match what {
-        WaitKind::Shared(
-            LedgerResource::JobControllerClient | LedgerResource::GarbageCollectorClient,
-        ) => {
+        WaitKind::Shared(LedgerResource::JobControllerClient | LedgerResource::GarbageCollectorClient) => {
             plane.kube_controller_manager.qps *= 2.0;
         }
         WaitKind::Shared(
-            LedgerResource::JobSetClient
-            | LedgerResource::JobSetStatusClient
-            | LedgerResource::JobSetPodClient,
+            LedgerResource::JobSetClient | LedgerResource::JobSetStatusClient | LedgerResource::JobSetPodClient,
         ) => {
             plane.jobset_manager.qps *= 2.0;
         }
@@ -151,10 +145,7 @@ fn relieve(scenario: &mut ScenarioSpec, what: WaitKind) -> Option<()> {
         WaitKind::Mechanism(TicketWait::NodeMonitor) => plane.node_monitor_grace_period_s /= 2,
         WaitKind::Mechanism(TicketWait::Toleration) => {
             for spec in pod_specs(scenario) {
-                for key in [
-                    "node.kubernetes.io/unreachable",
-                    "node.kubernetes.io/not-ready",
-                ] {
+                for key in ["node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"] {
                     spec.tolerations.push(TolerationSpec {
                         key: Some(key.to_owned()),
                         exists: true,
@@ -224,11 +215,7 @@ impl Held {
         self.claimed = self.claimed + claimed;
         self.as_it_is = self.as_it_is + total;
         self.relieved = self.relieved + after;
-        let text = format!(
-            "{:.2} s, {told}; relieved {:.2} s",
-            total.seconds(),
-            after.seconds()
-        );
+        let text = format!("{:.2} s, {told}; relieved {:.2} s", total.seconds(), after.seconds());
         self.told.push(text);
     }
 }
@@ -236,13 +223,7 @@ impl Held {
 fn verify_bottleneck(scenario: &ScenarioSpec) -> Result<String, String> {
     // The Job controller syncs once per second, so a small restart becomes shorter by either nothing or a second.
     // Several seeds are simulated and added up.
-    let small = scenario
-        .topology
-        .pools
-        .iter()
-        .map(|pool| pool.count)
-        .sum::<u32>()
-        < 64;
+    let small = scenario.topology.pools.iter().map(|pool| pool.count).sum::<u32>() < 64;
     let mut held = Held::default();
     for seed in 0..if small { 8 } else { 1 } {
         let mut scenario = scenario.clone();
@@ -311,11 +292,7 @@ fn inline(name: &str, scenario: &str, spec: &str, annotations: &str) -> Situatio
          failurePolicy: {{maxRestarts: 3}}\n{spec}"
     );
     let name = name.to_owned();
-    Situation {
-        name,
-        scenario,
-        jobset,
-    }
+    Situation { name, scenario, jobset }
 }
 
 /// Returns situations whose delays are independent of the control plane's rates.
@@ -328,8 +305,7 @@ pub fn inline_situations() -> Vec<Situation> {
     let in_order = "  startupPolicy: {startupPolicyOrder: InOrder}\n";
     let lost = "faults: [{afterReady: 1m, partitionNode: {ofPod: js-w-0-1, alias: lost}}, \
                 {afterReady: 6h, returnNode: {alias: lost}}]\n";
-    let exclusive =
-        ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}";
+    let exclusive = ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}";
     vec![
         inline(
             "depends-on-a-slow-predecessor",
@@ -372,10 +348,7 @@ fn relieving_a_reported_bottleneck_shortens_the_restart() {
     let regimes = support::scenario_names();
     let regimes = regimes.iter().filter(|n| n.starts_with("regime-"));
     let mut scenarios: Vec<ScenarioSpec> = regimes.map(|n| support::scenario(n, &[])).collect();
-    assert!(
-        scenarios.len() > 5,
-        "there are fewer than 6 regime scenarios"
-    );
+    assert!(scenarios.len() > 5, "there are fewer than 6 regime scenarios");
     scenarios.extend(more_scenarios());
     let parsed = inline_situations().into_iter().map(|s| {
         let scenario = support::parse(&s.scenario, &s.jobset);

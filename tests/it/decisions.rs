@@ -59,21 +59,12 @@ fn every_decision_log_equals_its_golden_log() {
 #[test]
 fn the_transcripts_show_the_rules_they_are_named_after() {
     for (name, shown) in [
-        (
-            "rule-order",
-            "FailJobSet for Job js-driver-0, by rule 0 driverFails",
-        ),
+        ("rule-order", "FailJobSet for Job js-driver-0, by rule 0 driverFails"),
         ("rule-order", "js-worker-0 is the earliest"),
         ("untargeted", "worker is not in the targets [driver]"),
         ("untargeted", "the default: no rule matches"),
-        (
-            "invalid-pattern",
-            "is not a valid RE2 pattern: it never matches",
-        ),
-        (
-            "invalid-pattern",
-            "the message matches \"exit code 4[0-9] \"",
-        ),
+        ("invalid-pattern", "is not a valid RE2 pattern: it never matches"),
+        ("invalid-pattern", "the message matches \"exit code 4[0-9] \""),
         (
             "budget-reached",
             "1 of maxRestarts 1 counted so far: exhausted, so the JobSet fails",
@@ -82,10 +73,7 @@ fn the_transcripts_show_the_rules_they_are_named_after() {
             "restart-job",
             "1 (0 by JobSet restarts, 1 by Job restarts) of maxRestarts 3",
         ),
-        (
-            "in-place",
-            "attempt 2 − 0 uncounted restarts exceeds maxRestarts 1",
-        ),
+        ("in-place", "attempt 2 − 0 uncounted restarts exceeds maxRestarts 1"),
         ("depends-on", "worker, until driver is Ready: 0 of 1 Job"),
         (
             "depends-on",
@@ -98,18 +86,13 @@ fn the_transcripts_show_the_rules_they_are_named_after() {
             "success-and-failure",
             "not evaluated, 1 Job Complete: failed Jobs take precedence",
         ),
-        (
-            "success-and-failure",
-            "operator Any: 1 Job Complete, 1 needed: met",
-        ),
+        ("success-and-failure", "operator Any: 1 Job Complete, 1 needed: met"),
         (
             "container-restart",
             "1 container restart of active pods, backoffLimit 6: not reached",
         ),
     ] {
-        let path = root()
-            .join("tests/it/decisions")
-            .join(format!("{name}.yaml"));
+        let path = root().join("tests/it/decisions").join(format!("{name}.yaml"));
         let (text, ..) = log(&read(&path));
         let words: Vec<&str> = text.split_whitespace().collect();
         let flat = words.join(" ");
@@ -169,10 +152,7 @@ struct Watch {
 
 impl RecordSink for Watch {
     fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
-        if let Body::RestartCounted {
-            restarts, counted, ..
-        } = record.body
-        {
+        if let Body::RestartCounted { restarts, counted, .. } = record.body {
             self.restarts.push((restarts, counted));
         }
     }
@@ -204,28 +184,12 @@ fn logged_rule_is_the_deciding_rule() {
                 continue;
             };
             failures += 1;
-            let first = f
-                .rules
-                .iter()
-                .find(|r| r.verdicts.iter().any(|v| v.matches));
-            assert_eq!(
-                first.map(|r| r.index),
-                f.chosen_rule,
-                "{}: {f:?}",
-                scenario.name
-            );
-            let cited = if f.chosen_rule.is_some() {
-                "FP-3"
-            } else {
-                "FP-5"
-            };
+            let first = f.rules.iter().find(|r| r.verdicts.iter().any(|v| v.matches));
+            assert_eq!(first.map(|r| r.index), f.chosen_rule, "{}: {f:?}", scenario.name);
+            let cited = if f.chosen_rule.is_some() { "FP-3" } else { "FP-5" };
             assert!(!f.has_policy || pass.rules.contains(&cited), "{f:?}");
             for v in f.rules.iter().flat_map(|r| &r.verdicts) {
-                let parts = [
-                    v.reason,
-                    v.pattern.as_ref().map(|p| !p.is_empty()),
-                    v.target,
-                ];
+                let parts = [v.reason, v.pattern.as_ref().map(|p| !p.is_empty()), v.target];
                 assert_eq!(v.matches, parts.iter().all(|p| *p != Some(false)), "{v:?}");
             }
             let Some(budget) = f.budget else { continue };
@@ -244,16 +208,9 @@ fn logged_rule_is_the_deciding_rule() {
 #[test]
 fn log_leads_from_exit_code_to_condition() {
     let (text, ..) = log(&support::scenario("first-steps", &[]));
-    let line_of = |id: &str| {
-        text.lines()
-            .find(|l| l.split_whitespace().nth(1) == Some(id))
-    };
-    let last = text
-        .lines()
-        .find(|l| l.contains("condition RestartingJobSet=True"));
-    let last = last
-        .filter(|l| l.contains('#'))
-        .expect("the restart's condition");
+    let line_of = |id: &str| text.lines().find(|l| l.split_whitespace().nth(1) == Some(id));
+    let last = text.lines().find(|l| l.contains("condition RestartingJobSet=True"));
+    let last = last.filter(|l| l.contains('#')).expect("the restart's condition");
     let (mut line, mut chain) = (last, vec![last]);
     while let Some((_, id)) = line.rsplit_once("<- ") {
         line = line_of(id).unwrap_or_else(|| panic!("{id} is not in the text\n{text}"));
@@ -305,9 +262,6 @@ fn is_rule(word: &str) -> bool {
     word.split_once('-').is_some_and(|(family, number)| {
         !family.is_empty()
             && family.chars().all(|c| c.is_ascii_uppercase())
-            && number
-                .trim_end_matches(char::is_alphabetic)
-                .parse::<u32>()
-                .is_ok()
+            && number.trim_end_matches(char::is_alphabetic).parse::<u32>().is_ok()
     })
 }

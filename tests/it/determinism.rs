@@ -21,8 +21,7 @@ const SMALL: [&str; 4] = [
 
 #[test]
 fn every_scenario_has_its_golden_digest_in_every_profile() {
-    let mut table =
-        String::from("# Scenario, digest, records, virtual end; UPDATE_GOLDEN=1 writes it.\n");
+    let mut table = String::from("# Scenario, digest, records, virtual end; UPDATE_GOLDEN=1 writes it.\n");
     for name in support::scenario_names() {
         let scenario = support::scenario(&name, &[]);
         let outcome = support::simulation(&scenario).run(scenario.seed, 0, &mut DiscardSink);
@@ -49,9 +48,7 @@ fn a_simulation_that_was_used_before_gives_the_same_run_as_a_new_one() {
         let first = used.run(7, 0, &mut DiscardSink).digest;
         used.run(8, 3, &mut DiscardSink);
         let again = used.run(7, 0, &mut DiscardSink).digest;
-        let new = support::simulation(&scenario)
-            .run(7, 0, &mut DiscardSink)
-            .digest;
+        let new = support::simulation(&scenario).run(7, 0, &mut DiscardSink).digest;
         assert_eq!((first, again), (new, new), "{name}");
     }
 }
@@ -71,9 +68,7 @@ fn a_run_that_was_cut_off_leaves_nothing_behind() {
         ];
         let cut = support::scenario("first-steps", &sets);
         let mut simulation = support::simulation(&cut);
-        let digests: Vec<u64> = (0..3)
-            .map(|_| simulation.run(1, 0, &mut DiscardSink).digest)
-            .collect();
+        let digests: Vec<u64> = (0..3).map(|_| simulation.run(1, 0, &mut DiscardSink).digest).collect();
         assert_eq!(digests[0], digests[1], "cut off at {at}");
         assert_eq!(digests[0], digests[2], "cut off at {at}");
     }
@@ -92,9 +87,7 @@ fn replications_do_not_depend_on_the_number_of_threads() {
             pool.install(|| {
                 let new = || support::simulation(&scenario);
                 keys.par_iter()
-                    .map_init(new, |s, &(seed, rep)| {
-                        s.run(seed, rep, &mut DiscardSink).digest
-                    })
+                    .map_init(new, |s, &(seed, rep)| s.run(seed, rep, &mut DiscardSink).digest)
                     .collect()
             })
         };
@@ -103,11 +96,7 @@ fn replications_do_not_depend_on_the_number_of_threads() {
         let mut distinct = one.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        assert_eq!(
-            distinct.len(),
-            one.len(),
-            "{name}: two keys give the same run"
-        );
+        assert_eq!(distinct.len(), one.len(), "{name}: two keys give the same run");
     }
 }
 
@@ -149,9 +138,6 @@ fn queue_without_class_order_is_detected() {
         queue.push(SimTime(5), event, 0);
     }
     let order: Vec<SimulationEvent> = std::iter::from_fn(|| queue.pop()).map(|p| p.1).collect();
-    assert_eq!(
-        order,
-        [SimulationEvent::Fault(0), pod(0), pod(1), job(0), job(1)]
-    );
+    assert_eq!(order, [SimulationEvent::Fault(0), pod(0), pod(1), job(0), job(1)]);
     assert_ne!(order, pushed, "ordered by sequence alone");
 }

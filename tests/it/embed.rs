@@ -4,8 +4,8 @@
 mod example;
 
 use jobset_sim::{
-    Duration, EndReason, Fault, JobSet, MeanEstimate, NodeRef, Pool, PrepareError, Replications,
-    RestartOutcome, Scenario, Simulation, SimulationError, StopWhen, Topology, TrainingPhase,
+    Duration, EndReason, Fault, JobSet, MeanEstimate, NodeRef, Pool, PrepareError, Replications, RestartOutcome,
+    Scenario, Simulation, SimulationError, StopWhen, Topology, TrainingPhase,
 };
 use sim_engine::record::KeepSink;
 use std::ops::ControlFlow;
@@ -40,39 +40,25 @@ fn the_example_runs_to_its_end_and_tells_of_one_restart() {
     let outcome = simulation().run(1, 0);
     let told = example::describe_restarts(&outcome);
     assert!(told.contains("32 pods restarted"), "{told}");
-    assert!(
-        told.contains("train is Completed after 1 restarts"),
-        "{told}"
-    );
+    assert!(told.contains("train is Completed after 1 restarts"), "{told}");
     let restarts: Vec<_> = outcome.restarts().collect();
-    assert_eq!(
-        (restarts.len(), restarts[0].ending()),
-        (1, RestartOutcome::Ready)
-    );
+    assert_eq!((restarts.len(), restarts[0].ending()), (1, RestartOutcome::Ready));
     let whole: u64 = restarts[0].pieces().iter().map(|p| p.takes.0).sum();
     assert_eq!(Some(Duration(whole)), restarts[0].latency());
     let ledger = outcome.ledger();
     let booked: u128 = ledger.accelerator_ns.iter().sum();
-    assert_eq!(
-        booked,
-        u128::from(ledger.accelerators) * u128::from(outcome.end().0)
-    );
+    assert_eq!(booked, u128::from(ledger.accelerators) * u128::from(outcome.end().0));
 }
 
 #[test]
 fn a_training_job_tells_how_far_it_came() {
     let scenario = Scenario::from_file("scenarios/training.yaml").expect("a scenario");
-    let outcome = Simulation::new(&scenario)
-        .expect("the scenario can run")
-        .run(1, 0);
+    let outcome = Simulation::new(&scenario).expect("the scenario can run").run(1, 0);
     let [training] = outcome.training() else {
         panic!("expected exactly one training JobSet");
     };
     assert!(training.done && training.saved_steps == Some(28_800));
-    assert_eq!(
-        training.ns(TrainingPhase::Productive),
-        Duration::from_secs(172_800).0
-    );
+    assert_eq!(training.ns(TrainingPhase::Productive), Duration::from_secs(172_800).0);
     assert!(outcome.summary().job_sets[0].goodput.is_some());
 }
 
@@ -101,10 +87,7 @@ fn a_limit_of_events_ends_a_run_after_exactly_so_many() {
             seen.push(record.to_json());
             ControlFlow::Continue(())
         });
-        assert_eq!(
-            (outcome.events(), outcome.end_reason()),
-            (most, EndReason::Stopped)
-        );
+        assert_eq!((outcome.events(), outcome.end_reason()), (most, EndReason::Stopped));
         // The records of a stopped run do not show that it was stopped.
         assert_eq!(outcome.records() as usize, seen.len());
         assert!(whole.starts_with(&seen), "{most}");
@@ -120,19 +103,13 @@ fn another_thread_stops_a_run_and_a_raised_flag_keeps_it_from_beginning() {
     let flag = simulation.stop_flag();
     flag.raise();
     let outcome = simulation.run(1, 0);
-    assert_eq!(
-        (outcome.events(), outcome.end_reason()),
-        (0, EndReason::Stopped)
-    );
+    assert_eq!((outcome.events(), outcome.end_reason()), (0, EndReason::Stopped));
     flag.lower();
     assert_eq!(simulation.run(1, 0).events(), whole);
 
     let replications = Replications::new(&scenario, 1, 4);
     replications.stop_flag().raise();
-    assert_eq!(
-        replications.run(|o| o.digest()).unwrap(),
-        Vec::<String>::new()
-    );
+    assert_eq!(replications.run(|o| o.digest()).unwrap(), Vec::<String>::new());
 }
 
 /// The run itself raises the flag, so the position is known: the next check, at most 256 events later.
@@ -147,10 +124,7 @@ fn a_flag_that_is_raised_is_seen_within_256_events() {
         flag.raise();
         ControlFlow::Continue(())
     });
-    assert_eq!(
-        (outcome.events(), outcome.end_reason()),
-        (256, EndReason::Stopped)
-    );
+    assert_eq!((outcome.events(), outcome.end_reason()), (256, EndReason::Stopped));
     assert!(seen.len() > 1 && whole.starts_with(&seen));
 }
 
@@ -197,17 +171,11 @@ fn errors_have_the_file_and_line_of_what_was_given_in_code() {
     let train = || JobSet::new("train").replicated_job("workers", 1, 2);
     let fault = Fault::delete_pod("train-workers-0-7");
     let found = diagnostics(Scenario::builder("x").jobset(train()).fault(fault).build());
-    assert!(
-        found.len() == 1 && found[0].starts_with("<builder>:"),
-        "{found:?}"
-    );
+    assert!(found.len() == 1 && found[0].starts_with("<builder>:"), "{found:?}");
     assert!(found[0].contains("train-workers-0-7"), "{found:?}");
 
     let set = train().set("spec.replicatedJobs[3].replicas", 2);
-    assert_eq!(
-        diagnostics(Scenario::builder("x").jobset(set).build()).len(),
-        1
-    );
+    assert_eq!(diagnostics(Scenario::builder("x").jobset(set).build()).len(), 1);
     let found = diagnostics(Scenario::builder("x").jobset(train()).preset("gke").build());
     assert!(found[0].contains("gke"), "{found:?}");
     let file = JobSet::from_file("no/such/file.yaml");
@@ -228,14 +196,8 @@ fn errors_have_the_file_and_line_of_what_was_given_in_code() {
 #[test]
 fn what_can_never_be_placed_is_named_by_its_kind() {
     let small = Topology::new("small").pool(Pool::new("node", 2).allocatable("cpu", "1"));
-    let train = JobSet::new("train")
-        .replicated_job("workers", 1, 2)
-        .limit("cpu", "2");
-    let scenario = Scenario::builder("x")
-        .topology(small)
-        .jobset(train)
-        .build()
-        .unwrap();
+    let train = JobSet::new("train").replicated_job("workers", 1, 2).limit("cpu", "2");
+    let scenario = Scenario::builder("x").topology(small).jobset(train).build().unwrap();
     let error = Simulation::new(&scenario).unwrap_err();
     let [PrepareError::NeverFits { pod, reason }] = error.impossible() else {
         panic!("{error}");
@@ -278,11 +240,7 @@ fn everything_that_can_be_written_in_code_can_be_run() {
         .field("islandKind", "Ici");
     let mut builder = Scenario::builder("all")
         .topology(Topology::new("t").pool(pool).currency("EUR"))
-        .jobset(
-            JobSet::new("train")
-                .replicated_job("workers", 1, 2)
-                .max_restarts(9),
-        )
+        .jobset(JobSet::new("train").replicated_job("workers", 1, 2).max_restarts(9))
         .jobset(
             JobSet::from_file("scenarios/manifests/workers.yaml")
                 .set("metadata.name", "other")

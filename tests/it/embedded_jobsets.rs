@@ -68,19 +68,12 @@ fn env(jobset: &Value, job: usize) -> Vec<(String, String)> {
         .cloned()
         .unwrap_or_default();
     let text = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-    let both = |v: &Value| {
-        (
-            text(&v["name"]),
-            v.get("value").map_or("from".to_owned(), text),
-        )
-    };
+    let both = |v: &Value| (text(&v["name"]), v.get("value").map_or("from".to_owned(), text));
     list.iter().map(both).collect()
 }
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
-    list.iter()
-        .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
-        .collect()
+    list.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
 }
 
 #[test]
@@ -98,19 +91,14 @@ fn a_trainjob_is_played_as_the_jobset_that_trainer_makes_of_it() {
     let (code, out, err) = run_program(&words);
     assert_eq!(code, Some(0), "{err}");
     let jobsets: Vec<Value> = serde_json::from_str(&out).expect("JSON");
-    let [jobset] = jobsets.as_slice() else {
-        panic!("{out}")
-    };
+    let [jobset] = jobsets.as_slice() else { panic!("{out}") };
     let metadata = &jobset["metadata"];
     assert_eq!(
         (&metadata["name"], &metadata["namespace"]),
         (&json!("llm"), &json!("research"))
     );
     // Labels and annotations come from the template and the patch; those of the TrainJob are not copied.
-    assert_eq!(
-        metadata["labels"],
-        json!({"team": "research", "queue": "gold"})
-    );
+    assert_eq!(metadata["labels"], json!({"team": "research", "queue": "gold"}));
     let at = |path: &str| {
         jobset
             .pointer(&format!("/spec/replicatedJobs{path}"))
@@ -123,14 +111,9 @@ fn a_trainjob_is_played_as_the_jobset_that_trainer_makes_of_it() {
     assert_eq!(at("/1/template/spec/completions"), json!(4));
     assert_eq!(at("/1/dependsOn/0/name"), json!("dataset-initializer"));
     let pod = "/1/template/spec/template";
+    assert_eq!(at(&format!("{pod}/spec/nodeSelector")), json!({"pool": "h100"}));
     assert_eq!(
-        at(&format!("{pod}/spec/nodeSelector")),
-        json!({"pool": "h100"})
-    );
-    assert_eq!(
-        at(&format!(
-            "{pod}/metadata/labels/scheduling.x-k8s.io~1pod-group"
-        )),
+        at(&format!("{pod}/metadata/labels/scheduling.x-k8s.io~1pod-group")),
         json!("llm")
     );
     assert_eq!(
@@ -141,10 +124,7 @@ fn a_trainjob_is_played_as_the_jobset_that_trainer_makes_of_it() {
     assert_eq!(resources["requests"]["cpu"], json!("16"));
     assert_eq!(resources["requests"]["memory"], json!("64Gi"));
     assert_eq!(resources["limits"]["nvidia.com/gpu"], json!("4"));
-    assert_eq!(
-        env(jobset, 0),
-        pairs(&[("STORAGE_URI", "s3://bucket/dataset")])
-    );
+    assert_eq!(env(jobset, 0), pairs(&[("STORAGE_URI", "s3://bucket/dataset")]));
     let expected = [
         ("LR", "0.1"),
         ("PET_NNODES", "4"),
@@ -201,10 +181,7 @@ fn every_manifest_command_reads_embedded_jobsets() {
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("llm-node-0-3"), "{out}");
     let (code, out, err) = run_program(&["lint", "-f", TRAINJOB, "-f", RUNTIME]);
-    assert!(
-        code == Some(0) && out.contains("1 JobSet"),
-        "{code:?} {out} {err}"
-    );
+    assert!(code == Some(0) && out.contains("1 JobSet"), "{code:?} {out} {err}");
     let words = [
         "compare",
         "-f",
@@ -221,19 +198,14 @@ fn every_manifest_command_reads_embedded_jobsets() {
 
 #[test]
 fn annotations_for_code_hosts_name_the_existing_file() {
-    let (code, out, err) =
-        run_program(&["lint", "-f", TRAINJOB, "-f", RUNTIME, "--format", "sarif"]);
+    let (code, out, err) = run_program(&["lint", "-f", TRAINJOB, "-f", RUNTIME, "--format", "sarif"]);
     assert_eq!(code, Some(0), "{err}");
     let told: Value = serde_json::from_str(&out).expect("JSON");
     let results = told["runs"][0]["results"].as_array().expect("results");
     assert!(!results.is_empty());
     for result in results {
         let place = &result["locations"][0]["physicalLocation"];
-        assert_eq!(
-            place["artifactLocation"]["uri"],
-            json!(TRAINJOB),
-            "{result}"
-        );
+        assert_eq!(place["artifactLocation"]["uri"], json!(TRAINJOB), "{result}");
         assert!(
             place["region"].is_null(),
             "the line numbers refer to another text: {result}"
@@ -258,8 +230,7 @@ fn a_run_directory_keeps_both_files_and_repeats_the_run() {
         &out,
     ]);
     assert_eq!(code, Some(0), "{err}");
-    let command =
-        fs::read_to_string(format!("{out}/inputs/command.txt")).expect("the command is saved");
+    let command = fs::read_to_string(format!("{out}/inputs/command.txt")).expect("the command is saved");
     assert!(
         command.contains("00-trainjob.yaml") && command.contains("01-training-runtime.yaml"),
         "{command}"
@@ -272,11 +243,7 @@ fn a_run_directory_keeps_both_files_and_repeats_the_run() {
 #[test]
 fn the_number_of_nodes_is_the_trainjobs_or_the_policys_or_the_templates() {
     for (spec, policy, pods) in [
-        (
-            "trainer: {numNodes: 7}",
-            "mlPolicy: {numNodes: 2, torch: {}}",
-            7,
-        ),
+        ("trainer: {numNodes: 7}", "mlPolicy: {numNodes: 2, torch: {}}", 7),
         ("suspend: false", "mlPolicy: {numNodes: 2, torch: {}}", 2),
         ("suspend: false", "mlPolicy: {torch: {}}", 1),
         // Without a policy, the template determines the number of nodes, and PlainML still applies the TrainJob's
@@ -298,11 +265,7 @@ fn the_number_of_nodes_is_the_trainjobs_or_the_policys_or_the_templates() {
         let jobset = effective(&pair(spec, policy)).remove(0);
         let job = &jobset["spec"]["replicatedJobs"][0];
         let found = &job["template"]["spec"]["parallelism"];
-        assert_eq!(
-            (found, &job["replicas"]),
-            (&json!(pods), &json!(1)),
-            "{spec} {policy}"
-        );
+        assert_eq!((found, &job["replicas"]), (&json!(pods), &json!(1)), "{spec} {policy}");
     }
 }
 
@@ -333,10 +296,7 @@ fn each_policy_writes_its_environment() {
     assert_eq!(found("mlPolicy: {xgboost: {}}"), pairs(&xgboost));
     // A TrainJob without `trainer` gets no environment variables.
     assert_eq!(
-        env(
-            &effective(&pair("suspend: true", "mlPolicy: {torch: {}}"))[0],
-            0
-        ),
+        env(&effective(&pair("suspend: true", "mlPolicy: {torch: {}}"))[0], 0),
         []
     );
 }

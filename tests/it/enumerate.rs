@@ -46,19 +46,10 @@ fn explore(setup: &Setup) -> Seen {
         if state.largest_counter() > invariants::max_restarts(&setup.jobset) + EXTRA_RESTARTS {
             continue;
         }
-        let step = |next: &State| {
-            invariants::check_transition(setup.gates, &state.js.status, &next.js.status)
-        };
+        let step = |next: &State| invariants::check_transition(setup.gates, &state.js.status, &next.js.status);
         for event in possible_events(setup, &state) {
-            let next = state_after(setup, &state, event, &mut plan)
-                .and_then(|next| step(&next).map(|()| next));
-            let next = next.unwrap_or_else(|e| {
-                panic!(
-                    "{}: {e} at {event:?}\n{}",
-                    setup.text,
-                    event_path(&known, key)
-                )
-            });
+            let next = state_after(setup, &state, event, &mut plan).and_then(|next| step(&next).map(|()| next));
+            let next = next.unwrap_or_else(|e| panic!("{}: {e} at {event:?}\n{}", setup.text, event_path(&known, key)));
             let to = next.key(setup);
             if let Entry::Vacant(entry) = known.entry(to) {
                 entry.insert(Some((key, event)));
@@ -81,17 +72,10 @@ fn event_path(known: &BTreeMap<u64, From>, mut key: u64) -> String {
 }
 
 /// Checks the invariants of a state, and the state that it reaches if every other component cooperates.
-fn check_state(
-    setup: &Setup,
-    state: &State,
-    plan: &mut ActionPlan,
-    seen: &mut Seen,
-) -> Result<(), String> {
+fn check_state(setup: &Setup, state: &State, plan: &mut ActionPlan, seen: &mut Seen) -> Result<(), String> {
     invariants::check_state(&setup.jobset, &state.js.status)?;
-    seen.finished
-        .extend(invariants::terminal_condition(&state.js.status));
-    seen.dead_ends
-        .extend(termination::blocked_reason(setup, state, plan)?);
+    seen.finished.extend(invariants::terminal_condition(&state.js.status));
+    seen.dead_ends.extend(termination::blocked_reason(setup, state, plan)?);
     Ok(())
 }
 
@@ -175,16 +159,9 @@ fn permanently_blocked_states_are_those_in_the_reference() {
         (waits.pods, waits.coarse) = (1, true);
         let name = "IPR-5: pods of waiting replicatedJobs are expected as well";
         let seen = explore(&waits);
-        assert!(
-            seen.dead_ends.contains(name),
-            "{order}: {:?}",
-            seen.dead_ends
-        );
+        assert!(seen.dead_ends.contains(name), "{order}: {:?}", seen.dead_ends);
     }
-    let mut gate_off = setup(
-        "rjs: a:1x1, failure: {max: 0, strategy: InPlaceRestart}",
-        "",
-    );
+    let mut gate_off = setup("rjs: a:1x1, failure: {max: 0, strategy: InPlaceRestart}", "");
     (gate_off.pods, gate_off.coarse) = (1, true);
     let name = "C-54: the gate InPlaceRestart is off";
     assert_eq!(Vec::from_iter(explore(&gate_off).dead_ends), [name]);

@@ -256,10 +256,7 @@ fn kinds_and_families_of_rules_have_short_names() {
         .filter(|e| e.kind == "rules")
         .map(|e| e.word.as_str())
         .collect();
-    assert!(
-        families.contains(&"FP") && !families.contains(&"JSON"),
-        "{families:?}"
-    );
+    assert!(families.contains(&"FP") && !families.contains(&"JSON"), "{families:?}");
 }
 
 #[test]
@@ -293,11 +290,7 @@ fn explained(line: &str) -> (Option<i32>, String, String) {
     command.arg("explain").args(line.split(' '));
     let output = command.output().expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -331,10 +324,7 @@ fn a_word_is_found_as_it_is_typed_and_told_within_a_hundred_columns() {
     }
     let (code, out, err) = explained("BackofLimitExceded");
     assert_eq!((code, out.as_str()), (Some(2), ""));
-    assert!(
-        err.contains("did you mean \"BackoffLimitExceeded\""),
-        "{err}"
-    );
+    assert!(err.contains("did you mean \"BackoffLimitExceeded\""), "{err}");
 }
 
 /// Returns the lines that `run` prints under "What happened", except for the end of the run.
@@ -357,11 +347,7 @@ fn run_event_lines(command: &str) -> Vec<String> {
 fn shell_words(line: &str) -> Vec<String> {
     let parts = line.split('\'').enumerate();
     let words = parts.flat_map(|(i, part)| match i % 2 {
-        0 => part
-            .split(' ')
-            .filter(|w| !w.is_empty())
-            .map(str::to_owned)
-            .collect(),
+        0 => part.split(' ').filter(|w| !w.is_empty()).map(str::to_owned).collect(),
         _ => vec![part.to_owned()],
     });
     words.collect()
@@ -422,15 +408,10 @@ fn assumptions_of_a_fleet_are_its_own_numbers_and_the_presets_of_its_faults() {
     assert_eq!(row("spares.takeOver")["confidence"], "given");
     assert_eq!(row("job.standbys")["confidence"], "assumed");
     assert!(
-        rows.iter().all(|row| !row["id"]
-            .as_str()
-            .is_some_and(|id| id.starts_with("timing."))),
+        rows.iter()
+            .all(|row| !row["id"].as_str().is_some_and(|id| id.starts_with("timing."))),
         "{told}"
     );
-    let preset =
-        printed("sensitivity scenarios/published/opt-175b.yaml --parameters-only --format csv");
-    assert!(
-        preset.contains("faults.opt-175b.per1000NodeDays"),
-        "{preset}"
-    );
+    let preset = printed("sensitivity scenarios/published/opt-175b.yaml --parameters-only --format csv");
+    assert!(preset.contains("faults.opt-175b.per1000NodeDays"), "{preset}");
 }

@@ -15,11 +15,7 @@ const MOMENTS: u64 = 150;
 /// (name, fault, repair). In each Job, the first pod is a leader and the second a follower.
 const FAULTS: [(&str, &str, &str); 15] = [
     ("exit", "containerExit: {pod: a-w-0-1, exitCode: 1}", ""),
-    (
-        "exit of a leader",
-        "containerExit: {pod: a-w-0-0, exitCode: 1}",
-        "",
-    ),
+    ("exit of a leader", "containerExit: {pod: a-w-0-0, exitCode: 1}", ""),
     ("delete", "deletePod: {pod: a-w-0-1}", ""),
     ("delete of a leader", "deletePod: {pod: a-w-0-0}", ""),
     ("force", "deletePod: {pod: a-w-0-1, force: true}", ""),
@@ -40,11 +36,7 @@ const FAULTS: [(&str, &str, &str); 15] = [
         "returnNode: {alias: lost}",
     ),
     ("node deleted", "deleteNode: {node: node-00}", ""),
-    (
-        "node of a follower deleted",
-        "deleteNode: {node: node-01}",
-        "",
-    ),
+    ("node of a follower deleted", "deleteNode: {node: node-01}", ""),
     (
         "drain",
         "drainNode: {node: node-00, alias: lost}",
@@ -55,19 +47,14 @@ const FAULTS: [(&str, &str, &str); 15] = [
         "taintNode: {node: node-01, key: example.com/broken, effect: NoExecute}",
         "",
     ),
-    (
-        "suspend",
-        "suspendJobSet: {name: a}",
-        "resumeJobSet: {name: a}",
-    ),
+    ("suspend", "suspendJobSet: {name: a}", "resumeJobSet: {name: a}"),
     ("JobSet deleted", "deleteJobSet: {name: a}", ""),
 ];
 
 /// Delays between fault and repair in milliseconds.
 const REPAIRS_MS: [u64; 5] = [1, 150, 900, 4_000, 70_000];
 
-const EXCLUSIVE: &str =
-    "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}\n";
+const EXCLUSIVE: &str = "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}\n";
 const AGENT: &str = "env: [{name: JOBSET_NAME, value: js}, {name: POD_NAME, value: pod}";
 
 /// Returns a manifest: exclusive Recreate, BlockingRecreate with retries inside the Job, or in-place restarts with
@@ -103,9 +90,7 @@ fn jobset(which: &str) -> String {
 
 fn in_place_containers(agent: &str) -> String {
     let rule = |action: &str| {
-        format!(
-            "restartPolicyRules: [{{action: {action}, exitCodes: {{operator: NotIn, values: [0]}}}}]"
-        )
+        format!("restartPolicyRules: [{{action: {action}, exitCodes: {{operator: NotIn, values: [0]}}}}]")
     };
     let all = rule("RestartAllContainers");
     match agent {
@@ -162,12 +147,11 @@ fn run(scenario: &ScenarioSpec, seed: u64) -> Result<(), String> {
     let mut simulation = SimulationInput::new(scenario).map_err(|e| e.to_string())?;
     simulation.set_paranoid(true);
     let mut checker = Checker::new(scenario);
-    let outcome = catch_unwind(AssertUnwindSafe(|| simulation.run(seed, 0, &mut checker)))
-        .map_err(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-                .unwrap_or_default()
-        })?;
+    let outcome = catch_unwind(AssertUnwindSafe(|| simulation.run(seed, 0, &mut checker))).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+            .unwrap_or_default()
+    })?;
     let js = &outcome.jobsets[0];
     let rests = js.deleted || !js.terminal_state.is_empty() || checker.is_all_ready(0);
     if !rests || outcome.end_reason == EndReason::TimeLimit || !outcome.blocked.is_empty() {
@@ -177,9 +161,7 @@ fn run(scenario: &ScenarioSpec, seed: u64) -> Result<(), String> {
 }
 
 fn every_moment(which: &str) {
-    let cases: Vec<(usize, bool)> = (0..FAULTS.len())
-        .flat_map(|f| [(f, false), (f, true)])
-        .collect();
+    let cases: Vec<(usize, bool)> = (0..FAULTS.len()).flat_map(|f| [(f, false), (f, true)]).collect();
     let problems: Vec<String> = cases
         .par_iter()
         .flat_map_iter(|&(f, restarting)| {

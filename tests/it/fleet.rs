@@ -28,12 +28,7 @@ pub fn exponential(mean_s: f64) -> Distribution {
 }
 
 /// Returns a Fleet of `nodes` nodes, all of them needed by the job, without spares.
-pub fn plain(
-    nodes: u32,
-    work_s: f64,
-    progress: ProgressSpec,
-    faults: Vec<FaultProcess>,
-) -> FleetSpec {
+pub fn plain(nodes: u32, work_s: f64, progress: ProgressSpec, faults: Vec<FaultProcess>) -> FleetSpec {
     FleetSpec {
         name: "test".to_owned(),
         description: String::new(),
@@ -104,21 +99,9 @@ fn assert_mean(what: &str, values: &[f64], expected: f64) {
 fn checkpointed_segments_agree_with_daly() {
     // reference 6.1: M, tau, C, R; then E[T] if failures also hit the restart (A), and if they do not (B).
     for (case, [mean, every, blocking, restart], [a, b]) in [
-        (
-            "CT-1",
-            [3600.0, 600.0, 60.0, 300.0],
-            [787.324_041, 784.737_510],
-        ),
-        (
-            "CT-2",
-            [3600.0, 600.0, 60.0, 0.0],
-            [724.373_087, 724.373_087],
-        ),
-        (
-            "CT-3",
-            [10_000.0, 1800.0, 30.0, 600.0],
-            [2_132.320_776, 2_128.632_726],
-        ),
+        ("CT-1", [3600.0, 600.0, 60.0, 300.0], [787.324_041, 784.737_510]),
+        ("CT-2", [3600.0, 600.0, 60.0, 0.0], [724.373_087, 724.373_087]),
+        ("CT-3", [10_000.0, 1800.0, 30.0, 600.0], [2_132.320_776, 2_128.632_726]),
         (
             "CT-4",
             [2_658.461_538, 1200.0, 20.0, 130.0],
@@ -130,10 +113,7 @@ fn checkpointed_segments_agree_with_daly() {
             [1_553.993_568, 1_553.982_602],
         ),
     ] {
-        for (convention, exposure, expected) in [
-            ("A", ExposureSpec::Assigned, a),
-            ("B", ExposureSpec::Running, b),
-        ] {
+        for (convention, exposure, expected) in [("A", ExposureSpec::Assigned, a), ("B", ExposureSpec::Running, b)] {
             let progress = ProgressSpec::Checkpoints {
                 every: s(every),
                 blocking: s(blocking),
@@ -152,14 +132,8 @@ fn checkpointed_segments_agree_with_daly() {
 fn survival_of_a_restart_limit_agrees_with_poisson_and_geometric() {
     // reference 6.3, lambda W = 1: from scratch, and with perfect checkpoints; m = 0, 1, 2, 3.
     for (progress, expected) in [
-        (
-            ProgressSpec::FromScratch,
-            [0.367_879, 0.600_424, 0.747_420, 0.840_339],
-        ),
-        (
-            ProgressSpec::Kept,
-            [0.367_879, 0.735_759, 0.919_699, 0.981_012],
-        ),
+        (ProgressSpec::FromScratch, [0.367_879, 0.600_424, 0.747_420, 0.840_339]),
+        (ProgressSpec::Kept, [0.367_879, 0.735_759, 0.919_699, 0.981_012]),
     ] {
         for (m, expected) in expected.into_iter().enumerate() {
             let faults = vec![crashes(exponential(1000.0), ExposureSpec::Running)];
@@ -192,11 +166,7 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
             1000.0,
             24.0,
             66,
-            [
-                [0.798_384, 1.546_87],
-                [0.801_378, 1.529_00],
-                [0.860_178, 1.321_23],
-            ],
+            [[0.798_384, 1.546_87], [0.801_378, 1.529_00], [0.860_178, 1.321_23]],
         ),
         (
             64,
@@ -204,11 +174,7 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
             1000.0,
             24.0,
             68,
-            [
-                [0.978_205, 1.593_75],
-                [0.979_798, 1.535_37],
-                [0.984_588, 1.512_33],
-            ],
+            [[0.978_205, 1.593_75], [0.979_798, 1.535_37], [0.984_588, 1.512_33]],
         ),
         (
             256,
@@ -216,19 +182,11 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
             3693.0,
             24.0,
             2,
-            [
-                [0.796_588, 5.255_93],
-                [0.806_835, 5.073_60],
-                [0.957_652, 3.401_19],
-            ],
+            [[0.796_588, 5.255_93], [0.806_835, 5.073_60], [0.957_652, 3.401_19]],
         ),
     ];
     for (n, spare, mtbf, mttr, crews, conventions) in rows {
-        let exposures = [
-            ExposureSpec::Always,
-            ExposureSpec::Assigned,
-            ExposureSpec::Running,
-        ];
+        let exposures = [ExposureSpec::Always, ExposureSpec::Assigned, ExposureSpec::Running];
         for (exposure, [availability, failed]) in exposures.into_iter().zip(conventions) {
             let faults = vec![FaultProcess {
                 needs_repair: true,
@@ -249,14 +207,9 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
             };
             let played = play(&fleet, 60);
             let up = |o: &FleetOutcome| output(o, "effective_training_ratio");
-            let down =
-                |o: &FleetOutcome| o.books.node_ns(TimeCategory::Repair) as f64 / o.end.0 as f64;
+            let down = |o: &FleetOutcome| o.books.node_ns(TimeCategory::Repair) as f64 / o.end.0 as f64;
             let what = format!("{n}+{spare}, {crews} crews, {exposure:?}");
-            assert_mean(
-                &what,
-                &played.iter().map(up).collect::<Vec<_>>(),
-                availability,
-            );
+            assert_mean(&what, &played.iter().map(up).collect::<Vec<_>>(), availability);
             assert_mean(&what, &played.iter().map(down).collect::<Vec<_>>(), failed);
         }
     }
@@ -270,17 +223,9 @@ fn first_failure_time_agrees_with_the_weibull_minimum() {
             scale_s: 3693.0 * HOUR / libm::tgamma(1.0 + 1.0 / shape),
             shape,
         };
-        let mut fleet = plain(
-            64,
-            1e9,
-            ProgressSpec::Kept,
-            vec![crashes(life, ExposureSpec::Running)],
-        );
+        let mut fleet = plain(64, 1e9, ProgressSpec::Kept, vec![crashes(life, ExposureSpec::Running)]);
         fleet.job.max_restarts = Some(0);
-        let first: Vec<f64> = play(&fleet, 4000)
-            .iter()
-            .map(|o| o.end.seconds() / HOUR)
-            .collect();
+        let first: Vec<f64> = play(&fleet, 4000).iter().map(|o| o.end.seconds() / HOUR).collect();
         assert_mean(&format!("shape {shape}"), &first, hours);
     }
 }
@@ -310,9 +255,7 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
         Distribution::Gamma { mean_s, shape: 0.7 },
         Distribution::Gamma { mean_s, shape: 3.0 },
         // If all lifetimes are multiples of one number, the theorem holds only for the mean over long times.
-        Distribution::Empirical(
-            EmpiricalDistribution::new(&[(0.31 * mean_s, 0.5), (1.69 * mean_s, 0.5)]).unwrap(),
-        ),
+        Distribution::Empirical(EmpiricalDistribution::new(&[(0.31 * mean_s, 0.5), (1.69 * mean_s, 0.5)]).unwrap()),
     ];
     for life in dists {
         // The difference of two runs of different length excludes the first failures of new nodes, which are in
@@ -322,9 +265,7 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
             let fleet = plain(20, work_h * HOUR, ProgressSpec::Kept, faults);
             output(&FleetSimulation::new(&fleet).run(3, i), "failures")
         };
-        let per_hour: Vec<f64> = (0..60)
-            .map(|i| (rate(6000.0, i) - rate(1000.0, i)) / 5000.0)
-            .collect();
+        let per_hour: Vec<f64> = (0..60).map(|i| (rate(6000.0, i) - rate(1000.0, i)) / 5000.0).collect();
         assert_mean(&format!("{life:?}"), &per_hour, 20.0 / 50.0);
     }
 }
@@ -372,10 +313,7 @@ fn full_featured_fleet(selection: HostSelection, retirement: RetirementSpec) -> 
         fails,
     };
     fleet.repair = RepairSpec {
-        stages: vec![
-            stage("automatic", 2.0, 0.8, 0.4),
-            stage("manual", 20.0, 0.0, 0.2),
-        ],
+        stages: vec![stage("automatic", 2.0, 0.8, 0.4), stage("manual", 20.0, 0.0, 0.2)],
         crews: Some(5),
     };
     fleet.retirement = retirement;

@@ -39,20 +39,14 @@ fn a_fault_comes_when_it_is_listed_and_the_node_is_back_when_it_was() {
     for (trace, expected) in [
         ("node,time,duration\nhost-7,10h,2h\n", 22.0),
         ("node,time\nhost-7,10h\n", 23.0),
-        (
-            "{\"node\": \"host-7\", \"time\": 36000, \"duration\": \"2h\"}\n",
-            22.0,
-        ),
+        ("{\"node\": \"host-7\", \"time\": 36000, \"duration\": \"2h\"}\n", 22.0),
         // A failed node cannot fail again until it is repaired.
         ("node,time,duration\na,10h,2h\na,11h,9h\na,15h,1h\n", 23.0),
         ("node,time,duration\na,21h,2h\n", 20.0),
     ] {
         let loaded = load(1, TRACED, trace).unwrap_or_else(|e| panic!("{e}"));
         let found = hours(&loaded);
-        assert!(
-            (found - expected).abs() < 1e-9,
-            "{trace}: {found}, expected {expected}"
-        );
+        assert!((found - expected).abs() < 1e-9, "{trace}: {found}, expected {expected}");
         assert_eq!(loaded.inputs.len(), 2, "the trace is listed as an input");
     }
 }
@@ -65,19 +59,11 @@ fn each_name_is_a_node_and_every_replication_meets_the_same_faults() {
     for replication in 1..5 {
         assert_eq!(play(&loaded, replication).end, play(&loaded, 0).end);
     }
-    let xid = load(
-        3,
-        "cause: xid, trace: {file: faults.csv, kinds: [xid]}",
-        trace,
-    );
+    let xid = load(3, "cause: xid, trace: {file: faults.csv, kinds: [xid]}", trace);
     assert!((hours(&xid.unwrap_or_else(|e| panic!("{e}"))) - 22.0).abs() < 1e-9);
     // The fault only interrupts the job for the recovery time.
     let crashes = "node,time\na,2h\na,4h\nb,5h\n";
-    let soft = load(
-        3,
-        "cause: soft, needsRepair: false, trace: faults.csv",
-        crashes,
-    );
+    let soft = load(3, "cause: soft, needsRepair: false, trace: faults.csv", crashes);
     assert!((hours(&soft.unwrap_or_else(|e| panic!("{e}"))) - 20.5).abs() < 1e-9);
 }
 
@@ -100,11 +86,7 @@ fn unsupported_trace_lines_are_rejected_with_line_number() {
         ),
         ("cause: a, mtbf: 1d, trace: faults.csv", fine, "mtbf"),
         ("cause: a, ages: Always, trace: faults.csv", fine, "ages"),
-        (
-            "cause: a, onlyLemons: true, trace: faults.csv",
-            fine,
-            "onlyLemons",
-        ),
+        ("cause: a, onlyLemons: true, trace: faults.csv", fine, "onlyLemons"),
         (
             "cause: a, needsRepair: false, trace: faults.csv",
             "node,time,duration\na,2h,1h\n",

@@ -8,9 +8,7 @@ use sim_testkit::golden::GoldenLog;
 use std::path::PathBuf;
 
 fn log_of(name: &str) -> PathBuf {
-    support::root()
-        .join("scenarios")
-        .join(format!("{name}.log"))
+    support::root().join("scenarios").join(format!("{name}.log"))
 }
 
 /// Returns the transcript of one run with the scenario's own seed.

@@ -81,9 +81,7 @@ fn a_restart_costs_the_same_per_pod_at_every_size() {
         .map(|&nodes| {
             let scenario = scenario(nodes);
             let seconds = restart_times::restart_s(&scenario) / f64::from(nodes);
-            let events = support::simulation(&scenario)
-                .run(42, 0, &mut DiscardSink)
-                .events;
+            let events = support::simulation(&scenario).run(42, 0, &mut DiscardSink).events;
             (seconds, events as f64 / f64::from(nodes))
         })
         .collect();

@@ -86,10 +86,7 @@ fn every_usable_node_of_the_list_is_in_the_topology_and_alike_ones_are_counted()
     assert_eq!(pools, [("cpu-{node}", 1, 2), ("p1-{node}", 4, 2)]);
     let tpus = &topology.pools[1];
     assert_eq!(tpus.labels["cloud.google.com/gke-nodepool"], "v5p-{island}");
-    assert_eq!(
-        (tpus.accelerator.as_str(), tpus.taints.len()),
-        ("google.com/tpu", 1)
-    );
+    assert_eq!((tpus.accelerator.as_str(), tpus.taints.len()), ("google.com/tpu", 1));
     assert!(topology.extended_resource_toleration);
     let notes = notes.join("; ");
     for part in [
@@ -115,10 +112,7 @@ fn the_program_imports_and_checks() {
     let output = run_with_stdin(&["topology", "import", "-", "--name", "prod"], &text);
     let out = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{out}");
-    assert!(
-        out.contains("name: prod") && out.contains("v5p-{island}"),
-        "{out}"
-    );
+    assert!(out.contains("name: prod") && out.contains("v5p-{island}"), "{out}");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(
         told.contains("note: not imported, because not ready or cordoned: dead"),

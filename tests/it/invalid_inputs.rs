@@ -9,15 +9,12 @@ use std::fs;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-const HEAD: &str =
-    "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n";
+const HEAD: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n";
 const CONTAINERS: &str = "containers: [{name: c, image: x}]";
 
 /// Returns a JobSet with one replicatedJob. `job` is inserted into its Job spec, and `pod` into its pod spec.
 fn jobset(job: &str, pod: &str) -> String {
-    format!(
-        "{HEAD}  replicatedJobs: [{{name: w, template: {{spec: {{{job}template: {{spec: {{{pod}}}}}}}}}}}]\n"
-    )
+    format!("{HEAD}  replicatedJobs: [{{name: w, template: {{spec: {{{job}template: {{spec: {{{pod}}}}}}}}}}}]\n")
 }
 
 fn output_text(output: &Output) -> String {
@@ -37,10 +34,7 @@ fn assert_rejected(output: &Output, parts: &[&str]) {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long a program takes is wall time"
-)]
+#[expect(clippy::disallowed_methods, reason = "how long a program takes is wall time")]
 fn work_grows_with_the_input_and_not_with_its_square() {
     let mut unknown = HEAD.to_owned();
     let mut in_one_line = format!("{}{{", HEAD.trim_end().to_owned() + " ");
@@ -66,12 +60,7 @@ fn work_grows_with_the_input_and_not_with_its_square() {
         for command in [&["run"][..], &["lint", "--quiet"], &["explain", "children"]] {
             let began = Instant::now();
             let output = run_with_stdin(&[command, &["-f", "-"]].concat(), text);
-            assert_eq!(
-                output.status.code(),
-                code,
-                "{command:?}: {}",
-                output_text(&output)
-            );
+            assert_eq!(output.status.code(), code, "{command:?}: {}", output_text(&output));
             let took = began.elapsed();
             assert!(took < PATIENCE, "{command:?}: {took:?}");
         }
@@ -83,13 +72,8 @@ fn inputs_beyond_memory_are_rejected_with_their_position() {
     let many_jobs = jobset("", CONTAINERS).replace("name: w,", "name: w, replicas: 100000,");
     let many_pods = jobset("parallelism: 2000000000, ", CONTAINERS);
     let env = "x".repeat(4 << 20);
-    let large = jobset(
-        "",
-        &format!("containers: [{{name: c, image: x, args: ['{env}']}}]"),
-    );
-    let containers: String = (0..40_000)
-        .map(|i| format!("{{name: c{i}, image: x}}, "))
-        .collect();
+    let large = jobset("", &format!("containers: [{{name: c, image: x, args: ['{env}']}}]"));
+    let containers: String = (0..40_000).map(|i| format!("{{name: c{i}, image: x}}, ")).collect();
     let containers = jobset("", &format!("containers: [{containers}]"));
     let one = jobset("", CONTAINERS);
     let many_jobsets: String = (0..5_000)
@@ -108,22 +92,15 @@ fn inputs_beyond_memory_are_rejected_with_their_position() {
         (&large, ["limit is 3145728", "<stdin>:1:1"]),
     ] {
         for command in [&["run"][..], &["explain", "children"]] {
-            assert_rejected(
-                &run_with_stdin(&[command, &["-f", "-"]].concat(), text),
-                &parts,
-            );
+            assert_rejected(&run_with_stdin(&[command, &["-f", "-"]].concat(), text), &parts);
         }
     }
-    assert_rejected(
-        &run_with_stdin(&["lint", "-f", "-"], &large),
-        &["limit is 3145728"],
-    );
+    assert_rejected(&run_with_stdin(&["lint", "-f", "-"], &large), &["limit is 3145728"]);
 }
 
 #[test]
 fn more_children_than_memory_holds_are_not_explained() {
-    let many =
-        jobset("parallelism: 50, ", CONTAINERS).replace("name: w,", "name: w, replicas: 5000,");
+    let many = jobset("parallelism: 50, ", CONTAINERS).replace("name: w,", "name: w, replicas: 5000,");
     let output = run_with_stdin(&["explain", "children", "-f", "-"], &many);
     assert_rejected(&output, &["255000 Jobs and pods", "the limit is 200 MiB"]);
 }
@@ -168,12 +145,7 @@ fn kind_similar_to_jobset_is_reported_as_a_typo() {
     let text = jobset("", CONTAINERS).replace("kind: JobSet", "kind: Jobset");
     for command in ["run", "lint"] {
         let output = run_with_stdin(&[command, "-f", "-"], &text);
-        let parts = [
-            "unknown kind \"Jobset\"",
-            "<stdin>:2:7",
-            "kind: Jobset",
-            "\"JobSet\"?",
-        ];
+        let parts = ["unknown kind \"Jobset\"", "<stdin>:2:7", "kind: Jobset", "\"JobSet\"?"];
         assert_rejected(&output, &parts);
     }
 }
@@ -217,11 +189,7 @@ fn an_error_about_the_cluster_shows_the_line_of_the_manifest() {
     let output = run_with_stdin(&run, &text);
     assert_eq!(output.status.code(), Some(4), "{}", output_text(&output));
     for part in parts {
-        assert!(
-            output_text(&output).contains(part),
-            "{part}: {}",
-            output_text(&output)
-        );
+        assert!(output_text(&output).contains(part), "{part}: {}", output_text(&output));
     }
     // With 0 replicas, nothing is ever created.
     let none = text.replace("name: w,", "name: w, replicas: 0,");
@@ -236,17 +204,13 @@ fn bytes_that_are_no_text_are_refused_at_their_place() {
     let file = dir.join("a.yaml");
     fs::write(&file, b"apiVersion: v1\nkind: J\xff\n").unwrap();
     let output = program(&["run", "-f", file.to_str().unwrap()]).output();
-    assert_rejected(
-        &output.unwrap(),
-        &["a.yaml:2:8", "byte 22 (0xff) is not UTF-8"],
-    );
+    assert_rejected(&output.unwrap(), &["a.yaml:2:8", "byte 22 (0xff) is not UTF-8"]);
     fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
 fn a_name_of_two_megabytes_is_not_printed() {
-    let text =
-        jobset("", CONTAINERS).replace("name: w,", &format!("name: {},", "w".repeat(2_000_000)));
+    let text = jobset("", CONTAINERS).replace("name: w,", &format!("name: {},", "w".repeat(2_000_000)));
     for command in [&["run"][..], &["lint"], &["explain", "children"]] {
         let output = run_with_stdin(&[command, &["-f", "-"]].concat(), &text);
         assert_eq!(output.status.code(), Some(2));
@@ -292,10 +256,7 @@ fn job_recreated_in_a_loop_is_reported() {
 fn endless_restarts_are_reported_and_limited_restarts_are_not() {
     let played = |policy: &str| {
         let job = jobset("activeDeadlineSeconds: 0, ", CONTAINERS);
-        let text = job.replace(
-            "spec:\n",
-            &format!("spec:\n  failurePolicy: {{{policy}}}\n"),
-        );
+        let text = job.replace("spec:\n", &format!("spec:\n  failurePolicy: {{{policy}}}\n"));
         let outside = text
             .replace("name: a", "name: other")
             .replace("activeDeadlineSeconds: 0, ", "");
@@ -311,9 +272,7 @@ fn endless_restarts_are_reported_and_limited_restarts_are_not() {
         "{why:?}"
     );
     assert!(
-        why[0].ends_with(
-            "for 1000 restarts: it fails again each time, and maxRestarts allows 2147482647 more"
-        ),
+        why[0].ends_with("for 1000 restarts: it fails again each time, and maxRestarts allows 2147482647 more"),
         "{why:?}"
     );
     let (_, why) = played("maxRestarts: 1, rules: [{action: RestartJobSetAndIgnoreMaxRestarts}]");
@@ -335,10 +294,7 @@ fn a_summary_does_not_grow_with_every_job_that_ever_was() {
     let job = "backoffLimit: 0, ";
     let text = jobset(job, &format!("restartPolicy: Never, {CONTAINERS}"))
         .replace("name: w,", "name: w, replicas: 8,")
-        .replace(
-            "spec:\n",
-            "spec:\n  failurePolicy: {maxRestarts: 2147483647}\n",
-        );
+        .replace("spec:\n", "spec:\n  failurePolicy: {maxRestarts: 2147483647}\n");
     let rest = "containers: [{runFor: 1ms, exitCode: 1}]\nstop: {at: 12h}\n";
     let scene = SCENE.replace("nodesPerIsland: 2", "nodesPerIsland: 9");
     let scenario = parse(&format!("{scene}{rest}"), &text).unwrap();
@@ -364,27 +320,15 @@ fn a_rule_or_an_override_that_would_do_nothing_is_refused() {
         (node, "Node \"n-1\" is already defined in the topology"),
     ] {
         let error = parse(&format!("{SCENE}{more}"), &text).unwrap_err();
-        assert!(
-            error.contains(words) && error.contains("scenario.yaml:6:"),
-            "{error}"
-        );
+        assert!(error.contains(words) && error.contains("scenario.yaml:6:"), "{error}");
     }
     for (set, words) in [
-        (
-            "kind=Job",
-            "an override must not change the kind of a JobSet",
-        ),
-        (
-            "apiVersion=v1",
-            "apiVersion \"v1\" of JobSet is not supported",
-        ),
+        ("kind=Job", "an override must not change the kind of a JobSet"),
+        ("apiVersion=v1", "apiVersion \"v1\" of JobSet is not supported"),
     ] {
         let entry = format!("jobset.yaml, set: [{set}]");
         let error = parse(&SCENE.replace("jobset.yaml", &entry), &text).unwrap_err();
-        assert!(
-            error.contains(words) && error.contains("jobSets[0].set:1:"),
-            "{error}"
-        );
+        assert!(error.contains(words) && error.contains("jobSets[0].set:1:"), "{error}");
     }
 }
 
@@ -412,11 +356,7 @@ fn extreme_times_counts_and_orders_keep_counters_consistent() {
     let restarts = "  failurePolicy: {maxRestarts: 3}\n";
     let counted = small_jobset(restarts, "backoffLimit: 0, ", "restartPolicy: Never, ");
     let job = |at: &str, more: &str| format!("{{{at}, delete: {{kind: Job, name: a-w-0{more}}}}}");
-    let twice = format!(
-        "faults: [{}, {}]\n",
-        job("at: 3s", ""),
-        job("at: 3467ms", "")
-    );
+    let twice = format!("faults: [{}, {}]\n", job("at: 3s", ""), job("at: 3467ms", ""));
     let orphaned = job("afterReady: 294ms", ", propagation: Orphan");
     let orphaned = format!("faults: [{orphaned}, {}]\n", job("afterReady: 2942ms", ""));
     let annotated = "faults: [{at: 49830ms, patch: {kind: Pod, name: a-w-0-0, merge: {metadata: {annotations: \
@@ -429,15 +369,9 @@ fn extreme_times_counts_and_orders_keep_counters_consistent() {
             &format!("timing: {{kubelet: {{scripted: {{restart: 0s}}}}}}\n{fails}"),
             &plain,
         ),
-        (
-            &"containers: [{runFor: 0s, atBarrierFor: 1s}]\n".to_owned(),
-            &plain,
-        ),
+        (&"containers: [{runFor: 0s, atBarrierFor: 1s}]\n".to_owned(), &plain),
         (&fails.to_owned(), &plain),
-        (
-            &"timing: {apiWrite: 43s, apiRead: 42949673us}\n".to_owned(),
-            &plain,
-        ),
+        (&"timing: {apiWrite: 43s, apiRead: 42949673us}\n".to_owned(), &plain),
         (
             &"timing: {apiRead: {exponential: {mean: 1e9}}}\nstop: {at: 36000d}\n".to_owned(),
             &plain,

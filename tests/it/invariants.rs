@@ -15,11 +15,7 @@ fn check(scenario: &ScenarioSpec) {
         assert_eq!(outcome.records as usize, checker.records.len());
         let sum: u128 = outcome.ledger.accelerator_ns.iter().sum();
         let installed = u128::from(outcome.ledger.accelerators) * u128::from(outcome.end.0);
-        assert_eq!(
-            sum, installed,
-            "{}: the ledger does not add up",
-            scenario.name
-        );
+        assert_eq!(sum, installed, "{}: the ledger does not add up", scenario.name);
     }
 }
 

@@ -19,11 +19,7 @@ fn each_case_shows_its_trap_and_its_counterpart_does_not() {
     for case in cases() {
         let (with, without) = (case.report(&case.with), case.report(&case.without));
         for (what, report) in [("with", &with), ("without", &without)] {
-            for f in report
-                .findings
-                .iter()
-                .filter(|f| f.kind == FindingKind::Rejected)
-            {
+            for f in report.findings.iter().filter(|f| f.kind == FindingKind::Rejected) {
                 let server = f.server.as_deref().unwrap_or("");
                 wrong.push(format!(
                     "{} ({what}): rejected: {} {server}",
@@ -32,11 +28,7 @@ fn each_case_shows_its_trap_and_its_counterpart_does_not() {
             }
         }
         if !names(&with).contains(case.trap.as_str()) {
-            wrong.push(format!(
-                "{}: not reported; reported {:?}",
-                case.trap,
-                names(&with)
-            ));
+            wrong.push(format!("{}: not reported; reported {:?}", case.trap, names(&with)));
         }
         if names(&without).contains(case.trap.as_str()) {
             wrong.push(format!("{}: also reported for the counterpart", case.trap));
@@ -49,15 +41,10 @@ fn each_case_shows_its_trap_and_its_counterpart_does_not() {
 fn every_trap_has_a_case_and_every_case_names_rules_of_its_trap() {
     let all: Vec<Case> = cases();
     for trap in trap_table::all() {
-        assert!(
-            all.iter().any(|c| c.trap == trap.name),
-            "{} has no case",
-            trap.name
-        );
+        assert!(all.iter().any(|c| c.trap == trap.name), "{} has no case", trap.name);
     }
     for case in &all {
-        let trap =
-            trap_table::named(&case.trap).unwrap_or_else(|| panic!("no trap {:?}", case.trap));
+        let trap = trap_table::named(&case.trap).unwrap_or_else(|| panic!("no trap {:?}", case.trap));
         assert!(!case.rules.is_empty(), "{}", case.trap);
         for rule in &case.rules {
             assert!(trap.rules.contains(&rule.as_str()), "{}: {rule}", case.trap);
@@ -69,11 +56,7 @@ fn every_trap_has_a_case_and_every_case_names_rules_of_its_trap() {
 fn findings_have_a_place_in_the_file() {
     for case in cases() {
         for f in &case.report(&case.with).findings {
-            assert!(
-                f.diagnostic.line > 0 && !f.diagnostic.snippet.is_empty(),
-                "{}",
-                f.name
-            );
+            assert!(f.diagnostic.line > 0 && !f.diagnostic.snippet.is_empty(), "{}", f.name);
         }
     }
 }
@@ -81,10 +64,7 @@ fn findings_have_a_place_in_the_file() {
 /// The traps in upstream's own examples, with the reason for each.
 const UPSTREAM: [(&str, &[&str]); 17] = [
     // Without restartPolicy, the kubelet restarts the container, and the Job fails as well.
-    (
-        "failure-policy/failjobset-action.yaml",
-        &["restart-policy-default"],
-    ),
+    ("failure-policy/failjobset-action.yaml", &["restart-policy-default"]),
     (
         "failure-policy/host-maintenance-event-model.yaml",
         &["restart-policy-default"],
@@ -93,15 +73,9 @@ const UPSTREAM: [(&str, &[&str]); 17] = [
         "failure-policy/onjobfailurereasons-present-podfailurepolicy.yaml",
         &["restart-policy-default"],
     ),
-    (
-        "failure-policy/restartjobset-action.yaml",
-        &["restart-policy-default"],
-    ),
+    ("failure-policy/restartjobset-action.yaml", &["restart-policy-default"]),
     ("simple/failure-policy.yaml", &["restart-policy-default"]),
-    (
-        "tpu-multislice/v6e-jax-workload.yaml",
-        &["restart-policy-default"],
-    ),
+    ("tpu-multislice/v6e-jax-workload.yaml", &["restart-policy-default"]),
     (
         "workload-aware-scheduling/tas/jobset.yaml",
         &["restart-policy-default", "scheduling-group-dropped"],
@@ -142,17 +116,10 @@ const UPSTREAM: [(&str, &[&str]); 17] = [
     // Three pods share a ReadWriteOnce claim that is retained without volumeMode; backoffLimit is 6.
     (
         "volume-claim-policy/single-pvc.yaml",
-        &[
-            "claim-not-reusable",
-            "claim-single-node",
-            "two-pods-of-one-index",
-        ],
+        &["claim-not-reusable", "claim-single-node", "two-pods-of-one-index"],
     ),
     // The JobSet is linted without the PodGroup of the other file.
-    (
-        "workload-aware-scheduling/jobset.yaml",
-        &["scheduling-group-dropped"],
-    ),
+    ("workload-aware-scheduling/jobset.yaml", &["scheduling-group-dropped"]),
     (
         "workload-aware-scheduling/dra/jobset.yaml",
         &["scheduling-group-dropped"],
@@ -167,9 +134,7 @@ fn upstream_examples_have_exactly_the_listed_traps() {
     let mut folders = vec![corpus.clone()];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder)
-            .expect("a folder can be read")
-            .flatten();
+        let entries = std::fs::read_dir(&folder).expect("a folder can be read").flatten();
         folders.extend(entries.map(|e| e.path()).filter(|p| p.is_dir()));
         for file in files(&folder, "yaml") {
             let path = file.display().to_string();
@@ -205,10 +170,7 @@ fn the_page_about_lint_is_the_table() {
         std::fs::write(&path, &page).expect("the page can be written");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        written == page,
-        "docs/lint.md: UPDATE_GOLDEN=1 cargo test writes it"
-    );
+    assert!(written == page, "docs/lint.md: UPDATE_GOLDEN=1 cargo test writes it");
 }
 
 #[test]
@@ -254,15 +216,8 @@ fn an_update_of_what_cannot_change_is_refused() {
     // The list of replicatedJobs is replaced as a whole, so values that were defaulted in it are lost (UPD-1).
     for how in [UpdateMethod::Apply, UpdateMethod::Replace] {
         let report = notation::updated("{}", "{}", how);
-        let refused = report
-            .findings
-            .iter()
-            .find(|f| f.kind == FindingKind::Rejected);
+        let refused = report.findings.iter().find(|f| f.kind == FindingKind::Rejected);
         let refused = refused.and_then(|f| f.server.as_deref()).unwrap_or("");
-        assert!(
-            refused.contains("field is immutable"),
-            "{how:?}: {:?}",
-            report.findings
-        );
+        assert!(refused.contains("field is immutable"), "{how:?}: {:?}", report.findings);
     }
 }

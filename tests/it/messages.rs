@@ -8,10 +8,7 @@ const INPUTS: &str = "tests/it/words";
 /// Runs a command. Returns the exit code, the standard output and the standard error.
 fn run_command_line(line: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
-    let word = |w: &str| {
-        w.replace("@/", &format!("{INPUTS}/"))
-            .replace('\u{a0}', " ")
-    };
+    let word = |w: &str| w.replace("@/", &format!("{INPUTS}/")).replace('\u{a0}', " ");
     let words: Vec<String> = line.split(' ').map(word).collect();
     command
         .args(words)
@@ -74,8 +71,7 @@ fn unplaceable_jobsets_exit_with_4() {
         assert_eq!(code, 4, "{line}\n{out}\n{err}");
         assert!(err.contains(why), "{line}: {err}");
     }
-    let (code, _, err) =
-        run_command_line("run -f @/two-slices.yaml -t @/spare-slice.topology.yaml");
+    let (code, _, err) = run_command_line("run -f @/two-slices.yaml -t @/spare-slice.topology.yaml");
     assert_eq!(code, 0, "{err}");
 }
 
@@ -83,10 +79,7 @@ fn unplaceable_jobsets_exit_with_4() {
 fn lint_ends_with_a_code_for_errors_and_for_gates() {
     for (line, code) in [
         ("lint -f @/two-slices.yaml", 0),
-        (
-            "lint -f @/two-slices.yaml -t @/spare-slice.topology.yaml",
-            0,
-        ),
+        ("lint -f @/two-slices.yaml -t @/spare-slice.topology.yaml", 0),
         (
             "lint -f @/two-slices.yaml -t @/one-slice.topology.yaml --fail-if lint.errors>0",
             5,
@@ -143,18 +136,14 @@ fn what_is_assumed_of_containers_is_said_and_a_sleep_is_read() {
     assert!(out.contains(stuck), "{out}");
     assert!(!out.contains("estarts that can never"), "{out}");
     // The suggested `--set` value has the described effect.
-    let (_, out, _) = run_command_line(
-        "run -f @/prepare-first.yaml --set containers=[{replicatedJob:\u{a0}check,runFor:\u{a0}1h}]",
-    );
+    let (_, out, _) =
+        run_command_line("run -f @/prepare-first.yaml --set containers=[{replicatedJob:\u{a0}check,runFor:\u{a0}1h}]");
     assert!(
         out.contains("every pod is ready") && !out.contains("check, work"),
         "{out}"
     );
     let (_, _, err) = run_command_line("run -f @/prepare-first.yaml --format json");
-    assert!(
-        err.contains("note: containers of fetch run for 10s"),
-        "{err}"
-    );
+    assert!(err.contains("note: containers of fetch run for 10s"), "{err}");
 }
 
 #[test]
@@ -170,10 +159,7 @@ action resumes it
 ";
     assert!(out.ends_with(end), "{out}");
     let (_, out, _) = run_command_line("run -f @/queued.yaml --format json");
-    assert!(
-        out.contains("Kueue's quota and admission (queue user-queue)"),
-        "{out}"
-    );
+    assert!(out.contains("Kueue's quota and admission (queue user-queue)"), "{out}");
 }
 
 #[test]
@@ -221,11 +207,7 @@ fn a_topology_may_be_a_shipped_name_and_what_is_none_is_recognised() {
     assert_eq!(code, 0);
     for line in list.lines().filter(|line| !line.starts_with(' ')) {
         let name = line.split(' ').next().unwrap_or("");
-        assert_eq!(
-            run_command_line(&format!("topology show {name}")).0,
-            0,
-            "{name}"
-        );
+        assert_eq!(run_command_line(&format!("topology show {name}")).0, 0, "{name}");
     }
     assert!(run_command_line("lint -f @/xpk-v5p.yaml -t gke-tpu-v5p").0 == 0);
     let (code, _, err) = run_command_line("run @/lost-node.scenario.yaml --set topology=tpu-5000");
@@ -234,10 +216,7 @@ fn a_topology_may_be_a_shipped_name_and_what_is_none_is_recognised() {
     let cases = [
         ("gke-tpu-v5", "did you mean \"gke-tpu-v5p\"?"),
         ("@/two-slices.yaml", "this is a manifest, not a Topology"),
-        (
-            "@/lost-node.scenario.yaml",
-            "this is a Scenario, not a Topology",
-        ),
+        ("@/lost-node.scenario.yaml", "this is a Scenario, not a Topology"),
     ];
     for (topology, words) in cases {
         let (code, _, err) = run_command_line(&format!("run -f @/two-slices.yaml -t {topology}"));
@@ -255,8 +234,7 @@ fn files_of_a_folder_that_are_not_read_are_named() {
     ] {
         let (code, _, err) = run_command_line(line);
         assert_eq!(code, 0, "{line}: {err}");
-        let named =
-            format!("{words}tests/it/words/folder/notes.txt (neither *.yaml, *.yml nor *.json)");
+        let named = format!("{words}tests/it/words/folder/notes.txt (neither *.yaml, *.yml nor *.json)");
         assert!(err.contains(&named), "{line}: {err}");
     }
 }
@@ -295,9 +273,7 @@ fn set_reaches_the_jobsets_of_manifests_and_of_scenarios() {
             out.contains("tight: 1 Job with 4 pods; Recreate, maxRestarts 7"),
             "{out}"
         );
-        let (code, _, err) = run_command_line(&format!(
-            "{line} --set seed=2 --set spec.failurePolicy.maxRestart=7"
-        ));
+        let (code, _, err) = run_command_line(&format!("{line} --set seed=2 --set spec.failurePolicy.maxRestart=7"));
         assert_eq!(code, 2);
         assert!(err.contains("spec.failurePolicy.maxRestart=7"), "{err}");
         assert!(err.contains("did you mean \"maxRestarts\"?"), "{err}");
@@ -307,19 +283,14 @@ fn set_reaches_the_jobsets_of_manifests_and_of_scenarios() {
 #[test]
 fn fail_and_scenarios_name_pods_alike() {
     let run = "run -f @/two-slices.yaml -t @/spare-slice.topology.yaml";
-    let restarts = |out: &str| {
-        out.matches("restart 1 triggered: Job tight-slice-1 failed")
-            .count()
-    };
+    let restarts = |out: &str| out.matches("restart 1 triggered: Job tight-slice-1 failed").count();
     for pod in ["slice-1-2", "tight-slice-1-2", "slice/1/2"] {
         let (code, out, err) = run_command_line(&format!("{run} --fail {pod}:exit=1@10m"));
         assert_eq!((code, restarts(&out)), (0, 1), "{pod}: {err}");
-        let fault =
-            format!("--set faults=[{{at:\u{a0}10m,containerExit:\u{a0}{{pod:\u{a0}{pod}}}}}]");
+        let fault = format!("--set faults=[{{at:\u{a0}10m,containerExit:\u{a0}{{pod:\u{a0}{pod}}}}}]");
         let (code, out, err) = run_command_line(&format!("{run} {fault}"));
         assert_eq!((code, restarts(&out)), (0, 1), "{pod}: {err}");
-        let fault =
-            format!("--set faults=[{{at:\u{a0}10m,drainNode:\u{a0}{{ofPod:\u{a0}{pod}}}}}]");
+        let fault = format!("--set faults=[{{at:\u{a0}10m,drainNode:\u{a0}{{ofPod:\u{a0}{pod}}}}}]");
         assert_eq!(run_command_line(&format!("{run} {fault}")).0, 0, "{pod}");
     }
 }
@@ -337,13 +308,9 @@ fn explain_children_accepts_what_run_and_lint_accept() {
         err,
         "note: feature gate RestartJob is enabled because the manifests use it\n"
     );
-    let (code, _, err) =
-        run_command_line("explain children -f @/restart-job.yaml --feature-gates RestartJob=false");
+    let (code, _, err) = run_command_line("explain children -f @/restart-job.yaml --feature-gates RestartJob=false");
     assert_eq!(code, 2);
-    assert!(
-        err.contains("when RestartJob feature gate is disabled"),
-        "{err}"
-    );
+    assert!(err.contains("when RestartJob feature gate is disabled"), "{err}");
 }
 
 #[test]
@@ -354,15 +321,10 @@ fn a_negative_priority_is_told_by_lint_and_by_run() {
     let (code, out, err) = run_command_line("run -f @/negative-priority.yaml");
     assert_eq!(code, 0, "{err}");
     assert!(
-        out.contains(
-            "Permanently blocked\n  - JobSet neg is not ready: all pods of Job neg-w-0 are refused"
-        ),
+        out.contains("Permanently blocked\n  - JobSet neg is not ready: all pods of Job neg-w-0 are refused"),
         "{out}"
     );
-    assert!(
-        out.contains("metadata.labels: Invalid value: \"-10\""),
-        "{out}"
-    );
+    assert!(out.contains("metadata.labels: Invalid value: \"-10\""), "{out}");
     assert_eq!(err, "");
 }
 
@@ -384,11 +346,7 @@ fn shells_get_completions_and_man_gets_pages() {
     let dir = std::env::temp_dir().join(format!("jobset-sim-it-man-{}", std::process::id()));
     let (code, _, err) = run_command_line(&format!("man --out {}", dir.display()));
     assert_eq!(code, 0, "{err}");
-    for page in [
-        "jobset-sim.1",
-        "jobset-sim-run.1",
-        "jobset-sim-topology-show.1",
-    ] {
+    for page in ["jobset-sim.1", "jobset-sim-run.1", "jobset-sim-topology-show.1"] {
         let text = std::fs::read_to_string(dir.join(page)).expect(page);
         assert!(text.contains(".TH"), "{page}");
     }
@@ -423,13 +381,9 @@ fn no_color_is_heeded_on_a_terminal_and_so_is_its_width() {
     assert!(found.status.success());
     let on_terminal = |before: &str| {
         let program = env!("CARGO_BIN_EXE_jobset-sim");
-        let shell = format!(
-            "stty cols 120 rows 40; {before} {program} run {INPUTS}/lost-node.scenario.yaml"
-        );
+        let shell = format!("stty cols 120 rows 40; {before} {program} run {INPUTS}/lost-node.scenario.yaml");
         let mut command = Command::new("script");
-        command
-            .args(["-qec", &shell, "/dev/null"])
-            .env_remove("NO_COLOR");
+        command.args(["-qec", &shell, "/dev/null"]).env_remove("NO_COLOR");
         let output = command
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .output()
@@ -437,10 +391,7 @@ fn no_color_is_heeded_on_a_terminal_and_so_is_its_width() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let plain = on_terminal("NO_COLOR=1");
-    assert!(
-        plain.contains("What happened") && !plain.contains("\u{1b}["),
-        "{plain}"
-    );
+    assert!(plain.contains("What happened") && !plain.contains("\u{1b}["), "{plain}");
     let widest = plain.lines().map(|l| l.trim_end().chars().count()).max();
     assert!(widest.is_some_and(|w| 100 < w && w <= 120), "{widest:?}");
     assert!(on_terminal("").contains("\u{1b}[1m"));

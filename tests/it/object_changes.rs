@@ -15,12 +15,7 @@ fn plain_worker() -> String {
 /// suspended, and is resumed with `pod` as its pod spec.
 fn evictions(pod: &str) -> usize {
     // A merge patch replaces the whole list, so fields that the webhook had defaulted are spelled out.
-    let jobs = workers(
-        1,
-        1,
-        "backoffLimit: 0\n          completionMode: Indexed",
-        pod,
-    );
+    let jobs = workers(1, 1, "backoffLimit: 0\n          completionMode: Indexed", pod);
     let indented: String = jobs.lines().map(|l| format!("            {l}\n")).collect();
     let faults = format!(
         "faults:\n  - at: 10s\n    patch:\n      kind: JobSet\n      name: a\n      merge:\n        spec:\n          \
@@ -49,16 +44,8 @@ fn a_toleration_patched_in_before_the_resume_is_the_pods() {
     let tolerating = format!(
         "tolerations: [{{key: example.com/maintenance, operator: Exists, effect: NoExecute}}]\n              {containers}"
     );
-    assert_eq!(
-        evictions(&containers),
-        1,
-        "without the toleration the pod is evicted"
-    );
-    assert_eq!(
-        evictions(&tolerating),
-        0,
-        "with the toleration the pod stays"
-    );
+    assert_eq!(evictions(&containers), 1, "without the toleration the pod is evicted");
+    assert_eq!(evictions(&tolerating), 0, "with the toleration the pod stays");
 }
 
 #[test]
@@ -70,10 +57,7 @@ fn a_node_that_is_deleted_and_created_again_takes_pods() {
         "faults:\n  - {{at: 1s, deleteNode: {{node: node-000}}}}\n  - {{at: 60s, create: {{object: {node}}}}}\n  \
          - {{at: 2m, resumeJobSet: {{name: a}}}}\nstop: {{at: 1h}}"
     );
-    let spec = format!(
-        "spec:\n  suspend: true\n  replicatedJobs:\n{}",
-        plain_worker()
-    );
+    let spec = format!("spec:\n  suspend: true\n  replicatedJobs:\n{}", plain_worker());
     let (_, records) = play(1, &faults, &spec);
     let bound = count(&records, |b| matches!(b, Body::PodBound { .. }));
     assert_eq!(
@@ -90,27 +74,17 @@ fn foreign_job_blocks_the_name() {
     let spec = format!("spec:\n  replicatedJobs:\n{}", plain_worker());
     let (outcome, records) = play(4, &objects, &spec);
     let created = count(&records, |b| matches!(b, Body::JobCreated { .. }));
-    assert_eq!(
-        created, 1,
-        "only the foreign Job may have pods: {:?}",
-        outcome.blocked
-    );
-    let ready = count(&records, |b| {
-        matches!(b, Body::AllReady { ready: true, .. })
-    });
+    assert_eq!(created, 1, "only the foreign Job may have pods: {:?}", outcome.blocked);
+    let ready = count(&records, |b| matches!(b, Body::AllReady { ready: true, .. }));
     assert_eq!(ready, 0, "the JobSet must not get a Job of its own");
 }
 
 #[test]
 fn node_patch_takes_effect_immediately() {
     let patch = "patch: {kind: Node, name: node-000, status: true, merge: {status: {allocatable: {example.com/accelerator: 0}}}}";
-    let faults = format!(
-        "faults:\n  - {{at: 1s, {patch}}}\n  - {{at: 10s, resumeJobSet: {{name: a}}}}\nstop: {{at: 10m}}"
-    );
-    let spec = format!(
-        "spec:\n  suspend: true\n  replicatedJobs:\n{}",
-        plain_worker()
-    );
+    let faults =
+        format!("faults:\n  - {{at: 1s, {patch}}}\n  - {{at: 10s, resumeJobSet: {{name: a}}}}\nstop: {{at: 10m}}");
+    let spec = format!("spec:\n  suspend: true\n  replicatedJobs:\n{}", plain_worker());
     let (_, records) = play(2, &faults, &spec);
     let nodes: Vec<NodeId> = records
         .iter()
@@ -129,9 +103,7 @@ fn start_times(records: &[SimulationRecord], of_job: u32) -> BTreeMap<u32, Vec<D
     let mut starts: BTreeMap<u32, Vec<Duration>> = BTreeMap::new();
     for r in records {
         match r.body {
-            Body::PodCreated {
-                pod, job, index, ..
-            } if job == JobId(of_job) => {
+            Body::PodCreated { pod, job, index, .. } if job == JobId(of_job) => {
                 of.insert(pod, index);
             }
             Body::PodBound { pod, .. } => {
@@ -154,9 +126,7 @@ fn start_times(records: &[SimulationRecord], of_job: u32) -> BTreeMap<u32, Vec<D
 fn one_more_jobset_changes_no_number_of_the_others() {
     let spec = format!("spec:\n  replicatedJobs:\n{}", plain_worker());
     let (_, alone) = play(8, "stop: {at: 10m}", &spec);
-    let other = format!(
-        "---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: z\n{spec}"
-    );
+    let other = format!("---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: z\n{spec}");
     let (_, together) = play(8, "stop: {at: 10m}", &format!("{spec}{other}"));
     let created = |records| count(records, |b| matches!(b, Body::PodCreated { .. }));
     assert_eq!((created(&alone), created(&together)), (2, 4));

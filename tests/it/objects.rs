@@ -47,10 +47,7 @@ fn every_recorded_jobset_gets_the_recorded_children() {
 fn every_watched_jobset_gets_the_recorded_children() {
     let mut wrong = Vec::new();
     let (_, cases) = recording("create");
-    let watched: Vec<&Value> = cases
-        .iter()
-        .filter(|c| c["off"]["observed"].is_object())
-        .collect();
+    let watched: Vec<&Value> = cases.iter().filter(|c| c["off"]["observed"].is_object()).collect();
     for case in &watched {
         let observed = &case["off"]["observed"];
         let children = json!({
@@ -79,9 +76,7 @@ fn every_watched_jobset_gets_the_recorded_children() {
 /// Returns the watched cases of `create.json`: id, stored JobSet, observed objects.
 fn observed() -> Vec<(String, Value, Value)> {
     let (_, cases) = recording("create");
-    let watched = cases
-        .into_iter()
-        .filter(|c| c["off"]["observed"].is_object());
+    let watched = cases.into_iter().filter(|c| c["off"]["observed"].is_object());
     let parts = watched.map(|case| {
         let id = case["id"].as_str().unwrap_or("").to_owned();
         let observed = case["off"]["observed"].clone();
@@ -94,10 +89,7 @@ fn observed() -> Vec<(String, Value, Value)> {
 
 /// Returns the error for every rejected Job of a stored JobSet, in the wording of the JobSet controller.
 fn refusals(jobset: &Value) -> Vec<String> {
-    let rjs = jobset["spec"]["replicatedJobs"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
+    let rjs = jobset["spec"]["replicatedJobs"].as_array().cloned().unwrap_or_default();
     let mut found = Vec::new();
     for (replicated_job, rj) in rjs.iter().enumerate() {
         for index in 0..rj["replicas"].as_u64().unwrap_or(0) as u32 {
@@ -126,14 +118,9 @@ fn refusals(jobset: &Value) -> Vec<String> {
 fn the_api_server_refuses_bad_job_templates_in_the_recorded_words() {
     let mut compared = 0;
     for (id, jobset, observed) in observed() {
-        let errors = observed["reconcile_errors"]
-            .as_array()
-            .into_iter()
-            .flatten();
+        let errors = observed["reconcile_errors"].as_array().into_iter().flatten();
         let texts = errors.filter_map(|e| e["error"].as_str());
-        let recorded: Vec<&str> = texts
-            .filter(|t| t.contains("creation failed with error"))
-            .collect();
+        let recorded: Vec<&str> = texts.filter(|t| t.contains("creation failed with error")).collect();
         let own = refusals(&jobset);
         let jobs = observed["jobs"].as_array().map_or(0, Vec::len);
         if recorded.is_empty() {
@@ -141,11 +128,7 @@ fn the_api_server_refuses_bad_job_templates_in_the_recorded_words() {
             continue;
         }
         compared += 1;
-        assert_eq!(
-            own.first().map(String::as_str),
-            recorded.first().copied(),
-            "{id}"
-        );
+        assert_eq!(own.first().map(String::as_str), recorded.first().copied(), "{id}");
     }
     assert!(compared >= 15, "only {compared} refusals");
 }
@@ -168,9 +151,7 @@ fn services_claims_and_pods_are_refused_in_the_recorded_words() {
             .map(objects::admit_claim)
             .for_each(&mut keep);
         let around = objects::ObjectContext::default();
-        let rjs = jobset["spec"]["replicatedJobs"]
-            .as_array()
-            .map_or(0, Vec::len);
+        let rjs = jobset["spec"]["replicatedJobs"].as_array().map_or(0, Vec::len);
         for replicated_job in 0..rjs {
             let slot = JobSlot {
                 jobset,
@@ -186,11 +167,7 @@ fn services_claims_and_pods_are_refused_in_the_recorded_words() {
             }
         }
         let events = observed["events"].as_array().into_iter().flatten();
-        let wanted = [
-            "FailedCreate",
-            "HeadlessServiceCreationFailed",
-            "PVCCreationFailed",
-        ];
+        let wanted = ["FailedCreate", "HeadlessServiceCreationFailed", "PVCCreationFailed"];
         for event in events.filter(|e| wanted.iter().any(|w| e["reason"] == *w)) {
             let note = event["note"].as_str().unwrap_or("");
             let note = note.strip_prefix("Error creating: ").unwrap_or(note);

@@ -9,9 +9,7 @@ use crate::support::root;
 
 use serde_json::{Value, json};
 use sim_recordings::observe;
-use sim_recordings::observe::{
-    ImportedRecording, ObservedLifecycle, WatchReader, anonymizer, lifecycle,
-};
+use sim_recordings::observe::{ImportedRecording, ObservedLifecycle, WatchReader, anonymizer, lifecycle};
 use sim_recordings::validate::read;
 use sim_recordings::validate::scenario::ScenarioOverrides;
 use sim_recordings::validate::simulate;
@@ -46,9 +44,7 @@ fn imported(files: &[&str]) -> (ObservedLifecycle, ImportedRecording) {
                 text,
             };
             for value in sim_inputs::documents(&source).expect("kubectl prints YAML") {
-                reader
-                    .read_value(value)
-                    .expect("the document contains objects");
+                reader.read_value(value).expect("the document contains objects");
             }
         }
     }
@@ -81,9 +77,7 @@ const TOLERANCE_S: f64 = 1.1;
 
 fn check(json: &Value, wanted: &[&str]) {
     let hand: BTreeMap<&str, f64> = MANUAL_MILESTONES.into_iter().collect();
-    let found = json["milestones"]["milestones_s"]
-        .as_object()
-        .expect("milestones");
+    let found = json["milestones"]["milestones_s"].as_object().expect("milestones");
     assert_eq!(
         found.keys().map(String::as_str).collect::<BTreeSet<_>>(),
         wanted.iter().copied().collect()
@@ -101,32 +95,15 @@ fn check(json: &Value, wanted: &[&str]) {
 #[test]
 fn every_milestone_of_a_watched_restart_is_found_within_the_resolution_of_its_timestamps() {
     let (life, imported) = imported(&WATCHES);
-    let names: Vec<&str> = MANUAL_MILESTONES
-        .iter()
-        .map(|(name, _)| *name)
-        .skip(1)
-        .collect();
+    let names: Vec<&str> = MANUAL_MILESTONES.iter().map(|(name, _)| *name).skip(1).collect();
     check(&imported.json, &names);
     // No node accepted a new pod, because all nodes had lost contact.
-    let unknown: Vec<&str> = imported
-        .restart
-        .unknown
-        .iter()
-        .map(|(m, _)| m.as_str())
-        .collect();
+    let unknown: Vec<&str> = imported.restart.unknown.iter().map(|(m, _)| m.as_str()).collect();
     assert_eq!(unknown, ["lastPodBound", "lastReady", "jobsReady"]);
-    assert_eq!(
-        imported.restart.first_pod.as_deref(),
-        Some("js-w-0-3-zv6hw")
-    );
+    assert_eq!(imported.restart.first_pod.as_deref(), Some("js-w-0-3-zv6hw"));
     // The later deletion of the JobSet by the user is not part of the restart.
     assert!(life.jobset.deleted.is_some());
-    assert!(
-        life.jobs
-            .iter()
-            .filter(|j| j.attempt == "1")
-            .all(|j| j.gone.is_none())
-    );
+    assert!(life.jobs.iter().filter(|j| j.attempt == "1").all(|j| j.gone.is_none()));
     let script = &imported.json["script"];
     let near = |key: &str, ms: i64| {
         let is = script[key].as_i64().expect("a number");
@@ -154,21 +131,14 @@ fn a_list_after_the_fact_holds_some_milestones_and_the_others_are_named() {
         "lastPodCreated",
     ];
     check(&imported.json, &held);
-    let unknown = imported.json["imported"]["unknown"]
-        .as_array()
-        .expect("a list");
+    let unknown = imported.json["imported"]["unknown"].as_array().expect("a list");
     assert_eq!(held.len() + unknown.len(), 14);
     assert!(
         unknown
             .iter()
             .all(|u| u["why"].as_str().is_some_and(|why| why.len() > 10))
     );
-    assert!(
-        imported
-            .notes
-            .iter()
-            .any(|n| n.contains("removed without a trace"))
-    );
+    assert!(imported.notes.iter().any(|n| n.contains("removed without a trace")));
     assert_eq!(imported.json["script"]["pods"][0]["podIndex"], 3);
 }
 
@@ -192,8 +162,7 @@ fn an_imported_restart_is_played_and_compared() {
         for json in [imported.json.clone(), anonymizer::anonymize(&imported.json)] {
             let recording = read::read("f", &json.to_string()).expect("a recording");
             let defaults = simulate::defaults().expect("presets");
-            let result =
-                simulate::validate("f", &recording, &defaults, &ScenarioOverrides::default());
+            let result = simulate::validate("f", &recording, &defaults, &ScenarioOverrides::default());
             assert_eq!(result.not_simulated, Vec::<String>::new());
             let restart = result.restart.expect("a restart");
             assert_eq!(restart.milestone, "lastPodCreated");
@@ -252,22 +221,15 @@ fn nothing_of_the_original_is_left_in_an_anonymous_recording() {
     let spec = &mut secret["jobSet"]["spec"]["replicatedJobs"][0];
     spec["template"]["spec"]["template"]["spec"]["containers"][0]["env"] =
         json!([{"name": "TOKEN", "value": "hunter2"}]);
-    spec["template"]["spec"]["template"]["spec"]["containers"][0]["command"] =
-        json!(["python", "secret-model.py"]);
+    spec["template"]["spec"]["template"]["spec"]["containers"][0]["command"] = json!(["python", "secret-model.py"]);
     spec["template"]["spec"]["template"]["spec"]["containers"][0]["resources"] =
         json!({"requests": {"acme.example/chip": "1"}});
     spec["template"]["spec"]["template"]["metadata"]["labels"] = json!({"team": "moonshot"});
     spec["template"]["spec"]["template"]["spec"]["serviceAccountName"] = json!("moonshot-robot");
     secret["jobSet"]["metadata"]["labels"] = json!({"owner": "moonshot"});
-    secret["jobSet"]["metadata"]["annotations"] = json!({"note": "moonshot", "alpha.jobset.sigs.k8s.io/exclusive-topology": "acme.example/rack"});
-    let hidden = [
-        "hunter2",
-        "secret-model",
-        "acme.example",
-        "moonshot",
-        "python",
-        "TOKEN",
-    ];
+    secret["jobSet"]["metadata"]["annotations"] =
+        json!({"note": "moonshot", "alpha.jobset.sigs.k8s.io/exclusive-topology": "acme.example/rack"});
+    let hidden = ["hunter2", "secret-model", "acme.example", "moonshot", "python", "TOKEN"];
     let own = private_words();
     assert!(own.len() > 200 && own.iter().filter(|w| plain.contains(w.as_str())).count() > 30);
     // These words also occur in the API.
@@ -277,10 +239,7 @@ fn nothing_of_the_original_is_left_in_an_anonymous_recording() {
         for word in own.iter().map(String::as_str).chain(hidden) {
             // Resource versions are short numbers and may coincide with milliseconds.
             let telling = word.len() > 1 && word.parse::<u64>().is_err() && !known.contains(word);
-            assert!(
-                !telling || !is_word(&text, word),
-                "{word} remains in {text}"
-            );
+            assert!(!telling || !is_word(&text, word), "{word} remains in {text}");
         }
     }
 }
@@ -288,9 +247,8 @@ fn nothing_of_the_original_is_left_in_an_anonymous_recording() {
 /// Returns whether the text contains the word, except as a part of a longer word.
 fn is_word(text: &str, word: &str) -> bool {
     let part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-');
-    text.match_indices(word).any(|(at, _)| {
-        !part(text[..at].chars().next_back()) && !part(text[at + word.len()..].chars().next())
-    })
+    text.match_indices(word)
+        .any(|(at, _)| !part(text[..at].chars().next_back()) && !part(text[at + word.len()..].chars().next()))
 }
 
 #[test]
@@ -303,9 +261,7 @@ fn nodes_get_new_names_in_the_order_in_which_they_are_met() {
             .map(|n| n["metadata"]["name"].as_str().expect("a name").to_owned())
             .collect()
     };
-    let expected: Vec<String> = (0..nodes(&imported.json).len())
-        .map(|n| format!("n-{n:05}"))
-        .collect();
+    let expected: Vec<String> = (0..nodes(&imported.json).len()).map(|n| format!("n-{n:05}")).collect();
     assert_eq!(nodes(&json), expected);
     assert_ne!(nodes(&imported.json), expected);
 }
@@ -325,19 +281,13 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
             "{\"kind\": \"Pod\", \"metadata\": {\"name\": \"a\"}}\n{\"a\": nope}",
             ":2:8",
         ),
-        (
-            "{\"kind\": \"Pod\", \"metadata\": {}}",
-            "Pod with a missing name",
-        ),
+        ("{\"kind\": \"Pod\", \"metadata\": {}}", "Pod with a missing name"),
         (
             "{\"type\": \"EXPLODED\", \"object\": {\"kind\": \"Pod\"}}",
             "is not a watch event type",
         ),
         ("{\"kind\": \"Secret\"}", "no JobSet in these files"),
-        (
-            "{\"items\": [\"a\"]}",
-            "not a Kubernetes object: kind is missing",
-        ),
+        ("{\"items\": [\"a\"]}", "not a Kubernetes object: kind is missing"),
         (
             "{\"kind\": \"JobSet\", \"metadata\": {\"name\": \"a\"}}",
             "did not restart",
@@ -424,14 +374,7 @@ fn control_characters_in_names_reach_no_terminal() {
 
 #[test]
 fn recording_commands_print_a_command_for_every_kind_that_import_reads() {
-    let done = run(&[
-        "recording",
-        "commands",
-        "--jobset",
-        "train",
-        "-n",
-        "research",
-    ]);
+    let done = run(&["recording", "commands", "--jobset", "train", "-n", "research"]);
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
     let told = told.replace(" \\\n    ", " ");
     for part in [
@@ -447,14 +390,7 @@ fn recording_commands_print_a_command_for_every_kind_that_import_reads() {
     }
     let done = run(&["recording", "commands", "--jobset", "a;b"]);
     assert_eq!(done.status.code(), Some(2));
-    let done = run(&[
-        "recording",
-        "commands",
-        "--jobset",
-        "train",
-        "--format",
-        "json",
-    ]);
+    let done = run(&["recording", "commands", "--jobset", "train", "--format", "json"]);
     let json: Value = serde_json::from_slice(&done.stdout).expect("JSON");
     assert_eq!(json["watches"].as_array().map(Vec::len), Some(5));
 }

@@ -4,8 +4,7 @@
 use crate::regressions::{POD, count, play, workers};
 use sim_engine::record::*;
 
-const STRATEGY_A: &str =
-    "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}";
+const STRATEGY_A: &str = "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}";
 
 /// Runs a JobSet whose leader's nodes change their rack label at 20 s; the leader is patched at 30 s.
 fn relabelled(plane: &str) -> (RunOutcome, Vec<SimulationRecord>) {
@@ -43,8 +42,7 @@ fn deletion_count(records: &[SimulationRecord]) -> usize {
 fn pod_request_responses(outcome: &RunOutcome) -> Vec<(&str, &str, &str, u64)> {
     let requests = outcome.requests.iter();
     let pods = requests.filter(|r| r.client == "jobset" && r.resource.starts_with("pods"));
-    pods.map(|r| (r.verb, r.resource, r.code, r.count))
-        .collect()
+    pods.map(|r| (r.verb, r.resource, r.code, r.count)).collect()
 }
 
 #[test]
@@ -56,10 +54,7 @@ fn with_the_role_every_follower_of_a_leader_elsewhere_is_deleted_once_and_replac
         "both followers and not the leader must be deleted"
     );
     let asked = pod_request_responses(&outcome);
-    assert_eq!(
-        asked,
-        [("update", "pods/status", "", 2), ("delete", "pods", "", 2)]
-    );
+    assert_eq!(asked, [("update", "pods/status", "", 2), ("delete", "pods", "", 2)]);
     let created = count(&records, |b| matches!(b, Body::PodCreated { .. }));
     assert_eq!(created, 5, "{:?}", outcome.blocked);
     assert_eq!(outcome.end_reason, EndReason::Settled);
@@ -84,10 +79,7 @@ fn with_upstreams_role_the_condition_is_refused_and_nothing_is_deleted() {
     );
     assert_eq!(outcome.end_reason, EndReason::Settled);
     let end_s = outcome.end.since(Default::default()).seconds();
-    assert!(
-        end_s < 60.0,
-        "rejected retries must not prolong the run: {end_s} s"
-    );
+    assert!(end_s < 60.0, "rejected retries must not prolong the run: {end_s} s");
 }
 
 /// EXC-16a, jobset PR 1269: the check returns an error before any request.
@@ -104,8 +96,7 @@ fn jobset_0_12_errs_before_it_asks_for_anything() {
 fn with_the_role_followers_of_the_node_selector_strategy_go_at_the_leaders_first_event() {
     let pod = format!("containers: [{POD}]");
     let jobs = workers(1, 3, "backoffLimit: 6", &pod);
-    let annotations =
-        STRATEGY_A.replace('}', ", alpha.jobset.sigs.k8s.io/node-selector: \"true\"}");
+    let annotations = STRATEGY_A.replace('}', ", alpha.jobset.sigs.k8s.io/node-selector: \"true\"}");
     let node = |n: u32| {
         format!(
             "  - {{apiVersion: v1, kind: Node, metadata: {{name: ours-{n}, labels: {{example.com/rack: ours, \
@@ -116,9 +107,7 @@ fn with_the_role_followers_of_the_node_selector_strategy_go_at_the_leaders_first
     let nodes: String = (0..3).map(node).collect();
     let (_, records) = play(
         3,
-        &format!(
-            "controlPlane: {{jobsetManager: {{mayWritePodStatus: true}}}}\nobjects:\n{nodes}stop: {{at: 1h}}"
-        ),
+        &format!("controlPlane: {{jobsetManager: {{mayWritePodStatus: true}}}}\nobjects:\n{nodes}stop: {{at: 1h}}"),
         &format!("{annotations}\nspec:\n  replicatedJobs:\n{jobs}"),
     );
     assert_eq!(deletion_count(&records), 2);

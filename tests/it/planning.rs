@@ -8,8 +8,7 @@ mod signals;
 use crate::fleet::{crashes, exponential, plain, s};
 use crate::support;
 use sim_analysis::experiment::{
-    CountedRun, ExperimentSubject, ReplicationLimits, count_restarts, with_maintenance_rule,
-    without_limit,
+    CountedRun, ExperimentSubject, ReplicationLimits, count_restarts, with_maintenance_rule, without_limit,
 };
 use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuledBudget};
 use sim_analysis::planning::minimum_multi::{ParameterCombination, find_minimums};
@@ -25,12 +24,7 @@ use std::ops::Range;
 
 fn runs(mut subject: ExperimentSubject, n: u64) -> (Vec<CountedRun>, Option<u32>, Duration) {
     let (limit, until) = without_limit(&mut subject, 0, None).unwrap();
-    let runs = count_restarts(
-        (&subject, 0),
-        (7, 0..n),
-        (0, &ReplicationLimits::unlimited()),
-        &|_| (),
-    );
+    let runs = count_restarts((&subject, 0), (7, 0..n), (0, &ReplicationLimits::unlimited()), &|_| ());
     (runs.unwrap(), limit, until)
 }
 
@@ -51,10 +45,7 @@ fn assert_survival(what: &str, told: &LossBudget, n: u64, chance: impl Fn(u64) -
         let k = (row.lasts.share * n as f64).round() as usize;
         let [low, high] = proportion_interval(k, n as usize, 0.999);
         let exact = chance(u64::from(row.max_restarts));
-        assert!(
-            low <= exact && exact <= high,
-            "{what}: {row:?}, expected {exact}"
-        );
+        assert!(low <= exact && exact <= high, "{what}: {row:?}, expected {exact}");
         looked += usize::from(high - low < 0.1 && exact > 0.05 && exact < 0.95);
     }
     assert!(
@@ -92,9 +83,7 @@ fn budget_survival_agrees_with_negative_binomial_with_checkpoints() {
         fleet.stop_at = s(1e7);
         let told = budget(fleet, 3000);
         let p = libm::exp(-(every + blocking) / 1000.0);
-        assert_survival("checkpoints", &told, 3000, |m| {
-            negative_binomial_cdf(m, segments, p)
-        });
+        assert_survival("checkpoints", &told, 3000, |m| negative_binomial_cdf(m, segments, p));
         assert!(told.dispersion > 1.3, "{}", told.dispersion);
     }
 }
@@ -183,8 +172,7 @@ fn fleet_with_spares(spares: u64) -> FleetSpec {
 fn sample_metric(value: u64, which: Range<u64>) -> SampleMetric {
     let subject = ExperimentSubject::Fleet(Box::new(fleet_with_spares(value)));
     let all = subject.replicate((3, which), (0, &ReplicationLimits::unlimited()), &|_| ());
-    let row =
-        |r: &_| SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap();
+    let row = |r: &_| SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap();
     all.unwrap().iter().map(row).collect()
 }
 
@@ -197,9 +185,7 @@ fn spares_search_equals_exhaustive_search() {
         most: 120,
     };
     // Samples of all values, with the maximum number of replications of the search.
-    let all: Vec<SampleMetric> = (plan.min..=plan.max)
-        .map(|v| sample_metric(v, 0..plan.most))
-        .collect();
+    let all: Vec<SampleMetric> = (plan.min..=plan.max).map(|v| sample_metric(v, 0..plan.most)).collect();
     for limit in ["0.5", "0.7", "0.8", "0.85"] {
         let text = format!("effective_training_ratio.p10 >= {limit}");
         let target: MetricTarget = text.parse().unwrap();
@@ -208,10 +194,7 @@ fn spares_search_equals_exhaustive_search() {
             Ok::<_, ()>(rows[which.start as usize..which.end as usize].to_vec())
         };
         let found = find_minimum(&plan, &target, &mut play).unwrap();
-        let all: Vec<TargetJudgement> = all
-            .iter()
-            .map(|sample| target.test_sample(sample, 0.95))
-            .collect();
+        let all: Vec<TargetJudgement> = all.iter().map(|sample| target.test_sample(sample, 0.95)).collect();
         let first = |is: &dyn Fn(&TargetJudgement) -> bool| all.iter().position(is).unwrap() as u64;
         let (low, high) = (
             first(&|j| *j != TargetJudgement::Misses),
@@ -244,19 +227,13 @@ fn two_field_search_equals_exhaustive_search() {
         let mut fleet = fleet_with_spares(values[1]);
         fleet.nodes += values[0] as u32;
         let subject = ExperimentSubject::Fleet(Box::new(fleet));
-        let all = subject.replicate(
-            (3, 0..plan.most),
-            (0, &ReplicationLimits::unlimited()),
-            &|_| (),
-        );
-        let row =
-            |r: &_| SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap();
+        let all = subject.replicate((3, 0..plan.most), (0, &ReplicationLimits::unlimited()), &|_| ());
+        let row = |r: &_| SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap();
         let all: SampleMetric = all.unwrap().iter().map(row).collect();
         all
     };
     let grid = (0..=4u64).flat_map(|a| (0..=8u64).map(move |b| vec![a, b]));
-    let all: BTreeMap<Vec<u64>, SampleMetric> =
-        grid.map(|values| (values.clone(), of(&values))).collect();
+    let all: BTreeMap<Vec<u64>, SampleMetric> = grid.map(|values| (values.clone(), of(&values))).collect();
     for limit in ["0.6", "0.8"] {
         let text = format!("effective_training_ratio.mean >= {limit}");
         let target: MetricTarget = text.parse().unwrap();
@@ -267,31 +244,21 @@ fn two_field_search_equals_exhaustive_search() {
         let found = find_minimums(&plans, &target, &mut play).unwrap();
         // Judged like the search does it: an early decision is final.
         let judged = |values: &Vec<u64>| {
-            let looks = InterimLooks::new(40, 0.95)
-                .looks()
-                .take_while(|look| look.n <= 80);
+            let looks = InterimLooks::new(40, 0.95).looks().take_while(|look| look.n <= 80);
             let each = looks.map(|look| target.test_sample(&all[values][..look.n], look.level));
-            each.into_iter()
-                .find(|judged| *judged != TargetJudgement::Open)
+            each.into_iter().find(|judged| *judged != TargetJudgement::Open)
         };
         let meets = |values: &Vec<u64>| judged(values) == Some(TargetJudgement::Meets);
         let good: Vec<&Vec<u64>> = all.keys().filter(|values| meets(values)).collect();
         let below = |a: &Vec<u64>, b: &Vec<u64>| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
-        let least = good
-            .iter()
-            .filter(|one| !good.iter().any(|other| below(other, one)));
+        let least = good.iter().filter(|one| !good.iter().any(|other| below(other, one)));
         let mut least: Vec<Vec<u64>> = least.map(|values| values.to_vec()).collect();
         let mut told: Vec<Vec<u64>> = found.least.iter().map(|c| c.values.clone()).collect();
         least.sort();
         told.sort();
         assert_eq!(told, least, "{limit}");
         assert!(told.len() > 1 && found.played < all.len(), "{told:?}");
-        let cost = |c: &ParameterCombination| {
-            c.candidate.sample[..40]
-                .iter()
-                .map(|row| row.cost)
-                .sum::<f64>()
-        };
+        let cost = |c: &ParameterCombination| c.candidate.sample[..40].iter().map(|row| row.cost).sum::<f64>();
         let cheapest = found.least.iter().map(cost).fold(f64::MAX, f64::min);
         assert_eq!(cost(&found.least[0]), cheapest);
     }

@@ -45,11 +45,7 @@ fn conditions(status: &Value) -> Vec<String> {
     let text = |c: &Value, key: &str| c[key].as_str().unwrap_or("").to_owned();
     all.map(|c| {
         let (reason, message) = (text(c, "reason"), text(c, "message"));
-        let line = format!(
-            "{}={} {reason} {message}",
-            text(c, "type"),
-            text(c, "status")
-        );
+        let line = format!("{}={} {reason} {message}", text(c, "type"), text(c, "status"));
         line.trim_end().to_owned()
     })
     .collect()
@@ -82,8 +78,7 @@ const PLAIN: &str = "{restartPolicy: Never, initContainers: [{name: prepare, ima
 
 #[test]
 fn a_shown_pod_has_the_conditions_and_containers_that_its_kubelet_writes() {
-    let rules =
-        "containers: [{podIndex: 1, container: d, runFor: 30s, exitCode: 7, jobTry: 0}]\nfaults:\n";
+    let rules = "containers: [{podIndex: 1, container: d, runFor: 30s, exitCode: 7, jobTry: 0}]\nfaults:\n";
     let script = format!(
         "{rules}{}{}{}{}  - {{at: 50s, evictPod: {{pod: js-w-0-0}}}}\n{}",
         show("100ms", 0),
@@ -94,10 +89,7 @@ fn a_shown_pod_has_the_conditions_and_containers_that_its_kubelet_writes() {
     );
     let all = shown_statuses("maxRestarts: 3", PLAIN, &script);
     let phases: Vec<&Value> = all.iter().map(|s| &s["phase"]).collect();
-    assert_eq!(
-        phases,
-        ["Pending", "Running", "Running", "Failed", "Running"]
-    );
+    assert_eq!(phases, ["Pending", "Running", "Running", "Failed", "Running"]);
     let init = |at: usize| containers(&all[at], "initContainerStatuses");
     let mains = |at: usize| containers(&all[at], "containerStatuses");
     let unready = "containers with unready status: [log c d]";
@@ -128,20 +120,11 @@ fn a_shown_pod_has_the_conditions_and_containers_that_its_kubelet_writes() {
             "PodScheduled=True"
         ]
     );
-    assert_eq!(
-        init(1),
-        [
-            "prepare Completed 0 true false 0",
-            "log running true true 0"
-        ]
-    );
+    assert_eq!(init(1), ["prepare Completed 0 true false 0", "log running true true 0"]);
     assert_eq!(mains(1), ["c running true true 0", "d running true true 0"]);
     let ended = ["c Completed 0 false false 0", "d Error 7 false false 0"];
     // The sidecar terminates first; then the phase of the pod is updated.
-    assert_eq!(
-        (mains(2), init(2)),
-        (ended.map(str::to_owned).to_vec(), init(1))
-    );
+    assert_eq!((mains(2), init(2)), (ended.map(str::to_owned).to_vec(), init(1)));
     assert_eq!(
         conditions(&all[2])[2],
         "Ready=False ContainersNotReady containers with unready status: [c d]"
@@ -173,17 +156,8 @@ const IN_PLACE: &str = "{restartPolicy: Never, initContainers: [{name: agent, im
 #[test]
 fn a_shown_pod_waits_at_its_barrier_and_its_containers_are_removed_by_a_restart_in_place() {
     let rules = "containers: [{podIndex: 1, startAfter: 20s, runFor: 30s, exitCode: 3, containerRun: 0}]\nfaults:\n";
-    let script = format!(
-        "{rules}{}{}{}",
-        show("10s", 0),
-        show("52200ms", 1),
-        show("2m", 1)
-    );
-    let all = shown_statuses(
-        "maxRestarts: 3, restartStrategy: InPlaceRestart",
-        IN_PLACE,
-        &script,
-    );
+    let script = format!("{rules}{}{}{}", show("10s", 0), show("52200ms", 1), show("2m", 1));
+    let all = shown_statuses("maxRestarts: 3, restartStrategy: InPlaceRestart", IN_PLACE, &script);
     assert_eq!(
         containers(&all[0], "initContainerStatuses"),
         ["agent running false false 0"]
@@ -204,8 +178,5 @@ fn a_shown_pod_waits_at_its_barrier_and_its_containers_are_removed_by_a_restart_
         all[1]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"],
         137
     );
-    assert_eq!(
-        containers(&all[2], "containerStatuses"),
-        ["c running true true 1"]
-    );
+    assert_eq!(containers(&all[2], "containerStatuses"), ["c running true true 1"]);
 }

@@ -73,8 +73,7 @@ fn every_policy_case_gives_its_plan() {
     let mut reused = ActionPlan::default();
     let (mut names, mut wrong) = (Vec::new(), Vec::new());
     for (file, text) in FILES {
-        let cases: Vec<Case> =
-            serde_yaml::from_str(text).unwrap_or_else(|e| panic!("{file} does not parse: {e}"));
+        let cases: Vec<Case> = serde_yaml::from_str(text).unwrap_or_else(|e| panic!("{file} does not parse: {e}"));
         for case in &cases {
             wrong.extend(check(file, case, &mut reused).err());
             assert!(

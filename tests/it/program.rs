@@ -8,9 +8,7 @@ use std::time::Duration;
 
 pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
-    command
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR"));
     command
 }
 
@@ -67,14 +65,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
         let out = dir.join("new/out");
         // There are more replications than can be finished, so the signal ends the run.
         let scenario = "scenarios/first-steps.yaml";
-        let arguments = [
-            "run",
-            scenario,
-            "--seeds",
-            "10000000",
-            "--out",
-            out.to_str().unwrap(),
-        ];
+        let arguments = ["run", scenario, "--seeds", "10000000", "--out", out.to_str().unwrap()];
         let mut command = program(&arguments);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = child.spawn().unwrap();
@@ -84,10 +75,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
         let ended = child.wait_with_output().unwrap();
         let told = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(130), "{signal}: {told}");
-        assert!(
-            told.contains("of 10000000 replications were finished"),
-            "{told}"
-        );
+        assert!(told.contains("of 10000000 replications were finished"), "{told}");
         let table = fs::read_to_string(out.join("replications.csv")).unwrap();
         assert!(table.lines().count() > 1, "{table}");
         assert_eq!(names(out.parent().unwrap()), ["out"], "nothing partial");
@@ -102,19 +90,12 @@ fn control_characters_in_files_do_not_reach_the_terminal() {
     let text = fs::read_to_string("scenarios/first-steps.yaml").unwrap();
     let text = text.replacen("name: first-steps", &format!("name: \"{evil}\""), 1);
     assert!(text.contains(evil));
-    let from = format!(
-        "{}/",
-        Path::new("scenarios").canonicalize().unwrap().display()
-    );
+    let from = format!("{}/", Path::new("scenarios").canonicalize().unwrap().display());
     let text = text.replace("../topologies", &format!("{from}../topologies"));
     let text = text.replace("manifests/", &format!("{from}manifests/"));
     let file = dir.join("evil.yaml");
     fs::write(&file, text).unwrap();
-    for more in [
-        &["--format", "text"][..],
-        &["--format", "json"],
-        &["--color", "always"],
-    ] {
+    for more in [&["--format", "text"][..], &["--format", "json"], &["--color", "always"]] {
         let arguments = [&["run", file.to_str().unwrap()], more].concat();
         let output = program(&arguments).output().unwrap();
         assert_eq!(
@@ -145,25 +126,12 @@ fn a_run_directory_keeps_what_was_read_once_and_replays_it() {
     std::os::unix::fs::symlink(".", manifests.join("again")).unwrap();
     let digest = |output: &Output| {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let at = text
-            .find("\"digest\": ")
-            .unwrap_or_else(|| panic!("{output:?}"));
+        let at = text.find("\"digest\": ").unwrap_or_else(|| panic!("{output:?}"));
         text[at..at + 28].to_owned()
     };
-    for (from, kept) in [
-        (manifests.to_str().unwrap(), "00-a.yaml"),
-        ("-", "00-stdin.yaml"),
-    ] {
+    for (from, kept) in [(manifests.to_str().unwrap(), "00-a.yaml"), ("-", "00-stdin.yaml")] {
         let out = dir.join(kept);
-        let arguments = [
-            "run",
-            "-f",
-            from,
-            "--format",
-            "json",
-            "--out",
-            out.to_str().unwrap(),
-        ];
+        let arguments = ["run", "-f", from, "--format", "json", "--out", out.to_str().unwrap()];
         let first = run_with_stdin(&arguments, JOBSET);
         assert_eq!(names(&out.join("inputs/manifests")), [kept]);
         let text = fs::read_to_string(out.join("inputs/manifests").join(kept)).unwrap();
@@ -187,12 +155,7 @@ fn run_directory_replays_a_scenario_with_relative_paths() {
     let file = dir.join("s/s.yaml");
     fs::write(&file, scenario).unwrap();
     let out = dir.join("out");
-    let run = [
-        "run",
-        file.to_str().unwrap(),
-        "--out",
-        out.to_str().unwrap(),
-    ];
+    let run = ["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
     let first = program(&run).output().unwrap();
     assert_eq!(first.status.code(), Some(0), "{first:?}");
     // Moved to another directory.
@@ -201,9 +164,7 @@ fn run_directory_replays_a_scenario_with_relative_paths() {
     let again = replayed(&dir.join("moved"), &[]);
     let digest = |output: &Output| {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let at = text
-            .find("(digest ")
-            .unwrap_or_else(|| panic!("{output:?}"));
+        let at = text.find("(digest ").unwrap_or_else(|| panic!("{output:?}"));
         text[at..at + 24].to_owned()
     };
     assert_eq!(digest(&first), digest(&again));
@@ -259,18 +220,12 @@ fn restarts_and_estimates_are_told_as_tables() {
     };
     let (code, csv) = run(&["--format", "csv"]);
     assert_eq!(code, Some(0));
-    assert!(
-        csv.starts_with("jobset,attempt,strategy,fault_cause,"),
-        "{csv}"
-    );
+    assert!(csv.starts_with("jobset,attempt,strategy,fault_cause,"), "{csv}");
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let (_, md) = run(&["--format", "md"]);
     let rows: Vec<&str> = md.lines().filter(|line| line.starts_with('|')).collect();
     assert!(rows.len() == 3 && rows[2].starts_with("| train |"), "{md}");
-    assert!(
-        !rows[0].contains("barrier"),
-        "an empty column is printed: {md}"
-    );
+    assert!(!rows[0].contains("barrier"), "an empty column is printed: {md}");
     let (_, csv) = run(&["--format", "csv", "--seeds", "3"]);
     assert_eq!(csv.lines().count(), 4, "{csv}");
     let (_, md) = run(&["--format", "md", "--seeds", "3"]);

@@ -20,8 +20,7 @@ fn play(loaded: &LoadedFleet, n: u64, threads: usize) -> (Vec<FleetOutcome>, Fle
     let limits = ReplicationLimits::unlimited();
     let rows = replicate_fleet(&loaded.fleet, (seed, 0..n), (threads, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
-    let told =
-        FleetReplications::from_replications((&loaded.fleet, &loaded.parameters), seed, &rows);
+    let told = FleetReplications::from_replications((&loaded.fleet, &loaded.parameters), seed, &rows);
     (rows, told)
 }
 
@@ -107,10 +106,7 @@ fn the_extremes_of_aire_sims_parameters_close_too() {
         let sets: Vec<(String, &str)> = (few.iter().copied().chain(own))
             .map(|(name, value)| (format!("parameters.{name}"), value))
             .collect();
-        let sets: Vec<(&str, &str)> = sets
-            .iter()
-            .map(|(name, value)| (name.as_str(), *value))
-            .collect();
+        let sets: Vec<(&str, &str)> = sets.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let (rows, told) = play(&load("airesim.yaml", &sets), 6, 0);
         for row in &rows {
             let phases: u64 = row.phases_ns.iter().map(|(_, ns)| ns).sum();
@@ -126,10 +122,7 @@ fn the_extremes_of_aire_sims_parameters_close_too() {
             "diagnosis_probability=0" => assert_eq!(found("manual_repairs"), 0.0),
             "removal=life:1" => assert_eq!(found("depleted"), 1.0),
             "prob_auto_to_manual=0 auto_repair_fail_prob=1" => {
-                assert_eq!(
-                    (found("manual_repairs"), found("successful_repairs")),
-                    (0.0, 0.0)
-                );
+                assert_eq!((found("manual_repairs"), found("successful_repairs")), (0.0, 0.0));
             }
             "systematic_failure_fraction=0" => assert_eq!(found("failures_systematic"), 0.0),
             "warm_standbys=14" => assert!(found("spares_pulled") <= 6.0),
@@ -178,11 +171,7 @@ fn every_parameter_of_aire_sim_changes_something() {
         ("host_selection", "fewest-failures"),
     ] {
         let path = format!("parameters.{name}");
-        assert_ne!(
-            base,
-            digest(Some((&path, value))),
-            "{name}={value} changes nothing"
-        );
+        assert_ne!(base, digest(Some((&path, value))), "{name}={value} changes nothing");
     }
 }
 
@@ -195,17 +184,11 @@ fn field_overrides_its_parameter_and_a_typo_is_reported() {
     for (set, part) in [
         (("parameters.recovry", "1h"), "did you mean \"recovery\"?"),
         (("job.recovery", "${recovry}"), "did you mean ${recovery}?"),
-        (
-            ("parameters.recovery", "[1h]"),
-            "a parameter must be a single value",
-        ),
+        (("parameters.recovery", "[1h]"), "a parameter must be a single value"),
         (("parameters.recovery", "-1h"), "negative duration"),
     ] {
         let sets = [(set.0.to_owned(), set.1.to_owned())];
-        let refused = parse_fleet(&source, &sets)
-            .map(|l| l.fleet)
-            .unwrap_err()
-            .to_string();
+        let refused = parse_fleet(&source, &sets).map(|l| l.fleet).unwrap_err().to_string();
         assert!(refused.contains(part), "{set:?}: {refused}");
     }
 }

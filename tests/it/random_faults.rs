@@ -8,9 +8,7 @@ mod usage_aging;
 
 use crate::support;
 use sim_analysis::experiment::ExperimentSubject;
-use sim_api::spec::{
-    FaultAction, FaultTime, RandomAction, ScenarioSpec, ScriptedFault, SilentFaults, SilentOn,
-};
+use sim_api::spec::{FaultAction, FaultTime, RandomAction, ScenarioSpec, ScriptedFault, SilentFaults, SilentOn};
 use sim_base::Duration;
 use sim_base::random::Distribution;
 use sim_engine::faults::draw_faults;
@@ -44,8 +42,7 @@ fn at(fault: &ScriptedFault) -> Duration {
 
 fn crashes(scenario: &ScenarioSpec) -> usize {
     let all = scenario.faults.iter();
-    all.filter(|f| matches!(f.action, FaultAction::CrashNode(_)))
-        .count()
+    all.filter(|f| matches!(f.action, FaultAction::CrashNode(_))).count()
 }
 
 #[test]
@@ -79,7 +76,8 @@ fn faults_come_at_the_rate_that_was_asked_for_whatever_the_distribution() {
 fn a_change_of_policy_cluster_or_other_processes_leaves_the_faults_of_a_node_what_they_were() {
     let one = "- {cause: host, mtbf: 5h, backAfter: 1h}\n";
     let of_first = |scenario: &ScenarioSpec| -> Vec<String> {
-        let mine = |f: &&ScriptedFault| matches!(&f.action, FaultAction::CrashNode(n) if n.name.as_deref() == Some("n-000"));
+        let mine =
+            |f: &&ScriptedFault| matches!(&f.action, FaultAction::CrashNode(n) if n.name.as_deref() == Some("n-000"));
         let all = scenario.faults.iter().filter(mine);
         all.filter(|f| f.random_cause.as_deref() == Some("host"))
             .map(|f| at(f).to_string())
@@ -90,15 +88,9 @@ fn a_change_of_policy_cluster_or_other_processes_leaves_the_faults_of_a_node_wha
     let mut other_policy = scenario(4, "100h", one);
     other_policy.jobsets[0].jobset.spec.failure_policy = None;
     assert_eq!(base, of_first(&draw_faults(&other_policy, 3, 5)));
-    assert_eq!(
-        base,
-        of_first(&draw_faults(&scenario(40, "100h", one), 3, 5))
-    );
+    assert_eq!(base, of_first(&draw_faults(&scenario(40, "100h", one), 3, 5)));
     let first = format!("- {{cause: rare, mtbf: 99h, on: Pod}}\n{one}");
-    assert_eq!(
-        base,
-        of_first(&draw_faults(&scenario(4, "100h", &first), 3, 5))
-    );
+    assert_eq!(base, of_first(&draw_faults(&scenario(4, "100h", &first), 3, 5)));
     assert_ne!(
         base,
         of_first(&draw_faults(&scenario(4, "100h", one), 3, 6)),
@@ -122,11 +114,7 @@ fn a_domain_fails_at_one_instant_and_pods_by_their_names() {
     }
     assert!(crashes(&rack) >= 5);
     let pods = draw_faults(
-        &scenario(
-            5,
-            "50h",
-            "- {cause: bug, on: Pod, mtbf: 10h, exitCode: 42}\n",
-        ),
+        &scenario(5, "50h", "- {cause: bug, on: Pod, mtbf: 10h, exitCode: 42}\n"),
         1,
         0,
     );
@@ -144,11 +132,7 @@ fn silent_faults_are_drawn_with_their_detection_time() {
             FaultAction::Silent { on, fault: what } => (at(f), on.clone(), *what),
             other => panic!("{other:?}"),
         };
-        draw_faults(&scenario, 1, 0)
-            .faults
-            .iter()
-            .map(one)
-            .collect()
+        draw_faults(&scenario, 1, 0).faults.iter().map(one).collect()
     };
     let hangs = with(RandomAction::Hang {
         detected_after: Some(Distribution::Exponential { mean_s: 600.0 }),
@@ -198,26 +182,14 @@ fn silent_faults_are_drawn_with_their_detection_time() {
 
 #[test]
 fn replications_differ_and_a_restart_names_its_cause() {
-    let scenario = scenario(
-        12,
-        "3h",
-        "- {cause: software, on: Pod, mtbf: 4h, exitCode: 3}\n",
-    );
+    let scenario = scenario(12, "3h", "- {cause: software, on: Pod, mtbf: 4h, exitCode: 3}\n");
     let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
     let play = |threads| {
-        let rows = ExperimentSubject::from(scenario.clone()).replicate(
-            (1, 0..6),
-            (threads, &limits),
-            &|_| {},
-        );
+        let rows = ExperimentSubject::from(scenario.clone()).replicate((1, 0..6), (threads, &limits), &|_| {});
         rows.unwrap_or_else(|e| panic!("{e}"))
     };
     let rows = play(1);
-    assert_eq!(
-        rows,
-        play(2),
-        "the number of threads does not affect results"
-    );
+    assert_eq!(rows, play(2), "the number of threads does not affect results");
     let restarts: Vec<u32> = rows.iter().map(|r| r.jobsets[0].restarts).collect();
     assert!(restarts.iter().any(|n| *n != restarts[0]), "{restarts:?}");
     // Eight pods with a mean time of 4 h between faults, for 3 h: six faults on average.
@@ -229,25 +201,15 @@ fn replications_differ_and_a_restart_names_its_cause() {
 #[test]
 fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained_one_at_once() {
     let slowest = |process: &str| {
-        let scenario = scenario(
-            12,
-            "40h",
-            &format!("- {{cause: host, mtbf: 60h, {process}}}\n"),
-        );
+        let scenario = scenario(12, "40h", &format!("- {{cause: host, mtbf: 60h, {process}}}\n"));
         let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
-        let rows =
-            ExperimentSubject::from(scenario.clone()).replicate((1, 0..4), (1, &limits), &|_| {});
+        let rows = ExperimentSubject::from(scenario.clone()).replicate((1, 0..4), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
-        let all = rows
-            .iter()
-            .map(|r| r.jobsets[0].latency_quantile(1.0).seconds());
+        let all = rows.iter().map(|r| r.jobsets[0].latency_quantile(1.0).seconds());
         all.flatten().fold(0.0, f64::max)
     };
     let repaired = slowest("backAfter: 3h, asNew: true");
-    assert!(
-        repaired > 3.0 * 3600.0,
-        "the pod waits for the repair: {repaired}"
-    );
+    assert!(repaired > 3.0 * 3600.0, "the pod waits for the repair: {repaired}");
     let deleted = slowest("backAfter: 3h, deletedAfter: 20m");
     assert!(
         (1200.0..4000.0).contains(&deleted),
@@ -264,18 +226,11 @@ fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained
 #[test]
 fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
     let ends = |process: &str| {
-        let scenario = scenario(
-            8,
-            "4h",
-            &format!("- {{cause: host, mtbf: 8h, {process}}}\n"),
-        );
+        let scenario = scenario(8, "4h", &format!("- {{cause: host, mtbf: 8h, {process}}}\n"));
         let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
-        let rows =
-            ExperimentSubject::from(scenario.clone()).replicate((1, 0..3), (1, &limits), &|_| {});
+        let rows = ExperimentSubject::from(scenario.clone()).replicate((1, 0..3), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
-        rows.iter()
-            .map(|r| (r.end_reason, r.end_s))
-            .collect::<Vec<_>>()
+        rows.iter().map(|r| (r.end_reason, r.end_s)).collect::<Vec<_>>()
     };
     assert!(
         ends("backAfter: 100d")
@@ -342,18 +297,12 @@ fn what_makes_no_sense_is_refused() {
             "{cause: a, mtbf: 1h, does: Hang}",
             "only affects training, but no JobSet has a training",
         ),
-        (
-            "{cause: a, mtbf: 1h, does: Slow}",
-            "does: Slow requires factor",
-        ),
+        ("{cause: a, mtbf: 1h, does: Slow}", "does: Slow requires factor"),
         (
             "{cause: a, mtbf: 1h, does: Corrupt}",
             "does: Corrupt requires foundAfter",
         ),
-        (
-            "{cause: a, mtbf: 1h, factor: 2}",
-            "factor requires does: Slow",
-        ),
+        ("{cause: a, mtbf: 1h, factor: 2}", "factor requires does: Slow"),
         (
             "{cause: a, mtbf: 1h, on: Pod, does: Slow, factor: 2}",
             "does: Slow applies to nodes, not pods",
@@ -366,10 +315,7 @@ fn what_makes_no_sense_is_refused() {
             "{cause: a, mtbf: 1h, does: Slow, factor: 2, asNew: true}",
             "computes slowly or wrongly is not replaced by a new Node",
         ),
-        (
-            "{cause: a, mtbf: 1h, on: {label: example.com/rak}}",
-            "example.com/rack",
-        ),
+        ("{cause: a, mtbf: 1h, on: {label: example.com/rak}}", "example.com/rack"),
     ] {
         let message = refused(process);
         assert!(message.contains(part), "{process}: {message}");

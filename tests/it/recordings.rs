@@ -80,27 +80,20 @@ fn difference(result: &FileResult) -> Option<String> {
         ValidationVerdict::Equal => None,
         ValidationVerdict::OtherReplay => Some(format!("equal only if {:?}", result.equal_replay)),
         ValidationVerdict::Different => Some(format!("different, first {first:?}")),
-        ValidationVerdict::NotSimulated => {
-            Some(format!("not simulated: {:?}", result.not_simulated))
-        }
+        ValidationVerdict::NotSimulated => Some(format!("not simulated: {:?}", result.not_simulated)),
     }
 }
 
 #[test]
 fn every_recording_is_equal_or_a_known_difference() {
-    let known: Vec<Known> =
-        serde_yaml::from_str(KNOWN).expect("the list of known differences is YAML");
+    let known: Vec<Known> = serde_yaml::from_str(KNOWN).expect("the list of known differences is YAML");
     let files: Vec<&str> = known.iter().map(|k| k.file.as_str()).collect();
     assert!(
         files.is_sorted_by(|a, b| a < b),
         "the list must be sorted and have each file once"
     );
     let nameless = known.iter().filter(|k| k.mechanism.trim().is_empty());
-    assert_eq!(
-        nameless.count(),
-        0,
-        "every difference must have a mechanism"
-    );
+    assert_eq!(nameless.count(), 0, "every difference must have a mechanism");
     let recordings = recordings();
     let mut there: BTreeSet<&str> = recordings.iter().map(|file| file.name.as_str()).collect();
     there.extend(support::omitted_recordings());
@@ -112,21 +105,14 @@ fn every_recording_is_equal_or_a_known_difference() {
     let known: BTreeSet<&str> = files.into_iter().collect();
     let defaults = defaults();
     let mut compared: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for File {
-        name: file,
-        path,
-        text,
-    } in &recordings
-    {
+    for File { name: file, path, text } in &recordings {
         let trouble = difference(&play(path, text, &defaults));
         let kind = file.split('/').next().unwrap_or("");
         let count = compared.entry(kind).or_default();
         *count = (count.0 + usize::from(trouble.is_none()), count.1 + 1);
         match (trouble, known.contains(file.as_str())) {
             (Some(trouble), false) => problems.push(format!("{file}: {trouble}")),
-            (None, true) => problems.push(format!(
-                "{file}: the recording is equal; remove it from the list"
-            )),
+            (None, true) => problems.push(format!("{file}: the recording is equal; remove it from the list")),
             _ => {}
         }
     }
@@ -177,10 +163,7 @@ fn names_of_recordings_do_not_affect_results() {
     let digest = Regex::new("[0-9a-f]{40}").expect("a regular expression");
     let masked = |text: &str| digest.replace_all(text, "<digest>").into_owned();
     for (file, json) in decision_recordings() {
-        let name = json["name"]
-            .as_str()
-            .expect("a recording has a name")
-            .to_owned();
+        let name = json["name"].as_str().expect("a recording has a name").to_owned();
         let other = "q".repeat(name.len());
         let renamed = |text: &str| text.replace(&name, &other);
         let text = masked(&json.to_string());

@@ -1,8 +1,6 @@
 //! The recordings in the repository are an unchanged part of the complete set, and the omitted ones are listed.
 
-use crate::support::{
-    ALL_RECORDINGS, RECORDINGS, files, omitted_recordings, print_to_stderr, root,
-};
+use crate::support::{ALL_RECORDINGS, RECORDINGS, files, omitted_recordings, print_to_stderr, root};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,16 +44,13 @@ fn the_recordings_in_the_repository_and_the_list_of_others_are_those_handed_out(
         return;
     }
     let here = names(&part);
-    let files = omitted_recordings()
-        .into_iter()
-        .filter(|name| name.ends_with(".json"));
+    let files = omitted_recordings().into_iter().filter(|name| name.ends_with(".json"));
     let mut listed: BTreeSet<String> = files.map(str::to_owned).collect();
     listed.extend(here.iter().cloned());
     assert_eq!(listed, names(&all));
     for name in here {
         let read = |folder: &Path| {
-            let text =
-                std::fs::read_to_string(folder.join(&name)).expect("the recording can be read");
+            let text = std::fs::read_to_string(folder.join(&name)).expect("the recording can be read");
             serde_json::from_str::<Value>(&text).expect("the recording is JSON")
         };
         assert!(

@@ -6,8 +6,7 @@ mod transcript;
 
 use crate::support;
 use sim_analysis::experiment::{
-    ExperimentSubject, ModelAgreement, NotReducible, ReducedExperiment, ReplicationLimits,
-    StopFlag, check_reduced,
+    ExperimentSubject, ModelAgreement, NotReducible, ReducedExperiment, ReplicationLimits, StopFlag, check_reduced,
 };
 use sim_api::spec::{ElasticTraining, RegrowPolicy, ScenarioSpec};
 use sim_base::Duration;
@@ -27,7 +26,8 @@ const IN_PLACE: &str = "backoffLimit: 2147483647, podReplacementPolicy: Failed, 
     \"metadata.annotations['jobset.sigs.k8s.io/jobset-name']\"}}}, {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: \
     metadata.name}}}, {name: WORKER_COMMAND, value: python3 train.py}], resources: {limits: {a.com/chip: 1}}}]}}";
 
-const HOST: &str = "- {cause: host, mtbf: 10d, backAfter: {logNormal: {median: 1h, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
+const HOST: &str =
+    "- {cause: host, mtbf: 10d, backAfter: {logNormal: {median: 1h, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
 const REPAIR: &str = "- {cause: host, mtbf: 10d, backAfter: {logNormal: {median: 1h, sigma: 1}}}\n";
 const EXIT: &str = "- {cause: software, on: Pod, mtbf: 20d, exitCode: 1}\n";
 const DRAIN: &str = "- {cause: maintenance, mtbf: 20d, does: Drain, backAfter: 2h}\n";
@@ -96,8 +96,7 @@ fn reduced_experiment(scenario: &ScenarioSpec) -> ReducedExperiment {
 fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
     let reduced = reduced_experiment(scenario);
     let limits = ReplicationLimits::unlimited();
-    let all = check_reduced(&reduced, (7, replications), (2, &limits), &|_| {})
-        .expect("the run succeeds");
+    let all = check_reduced(&reduced, (7, replications), (2, &limits), &|_| {}).expect("the run succeeds");
     assert_eq!(all.len() as u64, replications);
     let mut restarts = 0;
     for checked in &all {
@@ -116,10 +115,7 @@ fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
             checked.bound
         );
         assert_ne!(checked.agreement(), ModelAgreement::Different, "{told}");
-        assert!(
-            checked.bound < 0.02,
-            "the error bound is 2 % or more: {told}"
-        );
+        assert!(checked.bound < 0.02, "the error bound is 2 % or more: {told}");
     }
     assert!(
         restarts > 5 * replications as u32,
@@ -135,11 +131,7 @@ fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
 
 #[test]
 fn host_failures_with_free_hosts_restart_equally_at_both_levels() {
-    assert_equal(
-        "Recreate",
-        &Case::new("Recreate", (1, 8), 12, &[HOST]).scenario(),
-        12,
-    );
+    assert_equal("Recreate", &Case::new("Recreate", (1, 8), 12, &[HOST]).scenario(), 12);
     let case = Case::new("BlockingRecreate", (4, 2), 12, &[HOST]);
     assert_equal("BlockingRecreate", &case.scenario(), 12);
 }
@@ -156,8 +148,7 @@ fn waits_for_repair_are_equal_at_both_levels() {
 #[test]
 fn spare_nodes_take_over_at_both_levels() {
     let case = Case {
-        pools: pool("nodesPerIsland: 2", "example.com/role: spare")
-            + &pool("nodesPerIsland: 8", ""),
+        pools: pool("nodesPerIsland: 2", "example.com/role: spare") + &pool("nodesPerIsland: 8", ""),
         rest: "nodeSpares: {label: example.com/role=spare, takeOver: 5m}",
         ..Case::new("Recreate", (1, 8), 0, &[HOST, EXIT])
     };
@@ -169,8 +160,7 @@ fn spare_nodes_take_over_at_both_levels() {
 fn partitioned_node_that_returns_as_spare_keeps_its_pods_at_both_levels() {
     let partition = "- {cause: network, mtbf: 10d, does: Partition, backAfter: 5m}\n";
     let case = Case {
-        pools: pool("nodesPerIsland: 1", "example.com/role: spare")
-            + &pool("nodesPerIsland: 2", ""),
+        pools: pool("nodesPerIsland: 1", "example.com/role: spare") + &pool("nodesPerIsland: 2", ""),
         rest: "nodeSpares: {label: example.com/role=spare, takeOver: 1m}",
         ..Case::new("BlockingRecreate", (1, 2), 0, &[partition, EXIT])
     };
@@ -220,9 +210,7 @@ fn unneeded_spares_do_not_change_the_measurement() {
     let (two, five) = (reduced_experiment(&with(2)), reduced_experiment(&with(5)));
     assert_eq!(two.measured().trial_count(), five.measured().trial_count());
     assert_eq!(two.measured().spread_s(), five.measured().spread_s());
-    let shared = two
-        .reuse_for(&with(5))
-        .expect("both scenarios can share measurements");
+    let shared = two.reuse_for(&with(5)).expect("both scenarios can share measurements");
     let (mut shared, mut own) = (shared.player().with_bound(), five.player().with_bound());
     for replication in 0..20 {
         let (shared, own) = (shared.run(7, replication), own.run(7, replication));
@@ -231,8 +219,7 @@ fn unneeded_spares_do_not_change_the_measurement() {
         assert_eq!(shared.training.spent_ns, own.training.spent_ns);
     }
     assert!(
-        two.reuse_for(&with(1)).is_none()
-            && reduced_experiment(&with(1)).reuse_for(&with(2)).is_none(),
+        two.reuse_for(&with(1)).is_none() && reduced_experiment(&with(1)).reuse_for(&with(2)).is_none(),
         "with one spare slice, the second fault of a replication finds none"
     );
     assert_equal("five spare slices", &with(5), 8);
@@ -241,10 +228,7 @@ fn unneeded_spares_do_not_change_the_measurement() {
 #[test]
 fn slices_with_exclusive_placement_are_lost_as_one_at_both_levels() {
     let case = Case {
-        pools: pool(
-            "count: 6, nodesPerIsland: 4",
-            "example.com/slice: \"s-{pool}\"",
-        ),
+        pools: pool("count: 6, nodesPerIsland: 4", "example.com/slice: \"s-{pool}\""),
         annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
         ..Case::new("BlockingRecreate", (4, 4), 0, &[SLICE, EXIT])
     };
@@ -256,7 +240,8 @@ fn slices_with_exclusive_placement_are_lost_as_one_at_both_levels() {
 fn slices_with_spares(take_over: &str, seed: u64) -> ScenarioSpec {
     const ALONG: &str = ", takesAlong: {label: example.com/slice}}\n";
     let along = |fault: &str| fault.replace("}\n", ALONG);
-    let host = "- {cause: host, mtbf: 8d, backAfter: {logNormal: {median: 30m, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
+    let host =
+        "- {cause: host, mtbf: 8d, backAfter: {logNormal: {median: 30m, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
     let slices = |n: u32, name: &str, more: &str| {
         let labels = format!("example.com/slice: \"{name}-{{pool}}\"{more}");
         let pool = pool(&format!("count: {n}, nodesPerIsland: 4"), &labels);
@@ -269,12 +254,7 @@ fn slices_with_spares(take_over: &str, seed: u64) -> ScenarioSpec {
             "nodeSpares: {{label: example.com/role=spare, unit: {{label: example.com/slice}}, takeOver: {take_over}}}\n\
              seed: {seed}"
         ),
-        ..Case::new(
-            "BlockingRecreate",
-            (4, 4),
-            0,
-            &[&along(host), &along(DRAIN), EXIT],
-        )
+        ..Case::new("BlockingRecreate", (4, 4), 0, &[&along(host), &along(DRAIN), EXIT])
     };
     case.scenario()
 }
@@ -283,12 +263,8 @@ fn slices_with_spares(take_over: &str, seed: u64) -> ScenarioSpec {
 fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
     for take_over in ["5m", "20m"] {
         let scenario = slices_with_spares(take_over, 1);
-        let (reduced, limits) = (
-            reduced_experiment(&scenario),
-            ReplicationLimits::unlimited(),
-        );
-        let all =
-            check_reduced(&reduced, (7, 20), (2, &limits), &|_| {}).expect("the run succeeds");
+        let (reduced, limits) = (reduced_experiment(&scenario), ReplicationLimits::unlimited());
+        let all = check_reduced(&reduced, (7, 20), (2, &limits), &|_| {}).expect("the run succeeds");
         for checked in &all {
             let told = format!("{take_over}, replication {}", checked.pods.replication);
             assert!(checked.is_within_bound(), "{told}: {:?}", checked.goodput());
@@ -302,10 +278,7 @@ fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
             );
         }
         let equal = all.iter().filter(|checked| checked.is_equal()).count();
-        assert!(
-            equal >= 15,
-            "{take_over}: only {equal} of 20 replications are equal"
-        );
+        assert!(equal >= 15, "{take_over}: only {equal} of 20 replications are equal");
     }
 }
 
@@ -327,30 +300,18 @@ fn outcomes_decided_by_chance_are_reported() {
             298,
         ),
         ("a restart is counted at the end of the run", "20m", 7, 665),
-        (
-            "a container exits while pods start one after another",
-            "0s",
-            9,
-            253,
-        ),
+        ("a container exits while pods start one after another", "0s", 9, 253),
         (
             "a container exits at the instant at which waiting pods become ready",
             "5m",
             9,
             434,
         ),
-        (
-            "a unit is drained while another Job waits for nodes",
-            "0s",
-            2,
-            175,
-        ),
+        ("a unit is drained while another Job waits for nodes", "0s", 2, 175),
     ];
     for (what, take_over, seed, replication) in table {
         let scenario = slices_with_spares(take_over, seed);
-        let gang = reduced_experiment(&scenario)
-            .player()
-            .run(seed, replication);
+        let gang = reduced_experiment(&scenario).player().run(seed, replication);
         let faults = sim_engine::faults::draw_faults(&scenario, seed, replication);
         let pods = support::simulation(&faults).run(seed, replication, &mut DiscardSink);
         let apart = gang.restarts.abs_diff(pods.jobsets[0].restarts);
@@ -390,13 +351,8 @@ fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
     let reduced = reduced_experiment(&case.scenario());
     let limits = ReplicationLimits::unlimited();
     let all = check_reduced(&reduced, (7, 6), (2, &limits), &|_| {}).expect("the run succeeds");
-    let failed = all
-        .iter()
-        .filter(|c| c.reduced.jobsets[0].terminal_state == "Failed");
-    assert!(
-        failed.count() >= 4,
-        "the restart limit is reached in most replications"
-    );
+    let failed = all.iter().filter(|c| c.reduced.jobsets[0].terminal_state == "Failed");
+    assert!(failed.count() >= 4, "the restart limit is reached in most replications");
 }
 
 #[test]
@@ -458,10 +414,7 @@ fn reduced_replications_are_independent_of_other_replications() {
             (sum - installed).abs() < 1e-3 * installed,
             "the ledger does not add up: {sum} of {installed}"
         );
-        let training = replication.jobsets[0]
-            .training
-            .as_ref()
-            .expect("the JobSet trains");
+        let training = replication.jobsets[0].training.as_ref().expect("the JobSet trains");
         let time: f64 = training.time_s.values().sum();
         assert!(
             (time - replication.end_s).abs() < 1.0,

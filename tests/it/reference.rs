@@ -12,10 +12,7 @@ fn the_reference_pages_are_the_tables() {
             std::fs::write(root().join(&name), &page).expect("a page can be written");
         }
         let written = std::fs::read_to_string(root().join(&name)).unwrap_or_default();
-        assert!(
-            written == page,
-            "{name}: UPDATE_GOLDEN=1 cargo test writes it"
-        );
+        assert!(written == page, "{name}: UPDATE_GOLDEN=1 cargo test writes it");
     }
 }
 
@@ -27,8 +24,5 @@ fn the_page_of_the_output_matches_its_tables() {
         std::fs::write(root().join(name), &page).expect("a page can be written");
     }
     let written = std::fs::read_to_string(root().join(name)).unwrap_or_default();
-    assert!(
-        written == page,
-        "{name}: UPDATE_GOLDEN=1 cargo test writes it"
-    );
+    assert!(written == page, "{name}: UPDATE_GOLDEN=1 cargo test writes it");
 }

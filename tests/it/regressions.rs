@@ -14,8 +14,7 @@ use sim_analysis::metrics::restarts::restart::CauseKind;
 use sim_api::spec::ScenarioSpec;
 use sim_engine::record::*;
 
-pub const POD: &str =
-    "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
+pub const POD: &str = "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
 
 /// Runs a scenario with one pool of `nodes` nodes; `rest` and `jobset` are inserted unchanged.
 pub fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<SimulationRecord>) {
@@ -23,12 +22,7 @@ pub fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Simulation
 }
 
 /// Runs the same scenario with a JobSet that is submitted at `at`.
-fn play_submitted(
-    nodes: u32,
-    at: &str,
-    rest: &str,
-    jobset: &str,
-) -> (RunOutcome, Vec<SimulationRecord>) {
+fn play_submitted(nodes: u32, at: &str, rest: &str, jobset: &str) -> (RunOutcome, Vec<SimulationRecord>) {
     let scenario = scenario(nodes, at, rest, jobset);
     let mut simulation = support::simulation(&scenario);
     simulation.set_paranoid(true);
@@ -46,9 +40,7 @@ pub fn scenario(nodes: u32, at: &str, rest: &str, jobset: &str) -> ScenarioSpec 
          features: [RestartAllContainersOnContainerExits]\njobSets: [{{manifest: jobset.yaml, submitAt: {at}}}]\n\
          {rest}\nseed: 1\n"
     );
-    let jobset = format!(
-        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: a\n{jobset}"
-    );
+    let jobset = format!("apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: a\n{jobset}");
     support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -93,12 +85,7 @@ fn a_pod_that_succeeds_does_not_make_its_jobset_unready_for_an_instant() {
 /// no replacement before that.
 #[test]
 fn pods_that_were_deleted_before_they_had_a_node_are_replaced_after_a_resume() {
-    let jobs = workers(
-        1,
-        3,
-        "podReplacementPolicy: Failed",
-        &format!("containers: [{POD}]"),
-    );
+    let jobs = workers(1, 3, "podReplacementPolicy: Failed", &format!("containers: [{POD}]"));
     let (outcome, records) = play(
         2,
         "faults:\n  - {at: 30s, suspendJobSet: {name: a}}\n  - {at: 90s, resumeJobSet: {name: a}}\nstop: {at: 1h}",
@@ -133,10 +120,7 @@ fn a_taint_that_went_and_came_back_evicts_after_the_whole_toleration() {
     });
     let (taint, eviction) = (last_taint.expect("a taint"), eviction.expect("an eviction"));
     let waited_s = eviction.at.since(taint.at).seconds();
-    assert!(
-        (300.0..301.0).contains(&waited_s),
-        "evicted after {waited_s} s"
-    );
+    assert!((300.0..301.0).contains(&waited_s), "evicted after {waited_s} s");
 }
 
 /// The controller numbers its workers beyond 255.
@@ -172,9 +156,7 @@ fn a_jobset_is_ready_again_although_a_succeeded_pod_was_deleted() {
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
     assert_eq!(outcome.blocked, Vec::<String>::new());
-    let ready = count(&records, |b| {
-        matches!(b, Body::AllReady { ready: true, .. })
-    });
+    let ready = count(&records, |b| matches!(b, Body::AllReady { ready: true, .. }));
     assert_eq!(ready, 2);
 }
 
@@ -182,8 +164,7 @@ fn a_jobset_is_ready_again_although_a_succeeded_pod_was_deleted() {
 #[test]
 fn a_zone_that_was_silent_for_hours_taints_the_last_silent_node_when_the_others_return() {
     let jobs = workers(1, 4, "backoffLimit: 0", &format!("containers: [{POD}]"));
-    let lost =
-        |n: u32| format!("  - {{at: 100s, partitionNode: {{node: node-00{n}, alias: n{n}}}}}\n");
+    let lost = |n: u32| format!("  - {{at: 100s, partitionNode: {{node: node-00{n}, alias: n{n}}}}}\n");
     let back = |n: u32| format!("  - {{at: 6h, returnNode: {{alias: n{n}}}}}\n");
     let faults = [lost(0), lost(1), lost(2), back(0), back(1)].concat();
     let (_, records) = play(
@@ -199,10 +180,7 @@ fn a_zone_that_was_silent_for_hours_taints_the_last_silent_node_when_the_others_
     });
     let at: Vec<f64> = tainted.map(|r| r.at.seconds() - 6.0 * 3600.0).collect();
     assert_eq!(at.len(), 1, "once: {at:?}");
-    assert!(
-        at[0] <= 5.0,
-        "tainted at the next period of the node monitor: {at:?}"
-    );
+    assert!(at[0] <= 5.0, "tainted at the next period of the node monitor: {at:?}");
 }
 
 /// Returns the explanations of blocked objects in a run with one pool of four nodes.
@@ -233,10 +211,7 @@ fn a_key_of_exclusive_placement_may_come_into_use_while_pods_run() {
         "",
         &format!("schedulingGates: [{{name: g}}]\n              {pod}"),
     );
-    let later = gated.replace(
-        "name: w\n",
-        "name: v\n      dependsOn: [{name: w, status: Ready}]\n",
-    );
+    let later = gated.replace("name: w\n", "name: v\n      dependsOn: [{name: w, status: Ready}]\n");
     let later = later.replace(
         "template:\n        spec:\n          parallelism",
         "template:\n        metadata: {annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: \
@@ -327,9 +302,7 @@ fn permanently_blocked_jobsets_have_a_reason() {
     );
     assert_eq!(
         blocked_explanations("containers: [{runFor: 60s}]", &exclusive),
-        [
-            "JobSet a is not ready: followers of Job a-w-0 are refused, because its leader pod has ended"
-        ]
+        ["JobSet a is not ready: followers of Job a-w-0 are refused, because its leader pod has ended"]
     );
 }
 
@@ -351,14 +324,8 @@ fn what_a_script_deletes_is_the_root_of_the_restart_that_follows() {
     };
     let fault = CauseKind::Fault { index: 0 };
     for (action, same) in [
-        (
-            "deletePod: {pod: a-w-0-1}",
-            "delete: {kind: Pod, name: a-w-0-1}",
-        ),
-        (
-            "deleteNode: {node: node-001}",
-            "delete: {kind: Node, name: node-001}",
-        ),
+        ("deletePod: {pod: a-w-0-1}", "delete: {kind: Pod, name: a-w-0-1}"),
+        ("deleteNode: {node: node-001}", "delete: {kind: Node, name: node-001}"),
     ] {
         let (one, other) = (root(action), root(same));
         assert_eq!(one.len(), 1, "{action}");
@@ -372,10 +339,7 @@ fn what_a_script_deletes_is_the_root_of_the_restart_that_follows() {
         assert_eq!(starts, [(fault, 60_000_000_000)], "{action}");
     }
     // The pods of the orphaned Job continue.
-    assert_eq!(
-        root("delete: {kind: Job, name: a-w-0, propagation: Orphan}"),
-        []
-    );
+    assert_eq!(root("delete: {kind: Job, name: a-w-0, propagation: Orphan}"), []);
 }
 
 /// The explanation names the blocking pod or node, the webhook's message, and the remedy.
@@ -431,9 +395,7 @@ fn a_pod_that_is_bound_to_a_full_node_holds_what_is_left() {
 #[test]
 fn a_job_that_is_being_deleted_begins_to_be_deleted_once() {
     let jobs = workers(1, 2, "backoffLimit: 0", &format!("containers: [{POD}]"));
-    let delete = |at, how| {
-        format!("  - {{at: {at}, delete: {{kind: Job, name: a-w-0, propagation: {how}}}}}\n")
-    };
+    let delete = |at, how| format!("  - {{at: {at}, delete: {{kind: Job, name: a-w-0, propagation: {how}}}}}\n");
     let held = "  - {at: 60s, patch: {kind: Job, name: a-w-0, merge: {metadata: {finalizers: [example.com/hold]}}}}\n";
     for (first, gone) in [(delete("60s", "Foreground").as_str(), 1), (held, 0)] {
         let script = first.to_owned() + &delete("60100ms", "Orphan");
@@ -451,7 +413,8 @@ fn a_job_that_is_being_deleted_begins_to_be_deleted_once() {
 #[test]
 fn a_pod_that_was_there_before_its_node_is_scheduled_when_the_node_comes() {
     let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
-    let node = "{apiVersion: v1, kind: Node, metadata: {name: late, labels: {pool: late}}, status: {allocatable: {cpu: 8}}}";
+    let node =
+        "{apiVersion: v1, kind: Node, metadata: {name: late, labels: {pool: late}}, status: {allocatable: {cpu: 8}}}";
     let pod = "{apiVersion: v1, kind: Pod, metadata: {name: lone}, spec: {nodeSelector: {pool: late}, containers: \
                [{name: c, image: i}]}}";
     let create = |object| format!("  - {{at: 60s, create: {{object: {object}}}}}\n");
@@ -465,18 +428,13 @@ fn a_pod_that_was_there_before_its_node_is_scheduled_when_the_node_comes() {
 fn a_jobset_that_is_submitted_while_another_has_its_name_is_refused() {
     let jobs = workers(1, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
     let spec = format!("spec:\n  replicatedJobs:\n{jobs}");
-    let first = format!(
-        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\n{spec}"
-    );
+    let first = format!("apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\n{spec}");
     let first = first.replace('\n', "\n        ");
     let script = format!("faults:\n- at: 1s\n  create:\n      jobSet:\n        {first}");
     let (outcome, records) = play_submitted(4, "20s", &script, &spec);
     let refused = |b: &Body| matches!(b, Body::JobSetRefused { .. });
     assert_eq!(count(&records, refused), 1);
-    assert_eq!(
-        count(&records, |b| matches!(b, Body::JobSetCreated { .. })),
-        1
-    );
+    assert_eq!(count(&records, |b| matches!(b, Body::JobSetCreated { .. })), 1);
     let said = "JobSet a was not created: jobsets.jobset.x-k8s.io \"a\" already exists";
     assert_eq!(outcome.warnings, [said]);
 }

@@ -32,9 +32,7 @@ fn try_play(objects: &str, jobset: &str) -> Result<Told, String> {
     let outcome = simulation.run(1, 0, &mut keep);
     let names = simulation.names();
     let told = |r: &SimulationRecord| match r.body {
-        Body::KubeEvent {
-            reason, message, ..
-        } => Some(format!("{}: {}", names.text(reason), names.text(message))),
+        Body::KubeEvent { reason, message, .. } => Some(format!("{}: {}", names.text(reason), names.text(message))),
         Body::PodCreateRejected { reason, .. } => Some(names.text(reason).to_owned()),
         _ => None,
     };
@@ -75,16 +73,9 @@ fn a_claim_that_is_refused_keeps_every_job_from_being_created() {
     let expected = "PVCCreationFailed: PersistentVolumeClaim \"data-js\" is invalid: spec.accessModes: Required value: \
                     at least 1 access mode is required";
     let said = told.events.iter().filter(|e| *e == expected).count();
-    assert!(
-        said > 2,
-        "the Event is repeated in each pass: {:?}",
-        told.events
-    );
+    assert!(said > 2, "the Event is repeated in each pass: {:?}", told.events);
     let stuck = told.outcome.blocked.join("\n");
-    assert!(
-        stuck.contains("spec.accessModes: Required value"),
-        "{stuck}"
-    );
+    assert!(stuck.contains("spec.accessModes: Required value"), "{stuck}");
 }
 
 #[test]
@@ -96,20 +87,15 @@ fn a_service_that_is_refused_keeps_every_job_from_being_created() {
         "",
         &format!("metadata: {{name: {name}}}\nspec: {{replicatedJobs: []}}\n"),
     );
-    let start = format!(
-        "HeadlessServiceCreationFailed: Service \"{name}\" is invalid: [metadata.name: Invalid value"
-    );
-    assert!(
-        told.events.iter().any(|e| e.starts_with(&start)),
-        "{:?}",
-        told.events
-    );
+    let start = format!("HeadlessServiceCreationFailed: Service \"{name}\" is invalid: [metadata.name: Invalid value");
+    assert!(told.events.iter().any(|e| e.starts_with(&start)), "{:?}", told.events);
 }
 
 /// The messages are those of the recording `cluster/cu-negative-priority`.
 #[test]
 fn a_negative_priority_becomes_a_label_that_the_api_server_refuses_for_every_pod() {
-    let class = "objects:\n  - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, value: -10}";
+    let class =
+        "objects:\n  - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, value: -10}";
     let told = play(class, &jobset("", "priorityClassName: low"));
     assert_eq!(pods(&told), 0);
     let expected = "Error creating: Pod \"js-w-0-0-x7k2p\" is invalid: metadata.labels: Invalid value: \"-10\": a valid label must be";
@@ -119,10 +105,7 @@ fn a_negative_priority_becomes_a_label_that_the_api_server_refuses_for_every_pod
         told.events
     );
     let stuck = told.outcome.blocked.join("\n");
-    assert!(
-        stuck.contains("all pods of Job js-w-0 are refused"),
-        "{stuck}"
-    );
+    assert!(stuck.contains("all pods of Job js-w-0 are refused"), "{stuck}");
     let other = play(class, &jobset("", ""));
     assert_eq!(pods(&other), 4, "{:?}", other.events);
 }
@@ -150,11 +133,7 @@ fn a_priority_without_its_class_is_forbidden() {
     let told = play("", &jobset("", "priority: 7"));
     assert_eq!(pods(&told), 0);
     let expected = "Error creating: pods \"js-w-0-0-\" is forbidden: the integer value of priority (7) must not be provided in pod spec";
-    assert!(
-        told.events.iter().any(|e| e.starts_with(expected)),
-        "{:?}",
-        told.events
-    );
+    assert!(told.events.iter().any(|e| e.starts_with(expected)), "{:?}", told.events);
     // Without a definition of the class, it is assumed to exist with the value in the pod spec.
     assert_eq!(
         pods(&play(
@@ -195,10 +174,7 @@ fn a_suspended_jobset_may_select_what_only_a_resume_makes_right() {
 #[test]
 fn quantities_in_every_notation_of_kubernetes_are_read() {
     for amount in ["129e6", "\"129e6\"", "1.29E8", "129M", "0.129G"] {
-        let text = jobset("", "").replace(
-            "accelerator: 4}",
-            &format!("accelerator: 4, memory: {amount}}}"),
-        );
+        let text = jobset("", "").replace("accelerator: 4}", &format!("accelerator: 4, memory: {amount}}}"));
         let told = play("", &text);
         assert_eq!(pods(&told), 4, "{amount}: {:?}", told.events);
     }

@@ -26,9 +26,7 @@ fn replayed(incident: &str, change: &str) -> Value {
 
 fn milestone<'j>(json: &'j Value, name: &str) -> &'j Value {
     let all = json["milestones"].as_array().expect("milestones");
-    all.iter()
-        .find(|m| m["name"] == name)
-        .expect("the milestone")
+    all.iter().find(|m| m["name"] == name).expect("the milestone")
 }
 
 fn imported(dir: &Path) -> String {
@@ -36,16 +34,7 @@ fn imported(dir: &Path) -> String {
     let kubectl = |file: &str| format!("tests/recordings/kubectl/{file}");
     let [jobsets, jobs, pods, events] =
         ["jobsets", "jobs", "pods", "events"].map(|kind| kubectl(&format!("watch-{kind}.json")));
-    let (code, _, errors) = run(&[
-        "recording",
-        "import",
-        &jobsets,
-        &jobs,
-        &pods,
-        &events,
-        "--out",
-        &out,
-    ]);
+    let (code, _, errors) = run(&["recording", "import", &jobsets, &jobs, &pods, &events, "--out", &out]);
     assert_eq!(code, Some(0), "{errors}");
     out
 }
@@ -56,12 +45,7 @@ fn replay_with_another_strategy_changes_only_dependent_results() {
     let incident = imported(&dir);
     let blocking = replayed(&incident, "strategy=BlockingRecreate");
     // Both runs are equal until Jobs are recreated; then the first Job waits until the last old one is removed.
-    for same in [
-        "failureTarget",
-        "jobFailed",
-        "restartCounted",
-        "lastJobGone",
-    ] {
+    for same in ["failureTarget", "jobFailed", "restartCounted", "lastJobGone"] {
         assert_eq!(milestone(&blocking, same)["difference_s"], 0.0, "{same}");
     }
     let first = milestone(&blocking, "firstJobCreated");
@@ -72,10 +56,7 @@ fn replay_with_another_strategy_changes_only_dependent_results() {
     assert!(first["recorded_s"].is_number() && first["asItWas_s"].is_number());
     let in_place = replayed(&incident, "strategy=InPlaceRestart");
     assert!(milestone(&in_place, "jobFailed")["counterfactual_s"].is_null());
-    let (was, with) = (
-        &in_place["total"]["asItWas_s"],
-        &in_place["total"]["counterfactual_s"],
-    );
+    let (was, with) = (&in_place["total"]["asItWas_s"], &in_place["total"]["counterfactual_s"]);
     assert!(with.as_f64() < was.as_f64(), "{with} {was}");
     // A recorded fault occurs only once, whatever state it meets.
     let restarts = in_place["metrics"].as_array().expect("metrics");
@@ -110,10 +91,7 @@ fn contradictory_options_are_rejected() {
     let dir = scratch("replay-refused");
     let incident = imported(&dir);
     let out = dir.join("run").display().to_string();
-    assert_eq!(
-        run(&["run", "scenarios/first-steps.yaml", "--out", &out]).0,
-        Some(0)
-    );
+    assert_eq!(run(&["run", "scenarios/first-steps.yaml", "--out", &out]).0, Some(0));
     for (what, change, expected) in [
         (&incident, "script.startMs=5", "is the incident itself"),
         (
@@ -126,11 +104,7 @@ fn contradictory_options_are_rejected() {
             "spec.failurePolicy.restartStrategie=Recreate",
             "unknown field",
         ),
-        (
-            &incident,
-            "strategy=Hope",
-            "\"Hope\" is not a restart strategy",
-        ),
+        (&incident, "strategy=Hope", "\"Hope\" is not a restart strategy"),
         (
             &incident,
             "controlPlane.kubeScheduler.qps=-1",
@@ -155,9 +129,6 @@ fn contradictory_options_are_rejected() {
         "--counterfactual",
         "strategy=Recreate",
     ]);
-    assert!(
-        code == Some(2) && errors.contains("is not a run directory"),
-        "{errors}"
-    );
+    assert!(code == Some(2) && errors.contains("is not a run directory"), "{errors}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

@@ -28,22 +28,12 @@ fn long_name() -> String {
 fn overlong_name_only_shifts_its_own_row() {
     let variant = format!("{}: timing.plegPeriod=2s", long_name());
     run(
-        &[
-            "compare",
-            SCENARIO,
-            "--variant",
-            &variant,
-            "--seeds",
-            "2",
-            "--quiet",
-        ],
+        &["compare", SCENARIO, "--variant", &variant, "--seeds", "2", "--quiet"],
         0,
     );
     let axis = format!("metadata.description=a,{}", long_name());
     for second in [&[][..], &["--grid", "timing.plegPeriod=1s,2s"]] {
-        let mut words = vec![
-            "sweep", SCENARIO, "--seeds", "2", "--quiet", "--grid", &axis,
-        ];
+        let mut words = vec!["sweep", SCENARIO, "--seeds", "2", "--quiet", "--grid", &axis];
         words.extend(second);
         run(&words, 0);
     }
@@ -53,10 +43,7 @@ fn overlong_name_only_shifts_its_own_row() {
     assert_ne!(named, text);
     let place = fs::canonicalize("scenarios").unwrap();
     let named = named
-        .replace(
-            "../topologies",
-            &format!("{}/../topologies", place.display()),
-        )
+        .replace("../topologies", &format!("{}/../topologies", place.display()))
         .replace("manifests/", &format!("{}/manifests/", place.display()));
     let file = dir.join("named.yaml");
     fs::write(&file, named).unwrap();
@@ -73,25 +60,15 @@ fn nodes_with_more_digits_than_a_pool_can_count_are_imported_by_name() {
              \"pods\":\"110\"}},\"conditions\":[{{\"type\":\"Ready\",\"status\":\"True\"}}]}}}}"
         )
     };
-    let list = format!(
-        "{{\"kind\":\"NodeList\",\"items\":[{},{}]}}",
-        node(0),
-        node(1)
-    );
+    let list = format!("{{\"kind\":\"NodeList\",\"items\":[{},{}]}}", node(0), node(1));
     let output = run_with_stdin(&["topology", "import", "-"], &list);
-    assert_ne!(
-        output.status.code(),
-        Some(1),
-        "{:.500}",
-        output_text(&output)
-    );
+    assert_ne!(output.status.code(), Some(1), "{:.500}", output_text(&output));
 }
 
 #[test]
 fn what_cannot_be_placed_has_its_exit_code_in_why_too() {
     let manifest = "scenarios/manifests/exclusive-workers.yaml";
-    let selector =
-        "spec.replicatedJobs[0].template.spec.template.spec.nodeSelector={example.com/none: x}";
+    let selector = "spec.replicatedJobs[0].template.spec.template.spec.nodeSelector={example.com/none: x}";
     for command in ["why", "run"] {
         let arguments = [command, "-f", manifest, "-t", "small-16", "--set", selector];
         let output = run(&arguments, 4);
@@ -106,11 +83,7 @@ fn what_cannot_be_placed_has_its_exit_code_in_why_too() {
 #[test]
 fn a_scenario_is_told_how_it_can_be_compared_with_a_run() {
     let output = run(&["diff", SCENARIO, SCENARIO], 2);
-    assert!(
-        output_text(&output).contains("--out DIR"),
-        "{}",
-        output_text(&output)
-    );
+    assert!(output_text(&output).contains("--out DIR"), "{}", output_text(&output));
 }
 
 #[cfg(unix)]
@@ -144,15 +117,7 @@ fn what_a_message_quotes_of_a_file_has_a_limit() {
     );
     fs::write(&file, text).unwrap();
     let page = dir.join("page.html");
-    let output = run(
-        &[
-            "report",
-            file.to_str().unwrap(),
-            "--html",
-            page.to_str().unwrap(),
-        ],
-        2,
-    );
+    let output = run(&["report", file.to_str().unwrap(), "--html", page.to_str().unwrap()], 2);
     assert!(output.stderr.len() < 2000, "{} bytes", output.stderr.len());
     fs::remove_dir_all(dir).unwrap();
 }
@@ -219,14 +184,7 @@ fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {
     let parent = dir.join("gone");
     let out = parent.join("o.svg");
     let output = run(
-        &[
-            "plot",
-            "gantt",
-            SCENARIO,
-            "--out",
-            out.to_str().unwrap(),
-            "--quiet",
-        ],
+        &["plot", "gantt", SCENARIO, "--out", out.to_str().unwrap(), "--quiet"],
         2,
     );
     assert!(
@@ -281,12 +239,7 @@ fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
     let (list, place) = (list.to_str().unwrap(), place.to_str().unwrap());
     let trace = format!("{place}.perfetto-trace");
     let gang = "tests/it/reduced/gang.yaml";
-    let target = [
-        "--target",
-        "goodput.p10 >= 0.5",
-        "--path",
-        "parameters.spares=1..2",
-    ];
+    let target = ["--target", "goodput.p10 >= 0.5", "--path", "parameters.spares=1..2"];
     for arguments in [
         &["report", SCENARIO, "--perfetto", &trace][..],
         &["topology", "import", list, "--out", place],
@@ -296,16 +249,11 @@ fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
         let limited = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
         let mut command = std::process::Command::new("sh");
         command.args(["-c", limited, env!("CARGO_BIN_EXE_jobset-sim")]);
-        command
-            .args(arguments)
-            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR"));
         let output = command.output().unwrap();
         let told = output_text(&output);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(
-            told.contains("error: cannot write "),
-            "{arguments:?}: {told}"
-        );
+        assert!(told.contains("error: cannot write "), "{arguments:?}: {told}");
         assert_eq!(fs::read_dir(&out).unwrap().count(), 0, "{arguments:?}");
     }
     fs::write(out.join("o"), "x").unwrap();
@@ -375,10 +323,7 @@ fn restarts_written_by_a_user_are_not_attributed_to_a_job() {
     fs::write(&file, scenario).unwrap();
     let output = run(&["run", file.to_str().unwrap(), "--quiet"], 0);
     let told = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        told.contains("status.restarts set to 3 by another client"),
-        "{told}"
-    );
+    assert!(told.contains("status.restarts set to 3 by another client"), "{told}");
     assert!(!told.contains("Job ?"), "{told}");
     fs::remove_dir_all(dir).unwrap();
 }
@@ -475,8 +420,7 @@ fn a_restart_that_a_deleted_job_brings_begins_with_the_deletion() {
     let restarts = restarts_of("job-gone", job, script);
     let start = restarts[0]["start_time"].as_str().unwrap();
     assert!(start.starts_with("60.0") || start == "60", "{restarts}");
-    let script =
-        "faults: [{at: 1m, jobCondition: {job: a-w-0, type: FailureTarget, reason: Lost}}]";
+    let script = "faults: [{at: 1m, jobCondition: {job: a-w-0, type: FailureTarget, reason: Lost}}]";
     let restarts = restarts_of("job-gone", job, script);
     let start = restarts[0]["start_time"].as_str().unwrap();
     assert!(start.starts_with("60.0") || start == "60", "{restarts}");

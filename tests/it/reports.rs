@@ -47,17 +47,12 @@ fn assert_self_contained(page: &str) {
         let kept = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
         assert!(!kept.contains(foreign), "{foreign}");
     }
-    assert_eq!(
-        page.matches("<script>").count(),
-        1,
-        "a page has exactly one script"
-    );
+    assert_eq!(page.matches("<script>").count(), 1, "a page has exactly one script");
     for tag in [
         "html", "body", "main", "section", "table", "svg", "figure", "p", "td", "ul", "div",
     ] {
         let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
-        let opened =
-            page.matches(&format!("{open} ")).count() + page.matches(&format!("{open}>")).count();
+        let opened = page.matches(&format!("{open} ")).count() + page.matches(&format!("{open}>")).count();
         assert_eq!(opened, page.matches(&close).count(), "{tag}");
     }
 }
@@ -73,18 +68,9 @@ fn a_report_is_one_file_with_the_seconds_of_run_and_the_path_of_why() {
     assert!(page == text(&b), "the same inputs give the same bytes");
     assert_self_contained(&page);
     let told = run_ok(&["run", SMALL]);
-    let digest = told
-        .split("digest ")
-        .nth(1)
-        .unwrap()
-        .split(')')
-        .next()
-        .unwrap();
+    let digest = told.split("digest ").nth(1).unwrap().split(')').next().unwrap();
     assert!(page.contains(digest), "{digest}");
-    let title = told
-        .lines()
-        .find(|l| l.starts_with("Restart 1 of"))
-        .unwrap();
+    let title = told.lines().find(|l| l.starts_with("Restart 1 of")).unwrap();
     assert!(page.contains(title), "{title}");
     let why = run_ok(&["why", SMALL, "--path-only"]);
     let spans = why
@@ -93,12 +79,7 @@ fn a_report_is_one_file_with_the_seconds_of_run_and_the_path_of_why() {
         .unwrap();
     let spans = spans.trim().split(',').next().unwrap();
     assert!(page.contains(spans), "{spans}");
-    for section in [
-        "Critical path",
-        "Main events",
-        "Relevant assumptions",
-        "Reproduce",
-    ] {
+    for section in ["Critical path", "Main events", "Relevant assumptions", "Reproduce"] {
         assert!(page.contains(&format!("{section}</h2>")), "{section}");
     }
     fs::remove_dir_all(dir).unwrap();
@@ -112,14 +93,7 @@ fn a_run_directory_is_reported_as_its_scenario_is_and_has_its_waterfall() {
     run_ok(&["run", SMALL, "--seed", "7", "--out", &name(&out)]);
     let drawn = text(&out.join("waterfall.svg"));
     assert!(drawn.contains("Restart 1 of JobSet") && drawn.contains("seed 7"));
-    run_ok(&[
-        "report",
-        &name(&out),
-        "--html",
-        &name(&page),
-        "--md",
-        &name(&md),
-    ]);
+    run_ok(&["report", &name(&out), "--html", &name(&page), "--md", &name(&md)]);
     let digest = text(&out.join("summary.json"));
     let digest = digest.split("\"digest\": \"").nth(1).unwrap()[..16].to_owned();
     assert!(text(&page).contains(&digest) && text(&md).contains(&digest));
@@ -178,26 +152,13 @@ fn markup_in_names_is_escaped_in_pages() {
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     fs::write(dir.join("s.yaml"), HOSTILE).unwrap();
     fs::write(dir.join("jobset.yaml"), JOBSET).unwrap();
-    run_ok(&[
-        "report",
-        &at("s.yaml"),
-        "--html",
-        &at("r.html"),
-        "--md",
-        &at("r.md"),
-    ]);
+    run_ok(&["report", &at("s.yaml"), "--html", &at("r.html"), "--md", &at("r.md")]);
     run_ok(&["plot", "waterfall", &at("s.yaml"), "--out", &at("w.svg")]);
     let page = text(&dir.join("r.html"));
     assert_self_contained(&page.replace("src=x", "").replace("javascript:", ""));
     for file in ["r.html", "r.md", "w.svg"] {
         let text = text(&dir.join(file));
-        for raw in [
-            "<script>alert",
-            "<img",
-            "<b onmouseover",
-            "\u{202e}",
-            "\u{7}",
-        ] {
+        for raw in ["<script>alert", "<img", "<b onmouseover", "\u{202e}", "\u{7}"] {
             assert!(!text.contains(raw), "{file}: {raw:?}");
         }
     }
@@ -211,41 +172,19 @@ fn what_cannot_be_written_is_refused_by_name() {
     let dir = scratch("report-refused");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     for (arguments, says) in [
-        (
-            vec!["report", SMALL, "--html", &at("r.txt")],
-            "must end with .html",
-        ),
+        (vec!["report", SMALL, "--html", &at("r.txt")], "must end with .html"),
         (vec!["report", SMALL], "--html"),
         (
             vec!["report", "scenarios", "--html", &at("r.html")],
             "is not a run directory",
         ),
+        (vec!["plot", "waterfall", SMALL, "--out", &at("w.pdf")], "SVG (.svg)"),
         (
-            vec!["plot", "waterfall", SMALL, "--out", &at("w.pdf")],
-            "SVG (.svg)",
-        ),
-        (
-            vec![
-                "plot",
-                "waterfall",
-                SMALL,
-                "--out",
-                &at("w.svg"),
-                "--restart",
-                "9",
-            ],
+            vec!["plot", "waterfall", SMALL, "--out", &at("w.svg"), "--restart", "9"],
             "restart numbers start at 1",
         ),
         (
-            vec![
-                "plot",
-                "waterfall",
-                SMALL,
-                "--out",
-                &at("w.svg"),
-                "--size",
-                "1x1",
-            ],
+            vec!["plot", "waterfall", SMALL, "--out", &at("w.svg"), "--size", "1x1"],
             "WIDTHxHEIGHT",
         ),
         (
@@ -293,44 +232,16 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
     let dir = scratch("report-many");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let compared = "scenarios/compare-one-failure.yaml";
-    run_ok(&[
-        "compare",
-        compared,
-        "--seeds",
-        "4",
-        "--quiet",
-        "--out",
-        &at("cmp"),
-    ]);
-    run_ok(&[
-        "report",
-        &at("cmp"),
-        "--html",
-        &at("c.html"),
-        "--md",
-        &at("c.md"),
-    ]);
+    run_ok(&["compare", compared, "--seeds", "4", "--quiet", "--out", &at("cmp")]);
+    run_ok(&["report", &at("cmp"), "--html", &at("c.html"), "--md", &at("c.md")]);
     let page = text(&dir.join("c.html"));
     assert_self_contained(&page);
     let summary = text(&dir.join("cmp/summary.json"));
-    let digest = summary
-        .split("digest\": ")
-        .nth(1)
-        .unwrap()
-        .split(',')
-        .next()
-        .unwrap();
+    let digest = summary.split("digest\": ").nth(1).unwrap().split(',').next().unwrap();
     let digest: u64 = digest.trim().parse().unwrap_or(0);
-    assert!(
-        digest == 0 || page.contains(&format!("{digest:016x}")),
-        "{digest:016x}"
-    );
+    assert!(digest == 0 || page.contains(&format!("{digest:016x}")), "{digest:016x}");
     assert!(text(&dir.join("c.md")).contains("](c.charts/differences.svg)"));
-    for told in [
-        "Relevant assumptions</h2>",
-        "depends on: ",
-        ">in-place</td>",
-    ] {
+    for told in ["Relevant assumptions</h2>", "depends on: ", ">in-place</td>"] {
         assert!(page.contains(told), "{told}");
     }
     let (drawn, again) = (at("d.svg"), dir.join("cmp/charts/differences.svg"));
@@ -339,29 +250,11 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
         fs::read(drawn).unwrap() == fs::read(again).unwrap(),
         "the chart must be the one that compare wrote"
     );
-    run_ok(&[
-        "plot",
-        "cdf",
-        SMALL,
-        compared,
-        "--seeds",
-        "4",
-        "--out",
-        &at("cdf.svg"),
-    ]);
-    run_ok(&[
-        "report",
-        "reports/ttr-baseline.json",
-        "--html",
-        &at("b.html"),
-    ]);
+    run_ok(&["plot", "cdf", SMALL, compared, "--seeds", "4", "--out", &at("cdf.svg")]);
+    run_ok(&["report", "reports/ttr-baseline.json", "--html", &at("b.html")]);
     let page = text(&dir.join("b.html"));
     assert_self_contained(&page);
-    for told in [
-        "Relevant assumptions</h2>",
-        "depends on: ",
-        "drain/1000/Recreate/",
-    ] {
+    for told in ["Relevant assumptions</h2>", "depends on: ", "drain/1000/Recreate/"] {
         assert!(page.replace("<wbr>", "").contains(told), "{told}");
     }
     run_ok(&[
@@ -374,10 +267,7 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
         &at("s.svg"),
     ]);
     let drawn = text(&dir.join("s.svg"));
-    assert!(
-        drawn.contains("drain: time to recover")
-            && drawn.contains("closed form: (nodes - 100) / 100 s")
-    );
+    assert!(drawn.contains("drain: time to recover") && drawn.contains("closed form: (nodes - 100) / 100 s"));
     for (arguments, says) in [
         (
             vec!["plot", "goodput", &at("cmp"), "--out", &at("x.svg")],

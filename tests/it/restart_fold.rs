@@ -7,8 +7,8 @@ use sim_analysis::metrics::restarts::restart::*;
 use sim_analysis::metrics::restarts::root_cause::FaultHarm;
 use sim_base::*;
 use sim_engine::record::{
-    Body, DeletionActor, JobName, JobSetConditionType, NodeReady, RUN_ENDED, RecordNames,
-    RecordSink, RunOutcome, SimulationRecord, TicketSubject, TicketWait, WorkTicket,
+    Body, DeletionActor, JobName, JobSetConditionType, NodeReady, RUN_ENDED, RecordNames, RecordSink, RunOutcome,
+    SimulationRecord, TicketSubject, TicketWait, WorkTicket,
 };
 use sim_testkit::records::*;
 
@@ -278,8 +278,7 @@ fn the_path_of_a_restart_is_what_it_waited_for_and_adds_up() {
 fn blocked_restart_waits_from_its_last_record_for_the_outcomes_reason() {
     let mut fold = RestartFold::from_parts(vec![FaultHarm::MayBreakPods]);
     play(&dead_node(), &names(), &mut fold);
-    let why =
-        "pod train-workers-0-1 is terminating on node node-1, which does not answer; it stays";
+    let why = "pod train-workers-0-1 is terminating on node node-1, which does not answer; it stays";
     let outcome = ended(&[
         "JobSet train-2 is not ready: something else",
         &format!("JobSet train is not ready: {why}"),
@@ -290,10 +289,7 @@ fn blocked_restart_waits_from_its_last_record_for_the_outcomes_reason() {
     assert_eq!((r.ending, r.end), (RestartOutcome::Unfinished, s(1000)));
     assert_eq!(r.path.total(), r.total());
     let open = r.path.steps[r.path.steps.len() - 1];
-    assert_eq!(
-        (open.from, open.to, open.part),
-        (s(440), s(1000), PathPart::Open)
-    );
+    assert_eq!((open.from, open.to, open.part), (s(440), s(1000), PathPart::Open));
 }
 
 #[test]
@@ -318,10 +314,7 @@ fn restart_unfinished_at_the_time_limit_waits_for_pending_events() {
     let r = &restarts[0];
     assert_eq!(r.path.total(), r.total());
     let last = r.path.steps[r.path.steps.len() - 1];
-    assert_eq!(
-        (last.from, last.waited),
-        (s(440), TicketWait::ContainerStart)
-    );
+    assert_eq!((last.from, last.waited), (s(440), TicketWait::ContainerStart));
 }
 
 #[test]

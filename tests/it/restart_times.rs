@@ -43,10 +43,7 @@ pub fn restart_s(scenario: &sim_api::spec::ScenarioSpec) -> f64 {
     };
     let outcome = support::simulation(scenario).run(scenario.seed, 0, &mut watch);
     let (Some(failed), Some(ready)) = (watch.failed, watch.ready) else {
-        panic!(
-            "{}: no complete restart: {:?}",
-            scenario.name, outcome.blocked
-        );
+        panic!("{}: no complete restart: {:?}", scenario.name, outcome.blocked);
     };
     ready.since(failed).seconds()
 }

@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Words that have the form of a rule id, but are not rule ids.
-const NOT_RULE_PREFIXES: [&str; 10] = [
-    "BSD", "BSL", "DNS", "FNV", "KEP", "LGPL", "MIT", "MPL", "SHA", "UTF",
-];
+const NOT_RULE_PREFIXES: [&str; 10] = ["BSD", "BSL", "DNS", "FNV", "KEP", "LGPL", "MIT", "MPL", "SHA", "UTF"];
 
 /// Returns every rule of `docs/rules/`: its id and its text.
 pub fn documented_rules() -> BTreeMap<String, String> {
@@ -54,8 +52,8 @@ fn texts() -> Vec<(String, String)> {
             let written = ["rs", "md", "yaml", "txt", "toml"];
             let extension = path.extension().and_then(|e| e.to_str());
             if path.is_dir() {
-                let generated = path.ends_with("tests/recordings")
-                    || ["target", "node_modules", "dist"].contains(&&*name);
+                let generated =
+                    path.ends_with("tests/recordings") || ["target", "node_modules", "dist"].contains(&&*name);
                 if !generated && (!name.starts_with('.') || name == ".ci") {
                     folders.push(path);
                 }
@@ -104,8 +102,7 @@ fn every_section_of_kubernetes_md_that_is_cited_is_there() {
     let page = std::fs::read_to_string(page).expect("the page can be read");
     let heads = page.lines().filter(|l| l.starts_with("##"));
     let sections: BTreeSet<&str> = heads.filter_map(|l| l.split(' ').nth(1)).collect();
-    let citation =
-        Regex::new(r"kubernetes\.md`? (\d+(?:\.\d+)?(?:, \d+\.\d+)*)").expect("a pattern");
+    let citation = Regex::new(r"kubernetes\.md`? (\d+(?:\.\d+)?(?:, \d+\.\d+)*)").expect("a pattern");
     let (mut wrong, mut cited) = (Vec::new(), BTreeSet::new());
     for (file, text) in texts() {
         for found in citation.captures_iter(&text) {

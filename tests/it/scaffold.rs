@@ -42,11 +42,7 @@ fn a_scenario_for_each_example_runs_as_it_is_written_and_has_a_fault() {
         std::fs::write(dir.join("scenario.yaml"), &scenario).expect("the scenario can be written");
         let run = program(&["run", "scenario.yaml"], &dir);
         let told = text(&run.stdout);
-        assert!(
-            run.status.success(),
-            "{file}: {}\n{scenario}",
-            text(&run.stderr)
-        );
+        assert!(run.status.success(), "{file}: {}\n{scenario}", text(&run.stderr));
         assert!(told.contains("exits with code 1"), "{file}: {told}");
     }
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
@@ -112,10 +108,7 @@ fn findings_as_sarif_have_what_its_schema_requires() {
         assert_eq!(rules[index]["id"], result["ruleId"]);
         assert!(result["message"]["text"].is_string());
         let place = &result["locations"][0]["physicalLocation"];
-        assert_eq!(
-            place["artifactLocation"]["uri"],
-            "scenarios/manifests/traps.yaml"
-        );
+        assert_eq!(place["artifactLocation"]["uri"], "scenarios/manifests/traps.yaml");
         let region = &place["region"];
         let at = |key: &str| region[key].as_u64().expect("a number");
         assert!(at("startLine") >= 1 && at("startColumn") >= 1);

@@ -43,12 +43,7 @@ fn play(jobset: &str, rest: &str) -> (EndReason, String, u32, usize) {
     let outcome = simulation.run(1, 0, &mut DiscardSink);
     let js = &outcome.jobsets[0];
     let living = js.jobs.iter().filter(|j| j.exists).count();
-    (
-        outcome.end_reason,
-        js.terminal_state.to_string(),
-        js.restarts,
-        living,
-    )
+    (outcome.end_reason, js.terminal_state.to_string(), js.restarts, living)
 }
 
 #[test]
@@ -58,10 +53,7 @@ fn a_jobset_with_1024_replicated_jobs_restarts_and_completes() {
                 faults: [{afterReady: 5s, containerExit: {pod: js-r7-0-0, exitCode: 1}}]\nstop: {at: 6h}\n";
     let (end, terminal, restarts, living) = play(&jobset(&jobs), rest);
     assert_eq!(end, EndReason::AllJobSetsFinished);
-    assert_eq!(
-        (terminal.as_str(), restarts, living),
-        ("Completed", 1, 1024)
-    );
+    assert_eq!((terminal.as_str(), restarts, living), ("Completed", 1, 1024));
 }
 
 #[test]

@@ -12,11 +12,7 @@ fn assumptions(words: &[&str]) -> (Option<i32>, String, String) {
         .current_dir(env!("CARGO_MANIFEST_DIR"));
     let output = command.output().expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 fn json(words: &[&str]) -> Value {
@@ -49,10 +45,7 @@ fn most_influential_delay_is_listed_first() {
     let slope = first["effect"]["perPercent"].as_f64().expect("a number");
     assert!((slope - 0.6).abs() < 0.01, "{slope}");
     let agents = row(&all, "timing.agentBoot");
-    assert_eq!(
-        agents["effect"]["perPercent"], 0.0,
-        "no pod restarts in place"
-    );
+    assert_eq!(agents["effect"]["perPercent"], 0.0, "no pod restarts in place");
     assert_eq!(all["metric"]["name"], "restartLatency_s.p50");
 }
 
@@ -67,10 +60,7 @@ fn only_defaults_that_are_in_force_are_listed() {
         "--parameters-only",
     ]);
     let kcm = row(&stock, "controlPlane.kubeControllerManager.qps");
-    assert_eq!(
-        (&kcm["value"], &kcm["unit"]),
-        (&"20".into(), &"requests/s".into())
-    );
+    assert_eq!((&kcm["value"], &kcm["unit"]), (&"20".into(), &"requests/s".into()));
     let grace = row(&stock, "controlPlane.nodeMonitorGracePeriodSeconds");
     assert_eq!(grace["value"], "40");
     let rows = stock["parameters"].as_array().expect("rows");
@@ -132,20 +122,11 @@ fn a_run_directory_tables_and_wrong_metrics_are_answered() {
         assert!(line.chars().count() <= 100, "{line}");
     }
     let (_, csv, _) = assumptions(&[&path, "--parameters-only", "--format", "csv"]);
-    assert!(
-        csv.starts_with("id,value,unit,source,confidence,instead_of"),
-        "{csv}"
-    );
+    assert!(csv.starts_with("id,value,unit,source,confidence,instead_of"), "{csv}");
     let (_, md, _) = assumptions(&[&path, "--parameters-only", "--format", "md"]);
-    assert!(
-        md.contains("| `timing.plegPeriod` | 1s | documented |"),
-        "{md}"
-    );
+    assert!(md.contains("| `timing.plegPeriod` | 1s | documented |"), "{md}");
     let (code, _, err) = assumptions(&[&path, "--metric", "restartLatency_s.p5"]);
     assert_eq!(code, Some(2));
-    assert!(
-        err.contains("did you mean \"restartLatency_s.p50\""),
-        "{err}"
-    );
+    assert!(err.contains("did you mean \"restartLatency_s.p50\""), "{err}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

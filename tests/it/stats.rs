@@ -11,9 +11,7 @@ use sim_base::stats::normal::normal_quantile;
 use sim_base::stats::student::{t_two_sided, t_upper};
 use sim_base::stats::warnings::skewness;
 use sim_base::stats::wilcoxon::WilcoxonMethod;
-use sim_base::stats::{
-    PairedDifference, StudentMean, quantile, quantile_interval, sign_test, sorted, wilcoxon,
-};
+use sim_base::stats::{PairedDifference, StudentMean, quantile, quantile_interval, sign_test, sorted, wilcoxon};
 
 /// Maximum relative difference from SciPy's result.
 const TOLERANCE: f64 = 1e-10;
@@ -143,10 +141,7 @@ fn quantiles_intervals_and_skewness_of_samples_are_scipys() {
     let table: Samples = read(include_str!("stats/samples.yaml"));
     for s in table.samples {
         let ascending = sorted(s.values.clone());
-        for (p, expected) in [0.0, 0.1, 0.25, 0.5, 0.9, 0.95, 1.0]
-            .iter()
-            .zip(&s.quantiles)
-        {
+        for (p, expected) in [0.0, 0.1, 0.25, 0.5, 0.9, 0.95, 1.0].iter().zip(&s.quantiles) {
             let what = format!("{}, quantile {p}", s.name);
             assert_near(quantile(&ascending, *p).unwrap(), *expected, &what);
         }
@@ -244,11 +239,7 @@ fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
     // The values vary by hundreds, and their differences by one.
     let pairs = |difference: [f64; 4]| {
         let first = [100.0, 300.0, 500.0, 900.0];
-        let pairs: Vec<_> = first
-            .iter()
-            .zip(difference)
-            .map(|(a, d)| (*a, a + d))
-            .collect();
+        let pairs: Vec<_> = first.iter().zip(difference).map(|(a, d)| (*a, a + d)).collect();
         PairedDifference::from_pairs(&pairs).unwrap()
     };
     let clear = pairs([-5.0, -6.0, -5.0, -6.0]);
@@ -265,14 +256,8 @@ fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
         (None, None, 2.0)
     );
     let never = PairedDifference::from_pairs(&[(1.0, 1.0), (2.0, 2.0)]).unwrap();
-    assert_eq!(
-        (never.significant_order(), never.required_pairs()),
-        (None, None)
-    );
+    assert_eq!((never.significant_order(), never.required_pairs()), (None, None));
     let always = PairedDifference::from_pairs(&[(1.0, 2.0), (2.0, 3.0)]).unwrap();
-    assert_eq!(
-        always.significant_order(),
-        Some(std::cmp::Ordering::Greater)
-    );
+    assert_eq!(always.significant_order(), Some(std::cmp::Ordering::Greater));
     assert_eq!(PairedDifference::from_pairs(&[]), None);
 }

@@ -70,26 +70,18 @@ fn it_stops_at_breakpoints_and_says_what_brought_a_record_about() {
         lines.iter().any(|l| l.contains("  Fault ")),
         "the root cause must be the fault: {told}"
     );
+    assert!(told.contains("breakpoint 2: RestartCounted.restarts=2"), "{told}");
     assert!(
-        told.contains("breakpoint 2: RestartCounted.restarts=2"),
-        "{told}"
-    );
-    assert!(
-        told.trim_end()
-            .ends_with("breakpoint 1: RestartCounted.restarts=2"),
+        told.trim_end().ends_with("breakpoint 1: RestartCounted.restarts=2"),
         "{told}"
     );
 }
 
 #[test]
 fn objects_are_described_as_they_are_at_that_record() {
-    let commands =
-        "break PodFinished\ncontinue\nget pods\nget jobs\nget nodes\ndescribe jobset train\n";
+    let commands = "break PodFinished\ncontinue\nget pods\nget jobs\nget nodes\ndescribe jobset train\n";
     let told = step_output(&[], commands);
-    assert!(
-        told.contains("Failed") && told.contains("Running"),
-        "{told}"
-    );
+    assert!(told.contains("Failed") && told.contains("Running"), "{told}");
     for words in [
         "Replicated Jobs:",
         "Failure Policy:",
@@ -110,14 +102,8 @@ fn objects_are_described_as_they_are_at_that_record() {
         .and_then(|rest| rest.split(' ').next())
         .expect("a name");
     let short = name.rsplit_once('-').expect("a suffix").0;
-    let told = step_output(
-        &[],
-        &format!("break PodFinished\ncontinue\ndescribe pod {short}\n"),
-    );
-    assert!(
-        told.contains(&format!("Name:             {name}")),
-        "{told}"
-    );
+    let told = step_output(&[], &format!("break PodFinished\ncontinue\ndescribe pod {short}\n"));
+    assert!(told.contains(&format!("Name:             {name}")), "{told}");
     assert!(told.contains("Terminated (Error, exit code"), "{told}");
     assert!(told.contains("Controlled By:    Job/"), "{told}");
 }
@@ -127,16 +113,9 @@ fn at_the_end_everything_can_still_be_looked_at() {
     let told = step_output(&[], "continue\ndescribe jobset train\nget events\nwhere\n");
     assert!(told.starts_with("run ended at "), "{told}");
     assert!(told.contains("Restarts: 1"), "{told}");
-    assert!(
-        told.contains("FailedJobs") || told.contains("Warning"),
-        "{told}"
-    );
+    assert!(told.contains("FailedJobs") || told.contains("Warning"), "{told}");
     let done = run_step(&[], "continue\nnext\n");
-    assert_eq!(
-        done.status.code(),
-        Some(2),
-        "a run at its end has no next record"
-    );
+    assert_eq!(done.status.code(), Some(2), "a run at its end has no next record");
 }
 
 #[test]
@@ -174,10 +153,7 @@ fn step_and_run_give_equal_records() {
     let end = &summary["end"]["t_s"];
     let told = step_output(&[], "until 5m\ndescribe jobset train\ncontinue\n");
     let over = told.lines().last().expect("a line");
-    let seconds = over
-        .split("at ")
-        .nth(1)
-        .and_then(|rest| rest.split('s').next());
+    let seconds = over.split("at ").nth(1).and_then(|rest| rest.split('s').next());
     let seconds: f64 = seconds.and_then(|s| s.parse().ok()).expect("a time");
     let end = end.as_f64().expect("a number");
     assert!((seconds - end).abs() <= 0.001, "{over} {end}");

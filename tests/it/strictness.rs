@@ -19,9 +19,7 @@ fn play(file: &str, json: &Value, defaults: &RecordingDefaults) -> FileResult {
 }
 
 fn recordings() -> Vec<(String, Value)> {
-    let paths = ["decisions", "corner"]
-        .into_iter()
-        .flat_map(support::recordings);
+    let paths = ["decisions", "corner"].into_iter().flat_map(support::recordings);
     let read = paths.map(|path| {
         let text = std::fs::read_to_string(&path).expect("a recording can be read");
         let json = serde_json::from_str(&text).expect("a recording is JSON");
@@ -136,9 +134,7 @@ fn events_on_jobs_and_pods_are_compared() {
     ] {
         assert_difference_reported("events", |json| {
             let events = json["events"].as_array_mut()?;
-            let is_it = |e: &Value| {
-                e["reason"] == reason && e["object"].as_str().is_some_and(|o| o.starts_with(kind))
-            };
+            let is_it = |e: &Value| e["reason"] == reason && e["object"].as_str().is_some_and(|o| o.starts_with(kind));
             let at = events.iter().position(is_it)?;
             events.remove(at);
             Some(())
@@ -175,9 +171,8 @@ fn the_times_of_jobs_and_of_statuses_are_compared() {
     assert_difference_reported("times: status", |json| {
         let played = json["playedForMs"].as_u64()?;
         let log = json["log"].as_array_mut()?;
-        let with_condition = |e: &&mut Value| {
-            e[1] == "JobSet" && !e[4]["conditions"].as_array().is_none_or(Vec::is_empty)
-        };
+        let with_condition =
+            |e: &&mut Value| e[1] == "JobSet" && !e[4]["conditions"].as_array().is_none_or(Vec::is_empty);
         let mut statuses = log.iter_mut().filter(with_condition);
         delay_entry(statuses.next()?, played)
     });
@@ -210,10 +205,7 @@ fn warnings_of_the_api_server_are_compared() {
     };
     let all = count(&text);
     assert_eq!(all.equal, all.total);
-    let altered = text.replace(
-        "unknown field \\\"spec.foo\\\"\"",
-        "unknown field \\\"spec.fo\\\"\"",
-    );
+    let altered = text.replace("unknown field \\\"spec.foo\\\"\"", "unknown field \\\"spec.fo\\\"\"");
     assert_ne!(altered, text, "at least one case must have a warning");
     assert!(count(&altered).equal < all.total);
 }

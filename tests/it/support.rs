@@ -43,10 +43,7 @@ pub fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
 /// Reads a shipped scenario with overrides in the form of `--set`.
 pub fn scenario(name: &str, sets: &[(&str, &str)]) -> ScenarioSpec {
     let path = root().join("scenarios").join(format!("{name}.yaml"));
-    let sets: Vec<(String, String)> = sets
-        .iter()
-        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-        .collect();
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     match sim_inputs::read_scenario(&path, &sets) {
         Ok(loaded) => loaded.scenario,
         Err(errors) => panic!("{name}: {errors}"),
@@ -121,10 +118,7 @@ pub fn recordings_folder() -> PathBuf {
 /// Returns the recordings of one kind.
 pub fn recordings(kind: &str) -> Vec<PathBuf> {
     let found = files(&recordings_folder().join(kind), "json");
-    assert!(
-        !found.is_empty(),
-        "there are no recordings of the kind {kind}"
-    );
+    assert!(!found.is_empty(), "there are no recordings of the kind {kind}");
     found
 }
 

@@ -126,11 +126,7 @@ type Seen = Result<BTreeSet<String>, String>;
 type One = dyn Fn(u64, bool) -> Seen + Send + Sync;
 
 /// Runs the requested seeds.
-fn run_seeds(
-    test: &str,
-    usual: u64,
-    one: impl Fn(u64, bool) -> Seen + Send + Sync + 'static,
-) -> BTreeSet<String> {
+fn run_seeds(test: &str, usual: u64, one: impl Fn(u64, bool) -> Seen + Send + Sync + 'static) -> BTreeSet<String> {
     let only = number("SWARM_SEED");
     let first = number("SWARM_FIRST").unwrap_or(0);
     let seeds: Vec<u64> = match only {
@@ -234,9 +230,7 @@ fn run_seed(seed: u64, verbose: bool) -> Seen {
     let result = check_case_catching_panic(&case, false);
     if verbose {
         let small = match &result {
-            Err(problem) => shrink::shrink(&case, problem, |case| {
-                check_case_catching_panic(case, false).err()
-            }),
+            Err(problem) => shrink::shrink(&case, problem, |case| check_case_catching_panic(case, false).err()),
             Ok(_) => case,
         };
         println!("---\n{}", small.text());
@@ -362,9 +356,7 @@ fn check_case(case: &Case, verbose: bool) -> Seen {
     let mut simulation = sim_engine::SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
     let mut checker = Checker::new(&scenario);
     simulation.set_paranoid(true);
-    let run = catch_unwind(AssertUnwindSafe(|| {
-        simulation.run(case.seed, 0, &mut checker)
-    }));
+    let run = catch_unwind(AssertUnwindSafe(|| simulation.run(case.seed, 0, &mut checker)));
     if verbose {
         print_end(&checker, simulation.names());
     }
@@ -426,12 +418,7 @@ fn check_end_states(
     if outcome.end_reason == EndReason::TimeLimit && !case.may_go_on {
         return Err("the run does not end".to_owned());
     }
-    if case.may_go_on
-        && outcome
-            .blocked
-            .iter()
-            .any(|s| s.starts_with("time stands still"))
-    {
+    if case.may_go_on && outcome.blocked.iter().any(|s| s.starts_with("time stands still")) {
         return Ok(());
     }
     for (i, js) in outcome.jobsets.iter().enumerate() {
@@ -458,11 +445,7 @@ fn check_end_states(
                 .iter()
                 .any(|w| w.starts_with(&format!("{name}was not created")));
         let in_time = outcome.end_reason != EndReason::TimeLimit;
-        if js.deleted
-            && js.jobs.iter().any(|j| j.exists)
-            && in_time
-            && !case.leaves_pods_unfinished()
-        {
+        if js.deleted && js.jobs.iter().any(|j| j.exists) && in_time && !case.leaves_pods_unfinished() {
             return Err(format!("{name}is deleted, but its Jobs are not"));
         }
         let stuck = outcome.blocked.iter().find(|s| s.starts_with(&name));
@@ -470,18 +453,14 @@ fn check_end_states(
             // At the time limit, any state is permitted.
             _ if !in_time => {}
             None if !at_rest => {
-                return Err(format!(
-                    "{name}is neither at rest nor reported as blocked: {js:?}"
-                ));
+                return Err(format!("{name}is neither at rest nor reported as blocked: {js:?}"));
             }
             Some(why) => {
                 // Upstream's own blocked states (SU-1, SU-3) and endless restarts occur despite all repairs.
                 let own = why.contains("stays suspended after the resume");
                 let own = own || why.contains("is in a restart loop");
                 if expected.lives && !own {
-                    return Err(format!(
-                        "a JobSet is blocked although all damage was repaired: {why}"
-                    ));
+                    return Err(format!("a JobSet is blocked although all damage was repaired: {why}"));
                 }
                 if why.ends_with("the run ended before it was ready") {
                     return Err(format!("blocked without a reason: {why}"));

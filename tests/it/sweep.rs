@@ -87,17 +87,10 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
     let out = dir.join("out");
     while killed < kills {
         // The delay before a kill is pseudorandom.
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let after = Duration::from_micros((state >> 33) % (longest + 20_000));
         let before = journal(&unfinished(&out));
-        let all = [
-            &["sweep"],
-            &arguments[..],
-            &["--out", out.to_str().unwrap()],
-        ]
-        .concat();
+        let all = [&["sweep"], &arguments[..], &["--out", out.to_str().unwrap()]].concat();
         let mut command = program(&all);
         let child = command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = child.spawn().unwrap();
@@ -105,11 +98,7 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
         child.kill().unwrap();
         let ended = child.wait().unwrap();
         if out.exists() {
-            assert_same_files(
-                &out,
-                &whole,
-                "killed after the directory had its final name",
-            );
+            assert_same_files(&out, &whole, "killed after the directory had its final name");
         } else {
             let now = journal(&unfinished(&out));
             assert!(now.is_superset(&before), "no replication may be lost");
@@ -187,10 +176,7 @@ fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
         assert_success(&sweep(&all, &dir.join("shards/{shard}")));
     }
     let merged = dir.join("merged");
-    assert_success(&sweep(
-        &["merge", dir.join("shards").to_str().unwrap()],
-        &merged,
-    ));
+    assert_success(&sweep(&["merge", dir.join("shards").to_str().unwrap()], &merged));
     assert_same_files(&merged, &whole, "4 shards");
     fs::remove_dir_all(dir).unwrap();
 }
@@ -200,13 +186,7 @@ fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
 fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
     let dir = scratch("sweep-signal");
     let out = dir.join("out");
-    let many = [
-        FLEET,
-        "--seeds",
-        "100000",
-        "--grid",
-        "parameters.spares=0,2",
-    ];
+    let many = [FLEET, "--seeds", "100000", "--grid", "parameters.spares=0,2"];
     let all = [&["sweep"], &many[..], &["--out", out.to_str().unwrap()]].concat();
     let mut command = program(&all);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -228,15 +208,9 @@ fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
     assert!(kept > 0);
     let said = format!("{kept} of 600000 replications were finished and saved in");
     assert!(told.contains(&said), "{told}");
-    assert!(
-        told.contains("the same command resumes the sweep"),
-        "{told}"
-    );
+    assert!(told.contains("the same command resumes the sweep"), "{told}");
     // A different sweep does not resume this one.
-    let other = sweep(
-        &[FLEET, "--seeds", "99", "--grid", "parameters.spares=0,2"],
-        &out,
-    );
+    let other = sweep(&[FLEET, "--seeds", "99", "--grid", "parameters.spares=0,2"], &out);
     let told = String::from_utf8_lossy(&other.stderr);
     assert_eq!(other.status.code(), Some(2), "{told}");
     assert!(told.contains("replications (100000 and 99)"), "{told}");
@@ -269,10 +243,7 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
         assert_success(&sweep(&all, &dir.join("shards/{shard}")));
     }
     let merged = dir.join("merged");
-    assert_success(&sweep(
-        &["merge", dir.join("shards").to_str().unwrap()],
-        &merged,
-    ));
+    assert_success(&sweep(&["merge", dir.join("shards").to_str().unwrap()], &merged));
     assert_same_files(&merged, &whole, "2 shards");
     // The directory alone suffices to repeat the sweep.
     let inputs = whole.join("inputs");
@@ -309,10 +280,7 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     let two = shard("two", &["--shard", "2/2", "--seeds", "2"]);
     let more = shard("more", &["--shard", "2/2", "--seeds", "3"]);
     let third = shard("third", &["--shard", "2/3", "--seeds", "2"]);
-    let other = shard(
-        "other",
-        &["--shard", "2/2", "--seeds", "2", "--set", "job.recovery=3m"],
-    );
+    let other = shard("other", &["--shard", "2/2", "--seeds", "2", "--set", "job.recovery=3m"]);
     let twice = shard("twice", &["--shard", "1/2", "--seeds", "2"]);
     let refused = |dirs: &[&PathBuf], part: &str| {
         let names: Vec<&str> = dirs.iter().map(|d| d.to_str().unwrap()).collect();
@@ -339,10 +307,7 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     edit(&twice, &version, "\"version\": \"9.9.9\"");
     refused(&[&two, &twice], "program version");
     edit(&two, &version, "\"version\": \"9.9.9\"");
-    refused(
-        &[&two, &twice],
-        "merge shards with the version that simulated them",
-    );
+    refused(&[&two, &twice], "merge shards with the version that simulated them");
     edit(&two, "\"version\": \"9.9.9\"", &version);
     // A missing and a duplicate replication.
     let journal = two.join("journal");
@@ -359,9 +324,6 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     ));
     fs::rename(&two, dir.join("two.unfinished")).unwrap();
     fs::remove_dir_all(dir.join("merged")).unwrap();
-    refused(
-        &[&one, &dir.join("two.unfinished")],
-        "is an unfinished shard",
-    );
+    refused(&[&one, &dir.join("two.unfinished")], "is an unfinished shard");
     fs::remove_dir_all(dir).unwrap();
 }

@@ -30,11 +30,7 @@ impl RecordSink for Chains {
     }
 
     fn ticket(&mut self, ticket: &WorkTicket) {
-        assert_eq!(
-            ticket.id as usize,
-            self.ends.len(),
-            "ids ascend without gaps"
-        );
+        assert_eq!(ticket.id as usize, self.ends.len(), "ids ascend without gaps");
         assert!(
             ticket.from <= ticket.granted && ticket.granted <= ticket.to,
             "{ticket:?}"
@@ -83,17 +79,11 @@ fn a_restarts_path_adds_up_to_the_restart_in_every_scenario() {
 
 #[test]
 fn asking_for_tickets_changes_nothing() {
-    for name in [
-        "first-steps",
-        "regime-grace-bound",
-        "regime-dead-node-bound",
-    ] {
+    for name in ["first-steps", "regime-grace-bound", "regime-dead-node-bound"] {
         let scenario = support::scenario(name, &[]);
         let mut simulation = support::simulation(&scenario);
         let without = simulation.run(scenario.seed, 0, &mut DiscardSink).digest;
-        let with = simulation
-            .run(scenario.seed, 0, &mut Chains::default())
-            .digest;
+        let with = simulation.run(scenario.seed, 0, &mut Chains::default()).digest;
         assert_eq!(without, with, "{name}");
     }
 }

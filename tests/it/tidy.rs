@@ -97,10 +97,7 @@ fn restricted_names_occur_only_in_permitted_files() {
             let allowed = places
                 .iter()
                 .any(|p| path == *p || (p.ends_with('/') && path.starts_with(p)));
-            assert!(
-                allowed || !names_word(&code, what),
-                "{path} must not use {what}"
-            );
+            assert!(allowed || !names_word(&code, what), "{path} must not use {what}");
         }
     }
 }
@@ -140,22 +137,14 @@ fn every_module_says_first_what_it_is_for() {
 fn public_crates_deny_missing_docs() {
     let files = rust_files("src");
     let denies = |text: &str| text.contains("#![deny(missing_docs)]");
-    let text_of = |path: &str| {
-        files
-            .iter()
-            .find(|(p, _)| p == path)
-            .map(|(_, t)| t.as_str())
-    };
+    let text_of = |path: &str| files.iter().find(|(p, _)| p == path).map(|(_, t)| t.as_str());
     // Whether the file, or a module that contains it, denies missing documentation.
     let is_documented = |path: &str| {
         let folders = Path::new(path).ancestors().skip(1).map(Path::display);
         let mut around = folders.flat_map(|f| [format!("{f}/mod.rs"), format!("{f}.rs")]);
         text_of(path).is_some_and(denies) || around.any(|f| text_of(&f).is_some_and(denies))
     };
-    let promised = code(
-        "src/program/lib.rs",
-        text_of("src/program/lib.rs").expect("a library"),
-    );
+    let promised = code("src/program/lib.rs", text_of("src/program/lib.rs").expect("a library"));
     let uses = promised.split("pub use ").skip(1);
     let mut count = 0;
     for text in uses.filter_map(|u| u.split(';').next()) {
@@ -170,8 +159,7 @@ fn public_crates_deny_missing_docs() {
             count += 1;
             // The engine re-exports some types of the policies.
             let declaring = |folder: &str| {
-                let is_here =
-                    |f: &&(String, String)| f.0.starts_with(folder) && declares(&f.1, name);
+                let is_here = |f: &&(String, String)| f.0.starts_with(folder) && declares(&f.1, name);
                 files.iter().find(is_here)
             };
             let found = declaring(&folder).or_else(|| declaring("src/policy/"));
@@ -221,10 +209,7 @@ fn files_and_lines_are_short_enough_to_read() {
     }
     assert!(long.is_empty(), "too long:\n{}", long.join("\n"));
     for (path, _) in LONG_FILES {
-        assert!(
-            root().join(path).exists(),
-            "{path} is listed, but does not exist"
-        );
+        assert!(root().join(path).exists(), "{path} is listed, but does not exist");
     }
 }
 

@@ -80,10 +80,7 @@ fn without_faults_a_job_takes_its_work_and_its_checkpoints() {
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
     assert!(training.done);
     assert_eq!(training.saved_steps, Some(3600));
-    assert_eq!(
-        (training.starts, training.interruptions, training.commits),
-        (1, 0, 24)
-    );
+    assert_eq!((training.starts, training.interruptions, training.commits), (1, 0, 24));
     let begin = log.first(|b| matches!(b, Body::TrainingStarted { .. }));
     let done = log.first(|b| matches!(b, Body::TrainingDone { .. }));
     // 24 segments with a checkpoint of 2 s each, plus the commit delay of the last checkpoint.
@@ -126,17 +123,9 @@ fn an_interruption_takes_back_the_steps_since_the_last_complete_checkpoint_and_n
         assert_eq!(kept, Duration::from_secs(saved), "at {at}");
         let lost = (reached - kept).seconds();
         assert_close("lost", seconds(&outcome, TrainingPhase::Lost), lost);
-        assert_close(
-            "productive",
-            seconds(&outcome, TrainingPhase::Productive),
-            21_600.0,
-        );
+        assert_close("productive", seconds(&outcome, TrainingPhase::Productive), 21_600.0);
         let restored = if saved > 0 { 30.0 } else { 0.0 };
-        assert_close(
-            "restore",
-            seconds(&outcome, TrainingPhase::Restore),
-            restored,
-        );
+        assert_close("restore", seconds(&outcome, TrainingPhase::Restore), restored);
         // After the restart, only the unsaved work is repeated.
         let saves = (0..).take_while(|n| n * 902 + 900 < at as i64 - 80).count() as f64;
         let in_save = (at as f64 - 80.0 - 900.0 - (saves - 1.0) * 902.0).clamp(0.0, 2.0);
@@ -147,11 +136,7 @@ fn an_interruption_takes_back_the_steps_since_the_last_complete_checkpoint_and_n
         };
         let left = (21_600 - saved) as f64;
         let expected = first + (left / 900.0).ceil() * 2.0 + 60.0;
-        assert_close(
-            "checkpoints",
-            seconds(&outcome, TrainingPhase::Checkpoint),
-            expected,
-        );
+        assert_close("checkpoints", seconds(&outcome, TrainingPhase::Checkpoint), expected);
     }
 }
 
@@ -168,16 +153,9 @@ fn the_time_of_a_job_and_that_of_all_accelerators_close() {
             let (outcome, _) = play(&scenario, seed);
             let training = &outcome.training[0];
             let spent: u64 = training.spent_ns.iter().sum();
-            assert_eq!(
-                spent,
-                training.end.since(training.submitted).0,
-                "seed {seed}"
-            );
+            assert_eq!(spent, training.end.since(training.submitted).0, "seed {seed}");
             let installed = u128::from(outcome.ledger.accelerators) * u128::from(outcome.end.0);
-            assert_eq!(
-                outcome.ledger.accelerator_ns.iter().sum::<u128>(),
-                installed
-            );
+            assert_eq!(outcome.ledger.accelerator_ns.iter().sum::<u128>(), installed);
             // The accelerators of the four pods are accounted to the phases of the job.
             let booked = |category| outcome.ledger.accelerator_ns[category as usize];
             for (category, phase) in [
@@ -186,10 +164,7 @@ fn the_time_of_a_job_and_that_of_all_accelerators_close() {
                 (LedgerCategory::Checkpoint, TrainingPhase::Checkpoint),
                 (LedgerCategory::Restore, TrainingPhase::Restore),
                 (LedgerCategory::Compile, TrainingPhase::Compile),
-                (
-                    LedgerCategory::Initialization,
-                    TrainingPhase::Initialization,
-                ),
+                (LedgerCategory::Initialization, TrainingPhase::Initialization),
             ] {
                 let job = u128::from(training.ns(phase)) * 4;
                 assert_eq!(booked(category), job, "seed {seed}, {}", phase.as_str());
@@ -231,10 +206,7 @@ fn a_process_that_ends_stops_all_accelerators_at_once() {
         assert_eq!(end.since(begin), Duration::from_secs(100), "{fault}");
         let waits = outcome.ledger.accelerator_ns[LedgerCategory::Waiting as usize];
         let dead = outcome.ledger.accelerator_ns[LedgerCategory::Unhealthy as usize];
-        assert!(
-            waits > 0 && (dead > 0) == fault.starts_with("crash"),
-            "{fault}"
-        );
+        assert!(waits > 0 && (dead > 0) == fault.starts_with("crash"), "{fault}");
     }
 }
 
@@ -243,10 +215,7 @@ fn containers_that_start_again_in_their_pod_interrupt_the_job_too() {
     let text = "training: {work: 1h, checkpoint: {every: 10m}}\nfaults: [{afterReady: 15m, containerExit: \
         {pod: train-w-0-1, exitCode: 1}}]\nstop: {at: 1d, when: AllJobSetsFinished}\n";
     let (outcome, log) = play(&scenario_with(4, "restartPolicy: OnFailure", text), 1);
-    assert_eq!(
-        outcome.jobsets[0].restarts, 0,
-        "the JobSet must not restart"
-    );
+    assert_eq!(outcome.jobsets[0].restarts, 0, "the JobSet must not restart");
     assert_eq!(outcome.training[0].interruptions, 1);
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 300.0);
     assert_eq!(log.count(|b| matches!(b, Body::TrainingStarted { .. })), 2);
@@ -282,11 +251,7 @@ fn a_suspended_jobset_is_told_apart_from_one_that_recovers() {
         {afterReady: 45m, resumeJobSet: {name: train}}]\nstop: {at: 1d, when: AllJobSetsFinished}\n";
     let (outcome, _) = play(&scenario(text), 1);
     assert!(outcome.training[0].done);
-    assert_close(
-        "lost",
-        (seconds(&outcome, TrainingPhase::Lost) / 10.0).round(),
-        30.0,
-    );
+    assert_close("lost", (seconds(&outcome, TrainingPhase::Lost) / 10.0).round(), 30.0);
     let suspended = seconds(&outcome, TrainingPhase::Suspended);
     assert!((1790.0..=1800.0).contains(&suspended), "{suspended}");
     assert!(seconds(&outcome, TrainingPhase::Recovery) < 60.0);
@@ -374,12 +339,9 @@ fn segments_take_the_time_that_daly_says() {
         let down = seconds(&outcome, TrainingPhase::Recovery);
         let d = down / f64::from(training.interruptions);
         let wall: f64 = training.spent_ns.iter().sum::<u64>() as f64 / SECOND as f64;
-        let took = wall
-            - seconds(&outcome, TrainingPhase::Startup)
-            - seconds(&outcome, TrainingPhase::Ending);
+        let took = wall - seconds(&outcome, TrainingPhase::Startup) - seconds(&outcome, TrainingPhase::Ending);
         let first = (mean + d) * (libm::exp(restart / mean) - 1.0);
-        let segment =
-            (mean + d) * libm::exp(restart / mean) * (libm::exp((every + blocking) / mean) - 1.0);
+        let segment = (mean + d) * libm::exp(restart / mean) * (libm::exp((every + blocking) / mean) - 1.0);
         away.push(took / (first + segments * segment) - 1.0);
     }
     let n = away.len() as f64;

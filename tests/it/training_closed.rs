@@ -8,11 +8,7 @@ use sim_api::spec::ScenarioSpec;
 use sim_engine::record::*;
 
 /// Runs each replication of a scenario in parallel, and returns a value of each outcome.
-fn map_replications<T: Send>(
-    scenario: &ScenarioSpec,
-    n: u64,
-    told: impl Fn(RunOutcome) -> T + Sync,
-) -> Vec<T> {
+fn map_replications<T: Send>(scenario: &ScenarioSpec, n: u64, told: impl Fn(RunOutcome) -> T + Sync) -> Vec<T> {
     let one = |replication| {
         let drawn = sim_engine::faults::draw_faults(scenario, 1, replication);
         told(support::simulation(&drawn).run(1, replication, &mut DiscardSink))
@@ -52,10 +48,8 @@ fn best_checkpoint_interval_agrees_with_lambert_w() {
             let training = &outcome.training[0];
             assert!(training.done);
             let wall: u64 = training.spent_ns.iter().sum();
-            let outside = seconds(&outcome, TrainingPhase::Startup)
-                + seconds(&outcome, TrainingPhase::Ending);
-            let down =
-                seconds(&outcome, TrainingPhase::Recovery) / f64::from(training.interruptions);
+            let outside = seconds(&outcome, TrainingPhase::Startup) + seconds(&outcome, TrainingPhase::Ending);
+            let down = seconds(&outcome, TrainingPhase::Recovery) / f64::from(training.interruptions);
             (wall as f64 / 1e9 - outside, down)
         });
         // 6.1, without failures during the restart: E[T] = (M + D) (exp((tau + C)/M) - 1) for each segment.
@@ -71,11 +65,7 @@ fn best_checkpoint_interval_agrees_with_lambert_w() {
     };
     let at_best = took(best);
     for every in [best / 4.0, best * 4.0] {
-        let more: Vec<f64> = took(every)
-            .iter()
-            .zip(&at_best)
-            .map(|(a, b)| a - b)
-            .collect();
+        let more: Vec<f64> = took(every).iter().zip(&at_best).map(|(a, b)| a - b).collect();
         let (more, error) = mean(&more);
         assert!(more > 3.0 * error, "{every}: {more} ± {error}");
     }
@@ -97,9 +87,7 @@ fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
         for (limit, chance) in chances.iter().enumerate() {
             let mut scenario = scenario_with(1, "restartPolicy: Never", &text);
             let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_mut();
-            policy
-                .expect("the JobSet has a failure policy")
-                .max_restarts = limit as i32;
+            policy.expect("the JobSet has a failure policy").max_restarts = limit as i32;
             let done = map_replications(&scenario, n, |outcome| outcome.training[0].done);
             let share = done.iter().filter(|done| **done).count() as f64 / n as f64;
             let error = (chance * (1.0 - chance) / n as f64).sqrt();
@@ -111,9 +99,7 @@ fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
         if saved == "Never" {
             // Without a limit, the expected number of restarts is exp(lambda W) - 1.
             let scenario = scenario_with(1, "restartPolicy: Never", &text);
-            let restarts = map_replications(&scenario, n, |outcome| {
-                f64::from(outcome.jobsets[0].restarts)
-            });
+            let restarts = map_replications(&scenario, n, |outcome| f64::from(outcome.jobsets[0].restarts));
             let (found, error) = mean(&restarts);
             let expected = libm::expm1(1.0);
             assert!(

@@ -54,13 +54,11 @@ fn booked_seconds(outcome: &RunOutcome, category: LedgerCategory) -> f64 {
 }
 
 const CRASH: &str = "faults: [{afterReady: 1000s, containerExit: {pod: train-w-2-1, exitCode: 1}}]";
-const BASIS: &str =
-    "work: 2h, initialization: 20s, compile: 40s, checkpoint: {every: 10m, restore: 30s}";
+const BASIS: &str = "work: 2h, initialization: 20s, compile: 40s, checkpoint: {every: 10m, restore: 30s}";
 
 #[test]
 fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
-    let training =
-        format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, reinitialization: 15s}}");
+    let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, reinitialization: 15s}}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
     let told = training_records(&log);
     assert_eq!(
@@ -142,10 +140,7 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
     // Some whole steps with three slices, then the rest with four.
     let degraded = told[5].0.since(told[4].0).seconds();
     let steps = degraded * 0.75;
-    assert!(
-        degraded < 60.0 && (steps - steps.round()).abs() < 1e-5,
-        "{degraded}"
-    );
+    assert!(degraded < 60.0 && (steps - steps.round()).abs() < 1e-5, "{degraded}");
     assert_close("rest", told[6].0.since(told[5].0).seconds(), 6600.0 - steps);
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
     // Another slice is lost before a checkpoint is complete: the work since the state in memory is lost as well.
@@ -157,25 +152,17 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
     // 600 s were saved. Then came a last call, some steps with three slices, and steps with four slices until 200 s
     // later.
     let mut interrupted = log.0.iter().filter_map(|r| match r.body {
-        Body::TrainingInterrupted { reached, kept, .. } => {
-            Some((reached.seconds(), kept.seconds()))
-        }
+        Body::TrainingInterrupted { reached, kept, .. } => Some((reached.seconds(), kept.seconds())),
         _ => None,
     });
-    let second = interrupted
-        .next_back()
-        .expect("the job is interrupted twice");
+    let second = interrupted.next_back().expect("the job is interrupted twice");
     assert_close("reached", second.0, 600.0 + steps + 198.0 - degraded);
     assert_close("kept", second.1, 600.0);
     let lost = seconds(&outcome, TrainingPhase::Lost) + seconds(&outcome, TrainingPhase::Degraded);
     let second = seconds(&outcome, TrainingPhase::Degraded) - 2.0 * degraded * 0.25;
     assert!(second.abs() < 30.0, "{second}");
     assert!(lost > 400.0 + 190.0, "{lost}");
-    assert_close(
-        "productive",
-        seconds(&outcome, TrainingPhase::Productive),
-        7200.0,
-    );
+    assert_close("productive", seconds(&outcome, TrainingPhase::Productive), 7200.0);
 }
 
 /// Checkpoint intervals are counted in steps, as in MaxText (`step % checkpoint_period`): a returning slice does not
@@ -188,9 +175,7 @@ fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
     // of work. The checkpoint of 1,200 s is due 450 s after the return of the fourth slice, not 600 s.
     let saved_by = |seconds: u64| {
         let exits = |after: u64, pod: &str| {
-            format!(
-                "- {{afterReady: {after}s, containerExit: {{pod: train-w-{pod}, exitCode: 1}}}}\n"
-            )
+            format!("- {{afterReady: {after}s, containerExit: {{pod: train-w-{pod}, exitCode: 1}}}}\n")
         };
         let (first, second) = (exits(1000, "2-1"), exits(seconds, "0-0"));
         let slow = "containers: [{jobIndex: 2, podIndex: 1, jobTry: 1, startAfter: 200s}]\n";
@@ -210,8 +195,7 @@ fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
 #[test]
 fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
     for regrow in ["NextCheckpoint", "AtOnce", "Never"] {
-        let training =
-            format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, regrow: {regrow}}}");
+        let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, regrow: {regrow}}}");
         let (outcome, restarts) = crate::training_kinds::restarts(&scenario(&training, CRASH), 1);
         let told = |phase: Phase| {
             restarts
@@ -237,27 +221,14 @@ fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
 #[test]
 fn with_too_few_slices_it_waits_and_a_last_call_waits_for_all() {
     // All four slices are required: the job is idle until the pod is back.
-    let (outcome, log) = play(
-        &scenario(&format!("{BASIS}, elastic: {{minSlices: 4}}"), CRASH),
-        1,
-    );
-    let all_or_nothing = [
-        "from 0s",
-        "4 of 4",
-        "15m40s saved 10m",
-        "from 10m",
-        "4 of 4",
-        "done",
-    ];
+    let (outcome, log) = play(&scenario(&format!("{BASIS}, elastic: {{minSlices: 4}}"), CRASH), 1);
+    let all_or_nothing = ["from 0s", "4 of 4", "15m40s saved 10m", "from 10m", "4 of 4", "done"];
     assert_eq!(record_texts(&training_records(&log)), all_or_nothing);
     let plain = play(&scenario(BASIS, CRASH), 1).0;
     assert_eq!(outcome.training[0].spent_ns, plain.training[0].spent_ns);
     assert_eq!(outcome.ledger, plain.ledger);
     // The pod is back within the 30 s of the last call.
-    let (_, log) = play(
-        &scenario(&format!("{BASIS}, elastic: {{minSlices: 3}}"), CRASH),
-        1,
-    );
+    let (_, log) = play(&scenario(&format!("{BASIS}, elastic: {{minSlices: 3}}"), CRASH), 1);
     assert_eq!(record_texts(&training_records(&log)), all_or_nothing);
 }
 
@@ -266,38 +237,20 @@ fn a_jobset_that_restarts_takes_all_slices_with_it() {
     let training = format!("{BASIS}, elastic: {{minSlices: 3}}");
     let (outcome, log) = play(&scenario_of(0, &training, CRASH), 1);
     assert_eq!(outcome.jobsets[0].restarts, 1);
-    let words = [
-        "from 0s",
-        "4 of 4",
-        "15m40s saved 10m",
-        "from 10m",
-        "4 of 4",
-        "done",
-    ];
+    let words = ["from 0s", "4 of 4", "15m40s saved 10m", "from 10m", "4 of 4", "done"];
     assert_eq!(self::record_texts(&training_records(&log)), words);
     assert_eq!(seconds(&outcome, TrainingPhase::Degraded), 0.0);
     // No slice has continued, so this is a normal start.
-    assert_close(
-        "initialization",
-        seconds(&outcome, TrainingPhase::Initialization),
-        40.0,
-    );
+    assert_close("initialization", seconds(&outcome, TrainingPhase::Initialization), 40.0);
 }
 
 #[test]
 fn a_slice_that_never_takes_part_again_ends_with_the_others() {
     let elastic = "elastic: {minSlices: 1, lastCall: 2s, regrow: Never}";
     let (outcome, log) = play(&scenario(&format!("{BASIS}, {elastic}"), CRASH), 1);
-    assert_eq!(
-        record_texts(&training_records(&log))[4..],
-        ["3 of 4", "done"]
-    );
+    assert_eq!(record_texts(&training_records(&log))[4..], ["3 of 4", "done"]);
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
-    assert_close(
-        "degraded",
-        seconds(&outcome, TrainingPhase::Degraded),
-        2200.0,
-    );
+    assert_close("degraded", seconds(&outcome, TrainingPhase::Degraded), 2200.0);
     // The accelerators of the waiting slice do no work.
     assert!(booked_seconds(&outcome, LedgerCategory::Waiting) > 2.0 * 6600.0 / 0.75 - 60.0);
 }
@@ -309,10 +262,7 @@ fn a_slice_without_its_machine_comes_back_when_the_machine_does() {
     let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s}}");
     let (outcome, log) = play(&scenario(&training, faults), 1);
     let told = training_records(&log);
-    assert_eq!(
-        record_texts(&told)[3..],
-        ["from 10m", "3 of 4", "4 of 4", "done"]
-    );
+    assert_eq!(record_texts(&told)[3..], ["from 10m", "3 of 4", "4 of 4", "done"]);
     assert!(told[5].0 > SimTime::ZERO + sim_base::Duration::from_secs(5000));
     assert_eq!(outcome.jobsets[0].restarts, 0);
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");

@@ -39,19 +39,13 @@ fn a_restart_is_followed_by_initialization_restore_and_the_steps_that_were_lost(
         assert_eq!(sum(Phase::Rendezvous), all - first);
         for restart in &restarts {
             let phases = restart.phases();
-            let pods: u64 = phases[..Phase::Rendezvous as usize]
-                .iter()
-                .map(|d| d.0)
-                .sum();
+            let pods: u64 = phases[..Phase::Rendezvous as usize].iter().map(|d| d.0).sum();
             assert_eq!(
                 pods,
                 restart.total().0,
                 "the phases of the pods must add up to the total"
             );
-            assert_eq!(
-                restart.next.is_some(),
-                restart.ending == RestartOutcome::Ready
-            );
+            assert_eq!(restart.next.is_some(), restart.ending == RestartOutcome::Ready);
         }
     }
 }
@@ -60,11 +54,7 @@ fn a_restart_is_followed_by_initialization_restore_and_the_steps_that_were_lost(
 fn without_a_training_job_nothing_follows_a_restart() {
     let text = "faults: [{afterReady: 1m, containerExit: {pod: train-w-0-1, exitCode: 1}}]\n";
     let (_, restarts) = restarts(&scenario(text), 1);
-    let none = |r: &RestartMetrics| {
-        r.phases()[Phase::Rendezvous as usize..]
-            .iter()
-            .all(|d| d.0 == 0)
-    };
+    let none = |r: &RestartMetrics| r.phases()[Phase::Rendezvous as usize..].iter().all(|d| d.0 == 0);
     assert!(restarts.len() == 1 && restarts.iter().all(none));
 }
 
@@ -76,11 +66,7 @@ fn steps_after_each_start_are_slower_and_the_rest_of_their_time_is_warm_up() {
         stop: {at: 2d, when: AllJobSetsFinished}\n";
     let (outcome, _) = play(&scenario(text), 1);
     assert_close("warm-up", seconds(&outcome, TrainingPhase::WarmUp), 400.0);
-    assert_close(
-        "work",
-        seconds(&outcome, TrainingPhase::Productive),
-        21_600.0,
-    );
+    assert_close("work", seconds(&outcome, TrainingPhase::Productive), 21_600.0);
     // 7,000 s of work were done, and 6,000 s were saved by five checkpoints at intervals of 20 minutes.
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 1000.0);
     let booked = outcome.ledger.accelerator_ns[LedgerCategory::WarmUp as usize];
@@ -140,19 +126,14 @@ fn losses_after_fault(fault: &str, nodes: u32) -> (f64, f64, f64) {
     let (outcome, log) = play(&scenario_with(nodes, "restartPolicy: OnFailure", &text), 1);
     let training = &outcome.training[0];
     assert!(training.done && training.interruptions >= 1, "{fault}");
-    assert_close(
-        "work",
-        seconds(&outcome, TrainingPhase::Productive),
-        36_000.0,
-    );
+    assert_close("work", seconds(&outcome, TrainingPhase::Productive), 36_000.0);
     let spent: u64 = training.spent_ns.iter().sum();
     assert_eq!(spent, training.end.since(training.submitted).0);
     let from = log.0.iter().rev().find_map(|r| match r.body {
         Body::TrainingStarted { from, .. } => Some(from.seconds()),
         _ => None,
     });
-    let [lost, restored] =
-        [TrainingPhase::Lost, TrainingPhase::Restore].map(|phase| seconds(&outcome, phase));
+    let [lost, restored] = [TrainingPhase::Lost, TrainingPhase::Restore].map(|phase| seconds(&outcome, phase));
     (lost, restored, from.expect("the job starts"))
 }
 
@@ -199,21 +180,11 @@ fn maintenance_that_is_announced_costs_a_step_where_the_job_saves_at_the_notice(
         );
         let (outcome, _) = play(&scenario_with(6, "restartPolicy: Never", &text), 1);
         assert!(outcome.training[0].done);
-        assert_close(
-            "work",
-            seconds(&outcome, TrainingPhase::Productive),
-            18_000.0,
-        );
-        (
-            seconds(&outcome, TrainingPhase::Lost),
-            outcome.training[0].commits,
-        )
+        assert_close("work", seconds(&outcome, TrainingPhase::Productive), 18_000.0);
+        (seconds(&outcome, TrainingPhase::Lost), outcome.training[0].commits)
     };
     let near = |found: f64, expected: f64| {
-        assert!(
-            (found - expected).abs() < 1.0,
-            "{found}, expected {expected}"
-        );
+        assert!((found - expected).abs() < 1.0, "{found}, expected {expected}");
     };
     // A checkpoint is made after 3,600 s of work. 7,191 s are done when the node is drained.
     let (lost_late, commits) = lost("", 600);
@@ -259,18 +230,8 @@ fn what_a_cause_took_of_a_job_is_without_the_time_in_which_it_was_suspended() {
     let limits = ReplicationLimits::unlimited();
     let rows = ExperimentSubject::from(scenario(text)).replicate((1, 0..1), (1, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
-    let training = rows[0].jobsets[0]
-        .training
-        .as_ref()
-        .expect("the JobSet trains");
-    let taken: f64 = rows[0].jobsets[0]
-        .taken
-        .values()
-        .map(|t| t.recovery_s)
-        .sum();
+    let training = rows[0].jobsets[0].training.as_ref().expect("the JobSet trains");
+    let taken: f64 = rows[0].jobsets[0].taken.values().map(|t| t.recovery_s).sum();
     assert_close("recovery", taken, training.time_s["recovery"]);
-    assert!(
-        training.time_s["suspended"] > 990.0 && taken > 1.0,
-        "{taken}"
-    );
+    assert!(training.time_s["suspended"] > 990.0 && taken > 1.0, "{taken}");
 }

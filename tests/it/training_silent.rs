@@ -45,12 +45,7 @@ fn run(checkpoint: &str, stop: &str, faults: Vec<ScriptedFault>) -> (RunOutcome,
         (LedgerCategory::Hang, TrainingPhase::Hang),
     ] {
         let booked = outcome.ledger.accelerator_ns[category as usize];
-        assert_eq!(
-            booked,
-            u128::from(training.ns(phase)) * 4,
-            "{}",
-            phase.as_str()
-        );
+        assert_eq!(booked, u128::from(training.ns(phase)) * 4, "{}", phase.as_str());
     }
     (outcome, log)
 }
@@ -76,11 +71,7 @@ fn a_job_that_hangs_does_nothing_until_a_detector_ends_it() {
     let ended = |b: &Body| matches!(b, Body::ContainerExited { exit_code: 7, .. });
     assert_eq!(log.count(ended), 1);
     // Another failure ends the hang first.
-    let (outcome, log) = run(
-        EVERY,
-        TO_THE_END,
-        vec![hang(found), exits(1500, "train-w-0-3")],
-    );
+    let (outcome, log) = run(EVERY, TO_THE_END, vec![hang(found), exits(1500, "train-w-0-3")]);
     assert_close("hang", seconds(&outcome, TrainingPhase::Hang), 500.0);
     assert_eq!(log.count(ended), 0);
     assert_eq!(outcome.training[0].interruptions, 1);
@@ -105,23 +96,12 @@ fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
     let begin = log.first(|b| matches!(b, Body::TrainingStarted { .. }));
     let done = log.first(|b| matches!(b, Body::TrainingDone { .. }));
     let slow = seconds(&outcome, TrainingPhase::Slow);
-    assert_close(
-        "work",
-        seconds(&outcome, TrainingPhase::Productive),
-        21_600.0,
-    );
-    assert_close(
-        "all",
-        done.since(begin).seconds(),
-        21_600.0 + 36.0 * 5.0 + slow,
-    );
+    assert_close("work", seconds(&outcome, TrainingPhase::Productive), 21_600.0);
+    assert_close("all", done.since(begin).seconds(), 21_600.0 + 36.0 * 5.0 + slow);
     // 3,000 s at a factor of 1.5 and 1,200 s at 1.2, minus the checkpoints in these periods.
     let (first, second) = (3000.0 - 3.0 * 5.0, 1200.0 - 2.0 * 5.0);
     let expected = first - first / 1.5 + second - second / 1.2;
-    assert!(
-        (slow - expected).abs() < 4.0,
-        "{slow}, expected about {expected}"
-    );
+    assert!((slow - expected).abs() < 4.0, "{slow}, expected about {expected}");
     assert_eq!(outcome.training[0].interruptions, 0);
     // A job that starts on a slow node is slow from its first step.
     let faults = vec![
@@ -142,42 +122,24 @@ fn work_since_corruption_is_lost_on_detection() {
     let (outcome, log) = run(EVERY, TO_THE_END, vec![corrupt(3000)]);
     let told = |log: &Log| -> Vec<(f64, f64)> {
         let one = |r: &SimulationRecord| match r.body {
-            Body::TrainingInterrupted { reached, kept, .. } => {
-                Some((reached.seconds(), kept.seconds()))
-            }
+            Body::TrainingInterrupted { reached, kept, .. } => Some((reached.seconds(), kept.seconds())),
             _ => None,
         };
         log.0.iter().filter_map(one).collect()
     };
     assert_eq!(told(&log), [(5000.0, 1800.0)]);
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 3200.0);
-    assert_close(
-        "work",
-        seconds(&outcome, TrainingPhase::Productive),
-        21_600.0,
-    );
+    assert_close("work", seconds(&outcome, TrainingPhase::Productive), 21_600.0);
     // A crash before the detection resumes from a corrupt checkpoint.
-    let (outcome, log) = run(
-        EVERY,
-        TO_THE_END,
-        vec![corrupt(3000), exits(4000, "train-w-0-1")],
-    );
+    let (outcome, log) = run(EVERY, TO_THE_END, vec![corrupt(3000), exits(4000, "train-w-0-1")]);
     let [first, (reached, kept)] = told(&log)[..] else {
         panic!("{:?}", told(&log));
     };
     assert_eq!((first, kept), ((4000.0, 3600.0), 1800.0));
     assert!(reached > 4500.0 && reached < 4600.0, "{reached}");
-    assert_close(
-        "lost",
-        seconds(&outcome, TrainingPhase::Lost),
-        400.0 + reached - 1800.0,
-    );
+    assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0 + reached - 1800.0);
     // A crash that resumes from a checkpoint before the corruption removes the corruption.
-    let (outcome, log) = run(
-        EVERY,
-        TO_THE_END,
-        vec![corrupt(3000), exits(2100, "train-w-0-1")],
-    );
+    let (outcome, log) = run(EVERY, TO_THE_END, vec![corrupt(3000), exits(2100, "train-w-0-1")]);
     assert_eq!(told(&log), [(2100.0, 1800.0)]);
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 300.0);
 }

@@ -40,9 +40,7 @@ fn recorded_restarts_are_met_within_eight_percent_and_four_in_the_median() {
 #[test]
 fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
     let files = results("times");
-    let large = files
-        .iter()
-        .find(|f| f.file.ends_with("h100-x-5x1000.json"));
+    let large = files.iter().find(|f| f.file.ends_with("h100-x-5x1000.json"));
     let file = large.expect("the recording of 5,000 pods is in the repository");
     let mut compared = 0;
     for m in &file.milestones {
@@ -50,11 +48,7 @@ fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
             panic!("{} is missing: {m:?}", m.name);
         };
         let error = (simulated - recorded) / recorded;
-        println!(
-            "{:>18} {recorded:8.2} {simulated:8.2} {:+.1} %",
-            m.name,
-            100.0 * error
-        );
+        println!("{:>18} {recorded:8.2} {simulated:8.2} {:+.1} %", m.name, 100.0 * error);
         assert!(error.abs() <= 0.05, "{}: {error}", m.name);
         compared += 1;
         if m.name == "lastPodCreated" {

@@ -50,10 +50,7 @@ fn the_spans_of_a_path_follow_each_other_and_are_the_whole_restart_in_every_scen
         assert!(!why.spans.is_empty(), "{name} has no path");
         for span in &why.spans {
             assert_eq!(span.step.from, at, "{name}: a gap before {span:?}");
-            assert!(
-                !span.what.is_empty() && !span.waited_for.is_empty(),
-                "{name}: {span:?}"
-            );
+            assert!(!span.what.is_empty() && !span.waited_for.is_empty(), "{name}: {span:?}");
             at = span.step.to;
             sum += span.step.duration().0;
         }
@@ -80,12 +77,7 @@ fn every_what_if_is_a_run_with_its_overrides_to_the_nanosecond() {
             let loaded = load(name, &w.setting.sets).unwrap();
             let restart = &restarts(&loaded)[number - 1];
             assert_eq!(restart.latency(), Some(w.takes), "{name}: {:?}", w.setting);
-            assert_eq!(
-                w.saves.0,
-                why.subject.total().0 - w.takes.0,
-                "{name}: {:?}",
-                w.setting
-            );
+            assert_eq!(w.saves.0, why.subject.total().0 - w.takes.0, "{name}: {:?}", w.setting);
             seen += 1;
         }
     }
@@ -134,9 +126,7 @@ fn explain_texts(scenario: &str, jobset: &str, asked: &WhyRequest) -> WhyExplana
         text: scenario.to_owned(),
     };
     let loader = |_: &str| Ok(jobset.to_owned());
-    let load = |more: &[OverrideSetter]| {
-        sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string())
-    };
+    let load = |more: &[OverrideSetter]| sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string());
     why::explain(&load, asked).unwrap_or_else(|e| panic!("{e:?}"))
 }
 
@@ -156,9 +146,7 @@ fn a_dead_node_blocks_by_name_and_the_way_out_is_proven() {
     );
     let blocked = why.blocked.expect("the JobSet is blocked");
     assert!(
-        blocked
-            .condition
-            .contains("pod a-w-0-1 is terminating on node n-"),
+        blocked.condition.contains("pod a-w-0-1 is terminating on node n-"),
         "{}",
         blocked.condition
     );
@@ -206,15 +194,11 @@ fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
 #[test]
 fn change_is_reported_only_if_it_removes_the_blocker() {
     let path = root().join("scenarios/upstream/max-restarts.yaml");
-    let load =
-        |more: &[OverrideSetter]| sim_inputs::read_scenario(&path, more).map_err(|e| e.to_string());
+    let load = |more: &[OverrideSetter]| sim_inputs::read_scenario(&path, more).map_err(|e| e.to_string());
     let why = why::explain(&load, &WhyRequest::default()).unwrap();
     assert!(why.subject.ended);
     let blocked = why.blocked.expect("the JobSet failed");
-    assert!(
-        blocked.condition.contains("ReachedMaxRestarts"),
-        "{blocked:?}"
-    );
+    assert!(blocked.condition.contains("ReachedMaxRestarts"), "{blocked:?}");
     if let Some((setting, _)) = blocked.change {
         let loaded = load(&setting.sets).unwrap();
         let mut simulation = support::simulation(&loaded.scenario);
@@ -231,10 +215,7 @@ fn a_suspended_jobset_waits_for_nothing_but_its_resume() {
         &WhyRequest::default(),
     );
     let blocked = why.blocked.expect("the JobSet is suspended");
-    assert!(
-        blocked.condition.contains("condition Suspended is True"),
-        "{blocked:?}"
-    );
+    assert!(blocked.condition.contains("condition Suspended is True"), "{blocked:?}");
     let change = blocked.change.map(|(s, _)| s.lever);
     assert_eq!(change.as_deref(), Some("resumption (suspend: false)"));
 }
@@ -243,18 +224,11 @@ fn a_suspended_jobset_waits_for_nothing_but_its_resume() {
 fn a_broken_node_whose_domain_is_needed_is_replaced() {
     let why = explain_texts(
         DEAD,
-        &jobset(
-            "failurePolicy: {maxRestarts: 3}",
-            "parallelism: 6, completions: 6",
-        ),
+        &jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 6, completions: 6"),
         &WhyRequest::default(),
     );
     let replaced = |w: &&why::WhatIf| w.setting.lever == "replacement of the lost node";
-    let found = why
-        .what_if
-        .iter()
-        .find(replaced)
-        .expect("six pods need six nodes");
+    let found = why.what_if.iter().find(replaced).expect("six pods need six nodes");
     assert!(found.setting.sets[0].1.contains("newNode"), "{found:?}");
 }
 
@@ -291,10 +265,7 @@ fn pending_pod_has_the_scheduler_message_and_others_have_their_path() {
             continue;
         };
         pending += 1;
-        assert!(
-            blocked.condition.contains("0/5 nodes are available"),
-            "{blocked:?}"
-        );
+        assert!(blocked.condition.contains("0/5 nodes are available"), "{blocked:?}");
     }
     assert_eq!(pending, 1, "one of six pods must be pending on five nodes");
     let why = explain_texts(&scenario, &jobset, &WhyRequest::default());
@@ -317,17 +288,10 @@ fn a_run_directory_is_explained_as_its_scenario_is() {
     let sets = ["--set", "faults.0.afterReady=40s", "--seed", "7"];
     let scenario = "scenarios/first-steps.yaml";
     json(
-        &[
-            &["run", scenario, "--out", out, "--format", "json"][..],
-            &sets,
-        ]
-        .concat(),
+        &[&["run", scenario, "--out", out, "--format", "json"][..], &sets].concat(),
         0,
     );
-    let of_scenario = json(
-        &[&["why", scenario, "--format", "json"][..], &sets].concat(),
-        0,
-    );
+    let of_scenario = json(&[&["why", scenario, "--format", "json"][..], &sets].concat(), 0);
     let of_run = json(&["why", out, "--format", "json"], 0);
     assert_eq!(of_run, of_scenario);
     let span = of_run["criticalPath"][0].as_object().unwrap();

@@ -8,9 +8,7 @@ use serde_json::Value;
 use sim_analysis::metrics::CriticalSpan;
 use sim_analysis::why;
 use sim_analysis::why::{OverrideSetter, WhyExplanation, WhyRequest};
-use sim_api::spec::{
-    ExperimentSpec, FaultAction, FaultTime, NodeRef, ScenarioSpec, ScriptedFault, StopWhen,
-};
+use sim_api::spec::{ExperimentSpec, FaultAction, FaultTime, NodeRef, ScenarioSpec, ScriptedFault, StopWhen};
 use sim_base::{Duration, SimTime};
 use sim_inputs::{LoadedScenario, SourceText};
 use sim_recordings::validate::read::read;
@@ -38,10 +36,7 @@ fn loaded(scenario: ScenarioSpec) -> LoadedScenario {
 }
 
 /// Loads a recording's scenario with overrides that a user could have performed on the cluster: actions on nodes.
-fn with_actions(
-    scenario: &ScenarioSpec,
-    sets: &[OverrideSetter],
-) -> Result<LoadedScenario, String> {
+fn with_actions(scenario: &ScenarioSpec, sets: &[OverrideSetter]) -> Result<LoadedScenario, String> {
     let mut scenario = scenario.clone();
     for (path, text) in sets {
         let value: Value = serde_yaml::from_str(text).unwrap();
@@ -105,8 +100,7 @@ fn path_share(why: &WhyExplanation, (from_s, to_s): (f64, f64), whom: &[&str]) -
         let mut names = whom.iter();
         names.any(|name| s.what.contains(name) || s.waited_for.contains(name))
     };
-    let within =
-        |s: &CriticalSpan| (at(s.step.to).min(to_s) - at(s.step.from).max(from_s)).max(0.0);
+    let within = |s: &CriticalSpan| (at(s.step.to).min(to_s) - at(s.step.from).max(from_s)).max(0.0);
     let own: f64 = why.spans.iter().filter(whose).map(within).sum();
     own / (to_s - from_s)
 }
@@ -136,12 +130,7 @@ fn the_critical_path_goes_through_the_recorded_milestones() {
         }
         if recording.scored_up_to.is_none() {
             let last = recorded.get("lastPodReady").or(recorded.get("lastReady"));
-            assert_close(
-                &name,
-                "the end",
-                *last.unwrap(),
-                why.subject.total().seconds(),
-            );
+            assert_close(&name, "the end", *last.unwrap(), why.subject.total().seconds());
         }
         // The active components between two milestones.
         let jobs = ["job-controller", "Job controller"];
@@ -162,10 +151,7 @@ fn the_critical_path_goes_through_the_recorded_milestones() {
             stages += 1;
         }
     }
-    assert!(
-        instants >= 4 && stages >= 3,
-        "{instants} instants, {stages} stages"
-    );
+    assert!(instants >= 4 && stages >= 3, "{instants} instants, {stages} stages");
 }
 
 #[test]
@@ -181,11 +167,7 @@ fn a_recorded_dead_node_blocks_by_name_and_the_recorded_ways_out_end_it() {
         "out-of-service",
         "removed by force",
     ] {
-        assert!(
-            blocked.condition.contains(part),
-            "{part}: {}",
-            blocked.condition
-        );
+        assert!(blocked.condition.contains(part), "{part}: {}", blocked.condition);
     }
     assert!(blocked.change.is_some());
     // n-crash-delete-node, n-lost-reboot-exit-rule and n-lost-new-node show that these actions resolve the block.
@@ -222,19 +204,9 @@ fn handled_dead_node_is_the_longest_wait() {
     ] {
         let (recording, scenario) = recording("nodes", name);
         let why = explained(name, &scenario, false);
-        let wait = why
-            .spans
-            .iter()
-            .max_by_key(|span| span.step.duration())
-            .unwrap();
-        assert!(
-            wait.what.contains("pod js-w-0-1 cannot terminate"),
-            "{name}: {wait:?}"
-        );
-        assert!(
-            wait.waited_for.contains("an unresponsive node"),
-            "{name}: {wait:?}"
-        );
+        let wait = why.spans.iter().max_by_key(|span| span.step.duration()).unwrap();
+        assert!(wait.what.contains("pod js-w-0-1 cannot terminate"), "{name}: {wait:?}");
+        assert!(wait.waited_for.contains("an unresponsive node"), "{name}: {wait:?}");
         let action = &recording.script.actions[1];
         let recorded_s = (action.at_ms - recording.script.actions[0].at_ms) as f64 / 1e3;
         assert_close(
@@ -275,9 +247,8 @@ fn user_situations_are_explained_by_their_bottleneck() {
             text: situation.scenario,
         };
         let loader = |_: &str| Ok(situation.jobset.clone());
-        let load = |more: &[OverrideSetter]| {
-            sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string())
-        };
+        let load =
+            |more: &[OverrideSetter]| sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string());
         let why = why::explain(&load, &WhyRequest::default()).unwrap();
         let binding = why.binding.as_ref().expect(name);
         assert!(binding.name.contains(waited), "{name}: {binding:?}");
@@ -325,18 +296,9 @@ fn diff_with_a_recording_reports_inputs_then_first_different_decision() {
     fs::write(dir.join("scenario.yaml"), PLAYED).unwrap();
     let run = |name: &str, sets: &[&str]| {
         let (scenario, out) = (dir.join("scenario.yaml"), dir.join(name));
-        let words = [
-            "run",
-            scenario.to_str().unwrap(),
-            "--out",
-            out.to_str().unwrap(),
-        ];
+        let words = ["run", scenario.to_str().unwrap(), "--out", out.to_str().unwrap()];
         let output = program(&[&words[..], sets].concat()).output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         out.to_str().unwrap().to_owned()
     };
     let diff = |words: &[&str]| {
@@ -346,14 +308,7 @@ fn diff_with_a_recording_reports_inputs_then_first_different_decision() {
     };
     let file = file.to_str().unwrap();
     let as_recorded = run("as-recorded", &[]);
-    let (code, told) = diff(&[
-        &as_recorded,
-        file,
-        "--format",
-        "json",
-        "--fail-if",
-        "diff.records > 0",
-    ]);
+    let (code, told) = diff(&[&as_recorded, file, "--format", "json", "--fail-if", "diff.records > 0"]);
     assert_eq!(code, Some(0), "{told}");
     let found: Value = serde_json::from_str(&told).unwrap();
     assert!(found["first"].is_null(), "{found}");
@@ -363,21 +318,9 @@ fn diff_with_a_recording_reports_inputs_then_first_different_decision() {
 
     let later = run(
         "later",
-        &[
-            "--set",
-            "faults.1.at=12s",
-            "--set",
-            "spec.failurePolicy.maxRestarts=4",
-        ],
+        &["--set", "faults.1.at=12s", "--set", "spec.failurePolicy.maxRestarts=4"],
     );
-    let (code, told) = diff(&[
-        &later,
-        file,
-        "--format",
-        "json",
-        "--fail-if",
-        "diff.records > 0",
-    ]);
+    let (code, told) = diff(&[&later, file, "--format", "json", "--fail-if", "diff.records > 0"]);
     assert_eq!(code, Some(5), "{told}");
     let found: Value = serde_json::from_str(&told).unwrap();
     let paths: Vec<&str> = found["inputs"]
@@ -403,11 +346,7 @@ fn diff_with_a_recording_reports_inputs_then_first_different_decision() {
         before.len() >= 8 && before.iter().all(|m| m["differs"] == false),
         "{before:?}"
     );
-    assert_eq!(
-        found["decision"]["object"], "default/js",
-        "{}",
-        found["decision"]
-    );
+    assert_eq!(found["decision"]["object"], "default/js", "{}", found["decision"]);
     let (_, told) = diff(&[&later, file]);
     for part in [
         "Inputs that differ",
@@ -445,17 +384,10 @@ fn runs_of_two_versions_say_so_and_the_inputs_that_are_the_same() {
     };
     let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
     edit("summary.json", &version, "\"version\": \"0.0.9\"");
-    edit(
-        "events.ndjson",
-        "\"kind\":\"PodBound\"",
-        "\"kind\":\"PodBounded\"",
-    );
+    edit("events.ndjson", "\"kind\":\"PodBound\"", "\"kind\":\"PodBounded\"");
     let output = program(&["diff", &old, &new]).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
-    let versions = format!(
-        "versions of the program: 0.0.9 and {}",
-        env!("CARGO_PKG_VERSION")
-    );
+    let versions = format!("versions of the program: 0.0.9 and {}", env!("CARGO_PKG_VERSION"));
     for part in [
         versions.as_str(),
         "The inputs are equal.",

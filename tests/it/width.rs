@@ -57,9 +57,7 @@ fn no_line_of_text_is_longer_than_a_hundred_columns() {
     let mut long = Vec::new();
     for command in lines.chain(runs) {
         let text = printed(&command, false);
-        let lines = text
-            .lines()
-            .filter(|l| l.chars().count() > 100 && !may_be_long(l));
+        let lines = text.lines().filter(|l| l.chars().count() > 100 && !may_be_long(l));
         long.extend(lines.map(|line| format!("{command}: {line}")));
     }
     assert!(long.is_empty(), "{}", long.join("\n"));
@@ -74,27 +72,18 @@ fn colors_are_where_they_are_wanted_and_nowhere_else() {
         "explain FP-7",
     ] {
         let escape = '\u{1b}';
-        assert!(
-            !printed(command, false).contains(escape),
-            "{command}: a pipe"
-        );
+        assert!(!printed(command, false).contains(escape), "{command}: a pipe");
         let always = format!("{command} --color always");
         let colored = printed(&always, false);
         assert!(colored.contains(escape), "{command}");
         let auto = format!("{command} --color auto");
-        assert!(
-            !printed(&auto, true).contains(escape),
-            "{command}: NO_COLOR"
-        );
+        assert!(!printed(&auto, true).contains(escape), "{command}: NO_COLOR");
     }
 }
 
 #[test]
 fn hours_are_written_as_hours() {
-    let text = printed(
-        "run scenarios/first-steps.yaml --set timing.cleanup=2h --quiet",
-        false,
-    );
+    let text = printed("run scenarios/first-steps.yaml --set timing.cleanup=2h --quiet", false);
     let line = text.lines().find(|l| l.starts_with("Restart 1"));
     let line = line.unwrap_or_else(|| panic!("no restart: {text}"));
     assert!(line.contains(" h ") && line.contains(" min "), "{line}");

@@ -113,12 +113,8 @@ fn level(played: &[PlayedVariant]) -> ModelLevel {
 
 impl VariantComparison {
     /// Compares variants simulated under one seed. The first variant is the scenario itself.
-    pub fn from_variants(
-        (scenario, seed): (&str, u64),
-        played: &[PlayedVariant],
-    ) -> VariantComparison {
-        let tables: Vec<ComparisonTable> =
-            played.iter().map(ComparisonTable::from_variant).collect();
+    pub fn from_variants((scenario, seed): (&str, u64), played: &[PlayedVariant]) -> VariantComparison {
+        let tables: Vec<ComparisonTable> = played.iter().map(ComparisonTable::from_variant).collect();
         let mut names: Vec<String> = Vec::new();
         for name in tables.iter().flat_map(|t| &t.names) {
             if !names.contains(name) {
@@ -133,10 +129,7 @@ impl VariantComparison {
         }
         let warned = |v: &PlayedVariant| {
             let of = |w: String| format!("{}: {w}", v.name);
-            warnings(&v.replications)
-                .into_iter()
-                .map(of)
-                .collect::<Vec<_>>()
+            warnings(&v.replications).into_iter().map(of).collect::<Vec<_>>()
         };
         VariantComparison {
             schema: COMPARE_SCHEMA,
@@ -209,9 +202,7 @@ impl<'a> ComparisonTable<'a> {
             changes: variant.changes.clone(),
             replications: variant.replications.len(),
             digest: digest(&variant.replications),
-            outcomes: OutcomeCounts::new(
-                variant.replications.iter().map(ReplicationResult::outcome),
-            ),
+            outcomes: OutcomeCounts::new(variant.replications.iter().map(ReplicationResult::outcome)),
             end_reasons,
             metrics: columns
                 .map(|(name, column)| {

@@ -10,8 +10,8 @@ use crate::metrics::training::cause_name;
 use crate::metrics::{CountedFold, RestartFold, RestartMetrics};
 use crate::reduced::{OutcomeCounter, ReducedOutcome};
 use sim_api::spec::{
-    DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, FleetSpec, POD_FAILURE_POLICY,
-    PodFailurePolicyAction, PodFailurePolicyRule, ReplicatedJob, ScenarioSpec,
+    DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, FleetSpec, POD_FAILURE_POLICY, PodFailurePolicyAction,
+    PodFailurePolicyRule, ReplicatedJob, ScenarioSpec,
 };
 use sim_base::time::MAX_INPUT_DURATION;
 use sim_base::{Duration, JobSetId, SimTime};
@@ -134,10 +134,7 @@ fn ended_otherwise(state: &'static str, reason: EndReason) -> Option<&'static st
 
 fn of_reduced(reduced: &ReducedExperiment, outcome: &ReducedOutcome, i: u64) -> CountedRun {
     let used = |counted: &OutcomeCounter| {
-        let process = reduced
-            .scenario()
-            .fault_processes
-            .get(counted.process as usize);
+        let process = reduced.scenario().fault_processes.get(counted.process as usize);
         UsedAt {
             at_s: counted.at.seconds(),
             times: counted.times,
@@ -150,12 +147,7 @@ fn of_reduced(reduced: &ReducedExperiment, outcome: &ReducedOutcome, i: u64) -> 
         completed: outcome.terminal_state == "Completed",
         ended_otherwise: ended_otherwise(outcome.terminal_state, outcome.end_reason),
         never_placed: None,
-        used: outcome
-            .counted
-            .iter()
-            .filter(|c| c.times > 0)
-            .map(used)
-            .collect(),
+        used: outcome.counted.iter().filter(|c| c.times > 0).map(used).collect(),
         digest: reduced.digest(outcome),
     }
 }
@@ -218,12 +210,10 @@ pub enum RestartLimitError {
 impl fmt::Display for RestartLimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RestartLimitError::NoEndTime => {
-                f.write_str("the inputs have no end time: set one with --horizon")
+            RestartLimitError::NoEndTime => f.write_str("the inputs have no end time: set one with --horizon"),
+            RestartLimitError::NotReducible => {
+                f.write_str("the reduced model does not support this scenario without a restart limit")
             }
-            RestartLimitError::NotReducible => f.write_str(
-                "the reduced model does not support this scenario without a restart limit",
-            ),
             RestartLimitError::NoFailurePolicy { jobset } => write!(
                 f,
                 "JobSet {jobset} has no failurePolicy: it fails at the first failure, regardless of maxRestarts"
@@ -280,10 +270,7 @@ fn lift(
 /// Adds failure policy rules, before the existing ones, so that restarts caused by disruptions do not count towards
 /// the limit. Returns the description of these restarts. `None` if no pod failure policy of the JobSet distinguishes
 /// disruptions from failures.
-pub fn with_maintenance_rule(
-    subject: &mut ExperimentSubject,
-    jobset: usize,
-) -> Option<&'static str> {
+pub fn with_maintenance_rule(subject: &mut ExperimentSubject, jobset: usize) -> Option<&'static str> {
     match subject {
         // A rule changes the counting, so the reduced model would have to be measured again.
         ExperimentSubject::Fleet(_) | ExperimentSubject::Reduced(_) => None,
@@ -295,8 +282,7 @@ fn maintenance_rule(scenario: &mut ScenarioSpec, jobset: usize) -> Option<&'stat
     let spec = &mut scenario.jobsets[jobset].jobset.spec;
     let of_disruption = |r: &PodFailurePolicyRule| {
         let mut conditions = r.on_pod_conditions.iter();
-        r.action == PodFailurePolicyAction::FailJob
-            && conditions.any(|c| c.condition == DISRUPTION_TARGET)
+        r.action == PodFailurePolicyAction::FailJob && conditions.any(|c| c.condition == DISRUPTION_TARGET)
     };
     let tells = |rj: &ReplicatedJob| {
         let rules = rj.template.pod_failure_policy.iter().flatten();

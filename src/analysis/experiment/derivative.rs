@@ -80,10 +80,7 @@ pub fn headline(replications: &[ReplicationResult], names: &[String]) -> Option<
         "end.t_s",
     ];
     let all = replications.iter().flat_map(|r| metrics(r, names));
-    let known: Vec<String> = all
-        .filter(|(_, m)| m.value().is_some())
-        .map(|(name, _)| name)
-        .collect();
+    let known: Vec<String> = all.filter(|(_, m)| m.value().is_some()).map(|(name, _)| name).collect();
     let is = |name: &str, wanted: &str| {
         name.strip_suffix(wanted)
             .is_some_and(|before| before.is_empty() || before.ends_with('.'))

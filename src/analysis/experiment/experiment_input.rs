@@ -83,13 +83,10 @@ impl ExperimentSubject {
     /// Creates a runner of replications. Fails if the scenario cannot be run.
     pub fn player(&self) -> Result<SubjectPlayer<'_>, CannotRun> {
         Ok(match self {
-            ExperimentSubject::Pods {
-                scenario,
-                not_modelled,
-            } => SubjectPlayer::Pods(Box::new(ExperimentRunner::new(scenario)?), not_modelled),
-            ExperimentSubject::Reduced(reduced) => {
-                SubjectPlayer::Reduced(reduced, Box::new(reduced.player()))
+            ExperimentSubject::Pods { scenario, not_modelled } => {
+                SubjectPlayer::Pods(Box::new(ExperimentRunner::new(scenario)?), not_modelled)
             }
+            ExperimentSubject::Reduced(reduced) => SubjectPlayer::Reduced(reduced, Box::new(reduced.player())),
             ExperimentSubject::Fleet(fleet) => SubjectPlayer::Fleet(FleetSimulation::new(fleet)),
         })
     }
@@ -129,15 +126,9 @@ pub enum SubjectPlayer<'s> {
 
 impl SubjectPlayer<'_> {
     /// Runs the replication `i` with this seed; `None` if `limits` stopped it.
-    pub fn simulate(
-        &mut self,
-        (seed, i): (u64, u64),
-        limits: &ReplicationLimits,
-    ) -> Option<ReplicationResult> {
+    pub fn simulate(&mut self, (seed, i): (u64, u64), limits: &ReplicationLimits) -> Option<ReplicationResult> {
         match self {
-            SubjectPlayer::Pods(player, not_modelled) => {
-                replication(player, (seed, i), not_modelled, limits)
-            }
+            SubjectPlayer::Pods(player, not_modelled) => replication(player, (seed, i), not_modelled, limits),
             SubjectPlayer::Reduced(reduced, player) => {
                 let played = player.run_until((seed, i), &|faults| limits.is_reached(faults))?;
                 Some(reduced.replication(&played, i))

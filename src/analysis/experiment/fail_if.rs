@@ -23,21 +23,13 @@ pub struct ConditionGroup {
 
 impl ConditionGroup {
     /// Extracts the values from replications; `jobsets` are the names of their JobSets.
-    pub fn evaluate(
-        name: &str,
-        jobsets: &[String],
-        replications: &[ReplicationResult],
-    ) -> ConditionGroup {
+    pub fn evaluate(name: &str, jobsets: &[String], replications: &[ReplicationResult]) -> ConditionGroup {
         let rows = replications.iter().map(|r| metrics(r, jobsets));
         ConditionGroup::from_values(name, name, rows.flatten())
     }
 
     /// Creates a group from values by metric.
-    pub fn from_values(
-        name: &str,
-        title: &str,
-        all: impl Iterator<Item = (String, MeasuredMetric)>,
-    ) -> ConditionGroup {
+    pub fn from_values(name: &str, title: &str, all: impl Iterator<Item = (String, MeasuredMetric)>) -> ConditionGroup {
         let mut values: BTreeMap<String, Vec<MeasuredMetric>> = BTreeMap::new();
         all.for_each(|(name, value)| values.entry(name).or_default().push(value));
         ConditionGroup {
@@ -96,10 +88,7 @@ pub enum FailIfError {
 impl fmt::Display for FailIfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FailIfError::UnknownStatistic {
-                condition,
-                statistic,
-            } => write!(
+            FailIfError::UnknownStatistic { condition, statistic } => write!(
                 f,
                 "--fail-if {condition:?}: unknown statistic {statistic:?}; use METRIC, METRIC@min, METRIC@max or METRIC@p90"
             ),
@@ -112,9 +101,7 @@ impl fmt::Display for FailIfError {
                 "--fail-if {condition:?}: unknown variant {variant:?}; available: {}",
                 available.join(", ")
             ),
-            FailIfError::UnknownMetric { reason } | FailIfError::NoReference { reason } => {
-                f.write_str(reason)
-            }
+            FailIfError::UnknownMetric { reason } | FailIfError::NoReference { reason } => f.write_str(reason),
             FailIfError::NoValue { condition } => write!(
                 f,
                 "--fail-if {condition:?}: the metric has no value in any replication, for example because there was no restart"
@@ -126,14 +113,8 @@ impl fmt::Display for FailIfError {
 impl std::error::Error for FailIfError {}
 
 /// Evaluates a condition; returns all variants that meet it.
-pub fn held(
-    condition: &FieldCondition,
-    groups: &[ConditionGroup],
-) -> Result<Vec<HeldCondition>, FailIfError> {
-    let (variant, metric) = condition
-        .name
-        .rsplit_once(':')
-        .unwrap_or(("", &condition.name));
+pub fn held(condition: &FieldCondition, groups: &[ConditionGroup]) -> Result<Vec<HeldCondition>, FailIfError> {
+    let (variant, metric) = condition.name.rsplit_once(':').unwrap_or(("", &condition.name));
     let (metric, over) = metric.rsplit_once('@').unwrap_or((metric, "mean"));
     let share = share(over).ok_or_else(|| FailIfError::UnknownStatistic {
         condition: condition.text().to_owned(),
@@ -161,9 +142,7 @@ pub fn held(
     for (_, group) in own {
         let now = value(condition, group, (metric, share))?;
         let verdict = condition.evaluate(now, reference);
-        let verdict = verdict.map_err(|e| FailIfError::NoReference {
-            reason: e.to_string(),
-        })?;
+        let verdict = verdict.map_err(|e| FailIfError::NoReference { reason: e.to_string() })?;
         if verdict.failed {
             held.push(HeldCondition {
                 variant: group.title.clone(),

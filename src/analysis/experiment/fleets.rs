@@ -102,8 +102,7 @@ impl FleetReplications {
             *ends.entry(outcome.why.as_str()).or_insert(0) += 1;
         }
         let names = all.first().map_or(&[][..], |o| &o.outputs);
-        let estimate =
-            |k: usize| MeanEstimate::from_values(all.iter().map(|o| o.outputs[k].1).collect());
+        let estimate = |k: usize| MeanEstimate::from_values(all.iter().map(|o| o.outputs[k].1).collect());
         let rows: Vec<(String, MeanEstimate)> = names
             .iter()
             .enumerate()
@@ -122,10 +121,7 @@ impl FleetReplications {
             ends,
             outcomes,
             parameters: parameters.iter().cloned().collect(),
-            outputs: rows
-                .iter()
-                .map(|(name, e)| (name.clone(), json(e)))
-                .collect(),
+            outputs: rows.iter().map(|(name, e)| (name.clone(), json(e))).collect(),
             node_hours: TimeCategory::ALL
                 .map(|c| (c.as_str(), MeanEstimate::from_values(hours(c).collect())))
                 .into(),

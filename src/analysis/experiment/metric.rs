@@ -35,9 +35,9 @@ impl MeasuredMetric {
         match outcome {
             ReplicationOutcome::Failed => MeasuredMetric::Failed,
             ReplicationOutcome::Blocked => MeasuredMetric::Blocked,
-            ReplicationOutcome::Unfinished
-            | ReplicationOutcome::Running
-            | ReplicationOutcome::Completed => MeasuredMetric::Censored,
+            ReplicationOutcome::Unfinished | ReplicationOutcome::Running | ReplicationOutcome::Completed => {
+                MeasuredMetric::Censored
+            }
         }
     }
 
@@ -91,11 +91,7 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
     let several = replication.jobsets.len() > 1;
     for (i, jobset) in replication.jobsets.iter().enumerate() {
         let name = names.get(i).map_or("", String::as_str);
-        let prefix = if several {
-            format!("{name}.")
-        } else {
-            String::new()
-        };
+        let prefix = if several { format!("{name}.") } else { String::new() };
         let own = of_jobset(jobset, outcome).into_iter();
         let own = own.chain(of_training(jobset, outcome));
         all.extend(own.map(|(metric, m)| (format!("{prefix}{metric}"), m)));
@@ -115,10 +111,7 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
 }
 
 /// Returns the metrics of the whole run: outcome, times, accelerator time and cost.
-fn of_run(
-    replication: &ReplicationResult,
-    outcome: ReplicationOutcome,
-) -> Vec<(String, MeasuredMetric)> {
+fn of_run(replication: &ReplicationResult, outcome: ReplicationOutcome) -> Vec<(String, MeasuredMetric)> {
     let flag = |is: bool| MeasuredMetric::Value(f64::from(u8::from(is)));
     let is_completed = outcome == ReplicationOutcome::Completed;
     // Time and cost up to the completion of the work.
@@ -148,10 +141,7 @@ fn of_run(
     };
     let mut all = vec![
         ("completed".to_owned(), flag(is_completed)),
-        (
-            "blocked".to_owned(),
-            flag(outcome == ReplicationOutcome::Blocked),
-        ),
+        ("blocked".to_owned(), flag(outcome == ReplicationOutcome::Blocked)),
         ("end.t_s".to_owned(), end),
     ];
     // Pods without a run time never complete.
@@ -208,10 +198,7 @@ fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     let one = |(name, value): &(String, f64)| {
         let is_unknown = match name.as_str() {
             "training_time_h" => outcome != ReplicationOutcome::Completed,
-            "effective_training_ratio" => matches!(
-                outcome,
-                ReplicationOutcome::Failed | ReplicationOutcome::Blocked
-            ),
+            "effective_training_ratio" => matches!(outcome, ReplicationOutcome::Failed | ReplicationOutcome::Blocked),
             _ => false,
         };
         let measured = if is_unknown {
@@ -224,10 +211,7 @@ fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     replication.outputs.iter().map(one).collect()
 }
 
-fn of_jobset(
-    jobset: &ReplicatedJobSet,
-    outcome: ReplicationOutcome,
-) -> [(&'static str, MeasuredMetric); 7] {
+fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'static str, MeasuredMetric); 7] {
     let quantile = |p: f64| match jobset.latency_quantile(p) {
         RestartQuantile::Seconds(seconds) => MeasuredMetric::Value(seconds),
         RestartQuantile::Unfinished => MeasuredMetric::missing(outcome),
@@ -239,18 +223,12 @@ fn of_jobset(
         ("restartLatency_s.p50", quantile(0.5)),
         ("restartLatency_s.p95", quantile(0.95)),
         ("restartLatency_s.max", quantile(1.0)),
-        (
-            "restarts",
-            MeasuredMetric::Value(f64::from(jobset.all_restarts)),
-        ),
+        ("restarts", MeasuredMetric::Value(f64::from(jobset.all_restarts))),
         (
             "restartBudgetUsed",
             MeasuredMetric::Value(f64::from(jobset.restart_budget_used)),
         ),
-        (
-            "restartsCountTowardsMax",
-            MeasuredMetric::Value(f64::from(counted)),
-        ),
+        ("restartsCountTowardsMax", MeasuredMetric::Value(f64::from(counted))),
         ("failed", MeasuredMetric::Value(failed)),
     ]
 }
@@ -282,8 +260,7 @@ fn of_training(
             ("interruptions", measured(Some(f64::from(t.interruptions)))),
             (
                 "usefulWork_s",
-                phase(TrainingPhase::Productive)
-                    .map_or(MeasuredMetric::Absent, MeasuredMetric::Value),
+                phase(TrainingPhase::Productive).map_or(MeasuredMetric::Absent, MeasuredMetric::Value),
             ),
             ("lost_s", measured(phase(TrainingPhase::Lost))),
             ("recovery_s", measured(phase(TrainingPhase::Recovery))),

@@ -25,12 +25,9 @@ pub mod verify;
 mod warned;
 
 pub use compare::{
-    CompareVerdict, MetricEstimate, PairedEstimate, PlayedVariant, VariantChange,
-    VariantComparison, VariantEstimates,
+    CompareVerdict, MetricEstimate, PairedEstimate, PlayedVariant, VariantChange, VariantComparison, VariantEstimates,
 };
-pub use counted::{
-    CountedRun, RestartLimitError, UsedAt, count_restarts, with_maintenance_rule, without_limit,
-};
+pub use counted::{CountedRun, RestartLimitError, UsedAt, count_restarts, with_maintenance_rule, without_limit};
 pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};
 pub use experiment_input::{ExperimentSubject, SubjectPlayer};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
@@ -39,9 +36,7 @@ pub use mixed::{MixedRuns, UnusableMetric};
 pub use outcome::{OutcomeCounts, ReplicationOutcome};
 pub use parallel::{NoRuns, in_parallel};
 pub use player::ExperimentRunner;
-pub use reduced::check::{
-    CheckedModel, CountedEvents, ModelAgreement, ModelDifferences, check_reduced,
-};
+pub use reduced::check::{CheckedModel, CountedEvents, ModelAgreement, ModelDifferences, check_reduced};
 pub use reduced::{NotReducible, ReducedExperiment};
 pub use replication::{BriefRestart, ReplicatedJobSet, ReplicationResult, never_placed};
 pub use replications::{JobSetEstimates, ReplicationSet, WorkCost};

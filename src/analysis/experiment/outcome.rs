@@ -66,10 +66,7 @@ impl ReplicationResult {
     /// Determines the outcome. A failed JobSet whose training work is done counts as completed.
     pub fn outcome(&self) -> ReplicationOutcome {
         let done = |j: &super::ReplicatedJobSet| {
-            j.terminal_state == "Completed"
-                || j.training
-                    .as_ref()
-                    .is_some_and(|t| t.done && t.work_s.is_some())
+            j.terminal_state == "Completed" || j.training.as_ref().is_some_and(|t| t.done && t.work_s.is_some())
         };
         let is_failed = |j: &super::ReplicatedJobSet| j.terminal_state == "Failed" && !done(j);
         match self.end_reason {
@@ -79,9 +76,7 @@ impl ReplicationResult {
             "Depleted" => FleetEnd::Depleted.into(),
             "Stuck" => ReplicationOutcome::Blocked,
             _ if self.jobsets.iter().any(is_failed) => ReplicationOutcome::Failed,
-            _ if !self.jobsets.is_empty() && self.jobsets.iter().all(done) => {
-                ReplicationOutcome::Completed
-            }
+            _ if !self.jobsets.is_empty() && self.jobsets.iter().all(done) => ReplicationOutcome::Completed,
             "Settled" => ReplicationOutcome::Running,
             _ => ReplicationOutcome::Unfinished,
         }
@@ -90,11 +85,7 @@ impl ReplicationResult {
     /// Returns true if the inputs state an amount of work that the replication did not complete. The job of a Fleet
     /// always has an amount of work.
     pub fn has_open_work(&self) -> bool {
-        let open = |j: &super::ReplicatedJobSet| {
-            j.training
-                .as_ref()
-                .is_some_and(|t| t.work_s.is_some() && !t.done)
-        };
+        let open = |j: &super::ReplicatedJobSet| j.training.as_ref().is_some_and(|t| t.work_s.is_some() && !t.done);
         !self.outputs.is_empty() || self.jobsets.iter().any(open)
     }
 }

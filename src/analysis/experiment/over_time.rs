@@ -35,9 +35,7 @@ pub fn over_time(played: &[PlayedVariant]) -> Option<(&str, Vec<OverTime>)> {
     let all: Vec<(&PlayedVariant, Vec<&JobTimeline>)> = all.collect();
     let lengths = all.iter().flat_map(|(_, own)| own).map(|t| t.length());
     let longest = lengths.max()?.0;
-    let variants = all
-        .iter()
-        .map(|(v, own)| quantile_bands(&v.name, own, longest));
+    let variants = all.iter().map(|(v, own)| quantile_bands(&v.name, own, longest));
     Some((&played[0].jobsets[jobset], variants.collect()))
 }
 
@@ -48,9 +46,7 @@ fn timelines(variant: &PlayedVariant, jobset: usize) -> Vec<&JobTimeline> {
 }
 
 fn quantile_bands(name: &str, own: &[&JobTimeline], longest: u64) -> OverTime {
-    let part = |nth: u32, of: u32| {
-        Duration((u128::from(longest) * u128::from(nth) / u128::from(of)) as u64)
-    };
+    let part = |nth: u32, of: u32| Duration((u128::from(longest) * u128::from(nth) / u128::from(of)) as u64);
     let own_longest = own.iter().map(|t| t.length()).max();
     let goes_on = |nth: &u32| own_longest.is_some_and(|longest| part(nth - 1, INSTANTS) < longest);
     let goodput = (1..=INSTANTS).take_while(goes_on).filter_map(|nth| {

@@ -54,10 +54,7 @@ pub fn in_parallel_with<S: Send, T: Send>(
         if stop.is_raised() {
             return Ok(None);
         }
-        let waiting = idle
-            .lock()
-            .expect("no thread panics while it holds the lock")
-            .pop();
+        let waiting = idle.lock().expect("no thread panics while it holds the lock").pop();
         let mut player = match waiting {
             Some(player) => player,
             None => make().map_err(NoRuns::Scenario)?,

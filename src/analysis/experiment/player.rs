@@ -26,8 +26,7 @@ impl ExperimentRunner {
         if !self.scenario.fault_processes.is_empty() {
             let drawn = faults::draw_faults(&self.scenario, seed, replication);
             let built = SimulationInput::new(&drawn);
-            self.simulation =
-                built.expect("random faults do not affect whether a scenario can run");
+            self.simulation = built.expect("random faults do not affect whether a scenario can run");
         }
         &mut self.simulation
     }

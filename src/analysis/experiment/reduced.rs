@@ -8,9 +8,7 @@ use crate::metrics::RestartOutcome;
 use crate::metrics::summary::{TimeShares, cost, ledger, total_cost};
 use crate::metrics::timeline::JobTimeline;
 use crate::metrics::training::{SegmentTime, TrainingSummary};
-use crate::reduced::{
-    MeasuredFault, NotMeasured, RecoveryKind, ReducedOutcome, ReducedPlayer, why_not,
-};
+use crate::reduced::{MeasuredFault, NotMeasured, RecoveryKind, ReducedOutcome, ReducedPlayer, why_not};
 use sim_api::spec::{ModelLevel, ScenarioSpec};
 use sim_base::fnv;
 use sim_engine::CannotRun;
@@ -64,20 +62,16 @@ impl ReducedExperiment {
     }
 
     /// Like [`ReducedExperiment::new`], but stops early if `stop` is raised.
-    pub fn of_until(
-        scenario: &ScenarioSpec,
-        stop: &StopFlag,
-    ) -> Result<ReducedExperiment, NotReducible> {
+    pub fn of_until(scenario: &ScenarioSpec, stop: &StopFlag) -> Result<ReducedExperiment, NotReducible> {
         let why = why_not(scenario);
         if !why.is_empty() {
             return Err(NotReducible::Refused(why));
         }
-        let measured =
-            MeasuredFault::measure(scenario, &|| stop.is_raised()).map_err(|why| match why {
-                NotMeasured::CannotRun(why) => NotReducible::CannotRun(why),
-                NotMeasured::Refused(why) => NotReducible::Refused(vec![why]),
-                NotMeasured::Stopped => NotReducible::Stopped,
-            })?;
+        let measured = MeasuredFault::measure(scenario, &|| stop.is_raised()).map_err(|why| match why {
+            NotMeasured::CannotRun(why) => NotReducible::CannotRun(why),
+            NotMeasured::Refused(why) => NotReducible::Refused(vec![why]),
+            NotMeasured::Stopped => NotReducible::Stopped,
+        })?;
         Ok(ReducedExperiment {
             measured: Arc::new(measured),
             scenario: Arc::new(scenario.clone()),
@@ -144,11 +138,7 @@ impl ReducedExperiment {
     }
 
     /// Like [`ReducedExperiment::reuse_for`], but stops early if `stop` is raised.
-    pub fn with_until(
-        &self,
-        scenario: &ScenarioSpec,
-        stop: &StopFlag,
-    ) -> Option<ReducedExperiment> {
+    pub fn with_until(&self, scenario: &ScenarioSpec, stop: &StopFlag) -> Option<ReducedExperiment> {
         if !why_not(scenario).is_empty() {
             return None;
         }
@@ -187,9 +177,8 @@ impl ReducedExperiment {
 
 fn warnings(outcome: &ReducedOutcome) -> Vec<String> {
     let n = outcome.close_calls;
-    let text = format!(
-        "{n} faults are close to the boundary between two outcomes; the simulation at pod level may differ"
-    );
+    let text =
+        format!("{n} faults are close to the boundary between two outcomes; the simulation at pod level may differ");
     if n > 0 { vec![text] } else { Vec::new() }
 }
 

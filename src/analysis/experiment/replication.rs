@@ -169,8 +169,7 @@ impl BriefRestart {
 
     /// Extracts the `nth` restart of a run.
     fn from_restart((nth, restart): (usize, &RestartMetrics)) -> BriefRestart {
-        let has_phases =
-            nth < EACH && restart.latency().is_some() && restart.reached_milestones().len() > 1;
+        let has_phases = nth < EACH && restart.latency().is_some() && restart.reached_milestones().len() > 1;
         let whole = BriefRestart::new((restart.start, restart.end), restart.ending);
         BriefRestart {
             phases: has_phases.then(|| Box::new(restart.phases())),
@@ -196,11 +195,7 @@ fn completed(jobset: &JobSetOutcome, training: Option<&TrainingOutcome>) -> Opti
 impl ReplicationResult {
     /// Returns the time at which the last JobSet completed, in seconds; the end of the run if that is unknown.
     pub fn completed_s(&self) -> f64 {
-        let last = self
-            .jobsets
-            .iter()
-            .filter_map(|j| j.completed_s)
-            .reduce(f64::max);
+        let last = self.jobsets.iter().filter_map(|j| j.completed_s).reduce(f64::max);
         last.unwrap_or(self.end_s)
     }
 
@@ -227,10 +222,7 @@ impl ReplicationResult {
                 training: training.map(TrainingSummary::from_outcome),
                 taken: training.map_or_else(BTreeMap::new, |t| by_cause(run, t)),
                 timeline: training.and_then(JobTimeline::from_training),
-                each: restarts()
-                    .enumerate()
-                    .map(BriefRestart::from_restart)
-                    .collect(),
+                each: restarts().enumerate().map(BriefRestart::from_restart).collect(),
             }
         };
         ReplicationResult {

@@ -152,9 +152,7 @@ pub struct RestartEstimates {
 impl ReplicationSet {
     /// `run` is any run of the scenario, for its names; `all` contains the replications in order.
     pub fn from_results(run: &RunView<'_>, all: &[ReplicationResult]) -> ReplicationSet {
-        let estimate = |f: &dyn Fn(&ReplicationResult) -> f64| {
-            MeanEstimate::from_values(all.iter().map(f).collect())
-        };
+        let estimate = |f: &dyn Fn(&ReplicationResult) -> f64| MeanEstimate::from_values(all.iter().map(f).collect());
         let names: Vec<String> = (0..run.names.jobsets.len())
             .map(|i| run.names.jobset(JobSetId(i as u32)).to_owned())
             .collect();
@@ -176,12 +174,7 @@ impl ReplicationSet {
             },
             job_sets: jobsets.collect(),
             ledger: categories
-                .map(|name| {
-                    (
-                        name,
-                        estimate(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0)),
-                    )
-                })
+                .map(|name| (name, estimate(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0))))
                 .collect(),
             fleet_goodput: MeanEstimate::from_values(
                 all.iter()
@@ -192,15 +185,12 @@ impl ReplicationSet {
             cost: WorkCost {
                 currency: run.outcome.ledger.currency.clone(),
                 total: estimate(&|r| r.cost),
-                by_category: (all
-                    .first()
-                    .into_iter()
-                    .flat_map(|r| r.cost_by_category.keys()))
-                .map(|name| {
-                    let own = |r: &ReplicationResult| r.cost_by_category.get(name).copied();
-                    (*name, estimate(&|r| own(r).unwrap_or(0.0)))
-                })
-                .collect(),
+                by_category: (all.first().into_iter().flat_map(|r| r.cost_by_category.keys()))
+                    .map(|name| {
+                        let own = |r: &ReplicationResult| r.cost_by_category.get(name).copied();
+                        (*name, estimate(&|r| own(r).unwrap_or(0.0)))
+                    })
+                    .collect(),
             },
             warnings: warnings(all),
             not_modelled: run.not_modelled.to_vec(),
@@ -209,10 +199,7 @@ impl ReplicationSet {
 }
 
 /// Returns the estimate of each metric over the replications.
-fn metric_estimates(
-    jobsets: &[String],
-    all: &[ReplicationResult],
-) -> BTreeMap<String, MetricEstimate> {
+fn metric_estimates(jobsets: &[String], all: &[ReplicationResult]) -> BTreeMap<String, MetricEstimate> {
     let mut columns: BTreeMap<String, Vec<MeasuredMetric>> = BTreeMap::new();
     let rows: Vec<_> = all.iter().map(|r| metrics(r, jobsets)).collect();
     for (name, _) in rows.iter().flatten() {
@@ -250,21 +237,12 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstim
     let estimate = |f: &dyn Fn(&ReplicatedJobSet) -> Option<f64>| {
         MeanEstimate::from_values(mine.iter().filter_map(|j| f(j)).collect())
     };
-    let trained = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| {
-        estimate(&|j| j.training.as_ref().and_then(f))
-    };
+    let trained = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| estimate(&|j| j.training.as_ref().and_then(f));
     // Ratios of a failed or blocked replication end with the failure, so they say nothing about the job.
-    let has_ratio = |r: &&ReplicationResult| {
-        !matches!(
-            r.outcome(),
-            ReplicationOutcome::Failed | ReplicationOutcome::Blocked
-        )
-    };
+    let has_ratio =
+        |r: &&ReplicationResult| !matches!(r.outcome(), ReplicationOutcome::Failed | ReplicationOutcome::Blocked);
     let ratio = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| {
-        let own = all
-            .iter()
-            .filter(has_ratio)
-            .filter_map(|r| r.jobsets.get(i));
+        let own = all.iter().filter(has_ratio).filter_map(|r| r.jobsets.get(i));
         MeanEstimate::from_values(own.filter_map(|j| f(j.training.as_ref()?)).collect())
     };
     let id = JobSetId(i as u32);
@@ -278,21 +256,18 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstim
         restart_budget_used: estimate(&|j| Some(f64::from(j.restart_budget_used))),
         restarts_count_towards_max: estimate(&|j| Some(f64::from(j.restarts_count_towards_max))),
         goodput: ratio(&|t| t.goodput),
-        training: mine
-            .iter()
-            .any(|j| j.training.is_some())
-            .then(|| TrainingEstimates {
-                ettr: ratio(&|t| t.ettr),
-                job_uptime: ratio(&|t| t.job_uptime),
-                interruptions: trained(&|t| Some(f64::from(t.interruptions))),
-                done: mine
-                    .iter()
-                    .filter(|j| j.training.as_ref().is_some_and(|t| t.done))
-                    .count(),
-                time_s: (TrainingPhase::ALL.iter())
-                    .map(|p| (p.as_str(), trained(&|t| t.time_s.get(p.as_str()).copied())))
-                    .collect(),
-            }),
+        training: mine.iter().any(|j| j.training.is_some()).then(|| TrainingEstimates {
+            ettr: ratio(&|t| t.ettr),
+            job_uptime: ratio(&|t| t.job_uptime),
+            interruptions: trained(&|t| Some(f64::from(t.interruptions))),
+            done: mine
+                .iter()
+                .filter(|j| j.training.as_ref().is_some_and(|t| t.done))
+                .count(),
+            time_s: (TrainingPhase::ALL.iter())
+                .map(|p| (p.as_str(), trained(&|t| t.time_s.get(p.as_str()).copied())))
+                .collect(),
+        }),
         restart_latency: LatencyEstimates {
             count: estimate(&|j| Some(finished(j) as f64)),
             p50: estimate(&|j| j.latency_quantile(0.5).seconds()),
@@ -314,10 +289,7 @@ fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
     let of_phase = |p: &Phase| {
         let seconds: Vec<f64> = phases.iter().map(|d| d[*p as usize].seconds()).collect();
         let happened = seconds.iter().any(|&s| s > 0.0);
-        Some((
-            p.as_str(),
-            MeanEstimate::from_values(seconds).filter(|_| happened)?,
-        ))
+        Some((p.as_str(), MeanEstimate::from_values(seconds).filter(|_| happened)?))
     };
     RestartEstimates {
         restart: n + 1,

@@ -56,8 +56,7 @@ impl ReplicationLimits {
 
     /// Returns true if the run is to end after `events` events.
     pub fn is_reached(&self, events: u64) -> bool {
-        events >= self.events_max
-            || (events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && self.flag.is_raised())
+        events >= self.events_max || (events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && self.flag.is_raised())
     }
 }
 

@@ -14,11 +14,7 @@ pub enum NotVerified {
 }
 
 /// Runs the scenario again and requires equal records, and a ledger that accounts for all accelerator time.
-pub fn verify(
-    again: &mut SimulationInput,
-    view: &RunView<'_>,
-    limits: &ReplicationLimits,
-) -> Result<(), NotVerified> {
+pub fn verify(again: &mut SimulationInput, view: &RunView<'_>, limits: &ReplicationLimits) -> Result<(), NotVerified> {
     let outcome = view.outcome;
     again.set_paranoid(true);
     let second = again.run(view.seed, 0, &mut LimitedRun::sink(limits));

@@ -29,11 +29,7 @@ pub fn warnings_of(all: &[&[String]]) -> Vec<String> {
         }
     }
     let told = |(_, first, n, equal): (String, &str, usize, bool)| {
-        let others = if equal {
-            ""
-        } else {
-            ", with different numbers"
-        };
+        let others = if equal { "" } else { ", with different numbers" };
         format!("in {n} of {} replications{others}: {first}", all.len())
     };
     kinds.into_iter().map(told).collect()

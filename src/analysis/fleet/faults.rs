@@ -25,9 +25,7 @@ impl FleetWorld<'_> {
                 ExposureSpec::Always => !matches!(place, PoolPlace::Repair | PoolPlace::Retired),
             };
             match (ages(old), ages(place)) {
-                (false, true) => self
-                    .lives
-                    .begin((node, process), spec.exposure, self.clocks),
+                (false, true) => self.lives.begin((node, process), spec.exposure, self.clocks),
                 (true, false) => self.lives.end((node, process), spec.exposure, self.clocks),
                 _ => {}
             }
@@ -208,14 +206,8 @@ impl FleetWorld<'_> {
         };
         self.counts.regenerations += 1;
         let rows = &self.pool.rows;
-        let good =
-            |(_, r): &(usize, &super::pool::PoolNode)| !r.lemon && r.place != PoolPlace::Retired;
-        let mut good: Vec<u32> = rows
-            .iter()
-            .enumerate()
-            .filter(good)
-            .map(|(i, _)| i as u32)
-            .collect();
+        let good = |(_, r): &(usize, &super::pool::PoolNode)| !r.lemon && r.place != PoolPlace::Retired;
+        let mut good: Vec<u32> = rows.iter().enumerate().filter(good).map(|(i, _)| i as u32).collect();
         let n = (good.len() as f64 * self.fleet.lemons.share * part) as usize;
         self.draws.shuffle(
             StreamPurpose::FleetLemons,

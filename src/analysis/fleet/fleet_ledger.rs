@@ -85,9 +85,7 @@ impl FleetLedger {
     pub(super) fn discard_work(&mut self, nodes: u32, ns: u64) {
         let lost = u128::from(nodes) * u128::from(ns);
         let productive = &mut self.node_ns[TimeCategory::Productive as usize];
-        *productive = productive
-            .checked_sub(lost)
-            .expect("lost work was productive before");
+        *productive = productive.checked_sub(lost).expect("lost work was productive before");
         self.node_ns[TimeCategory::Lost as usize] += lost;
     }
 

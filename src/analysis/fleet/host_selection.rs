@@ -27,10 +27,7 @@ impl FleetWorld<'_> {
         if self.pool.working() >= self.wanted_nodes() {
             self.select();
         } else if !self.pool.spares.is_empty() {
-            self.enter(
-                FleetJobPhase::WaitingForSpares,
-                Some(self.fleet.spares.take_over.0),
-            );
+            self.enter(FleetJobPhase::WaitingForSpares, Some(self.fleet.spares.take_over.0));
         } else {
             let retired = self.pool.count(PoolPlace::Retired);
             if (self.pool.rows.len() as u32) - retired < self.wanted_nodes() {
@@ -85,10 +82,7 @@ impl FleetWorld<'_> {
             }
         }
         while self.pool.count(PoolPlace::Active) < chosen {
-            let node = self
-                .pool
-                .first_idle()
-                .expect("the selected nodes are in the pool");
+            let node = self.pool.first_idle().expect("the selected nodes are in the pool");
             self.move_node(node, PoolPlace::Active);
         }
         for lane in 0..chosen - self.fleet.job.nodes {

@@ -84,9 +84,7 @@ impl FleetWorld<'_> {
             FleetJobPhase::Saving => self.discard_work(self.job.piece),
             FleetJobPhase::Recovery => {}
             // The wait ends with a new selection or check, so the failure needs no handling here.
-            FleetJobPhase::HostSelection
-            | FleetJobPhase::WaitingForSpares
-            | FleetJobPhase::Stalled => return,
+            FleetJobPhase::HostSelection | FleetJobPhase::WaitingForSpares | FleetJobPhase::Stalled => return,
         }
         self.job.piece = 0;
         self.job.restarts += 1;
@@ -120,10 +118,7 @@ impl FleetWorld<'_> {
 
     /// Returns true if the job waits for spare nodes or repairs.
     pub(super) fn is_short(&self) -> bool {
-        matches!(
-            self.job.phase,
-            FleetJobPhase::Stalled | FleetJobPhase::WaitingForSpares
-        )
+        matches!(self.job.phase, FleetJobPhase::Stalled | FleetJobPhase::WaitingForSpares)
     }
 
     /// Checks again whether a stalled job has enough nodes. Called when nodes return or are retired.

@@ -89,10 +89,7 @@ impl FleetLifetimes {
     ) {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];
-        assert!(
-            !life.ages,
-            "a lifetime must not be drawn while the node is aging"
-        );
+        assert!(!life.ages, "a lifetime must not be drawn while the node is aging");
         life.left = NEVER;
         if spec.only_lemons && !lemon {
             return;
@@ -111,12 +108,7 @@ impl FleetLifetimes {
     }
 
     /// Starts the aging of a node in a fault process, on the clock of `exposure`.
-    pub fn begin(
-        &mut self,
-        (node, process): (u32, usize),
-        exposure: ExposureSpec,
-        clocks: LifetimeClocks,
-    ) {
+    pub fn begin(&mut self, (node, process): (u32, usize), exposure: ExposureSpec, clocks: LifetimeClocks) {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];
         if life.ages || life.left == NEVER {
@@ -131,12 +123,7 @@ impl FleetLifetimes {
     }
 
     /// Stops the aging of a node in a fault process.
-    pub fn end(
-        &mut self,
-        (node, process): (u32, usize),
-        exposure: ExposureSpec,
-        clocks: LifetimeClocks,
-    ) {
+    pub fn end(&mut self, (node, process): (u32, usize), exposure: ExposureSpec, clocks: LifetimeClocks) {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];
         if std::mem::take(&mut life.ages) {
@@ -151,12 +138,7 @@ impl FleetLifetimes {
     }
 
     /// Draws the remaining part of every lifetime again, conditional on its elapsed part.
-    pub fn renew_rest(
-        &mut self,
-        draws: &mut DrawSequence,
-        fleet: &FleetSpec,
-        clocks: LifetimeClocks,
-    ) {
+    pub fn renew_rest(&mut self, draws: &mut DrawSequence, fleet: &FleetSpec, clocks: LifetimeClocks) {
         self.queues.iter_mut().for_each(BinaryHeap::clear);
         for slot in 0..self.rows.len() {
             let (node, process) = (slot / self.processes, slot % self.processes);
@@ -269,9 +251,6 @@ mod tests {
         // The median remaining time x satisfies S(50 + x) = S(50) / 2.
         let survival = |t: f64| libm::exp(-libm::pow(t / 100.0, 0.7));
         assert!((survival(50.0 + found) / survival(50.0) - 0.5).abs() < 1e-6);
-        assert_eq!(
-            remaining_lifetime(&Distribution::Fixed(Duration(7)), (3, 4), 0.1),
-            4
-        );
+        assert_eq!(remaining_lifetime(&Distribution::Fixed(Duration(7)), (3, 4), 0.1), 4);
     }
 }

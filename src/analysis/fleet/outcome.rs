@@ -35,10 +35,7 @@ impl FleetOutcome {
         let (why, end) = world.over.expect("the run has ended");
         let spent = |phase: FleetJobPhase| world.job.spent[phase as usize];
         let all: u64 = world.job.spent.iter().sum();
-        assert_eq!(
-            all, end,
-            "the times of the job's phases must sum to its end time"
-        );
+        assert_eq!(all, end, "the times of the job's phases must sum to its end time");
         let nodes = world.pool.rows.len() as u128;
         assert_eq!(
             world.books.total_node_ns(),
@@ -83,11 +80,7 @@ fn outputs(
         ("training_time_h".to_owned(), hours(end)),
         ("effective_training_ratio".to_owned(), ratio),
     ];
-    all.extend(
-        phases_ns
-            .iter()
-            .map(|(name, ns)| (format!("{name}_h"), hours(*ns))),
-    );
+    all.extend(phases_ns.iter().map(|(name, ns)| (format!("{name}_h"), hours(*ns))));
     let mut count = |name: &str, n: u64| all.push((name.to_owned(), n as f64));
     count("failures", failures);
     let mut causes: Vec<(&str, u64)> = Vec::new();

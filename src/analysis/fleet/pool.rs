@@ -39,10 +39,7 @@ impl PoolPlace {
     }
 
     fn in_pool(self) -> bool {
-        matches!(
-            self,
-            PoolPlace::Active | PoolPlace::Standby | PoolPlace::Idle
-        )
+        matches!(self, PoolPlace::Active | PoolPlace::Standby | PoolPlace::Idle)
     }
 }
 
@@ -104,10 +101,7 @@ impl PoolState {
         pool.counts[PoolPlace::Spare as usize] = order.len() as u32;
         for _ in 0..working {
             let node = pool.spares.front().copied();
-            pool.move_node(
-                node.expect("order has at least `working` nodes"),
-                PoolPlace::Idle,
-            );
+            pool.move_node(node.expect("order has at least `working` nodes"), PoolPlace::Idle);
         }
         pool
     }

@@ -24,11 +24,7 @@ impl FleetWorld<'_> {
     /// Starts the repair of a node if a crew is free, otherwise queues the node.
     pub(super) fn begin_repair(&mut self, node: u32) {
         self.pool.rows[node as usize].repairs += 1;
-        let free = self
-            .fleet
-            .repair
-            .crews
-            .is_none_or(|crews| self.shop.busy < crews);
+        let free = self.fleet.repair.crews.is_none_or(|crews| self.shop.busy < crews);
         if free {
             self.shop.busy += 1;
             self.begin_stage(node, 0);

@@ -39,11 +39,7 @@ impl<'f> FleetSimulation<'f> {
 
     /// Like `run`, but returns `None` if `stops` returns true. It is called before each event with the number of
     /// events so far.
-    pub fn run_until(
-        &mut self,
-        (seed, replication): (u64, u64),
-        stops: &dyn Fn(u64) -> bool,
-    ) -> Option<FleetOutcome> {
+    pub fn run_until(&mut self, (seed, replication): (u64, u64), stops: &dyn Fn(u64) -> bool) -> Option<FleetOutcome> {
         let draws = match self.draws.take() {
             Some(mut draws) => {
                 draws.reset(seed, replication);
@@ -83,8 +79,7 @@ impl FleetWorld<'_> {
             self.renew_all(node);
             for (process, spec) in self.fleet.faults.iter().enumerate() {
                 if spec.exposure == sim_api::spec::ExposureSpec::Always {
-                    self.lives
-                        .begin((node, process), spec.exposure, self.clocks);
+                    self.lives.begin((node, process), spec.exposure, self.clocks);
                 }
             }
         }

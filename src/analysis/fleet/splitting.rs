@@ -76,17 +76,10 @@ impl<'f> SplitBranches<'f> {
 
     /// Continues from a state with the random numbers of `branch`, until the quantity reaches `level` or the run
     /// ends. Returns the final state if the quantity reached `level`, and the final value of the quantity.
-    pub fn resume(
-        &mut self,
-        from: &SplitState,
-        branch: u64,
-        level: u64,
-    ) -> (Option<SplitState>, u64) {
+    pub fn resume(&mut self, from: &SplitState, branch: u64, level: u64) -> (Option<SplitState>, u64) {
         let draws = self.draws(branch);
         let mut world = FleetWorld::of_state(self.fleet, draws, from.clone());
-        world
-            .lives
-            .renew_rest(&mut world.draws, self.fleet, world.clocks);
+        world.lives.renew_rest(&mut world.draws, self.fleet, world.clocks);
         world.halts_at = (self.excess == SplitExcess::LostTime).then_some(level);
         let mut events = 0;
         while world.over.is_none() && self.has(&world) < level && !(self.stops)(events) {

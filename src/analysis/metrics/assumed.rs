@@ -44,12 +44,7 @@ pub fn containers(scenario: &ScenarioSpec) -> AssumedParameter {
         let jobset = &submitted.jobset;
         let training = scenario.training_for(JobSetId(i as u32));
         let trains = training.is_some_and(|t| t.work.is_some());
-        for rj in jobset
-            .spec
-            .replicated_jobs
-            .iter()
-            .filter(|r| r.replicas > 0)
-        {
+        for rj in jobset.spec.replicated_jobs.iter().filter(|r| r.replicas > 0) {
             let mut rules = scenario.containers.iter();
             match rules.find(|rule| rule.may_apply_to(jobset, rj)) {
                 None if trains => {}
@@ -62,8 +57,7 @@ pub fn containers(scenario: &ScenarioSpec) -> AssumedParameter {
                         0 => String::new(),
                         code => format!(", exit code {code}"),
                     };
-                    let told =
-                        format!("run for {run_for}{code}, derived from their command {command:?}");
+                    let told = format!("run for {run_for}{code}, derived from their command {command:?}");
                     by_command.entry(told).or_default().push(&rj.name);
                 }
             }

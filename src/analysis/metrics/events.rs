@@ -45,9 +45,7 @@ impl RecordSink for EventFold {
                 ..
             } => {
                 let jobset = self.jobset(object, names).unwrap_or(JobSetId::NONE);
-                let same = |c: &&mut EventCount| {
-                    (c.jobset, c.warning, c.reason) == (jobset, warning, reason)
-                };
+                let same = |c: &&mut EventCount| (c.jobset, c.warning, c.reason) == (jobset, warning, reason);
                 match self.counts.iter_mut().find(same) {
                     Some(c) => c.count += 1,
                     None => self.counts.push(EventCount {

@@ -23,13 +23,8 @@ pub enum OccupancyState {
 
 impl OccupancyState {
     pub const COUNT: usize = 5;
-    pub const ALL: [OccupancyState; OccupancyState::COUNT] = [
-        Self::Pending,
-        Self::Starting,
-        Self::Ready,
-        Self::Down,
-        Self::Ending,
-    ];
+    pub const ALL: [OccupancyState; OccupancyState::COUNT] =
+        [Self::Pending, Self::Starting, Self::Ready, Self::Down, Self::Ending];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -233,19 +228,14 @@ pub(super) enum OccupancyChange {
 }
 
 /// Returns the effect of a record on a pod, if any. `state` returns the current state of a pod.
-pub(super) fn of_pod(
-    body: &Body,
-    state: impl Fn(PodId) -> Option<OccupancyState>,
-) -> Option<(PodId, OccupancyChange)> {
+pub(super) fn of_pod(body: &Body, state: impl Fn(PodId) -> Option<OccupancyState>) -> Option<(PodId, OccupancyChange)> {
     match *body {
         Body::PodCreated { pod, job, .. } => Some((pod, OccupancyChange::Created(job))),
         Body::PodBound { pod, node, .. } => Some((pod, OccupancyChange::Bound(node))),
         Body::PodReady { pod, .. } if state(pod) != Some(OccupancyState::Ending) => {
             Some((pod, OccupancyChange::To(OccupancyState::Ready)))
         }
-        Body::PodNotReady { pod, .. }
-        | Body::ContainerExited { pod, .. }
-        | Body::ContainersRestarting { pod, .. }
+        Body::PodNotReady { pod, .. } | Body::ContainerExited { pod, .. } | Body::ContainersRestarting { pod, .. }
             if state(pod) == Some(OccupancyState::Ready) =>
         {
             Some((pod, OccupancyChange::To(OccupancyState::Down)))

@@ -5,15 +5,13 @@
 use super::queue_lengths::QueuedWork;
 use sim_base::{Duration, JobId, PodId, SimTime, row_or_default};
 use sim_engine::record::{
-    AnsweredRequest, Body, Call, JobConditionType, JobSetConditionType, LedgerResource, NodeReady,
-    RecordNames, RecordSink, ReplicatedJobNow, SimulationRecord, TicketWait, WorkTicket,
+    AnsweredRequest, Body, Call, JobConditionType, JobSetConditionType, LedgerResource, NodeReady, RecordNames,
+    RecordSink, ReplicatedJobNow, SimulationRecord, TicketWait, WorkTicket,
 };
 use std::collections::BTreeMap;
 
 /// Upper bounds in seconds of the buckets of client-go's rate limiter histogram (component-base, restclient metrics).
-pub const LIMITER_BOUNDS: [f64; 12] = [
-    0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0,
-];
+pub const LIMITER_BOUNDS: [f64; 12] = [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0];
 
 /// Pod phases in the spelling of kube-state-metrics.
 pub const PHASES: [&str; 4] = ["Pending", "Running", "Succeeded", "Failed"];
@@ -170,17 +168,12 @@ impl ScrapedMetrics {
                     ..JobSetNow::default()
                 };
             }
-            Body::JobSetDeleted { jobset } => {
-                row_or_default(&mut self.jobsets_now, jobset.ix()).exists = false
+            Body::JobSetDeleted { jobset } => row_or_default(&mut self.jobsets_now, jobset.ix()).exists = false,
+            Body::RestartCounted { jobset, restarts, .. } => {
+                row_or_default(&mut self.jobsets_now, jobset.ix()).restarts = restarts
             }
-            Body::RestartCounted {
-                jobset, restarts, ..
-            } => row_or_default(&mut self.jobsets_now, jobset.ix()).restarts = restarts,
             Body::JobSetCondition {
-                jobset,
-                kind,
-                status,
-                ..
+                jobset, kind, status, ..
             } => {
                 let now = row_or_default(&mut self.jobsets_now, jobset.ix());
                 now.conditions.insert(kind, status);
@@ -280,9 +273,7 @@ impl RecordSink for ScrapedMetrics {
         let kind = call.kind();
         let scrape = self.at.partition_point(|at| *at < ticket.granted);
         // Limits of the API server on requests of nodes are not a client's rate limiter.
-        let own = kind
-            .bucket
-            .is_some_and(|b| b != LedgerResource::NodeRequests);
+        let own = kind.bucket.is_some_and(|b| b != LedgerResource::NodeRequests);
         if !own || scrape == self.at.len() {
             return;
         }

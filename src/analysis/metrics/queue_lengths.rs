@@ -3,9 +3,7 @@
 //! Must never store tickets.
 
 use sim_base::SimTime;
-use sim_engine::record::{
-    LedgerResource, RecordNames, RecordSink, SimulationRecord, TicketWait, WorkTicket,
-};
+use sim_engine::record::{LedgerResource, RecordNames, RecordSink, SimulationRecord, TicketWait, WorkTicket};
 
 /// Sink for the second simulation of a run, which counts waiting requests at known instants.
 pub struct QueuedWork {

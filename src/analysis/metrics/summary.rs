@@ -290,10 +290,7 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         active: s.active,
         suspended: s.suspended,
     };
-    let training = run
-        .outcome
-        .training_for(id)
-        .map(TrainingSummary::from_outcome);
+    let training = run.outcome.training_for(id).map(TrainingSummary::from_outcome);
     let event = |c: &super::events::EventCount| SummaryEvent {
         kind: if c.warning { "Warning" } else { "Normal" },
         reason: run.names.text(c.reason).to_owned(),
@@ -314,9 +311,7 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         events: run.folded.events.for_jobset(id).map(event).collect(),
         goodput: training.as_ref().and_then(|t| t.goodput),
         training,
-        restart_latency: LatencySummary::from_durations(
-            run.restarts_of(id).filter_map(RestartMetrics::latency),
-        ),
+        restart_latency: LatencySummary::from_durations(run.restarts_of(id).filter_map(RestartMetrics::latency)),
     }
 }
 
@@ -332,9 +327,7 @@ fn condition(c: &ConditionOutcome) -> SummaryCondition {
 
 fn job(run: &RunView<'_>, j: &JobOutcome) -> JobSummary {
     let has = |kind: &str| j.conditions.iter().any(|c| c.status && c.kind == kind);
-    let state = ["Complete", "Failed", "Suspended"]
-        .into_iter()
-        .find(|k| has(k));
+    let state = ["Complete", "Failed", "Suspended"].into_iter().find(|k| has(k));
     JobSummary {
         name: run.names.job(j.job).to_owned(),
         state: state.unwrap_or("Running"),

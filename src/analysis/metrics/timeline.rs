@@ -40,24 +40,14 @@ impl JobTimeline {
     /// Returns the timeline of a training job, or `None` if it never started.
     pub fn from_training(training: &TrainingOutcome) -> Option<JobTimeline> {
         let last = training.segments.last()?;
-        let end = if training.done {
-            last.end
-        } else {
-            training.end
-        };
+        let end = if training.done { last.end } else { training.end };
         Some(JobTimeline::new(end, &training.segments))
     }
 
     /// Creates a timeline that ends at `end`. Panics if there is no segment.
     pub fn new(end: SimTime, stretches: &[SegmentOutcome]) -> JobTimeline {
-        assert!(
-            !stretches.is_empty(),
-            "a timeline requires at least one segment"
-        );
-        let stretches = stretches
-            .iter()
-            .map(TimelineSegment::from_outcome)
-            .collect();
+        assert!(!stretches.is_empty(), "a timeline requires at least one segment");
+        let stretches = stretches.iter().map(TimelineSegment::from_outcome).collect();
         JobTimeline { end, stretches }
     }
 

@@ -77,8 +77,7 @@ impl TrainingSummary {
         let t = training;
         let seconds = |phase: &TrainingPhase| (phase.as_str(), t.ns(*phase) as f64 / 1e9);
         let wall: u64 = t.spent_ns.iter().sum();
-        let without =
-            |phases: &[TrainingPhase]| wall - phases.iter().map(|p| t.ns(*p)).sum::<u64>();
+        let without = |phases: &[TrainingPhase]| wall - phases.iter().map(|p| t.ns(*p)).sum::<u64>();
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
         let productive = t.ns(TrainingPhase::Productive);
         let (scheduling, runtime) = (share(t.held_ns, wall), share(productive, t.held_ns));
@@ -96,13 +95,11 @@ impl TrainingSummary {
             time_s: TrainingPhase::ALL.iter().map(seconds).collect(),
             goodput: share(productive, without(&[startup, ending])),
             ettr: share(productive, wall),
-            ml_productivity: scheduling
-                .zip(runtime)
-                .map(|(scheduling, runtime)| MlProductivity {
-                    scheduling,
-                    runtime,
-                    program: 1.0,
-                }),
+            ml_productivity: scheduling.zip(runtime).map(|(scheduling, runtime)| MlProductivity {
+                scheduling,
+                runtime,
+                program: 1.0,
+            }),
             job_uptime: share(without(&AWAY), wall),
         }
     }

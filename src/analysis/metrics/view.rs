@@ -27,10 +27,7 @@ impl<'a> RunView<'a> {
     }
 
     pub fn restarts_of(&self, jobset: JobSetId) -> impl Iterator<Item = &'a RestartMetrics> {
-        self.folded
-            .restarts
-            .iter()
-            .filter(move |r| r.jobset == jobset)
+        self.folded.restarts.iter().filter(move |r| r.jobset == jobset)
     }
 
     pub fn namespace(&self, jobset: JobSetId) -> &'a str {
@@ -62,10 +59,7 @@ impl<'a> RunView<'a> {
     pub fn never_placed(&self) -> Option<String> {
         let mut jobsets = self.outcome.jobsets.iter().enumerate();
         jobsets.find_map(|(i, o)| {
-            let (name, why) = (
-                self.names.jobset(JobSetId(i as u32)),
-                o.never_placed_reason.as_ref()?,
-            );
+            let (name, why) = (self.names.jobset(JobSetId(i as u32)), o.never_placed_reason.as_ref()?);
             Some(match self.outcome.end_reason {
                 EndReason::TimeLimit => {
                     format!("JobSet {name} was not placed before the time limit: {why}")
@@ -79,10 +73,7 @@ impl<'a> RunView<'a> {
     pub fn suspended(&self) -> Vec<String> {
         let jobsets = self.scenario.jobsets.iter().enumerate();
         let waits = jobsets.filter_map(|(i, submitted)| {
-            let (name, who) = (
-                &submitted.jobset.name,
-                self.who_resumes(JobSetId(i as u32))?,
-            );
+            let (name, who) = (&submitted.jobset.name, self.who_resumes(JobSetId(i as u32))?);
             Some(format!("JobSet {name} has no pods: {who}"))
         });
         waits.collect()
@@ -98,9 +89,7 @@ impl<'a> RunView<'a> {
         }
         let jobset = &self.scenario.jobsets.get(jobset.ix())?.jobset;
         let who = match jobset.kueue_queue() {
-            Some(queue) => format!(
-                "it waits for admission by Kueue in queue {queue}, and Kueue is not simulated"
-            ),
+            Some(queue) => format!("it waits for admission by Kueue in queue {queue}, and Kueue is not simulated"),
             None => "it is suspended until spec.suspend is set to false".to_owned(),
         };
         let name = &jobset.name;
@@ -113,10 +102,7 @@ impl<'a> RunView<'a> {
     pub fn warnings(&self) -> Vec<String> {
         let (stuck, overtaken) = self.outcome.blocked_and_unfinished();
         let stuck = stuck.iter().map(|s| format!("blocked: {s}"));
-        let suspended = self
-            .suspended()
-            .into_iter()
-            .map(|s| format!("suspended: {s}"));
+        let suspended = self.suspended().into_iter().map(|s| format!("suspended: {s}"));
         let stuck = stuck.chain(overtaken).chain(suspended);
         stuck.chain(self.outcome.warnings.iter().cloned()).collect()
     }

@@ -191,10 +191,7 @@ impl<E> BreakEvenSearch<'_, '_, E> {
     /// Returns the two neighboring conclusive values between which the better choice changes. Inconclusive values
     /// may lie between them. `None` unless the choice changes exactly once.
     fn bounds(&self) -> Option<(f64, f64)> {
-        let told = self
-            .points
-            .iter()
-            .filter(|p| p.side != BreakEvenSide::Inconclusive);
+        let told = self.points.iter().filter(|p| p.side != BreakEvenSide::Inconclusive);
         let told: Vec<&SimulatedPoint> = told.collect();
         let changes = told.windows(2).filter(|w| w[0].side != w[1].side);
         let changes: Vec<_> = changes.map(|w| (w[0].value, w[1].value)).collect();
@@ -206,18 +203,9 @@ impl<E> BreakEvenSearch<'_, '_, E> {
 
     /// Narrows the interval that contains the crossing from the side of `known`: moves that end as long as the same
     /// choice is conclusively better.
-    fn narrow(
-        &mut self,
-        range: &ParameterRange,
-        (low, high): (f64, f64),
-        known: f64,
-    ) -> Result<(), E> {
+    fn narrow(&mut self, range: &ParameterRange, (low, high): (f64, f64), known: f64) -> Result<(), E> {
         let side = self.look(known)?;
-        let (mut near, mut far) = if known == low {
-            (low, high)
-        } else {
-            (high, low)
-        };
+        let (mut near, mut far) = if known == low { (low, high) } else { (high, low) };
         for _ in 0..HALVINGS {
             let middle = match (range.is_log(), range.unit) {
                 (_, RangeUnit::Whole) => ((near + far) / 2.0).round(),
@@ -237,17 +225,13 @@ impl<E> BreakEvenSearch<'_, '_, E> {
     }
 
     fn crossing(&self) -> BreakEvenCrossing {
-        let told = self
-            .points
-            .iter()
-            .filter(|p| p.side != BreakEvenSide::Inconclusive);
+        let told = self.points.iter().filter(|p| p.side != BreakEvenSide::Inconclusive);
         let told: Vec<&SimulatedPoint> = told.collect();
         let (Some(first), Some(last)) = (told.first(), told.last()) else {
             return BreakEvenCrossing::NotTold;
         };
         let changes = told.windows(2).filter(|w| w[0].side != w[1].side).count();
-        let open =
-            |at: Option<&SimulatedPoint>| at.is_some_and(|p| p.side == BreakEvenSide::Inconclusive);
+        let open = |at: Option<&SimulatedPoint>| at.is_some_and(|p| p.side == BreakEvenSide::Inconclusive);
         match changes {
             0 if open(self.points.last()) => BreakEvenCrossing::OneEnd {
                 side: first.side,
@@ -275,13 +259,8 @@ impl<E> BreakEvenSearch<'_, '_, E> {
 
     /// Returns the zero of the mean difference between two values, by linear interpolation.
     fn zero(&self, (low, high): (f64, f64)) -> f64 {
-        let inside = self
-            .points
-            .iter()
-            .filter(|p| p.value >= low && p.value <= high);
-        let means: Vec<(f64, f64)> = inside
-            .filter_map(|p| Some((p.value, p.difference?.mean)))
-            .collect();
+        let inside = self.points.iter().filter(|p| p.value >= low && p.value <= high);
+        let means: Vec<(f64, f64)> = inside.filter_map(|p| Some((p.value, p.difference?.mean))).collect();
         let crossing = means.windows(2).find(|w| (w[0].1 > 0.0) != (w[1].1 > 0.0));
         crossing.map_or(0.5 * (low + high), |w| {
             let ((x, a), (y, b)) = (w[0], w[1]);

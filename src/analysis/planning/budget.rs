@@ -7,8 +7,7 @@
 use crate::experiment::CountedRun;
 use serde::Serialize;
 use sim_base::stats::{
-    MeanEstimate, negative_binomial_cdf, poisson_cdf, proportion_interval,
-    values_for_quantile_interval,
+    MeanEstimate, negative_binomial_cdf, poisson_cdf, proportion_interval, values_for_quantile_interval,
 };
 use std::collections::BTreeMap;
 
@@ -171,9 +170,7 @@ pub struct LossBudget {
 
 /// Returns the number of counted restarts of a run until an instant, without the causes in `but`.
 fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
-    let counts = |u: &&crate::experiment::UsedAt| {
-        u.at_s <= until_s && !but.iter().any(|ignored| **ignored == *u.cause)
-    };
+    let counts = |u: &&crate::experiment::UsedAt| u.at_s <= until_s && !but.iter().any(|ignored| **ignored == *u.cause);
     run.used.iter().filter(counts).map(|u| u.times).sum()
 }
 
@@ -303,10 +300,7 @@ fn causes(question: &BudgetQuestion, runs: &[CountedRun]) -> Vec<CauseUse> {
             cause,
         })
     };
-    let mut told: Vec<CauseUse> = LossBudget::cause_names(runs)
-        .into_iter()
-        .filter_map(one)
-        .collect();
+    let mut told: Vec<CauseUse> = LossBudget::cause_names(runs).into_iter().filter_map(one).collect();
     told.sort_by(|a, b| b.used.mean.total_cmp(&a.used.mean));
     told
 }
@@ -366,10 +360,7 @@ fn rule(question: &BudgetQuestion, runs: &[CountedRun], ruled: &RuledBudget) -> 
     };
     Some(BudgetRule {
         what: ruled.what.clone(),
-        uncounted: LossBudget::cause_names(runs)
-            .into_iter()
-            .filter_map(less)
-            .collect(),
+        uncounted: LossBudget::cause_names(runs).into_iter().filter_map(less).collect(),
         used: counts.estimate()?,
         lasts: question.limit.map(|m| counts.lasts(m)),
         least: counts.least(question.probability),
@@ -391,11 +382,7 @@ impl RuledBudget {
     }
 }
 
-fn curve(
-    question: &BudgetQuestion,
-    (runs, ruled): (&[CountedRun], Option<&RuledBudget>),
-    limit: u32,
-) -> Vec<AtDay> {
+fn curve(question: &BudgetQuestion, (runs, ruled): (&[CountedRun], Option<&RuledBudget>), limit: u32) -> Vec<AtDay> {
     let lasts = |runs: &[CountedRun], until_s: f64| {
         let within = runs.iter().filter(|r| used(r, until_s, &[]) <= limit);
         LossShare::from_counts(within.count(), runs.len())

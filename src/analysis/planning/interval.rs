@@ -174,10 +174,7 @@ impl CurveTop {
             -1.0
         };
         let mean = |sample: &SampleMetric| metric_of(sample).map_or(f64::MIN, |e| sign * e.mean);
-        let best = known
-            .values()
-            .max_by(|a, b| mean(a).total_cmp(&mean(b)))
-            .cloned();
+        let best = known.values().max_by(|a, b| mean(a).total_cmp(&mean(b))).cloned();
         let best = best.unwrap_or_default();
         BestInterval {
             every_s: self.found.map(|(every, _)| every),
@@ -211,8 +208,7 @@ impl ParabolaFit {
         let sign = if higher { 1.0 } else { -1.0 };
         let mut all: Vec<(f64, f64)> = Vec::new();
         for i in 0..five[0].len() {
-            let value =
-                |s: &&SampleMetric| s.get(i).and_then(|r| r.value).filter(|v| v.is_finite());
+            let value = |s: &&SampleMetric| s.get(i).and_then(|r| r.value).filter(|v| v.is_finite());
             let y: Option<Vec<f64>> = five.iter().map(value).collect();
             let Some(y) = y else { continue };
             let (mut b, mut c) = (0.0, 0.0);

@@ -121,10 +121,7 @@ impl<E> SearchRequest<'_, '_, E> {
         }
         self.first(max, |j| j != TargetJudgement::Misses)?;
         // Derives the answer from all evaluated candidates, because the assumption of the bisection may not hold.
-        let meets = self
-            .known
-            .iter()
-            .filter(|(_, k)| k.1 == TargetJudgement::Meets);
+        let meets = self.known.iter().filter(|(_, k)| k.1 == TargetJudgement::Meets);
         let high = meets.map(|(v, _)| *v).min();
         let below = |v: u64| high.is_none_or(|high| v < high);
         let misses = self
@@ -171,10 +168,7 @@ impl<E> SearchRequest<'_, '_, E> {
             SearchAnswer::Between { high, .. } => high,
             SearchAnswer::Nothing | SearchAnswer::Open { .. } => return Ok(()),
         };
-        for value in [around.checked_sub(1), Some(around + 1)]
-            .into_iter()
-            .flatten()
-        {
+        for value in [around.checked_sub(1), Some(around + 1)].into_iter().flatten() {
             if (self.plan.min..=self.plan.max).contains(&value) && !self.interrupted {
                 self.judge(value)?;
             }
@@ -187,16 +181,14 @@ impl<E> SearchRequest<'_, '_, E> {
         let mut not_monotone = Vec::new();
         for (value, (sample, judgement)) in self.known {
             let before = candidates.last();
-            let change =
-                before.and_then(|b| PairedDifference::from_pairs(&pairs(&b.sample, &sample)));
+            let change = before.and_then(|b| PairedDifference::from_pairs(&pairs(&b.sample, &sample)));
             let worse = if self.target.at_least {
                 Ordering::Less
             } else {
                 Ordering::Greater
             };
-            let crossed = before.is_some_and(|b| {
-                b.judgement == TargetJudgement::Meets && judgement == TargetJudgement::Misses
-            });
+            let crossed =
+                before.is_some_and(|b| b.judgement == TargetJudgement::Meets && judgement == TargetJudgement::Misses);
             if crossed || change.and_then(|c| c.significant_order()) == Some(worse) {
                 not_monotone.push(value);
             }
@@ -256,10 +248,7 @@ impl SearchCandidate {
 
     /// Returns the number of replications without completed work, which count as the worst value.
     pub fn excluded(&self) -> usize {
-        self.sample
-            .iter()
-            .filter(|row: &&SampleRow| row.is_worst)
-            .count()
+        self.sample.iter().filter(|row: &&SampleRow| row.is_worst).count()
     }
 }
 

@@ -110,11 +110,7 @@ impl<E> MultiSearch<'_, '_, E> {
 
     /// Returns all combinations with the first numbers in `before` for which `is` holds and no further number can be
     /// reduced.
-    fn edge(
-        &mut self,
-        before: &mut Vec<u64>,
-        is: &dyn Fn(TargetJudgement) -> bool,
-    ) -> Result<Vec<Vec<u64>>, E> {
+    fn edge(&mut self, before: &mut Vec<u64>, is: &dyn Fn(TargetJudgement) -> bool) -> Result<Vec<Vec<u64>>, E> {
         let plans = self.plans;
         let plan = &plans[before.len()];
         let rest = plans[before.len()..].iter().map(|plan| plan.max);
@@ -160,8 +156,7 @@ impl<E> MultiSearch<'_, '_, E> {
                 dearer: None,
             })
         };
-        let mut told: Vec<ParameterCombination> =
-            least.iter().filter_map(|values| of(values)).collect();
+        let mut told: Vec<ParameterCombination> = least.iter().filter_map(|values| of(values)).collect();
         by_cost(&mut told);
         let open = open.iter().filter(|values| !least.contains(values));
         let greatest = of(greatest).filter(|_| told.is_empty());

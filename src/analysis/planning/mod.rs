@@ -25,6 +25,4 @@ pub use closed_form::ClosedForm;
 pub use minimum::{MinimumSearch, SearchAnswer, SearchCandidate, SearchPlan, find_minimum};
 pub use range::{ParameterRange, ParameterRangeError, ParameterRangeProblem, RangeUnit};
 pub use sample::{SampleMetric, SampleRow};
-pub use target::{
-    MetricTarget, MetricTargetError, MetricTargetProblem, TargetJudgement, TargetStatistic,
-};
+pub use target::{MetricTarget, MetricTargetError, MetricTargetProblem, TargetJudgement, TargetStatistic};

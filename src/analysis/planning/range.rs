@@ -106,9 +106,7 @@ impl std::str::FromStr for ParameterRange {
             text: text.to_owned(),
             problem,
         };
-        let parts = text
-            .rsplit_once('=')
-            .and_then(|(p, r)| Some((p, r.split_once("..")?)));
+        let parts = text.rsplit_once('=').and_then(|(p, r)| Some((p, r.split_once("..")?)));
         let (path, (low, high)) = parts.ok_or_else(|| wrong(ParameterRangeProblem::NoRange))?;
         let (path, low, high) = (path.trim(), low.trim(), high.trim());
         if path.is_empty() {
@@ -116,11 +114,7 @@ impl std::str::FromStr for ParameterRange {
         }
         let read = |word: &str| {
             let found = number(word);
-            found.ok_or_else(|| {
-                wrong(ParameterRangeProblem::InvalidBound {
-                    bound: word.to_owned(),
-                })
-            })
+            found.ok_or_else(|| wrong(ParameterRangeProblem::InvalidBound { bound: word.to_owned() }))
         };
         let ((from, a), (to, b)) = (read(low)?, read(high)?);
         let unit = match (a, b) {

@@ -98,26 +98,17 @@ fn split<B: BranchFactor + Send>(
     let levels = find_levels(&mut first, question, &limits.flag);
     let finished = std::sync::atomic::AtomicU64::new(0);
     let ready = || Ok(make());
-    let all = in_parallel_with(
-        ready,
-        (question.batches, threads),
-        &limits.flag,
-        |branches, i| {
-            let shares = batch(branches, (question, &levels), i + 1, &limits.flag)?;
-            done(finished.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
-            Some(shares)
-        },
-    )?;
+    let all = in_parallel_with(ready, (question.batches, threads), &limits.flag, |branches, i| {
+        let shares = batch(branches, (question, &levels), i + 1, &limits.flag)?;
+        done(finished.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
+        Some(shares)
+    })?;
     let plays: u64 = (0..levels.len()).map(|level| first.run_count(level)).sum();
     Ok(report(question, (&levels, plays), &all))
 }
 
 /// Combines the results of the batches to the estimate.
-fn report(
-    question: &RareQuestion,
-    (levels, plays): (&[u64], u64),
-    all: &[Vec<f64>],
-) -> Option<RareEventSearch> {
+fn report(question: &RareQuestion, (levels, plays): (&[u64], u64), all: &[Vec<f64>]) -> Option<RareEventSearch> {
     let product = |shares: &Vec<f64>, n: usize| shares[..n].iter().product::<f64>();
     let estimates: Vec<f64> = all.iter().map(|s| product(s, levels.len())).collect();
     let mean = StudentMean::from_values(&estimates).filter(|m| m.n > 1)?;

@@ -32,11 +32,7 @@ pub struct ResampledRun {
 
 impl<'c> ResampledSearch<'c> {
     /// Creates a resampler for a scenario without a restart limit.
-    pub fn new(
-        reduced: &'c ReducedExperiment,
-        excess: SplitExcess,
-        seed: u64,
-    ) -> ResampledSearch<'c> {
+    pub fn new(reduced: &'c ReducedExperiment, excess: SplitExcess, seed: u64) -> ResampledSearch<'c> {
         ResampledSearch {
             runs: MixedRuns::new(reduced, seed),
             excess,
@@ -64,19 +60,12 @@ impl BranchFactor for ResampledSearch<'_> {
         }
     }
 
-    fn resume(
-        &mut self,
-        from: &ResampledRun,
-        branch: u64,
-        level: u64,
-    ) -> (Option<ResampledRun>, u64) {
+    fn resume(&mut self, from: &ResampledRun, branch: u64, level: u64) -> (Option<ResampledRun>, u64) {
         let mut run = from.clone();
         // Runs that do not have to reach a level are already independent.
         let steps = if run.floor == 0 { &[][..] } else { &SHARES };
         for (step, share) in (0..).zip(steps) {
-            let numbers = run
-                .numbers
-                .with_share(StreamKey(branch).part(step).0, *share);
+            let numbers = run.numbers.with_share(StreamKey(branch).part(step).0, *share);
             let has = self.has(&numbers);
             if has >= run.floor {
                 (run.numbers, run.has) = (numbers, has);

@@ -1,8 +1,7 @@
 //! The result of a candidate's replications: one value each, and the cost.
 
 use crate::experiment::{
-    BetterDirection, MeasuredMetric, ReplicationOutcome, ReplicationResult, better, metrics,
-    unnamed,
+    BetterDirection, MeasuredMetric, ReplicationOutcome, ReplicationResult, better, metrics, unnamed,
 };
 use std::ops::Range;
 
@@ -50,20 +49,16 @@ impl SampleRow {
         let is_worst = match replication.outcome() {
             ReplicationOutcome::Failed | ReplicationOutcome::Blocked => true,
             // A ratio such as goodput is measured up to the time limit; times and costs are unknown.
-            ReplicationOutcome::Unfinished
-            | ReplicationOutcome::Completed
-            | ReplicationOutcome::Running => measured.is_worst(),
+            ReplicationOutcome::Unfinished | ReplicationOutcome::Completed | ReplicationOutcome::Running => {
+                measured.is_worst()
+            }
         };
         let of_nodes = replication.outputs.iter();
         let of_nodes = of_nodes.filter(|(name, _)| name.starts_with("nodeHours."));
         let hours: f64 = of_nodes.map(|(_, hours)| hours).sum();
         Ok(SampleRow {
             replication: replication.replication,
-            value: if is_worst {
-                Some(worst)
-            } else {
-                measured.value()
-            },
+            value: if is_worst { Some(worst) } else { measured.value() },
             cost: match price {
                 Some(price) => hours * price,
                 None if replication.outputs.is_empty() => replication.cost,

@@ -26,8 +26,7 @@ pub trait BranchFactor {
     fn start(&mut self, branch: u64) -> Self::State;
     /// Continues from a state with the random numbers of `branch`, until the quantity reaches `level` or the run
     /// ends. Returns the state if the quantity reached `level`, and the value of the quantity.
-    fn resume(&mut self, from: &Self::State, branch: u64, level: u64)
-    -> (Option<Self::State>, u64);
+    fn resume(&mut self, from: &Self::State, branch: u64, level: u64) -> (Option<Self::State>, u64);
     /// Returns the number of runs, or parts of runs, simulated from each state of a level.
     fn run_count(&self, level: usize) -> u64 {
         let _ = level;
@@ -49,11 +48,7 @@ impl BranchFactor for SplitBranches<'_> {
 
 /// Determines the levels with a pilot batch, so that about a quarter of the runs reach the next one. The levels do
 /// not change afterwards.
-pub fn find_levels<B: BranchFactor>(
-    branches: &mut B,
-    question: &RareQuestion,
-    stop: &StopFlag,
-) -> Vec<u64> {
+pub fn find_levels<B: BranchFactor>(branches: &mut B, question: &RareQuestion, stop: &StopFlag) -> Vec<u64> {
     let runs = u64::from(question.runs.max(4));
     let first = BRANCHES;
     let mut from: Vec<B::State> = (0..runs).map(|i| branches.start(first + i)).collect();

@@ -83,9 +83,9 @@ impl fmt::Display for MetricTargetProblem {
         match self {
             MetricTargetProblem::InvalidCondition { reason } => write!(f, "{reason}; {FORM}"),
             MetricTargetProblem::NoBound => f.write_str("a target needs a bound: use >= or <="),
-            MetricTargetProblem::RelativeLimit => f.write_str(
-                "a target has no reference for a relative change: use an absolute limit",
-            ),
+            MetricTargetProblem::RelativeLimit => {
+                f.write_str("a target has no reference for a relative change: use an absolute limit")
+            }
             MetricTargetProblem::NoStatistic { metric } => write!(
                 f,
                 "add a statistic over the replications, e.g. {metric}.p10 for the 10th percentile; {FORM}"
@@ -121,10 +121,7 @@ impl std::str::FromStr for MetricTarget {
         let ConditionLimit::Absolute(limit) = condition.limit else {
             return Err(wrong(MetricTargetProblem::RelativeLimit));
         };
-        let (metric, last) = condition
-            .name
-            .rsplit_once('.')
-            .unwrap_or((&condition.name, ""));
+        let (metric, last) = condition.name.rsplit_once('.').unwrap_or((&condition.name, ""));
         let statistic = statistic(last).ok_or_else(|| {
             wrong(MetricTargetProblem::NoStatistic {
                 metric: condition.name.clone(),

@@ -53,17 +53,13 @@ impl TornadoBar {
 
     /// Returns the size of the effect: the largest absolute difference between baseline, lower end and upper end.
     pub fn size(&self) -> f64 {
-        let sizes = [self.swing, self.at_low, self.at_high]
-            .into_iter()
-            .flatten();
+        let sizes = [self.swing, self.at_low, self.at_high].into_iter().flatten();
         sizes.map(|p| p.mean.abs()).fold(0.0, f64::max)
     }
 
     /// Returns true if any of its differences significantly differs from 0.
     pub fn is_significant(&self) -> bool {
-        let mut all = [self.swing, self.at_low, self.at_high]
-            .into_iter()
-            .flatten();
+        let mut all = [self.swing, self.at_low, self.at_high].into_iter().flatten();
         all.any(|p| p.significant_order().is_some())
     }
 }
@@ -76,10 +72,5 @@ pub fn sorted(mut bars: Vec<TornadoBar>) -> Vec<TornadoBar> {
 
 /// Returns the estimate of the metric for the baseline.
 pub fn base(sample: &SampleMetric) -> Option<MeanEstimate> {
-    MeanEstimate::from_values(
-        values(sample)
-            .into_iter()
-            .filter(|v| v.is_finite())
-            .collect(),
-    )
+    MeanEstimate::from_values(values(sample).into_iter().filter(|v| v.is_finite()).collect())
 }

@@ -19,9 +19,7 @@ impl<'m> ReplicationState<'_, 'm> {
         let now = SimTime::ZERO + faults[0].at;
         self.accounts.sick_until(now, self.gang.sick);
         match faults[0].operation {
-            FaultOperation::Return | FaultOperation::New | FaultOperation::Uncordon => {
-                self.comes_back(now, faults)
-            }
+            FaultOperation::Return | FaultOperation::New | FaultOperation::Uncordon => self.comes_back(now, faults),
             FaultOperation::Cordon => {
                 for (fault, node) in self.nodes_of(faults) {
                     self.gang.set_flag(node, CLOSED, true);
@@ -31,10 +29,9 @@ impl<'m> ReplicationState<'_, 'm> {
                 }
             }
             FaultOperation::Delete | FaultOperation::Silent(_) => {}
-            FaultOperation::Crash
-            | FaultOperation::Partition
-            | FaultOperation::Drain
-            | FaultOperation::Exit(_) => self.affected_nodes(now, faults, away),
+            FaultOperation::Crash | FaultOperation::Partition | FaultOperation::Drain | FaultOperation::Exit(_) => {
+                self.affected_nodes(now, faults, away)
+            }
         }
         self.close_calls = self.close_calls.min(before + 1);
     }
@@ -68,10 +65,7 @@ impl<'m> ReplicationState<'_, 'm> {
             // A spare that failed while it replaced another node; pods may be bound to it.
             self.close_calls += 1;
         }
-        let restart = self
-            .episode
-            .as_ref()
-            .filter(|e| !self.waits_for(e, &faults[0]));
+        let restart = self.episode.as_ref().filter(|e| !self.waits_for(e, &faults[0]));
         let bind = restart.and_then(|e| Some((e.bind, e.effect?)));
         self.close_calls += u32::from(self.is_near(now, bind) && self.gang.has_choice());
     }
@@ -85,9 +79,7 @@ impl<'m> ReplicationState<'_, 'm> {
 
     /// Returns true if `now` is so close to a binding of pods that their order is random.
     fn is_near(&self, now: SimTime, bind: Option<(SimTime, usize)>) -> bool {
-        bind.is_some_and(|(bind, effect)| {
-            bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].binds()
-        })
+        bind.is_some_and(|(bind, effect)| bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].binds())
     }
 
     /// Returns true if only some of the pods are running, or were until just now. Pods start one after another, and
@@ -99,9 +91,7 @@ impl<'m> ReplicationState<'_, 'm> {
                 now.since(last.over.min(now)).0 <= ready.max(range(&self.model.late))
             });
         };
-        let binds = e
-            .effect
-            .map_or(0, |effect| self.model.curves[effect].binds());
+        let binds = e.effect.map_or(0, |effect| self.model.curves[effect].binds());
         let starts = e.moves != CurveShift::Nobody && e.bind <= now + Duration(binds);
         starts || e.waits()
     }
@@ -159,12 +149,7 @@ impl<'m> ReplicationState<'_, 'm> {
         let close = of_pod && self.pods_come(now) || self.is_race(now, faults);
         self.close_calls += u32::from(close);
         let hit = self.mark_failed(faults) && !self.hits_nobody(faults[0].target);
-        if !hit
-            && matches!(
-                faults[0].operation,
-                FaultOperation::Crash | FaultOperation::Partition
-            )
-        {
+        if !hit && matches!(faults[0].operation, FaultOperation::Crash | FaultOperation::Partition) {
             self.last_idle = Some(now);
         }
         if self.over.is_some() || !hit {
@@ -180,9 +165,7 @@ impl<'m> ReplicationState<'_, 'm> {
 
     /// Marks the failed nodes. Returns true if the JobSet uses one of them, or if a pod is affected.
     fn mark_failed(&mut self, faults: &[InjectedFault]) -> bool {
-        let mut hit = faults
-            .iter()
-            .any(|fault| matches!(fault.target, FaultScope::Pod(_)));
+        let mut hit = faults.iter().any(|fault| matches!(fault.target, FaultScope::Pod(_)));
         for (fault, node) in self.nodes_of(faults) {
             let what = if fault.operation == FaultOperation::Drain {
                 CLOSED
@@ -202,8 +185,7 @@ impl<'m> ReplicationState<'_, 'm> {
             let just_over = self.last_over.is_some_and(|last| {
                 let pair = &self.model.pairs[last.effect][effect];
                 let bind = last.bind.since(last.since.min(last.bind)).0;
-                let otherwise =
-                    || pair.ends_otherwise() || pair.membership(now.since(last.since).0, bind).1;
+                let otherwise = || pair.ends_otherwise() || pair.membership(now.since(last.since).0, bind).1;
                 now.since(last.over.min(now)).0 <= pair.margin && otherwise()
             });
             // All pods are ready, but the controllers may still work on the restart.
@@ -223,13 +205,9 @@ impl<'m> ReplicationState<'_, 'm> {
         close |= pair.ends_otherwise() && over <= pair.margin;
         // The pods of the first fault are deleted as without other faults. Whether the restart waits for the second
         // fault is therefore decided by the binding time of the first fault alone.
-        let own = episode
-            .own_bind
-            .since(episode.since.min(episode.own_bind))
-            .0;
+        let own = episode.own_bind.since(episode.since.min(episode.own_bind)).0;
         if let PairMembership::Along(zone) = &mut belongs {
-            zone.waits =
-                matches!(pair.membership(offset, own).0, PairMembership::Along(own) if own.waits);
+            zone.waits = matches!(pair.membership(offset, own).0, PairMembership::Along(own) if own.waits);
         }
         self.close_calls += u32::from(close);
         if open {
@@ -255,11 +233,7 @@ impl<'m> ReplicationState<'_, 'm> {
         let model = self.model;
         let stopped = now + Duration(sample.interrupt);
         let ran = self.trainer.runs();
-        if let Some(ends) = self
-            .trainer
-            .completion_time()
-            .filter(|ends| *ends <= stopped)
-        {
+        if let Some(ends) = self.trainer.completion_time().filter(|ends| *ends <= stopped) {
             self.advance_to(ends);
             return;
         }
@@ -285,10 +259,7 @@ impl<'m> ReplicationState<'_, 'm> {
             (sample.failed != NEVER).then_some(sample.failed)
         };
         // A restart after the end of the run is not counted.
-        let (decided, limit) = (
-            now.0.saturating_add(sample.counted),
-            model.scenario.stop.at.0,
-        );
+        let (decided, limit) = (now.0.saturating_add(sample.counted), model.scenario.stop.at.0);
         let in_time = decided <= limit;
         let just_in_time = self.is_near(SimTime(limit), Some((SimTime(decided), effect)));
         self.close_calls += u32::from(just_in_time);
@@ -318,15 +289,10 @@ impl<'m> ReplicationState<'_, 'm> {
             counted: SimTime(now.0.saturating_add(sample.counted)),
             placed: sample.moves == CurveShift::Nobody,
             moves: sample.moves,
-            floor: floor.max(if keep == SimTime::NEVER {
-                SimTime::ZERO
-            } else {
-                keep
-            }),
+            floor: floor.max(if keep == SimTime::NEVER { SimTime::ZERO } else { keep }),
             others: SimTime::ZERO,
             away,
-            complete_at: (sample.moves == CurveShift::Nobody && self.gang.complete())
-                .then_some(now),
+            complete_at: (sample.moves == CurveShift::Nobody && self.gang.complete()).then_some(now),
         });
         if let Some(failed) = failed {
             self.end(now + Duration(failed), "Failed");

@@ -59,8 +59,7 @@ impl BitSet {
         }
         let (first, bit) = (from / 64 % n, from % 64);
         let after = free(first) & (u64::MAX << bit);
-        let hit =
-            |w: usize, bits: u64| (bits != 0).then(|| w * 64 + bits.trailing_zeros() as usize);
+        let hit = |w: usize, bits: u64| (bits != 0).then(|| w * 64 + bits.trailing_zeros() as usize);
         hit(first, after).or_else(|| {
             let rest = (1..=n).map(|k| (first + k) % n);
             rest.into_iter().find_map(|w| hit(w, free(w)))

@@ -144,11 +144,7 @@ impl JobSetPods {
     /// last search was the one for the leader pod, and the other pods follow it without a search.
     fn advance_search_start(&mut self, last: Option<usize>) {
         let Some(last) = last else { return };
-        let next = if self.seats.width() > 1 {
-            last
-        } else {
-            last + 1
-        };
+        let next = if self.seats.width() > 1 { last } else { last + 1 };
         self.cursor = next % self.seats.nodes.len();
     }
 

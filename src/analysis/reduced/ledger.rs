@@ -32,12 +32,7 @@ impl ReducedLedger {
     }
 
     /// Closes the ledger at the end of the run; all remaining time is idle.
-    pub fn close(
-        &self,
-        end: SimTime,
-        times: &TrainerTimes,
-        (seats, gang): (&SlotTable, u64),
-    ) -> TimeLedger {
+    pub fn close(&self, end: SimTime, times: &TrainerTimes, (seats, gang): (&SlotTable, u64)) -> TimeLedger {
         let installed: u64 = seats.accelerators.iter().sum();
         let all = u128::from(installed) * u128::from(end.0);
         let mut ns = [0u128; LedgerCategory::COUNT];

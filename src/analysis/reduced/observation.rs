@@ -2,9 +2,7 @@
 
 use super::accuracy::RELATIVE_ERROR_MAX;
 use sim_base::{NodeId, SimTime};
-use sim_engine::record::{
-    Body, JobSetConditionType, RecordNames, RecordSink, RunOutcome, SimulationRecord,
-};
+use sim_engine::record::{Body, JobSetConditionType, RecordNames, RecordSink, RunOutcome, SimulationRecord};
 
 /// Observed events and counters of the JobSet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,16 +54,8 @@ impl ObservedState {
             nodes.sort_unstable();
             nodes
         };
-        let numbers = |seen: &ObservedState| {
-            [
-                seen.started.len(),
-                seen.interrupted.len(),
-                seen.counted.len(),
-            ]
-        };
-        let same = counters(self) == counters(other)
-            && numbers(self) == numbers(other)
-            && nodes(self) == nodes(other);
+        let numbers = |seen: &ObservedState| [seen.started.len(), seen.interrupted.len(), seen.counted.len()];
+        let same = counters(self) == counters(other) && numbers(self) == numbers(other) && nodes(self) == nodes(other);
         let ((a, a_ends), (b, b_ends)) = (events(self), events(other));
         let both = a.iter().chain(&a_ends).zip(b.iter().chain(&b_ends));
         let off = both.map(|(a, b)| a.0.abs_diff(b.0)).max().unwrap_or(0);
@@ -78,10 +68,7 @@ impl ObservedState {
         let jobset = &outcome.jobsets[0];
         self.restarts = jobset.restarts;
         self.counts = jobset.restarts_count_towards_max;
-        self.submitted = outcome
-            .training
-            .first()
-            .map_or(SimTime::ZERO, |t| t.submitted);
+        self.submitted = outcome.training.first().map_or(SimTime::ZERO, |t| t.submitted);
         if let Some(own) = outcome.ledger.by_jobset.first() {
             self.held = own.accelerator_ns.to_vec();
         }
@@ -95,13 +82,9 @@ impl RecordSink for ObservedState {
             Body::TrainingStarted { .. } => self.started.push(now),
             Body::TrainingInterrupted { .. } => self.interrupted.push(now),
             Body::TrainingDone { .. } => self.done = Some(now),
-            Body::RestartCounted {
-                restarts, counted, ..
-            } => self.counted.push((now, restarts, counted)),
+            Body::RestartCounted { restarts, counted, .. } => self.counted.push((now, restarts, counted)),
             Body::PodBound { node, .. } => self.bound.push((now, node)),
-            Body::JobSetCondition {
-                kind, status: true, ..
-            } => match kind {
+            Body::JobSetCondition { kind, status: true, .. } => match kind {
                 JobSetConditionType::Failed => self.failed = Some(now),
                 JobSetConditionType::Completed => self.completed = Some(now),
                 _ => {}

@@ -8,13 +8,7 @@ use sim_base::{Duration, SimTime};
 
 impl ReplicationState<'_, '_> {
     /// Applies a second fault to the restart in progress. The fault affects pods of an attempt that ends anyway.
-    pub(super) fn goes_along(
-        &mut self,
-        now: SimTime,
-        (effect, away): (usize, u64),
-        process: u32,
-        zone: PairZone,
-    ) {
+    pub(super) fn goes_along(&mut self, now: SimTime, (effect, away): (usize, u64), process: u32, zone: PairZone) {
         let (sample, open) = self.sample(effect, away);
         self.close_calls += u32::from(open);
         let waited = self.waiting_restart(effect, away).unwrap_or(sample);
@@ -42,12 +36,7 @@ impl ReplicationState<'_, '_> {
 
     /// Makes the new fault the cause of the restart, because it is reported before the first fault. The restart then
     /// also waits for the nodes of the first fault, if it was measured to do so.
-    fn take_over_restart(
-        &mut self,
-        now: SimTime,
-        (effect, away): (usize, u64),
-        sample: &CurveSample,
-    ) {
+    fn take_over_restart(&mut self, now: SimTime, (effect, away): (usize, u64), sample: &CurveSample) {
         let first = self.episode.as_ref().map(|e| (e.effect, e.away, e.since));
         let Some((first, first_away, since)) = first else {
             return;

@@ -2,8 +2,8 @@
 //! of the features.
 
 use sim_api::spec::{
-    FailurePolicyAction, LossSpec, NodePool, RandomAction, RandomFaults, RestartStrategy,
-    ScenarioSpec, StartupPolicyOrder, StopWhen,
+    FailurePolicyAction, LossSpec, NodePool, RandomAction, RandomFaults, RestartStrategy, ScenarioSpec,
+    StartupPolicyOrder, StopWhen,
 };
 
 /// Returns all reasons why the reduced model does not support a scenario; empty if it can be measured.
@@ -26,14 +26,8 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         scenario.training.len() != 1,
         "a JobSet without a training job, because it has no goodput",
     );
-    refuse(
-        !scenario.faults.is_empty(),
-        "scripted faults and requests (faults)",
-    );
-    refuse(
-        !scenario.objects.is_empty(),
-        "other objects in the cluster (objects)",
-    );
+    refuse(!scenario.faults.is_empty(), "scripted faults and requests (faults)");
+    refuse(!scenario.objects.is_empty(), "other objects in the cluster (objects)");
     refuse(
         !scenario.containers.is_empty(),
         "rules for the run time of containers (containers)",
@@ -47,10 +41,7 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         spec.suspend || jobset.kueue_queue().is_some(),
         "a suspended or queued JobSet",
     );
-    refuse(
-        spec.ttl_seconds_after_finished.is_some(),
-        "ttlSecondsAfterFinished",
-    );
+    refuse(spec.ttl_seconds_after_finished.is_some(), "ttlSecondsAfterFinished");
     refuse(spec.managed_by.is_some(), "managedBy");
     refuse(scenario.stop.when == StopWhen::Settled, "stop.when Settled");
     refuse(
@@ -76,22 +67,13 @@ fn refuse_training(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) 
     let Some(training) = scenario.training.first() else {
         return;
     };
-    let local = training
-        .checkpoints()
-        .iter()
-        .any(|kind| kind.survives < LossSpec::All);
+    let local = training.checkpoints().iter().any(|kind| kind.survives < LossSpec::All);
     refuse(
         local,
         "checkpoints stored on hosts (training.checkpoints with survives)",
     );
-    refuse(
-        training.rendezvous_timeout.is_some(),
-        "training.rendezvousTimeout",
-    );
-    refuse(
-        training.elastic.is_some(),
-        "elastic jobs (training.elastic)",
-    );
+    refuse(training.rendezvous_timeout.is_some(), "training.rendezvousTimeout");
+    refuse(training.elastic.is_some(), "elastic jobs (training.elastic)");
 }
 
 fn refuse_faults(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
@@ -143,11 +125,7 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
     let requests = pod.requests();
     let one = |pool: &NodePool| {
         let holds = |(name, milli): (&String, &i64)| {
-            *milli > 0
-                && pool
-                    .allocatable
-                    .get(name)
-                    .is_some_and(|all| all / milli == 1)
+            *milli > 0 && pool.allocatable.get(name).is_some_and(|all| all / milli == 1)
         };
         requests.iter().any(holds)
     };

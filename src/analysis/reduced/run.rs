@@ -111,10 +111,7 @@ impl<'m> ReducedPlayer<'m> {
 
     /// Makes outcomes include the error bound of goodput.
     pub fn with_bound(self) -> ReducedPlayer<'m> {
-        ReducedPlayer {
-            bounds: true,
-            ..self
-        }
+        ReducedPlayer { bounds: true, ..self }
     }
 
     /// Runs the replication with this seed and number.
@@ -215,11 +212,7 @@ impl<'m> ReducedPlayer<'m> {
                 FaultOperation::Cordon if fault.cause == SPARE => self.back[cell.ix()] = fault.at.0,
                 _ => {
                     let back = self.back[cell.ix()];
-                    self.away[i] = if back == NEVER {
-                        NEVER
-                    } else {
-                        back - fault.at.0
-                    };
+                    self.away[i] = if back == NEVER { NEVER } else { back - fault.at.0 };
                 }
             }
         }
@@ -236,11 +229,7 @@ impl<'m> ReplicationState<'_, 'm> {
         })
     }
 
-    pub(super) fn pick(
-        &mut self,
-        what: u32,
-        of: impl Fn(&MeasuredFault) -> &Vec<u64>,
-    ) -> Option<u64> {
+    pub(super) fn pick(&mut self, what: u32, of: impl Fn(&MeasuredFault) -> &Vec<u64>) -> Option<u64> {
         let u = self.unit(what);
         let all = of(self.model);
         let at = ((u * all.len() as f64) as usize).min(all.len().saturating_sub(1));
@@ -279,8 +268,7 @@ impl<'m> ReplicationState<'_, 'm> {
         loop {
             if let Some(over) = self.over.filter(|over| *over <= now) {
                 // After the end of the JobSet, only the time of failed nodes is recorded.
-                self.accounts
-                    .sick_until(over.max(SimTime::ZERO), self.gang.sick);
+                self.accounts.sick_until(over.max(SimTime::ZERO), self.gang.sick);
                 return;
             }
             if let Some(ends) = self.trainer.completion_time().filter(|ends| *ends <= now) {
@@ -323,8 +311,7 @@ impl<'m> ReplicationState<'_, 'm> {
     /// Returns true if unused nodes failed so recently that the control plane may not have detected it.
     pub(super) fn has_undetected_fault(&self, now: SimTime) -> bool {
         let unnoticed = max_detection_delay(&self.model.scenario.control_plane);
-        self.last_idle
-            .is_some_and(|at| now.since(at.min(now)) <= unnoticed)
+        self.last_idle.is_some_and(|at| now.since(at.min(now)) <= unnoticed)
     }
 
     /// Returns the expected time of readiness of all pods; `None` if some have no slot.
@@ -400,9 +387,7 @@ impl<'m> ReplicationState<'_, 'm> {
         let (end, reason) = match self.over {
             Some(over) if over <= limit && !to_its_time => (over, EndReason::AllJobSetsFinished),
             Some(_) => (limit, EndReason::TimeLimit),
-            None if self.trainer.runs() || to_its_time || repairs_later => {
-                (limit, EndReason::TimeLimit)
-            }
+            None if self.trainer.runs() || to_its_time || repairs_later => (limit, EndReason::TimeLimit),
             None if self.ready().is_some() => (limit, EndReason::TimeLimit),
             None => (limit, EndReason::Stuck),
         };
@@ -421,11 +406,9 @@ impl<'m> ReplicationState<'_, 'm> {
             terminal_state: self.terminal,
             restarts: self.restarts,
             restarts_count_towards_max: self.counts,
-            ledger: self.accounts.close(
-                end,
-                &self.trainer.times,
-                (&model.seats, self.gang_accelerators()),
-            ),
+            ledger: self
+                .accounts
+                .close(end, &self.trainer.times, (&model.seats, self.gang_accelerators())),
             training,
             recoveries: self.recoveries,
             counted: self.counted,

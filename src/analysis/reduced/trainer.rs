@@ -5,9 +5,7 @@ use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{LedgerCategory, TrainingOutcome};
-use sim_engine::training_model::{
-    SavedProgress, SegmentEnd, SegmentPlan, SpentTime, WorkLedger, plan_segment,
-};
+use sim_engine::training_model::{SavedProgress, SegmentEnd, SegmentPlan, SpentTime, WorkLedger, plan_segment};
 
 /// Time per category of the ledger, in nanoseconds.
 pub type TrainerTimes = [u64; LedgerCategory::COUNT];
@@ -90,9 +88,7 @@ impl<'a> ReducedTrainer<'a> {
             .plan
             .force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
         let takes = stretch.plan.duration();
-        stretch.ends = takes
-            .and_then(|takes| stretch.since.0.checked_add(takes))
-            .map(SimTime);
+        stretch.ends = takes.and_then(|takes| stretch.since.0.checked_add(takes)).map(SimTime);
     }
 
     fn take_back(&mut self, ns: u64) {
@@ -122,8 +118,7 @@ impl<'a> ReducedTrainer<'a> {
             self.times[category as usize] += ns;
         }
         self.times[LedgerCategory::Productive as usize] += booked.productive;
-        self.kept
-            .add(stretch.from, &spent.saved, (booked.productive, ()));
+        self.kept.add(stretch.from, &spent.saved, (booked.productive, ()));
         Some(reached)
     }
 
@@ -132,8 +127,7 @@ impl<'a> ReducedTrainer<'a> {
     pub fn interrupt(&mut self, now: SimTime, either_way: Option<u64>) {
         if let Some((stretch, either_way)) = self.now.as_ref().zip(either_way) {
             let ran = now.since(stretch.since).0;
-            let counts =
-                |spent: SpentTime| spent.saved_stepping - spent.saved_excess.iter().sum::<u64>();
+            let counts = |spent: SpentTime| spent.saved_stepping - spent.saved_excess.iter().sum::<u64>();
             let here = counts(stretch.plan.state_at(ran));
             let more = counts(stretch.plan.state_at(ran.saturating_add(either_way)));
             let less = counts(stretch.plan.state_at(ran.saturating_sub(either_way)));

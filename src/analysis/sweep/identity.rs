@@ -108,11 +108,7 @@ impl SweepIdentity {
                 all.push(format!("{what} ({a} and {b})"));
             }
         };
-        differ(
-            "program version",
-            self.version.clone(),
-            other.version.clone(),
-        );
+        differ("program version", self.version.clone(), other.version.clone());
         differ("scenario", self.scenario.clone(), other.scenario.clone());
         differ("seed", self.seed.to_string(), other.seed.to_string());
         let n = |i: &SweepIdentity| i.replications.to_string();
@@ -124,10 +120,7 @@ impl SweepIdentity {
             axes.join("; ")
         };
         differ("axes", axes(self), axes(other));
-        let cube = |i: &SweepIdentity| {
-            i.latin_hypercube
-                .map_or("none".to_owned(), |n| n.to_string())
-        };
+        let cube = |i: &SweepIdentity| i.latin_hypercube.map_or("none".to_owned(), |n| n.to_string());
         differ("Latin hypercube", cube(self), cube(other));
         let names = self.inputs.keys().chain(other.inputs.keys());
         let mut names: Vec<&String> = names.collect();

@@ -71,11 +71,7 @@ impl SweepJournal {
             path: path.to_owned(),
             reason: e.to_string(),
         };
-        let new = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create_new(true)
-            .open(path);
+        let new = OpenOptions::new().read(true).append(true).create_new(true).open(path);
         let mut journal = SweepJournal::open_locked(new.map_err(failed)?, path)?;
         let line = format!("sweep\t{FORMAT}\t{}\t{}", head.experiment, head.shard);
         journal.write(&checked(&line))?;
@@ -84,27 +80,18 @@ impl SweepJournal {
     }
 
     /// Opens an existing journal and returns its rows in the order of completion.
-    pub fn open(
-        path: &Path,
-        head: &JournalHead,
-    ) -> Result<(SweepJournal, Vec<SweepRow>), SweepJournalError> {
+    pub fn open(path: &Path, head: &JournalHead) -> Result<(SweepJournal, Vec<SweepRow>), SweepJournalError> {
         let failed = |e: io::Error| SweepJournalError::NotOpened {
             path: path.to_owned(),
             reason: e.to_string(),
         };
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .open(path)
-            .map_err(failed)?;
+        let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
         let mut journal = SweepJournal::open_locked(file, path)?;
         let mut bytes = Vec::new();
         journal.file.read_to_end(&mut bytes).map_err(failed)?;
         let read = JournalContent::parse(&bytes, path)?;
         if read.head.as_ref().is_some_and(|found| found != head) {
-            return Err(SweepJournalError::OtherSweep {
-                path: path.to_owned(),
-            });
+            return Err(SweepJournalError::OtherSweep { path: path.to_owned() });
         }
         journal.file.set_len(read.good as u64).map_err(failed)?;
         journal.file.seek(SeekFrom::End(0)).map_err(failed)?;
@@ -119,9 +106,7 @@ impl SweepJournal {
     /// Locks the file until it is closed or the process ends. File systems without locks provide no protection.
     fn open_locked(file: File, path: &Path) -> Result<SweepJournal, SweepJournalError> {
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
-            return Err(SweepJournalError::Locked {
-                path: path.to_owned(),
-            });
+            return Err(SweepJournalError::Locked { path: path.to_owned() });
         }
         Ok(SweepJournal {
             file,
@@ -141,10 +126,7 @@ impl SweepJournal {
         }
         let (texts, new) = self.texts.id(&Arc::new(row.warnings.clone()));
         if new {
-            lines.push_str(&checked(&format!(
-                "texts\t{texts}\t{}",
-                json(&row.warnings)
-            )));
+            lines.push_str(&checked(&format!("texts\t{texts}\t{}", json(&row.warnings))));
         }
         lines.push_str(&checked(&written(row, names, texts)));
         self.write(&lines)
@@ -161,31 +143,24 @@ impl SweepJournal {
 
     fn write(&mut self, lines: &str) -> Result<(), SweepJournalError> {
         self.synced = false;
-        self.file
-            .write_all(lines.as_bytes())
-            .map_err(|e| failed_write(&e))
+        self.file.write_all(lines.as_bytes()).map_err(|e| failed_write(&e))
     }
 }
 
 fn failed_write(e: &io::Error) -> SweepJournalError {
-    SweepJournalError::NotWritten {
-        reason: e.to_string(),
-    }
+    SweepJournalError::NotWritten { reason: e.to_string() }
 }
 
 /// Reads the rows of a complete journal. Fails if its last line is incomplete.
 pub fn read(path: &Path) -> Result<(JournalHead, Vec<SweepRow>), SweepJournalError> {
-    let bytes =
-        sim_inputs::files::read_stored(path).map_err(|e| SweepJournalError::Unreadable {
-            path: path.to_owned(),
-            reason: e.to_string(),
-        })?;
+    let bytes = sim_inputs::files::read_stored(path).map_err(|e| SweepJournalError::Unreadable {
+        path: path.to_owned(),
+        reason: e.to_string(),
+    })?;
     let read = JournalContent::parse(&bytes, path)?;
     match read.head {
         Some(head) if read.good == bytes.len() => Ok((head, read.rows)),
-        _ => Err(SweepJournalError::IncompleteLine {
-            path: path.to_owned(),
-        }),
+        _ => Err(SweepJournalError::IncompleteLine { path: path.to_owned() }),
     }
 }
 

@@ -28,10 +28,7 @@ impl SweepPoints {
             return Err(SweepPointsError::NoAxis);
         }
         contradictions(&sweep.axes)?;
-        let ranges = sweep
-            .axes
-            .iter()
-            .any(|a| matches!(a.target, SweepTarget::Range { .. }));
+        let ranges = sweep.axes.iter().any(|a| matches!(a.target, SweepTarget::Range { .. }));
         match (ranges, sweep.hypercube) {
             (true, None) => return Err(SweepPointsError::MissingHypercube),
             (false, Some(points)) => {
@@ -56,11 +53,7 @@ impl SweepPoints {
                 }
             })
         };
-        let values = sweep
-            .axes
-            .iter()
-            .map(column)
-            .collect::<Result<_, SweepPointsError>>()?;
+        let values = sweep.axes.iter().map(column).collect::<Result<_, SweepPointsError>>()?;
         Ok(SweepPoints {
             axes: sweep.axes.clone(),
             values,

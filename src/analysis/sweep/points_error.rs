@@ -71,9 +71,7 @@ impl fmt::Display for SweepPointsError {
                 f,
                 "a Latin hypercube of {points} points requires a range: add --range 'PATH=LOW..HIGH'"
             ),
-            Problem::EmptyHypercube => {
-                f.write_str("a Latin hypercube requires at least 1 point")
-            }
+            Problem::EmptyHypercube => f.write_str("a Latin hypercube requires at least 1 point"),
             Problem::InvalidRange { path, error } => write!(f, "{path}: {error}"),
             Problem::TooManyPoints { factors } => write!(
                 f,
@@ -82,10 +80,9 @@ impl fmt::Display for SweepPointsError {
             ),
             Problem::NotFieldPath { path } => write!(f, "{path:?} is not the path of a field"),
             Problem::RepeatedAxis { path } => write!(f, "two axes vary {path}"),
-            Problem::NestedAxes { inner, outer } => write!(
-                f,
-                "two axes contradict each other: {inner} is a field inside {outer}"
-            ),
+            Problem::NestedAxes { inner, outer } => {
+                write!(f, "two axes contradict each other: {inner} is a field inside {outer}")
+            }
             Problem::NoValue { path } => write!(f, "the axis {path} has no value"),
             Problem::RepeatedValue { path, value } => {
                 write!(f, "the axis {path} has the value {value} twice")

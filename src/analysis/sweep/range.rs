@@ -55,10 +55,7 @@ impl fmt::Display for SweepRangeError {
                 f,
                 "the range {low}..{high} is empty: the first value must be below the second one"
             ),
-            SweepRangeProblem::NotPositive => write!(
-                f,
-                "the logarithmic range {low}..{high} has to begin above 0"
-            ),
+            SweepRangeProblem::NotPositive => write!(f, "the logarithmic range {low}..{high} has to begin above 0"),
         }
     }
 }
@@ -82,12 +79,7 @@ impl SweepRange {
         if log && low <= 0.0 {
             return Err(wrong(SweepRangeProblem::NotPositive));
         }
-        Ok(SweepRange {
-            low,
-            high,
-            kind,
-            log,
-        })
+        Ok(SweepRange { low, high, kind, log })
     }
 
     /// Returns the value at a fraction of the range from 0 to 1, as written in a file.

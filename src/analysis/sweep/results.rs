@@ -2,9 +2,7 @@
 
 use super::points::SweepPoints;
 use super::row::SweepRow;
-use crate::experiment::{
-    BetterDirection, MeasuredMetric, MetricEstimate, ReplicationOutcome, better, is_by_cause,
-};
+use crate::experiment::{BetterDirection, MeasuredMetric, MetricEstimate, ReplicationOutcome, better, is_by_cause};
 use sim_base::stats::PairedDifference;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

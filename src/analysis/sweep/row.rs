@@ -1,8 +1,6 @@
 //! The data that a sweep stores for one replication: the exact values of its metrics.
 
-use crate::experiment::{
-    MeasuredMetric, ReplicationOutcome, ReplicationResult, is_by_cause, metrics,
-};
+use crate::experiment::{MeasuredMetric, ReplicationOutcome, ReplicationResult, is_by_cause, metrics};
 use std::sync::Arc;
 
 /// Result of one replication of one point.
@@ -26,11 +24,7 @@ pub struct SweepRow {
 
 impl SweepRow {
     /// Creates the row of a replication; `jobsets` contains the names of its JobSets.
-    pub fn from_replication(
-        point: usize,
-        replication: &ReplicationResult,
-        jobsets: &[String],
-    ) -> SweepRow {
+    pub fn from_replication(point: usize, replication: &ReplicationResult, jobsets: &[String]) -> SweepRow {
         let (names, values) = metrics(replication, jobsets).into_iter().unzip();
         SweepRow {
             point,
@@ -49,9 +43,7 @@ impl SweepRow {
     pub fn measured(&self, metric: &str) -> MeasuredMetric {
         match self.names.iter().position(|name| name == metric) {
             Some(at) => self.values[at],
-            None if is_by_cause(metric) && self.outcome != ReplicationOutcome::Blocked => {
-                MeasuredMetric::Value(0.0)
-            }
+            None if is_by_cause(metric) && self.outcome != ReplicationOutcome::Blocked => MeasuredMetric::Value(0.0),
             None => MeasuredMetric::Absent,
         }
     }

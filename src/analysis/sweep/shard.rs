@@ -58,9 +58,7 @@ impl SweepShard {
 
     /// Parses `I/N`. Numbers from 0 and from 1 are both accepted, as `N/N` means `0/N`.
     pub fn parse(text: &str) -> Result<SweepShard, SweepShardError> {
-        let bad = || SweepShardError::NotShard {
-            text: text.to_owned(),
-        };
+        let bad = || SweepShardError::NotShard { text: text.to_owned() };
         let (index, of) = text.split_once('/').ok_or_else(bad)?;
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| bad());
         SweepShard::new(number(index)?, number(of)?)
@@ -73,10 +71,7 @@ impl SweepShard {
         if index > of {
             return Err(SweepShardError::NoSuchShard { index, of });
         }
-        Ok(SweepShard {
-            index: index % of,
-            of,
-        })
+        Ok(SweepShard { index: index % of, of })
     }
 
     pub fn is_whole(self) -> bool {

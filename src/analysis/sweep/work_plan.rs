@@ -42,13 +42,9 @@ impl WorkTarget {
     pub fn total(&self, shard: SweepShard) -> u64 {
         let points = self.points as u64;
         match self.until {
-            Some(_) => {
-                (0..points).filter(|p| shard.contains(*p)).count() as u64 * self.replications
-            }
+            Some(_) => (0..points).filter(|p| shard.contains(*p)).count() as u64 * self.replications,
             None if shard.is_whole() => points * self.replications,
-            None => (0..points * self.replications)
-                .filter(|u| shard.contains(*u))
-                .count() as u64,
+            None => (0..points * self.replications).filter(|u| shard.contains(*u)).count() as u64,
         }
     }
 
@@ -74,12 +70,7 @@ impl WorkTarget {
 
     /// Returns the number of replications to simulate for a point: up to the first interim analysis that reaches the
     /// precision or lacks replications.
-    fn wanted_replications(
-        &self,
-        until: &WorkLimit,
-        point: usize,
-        finished: &FinishedPoints,
-    ) -> u64 {
+    fn wanted_replications(&self, until: &WorkLimit, point: usize, finished: &FinishedPoints) -> u64 {
         let rows = finished.of_point(point);
         for look in InterimLooks::new(FIRST_LOOK, 0.95).looks() {
             let n = (look.n as u64).min(self.replications);
@@ -87,10 +78,7 @@ impl WorkTarget {
                 return n;
             }
             let seen = &rows[..n as usize];
-            let values: Vec<f64> = seen
-                .iter()
-                .filter_map(|r| r.measured(&until.metric).value())
-                .collect();
+            let values: Vec<f64> = seen.iter().filter_map(|r| r.measured(&until.metric).value()).collect();
             if look.sufficient_interval(&values, until.precision).is_some() {
                 return n;
             }
@@ -107,10 +95,7 @@ impl WorkTarget {
             let rows = finished.of_point(*point);
             let mut looks = InterimLooks::new(FIRST_LOOK, 0.95).looks();
             let look = looks.find(|l| l.n as u64 >= self.replications.min(rows.len() as u64));
-            let values: Vec<f64> = rows
-                .iter()
-                .filter_map(|r| r.measured(&until.metric).value())
-                .collect();
+            let values: Vec<f64> = rows.iter().filter_map(|r| r.measured(&until.metric).value()).collect();
             look.is_some_and(|l| l.sufficient_interval(&values, until.precision).is_some())
         };
         (0..self.points).filter(|p| !ends(p)).collect()

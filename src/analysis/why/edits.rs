@@ -7,9 +7,8 @@ use crate::metrics::restarts::waits::WaitKind;
 use serde_json::json;
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
-    DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet,
-    PodReplacementPolicy, ReplicatedJob, RestartStrategy, ScenarioSpec, ScriptedFault,
-    StartupPolicyOrder,
+    DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet, PodReplacementPolicy,
+    ReplicatedJob, RestartStrategy, ScenarioSpec, ScriptedFault, StartupPolicyOrder,
 };
 use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{LedgerResource, TicketWait};
@@ -26,11 +25,7 @@ pub(super) fn single(path: impl Into<String>, value: impl Into<String>) -> EditS
 }
 
 /// Returns one override for each replicatedJob for which `value` returns a value.
-fn each_job(
-    facts: &RunFacts,
-    field: &str,
-    value: impl Fn(&ReplicatedJob) -> Option<String>,
-) -> Vec<OverrideSetter> {
+fn each_job(facts: &RunFacts, field: &str, value: impl Fn(&ReplicatedJob) -> Option<String>) -> Vec<OverrideSetter> {
     let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
     let at = |i: usize| format!("spec.replicatedJobs[{i}].template.spec.{field}");
     let one = |(i, rj): (usize, &ReplicatedJob)| Some(set(at(i), value(rj)?));
@@ -51,10 +46,7 @@ impl FaultEdit {
     pub fn new(scenario: &ScenarioSpec, index: usize) -> Option<FaultEdit> {
         let fault = scenario.faults.get(index)?;
         let at = fault.at;
-        fault
-            .random_cause
-            .is_none()
-            .then_some(FaultEdit { index, at })
+        fault.random_cause.is_none().then_some(FaultEdit { index, at })
     }
 
     /// Returns an override that moves the action to an earlier time.
@@ -89,20 +81,13 @@ pub fn move_actions_earlier(facts: &RunFacts) -> EditSettings {
         // Actions at the same time belong together.
         let known = |(i, t): &(u32, SimTime)| {
             let in_file = (*i as usize) < facts.in_file && *t == *at;
-            in_file
-                .then(|| FaultEdit::new(facts.scenario, *i as usize))
-                .flatten()
+            in_file.then(|| FaultEdit::new(facts.scenario, *i as usize)).flatten()
         };
         let together: Vec<FaultEdit> = facts.fired.iter().filter_map(known).collect();
         let wait = at.since(step.from).0;
         for part in [2, 10].into_iter().filter(|_| !together.is_empty()) {
             let seconds = (wait - wait / part) / time::NANOS_PER_SECOND;
-            all.push(
-                together
-                    .iter()
-                    .map(|fault| fault.moved_earlier(seconds))
-                    .collect(),
-            );
+            all.push(together.iter().map(|fault| fault.moved_earlier(seconds)).collect());
         }
     }
     all
@@ -113,27 +98,18 @@ pub fn replacement(facts: &RunFacts) -> EditSettings {
     if !silent {
         return Vec::new();
     }
-    let other = |rj: &ReplicatedJob| match (
-        rj.template.pod_replacement_policy(),
-        &rj.template.pod_failure_policy,
-    ) {
+    let other = |rj: &ReplicatedJob| match (rj.template.pod_replacement_policy(), &rj.template.pod_failure_policy) {
         (PodReplacementPolicy::TerminatingOrFailed, _) => Some("Failed".to_owned()),
         (PodReplacementPolicy::Failed, _) => Some("TerminatingOrFailed".to_owned()),
     };
     // With a podFailurePolicy, the API server only accepts podReplacementPolicy Failed.
     let without = each_job(facts, "podFailurePolicy", |rj| {
-        rj.template
-            .pod_failure_policy
-            .is_some()
-            .then(|| "null".to_owned())
+        rj.template.pod_failure_policy.is_some().then(|| "null".to_owned())
     });
     non_empty([[without, each_job(facts, "podReplacementPolicy", other)].concat()])
 }
 
-const LOST: [&str; 2] = [
-    "node.kubernetes.io/unreachable",
-    "node.kubernetes.io/not-ready",
-];
+const LOST: [&str; 2] = ["node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"];
 
 /// Sets tolerationSeconds to 30, instead of the value in the spec or the default of 300 that admission adds.
 pub fn toleration(facts: &RunFacts) -> EditSettings {
@@ -146,15 +122,11 @@ pub fn toleration(facts: &RunFacts) -> EditSettings {
         let known = &rj.template.template.spec.tolerations;
         let mut next = known.len();
         for key in LOST {
-            let at = |n: usize| {
-                format!("spec.replicatedJobs[{i}].template.spec.template.spec.tolerations[{n}]")
-            };
+            let at = |n: usize| format!("spec.replicatedJobs[{i}].template.spec.template.spec.tolerations[{n}]");
             match known.iter().position(|t| t.key.as_deref() == Some(key)) {
                 Some(n) => sets.push(set(format!("{}.tolerationSeconds", at(n)), "30")),
                 None => {
-                    let value = format!(
-                        "{{key: {key}, operator: Exists, effect: NoExecute, tolerationSeconds: 30}}"
-                    );
+                    let value = format!("{{key: {key}, operator: Exists, effect: NoExecute, tolerationSeconds: 30}}");
                     sets.push(set(at(next), value));
                     next += 1;
                 }
@@ -170,22 +142,14 @@ pub fn grace(facts: &RunFacts) -> EditSettings {
         return Vec::new();
     }
     let to = |f: fn(u32) -> u32| {
-        each_job(
-            facts,
-            "template.spec.terminationGracePeriodSeconds",
-            move |rj| {
-                let now = rj.template.template.spec.termination_grace_period_s;
-                let new = f(now).max(1);
-                (new < now).then(|| new.to_string())
-            },
-        )
+        each_job(facts, "template.spec.terminationGracePeriodSeconds", move |rj| {
+            let now = rj.template.template.spec.termination_grace_period_s;
+            let new = f(now).max(1);
+            (new < now).then(|| new.to_string())
+        })
     };
     let (half, five) = (to(|s| s / 2), to(|s| s.min(5)));
-    let all = if half == five {
-        vec![half]
-    } else {
-        vec![half, five]
-    };
+    let all = if half == five { vec![half] } else { vec![half, five] };
     non_empty(all)
 }
 
@@ -196,8 +160,7 @@ pub fn stop_time(facts: &RunFacts) -> EditSettings {
         return Vec::new();
     }
     let written = facts.scenario.containers.iter().enumerate();
-    let slow =
-        written.filter(|(_, rule)| rule.from_command.is_none() && rule.stop_after > Some(SECOND));
+    let slow = written.filter(|(_, rule)| rule.from_command.is_none() && rule.stop_after > Some(SECOND));
     let mut sets: Vec<OverrideSetter> = slow
         .map(|(i, _)| set(format!("containers.{i}.stopAfter"), "1s"))
         .collect();
@@ -205,9 +168,7 @@ pub fn stop_time(facts: &RunFacts) -> EditSettings {
         KubeletTiming::Real(kubelet) if kubelet.container_stop.median() > SECOND => {
             sets.push(set("timing.containerStop", "1s"))
         }
-        KubeletTiming::Scripted { stop, .. } if *stop > SECOND => {
-            sets.push(set("timing.kubelet.scripted.stop", "1s"))
-        }
+        KubeletTiming::Scripted { stop, .. } if *stop > SECOND => sets.push(set("timing.kubelet.scripted.stop", "1s")),
         _ => {}
     }
     non_empty([sets])
@@ -230,9 +191,7 @@ pub fn start_time(facts: &RunFacts) -> EditSettings {
 }
 
 pub fn image_pull(facts: &RunFacts) -> EditSettings {
-    if !facts.waits_for(TicketWait::ContainerStart)
-        && !facts.waits_for(TicketWait::ContainerRestart)
-    {
+    if !facts.waits_for(TicketWait::ContainerStart) && !facts.waits_for(TicketWait::ContainerRestart) {
         return Vec::new();
     }
     let mut sets = Vec::new();
@@ -244,9 +203,7 @@ pub fn image_pull(facts: &RunFacts) -> EditSettings {
             ("initContainers", &pod.init_containers),
         ] {
             for (k, _) in list.iter().enumerate().filter(|(_, c)| c.pulls_always()) {
-                let at = format!(
-                    "spec.replicatedJobs[{i}].template.spec.template.spec.{field}[{k}].imagePullPolicy"
-                );
+                let at = format!("spec.replicatedJobs[{i}].template.spec.template.spec.{field}[{k}].imagePullPolicy");
                 sets.push(set(at, "IfNotPresent"));
             }
         }
@@ -284,10 +241,7 @@ fn divided(facts: &RunFacts, (more, larger): (u32, u32)) -> Vec<OverrideSetter> 
         let at = format!("spec.replicatedJobs[{i}]");
         sets.push(set(format!("{at}.replicas"), of_jobs.to_string()));
         for field in ["parallelism", "completions"] {
-            sets.push(set(
-                format!("{at}.template.spec.{field}"),
-                of_pods.to_string(),
-            ));
+            sets.push(set(format!("{at}.template.spec.{field}"), of_pods.to_string()));
         }
         let prefix = format!("{}-{}-", jobset.name, rj.name);
         let faults = facts.scenario.faults.iter().take(facts.in_file).enumerate();
@@ -384,10 +338,7 @@ pub fn predecessor(facts: &RunFacts) -> EditSettings {
                 )]);
             }
         }
-        all.push(vec![set(
-            format!("spec.replicatedJobs[{i}].dependsOn"),
-            "[]",
-        )]);
+        all.push(vec![set(format!("spec.replicatedJobs[{i}].dependsOn"), "[]")]);
     }
     all
 }
@@ -446,11 +397,6 @@ pub fn rule_action(facts: &RunFacts) -> EditSettings {
     };
     let rules = policy.rules.iter().enumerate();
     let fails = rules.filter(|(_, r)| r.action == FailurePolicyAction::FailJobSet);
-    let instead = |(i, _)| {
-        vec![set(
-            format!("spec.failurePolicy.rules[{i}].action"),
-            "RestartJobSet",
-        )]
-    };
+    let instead = |(i, _)| vec![set(format!("spec.failurePolicy.rules[{i}].action"), "RestartJobSet")];
     fails.map(instead).collect()
 }

@@ -26,10 +26,7 @@ pub fn lost_nodes(facts: &RunFacts, how: &str) -> EditSettings {
 pub fn monitor_grace(facts: &RunFacts) -> EditSettings {
     let now = facts.scenario.control_plane.node_monitor_grace_period_s;
     if facts.waits_for(TicketWait::NodeMonitor) && now > 1 {
-        single(
-            "controlPlane.nodeMonitorGracePeriodSeconds",
-            (now / 2).to_string(),
-        )
+        single("controlPlane.nodeMonitorGracePeriodSeconds", (now / 2).to_string())
     } else {
         Vec::new()
     }
@@ -40,12 +37,7 @@ pub fn rate(facts: &RunFacts, of: &[LedgerResource], field: &str, now: f64) -> E
     if !facts.waits_in(of) {
         return Vec::new();
     }
-    let setting = |factor: f64| {
-        vec![set(
-            format!("controlPlane.{field}"),
-            (now * factor).to_string(),
-        )]
-    };
+    let setting = |factor: f64| vec![set(format!("controlPlane.{field}"), (now * factor).to_string())];
     vec![setting(2.0), setting(10.0)]
 }
 
@@ -86,9 +78,8 @@ pub fn scheduler_time(facts: &RunFacts) -> EditSettings {
         return Vec::new();
     }
     let cost = facts.scenario.timing.scheduler;
-    let half = |name: &str, now: Duration| {
-        (now.0 > 1).then(|| set(format!("timing.{name}"), Duration(now.0 / 2).to_string()))
-    };
+    let half =
+        |name: &str, now: Duration| (now.0 > 1).then(|| set(format!("timing.{name}"), Duration(now.0 / 2).to_string()));
     let all = [
         half("schedulerFixed", cost.fixed),
         half("schedulerPerNode", cost.per_node),
@@ -121,8 +112,7 @@ pub fn pleg(facts: &RunFacts) -> EditSettings {
 /// Adds a node (or group of nodes) to each of the first three pools: by the field of the pool, or by a complete
 /// topology if the scenario only names its cluster.
 pub fn spares(facts: &RunFacts) -> EditSettings {
-    let wait =
-        facts.waits_for(TicketWait::Unschedulable) || facts.waits_for(TicketWait::SchedulerBackoff);
+    let wait = facts.waits_for(TicketWait::Unschedulable) || facts.waits_for(TicketWait::SchedulerBackoff);
     if facts.of_manifests || (!wait && !facts.blocked) {
         return Vec::new();
     }
@@ -146,9 +136,7 @@ pub fn kubernetes(facts: &RunFacts) -> EditSettings {
     let concerned = facts.waits(|w| {
         matches!(
             w,
-            WaitKind::Mechanism(
-                TicketWait::Grace | TicketWait::NodeMonitor | TicketWait::SilentNode
-            )
+            WaitKind::Mechanism(TicketWait::Grace | TicketWait::NodeMonitor | TicketWait::SilentNode)
         )
     });
     match (concerned, version.delays_terminal_condition()) {

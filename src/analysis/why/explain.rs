@@ -13,9 +13,7 @@ use crate::metrics::restarts::critical_spans;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::restart;
 use crate::metrics::restarts::waits::WaitKind;
-use crate::metrics::{
-    CriticalSpan, MetricFolds, RestartBlocker, RestartMetrics, RestartOutcome, RunView,
-};
+use crate::metrics::{CriticalSpan, MetricFolds, RestartBlocker, RestartMetrics, RestartOutcome, RunView};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::SimulationInput;
 use sim_engine::faults;
@@ -115,8 +113,7 @@ pub fn explain(load: &ScenarioLoader<'_>, asked: &WhyRequest) -> Result<WhyExpla
         Err(why) => return unplaceable(load, asked, &loaded, seed, &why.to_string()),
     };
     let folds = MetricFolds::new(&scenario, false);
-    let (played, witness) =
-        simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
+    let (played, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
     let case = WhyCase {
         asked,
         loaded: &loaded,
@@ -144,11 +141,7 @@ fn unplaceable(
         jobset,
         path: &path,
         fired: &[],
-        in_file: loaded
-            .scenario
-            .faults
-            .len()
-            .saturating_sub(asked.extra_faults),
+        in_file: loaded.scenario.faults.len().saturating_sub(asked.extra_faults),
         silent: None,
         blocked: true,
         failed: false,
@@ -174,10 +167,7 @@ fn unplaceable(
         what_if: Vec::new(),
         no_help: Vec::new(),
         not_tried: Vec::new(),
-        blocked: Some(BlockedJobSet::new(
-            format!("JobSet {name}"),
-            why.trim().to_owned(),
-        )),
+        blocked: Some(BlockedJobSet::new(format!("JobSet {name}"), why.trim().to_owned())),
         unplaced: true,
     };
     if !asked.path_only {
@@ -235,11 +225,7 @@ impl<'c> WhyCase<'c> {
         match number {
             Some(at) => Ok(self.restart(at, witness)),
             None => {
-                let jobset = JobSetId(
-                    jobset_failed
-                        .or_else(|| self.not_ready(&witness))
-                        .unwrap_or(0) as u32,
-                );
+                let jobset = JobSetId(jobset_failed.or_else(|| self.not_ready(&witness)).unwrap_or(0) as u32);
                 Ok(self.start(simulation, jobset))
             }
         }
@@ -277,9 +263,7 @@ impl<'c> WhyCase<'c> {
             },
             path: restart.path.clone(),
             target: if failed && restart.ending != RestartOutcome::Ready {
-                TrialTarget::Survival {
-                    jobset: restart.jobset,
-                }
+                TrialTarget::Survival { jobset: restart.jobset }
             } else {
                 TrialTarget::Restart {
                     jobset: restart.jobset,
@@ -316,9 +300,7 @@ impl<'c> WhyCase<'c> {
             Some(_) => format!(
                 "Start of JobSet {name}: {takes} from its creation until every pod was ready (the run has no restart)"
             ),
-            None => format!(
-                "Start of JobSet {name}: {takes} from its creation to the end of the run (never ready)"
-            ),
+            None => format!("Start of JobSet {name}: {takes} from its creation to the end of the run (never ready)"),
         };
         FoundImprovement {
             subject: WhySubject {
@@ -343,11 +325,7 @@ impl<'c> WhyCase<'c> {
         }
     }
 
-    fn pod(
-        &self,
-        simulation: &mut SimulationInput,
-        name: &str,
-    ) -> Result<FoundImprovement<'c>, NoAnswer> {
+    fn pod(&self, simulation: &mut SimulationInput, name: &str) -> Result<FoundImprovement<'c>, NoAnswer> {
         let run = self.run();
         let meant = sim_inputs::pods_meant(&self.loaded.scenario.jobsets, name);
         let name = match meant.as_slice() {
@@ -387,9 +365,7 @@ impl<'c> WhyCase<'c> {
                 end,
                 ended: pod.way.ready.is_some(),
             },
-            path: witness
-                .path(&pod.way, end, TicketSubject::Pod(id))
-                .unwrap_or_default(),
+            path: witness.path(&pod.way, end, TicketSubject::Pod(id)).unwrap_or_default(),
             restart: None,
             target: TrialTarget::Start { jobset },
             blocked: condition.map(|c| BlockedJobSet::new(format!("pod {name}"), c)),
@@ -397,11 +373,7 @@ impl<'c> WhyCase<'c> {
         })
     }
 
-    fn answer(
-        &self,
-        load: &ScenarioLoader<'_>,
-        found: FoundImprovement<'_>,
-    ) -> Result<WhyExplanation, NoAnswer> {
+    fn answer(&self, load: &ScenarioLoader<'_>, found: FoundImprovement<'_>) -> Result<WhyExplanation, NoAnswer> {
         let run = self.run();
         let FoundImprovement {
             subject,
@@ -472,9 +444,6 @@ fn silent_nodes(
     if first.is_some() {
         nodes.insert(0, first);
     }
-    let names: Vec<String> = nodes
-        .iter()
-        .map(|node| run.names.node(*node).to_owned())
-        .collect();
+    let names: Vec<String> = nodes.iter().map(|node| run.names.node(*node).to_owned()).collect();
     (!names.is_empty()).then(|| (names, path.steps[0].from))
 }

@@ -33,10 +33,7 @@ const SMALL: u64 = 200;
 
 impl<'a> RunFacts<'a> {
     pub fn jobset(&self) -> Option<&'a JobSet> {
-        self.scenario
-            .jobsets
-            .get(self.jobset.ix())
-            .map(|s| &s.jobset)
+        self.scenario.jobsets.get(self.jobset.ix()).map(|s| &s.jobset)
     }
 
     /// Returns true if waits of this kind take a significant part of the path.

@@ -47,16 +47,10 @@ impl WhyExplanation {
         let best = self.best();
         let pairs: Vec<(LeverSetting, Duration)> = combinations(&best);
         let together: Vec<LeverSetting> = pairs.iter().map(|(s, _)| s.clone()).collect();
-        for ((setting, result), (_, parts)) in simulate(load, &together, (target, asked))?
-            .into_iter()
-            .zip(pairs)
-        {
+        for ((setting, result), (_, parts)) in simulate(load, &together, (target, asked))?.into_iter().zip(pairs) {
             // A combination is only reported if it saves more than each of its parts.
             let most = best.iter().filter(|(s, _)| setting.contains(s));
-            let most = most
-                .map(|(_, saves)| *saves)
-                .max()
-                .unwrap_or(Duration::ZERO);
+            let most = most.map(|(_, saves)| *saves).max().unwrap_or(Duration::ZERO);
             let before = self.subject.total();
             if let Ok(MeasuredTrial::Took(takes)) = result
                 && before.0.saturating_sub(takes.0) > most.0
@@ -64,8 +58,7 @@ impl WhyExplanation {
                 self.take(setting, result, Some(parts));
             }
         }
-        self.what_if
-            .sort_by(|a, b| (b.saves, a.takes).cmp(&(a.saves, b.takes)));
+        self.what_if.sort_by(|a, b| (b.saves, a.takes).cmp(&(a.saves, b.takes)));
         Ok(())
     }
 
@@ -102,11 +95,7 @@ impl WhyExplanation {
         let Some(gate) = bottleneck::longest(run, facts.path, (facts.jobset, pods)) else {
             return;
         };
-        let on_gate = facts
-            .path
-            .steps
-            .iter()
-            .filter(|s| WaitKind::from_step(s) == gate.what);
+        let on_gate = facts.path.steps.iter().filter(|s| WaitKind::from_step(s) == gate.what);
         let path = CriticalPath {
             steps: on_gate.copied().collect(),
         };
@@ -124,28 +113,19 @@ impl WhyExplanation {
         });
     }
 
-    fn take(
-        &mut self,
-        setting: LeverSetting,
-        result: Result<MeasuredTrial, TrialError>,
-        parts: Option<Duration>,
-    ) {
+    fn take(&mut self, setting: LeverSetting, result: Result<MeasuredTrial, TrialError>, parts: Option<Duration>) {
         let (before, ended) = (self.subject.total(), self.subject.ended);
         match result {
-            Ok(MeasuredTrial::Took(takes)) if takes < before || !ended => {
-                self.what_if.push(WhatIf {
-                    setting,
-                    takes,
-                    saves: Duration(before.0.saturating_sub(takes.0)),
-                    parts_save: parts,
-                })
-            }
+            Ok(MeasuredTrial::Took(takes)) if takes < before || !ended => self.what_if.push(WhatIf {
+                setting,
+                takes,
+                saves: Duration(before.0.saturating_sub(takes.0)),
+                parts_save: parts,
+            }),
             // A combination that does not help is not reported.
             _ if parts.is_some() => {}
             Ok(MeasuredTrial::Took(takes)) => self.no_help.push((setting, Some(takes))),
-            Ok(MeasuredTrial::NeverEnded | MeasuredTrial::Absent) => {
-                self.no_help.push((setting, None))
-            }
+            Ok(MeasuredTrial::NeverEnded | MeasuredTrial::Absent) => self.no_help.push((setting, None)),
             Err(why) => self.not_tried.push((setting, first_line(&why.to_string()))),
         }
     }

@@ -118,9 +118,7 @@ impl<'w> WhyJson<'w> {
             digest: &why.digest,
             about: subject.kind,
             job_set: &subject.jobset,
-            restart: subject
-                .number
-                .map(|(number, of)| JsonRestart { number, of }),
+            restart: subject.number.map(|(number, of)| JsonRestart { number, of }),
             cause: &subject.cause,
             start: subject.start.seconds(),
             total: subject.total().seconds(),
@@ -139,12 +137,7 @@ impl<'w> WhyJson<'w> {
                     set: set(&w.setting.sets),
                     saves_s: w.saves.seconds(),
                     restart_s: w.takes.seconds(),
-                    sets: w
-                        .setting
-                        .sets
-                        .iter()
-                        .map(|(p, v)| format!("{p}={v}"))
-                        .collect(),
+                    sets: w.setting.sets.iter().map(|(p, v)| format!("{p}={v}")).collect(),
                     parts_save: w.parts_save.map(Duration::seconds),
                 })
                 .collect(),

@@ -88,11 +88,7 @@ const LEVERS: &[TuningLever] = &[
         name: "QPS of each controller of kube-controller-manager",
         settings: |f| {
             use LedgerResource::*;
-            let own = [
-                JobControllerClient,
-                GarbageCollectorClient,
-                TaintEvictionClient,
-            ];
+            let own = [JobControllerClient, GarbageCollectorClient, TaintEvictionClient];
             edits_cluster::rate(
                 f,
                 &own,
@@ -227,10 +223,7 @@ pub fn typed(sets: &[OverrideSetter], quoted: impl Fn(&str) -> String) -> String
     match sets {
         [(path, value)] => format!("{path}={value}"),
         several => {
-            let all: Vec<String> = several
-                .iter()
-                .map(|(p, v)| quoted(&format!("{p}={v}")))
-                .collect();
+            let all: Vec<String> = several.iter().map(|(p, v)| quoted(&format!("{p}={v}"))).collect();
             all.join(" --set ")
         }
     }

@@ -23,5 +23,4 @@ use sim_inputs::LoadedScenario;
 /// Path and value of an override, as for `--set`.
 pub type OverrideSetter = (String, String);
 /// Reads the inputs with additional overrides. The error is a complete sentence.
-pub type ScenarioLoader<'l> =
-    dyn Fn(&[OverrideSetter]) -> Result<LoadedScenario, String> + Sync + 'l;
+pub type ScenarioLoader<'l> = dyn Fn(&[OverrideSetter]) -> Result<LoadedScenario, String> + Sync + 'l;

@@ -31,15 +31,11 @@ impl fmt::Display for NoAnswer {
             NoAnswer::NoTrials(error) => error.fmt(f),
             NoAnswer::NoSuchRestart { number, restarts } => {
                 let there = format::count(*restarts, "restart");
-                write!(
-                    f,
-                    "--restart {number}: the run has {there}, numbered from 1"
-                )
+                write!(f, "--restart {number}: the run has {there}, numbered from 1")
             }
-            NoAnswer::NoSuchPod { pod, known } => write!(
-                f,
-                "--pod {pod}: no pod of this name was created\n  legal: {known}"
-            ),
+            NoAnswer::NoSuchPod { pod, known } => {
+                write!(f, "--pod {pod}: no pod of this name was created\n  legal: {known}")
+            }
         }
     }
 }

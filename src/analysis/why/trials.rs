@@ -26,9 +26,9 @@ pub enum TrialTarget {
 impl TrialTarget {
     pub fn jobset(self) -> JobSetId {
         match self {
-            TrialTarget::Restart { jobset, .. }
-            | TrialTarget::Start { jobset }
-            | TrialTarget::Survival { jobset } => jobset,
+            TrialTarget::Restart { jobset, .. } | TrialTarget::Start { jobset } | TrialTarget::Survival { jobset } => {
+                jobset
+            }
         }
     }
 }

@@ -27,16 +27,10 @@ pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     }
     if changed("volumeClaimPolicies") {
         for (i, policy) in items(&spec["volumeClaimPolicies"]).iter().enumerate() {
-            errors.extend(no_namespace(
-                &format!("spec.volumeClaimPolicies[{i}]"),
-                policy,
-            ));
+            errors.extend(no_namespace(&format!("spec.volumeClaimPolicies[{i}]"), policy));
         }
     }
-    errors.extend(
-        old.into_iter()
-            .flat_map(|old| immutable_field_errors(old, object)),
-    );
+    errors.extend(old.into_iter().flat_map(|old| immutable_field_errors(old, object)));
     errors
 }
 
@@ -55,15 +49,10 @@ fn exclusive(spec: &Value) -> Option<FieldError> {
         return None;
     }
     let Some(jobs) = spec.get("replicatedJobs") else {
-        return Some(
-            missing_key("spec", "replicatedJobs", EXCLUSIVE_MESSAGE)
-                .with_actual_path(STARTUP_ORDER_PATH),
-        );
+        return Some(missing_key("spec", "replicatedJobs", EXCLUSIVE_MESSAGE).with_actual_path(STARTUP_ORDER_PATH));
     };
     let depends = items(jobs).iter().any(|rj| rj.get("dependsOn").is_some());
-    depends.then(|| {
-        FieldError::invalid("spec", EXCLUSIVE_MESSAGE, "").with_actual_path(STARTUP_ORDER_PATH)
-    })
+    depends.then(|| FieldError::invalid("spec", EXCLUSIVE_MESSAGE, "").with_actual_path(STARTUP_ORDER_PATH))
 }
 
 /// Checks that no claim template sets a namespace (API-28).
@@ -71,11 +60,7 @@ fn no_namespace(path: &str, policy: &Value) -> Option<FieldError> {
     let Some(templates) = policy.get("templates") else {
         return Some(missing_key(path, "templates", NO_NAMESPACE));
     };
-    let named = |t: &Value| {
-        t["metadata"]["namespace"]
-            .as_str()
-            .is_some_and(|n| !n.is_empty())
-    };
+    let named = |t: &Value| t["metadata"]["namespace"].as_str().is_some_and(|n| !n.is_empty());
     if items(templates).iter().any(named) {
         return Some(FieldError::invalid(path, NO_NAMESPACE, ""));
     }

@@ -8,8 +8,7 @@ use super::errors::{self, bad_request};
 use super::field::{FieldError, go_quote};
 use super::webhook::update;
 use super::{
-    AdmissionAnswer, AdmissionGates, AdmissionRejection, FieldValidation, cel, meta, meta_check,
-    patch, schema,
+    AdmissionAnswer, AdmissionGates, AdmissionRejection, FieldValidation, cel, meta, meta_check, patch, schema,
 };
 use serde_json::Value;
 
@@ -46,10 +45,7 @@ pub fn change(request: &ChangeRequest) -> AdmissionAnswer {
     }
 }
 
-fn apply_change(
-    request: &ChangeRequest,
-    warnings: &mut Vec<String>,
-) -> Result<Value, AdmissionRejection> {
+fn apply_change(request: &ChangeRequest, warnings: &mut Vec<String>) -> Result<Value, AdmissionRejection> {
     let stored = request.stored;
     let new = match request.change {
         AdmissionChange::Put(body) => apply_put(request, body, warnings)?,
@@ -70,10 +66,7 @@ fn apply_change(
         }
     };
     let new = store(stored, new, request.gates)?;
-    warnings.extend(meta_check::finalizer_warnings(
-        &new["metadata"],
-        &stored["metadata"],
-    ));
+    warnings.extend(meta_check::finalizer_warnings(&new["metadata"], &stored["metadata"]));
     Ok(new)
 }
 
@@ -81,34 +74,23 @@ fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or("")
 }
 
-fn apply_put(
-    request: &ChangeRequest,
-    body: &Value,
-    warnings: &mut Vec<String>,
-) -> Result<Value, AdmissionRejection> {
+fn apply_put(request: &ChangeRequest, body: &Value, warnings: &mut Vec<String>) -> Result<Value, AdmissionRejection> {
     let mut new = decode(body, &[], request.field_validation, warnings)?;
     check_namespace(request.stored, &mut new)?;
     let (wanted, found) = (name(request.stored), name(&new));
     if wanted != found {
         let why = match found {
-            "" => format!(
-                "the name of the object ({wanted} based on URL) was undeterminable: name must be provided"
-            ),
-            found => format!(
-                "the name of the object ({found}) does not match the name on the URL ({wanted})"
-            ),
+            "" => format!("the name of the object ({wanted} based on URL) was undeterminable: name must be provided"),
+            found => format!("the name of the object ({found}) does not match the name on the URL ({wanted})"),
         };
         return Err(bad_request(why));
     }
-    let text =
-        |object: &Value, key: &str| object["metadata"][key].as_str().unwrap_or("").to_owned();
+    let text = |object: &Value, key: &str| object["metadata"][key].as_str().unwrap_or("").to_owned();
     let (uid, stored) = (text(&new, "uid"), text(request.stored, "uid"));
     if !uid.is_empty() && uid != stored {
         return Err(conflict(
             wanted,
-            &format!(
-                "Precondition failed: UID in precondition: {uid}, UID in object meta: {stored}"
-            ),
+            &format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {stored}"),
         ));
     }
     Ok(new)
@@ -185,14 +167,8 @@ fn decode_patched(
     let decoded = decode(new, &[], request.field_validation, warnings);
     let mut decoded = decoded.map_err(|refused| {
         let why = refused.message;
-        let marks = [
-            "cannot be handled as a JobSet: ",
-            "(must be of type JobSet): ",
-        ];
-        let why = marks
-            .iter()
-            .find_map(|m| Some(why.split_once(m)?.1))
-            .unwrap_or(&why);
+        let marks = ["cannot be handled as a JobSet: ", "(must be of type JobSet): "];
+        let why = marks.iter().find_map(|m| Some(why.split_once(m)?.1)).unwrap_or(&why);
         let error = FieldError::invalid("patch", go_quote(&new.to_string()), why);
         AdmissionRejection::new(422, "Invalid", format!(" \"\" is invalid: {error}"))
     })?;
@@ -204,9 +180,7 @@ fn decode_patched(
 fn apply_server_side(stored: &Value, body: &Value) -> Result<Value, AdmissionRejection> {
     let mut applied = body.clone();
     let unknown = super::coerce::prune(&mut applied);
-    let unknown = unknown
-        .first()
-        .map(|u| format!(".{u}: field not declared in schema"));
+    let unknown = unknown.first().map(|u| format!(".{u}: field not declared in schema"));
     if let Some(why) = unknown.or_else(|| schema::first_apply_error(&applied)) {
         let place = format!(
             "{}/{}; {API_VERSION}, Kind=JobSet",
@@ -230,11 +204,7 @@ fn apply_server_side(stored: &Value, body: &Value) -> Result<Value, AdmissionRej
 }
 
 /// Runs the checks that apply to every change of the main resource (UPD-1…UPD-7, CEL).
-pub fn store(
-    old: &Value,
-    mut new: Value,
-    gates: AdmissionGates,
-) -> Result<Value, AdmissionRejection> {
+pub fn store(old: &Value, mut new: Value, gates: AdmissionGates) -> Result<Value, AdmissionRejection> {
     let before = &old["metadata"];
     check_resource_version(before, &new["metadata"])?;
     keep_system_fields(before, &mut new["metadata"]);
@@ -256,8 +226,7 @@ pub fn store(
     if !found.is_empty() {
         return Err(errors::invalid(&name, found));
     }
-    let denied = update::errors(old, &new, gates)
-        .map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
+    let denied = update::errors(old, &new, gates).map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
     if !denied.is_empty() {
         return Err(errors::denied(&name, denied));
     }
@@ -267,10 +236,7 @@ pub fn store(
 /// Checks that the resourceVersion of the change matches the stored object.
 fn check_resource_version(before: &Value, metadata: &Value) -> Result<(), AdmissionRejection> {
     let text = |metadata: &Value, key: &str| metadata[key].as_str().unwrap_or("").to_owned();
-    let (stored, given) = (
-        text(before, "resourceVersion"),
-        text(metadata, "resourceVersion"),
-    );
+    let (stored, given) = (text(before, "resourceVersion"), text(metadata, "resourceVersion"));
     let name = text(before, "name");
     if stored.is_empty() || stored == given {
         return Ok(());

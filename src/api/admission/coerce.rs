@@ -59,12 +59,7 @@ fn prune_value(ty: Option<&SchemaType>, value: &mut Value, path: &str, unknown: 
     }
 }
 
-fn prune_fields(
-    ty: Option<&SchemaType>,
-    fields: &mut Map<String, Value>,
-    path: &str,
-    unknown: &mut Vec<String>,
-) {
+fn prune_fields(ty: Option<&SchemaType>, fields: &mut Map<String, Value>, path: &str, unknown: &mut Vec<String>) {
     let (table, item) = match ty.map(|t| &t.kind) {
         Some(FieldKind::Struct(name)) => (Some(tables().struct_named(name)), None),
         Some(FieldKind::Map(item)) => (None, Some(item.as_ref())),
@@ -75,9 +70,7 @@ fn prune_fields(
         if is_root && META.contains(&key.as_str()) {
             return true;
         }
-        let field = table
-            .and_then(|t| t.field(key))
-            .filter(|f| !f.rules.unknown);
+        let field = table.and_then(|t| t.field(key)).filter(|f| !f.rules.unknown);
         let inner = field.map(|f| &f.ty).or(item);
         let place = child_path(path, key);
         match inner {
@@ -116,9 +109,7 @@ fn prune_nulls_in(ty: Option<&SchemaType>, value: &mut Value) {
                 Some(FieldKind::List(item)) => Some(item.as_ref()),
                 _ => None,
             };
-            items
-                .iter_mut()
-                .for_each(|value| prune_nulls_in(item, value));
+            items.iter_mut().for_each(|value| prune_nulls_in(item, value));
         }
         _ => {}
     }
@@ -152,14 +143,10 @@ fn default_value(ty: &SchemaType, value: &mut Value) {
             default_fields(tables().struct_named(name), fields, false);
         }
         (FieldKind::List(item), Value::Array(items)) => {
-            items
-                .iter_mut()
-                .for_each(|value| default_value(item, value));
+            items.iter_mut().for_each(|value| default_value(item, value));
         }
         (FieldKind::Map(item), Value::Object(entries)) => {
-            entries
-                .values_mut()
-                .for_each(|value| default_value(item, value));
+            entries.values_mut().for_each(|value| default_value(item, value));
         }
         _ => {}
     }

@@ -23,8 +23,8 @@ pub fn decode(
     warnings: &mut Vec<String>,
 ) -> Result<Value, AdmissionRejection> {
     let (kind, version) = kind_and_version(body)?;
-    let (decoded, unknown) = coerce_and_default(body, &kind, &version)
-        .map_err(|e| cannot_handle(&kind, &version, &e.to_string()))?;
+    let (decoded, unknown) =
+        coerce_and_default(body, &kind, &version).map_err(|e| cannot_handle(&kind, &version, &e.to_string()))?;
     let words = unknown.iter().map(|path| format!("unknown field {path:?}"));
     let problems: Vec<String> = strict.iter().cloned().chain(words).collect();
     match validation {
@@ -72,9 +72,7 @@ pub fn unrecognized_body(why: &str, body: &str) -> AdmissionRejection {
 /// Returns the kind and apiVersion. The kind must be present.
 fn kind_and_version(body: &Value) -> Result<(String, String), AdmissionRejection> {
     let unreadable = |found: &str, ty: &str| {
-        let why = format!(
-            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go {ty}"
-        );
+        let why = format!("couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go {ty}");
         unrecognized_body(&why, &body.to_string())
     };
     let found = |value: &Value| match value {
@@ -105,11 +103,7 @@ fn kind_and_version(body: &Value) -> Result<(String, String), AdmissionRejection
 }
 
 /// Returns the object after the schema-based changes, and the paths of removed fields.
-fn coerce_and_default(
-    body: &Value,
-    kind: &str,
-    version: &str,
-) -> Result<(Value, Vec<String>), GoDecodeError> {
+fn coerce_and_default(body: &Value, kind: &str, version: &str) -> Result<(Value, Vec<String>), GoDecodeError> {
     let mut object = body.clone();
     go::floats_to_integers(&mut object);
     let mut unknown = Vec::new();

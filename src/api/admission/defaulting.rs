@@ -41,17 +41,11 @@ fn apply_written(sent: &mut Value, written: &Value) {
     }
 }
 
-fn object_field<'a>(
-    fields: &'a mut Map<String, Value>,
-    key: &str,
-) -> Option<&'a mut Map<String, Value>> {
+fn object_field<'a>(fields: &'a mut Map<String, Value>, key: &str) -> Option<&'a mut Map<String, Value>> {
     fields.get_mut(key).and_then(Value::as_object_mut)
 }
 
-fn object_items<'a>(
-    fields: &'a mut Map<String, Value>,
-    key: &str,
-) -> Vec<&'a mut Map<String, Value>> {
+fn object_items<'a>(fields: &'a mut Map<String, Value>, key: &str) -> Vec<&'a mut Map<String, Value>> {
     let items = fields.get_mut(key).and_then(Value::as_array_mut);
     let items = items.into_iter().flatten();
     items.filter_map(Value::as_object_mut).collect()
@@ -79,9 +73,7 @@ fn set_defaults(object: &mut Value) {
     }
     if let Some(network) = object_field(spec, "network") {
         network.entry("enableDNSHostnames").or_insert(true.into());
-        network
-            .entry("publishNotReadyAddresses")
-            .or_insert(true.into());
+        network.entry("publishNotReadyAddresses").or_insert(true.into());
     }
     if let Some(policy) = object_field(spec, "failurePolicy") {
         for (i, rule) in object_items(policy, "rules").into_iter().enumerate() {

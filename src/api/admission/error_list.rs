@@ -33,13 +33,7 @@ impl ErrorList {
         self.errors.append(&mut more.errors);
     }
 
-    fn add(
-        &mut self,
-        path: &FieldPath,
-        kind: FieldErrorKind,
-        value: Option<String>,
-        detail: &str,
-    ) -> &mut FieldError {
+    fn add(&mut self, path: &FieldPath, kind: FieldErrorKind, value: Option<String>, detail: &str) -> &mut FieldError {
         let error = FieldError::new(path.as_str(), kind, detail);
         self.errors.push(FieldError { value, ..error });
         let last = self.errors.len() - 1;
@@ -64,12 +58,7 @@ impl ErrorList {
 
     /// Adds an error with a value that is already formatted like the server's output.
     pub fn invalid_raw(&mut self, path: &FieldPath, value: &str, detail: &str) {
-        self.add(
-            path,
-            FieldErrorKind::Invalid,
-            Some(value.to_owned()),
-            detail,
-        );
+        self.add(path, FieldErrorKind::Invalid, Some(value.to_owned()), detail);
     }
 
     /// Adds an error without a value, for checks where the server omits it.
@@ -80,22 +69,12 @@ impl ErrorList {
     pub fn unsupported(&mut self, path: &FieldPath, value: &Value, supported: &[&str]) {
         let names: Vec<String> = supported.iter().map(|s| go_quote(s)).collect();
         let detail = format!("supported values: {}", names.join(", "));
-        let error = self.add(
-            path,
-            FieldErrorKind::NotSupported,
-            Some(format_value(value)),
-            &detail,
-        );
+        let error = self.add(path, FieldErrorKind::NotSupported, Some(format_value(value)), &detail);
         error.legal = supported.iter().map(|s| (*s).to_owned()).collect();
     }
 
     pub fn duplicate(&mut self, path: &FieldPath, value: &Value) {
-        self.add(
-            path,
-            FieldErrorKind::Duplicate,
-            Some(format_value(value)),
-            "",
-        );
+        self.add(path, FieldErrorKind::Duplicate, Some(format_value(value)), "");
     }
 
     pub fn not_found(&mut self, path: &FieldPath, value: &str) {
@@ -103,12 +82,7 @@ impl ErrorList {
     }
 
     pub fn not_found_with(&mut self, path: &FieldPath, value: &str, detail: &str) {
-        self.add(
-            path,
-            FieldErrorKind::NotFound,
-            Some(go_quote(value)),
-            detail,
-        );
+        self.add(path, FieldErrorKind::NotFound, Some(go_quote(value)), detail);
     }
 
     pub fn too_long(&mut self, path: &FieldPath, most: usize) {
@@ -118,12 +92,7 @@ impl ErrorList {
 
     pub fn too_many(&mut self, path: &FieldPath, found: usize, most: usize) {
         let detail = format!("must have at most {most} items");
-        self.add(
-            path,
-            FieldErrorKind::TooMany,
-            Some(found.to_string()),
-            &detail,
-        );
+        self.add(path, FieldErrorKind::TooMany, Some(found.to_string()), &detail);
     }
 
     /// Adds one `Invalid value` error for each message of a naming rule.
@@ -134,26 +103,14 @@ impl ErrorList {
     }
 
     /// Adds errors whose reported path is the parent `path`, while `place` is the actual position.
-    pub fn all_invalid_at(
-        &mut self,
-        path: &FieldPath,
-        place: &FieldPath,
-        value: &str,
-        messages: Vec<String>,
-    ) {
+    pub fn all_invalid_at(&mut self, path: &FieldPath, place: &FieldPath, value: &str, messages: Vec<String>) {
         for message in messages {
             let error = FieldError::invalid(path.as_str(), go_quote(value), message);
             self.errors.push(error.with_actual_path(place.as_str()));
         }
     }
 
-    pub fn check_name_at(
-        &mut self,
-        path: &FieldPath,
-        place: &FieldPath,
-        value: &str,
-        rule: NameRule,
-    ) {
+    pub fn check_name_at(&mut self, path: &FieldPath, place: &FieldPath, value: &str, rule: NameRule) {
         self.all_invalid_at(path, place, value, rule(value));
     }
 

@@ -20,11 +20,7 @@ fn join_errors(errors: &[FieldError]) -> String {
 
 /// Returns the API server's 422 error for an object of a kind such as `Job.batch`.
 pub fn invalid_object(kind: &str, name: &str, errors: Vec<FieldError>) -> AdmissionRejection {
-    let message = format!(
-        "{kind} {} is invalid: {}",
-        go_quote(name),
-        join_errors(&errors)
-    );
+    let message = format!("{kind} {} is invalid: {}", go_quote(name), join_errors(&errors));
     AdmissionRejection {
         code: 422,
         reason: "Invalid".to_owned(),

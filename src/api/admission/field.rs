@@ -85,11 +85,7 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    pub fn new(
-        path: impl Into<String>,
-        kind: FieldErrorKind,
-        detail: impl Into<String>,
-    ) -> FieldError {
+    pub fn new(path: impl Into<String>, kind: FieldErrorKind, detail: impl Into<String>) -> FieldError {
         FieldError {
             path: path.into(),
             kind,
@@ -98,11 +94,7 @@ impl FieldError {
         }
     }
 
-    pub fn invalid(
-        path: impl Into<String>,
-        value: impl Into<String>,
-        detail: impl Into<String>,
-    ) -> FieldError {
+    pub fn invalid(path: impl Into<String>, value: impl Into<String>, detail: impl Into<String>) -> FieldError {
         FieldError {
             value: Some(value.into()),
             ..FieldError::new(path, FieldErrorKind::Invalid, detail)
@@ -119,10 +111,7 @@ impl FieldError {
         self
     }
 
-    pub fn with_legal_values(
-        mut self,
-        legal: impl IntoIterator<Item = impl Into<String>>,
-    ) -> FieldError {
+    pub fn with_legal_values(mut self, legal: impl IntoIterator<Item = impl Into<String>>) -> FieldError {
         self.legal = legal.into_iter().map(Into::into).collect();
         self
     }

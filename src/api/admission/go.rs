@@ -54,14 +54,10 @@ impl GoReader {
             (FieldKind::IntOrString, Value::Number(n)) if integer(n, 32).is_some() => {
                 Ok(integer(n, 32).map(Value::from))
             }
-            (FieldKind::IntOrString, _) => {
-                Err(self.type_error(go_description(value, true), "int32"))
-            }
+            (FieldKind::IntOrString, _) => Err(self.type_error(go_description(value, true), "int32")),
             (FieldKind::Time, Value::String(text)) => read_time(text).map(Some),
             (FieldKind::Time, _) => Err(self.type_error(go_description(value, false), "string")),
-            (FieldKind::String, Value::String(_)) | (FieldKind::Bool, Value::Bool(_)) => {
-                Ok(Some(value.clone()))
-            }
+            (FieldKind::String, Value::String(_)) | (FieldKind::Bool, Value::Bool(_)) => Ok(Some(value.clone())),
             (FieldKind::Int(bits), Value::Number(n)) => match integer(n, *bits) {
                 Some(i) => Ok(Some(i.into())),
                 None => self.record_mismatch(go_description(value, true), ty),
@@ -93,11 +89,7 @@ impl GoReader {
         }
     }
 
-    fn fields(
-        &mut self,
-        table: &StructType,
-        object: &Map<String, Value>,
-    ) -> Result<Value, GoDecodeError> {
+    fn fields(&mut self, table: &StructType, object: &Map<String, Value>) -> Result<Value, GoDecodeError> {
         let mut found: Vec<(usize, Value)> = Vec::new();
         for (key, value) in object {
             let Some(i) = table.fields.iter().position(|f| f.name == key) else {
@@ -129,11 +121,7 @@ impl GoReader {
         Ok(Value::Array(read))
     }
 
-    fn map(
-        &mut self,
-        item: &SchemaType,
-        entries: &Map<String, Value>,
-    ) -> Result<Value, GoDecodeError> {
+    fn map(&mut self, item: &SchemaType, entries: &Map<String, Value>) -> Result<Value, GoDecodeError> {
         let mut read = Map::new();
         for (key, value) in entries {
             let value = self.value(item, value)?.unwrap_or_else(|| zero_value(item));
@@ -214,14 +202,11 @@ fn read_quantity(value: &Value) -> Result<Value, GoDecodeError> {
 
 /// Returns the text if it has the format of RFC 3339.
 fn read_time(text: &str) -> Result<Value, GoDecodeError> {
-    let form =
-        regex::Regex::new(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$");
+    let form = regex::Regex::new(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$");
     if form.is_ok_and(|f| f.is_match(text)) {
         return Ok(text.into());
     }
-    Err(GoDecodeError::Time {
-        text: text.to_owned(),
-    })
+    Err(GoDecodeError::Time { text: text.to_owned() })
 }
 
 /// Returns a normalized form in which semantically equal objects are equal: empty lists and maps count as nil, and
@@ -243,20 +228,14 @@ pub fn normalize(ty: &SchemaType, value: &Value) -> Value {
         (FieldKind::Struct(name), Value::Object(fields)) => {
             let known = tables().struct_named(name).fields.iter();
             let found = known.filter_map(|f| Some((f, fields.get(f.name)?)));
-            let lists =
-                |f: &SchemaField| matches!(f.ty.kind, FieldKind::List(_) | FieldKind::Map(_));
+            let lists = |f: &SchemaField| matches!(f.ty.kind, FieldKind::List(_) | FieldKind::Map(_));
             let kept = found.filter(|(f, v)| !lists(f) || filled(v));
-            kept.map(|(f, v)| (f.name.to_owned(), normalize(&f.ty, v)))
-                .collect()
+            kept.map(|(f, v)| (f.name.to_owned(), normalize(&f.ty, v))).collect()
         }
-        (FieldKind::List(item), Value::Array(items)) => {
-            items.iter().map(|v| normalize(item, v)).collect()
-        }
+        (FieldKind::List(item), Value::Array(items)) => items.iter().map(|v| normalize(item, v)).collect(),
         (FieldKind::Map(item), Value::Object(entries)) => {
             let entries = entries.iter();
-            entries
-                .map(|(k, v)| (k.clone(), normalize(item, v)))
-                .collect()
+            entries.map(|(k, v)| (k.clone(), normalize(item, v))).collect()
         }
         _ => value.clone(),
     }

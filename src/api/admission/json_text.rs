@@ -140,8 +140,7 @@ impl JsonParser<'_> {
                 '\\' => escaped = true,
                 '"' => {
                     self.at += i + 1;
-                    return serde_json::from_str(&rest[..=i])
-                        .map_err(|_| JsonSyntaxError::InvalidEscape);
+                    return serde_json::from_str(&rest[..=i]).map_err(|_| JsonSyntaxError::InvalidEscape);
                 }
                 c if (c as u32) < 0x20 => {
                     return Err(JsonSyntaxError::UnexpectedCharacter {

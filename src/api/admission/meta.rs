@@ -32,22 +32,12 @@ pub fn round_trip_metadata(metadata: &Value) -> Result<Value, GoDecodeError> {
 pub fn unknown_metadata_fields(metadata: &Value) -> Vec<String> {
     let mut found = Vec::new();
     if let Value::Object(fields) = metadata {
-        unknown_fields(
-            tables().struct_named(OBJECT_META),
-            fields,
-            "metadata",
-            &mut found,
-        );
+        unknown_fields(tables().struct_named(OBJECT_META), fields, "metadata", &mut found);
     }
     found
 }
 
-fn unknown_fields(
-    table: &StructType,
-    fields: &Map<String, Value>,
-    path: &str,
-    found: &mut Vec<String>,
-) {
+fn unknown_fields(table: &StructType, fields: &Map<String, Value>, path: &str, found: &mut Vec<String>) {
     for (key, value) in fields {
         let place = format!("{path}.{key}");
         match table.field(key) {

@@ -85,21 +85,13 @@ pub fn object_meta(metadata: &Value, rule: NameRule, errors: &mut ErrorList) {
         }
         name => check_rule("metadata.name", name, rule, errors),
     }
-    labels(
-        &metadata["labels"],
-        &FieldPath::new("metadata.labels"),
-        errors,
-    );
+    labels(&metadata["labels"], &FieldPath::new("metadata.labels"), errors);
     let path = FieldPath::new("metadata.annotations");
     annotations(&metadata["annotations"], &path, errors);
 }
 
 fn common(metadata: &Value, errors: &mut ErrorList) {
-    labels(
-        &metadata["labels"],
-        &FieldPath::new("metadata.labels"),
-        errors,
-    );
+    labels(&metadata["labels"], &FieldPath::new("metadata.labels"), errors);
     let path = FieldPath::new("metadata.annotations");
     annotations(&metadata["annotations"], &path, errors);
     owners(metadata, errors);
@@ -162,8 +154,7 @@ fn owners(metadata: &Value, errors: &mut ErrorList) {
     for owner in items(all) {
         let text = |key: &str| owner[key].as_str().unwrap_or("");
         let version = text("apiVersion");
-        let no_version =
-            version.rsplit('/').next().unwrap_or("").is_empty() || version.matches('/').count() > 1;
+        let no_version = version.rsplit('/').next().unwrap_or("").is_empty() || version.matches('/').count() > 1;
         let mut empty = |field: &str, is: bool, words: &str| {
             if is {
                 let path = format!("{PATH}.{field}");
@@ -235,10 +226,7 @@ pub fn finalizer_warnings(metadata: &Value, old: &Value) -> Vec<String> {
     added.dedup();
     let standard = ["orphan", "foregroundDeletion", "kubernetes"];
     let mut warnings = Vec::new();
-    for name in added
-        .into_iter()
-        .filter(|n| !n.contains('/') && !standard.contains(n))
-    {
+    for name in added.into_iter().filter(|n| !n.contains('/') && !standard.contains(n)) {
         let path = if name.contains('.') {
             " including a path (/)"
         } else {

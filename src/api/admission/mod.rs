@@ -125,20 +125,12 @@ pub mod webhooks {
     }
 
     /// Runs the validating webhook on create.
-    pub fn validate_create(
-        object: &Value,
-        gates: AdmissionGates,
-        claims: &[Value],
-    ) -> Result<(), AdmissionRejection> {
+    pub fn validate_create(object: &Value, gates: AdmissionGates, claims: &[Value]) -> Result<(), AdmissionRejection> {
         deny_errors(object, create::errors(object, gates, claims))
     }
 
     /// Runs the validating webhook on update.
-    pub fn validate_update(
-        old: &Value,
-        new: &Value,
-        gates: AdmissionGates,
-    ) -> Result<(), AdmissionRejection> {
+    pub fn validate_update(old: &Value, new: &Value, gates: AdmissionGates) -> Result<(), AdmissionRejection> {
         deny_errors(new, update::errors(old, new, gates))
     }
 
@@ -163,19 +155,12 @@ pub fn create(request: &CreateRequest) -> Result<Value, AdmissionRejection> {
 
 /// Processes a POST request and returns the complete response. `strict` contains problems found by the parser, such
 /// as duplicate keys.
-pub fn post(
-    request: &CreateRequest,
-    validation: FieldValidation,
-    strict: &[String],
-) -> AdmissionAnswer {
+pub fn post(request: &CreateRequest, validation: FieldValidation, strict: &[String]) -> AdmissionAnswer {
     let mut warnings = Vec::new();
     let decoded = decode::decode(request.object, strict, validation, &mut warnings);
     let result = decoded.and_then(|object| check_object(request, object));
     if let Ok(stored) = &result {
-        warnings.extend(meta_check::finalizer_warnings(
-            &stored["metadata"],
-            &Value::Null,
-        ));
+        warnings.extend(meta_check::finalizer_warnings(&stored["metadata"], &Value::Null));
     }
     AdmissionAnswer {
         code: result.as_ref().map_or_else(|r| r.code, |_| 201),
@@ -185,11 +170,7 @@ pub fn post(
 }
 
 /// Processes a POST request with a body of JSON text.
-pub fn post_text(
-    text: &str,
-    request: &CreateRequest,
-    validation: FieldValidation,
-) -> AdmissionAnswer {
+pub fn post_text(text: &str, request: &CreateRequest, validation: FieldValidation) -> AdmissionAnswer {
     match json_text::parse(text) {
         Ok((object, duplicates)) => {
             let request = CreateRequest {
@@ -263,10 +244,7 @@ fn check_object(request: &CreateRequest, object: Value) -> Result<Value, Admissi
 }
 
 /// Returns the object with the additions of the server and the mutating webhook.
-fn complete_object(
-    request: &CreateRequest,
-    mut object: Value,
-) -> Result<Value, AdmissionRejection> {
+fn complete_object(request: &CreateRequest, mut object: Value) -> Result<Value, AdmissionRejection> {
     if !object["metadata"].is_object() {
         object["metadata"] = Value::Object(Default::default());
     }
@@ -292,11 +270,7 @@ fn complete_object(
 }
 
 /// Updates a stored JobSet. `new` is the body of a PUT request or the result of a patch.
-pub fn update(
-    old: &Value,
-    new: &Value,
-    gates: AdmissionGates,
-) -> Result<Value, AdmissionRejection> {
+pub fn update(old: &Value, new: &Value, gates: AdmissionGates) -> Result<Value, AdmissionRejection> {
     let mut new = new.clone();
     for (key, value) in [("apiVersion", API_VERSION), ("kind", "JobSet")] {
         if let Some(fields) = new.as_object_mut() {

@@ -6,10 +6,10 @@ const DNS1035: &str = "a DNS-1035 label must consist of lower case alphanumeric 
 const DNS1123_LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const DNS1123: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL_KEY: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const HTTP_PATH: &str =
-    "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+const HTTP_PATH: &str = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
 const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-const ENV_NAME: &str = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+const ENV_NAME: &str =
+    "a valid environment variable name must consist only of printable ASCII characters other than '='";
 /// First message of `dns1035_label` for a long name. JobSet replaces it.
 pub const TOO_LONG: &str = "must be no more than 63 characters";
 
@@ -18,9 +18,7 @@ pub type NameRule = fn(&str) -> Vec<String>;
 
 /// Returns the message without its examples and its regular expression.
 pub fn without_examples(sentence: &str) -> &str {
-    sentence
-        .split_once(" (e.g. ")
-        .map_or(sentence, |(rule, _)| rule)
+    sentence.split_once(" (e.g. ").map_or(sentence, |(rule, _)| rule)
 }
 
 fn is_lower(c: char) -> bool {
@@ -29,9 +27,7 @@ fn is_lower(c: char) -> bool {
 
 /// Returns whether the text is non-empty and consists of lowercase letters, digits and inner dashes.
 fn is_dns_label(text: &str) -> bool {
-    text.starts_with(is_lower)
-        && text.ends_with(is_lower)
-        && text.chars().all(|c| is_lower(c) || c == '-')
+    text.starts_with(is_lower) && text.ends_with(is_lower) && text.chars().all(|c| is_lower(c) || c == '-')
 }
 
 fn is_dns_subdomain(text: &str) -> bool {
@@ -40,9 +36,7 @@ fn is_dns_subdomain(text: &str) -> bool {
 
 fn is_qualified(text: &str) -> bool {
     let edge = |c: char| c.is_ascii_alphanumeric();
-    text.starts_with(edge)
-        && text.ends_with(edge)
-        && text.chars().all(|c| edge(c) || "-_.".contains(c))
+    text.starts_with(edge) && text.ends_with(edge) && text.chars().all(|c| edge(c) || "-_.".contains(c))
 }
 
 pub fn dns1035_label(text: &str) -> Vec<String> {
@@ -63,11 +57,7 @@ pub fn dns1123_label(text: &str) -> Vec<String> {
     }
     if !is_dns_label(text) {
         let dots = is_dns_subdomain(text);
-        let words = if dots {
-            "must not contain dots"
-        } else {
-            DNS1123_LABEL
-        };
+        let words = if dots { "must not contain dots" } else { DNS1123_LABEL };
         errors.push(words.to_owned());
     }
     errors
@@ -163,9 +153,7 @@ pub fn port_name(text: &str) -> Vec<String> {
     }
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !text.chars().all(inner) {
-        found.push(
-            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned(),
-        );
+        found.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
     }
     if !text.chars().any(|c| c.is_ascii_lowercase()) {
         found.push("must contain at least one letter (a-z)".to_owned());

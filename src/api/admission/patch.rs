@@ -32,15 +32,11 @@ pub fn merge_patch(target: &mut Value, patch: &Value) {
 /// Applies a JSON patch (RFC 6902).
 pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), JsonPatchError> {
     for operation in operations {
-        let path = operation["path"]
-            .as_str()
-            .ok_or(JsonPatchError::MissingPath)?;
+        let path = operation["path"].as_str().ok_or(JsonPatchError::MissingPath)?;
         match operation["op"].as_str().unwrap_or("") {
             "add" => add(target, path, required_value(operation)?)?,
             "replace" => {
-                let old = target
-                    .pointer_mut(path)
-                    .ok_or(JsonPatchError::PathNotFound)?;
+                let old = target.pointer_mut(path).ok_or(JsonPatchError::PathNotFound)?;
                 *old = required_value(operation)?;
             }
             "remove" => {
@@ -73,28 +69,18 @@ pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), JsonPa
 }
 
 fn required_value(operation: &Value) -> Result<Value, JsonPatchError> {
-    operation
-        .get("value")
-        .cloned()
-        .ok_or(JsonPatchError::MissingValue)
+    operation.get("value").cloned().ok_or(JsonPatchError::MissingValue)
 }
 
 fn source_path(operation: &Value) -> Result<&str, JsonPatchError> {
-    operation["from"]
-        .as_str()
-        .ok_or(JsonPatchError::MissingSource)
+    operation["from"].as_str().ok_or(JsonPatchError::MissingSource)
 }
 
 /// Returns the parent of a path, and the last part of the path without escapes.
-fn parent_and_key<'v>(
-    target: &'v mut Value,
-    path: &str,
-) -> Result<(&'v mut Value, String), JsonPatchError> {
+fn parent_and_key<'v>(target: &'v mut Value, path: &str) -> Result<(&'v mut Value, String), JsonPatchError> {
     let (parent, key) = path.rsplit_once('/').ok_or(JsonPatchError::PathNotFound)?;
     let key = key.replace("~1", "/").replace("~0", "~");
-    let parent = target
-        .pointer_mut(parent)
-        .ok_or(JsonPatchError::PathNotFound)?;
+    let parent = target.pointer_mut(parent).ok_or(JsonPatchError::PathNotFound)?;
     Ok((parent, key))
 }
 
@@ -146,9 +132,7 @@ pub fn apply(target: &mut Value, applied: &Value) {
 
 fn apply_value(ty: &SchemaType, rules: &SchemaRules, target: &mut Value, applied: &Value) {
     match (&ty.kind, target, applied) {
-        (FieldKind::Struct(name), Value::Object(target), Value::Object(applied))
-            if !rules.atomic =>
-        {
+        (FieldKind::Struct(name), Value::Object(target), Value::Object(applied)) if !rules.atomic => {
             for (key, value) in applied {
                 let field = tables().struct_named(name).field(key);
                 match (field, target.get_mut(key)) {
@@ -169,9 +153,7 @@ fn apply_value(ty: &SchemaType, rules: &SchemaRules, target: &mut Value, applied
                 }
             }
         }
-        (FieldKind::List(item), Value::Array(target), Value::Array(applied))
-            if !rules.keys.is_empty() =>
-        {
+        (FieldKind::List(item), Value::Array(target), Value::Array(applied)) if !rules.keys.is_empty() => {
             apply_list(item, rules, target, applied);
         }
         (_, target, applied) => *target = applied.clone(),
@@ -190,14 +172,8 @@ fn apply_list(item: &SchemaType, rules: &SchemaRules, target: &mut Vec<Value>, a
             _ => None,
         };
         let keys = rules.keys.iter();
-        keys.map(|k| {
-            value
-                .get(*k)
-                .cloned()
-                .or_else(|| default(k))
-                .unwrap_or(Value::Null)
-        })
-        .collect()
+        keys.map(|k| value.get(*k).cloned().or_else(|| default(k)).unwrap_or(Value::Null))
+            .collect()
     };
     let new_keys: Vec<Vec<Value>> = applied.iter().map(key_of).collect();
     let mut old: Vec<Option<Value>> = std::mem::take(target).into_iter().map(Some).collect();

@@ -129,10 +129,7 @@ fn check_value(
 /// Returns the item of the old keyed list with the same key. Returns `None` for lists without keys.
 fn item_with_same_key<'a>(keys: &[&str], value: &Value, old: &'a Value) -> Option<&'a Value> {
     let same = |o: &&Value| keys.iter().all(|k| o.get(k) == value.get(k));
-    old.as_array()
-        .filter(|_| !keys.is_empty())?
-        .iter()
-        .find(same)
+    old.as_array().filter(|_| !keys.is_empty())?.iter().find(same)
 }
 
 fn check_fields(
@@ -181,9 +178,7 @@ fn wrong_type(ty: &SchemaType, value: &Value) -> Option<&'static str> {
         FieldKind::String | FieldKind::Time => ("string", value.is_string()),
         FieldKind::Bool => ("boolean", value.is_boolean()),
         FieldKind::Int(_) => ("integer", whole(value)),
-        FieldKind::Quantity | FieldKind::IntOrString => {
-            ("integer,string", value.is_string() || whole(value))
-        }
+        FieldKind::Quantity | FieldKind::IntOrString => ("integer,string", value.is_string() || whole(value)),
         FieldKind::List(_) => ("array", value.is_array()),
         FieldKind::Map(_) | FieldKind::Struct(_) => ("object", value.is_object()),
         FieldKind::Raw => ("", true),
@@ -197,10 +192,7 @@ fn type_error(path: &str, wanted: &str, found: &str) -> FieldError {
         ..FieldError::invalid(
             path,
             go_quote(found),
-            format!(
-                "{path} in body must be of type {wanted}: {}",
-                go_quote(found)
-            ),
+            format!("{path} in body must be of type {wanted}: {}", go_quote(found)),
         )
     }
 }
@@ -215,13 +207,7 @@ fn check_length(rules: &SchemaRules, path: &str, length: usize, errors: &mut Sch
     }
 }
 
-fn check_text(
-    ty: &SchemaType,
-    rules: &SchemaRules,
-    path: &str,
-    text: &str,
-    errors: &mut SchemaErrors,
-) {
+fn check_text(ty: &SchemaType, rules: &SchemaRules, path: &str, text: &str, errors: &mut SchemaErrors) {
     let chars = text.chars().count();
     let pattern = match ty.kind {
         FieldKind::Quantity => Some(QUANTITY),
@@ -233,9 +219,7 @@ fn check_text(
         let words = format!("may not be more than {most} bytes");
         errors.push(FieldError::new(path, ErrorKind::TooLong, words));
     } else if let Some(least) = rules.min_length.filter(|least| chars < *least) {
-        wrong(format!(
-            "{path} in body should be at least {least} chars long"
-        ));
+        wrong(format!("{path} in body should be at least {least} chars long"));
     } else if let Some(pattern) = pattern.filter(|p| !matches(p)) {
         wrong(format!("{path} in body should match '{pattern}'"));
     } else if ty.kind == FieldKind::Time && !matches(DATE_TIME) {
@@ -243,13 +227,7 @@ fn check_text(
     }
 }
 
-fn check_number(
-    ty: &SchemaType,
-    rules: &SchemaRules,
-    path: &str,
-    value: &Value,
-    errors: &mut SchemaErrors,
-) {
+fn check_number(ty: &SchemaType, rules: &SchemaRules, path: &str, value: &Value, errors: &mut SchemaErrors) {
     let Value::Number(number) = value else {
         return;
     };

@@ -11,13 +11,7 @@ use std::collections::BTreeMap;
 type UniqueErrors = Vec<FieldError>;
 
 /// Checks that keyed lists contain no key twice. The error names the second item.
-pub fn unique(
-    ty: &SchemaType,
-    keys: &[&'static str],
-    path: &str,
-    value: &Value,
-    errors: &mut UniqueErrors,
-) {
+pub fn unique(ty: &SchemaType, keys: &[&'static str], path: &str, value: &Value, errors: &mut UniqueErrors) {
     match (&ty.kind, value) {
         (FieldKind::Struct(name), Value::Object(fields)) => {
             for (key, value) in fields {
@@ -69,9 +63,7 @@ fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut UniqueEr
     // Keys are compared by their serialized text, which is equal for equal keys.
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     for (i, key) in items.iter().map(key_of).enumerate() {
-        let before = seen
-            .entry(Value::Object(key.clone()).to_string())
-            .or_default();
+        let before = seen.entry(Value::Object(key.clone()).to_string()).or_default();
         *before += 1;
         if *before == 2 {
             errors.push(FieldError {

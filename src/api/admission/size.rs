@@ -29,9 +29,7 @@ pub fn size_error(object: &Value) -> Option<FieldError> {
     let mut counter = SizeCounter(0);
     let written = serde_json::to_writer(&mut counter, object);
     let size = counter.0;
-    let message = format!(
-        "this object is too large: {size} bytes with its defaults; etcd stores at most {STORED_MAX}"
-    );
+    let message = format!("this object is too large: {size} bytes with its defaults; etcd stores at most {STORED_MAX}");
     let too_large = written.is_err() || size > STORED_MAX;
     too_large.then(|| FieldError::new("", FieldErrorKind::Internal, message))
 }

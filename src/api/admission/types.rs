@@ -199,10 +199,7 @@ mod tests {
         fn check(owner: &str, ty: &SchemaType) {
             match &ty.kind {
                 FieldKind::Struct(name) => {
-                    assert!(
-                        !tables().struct_named(name).fields.is_empty(),
-                        "{owner}: {name}"
-                    );
+                    assert!(!tables().struct_named(name).fields.is_empty(), "{owner}: {name}");
                 }
                 FieldKind::List(item) | FieldKind::Map(item) => check(owner, item),
                 _ => {}
@@ -224,14 +221,8 @@ mod tests {
         let (rules, omit) = replicas.unwrap();
         assert!(omit && rules.minimum == Some(0) && rules.default == Some(1.into()));
         let depends = &rj.field("dependsOn").unwrap().rules;
-        assert_eq!(
-            (depends.max_items, depends.keys.as_slice()),
-            (Some(5), &["name"][..])
-        );
-        let status = tables()
-            .struct_named("v1alpha2.DependsOn")
-            .field("status")
-            .unwrap();
+        assert_eq!((depends.max_items, depends.keys.as_slice()), (Some(5), &["name"][..]));
+        let status = tables().struct_named("v1alpha2.DependsOn").field("status").unwrap();
         assert!(status.rules.required && status.rules.values == ["Ready", "Complete"]);
         assert_eq!(status.ty.kind, FieldKind::String);
         assert_eq!(status.ty.name, "v1alpha2.DependsOnStatus");
@@ -243,11 +234,7 @@ mod tests {
                 .rules
                 .unknown
         );
-        let limits = tables()
-            .struct_named("v1.ResourceRequirements")
-            .field("limits");
-        assert!(
-            matches!(&limits.unwrap().ty.kind, FieldKind::Map(q) if q.kind == FieldKind::Quantity)
-        );
+        let limits = tables().struct_named("v1.ResourceRequirements").field("limits");
+        assert!(matches!(&limits.unwrap().ty.kind, FieldKind::Map(q) if q.kind == FieldKind::Quantity));
     }
 }

@@ -6,9 +6,7 @@
 use super::context::ObjectContext;
 use super::pod::{SYSTEM_CLASSES, admit_pod};
 use super::sha1::sha1_hex;
-use super::value_access::{
-    as_object, has_value, items_mut, object_mut, set_default, set_default_text, text,
-};
+use super::value_access::{as_object, has_value, items_mut, object_mut, set_default, set_default_text, text};
 use super::{admit_claim, admit_job, admit_service};
 use crate::admission::AdmissionRejection;
 use crate::admission::error_list::ErrorList;
@@ -58,18 +56,13 @@ fn priority_class(posted: &Value, name: &str, errors: &mut ErrorList) {
     const MAX_USER_PRIORITY: i64 = 1_000_000_000;
     let path = FieldPath::new("metadata.name");
     if name.starts_with("system-") {
-        let reserved =
-            "priority class names with 'system-' prefix are reserved for system use only. error: ";
+        let reserved = "priority class names with 'system-' prefix are reserved for system use only. error: ";
         if !SYSTEM_CLASSES.iter().any(|(known, _)| *known == name) {
             let why = format!("{reserved}{name} is not a known system priority class");
             errors.forbidden(&path, &why);
         }
-    } else if posted["value"]
-        .as_i64()
-        .is_some_and(|v| v > MAX_USER_PRIORITY)
-    {
-        let why =
-            format!("maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}");
+    } else if posted["value"].as_i64().is_some_and(|v| v > MAX_USER_PRIORITY) {
+        let why = format!("maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}");
         errors.forbidden(&FieldPath::new("value"), &why);
     }
 }
@@ -79,24 +72,15 @@ fn stored_with_defaults(kind: &str, posted: &Value) -> Result<Value, AdmissionRe
     let mut stored = posted.clone();
     let name = text(&posted["metadata"], "name").to_owned();
     match kind {
-        "Node"
-            if !has_value(&stored["status"], "allocatable")
-                && has_value(&stored["status"], "capacity") =>
-        {
+        "Node" if !has_value(&stored["status"], "allocatable") && has_value(&stored["status"], "capacity") => {
             stored["status"]["allocatable"] = stored["status"]["capacity"].clone();
         }
         "PersistentVolume" => {
-            set_default_text(
-                &mut stored["spec"],
-                "persistentVolumeReclaimPolicy",
-                "Retain",
-            );
+            set_default_text(&mut stored["spec"], "persistentVolumeReclaimPolicy", "Retain");
             set_default_text(&mut stored["spec"], "volumeMode", "Filesystem");
             set_default_text(&mut stored["status"], "phase", "Pending");
         }
-        "PriorityClass" => {
-            set_default_text(&mut stored, "preemptionPolicy", "PreemptLowerPriority")
-        }
+        "PriorityClass" => set_default_text(&mut stored, "preemptionPolicy", "PreemptLowerPriority"),
         "Namespace" => {
             let labels = object_mut(&mut stored["metadata"], "labels");
             labels

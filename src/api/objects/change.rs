@@ -14,11 +14,7 @@ pub fn merge_template_on_resume(job: &mut Value, replicated_job: &Value) {
     for kind in ["labels", "annotations"] {
         merge_map(&mut pod["metadata"], kind, &template["metadata"][kind]);
     }
-    merge_map(
-        &mut pod["spec"],
-        "nodeSelector",
-        &template["spec"]["nodeSelector"],
-    );
+    merge_map(&mut pod["spec"], "nodeSelector", &template["spec"]["nodeSelector"]);
     for kind in ["tolerations", "schedulingGates"] {
         merge_list(&mut pod["spec"], kind, &template["spec"][kind]);
     }

@@ -13,12 +13,7 @@ use crate::admission::names::dns1123_subdomain;
 use crate::spec::keys::JOBSET_NAME;
 use serde_json::{Value, json};
 
-const ACCESS_MODES: [&str; 4] = [
-    "ReadWriteOnce",
-    "ReadOnlyMany",
-    "ReadWriteMany",
-    "ReadWriteOncePod",
-];
+const ACCESS_MODES: [&str; 4] = ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"];
 
 /// Returns the claims as posted, in the order of the policies.
 pub fn claims(jobset: &Value) -> Vec<Value> {
@@ -81,12 +76,7 @@ fn check(spec: &Value, errors: &mut ErrorList) {
             errors.unsupported(
                 &at,
                 mode,
-                &[
-                    "ReadOnlyMany",
-                    "ReadWriteMany",
-                    "ReadWriteOnce",
-                    "ReadWriteOncePod",
-                ],
+                &["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"],
             );
         }
     }
@@ -106,18 +96,10 @@ fn check(spec: &Value, errors: &mut ErrorList) {
     }
     let class = text(spec, "storageClassName");
     if !class.is_empty() {
-        errors.all_invalid(
-            &path.child("storageClassName"),
-            class,
-            dns1123_subdomain(class),
-        );
+        errors.all_invalid(&path.child("storageClassName"), class, dns1123_subdomain(class));
     }
     let mode = text(spec, "volumeMode");
     if !matches!(mode, "Block" | "Filesystem") {
-        errors.unsupported(
-            &path.child("volumeMode"),
-            &spec["volumeMode"],
-            &["Block", "Filesystem"],
-        );
+        errors.unsupported(&path.child("volumeMode"), &spec["volumeMode"], &["Block", "Filesystem"]);
     }
 }

@@ -3,9 +3,7 @@
 //! This module must not overwrite existing values.
 
 use super::job::uid;
-use super::value_access::{
-    as_object, has_value, items_mut, object_mut, pairs, set_default, set_default_text, text,
-};
+use super::value_access::{as_object, has_value, items_mut, object_mut, pairs, set_default, set_default_text, text};
 use crate::spec::keys;
 use serde_json::{Value, json};
 
@@ -66,9 +64,7 @@ fn generate_selector(job: &mut Value) {
     }
     let selector = object_mut(&mut job["spec"], "selector");
     let labels = as_object(selector.entry("matchLabels").or_insert(Value::Null));
-    labels
-        .entry(keys::BATCH_CONTROLLER_UID)
-        .or_insert_with(|| json!(uid));
+    labels.entry(keys::BATCH_CONTROLLER_UID).or_insert_with(|| json!(uid));
 }
 
 /// Sets the defaults of a pod spec, in a template or in a pod.
@@ -104,9 +100,7 @@ pub fn pod(pod: &mut Value) {
             let limits = container["resources"]["limits"].clone();
             for (name, limit) in pairs(&limits) {
                 let requests = object_mut(&mut container["resources"], "requests");
-                requests
-                    .entry(name.clone())
-                    .or_insert_with(|| limit.clone());
+                requests.entry(name.clone()).or_insert_with(|| limit.clone());
             }
         }
     }
@@ -189,10 +183,7 @@ fn handler(handler: &mut Value) {
 
 fn volume_source(volume: &mut Value) {
     let sources = as_object(volume);
-    if sources
-        .iter()
-        .all(|(name, value)| name == "name" || value.is_null())
-    {
+    if sources.iter().all(|(name, value)| name == "name" || value.is_null()) {
         sources.insert("emptyDir".to_owned(), json!({}));
     }
     for kind in ["secret", "configMap", "downwardAPI", "projected"] {
@@ -215,11 +206,7 @@ fn volume_source(volume: &mut Value) {
     if has_value(volume, "projected") {
         for source in items_mut(&mut volume["projected"], "sources") {
             if has_value(source, "serviceAccountToken") {
-                set_default(
-                    &mut source["serviceAccountToken"],
-                    "expirationSeconds",
-                    3600,
-                );
+                set_default(&mut source["serviceAccountToken"], "expirationSeconds", 3600);
             }
         }
     }

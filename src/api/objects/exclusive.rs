@@ -1,9 +1,7 @@
 //! Predicates for exclusive placement: whether it applies to a pod, and whether the pod is the leader of its Job.
 
 use super::value_access::{has_value, pairs};
-use crate::spec::keys::{
-    EXCLUSIVE_TOPOLOGY, JOB_COMPLETION_INDEX, JOBSET_NAME, NODE_SELECTOR_STRATEGY,
-};
+use crate::spec::keys::{EXCLUSIVE_TOPOLOGY, JOB_COMPLETION_INDEX, JOBSET_NAME, NODE_SELECTOR_STRATEGY};
 use serde_json::Value;
 
 /// Returns whether the pod is the leader of its Job (EXC-7).

@@ -16,17 +16,12 @@ const MAX_CONDITIONS: usize = 20;
 const MAX_EXIT_CODES: usize = 255;
 
 pub fn check(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    let (rules, at) = (
-        list(&spec["podFailurePolicy"], "rules"),
-        path.child("rules"),
-    );
+    let (rules, at) = (list(&spec["podFailurePolicy"], "rules"), path.child("rules"));
     if rules.len() > MAX_RULES {
         errors.too_many(&at, rules.len(), MAX_RULES);
     }
     let pod = &spec["template"]["spec"];
-    let containers = list(pod, "containers")
-        .iter()
-        .chain(list(pod, "initContainers"));
+    let containers = list(pod, "containers").iter().chain(list(pod, "initContainers"));
     let names: Vec<&str> = containers.map(|c| text(c, "name")).collect();
     for (k, rule) in rules.iter().enumerate() {
         let per_index = has_value(spec, "backoffLimitPerIndex");
@@ -34,20 +29,10 @@ pub fn check(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
-fn check_rule(
-    rule: &Value,
-    per_index: bool,
-    names: &[&str],
-    path: &FieldPath,
-    errors: &mut ErrorList,
-) {
+fn check_rule(rule: &Value, per_index: bool, names: &[&str], path: &FieldPath, errors: &mut ErrorList) {
     let at = path.child("action");
     if text(rule, "action") == "FailIndex" && !per_index {
-        errors.invalid(
-            &at,
-            &rule["action"],
-            "requires the backoffLimitPerIndex to be set",
-        );
+        errors.invalid(&at, &rule["action"], "requires the backoffLimitPerIndex to be set");
     }
     check_one_of(&rule["action"], &ACTIONS, &at, errors);
     let (codes, conditions) = (&rule["onExitCodes"], list(rule, "onPodConditions"));
@@ -81,12 +66,7 @@ fn check_one_of(value: &Value, legal: &[&str], path: &FieldPath, errors: &mut Er
 }
 
 fn exit_codes(codes: &Value, names: &[&str], path: &FieldPath, errors: &mut ErrorList) {
-    check_one_of(
-        &codes["operator"],
-        &OPERATORS,
-        &path.child("operator"),
-        errors,
-    );
+    check_one_of(&codes["operator"], &OPERATORS, &path.child("operator"), errors);
     if let Some(name) = codes["containerName"].as_str()
         && !names.contains(&name)
     {

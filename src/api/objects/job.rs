@@ -81,15 +81,9 @@ pub fn job_of_slot(slot: &JobSlot) -> Value {
     write_metadata(&mut job["metadata"], &template["metadata"], slot, &labels);
     let own = template["spec"]["template"]["metadata"].clone();
     let pod = object_mut(&mut job["spec"], "template");
-    write_metadata(
-        pod.entry("metadata").or_insert(Value::Null),
-        &own,
-        slot,
-        &labels,
-    );
+    write_metadata(pod.entry("metadata").or_insert(Value::Null), &own, slot, &labels);
     if let Some(subdomain) = subdomain(jobset) {
-        object_mut(&mut job["spec"]["template"], "spec")
-            .insert("subdomain".into(), subdomain.into());
+        object_mut(&mut job["spec"]["template"], "spec").insert("subdomain".into(), subdomain.into());
     }
     let strategy_b = [keys::EXCLUSIVE_TOPOLOGY, keys::NODE_SELECTOR_STRATEGY];
     if strategy_b
@@ -217,10 +211,7 @@ fn write_metadata(metadata: &mut Value, own: &Value, slot: &JobSlot, keys: &[(&s
     for kind in ["labels", "annotations"] {
         let target = object_mut(metadata, kind);
         target.extend(pairs(&own[kind]).map(|(k, v)| (k.clone(), v.clone())));
-        target.extend(
-            keys.iter()
-                .map(|(k, v)| ((*k).to_owned(), v.as_str().into())),
-        );
+        target.extend(keys.iter().map(|(k, v)| ((*k).to_owned(), v.as_str().into())));
     }
     let annotations = object_mut(metadata, "annotations");
     copy_exclusive_annotations(&slot.jobset["metadata"], annotations);
@@ -247,8 +238,7 @@ fn select_labelled_nodes(job: &mut Value) {
     let value = format!("{}_{}", text(metadata, "namespace"), text(metadata, "name"));
     let pod = &mut job["spec"]["template"]["spec"];
     object_mut(pod, "nodeSelector").insert(keys::NAMESPACED_JOB.to_owned(), value.into());
-    let toleration =
-        json!({"key": keys::NO_SCHEDULE, "operator": "Exists", "effect": "NoSchedule"});
+    let toleration = json!({"key": keys::NO_SCHEDULE, "operator": "Exists", "effect": "NoSchedule"});
     array_mut(pod, "tolerations").push(toleration);
 }
 
@@ -264,10 +254,7 @@ fn add_claims(pod: &mut Value, jobset: &Value) {
 pub fn mounted_claims(jobset: &Value, pod: &Value) -> Vec<(String, String)> {
     let mounted = |name: &str| {
         let containers = ["containers", "initContainers"].map(|kind| list(pod, kind));
-        let mut mounts = containers
-            .into_iter()
-            .flatten()
-            .flat_map(|c| list(c, "volumeMounts"));
+        let mut mounts = containers.into_iter().flatten().flat_map(|c| list(c, "volumeMounts"));
         mounts.any(|m| text(m, "name") == name)
     };
     let owner = text(&jobset["metadata"], "name");

@@ -23,9 +23,7 @@ pub use change::{apply_elastic_patch, elastic_patch, merge_template_on_resume, s
 pub use claim::{admit_claim, claims};
 pub use context::ObjectContext;
 pub use exclusive::{is_exclusive, is_leader};
-pub use job::{
-    GlobalJobIndexes, JobSlot, NO_UID, coordinator_dns_name, job_of_slot, mounted_claims, subdomain,
-};
+pub use job::{GlobalJobIndexes, JobSlot, NO_UID, coordinator_dns_name, job_of_slot, mounted_claims, subdomain};
 pub use pod::{admit_pod, pod_of_index, stored_pod};
 pub use pod_webhook::PodDenial;
 pub use service::{admit_service, service};

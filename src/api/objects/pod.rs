@@ -5,9 +5,7 @@
 use super::check::pod;
 use super::context::ObjectContext;
 use super::job::uid;
-use super::value_access::{
-    array_mut, has_value, int, items_mut, list, object_mut, set_default, text,
-};
+use super::value_access::{array_mut, has_value, int, items_mut, list, object_mut, set_default, text};
 use super::{defaults, pod_webhook};
 use crate::admission::AdmissionRejection;
 use crate::admission::error_list::ErrorList;
@@ -98,22 +96,14 @@ fn add_index_variable(container: &mut Value) {
 }
 
 /// Returns the stored pod, with `suffix` as the random end of its name, or the error.
-pub fn admit_pod(
-    pod: &Value,
-    suffix: &str,
-    around: &ObjectContext,
-) -> Result<Value, AdmissionRejection> {
+pub fn admit_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<Value, AdmissionRejection> {
     let stored = stored_pod(pod, suffix, around)?;
     pod_webhook::validate_pod(&stored, around)?;
     Ok(stored)
 }
 
 /// Returns the stored pod like [`admit_pod`], but without the validating webhook, for callers that check followers.
-pub fn stored_pod(
-    pod: &Value,
-    suffix: &str,
-    around: &ObjectContext,
-) -> Result<Value, AdmissionRejection> {
+pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<Value, AdmissionRejection> {
     let mut stored = pod.clone();
     let prefix = text(&pod["metadata"], "generateName");
     let name = format!("{}{suffix}", utf8_prefix(prefix, GENERATED_PREFIX_MAX));
@@ -148,11 +138,7 @@ fn images(containers: &[Value], path: &FieldPath, errors: &mut ErrorList) {
 }
 
 fn forbidden(name: &str, why: &str) -> AdmissionRejection {
-    AdmissionRejection::new(
-        403,
-        "Forbidden",
-        format!("pods \"{name}\" is forbidden: {why}"),
-    )
+    AdmissionRejection::new(403, "Forbidden", format!("pods \"{name}\" is forbidden: {why}"))
 }
 
 /// PriorityClasses that exist in every cluster, with their values.
@@ -162,20 +148,14 @@ pub const SYSTEM_CLASSES: [(&str, i64); 2] = [
 ];
 
 /// Implements the admission plugin Priority.
-fn admit_priority(
-    pod: &mut Value,
-    name: &str,
-    around: &ObjectContext,
-) -> Result<(), AdmissionRejection> {
+fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
     let class = text(pod, "priorityClassName").to_owned();
     let classes = around.priority_classes.iter();
     let found = match class.as_str() {
         "" => classes
             .filter(|c| c["globalDefault"] == true)
             .min_by_key(|c| int(c, "value")),
-        _ => classes
-            .clone()
-            .find(|c| text(&c["metadata"], "name") == class),
+        _ => classes.clone().find(|c| text(&c["metadata"], "name") == class),
     };
     let value = match (found, class.as_str()) {
         (Some(found), _) => int(found, "value").unwrap_or(0),
@@ -212,11 +192,7 @@ fn admit_priority(
 }
 
 /// Implements the admission plugin RuntimeClass.
-fn admit_runtime_class(
-    pod: &Value,
-    name: &str,
-    around: &ObjectContext,
-) -> Result<(), AdmissionRejection> {
+fn admit_runtime_class(pod: &Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
     let class = text(pod, "runtimeClassName");
     if class.is_empty() || around.runtime_classes.iter().any(|known| known == class) {
         return Ok(());
@@ -227,14 +203,10 @@ fn admit_runtime_class(
 
 /// Implements the admission plugin DefaultTolerationSeconds.
 fn add_default_tolerations(pod: &mut Value) {
-    for key in [
-        "node.kubernetes.io/not-ready",
-        "node.kubernetes.io/unreachable",
-    ] {
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         let tolerated = list(pod, "tolerations").iter().any(|t| {
             let effect = text(t, "effect");
-            (text(t, "key") == key || text(t, "key").is_empty())
-                && matches!(effect, "" | "NoExecute")
+            (text(t, "key") == key || text(t, "key").is_empty()) && matches!(effect, "" | "NoExecute")
         });
         if !tolerated {
             array_mut(pod, "tolerations").push(json!({

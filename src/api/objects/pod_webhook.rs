@@ -7,8 +7,7 @@ use super::exclusive::{is_exclusive, is_leader};
 use super::value_access::{array_mut, as_object, has_value, list, object_mut, text};
 use crate::admission::AdmissionRejection;
 use crate::spec::keys::{
-    EXCLUSIVE_TOPOLOGY, JOB_INDEX, JOB_KEY, JOBSET_NAME, NODE_SELECTOR_STRATEGY, PRIORITY,
-    REPLICATED_JOB_NAME,
+    EXCLUSIVE_TOPOLOGY, JOB_INDEX, JOB_KEY, JOBSET_NAME, NODE_SELECTOR_STRATEGY, PRIORITY, REPLICATED_JOB_NAME,
 };
 use serde_json::{Value, json};
 use std::fmt;
@@ -51,17 +50,15 @@ impl PodDenial<'_> {
                 format!("node does not have topology label: {key}")
             }
             PodDenial::NodeSelectorMissing => "follower pod node selector not set".to_owned(),
-            PodDenial::TopologyKeyNotSelected(key) => format!(
-                "follower pod node selector for topology domain not found. missing selector: {key}"
-            ),
-            PodDenial::LeaderCount(name, found) => format!(
-                "expected 1 leader pod ({name}), but got {found}. this is an expected, transient error"
-            ),
-            PodDenial::LeaderNotScheduled => {
-                "leader pod not yet scheduled, not creating follower pod. \
-                                           this is an expected, transient error"
-                    .to_owned()
+            PodDenial::TopologyKeyNotSelected(key) => {
+                format!("follower pod node selector for topology domain not found. missing selector: {key}")
             }
+            PodDenial::LeaderCount(name, found) => {
+                format!("expected 1 leader pod ({name}), but got {found}. this is an expected, transient error")
+            }
+            PodDenial::LeaderNotScheduled => "leader pod not yet scheduled, not creating follower pod. \
+                                           this is an expected, transient error"
+                .to_owned(),
             PodDenial::LeaderWithoutOwner(leader) => {
                 format!("leader pod \"{leader}\" has no owner reference")
             }
@@ -90,9 +87,7 @@ impl fmt::Display for LeaderLookupError {
                 return write!(f, "pod missing label: {key}");
             }
             LeaderLookupError::LeaderCount { name, found } => PodDenial::LeaderCount(name, *found),
-            LeaderLookupError::DifferentOwner { follower, leader } => {
-                PodDenial::DifferentOwner(follower, leader)
-            }
+            LeaderLookupError::DifferentOwner { follower, leader } => PodDenial::DifferentOwner(follower, leader),
         };
         f.write_str(&denial.reason())
     }
@@ -123,8 +118,7 @@ fn is_webhook_called(pod: &Value) -> bool {
 
 /// Implements the mutating webhook (EXC-4 … EXC-8).
 pub fn mutate_pod(pod: &mut Value, around: &ObjectContext) -> Result<(), AdmissionRejection> {
-    if !is_webhook_called(pod) || has_value(&pod["metadata"]["annotations"], NODE_SELECTOR_STRATEGY)
-    {
+    if !is_webhook_called(pod) || has_value(&pod["metadata"]["annotations"], NODE_SELECTOR_STRATEGY) {
         return Ok(());
     }
     let priority = pod["spec"]["priority"].as_i64().map(|p| p.to_string());
@@ -147,11 +141,7 @@ pub fn mutate_pod(pod: &mut Value, around: &ObjectContext) -> Result<(), Admissi
         return Ok(());
     }
     let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_TOPOLOGY).to_owned();
-    let Some(node) = around
-        .nodes
-        .iter()
-        .find(|n| text(&n["metadata"], "name") == node)
-    else {
+    let Some(node) = around.nodes.iter().find(|n| text(&n["metadata"], "name") == node) else {
         return Err(PodDenial::LeaderNodeMissing(node).into());
     };
     let value = &node["metadata"]["labels"][&key];
@@ -165,10 +155,7 @@ pub fn mutate_pod(pod: &mut Value, around: &ObjectContext) -> Result<(), Admissi
 /// Adds the affinity and anti-affinity of a leader pod (EXC-7).
 fn add_exclusive_affinity(pod: &mut Value) {
     let labels = &pod["metadata"]["labels"];
-    let (job, priority) = (
-        text(labels, JOB_KEY).to_owned(),
-        text(labels, PRIORITY).to_owned(),
-    );
+    let (job, priority) = (text(labels, JOB_KEY).to_owned(), text(labels, PRIORITY).to_owned());
     let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_TOPOLOGY).to_owned();
     let term = |expressions: Value| {
         json!({
@@ -192,10 +179,7 @@ fn add_exclusive_affinity(pod: &mut Value) {
 }
 
 /// Returns the only pod of index 0 that is neither terminating nor finished (EXC-10).
-fn find_leader<'a>(
-    pod: &Value,
-    around: &ObjectContext<'a>,
-) -> Result<&'a Value, LeaderLookupError> {
+fn find_leader<'a>(pod: &Value, around: &ObjectContext<'a>) -> Result<&'a Value, LeaderLookupError> {
     let label = |key: &'static str| {
         let value = pod["metadata"]["labels"][key].as_str();
         value.ok_or(LeaderLookupError::MissingLabel { key })
@@ -246,9 +230,7 @@ pub fn validate_pod(pod: &Value, around: &ObjectContext) -> Result<(), Admission
     }
     match find_leader(pod, around) {
         Err(why) => Err(forbidden(denial_message("vpod.kb.io", &why.to_string()))),
-        Ok(leader) if text(&leader["spec"], "nodeName").is_empty() => {
-            Err(PodDenial::LeaderNotScheduled.into())
-        }
+        Ok(leader) if text(&leader["spec"], "nodeName").is_empty() => Err(PodDenial::LeaderNotScheduled.into()),
         Ok(_) => Ok(()),
     }
 }

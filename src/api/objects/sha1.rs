@@ -4,13 +4,7 @@
 
 /// Returns the SHA-1 digest of a text as 40 hexadecimal digits.
 pub fn sha1_hex(text: &str) -> String {
-    let mut state: [u32; 5] = [
-        0x6745_2301,
-        0xefcd_ab89,
-        0x98ba_dcfe,
-        0x1032_5476,
-        0xc3d2_e1f0,
-    ];
+    let mut state: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
     for block in pad_message(text.as_bytes()).chunks_exact(64) {
         compress(&mut state, block);
     }
@@ -31,9 +25,7 @@ fn pad_message(message: &[u8]) -> Vec<u8> {
 fn compress(state: &mut [u32; 5], block: &[u8]) {
     let mut words = [0u32; 80];
     for (word, bytes) in words.iter_mut().zip(block.chunks_exact(4)) {
-        *word = bytes
-            .iter()
-            .fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+        *word = bytes.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
     }
     for k in 16..80 {
         words[k] = (words[k - 3] ^ words[k - 8] ^ words[k - 14] ^ words[k - 16]).rotate_left(1);

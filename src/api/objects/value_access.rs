@@ -88,9 +88,5 @@ pub fn set_default_text(value: &mut Value, name: &str, to: &str) {
 
 /// Returns the items of a list mutably, or none if the list is missing.
 pub fn items_mut<'a>(value: &'a mut Value, name: &str) -> impl Iterator<Item = &'a mut Value> {
-    value
-        .get_mut(name)
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
+    value.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten()
 }

@@ -8,10 +8,7 @@ pub enum ObjectDecodeError {
     /// The scenario has no decoder for the objects, which are named in the plural.
     NoDecoder { objects: &'static str },
     /// The object has another kind. `found` is the field in JSON.
-    WrongKind {
-        found: String,
-        expected: &'static str,
-    },
+    WrongKind { found: String, expected: &'static str },
     /// The object does not fit the schema of its kind. `reason` is the first error.
     Schema { reason: String },
     /// The object has no name.
@@ -35,16 +32,11 @@ impl fmt::Display for ObjectDecodeError {
             }
             ObjectDecodeError::Schema { reason } => f.write_str(reason),
             ObjectDecodeError::MissingName => f.write_str("metadata.name is required"),
-            ObjectDecodeError::OwnerReferences => {
-                f.write_str("metadata.ownerReferences is not modelled")
+            ObjectDecodeError::OwnerReferences => f.write_str("metadata.ownerReferences is not modelled"),
+            ObjectDecodeError::ManualSelector => f.write_str("a Job with manualSelector is not modelled"),
+            ObjectDecodeError::NotReady { status } => {
+                write!(f, "a Node with condition Ready={status} at the start is not modelled")
             }
-            ObjectDecodeError::ManualSelector => {
-                f.write_str("a Job with manualSelector is not modelled")
-            }
-            ObjectDecodeError::NotReady { status } => write!(
-                f,
-                "a Node with condition Ready={status} at the start is not modelled"
-            ),
             ObjectDecodeError::TooManyPods { pods, maximum } => {
                 write!(f, "{pods} pods in total; the maximum is {maximum}")
             }

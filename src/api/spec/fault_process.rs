@@ -195,8 +195,7 @@ impl RandomFaults {
         match &self.arrivals {
             ArrivalProcess::Trace(rows) => rows.len() as f64,
             ArrivalProcess::Renewal(life) => {
-                let each =
-                    life.mean_s() + self.repair_time.as_ref().map_or(0.0, Distribution::mean_s);
+                let each = life.mean_s() + self.repair_time.as_ref().map_or(0.0, Distribution::mean_s);
                 entities as f64 * until.seconds() / each
             }
         }

@@ -2,9 +2,7 @@
 
 use super::job::JobSpec;
 use super::keys::KUEUE_QUEUE;
-pub use super::keys::{
-    DISABLE_IN_PLACE_RESTART, EXCLUSIVE_TOPOLOGY, JOBSET_CONTROLLER, NODE_SELECTOR_STRATEGY,
-};
+pub use super::keys::{DISABLE_IN_PLACE_RESTART, EXCLUSIVE_TOPOLOGY, JOBSET_CONTROLLER, NODE_SELECTOR_STRATEGY};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -137,9 +135,7 @@ impl FailurePolicyAction {
         match self {
             FailurePolicyAction::FailJobSet => "FailJobSet",
             FailurePolicyAction::RestartJobSet => "RestartJobSet",
-            FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts => {
-                "RestartJobSetAndIgnoreMaxRestarts"
-            }
+            FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts => "RestartJobSetAndIgnoreMaxRestarts",
             FailurePolicyAction::RestartJob => "RestartJob",
             FailurePolicyAction::RestartJobAndIgnoreMaxRestarts => "RestartJobAndIgnoreMaxRestarts",
         }
@@ -151,9 +147,7 @@ impl FailurePolicyAction {
         use FailurePolicyAction::*;
         match self {
             RestartJob | RestartJobAndIgnoreMaxRestarts => RestartJobAndIgnoreMaxRestarts,
-            FailJobSet | RestartJobSet | RestartJobSetAndIgnoreMaxRestarts => {
-                RestartJobSetAndIgnoreMaxRestarts
-            }
+            FailJobSet | RestartJobSet | RestartJobSetAndIgnoreMaxRestarts => RestartJobSetAndIgnoreMaxRestarts,
         }
     }
 }
@@ -218,8 +212,7 @@ impl JobSet {
     /// always counts; the JobSet's node-selector annotation counts only together with exclusive-topology.
     pub fn selects_labelled_nodes(&self, rj: &ReplicatedJob) -> bool {
         self.exclusive_key(rj).is_some()
-            && (rj.annotations.contains_key(NODE_SELECTOR_STRATEGY)
-                || self.uses_node_selector_strategy(rj))
+            && (rj.annotations.contains_key(NODE_SELECTOR_STRATEGY) || self.uses_node_selector_strategy(rj))
     }
 
     /// Returns the topology key if the pod webhook places the pods. This includes JobSets whose annotations on
@@ -232,9 +225,8 @@ impl JobSet {
     /// Returns whether a replicatedJob uses only the node-selector strategy (EXC-2): both annotations are set at the
     /// same level.
     pub fn uses_node_selector_strategy(&self, rj: &ReplicatedJob) -> bool {
-        let both = |a: &BTreeMap<String, String>| {
-            a.contains_key(EXCLUSIVE_TOPOLOGY) && a.contains_key(NODE_SELECTOR_STRATEGY)
-        };
+        let both =
+            |a: &BTreeMap<String, String>| a.contains_key(EXCLUSIVE_TOPOLOGY) && a.contains_key(NODE_SELECTOR_STRATEGY);
         both(&self.annotations) || both(&rj.annotations)
     }
 }

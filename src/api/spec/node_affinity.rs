@@ -50,10 +50,7 @@ impl NodeTerm {
     /// that cannot be parsed (the Filter of NodeAffinity ignores such errors).
     pub fn matches(&self, name: &str, label: impl Fn(&str) -> Option<String>) -> bool {
         let some = !self.expressions.is_empty() || !self.fields.is_empty();
-        some && self
-            .expressions
-            .iter()
-            .all(|r| r.matches_label(label(&r.key)))
+        some && self.expressions.iter().all(|r| r.matches_label(label(&r.key)))
             && self.fields.iter().all(|r| r.matches_node_name(name))
     }
 
@@ -105,11 +102,7 @@ impl NodeRequirement {
             return false;
         };
         // Any other field counts as empty.
-        let has = if self.key == NODE_NAME_FIELD {
-            name
-        } else {
-            ""
-        };
+        let has = if self.key == NODE_NAME_FIELD { name } else { "" };
         match self.operator {
             Some(NodeOperator::In) => has == value,
             Some(NodeOperator::NotIn) => has != value,

@@ -185,9 +185,7 @@ impl PodSpec {
                 .iter()
                 .any(|r| r.action == ContainerRestartAction::RestartAllContainers)
         };
-        let agent = |c: &&ContainerSpec| {
-            c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME")
-        };
+        let agent = |c: &&ContainerSpec| c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME");
         if let Some(sidecar) = self
             .init_containers
             .iter()
@@ -211,13 +209,7 @@ impl PodSpec {
 impl AgentMode {
     /// Returns whether the workers wait for the agent's barrier (AG-5).
     pub fn has_barrier(self) -> bool {
-        !matches!(
-            self,
-            AgentMode::Absent
-                | AgentMode::Sidecar {
-                    probe_period_s: None
-                }
-        )
+        !matches!(self, AgentMode::Absent | AgentMode::Sidecar { probe_period_s: None })
     }
 }
 

@@ -37,12 +37,7 @@ pub enum ObjectKind {
 /// Kind, its name in manifests, its resource as `group/version/plural` (e.g. `batch/v1/jobs`), and whether it is
 /// namespaced.
 const KINDS: [(ObjectKind, &str, &str, bool); 10] = [
-    (
-        ObjectKind::JobSet,
-        "JobSet",
-        "jobset.x-k8s.io/v1alpha2/jobsets",
-        true,
-    ),
+    (ObjectKind::JobSet, "JobSet", "jobset.x-k8s.io/v1alpha2/jobsets", true),
     (ObjectKind::Job, "Job", "batch/v1/jobs", true),
     (ObjectKind::Pod, "Pod", "v1/pods", true),
     (ObjectKind::Node, "Node", "v1/nodes", false),
@@ -66,12 +61,7 @@ const KINDS: [(ObjectKind, &str, &str, bool); 10] = [
         false,
     ),
     (ObjectKind::Namespace, "Namespace", "v1/namespaces", false),
-    (
-        ObjectKind::Lease,
-        "Lease",
-        "coordination.k8s.io/v1/leases",
-        true,
-    ),
+    (ObjectKind::Lease, "Lease", "coordination.k8s.io/v1/leases", true),
 ];
 
 impl ObjectKind {
@@ -144,8 +134,7 @@ pub fn unknown_node_patches(body: &Value, status: bool) -> Vec<String> {
         }
     }
     let fits = |path: &str| {
-        NODE_PATCHES.contains(&path) && path.starts_with("status.") == status
-            || IDENTIFYING_FIELDS.contains(&path)
+        NODE_PATCHES.contains(&path) && path.starts_with("status.") == status || IDENTIFYING_FIELDS.contains(&path)
     };
     paths.retain(|path| !fits(path));
     paths

@@ -115,11 +115,7 @@ pub enum RegrowPolicy {
 
 impl RegrowPolicy {
     /// All values, in the order of declaration.
-    pub const ALL: [RegrowPolicy; 3] = [
-        RegrowPolicy::NextCheckpoint,
-        RegrowPolicy::AtOnce,
-        RegrowPolicy::Never,
-    ];
+    pub const ALL: [RegrowPolicy; 3] = [RegrowPolicy::NextCheckpoint, RegrowPolicy::AtOnce, RegrowPolicy::Never];
 
     /// Returns the name of the value in a scenario file.
     pub const fn as_str(self) -> &'static str {

@@ -25,10 +25,9 @@ impl fmt::Display for QuantityError {
             QuantityError::Format => f.write_str(INVALID_FORMAT),
             QuantityError::Suffix => f.write_str("unable to parse quantity's suffix"),
             QuantityError::Number => f.write_str("unable to parse numeric part of quantity"),
-            QuantityError::NotQuantity { text } => write!(
-                f,
-                "{text:?} is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6"
-            ),
+            QuantityError::NotQuantity { text } => {
+                write!(f, "{text:?} is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6")
+            }
             QuantityError::TooLarge { text } => {
                 let most = i64::MAX / 1_000;
                 write!(f, "{text:?} is too large; at most {most} is simulated")

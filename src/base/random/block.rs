@@ -33,12 +33,7 @@ pub(super) fn first_word(key: [u64; 4], stream: u64) -> u64 {
 
 #[inline(always)]
 fn initial_state(key: [u64; 4], stream: u64, number: u64) -> [DrawRow; 4] {
-    [
-        CONSTANTS,
-        row(key[0], key[1]),
-        row(key[2], key[3]),
-        row(number, stream),
-    ]
+    [CONSTANTS, row(key[0], key[1]), row(key[2], key[3]), row(number, stream)]
 }
 
 #[inline(always)]

@@ -56,10 +56,7 @@ impl EmpiricalDistribution {
         values.retain(|(_, weight)| *weight > 0.0);
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         let all: f64 = values.iter().map(|(_, weight)| weight).sum();
-        let mean_s = values
-            .iter()
-            .map(|(value, weight)| value * (weight / all))
-            .sum();
+        let mean_s = values.iter().map(|(value, weight)| value * (weight / all)).sum();
         let mut below = 0.0;
         let step = |(value, weight): (f64, f64)| {
             below += weight;
@@ -72,11 +69,7 @@ impl EmpiricalDistribution {
     /// Multiplies every value by a factor.
     pub fn scale(&self, by: f64) -> EmpiricalDistribution {
         EmpiricalDistribution {
-            steps: self
-                .steps
-                .iter()
-                .map(|(v, below)| (v * by, *below))
-                .collect(),
+            steps: self.steps.iter().map(|(v, below)| (v * by, *below)).collect(),
             mean_s: self.mean_s * by,
         }
     }
@@ -129,12 +122,8 @@ impl Distribution {
             Distribution::Gamma { mean_s, shape } => mean_s / shape * gamma::quantile(shape, u),
             Distribution::Uniform { low_s, high_s } => low_s + (high_s - low_s) * u,
             Distribution::Exponential { mean_s } => -mean_s * libm::log1p(-u),
-            Distribution::LogNormal { median_s, sigma } => {
-                median_s * libm::exp(sigma * normal_quantile(u))
-            }
-            Distribution::Weibull { scale_s, shape } => {
-                scale_s * libm::pow(-libm::log1p(-u), 1.0 / shape)
-            }
+            Distribution::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * normal_quantile(u)),
+            Distribution::Weibull { scale_s, shape } => scale_s * libm::pow(-libm::log1p(-u), 1.0 / shape),
             Distribution::Measured { p50_s, .. } if u <= 0.5 => p50_s * u / 0.5,
             Distribution::Measured { p50_s, p95_s } => p50_s + (p95_s - p50_s) * (u - 0.5) / 0.45,
         };
@@ -157,11 +146,7 @@ impl Distribution {
         let (mut low, mut high) = (0, last);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if is_later(middle) {
-                high = middle
-            } else {
-                low = middle
-            }
+            if is_later(middle) { high = middle } else { low = middle }
         }
         Some(high..=last)
     }
@@ -173,14 +158,10 @@ impl Distribution {
             Distribution::Uniform { low_s, high_s } => (low_s + high_s) / 2.0,
             Distribution::Exponential { mean_s } | Distribution::Gamma { mean_s, .. } => mean_s,
             Distribution::Empirical(ref table) => table.mean_s,
-            Distribution::LogNormal { median_s, sigma } => {
-                median_s * libm::exp(sigma * sigma / 2.0)
-            }
+            Distribution::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * sigma / 2.0),
             Distribution::Weibull { scale_s, shape } => scale_s * libm::tgamma(1.0 + 1.0 / shape),
             // The areas under the two line segments.
-            Distribution::Measured { p50_s, p95_s } => {
-                0.75 * p50_s + (p95_s - p50_s) * 0.125 / 0.45
-            }
+            Distribution::Measured { p50_s, p95_s } => 0.75 * p50_s + (p95_s - p50_s) * 0.125 / 0.45,
         }
     }
 
@@ -203,8 +184,7 @@ impl Distribution {
             Distribution::Measured { p50_s, p95_s } => {
                 // Half of the samples are uniform below p50, the others up to the end of the second segment.
                 let above = (p95_s - p50_s) * 0.5 / 0.45;
-                let square =
-                    p50_s * p50_s / 3.0 + p50_s * p50_s + p50_s * above + above * above / 3.0;
+                let square = p50_s * p50_s / 3.0 + p50_s * p50_s + p50_s * above + above * above / 3.0;
                 square / 2.0 - self.mean_s() * self.mean_s()
             }
         };

@@ -4,10 +4,7 @@
 //! and the lane is the position. The cache affects the cost of a number, never its value.
 
 use super::block::{self, block, first_word};
-use super::{
-    BATCH, Distribution, DrawBatch, MixtureDistribution, StreamKey, StreamPurpose, fill, open_unit,
-    scaled,
-};
+use super::{BATCH, Distribution, DrawBatch, MixtureDistribution, StreamKey, StreamPurpose, fill, open_unit, scaled};
 use crate::time::Duration;
 
 /// The name of a random number: purpose, entity, occurrence, and lane among similar numbers.
@@ -117,12 +114,7 @@ impl DrawSequence {
 
     fn key(&self, first: UniformDraw) -> [u64; 4] {
         let purpose = first.purpose as u64;
-        [
-            self.seed,
-            self.mixture.replication_for(first),
-            purpose,
-            first.entity.0,
-        ]
+        [self.seed, self.mixture.replication_for(first), purpose, first.entity.0]
     }
 
     /// Like `word`, for a name that is used once and has no lane: bypasses the cache, at a quarter of the cost of a
@@ -165,13 +157,7 @@ impl DrawSequence {
     }
 
     /// Fisher–Yates shuffle from the end; uses the lanes 0, 1, 2 … of that name.
-    pub fn shuffle<T>(
-        &mut self,
-        purpose: StreamPurpose,
-        entity: StreamKey,
-        occurrence: u32,
-        items: &mut [T],
-    ) {
+    pub fn shuffle<T>(&mut self, purpose: StreamPurpose, entity: StreamKey, occurrence: u32, items: &mut [T]) {
         for (lane, i) in (1..items.len()).rev().enumerate() {
             let draw = UniformDraw {
                 purpose,
@@ -195,7 +181,6 @@ impl DrawSequence {
 /// The pair of lines for the batch that begins with `first`: the highest bits of a multiplicative hash.
 pub(super) fn line_pair(first: UniformDraw) -> usize {
     let batch = u64::from(first.substream) / BATCH as u64;
-    let parts =
-        first.entity.0 ^ (first.purpose as u64) << 48 ^ u64::from(first.occurrence) << 24 ^ batch;
+    let parts = first.entity.0 ^ (first.purpose as u64) << 48 ^ u64::from(first.occurrence) << 24 ^ batch;
     (parts.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - (LINES / WAYS).ilog2())) as usize
 }

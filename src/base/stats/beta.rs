@@ -28,11 +28,7 @@ pub fn incomplete_beta((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
 /// Source: the saddle-point form of C. Loader, "Fast and Accurate Computation of Binomial Probabilities", 2000.
 pub fn beta_power((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
     let n = a + b;
-    let exponent = stirling_error(n)
-        - stirling_error(a)
-        - stirling_error(b)
-        - deviance(a, n * x)
-        - deviance(b, n * y);
+    let exponent = stirling_error(n) - stirling_error(a) - stirling_error(b) - deviance(a, n * x) - deviance(b, n * y);
     libm::sqrt(a * b / (TAU * n)) * libm::exp(exponent)
 }
 
@@ -44,11 +40,7 @@ pub fn beta_power((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
 fn continued_fraction((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
     // Denominators must not become zero.
     let apart = |v: f64| if v.abs() < 1e-300 { 1e-300 } else { v };
-    let from_mean = if y < x {
-        (a + b) * y - b
-    } else {
-        a - (a + b) * x
-    };
+    let from_mean = if y < x { (a + b) * y - b } else { a - (a + b) * x };
     let mut value = apart(a / (a + 1.0) * (from_mean + 1.0));
     let (mut c, mut d) = (value, 0.0);
     for n in (1..TERMS_MAX).map(f64::from) {

@@ -40,12 +40,7 @@ pub fn bca(
         statistic(&sample)
     });
     let resampled = resampled.collect();
-    bca_from(
-        statistic(values),
-        resampled,
-        &jackknife(values, statistic),
-        level,
-    )
+    bca_from(statistic(values), resampled, &jackknife(values, statistic), level)
 }
 
 /// The statistic without each of the values in turn.
@@ -59,12 +54,7 @@ pub fn jackknife(values: &[f64], statistic: &dyn Fn(&[f64]) -> f64) -> Vec<f64> 
 }
 
 /// Computes the interval from the observed, the resampled and the jackknife statistics.
-pub fn bca_from(
-    observed: f64,
-    resampled: Vec<f64>,
-    jackknife: &[f64],
-    level: f64,
-) -> Option<BcaBootstrap> {
+pub fn bca_from(observed: f64, resampled: Vec<f64>, jackknife: &[f64], level: f64) -> Option<BcaBootstrap> {
     let resampled = sorted(resampled);
     // Values equal to the observed one count half.
     let below = resampled.partition_point(|v| *v < observed);
@@ -72,9 +62,7 @@ pub fn bca_from(
     let z0 = normal_quantile((below + up_to) as f64 / (2 * resampled.len()) as f64);
     let mean = jackknife.iter().sum::<f64>() / jackknife.len() as f64;
     let squares: f64 = jackknife.iter().map(|v| (mean - v) * (mean - v)).sum();
-    let cubes = jackknife
-        .iter()
-        .map(|v| (mean - v) * (mean - v) * (mean - v));
+    let cubes = jackknife.iter().map(|v| (mean - v) * (mean - v) * (mean - v));
     let acceleration = cubes.sum::<f64>() / (6.0 * squares * libm::sqrt(squares));
     if !z0.is_finite() || !acceleration.is_finite() {
         return None;

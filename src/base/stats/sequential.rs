@@ -27,11 +27,7 @@ pub struct InterimLook {
 
 impl InterimLook {
     /// The confidence interval of the mean, if it is narrow enough and reliable, so that no more values are needed.
-    pub fn sufficient_interval(
-        &self,
-        values: &[f64],
-        precision: TargetPrecision,
-    ) -> Option<[f64; 2]> {
+    pub fn sufficient_interval(&self, values: &[f64], precision: TargetPrecision) -> Option<[f64; 2]> {
         let mean = StudentMean::from_values(values)?;
         let interval = mean.interval(self.level);
         let narrow = precision.is_reached_by(mean.mean, interval);

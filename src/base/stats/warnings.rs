@@ -52,11 +52,7 @@ pub fn statistical_warnings(values: &[f64]) -> Vec<StatisticalWarning> {
         // skewness, a 95 % interval of a mean misses it in at most 6 % of all samples.
         let needed = (25.0 * skewness * skewness).floor() as usize + 1;
         if n < needed {
-            found.push(StatisticalWarning::HeavyTail {
-                skewness,
-                n,
-                needed,
-            });
+            found.push(StatisticalWarning::HeavyTail { skewness, n, needed });
         }
     }
     found

@@ -44,11 +44,7 @@ pub fn wilcoxon(differences: &[f64]) -> Option<WilcoxonTest> {
         // Ties get the mean of their ranks.
         let mean = rank as f64 + (count + 1) as f64 / 2.0;
         for d in equal {
-            *(if *d > 0.0 {
-                &mut positive
-            } else {
-                &mut negative
-            }) += mean;
+            *(if *d > 0.0 { &mut positive } else { &mut negative }) += mean;
         }
         ties += cube_minus_self(count);
         rank += count;
@@ -93,11 +89,7 @@ fn normal_p(statistic: f64, n: usize, ties: f64) -> f64 {
     let variance = (n * (n + 1.0) * (2.0 * n + 1.0) - ties / 2.0) / 24.0;
     let from_mean = statistic - mean;
     // The sum moves by whole ranks: half of one towards the mean.
-    let corrected = if from_mean < 0.0 {
-        from_mean + 0.5
-    } else {
-        from_mean
-    };
+    let corrected = if from_mean < 0.0 { from_mean + 0.5 } else { from_mean };
     let z = corrected / libm::sqrt(variance);
     2.0 * normal_cdf(-z.abs())
 }

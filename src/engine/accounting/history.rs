@@ -39,10 +39,7 @@ impl UsageHistory {
 
 /// The restart-attempt label, if a user has changed it.
 fn changed_attempt_label(j: &JobEntry) -> Option<String> {
-    let changed = j
-        .changed_labels
-        .iter()
-        .find(|(key, _)| key == RESTART_ATTEMPT);
+    let changed = j.changed_labels.iter().find(|(key, _)| key == RESTART_ATTEMPT);
     changed.map(|(_, text)| text.clone().unwrap_or_default())
 }
 

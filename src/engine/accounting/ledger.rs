@@ -120,11 +120,7 @@ impl LedgerBooks {
             accelerators: self.accelerators,
             cost_micros: sums.cost_micros,
             currency: currency.to_owned(),
-            by_jobset: self
-                .by_jobset
-                .iter_mut()
-                .map(|own| own.close(now))
-                .collect(),
+            by_jobset: self.by_jobset.iter_mut().map(|own| own.close(now)).collect(),
         }
     }
 }
@@ -132,12 +128,7 @@ impl LedgerBooks {
 impl TimeAccounting {
     /// Sets the category of the pod's accelerators (`None` if it holds none); ready ones are `Waiting` or, if the
     /// whole JobSet is ready, `Productive`.
-    pub(super) fn set_category(
-        &mut self,
-        ctx: &EngineContext<'_>,
-        pod: PodId,
-        to: Option<LedgerCategory>,
-    ) {
+    pub(super) fn set_category(&mut self, ctx: &EngineContext<'_>, pod: PodId, to: Option<LedgerCategory>) {
         let from = std::mem::replace(&mut self.pod_mut(pod).category, to);
         let node = ctx.store.pods.node[pod.ix()];
         if from.is_none() && to.is_some() {
@@ -155,11 +146,7 @@ impl TimeAccounting {
             && ctx.store.is_owned(pod)
             && let Some(js) = self.jobset_mut(jobset)
         {
-            js.bound = if to.is_some() {
-                js.bound + 1
-            } else {
-                js.bound - 1
-            };
+            js.bound = if to.is_some() { js.bound + 1 } else { js.bound - 1 };
         }
         let held = (accelerators, accelerators * self.nodes[node.ix()].rate);
         if self.nodes[node.ix()].unhealthy {
@@ -169,8 +156,7 @@ impl TimeAccounting {
                 Some(_) => LedgerCategory::Unhealthy,
                 None => LedgerCategory::Idle,
             };
-            self.ledger
-                .transfer_jobset(ctx.now, jobset, held, own(from), own(to));
+            self.ledger.transfer_jobset(ctx.now, jobset, held, own(from), own(to));
             return;
         }
         if accelerators == 0 {
@@ -197,23 +183,12 @@ impl TimeAccounting {
     }
 
     /// Handles a ready pod on a node that became unusable or usable.
-    fn count_unhealthy(
-        &mut self,
-        ctx: &EngineContext<'_>,
-        pod: PodId,
-        category: Option<LedgerCategory>,
-        enters: bool,
-    ) {
+    fn count_unhealthy(&mut self, ctx: &EngineContext<'_>, pod: PodId, category: Option<LedgerCategory>, enters: bool) {
         if category != Some(LedgerCategory::Waiting) {
             return;
         }
         let change = |n: &mut u32| *n = if enters { *n + 1 } else { *n - 1 };
-        change(
-            &mut self
-                .job_mut(ctx.store.pods.job[pod.ix()])
-                .ready_pods
-                .unhealthy,
-        );
+        change(&mut self.job_mut(ctx.store.pods.job[pod.ix()]).ready_pods.unhealthy);
         if let Some(js) = self.jobset_mut(ctx.store.jobset_of(pod)) {
             change(&mut js.unhealthy);
         }
@@ -262,8 +237,7 @@ impl TimeAccounting {
         let (old, sick) = (row.accelerators, row.unhealthy);
         (row.accelerators, row.rate) = (n, rate);
         if n > old {
-            self.ledger
-                .change_installed(ctx.now, n - old, rate, sick, true);
+            self.ledger.change_installed(ctx.now, n - old, rate, sick, true);
         } else if n < old {
             self.remove_accelerators(ctx.now, node, old - n);
         }
@@ -280,11 +254,7 @@ impl TimeAccounting {
     }
 
     /// Pods that hold accelerators of a node.
-    fn pods_holding<'a>(
-        &'a self,
-        ctx: &'a EngineContext<'_>,
-        node: NodeId,
-    ) -> impl Iterator<Item = (PodId, u64)> + 'a {
+    fn pods_holding<'a>(&'a self, ctx: &'a EngineContext<'_>, node: NodeId) -> impl Iterator<Item = (PodId, u64)> + 'a {
         let pods = ctx.store.nodes.pods[node.ix()].iter().copied();
         let held = pods.filter(|p| self.category(*p).is_some());
         held.map(|p| (p, u64::from(self.pods[p.ix()].held_accelerators)))

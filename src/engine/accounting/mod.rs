@@ -106,17 +106,15 @@ impl TimeAccounting {
         self.pods.clear();
         self.jobs.clear();
         self.jobsets.clear();
-        self.jobsets
-            .resize_with(ctx.store.jobsets.len(), JobSetTime::default);
+        self.jobsets.resize_with(ctx.store.jobsets.len(), JobSetTime::default);
         self.nodes.clear();
         let prices = cluster.price_micros_per_hour.iter();
         let nodes = cluster.accelerators.iter().zip(prices);
-        self.nodes
-            .extend(nodes.map(|(&accelerators, &rate)| NodeTime {
-                accelerators,
-                rate,
-                ..NodeTime::default()
-            }));
+        self.nodes.extend(nodes.map(|(&accelerators, &rate)| NodeTime {
+            accelerators,
+            rate,
+            ..NodeTime::default()
+        }));
         self.first_ready = false;
         for training in &ctx.scenario.training {
             let js = &mut self.jobsets[training.jobset];
@@ -185,12 +183,7 @@ impl TimeAccounting {
         }
     }
 
-    fn jobset_changed(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        jobset: JobSetId,
-        change: JobSetChange,
-    ) {
+    fn jobset_changed(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, change: JobSetChange) {
         match change {
             JobSetChange::Created | JobSetChange::Spec => self.update_required_pods(ctx, jobset),
             JobSetChange::Status => self.jobset_ended(ctx, jobset),
@@ -228,8 +221,7 @@ impl TimeAccounting {
 
     fn jobset_mut(&mut self, jobset: JobSetId) -> Option<&mut JobSetTime> {
         if jobset.is_some() && self.jobsets.len() <= jobset.ix() {
-            self.jobsets
-                .resize_with(jobset.ix() + 1, JobSetTime::default);
+            self.jobsets.resize_with(jobset.ix() + 1, JobSetTime::default);
         }
         self.jobsets.get_mut(jobset.ix())
     }
@@ -266,9 +258,7 @@ impl TimeAccounting {
 
     pub fn take_history(&mut self, jobset: JobSetId) -> UsageHistory {
         let js = self.jobset_mut(jobset);
-        js.map_or(UsageHistory::default(), |js| {
-            std::mem::take(&mut js.history)
-        })
+        js.map_or(UsageHistory::default(), |js| std::mem::take(&mut js.history))
     }
 
     /// Returns true if the pods of a JobSet hold all required nodes.
@@ -300,11 +290,7 @@ impl TimeAccounting {
             };
             let rows = (0..ctx.store.pods.len() as u32).map(PodId);
             let ready = rows.filter(own).count();
-            assert_eq!(
-                js.ready as usize, ready,
-                "ready pods of JobSet {i} at {}",
-                ctx.now
-            );
+            assert_eq!(js.ready as usize, ready, "ready pods of JobSet {i} at {}", ctx.now);
             let jobs = ctx.store.jobs_of(JobSetId(i as u32));
             let held = jobs.filter_map(|job| self.jobs.get(job.ix()));
             let sums = held.fold([0; 3], |sums, job| {
@@ -315,18 +301,11 @@ impl TimeAccounting {
                     sums[2] + held.accelerators,
                 ]
             });
-            let whole = [
-                u64::from(js.ready),
-                u64::from(js.unhealthy),
-                js.ready_accelerators,
-            ];
+            let whole = [u64::from(js.ready), u64::from(js.unhealthy), js.ready_accelerators];
             assert_eq!(sums, whole, "Jobs of JobSet {i}, the JobSet");
         }
         let installed: u64 = self.nodes.iter().map(|n| u64::from(n.accelerators)).sum();
         let in_ledger: u64 = self.ledger.counts().iter().sum();
-        assert_eq!(
-            in_ledger, installed,
-            "accelerators in categories, installed"
-        );
+        assert_eq!(in_ledger, installed, "accelerators in categories, installed");
     }
 }

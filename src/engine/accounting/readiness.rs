@@ -191,10 +191,7 @@ impl TimeAccounting {
 
     /// Completed or Failed: pods that still run are no longer productive.
     pub(super) fn jobset_ended(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
-        let ended = ctx.store.jobsets[jobset.ix()]
-            .status
-            .terminal_state
-            .is_some();
+        let ended = ctx.store.jobsets[jobset.ix()].status.terminal_state.is_some();
         let Some(js) = self.jobset_mut(jobset).filter(|js| ended && js.all_ready) else {
             return;
         };
@@ -206,10 +203,7 @@ impl TimeAccounting {
 
     /// Sets whether the ready accelerators of a JobSet are productive.
     pub fn set_productive(&mut self, ctx: &EngineContext<'_>, jobset: JobSetId, runs: bool) {
-        let Some(js) = self
-            .jobset_mut(jobset)
-            .filter(|js| js.is_productive != runs)
-        else {
+        let Some(js) = self.jobset_mut(jobset).filter(|js| js.is_productive != runs) else {
             return;
         };
         js.is_productive = runs;

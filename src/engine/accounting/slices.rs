@@ -55,9 +55,7 @@ impl TimeAccounting {
             };
             let is_slice = is_slice(stored.rj as usize);
             let HeldSlices {
-                ready,
-                unhealthy: sick,
-                ..
+                ready, unhealthy: sick, ..
             } = own.ready_pods;
             let complete = own.required == 0 || (ready >= own.required && sick == 0 && up(job));
             match (own.required, complete, is_slice) {
@@ -96,13 +94,7 @@ impl TimeAccounting {
     }
 
     /// Sets whether the ready accelerators of these Jobs are productive; all others of the JobSet are not.
-    pub fn set_productive_jobs(
-        &mut self,
-        ctx: &EngineContext<'_>,
-        jobset: JobSetId,
-        jobs: &[JobId],
-        runs: bool,
-    ) {
+    pub fn set_productive_jobs(&mut self, ctx: &EngineContext<'_>, jobset: JobSetId, jobs: &[JobId], runs: bool) {
         let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
         let (from, to) = if runs {
             (waiting, productive)

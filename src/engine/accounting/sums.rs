@@ -44,12 +44,7 @@ impl TimeSums {
     }
 
     /// Moves accelerator time from Productive to another category.
-    pub fn reclassify(
-        &mut self,
-        now: SimTime,
-        (n, rate): (u64, u64),
-        (to, ns): (LedgerCategory, u64),
-    ) {
+    pub fn reclassify(&mut self, now: SimTime, (n, rate): (u64, u64), (to, ns): (LedgerCategory, u64)) {
         let productive = LedgerCategory::Productive as usize;
         self.accumulate_to_now(now, productive);
         for (sums, amount) in [(&mut self.times, n), (&mut self.costs, rate)] {

@@ -6,17 +6,13 @@ use crate::ctx::EngineContext;
 use crate::progress::CreatedJobs;
 use crate::record::{Body, Call, JobConditionType};
 use crate::requests::RequestAnswer;
-use crate::store::{
-    ChangeKind, JobChange, JobCondition, JobStatus, TemplateSlot, add_node_selection, agent_mode,
-};
+use crate::store::{ChangeKind, JobChange, JobCondition, JobStatus, TemplateSlot, add_node_selection, agent_mode};
 use serde_json::Value;
 use sim_api::admission::AdmissionRejection;
 use sim_api::objects;
 use sim_api::objects::{GlobalJobIndexes, JobSlot};
 use sim_api::spec::keys::FOREGROUND_DELETION;
-use sim_api::spec::{
-    AgentMode, JobObject, JobSet, JobSpec, ObjectKind, PodTemplate, ReplicatedJob,
-};
+use sim_api::spec::{AgentMode, JobObject, JobSet, JobSpec, ObjectKind, PodTemplate, ReplicatedJob};
 use sim_base::{JobId, JobSetId, TemplateId};
 use std::sync::Arc;
 
@@ -83,11 +79,7 @@ fn store_job(ctx: &mut EngineContext<'_>, job: JobId) {
     job_changed(ctx, job, JobChange::Created);
 }
 
-fn posted_object(
-    ctx: &EngineContext<'_>,
-    new: &NewChild,
-    places: Option<&GlobalJobIndexes>,
-) -> Option<Value> {
+fn posted_object(ctx: &EngineContext<'_>, new: &NewChild, places: Option<&GlobalJobIndexes>) -> Option<Value> {
     let j = &ctx.store.jobs[new.job.ix()];
     Some(objects::job_of_slot(&JobSlot {
         jobset: new.jobset.object.as_ref()?,
@@ -101,10 +93,7 @@ fn posted_object(
 
 /// Derives the spec and pod template of this Job from the JobSet's template, or returns why the API server rejects
 /// them (C-16).
-fn child_spec(
-    ctx: &mut EngineContext<'_>,
-    new: &NewChild,
-) -> Result<(TemplateId, Arc<JobSpec>), ChildJobError> {
+fn child_spec(ctx: &mut EngineContext<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobSpec>), ChildJobError> {
     let (jobset, rj_position) = {
         let j = &ctx.store.jobs[new.job.ix()];
         (j.jobset, j.rj)
@@ -114,9 +103,7 @@ fn child_spec(
         return Ok(known);
     }
     let Some(rj) = new.jobset.spec.replicated_jobs.get(rj_position as usize) else {
-        return Err(ChildJobError::ReplicatedJobMissing {
-            position: rj_position,
-        });
+        return Err(ChildJobError::ReplicatedJobMissing { position: rj_position });
     };
     let object = new.jobset.object.as_ref();
     let places = object.map(|object| ctx.store.get_mut().templates.job_index_ranges(object));
@@ -137,8 +124,7 @@ fn child_spec(
     let kubelet = &ctx.scenario.timing.kubelet;
     let agent = agent_mode(&new.jobset, &spec.template.spec, gate, kubelet);
     let pod = &mut spec.template.spec;
-    pod.claims
-        .extend(mounted_policy_claims(&new.jobset, rj_position));
+    pod.claims.extend(mounted_policy_claims(&new.jobset, rj_position));
     let waits = !pod.claims.is_empty() || !pod.resource_claims.is_empty();
     let blocked = !ctx.scenario.binds_claims && waits;
     let s = ctx.store.get_mut();
@@ -169,16 +155,8 @@ fn pod_admission(
     let object = new.jobset.object.as_ref()?;
     // The result depends only on the object and on the priority classes.
     let others = &ctx.store.others;
-    let keeps = others
-        .objects_of_kind(ObjectKind::PriorityClass)
-        .next()
-        .is_none();
-    if let Some(known) = ctx
-        .store
-        .templates
-        .cached_admission(object, rj)
-        .filter(|_| keeps)
-    {
+    let keeps = others.objects_of_kind(ObjectKind::PriorityClass).next().is_none();
+    if let Some(known) = ctx.store.templates.cached_admission(object, rj).filter(|_| keeps) {
         return Some(known);
     }
     let word = pod_admission::pod_priority(ctx, &posted_object(ctx, new, places)?);
@@ -240,11 +218,7 @@ fn mounted_policy_claims(jobset: &JobSet, rj: u32) -> Vec<String> {
 }
 
 /// POST of a Job that does not belong to a JobSet; `None` if the name is taken.
-pub fn create_foreign_job(
-    ctx: &mut EngineContext<'_>,
-    mut object: JobObject,
-    stored: &Value,
-) -> Option<JobId> {
+pub fn create_foreign_job(ctx: &mut EngineContext<'_>, mut object: JobObject, stored: &Value) -> Option<JobId> {
     let name = crate::record::JobName {
         jobset: JobSetId::NONE,
         namespace: object.namespace,
@@ -262,9 +236,7 @@ pub fn create_foreign_job(
     object.spec.template.spec.priority = priority.unwrap_or(0);
     let s = ctx.store.get_mut();
     let pod = Arc::new(object.spec.template.clone());
-    let template = s
-        .templates
-        .add(&s.nodes.cluster, pod, None, AgentMode::Absent);
+    let template = s.templates.add(&s.nodes.cluster, pod, None, AgentMode::Absent);
     if priority.is_none() {
         s.templates.mark_rejected(template);
     }
@@ -279,12 +251,7 @@ pub fn create_foreign_job(
 }
 
 /// Sets spec.suspend and the dependent fields; a resumed Job may get a different pod template (SUS-5).
-pub fn set_suspended(
-    ctx: &mut EngineContext<'_>,
-    job: JobId,
-    suspended: bool,
-    template: Option<PodTemplate>,
-) {
+pub fn set_suspended(ctx: &mut EngineContext<'_>, job: JobId, suspended: bool, template: Option<PodTemplate>) {
     let s = ctx.store.get_mut();
     if let Some(pod) = template {
         let like = s.jobs[job.ix()].template;
@@ -311,12 +278,7 @@ pub fn clear_start_time(ctx: &mut EngineContext<'_>, job: JobId) {
 
 /// PUT with which the JobSet resumes a Job, possibly with a different pod template; `object` is the same Job where
 /// objects are kept.
-pub fn resume_job(
-    ctx: &mut EngineContext<'_>,
-    job: JobId,
-    template: Option<PodTemplate>,
-    object: Option<Value>,
-) {
+pub fn resume_job(ctx: &mut EngineContext<'_>, job: JobId, template: Option<PodTemplate>, object: Option<Value>) {
     if let Some(object) = object {
         ctx.store.get_mut().jobs[job.ix()].object = Some(Arc::new(object));
     }
@@ -324,12 +286,7 @@ pub fn resume_job(
 }
 
 /// Sets spec.parallelism and spec.completions (ELA-2).
-pub fn scale_job(
-    ctx: &mut EngineContext<'_>,
-    job: JobId,
-    parallelism: Option<u32>,
-    completions: Option<u32>,
-) {
+pub fn scale_job(ctx: &mut EngineContext<'_>, job: JobId, parallelism: Option<u32>, completions: Option<u32>) {
     let spec = Arc::make_mut(&mut ctx.store.get_mut().jobs[job.ix()].spec);
     (spec.parallelism, spec.completions) = (parallelism, completions);
     job_changed(ctx, job, JobChange::Spec);
@@ -342,11 +299,7 @@ pub fn set_job_spec(ctx: &mut EngineContext<'_>, job: JobId, spec: Arc<JobSpec>)
 }
 
 /// Sets labels, or removes them (`None`).
-pub fn set_job_labels(
-    ctx: &mut EngineContext<'_>,
-    job: JobId,
-    labels: Vec<(String, Option<String>)>,
-) {
+pub fn set_job_labels(ctx: &mut EngineContext<'_>, job: JobId, labels: Vec<(String, Option<String>)>) {
     let own = &mut ctx.store.get_mut().jobs[job.ix()].changed_labels;
     for (key, value) in labels {
         own.retain(|(k, _)| *k != key);
@@ -453,9 +406,7 @@ pub fn orphan_pods(ctx: &mut EngineContext<'_>, job: JobId) {
 pub fn add_template(ctx: &mut EngineContext<'_>, job: JobId, pod: PodTemplate) -> TemplateId {
     let s = ctx.store.get_mut();
     let pod = Arc::new(pod);
-    let template = s
-        .templates
-        .add(&s.nodes.cluster, pod, None, AgentMode::Absent);
+    let template = s.templates.add(&s.nodes.cluster, pod, None, AgentMode::Absent);
     s.jobs[job.ix()].template = template;
     template
 }

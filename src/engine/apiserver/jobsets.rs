@@ -47,12 +47,7 @@ pub fn remove_deletion_finalizer(ctx: &mut EngineContext<'_>, jobset: JobSetId) 
 
 /// Writes the status, as the manager or a user does, and emits records of the changes. `status` receives the old
 /// status with its buffers. `failed_job` is the Job that caused an increase of `restarts`.
-pub fn set_jobset_status(
-    ctx: &mut EngineContext<'_>,
-    jobset: JobSetId,
-    status: &mut JobSetStatus,
-    failed_job: JobId,
-) {
+pub fn set_jobset_status(ctx: &mut EngineContext<'_>, jobset: JobSetId, status: &mut JobSetStatus, failed_job: JobId) {
     let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
     std::mem::swap(&mut row.status, status);
     let new = std::mem::take(&mut row.status);
@@ -123,13 +118,7 @@ fn emit_status_changes(
     }
 }
 
-fn emit_job_restarts(
-    ctx: &mut EngineContext<'_>,
-    jobset: JobSetId,
-    rj: u32,
-    old: Option<&RjStatus>,
-    new: &RjStatus,
-) {
+fn emit_job_restarts(ctx: &mut EngineContext<'_>, jobset: JobSetId, rj: u32, old: Option<&RjStatus>, new: &RjStatus) {
     let counted = &new.job_restarts_count_towards_max;
     for (index, n) in new.job_restarts.iter().enumerate() {
         let before = old.and_then(|b| b.job_restarts.get(index));
@@ -146,12 +135,7 @@ fn emit_job_restarts(
 }
 
 /// Emits records for changed in-place restart attempts (IPR-7, IPR-9).
-fn emit_attempts(
-    ctx: &mut EngineContext<'_>,
-    jobset: JobSetId,
-    old: &JobSetStatus,
-    new: &JobSetStatus,
-) -> bool {
+fn emit_attempts(ctx: &mut EngineContext<'_>, jobset: JobSetId, old: &JobSetStatus, new: &JobSetStatus) -> bool {
     let previous = new.previous_in_place_restart_attempt;
     let current = new.current_in_place_restart_attempt;
     let mut told = false;
@@ -169,11 +153,7 @@ fn emit_attempts(
 
 /// DELETE. Foreground: the object waits for its Jobs, which the garbage collector deletes. Otherwise it is removed
 /// immediately, and its Jobs are deleted in the background (C-17) or stay.
-pub fn delete_jobset(
-    ctx: &mut EngineContext<'_>,
-    jobset: JobSetId,
-    propagation: DeletionPropagation,
-) {
+pub fn delete_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, propagation: DeletionPropagation) {
     let row = &ctx.store.jobsets[jobset.ix()];
     if row.deleted || (row.is_deleting() && propagation == DeletionPropagation::Foreground) {
         return;

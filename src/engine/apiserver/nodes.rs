@@ -88,11 +88,7 @@ pub fn set_unschedulable(ctx: &mut EngineContext<'_>, node: NodeId, on: bool) {
 /// Sets the Ready condition; `false` means Unknown, the only other modelled status.
 pub fn set_node_ready(ctx: &mut EngineContext<'_>, node: NodeId, ready: bool) {
     ctx.store.get_mut().nodes.rows[node.ix()].unknown = !ready;
-    let ready = if ready {
-        NodeReady::True
-    } else {
-        NodeReady::Unknown
-    };
+    let ready = if ready { NodeReady::True } else { NodeReady::Unknown };
     ctx.emit(Body::NodeState { node, ready });
     record_change(ctx, ChangeKind::Node(node, NodeChange::Condition));
 }
@@ -121,12 +117,7 @@ pub fn add_taint(ctx: &mut EngineContext<'_>, node: NodeId, taint: TaintSpec) {
     record_change(ctx, ChangeKind::Node(node, NodeChange::Taints));
 }
 
-pub fn remove_taint(
-    ctx: &mut EngineContext<'_>,
-    node: NodeId,
-    key: &str,
-    effect: Option<TaintEffect>,
-) {
+pub fn remove_taint(ctx: &mut EngineContext<'_>, node: NodeId, key: &str, effect: Option<TaintEffect>) {
     let goes = |t: &TaintSpec| t.key == key && effect.is_none_or(|e| e == t.effect);
     loop {
         let nodes = &mut ctx.store.get_mut().nodes;

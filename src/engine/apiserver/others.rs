@@ -27,12 +27,7 @@ pub fn create_other(
     true
 }
 
-pub fn change_other(
-    ctx: &mut EngineContext<'_>,
-    kind: ObjectKind,
-    (namespace, name): (&str, &str),
-    object: Value,
-) {
+pub fn change_other(ctx: &mut EngineContext<'_>, kind: ObjectKind, (namespace, name): (&str, &str), object: Value) {
     let others = &mut ctx.store.get_mut().others;
     let Some(other) = others.get_mut(kind, namespace, name) else {
         return;
@@ -84,11 +79,7 @@ pub fn release_claims(ctx: &mut EngineContext<'_>, pod: PodId) {
 }
 
 /// DELETE: an object with finalizers is only marked for deletion.
-pub fn delete_other(
-    ctx: &mut EngineContext<'_>,
-    kind: ObjectKind,
-    (namespace, name): (&str, &str),
-) -> bool {
+pub fn delete_other(ctx: &mut EngineContext<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> bool {
     let now = calendar::format_time(ctx.now);
     let held = is_held(ctx, kind, (namespace, name));
     let others = &mut ctx.store.get_mut().others;
@@ -111,18 +102,11 @@ pub fn delete_other(
     true
 }
 
-fn record_object_change(
-    ctx: &mut EngineContext<'_>,
-    kind: ObjectKind,
-    jobset: JobSetId,
-    _: (&str, &str),
-) {
+fn record_object_change(ctx: &mut EngineContext<'_>, kind: ObjectKind, jobset: JobSetId, _: (&str, &str)) {
     match kind {
         // SVC-1: a watch event of an owned Service queues a reconcile of its owner.
         ObjectKind::Service if jobset.is_some() => record_change(ctx, ChangeKind::Service(jobset)),
-        ObjectKind::PersistentVolumeClaim | ObjectKind::PersistentVolume => {
-            record_change(ctx, ChangeKind::Claim)
-        }
+        ObjectKind::PersistentVolumeClaim | ObjectKind::PersistentVolume => record_change(ctx, ChangeKind::Claim),
         _ => {}
     }
 }

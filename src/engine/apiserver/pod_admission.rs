@@ -81,11 +81,7 @@ pub fn pod_rejection(ctx: &EngineContext<'_>, job: JobId, index: u32) -> Option<
 }
 
 /// Returns the rejection at a POST; cached until one of its inputs changes.
-pub fn post_rejection(
-    ctx: &mut EngineContext<'_>,
-    job: JobId,
-    index: u32,
-) -> Option<(RequestAnswer, String)> {
+pub fn post_rejection(ctx: &mut EngineContext<'_>, job: JobId, index: u32) -> Option<(RequestAnswer, String)> {
     let j = &ctx.store.jobs[job.ix()];
     if !ctx.store.templates.get(j.template).rejected {
         return None;

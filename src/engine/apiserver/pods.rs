@@ -98,14 +98,8 @@ fn next_job_try(s: &mut ObjectStore, job: JobId, index: u32) -> u16 {
 }
 
 /// Stores the binding, unless the pod is removed or terminating. Does not check that the node still exists.
-pub fn bind_pod(
-    ctx: &mut EngineContext<'_>,
-    pod: PodId,
-    incarnation: u32,
-    node: NodeId,
-) -> RequestAnswer {
-    let there =
-        ctx.store.pods.is_current(pod, incarnation) && !ctx.store.pods.has(pod, flag::DELETING);
+pub fn bind_pod(ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32, node: NodeId) -> RequestAnswer {
+    let there = ctx.store.pods.is_current(pod, incarnation) && !ctx.store.pods.has(pod, flag::DELETING);
     let answer = RequestAnswer::from_existence(there);
     ctx.record_response(Call::Bind, answer);
     if there {
@@ -121,11 +115,7 @@ fn set_node(ctx: &mut EngineContext<'_>, pod: PodId, node: NodeId) {
     s.pods.set(pod, flag::BOUND);
     s.nodes.pods[node.ix()].push(pod);
     let incarnation = s.pods.incarnation[pod.ix()];
-    ctx.emit(Body::PodBound {
-        pod,
-        incarnation,
-        node,
-    });
+    ctx.emit(Body::PodBound { pod, incarnation, node });
     pod_changed(ctx, pod, PodChange::Bound);
 }
 
@@ -141,12 +131,7 @@ pub fn set_running(ctx: &mut EngineContext<'_>, pod: PodId) {
 }
 
 /// Stores the final state of the main containers; see `Pods::exit_container`.
-pub fn store_container_end(
-    ctx: &mut EngineContext<'_>,
-    pod: PodId,
-    exit_code: u8,
-    exit_container: u8,
-) {
+pub fn store_container_end(ctx: &mut EngineContext<'_>, pod: PodId, exit_code: u8, exit_container: u8) {
     let pods = &mut ctx.store.get_mut().pods;
     pods.exit_code[pod.ix()] = exit_code;
     pods.exit_container[pod.ix()] = exit_container;
@@ -183,11 +168,7 @@ pub fn set_ready(ctx: &mut EngineContext<'_>, pod: PodId, ready: bool) {
     let incarnation = s.pods.incarnation[i];
     if s.pods.is_active(pod) {
         let live = &mut s.jobs[s.pods.job[i].ix()].live;
-        live.ready = if ready {
-            live.ready + 1
-        } else {
-            live.ready - 1
-        };
+        live.ready = if ready { live.ready + 1 } else { live.ready - 1 };
     }
     if ready {
         ctx.emit(Body::PodReady { pod, incarnation });
@@ -349,11 +330,7 @@ pub fn mark_deleting(ctx: &mut EngineContext<'_>, pod: PodId, by: DeletionActor,
             live.ended_with_finalizer += u32::from(with_finalizer);
         }
         let incarnation = s.pods.incarnation[i];
-        ctx.emit(Body::PodDeleting {
-            pod,
-            incarnation,
-            by,
-        });
+        ctx.emit(Body::PodDeleting { pod, incarnation, by });
         pod_changed(ctx, pod, PodChange::Deleting);
     } else if at_once && !ctx.store.pods.has(pod, flag::CONFIRMED) {
         // deletionGracePeriodSeconds is now 0.
@@ -431,11 +408,7 @@ fn remove_if_free(ctx: &mut EngineContext<'_>, pod: PodId) {
 /// The Job continues without this pod; keeps the number of pods that its index has had.
 fn keep_try_count(s: &mut ObjectStore, pod: PodId) {
     let job = s.pods.job[pod.ix()];
-    let index = if s.is_indexed(job) {
-        s.pods.index[pod.ix()]
-    } else {
-        0
-    };
+    let index = if s.is_indexed(job) { s.pods.index[pod.ix()] } else { 0 };
     let j = &mut s.jobs[job.ix()];
     if j.exists && !j.is_deleting() {
         let next = s.pods.job_try[pod.ix()].saturating_add(1);

@@ -123,9 +123,7 @@ impl Diagnosis<'_, '_> {
         Some(match self.components.jobset_manager.errors(jobset) {
             0 if self.unfinished => format!("{all_missing} of its Jobs do not exist yet"),
             0 => format!("{all_missing} of its Jobs do not exist and are not created"),
-            n => format!(
-                "{all_missing} of its Jobs are not created: {WITH_AN_ERROR}, {n} times in a row"
-            ),
+            n => format!("{all_missing} of its Jobs are not created: {WITH_AN_ERROR}, {n} times in a row"),
         })
     }
 
@@ -139,12 +137,7 @@ impl Diagnosis<'_, '_> {
     }
 
     /// IPR-5, C-47: the reason why the attempts of the pods never become equal.
-    pub(super) fn barrier_reason(
-        &self,
-        jobset: JobSetId,
-        waiting: u32,
-        not_created: Option<String>,
-    ) -> String {
+    pub(super) fn barrier_reason(&self, jobset: JobSetId, waiting: u32, not_created: Option<String>) -> String {
         let wait = format!("{waiting} pods wait at the in-place barrier for the others");
         if let Some(why) = not_created {
             return format!("{wait}; {why}");
@@ -164,8 +157,7 @@ impl Diagnosis<'_, '_> {
             job.exists && job.live.active < job.spec.pods()
         };
         let mut jobs = store.jobs_of(jobset).filter(short);
-        let refused =
-            |j: JobId, index| self.components.webhook.creation_blocker(self.ctx, j, index);
+        let refused = |j: JobId, index| self.components.webhook.creation_blocker(self.ctx, j, index);
         let of_job = |j: JobId| {
             let name = store.names.job(j);
             if let Some((_, why)) = apiserver::pod_rejection(self.ctx, j, 0) {

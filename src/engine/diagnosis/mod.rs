@@ -63,14 +63,9 @@ pub fn has_pending_deadline(ctx: &EngineContext<'_>) -> bool {
 }
 
 /// One sentence per JobSet that is permanently blocked, or cut off by the time limit.
-pub fn describe_blocked(
-    ctx: &mut EngineContext<'_>,
-    parts: &ControlPlaneComponents,
-    reason: EndReason,
-) -> Vec<String> {
+pub fn describe_blocked(ctx: &mut EngineContext<'_>, parts: &ControlPlaneComponents, reason: EndReason) -> Vec<String> {
     let repairs = ctx.scenario.has_repairs_after_end || parts.usage_aging.repairs_later;
-    let more =
-        repairs || stale_events::has_awaited_event(ctx, parts) || !parts.script.is_finished();
+    let more = repairs || stale_events::has_awaited_event(ctx, parts) || !parts.script.is_finished();
     let cut = reason == EndReason::TimeLimit;
     let why = Diagnosis {
         ctx,
@@ -168,9 +163,7 @@ impl Diagnosis<'_, '_> {
         let js = &self.ctx.store.jobsets[jobset.ix()];
         if js.is_deleting() && !js.spec.finalizers.is_empty() {
             let held = js.spec.finalizers.join(", ");
-            return format!(
-                "it is being deleted, but no modelled controller removes its finalizers: {held}"
-            );
+            return format!("it is being deleted, but no modelled controller removes its finalizers: {held}");
         }
         let others = &self.ctx.store.others;
         if js.is_deleting()
@@ -183,9 +176,7 @@ impl Diagnosis<'_, '_> {
                 .any(|j| self.ctx.store.jobs[j.ix()].exists)
         {
             let kind = kind.as_str();
-            return format!(
-                "{kind} {name} is being deleted, but no modelled controller removes its finalizers"
-            );
+            return format!("{kind} {name} is being deleted, but no modelled controller removes its finalizers");
         }
         let mut waiting_at_barrier = 0;
         for job in self.ctx.store.jobs_of(jobset) {
@@ -200,9 +191,7 @@ impl Diagnosis<'_, '_> {
             let j = &self.ctx.store.jobs[job.ix()];
             if j.exists && j.is_deleting() && j.is_held() {
                 let name = self.ctx.store.names.job(job);
-                return format!(
-                    "Job {name} is being deleted, but no modelled controller removes its finalizers"
-                );
+                return format!("Job {name} is being deleted, but no modelled controller removes its finalizers");
             }
         }
         if let Some(why) = self.rejection_reason(jobset) {
@@ -251,6 +240,5 @@ impl Diagnosis<'_, '_> {
 
 fn requires_no_pods(jobset: &JobSet) -> bool {
     let rjs = &jobset.spec.replicated_jobs;
-    rjs.iter()
-        .all(|rj| rj.replicas == 0 || rj.template.pods() == 0)
+    rjs.iter().all(|rj| rj.replicas == 0 || rj.template.pods() == 0)
 }

@@ -37,18 +37,12 @@ impl Diagnosis<'_, '_> {
         }
         if let Some(why) = self.unschedulable_reason(job, pod) {
             let may_come = self.may_gain_capacity(store.jobs[job.ix()].jobset);
-            return Some(if may_come {
-                self.with_run_end(why)
-            } else {
-                why
-            });
+            return Some(if may_come { self.with_run_end(why) } else { why });
         }
         let open = bound && !store.pods.is_terminal(pod);
         if open && silent {
             let node = names.node(node);
-            return Some(format!(
-                "pod {name} is on node {node}, which does not answer"
-            ));
+            return Some(format!("pod {name} is on node {node}, which does not answer"));
         }
         // A replayed recording does not report containers that a new machine does not find.
         (open && self.components.kubelet.has_ended(pod)).then(|| {
@@ -75,8 +69,7 @@ impl Diagnosis<'_, '_> {
         let (store, names) = (&self.ctx.store, &self.ctx.store.names);
         let (node, job_name) = (names.node(store.pods.node[pod.ix()]), names.job(job));
         let policy = store.job_spec(job).pod_replacement_policy();
-        let must_end =
-            policy == PodReplacementPolicy::Failed && store.pods.has(pod, flag::FINALIZER);
+        let must_end = policy == PodReplacementPolicy::Failed && store.pods.has(pod, flag::FINALIZER);
         let until = "until the Node object is deleted, tainted out-of-service";
         if must_end && store.pods.has(pod, flag::CONFIRMED) {
             return format!(

@@ -54,10 +54,7 @@ impl FaultCells {
 
     /// The cells that make up a set.
     pub fn cells_in(&self, set: &[NodeId]) -> Vec<CellId> {
-        let mut cells: Vec<CellId> = set
-            .iter()
-            .map(|node| self.cell_of_node[node.ix()])
-            .collect();
+        let mut cells: Vec<CellId> = set.iter().map(|node| self.cell_of_node[node.ix()]).collect();
         cells.sort_unstable();
         cells.dedup();
         cells
@@ -72,22 +69,13 @@ mod tests {
     fn nodes_are_in_one_cell_as_long_as_no_set_parts_them() {
         for (sets, expected) in [
             (vec![], vec![vec![0, 1, 2, 3, 4]]),
-            (
-                vec![vec![0, 1], vec![2, 3]],
-                vec![vec![0, 1], vec![2, 3], vec![4]],
-            ),
+            (vec![vec![0, 1], vec![2, 3]], vec![vec![0, 1], vec![2, 3], vec![4]]),
             (
                 vec![vec![0, 1, 2], vec![1, 2, 3]],
                 vec![vec![0], vec![1, 2], vec![3], vec![4]],
             ),
-            (
-                vec![vec![4, 0], vec![1, 3]],
-                vec![vec![0, 4], vec![1, 3], vec![2]],
-            ),
-            (
-                vec![vec![0, 1, 2, 3, 4], vec![3]],
-                vec![vec![0, 1, 2, 4], vec![3]],
-            ),
+            (vec![vec![4, 0], vec![1, 3]], vec![vec![0, 4], vec![1, 3], vec![2]]),
+            (vec![vec![0, 1, 2, 3, 4], vec![3]], vec![vec![0, 1, 2, 4], vec![3]]),
         ] {
             let sets: Vec<Vec<NodeId>> = (sets.into_iter())
                 .map(|set: Vec<u32>| set.into_iter().map(NodeId).collect())
@@ -98,11 +86,7 @@ mod tests {
             assert_eq!(all, expected, "{sets:?}");
             for set in &sets {
                 let within = cells.cells_in(set);
-                let mut nodes: Vec<NodeId> = within
-                    .iter()
-                    .flat_map(|c| cells.nodes(*c))
-                    .copied()
-                    .collect();
+                let mut nodes: Vec<NodeId> = within.iter().flat_map(|c| cells.nodes(*c)).copied().collect();
                 let mut set = set.clone();
                 nodes.sort();
                 set.sort();

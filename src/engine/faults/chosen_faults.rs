@@ -62,22 +62,13 @@ impl FaultState {
     /// Maximum number of spare units that one fault affects.
     pub fn max_units_affected(&self) -> usize {
         let entities = self.processes.iter().flat_map(|process| &process.entities);
-        let hit = |units: &SpareUnits| {
-            entities
-                .map(|entity| units.count_affected(&entity.cells))
-                .max()
-        };
+        let hit = |units: &SpareUnits| entities.map(|entity| units.count_affected(&entity.cells)).max();
         self.spares.as_ref().and_then(hit).unwrap_or(0)
     }
 
     /// The effect of these faults on cells until `stop` and, with `spares`, the actions of spares. Spares take over
     /// without delay here, because the caller needs the remaining capacity after the replacement.
-    pub fn fault_effects(
-        &self,
-        strikes: &[ChosenFault],
-        spares: bool,
-        stop: Duration,
-    ) -> Vec<InjectedFault> {
+    pub fn fault_effects(&self, strikes: &[ChosenFault], spares: bool, stop: Duration) -> Vec<InjectedFault> {
         let mut found = LocatedPods::default();
         let mut draws = DrawSequence::new(0, 0);
         for strike in strikes {

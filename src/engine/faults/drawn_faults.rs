@@ -49,11 +49,7 @@ impl LocatedPods {
             RandomAction::Reclaim => return self.add_reclaim(struck),
             RandomAction::Exit(exit_code) => {
                 let pod = struck.entity.pod.unwrap_or_default();
-                return self.add_fault(
-                    struck,
-                    FaultScope::Pod(pod),
-                    FaultOperation::Exit(*exit_code),
-                );
+                return self.add_fault(struck, FaultScope::Pod(pod), FaultOperation::Exit(*exit_code));
             }
             RandomAction::Hang {
                 detected_after,
@@ -105,8 +101,7 @@ impl LocatedPods {
                 as_new,
                 deleted,
             };
-            self.outages
-                .push(((*cell, how <= OutageKind::Drained), outage));
+            self.outages.push(((*cell, how <= OutageKind::Drained), outage));
         }
     }
 
@@ -114,17 +109,9 @@ impl LocatedPods {
     fn add_drain(&mut self, struck: &AffectedPods) {
         let drained = struck.start + struck.process.spec.notice;
         if drained > struck.start {
-            self.add_outage(
-                struck,
-                (OutageKind::Announced, struck.start, struck.end),
-                (false, None),
-            );
+            self.add_outage(struck, (OutageKind::Announced, struck.start, struck.end), (false, None));
         }
-        self.add_outage(
-            struck,
-            (OutageKind::Drained, drained, struck.end),
-            (false, None),
-        );
+        self.add_outage(struck, (OutageKind::Drained, drained, struck.end), (false, None));
     }
 
     /// The provider reclaims the machine: cordoned from the notice on, drained after the grace period, removed at the
@@ -140,11 +127,7 @@ impl LocatedPods {
                 self.add_outage(struck, (how, from, Some(gone)), (false, None));
             }
         }
-        self.add_outage(
-            struck,
-            (OutageKind::Crashed, gone, struck.end),
-            (true, Some(gone)),
-        );
+        self.add_outage(struck, (OutageKind::Crashed, gone, struck.end), (true, Some(gone)));
     }
 
     fn add_fault(&mut self, struck: &AffectedPods, on: FaultScope, does: FaultOperation) {
@@ -163,20 +146,12 @@ impl LocatedPods {
             return self.add_fault(struck, FaultScope::Pod(pod), FaultOperation::Silent(what));
         }
         for node in &*struck.entity.nodes {
-            self.add_fault(
-                struck,
-                FaultScope::Node(*node),
-                FaultOperation::Silent(what),
-            );
+            self.add_fault(struck, FaultScope::Node(*node), FaultOperation::Silent(what));
         }
     }
 
     /// All actions in order of time, and true if a repair ends after `stop`.
-    pub fn into_script(
-        mut self,
-        processes: &[EntityProcess],
-        stop: Duration,
-    ) -> (Vec<InjectedFault>, bool) {
+    pub fn into_script(mut self, processes: &[EntityProcess], stop: Duration) -> (Vec<InjectedFault>, bool) {
         let mut faults = self.faults;
         let late = |(_, o): &(_, NodeOutage)| o.end.is_some_and(|end| end > stop);
         let repairs_later = self.outages.iter().any(late);

@@ -122,11 +122,7 @@ impl EntityProcess {
     }
 
     /// Stores the cells of each entity.
-    pub fn set_cells(
-        &mut self,
-        cells: &FaultCells,
-        known: &mut BTreeMap<*const NodeId, Arc<[CellId]>>,
-    ) {
+    pub fn set_cells(&mut self, cells: &FaultCells, known: &mut BTreeMap<*const NodeId, Arc<[CellId]>>) {
         for entity in &mut self.entities {
             let within = || cells.cells_in(&entity.nodes).into();
             let of = known.entry(entity.nodes.as_ptr()).or_insert_with(within);
@@ -146,9 +142,7 @@ impl EntityProcess {
 
     /// Returns true if the entity with that key may fail before the run ends.
     pub fn may_fail(&self, key: StreamKey, draws: &DrawSequence) -> bool {
-        let outlives = |words: &RangeInclusive<u64>| {
-            words.contains(&draws.word_once(first_lifetime_draw(key)))
-        };
+        let outlives = |words: &RangeInclusive<u64>| words.contains(&draws.word_once(first_lifetime_draw(key)));
         !self.surviving_words.as_ref().is_some_and(outlives)
     }
 }
@@ -170,10 +164,7 @@ fn node_ids(cluster: &ClusterBuilder) -> impl Iterator<Item = NodeId> + '_ {
 }
 
 /// Groups the nodes by a common label, island or pool.
-fn domains(
-    cluster: &ClusterBuilder,
-    of: impl Fn(NodeId) -> Option<String>,
-) -> BTreeMap<String, Arc<[NodeId]>> {
+fn domains(cluster: &ClusterBuilder, of: impl Fn(NodeId) -> Option<String>) -> BTreeMap<String, Arc<[NodeId]>> {
     let mut domains: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
     for node in node_ids(cluster) {
         if let Some(value) = of(node) {
@@ -181,16 +172,10 @@ fn domains(
         }
     }
     let settled = domains.into_iter();
-    settled
-        .map(|(value, nodes)| (value, nodes.into()))
-        .collect()
+    settled.map(|(value, nodes)| (value, nodes.into())).collect()
 }
 
-fn entities_at_level(
-    scenario: &ScenarioSpec,
-    cluster: &ClusterBuilder,
-    on: &FaultsOn,
-) -> Vec<(String, Arc<[NodeId]>)> {
+fn entities_at_level(scenario: &ScenarioSpec, cluster: &ClusterBuilder, on: &FaultsOn) -> Vec<(String, Arc<[NodeId]>)> {
     match on {
         FaultsOn::Node => {
             let named = |node: NodeId| (cluster.names[node.ix()].clone(), Arc::from([node]));

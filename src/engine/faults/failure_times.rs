@@ -34,9 +34,7 @@ pub fn failure_times(
             // A Job recreates its pod, and a machine that hung or computed wrong results continues; a lost node does
             // not.
             match process.action {
-                RandomAction::Exit(_)
-                | RandomAction::Hang { .. }
-                | RandomAction::Corrupt { .. } => {
+                RandomAction::Exit(_) | RandomAction::Hang { .. } | RandomAction::Corrupt { .. } => {
                     continue;
                 }
                 _ => break,
@@ -46,14 +44,8 @@ pub fn failure_times(
         if lives.draw_event(StreamPurpose::FaultLemon, healed, draws) {
             lives.cure_lemon();
         }
-        let repair = draws
-            .sample_once(lives.draw_name(StreamPurpose::FaultRepair), back)
-            .0;
-        let end = Duration(
-            now.0
-                .saturating_add(process.notice.0)
-                .saturating_add(repair),
-        );
+        let repair = draws.sample_once(lives.draw_name(StreamPurpose::FaultRepair), back).0;
+        let end = Duration(now.0.saturating_add(process.notice.0).saturating_add(repair));
         all.push((now, Some(end)));
         if process.is_calendar_based() {
             now = end;
@@ -69,9 +61,7 @@ fn traced_failure_times(
     stop: Duration,
     draws: &DrawSequence,
 ) -> Vec<(Duration, Option<Duration>)> {
-    let mine = rows
-        .iter()
-        .filter(|row| *row.entity == *entity.name && row.at <= stop);
+    let mine = rows.iter().filter(|row| *row.entity == *entity.name && row.at <= stop);
     let one = |(occurrence, row): (u32, &TracedFault)| {
         let draw = UniformDraw {
             purpose: StreamPurpose::FaultRepair,
@@ -79,15 +69,9 @@ fn traced_failure_times(
             occurrence,
             substream: 0,
         };
-        let back = process
-            .repair_time
-            .as_ref()
-            .map(|back| draws.sample_once(draw, back));
+        let back = process.repair_time.as_ref().map(|back| draws.sample_once(draw, back));
         let lasts = row.outage.or(back);
-        (
-            row.at,
-            lasts.map(|lasts| Duration(row.at.0.saturating_add(lasts.0))),
-        )
+        (row.at, lasts.map(|lasts| Duration(row.at.0.saturating_add(lasts.0))))
     };
     (0..).zip(mine).map(one).collect()
 }

@@ -51,10 +51,8 @@ pub enum FaultOperation {
 impl InjectedFault {
     /// Returns true if both faults are one action on several cells.
     pub fn is_same_action(&self, other: &InjectedFault) -> bool {
-        matches!(
-            (self.target, other.target),
-            (FaultScope::Cell(_), FaultScope::Cell(_))
-        ) && (self.at, self.cause, self.operation) == (other.at, other.cause, other.operation)
+        matches!((self.target, other.target), (FaultScope::Cell(_), FaultScope::Cell(_)))
+            && (self.at, self.cause, self.operation) == (other.at, other.cause, other.operation)
     }
 }
 
@@ -106,9 +104,7 @@ impl FaultState {
                         on: SilentOn::Pod(pod),
                         fault: what,
                     },
-                    FaultOperation::Exit(exit_code) => {
-                        FaultAction::ContainerExit { pod, exit_code }
-                    }
+                    FaultOperation::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },
                     other => unreachable!("of nodes alone: {other:?}"),
                 }
             }

@@ -14,11 +14,7 @@ pub struct HardwareLifetimes {
 }
 
 impl HardwareLifetimes {
-    pub fn new(
-        process: &RandomFaults,
-        entity: &FaultEntity,
-        draws: &DrawSequence,
-    ) -> HardwareLifetimes {
+    pub fn new(process: &RandomFaults, entity: &FaultEntity, draws: &DrawSequence) -> HardwareLifetimes {
         let lemon = process.lemons.filter(|lemons| {
             let draw = UniformDraw {
                 purpose: StreamPurpose::FaultLemon,
@@ -54,9 +50,7 @@ impl HardwareLifetimes {
     /// Draws the next lifetime in ns, at least 1, so that faults are at different times.
     pub fn draw_next(&mut self, life: &Distribution, draws: &DrawSequence) -> u64 {
         self.drawn += 1;
-        let drawn = draws
-            .sample_once(self.draw_name(StreamPurpose::FaultLifetime), life)
-            .0;
+        let drawn = draws.sample_once(self.draw_name(StreamPurpose::FaultLifetime), life).0;
         let shorter = |factor: f64| (drawn as f64 / factor) as u64;
         self.factor.map_or(drawn, shorter).max(1)
     }

@@ -40,15 +40,10 @@ pub fn draw_faults(scenario: &ScenarioSpec, seed: u64, replication: u64) -> Scen
     if scenario.fault_processes.is_empty() {
         return drawn;
     }
-    let (faults, draws) = (
-        FaultState::new(scenario),
-        &mut DrawSequence::new(seed, replication),
-    );
+    let (faults, draws) = (FaultState::new(scenario), &mut DrawSequence::new(seed, replication));
     let (all, repairs_later) = faults.draw(draws);
     let all = faults.expand_cells(&all);
-    drawn
-        .faults
-        .extend(all.iter().map(|fault| faults.to_scripted(fault)));
+    drawn.faults.extend(all.iter().map(|fault| faults.to_scripted(fault)));
     faults.add_usage_faults(draws, &mut drawn);
     drawn.has_repairs_after_end = repairs_later;
     drawn.fault_processes.clear();
@@ -76,13 +71,10 @@ impl FaultState {
         let mut levels = EntityLevels::new(scenario, &cluster);
         let specs = scenario.fault_processes.iter();
         let causes = specs.clone().map(|p| p.cause.as_str().into());
-        let mut processes: Vec<EntityProcess> =
-            specs.map(|p| EntityProcess::new(p, &mut levels)).collect();
+        let mut processes: Vec<EntityProcess> = specs.map(|p| EntityProcess::new(p, &mut levels)).collect();
         let spares = scenario.node_spares.as_ref();
         let units = spares.map(|spares| (spares, SpareUnits::unit_nodes(spares, &cluster)));
-        let together = units
-            .iter()
-            .flat_map(|(_, sets)| sets.iter().map(Vec::as_slice));
+        let together = units.iter().flat_map(|(_, sets)| sets.iter().map(Vec::as_slice));
         let cells = FaultCells::partition(cluster.len(), levels.node_sets().chain(together));
         let mut known = BTreeMap::new();
         for process in &mut processes {
@@ -143,8 +135,7 @@ impl FaultState {
         let Some(units) = &self.spares else {
             return (faults, repairs_later);
         };
-        let (faults, spares_later) =
-            spares::add_spare_actions(units, units.take_over_delay(), faults, self.stop);
+        let (faults, spares_later) = spares::add_spare_actions(units, units.take_over_delay(), faults, self.stop);
         (faults, repairs_later || spares_later)
     }
 }

@@ -69,10 +69,7 @@ pub fn outage_actions<'a>(
             (now.until, now.cause, now.as_new) = (outage.end, outage.cause, outage.as_new);
         }
     }
-    all.extend(
-        down.iter()
-            .flat_map(|back| return_actions(cell, back, stop)),
-    );
+    all.extend(down.iter().flat_map(|back| return_actions(cell, back, stop)));
 }
 
 fn loss_action(cell: CellId, outage: &NodeOutage) -> InjectedFault {
@@ -90,14 +87,8 @@ fn loss_action(cell: CellId, outage: &NodeOutage) -> InjectedFault {
 }
 
 /// The end of an outage: the Node may be deleted, and the node returns.
-fn return_actions(
-    cell: CellId,
-    down: &DownTarget,
-    stop: Duration,
-) -> impl Iterator<Item = InjectedFault> {
-    let deleted = down
-        .deleted
-        .filter(|at| down.until.is_none_or(|until| *at < until));
+fn return_actions(cell: CellId, down: &DownTarget, stop: Duration) -> impl Iterator<Item = InjectedFault> {
+    let deleted = down.deleted.filter(|at| down.until.is_none_or(|until| *at < until));
     let back = match down.kind {
         OutageKind::Announced | OutageKind::Drained => FaultOperation::Uncordon,
         _ if down.as_new || deleted.is_some() => FaultOperation::New,

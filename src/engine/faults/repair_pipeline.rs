@@ -67,11 +67,7 @@ impl<'a> RepairPipeline<'a> {
         }
     }
 
-    pub fn add(
-        &mut self,
-        (cause, process, entity): (u32, &'a EntityProcess, &'a FaultEntity),
-        draws: &DrawSequence,
-    ) {
+    pub fn add(&mut self, (cause, process, entity): (u32, &'a EntityProcess, &'a FaultEntity), draws: &DrawSequence) {
         let mut lives = HardwareLifetimes::new(&process.spec, entity, draws);
         let fails = process.may_fail(entity.key, draws);
         if !fails {
@@ -97,13 +93,9 @@ impl<'a> RepairPipeline<'a> {
     pub fn simulate(mut self, draws: &mut DrawSequence) -> Vec<AffectedPods<'a>> {
         while let Some(Reverse((now, _, event))) = self.queue.pop() {
             match event {
-                RepairEvent::Failed { line, generation } => {
-                    self.begin_failure(now, line, generation, draws)
-                }
+                RepairEvent::Failed { line, generation } => self.begin_failure(now, line, generation, draws),
                 RepairEvent::Diagnosed { line } => self.diagnose(now, line, draws),
-                RepairEvent::StageCompleted { line, stage } => {
-                    self.finish_stage(now, line, stage, draws)
-                }
+                RepairEvent::StageCompleted { line, stage } => self.finish_stage(now, line, stage, draws),
             }
         }
         for line in 0..self.lines.len() {
@@ -126,11 +118,7 @@ impl<'a> RepairPipeline<'a> {
         };
         row.generation += 1;
         let generation = row.generation;
-        let ends = row
-            .process
-            .spec
-            .until
-            .map_or(self.stop, |until| until.min(self.stop));
+        let ends = row.process.spec.until.map_or(self.stop, |until| until.min(self.stop));
         let lasts = row.lifetimes.draw_next(life, draws);
         if now.saturating_add(lasts) <= ends.0 {
             self.schedule(now, lasts, RepairEvent::Failed { line, generation });
@@ -157,8 +145,7 @@ impl<'a> RepairPipeline<'a> {
             ..row.lifetimes.draw_name(StreamPurpose::FaultDiagnosis)
         };
         let spec = &self.spec.diagnosis;
-        let finds = spec.repair_probability >= 1.0
-            || draws.uniform(draw(REPAIR_DRAW)) < spec.repair_probability;
+        let finds = spec.repair_probability >= 1.0 || draws.uniform(draw(REPAIR_DRAW)) < spec.repair_probability;
         let blames = spec.misdiagnosis_probability > 0.0
             && draws.uniform(draw(MISDIAGNOSIS_DRAW)) < spec.misdiagnosis_probability;
         let blamed = match (finds, blames) {
@@ -181,12 +168,7 @@ impl<'a> RepairPipeline<'a> {
             row.generation += 1;
         }
         row.repairs += 1;
-        if self
-            .spec
-            .repair
-            .crews
-            .is_none_or(|crews| self.busy_crews < crews)
-        {
+        if self.spec.repair.crews.is_none_or(|crews| self.busy_crews < crews) {
             self.busy_crews += 1;
             self.begin_stage(now, blamed, 0, draws);
         } else {
@@ -200,13 +182,7 @@ impl<'a> RepairPipeline<'a> {
         let is = |(other, row): &(usize, &RepairLine)| {
             *other != line && row.outage_start.is_none() && row.process.spec.cause == *cause
         };
-        let others: Vec<usize> = self
-            .lines
-            .iter()
-            .enumerate()
-            .filter(is)
-            .map(|(i, _)| i)
-            .collect();
+        let others: Vec<usize> = self.lines.iter().enumerate().filter(is).map(|(i, _)| i).collect();
         match others.len() as u32 {
             0 => line,
             n => others[below(n) as usize],

@@ -58,9 +58,7 @@ mod tests {
         };
         let told = |all: &[SlowNodes]| -> Vec<(u64, f64)> {
             let one = |f: InjectedFault| match f.operation {
-                FaultOperation::Silent(SilentFaults::Slow { factor }) => {
-                    (f.at.0 / 1_000_000_000, factor)
-                }
+                FaultOperation::Silent(SilentFaults::Slow { factor }) => (f.at.0 / 1_000_000_000, factor),
                 other => panic!("{other:?}"),
             };
             let script = speed_changes(NodeId(0), all, Duration::from_secs(100), |_| "c");

@@ -42,8 +42,7 @@ impl SpareUnits {
         cells: &FaultCells,
         cluster: &ClusterBuilder,
     ) -> SpareUnits {
-        let is_spare =
-            |node: &NodeId| cluster.label(*node, &spec.key).as_ref() == Some(&spec.value);
+        let is_spare = |node: &NodeId| cluster.label(*node, &spec.key).as_ref() == Some(&spec.value);
         let mut of_cell = vec![0; cells.len()];
         let mut all = Vec::new();
         for (unit, nodes) in nodes.iter().enumerate() {
@@ -78,10 +77,7 @@ impl SpareUnits {
 
     /// Number of units that contain any of these cells.
     pub fn count_affected(&self, cells: &[CellId]) -> usize {
-        let units: BTreeSet<usize> = cells
-            .iter()
-            .map(|cell| self.unit_of_cell[cell.ix()])
-            .collect();
+        let units: BTreeSet<usize> = cells.iter().map(|cell| self.unit_of_cell[cell.ix()]).collect();
         units.len()
     }
 }
@@ -108,12 +104,9 @@ fn without_uncordoned_spares(all: &[InjectedFault]) -> Vec<InjectedFault> {
     for instant in all.chunk_by(|a, b| a.at == b.at) {
         let is_spare = |fault: &InjectedFault| {
             let closes = |other: &InjectedFault| {
-                (other.target, other.operation, other.cause)
-                    == (fault.target, FaultOperation::Cordon, SPARE)
+                (other.target, other.operation, other.cause) == (fault.target, FaultOperation::Cordon, SPARE)
             };
-            fault.operation == FaultOperation::Uncordon
-                && fault.cause != SPARE
-                && instant.iter().any(closes)
+            fault.operation == FaultOperation::Uncordon && fault.cause != SPARE && instant.iter().any(closes)
         };
         kept.extend(instant.iter().filter(|fault| !is_spare(fault)));
     }
@@ -132,9 +125,7 @@ fn spare_actions(
         cells: &units.cells,
         unit_of_cell: &units.unit_of_cell,
         units: units.units.clone(),
-        free: (0..units.units.len())
-            .filter(|at| units.units[*at].spare)
-            .collect(),
+        free: (0..units.units.len()).filter(|at| units.units[*at].spare).collect(),
         stop,
         waiting: VecDeque::new(),
         activating: BTreeSet::new(),

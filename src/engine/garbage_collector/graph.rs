@@ -11,12 +11,7 @@ use sim_base::random::StreamPurpose;
 use sim_base::{JobId, JobSetId, PodId};
 
 impl GarbageCollector {
-    pub(super) fn jobset_changed(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        jobset: JobSetId,
-        change: JobSetChange,
-    ) {
+    pub(super) fn jobset_changed(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, change: JobSetChange) {
         let foreground = ctx.store.jobsets[jobset.ix()].foreground;
         match change {
             JobSetChange::Deleting if foreground => {}
@@ -31,12 +26,7 @@ impl GarbageCollector {
         self.collect_owned(ctx, jobset);
     }
 
-    pub(super) fn job_changed(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        job: JobId,
-        change: JobChange,
-    ) {
+    pub(super) fn job_changed(&mut self, ctx: &mut EngineContext<'_>, job: JobId, change: JobChange) {
         match change {
             JobChange::Created => {
                 *self.job_marks(job) = JobMarks::default();
@@ -58,12 +48,7 @@ impl GarbageCollector {
         }
     }
 
-    pub(super) fn pod_changed(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        change: PodChange,
-    ) {
+    pub(super) fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, change: PodChange) {
         match change {
             PodChange::Created => *self.pod_marks(pod) = OwnerMarks::default(),
             PodChange::Gone => {
@@ -90,13 +75,7 @@ impl GarbageCollector {
     }
 
     /// The graph observes a Job under deletion (`deleted`), or that one of its pods was removed.
-    pub(super) fn observe(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        job: JobId,
-        incarnation: u32,
-        deleted: bool,
-    ) {
+    pub(super) fn observe(&mut self, ctx: &mut EngineContext<'_>, job: JobId, incarnation: u32, deleted: bool) {
         let j = &ctx.store.jobs[job.ix()];
         if j.incarnation != incarnation {
             return;
@@ -126,12 +105,8 @@ impl GarbageCollector {
         let (j, pods) = (&ctx.store.jobs[job.ix()], &ctx.store.pods);
         order.extend(j.pods.iter().filter(|p| !pods.has(*p, flag::DELETING)));
         let (key, incarnation) = (j.key, j.incarnation);
-        ctx.draws.shuffle(
-            StreamPurpose::GarbageCollectorOrder,
-            key,
-            incarnation,
-            &mut order,
-        );
+        ctx.draws
+            .shuffle(StreamPurpose::GarbageCollectorOrder, key, incarnation, &mut order);
         for &pod in &order {
             let incarnation = ctx.store.pods.incarnation[pod.ix()];
             self.enqueue(ctx, CollectorItem::Pod(pod, incarnation));
@@ -162,19 +137,11 @@ impl GarbageCollector {
     pub(super) fn delete_owned_job(&mut self, ctx: &mut EngineContext<'_>, job: JobId) {
         let j = &ctx.store.jobs[job.ix()];
         let (there, owner) = (j.exists, j.jobset);
-        ctx.record_response(
-            Call::CollectorJobDelete,
-            RequestAnswer::from_existence(there),
-        );
+        ctx.record_response(Call::CollectorJobDelete, RequestAnswer::from_existence(there));
         if !there {
             return;
         }
-        if ctx
-            .store
-            .jobsets
-            .get(owner.ix())
-            .is_some_and(|js| js.deleted)
-        {
+        if ctx.store.jobsets.get(owner.ix()).is_some_and(|js| js.deleted) {
             // The owner is absent: the collector deletes in the background (D-2).
             apiserver::remove_job(ctx, job);
         } else {

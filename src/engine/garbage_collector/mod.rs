@@ -104,9 +104,7 @@ impl GarbageCollector {
                 incarnation,
                 deleted,
             } => self.observe(ctx, job, incarnation, deleted),
-            SimulationEvent::GarbageCollectorAnswered { worker } => {
-                self.handle_response(ctx, worker)
-            }
+            SimulationEvent::GarbageCollectorAnswered { worker } => self.handle_response(ctx, worker),
             SimulationEvent::GarbageCollectorDeletedJob(job) => self.delete_owned_job(ctx, job),
             SimulationEvent::GarbageCollectorDeletedOwned { jobset, call } => {
                 owned_objects::delete_first(ctx, jobset, call)

@@ -38,12 +38,7 @@ impl GarbageCollector {
         }
     }
 
-    pub(super) fn owned_created(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        jobset: JobSetId,
-        kind: ObjectKind,
-    ) {
+    pub(super) fn owned_created(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, kind: ObjectKind) {
         let at = OWNED_KINDS.iter().position(|(k, ..)| *k == kind);
         if let Some(at) = at.filter(|_| is_created_after_deletion(ctx, jobset)) {
             self.collect_one(ctx, jobset, at);
@@ -53,8 +48,7 @@ impl GarbageCollector {
     /// Reads an object of `KINDS[at]` and its owner, then deletes it, like every dependent.
     fn collect_one(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, at: usize) {
         if self.owned_requests.len() <= jobset.ix() {
-            self.owned_requests
-                .resize(jobset.ix() + 1, Default::default());
+            self.owned_requests.resize(jobset.ix() + 1, Default::default());
         }
         let asked = &mut self.owned_requests[jobset.ix()][at];
         let lane = *asked;
@@ -64,17 +58,12 @@ impl GarbageCollector {
         let (_, get, call) = OWNED_KINDS[at];
         let mark = ctx.mark();
         for look in 0..2 {
-            let answered = ctx.request_at_mark(
-                mark,
-                RequestEntry::new(get, about, nth).with_substream(2 * lane + look),
-            );
+            let answered =
+                ctx.request_at_mark(mark, RequestEntry::new(get, about, nth).with_substream(2 * lane + look));
             ctx.record_response_at(get, RequestAnswer::Success, answered.at);
         }
         let request = RequestEntry::new(call, about, nth).with_substream(lane);
-        ctx.request(
-            request,
-            SimulationEvent::GarbageCollectorDeletedOwned { jobset, call },
-        );
+        ctx.request(request, SimulationEvent::GarbageCollectorDeletedOwned { jobset, call });
     }
 }
 
@@ -82,8 +71,7 @@ impl GarbageCollector {
 pub(super) fn delete_first(ctx: &mut EngineContext<'_>, jobset: JobSetId, call: Call) {
     let of_call = OWNED_KINDS.iter().find(|(_, _, delete)| *delete == call);
     let kind = of_call.map(|(kind, _, _)| *kind);
-    let first =
-        kind.and_then(|kind| Some((kind, owned_objects(ctx, jobset, kind).into_iter().next()?)));
+    let first = kind.and_then(|kind| Some((kind, owned_objects(ctx, jobset, kind).into_iter().next()?)));
     ctx.record_response(call, RequestAnswer::from_existence(first.is_some()));
     if let Some((kind, (namespace, name))) = first {
         apiserver::delete_other(ctx, kind, (&namespace, &name));
@@ -91,11 +79,7 @@ pub(super) fn delete_first(ctx: &mut EngineContext<'_>, jobset: JobSetId, call: 
 }
 
 /// Namespace and name of the objects that are not being deleted.
-fn owned_objects(
-    ctx: &EngineContext<'_>,
-    jobset: JobSetId,
-    kind: ObjectKind,
-) -> Vec<(String, String)> {
+fn owned_objects(ctx: &EngineContext<'_>, jobset: JobSetId, kind: ObjectKind) -> Vec<(String, String)> {
     let all = ctx.store.others.objects_of_kind(kind);
     let stays = |object: &serde_json::Value| object["metadata"]["deletionTimestamp"].is_null();
     all.filter(|(_, _, other)| other.jobset == jobset && stays(&other.object))

@@ -95,35 +95,21 @@ impl GarbageCollector {
         let marks = self.marks(item);
         let nth = marks.requests;
         marks.requests += 1;
-        let answered = SimulationEvent::GarbageCollectorAnswered {
-            worker: worker as u16,
-        };
-        ctx.request(
-            RequestEntry::new(next_call(w), item.subject(), nth),
-            answered,
-        );
+        let answered = SimulationEvent::GarbageCollectorAnswered { worker: worker as u16 };
+        ctx.request(RequestEntry::new(next_call(w), item.subject(), nth), answered);
     }
 
     pub(super) fn handle_response(&mut self, ctx: &mut EngineContext<'_>, worker: u16) {
         let at = usize::from(worker);
         let w = self.workers[at];
         match w.item {
-            Some(CollectorItem::Pod(pod, incarnation)) => {
-                self.handle_pod_response(ctx, at, (pod, incarnation))
-            }
-            Some(CollectorItem::Job(job, incarnation)) => {
-                self.handle_job_response(ctx, at, (job, incarnation))
-            }
+            Some(CollectorItem::Pod(pod, incarnation)) => self.handle_pod_response(ctx, at, (pod, incarnation)),
+            Some(CollectorItem::Job(job, incarnation)) => self.handle_job_response(ctx, at, (job, incarnation)),
             None => unreachable!("an answer for a worker without an item"),
         }
     }
 
-    fn handle_pod_response(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        (pod, incarnation): (PodId, u32),
-    ) {
+    fn handle_pod_response(&mut self, ctx: &mut EngineContext<'_>, at: usize, (pod, incarnation): (PodId, u32)) {
         let w = self.workers[at];
         let call = next_call(w);
         if !ctx.store.pods.is_current(pod, incarnation) {
@@ -156,12 +142,7 @@ impl GarbageCollector {
         self.send_request(ctx, at);
     }
 
-    fn handle_job_response(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        (job, incarnation): (JobId, u32),
-    ) {
+    fn handle_job_response(&mut self, ctx: &mut EngineContext<'_>, at: usize, (job, incarnation): (JobId, u32)) {
         let w = self.workers[at];
         let j = &ctx.store.jobs[job.ix()];
         let there = j.exists && j.incarnation == incarnation;
@@ -211,9 +192,7 @@ impl GarbageCollector {
 
 fn next_call(w: CollectorWorker) -> Call {
     match (w.step, w.item) {
-        (CollectorStep::GetItem | CollectorStep::GetAgain, Some(CollectorItem::Pod(..))) => {
-            Call::CollectorPodGet
-        }
+        (CollectorStep::GetItem | CollectorStep::GetAgain, Some(CollectorItem::Pod(..))) => Call::CollectorPodGet,
         (CollectorStep::Delete, _) => Call::CollectorPodDelete,
         (CollectorStep::Patch, _) => Call::CollectorJobPatch,
         _ => Call::CollectorJobGet,

@@ -118,10 +118,7 @@ impl<'a> JobSyncInput<'a> {
         // Iterates from the newest and stops after the last uncounted one, because there may be many counted pods.
         let any = self.store.jobs[self.job.ix()].live.ended_with_finalizer as usize;
         let all = self.all_pods().rev();
-        let mut ended: Vec<PodId> = all
-            .filter(|p| self.has_ended_with_finalizer(*p))
-            .take(any)
-            .collect();
+        let mut ended: Vec<PodId> = all.filter(|p| self.has_ended_with_finalizer(*p)).take(any).collect();
         ended.reverse();
         for pod in ended.into_iter().filter(|p| self.is_newly_ended(*p)) {
             let i = pod.ix();
@@ -203,18 +200,12 @@ impl<'a> JobSyncInput<'a> {
     fn failed_and_succeeded(&self, c: &ComputedStatus) -> u32 {
         let succeeded = |index: &&u32| {
             let ends = c.ended.iter();
-            self.row.succeeded.binary_search(*index).is_ok()
-                || ends.filter(|e| e.succeeded).any(|e| e.index == **index)
+            self.row.succeeded.binary_search(*index).is_ok() || ends.filter(|e| e.succeeded).any(|e| e.index == **index)
         };
         c.failed_indexes.iter().filter(succeeded).count() as u32
     }
 
-    pub fn sync_view(
-        &self,
-        now: SimTime,
-        version: KubeVersion,
-        c: &'a ComputedStatus,
-    ) -> JobSyncView<'a> {
+    pub fn sync_view(&self, now: SimTime, version: KubeVersion, c: &'a ComputedStatus) -> JobSyncView<'a> {
         let j = &self.store.jobs[self.job.ix()];
         let stored = |kind| {
             let condition = j.status.condition(kind)?;

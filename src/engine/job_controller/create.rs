@@ -18,17 +18,10 @@ use sim_policy::job::backoff;
 impl JobController {
     /// Creates the lowest missing indexes first, in batches of 1, 2, 4 …; each batch starts after the responses to
     /// the previous one.
-    pub(super) fn begin_creating(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        job: JobId,
-        count: u32,
-    ) {
+    pub(super) fn begin_creating(&mut self, ctx: &mut EngineContext<'_>, worker: usize, job: JobId, count: u32) {
         let mut create = std::mem::take(&mut self.workers[worker].to_create);
         let failed = &self.workers[worker].counted.failed_indexes;
-        self.sync_input(ctx, job)
-            .missing_indexes(failed, count, &mut create);
+        self.sync_input(ctx, job).missing_indexes(failed, count, &mut create);
         self.keep_indexes_due_now(ctx, worker, job, &mut create);
         let row = &mut self.rows[job.ix()];
         row.expected_creations = create.len() as u32;
@@ -44,13 +37,7 @@ impl JobController {
     }
 
     /// backoffLimitPerIndex: every index has its own back-off; the key is requeued only if no index is due now.
-    fn keep_indexes_due_now(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        job: JobId,
-        create: &mut Vec<u32>,
-    ) {
+    fn keep_indexes_due_now(&mut self, ctx: &mut EngineContext<'_>, worker: usize, job: JobId, create: &mut Vec<u32>) {
         let c = &self.workers[worker].counted;
         if c.delayed.is_empty() {
             return;
@@ -59,10 +46,7 @@ impl JobController {
         let left = |index: u32| {
             let ended_at = |p: PodId| ctx.store.pods.ended_at[p.ix()];
             let replaced = c.replaced_pod(index);
-            backoff::until_index(
-                replaced.map(|p| (sight.index_failures(p) + 1, ended_at(p))),
-                ctx.now,
-            )
+            backoff::until_index(replaced.map(|p| (sight.index_failures(p) + 1, ended_at(p))), ctx.now)
         };
         let soonest = create.iter().map(|i| left(*i)).min();
         create.retain(|i| left(*i) == Duration::ZERO);
@@ -92,15 +76,14 @@ impl JobController {
         let step = self.step_key(ctx, job, JobSyncStep::Creates(nth_batch));
         let w = &mut self.workers[worker];
         for at in from..from + batch {
-            let mut req = RequestEntry::new(Call::JobPodCreate, TicketSubject::Job(job), nth)
-                .with_substream(w.to_create[at]);
+            let mut req =
+                RequestEntry::new(Call::JobPodCreate, TicketSubject::Job(job), nth).with_substream(w.to_create[at]);
             if batch > 1 {
                 req = req.in_step(step);
             }
             let (worker, nth) = (worker as u16, at as u32);
-            w.request_times.push(
-                ctx.request_with_departure(req, SimulationEvent::PodCreateAnswered { worker, nth }),
-            );
+            w.request_times
+                .push(ctx.request_with_departure(req, SimulationEvent::PodCreateAnswered { worker, nth }));
         }
     }
 
@@ -119,8 +102,7 @@ impl JobController {
         let j = &ctx.store.jobs[job.ix()];
         let there = j.exists && j.incarnation == self.workers[worker].incarnation;
         // A webhook that does not respond fails before pod validation.
-        let refused =
-            apiserver::post_rejection(ctx, job, index).filter(|_| ctx.is_manager_up(called));
+        let refused = apiserver::post_rejection(ctx, job, index).filter(|_| ctx.is_manager_up(called));
         if let Some((answer, why)) = refused {
             let why = format!("Error creating: {why}");
             self.handle_rejection(ctx, worker, nth, (answer, &why));
@@ -160,13 +142,7 @@ impl JobController {
         self.queue_rejected_event(ctx, job, reason);
     }
 
-    fn create_pod(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        (job, index): (JobId, u32),
-        domain: DomainId,
-    ) {
+    fn create_pod(&mut self, ctx: &mut EngineContext<'_>, worker: usize, (job, index): (JobId, u32), domain: DomainId) {
         let template = ctx.store.jobs[job.ix()].template;
         let finalizers = &ctx.store.templates.get(template).pod.finalizers;
         let new = NewPod {
@@ -186,13 +162,7 @@ impl JobController {
 
     /// Annotations job-index-failure-count and job-index-ignored-failure-count of a new pod: those of the failed pod
     /// that it replaces, plus that pod's own failure.
-    fn inherited_failures(
-        &self,
-        ctx: &EngineContext<'_>,
-        worker: usize,
-        job: JobId,
-        index: u32,
-    ) -> (u16, u16) {
+    fn inherited_failures(&self, ctx: &EngineContext<'_>, worker: usize, job: JobId, index: u32) -> (u16, u16) {
         let Some(old) = self.workers[worker].counted.replaced_pod(index) else {
             return (0, 0);
         };

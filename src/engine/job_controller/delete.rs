@@ -18,17 +18,10 @@ use std::cmp::Reverse;
 impl JobController {
     /// Sends DELETE for all chosen pods at the same time; the token bucket spaces them (kubernetes.md 1.3 step 5).
     /// Pods that must not be counted first lose their finalizer (deleteJobPods).
-    pub(super) fn delete_active_pods(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        job: JobId,
-        count: u32,
-    ) {
+    pub(super) fn delete_active_pods(&mut self, ctx: &mut EngineContext<'_>, worker: usize, job: JobId, count: u32) {
         let untracked = self.workers[worker].plan.untracked;
         let mut victims = std::mem::take(&mut self.workers[worker].to_delete);
-        self.sync_input(ctx, job)
-            .pods_to_delete(count, &mut victims);
+        self.sync_input(ctx, job).pods_to_delete(count, &mut victims);
         let step = self.step_key(ctx, job, JobSyncStep::Deletes);
         let step = Some(step).filter(|_| victims.len() > 1);
         for &pod in &victims {
@@ -47,13 +40,7 @@ impl JobController {
         }
     }
 
-    fn send_delete(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        pod: PodId,
-        step: Option<StreamKey>,
-    ) {
+    fn send_delete(&mut self, ctx: &mut EngineContext<'_>, worker: usize, pod: PodId, step: Option<StreamKey>) {
         let mark = self.pods.mark_mut(ctx.store, pod);
         let mut req = RequestEntry::new(Call::JobPodDelete, TicketSubject::Pod(pod), mark.deletes);
         mark.deletes += 1;
@@ -106,13 +93,7 @@ impl JobController {
     }
 
     /// The finalizer was removed: sends the DELETE.
-    pub(super) fn finalizer_removed(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        pod: PodId,
-        there: bool,
-    ) {
+    pub(super) fn finalizer_removed(&mut self, ctx: &mut EngineContext<'_>, worker: usize, pod: PodId, there: bool) {
         if there {
             self.send_delete(ctx, worker, pod, None);
         } else if self.workers[worker].count_response() {

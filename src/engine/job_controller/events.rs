@@ -119,12 +119,7 @@ impl EventBooks {
 }
 
 impl JobController {
-    pub(super) fn queue_created_event(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        job: JobId,
-        pod: PodId,
-    ) {
+    pub(super) fn queue_created_event(&mut self, ctx: &mut EngineContext<'_>, job: JobId, pod: PodId) {
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
         let index = ctx.store.pods.index[pod.ix()];
         self.queue_event(ctx, job, EmittedReason::Created(pod, incarnation), index);
@@ -140,12 +135,7 @@ impl JobController {
         self.queue_event(ctx, job, EmittedReason::Deleted(pod, incarnation), index);
     }
 
-    pub(super) fn queue_rejected_event(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        job: JobId,
-        words: TextId,
-    ) {
+    pub(super) fn queue_rejected_event(&mut self, ctx: &mut EngineContext<'_>, job: JobId, words: TextId) {
         self.queue_event(ctx, job, EmittedReason::CreateFailed(words), 0);
     }
 
@@ -168,13 +158,7 @@ impl JobController {
         self.queue_event(ctx, job, said, 0);
     }
 
-    fn queue_event(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        job: JobId,
-        said: EmittedReason,
-        index: u32,
-    ) {
+    fn queue_event(&mut self, ctx: &mut EngineContext<'_>, job: JobId, said: EmittedReason, index: u32) {
         if self.recorder.queue.len() >= BROADCASTER_QUEUE {
             return;
         }
@@ -196,8 +180,7 @@ impl JobController {
             let job = pending.job;
             let row = &mut self.rows[job.ix()];
             let call = if ctx.store.jobs[job.ix()].incarnation == pending.incarnation {
-                row.event_correlator
-                    .correlate(pending.content.kind(), ctx.now)
+                row.event_correlator.correlate(pending.content.kind(), ctx.now)
             } else {
                 Some((Call::JobEventCreate, false))
             };
@@ -235,16 +218,8 @@ fn notify_sink(ctx: &mut EngineContext<'_>, pending: &PendingPodEvents, combined
     let names = &ctx.store.names;
     let pod = |pod, incarnation| names.pod(pending.job, pending.index, pod, incarnation);
     let (warning, reason, message) = match pending.content {
-        EmittedReason::Created(id, nth) => (
-            false,
-            "SuccessfulCreate",
-            format!("Created pod: {}", pod(id, nth)),
-        ),
-        EmittedReason::Deleted(id, nth) => (
-            false,
-            "SuccessfulDelete",
-            format!("Deleted pod: {}", pod(id, nth)),
-        ),
+        EmittedReason::Created(id, nth) => (false, "SuccessfulCreate", format!("Created pod: {}", pod(id, nth))),
+        EmittedReason::Deleted(id, nth) => (false, "SuccessfulDelete", format!("Deleted pod: {}", pod(id, nth))),
         EmittedReason::CreateFailed(words) => (true, "FailedCreate", names.text(words).to_owned()),
         EmittedReason::Other {
             warning,

@@ -55,10 +55,7 @@ impl JobController {
         let everything = plan.ends_job() || j.is_deleting();
         let walk = |wanted: bool| if wanted { usize::MAX } else { 0 };
         let index_of = |pod: PodId| store.pods.index[pod.ix()];
-        let own = j
-            .pods
-            .iter()
-            .take(walk(everything && j.live.with_finalizer > 0));
+        let own = j.pods.iter().take(walk(everything && j.live.with_finalizer > 0));
         let own = own.map(|pod| (pod, c.observed_pod(pod, index_of(pod))));
         let ended = c.ended.iter().take(walk(!everything));
         let ended = ended.map(|e| (e.pod, Some(e)));
@@ -104,12 +101,7 @@ impl JobController {
     }
 
     /// Reverts the changes because the status was not stored: the next sync counts these pods again.
-    pub(super) fn revert_uncounted(
-        &mut self,
-        store: &ObjectStore,
-        job: JobId,
-        entered: FinishedEntry,
-    ) {
+    pub(super) fn revert_uncounted(&mut self, store: &ObjectStore, job: JobId, entered: FinishedEntry) {
         for pod in entered.pods {
             self.pods.mark_mut(store, pod).counted = false;
         }

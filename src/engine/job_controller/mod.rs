@@ -81,12 +81,7 @@ impl JobController {
         self.longest_queue = 0;
     }
 
-    pub fn handle(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        event: SimulationEvent,
-        webhook: &PodWebhook,
-    ) {
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent, webhook: &PodWebhook) {
         self.add_rows(ctx);
         match event {
             SimulationEvent::JobDue(job) => self.job_due(ctx, job),
@@ -103,9 +98,7 @@ impl JobController {
                 pod,
                 incarnation,
             } => self.finalizer_answered(ctx, worker.into(), pod, incarnation),
-            SimulationEvent::JobStatusAnswered { worker } => {
-                self.job_status_answered(ctx, worker.into())
-            }
+            SimulationEvent::JobStatusAnswered { worker } => self.job_status_answered(ctx, worker.into()),
             SimulationEvent::JobEventSent => self.event_sent(ctx),
             SimulationEvent::OrphanReleased { pod, incarnation } => {
                 orphans::remove_tracking_finalizer(ctx, pod, incarnation)
@@ -162,8 +155,7 @@ impl JobController {
     /// Extends the columns for new rows of Jobs.
     fn add_rows(&mut self, ctx: &EngineContext<'_>) {
         if self.rows.len() < ctx.store.jobs.len() {
-            self.rows
-                .resize_with(ctx.store.jobs.len(), JobSyncRow::default);
+            self.rows.resize_with(ctx.store.jobs.len(), JobSyncRow::default);
         }
     }
 

@@ -84,10 +84,7 @@ impl PodSummary {
 
     /// A worker removes the key from the queue. Returns the trigger.
     pub fn dequeue(&mut self) -> ContextMark {
-        assert!(
-            self.queued && !self.processing,
-            "a queued key is not being processed"
-        );
+        assert!(self.queued && !self.processing, "a queued key is not being processed");
         self.queued = false;
         self.trigger
     }

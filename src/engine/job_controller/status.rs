@@ -62,14 +62,8 @@ impl JobController {
     /// enactJobFinished: requires that no pod is uncounted and, since 1.31, none is terminating (kubernetes.md 1.4).
     pub(super) fn may_finish(&self, ctx: &EngineContext<'_>, worker: usize) -> bool {
         let w = &self.workers[worker];
-        let delays = ctx
-            .scenario
-            .control_plane
-            .kubernetes
-            .delays_terminal_condition();
-        w.plan.ends_job()
-            && !ctx.store.jobs[w.job.ix()].status.is_finished()
-            && (!delays || w.counted.terminating == 0)
+        let delays = ctx.scenario.control_plane.kubernetes.delays_terminal_condition();
+        w.plan.ends_job() && !ctx.store.jobs[w.job.ix()].status.is_finished() && (!delays || w.counted.terminating == 0)
     }
 
     /// Stores the PUT of jobs/status: counters and the interim condition, and in the last write the terminal
@@ -112,12 +106,7 @@ impl JobController {
     }
 
     /// Reason and message of the Event that is emitted before the status write.
-    fn suspended_event(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        job: JobId,
-        to: bool,
-    ) -> (&'static str, &'static str) {
+    fn suspended_event(&mut self, ctx: &mut EngineContext<'_>, job: JobId, to: bool) -> (&'static str, &'static str) {
         let ((reason, message), event) = if to {
             (JOB_SUSPENDED, "Suspended")
         } else {
@@ -150,13 +139,7 @@ impl JobController {
     }
 
     /// Sets the conditions of an ending Job: the interim one, and with `finishes` the terminal one.
-    fn store_final_conditions(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        job: JobId,
-        plan: &JobPlan,
-        finishes: bool,
-    ) {
+    fn store_final_conditions(&mut self, ctx: &mut EngineContext<'_>, job: JobId, plan: &JobPlan, finishes: bool) {
         let version = ctx.scenario.control_plane.kubernetes;
         let delays = version.delays_terminal_condition();
         if let Some((reason, message)) = &plan.fail {

@@ -28,9 +28,7 @@ impl JobController {
         let trace = ctx
             .receives_decisions()
             .then(|| sight.trace_sync(&counted, &view, &plan));
-        let again = plan
-            .requeue_after
-            .map(|after| (after, wait_kind(&view, after)));
+        let again = plan.requeue_after.map(|after| (after, wait_kind(&view, after)));
         if let Some(sync) = trace.flatten() {
             ctx.emit_decision(PolicyOutcome::Job(Box::new(sync)));
         }
@@ -92,11 +90,7 @@ impl JobController {
         w.stage = stage;
         let job = w.job;
         let row = &mut self.rows[job.ix()];
-        let req = RequestEntry::new(
-            Call::JobStatusUpdate,
-            TicketSubject::Job(job),
-            row.status_writes,
-        );
+        let req = RequestEntry::new(Call::JobStatusUpdate, TicketSubject::Job(job), row.status_writes);
         row.status_writes += 1;
         let worker = worker as u16;
         ctx.request(req, SimulationEvent::JobStatusAnswered { worker });

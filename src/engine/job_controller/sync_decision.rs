@@ -46,10 +46,7 @@ impl<'a> JobSyncInput<'a> {
     /// Number of active pods whose index was removed by scaling an elastic JobSet down.
     pub fn misplaced_pods(&self) -> u32 {
         let limit = self.index_limit();
-        let beyond = self
-            .all_pods()
-            .rev()
-            .take_while(|p| self.index(*p) >= limit);
+        let beyond = self.all_pods().rev().take_while(|p| self.index(*p) >= limit);
         beyond.filter(|p| self.store.pods.is_active(*p)).count() as u32
     }
 
@@ -67,8 +64,7 @@ impl<'a> JobSyncInput<'a> {
     /// isPodFailed: the phase is Failed, or the pod was deleted before, unless only failed pods are replaced.
     pub fn is_considered_failed(&self, pod: PodId) -> bool {
         let p = &self.store.pods;
-        let by_deletion =
-            self.spec().pod_replacement_policy() == PodReplacementPolicy::TerminatingOrFailed;
+        let by_deletion = self.spec().pod_replacement_policy() == PodReplacementPolicy::TerminatingOrFailed;
         match p.phase[pod.ix()] {
             PodPhase::Failed => true,
             PodPhase::Succeeded => false,
@@ -76,11 +72,7 @@ impl<'a> JobSyncInput<'a> {
         }
     }
 
-    pub fn failed_pod_view<'c>(
-        &self,
-        pod: PodId,
-        codes: &'c [(&'c str, i32)],
-    ) -> FailedPodView<'c> {
+    pub fn failed_pod_view<'c>(&self, pod: PodId, codes: &'c [(&'c str, i32)]) -> FailedPodView<'c> {
         FailedPodView {
             exit_codes: codes,
             disruption_target: self.store.pods.has(pod, flag::DISRUPTION_TARGET),

@@ -14,19 +14,12 @@ const MAX_LISTED_PODS: usize = 8;
 
 impl JobSyncInput<'_> {
     /// `None` if there is nothing to report.
-    pub fn trace_sync(
-        &self,
-        c: &ComputedStatus,
-        view: &JobSyncView<'_>,
-        plan: &JobPlan,
-    ) -> Option<JobSync> {
+    pub fn trace_sync(&self, c: &ComputedStatus, view: &JobSyncView<'_>, plan: &JobPlan) -> Option<JobSync> {
         let namespace = self.store.namespace_of(self.job);
         let object = format!("{namespace}/{}", self.store.names.job(self.job));
         let failed = || c.ended.iter().filter(|e| !e.succeeded);
         let listed = failed().take(MAX_LISTED_PODS);
-        let pods = listed
-            .map(|e| self.failed_pod_entry(e.pod, namespace))
-            .collect();
+        let pods = listed.map(|e| self.failed_pod_entry(e.pod, namespace)).collect();
         let more = failed().count().saturating_sub(MAX_LISTED_PODS) as u32;
         trace::sync(view, plan, &object, (pods, more), self.row.counted_failed)
     }

@@ -65,10 +65,7 @@ impl JobWorker {
 
     /// Counts the response to one of the parallel requests. Returns true for the last one.
     pub fn count_response(&mut self) -> bool {
-        assert!(
-            self.outstanding > 0,
-            "a response without an outstanding request"
-        );
+        assert!(self.outstanding > 0, "a response without an outstanding request");
         self.outstanding -= 1;
         self.outstanding == 0
     }

@@ -63,9 +63,7 @@ impl CachedJobSet {
         let manager = spec.managed_by.as_deref();
         self.managed = manager.is_none_or(|m| m == JOBSET_CONTROLLER);
         self.in_place = gate && spec.strategy() == RestartStrategy::InPlaceRestart;
-        let pods = |r: &sim_api::spec::ReplicatedJob| {
-            u64::from(r.replicas) * u64::from(r.template.parallelism())
-        };
+        let pods = |r: &sim_api::spec::ReplicatedJob| u64::from(r.replicas) * u64::from(r.template.parallelism());
         self.expected_pods = spec.replicated_jobs.iter().map(pods).sum();
     }
 }
@@ -82,13 +80,7 @@ pub struct CachedJobs {
 
 impl CachedJobs {
     /// Updates the Job of a slot; `None` if `job` was removed.
-    pub fn update(
-        &mut self,
-        jobset: &CachedJobSet,
-        slot: (u32, u32),
-        job: JobId,
-        view: Option<JobView>,
-    ) {
+    pub fn update(&mut self, jobset: &CachedJobSet, slot: (u32, u32), job: JobId, view: Option<JobView>) {
         let at = self.views.partition_point(|v| (v.rj, v.index) < slot);
         let known = self.views.get(at).is_some_and(|v| (v.rj, v.index) == slot);
         // A later Job with the same name may already exist.
@@ -122,10 +114,7 @@ impl CachedJobs {
     /// Makes sure that the Jobs are counted with these feature gates.
     pub fn count(&mut self, jobset: &CachedJobSet, gates: FeatureGates) {
         if self.tally.as_ref().is_none_or(|(_, by)| *by != gates) {
-            self.tally = Some((
-                BucketTally::new(&jobset.plan_basis(gates), &self.views),
-                gates,
-            ));
+            self.tally = Some((BucketTally::new(&jobset.plan_basis(gates), &self.views), gates));
         }
     }
 

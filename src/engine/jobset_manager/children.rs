@@ -35,9 +35,7 @@ pub(super) fn new_claims(jobset: &JobSet) -> Vec<NewClaim> {
     let policies = policies.into_iter().flatten().enumerate();
     let policy_of = policies.flat_map(|(at, policy)| std::iter::repeat_n(at, templates(policy)));
     let claims = policy_of.zip(objects::claims(object));
-    claims
-        .map(|(policy, object)| NewClaim { policy, object })
-        .collect()
+    claims.map(|(policy, object)| NewClaim { policy, object }).collect()
 }
 
 /// Name of the Service: the subdomain, by default the JobSet's name (API-9).
@@ -66,11 +64,7 @@ fn owner_of_service(ctx: &EngineContext<'_>, jobset: &JobSet) -> Option<JobSetId
 
 /// SVC-1, C-71: a Service of another owner is sufficient. It is looked up on demand, because its changes do not queue
 /// a pass.
-pub(super) fn has_service(
-    ctx: &EngineContext<'_>,
-    jobset: JobSetId,
-    cached: &CachedJobSet,
-) -> bool {
+pub(super) fn has_service(ctx: &EngineContext<'_>, jobset: JobSetId, cached: &CachedJobSet) -> bool {
     match owner_of_service(ctx, &cached.spec) {
         Some(owner) if owner != jobset => true,
         _ => cached.has_service,
@@ -110,16 +104,12 @@ impl JobSetManager {
         let (answer, refusal) = match admitted_service(&spec) {
             Err(refusal) => (RequestAnswer::Invalid, refusal.message),
             Ok(object) => {
-                let post = |ctx: &mut EngineContext<'_>| {
-                    apiserver::create_other(ctx, ObjectKind::Service, at, object, jobset)
-                };
+                let post =
+                    |ctx: &mut EngineContext<'_>| apiserver::create_other(ctx, ObjectKind::Service, at, object, jobset);
                 if self.write_object(ctx, post) {
                     (RequestAnswer::Success, String::new())
                 } else {
-                    (
-                        RequestAnswer::Conflict,
-                        format!("services {:?} already exists", at.1),
-                    )
+                    (RequestAnswer::Conflict, format!("services {:?} already exists", at.1))
                 }
             }
         };

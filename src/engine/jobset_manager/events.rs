@@ -16,12 +16,7 @@ pub(super) fn emit_event(ctx: &mut EngineContext<'_>, jobset: JobSetId, event: &
 }
 
 /// Emits the Event for a failed creation immediately, independent of the rest of the pass.
-pub(super) fn emit_failure(
-    ctx: &mut EngineContext<'_>,
-    jobset: JobSetId,
-    reason: &str,
-    message: String,
-) {
+pub(super) fn emit_failure(ctx: &mut EngineContext<'_>, jobset: JobSetId, reason: &str, message: String) {
     // The server rejects Events with a longer note.
     if message.len() <= EVENT_NOTE_MAX {
         let event = KubeEvent {

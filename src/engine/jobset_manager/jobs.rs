@@ -21,12 +21,7 @@ impl JobSetManager {
         self.write_object(ctx, |ctx| apiserver::delete_job(ctx, job));
     }
 
-    pub(super) fn job_created(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        jobset: JobSetId,
-        job: JobId,
-    ) {
+    pub(super) fn job_created(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, job: JobId) {
         let (rj, index) = (ctx.store.jobs[job.ix()].rj, ctx.store.jobs[job.ix()].index);
         // While the request was in flight, a Job deleted in the background may have left pods behind.
         let job = ctx.store.row_for_slot(jobset, rj, index);
@@ -95,20 +90,14 @@ impl JobSetManager {
 
     /// SUS-5: PUT that resumes a Job and merges fields of the replicatedJob's template into it.
     pub(super) fn job_resumed(&mut self, ctx: &mut EngineContext<'_>, job: JobId) {
-        if !self.exists_or_fail_pass(ctx, Call::JobSetJobUpdate, job)
-            || !ctx.store.jobs[job.ix()].suspended
-        {
+        if !self.exists_or_fail_pass(ctx, Call::JobSetJobUpdate, job) || !ctx.store.jobs[job.ix()].suspended {
             return;
         }
         let (template, object) = self.resumed_job(ctx, job);
         apiserver::resume_job(ctx, job, template, object);
     }
 
-    fn resumed_job(
-        &self,
-        ctx: &EngineContext<'_>,
-        job: JobId,
-    ) -> (Option<PodTemplate>, Option<Value>) {
+    fn resumed_job(&self, ctx: &EngineContext<'_>, job: JobId) -> (Option<PodTemplate>, Option<Value>) {
         let j = &ctx.store.jobs[job.ix()];
         let Some(rj) = self.replicated_job(ctx, job) else {
             return (None, None);
@@ -117,10 +106,7 @@ impl JobSetManager {
         let posted = self.pass.spec.object.as_ref();
         let object = j.object.as_ref().zip(posted).map(|(own, jobset)| {
             let mut object = (**own).clone();
-            objects::merge_template_on_resume(
-                &mut object,
-                &jobset["spec"]["replicatedJobs"][j.rj as usize],
-            );
+            objects::merge_template_on_resume(&mut object, &jobset["spec"]["replicatedJobs"][j.rj as usize]);
             object
         });
         (template, object)

@@ -129,12 +129,7 @@ impl JobSetManager {
 
     /// Ends the processing of a leader; after an error the key is retried with the same rate limiter as JobSets
     /// (REC-13).
-    pub(super) fn leader_done(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        leader: PodObjectRow,
-        failed: bool,
-    ) {
+    pub(super) fn leader_done(&mut self, ctx: &mut EngineContext<'_>, leader: PodObjectRow, failed: bool) {
         let now = ctx.now;
         if !ctx.store.pods.is_current(leader.0, leader.1) {
             return;
@@ -168,12 +163,7 @@ impl JobSetManager {
     }
 
     /// Frees the worker.
-    pub(super) fn end_repair(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        leader: PodObjectRow,
-        failed: bool,
-    ) {
+    pub(super) fn end_repair(&mut self, ctx: &mut EngineContext<'_>, leader: PodObjectRow, failed: bool) {
         let dirty = std::mem::take(&mut self.leaders.repair.dirty);
         self.leaders.repair.leader = None;
         self.leader_done(ctx, leader, failed);

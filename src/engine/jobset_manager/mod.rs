@@ -76,16 +76,10 @@ impl JobSetManager {
             SimulationEvent::JobSetPodsObserved(jobset) => self.pods_observed(ctx, jobset),
             SimulationEvent::JobSetDue(jobset) => self.timer_due(ctx, jobset),
             SimulationEvent::JobSetComputed(jobset) => self.pass_computed(ctx, jobset),
-            SimulationEvent::LeaderObserved { pod, incarnation } => {
-                self.leader_observed(ctx, (pod, incarnation))
-            }
-            SimulationEvent::LeaderDue { pod, incarnation } => {
-                self.leader_due(ctx, (pod, incarnation))
-            }
+            SimulationEvent::LeaderObserved { pod, incarnation } => self.leader_observed(ctx, (pod, incarnation)),
+            SimulationEvent::LeaderDue { pod, incarnation } => self.leader_due(ctx, (pod, incarnation)),
             SimulationEvent::FollowerAnswered { at, call } => self.follower_answered(ctx, at, call),
-            SimulationEvent::JobSetAnswered { jobset, call, job } => {
-                self.handle_response(ctx, jobset, call, job)
-            }
+            SimulationEvent::JobSetAnswered { jobset, call, job } => self.handle_response(ctx, jobset, call, job),
             other => unreachable!("not an event of the JobSet manager: {other:?}"),
         }
     }
@@ -112,12 +106,7 @@ impl JobSetManager {
         self.downtime = Some((until, gates.with_changes(stop.gates)));
         ctx.manager_downtimes.push((ctx.now, until));
         let back = SimulationEvent::ManagerRestarted;
-        ctx.schedule_after(
-            stop.down_for,
-            TicketWait::Restart,
-            TicketSubject::Nothing,
-            back,
-        );
+        ctx.schedule_after(stop.down_for, TicketWait::Restart, TicketSubject::Nothing, back);
     }
 
     /// Restarts the process with the new feature gates, unless its downtime was extended; then it reconciles
@@ -141,8 +130,7 @@ impl JobSetManager {
 
     fn row(&mut self, jobset: JobSetId) -> &mut JobSetSyncRow {
         if self.rows.len() <= jobset.ix() {
-            self.rows
-                .resize_with(jobset.ix() + 1, JobSetSyncRow::default);
+            self.rows.resize_with(jobset.ix() + 1, JobSetSyncRow::default);
         }
         &mut self.rows[jobset.ix()]
     }

@@ -104,9 +104,7 @@ impl ReconcilePass {
                 PassStep::Creating => (PassStep::Suspending, !plan.suspend.is_empty()),
                 PassStep::Suspending => (PassStep::Resuming, !plan.resume.is_empty()),
                 PassStep::Resuming => (PassStep::DeletingJobSet, plan.delete_jobset),
-                PassStep::DeletingJobSet => {
-                    (PassStep::Status, plan.status_dirty && plan.error.is_none())
-                }
+                PassStep::DeletingJobSet => (PassStep::Status, plan.status_dirty && plan.error.is_none()),
                 PassStep::Status => return false,
             };
             self.step = step;
@@ -124,21 +122,12 @@ impl JobSetManager {
         self.pass.begin(jobset, row, ctx.now);
         let cached = &row.cached;
         // T-8: with the in-place feature gate, which adds a pod watch, a pass lists every pod of the JobSet.
-        let pods = if cached.in_place {
-            cached.expected_pods
-        } else {
-            0
-        };
+        let pods = if cached.in_place { cached.expected_pods } else { 0 };
         let listing = ctx.scenario.timing.jobset_list_per_pod.saturating_mul(pods);
         self.plan_pass(ctx, jobset);
         // The view is taken from the cache now; with in-place restarts, listing the pods takes time first.
         let event = SimulationEvent::JobSetComputed(jobset);
-        ctx.schedule_after(
-            listing,
-            TicketWait::Listing,
-            TicketSubject::JobSet(jobset),
-            event,
-        );
+        ctx.schedule_after(listing, TicketWait::Listing, TicketSubject::JobSet(jobset), event);
     }
 
     fn plan_pass(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
@@ -176,10 +165,7 @@ impl JobSetManager {
     }
 
     pub(super) fn pass_computed(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
-        assert!(
-            self.pass.jobset == Some(jobset),
-            "the pass at hand is computed"
-        );
+        assert!(self.pass.jobset == Some(jobset), "the pass at hand is computed");
         self.advance(ctx);
     }
 

@@ -41,13 +41,7 @@ impl JobSetManager {
         }
     }
 
-    fn enqueue_after(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        jobset: JobSetId,
-        delay: Duration,
-        why: TicketWait,
-    ) {
+    fn enqueue_after(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, delay: Duration, why: TicketWait) {
         let (mut mark, at) = (ctx.mark(), ctx.now + delay);
         if self.row(jobset).timer.set(at, mark, why) {
             // The ticket of the wait is created at its end, because it belongs to the latest trigger.

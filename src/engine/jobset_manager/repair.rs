@@ -145,20 +145,12 @@ impl JobSetManager {
             FollowerCall::Delete => Call::JobSetPodDelete,
         };
         let job = ctx.store.pods.job[follower.pod.ix()];
-        let step = ctx.store.jobs[job.ix()]
-            .key
-            .part(u64::from(follower.version));
-        let req = RequestEntry::new(kind, TicketSubject::Pod(follower.pod), follower.version)
-            .in_step(step);
+        let step = ctx.store.jobs[job.ix()].key.part(u64::from(follower.version));
+        let req = RequestEntry::new(kind, TicketSubject::Pod(follower.pod), follower.version).in_step(step);
         ctx.request(req, SimulationEvent::FollowerAnswered { at, call });
     }
 
-    pub(super) fn follower_answered(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: u32,
-        call: FollowerCall,
-    ) {
+    pub(super) fn follower_answered(&mut self, ctx: &mut EngineContext<'_>, at: u32, call: FollowerCall) {
         let follower = self.leaders.repair.followers[at as usize];
         match call {
             FollowerCall::Condition => {

@@ -85,12 +85,7 @@ impl JobSetManager {
     }
 
     /// Sends the second request of a resume, after the startTime was cleared.
-    pub(super) fn send_resume(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        jobset: JobSetId,
-        job: JobId,
-    ) {
+    pub(super) fn send_resume(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, job: JobId) {
         let (call, what, _) = PassStep::Resuming.request_kind();
         let req = self.request_entry(ctx, (jobset, job), call);
         let answered = SimulationEvent::JobSetAnswered {
@@ -119,12 +114,7 @@ impl JobSetManager {
 
     /// Names a request: within a pass there is one of a kind per Job and one per JobSet; claims are distinguished by
     /// their number.
-    fn request_entry(
-        &self,
-        ctx: &EngineContext<'_>,
-        (jobset, job): (JobSetId, JobId),
-        call: Call,
-    ) -> RequestEntry {
+    fn request_entry(&self, ctx: &EngineContext<'_>, (jobset, job): (JobSetId, JobId), call: Call) -> RequestEntry {
         let pass = &self.pass;
         let about = if job.is_some() {
             TicketSubject::Job(job)

@@ -20,17 +20,13 @@ impl JobSetManager {
         match what {
             ChangeKind::Pod(_, PodChange::Created) | ChangeKind::Node(..) => {}
             ChangeKind::Claim | ChangeKind::OwnedCreated(..) => {}
-            ChangeKind::Process { .. }
-            | ChangeKind::ContainersStopped(_)
-            | ChangeKind::WorkDone(_) => {}
+            ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => {}
             ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } => {}
             ChangeKind::Pod(pod, _) => {
                 self.pod_changed(ctx, pod);
                 self.leader_changed(ctx, pod);
             }
-            ChangeKind::JobSet(..) | ChangeKind::Service(_) | ChangeKind::Job(..) => {
-                self.object_changed(ctx, what)
-            }
+            ChangeKind::JobSet(..) | ChangeKind::Service(_) | ChangeKind::Job(..) => self.object_changed(ctx, what),
         }
     }
 
@@ -77,19 +73,10 @@ impl JobSetManager {
             ChangeKind::Job(job, _) => {
                 let j = &ctx.store.jobs[job.ix()];
                 let owned = j.jobset.is_some();
-                owned.then_some((
-                    TicketSubject::Job(job),
-                    j.version,
-                    SimulationEvent::JobObserved(job),
-                ))
+                owned.then_some((TicketSubject::Job(job), j.version, SimulationEvent::JobObserved(job)))
             }
-            ChangeKind::Pod(..)
-            | ChangeKind::Node(..)
-            | ChangeKind::Claim
-            | ChangeKind::OwnedCreated(..) => None,
-            ChangeKind::Process { .. }
-            | ChangeKind::ContainersStopped(_)
-            | ChangeKind::WorkDone(_) => None,
+            ChangeKind::Pod(..) | ChangeKind::Node(..) | ChangeKind::Claim | ChangeKind::OwnedCreated(..) => None,
+            ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => None,
             ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } => None,
         }
     }

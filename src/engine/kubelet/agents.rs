@@ -32,8 +32,7 @@ impl KubeletState {
                 ctx.record_response_at(Call::AgentList, RequestAnswer::Success, last.at);
             }
         }
-        let written =
-            ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::AgentPatch, about, nth));
+        let written = ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::AgentPatch, about, nth));
         let last = later_mark(last, written);
         ctx.schedule(last, SimulationEvent::AttemptWritten { pod, epoch });
     }
@@ -145,17 +144,13 @@ fn restart_attempts(ctx: &EngineContext<'_>, pod: PodId) -> (Option<u32>, Option
     let row = ctx.store.jobsets.get(ctx.store.jobset_of(pod).ix());
     row.map_or((None, None), |row| {
         let s = &row.status;
-        (
-            s.previous_in_place_restart_attempt,
-            s.current_in_place_restart_attempt,
-        )
+        (s.previous_in_place_restart_attempt, s.current_in_place_restart_attempt)
     })
 }
 
 /// The agent's container: the one recognised by `PodSpec::agent_mode`, otherwise the first possible one.
 pub fn agent_container(spec: &PodSpec, mode: AgentMode) -> Option<&ContainerSpec> {
-    let known =
-        |c: &&ContainerSpec| c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME");
+    let known = |c: &&ContainerSpec| c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME");
     let restarts_all = |c: &&ContainerSpec| {
         let mut rules = c.restart_policy_rules.iter();
         rules.any(|r| r.action == ContainerRestartAction::RestartAllContainers)
@@ -165,9 +160,7 @@ pub fn agent_container(spec: &PodSpec, mode: AgentMode) -> Option<&ContainerSpec
         AgentMode::Sidecar { .. } => {
             let mut sidecars = spec.init_containers.iter().filter(|c| c.is_sidecar());
             let mut again = sidecars.clone();
-            again
-                .find(|c| known(c) || restarts_all(c))
-                .or_else(|| sidecars.next())
+            again.find(|c| known(c) || restarts_all(c)).or_else(|| sidecars.next())
         }
         AgentMode::MainContainer => {
             let mut mains = spec.containers.iter();

@@ -8,9 +8,7 @@ use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{Body, TicketSubject, TicketWait};
 use crate::store::{LAST_CONTAINER, ObjectStore, flag};
-use sim_api::spec::{
-    AgentMode, ContainerRestartAction, ContainerSpec, KubeletTiming, PodSpec, RestartPolicy,
-};
+use sim_api::spec::{AgentMode, ContainerRestartAction, ContainerSpec, KubeletTiming, PodSpec, RestartPolicy};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, JobId, JobSetId, PodId};
 
@@ -41,8 +39,7 @@ impl KubeletState {
         let named = rule.and_then(|r| r.container.as_ref());
         let only = named.and_then(|n| containers.iter().position(|c| c.name == *n));
         self.end_process(ctx, pod, code);
-        self.pods[pod.ix()].exit_container =
-            only.map_or(0, |at| (at + 1).min(LAST_CONTAINER.into()) as u8);
+        self.pods[pod.ix()].exit_container = only.map_or(0, |at| (at + 1).min(LAST_CONTAINER.into()) as u8);
     }
 
     /// The containers' processes exit with this code; returns false if none was running.
@@ -128,12 +125,7 @@ impl KubeletState {
                         || ctx.store.pod_spec(pod).agent_mode() != AgentMode::MainContainer =>
                 {
                     let back = SimulationEvent::ContainersRestarted { pod, epoch };
-                    ctx.schedule_after(
-                        restart,
-                        TicketWait::ContainerRestart,
-                        TicketSubject::Pod(pod),
-                        back,
-                    );
+                    ctx.schedule_after(restart, TicketWait::ContainerRestart, TicketSubject::Pod(pod), back);
                 }
                 _ => self.restart_containers(ctx, pod, Some(containers)),
             },
@@ -182,11 +174,7 @@ fn restarts_after(spec: &PodSpec, container: &ContainerSpec, exit_code: i32) -> 
 
 /// Action after the agent's own exit (AG-3): its restart rules, otherwise its policy or the pod's. The policy of a
 /// sidecar is Always: without a rule, only the agent is restarted.
-pub(super) fn restart_action_of_agent(
-    spec: &PodSpec,
-    mode: AgentMode,
-    exit_code: i32,
-) -> AfterExit {
+pub(super) fn restart_action_of_agent(spec: &PodSpec, mode: AgentMode, exit_code: i32) -> AfterExit {
     let Some(agent) = super::agents::agent_container(spec, mode) else {
         return AfterExit::Restart(1);
     };

@@ -2,10 +2,7 @@
 //!
 //! The script acts directly on machines; other components observe only the Lease and the status of pods.
 
-use super::{
-    AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, NodeMachine, SIDECARS,
-    STOPPING, UP,
-};
+use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, NodeMachine, SIDECARS, STOPPING, UP};
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
@@ -43,12 +40,7 @@ impl KubeletState {
         }
         if was.connected && ctx.store.nodes.exists(node) {
             let period = Duration::from_secs(ctx.scenario.control_plane.heartbeat_s);
-            let phase = ctx.draw_phase(
-                StreamPurpose::HeartbeatPhase,
-                TicketSubject::Node(node),
-                0,
-                period,
-            );
+            let phase = ctx.draw_phase(StreamPurpose::HeartbeatPhase, TicketSubject::Node(node), 0, period);
             apiserver::set_lease(ctx, node, last_heartbeat(ctx.now, phase, period));
         }
     }
@@ -177,12 +169,7 @@ impl KubeletState {
         }
         let epoch = self.pods[pod.ix()].epoch;
         let noticed = SimulationEvent::ExitNoticed { pod, epoch };
-        ctx.schedule_after(
-            Duration::ZERO,
-            TicketWait::Pleg,
-            TicketSubject::Pod(pod),
-            noticed,
-        );
+        ctx.schedule_after(Duration::ZERO, TicketWait::Pleg, TicketSubject::Pod(pod), noticed);
     }
 
     /// A real kubelet restores the Ready condition removed by the node controller, and an agent lists the JobSet

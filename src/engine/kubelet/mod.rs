@@ -23,9 +23,7 @@ mod tests;
 
 use super::ctx::{ContextMark, EngineContext};
 use super::event::SimulationEvent;
-use crate::store::{
-    ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, flag,
-};
+use crate::store::{ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, flag};
 use sim_api::spec::{KubeletTiming, RealKubelet};
 use sim_base::{NodeId, PodId, SimTime};
 
@@ -160,9 +158,7 @@ impl KubeletState {
             ContainerExit { pod, epoch } => self.container_exit(ctx, pod, epoch),
             ExitNoticed { pod, epoch } => self.exit_noticed(ctx, pod, epoch),
             ContainersRestarted { pod, epoch } => self.containers_restarted(ctx, pod, epoch),
-            ContainersStopped { pod, incarnation } => {
-                self.containers_stopped(ctx, pod, incarnation)
-            }
+            ContainersStopped { pod, incarnation } => self.containers_stopped(ctx, pod, incarnation),
             AgentNotified { pod, epoch } => self.agent_notified(ctx, pod, epoch),
             WorkerStarted { pod, epoch } => self.worker_started(ctx, pod, epoch),
             StatusWritten { pod, epoch, what } => self.status_written(ctx, pod, epoch, what),
@@ -178,9 +174,7 @@ impl KubeletState {
             ChangeKind::Pod(pod, PodChange::Created) => self.new_pod(pod),
             ChangeKind::Pod(pod, PodChange::Bound) => self.start_pod(ctx, pod),
             ChangeKind::Pod(pod, PodChange::Deleting) => self.begin_stop(ctx, pod),
-            ChangeKind::Pod(pod, PodChange::Finished | PodChange::Gone) => {
-                self.clear_containers(pod)
-            }
+            ChangeKind::Pod(pod, PodChange::Finished | PodChange::Gone) => self.clear_containers(pod),
             ChangeKind::JobSet(jobset, JobSetChange::Attempts) => self.notify_agents(ctx, jobset),
             ChangeKind::Node(node, NodeChange::Created) => self.new_machine(ctx, node),
             ChangeKind::Node(node, NodeChange::Gone) => self.begin_pod_waits(ctx, node),
@@ -210,12 +204,8 @@ impl KubeletState {
     pub fn is_stale(&self, store: &ObjectStore, at: SimTime, event: SimulationEvent) -> bool {
         let lives = |pod, epoch| self.is_current_lifetime(store, pod, epoch);
         match event {
-            SimulationEvent::ContainersStarted { pod, epoch } => {
-                !lives(pod, epoch) || self.has(pod, UP)
-            }
-            SimulationEvent::ContainerExit { pod, epoch } => {
-                !lives(pod, epoch) || !self.has(pod, UP)
-            }
+            SimulationEvent::ContainersStarted { pod, epoch } => !lives(pod, epoch) || self.has(pod, UP),
+            SimulationEvent::ContainerExit { pod, epoch } => !lives(pod, epoch) || !self.has(pod, UP),
             SimulationEvent::ContainersRestarted { pod, epoch } => {
                 !lives(pod, epoch) || store.pods.has(pod, flag::DELETING)
             }

@@ -20,12 +20,7 @@ impl KubeletState {
     /// Restarts all containers of a pod in place, or this number of them; the pod becomes not ready.
     /// RestartAllContainers removes the ended containers and counts immediately; otherwise restartCount increases
     /// when its container has started again.
-    pub(super) fn restart_containers(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        containers: Option<u32>,
-    ) {
+    pub(super) fn restart_containers(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, containers: Option<u32>) {
         self.start_new_lifetime(ctx, pod, containers);
         let so_far = match containers {
             None => StatusWrite::RestartingAll,
@@ -38,21 +33,11 @@ impl KubeletState {
         };
         let epoch = self.pods[pod.ix()].epoch;
         let back = SimulationEvent::ContainersRestarted { pod, epoch };
-        ctx.schedule_after(
-            delay,
-            TicketWait::ContainerRestart,
-            TicketSubject::Pod(pod),
-            back,
-        );
+        ctx.schedule_after(delay, TicketWait::ContainerRestart, TicketSubject::Pod(pod), back);
     }
 
     /// Starts a new lifetime of the pod's processes.
-    fn start_new_lifetime(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        containers: Option<u32>,
-    ) {
+    fn start_new_lifetime(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, containers: Option<u32>) {
         let spec = ctx.store.pod_spec(pod);
         let every = (spec.containers.len() + spec.init_containers.len()).max(1) as u32;
         let row = &mut self.pods[pod.ix()];
@@ -106,12 +91,7 @@ impl KubeletState {
                 break;
             }
             let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, look));
-            let late = ctx.draw_phase(
-                StreamPurpose::WorkerJitter,
-                about,
-                nth,
-                Duration(left.0 / 2),
-            );
+            let late = ctx.draw_phase(StreamPurpose::WorkerJitter, about, nth, Duration(left.0 / 2));
             looks = looks + left + late;
         }
         self.pods[pod.ix()].restarted_at = looks;
@@ -128,12 +108,7 @@ impl KubeletState {
         let back_off = self.remaining_back_off(ctx, pod);
         let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
         let status = ctx.draw(StreamPurpose::ContainerRestart, about, nth, &k.status_write);
-        let start = ctx.draw(
-            StreamPurpose::ContainerStart,
-            about,
-            nth,
-            &k.container_start,
-        );
+        let start = ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
         status + back_off + start + self.agent_boot(ctx, pod, k)
     }
 
@@ -148,22 +123,11 @@ impl KubeletState {
         let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
         let mut delay = ctx.draw(StreamPurpose::ContainerRestart, about, nth, &k.status_write);
         delay = delay + self.stop_sequentially(ctx, pod, k);
-        delay = delay
-            + ctx.draw(
-                StreamPurpose::ContainerRemove,
-                about,
-                nth,
-                &k.container_remove,
-            );
+        delay = delay + ctx.draw(StreamPurpose::ContainerRemove, about, nth, &k.container_remove);
         delay + self.start_sequentially(ctx, pod, k)
     }
 
-    fn stop_sequentially(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        k: &RealKubelet,
-    ) -> Duration {
+    fn stop_sequentially(&self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet) -> Duration {
         let spec = ctx.store.pod_spec(pod);
         let every = spec.containers.len() + spec.init_containers.len();
         let mut delay = Duration::ZERO;
@@ -175,15 +139,8 @@ impl KubeletState {
         delay
     }
 
-    pub(super) fn containers_restarted(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        epoch: u32,
-    ) {
-        if !self.is_current_lifetime(ctx.store, pod, epoch)
-            || ctx.store.pods.has(pod, flag::DELETING)
-        {
+    pub(super) fn containers_restarted(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32) {
+        if !self.is_current_lifetime(ctx.store, pod, epoch) || ctx.store.pods.has(pod, flag::DELETING) {
             return;
         }
         if self.has(pod, EXITED) {

@@ -9,11 +9,7 @@ use sim_base::PodId;
 impl KubeletState {
     /// The first container rule that matches this pod's current run. A pod without a JobSet matches only rules that
     /// name no JobSet.
-    pub(super) fn rule_for<'a>(
-        &self,
-        ctx: &EngineContext<'a>,
-        pod: PodId,
-    ) -> Option<&'a ContainerRule> {
+    pub(super) fn rule_for<'a>(&self, ctx: &EngineContext<'a>, pod: PodId) -> Option<&'a ContainerRule> {
         let rules = &ctx.scenario.containers;
         if rules.is_empty() {
             return None;
@@ -29,8 +25,7 @@ impl KubeletState {
             NO_ATTEMPT => 0,
             attempt => attempt,
         };
-        let named =
-            |want: &Option<String>, have: Option<&str>| want.is_none() || want.as_deref() == have;
+        let named = |want: &Option<String>, have: Option<&str>| want.is_none() || want.as_deref() == have;
         let is = |want: Option<u32>, have: u32| want.is_none_or(|w| w == have);
         rules.iter().find(|r| {
             named(&r.jobset, jobset)

@@ -25,12 +25,7 @@ impl KubeletState {
         };
         let epoch = self.pods[pod.ix()].epoch;
         let up = SimulationEvent::ContainersStarted { pod, epoch };
-        ctx.schedule_after(
-            delay,
-            TicketWait::ContainerStart,
-            TicketSubject::Pod(pod),
-            up,
-        );
+        ctx.schedule_after(delay, TicketWait::ContainerStart, TicketSubject::Pod(pod), up);
     }
 
     /// Delay from the observed binding to running containers: volumes, sandbox, all containers one after another.
@@ -47,35 +42,19 @@ impl KubeletState {
     }
 
     /// Delay of starting all containers one after another.
-    pub(super) fn start_sequentially(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        k: &RealKubelet,
-    ) -> Duration {
+    pub(super) fn start_sequentially(&self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet) -> Duration {
         let (about, mut delay) = (TicketSubject::Pod(pod), Duration::ZERO);
         for position in 0..ctx.store.template(pod).start_order.len() {
             let nth = self.occurrence(pod, position);
             if ctx.store.template(pod).start_order[position] {
                 delay = delay + ctx.draw(StreamPurpose::ImageCheck, about, nth, &k.image_check);
             }
-            delay = delay
-                + ctx.draw(
-                    StreamPurpose::ContainerStart,
-                    about,
-                    nth,
-                    &k.container_start,
-                );
+            delay = delay + ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
         }
         delay + self.agent_boot(ctx, pod, k)
     }
 
-    pub(super) fn agent_boot(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        k: &RealKubelet,
-    ) -> Duration {
+    pub(super) fn agent_boot(&self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet) -> Duration {
         match ctx.store.template(pod).agent {
             AgentMode::Absent => Duration::ZERO,
             _ => ctx.draw(
@@ -87,12 +66,7 @@ impl KubeletState {
         }
     }
 
-    pub(super) fn containers_started(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        epoch: u32,
-    ) {
+    pub(super) fn containers_started(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32) {
         let starts = self.is_current_lifetime(ctx.store, pod, epoch) && !self.has(pod, UP);
         if !starts || !self.is_node_responsive(ctx, pod) {
             return;
@@ -151,22 +125,11 @@ impl KubeletState {
         };
         let (about, spec) = (TicketSubject::Pod(pod), &spec.spec);
         let period = Duration::from_secs(u64::from(probe_period_s));
-        let mut delay = ctx.draw_phase(
-            StreamPurpose::ProbePhase,
-            about,
-            self.occurrence(pod, 0),
-            period,
-        );
+        let mut delay = ctx.draw_phase(StreamPurpose::ProbePhase, about, self.occurrence(pod, 0), period);
         let first = spec.init_containers.len();
         for position in first..first + spec.containers.len() {
             let nth = self.occurrence(pod, position);
-            delay = delay
-                + ctx.draw(
-                    StreamPurpose::ContainerStart,
-                    about,
-                    nth,
-                    &k.container_start,
-                );
+            delay = delay + ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
         }
         delay
     }

@@ -13,12 +13,7 @@ use sim_base::{Duration, PodId, SimTime};
 
 impl KubeletState {
     /// Sends a status PATCH, which is stored at the time of the response.
-    pub(super) fn write_status(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        what: StatusWrite,
-    ) {
+    pub(super) fn write_status(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, what: StatusWrite) {
         let about = TicketSubject::Pod(pod);
         let row = &mut self.pods[pod.ix()];
         let nth = row.status_writes;
@@ -37,13 +32,7 @@ impl KubeletState {
         ctx.schedule(written, SimulationEvent::StatusWritten { pod, epoch, what });
     }
 
-    pub(super) fn status_written(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        epoch: u32,
-        what: StatusWrite,
-    ) {
+    pub(super) fn status_written(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32, what: StatusWrite) {
         let there = ctx.store.pods.exists(pod);
         ctx.record_response(Call::KubeletStatus, RequestAnswer::from_existence(there));
         if !self.is_current_lifetime(ctx.store, pod, epoch) || !self.is_node_responsive(ctx, pod) {

@@ -38,10 +38,7 @@ impl KubeletState {
         let stopped = ctx.add_wait(seen, delay, TicketWait::Grace, about);
         self.pods[pod.ix()].stops_at = stopped.at;
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
-        ctx.schedule(
-            stopped,
-            SimulationEvent::ContainersStopped { pod, incarnation },
-        );
+        ctx.schedule(stopped, SimulationEvent::ContainersStopped { pod, incarnation });
     }
 
     /// Time to stop the containers; running ones exit with the code of a stopped container.
@@ -57,9 +54,7 @@ impl KubeletState {
         if runs {
             row.exit_container = 0;
             row.exit_code = match ctx.scenario.timing.kubelet {
-                KubeletTiming::Scripted { stop_exit_code, .. } => {
-                    stop_exit_code.clamp(0, 255) as u8
-                }
+                KubeletTiming::Scripted { stop_exit_code, .. } => stop_exit_code.clamp(0, 255) as u8,
                 KubeletTiming::Real(_) => TERMINATED_EXIT_CODE,
             };
         }
@@ -68,12 +63,7 @@ impl KubeletState {
 
     /// Time to stop the containers: first the main ones, if `mains` of them run, then the sidecars. Rules set the
     /// time per container.
-    pub(super) fn stop_time(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        mains: bool,
-    ) -> Duration {
+    pub(super) fn stop_time(&self, ctx: &mut EngineContext<'_>, pod: PodId, mains: bool) -> Duration {
         let template = ctx.store.template(pod);
         let spec = &template.pod.spec;
         let grace = Duration::from_secs(u64::from(spec.termination_grace_period_s));
@@ -113,12 +103,7 @@ impl KubeletState {
     }
 
     /// The containers have ended: writes the terminal phase, then removes the object.
-    pub(super) fn containers_stopped(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        incarnation: u32,
-    ) {
+    pub(super) fn containers_stopped(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         if !self.stops_at(pod, ctx.now) || !ctx.store.pods.is_current(pod, incarnation) {
             return;
         }
@@ -145,24 +130,13 @@ impl KubeletState {
             None => Duration::ZERO,
             Some(k) => ctx.draw(StreamPurpose::Cleanup, about, nth, &k.cleanup),
         };
-        let answered = ctx.request_at_mark(
-            ctx.mark(),
-            RequestEntry::new(Call::KubeletDelete, about, nth),
-        );
+        let answered = ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::KubeletDelete, about, nth));
         let deleted = ctx.add_wait(answered, cleanup, TicketWait::Cleanup, about);
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
-        ctx.schedule(
-            deleted,
-            SimulationEvent::KubeletDeleted { pod, incarnation },
-        );
+        ctx.schedule(deleted, SimulationEvent::KubeletDeleted { pod, incarnation });
     }
 
-    pub(super) fn kubelet_deleted(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        incarnation: u32,
-    ) {
+    pub(super) fn kubelet_deleted(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         let there = ctx.store.pods.is_current(pod, incarnation);
         ctx.record_response(Call::KubeletDelete, RequestAnswer::from_existence(there));
         if !there || !self.is_node_responsive(ctx, pod) {

@@ -26,11 +26,7 @@ impl KubeletState {
         if (sidecars, turns) == (Duration::ZERO, Duration::ZERO) {
             return self.write_status(ctx, pod, StatusWrite::Finished);
         }
-        let stopping = if sidecars > Duration::ZERO {
-            SIDECARS
-        } else {
-            ALL_ENDED
-        };
+        let stopping = if sidecars > Duration::ZERO { SIDECARS } else { ALL_ENDED };
         self.set(pod, ENDING | stopping);
         self.pods[pod.ix()].stops_at = ctx.now + sidecars;
         let so_far = match self.pods[pod.ix()].exit_code {

@@ -53,27 +53,14 @@ impl NodeLifecycle {
     }
 
     /// Returns true if no toleration period of the pod ends at that time.
-    pub fn is_stale(
-        &self,
-        store: &ObjectStore,
-        at: SimTime,
-        (pod, incarnation): (PodId, u32),
-    ) -> bool {
-        let due = self
-            .pods
-            .get(pod.ix())
-            .is_some_and(|row| row.evict_at == at);
+    pub fn is_stale(&self, store: &ObjectStore, at: SimTime, (pod, incarnation): (PodId, u32)) -> bool {
+        let due = self.pods.get(pod.ix()).is_some_and(|row| row.evict_at == at);
         !due || !store.pods.is_current(pod, incarnation) || store.pods.has(pod, flag::DELETING)
     }
 
     /// Evicts the pod. The existence of the Node is not checked: its deletion does not cancel evictions
     /// (recordings/nodes, n-lost-new-node).
-    pub(super) fn toleration_expired(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        incarnation: u32,
-    ) {
+    pub(super) fn toleration_expired(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         if self.is_stale(ctx.store, ctx.now, (pod, incarnation)) {
             return;
         }
@@ -85,23 +72,12 @@ impl NodeLifecycle {
             ctx.record_response(call, RequestAnswer::Success);
         }
         let delete = RequestEntry::new(Call::EvictionPodDelete, about, nth);
-        ctx.request(
-            delete,
-            SimulationEvent::EvictionAnswered { pod, incarnation },
-        );
+        ctx.request(delete, SimulationEvent::EvictionAnswered { pod, incarnation });
     }
 
-    pub(super) fn eviction_answered(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        incarnation: u32,
-    ) {
+    pub(super) fn eviction_answered(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         let there = ctx.store.pods.is_current(pod, incarnation);
-        ctx.record_response(
-            Call::EvictionPodDelete,
-            RequestAnswer::from_existence(there),
-        );
+        ctx.record_response(Call::EvictionPodDelete, RequestAnswer::from_existence(there));
         if there {
             apiserver::disrupt_pod(ctx, pod, DeletionActor::TaintEviction);
         }

@@ -92,8 +92,7 @@ impl Default for NodePodMarks {
 impl NodeLifecycle {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         let nothing = TicketSubject::Nothing;
-        self.monitor_phase =
-            ctx.draw_phase(StreamPurpose::MonitorPhase, nothing, 0, MONITOR_PERIOD);
+        self.monitor_phase = ctx.draw_phase(StreamPurpose::MonitorPhase, nothing, 0, MONITOR_PERIOD);
         self.monitor_armed = false;
         self.watched.clear();
         self.nodes.clear();
@@ -108,12 +107,8 @@ impl NodeLifecycle {
         match event {
             SimulationEvent::MonitorTick => self.monitor_tick(ctx),
             SimulationEvent::TaintDue(node) => self.taint_due(ctx, node),
-            SimulationEvent::TolerationExpired { pod, incarnation } => {
-                self.toleration_expired(ctx, pod, incarnation)
-            }
-            SimulationEvent::EvictionAnswered { pod, incarnation } => {
-                self.eviction_answered(ctx, pod, incarnation)
-            }
+            SimulationEvent::TolerationExpired { pod, incarnation } => self.toleration_expired(ctx, pod, incarnation),
+            SimulationEvent::EvictionAnswered { pod, incarnation } => self.eviction_answered(ctx, pod, incarnation),
             other => unreachable!("not an event of the node lifecycle controller: {other:?}"),
         }
     }

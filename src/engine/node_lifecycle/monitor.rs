@@ -47,12 +47,7 @@ impl NodeLifecycle {
     }
 
     /// Checks a node. Returns true if it has to be checked again.
-    fn check_node(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        node: NodeId,
-        since: ContextMark,
-    ) -> bool {
+    fn check_node(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, since: ContextMark) -> bool {
         let row = ctx.store.nodes.rows[node.ix()];
         if !row.exists {
             return false;

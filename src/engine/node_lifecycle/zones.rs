@@ -46,8 +46,7 @@ impl NodeLifecycle {
     }
 
     pub(super) fn add_zones(&mut self, cluster: &ClusterBuilder) {
-        self.zones
-            .resize(cluster.zone_sizes.len(), EvictionZone::default());
+        self.zones.resize(cluster.zone_sizes.len(), EvictionZone::default());
     }
 
     pub(super) fn pace(&self, cluster: &ClusterBuilder, zone: ZoneId) -> EvictionPace {

@@ -63,9 +63,7 @@ impl PodGc {
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(pod, PodChange::Created) => self.waits.forget(pod),
-            ChangeKind::Pod(pod, PodChange::Deleting | PodChange::Bound) => {
-                self.pod_changed(ctx, pod)
-            }
+            ChangeKind::Pod(pod, PodChange::Deleting | PodChange::Bound) => self.pod_changed(ctx, pod),
             ChangeKind::Node(node, change) => self.node_changed(ctx, node, change),
             _ => {}
         }
@@ -165,9 +163,6 @@ impl PodGc {
         let ends = |pod: &PodId| ctx.store.pods.has(*pod, flag::DELETING);
         !self.unscheduled.is_empty()
             || self.missing.iter().any(|m| !pods(m.node).is_empty())
-            || self
-                .out_of_service
-                .iter()
-                .any(|n| pods(*n).iter().any(ends))
+            || self.out_of_service.iter().any(|n| pods(*n).iter().any(ends))
     }
 }

@@ -46,9 +46,7 @@ impl PodGc {
         let on_them = out.flat_map(|n| ctx.store.nodes.pods[n.ix()].iter().copied());
         let mut pods: Vec<PodId> = on_them.filter(|pod| p.has(*pod, flag::DELETING)).collect();
         let unscheduled = self.unscheduled.drain(..);
-        let waits = |(pod, incarnation): &(PodId, u32)| {
-            p.is_current(*pod, *incarnation) && !p.has(*pod, flag::BOUND)
-        };
+        let waits = |(pod, incarnation): &(PodId, u32)| p.is_current(*pod, *incarnation) && !p.has(*pod, flag::BOUND);
         pods.extend(unscheduled.filter(waits).map(|(pod, _)| pod));
         pods
     }

@@ -57,12 +57,7 @@ impl GcWaits {
         row.start = Some(match row.start {
             Some(since) => {
                 let silent = now.since(since.at);
-                ctx.add_wait(
-                    since,
-                    silent,
-                    TicketWait::SilentNode,
-                    TicketSubject::Pod(pod),
-                )
+                ctx.add_wait(since, silent, TicketWait::SilentNode, TicketSubject::Pod(pod))
             }
             None => ctx.mark(),
         });

@@ -20,8 +20,7 @@ pub fn add(digest: u64, r: &SimulationRecord, names: &RecordNames) -> u64 {
     h = mix(h, u64::from(r.cause));
     // Hashed by name, so that a new kind does not change the digest of runs in which it does not occur.
     h = mix(h, r.body.kind_word());
-    r.body
-        .fields(&mut |_, value| h = mix(h, field_word(value, names)));
+    r.body.fields(&mut |_, value| h = mix(h, field_word(value, names)));
     h
 }
 

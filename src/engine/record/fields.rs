@@ -7,9 +7,7 @@
 
 use super::ticket::TicketSubject;
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, TextId};
-use sim_policy::kinds::{
-    DeletionActor, EndReason, JobConditionType, JobSetConditionType, NodeReady, ObjectRef,
-};
+use sim_policy::kinds::{DeletionActor, EndReason, JobConditionType, JobSetConditionType, NodeReady, ObjectRef};
 
 /// The role of a record's field on its line in `events.ndjson`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -39,12 +37,8 @@ impl FieldRole {
     /// The name of the member that the field produces, if any.
     pub fn member(self) -> Option<&'static str> {
         match self {
-            FieldRole::Member(name)
-            | FieldRole::ObjectAndKind(name)
-            | FieldRole::ObjectAndMember(name) => Some(name),
-            FieldRole::Object | FieldRole::Reason | FieldRole::Message | FieldRole::Unwritten => {
-                None
-            }
+            FieldRole::Member(name) | FieldRole::ObjectAndKind(name) | FieldRole::ObjectAndMember(name) => Some(name),
+            FieldRole::Object | FieldRole::Reason | FieldRole::Message | FieldRole::Unwritten => None,
         }
     }
 }
@@ -157,11 +151,7 @@ macro_rules! about_field {
         "Whom it is about."
     };
     ((object, kind = $name:literal)) => {
-        concat!(
-            "Whom it is about; `",
-            $name,
-            "` in `events.ndjson` is its kind."
-        )
+        concat!("Whom it is about; `", $name, "` in `events.ndjson` is its kind.")
     };
     ((object, $name:literal)) => {
         concat!(

@@ -151,8 +151,7 @@ impl RecordNames {
 /// The five letters of the random suffix, derived from the pod's id: names are equal in all runs.
 pub fn suffix(pod: PodId, incarnation: u32) -> String {
     const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-    let mut x =
-        (u64::from(pod.0) << 32 | u64::from(incarnation)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut x = (u64::from(pod.0) << 32 | u64::from(incarnation)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x ^= x >> 29;
     (0..5)
         .map(|_| {
@@ -170,9 +169,7 @@ mod tests {
     #[test]
     fn a_text_has_one_id_however_many_came_after_it() {
         let mut names = RecordNames::default();
-        let ids: Vec<TextId> = (0..100)
-            .map(|i| names.intern(&format!("{}", i % 37)))
-            .collect();
+        let ids: Vec<TextId> = (0..100).map(|i| names.intern(&format!("{}", i % 37))).collect();
         for (i, id) in ids.iter().enumerate() {
             assert_eq!(*id, TextId(i as u32 % 37));
             assert_eq!(names.text(*id), (i % 37).to_string());

@@ -331,8 +331,7 @@ impl RunOutcome {
 
     /// Returns why the JobSet with this name is permanently blocked: its sentence in `stuck`, without the beginning.
     pub fn blocked_reason(&self, jobset: &str) -> Option<&str> {
-        self.pending_reason(jobset)
-            .filter(|why| !why.ends_with(RUN_ENDED))
+        self.pending_reason(jobset).filter(|why| !why.ends_with(RUN_ENDED))
     }
 
     /// Returns what the JobSet with this name waits for at the end of the run, if known, whether or not it can still
@@ -371,9 +370,7 @@ impl ResourceUsage {
     /// Time within [from, to] during which at least one request waited for this resource.
     pub fn busy_within(&self, from: SimTime, to: SimTime) -> Duration {
         let first = self.busy.partition_point(|(_, end)| *end <= from);
-        let within = self.busy[first..]
-            .iter()
-            .take_while(|(begin, _)| *begin < to);
+        let within = self.busy[first..].iter().take_while(|(begin, _)| *begin < to);
         let overlap = |&(a, b): &(SimTime, SimTime)| b.min(to).since(a.max(from)).0;
         Duration(within.map(overlap).sum())
     }

@@ -6,8 +6,7 @@ use super::fields::{FieldRole, FieldValue, about_field, records, role, value};
 use super::hash::of_text;
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, TextId};
 use sim_policy::kinds::{
-    DeletionActor, EndReason, JobConditionType, JobSetConditionType, NodeReady, ObjectRef, STATUS,
-    TAINT_EFFECTS,
+    DeletionActor, EndReason, JobConditionType, JobSetConditionType, NodeReady, ObjectRef, STATUS, TAINT_EFFECTS,
 };
 
 /// One event of a run.

@@ -177,16 +177,11 @@ impl CapacityLedger {
     /// anti-affinity is symmetric (EXC-17).
     pub fn is_repelled(&self, store: &ObjectStore, job: JobId, class: u32, node: NodeId) -> bool {
         let place = store.jobs[job.ix()].name_number;
-        store
-            .templates
-            .domains
-            .iter()
-            .enumerate()
-            .any(|(key, domains)| {
-                let domain = domains.of[node.ix()];
-                let there = self.domain(key, domain).filter(|_| domain.is_some());
-                there.is_some_and(|d| d.leaders.iter().any(|&(p, c)| p != place && c == class))
-            })
+        store.templates.domains.iter().enumerate().any(|(key, domains)| {
+            let domain = domains.of[node.ix()];
+            let there = self.domain(key, domain).filter(|_| domain.is_some());
+            there.is_some_and(|d| d.leaders.iter().any(|&(p, c)| p != place && c == class))
+        })
     }
 
     /// Starts to count by a new topology key, including existing pods.
@@ -200,8 +195,7 @@ impl CapacityLedger {
     pub fn recount(&mut self, store: &ObjectStore) {
         self.keys = store.templates.domains.len();
         self.free.clear();
-        self.free
-            .extend_from_slice(&store.nodes.cluster.allocatable);
+        self.free.extend_from_slice(&store.nodes.cluster.allocatable);
         self.domains.clear();
         self.pods_by_domain.clear();
         for row in 0..self.node.len() {

@@ -8,9 +8,7 @@ use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
 use sim_base::{Duration, NodeId, PodId};
-use sim_policy::placement::{
-    ClusterView, PlacementResult, TemplateFacts, domain_is_free, find_node,
-};
+use sim_policy::placement::{ClusterView, PlacementResult, TemplateFacts, domain_is_free, find_node};
 
 impl SchedulerState {
     /// Enqueues a new pod without a node.
@@ -63,8 +61,7 @@ impl SchedulerState {
         let nodes = &store.nodes;
         let schedulable = |node: NodeId| {
             nodes.placement_obstacles == 0
-                || (nodes.exists(node)
-                    && nodes.taints[node.ix()].iter().all(|t| facts.tolerates(t)))
+                || (nodes.exists(node) && nodes.taints[node.ix()].iter().all(|t| facts.tolerates(t)))
         };
         let view = ClusterView {
             columns: nodes.cluster.resources.len(),
@@ -153,22 +150,12 @@ impl SchedulerState {
             }
             self.queues.set_enqueued(pod, ctx.mark());
             let over = SimulationEvent::BackoffExpired { pod, incarnation };
-            ctx.schedule_after(
-                wait,
-                TicketWait::SchedulerBackoff,
-                TicketSubject::Pod(pod),
-                over,
-            );
+            ctx.schedule_after(wait, TicketWait::SchedulerBackoff, TicketSubject::Pod(pod), over);
         }
         self.next_cycle(ctx);
     }
 
-    pub(super) fn backoff_expired(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        incarnation: u32,
-    ) {
+    pub(super) fn backoff_expired(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         let p = &ctx.store.pods;
         let waits = p.is_current(pod, incarnation) && !p.has(pod, flag::GATED);
         if waits && self.queues.leave_backoff(pod) {
@@ -176,12 +163,7 @@ impl SchedulerState {
         }
     }
 
-    pub(super) fn bind_answered(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        incarnation: u32,
-    ) {
+    pub(super) fn bind_answered(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         let node = self.ledger.held_node(pod);
         let answer = apiserver::bind_pod(ctx, pod, incarnation, node);
         if answer.is_success() {

@@ -10,9 +10,8 @@ use sim_policy::placement::explain::{UnschedulableReasons, failed_scheduling};
 impl SchedulerState {
     pub fn explain_unschedulable(&self, ctx: &EngineContext<'_>, pod: PodId) -> String {
         let existing = ctx.store.nodes.existing();
-        let mut reasons: Vec<UnschedulableReasons> = existing
-            .map(|node| self.rejection_reasons(ctx, pod, node))
-            .collect();
+        let mut reasons: Vec<UnschedulableReasons> =
+            existing.map(|node| self.rejection_reasons(ctx, pod, node)).collect();
         let facts = &ctx.store.template(pod).facts;
         if facts.choice.conflicts() {
             reasons.fill(UnschedulableReasons::AffinityConflict);
@@ -25,12 +24,7 @@ impl SchedulerState {
     }
 
     /// Applies the filters in order: named node, cordon, taints, selector, features, resources, inter-pod rules.
-    fn rejection_reasons(
-        &self,
-        ctx: &EngineContext<'_>,
-        pod: PodId,
-        node: NodeId,
-    ) -> UnschedulableReasons {
+    fn rejection_reasons(&self, ctx: &EngineContext<'_>, pod: PodId, node: NodeId) -> UnschedulableReasons {
         let store = &**ctx.store;
         let template = store.template(pod);
         let (facts, cluster) = (&template.facts, &store.nodes.cluster);
@@ -46,10 +40,7 @@ impl SchedulerState {
             };
         }
         let refused = facts.reason_against(cluster, node);
-        if let Some(reason) = refused
-            .clone()
-            .filter(|r| *r != UnschedulableReasons::Affinity)
-        {
+        if let Some(reason) = refused.clone().filter(|r| *r != UnschedulableReasons::Affinity) {
             return reason;
         }
         let leads = store.is_leader(pod);
@@ -66,10 +57,7 @@ impl SchedulerState {
         match template.exclusive.filter(|_| leads) {
             Some(key) => {
                 let domain = store.templates.domains[key as usize].of[node.ix()];
-                let mut own = self
-                    .ledger
-                    .job_domains(store, store.pods.job[pod.ix()])
-                    .iter();
+                let mut own = self.ledger.job_domains(store, store.pods.job[pod.ix()]).iter();
                 let elsewhere = own.any(|(d, pods)| *d != domain && *pods > 0);
                 if !domain.is_some() || elsewhere {
                     UnschedulableReasons::Affinity

@@ -51,15 +51,9 @@ impl SchedulerState {
 
     pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
         match event {
-            SimulationEvent::CycleDone { pod, incarnation } => {
-                self.cycle_done(ctx, pod, incarnation)
-            }
-            SimulationEvent::BindAnswered { pod, incarnation } => {
-                self.bind_answered(ctx, pod, incarnation)
-            }
-            SimulationEvent::BackoffExpired { pod, incarnation } => {
-                self.backoff_expired(ctx, pod, incarnation)
-            }
+            SimulationEvent::CycleDone { pod, incarnation } => self.cycle_done(ctx, pod, incarnation),
+            SimulationEvent::BindAnswered { pod, incarnation } => self.bind_answered(ctx, pod, incarnation),
+            SimulationEvent::BackoffExpired { pod, incarnation } => self.backoff_expired(ctx, pod, incarnation),
             other => unreachable!("not an event of the scheduler: {other:?}"),
         }
     }

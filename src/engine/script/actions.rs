@@ -15,12 +15,7 @@ use sim_base::{Duration, JobSetId, NodeId, PodId};
 use std::sync::Arc;
 
 impl ScriptRunner {
-    pub(super) fn act(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        index: u32,
-        kubelets: &mut KubeletState,
-    ) {
+    pub(super) fn act(&mut self, ctx: &mut EngineContext<'_>, index: u32, kubelets: &mut KubeletState) {
         use FaultAction::*;
         let fault = &ctx.scenario.faults[index as usize];
         match &fault.random_cause {
@@ -62,12 +57,7 @@ impl ScriptRunner {
                 let (node, pod) = (NodeId::NONE, PodId::NONE);
                 ctx.emit(Body::Fault { index, node, pod });
                 let stops = SimulationEvent::ManagerStopped(index);
-                ctx.schedule_after(
-                    Duration::ZERO,
-                    TicketWait::Script,
-                    TicketSubject::Nothing,
-                    stops,
-                );
+                ctx.schedule_after(Duration::ZERO, TicketWait::Script, TicketSubject::Nothing, stops);
             }
             SuspendJobSet(name) => self.suspend(ctx, index, name, true),
             ResumeJobSet(name) => self.suspend(ctx, index, name, false),
@@ -116,13 +106,7 @@ impl ScriptRunner {
     }
 
     /// Only training jobs are affected; no other component is notified.
-    fn inject_silent_fault(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        index: u32,
-        on: &SilentOn,
-        kubelets: &KubeletState,
-    ) {
+    fn inject_silent_fault(&mut self, ctx: &mut EngineContext<'_>, index: u32, on: &SilentOn, kubelets: &KubeletState) {
         let (node, pod) = match on {
             SilentOn::Node(node) => (self.resolve_node(ctx, node), PodId::NONE),
             SilentOn::Pod(name) => {
@@ -183,12 +167,7 @@ impl ScriptRunner {
 
     /// The stored JobSet with that name, after writing the record of the action; without one, an error response is
     /// recorded.
-    fn target_jobset(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        index: u32,
-        name: &str,
-    ) -> Option<JobSetId> {
+    fn target_jobset(&mut self, ctx: &mut EngineContext<'_>, index: u32, name: &str) -> Option<JobSetId> {
         let found = ctx.store.jobset_named(name);
         if found.is_some() {
             let (node, pod) = (NodeId::NONE, PodId::NONE);

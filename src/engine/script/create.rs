@@ -61,11 +61,7 @@ impl ScriptRunner {
     }
 
     /// Adds a Node that was ready long before the run.
-    pub(super) fn add_node(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        object: &Value,
-    ) -> Result<(), ScriptRequestError> {
+    pub(super) fn add_node(&mut self, ctx: &mut EngineContext<'_>, object: &Value) -> Result<(), ScriptRequestError> {
         let node = (ctx.scenario.decoders.node)(object);
         let node = node.map_err(ScriptRequestError::cannot_decode)?;
         if apiserver::add_node(ctx, &node) {
@@ -122,14 +118,9 @@ const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kub
 
 /// The admission plugin NamespaceLifecycle, which precedes webhooks. The namespaces of objects in the scenario are
 /// assumed to exist.
-fn check_namespace_exists(
-    ctx: &EngineContext<'_>,
-    object: &Value,
-) -> Result<(), ScriptRequestError> {
+fn check_namespace_exists(ctx: &EngineContext<'_>, object: &Value) -> Result<(), ScriptRequestError> {
     let kind = ObjectKind::from_kind(object["kind"].as_str().unwrap_or(""));
-    let name = object["metadata"]["namespace"]
-        .as_str()
-        .unwrap_or("default");
+    let name = object["metadata"]["namespace"].as_str().unwrap_or("default");
     let stored = ctx.store.others.get(ObjectKind::Namespace, "", name);
     if !kind.is_namespaced() || NAMESPACES.contains(&name) || stored.is_some() {
         return Ok(());
@@ -149,10 +140,7 @@ fn check_namespace_exists(
 }
 
 /// The API server's error for a second JobSet with the same name.
-pub(super) fn check_jobset_absent(
-    ctx: &EngineContext<'_>,
-    name: &str,
-) -> Result<(), ScriptRequestError> {
+pub(super) fn check_jobset_absent(ctx: &EngineContext<'_>, name: &str) -> Result<(), ScriptRequestError> {
     let Some(old) = ctx.store.jobset_named(name) else {
         return Ok(());
     };
@@ -165,10 +153,7 @@ pub(super) fn check_jobset_absent(
 }
 
 fn existing_claims(ctx: &EngineContext<'_>, namespace: &str) -> Vec<Value> {
-    let all = ctx
-        .store
-        .others
-        .objects_of_kind(ObjectKind::PersistentVolumeClaim);
+    let all = ctx.store.others.objects_of_kind(ObjectKind::PersistentVolumeClaim);
     let own = all.filter(|(n, _, _)| *n == namespace);
     own.map(|(_, _, other)| other.object.clone()).collect()
 }
@@ -230,8 +215,6 @@ fn document_kind(kind: &str) -> Result<ObjectKind, ScriptRequestError> {
 fn object_namespace(kind: ObjectKind, object: &Value) -> &str {
     match kind {
         ObjectKind::PersistentVolume | ObjectKind::PriorityClass | ObjectKind::Namespace => "",
-        _ => object["metadata"]["namespace"]
-            .as_str()
-            .unwrap_or("default"),
+        _ => object["metadata"]["namespace"].as_str().unwrap_or("default"),
     }
 }

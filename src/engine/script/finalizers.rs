@@ -25,7 +25,5 @@ pub(super) fn patched_finalizers(
 
 pub(super) fn finalizer_names(listed: &Value) -> Vec<String> {
     let names = listed.as_array().into_iter().flatten();
-    names
-        .filter_map(|n| n.as_str().map(str::to_owned))
-        .collect()
+    names.filter_map(|n| n.as_str().map(str::to_owned)).collect()
 }

@@ -30,11 +30,7 @@ pub(super) fn find_object(ctx: &EngineContext<'_>, object: &ObjectName) -> Optio
         }
         kind => {
             let (namespace, _) = store.others.find_by_name(kind, name)?;
-            Some(LookupResult::Other(
-                kind,
-                namespace.to_owned(),
-                name.to_owned(),
-            ))
+            Some(LookupResult::Other(kind, namespace.to_owned(), name.to_owned()))
         }
     }
 }

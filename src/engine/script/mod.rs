@@ -47,12 +47,7 @@ impl ScriptRunner {
         }
     }
 
-    pub fn handle(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        event: SimulationEvent,
-        kubelets: &mut KubeletState,
-    ) {
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent, kubelets: &mut KubeletState) {
         match event {
             SimulationEvent::Submit(jobset) => {
                 let name = ctx.store.names.jobsets[jobset.ix()].name.clone();

@@ -79,9 +79,7 @@ impl UserHolds {
 fn outage_source(scenario: &ScenarioSpec, at: FaultTime) -> u32 {
     match at {
         FaultTime::AtUsageAge { clock, .. } => clock + 1,
-        FaultTime::AfterFault { fault, .. } => {
-            outage_source(scenario, scenario.faults[fault as usize].at)
-        }
+        FaultTime::AfterFault { fault, .. } => outage_source(scenario, scenario.faults[fault as usize].at),
         FaultTime::At(_) | FaultTime::AfterReady(_) => 0,
     }
 }

@@ -113,10 +113,7 @@ pub fn jobset_status_json(ctx: &EngineContext<'_>, jobset: JobSetId) -> Value {
         let counted = json!(s.restarts_count_towards_max);
         out.insert("restartsCountTowardsMax".into(), counted);
     }
-    let (current, previous) = (
-        s.current_in_place_restart_attempt,
-        s.previous_in_place_restart_attempt,
-    );
+    let (current, previous) = (s.current_in_place_restart_attempt, s.previous_in_place_restart_attempt);
     for (key, value) in [
         ("currentInPlaceRestartAttempt", current),
         ("previousInPlaceRestartAttempt", previous),
@@ -141,12 +138,7 @@ fn jobset_json(ctx: &EngineContext<'_>, jobset: JobSetId) -> Value {
 
 /// Finalizers and, for an object that is being deleted, the end of its grace period (`k8s.io/apiserver`,
 /// rest.BeforeDelete).
-fn add_deletion_metadata(
-    object: &mut Value,
-    finalizers: Vec<String>,
-    deletion: Option<SimTime>,
-    grace_s: u64,
-) {
+fn add_deletion_metadata(object: &mut Value, finalizers: Vec<String>, deletion: Option<SimTime>, grace_s: u64) {
     let Some(metadata) = object["metadata"].as_object_mut() else {
         return;
     };
@@ -198,8 +190,7 @@ fn job_json(ctx: &EngineContext<'_>, job: JobId) -> Value {
     object["spec"]["suspend"] = json!(j.suspended);
     let spec = ctx.store.job_spec(job);
     if !spec.template.spec.node_selector.is_empty() {
-        object["spec"]["template"]["spec"]["nodeSelector"] =
-            json!(spec.template.spec.node_selector);
+        object["spec"]["template"]["spec"]["nodeSelector"] = json!(spec.template.spec.node_selector);
     }
     object["spec"]["parallelism"] = json!(spec.parallelism());
     if let Some(completions) = spec.completions() {
@@ -249,12 +240,7 @@ fn pod_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &KubeletState) -> Val
     };
     let since = Duration::from_secs(store.pods.deletion_s[i].into());
     let deletion = deleting.then_some(SimTime::ZERO + since);
-    add_deletion_metadata(
-        &mut object,
-        finalizers_of_pod(ctx, pod),
-        deletion,
-        grace_s.into(),
-    );
+    add_deletion_metadata(&mut object, finalizers_of_pod(ctx, pod), deletion, grace_s.into());
     object
 }
 

@@ -36,11 +36,7 @@ impl ScriptRunner {
                 let stored = ctx.store.others.get(kind, at.0, at.1);
                 let mut object = stored.map_or(Value::Null, |o| o.object.clone());
                 let deleting = !object["metadata"]["deletionTimestamp"].is_null();
-                patched_finalizers(
-                    body,
-                    deleting,
-                    &finalizer_names(&object["metadata"]["finalizers"]),
-                )?;
+                patched_finalizers(body, deleting, &finalizer_names(&object["metadata"]["finalizers"]))?;
                 admission::merge_patch(&mut object, body);
                 apiserver::change_other(ctx, kind, at, object);
                 Ok(())
@@ -50,11 +46,7 @@ impl ScriptRunner {
 }
 
 /// A merge patch of a JobSet through the update webhook (UPD-1…UPD-7, ELA-1).
-fn patch_jobset(
-    ctx: &mut EngineContext<'_>,
-    jobset: JobSetId,
-    body: &Value,
-) -> Result<(), ScriptRequestError> {
+fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> Result<(), ScriptRequestError> {
     check_webhook_available(ctx, UPDATE_WEBHOOK)?;
     let row = &ctx.store.jobsets[jobset.ix()];
     let Some(stored) = row.spec.object.clone() else {
@@ -88,11 +80,7 @@ fn patch_jobset(
     Ok(())
 }
 
-fn patch_pod(
-    ctx: &mut EngineContext<'_>,
-    pod: PodId,
-    body: &Value,
-) -> Result<(), ScriptRequestError> {
+fn patch_pod(ctx: &mut EngineContext<'_>, pod: PodId, body: &Value) -> Result<(), ScriptRequestError> {
     let deleting = ctx.store.pods.has(pod, flag::DELETING);
     let left = patched_finalizers(body, deleting, &object_json::finalizers_of_pod(ctx, pod))?;
     if let Some(value) = body["metadata"]["annotations"].get(IN_PLACE_RESTART_ATTEMPT) {

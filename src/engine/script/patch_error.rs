@@ -39,11 +39,7 @@ pub(super) enum JobPatchError {
     },
 }
 
-fn write_invalid_completions(
-    f: &mut fmt::Formatter<'_>,
-    completions: Option<u32>,
-    reason: &str,
-) -> fmt::Result {
+fn write_invalid_completions(f: &mut fmt::Formatter<'_>, completions: Option<u32>, reason: &str) -> fmt::Result {
     let shown = completions.map_or("null".to_owned(), |n| n.to_string());
     write!(f, "spec.completions: Invalid value: {shown}: {reason}")
 }
@@ -55,16 +51,10 @@ impl fmt::Display for JobPatchError {
                 write!(f, "{section} of a Job is not changed this way")
             }
             JobPatchError::UnsupportedField { section, field } => {
-                write!(
-                    f,
-                    "{section}.{field} of a Job has no effect in the simulation"
-                )
+                write!(f, "{section}.{field} of a Job has no effect in the simulation")
             }
             JobPatchError::UnsupportedCondition { condition } => {
-                write!(
-                    f,
-                    "condition {condition} of a Job has no effect in the simulation"
-                )
+                write!(f, "condition {condition} of a Job has no effect in the simulation")
             }
             JobPatchError::SuspendNotBoolean { value } => {
                 write!(f, "spec.suspend: {value} is not a boolean")
@@ -79,11 +69,9 @@ impl fmt::Display for JobPatchError {
             JobPatchError::CompletionsImmutable { completions } => {
                 write_invalid_completions(f, *completions, "field is immutable")
             }
-            JobPatchError::CompletionsNotInTandem { completions } => write_invalid_completions(
-                f,
-                *completions,
-                "can only be modified in tandem with spec.parallelism",
-            ),
+            JobPatchError::CompletionsNotInTandem { completions } => {
+                write_invalid_completions(f, *completions, "can only be modified in tandem with spec.parallelism")
+            }
             JobPatchError::InvalidSpec { job, cause } => {
                 write!(f, "Job.batch {job:?} is invalid: {cause}")
             }

@@ -71,15 +71,9 @@ pub(super) fn patch_job(
     Ok(())
 }
 
-fn check_known_fields(
-    section: &'static str,
-    fields: &Value,
-    legal: &[&str],
-) -> Result<(), JobPatchError> {
+fn check_known_fields(section: &'static str, fields: &Value, legal: &[&str]) -> Result<(), JobPatchError> {
     let names = fields.as_object().into_iter().flatten();
-    let mut unknown = names
-        .map(|(name, _)| name)
-        .filter(|n| !legal.contains(&n.as_str()));
+    let mut unknown = names.map(|(name, _)| name).filter(|n| !legal.contains(&n.as_str()));
     unknown.next().map_or(Ok(()), |name| {
         let field = name.clone();
         Err(JobPatchError::UnsupportedField { section, field })
@@ -153,15 +147,10 @@ fn read_count(spec: &Value, field: &'static str) -> Result<Option<u32>, JobPatch
 }
 
 /// Conditions written by a client other than the Job controller, as in upstream's tests.
-fn patch_job_status(
-    ctx: &mut EngineContext<'_>,
-    job: JobId,
-    status: &Value,
-) -> Result<(), JobPatchError> {
+fn patch_job_status(ctx: &mut EngineContext<'_>, job: JobId, status: &Value) -> Result<(), JobPatchError> {
     check_known_fields("status", status, &["conditions"])?;
     let listed = status["conditions"].as_array().into_iter().flatten();
-    let conditions: Result<Vec<JobCondition>, JobPatchError> =
-        listed.map(|c| read_condition(c, ctx.now)).collect();
+    let conditions: Result<Vec<JobCondition>, JobPatchError> = listed.map(|c| read_condition(c, ctx.now)).collect();
     for condition in conditions? {
         apiserver::set_job_condition(ctx, job, condition);
     }

@@ -7,11 +7,7 @@ use serde_json::Value;
 use sim_api::spec::{NodeObject, TaintSpec};
 use sim_base::NodeId;
 
-pub(super) fn patch_node(
-    ctx: &mut EngineContext<'_>,
-    node: NodeId,
-    body: &Value,
-) -> Result<(), ScriptRequestError> {
+pub(super) fn patch_node(ctx: &mut EngineContext<'_>, node: NodeId, body: &Value) -> Result<(), ScriptRequestError> {
     let old = ctx.store.nodes.cluster.object(node);
     let mut new = old.clone();
     merge_labels(&mut new, &body["metadata"]["labels"]);
@@ -28,8 +24,7 @@ pub(super) fn patch_node(
         }
         let patched = &body["status"]["allocatable"];
         let named = |(resource, _): &(String, i64)| patched.get(resource).is_some();
-        new.allocatable
-            .extend(read.allocatable.into_iter().filter(named));
+        new.allocatable.extend(read.allocatable.into_iter().filter(named));
     }
     if let Some(taints) = &taints {
         new.taints.retain(|t| taints.contains(t));

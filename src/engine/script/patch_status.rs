@@ -55,10 +55,7 @@ fn read_status(
     };
     Ok(JobSetStatus {
         restarts: read_count("status.restarts", &new["restarts"])?,
-        restarts_count_towards_max: read_count(
-            "status.restartsCountTowardsMax",
-            &new["restartsCountTowardsMax"],
-        )?,
+        restarts_count_towards_max: read_count("status.restartsCountTowardsMax", &new["restartsCountTowardsMax"])?,
         terminal_state: read_terminal_state(&new["terminalState"])?,
         conditions: read_conditions(&stored.status.conditions, old, new)?,
         replicated_jobs: if old["replicatedJobsStatus"] == new["replicatedJobsStatus"] {
@@ -100,11 +97,7 @@ fn read_terminal_state(value: &Value) -> Result<Option<TerminalState>, StatusPat
     }
 }
 
-fn read_conditions(
-    stored: &[PodCondition],
-    old: &Value,
-    new: &Value,
-) -> Result<Vec<PodCondition>, StatusPatchError> {
+fn read_conditions(stored: &[PodCondition], old: &Value, new: &Value) -> Result<Vec<PodCondition>, StatusPatchError> {
     let before = old["conditions"].as_array().map_or(&[][..], Vec::as_slice);
     let after = new["conditions"].as_array().map_or(&[][..], Vec::as_slice);
     let unchanged = |json: &Value| {
@@ -117,8 +110,7 @@ fn read_conditions(
 }
 
 fn read_condition(at: usize, json: &Value) -> Result<PodCondition, StatusPatchError> {
-    let refuse =
-        |key: &str| unsupported_value(&format!("status.conditions[{at}].{key}"), &json[key]);
+    let refuse = |key: &str| unsupported_value(&format!("status.conditions[{at}].{key}"), &json[key]);
     let text = |key: &str| json[key].as_str().unwrap_or("");
     let mut kinds = JobSetConditionType::ALL.into_iter();
     let kind = kinds.find(|k| k.as_str() == text("type"));
@@ -187,19 +179,9 @@ mod tests {
 
     #[test]
     fn a_condition_is_read_with_the_rule_that_its_reason_names() {
-        let read = read_condition(
-            0,
-            &condition_json("RestartingJobSet", "True", "FailurePolicy_a_b"),
-        )
-        .unwrap();
-        assert_eq!(
-            (&*read.reason, &*read.reason_suffix),
-            ("FailurePolicy_", "a_b")
-        );
-        assert_eq!(
-            read.last_transition,
-            SimTime::ZERO + Duration::from_secs(120)
-        );
+        let read = read_condition(0, &condition_json("RestartingJobSet", "True", "FailurePolicy_a_b")).unwrap();
+        assert_eq!((&*read.reason, &*read.reason_suffix), ("FailurePolicy_", "a_b"));
+        assert_eq!(read.last_transition, SimTime::ZERO + Duration::from_secs(120));
         let own = read_condition(0, &condition_json("Failed", "False", "Own_reason")).unwrap();
         assert_eq!(own.full_reason(), "Own_reason");
     }
@@ -207,16 +189,8 @@ mod tests {
     #[test]
     fn fields_outside_the_model_are_rejected_by_name() {
         for (kind, status, words) in [
-            (
-                "Paused",
-                "True",
-                "status.conditions[1].type: \"Paused\" has",
-            ),
-            (
-                "Failed",
-                "Unknown",
-                "status.conditions[1].status: \"Unknown\" has",
-            ),
+            ("Paused", "True", "status.conditions[1].type: \"Paused\" has"),
+            ("Failed", "Unknown", "status.conditions[1].status: \"Unknown\" has"),
         ] {
             let refusal = read_condition(1, &condition_json(kind, status, "R"))
                 .unwrap_err()
@@ -224,17 +198,9 @@ mod tests {
             assert!(refusal.starts_with(words), "{refusal}");
         }
         let rjs = json!([{"name": "a", "ready": 1}]);
-        let missing = read_replicated_jobs(&["a", "b"], &rjs)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            missing.ends_with("all replicatedJobs or none: a, b"),
-            "{missing}"
-        );
+        let missing = read_replicated_jobs(&["a", "b"], &rjs).unwrap_err().to_string();
+        assert!(missing.ends_with("all replicatedJobs or none: a, b"), "{missing}");
         assert!(read_count("status.restarts", &json!(-1)).is_err());
-        assert_eq!(
-            read_count("status.restarts", &json!(i32::MAX)),
-            Ok(i32::MAX as u32)
-        );
+        assert_eq!(read_count("status.restarts", &json!(i32::MAX)), Ok(i32::MAX as u32));
     }
 }

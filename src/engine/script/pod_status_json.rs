@@ -97,11 +97,7 @@ const RESTARTING: &str = "RestartingAllContainers";
 const REMOVED: &str = "The container is removed because RestartAllContainers in place";
 const KILLED: i32 = 137;
 
-pub(super) fn pod_status_json(
-    ctx: &EngineContext<'_>,
-    pod: PodId,
-    kubelets: &KubeletState,
-) -> Value {
+pub(super) fn pod_status_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &KubeletState) -> Value {
     let (store, i) = (&**ctx.store, pod.ix());
     let phase = store.pods.phase[i];
     let mut status = json!({"phase": format!("{phase:?}")});
@@ -141,24 +137,17 @@ fn pod_stage(ctx: &EngineContext<'_>, pod: PodId) -> PodStage {
         RESTARTING_ALL => PodStage::Removed,
         NO_STATUS if pods.phase[pod.ix()] == PodPhase::Pending => PodStage::Starting,
         // The node lifecycle controller also clears Ready, and nothing else.
-        NO_STATUS if pods.has(pod, flag::READY) || store.nodes.rows[node.ix()].unknown => {
-            PodStage::Up
-        }
+        NO_STATUS if pods.has(pod, flag::READY) || store.nodes.rows[node.ix()].unknown => PodStage::Up,
         NO_STATUS if store.template(pod).agent.has_barrier() => PodStage::AtBarrier,
         NO_STATUS => PodStage::Up,
         _ => PodStage::Ended,
     }
 }
 
-fn shown_containers<'a>(
-    ctx: &'a EngineContext<'_>,
-    pod: PodId,
-    stage: PodStage,
-) -> Vec<ShownPod<'a>> {
+fn shown_containers<'a>(ctx: &'a EngineContext<'_>, pod: PodId, stage: PodStage) -> Vec<ShownPod<'a>> {
     let store = &**ctx.store;
     let spec = store.pod_spec(pod);
-    let agent =
-        agent_index(spec, store.template(pod).agent).filter(|_| stage == PodStage::AtBarrier);
+    let agent = agent_index(spec, store.template(pod).agent).filter(|_| stage == PodStage::AtBarrier);
     let init = spec.init_containers.iter().enumerate();
     let init = init.map(|(at, container)| ShownPod {
         container,
@@ -184,9 +173,7 @@ fn shown_containers<'a>(
             // The agent is among them.
             PodStage::AtBarrier => ShownState::Running(false),
             PodStage::Up => ShownState::Running(true),
-            PodStage::Ended | PodStage::AllEnded => {
-                ShownState::Ended(Some(exit_code(ctx, pod, at)))
-            }
+            PodStage::Ended | PodStage::AllEnded => ShownState::Ended(Some(exit_code(ctx, pod, at))),
         },
     });
     init.chain(mains).collect()
@@ -219,12 +206,7 @@ fn restart_count(ctx: &EngineContext<'_>, pod: PodId) -> Option<u32> {
 }
 
 /// Conditions in the order of generateAPIPodStatus.
-fn kubelet_conditions(
-    ctx: &EngineContext<'_>,
-    pod: PodId,
-    stage: PodStage,
-    all: &[ShownPod<'_>],
-) -> Vec<Value> {
+fn kubelet_conditions(ctx: &EngineContext<'_>, pod: PodId, stage: PodStage, all: &[ShownPod<'_>]) -> Vec<Value> {
     let phase = ctx.store.pods.phase[pod.ix()];
     let mut conditions = Vec::new();
     // PodReadyToStartContainersCondition is enabled since 1.29.
@@ -246,21 +228,13 @@ fn kubelet_conditions(
 fn initialized_condition(phase: PodPhase, all: &[ShownPod<'_>]) -> Value {
     let begun = |c: &ShownPod| matches!(c.state, ShownState::Running(_) | ShownState::Ended(_));
     let incomplete = |c: &&ShownPod| {
-        let done = if c.is_sidecar() {
-            c.is_started()
-        } else {
-            c.is_ready()
-        };
+        let done = if c.is_sidecar() { c.is_started() } else { c.is_ready() };
         c.init && !done
     };
     let open = format_names(all.iter().filter(incomplete));
     match () {
-        () if phase == PodPhase::Succeeded => {
-            condition_json("Initialized", true, "PodCompleted", "")
-        }
-        () if open.is_empty() || all.iter().any(|c| !c.init && begun(c)) => {
-            condition_json("Initialized", true, "", "")
-        }
+        () if phase == PodPhase::Succeeded => condition_json("Initialized", true, "PodCompleted", ""),
+        () if open.is_empty() || all.iter().any(|c| !c.init && begun(c)) => condition_json("Initialized", true, "", ""),
         () => {
             let message = format!("containers with incomplete status: [{open}]");
             condition_json("Initialized", false, "ContainersNotInitialized", &message)
@@ -305,9 +279,7 @@ fn scheduled_condition(ctx: &EngineContext<'_>, pod: PodId) -> Option<Value> {
     let named = ctx.store.pod_spec(pod).node_name.is_some();
     (!named).then(|| match pods.node[pod.ix()].is_some() {
         true => condition_json("PodScheduled", true, "", ""),
-        false if pods.has(pod, flag::GATED) => {
-            condition_json("PodScheduled", false, "SchedulingGated", "")
-        }
+        false if pods.has(pod, flag::GATED) => condition_json("PodScheduled", false, "SchedulingGated", ""),
         false => condition_json("PodScheduled", false, "Unschedulable", ""),
     })
 }

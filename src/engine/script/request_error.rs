@@ -73,8 +73,7 @@ impl fmt::Display for ScriptRequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ScriptRequestError::NotFound {
-                kind: ObjectKind::Pod,
-                ..
+                kind: ObjectKind::Pod, ..
             } => f.write_str("no such pod"),
             ScriptRequestError::NotFound { kind, name } => {
                 write!(f, "{} {name:?} not found", resource_name(*kind))
@@ -84,15 +83,11 @@ impl fmt::Display for ScriptRequestError {
             }
             ScriptRequestError::JobSetBeingDeleted { name } => {
                 let resource = resource_name(ObjectKind::JobSet);
-                write!(
-                    f,
-                    "object is being deleted: {resource} {name:?} already exists"
-                )
+                write!(f, "object is being deleted: {resource} {name:?} already exists")
             }
-            ScriptRequestError::WebhookUnavailable { webhook } => write!(
-                f,
-                "Internal error occurred: failed calling webhook \"{webhook}\""
-            ),
+            ScriptRequestError::WebhookUnavailable { webhook } => {
+                write!(f, "Internal error occurred: failed calling webhook \"{webhook}\"")
+            }
             ScriptRequestError::Rejected(rejection) => f.write_str(&rejection.message),
             ScriptRequestError::CannotDecode { reason } => f.write_str(reason),
             ScriptRequestError::UnsupportedKind { kind } => {
@@ -110,12 +105,8 @@ impl fmt::Display for ScriptRequestError {
                     names.join(", ")
                 )
             }
-            ScriptRequestError::ObjectMissing => {
-                f.write_str("the JobSet was given without its object")
-            }
-            ScriptRequestError::ReplicatedJobsImmutable => {
-                f.write_str("spec.replicatedJobs: field is immutable")
-            }
+            ScriptRequestError::ObjectMissing => f.write_str("the JobSet was given without its object"),
+            ScriptRequestError::ReplicatedJobsImmutable => f.write_str("spec.replicatedJobs: field is immutable"),
             ScriptRequestError::JobPatch(error) => error.fmt(f),
             ScriptRequestError::StatusPatch(error) => error.fmt(f),
         }

@@ -48,10 +48,7 @@ impl ScriptRunner {
         })?;
         match &request.verb {
             RequestVerb::Patch { body, status } => self.patch(ctx, object, body, *status)?,
-            RequestVerb::Delete {
-                propagation,
-                grace_s,
-            } => delete(ctx, object, (*propagation, *grace_s), kubelets),
+            RequestVerb::Delete { propagation, grace_s } => delete(ctx, object, (*propagation, *grace_s), kubelets),
             RequestVerb::Show { fields } => {
                 return Ok(object_json::field_values(ctx, &object, fields, kubelets));
             }
@@ -97,12 +94,7 @@ fn delete(
 
 /// Deletes a pod with this grace period, or its own. With force, a pod on an unresponsive node is removed
 /// immediately.
-pub(super) fn delete_pod(
-    ctx: &mut EngineContext<'_>,
-    pod: PodId,
-    grace_s: Option<u32>,
-    kubelets: &KubeletState,
-) {
+pub(super) fn delete_pod(ctx: &mut EngineContext<'_>, pod: PodId, grace_s: Option<u32>, kubelets: &KubeletState) {
     let own = ctx.store.pod_spec(pod).termination_grace_period_s;
     let by_force = grace_s.unwrap_or(own) == 0;
     let before = ctx.mark();

@@ -13,9 +13,7 @@ pub fn exit_codes(store: &ObjectStore, pod: PodId) -> Vec<(&str, i32)> {
     let code = i32::from(store.pods.exit_code[pod.ix()]);
     let containers = store.pod_spec(pod).containers.iter().enumerate();
     let code_of = |at| if exited_with(which, at) { code } else { 0 };
-    containers
-        .map(|(at, c)| (c.name.as_str(), code_of(at)))
-        .collect()
+    containers.map(|(at, c)| (c.name.as_str(), code_of(at))).collect()
 }
 
 /// Returns true if the pod's exit code belongs to this container; the others exited with 0.

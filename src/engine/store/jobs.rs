@@ -110,8 +110,7 @@ impl JobStatus {
     }
 
     pub fn is_finished(&self) -> bool {
-        self.condition(JobConditionType::Complete).is_some()
-            || self.condition(JobConditionType::Failed).is_some()
+        self.condition(JobConditionType::Complete).is_some() || self.condition(JobConditionType::Failed).is_some()
     }
 }
 

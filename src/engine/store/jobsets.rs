@@ -102,21 +102,21 @@ impl JobSetRow {
     /// Status entries sorted by name, descending (ST-5).
     pub fn sorted_status(&self) -> Vec<ReplicatedJobStatus> {
         let rjs = self.spec.spec.replicated_jobs.iter();
-        let shown =
-            self.status
-                .replicated_jobs
-                .iter()
-                .zip(rjs)
-                .map(|(s, rj)| ReplicatedJobStatus {
-                    name: rj.name.clone(),
-                    ready: s.ready,
-                    succeeded: s.succeeded,
-                    failed: s.failed,
-                    active: s.active,
-                    suspended: s.suspended,
-                    job_restarts: s.job_restarts.clone(),
-                    job_restarts_count_towards_max: s.job_restarts_count_towards_max.clone(),
-                });
+        let shown = self
+            .status
+            .replicated_jobs
+            .iter()
+            .zip(rjs)
+            .map(|(s, rj)| ReplicatedJobStatus {
+                name: rj.name.clone(),
+                ready: s.ready,
+                succeeded: s.succeeded,
+                failed: s.failed,
+                active: s.active,
+                suspended: s.suspended,
+                job_restarts: s.job_restarts.clone(),
+                job_restarts_count_towards_max: s.job_restarts_count_towards_max.clone(),
+            });
         let mut shown: Vec<ReplicatedJobStatus> = shown.collect();
         shown.sort_by(|a, b| b.name.cmp(&a.name));
         shown

@@ -20,10 +20,7 @@ pub use jobs::{JobCondition, JobCounters, JobEntry, JobStatus};
 pub use jobsets::JobSetRow;
 pub use nodes::NodeStore;
 pub use others::{OtherObject, OtherObjects};
-pub use pods::{
-    BAD_ATTEMPT, LAST_CONTAINER, NO_ATTEMPT, NO_STATUS, PodPhase, Pods, RESTARTING_ALL, SUCCEEDING,
-    flag,
-};
+pub use pods::{BAD_ATTEMPT, LAST_CONTAINER, NO_ATTEMPT, NO_STATUS, PodPhase, Pods, RESTARTING_ALL, SUCCEEDING, flag};
 pub use templates::{StoredTemplate, TemplateSlot, TemplateStore, add_node_selection, agent_mode};
 
 use crate::record::{JobName, JobSetName, RecordNames};
@@ -115,11 +112,7 @@ impl ObjectStore {
     /// Returns the stored JobSet with that name, if any.
     pub fn jobset_named(&self, name: &str) -> Option<JobSetId> {
         let named = |(row, names): (&JobSetRow, &JobSetName)| names.name == name && row.exists();
-        let at = self
-            .jobsets
-            .iter()
-            .zip(&self.names.jobsets)
-            .position(named)?;
+        let at = self.jobsets.iter().zip(&self.names.jobsets).position(named)?;
         Some(JobSetId(at as u32))
     }
 

@@ -34,12 +34,7 @@ impl OtherObjects {
         self.rows.get(&kind)?.get(namespace)?.get(name)
     }
 
-    pub fn get_mut(
-        &mut self,
-        kind: ObjectKind,
-        namespace: &str,
-        name: &str,
-    ) -> Option<&mut OtherObject> {
+    pub fn get_mut(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&mut OtherObject> {
         self.changes += 1;
         self.rows.get_mut(&kind)?.get_mut(namespace)?.get_mut(name)
     }
@@ -81,10 +76,7 @@ impl OtherObjects {
     }
 
     /// All objects of a kind: namespace, name, object.
-    pub fn objects_of_kind(
-        &self,
-        kind: ObjectKind,
-    ) -> impl Iterator<Item = (&str, &str, &OtherObject)> {
+    pub fn objects_of_kind(&self, kind: ObjectKind) -> impl Iterator<Item = (&str, &str, &OtherObject)> {
         let of_kind = self.rows.get(&kind).into_iter().flatten();
         of_kind.flat_map(|(namespace, named)| {
             let own = named.iter();

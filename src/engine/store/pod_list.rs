@@ -51,10 +51,7 @@ impl PodList {
 
     pub fn remove(&mut self, pod: PodId, at: &mut [u32]) {
         let place = at[pod.ix()] as usize;
-        assert!(
-            self.rows[place] == pod,
-            "a pod is where its Job's list has it"
-        );
+        assert!(self.rows[place] == pod, "a pod is where its Job's list has it");
         if place + 1 == self.rows.len() {
             self.rows.pop();
             return;

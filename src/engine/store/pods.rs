@@ -172,9 +172,7 @@ impl Pods {
     }
 
     pub fn exists(&self, pod: PodId) -> bool {
-        self.phase
-            .get(pod.ix())
-            .is_some_and(|p| *p != PodPhase::Absent)
+        self.phase.get(pod.ix()).is_some_and(|p| *p != PodPhase::Absent)
     }
 
     /// Returns true if an event about this incarnation still refers to the object in the row.

@@ -7,10 +7,7 @@ impl ObjectStore {
     /// The attempt annotation that counts for the JobSet; that of a Failed pod is ignored (IPR-3).
     fn counted_attempt(&self, pod: PodId) -> Option<u32> {
         let attempt = self.pods.attempt[pod.ix()];
-        let asked = !matches!(
-            self.pods.phase[pod.ix()],
-            PodPhase::Failed | PodPhase::Absent
-        );
+        let asked = !matches!(self.pods.phase[pod.ix()], PodPhase::Failed | PodPhase::Absent);
         (asked && attempt != NO_ATTEMPT).then_some(attempt)
     }
 

@@ -6,8 +6,8 @@ use sim_api::admission::AdmissionRejection;
 use sim_api::objects::GlobalJobIndexes;
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
 use sim_api::spec::{
-    AgentMode, ContainerSpec, DISABLE_IN_PLACE_RESTART, JobSet, JobSpec, KubeletTiming, PodSpec,
-    PodTemplate, RestartStrategy, TaintEffect, TolerationSpec,
+    AgentMode, ContainerSpec, DISABLE_IN_PLACE_RESTART, JobSet, JobSpec, KubeletTiming, PodSpec, PodTemplate,
+    RestartStrategy, TaintEffect, TolerationSpec,
 };
 use sim_base::{JobSetId, NodeId, TemplateId};
 use sim_policy::placement::{ResourceRequirements, TemplateFacts};
@@ -220,17 +220,9 @@ impl TemplateStore {
     }
 
     /// Adds a template like `like` with a different pod, or returns the newest one if it is equal.
-    pub fn add_like(
-        &mut self,
-        cluster: &ClusterBuilder,
-        like: TemplateId,
-        pod: PodTemplate,
-    ) -> TemplateId {
+    pub fn add_like(&mut self, cluster: &ClusterBuilder, like: TemplateId, pod: PodTemplate) -> TemplateId {
         let (exclusive, agent) = (self.get(like).exclusive, self.get(like).agent);
-        let (refused, annotated) = (
-            self.get(like).rejected,
-            self.get(like).annotated_key.clone(),
-        );
+        let (refused, annotated) = (self.get(like).rejected, self.get(like).annotated_key.clone());
         if let Some(newest) = self.rows.last()
             && *newest.pod == pod
             && (newest.exclusive, newest.agent) == (exclusive, agent)
@@ -316,12 +308,7 @@ pub fn add_node_selection(pod: &mut PodTemplate, namespace: &str, job: &str) {
 
 /// AG-1: an agent that bypasses its barrier counts as no agent. The replay of recordings adds an agent to every pod
 /// of an InPlaceRestart JobSet, whatever the manifest contains.
-pub fn agent_mode(
-    jobset: &JobSet,
-    pod: &PodSpec,
-    gate: bool,
-    kubelet: &KubeletTiming,
-) -> AgentMode {
+pub fn agent_mode(jobset: &JobSet, pod: &PodSpec, gate: bool, kubelet: &KubeletTiming) -> AgentMode {
     let in_place = jobset.spec.strategy() == RestartStrategy::InPlaceRestart && gate;
     if !in_place || jobset.annotations.contains_key(DISABLE_IN_PLACE_RESTART) {
         return AgentMode::Absent;

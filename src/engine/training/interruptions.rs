@@ -26,12 +26,7 @@ impl TrainingState {
         }
     }
 
-    pub(super) fn interrupt(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        accounting: &mut TimeAccounting,
-    ) {
+    pub(super) fn interrupt(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         if let Some(reached) = self.end_segment(ctx, at, true, accounting) {
             let lost = self.jobs[at].saved_progress.discard_live();
             self.undo_work(ctx, at, lost, accounting);

@@ -127,12 +127,7 @@ impl TrainingState {
         self.jobs = ctx.scenario.training.iter().map(job).collect();
     }
 
-    pub fn handle(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        event: SimulationEvent,
-        accounting: &mut TimeAccounting,
-    ) {
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent, accounting: &mut TimeAccounting) {
         match event {
             SimulationEvent::WorkDone { jobset, generation } => {
                 if let Some(at) = self
@@ -142,14 +137,8 @@ impl TrainingState {
                     self.finish_segment(ctx, at, accounting);
                 }
             }
-            SimulationEvent::RendezvousTimedOut { pod, nth } => {
-                self.rendezvous_timed_out(ctx, pod, nth)
-            }
-            SimulationEvent::HangDetected {
-                pod,
-                nth,
-                exit_code,
-            } => self.hang_detected(ctx, pod, (nth, exit_code)),
+            SimulationEvent::RendezvousTimedOut { pod, nth } => self.rendezvous_timed_out(ctx, pod, nth),
+            SimulationEvent::HangDetected { pod, nth, exit_code } => self.hang_detected(ctx, pod, (nth, exit_code)),
             SimulationEvent::LastCallExpired { jobset, nth } => {
                 self.last_call_expired(ctx, (jobset, nth), accounting);
             }
@@ -167,18 +156,10 @@ impl TrainingState {
     }
 
     /// Called after the accounting, which knows whether a JobSet is ready.
-    pub fn watch(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        what: ChangeKind,
-        accounting: &mut TimeAccounting,
-    ) {
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind, accounting: &mut TimeAccounting) {
         let jobset = match what {
             ChangeKind::Pod(pod, change) => {
-                if matches!(
-                    change,
-                    PodChange::Created | PodChange::Finished | PodChange::Gone
-                ) {
+                if matches!(change, PodChange::Created | PodChange::Finished | PodChange::Gone) {
                     self.set_down(ctx, pod, false);
                     self.end_process(ctx, pod);
                 }
@@ -226,17 +207,11 @@ impl TrainingState {
     #[inline]
     pub fn is_stale(&self, store: &ObjectStore, event: SimulationEvent) -> bool {
         match event {
-            SimulationEvent::WorkDone { jobset, generation } => {
-                self.is_interrupted(jobset, generation)
-            }
+            SimulationEvent::WorkDone { jobset, generation } => self.is_interrupted(jobset, generation),
             SimulationEvent::RendezvousTimedOut { pod, nth } => self.has_connected(store, pod, nth),
             SimulationEvent::HangDetected { pod, nth, .. } => !self.is_hung(store, pod, nth),
-            SimulationEvent::CorruptionDetected { jobset, nth } => {
-                !self.is_current_corruption(jobset, nth)
-            }
-            SimulationEvent::LastCallExpired { jobset, nth } => {
-                !self.is_current_last_call(jobset, nth)
-            }
+            SimulationEvent::CorruptionDetected { jobset, nth } => !self.is_current_corruption(jobset, nth),
+            SimulationEvent::LastCallExpired { jobset, nth } => !self.is_current_last_call(jobset, nth),
             _ => false,
         }
     }
@@ -255,10 +230,7 @@ impl TrainingState {
             return;
         };
         let books = &mut self.jobs[at].ledger;
-        let ended = ctx.store.jobsets[jobset.ix()]
-            .status
-            .terminal_state
-            .is_some();
+        let ended = ctx.store.jobsets[jobset.ix()].status.terminal_state.is_some();
         match change {
             JobSetChange::Created => {
                 books.record_submission(ctx.now);
@@ -274,21 +246,13 @@ impl TrainingState {
     }
 
     /// Starts or ends a segment after a change that may affect the job.
-    fn update_job(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        accounting: &mut TimeAccounting,
-    ) {
+    fn update_job(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         let job = &mut self.jobs[at];
-        job.ledger
-            .set_holds_all(ctx.now, accounting.holds_all(job.jobset));
+        job.ledger.set_holds_all(ctx.now, accounting.holds_all(job.jobset));
         if job.slices.is_some() {
             return self.update_elastic_job(ctx, at, accounting);
         }
-        let gang = accounting
-            .ready_pod_group(job.jobset)
-            .filter(|_| job.down == 0);
+        let gang = accounting.ready_pod_group(job.jobset).filter(|_| job.down == 0);
         if job.segment.as_ref().map(|s| s.participants) == gang {
             return;
         }
@@ -310,11 +274,7 @@ impl TrainingState {
             return;
         }
         let job = &mut self.jobs[at];
-        let Some(stretch) = job
-            .segment
-            .as_mut()
-            .filter(|s| !s.cordoned_nodes.contains(&node))
-        else {
+        let Some(stretch) = job.segment.as_mut().filter(|s| !s.cordoned_nodes.contains(&node)) else {
             return;
         };
         stretch.cordoned_nodes.push(node);
@@ -335,9 +295,7 @@ impl TrainingState {
         let job = &mut self.jobs[at];
         if let Some(hosts) = &mut job.hosts {
             let loss = hosts.move_to_current_hosts(ctx, job.jobset);
-            let lost = job
-                .saved_progress
-                .apply_host_loss(loss, &ctx.scenario.training[at]);
+            let lost = job.saved_progress.apply_host_loss(loss, &ctx.scenario.training[at]);
             self.undo_work(ctx, at, lost, accounting);
         }
         self.clear_past_corruption(at);
@@ -393,12 +351,7 @@ impl TrainingState {
             stretch.end_scheduled = true;
             let done = SimulationEvent::WorkDone { jobset, generation };
             let left = SimTime(ends).since(ctx.now);
-            ctx.schedule_after(
-                left,
-                TicketWait::Running,
-                TicketSubject::JobSet(jobset),
-                done,
-            );
+            ctx.schedule_after(left, TicketWait::Running, TicketSubject::JobSet(jobset), done);
             ctx.progress.awaited += 1;
         }
     }
@@ -417,10 +370,7 @@ impl TrainingState {
         job.generation += 1;
         let spent = stretch.plan.state_at(stretch.elapsed(ctx.now));
         let hang = stretch.hang_start.map_or(0, |since| ctx.now.since(since).0);
-        let again = job
-            .reached
-            .saturating_sub(stretch.start_progress)
-            .min(spent.done);
+        let again = job.reached.saturating_sub(stretch.start_progress).min(spent.done);
         let again = stretch.plan.stepping_time(again).min(spent.stepping);
         let reached = stretch.start_progress + spent.done;
         job.reached = job.reached.max(reached);
@@ -434,14 +384,8 @@ impl TrainingState {
         };
         let booked = job.ledger.end_segment(ctx.now, &spent, &end);
         let whose = (job.jobset, stretch.participants);
-        accounting
-            .ledger
-            .reclassify(ctx.now, whose, &booked.other_categories);
-        let live = if team.resumes_from_memory && !loses {
-            reached
-        } else {
-            0
-        };
+        accounting.ledger.reclassify(ctx.now, whose, &booked.other_categories);
+        let live = if team.resumes_from_memory && !loses { reached } else { 0 };
         let done = CompletedWork {
             participants: stretch.participants,
             held: (booked.productive_held, booked.productive.max(1)),
@@ -466,11 +410,7 @@ impl TrainingState {
     }
 
     /// The end of the run: the current segment is neither saved nor lost.
-    pub fn close(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        accounting: &mut TimeAccounting,
-    ) -> Vec<TrainingOutcome> {
+    pub fn close(&mut self, ctx: &mut EngineContext<'_>, accounting: &mut TimeAccounting) -> Vec<TrainingOutcome> {
         let mut all = Vec::new();
         for at in 0..self.jobs.len() {
             let reached = self.end_segment(ctx, at, false, accounting);
@@ -479,10 +419,7 @@ impl TrainingState {
             let newest = Duration(job.saved_progress.newest().0);
             let reached = reached.map_or(newest, Duration);
             let spec = &ctx.scenario.training[at];
-            all.push(
-                job.ledger
-                    .outcome(ctx.now, spec, (job.jobset, reached, kept)),
-            );
+            all.push(job.ledger.outcome(ctx.now, spec, (job.jobset, reached, kept)));
         }
         all
     }

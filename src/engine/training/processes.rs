@@ -93,12 +93,7 @@ impl TrainingState {
     }
 
     /// The rendezvous timeout of a process; has no effect if it has connected to all others since.
-    pub(super) fn rendezvous_timed_out(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        nth: u32,
-    ) {
+    pub(super) fn rendezvous_timed_out(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, nth: u32) {
         if !self.has_connected(ctx.store, pod, nth) {
             apiserver::note_process_exit(ctx, pod, ERROR_EXIT_CODE);
         }

@@ -25,13 +25,8 @@ pub struct SilentCorruption {
 }
 
 impl TrainingState {
-    pub(super) fn apply_silent_fault(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        (fault, node, pod): (u32, NodeId, PodId),
-    ) {
-        let FaultAction::Silent { fault: what, .. } = ctx.scenario.faults[fault as usize].action
-        else {
+    pub(super) fn apply_silent_fault(&mut self, ctx: &mut EngineContext<'_>, (fault, node, pod): (u32, NodeId, PodId)) {
+        let FaultAction::Silent { fault: what, .. } = ctx.scenario.faults[fault as usize].action else {
             return;
         };
         let pods = if pod.is_some() {
@@ -53,8 +48,7 @@ impl TrainingState {
                 }
             }
             SilentFaults::Slow { factor } => {
-                self.slowdowns
-                    .insert(node, (factor * UNIT_FACTOR as f64) as u64);
+                self.slowdowns.insert(node, (factor * UNIT_FACTOR as f64) as u64);
                 for at in 0..self.jobs.len() {
                     self.update_pace(ctx, at);
                 }
@@ -70,12 +64,7 @@ impl TrainingState {
         }
     }
 
-    fn begin_hang(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        (found, exit_code): (Option<Duration>, u8),
-    ) {
+    fn begin_hang(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, (found, exit_code): (Option<Duration>, u8)) {
         let Some(at) = self.job_index(ctx.store.jobset_of(pod)) else {
             return;
         };
@@ -89,17 +78,8 @@ impl TrainingState {
             }
         }
         if let Some(found) = found {
-            let found_out = SimulationEvent::HangDetected {
-                pod,
-                nth,
-                exit_code,
-            };
-            ctx.schedule_after(
-                found,
-                TicketWait::Deadline,
-                TicketSubject::Pod(pod),
-                found_out,
-            );
+            let found_out = SimulationEvent::HangDetected { pod, nth, exit_code };
+            ctx.schedule_after(found, TicketWait::Deadline, TicketSubject::Pod(pod), found_out);
         }
         self.stop_if_hung(ctx, at);
     }
@@ -110,23 +90,14 @@ impl TrainingState {
             return;
         }
         let job = &mut self.jobs[at];
-        if let Some(stretch) = job
-            .segment
-            .as_mut()
-            .filter(|stretch| stretch.hang_start.is_none())
-        {
+        if let Some(stretch) = job.segment.as_mut().filter(|stretch| stretch.hang_start.is_none()) {
             stretch.hang_start = Some(ctx.now);
             self.reschedule_end(ctx, at);
         }
     }
 
     /// A detector ends the hanging process, if it still exists.
-    pub(super) fn hang_detected(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        (nth, code): (u32, u8),
-    ) {
+    pub(super) fn hang_detected(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, (nth, code): (u32, u8)) {
         if self.is_hung(ctx.store, pod, nth) {
             apiserver::note_process_exit(ctx, pod, i32::from(code));
         }
@@ -161,12 +132,7 @@ impl TrainingState {
         self.reschedule_end(ctx, at);
     }
 
-    fn begin_corruption(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        (pod, found): (PodId, Duration),
-    ) {
+    fn begin_corruption(&mut self, ctx: &mut EngineContext<'_>, at: usize, (pod, found): (PodId, Duration)) {
         let process = self.pod_mut(pod).nth;
         let job = &mut self.jobs[at];
         let Some(stretch) = job.segment.as_ref().filter(|_| job.corruption.is_none()) else {
@@ -179,18 +145,11 @@ impl TrainingState {
             nth: job.corruptions,
             pod,
             process,
-            uncorrupted: job
-                .saved_progress
-                .saved_after(stretch.start_progress, &begun),
+            uncorrupted: job.saved_progress.saved_after(stretch.start_progress, &begun),
         });
         let (jobset, nth) = (job.jobset, job.corruptions);
         let found_out = SimulationEvent::CorruptionDetected { jobset, nth };
-        ctx.schedule_after(
-            found,
-            TicketWait::Deadline,
-            TicketSubject::JobSet(jobset),
-            found_out,
-        );
+        ctx.schedule_after(found, TicketWait::Deadline, TicketSubject::JobSet(jobset), found_out);
     }
 
     /// A job that resumes from uncorrupted progress is correct again, unless the faulty process still computes.
@@ -239,12 +198,7 @@ impl TrainingState {
         }
     }
 
-    fn faulty_pod(
-        &self,
-        ctx: &EngineContext<'_>,
-        jobset: JobSetId,
-        wrong: &SilentCorruption,
-    ) -> Option<PodId> {
+    fn faulty_pod(&self, ctx: &EngineContext<'_>, jobset: JobSetId, wrong: &SilentCorruption) -> Option<PodId> {
         let at_work = |pod: &PodId| self.is_process_running(ctx, *pod);
         let same = self.pods[wrong.pod.ix()].nth == wrong.process;
         let guilty = Some(wrong.pod).filter(|pod| same && at_work(pod));

@@ -77,18 +77,12 @@ impl SliceGroup {
     fn new(spec: &ElasticTraining, hand: AvailableSlices, regrown: bool) -> SliceGroup {
         let all = hand.slices == hand.total;
         let share = UNIT_FACTOR * u64::from(hand.total) / u64::from(hand.slices.max(1));
-        let given = spec
-            .factor
-            .map(|factor| UNIT_FACTOR * UNIT_FACTOR / factor.max(1));
+        let given = spec.factor.map(|factor| UNIT_FACTOR * UNIT_FACTOR / factor.max(1));
         SliceGroup {
             members: hand.jobs,
             slices: hand.slices,
             total: hand.total,
-            factor: if all {
-                UNIT_FACTOR
-            } else {
-                given.unwrap_or(share)
-            },
+            factor: if all { UNIT_FACTOR } else { given.unwrap_or(share) },
             regrown,
             ..SliceGroup::default()
         }
@@ -220,9 +214,7 @@ impl TrainingState {
 
     /// Returns true if that last call is the current one.
     pub(super) fn is_current_last_call(&self, jobset: JobSetId, nth: u32) -> bool {
-        let slices = self
-            .job_index(jobset)
-            .and_then(|at| self.jobs[at].slices.as_ref());
+        let slices = self.job_index(jobset).and_then(|at| self.jobs[at].slices.as_ref());
         slices.is_some_and(|slices| slices.last_call == Some(nth))
     }
 
@@ -283,12 +275,7 @@ impl TrainingState {
     }
 
     /// More slices are available than take part.
-    fn plan_regrow(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        accounting: &mut TimeAccounting,
-    ) {
+    fn plan_regrow(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         let spec = &ctx.scenario.training[at];
         let Some(regrow) = spec.elastic.as_ref().map(|elastic| elastic.regrow) else {
             return;
@@ -337,15 +324,9 @@ impl TrainingState {
     }
 
     /// The work of a segment is complete, or the part of it that precedes the addition of slices.
-    pub(super) fn finish_segment(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        accounting: &mut TimeAccounting,
-    ) {
+    pub(super) fn finish_segment(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         let job = &self.jobs[at];
-        let regrows = (job.segment.as_ref())
-            .is_some_and(|stretch| stretch.slice_group.work_before_regrow.is_some());
+        let regrows = (job.segment.as_ref()).is_some_and(|stretch| stretch.slice_group.work_before_regrow.is_some());
         if regrows {
             self.restore_size(ctx, at, accounting)
         } else {
@@ -353,12 +334,7 @@ impl TrainingState {
         }
     }
 
-    fn restore_size(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        accounting: &mut TimeAccounting,
-    ) {
+    fn restore_size(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         let reached = self.end_segment(ctx, at, false, accounting);
         if !self.begin_if_enough(ctx, at, true, accounting) {
             let lost = self.jobs[at].saved_progress.discard_live();

@@ -51,9 +51,7 @@ impl TrainingPace {
     pub fn set_factor(&mut self, from: u64, reason: PaceReason, factor: u64) {
         let at = self.segments.partition_point(|leg| leg.from < from);
         if self.segments.get(at).is_none_or(|leg| leg.from > from) {
-            let before = at
-                .checked_sub(1)
-                .map(|before| self.segments[before].factors);
+            let before = at.checked_sub(1).map(|before| self.segments[before].factors);
             let factors = before.unwrap_or([UNIT_FACTOR; PaceReason::COUNT]);
             self.segments.insert(at, PaceSegment { from, factors });
         }
@@ -69,14 +67,10 @@ impl TrainingPace {
             return (work, excess);
         }
         for (at, leg) in self.segments.iter().enumerate() {
-            let next = self
-                .segments
-                .get(at + 1)
-                .map_or(work, |l| work.min(u128::from(l.from)));
+            let next = self.segments.get(at + 1).map_or(work, |l| work.min(u128::from(l.from)));
             let mut takes = next.saturating_sub(u128::from(leg.from));
             for (reason, factor) in excess.iter_mut().zip(leg.factors) {
-                let slower = takes.saturating_mul(u128::from(factor - UNIT_FACTOR))
-                    / u128::from(UNIT_FACTOR);
+                let slower = takes.saturating_mul(u128::from(factor - UNIT_FACTOR)) / u128::from(UNIT_FACTOR);
                 *reason = slower.saturating_add(*reason);
                 takes = takes.saturating_add(slower);
             }

@@ -3,9 +3,7 @@
 use super::pace::{self, PaceReason, TrainingPace};
 use super::segment::{CheckpointSave, SegmentKind, SegmentPlan};
 use sim_api::spec::{CheckpointSchedule, TrainingJob};
-use sim_base::random::{
-    Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw, normal_quantile,
-};
+use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw, normal_quantile};
 
 /// Time to restore a checkpoint of that kind; zero if no work is done yet.
 pub fn restore_time(spec: &TrainingJob, (from, kind): (u64, usize)) -> &Distribution {
@@ -63,30 +61,16 @@ pub fn plan_from_start(
         substream: 0,
     };
     let mut takes = |purpose, nth, dist: &Distribution| draws.sample(named(purpose, nth), dist).0;
-    let again = spec
-        .elastic
-        .as_ref()
-        .and_then(|e| e.reinitialization.as_ref());
+    let again = spec.elastic.as_ref().and_then(|e| e.reinitialization.as_ref());
     let (initialization, compile) = match again.filter(|_| start.reinitializes) {
-        Some(again) => (
-            takes(StreamPurpose::TrainingReinitialization, nth, again),
-            0,
-        ),
+        Some(again) => (takes(StreamPurpose::TrainingReinitialization, nth, again), 0),
         None => (
-            takes(
-                StreamPurpose::TrainingInitialization,
-                nth,
-                &spec.initialization,
-            ),
+            takes(StreamPurpose::TrainingInitialization, nth, &spec.initialization),
             takes(StreamPurpose::TrainingCompile, nth, &spec.compile),
         ),
     };
     let restore = if start.start_progress == start.newest.0 {
-        takes(
-            StreamPurpose::TrainingRestore,
-            nth,
-            restore_time(spec, start.newest),
-        )
+        takes(StreamPurpose::TrainingRestore, nth, restore_time(spec, start.newest))
     } else {
         0
     };

@@ -111,11 +111,7 @@ impl<G: Copy> SavedProgress<G> {
             lost.push((whole.participants, whole.ns - left));
             if to > from {
                 let ns = left;
-                self.pieces.push(SavedPiece {
-                    end: to,
-                    ns,
-                    ..whole
-                });
+                self.pieces.push(SavedPiece { end: to, ns, ..whole });
             }
         }
         lost

@@ -79,9 +79,7 @@ impl SegmentPlan {
         }
         let elapsed = u128::from(left);
         let done = self.completed_work(elapsed);
-        let stands = self
-            .blocked_at(done)
-            .min(elapsed - self.elapsed_for_work(done));
+        let stands = self.blocked_at(done).min(elapsed - self.elapsed_for_work(done));
         let saving = self.blocked_before(done) + stands;
         spent.done = done as u64;
         spent.saving = saving as u64;
@@ -109,16 +107,12 @@ impl SegmentPlan {
     /// Ends the segment with the next durable checkpoint, or without checkpoints after the current step; `in_steps`
     /// rounds work up to whole steps.
     pub fn end_at_next_checkpoint(&mut self, elapsed: u64, in_steps: impl Fn(u64) -> u64) {
-        let before: u64 = self
-            .startup_phases
-            .iter()
-            .fold(0, |a, b| a.saturating_add(*b));
+        let before: u64 = self.startup_phases.iter().fold(0, |a, b| a.saturating_add(*b));
         let elapsed = u128::from(elapsed.saturating_sub(before));
         let next = match self.kinds().last() {
             Some(kind) => {
                 let n = self.count_due(kind, self.completed_work(elapsed));
-                let begins =
-                    |n: &u128| *n > 0 && self.elapsed_for_work(self.nth_due(kind, *n)) >= elapsed;
+                let begins = |n: &u128| *n > 0 && self.elapsed_for_work(self.nth_due(kind, *n)) >= elapsed;
                 (n..).find(begins).map(|n| self.nth_due(kind, n))
             }
             None => Some(u128::from(in_steps(self.completed_work(elapsed) as u64))),
@@ -147,8 +141,7 @@ impl SegmentPlan {
 
     /// Work in the checkpoints of each kind that have begun when `done` work is completed.
     pub fn begun_checkpoints(&self, done: u64) -> Vec<u64> {
-        let of =
-            |kind: &SegmentKind| self.nth_due(kind, self.count_due(kind, u128::from(done))) as u64;
+        let of = |kind: &SegmentKind| self.nth_due(kind, self.count_due(kind, u128::from(done))) as u64;
         match &self.saving {
             CheckpointSave::Always => vec![done],
             CheckpointSave::Never => vec![0],
@@ -158,8 +151,7 @@ impl SegmentPlan {
 
     /// Computes the work saved by each kind of checkpoint.
     fn compute_saved(&self, elapsed: u128, done: u128, spent: &mut SpentTime) {
-        let over = self.total_duration().is_some_and(|works| elapsed >= works)
-            && !self.skip_final_checkpoint;
+        let over = self.total_duration().is_some_and(|works| elapsed >= works) && !self.skip_final_checkpoint;
         let kinds = self.kinds();
         if kinds.is_empty() {
             let all = matches!(self.saving, CheckpointSave::Always) || over;
@@ -173,24 +165,16 @@ impl SegmentPlan {
         for kind in kinds {
             let complete = |n: u128| {
                 let at = self.nth_due(kind, n);
-                let stands = self
-                    .elapsed_for_work(at)
-                    .saturating_add(self.blocked_at(at));
+                let stands = self.elapsed_for_work(at).saturating_add(self.blocked_at(at));
                 stands.saturating_add(u128::from(kind.commit)) <= elapsed
             };
             let n = last_satisfying(self.count_due(kind, before_end), complete);
             spent.commits += n as u64;
             spent.saved.push(self.nth_due(kind, n) as u64);
         }
-        for (at, kind) in self
-            .forced_checkpoints
-            .iter()
-            .zip(std::iter::repeat(kinds.last()))
-        {
+        for (at, kind) in self.forced_checkpoints.iter().zip(std::iter::repeat(kinds.last())) {
             let (work, commit) = (u128::from(*at), kind.map_or(0, |kind| kind.commit));
-            let ends = self
-                .elapsed_for_work(work)
-                .saturating_add(self.blocked_at(work));
+            let ends = self.elapsed_for_work(work).saturating_add(self.blocked_at(work));
             let complete = ends.saturating_add(u128::from(commit)) <= elapsed;
             if let Some(durable) = spent.saved.last_mut().filter(|_| complete) {
                 *durable = (*durable).max(*at);
@@ -257,10 +241,7 @@ impl SegmentPlan {
     /// Time until the work is complete and saved.
     fn total_duration(&self) -> Option<u128> {
         let work = u128::from(self.work?);
-        Some(
-            self.elapsed_for_work(work)
-                .saturating_add(self.blocked_at(work)),
-        )
+        Some(self.elapsed_for_work(work).saturating_add(self.blocked_at(work)))
     }
 
     /// The largest amount of work completed after `elapsed`.
@@ -278,8 +259,7 @@ impl SegmentPlan {
         let mut low = 0;
         let mut round = 0;
         while high - low > 1 {
-            let narrow = |guess: u128, (low, high): (u128, u128)| match guess > low && guess < high
-            {
+            let narrow = |guess: u128, (low, high): (u128, u128)| match guess > low && guess < high {
                 true if self.elapsed_for_work(guess) <= elapsed => (guess, high),
                 true => (low, guess),
                 false => (low, high),
@@ -317,9 +297,7 @@ impl SegmentPlan {
 
     /// Elapsed time when `work` is completed.
     fn elapsed_for_work(&self, work: u128) -> u128 {
-        self.pace
-            .duration(work)
-            .saturating_add(self.blocked_before(work))
+        self.pace.duration(work).saturating_add(self.blocked_before(work))
     }
 
     /// Time blocked on checkpoints before `work` units of progress.
@@ -328,9 +306,7 @@ impl SegmentPlan {
             let every = self.checkpoint_interval(kind);
             let n = self.count_due(kind, work.saturating_sub(1));
             let blocking = n.saturating_mul(u128::from(kind.blocking));
-            let waits = n
-                .saturating_sub(1)
-                .saturating_mul(self.commit_wait(kind, 1, every));
+            let waits = n.saturating_sub(1).saturating_mul(self.commit_wait(kind, 1, every));
             blocking.saturating_add(waits)
         };
         let due = self.kinds().iter().map(of).fold(0, u128::saturating_add);
@@ -362,10 +338,7 @@ impl SegmentPlan {
                 0
             }
         };
-        let also = self
-            .forced_checkpoints
-            .iter()
-            .any(|at| u128::from(*at) == work);
+        let also = self.forced_checkpoints.iter().any(|at| u128::from(*at) == work);
         let due: u128 = self.kinds().iter().map(of).sum();
         due + if also { self.blocking_time() } else { 0 }
     }
@@ -400,11 +373,7 @@ fn last_satisfying(most: u128, holds: impl Fn(u128) -> bool) -> u128 {
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle
-        } else {
-            high = middle
-        }
+        if holds(middle) { low = middle } else { high = middle }
     }
     low
 }

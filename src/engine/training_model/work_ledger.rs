@@ -116,12 +116,7 @@ impl WorkLedger {
 
     /// Records a segment. Returns the time that belongs to other categories than Productive, and the remaining
     /// productive time.
-    pub fn end_segment(
-        &mut self,
-        now: SimTime,
-        spent: &SpentTime,
-        end: &SegmentEnd,
-    ) -> BookedSegment {
+    pub fn end_segment(&mut self, now: SimTime, spent: &SpentTime, end: &SegmentEnd) -> BookedSegment {
         let (lost, excess) = if end.interrupted {
             (spent.stepping - spent.saved_stepping, spent.saved_excess)
         } else {
@@ -154,8 +149,7 @@ impl WorkLedger {
         }
         let productive = spent.stepping - lost - excess.iter().sum::<u64>();
         self.add_time(TrainingPhase::Productive, productive);
-        let all: u64 =
-            spent.startup_phases.iter().sum::<u64>() + spent.stepping + spent.saving + end.hang;
+        let all: u64 = spent.startup_phases.iter().sum::<u64>() + spent.stepping + spent.saving + end.hang;
         assert_eq!(all, now.since(before).0, "a stretch closes");
         self.segments.push(SegmentOutcome {
             start: before,
@@ -223,11 +217,7 @@ impl WorkLedger {
             last.suspended = last.suspended + idle;
         }
         let all: u64 = spent.iter().sum();
-        assert_eq!(
-            all,
-            end.since(submitted).0,
-            "the time of a training job closes"
-        );
+        assert_eq!(all, end.since(submitted).0, "the time of a training job closes");
         let holding = self.held_since.map_or(0, |since| end.since(since).0);
         TrainingOutcome {
             held_ns: self.held + holding,

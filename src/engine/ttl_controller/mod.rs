@@ -24,12 +24,8 @@ impl TtlController {
 
     pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
         match event {
-            SimulationEvent::JobTtlExpired { job, incarnation } => {
-                handle_expiry(ctx, job, incarnation)
-            }
-            SimulationEvent::JobTtlDeletion { job, incarnation } => {
-                delete_expired(ctx, job, incarnation)
-            }
+            SimulationEvent::JobTtlExpired { job, incarnation } => handle_expiry(ctx, job, incarnation),
+            SimulationEvent::JobTtlDeletion { job, incarnation } => delete_expired(ctx, job, incarnation),
             other => unreachable!("not an event of the TTL controller: {other:?}"),
         }
     }
@@ -87,14 +83,8 @@ fn handle_expiry(ctx: &mut EngineContext<'_>, job: JobId, incarnation: u32) {
     let get = RequestEntry::new(Call::TtlJobGet, about, incarnation);
     let seen = ctx.request_at_mark(ctx.mark(), get);
     ctx.record_response_at(Call::TtlJobGet, RequestAnswer::Success, seen.at);
-    let answered = ctx.request_at_mark(
-        seen,
-        RequestEntry::new(Call::TtlJobDelete, about, incarnation),
-    );
-    ctx.schedule(
-        answered,
-        SimulationEvent::JobTtlDeletion { job, incarnation },
-    );
+    let answered = ctx.request_at_mark(seen, RequestEntry::new(Call::TtlJobDelete, about, incarnation));
+    ctx.schedule(answered, SimulationEvent::JobTtlDeletion { job, incarnation });
 }
 
 fn delete_expired(ctx: &mut EngineContext<'_>, job: JobId, incarnation: u32) {
@@ -128,10 +118,7 @@ mod tests {
         let mut controller = TtlController::default();
         let job = JobId(3);
         assert!(controller.start_timer(job, 1));
-        assert!(
-            !controller.start_timer(job, 1),
-            "a later status of the same object"
-        );
+        assert!(!controller.start_timer(job, 1), "a later status of the same object");
         assert!(controller.start_timer(job, 2), "the next object");
         assert!(controller.start_timer(JobId(0), 1), "another Job");
         controller.reset();

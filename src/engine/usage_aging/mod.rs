@@ -56,14 +56,9 @@ impl UsageAging {
         *self = UsageAging::default();
         for (i, clock) in (0..).zip(&ctx.scenario.clocks) {
             match &clock.entity {
-                UsedFields::Pod(name) => {
-                    self.clocks_by_pod.entry(name.clone()).or_default().push(i)
-                }
+                UsedFields::Pod(name) => self.clocks_by_pod.entry(name.clone()).or_default().push(i),
                 UsedFields::Nodes(names) => {
-                    for node in names
-                        .iter()
-                        .filter_map(|name| ctx.store.nodes.find_by_name(name))
-                    {
+                    for node in names.iter().filter_map(|name| ctx.store.nodes.find_by_name(name)) {
                         self.clocks_by_node.entry(node).or_default().push(i);
                     }
                 }
@@ -130,29 +125,19 @@ impl UsageAging {
 
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
-            ChangeKind::Pod(pod, PodChange::Bound) => {
-                self.set_in_use(ctx, pod, ExposureSpec::Assigned, true)
-            }
+            ChangeKind::Pod(pod, PodChange::Bound) => self.set_in_use(ctx, pod, ExposureSpec::Assigned, true),
             ChangeKind::Pod(pod, PodChange::Finished | PodChange::Gone) => {
                 self.set_in_use(ctx, pod, ExposureSpec::Running, false);
                 self.set_in_use(ctx, pod, ExposureSpec::Assigned, false);
             }
             ChangeKind::Process { pod, up } => self.set_in_use(ctx, pod, ExposureSpec::Running, up),
-            ChangeKind::ContainersStopped(pod) => {
-                self.set_in_use(ctx, pod, ExposureSpec::Running, false)
-            }
+            ChangeKind::ContainersStopped(pod) => self.set_in_use(ctx, pod, ExposureSpec::Running, false),
             _ => {}
         }
     }
 
     /// A pod starts or stops to use its entities, in the sense of `exposure`.
-    fn set_in_use(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        exposure: ExposureSpec,
-        on: bool,
-    ) {
+    fn set_in_use(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exposure: ExposureSpec, on: bool) {
         if self.pods.len() <= pod.ix() {
             let nobody = AgingPod {
                 node: NodeId::NONE,
@@ -172,16 +157,10 @@ impl UsageAging {
         if on {
             row.node = ctx.store.pods.node[pod.ix()];
         }
-        let mut clocks = self
-            .clocks_by_node
-            .get(&row.node)
-            .cloned()
-            .unwrap_or_default();
+        let mut clocks = self.clocks_by_node.get(&row.node).cloned().unwrap_or_default();
         if !self.clocks_by_pod.is_empty() {
             let (job, index) = (ctx.store.pods.job[pod.ix()], ctx.store.pods.index[pod.ix()]);
-            let own = self
-                .clocks_by_pod
-                .get(&ctx.store.names.pod_base_name(job, index));
+            let own = self.clocks_by_pod.get(&ctx.store.names.pod_base_name(job, index));
             clocks.extend(own.into_iter().flatten());
         }
         for clock in clocks {
@@ -263,8 +242,7 @@ impl UsageAging {
                 continue;
             }
             use FaultAction::{NewNode, ReturnNode, UncordonNode};
-            self.repairs_later |=
-                matches!(next.action, ReturnNode(_) | NewNode(_) | UncordonNode(_));
+            self.repairs_later |= matches!(next.action, ReturnNode(_) | NewNode(_) | UncordonNode(_));
         }
         over
     }

@@ -108,10 +108,7 @@ impl PodWebhook {
         if self.leader_entry(ctx, pod).is_none() {
             return;
         }
-        let (node, scheduled) = (
-            ctx.store.pods.node[pod.ix()],
-            self.cache_update_time(ctx, pod),
-        );
+        let (node, scheduled) = (ctx.store.pods.node[pod.ix()], self.cache_update_time(ctx, pod));
         if let Some(leader) = self.leader_entry(ctx, pod) {
             assert!(!leader.node.is_some(), "a leader is bound once");
             (leader.node, leader.scheduled) = (node, scheduled);
@@ -189,11 +186,7 @@ impl PodWebhook {
             let names = &ctx.store.names;
             names.pod(leader.job, 0, leader.pod, leader.incarnation)
         };
-        let leaders = self
-            .leaders
-            .get(j.name_number as usize)
-            .into_iter()
-            .flatten();
+        let leaders = self.leaders.get(j.name_number as usize).into_iter().flatten();
         let mut live = leaders.filter(|l| l.is_live(called));
         let (first, others) = (live.next(), live.count());
         let orphan;
@@ -234,11 +227,7 @@ impl PodWebhook {
         if !store.is_indexed(job) {
             return CreationBlocker::NoIndexes;
         }
-        let leaders = self
-            .leaders
-            .get(j.name_number as usize)
-            .into_iter()
-            .flatten();
+        let leaders = self.leaders.get(j.name_number as usize).into_iter().flatten();
         let live = || leaders.clone().filter(|l| l.is_live(ctx.now));
         let Some(own) = live().find(|l| l.job == job) else {
             return CreationBlocker::LeaderEnded;

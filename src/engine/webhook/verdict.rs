@@ -40,20 +40,13 @@ const UID_PLACEHOLDER: &str = "<uid>";
 
 /// The mutating webhook adds the leader's domain to the node selector, if known; the validating one rejects pods
 /// without it. Rejections use the API server's messages.
-pub fn verdict(
-    follower: &FollowerPod<'_>,
-    leader: WebhookInput<'_>,
-) -> Result<DomainId, PodWebhookError> {
+pub fn verdict(follower: &FollowerPod<'_>, leader: WebhookInput<'_>) -> Result<DomainId, PodWebhookError> {
     let denied = match leader {
-        WebhookInput::Scheduled { node, exists, .. } if !exists => {
-            PodDenial::LeaderNodeMissing(node)
-        }
+        WebhookInput::Scheduled { node, exists, .. } if !exists => PodDenial::LeaderNodeMissing(node),
         WebhookInput::Scheduled { domain, .. } if domain.is_some() => return Ok(domain),
         WebhookInput::Scheduled { .. } => PodDenial::TopologyLabelMissing(follower.key),
         _ if follower.selector.is_empty() => PodDenial::NodeSelectorMissing,
-        _ if !follower.selector.contains_key(follower.key) => {
-            PodDenial::TopologyKeyNotSelected(follower.key)
-        }
+        _ if !follower.selector.contains_key(follower.key) => PodDenial::TopologyKeyNotSelected(follower.key),
         WebhookInput::Leaders(found) => {
             let leader = format!("{}-0", follower.job);
             return Err(PodDenial::LeaderCount(&leader, found).into());

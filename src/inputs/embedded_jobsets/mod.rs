@@ -67,12 +67,7 @@ pub fn find(texts: &[SourceText], beside: &[SourceText]) -> EmbeddedJobSet {
         // Invalid YAML is reported later by the reader of the text.
         let documents = unlisted(yaml::parse(source).unwrap_or_default());
         objects.extend(documents.into_iter().map(|node| {
-            let word = |key: &str| {
-                node.get(key)
-                    .and_then(YamlNode::as_str)
-                    .unwrap_or("")
-                    .to_owned()
-            };
+            let word = |key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("").to_owned();
             let (kind, version) = (word("kind"), word("apiVersion"));
             EmbeddedObject {
                 text,

@@ -64,9 +64,7 @@ pub fn put(object: &mut Value, list: &str, key: &str, items: &[Value]) {
     let Some(fields) = object.as_object_mut() else {
         return;
     };
-    let entry = fields
-        .entry(list)
-        .or_insert_with(|| Value::Array(Vec::new()));
+    let entry = fields.entry(list).or_insert_with(|| Value::Array(Vec::new()));
     if let Value::Array(old) = entry {
         for item in items {
             upsert(old, item, key, |old, item| *old = item.clone());

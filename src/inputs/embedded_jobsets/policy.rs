@@ -152,10 +152,7 @@ fn mpi_files(plan: &mut RenderPlan<'_>) {
     const LAUNCHER: &str = "launcher";
     // `/root/.ssh` is the default of Trainer's API (MPIMLPolicySource.sshAuthMountPath).
     let path = plan.policy.pointer("/mpi/sshAuthMountPath");
-    let path = path
-        .and_then(Value::as_str)
-        .unwrap_or("/root/.ssh")
-        .to_owned();
+    let path = path.and_then(Value::as_str).unwrap_or("/root/.ssh").to_owned();
     let given = plan.trainer.get("numProcPerNode").and_then(Value::as_i64);
     let default = plan.policy.pointer("/mpi/numProcPerNode");
     let each = match (given, default.and_then(Value::as_i64).unwrap_or(1)) {

@@ -13,10 +13,7 @@ pub const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
 /// Name of the training container, and often of the replicatedJob that contains it.
 pub const NODE: &str = "node";
 /// Ancestor labels of the initializer Jobs, each with the field of `initializer` that configures the Job.
-pub const INITIALIZERS: [(&str, &str); 2] = [
-    ("dataset-initializer", "dataset"),
-    ("model-initializer", "model"),
-];
+pub const INITIALIZERS: [(&str, &str); 2] = [("dataset-initializer", "dataset"), ("model-initializer", "model")];
 
 /// A JobSet under construction from a TrainJob and its runtime.
 pub struct RenderPlan<'t> {
@@ -67,8 +64,7 @@ pub fn jobset(train_job: &Value, runtime: &Value) -> Value {
     plan.pod_group(runtime);
     let suspend = train_job.pointer("/spec/suspend").and_then(Value::as_bool);
     plan.spec["suspend"] = json!(suspend.unwrap_or(false));
-    let mut head =
-        json!({"name": name, "namespace": text("/metadata/namespace").unwrap_or("default")});
+    let mut head = json!({"name": name, "namespace": text("/metadata/namespace").unwrap_or("default")});
     for list in ["labels", "annotations"] {
         if let Some(values) = metadata
             .get(list)
@@ -87,10 +83,7 @@ fn patches(train_job: &Value, metadata: &mut Value, spec: &mut Value) {
         let items = train_job.pointer(path).and_then(Value::as_array);
         items.into_iter().flatten()
     };
-    for (list, path) in [
-        ("labels", "/spec/labels"),
-        ("annotations", "/spec/annotations"),
-    ] {
+    for (list, path) in [("labels", "/spec/labels"), ("annotations", "/spec/annotations")] {
         if let Some(values) = train_job.pointer(path) {
             let mut patch = Map::new();
             patch.insert(list.to_owned(), values.clone());
@@ -110,11 +103,7 @@ fn patches(train_job: &Value, metadata: &mut Value, spec: &mut Value) {
     }
     for patch in items("/spec/podTemplateOverrides") {
         let targets = patch.get("targetJobs").and_then(Value::as_array);
-        let targets: Vec<&Value> = targets
-            .into_iter()
-            .flatten()
-            .filter_map(|t| t.get("name"))
-            .collect();
+        let targets: Vec<&Value> = targets.into_iter().flatten().filter_map(|t| t.get("name")).collect();
         let jobs = spec.get_mut("replicatedJobs").and_then(Value::as_array_mut);
         for job in jobs.into_iter().flatten() {
             let meant = job.get("name").is_some_and(|name| targets.contains(&name));
@@ -142,26 +131,19 @@ impl RenderPlan<'_> {
     }
 
     fn jobs_mut(&mut self) -> &mut [Value] {
-        let jobs = self
-            .spec
-            .get_mut("replicatedJobs")
-            .and_then(Value::as_array_mut);
+        let jobs = self.spec.get_mut("replicatedJobs").and_then(Value::as_array_mut);
         jobs.map_or(&mut [], Vec::as_mut_slice)
     }
 
     fn trainer_at(&self) -> Option<usize> {
-        self.jobs()
-            .iter()
-            .position(|job| ancestor(job) == "trainer")
+        self.jobs().iter().position(|job| ancestor(job) == "trainer")
     }
 
     /// Counts the pods of each replicatedJob. The trainer's count comes from the mlPolicy, all others from the
     /// template.
     fn count_pods(&mut self) {
         let counts = self.jobs().iter().map(|job| {
-            let written = job
-                .pointer("/template/spec/parallelism")
-                .and_then(Value::as_i64);
+            let written = job.pointer("/template/spec/parallelism").and_then(Value::as_i64);
             let nodes = self.policy.get("numNodes").and_then(Value::as_i64);
             let of_policy = ancestor(job) == "trainer" && !self.policy.is_null();
             if of_policy {
@@ -226,13 +208,11 @@ impl RenderPlan<'_> {
         if let Some(asked) = self.trainer.get("resourcesPerNode") {
             return asked.clone();
         }
-        let trains =
-            |job: &&Value| job.get("name").is_some_and(|n| n == NODE) || ancestor(job) == "trainer";
+        let trains = |job: &&Value| job.get("name").is_some_and(|n| n == NODE) || ancestor(job) == "trainer";
         let pods = self.jobs().iter().filter(trains);
         let lists = pods.filter_map(|job| job.pointer("/template/spec/template/spec/containers"));
         let mut all = lists.filter_map(Value::as_array).flatten();
-        let node =
-            all.find(|c| c.get("name").is_some_and(|n| n == NODE) && c.get("resources").is_some());
+        let node = all.find(|c| c.get("name").is_some_and(|n| n == NODE) && c.get("resources").is_some());
         node.map_or(Value::Null, |c| c["resources"].clone())
     }
 
@@ -279,10 +259,7 @@ impl RenderPlan<'_> {
     fn parallelism(&mut self) {
         let counts = self.counts.clone();
         for (job, count) in self.jobs_mut().iter_mut().zip(counts) {
-            if let Some(spec) = job
-                .pointer_mut("/template/spec")
-                .filter(|spec| spec.is_object())
-            {
+            if let Some(spec) = job.pointer_mut("/template/spec").filter(|spec| spec.is_object()) {
                 spec["parallelism"] = json!(count);
                 spec["completions"] = json!(count);
             }
@@ -292,11 +269,7 @@ impl RenderPlan<'_> {
     fn initializers(&mut self, train_job: &Value) {
         for (step, member) in INITIALIZERS {
             let asked = train_job.pointer(&format!("/spec/initializer/{member}"));
-            for job in self
-                .jobs_mut()
-                .iter_mut()
-                .filter(|job| ancestor(job) == step)
-            {
+            for job in self.jobs_mut().iter_mut().filter(|job| ancestor(job) == step) {
                 job["replicas"] = json!(1);
                 let pod = job.pointer_mut("/template/spec/template/spec");
                 let container = pod.and_then(|pod| named(pod, "containers", step));
@@ -386,6 +359,5 @@ pub fn has_container(pod: &Value, list: &str, name: &str) -> bool {
 
 fn named<'p>(pod: &'p mut Value, list: &str, name: &str) -> Option<&'p mut Value> {
     let all = pod.get_mut(list).and_then(Value::as_array_mut)?;
-    all.iter_mut()
-        .find(|c| c.get("name").is_some_and(|n| n == name))
+    all.iter_mut().find(|c| c.get("name").is_some_and(|n| n == name))
 }

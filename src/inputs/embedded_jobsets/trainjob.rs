@@ -43,13 +43,7 @@ pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], found: &m
         let mut of_runtime = DiagnosticReport::new(runtime.source, &none);
         let root = YamlPath::ROOT.key("TrainingRuntime");
         let shape = FieldType::Object(&RUNTIME);
-        check(
-            &runtime.node,
-            &shape,
-            &root,
-            &mut of_runtime,
-            &mut unmodelled,
-        );
+        check(&runtime.node, &shape, &root, &mut of_runtime, &mut unmodelled);
         let clean = of_runtime.is_clean();
         report.found.extend(of_runtime.found);
         if clean {
@@ -62,18 +56,16 @@ pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], found: &m
             found.texts.push((object.text, SourceText { file, text }));
             found.used.extend([object.called(), runtime.called()]);
             if is_torchtune(object, runtime) {
-                let field = "TrainJob.spec.trainer.command (torchtune: recipe, configuration and rendezvous are not added)";
+                let field =
+                    "TrainJob.spec.trainer.command (torchtune: recipe, configuration and rendezvous are not added)";
                 unmodelled.insert(field.to_owned(), 1);
             }
         }
     }
     let line = object.node.at.line;
-    found.errors.extend(
-        report
-            .found
-            .into_iter()
-            .map(|error| (object.text, line, error)),
-    );
+    found
+        .errors
+        .extend(report.found.into_iter().map(|error| (object.text, line, error)));
     let fields = unmodelled.into_keys().map(|field| (object.text, field));
     found.unmodelled.extend(fields);
 }
@@ -115,16 +107,11 @@ fn runtime<'o>(
     }
     let name = word("name", "");
     let home = |node: &YamlNode| -> String {
-        let namespace = node
-            .at_path(&["metadata", "namespace"])
-            .and_then(YamlNode::as_str);
+        let namespace = node.at_path(&["metadata", "namespace"]).and_then(YamlNode::as_str);
         namespace.unwrap_or("default").to_owned()
     };
     let here = home(&object.node);
-    let of_kind = || {
-        all.iter()
-            .filter(|o| o.version.starts_with(GROUP) && o.kind == kind)
-    };
+    let of_kind = || all.iter().filter(|o| o.version.starts_with(GROUP) && o.kind == kind);
     let reached = |o: &&EmbeddedObject<'_>| kind == RUNTIMES[0] || home(&o.node) == here;
     let found = of_kind().filter(reached).find(|o| o.name() == name);
     if found.is_none() {
@@ -145,11 +132,7 @@ fn runtime<'o>(
 }
 
 /// Reports what Trainer's webhooks would refuse, and features that are not rendered.
-fn refuse(
-    object: &EmbeddedObject<'_>,
-    runtime: &EmbeddedObject<'_>,
-    report: &mut DiagnosticReport,
-) {
+fn refuse(object: &EmbeddedObject<'_>, runtime: &EmbeddedObject<'_>, report: &mut DiagnosticReport) {
     let (job, template) = (object.node.to_json(), runtime.node.to_json());
     let mut at = |path: &str, message: String| {
         let place = locate(&object.node, path).map_or(object.node.at, |found| found.key);
@@ -172,18 +155,14 @@ fn refuse(
     if !label || name.ends_with('-') || name.len() > 63 {
         at(
             "metadata.name",
-            "metadata.name must match RFC 1035 DNS label format, of at most 63 characters"
-                .to_owned(),
+            "metadata.name must match RFC 1035 DNS label format, of at most 63 characters".to_owned(),
         );
     }
     let policy = &template["spec"]["mlPolicy"];
     if policy.get("flux").is_some_and(|flux| !flux.is_null()) {
         at(
             "spec.runtimeRef.name",
-            format!(
-                "{} has mlPolicy.flux, which is not supported",
-                runtime.called()
-            ),
+            format!("{} has mlPolicy.flux, which is not supported", runtime.called()),
         );
     }
     let sources = ["torch", "mpi", "jax", "xgboost", "flux"];
@@ -214,25 +193,18 @@ fn job_named<'t>(template: &'t Value, name: &str) -> Option<&'t Value> {
 /// Checks that each configured dataset or model has an initializer Job and container in the runtime.
 fn initializers(job: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
     for (step, member) in INITIALIZERS {
-        if job
-            .pointer(&format!("/spec/initializer/{member}"))
-            .is_none()
-        {
+        if job.pointer(&format!("/spec/initializer/{member}")).is_none() {
             continue;
         }
         let path = format!("spec.initializer.{member}");
         let Some(found) = job_named(template, step) else {
             tell(
                 &path,
-                format!(
-                    "must have {step} job when trainJob is configured with input {member}Config"
-                ),
+                format!("must have {step} job when trainJob is configured with input {member}Config"),
             );
             continue;
         };
-        let pod = found
-            .pointer("/template/spec/template/spec")
-            .unwrap_or(&Value::Null);
+        let pod = found.pointer("/template/spec/template/spec").unwrap_or(&Value::Null);
         if !has_container(pod, "containers", step) && !has_container(pod, "initContainers", step) {
             tell(
                 &path,
@@ -242,19 +214,11 @@ fn initializers(job: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
         }
         let containers = pod.get("containers").and_then(Value::as_array);
         let container = containers.into_iter().flatten().find(|c| c["name"] == step);
-        let mounts = container
-            .and_then(|c| c.get("volumeMounts"))
-            .and_then(Value::as_array);
-        if !mounts
-            .into_iter()
-            .flatten()
-            .any(|mount| mount["name"] == "initializer")
-        {
+        let mounts = container.and_then(|c| c.get("volumeMounts")).and_then(Value::as_array);
+        if !mounts.into_iter().flatten().any(|mount| mount["name"] == "initializer") {
             tell(
                 &path,
-                format!(
-                    "must have volumeMount with name - initializer in container {step} of the {step} job"
-                ),
+                format!("must have volumeMount with name - initializer in container {step} of the {step} job"),
             );
         }
     }
@@ -283,20 +247,16 @@ fn reserved(job: &Value, policy: &Value, tell: &mut NoticeSink<'_>) {
 
 /// Checks that the containers targeted by envInjection exist in the runtime.
 fn injections(policy: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
-    let targets = policy
-        .pointer("/torch/envInjection/targets")
-        .and_then(Value::as_array);
+    let targets = policy.pointer("/torch/envInjection/targets").and_then(Value::as_array);
     for target in targets.into_iter().flatten() {
         let job = target["jobName"].as_str().unwrap_or("");
-        let pod =
-            job_named(template, job).and_then(|job| job.pointer("/template/spec/template/spec"));
+        let pod = job_named(template, job).and_then(|job| job.pointer("/template/spec/template/spec"));
         let names = target["containerNames"].as_array();
         for name in names.into_iter().flatten().filter_map(Value::as_str) {
             let has = |list: &&str| pod.is_some_and(|pod| has_container(pod, list, name));
             if !["containers", "initContainers"].iter().any(has) {
-                let message = format!(
-                    "envInjection target podSet {job:?} container {name:?} not found in runtime template"
-                );
+                let message =
+                    format!("envInjection target podSet {job:?} container {name:?} not found in runtime template");
                 tell("spec.runtimeRef.name", message);
             }
         }
@@ -307,12 +267,7 @@ fn injections(policy: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
 /// Trainer configures itself.
 fn targets(job: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
     const WRITTEN: [&str; 3] = ["dataset-initializer", "model-initializer", NODE];
-    let list = |path: &str| {
-        job.pointer(path)
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default()
-    };
+    let list = |path: &str| job.pointer(path).and_then(Value::as_array).cloned().unwrap_or_default();
     let mut pods = Vec::new();
     for (i, patch) in list("/spec/runtimePatches").iter().enumerate() {
         let path = format!("spec.runtimePatches[{i}]");
@@ -326,11 +281,7 @@ fn targets(job: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
         let path = format!("spec.podTemplateOverrides[{i}]");
         let of = patch.get("targetJobs").and_then(Value::as_array);
         for target in of.into_iter().flatten() {
-            pods.push((
-                path.clone(),
-                target["name"].clone(),
-                patch.get("spec").cloned(),
-            ));
+            pods.push((path.clone(), target["name"].clone(), patch.get("spec").cloned()));
         }
     }
     for (path, name, pod) in pods {
@@ -338,45 +289,25 @@ fn targets(job: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
         let Some(found) = job_named(template, name) else {
             tell(
                 &path,
-                format!(
-                    "must not have replicated job that doesn't exist in the runtime job template: {name:?}"
-                ),
+                format!("must not have replicated job that doesn't exist in the runtime job template: {name:?}"),
             );
             continue;
         };
         let (pod, null) = (pod.unwrap_or_default(), Value::Null);
-        let known = found
-            .pointer("/template/spec/template/spec")
-            .unwrap_or(&null);
-        for (kind, word) in [
-            ("initContainers", "initContainer"),
-            ("containers", "container"),
-        ] {
-            for container in pod
-                .get(kind)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
+        let known = found.pointer("/template/spec/template/spec").unwrap_or(&null);
+        for (kind, word) in [("initContainers", "initContainer"), ("containers", "container")] {
+            for container in pod.get(kind).and_then(Value::as_array).into_iter().flatten() {
                 let called = container["name"].as_str().unwrap_or("");
                 let both = ["containers", "initContainers"];
                 if !both.iter().any(|list| has_container(known, list, called)) {
                     tell(
                         &path,
-                        format!(
-                            "must not have {word} that doesn't exist in the runtime job {name}: {called:?}"
-                        ),
+                        format!("must not have {word} that doesn't exist in the runtime job {name}: {called:?}"),
                     );
-                } else if kind == "containers"
-                    && WRITTEN.contains(&called)
-                    && container.get("env").is_some()
-                {
+                } else if kind == "containers" && WRITTEN.contains(&called) && container.get("env").is_some() {
                     tell(
                         &path,
-                        format!(
-                            "must not have envs for the {} containers",
-                            WRITTEN.join(", ")
-                        ),
+                        format!("must not have envs for the {} containers", WRITTEN.join(", ")),
                     );
                 }
             }

@@ -26,19 +26,12 @@ impl<'t> NamedTrace<'t> {
     }
 
     /// Returns the faults that the trace of a process lists; `None` if the process has no trace.
-    pub fn node_trace(
-        &mut self,
-        process: &YamlNode,
-        report: &mut DiagnosticReport,
-    ) -> Option<Arc<[FleetFault]>> {
+    pub fn node_trace(&mut self, process: &YamlNode, report: &mut DiagnosticReport) -> Option<Arc<[FleetFault]>> {
         let place = traces::file_of(process)?;
         let trace = self.traces.get(place.as_str()?)?;
         let rows = trace.of_kinds(process.at_path(&["trace", "kinds"]).map(YamlNode::items));
         if rows.is_empty() {
-            let message = format!(
-                "the trace {:?} contains no matching fault",
-                trace.source.file
-            );
+            let message = format!("the trace {:?} contains no matching fault", trace.source.file);
             report.error(place.at, message);
         }
         let repaired = crate::read::boolean(process, "needsRepair") != Some(false);
@@ -55,8 +48,7 @@ impl<'t> NamedTrace<'t> {
                     self.most
                 )
             } else if row.lasts.is_some() && !repaired {
-                "a duration is not allowed with needsRepair: false, because no node goes to repair"
-                    .to_owned()
+                "a duration is not allowed with needsRepair: false, because no node goes to repair".to_owned()
             } else {
                 all.push(FleetFault {
                     at: row.at,

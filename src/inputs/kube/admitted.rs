@@ -50,10 +50,7 @@ pub fn stored(node: &YamlNode, kind: ObjectKind, report: &mut DiagnosticReport) 
 /// Returns the object as kubectl posts it, with the default namespace filled in.
 pub fn posted(node: &YamlNode, kind: ObjectKind) -> Value {
     let mut object = node.to_json();
-    if kind.is_namespaced()
-        && object["metadata"].is_object()
-        && object["metadata"]["namespace"].is_null()
-    {
+    if kind.is_namespaced() && object["metadata"].is_object() && object["metadata"]["namespace"].is_null() {
         object["metadata"]["namespace"] = json!(DEFAULT_NAMESPACE);
     }
     object

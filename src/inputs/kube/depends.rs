@@ -18,13 +18,8 @@ pub fn name_circle(jobset: &JobSet, node: &YamlNode, errors: &mut [Diagnostic]) 
     let jobs = &jobset.spec.replicated_jobs;
     let mut names: Vec<&str> = circle.iter().map(|i| jobs[*i].name.as_str()).collect();
     names.push(names[0]);
-    let words = format!(
-        "these replicatedJobs form a dependency cycle: {}",
-        names.join(" -> ")
-    );
-    let nodes = node
-        .get("spec")
-        .map_or(&[][..], |s| read::list(s, "replicatedJobs"));
+    let words = format!("these replicatedJobs form a dependency cycle: {}", names.join(" -> "));
+    let nodes = node.get("spec").map_or(&[][..], |s| read::list(s, "replicatedJobs"));
     let members = circle.iter().filter_map(|i| nodes.get(*i));
     for name in members
         .flat_map(|n| read::list(n, "dependsOn"))
@@ -57,10 +52,7 @@ fn circle(jobset: &JobSet) -> Option<Vec<usize>> {
     let mut walk = vec![start];
     loop {
         let last = walk[walk.len() - 1];
-        let mut next: Vec<NodeIndex> = graph
-            .neighbors(last)
-            .filter(|n| component.contains(n))
-            .collect();
+        let mut next: Vec<NodeIndex> = graph.neighbors(last).filter(|n| component.contains(n)).collect();
         next.retain(|n| *n != last);
         next.sort();
         let step = *next.first()?;

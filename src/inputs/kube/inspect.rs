@@ -46,10 +46,7 @@ pub fn inspect(source: SourceText) -> Result<InspectedManifest, Diagnostics> {
     let mut report = DiagnosticReport::new(&source, &none);
     let mut jobsets = 0;
     let documents = unlisted(documents);
-    let nested: Vec<YamlNode> = documents
-        .iter()
-        .flat_map(embedded_jobsets::nested)
-        .collect();
+    let nested: Vec<YamlNode> = documents.iter().flat_map(embedded_jobsets::nested).collect();
     for node in documents.into_iter().chain(nested) {
         if jobsets == JOBSETS_MAX {
             too_many_jobsets(&node, &mut report);

@@ -4,8 +4,8 @@ use super::pod;
 use crate::read;
 use crate::text::node::YamlNode;
 use sim_api::spec::{
-    CompletionMode, JobSpec, JobSuccessRule, OnExitCodes, PodConditionPattern,
-    PodFailurePolicyAction, PodFailurePolicyRule, PodReplacementPolicy,
+    CompletionMode, JobSpec, JobSuccessRule, OnExitCodes, PodConditionPattern, PodFailurePolicyAction,
+    PodFailurePolicyRule, PodReplacementPolicy,
 };
 
 pub fn spec(node: &YamlNode) -> JobSpec {

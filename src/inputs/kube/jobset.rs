@@ -5,9 +5,9 @@ use crate::read;
 use crate::text::node::YamlNode;
 use sim_api::admission::generated_name;
 use sim_api::spec::{
-    ConditionOperator, CoordinatorSpec, DependsOn, DependsOnStatus, FailurePolicy,
-    FailurePolicyAction, FailurePolicyRule, JobSet, JobSetSpec, NetworkSpec, ReplicatedJob,
-    RestartStrategy, StartupPolicyOrder, SuccessPolicy,
+    ConditionOperator, CoordinatorSpec, DependsOn, DependsOnStatus, FailurePolicy, FailurePolicyAction,
+    FailurePolicyRule, JobSet, JobSetSpec, NetworkSpec, ReplicatedJob, RestartStrategy, StartupPolicyOrder,
+    SuccessPolicy,
 };
 
 /// Interpretation of an absent policy.
@@ -25,11 +25,7 @@ pub fn convert(node: &YamlNode) -> JobSet {
     let name = written("name").filter(|name| !name.is_empty());
     let name = name.map(str::to_owned);
     JobSet {
-        name: name.unwrap_or_else(|| {
-            written("generateName")
-                .map(generated_name)
-                .unwrap_or_default()
-        }),
+        name: name.unwrap_or_else(|| written("generateName").map(generated_name).unwrap_or_default()),
         ..of_tree(node, MissingField::Defaulted)
     }
 }
@@ -55,10 +51,7 @@ fn of_tree(node: &YamlNode, absent: MissingField) -> JobSet {
 
 fn spec(node: &YamlNode, absent: MissingField) -> JobSetSpec {
     JobSetSpec {
-        replicated_jobs: read::list(node, "replicatedJobs")
-            .iter()
-            .map(replicated_job)
-            .collect(),
+        replicated_jobs: read::list(node, "replicatedJobs").iter().map(replicated_job).collect(),
         network: match node.get("network") {
             None if absent == MissingField::Removed => NetworkSpec::default(),
             node => network(node),
@@ -93,14 +86,8 @@ fn replicated_job(node: &YamlNode) -> ReplicatedJob {
             .and_then(|t| t.get("metadata"))
             .map(|m| read::string_map(m, "annotations"))
             .unwrap_or_default(),
-        template: template
-            .and_then(|t| t.get("spec"))
-            .map(job::spec)
-            .unwrap_or_default(),
-        depends_on: read::list(node, "dependsOn")
-            .iter()
-            .map(depends_on)
-            .collect(),
+        template: template.and_then(|t| t.get("spec")).map(job::spec).unwrap_or_default(),
+        depends_on: read::list(node, "dependsOn").iter().map(depends_on).collect(),
     }
 }
 
@@ -120,9 +107,7 @@ fn network(node: Option<&YamlNode>) -> NetworkSpec {
     NetworkSpec {
         enable_dns_hostnames: flag("enableDNSHostnames"),
         publish_not_ready_addresses: flag("publishNotReadyAddresses"),
-        subdomain: node
-            .and_then(|n| read::string(n, "subdomain"))
-            .unwrap_or_default(),
+        subdomain: node.and_then(|n| read::string(n, "subdomain")).unwrap_or_default(),
     }
 }
 
@@ -160,13 +145,9 @@ fn failure_rule(index: usize, node: &YamlNode) -> FailurePolicyRule {
             .unwrap_or_else(|| format!("failurePolicyRule{index}")),
         action: match node.get("action").and_then(YamlNode::as_str) {
             Some("FailJobSet") => FailurePolicyAction::FailJobSet,
-            Some("RestartJobSetAndIgnoreMaxRestarts") => {
-                FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts
-            }
+            Some("RestartJobSetAndIgnoreMaxRestarts") => FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts,
             Some("RestartJob") => FailurePolicyAction::RestartJob,
-            Some("RestartJobAndIgnoreMaxRestarts") => {
-                FailurePolicyAction::RestartJobAndIgnoreMaxRestarts
-            }
+            Some("RestartJobAndIgnoreMaxRestarts") => FailurePolicyAction::RestartJobAndIgnoreMaxRestarts,
             _ => FailurePolicyAction::RestartJobSet,
         },
         on_job_failure_reasons: read::strings(node, "onJobFailureReasons"),

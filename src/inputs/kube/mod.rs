@@ -16,8 +16,8 @@ mod written;
 pub use admitted::{kind_of, posted, stored};
 pub use reader::{ManifestSet, SETS, together};
 pub use sources::{
-    has_runtime, manifest_sources, of_jobsets, read_among, read_manifest_path, read_manifests,
-    read_sources, read_with_sets, wrapped_documents,
+    has_runtime, manifest_sources, of_jobsets, read_among, read_manifest_path, read_manifests, read_sources,
+    read_with_sets, wrapped_documents,
 };
 pub use stored::{DECODERS, stored_job, stored_jobset, stored_node, stored_pod};
 pub use written::{WrittenManifest, error, no_jobset, place_of_kind, too_large};

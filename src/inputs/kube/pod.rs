@@ -4,8 +4,8 @@ use crate::read;
 use crate::text::node::YamlNode;
 use crate::topology::taint::taint_effect;
 use sim_api::spec::{
-    ContainerRestartAction, ContainerRestartRule, ContainerSpec, ImagePullPolicy, NodeOperator,
-    NodeRequirement, NodeTerm, PodSpec, PodTemplate, RestartPolicy, TolerationSpec,
+    ContainerRestartAction, ContainerRestartRule, ContainerSpec, ImagePullPolicy, NodeOperator, NodeRequirement,
+    NodeTerm, PodSpec, PodTemplate, RestartPolicy, TolerationSpec,
 };
 use std::collections::BTreeMap;
 
@@ -16,11 +16,7 @@ const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 pub fn template(node: &YamlNode) -> PodTemplate {
     let metadata = node.get("metadata");
-    let map = |key: &str| {
-        metadata
-            .map(|m| read::string_map(m, key))
-            .unwrap_or_default()
-    };
+    let map = |key: &str| metadata.map(|m| read::string_map(m, key)).unwrap_or_default();
     PodTemplate {
         labels: map("labels"),
         annotations: map("annotations"),
@@ -33,19 +29,13 @@ fn pod_spec(node: &YamlNode) -> PodSpec {
     PodSpec {
         // The JobSet webhook defaults to OnFailure (DEF-3); the Kubernetes default is Always.
         restart_policy: restart_policy(node).unwrap_or(RestartPolicy::OnFailure),
-        termination_grace_period_s: read::u32_of(node, "terminationGracePeriodSeconds")
-            .unwrap_or(GRACE_S),
+        termination_grace_period_s: read::u32_of(node, "terminationGracePeriodSeconds").unwrap_or(GRACE_S),
         node_selector: read::string_map(node, "nodeSelector"),
-        node_affinity: node
-            .at_path(&["affinity", "nodeAffinity", REQUIRED])
-            .map(|required| {
-                let terms = read::list(required, "nodeSelectorTerms");
-                terms.iter().map(node_term).collect()
-            }),
-        tolerations: read::list(node, "tolerations")
-            .iter()
-            .map(toleration)
-            .collect(),
+        node_affinity: node.at_path(&["affinity", "nodeAffinity", REQUIRED]).map(|required| {
+            let terms = read::list(required, "nodeSelectorTerms");
+            terms.iter().map(node_term).collect()
+        }),
+        tolerations: read::list(node, "tolerations").iter().map(toleration).collect(),
         priority: read::i32_of(node, "priority").unwrap_or(0),
         scheduling_gates: read::list(node, "schedulingGates").len() as u32,
         node_name: read::string(node, "nodeName").filter(|name| !name.is_empty()),
@@ -68,14 +58,8 @@ fn pod_spec(node: &YamlNode) -> PodSpec {
             .filter_map(|term| term.get("labelSelector"))
             .map(|selector| read::string_map(selector, "matchLabels"))
             .collect(),
-        init_containers: read::list(node, "initContainers")
-            .iter()
-            .map(container)
-            .collect(),
-        containers: read::list(node, "containers")
-            .iter()
-            .map(container)
-            .collect(),
+        init_containers: read::list(node, "initContainers").iter().map(container).collect(),
+        containers: read::list(node, "containers").iter().map(container).collect(),
     }
 }
 

@@ -2,8 +2,7 @@
 //! objects.
 
 use super::written::{
-    JOBSETS_MAX, WrittenManifest, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many,
-    too_many_jobsets,
+    JOBSETS_MAX, WrittenManifest, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many, too_many_jobsets,
 };
 use super::{admitted, depends, jobset, written};
 use crate::object_list::adopt;
@@ -125,10 +124,7 @@ struct ManifestReader<'a> {
 
 impl ManifestReader<'_> {
     fn object(&mut self, mut node: YamlNode) {
-        let kind = node
-            .get("kind")
-            .and_then(YamlNode::as_str)
-            .map(str::to_owned);
+        let kind = node.get("kind").and_then(YamlNode::as_str).map(str::to_owned);
         let version = node.get("apiVersion").and_then(YamlNode::as_str);
         let version = version.unwrap_or("").to_owned();
         let Some(kind) = kind else {
@@ -141,12 +137,10 @@ impl ManifestReader<'_> {
         match kind.as_str() {
             "Scenario" | "Topology" if version.starts_with("jobset-sim/") => {
                 let message = format!("a {kind} is not a manifest");
-                self.report
-                    .error(node.at, message)
-                    .suggest(match kind.as_str() {
-                        "Scenario" => "pass it to run as the scenario, without -f",
-                        _ => "pass it with -t",
-                    });
+                self.report.error(node.at, message).suggest(match kind.as_str() {
+                    "Scenario" => "pass it to run as the scenario, without -f",
+                    _ => "pass it with -t",
+                });
             }
             "JobSet" if version.starts_with(GROUP) => self.jobset(node),
             "JobSet" => {
@@ -237,13 +231,7 @@ impl ManifestReader<'_> {
         }
         let before = self.report.found.len();
         let shape = FieldType::Object(&JOBSET);
-        check(
-            &node,
-            &shape,
-            &YamlPath::ROOT,
-            &mut self.report,
-            &mut self.unmodelled,
-        );
+        check(&node, &shape, &YamlPath::ROOT, &mut self.report, &mut self.unmodelled);
         let object = node.to_json();
         let stored = server::stored_or_refused(&node, &object, before, &mut self.report);
         let mut jobset = jobset::convert(&node);
@@ -262,12 +250,7 @@ impl ManifestReader<'_> {
 
 /// Checks constraints between JobSets: unique names and total size.
 fn check_together(found: &ManifestSet, report: &mut DiagnosticReport) {
-    let jobsets = || {
-        found
-            .jobsets
-            .iter()
-            .map(|(jobset, place)| (jobset, place.as_str()))
-    };
+    let jobsets = || found.jobsets.iter().map(|(jobset, place)| (jobset, place.as_str()));
     let errors = together(jobsets(), &found.written);
     let twice = errors.iter().filter(|(_, size)| !size);
     // A size error is only shown alone: a typing error is better explained by the other errors.

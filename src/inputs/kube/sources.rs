@@ -35,10 +35,7 @@ pub fn read_among(
 }
 
 /// Reads all texts after applying `path=value` overrides to each JobSet.
-pub fn read_sources(
-    sources: &[SourceText],
-    sets: &[(String, String)],
-) -> Result<ManifestSet, Diagnostics> {
+pub fn read_sources(sources: &[SourceText], sets: &[(String, String)]) -> Result<ManifestSet, Diagnostics> {
     read_all((sources, &[]), SETS, sets)
 }
 
@@ -105,25 +102,14 @@ fn read_all(
 /// Returns for each text whether it contains a JobSet or an object that a JobSet was rendered from.
 pub fn of_jobsets(sources: &[SourceText]) -> Vec<bool> {
     let found = embedded_jobsets::find(sources, &[]);
-    let word = |node: &YamlNode, key: &str| {
-        node.get(key)
-            .and_then(YamlNode::as_str)
-            .unwrap_or("")
-            .to_owned()
-    };
+    let word = |node: &YamlNode, key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("").to_owned();
     let counts = |node: &YamlNode| {
-        let name = node
-            .at_path(&["metadata", "name"])
-            .and_then(YamlNode::as_str);
+        let name = node.at_path(&["metadata", "name"]).and_then(YamlNode::as_str);
         let called = format!("{}/{}", word(node, "kind"), name.unwrap_or(""));
-        word(node, "kind") == "JobSet"
-            || found.used.contains(&called)
-            || !embedded_jobsets::nested(node).is_empty()
+        word(node, "kind") == "JobSet" || found.used.contains(&called) || !embedded_jobsets::nested(node).is_empty()
     };
     let documents = |source| unlisted(yaml::parse(source).unwrap_or_default());
-    let of = sources
-        .iter()
-        .map(|source| documents(source).iter().any(counts));
+    let of = sources.iter().map(|source| documents(source).iter().any(counts));
     of.collect()
 }
 
@@ -144,12 +130,7 @@ pub fn wrapped_documents(sources: &[SourceText]) -> Vec<serde_json::Value> {
 /// Returns whether a text contains a runtime that TrainJobs in other texts may refer to.
 pub fn has_runtime(source: &SourceText) -> bool {
     let objects = unlisted(yaml::parse(source).unwrap_or_default());
-    let word = |node: &YamlNode, key: &str| {
-        node.get(key)
-            .and_then(YamlNode::as_str)
-            .unwrap_or("")
-            .to_owned()
-    };
+    let word = |node: &YamlNode, key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("").to_owned();
     objects
         .iter()
         .any(|o| embedded_jobsets::is_runtime(&word(o, "kind"), &word(o, "apiVersion")))

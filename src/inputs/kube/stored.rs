@@ -16,8 +16,7 @@ use crate::topology::taint::taint;
 use serde_json::Value;
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{
-    CompletionMode, JobObject, JobSet, NodeObject, ObjectDecodeError, ObjectDecoders, PodObject,
-    RestartPolicy,
+    CompletionMode, JobObject, JobSet, NodeObject, ObjectDecodeError, ObjectDecoders, PodObject, RestartPolicy,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,9 +93,7 @@ pub fn stored_node(object: &Value) -> Result<NodeObject, ObjectDecodeError> {
         .into_iter()
         .find(|key| status.get(key).is_some());
     let mut allocatable = read::quantities(status, given.unwrap_or("allocatable"));
-    allocatable
-        .entry("pods".to_owned())
-        .or_insert(PODS_PER_NODE_MILLI);
+    allocatable.entry("pods".to_owned()).or_insert(PODS_PER_NODE_MILLI);
     let mut labels = metadata.labels;
     // The kubelet maintains this label.
     labels
@@ -153,9 +150,7 @@ fn checked(kind: &'static str, object: &Value) -> Result<YamlNode, ObjectDecodeE
     let shape = FieldType::Kinds(&CREATED);
     check(&node, &shape, &YamlPath::ROOT, &mut report, &mut unmodelled);
     match report.found.into_iter().next() {
-        Some(first) => Err(ObjectDecodeError::Schema {
-            reason: first.message,
-        }),
+        Some(first) => Err(ObjectDecodeError::Schema { reason: first.message }),
         None => Ok(node),
     }
 }

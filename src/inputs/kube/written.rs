@@ -27,11 +27,7 @@ pub struct WrittenManifest {
 }
 
 impl WrittenManifest {
-    pub(super) fn new(
-        source: Arc<SourceText>,
-        overrides: Arc<SourceText>,
-        node: YamlNode,
-    ) -> WrittenManifest {
+    pub(super) fn new(source: Arc<SourceText>, overrides: Arc<SourceText>, node: YamlNode) -> WrittenManifest {
         let node = Arc::new(node);
         WrittenManifest {
             source,
@@ -43,12 +39,7 @@ impl WrittenManifest {
 
 /// Returns an error about the JobSet that was read at `place`, positioned at `field` or its nearest ancestor in the
 /// text.
-pub fn error(
-    written: &BTreeMap<String, WrittenManifest>,
-    place: &str,
-    field: &str,
-    message: String,
-) -> Diagnostic {
+pub fn error(written: &BTreeMap<String, WrittenManifest>, place: &str, field: &str, message: String) -> Diagnostic {
     let Some(written) = written.get(place) else {
         return Diagnostic::of_file(place, message);
     };
@@ -80,11 +71,7 @@ pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, found: &[String]) ->
     let mut error = place.unwrap_or_default();
     error.message = format!("no JobSet to {what_for}");
     let first: Vec<&str> = found.iter().take(5).map(String::as_str).collect();
-    let more = if found.len() > first.len() {
-        ", ..."
-    } else {
-        ""
-    };
+    let more = if found.len() > first.len() { ", ..." } else { "" };
     if !first.is_empty() {
         error.suggest(format!("found only {}{more}", first.join(", ")));
     }
@@ -106,15 +93,10 @@ pub(super) fn no_kind_of_ours(node: &YamlNode, report: &mut DiagnosticReport) {
 pub fn too_large(node: &YamlNode, report: &mut DiagnosticReport) -> bool {
     let size = node.json_size();
     if size > OBJECT_MAX {
-        let kind = node
-            .get("kind")
-            .and_then(YamlNode::as_str)
-            .unwrap_or("object");
+        let kind = node.get("kind").and_then(YamlNode::as_str).unwrap_or("object");
         let message = format!("this {kind} is too large: {size} bytes as JSON");
         let error = report.error(node.at, message);
-        error.legal(format!(
-            "at most {OBJECT_MAX} bytes, the limit of the API server"
-        ));
+        error.legal(format!("at most {OBJECT_MAX} bytes, the limit of the API server"));
         error.server = Some(format!("Request entity too large: limit is {OBJECT_MAX}"));
     }
     size > OBJECT_MAX
@@ -156,9 +138,7 @@ pub(super) fn too_many<'j>(
     };
     let (largest, place) = jobsets.clone().max_by_key(|(jobset, _)| size(jobset))?;
     let rjs = largest.spec.replicated_jobs.iter().enumerate();
-    let weight = |rj: &sim_api::spec::ReplicatedJob| {
-        u64::from(rj.replicas) * u64::from(rj.template.pods()).max(1)
-    };
+    let weight = |rj: &sim_api::spec::ReplicatedJob| u64::from(rj.replicas) * u64::from(rj.template.pods()).max(1);
     let (k, _) = rjs.max_by_key(|(_, rj)| weight(rj))?;
     let field = format!("spec.replicatedJobs[{k}].replicas");
     Some(error(written, place, &field, message))

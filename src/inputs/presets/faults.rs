@@ -35,11 +35,7 @@ const NOT_DRAINED: [&str; 2] = ["asNew", "deletedAfter"];
 const NOT_LOST: [&str; 1] = ["notice"];
 
 /// Replaces every preset in the list by its processes.
-pub fn expand(
-    list: &[YamlNode],
-    what: PresetTarget,
-    report: &mut DiagnosticReport,
-) -> Vec<YamlNode> {
+pub fn expand(list: &[YamlNode], what: PresetTarget, report: &mut DiagnosticReport) -> Vec<YamlNode> {
     let root = document("faults.yaml", FAULTS);
     let mut all = Vec::new();
     for entry in list {
@@ -83,16 +79,9 @@ fn one(
     }
 }
 
-fn process(
-    entry: &YamlNode,
-    preset: &YamlNode,
-    cause: &YamlNode,
-    root: &YamlNode,
-    what: PresetTarget,
-) -> YamlNode {
+fn process(entry: &YamlNode, preset: &YamlNode, cause: &YamlNode, root: &YamlNode, what: PresetTarget) -> YamlNode {
     let at = entry.at;
-    let number =
-        |node: &YamlNode, key: &str, otherwise: f64| read::number(node, key).unwrap_or(otherwise);
+    let number = |node: &YamlNode, key: &str, otherwise: f64| read::number(node, key).unwrap_or(otherwise);
     let hits = read::string(cause, "hits").unwrap_or_default();
     let text = |text: &str| YamlValue::Str(text.to_owned());
     let common = |id: &str| {
@@ -102,10 +91,7 @@ fn process(
     };
     let times = number(cause, "share", 1.0) * number(entry, "times", 1.0);
     let mut fields = vec![
-        (
-            "cause",
-            text(&read::string(cause, "cause").unwrap_or_default()),
-        ),
+        ("cause", text(&read::string(cause, "cause").unwrap_or_default())),
         ("times", YamlValue::Float(times)),
     ];
     if !RATES.iter().any(|rate| entry.get(rate).is_some()) {
@@ -138,8 +124,7 @@ fn process(
     let of_entry: Vec<(MappingKey, YamlNode)> = of_entry.cloned().collect();
     let said = |key: &str| of_entry.iter().any(|(k, _)| k.name == key);
     let made = fields.into_iter().filter(|(key, _)| !said(key));
-    let mut entries: Vec<(MappingKey, YamlNode)> =
-        made.map(|(key, value)| made_at(at, key, value)).collect();
+    let mut entries: Vec<(MappingKey, YamlNode)> = made.map(|(key, value)| made_at(at, key, value)).collect();
     entries.extend(of_entry);
     YamlNode::new(at, YamlValue::Map(entries))
 }
@@ -170,11 +155,7 @@ pub fn assumptions() -> Vec<PresetAssumption> {
     for preset in read::list(&root, "presets") {
         let name = read::string(preset, "name").unwrap_or_default();
         if let Some(rate) = preset.get("per1000NodeDays") {
-            add(
-                format!("faults.{name}.per1000NodeDays"),
-                rate.get("value"),
-                rate,
-            );
+            add(format!("faults.{name}.per1000NodeDays"), rate.get("value"), rate);
         }
         for cause in read::list(preset, "causes") {
             let of = read::string(cause, "cause").unwrap_or_default();
@@ -193,10 +174,7 @@ mod tests {
     fn every_number_of_a_preset_has_a_source_and_a_confidence_and_shares_are_all_there() {
         let root = document("faults.yaml", FAULTS);
         let presets = read::list(&root, "presets");
-        let names: Vec<String> = presets
-            .iter()
-            .filter_map(|p| read::string(p, "name"))
-            .collect();
+        let names: Vec<String> = presets.iter().filter_map(|p| read::string(p, "name")).collect();
         assert_eq!(names, NAMES);
         for preset in presets {
             let causes = read::list(preset, "causes").iter();

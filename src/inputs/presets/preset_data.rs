@@ -13,10 +13,7 @@ pub const DEFAULT_PRESET: &str = "scale-test";
 pub fn preset_names() -> Vec<String> {
     let root = document("control-plane.yaml", CONTROL_PLANE);
     let presets = read::list(&root, "presets");
-    presets
-        .iter()
-        .filter_map(|p| read::string(p, "name"))
-        .collect()
+    presets.iter().filter_map(|p| read::string(p, "name")).collect()
 }
 
 /// Parses an embedded file. Tests verify that every embedded file is valid.
@@ -26,8 +23,5 @@ pub fn document(file: &str, text: &str) -> YamlNode {
         text: text.to_owned(),
     };
     let documents = yaml::parse(&source).unwrap_or_default();
-    documents
-        .into_iter()
-        .next()
-        .unwrap_or_else(YamlNode::empty_map)
+    documents.into_iter().next().unwrap_or_else(YamlNode::empty_map)
 }

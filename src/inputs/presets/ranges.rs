@@ -37,10 +37,7 @@ pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
         for pattern in read::strings(entry, "paths") {
             for path in matching_values(file, &pattern, entry) {
                 let range = range(file, path, entry);
-                if !all
-                    .iter()
-                    .any(|known: &SourcedRange| known.path == range.path)
-                {
+                if !all.iter().any(|known: &SourcedRange| known.path == range.path) {
                     all.push(range);
                 }
             }
@@ -68,30 +65,21 @@ fn matching_values(file: &YamlNode, pattern: &str, entry: &YamlNode) -> Vec<Stri
 }
 
 fn at<'n>(file: &'n YamlNode, keys: &str) -> Option<&'n YamlNode> {
-    keys.split('.')
-        .try_fold(file, |node, key| match key.parse::<usize>() {
-            Ok(index) => node.items().get(index),
-            Err(_) => node.get(key),
-        })
+    keys.split('.').try_fold(file, |node, key| match key.parse::<usize>() {
+        Ok(index) => node.items().get(index),
+        Err(_) => node.get(key),
+    })
 }
 
 fn range(file: &YamlNode, path: String, entry: &YamlNode) -> SourcedRange {
     let keys = path.replace('[', ".").replace(']', "");
     let written = at(file, &keys).and_then(YamlNode::as_str).unwrap_or("");
-    let parameter = written
-        .strip_prefix("${")
-        .and_then(|rest| rest.strip_suffix('}'));
+    let parameter = written.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     let nodes = read::boolean(entry, "ofNodes").unwrap_or(false);
     let nodes = nodes.then(|| read::number(file, "nodes").unwrap_or(0.0));
     let bound = |key: &str| match nodes {
-        Some(nodes) => format!(
-            "{}",
-            (nodes * read::number(entry, key).unwrap_or(0.0)).round()
-        ),
-        None => entry
-            .get(key)
-            .and_then(YamlNode::scalar_text)
-            .unwrap_or_default(),
+        Some(nodes) => format!("{}", (nodes * read::number(entry, key).unwrap_or(0.0)).round()),
+        None => entry.get(key).and_then(YamlNode::scalar_text).unwrap_or_default(),
     };
     let (low, high) = (bound("low"), bound("high"));
     let shown = match read::strings(entry, "shown").as_slice() {

@@ -14,10 +14,7 @@ pub fn life(node: &YamlNode, report: &mut DiagnosticReport) -> Distribution {
     let times = read::number(node, "times").unwrap_or(1.0);
     let rate_per_s = per_minute.or(per_day).or(mtbf).unwrap_or(0.0) * times;
     if rate_per_s.is_infinite() {
-        report.error(
-            node.at,
-            "the mean time to failure is 0: it must be positive",
-        );
+        report.error(node.at, "the mean time to failure is 0: it must be positive");
     }
     of_rate(node, rate_per_s, report)
 }

@@ -12,12 +12,7 @@ use std::collections::BTreeSet;
 
 /// Checks that no Node of `objects` has the same name as a node of the topology, and that no node has too many
 /// accelerators.
-pub(super) fn check(
-    node: &YamlNode,
-    cluster: &TopologySpec,
-    others: &ScenarioObjects,
-    report: &mut DiagnosticReport,
-) {
+pub(super) fn check(node: &YamlNode, cluster: &TopologySpec, others: &ScenarioObjects, report: &mut DiagnosticReport) {
     let created_in = node.get("objects").or(node.get("faults"));
     for object in &others.nodes {
         let at = created_in.map_or(node.at, |objects| objects.at);

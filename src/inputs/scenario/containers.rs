@@ -8,11 +8,7 @@ use crate::text::node::YamlNode;
 use sim_api::spec::{CompletionMode, ContainerRule, ReplicatedJob};
 use std::collections::BTreeSet;
 
-pub fn read(
-    scenario: &YamlNode,
-    inputs: &CrossInputs,
-    report: &mut DiagnosticReport,
-) -> Vec<ContainerRule> {
+pub fn read(scenario: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> Vec<ContainerRule> {
     read::list(scenario, "containers")
         .iter()
         .map(|node| rule(node, inputs, report))

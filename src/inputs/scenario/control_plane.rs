@@ -4,16 +4,10 @@ use crate::schema::definitions::control_plane::{JOBSET, KUBERNETES};
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::YamlNode;
 use crate::{presets, read};
-use sim_api::spec::{
-    ClientRate, ControlPlane, FeatureGates, JobSet, KubeVersion, PlacementRepair, SubmittedJobSet,
-};
+use sim_api::spec::{ClientRate, ControlPlane, FeatureGates, JobSet, KubeVersion, PlacementRepair, SubmittedJobSet};
 use std::fmt;
 
-pub fn read(
-    scenario: &YamlNode,
-    jobsets: &[SubmittedJobSet],
-    report: &mut DiagnosticReport,
-) -> ControlPlane {
+pub fn read(scenario: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut DiagnosticReport) -> ControlPlane {
     let empty = YamlNode::empty_map();
     let node = scenario.get("controlPlane").unwrap_or(&empty);
     let mut plane = preset(node);
@@ -37,10 +31,7 @@ pub fn read(
     if custom {
         plane.preset = "custom".to_owned();
     }
-    let workers = |key: &str| {
-        node.get("kubeControllerManager")
-            .and_then(|n| read::u32_of(n, key))
-    };
+    let workers = |key: &str| node.get("kubeControllerManager").and_then(|n| read::u32_of(n, key));
     if let Some(n) = workers("concurrentJobSyncs") {
         plane.concurrent_job_syncs = n;
     }
@@ -129,11 +120,7 @@ fn jobset_version(node: &YamlNode, report: &mut DiagnosticReport) -> u16 {
         return JOBSET.newest;
     };
     let text = written(node, report);
-    let minor: Vec<&str> = text
-        .trim_start_matches('v')
-        .splitn(3, '.')
-        .take(2)
-        .collect();
+    let minor: Vec<&str> = text.trim_start_matches('v').splitn(3, '.').take(2).collect();
     let versions: Vec<String> = JOBSET.names().collect();
     let at = versions.iter().position(|v| *v == minor.join("."));
     if at.is_none() {
@@ -146,14 +133,8 @@ fn jobset_version(node: &YamlNode, report: &mut DiagnosticReport) -> u16 {
 /// First JobSet minor version whose pod reconciler sends its first request (jobset PR 1269).
 const REPAIRS_SINCE: u16 = 13;
 
-fn placement_repair(
-    node: &YamlNode,
-    jobset: u16,
-    report: &mut DiagnosticReport,
-) -> PlacementRepair {
-    let field = node
-        .get("jobsetManager")
-        .and_then(|m| m.get("mayWritePodStatus"));
+fn placement_repair(node: &YamlNode, jobset: u16, report: &mut DiagnosticReport) -> PlacementRepair {
+    let field = node.get("jobsetManager").and_then(|m| m.get("mayWritePodStatus"));
     let wanted = field.filter(|f| f.as_bool() == Some(true));
     match wanted {
         Some(at) if jobset < REPAIRS_SINCE => {
@@ -172,11 +153,7 @@ fn placement_repair(
 
 /// Reads the feature gates. A gate that a JobSet uses is on by default. Switching it off is an error with the
 /// webhook's message (VAL-1, VAL-23).
-fn gates(
-    node: &YamlNode,
-    jobsets: &[SubmittedJobSet],
-    report: &mut DiagnosticReport,
-) -> FeatureGates {
+fn gates(node: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut DiagnosticReport) -> FeatureGates {
     let gates = node.get("featureGates");
     let own = |key: &str| gates.and_then(|g| read::boolean(g, key));
     let mut gate = |key: &str, needs: fn(&JobSet) -> bool, what: &str| {

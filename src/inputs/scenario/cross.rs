@@ -8,9 +8,7 @@ use crate::text::diagnostic::{Diagnostic, DiagnosticReport};
 use crate::text::node::YamlNode;
 use crate::topology::node_names::node_names;
 use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME};
-use sim_api::spec::{
-    ContainerSpec, JobSet, NodeObject, ReplicatedJob, ScenarioSpec, SubmittedJobSet, TopologySpec,
-};
+use sim_api::spec::{ContainerSpec, JobSet, NodeObject, ReplicatedJob, ScenarioSpec, SubmittedJobSet, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The objects that faults and rules may refer to.
@@ -61,10 +59,7 @@ impl<'a> CrossInputs<'a> {
             [one] => return Some(one.clone()),
             [] => {}
             several => {
-                let message = format!(
-                    "pod name {name:?} is ambiguous: it matches {}",
-                    several.join(" or ")
-                );
+                let message = format!("pod name {name:?} is ambiguous: it matches {}", several.join(" or "));
                 report.error(node.at, message);
                 return None;
             }
@@ -109,12 +104,7 @@ impl ClusterFacts {
 }
 
 /// Checks that the labels, resources and topology keys used by the JobSets exist in the cluster.
-pub fn check(
-    scenario: &ScenarioSpec,
-    others: &ScenarioObjects,
-    written: &WrittenAt,
-    found: &mut Vec<Diagnostic>,
-) {
+pub fn check(scenario: &ScenarioSpec, others: &ScenarioObjects, written: &WrittenAt, found: &mut Vec<Diagnostic>) {
     let cluster = ClusterFacts::new(&scenario.topology, &others.nodes);
     for submitted in scenario.jobsets.iter().chain(others.at_start()) {
         let rjs = submitted.jobset.spec.replicated_jobs.iter().enumerate();
@@ -145,12 +135,7 @@ pub fn check(
 type CrossError<'f> = dyn FnMut(String, String, String) + 'f;
 const POD: &str = ".spec.template.spec";
 
-fn topology_key(
-    jobset: &JobSet,
-    job: &ReplicatedJob,
-    cluster: &ClusterFacts,
-    error: &mut CrossError,
-) {
+fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &ClusterFacts, error: &mut CrossError) {
     let Some(key) = jobset.exclusive_key(job) else {
         return;
     };
@@ -169,12 +154,7 @@ fn topology_key(
     }
 }
 
-fn node_name(
-    job: &ReplicatedJob,
-    scenario: &ScenarioSpec,
-    others: &ScenarioObjects,
-    error: &mut CrossError,
-) {
+fn node_name(job: &ReplicatedJob, scenario: &ScenarioSpec, others: &ScenarioObjects, error: &mut CrossError) {
     let Some(name) = &job.template.template.spec.node_name else {
         return;
     };
@@ -182,10 +162,7 @@ fn node_name(
     let names = || own.clone().chain(node_names(&scenario.topology.pools));
     if !names().any(|n| n == *name) {
         let examples: Vec<String> = names().take(3).collect();
-        let message = format!(
-            "nodeName of replicatedJob {:?}: node {name:?} does not exist",
-            job.name
-        );
+        let message = format!("nodeName of replicatedJob {:?}: node {name:?} does not exist", job.name);
         let field = format!("{POD}.nodeName");
         error(field, message, format!("{}, ...", examples.join(", ")));
     }

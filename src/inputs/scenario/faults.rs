@@ -11,9 +11,7 @@ use crate::schema::definitions::faults::ACTIONS;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, SourcePosition, YamlNode};
 use crate::topology::{node_names, taint};
-use sim_api::spec::{
-    FaultAction, FaultTime, GateChanges, ManagerStop, NodeRef, ScriptedFault, SubmittedJobSet,
-};
+use sim_api::spec::{FaultAction, FaultTime, GateChanges, ManagerStop, NodeRef, ScriptedFault, SubmittedJobSet};
 
 /// A fault and the position of its time in the text.
 pub type PlacedFault = (ScriptedFault, SourcePosition);
@@ -56,9 +54,7 @@ fn time(node: &YamlNode) -> Option<(FaultTime, SourcePosition)> {
 
 /// Returns the action of a fault and the fields of that action.
 fn action_of(fault: &YamlNode) -> Option<(&str, &YamlNode)> {
-    let is_action = |(key, value): &&(MappingKey, YamlNode)| {
-        ACTIONS.contains(&key.name.as_str()) && !value.is_null()
-    };
+    let is_action = |(key, value): &&(MappingKey, YamlNode)| ACTIONS.contains(&key.name.as_str()) && !value.is_null();
     let (key, body) = fault.entries().iter().find(is_action)?;
     Some((key.name.as_str(), body))
 }
@@ -90,9 +86,7 @@ fn action(
                 _ => FaultAction::DeleteJobSet(jobset),
             })
         }
-        "stopManager" => Some(FaultAction::StopManager(manager_stop(
-            body, inputs, report,
-        )?)),
+        "stopManager" => Some(FaultAction::StopManager(manager_stop(body, inputs, report)?)),
         name @ ("patch" | "create" | "delete" | "show" | "jobCondition") => {
             requests::action(name, body, inputs, created, report)
         }
@@ -102,11 +96,7 @@ fn action(
 
 /// Reads `stopManager`. It refuses to switch off InPlaceRestart while a JobSet uses it: the in-place agents would
 /// wait at their barriers for a manager that ignores them, which is not simulated.
-fn manager_stop(
-    body: &YamlNode,
-    inputs: &CrossInputs,
-    report: &mut DiagnosticReport,
-) -> Option<ManagerStop> {
+fn manager_stop(body: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> Option<ManagerStop> {
     let gates = body.get("featureGates");
     let gate = |key: &str| gates.and_then(|gates| read::boolean(gates, key));
     let mut all = inputs.all_jobsets();
@@ -114,9 +104,8 @@ fn manager_stop(
     if let (Some(false), Some(user)) = (gate("InPlaceRestart"), user) {
         let at = gates.and_then(|g| g.get("InPlaceRestart"));
         let name = &user.jobset.name;
-        let text = format!(
-            "InPlaceRestart cannot be switched off: JobSet {name:?} uses it, and this case is not simulated"
-        );
+        let text =
+            format!("InPlaceRestart cannot be switched off: JobSet {name:?} uses it, and this case is not simulated");
         report.error(at.map_or(body.at, |g| g.at), text);
         return None;
     }
@@ -132,11 +121,7 @@ fn manager_stop(
 
 /// Expands an action with a label selector to one action for each matching node. Returns `None` if the action has no
 /// label.
-fn of_label(
-    fault: &YamlNode,
-    inputs: &CrossInputs,
-    report: &mut DiagnosticReport,
-) -> Option<Vec<FaultAction>> {
+fn of_label(fault: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> Option<Vec<FaultAction>> {
     let (name, body) = action_of(fault)?;
     let label = body.get("label")?;
     let text = label.as_str()?;
@@ -228,10 +213,7 @@ fn known_alias(
     if aliases.contains(alias) {
         return Some(reference);
     }
-    let error = report.error(
-        node.at,
-        format!("no earlier fault defines the alias {alias:?}"),
-    );
+    let error = report.error(node.at, format!("no earlier fault defines the alias {alias:?}"));
     error.nearest(alias, aliases.iter().map(String::as_str));
     error.legal(if aliases.is_empty() {
         "an alias defined with node or ofPod in an earlier fault".to_owned()

@@ -126,11 +126,7 @@ fn sets(entry: &YamlNode) -> Option<Vec<(String, String)>> {
 }
 
 /// Checks that JobSet names are unique over all manifests, and that the total size is within the limits.
-pub fn check_together(
-    jobsets: &[SubmittedJobSet],
-    written: &WrittenAt,
-    report: &mut DiagnosticReport,
-) {
+pub fn check_together(jobsets: &[SubmittedJobSet], written: &WrittenAt, report: &mut DiagnosticReport) {
     let jobsets = jobsets.iter().map(|s| (&s.jobset, s.source.as_str()));
     let errors = kube::together(jobsets, written).into_iter();
     report.found.extend(errors.map(|(error, _)| error));

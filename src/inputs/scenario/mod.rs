@@ -78,10 +78,7 @@ impl LoadedScenario {
 pub type FieldSettings = [(String, String)];
 
 /// Reads a scenario file. Files it names are relative to the scenario file.
-pub fn read_scenario(
-    path: &std::path::Path,
-    sets: &FieldSettings,
-) -> Result<LoadedScenario, Diagnostics> {
+pub fn read_scenario(path: &std::path::Path, sets: &FieldSettings) -> Result<LoadedScenario, Diagnostics> {
     parse_scenario_of(&files::read_source(path)?, path, sets)
 }
 
@@ -180,14 +177,11 @@ pub fn scenario_from_manifests(
     sets: &FieldSettings,
 ) -> Result<LoadedScenario, Diagnostics> {
     let manifests = ManifestSet::merge(manifests);
-    let submitted = manifests
-        .jobsets
-        .into_iter()
-        .map(|(jobset, source)| SubmittedJobSet {
-            jobset,
-            submit_at: Duration::ZERO,
-            source,
-        });
+    let submitted = manifests.jobsets.into_iter().map(|(jobset, source)| SubmittedJobSet {
+        jobset,
+        submit_at: Duration::ZERO,
+        source,
+    });
     let submitted: Vec<SubmittedJobSet> = submitted.collect();
     let overrides = path::overrides_source(SETS, sets);
     let none = SourceText::default();
@@ -220,12 +214,7 @@ pub fn scenario_from_manifests(
     let names = (submitted[0].jobset.name.clone(), String::new());
     let none = |_: &str| Err(FileTextError::NotProvided);
     let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
-    let traces = traces::load(
-        (&node, "faultProcesses"),
-        &none,
-        &mut Vec::new(),
-        &mut report,
-    );
+    let traces = traces::load((&node, "faultProcesses"), &none, &mut Vec::new(), &mut report);
     let all = (&others, &traces);
     let mut scenario = assemble(&node, names, topology, submitted, all, &mut report);
     cross::check(&scenario, &others, &manifests.written, &mut report.found);
@@ -250,11 +239,7 @@ pub fn scenario_from_manifests(
 }
 
 /// Checks that no JobSet of `objects` has the same name as a submitted JobSet.
-fn check_names(
-    loaded: &jobsets::LoadedJobSets,
-    others: &ScenarioObjects,
-    report: &mut DiagnosticReport,
-) {
+fn check_names(loaded: &jobsets::LoadedJobSets, others: &ScenarioObjects, report: &mut DiagnosticReport) {
     let submitted = &loaded.jobsets;
     let all: Vec<SubmittedJobSet> = others.at_start().chain(submitted).cloned().collect();
     if all.len() > submitted.len() {
@@ -349,8 +334,7 @@ fn queues(scenario: &ScenarioSpec) -> impl Iterator<Item = (String, usize)> {
         let queue = s.jobset.kueue_queue()?;
         let (name, suspended) = (&s.jobset.name, s.jobset.spec.suspend);
         let mut faults = scenario.faults.iter();
-        let resumed =
-            faults.any(|f| matches!(&f.action, FaultAction::ResumeJobSet(n) if n == name));
+        let resumed = faults.any(|f| matches!(&f.action, FaultAction::ResumeJobSet(n) if n == name));
         let here = match (suspended, resumed) {
             (true, true) => "starts when an action resumes it",
             (true, false) => "stays suspended until an action resumes it",

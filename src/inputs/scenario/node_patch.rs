@@ -15,15 +15,9 @@ use sim_api::spec::{NODE_PATCHES, TopologySpec, unknown_node_patches};
 /// The schema of each path in `NODE_PATCHES`.
 const FIELDS: [([&str; 2], &FieldType); 4] = [
     (["metadata", "labels"], &STR_MAP),
-    (
-        ["spec", "taints"],
-        &FieldType::List(&FieldType::Object(&NODE_TAINT)),
-    ),
+    (["spec", "taints"], &FieldType::List(&FieldType::Object(&NODE_TAINT))),
     (["spec", "unschedulable"], &FieldType::Bool),
-    (
-        ["status", "allocatable"],
-        &FieldType::Map(&FieldType::Amount),
-    ),
+    (["status", "allocatable"], &FieldType::Map(&FieldType::Amount)),
 ];
 
 /// Checks a merge patch of a Node. It can change labels, taints, `unschedulable` and resources; other paths have no

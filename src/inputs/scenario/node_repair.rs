@@ -10,15 +10,10 @@ use crate::{dist, node_repair, read};
 use sim_api::spec::{FaultsOn, NodePool, NodeRepair, NodeSpares, RandomFaults};
 
 /// Reads `nodeRepair`. At least one fault process must depend on it.
-pub fn repair(
-    scenario: &YamlNode,
-    processes: &[RandomFaults],
-    report: &mut DiagnosticReport,
-) -> Option<NodeRepair> {
+pub fn repair(scenario: &YamlNode, processes: &[RandomFaults], report: &mut DiagnosticReport) -> Option<NodeRepair> {
     let node = scenario.get("nodeRepair")?;
     if !processes.iter().any(RandomFaults::uses_node_repair) {
-        let message =
-            "nodeRepair has no effect: no fault process loses a node without setting backAfter";
+        let message = "nodeRepair has no effect: no fault process loses a node without setting backAfter";
         report.error(node.at, message);
     }
     Some(NodeRepair {
@@ -65,9 +60,7 @@ pub fn spares(
     Some(NodeSpares {
         key: key.to_owned(),
         value: value.to_owned(),
-        unit: node
-            .get("unit")
-            .and_then(|unit| label(unit, inputs, report)),
+        unit: node.get("unit").and_then(|unit| label(unit, inputs, report)),
         take_over: read::duration(node, "takeOver").unwrap_or_default(),
         hand_back: read::boolean(node, "handBack").unwrap_or(false),
     })

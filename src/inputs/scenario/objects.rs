@@ -88,9 +88,7 @@ impl ScenarioObjects {
                 }));
             }
             ObjectKind::Job => self.jobs.extend(kube::stored_job(object)),
-            ObjectKind::Pod => self
-                .pods
-                .extend(kube::stored_pod(object).ok().map(|p| p.name)),
+            ObjectKind::Pod => self.pods.extend(kube::stored_pod(object).ok().map(|p| p.name)),
             ObjectKind::Node => self.nodes.extend(kube::stored_node(object)),
             _ => {}
         }
@@ -183,12 +181,7 @@ fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Di
 }
 
 /// Adds an object that exists at the start.
-fn add(
-    node: &YamlNode,
-    source: String,
-    others: &mut ScenarioObjects,
-    report: &mut DiagnosticReport,
-) {
+fn add(node: &YamlNode, source: String, others: &mut ScenarioObjects, report: &mut DiagnosticReport) {
     let kind = kind_of(&node.to_json());
     let Some(object) = stored(node, kind, report) else {
         return;

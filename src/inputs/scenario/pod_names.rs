@@ -35,9 +35,7 @@ pub fn meant(jobsets: &[SubmittedJobSet], name: &str) -> Vec<String> {
     let name = name.replace('/', "-");
     let long = jobsets.iter().map(|s| format!("{}-{name}", s.jobset.name));
     let names = std::iter::once(name.clone()).chain(long);
-    names
-        .filter_map(|name| complete_name(jobsets, &name))
-        .collect()
+    names.filter_map(|name| complete_name(jobsets, &name)).collect()
 }
 
 fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &ReplicatedJob)> {
@@ -49,8 +47,7 @@ fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &Replicate
 
 /// Returns whether `text` is a number below `count` in the format of Kubernetes names: no sign and no leading zeros.
 pub fn below(text: &str, count: u32) -> bool {
-    text.parse::<u32>()
-        .is_ok_and(|i| i < count && i.to_string() == text)
+    text.parse::<u32>().is_ok_and(|i| i < count && i.to_string() == text)
 }
 
 /// Returns the number of completion indexes of an Indexed Job, or the number of pods of a NonIndexed Job that run at

@@ -22,9 +22,7 @@ pub fn apply(scenario: &YamlNode, topology: &mut TopologySpec, report: &mut Diag
         let known: Vec<String> = topology.pools.iter().map(|p| p.name.clone()).collect();
         let pool = topology.pools.iter_mut().find(|p| p.name == key.name);
         match (pool, value.as_f64()) {
-            (Some(pool), Some(price)) => {
-                pool.price = AcceleratorPrice::PerAccelerator(AcceleratorPrice::micros(price))
-            }
+            (Some(pool), Some(price)) => pool.price = AcceleratorPrice::PerAccelerator(AcceleratorPrice::micros(price)),
             (Some(_), None) => {}
             (None, _) => {
                 let error = report.error(key.at, format!("pool {:?} does not exist", key.name));

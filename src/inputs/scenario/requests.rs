@@ -10,8 +10,7 @@ use crate::text::node::YamlNode;
 use crate::{kube, read};
 use serde_json::json;
 use sim_api::spec::{
-    BY_SCRIPT, DeletionPropagation, FaultAction, ObjectKind, ObjectName, RequestVerb,
-    SubmittedJobSet, UserRequest,
+    BY_SCRIPT, DeletionPropagation, FaultAction, ObjectKind, ObjectName, RequestVerb, SubmittedJobSet, UserRequest,
 };
 
 /// Reads the action. JobSets that it creates are appended to `created`; their indices follow those of `jobSets`.

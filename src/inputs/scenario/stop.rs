@@ -18,12 +18,8 @@ pub(super) fn read(
 ) -> StopSpec {
     let stop_node = node.get("stop");
     let place = stop_node.map_or(node.at, |s| s.get("at").map_or(s.at, |a| a.at));
-    let at = stop_node
-        .and_then(|s| read::duration(s, "at"))
-        .unwrap_or(DEFAULT_STOP);
-    let when = stop_node
-        .and_then(|s| s.get("when"))
-        .and_then(YamlNode::as_str);
+    let at = stop_node.and_then(|s| read::duration(s, "at")).unwrap_or(DEFAULT_STOP);
+    let when = stop_node.and_then(|s| s.get("when")).and_then(YamlNode::as_str);
     if at == Duration::ZERO {
         report.error(place, "stop.at is 0: the run would end before it begins");
         return StopSpec {

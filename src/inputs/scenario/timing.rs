@@ -36,12 +36,7 @@ pub fn read(scenario: &YamlNode, report: &mut DiagnosticReport) -> TimingSpec {
 }
 
 /// Sets a delay that does not belong to the kubelet. Returns false if `id` is not such a delay.
-fn set_shared(
-    timing: &mut TimingSpec,
-    id: &str,
-    value: &YamlNode,
-    report: &mut DiagnosticReport,
-) -> bool {
+fn set_shared(timing: &mut TimingSpec, id: &str, value: &YamlNode, report: &mut DiagnosticReport) -> bool {
     match id {
         "apiRead" => put(&mut timing.api_read, id, value, report),
         "apiWrite" => put(&mut timing.api_write, id, value, report),
@@ -58,12 +53,7 @@ fn set_shared(
     true
 }
 
-fn set_kubelet(
-    kubelet: &mut RealKubelet,
-    id: &str,
-    value: &YamlNode,
-    report: &mut DiagnosticReport,
-) {
+fn set_kubelet(kubelet: &mut RealKubelet, id: &str, value: &YamlNode, report: &mut DiagnosticReport) {
     let dist = match id {
         "volumes" => &mut kubelet.volumes,
         "sandbox" => &mut kubelet.sandbox,

@@ -4,17 +4,13 @@ use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::YamlNode;
 use crate::{dist, read, training};
 use sim_api::spec::{
-    Checkpoint, CheckpointSchedule, ContainerRule, ElasticTraining, JobSet, LossSpec, ProgressSpec,
-    RegrowPolicy, SubmittedJobSet, TrainingJob, WarmUp,
+    Checkpoint, CheckpointSchedule, ContainerRule, ElasticTraining, JobSet, LossSpec, ProgressSpec, RegrowPolicy,
+    SubmittedJobSet, TrainingJob, WarmUp,
 };
 use sim_base::Duration;
 
 /// Reads all training jobs. `jobsets` are all JobSets that may be submitted.
-pub fn read(
-    scenario: &YamlNode,
-    jobsets: &[SubmittedJobSet],
-    report: &mut DiagnosticReport,
-) -> Vec<TrainingJob> {
+pub fn read(scenario: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut DiagnosticReport) -> Vec<TrainingJob> {
     let Some(node) = scenario.get("training") else {
         return Vec::new();
     };
@@ -33,23 +29,14 @@ pub fn read(
             continue;
         }
         let mut job = job(node, jobset, report);
-        job.elastic = elastic(
-            node,
-            &jobsets[jobset].jobset,
-            &job.checkpoint_schedule,
-            report,
-        );
+        job.elastic = elastic(node, &jobsets[jobset].jobset, &job.checkpoint_schedule, report);
         all.push(job);
     }
     all
 }
 
 /// Returns the index of the JobSet that a training belongs to.
-fn job_training(
-    node: &YamlNode,
-    jobsets: &[SubmittedJobSet],
-    report: &mut DiagnosticReport,
-) -> Option<usize> {
+fn job_training(node: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut DiagnosticReport) -> Option<usize> {
     let names = || jobsets.iter().map(|s| s.jobset.name.as_str());
     let known = || names().take(20).collect::<Vec<_>>().join(", ");
     let Some((place, name)) = node.get("jobSet").and_then(|n| Some((n, n.as_str()?))) else {
@@ -76,22 +63,13 @@ fn job_training(
 }
 
 fn job(node: &YamlNode, jobset: usize, report: &mut DiagnosticReport) -> TrainingJob {
-    let work = above_zero(
-        (node, "training"),
-        "work",
-        "the work must be positive",
-        report,
-    );
+    let work = above_zero((node, "training"), "work", "the work must be positive", report);
     let rendezvous = "the processes could never meet";
-    let rendezvous_timeout =
-        above_zero((node, "training"), "rendezvousTimeout", rendezvous, report);
+    let rendezvous_timeout = above_zero((node, "training"), "rendezvousTimeout", rendezvous, report);
     let steps = dist::delay(Some(node), "step", report);
     let step = Duration::from_seconds_f64(steps.mean_s());
     if let (Duration::ZERO, Some(place)) = (step, node.get("step")) {
-        let error = report.error(
-            place.at,
-            "training.step is 0: the duration of a step must be positive",
-        );
+        let error = report.error(place.at, "training.step is 0: the duration of a step must be positive");
         error.suggest("remove step");
     }
     TrainingJob {
@@ -101,10 +79,7 @@ fn job(node: &YamlNode, jobset: usize, report: &mut DiagnosticReport) -> Trainin
         step_sd_s: steps.sd_s(),
         warm_up: warm_up(node, report),
         checkpoint_schedule: saves(node, report),
-        save_at_notice: node
-            .at_path(&["checkpoint", "atNotice"])
-            .and_then(YamlNode::as_bool)
-            == Some(true),
+        save_at_notice: node.at_path(&["checkpoint", "atNotice"]).and_then(YamlNode::as_bool) == Some(true),
         initialization: dist::delay(Some(node), "initialization", report),
         rendezvous_timeout,
         compile: dist::delay(Some(node), "compile", report),
@@ -128,16 +103,12 @@ fn elastic(
     let min = elastic.get("minSlices").and_then(YamlNode::as_int)?;
     if min > i64::from(replicas) {
         let name = &jobset.spec.replicated_jobs[slices_of].name;
-        let message = format!(
-            "minSlices is {min}, but replicatedJob {name:?} has only {replicas} child Jobs"
-        );
+        let message = format!("minSlices is {min}, but replicatedJob {name:?} has only {replicas} child Jobs");
         let place = elastic.get("minSlices").map_or(elastic.at, |n| n.at);
         report.error(place, message);
     }
     let word = elastic.get("regrow").and_then(YamlNode::as_str);
-    let regrow = RegrowPolicy::ALL
-        .into_iter()
-        .find(|r| Some(r.as_str()) == word);
+    let regrow = RegrowPolicy::ALL.into_iter().find(|r| Some(r.as_str()) == word);
     let regrow = regrow.unwrap_or(RegrowPolicy::NextCheckpoint);
     if (saves, regrow) == (&CheckpointSchedule::Never, RegrowPolicy::NextCheckpoint) {
         let message = "regrow: NextCheckpoint requires checkpoints, but checkpoint is Never";
@@ -159,10 +130,7 @@ fn elastic(
 fn slices(elastic: &YamlNode, jobset: &JobSet, report: &mut DiagnosticReport) -> Option<usize> {
     let all = &jobset.spec.replicated_jobs;
     let names = || all.iter().map(|rj| rj.name.as_str());
-    let Some((place, name)) = elastic
-        .get("replicatedJob")
-        .and_then(|n| Some((n, n.as_str()?)))
-    else {
+    let Some((place, name)) = elastic.get("replicatedJob").and_then(|n| Some((n, n.as_str()?))) else {
         if all.len() != 1 {
             let message = format!(
                 "elastic.replicatedJob is required because JobSet {:?} has {} replicatedJobs",
@@ -234,18 +202,13 @@ fn saves(node: &YamlNode, report: &mut DiagnosticReport) -> CheckpointSchedule {
         .iter()
         .map(|n| (n, "training.checkpoint.tiers"));
     let all = tiers.chain(durable.map(|node| (node, "training.checkpoint")));
-    CheckpointSchedule::Checkpoints(
-        all.filter_map(|(n, path)| checkpoint(n, path, report))
-            .collect(),
-    )
+    CheckpointSchedule::Checkpoints(all.filter_map(|(n, path)| checkpoint(n, path, report)).collect())
 }
 
 fn checkpoint(node: &YamlNode, path: &str, report: &mut DiagnosticReport) -> Option<Checkpoint> {
     let every = training::every(node, path, report)?;
     let word = node.get("survives").and_then(YamlNode::as_str);
-    let survives = LossSpec::NAMED
-        .into_iter()
-        .find(|loss| Some(loss.as_str()) == word);
+    let survives = LossSpec::NAMED.into_iter().find(|loss| Some(loss.as_str()) == word);
     Some(Checkpoint {
         every,
         blocking: read::duration(node, "blocking").unwrap_or_default(),
@@ -257,11 +220,7 @@ fn checkpoint(node: &YamlNode, path: &str, report: &mut DiagnosticReport) -> Opt
 
 /// Removes the container rules derived from commands for JobSets whose training has a fixed amount of work. Their
 /// containers exit when the work is done.
-pub fn replaces_commands(
-    training: &[TrainingJob],
-    jobsets: &[SubmittedJobSet],
-    rules: &mut Vec<ContainerRule>,
-) {
+pub fn replaces_commands(training: &[TrainingJob], jobsets: &[SubmittedJobSet], rules: &mut Vec<ContainerRule>) {
     let ends = training.iter().filter(|t| t.work.is_some());
     for name in ends.map(|t| &jobsets[t.jobset].jobset.name) {
         rules.retain(|r| r.from_command.is_none() || r.jobset.as_ref() != Some(name));

@@ -39,17 +39,15 @@ pub fn check(
             check(node, chosen, path, report, unmodelled);
         }
         FieldType::Kinds(kinds) => check_kind(node, kinds, path, report, unmodelled),
-        FieldType::List(item) | FieldType::NonEmpty(item) | FieldType::Pair(item) => {
-            match &node.value {
-                YamlValue::Seq(items) => {
-                    length(node, items.len(), shape, path, report);
-                    for (i, node) in items.iter().enumerate() {
-                        check(node, item, &path.index(i), report, unmodelled);
-                    }
+        FieldType::List(item) | FieldType::NonEmpty(item) | FieldType::Pair(item) => match &node.value {
+            YamlValue::Seq(items) => {
+                length(node, items.len(), shape, path, report);
+                for (i, node) in items.iter().enumerate() {
+                    check(node, item, &path.index(i), report, unmodelled);
                 }
-                _ => wrong_type(node, shape, path, report),
             }
-        }
+            _ => wrong_type(node, shape, path, report),
+        },
         FieldType::Map(value) => match &node.value {
             YamlValue::Map(entries) => {
                 for (key, node) in entries {
@@ -62,25 +60,13 @@ pub fn check(
     }
 }
 
-fn length(
-    node: &YamlNode,
-    found: usize,
-    shape: &FieldType,
-    path: &YamlPath,
-    report: &mut DiagnosticReport,
-) {
+fn length(node: &YamlNode, found: usize, shape: &FieldType, path: &YamlPath, report: &mut DiagnosticReport) {
     match shape {
         FieldType::NonEmpty(_) if found == 0 => {
-            report.error(
-                node.at,
-                format!("{path} is empty: at least one element is required"),
-            );
+            report.error(node.at, format!("{path} is empty: at least one element is required"));
         }
         FieldType::Pair(_) if found != 2 => {
-            report.error(
-                node.at,
-                format!("{path} must have two elements, found {found}"),
-            );
+            report.error(node.at, format!("{path} must have two elements, found {found}"));
         }
         _ => {}
     }
@@ -122,11 +108,7 @@ fn check_object(
             };
             let error = report.error(node.at, message);
             let example = field.written_example();
-            let example = if example.is_empty() {
-                field.doc
-            } else {
-                example
-            };
+            let example = if example.is_empty() { field.doc } else { example };
             if !example.is_empty() {
                 error.suggest(format!("{}: {example}", field.name));
             }
@@ -175,12 +157,7 @@ fn check_kind(
         .legal(legal());
 }
 
-fn unknown_field(
-    key: &MappingKey,
-    object: &ObjectSchema,
-    path: &YamlPath,
-    report: &mut DiagnosticReport,
-) {
+fn unknown_field(key: &MappingKey, object: &ObjectSchema, path: &YamlPath, report: &mut DiagnosticReport) {
     let whole = path.to_string();
     let parent = whole.strip_suffix(&key.name).unwrap_or("");
     let parent = parent.trim_end_matches('.');
@@ -193,11 +170,7 @@ fn unknown_field(
     error.nearest(&key.name, names.clone());
     if error.suggestion.is_none() {
         let names: Vec<&str> = names.take(25).collect();
-        let more = if object.fields.len() > 25 {
-            ", ..."
-        } else {
-            ""
-        };
+        let more = if object.fields.len() > 25 { ", ..." } else { "" };
         error.legal(format!("{}{more}", names.join(", ")));
     }
 }
@@ -210,19 +183,13 @@ fn wrong_type(node: &YamlNode, shape: &FieldType, path: &YamlPath, report: &mut 
     };
     let message = format!("{name} must be {}, found {}", shape.noun(), node.describe());
     let error = report.error(node.at, message);
-    if matches!(shape, FieldType::Str | FieldType::Line)
-        && !matches!(node.value, YamlValue::Seq(_) | YamlValue::Map(_))
+    if matches!(shape, FieldType::Str | FieldType::Line) && !matches!(node.value, YamlValue::Seq(_) | YamlValue::Map(_))
     {
         error.suggest("put the value in quotes");
     }
 }
 
-fn check_scalar(
-    node: &YamlNode,
-    shape: &FieldType,
-    path: &YamlPath,
-    report: &mut DiagnosticReport,
-) {
+fn check_scalar(node: &YamlNode, shape: &FieldType, path: &YamlPath, report: &mut DiagnosticReport) {
     let Some(outcome) = check_scalar_range(node, shape) else {
         return wrong_type(node, shape, path, report);
     };
@@ -245,9 +212,7 @@ fn check_scalar(
         }
         FieldType::Int(..) | FieldType::Number(..) => {
             let legal = shape.noun();
-            report
-                .error(node.at, format!("{path} {problem}"))
-                .legal(legal);
+            report.error(node.at, format!("{path} {problem}")).legal(legal);
         }
         _ => {
             report.error(node.at, format!("{path}: {problem}"));

@@ -8,12 +8,7 @@ use crate::text::path::YamlPath;
 
 /// Reports violations of the rules of the object's kind. Objects with unknown fields are skipped, because a
 /// misspelled field may be the missing one.
-pub fn check(
-    node: &YamlNode,
-    object: &ObjectSchema,
-    path: &YamlPath,
-    report: &mut DiagnosticReport,
-) {
+pub fn check(node: &YamlNode, object: &ObjectSchema, path: &YamlPath, report: &mut DiagnosticReport) {
     let place = if path.is_root() {
         object.kind.to_owned()
     } else {
@@ -53,17 +48,13 @@ fn one(node: &YamlNode, rule: &FieldConstraint, place: &str, report: &mut Diagno
             let whole = |set: &&&[&str]| set.iter().all(has);
             let given: usize = sets.iter().flat_map(|set| *set).filter(|n| has(n)).count();
             if sets.iter().find(whole).is_none_or(|set| set.len() != given) {
-                let sets: Vec<String> = sets
-                    .iter()
-                    .map(|s| format!("{{{}}}", s.join(", ")))
-                    .collect();
+                let sets: Vec<String> = sets.iter().map(|s| format!("{{{}}}", s.join(", "))).collect();
                 report.error(node.at, format!("{place} requires {}", sets.join(" or ")));
             }
         }
         FieldConstraint::Needs(this, other, else_) => {
             if let (Some(at), false) = (node.get(this), has(other)) {
-                let error =
-                    report.harmless(at.at, format!("{place}: {this} requires {other}: {else_}"));
+                let error = report.harmless(at.at, format!("{place}: {this} requires {other}: {else_}"));
                 error.suggest(format!("add {other}"));
             }
         }
@@ -79,13 +70,7 @@ fn one(node: &YamlNode, rule: &FieldConstraint, place: &str, report: &mut Diagno
 }
 
 /// Checks that at least one of the fields is set, and reports an error if none is.
-fn needs(
-    node: &YamlNode,
-    what: &str,
-    of: &[&str],
-    place: &str,
-    report: &mut DiagnosticReport,
-) -> bool {
+fn needs(node: &YamlNode, what: &str, of: &[&str], place: &str, report: &mut DiagnosticReport) -> bool {
     if of.iter().any(|name| node.get(name).is_some()) {
         return true;
     }
@@ -101,8 +86,5 @@ fn not_both(
     place: &str,
     report: &mut DiagnosticReport,
 ) {
-    report.harmless(
-        at,
-        format!("{place} must not set both {first} and {second}"),
-    );
+    report.harmless(at, format!("{place} must not set both {first} and {second}"));
 }

@@ -190,9 +190,7 @@ impl FieldType {
             FieldType::Int(low, high) => format!("an integer from {low} to {high}"),
             FieldType::Number(low, high) => format!("a number from {low} to {high}"),
             FieldType::OneOf(legal) => format!("one of {}", legal.join(", ")),
-            FieldType::Quantity | FieldType::Amount => {
-                "a quantity such as 500m, 2 or 64Gi".to_owned()
-            }
+            FieldType::Quantity | FieldType::Amount => "a quantity such as 500m, 2 or 64Gi".to_owned(),
             FieldType::Duration => "a duration such as 500ms or 2m30s".to_owned(),
             FieldType::Seconds => "a duration such as 500ms, or a number of seconds".to_owned(),
             FieldType::Pair(item) => format!("a list of two elements, each {}", item.noun()),
@@ -200,9 +198,7 @@ impl FieldType {
                 FieldType::Object(_) | FieldType::Any => "a list".to_owned(),
                 item => format!("a list whose elements are {}", item.noun()),
             },
-            FieldType::Map(_) | FieldType::Object(_) | FieldType::Kinds(_) => {
-                "a mapping".to_owned()
-            }
+            FieldType::Map(_) | FieldType::Object(_) | FieldType::Kinds(_) => "a mapping".to_owned(),
             FieldType::Either(first, _) => format!("{} or a mapping", first.noun()),
         }
     }

@@ -74,8 +74,7 @@ fn object_schema(object: &ObjectSchema, defs: &mut SchemaDefinitions) -> Value {
 
 /// Converts a rule between fields.
 fn rule(rule: &FieldConstraint) -> Value {
-    let each =
-        |of: &[&str]| -> Vec<Value> { of.iter().map(|f| json!({"required": [f]})).collect() };
+    let each = |of: &[&str]| -> Vec<Value> { of.iter().map(|f| json!({"required": [f]})).collect() };
     match rule {
         FieldConstraint::One { of, .. } => json!({"oneOf": each(of)}),
         FieldConstraint::Some { of, .. } => json!({"anyOf": each(of)}),
@@ -99,11 +98,7 @@ fn field_schema(field: &FieldSchema, defs: &mut SchemaDefinitions) -> Value {
     let mut schema = shape_schema(&field.shape, defs);
     for (key, text) in [("default", field.default), ("examples", field.example)] {
         let Some(value) = written(text) else { continue };
-        schema[key] = if key == "examples" {
-            json!([value])
-        } else {
-            value
-        };
+        schema[key] = if key == "examples" { json!([value]) } else { value };
     }
     if !field.doc.is_empty() {
         schema["description"] = json!(field.doc);
@@ -174,8 +169,7 @@ fn own_schema(shape: &FieldType, defs: &mut SchemaDefinitions) -> Value {
         FieldType::Kinds(kinds) => {
             let mut legal = Vec::new();
             for object in kinds.objects {
-                let kind =
-                    json!({"properties": {"kind": {"const": object.kind}}, "required": ["kind"]});
+                let kind = json!({"properties": {"kind": {"const": object.kind}}, "required": ["kind"]});
                 legal.push(json!({"allOf": [reference(object, defs), kind]}));
             }
             legal.extend(kinds.file.map(|object| reference(object, defs)));

@@ -106,15 +106,13 @@ fn joined(path: &str, name: &str) -> String {
 fn inner(shape: &FieldType, path: String, sections: &mut Vec<ReferenceSection>) {
     match shape {
         FieldType::Object(object) if PAGES.iter().any(|(page, ..)| *page == object.kind) => {}
-        FieldType::Object(object) => {
-            match sections.iter_mut().find(|s| s.object.kind == object.kind) {
-                Some(known) => known.paths.push(path),
-                None => sections.push(ReferenceSection {
-                    object,
-                    paths: vec![path],
-                }),
-            }
-        }
+        FieldType::Object(object) => match sections.iter_mut().find(|s| s.object.kind == object.kind) {
+            Some(known) => known.paths.push(path),
+            None => sections.push(ReferenceSection {
+                object,
+                paths: vec![path],
+            }),
+        },
         FieldType::List(item) | FieldType::NonEmpty(item) | FieldType::Pair(item) => {
             inner(item, format!("{path}[]"), sections);
         }
@@ -139,10 +137,7 @@ impl ReferenceSection {
             let rules = together(self.object.kind).iter();
             let rules = rules.filter(|rule| rule.names(field.name)).map(words);
             FieldRow {
-                also: self.paths[1..]
-                    .iter()
-                    .map(|p| joined(p, field.name))
-                    .collect(),
+                also: self.paths[1..].iter().map(|p| joined(p, field.name)).collect(),
                 takes: kind_of(&field.shape),
                 default: if one_of(self.object, field.name) {
                     "required unless an alternative is set".to_owned()
@@ -165,11 +160,7 @@ impl ReferenceSection {
             let _ = write!(page, "\n## `{first}`\n");
             let more: Vec<String> = more.iter().map(|p| format!("`{p}`")).collect();
             if !more.is_empty() {
-                let _ = write!(
-                    page,
-                    "\nThe same fields are available at {}.\n",
-                    more.join(", ")
-                );
+                let _ = write!(page, "\nThe same fields are available at {}.\n", more.join(", "));
             }
         }
         page.push_str("\n| path | type | default | meaning | example |\n|---|---|---|---|---|\n");
@@ -204,10 +195,7 @@ fn kind_of(shape: &FieldType) -> String {
         FieldType::Either(first, FieldType::Object(object)) => {
             format!("{}, or {}", first.noun(), link(object))
         }
-        FieldType::Kinds(kinds) => format!(
-            "an object of kind {}",
-            kinds.names().collect::<Vec<_>>().join(", ")
-        ),
+        FieldType::Kinds(kinds) => format!("an object of kind {}", kinds.names().collect::<Vec<_>>().join(", ")),
         FieldType::List(item) | FieldType::NonEmpty(item) => match item {
             FieldType::Kinds(_) => format!("a list, each element {}", kind_of(item)),
             _ => shape.noun(),
@@ -222,9 +210,7 @@ fn one_of(object: &ObjectSchema, name: &str) -> bool {
     together(object.kind).iter().any(|rule| match rule {
         FieldConstraint::One { of, .. } | FieldConstraint::Some { of, .. } => of.contains(&name),
         FieldConstraint::OneSet(sets) => sets.iter().any(|set| set.contains(&name)),
-        FieldConstraint::NotBoth(..)
-        | FieldConstraint::Needs(..)
-        | FieldConstraint::Replaces(..) => false,
+        FieldConstraint::NotBoth(..) | FieldConstraint::Needs(..) | FieldConstraint::Replaces(..) => false,
     })
 }
 
@@ -244,36 +230,22 @@ fn default(field: &FieldSchema, path: &str, assumptions: &[PresetAssumption]) ->
         return format!("`{value}`");
     }
     let of_preset = path.strip_prefix("controlPlane.");
-    let of_preset =
-        of_preset.and_then(|rest| value(&format!("controlPlane.{DEFAULT_PRESET}.{rest}")));
+    let of_preset = of_preset.and_then(|rest| value(&format!("controlPlane.{DEFAULT_PRESET}.{rest}")));
     match of_preset {
         Some(value) => format!("from the preset (`{value}` in {DEFAULT_PRESET})"),
-        None if matches!(field.shape, FieldType::Object(_)) => {
-            "the defaults of its fields".to_owned()
-        }
+        None if matches!(field.shape, FieldType::Object(_)) => "the defaults of its fields".to_owned(),
         None => "none".to_owned(),
     }
 }
 
 fn words(rule: &FieldConstraint) -> String {
-    let list = |of: &[&str]| {
-        of.iter()
-            .map(|f| format!("`{f}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let list = |of: &[&str]| of.iter().map(|f| format!("`{f}`")).collect::<Vec<_>>().join(", ");
     match rule {
         FieldConstraint::One { what, of } => {
-            format!(
-                "Exactly one of these fields is required ({what}): {}.",
-                list(of)
-            )
+            format!("Exactly one of these fields is required ({what}): {}.", list(of))
         }
         FieldConstraint::Some { what, of } => {
-            format!(
-                "At least one of these fields is required ({what}): {}.",
-                list(of)
-            )
+            format!("At least one of these fields is required ({what}): {}.", list(of))
         }
         FieldConstraint::NotBoth(first, second) => {
             format!("`{first}` and `{second}` are mutually exclusive.")

@@ -66,22 +66,15 @@ pub fn check_scalar_range(node: &YamlNode, shape: &FieldType) -> Option<Result<(
     let error = match (shape, &node.value) {
         (FieldType::Bool, YamlValue::Bool(_))
         | (FieldType::Str, YamlValue::Str(_))
-        | (FieldType::Version(_), YamlValue::Str(_) | YamlValue::Float(_) | YamlValue::Int(_)) => {
-            None
-        }
-        (FieldType::Line, YamlValue::Str(found)) => {
-            found.contains('\n').then_some(ScalarError::NotOneLine)
-        }
+        | (FieldType::Version(_), YamlValue::Str(_) | YamlValue::Float(_) | YamlValue::Int(_)) => None,
+        (FieldType::Line, YamlValue::Str(found)) => found.contains('\n').then_some(ScalarError::NotOneLine),
         (FieldType::Preset(names), YamlValue::Str(found)) => {
-            (!names().contains(found)).then(|| ScalarError::UnknownPreset {
-                name: found.clone(),
-            })
+            (!names().contains(found)).then(|| ScalarError::UnknownPreset { name: found.clone() })
         }
         (FieldType::Assignment, YamlValue::Str(found)) => {
             let path = found.split_once('=').map_or("", |(path, _)| path);
-            path.is_empty().then(|| ScalarError::NotAssignment {
-                found: node.describe(),
-            })
+            path.is_empty()
+                .then(|| ScalarError::NotAssignment { found: node.describe() })
         }
         (FieldType::Int(low, high), YamlValue::Int(i)) => {
             (!(low..=high).contains(&i)).then_some(ScalarError::IntegerRange { number: *i })
@@ -91,14 +84,11 @@ pub fn check_scalar_range(node: &YamlNode, shape: &FieldType) -> Option<Result<(
             // The range does not contain NaN.
             (!(*low..=*high).contains(&number)).then_some(ScalarError::NumberRange { number })
         }
-        (FieldType::OneOf(names), YamlValue::Str(found)) => (!names.contains(&found.as_str()))
-            .then(|| ScalarError::NotListed {
-                value: found.clone(),
-            }),
+        (FieldType::OneOf(names), YamlValue::Str(found)) => {
+            (!names.contains(&found.as_str())).then(|| ScalarError::NotListed { value: found.clone() })
+        }
         (FieldType::Quantity, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
-            quantity::parse_milli(&text())
-                .err()
-                .map(ScalarError::Quantity)
+            quantity::parse_milli(&text()).err().map(ScalarError::Quantity)
         }
         (FieldType::Amount, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
             match quantity::parse_milli(&text()) {

@@ -100,11 +100,7 @@ impl Diagnostic {
     }
 
     /// Suggests the most similar known name, if there is a similar one.
-    pub fn nearest<'a>(
-        &mut self,
-        found: &str,
-        known: impl IntoIterator<Item = &'a str>,
-    ) -> &mut Diagnostic {
+    pub fn nearest<'a>(&mut self, found: &str, known: impl IntoIterator<Item = &'a str>) -> &mut Diagnostic {
         if let Some(name) = super::suggest::nearest(found, known) {
             self.suggestion = Some(format!("did you mean {name:?}?"));
         }
@@ -195,11 +191,7 @@ impl fmt::Display for Diagnostic {
             let (text, offset) = (&self.snippet, self.offset as usize);
             let room = text.chars().count().saturating_sub(offset).max(1);
             let carets = "^".repeat((self.len.max(1) as usize).min(room));
-            write!(
-                f,
-                "\n{gutter}--> {}:{}:{}",
-                self.file, self.line, self.column
-            )?;
+            write!(f, "\n{gutter}--> {}:{}:{}", self.file, self.line, self.column)?;
             write!(f, "\n{gutter} |\n{number} | {text}")?;
             write!(f, "\n{gutter} | {}{carets}", " ".repeat(offset))?;
             if let Some(suggestion) = &self.suggestion {

@@ -42,10 +42,7 @@ impl fmt::Display for FileTextError {
                 write!(f, "the file is too large: {} MiB", bytes >> 20)
             }
             FileTextError::NotUtf8 { offset, byte } => {
-                write!(
-                    f,
-                    "not a text file: byte {offset} (0x{byte:02x}) is not UTF-8"
-                )
+                write!(f, "not a text file: byte {offset} (0x{byte:02x}) is not UTF-8")
             }
         }
     }

@@ -31,10 +31,7 @@ pub fn locate<'n>(root: &'n YamlNode, path: &str) -> Option<SourcePlace<'n>> {
 }
 
 /// Follows one segment of the path. Returns the position of the segment, its node, and the rest of the path.
-fn step<'n, 'p>(
-    node: &'n YamlNode,
-    rest: &'p str,
-) -> Option<(SourcePosition, &'n YamlNode, &'p str)> {
+fn step<'n, 'p>(node: &'n YamlNode, rest: &'p str) -> Option<(SourcePosition, &'n YamlNode, &'p str)> {
     if let Some((inside, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
         let item = inside.parse().ok().and_then(|i: usize| node.items().get(i));
         if let Some(item) = item {

@@ -157,8 +157,7 @@ impl YamlNode {
                 1 + sizes.sum::<usize>().max(1)
             }
             YamlValue::Map(entries) => {
-                let size =
-                    |(key, value): &(MappingKey, YamlNode)| text(&key.name) + value.json_size() + 2;
+                let size = |(key, value): &(MappingKey, YamlNode)| text(&key.name) + value.json_size() + 2;
                 1 + entries.iter().map(size).sum::<usize>().max(1)
             }
         }

@@ -113,11 +113,7 @@ pub fn overrides_source(name: &str, sets: &[(String, String)]) -> SourceText {
 }
 
 /// Applies all overrides in order. Their positions refer to the text of `overrides_source`.
-pub fn apply_sets(
-    node: &mut YamlNode,
-    source: &SourceText,
-    sets: &[(String, String)],
-) -> Result<(), Diagnostics> {
+pub fn apply_sets(node: &mut YamlNode, source: &SourceText, sets: &[(String, String)]) -> Result<(), Diagnostics> {
     let mut found = Vec::new();
     let mut line = 1;
     for (path, value) in sets {
@@ -146,11 +142,7 @@ pub fn apply_sets(
 }
 
 /// Parses one YAML value, with positions relative to the overrides text.
-fn parse_value(
-    source: &SourceText,
-    text: &str,
-    start: SourcePosition,
-) -> Result<YamlNode, Diagnostics> {
+fn parse_value(source: &SourceText, text: &str, start: SourcePosition) -> Result<YamlNode, Diagnostics> {
     let alone = SourceText {
         file: source.file.clone(),
         text: text.to_owned(),
@@ -160,9 +152,7 @@ fn parse_value(
         let message = format!("{text:?} contains several YAML documents");
         return Err(Diagnostic::at(source, start, message).into());
     }
-    let mut value = documents
-        .pop()
-        .unwrap_or_else(|| YamlNode::new(start, YamlValue::Null));
+    let mut value = documents.pop().unwrap_or_else(|| YamlNode::new(start, YamlValue::Null));
     shift(&mut value, start);
     Ok(value)
 }
@@ -197,34 +187,21 @@ fn move_pos(at: &mut SourcePosition, start: SourcePosition) {
 /// Examples of paths: `controlPlane.preset`, `jobSets[0].submitAt`, `jobSets.0.submitAt`,
 /// `metadata.annotations["a.b/c"]`. The segment `*` selects every element of a list:
 /// `spec.replicatedJobs.*.replicas`.
-pub fn set_path(
-    node: &mut YamlNode,
-    path: &str,
-    value: YamlNode,
-    at: SourcePosition,
-) -> Result<(), OverrideError> {
+pub fn set_path(node: &mut YamlNode, path: &str, value: YamlNode, at: SourcePosition) -> Result<(), OverrideError> {
     let path = path.to_owned();
     let Some(segments) = split(&path) else {
         return Err(OverrideError::InvalidPath { path });
     };
-    set_below(node, &segments, &value, at)
-        .map_err(|reason| OverrideError::CannotSet { path, reason })
+    set_below(node, &segments, &value, at).map_err(|reason| OverrideError::CannotSet { path, reason })
 }
 
-fn set_below(
-    node: &mut YamlNode,
-    path: &[String],
-    value: &YamlNode,
-    at: SourcePosition,
-) -> Result<(), SegmentError> {
+fn set_below(node: &mut YamlNode, path: &[String], value: &YamlNode, at: SourcePosition) -> Result<(), SegmentError> {
     let Some((segment, rest)) = path.split_first() else {
         *node = value.clone();
         return Ok(());
     };
     match &mut node.value {
-        YamlValue::Seq(items) if segment == EACH && items.is_empty() => {
-            Err(SegmentError::EmptyList)
-        }
+        YamlValue::Seq(items) if segment == EACH && items.is_empty() => Err(SegmentError::EmptyList),
         YamlValue::Seq(items) if segment == EACH => {
             let mut all = items.iter_mut();
             all.try_for_each(|item| set_below(item, rest, value, at))
@@ -233,11 +210,7 @@ fn set_below(
     }
 }
 
-fn descend<'n>(
-    node: &'n mut YamlNode,
-    segment: &str,
-    at: SourcePosition,
-) -> Result<&'n mut YamlNode, SegmentError> {
+fn descend<'n>(node: &'n mut YamlNode, segment: &str, at: SourcePosition) -> Result<&'n mut YamlNode, SegmentError> {
     if node.is_null() {
         let value = if segment == "0" {
             YamlValue::Seq(Vec::new())
@@ -304,7 +277,5 @@ fn split(path: &str) -> Option<Vec<String>> {
             None => rest,
         };
     }
-    (1..=DEPTH_MAX)
-        .contains(&segments.len())
-        .then_some(segments)
+    (1..=DEPTH_MAX).contains(&segments.len()).then_some(segments)
 }

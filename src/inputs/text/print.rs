@@ -6,11 +6,7 @@ use serde_json::Value;
 pub fn yaml(object: &Value) -> String {
     let mut out = String::new();
     let fields = object.as_object().into_iter().flatten();
-    let rank = |key: &str| {
-        ["apiVersion", "kind", "metadata"]
-            .iter()
-            .position(|k| *k == key)
-    };
+    let rank = |key: &str| ["apiVersion", "kind", "metadata"].iter().position(|k| *k == key);
     let mut fields: Vec<(&String, &Value)> = fields.collect();
     fields.sort_by_key(|(key, _)| rank(key).unwrap_or(usize::MAX));
     for (key, value) in fields {
@@ -71,12 +67,7 @@ fn scalar(value: &Value) -> String {
     let first = |c: char| c.is_ascii_alphabetic() || "/_".contains(c);
     let inner = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
     let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
-    let plain = text.starts_with(first)
-        && text.chars().all(inner)
-        && !words.contains(&text.to_ascii_lowercase().as_str());
-    if plain {
-        text.clone()
-    } else {
-        value.to_string()
-    }
+    let plain =
+        text.starts_with(first) && text.chars().all(inner) && !words.contains(&text.to_ascii_lowercase().as_str());
+    if plain { text.clone() } else { value.to_string() }
 }

@@ -21,8 +21,7 @@ fn begins_alike(lower: &str, name: &str) -> bool {
 
 /// Returns the Levenshtein distance, in which a transposition of adjacent characters counts as one edit.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) =
-        (a.chars().take(100).collect(), b.chars().take(100).collect());
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(100).collect(), b.chars().take(100).collect());
     let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
     for (i, row) in rows.iter_mut().enumerate() {
         row[0] = i;

@@ -30,8 +30,7 @@ pub fn parse(source: &SourceText) -> Result<Vec<YamlNode>, Diagnostics> {
     }
     on_own_stack(|| {
         let documents: Vec<YamlNode> =
-            serde_yaml::from_multiple_with_options(&source.text, options())
-                .map_err(|e| explain(source, &e))?;
+            serde_yaml::from_multiple_with_options(&source.text, options()).map_err(|e| explain(source, &e))?;
         Ok(documents.into_iter().filter(|d| !d.is_null()).collect())
     })
 }
@@ -53,20 +52,16 @@ pub type DuplicateKey = (u32, String);
 
 /// Parses the first document like a lenient parser, in which the last of equal keys takes precedence. Also returns
 /// the first duplicate key.
-pub fn first_document(
-    source: &SourceText,
-) -> Result<(Option<YamlNode>, Option<DuplicateKey>), Diagnostics> {
+pub fn first_document(source: &SourceText) -> Result<(Option<YamlNode>, Option<DuplicateKey>), Diagnostics> {
     on_own_stack(|| first_of(source))
 }
 
 fn first_of(source: &SourceText) -> Result<(Option<YamlNode>, Option<DuplicateKey>), Diagnostics> {
     let mut lenient = options();
     lenient.duplicate_keys = serde_yaml::DuplicateKeyPolicy::LastWins;
-    let documents: Result<Vec<YamlNode>, _> =
-        serde_yaml::from_multiple_with_options(&source.text, lenient);
+    let documents: Result<Vec<YamlNode>, _> = serde_yaml::from_multiple_with_options(&source.text, lenient);
     let documents = documents.map_err(|e| explain(source, &e))?;
-    let strict: Result<Vec<YamlNode>, Error> =
-        serde_yaml::from_multiple_with_options(&source.text, options());
+    let strict: Result<Vec<YamlNode>, Error> = serde_yaml::from_multiple_with_options(&source.text, options());
     let duplicate = match strict.as_ref().map_err(Error::without_snippet) {
         Err(e @ Error::DuplicateMappingKey { key, .. }) => {
             let line = e.location().map(position).unwrap_or_default().line;
@@ -131,9 +126,7 @@ fn explain(source: &SourceText, error: &Error) -> Diagnostics {
         }
         Error::UnknownAnchor { .. } => "no anchor with this name is defined".to_owned(),
         other => {
-            let text = serde_yaml::UserMessageFormatter
-                .format_message(other)
-                .into_owned();
+            let text = serde_yaml::UserMessageFormatter.format_message(other).into_owned();
             if text.contains("recursion limit") {
                 legal = Some(format!("at most {DEPTH_MAX} levels"));
                 "nested too deeply".to_owned()
@@ -155,16 +148,10 @@ fn explain(source: &SourceText, error: &Error) -> Diagnostics {
 
 fn describe_breach(breach: &BudgetBreach) -> (String, String) {
     match breach {
-        BudgetBreach::Depth { .. } => (
-            "nested too deeply".to_owned(),
-            format!("at most {DEPTH_MAX} levels"),
-        ),
-        BudgetBreach::Aliases { .. }
-        | BudgetBreach::Anchors { .. }
-        | BudgetBreach::AliasAnchorRatio { .. } => (
-            "too many anchors or aliases".to_owned(),
-            "a few hundred".to_owned(),
-        ),
+        BudgetBreach::Depth { .. } => ("nested too deeply".to_owned(), format!("at most {DEPTH_MAX} levels")),
+        BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } | BudgetBreach::AliasAnchorRatio { .. } => {
+            ("too many anchors or aliases".to_owned(), "a few hundred".to_owned())
+        }
         BudgetBreach::ScalarBytes { .. } => (
             "too much text in one file".to_owned(),
             format!("at most {} MiB", TEXT_MAX >> 20),

@@ -49,10 +49,7 @@ struct ImportMember {
 }
 
 /// Returns the topology, and notes on what was not imported.
-pub fn import_nodes(
-    source: &SourceText,
-    name: &str,
-) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
+pub fn import_nodes(source: &SourceText, name: &str) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
     let mut notes = Vec::new();
     let mut members = Vec::new();
     let mut out = Vec::new();
@@ -75,10 +72,7 @@ pub fn import_nodes(
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     if !out.is_empty() {
-        notes.push(format!(
-            "not imported, because not ready or cordoned: {}",
-            some(&out)
-        ));
+        notes.push(format!("not imported, because not ready or cordoned: {}", some(&out)));
     }
     notes.extend(drop_identities(&mut members));
     let pools = pools(members, &mut notes);
@@ -94,9 +88,7 @@ pub fn import_nodes(
 }
 
 fn name_of(node: &YamlNode) -> String {
-    let name = node
-        .at_path(&["metadata", "name"])
-        .and_then(YamlNode::as_str);
+    let name = node.at_path(&["metadata", "name"]).and_then(YamlNode::as_str);
     name.unwrap_or("").to_owned()
 }
 
@@ -111,9 +103,7 @@ fn some(names: &[String]) -> String {
 
 fn in_trouble(node: &YamlNode) -> bool {
     let empty = YamlNode::empty_map();
-    let cordoned = node
-        .at_path(&["spec", "unschedulable"])
-        .and_then(YamlNode::as_bool);
+    let cordoned = node.at_path(&["spec", "unschedulable"]).and_then(YamlNode::as_bool);
     let ready = |c: &YamlNode| {
         let text = |key: &str| c.get(key).and_then(YamlNode::as_str);
         text("type") != Some("Ready") || text("status") == Some("True")
@@ -126,14 +116,10 @@ fn member(node: &YamlNode) -> ImportMember {
     let empty = YamlNode::empty_map();
     let part = |key: &str| node.get(key).unwrap_or(&empty);
     let given = ["allocatable", "capacity"];
-    let given = given
-        .into_iter()
-        .find(|key| part("status").get(key).is_some());
+    let given = given.into_iter().find(|key| part("status").get(key).is_some());
     let mut allocatable = read::quantities(part("status"), given.unwrap_or("allocatable"));
     allocatable.retain(|_, milli| *milli > 0);
-    let about = ABOUT
-        .iter()
-        .filter_map(|name| allocatable.remove_entry(*name));
+    let about = ABOUT.iter().filter_map(|name| allocatable.remove_entry(*name));
     let about = about.collect();
     let taints = read::list(part("spec"), "taints").iter().map(taint);
     let taints = taints.filter(|t| !t.key.starts_with(LIFECYCLE));
@@ -170,13 +156,10 @@ fn drop_identities(members: &mut [ImportMember]) -> Option<String> {
         .filter(|(key, values)| ![SLICE, CLIQUE].contains(&key.as_str()) && is_identity(values));
     let dropped: Vec<String> = dropped.map(|(key, _)| key.clone()).collect();
     for key in &dropped {
-        members
-            .iter_mut()
-            .for_each(|m| drop(m.kind.labels.remove(key)));
+        members.iter_mut().for_each(|m| drop(m.kind.labels.remove(key)));
     }
     let labels = dropped.join(", ");
-    (!dropped.is_empty())
-        .then(|| format!("not imported, because the labels differ on every node: {labels}"))
+    (!dropped.is_empty()).then(|| format!("not imported, because the labels differ on every node: {labels}"))
 }
 
 /// Splits a text into a prefix, the number at its end, and the minimum number of digits (0 without zero padding).
@@ -184,11 +167,7 @@ fn split(text: &str) -> Option<(&str, u64, usize)> {
     let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (before, number) = text.split_at(text.len() - digits);
     let padded = digits > 1 && number.starts_with('0');
-    Some((
-        before,
-        number.parse().ok()?,
-        if padded { digits } else { 0 },
-    ))
+    Some((before, number.parse().ok()?, if padded { digits } else { 0 }))
 }
 
 /// Equal nodes, in the order of their names.
@@ -220,8 +199,7 @@ fn pools(mut members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePoo
     }
     let natural = |name: &String| split(name).map(|(before, n, _)| (before.to_owned(), n));
     for cell in &mut cells {
-        cell.names
-            .sort_by_cached_key(|name| (natural(name), name.clone()));
+        cell.names.sort_by_cached_key(|name| (natural(name), name.clone()));
     }
     let families = families(cells);
     let mut renamed = 0;
@@ -233,15 +211,10 @@ fn pools(mut members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePoo
             _ => counted(&names, "node"),
         };
         renamed += usize::from(name.is_none());
-        pools.push(pool(
-            family,
-            name.unwrap_or_else(|| format!("p{at}-{{node}}")),
-        ));
+        pools.push(pool(family, name.unwrap_or_else(|| format!("p{at}-{{node}}"))));
     }
     if renamed > 0 {
-        notes.push(
-            "nodes renamed to p0-0, ..., because their names are not numbered from 0".to_owned(),
-        );
+        notes.push("nodes renamed to p0-0, ..., because their names are not numbered from 0".to_owned());
     }
     pools
 }
@@ -333,15 +306,11 @@ fn pool(family: &[ImportCell], name: String) -> NodePool {
         () if labels.contains_key(TPU_TOPOLOGY) && labels.contains_key(SLICE) => IslandKind::Ici,
         () => IslandKind::None,
     };
-    let taints = first
-        .kind
-        .taints
-        .iter()
-        .map(|(key, value, effect)| TaintSpec {
-            key: key.clone(),
-            value: value.clone(),
-            effect: *effect,
-        });
+    let taints = first.kind.taints.iter().map(|(key, value, effect)| TaintSpec {
+        key: key.clone(),
+        value: value.clone(),
+        effect: *effect,
+    });
     NodePool {
         name,
         count: 1,

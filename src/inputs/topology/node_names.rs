@@ -11,10 +11,7 @@ pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
 /// Returns the names of the nodes with this label value, in order.
 pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String> {
     let is = |(pool, numbers, name): (&NodePool, NumberRange, String)| {
-        let has = pool
-            .labels
-            .get(key)
-            .is_some_and(|v| fill(v, numbers) == value);
+        let has = pool.labels.get(key).is_some_and(|v| fill(v, numbers) == value);
         has.then_some(name)
     };
     nodes(pools).filter_map(is).collect()
@@ -46,17 +43,9 @@ fn nodes(pools: &[NodePool]) -> impl Iterator<Item = (&NodePool, NumberRange, St
         let numbered = pool.name.contains("{node") || total <= 1;
         (0..total).map(move |node| {
             let island = node / u64::from(pool.nodes_per_island.max(1));
-            let numbers = [
-                ("pool", node / per_pool.max(1)),
-                ("island", island),
-                ("node", node),
-            ];
+            let numbers = [("pool", node / per_pool.max(1)), ("island", island), ("node", node)];
             let name = fill(&pool.name, numbers);
-            let name = if numbered {
-                name
-            } else {
-                format!("{name}-{node:05}")
-            };
+            let name = if numbered { name } else { format!("{name}-{node:05}") };
             (pool, numbers, name)
         })
     })

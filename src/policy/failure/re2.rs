@@ -7,12 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 /// Compiles a pattern; `None` if it is invalid.
 pub fn compile(pattern: &str) -> Option<Regex> {
     let translated = translate(pattern);
-    let build = |unicode| {
-        RegexBuilder::new(&translated)
-            .unicode(unicode)
-            .octal(true)
-            .build()
-    };
+    let build = |unicode| RegexBuilder::new(&translated).unicode(unicode).octal(true).build();
     // Byte mode first, in which (?i) and \b are ASCII without tables. Only \p{…} and non-ASCII letters in a class
     // need the other mode.
     build(false).or_else(|_| build(true)).ok()

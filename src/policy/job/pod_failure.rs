@@ -56,9 +56,7 @@ pub fn matching_rule<'a>(
 fn exit_code_match<'a>(codes: &OnExitCodes, pod: &FailedPodView<'a>) -> Option<RuleMatch<'a>> {
     let named = codes.container_name.as_deref();
     let fits = |&&(container, code): &&(&str, i32)| {
-        code != 0
-            && named.is_none_or(|n| n == container)
-            && codes.values.contains(&code) == codes.operator_in
+        code != 0 && named.is_none_or(|n| n == container) && codes.values.contains(&code) == codes.operator_in
     };
     let &(container, code) = pod.exit_codes.iter().find(fits)?;
     Some(RuleMatch::ExitCode { container, code })
@@ -82,12 +80,7 @@ pub fn verdict(rules: &[PodFailurePolicyRule], pod: &FailedPodView<'_>) -> RuleV
 }
 
 /// Message of FailureTarget and Failed for a FailJob match.
-pub fn fail_job_message(
-    namespace: &str,
-    pod_name: &str,
-    matched: RuleMatch<'_>,
-    rule_index: usize,
-) -> String {
+pub fn fail_job_message(namespace: &str, pod_name: &str, matched: RuleMatch<'_>, rule_index: usize) -> String {
     match matched {
         RuleMatch::ExitCode { container, code } => format!(
             "Container {container} for pod {namespace}/{pod_name} failed with exit code {code} matching FailJob rule at index {rule_index}"

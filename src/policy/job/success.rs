@@ -75,21 +75,9 @@ mod tests {
             ("0", None, &[0][..], true, "the leader is enough"),
             ("0", None, &[1, 2][..], false, "others are not"),
             ("0-2", None, &[0, 1][..], false, "all of a range"),
-            (
-                "0-2",
-                None,
-                &[0, 1, 2, 5][..],
-                true,
-                "a whole range and more",
-            ),
+            ("0-2", None, &[0, 1, 2, 5][..], true, "a whole range and more"),
             ("0-2", Some(2), &[1, 2][..], true, "two of a range"),
-            (
-                "0-2",
-                Some(2),
-                &[0, 5, 6][..],
-                false,
-                "two, but not of the range",
-            ),
+            ("0-2", Some(2), &[0, 5, 6][..], false, "two, but not of the range"),
             ("", Some(2), &[5, 6][..], true, "any two"),
             ("", Some(3), &[5, 6][..], false, "two are not three"),
             (

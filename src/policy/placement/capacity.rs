@@ -49,11 +49,7 @@ pub fn of_cluster(facts: &TemplateFacts, cluster: &ClusterBuilder) -> u64 {
 }
 
 /// The domains that hold at least one pod.
-pub fn of_domains(
-    facts: &TemplateFacts,
-    cluster: &ClusterBuilder,
-    domains: &TopologyDomains,
-) -> Vec<FreeCapacity> {
+pub fn of_domains(facts: &TemplateFacts, cluster: &ClusterBuilder, domains: &TopologyDomains) -> Vec<FreeCapacity> {
     let rooms = of_nodes(facts, cluster);
     let room = |(domain, nodes): (usize, &Vec<NodeId>)| {
         let each = || nodes.iter().map(|n| rooms[n.ix()]);

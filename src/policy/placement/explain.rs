@@ -45,20 +45,14 @@ impl UnschedulableReasons {
             UnschedulableReasons::Feature => "node(s) didn't match Pod's required features",
             UnschedulableReasons::Taint => "node(s) had untolerated taint(s)",
             UnschedulableReasons::Cordoned => "node(s) were unschedulable",
-            UnschedulableReasons::Insufficient { resource, .. } if resource == "pods" => {
-                "Too many pods"
-            }
+            UnschedulableReasons::Insufficient { resource, .. } if resource == "pods" => "Too many pods",
             UnschedulableReasons::Insufficient { resource, .. } => {
                 return format!("Insufficient {resource}");
             }
             UnschedulableReasons::Affinity => "node(s) didn't match pod affinity rules",
             UnschedulableReasons::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
-            UnschedulableReasons::ExistingAntiAffinity => {
-                "node(s) didn't satisfy existing pods anti-affinity rules"
-            }
-            UnschedulableReasons::UnboundClaims => {
-                "pod has unbound immediate PersistentVolumeClaims"
-            }
+            UnschedulableReasons::ExistingAntiAffinity => "node(s) didn't satisfy existing pods anti-affinity rules",
+            UnschedulableReasons::UnboundClaims => "pod has unbound immediate PersistentVolumeClaims",
             UnschedulableReasons::NoClaim(name) => {
                 return format!("persistentvolumeclaim {name:?} not found");
             }
@@ -145,7 +139,5 @@ pub fn failed_scheduling(reasons: &[UnschedulableReasons]) -> String {
         words.to_owned()
     }));
     let nodes = reasons.len();
-    format!(
-        "{why} no new claims to deallocate, preemption: 0/{nodes} nodes are available: {preemption}."
-    )
+    format!("{why} no new claims to deallocate, preemption: 0/{nodes} nodes are available: {preemption}.")
 }

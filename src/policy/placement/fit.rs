@@ -28,10 +28,7 @@ impl ClusterView<'_> {
         let Some(free) = self.free.get(at..at + self.columns) else {
             return false;
         };
-        facts
-            .requests
-            .iter()
-            .all(|(c, milli)| free[*c as usize] >= *milli)
+        facts.requests.iter().all(|(c, milli)| free[*c as usize] >= *milli)
     }
 }
 
@@ -48,10 +45,7 @@ pub fn find_node(
     for examined in 1..=count {
         let node = candidate(at);
         at = if at + 1 == count { 0 } else { at + 1 };
-        let fits = facts.allows(node)
-            && view.has_room(facts, node)
-            && (view.schedulable)(node)
-            && also(node);
+        let fits = facts.allows(node) && view.has_room(facts, node) && (view.schedulable)(node) && also(node);
         if fits {
             return PlacementResult {
                 node: Some(node),

@@ -48,12 +48,10 @@ impl NodeChoice {
 
     /// Returns true if no node can match both, whatever its labels.
     pub fn is_apart_from(&self, other: &NodeChoice) -> bool {
-        let disjoint = |a: Option<BTreeSet<&str>>, b: Option<BTreeSet<&str>>| {
-            a.zip(b).is_some_and(|(a, b)| a.is_disjoint(&b))
-        };
+        let disjoint =
+            |a: Option<BTreeSet<&str>>, b: Option<BTreeSet<&str>>| a.zip(b).is_some_and(|(a, b)| a.is_disjoint(&b));
         let mut keys = self.keys().into_iter();
-        keys.any(|key| disjoint(self.values_of(key), other.values_of(key)))
-            || disjoint(self.names(), other.names())
+        keys.any(|key| disjoint(self.values_of(key), other.values_of(key))) || disjoint(self.names(), other.names())
     }
 
     fn keys(&self) -> BTreeSet<&str> {

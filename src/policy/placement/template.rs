@@ -4,9 +4,7 @@ use super::explain::{UnschedulableReasons, explain};
 use super::node_choice::NodeChoice;
 use crate::topology::ClusterBuilder;
 use sim_api::spec::keys::RESTART_ALL_CONTAINERS;
-use sim_api::spec::{
-    ContainerRestartAction, PodSpec, PodTemplate, TaintEffect, TaintSpec, TolerationSpec,
-};
+use sim_api::spec::{ContainerRestartAction, PodSpec, PodTemplate, TaintEffect, TaintSpec, TolerationSpec};
 use sim_base::NodeId;
 
 #[derive(Clone)]
@@ -37,20 +35,12 @@ pub struct ResourceRequirements {
 }
 
 impl TemplateFacts {
-    pub fn build(
-        cluster: &ClusterBuilder,
-        template: &PodTemplate,
-        priority_class: u32,
-    ) -> TemplateFacts {
+    pub fn build(cluster: &ClusterBuilder, template: &PodTemplate, priority_class: u32) -> TemplateFacts {
         TemplateFacts::of_pod(cluster, template, priority_class).look_at_all(cluster)
     }
 
     /// Creates the facts of a template before any node is checked.
-    pub fn of_pod(
-        cluster: &ClusterBuilder,
-        template: &PodTemplate,
-        priority_class: u32,
-    ) -> TemplateFacts {
+    pub fn of_pod(cluster: &ClusterBuilder, template: &PodTemplate, priority_class: u32) -> TemplateFacts {
         let spec = &template.spec;
         let column = |name: &str| cluster.resources.iter().position(|r| r == name);
         let mut requests = vec![(0, 1000)];
@@ -139,11 +129,7 @@ impl TemplateFacts {
     }
 
     /// Returns the static filter that rejects a node, or `None` if it is allowed.
-    pub fn reason_against(
-        &self,
-        cluster: &ClusterBuilder,
-        node: NodeId,
-    ) -> Option<UnschedulableReasons> {
+    pub fn reason_against(&self, cluster: &ClusterBuilder, node: NodeId) -> Option<UnschedulableReasons> {
         if !self.is_named(cluster, node) {
             return Some(UnschedulableReasons::NotNamed);
         }
@@ -167,12 +153,7 @@ impl TemplateFacts {
 
     /// Returns the first resource of which a node has too little, given `free` thousandths of each, and whether the
     /// empty node would have enough.
-    pub fn insufficient(
-        &self,
-        cluster: &ClusterBuilder,
-        node: NodeId,
-        free: &[i64],
-    ) -> Option<UnschedulableReasons> {
+    pub fn insufficient(&self, cluster: &ClusterBuilder, node: NodeId, free: &[i64]) -> Option<UnschedulableReasons> {
         let at = node.ix() * cluster.resources.len();
         let mut requests = self.requests.iter();
         let short = requests.find(|(c, milli)| free[at + *c as usize] < *milli);
@@ -195,16 +176,12 @@ impl TemplateFacts {
 
     /// Whether the pod tolerates a taint; PreferNoSchedule is always tolerated.
     pub fn tolerates(&self, taint: &TaintSpec) -> bool {
-        taint.effect == TaintEffect::PreferNoSchedule
-            || self.tolerations.iter().any(|t| t.tolerates(taint))
+        taint.effect == TaintEffect::PreferNoSchedule || self.tolerations.iter().any(|t| t.tolerates(taint))
     }
 
     /// Returns the number of such pods that fit on the node when it is empty.
     pub fn room(&self, cluster: &ClusterBuilder, node: NodeId) -> u64 {
-        if matches!(
-            self.blocked,
-            Some(UnschedulableReasons::Insufficient { .. })
-        ) {
+        if matches!(self.blocked, Some(UnschedulableReasons::Insufficient { .. })) {
             return 0;
         }
         let at = node.ix() * cluster.resources.len();
@@ -218,10 +195,7 @@ impl TemplateFacts {
     /// Returns the reason why no node of the empty cluster can take this pod, or `None` if one can.
     pub fn never_fits(&self, cluster: &ClusterBuilder) -> Option<String> {
         if self.choice.conflicts() {
-            return Some(explain(&vec![
-                UnschedulableReasons::AffinityConflict;
-                cluster.len()
-            ]));
+            return Some(explain(&vec![UnschedulableReasons::AffinityConflict; cluster.len()]));
         }
         let reasons = (0..cluster.len()).map(|n| {
             let node = NodeId(n as u32);

@@ -91,8 +91,7 @@ impl ClusterBuilder {
 
     fn push_node(&mut self, pool: &NodePool, place: NodePlace) {
         let mut name = fill(&pool.name, place);
-        let many =
-            u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count) > 1;
+        let many = u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count) > 1;
         let numbered = pool.name.contains("{node");
         if many && !numbered {
             name.push('-');
@@ -101,10 +100,7 @@ impl ClusterBuilder {
         self.names.push(name);
         self.place.push(place);
         self.island.push(IslandId(self.island_kinds.len() as u32));
-        let zone = pool
-            .labels
-            .get(ZONE_LABEL)
-            .map_or(String::new(), |l| fill(l, place));
+        let zone = pool.labels.get(ZONE_LABEL).map_or(String::new(), |l| fill(l, place));
         let at = self.zone_named(zone);
         self.zone.push(ZoneId(at as u32));
         self.zone_sizes[at] += 1;
@@ -263,10 +259,7 @@ impl ClusterBuilder {
     pub fn is_labelled_as(&self, node: NodeId, other: NodeId, key: &str) -> bool {
         let (a, b) = (self.place[node.ix()], self.place[other.ix()]);
         let number_of = |p: NodePlace| (p.pool, p.pool_number, p.island_number);
-        if number_of(a) != number_of(b)
-            || self.own.contains_key(&node)
-            || self.own.contains_key(&other)
-        {
+        if number_of(a) != number_of(b) || self.own.contains_key(&node) || self.own.contains_key(&other) {
             return false;
         }
         match self.pools[a.pool as usize].labels.get(key) {

@@ -26,9 +26,7 @@ impl TopologyDomains {
             // Most nodes are in the domain of the previous node, and formatting their labels is the most expensive
             // part.
             match n.checked_sub(1).map(NodeId) {
-                Some(before) if cluster.is_labelled_as(node, before, key) => {
-                    d.extend_domain(before)
-                }
+                Some(before) if cluster.is_labelled_as(node, before, key) => d.extend_domain(before),
                 _ => d.move_node(cluster, node),
             }
         }

@@ -18,9 +18,7 @@ pub(crate) fn trace(view: &JobSetView<'_>, plan: &ActionPlan, successful: u32) -
         .collect();
     failed.sort_by(|(a, f), (b, g)| {
         let times = ttl::whole_seconds(f.at).cmp(&ttl::whole_seconds(g.at));
-        times.then_with(|| {
-            failure::failed_before(view, b, a).cmp(&failure::failed_before(view, a, b))
-        })
+        times.then_with(|| failure::failed_before(view, b, a).cmp(&failure::failed_before(view, a, b)))
     });
     let mut trace = FailureTrace {
         failed_jobs: failed.iter().map(|f| failed_job(view, f)).collect(),
@@ -62,12 +60,7 @@ fn failed_job(view: &JobSetView<'_>, (job, failed): &FinishedJob<'_>) -> FailedJ
     }
 }
 
-fn rule_trace(
-    view: &JobSetView<'_>,
-    rule: &FailurePolicyRule,
-    index: usize,
-    failed: &[FinishedJob<'_>],
-) -> RuleTrace {
+fn rule_trace(view: &JobSetView<'_>, rule: &FailurePolicyRule, index: usize, failed: &[FinishedJob<'_>]) -> RuleTrace {
     let prepared = PreparedPolicy::new(rule);
     let patterns = &rule.on_job_failure_message_patterns;
     let invalid = patterns.iter().zip(&prepared.patterns);
@@ -82,10 +75,7 @@ fn rule_trace(
             .map(|(pattern, _)| pattern.clone())
             .collect(),
         targets: rule.target_replicated_jobs.clone(),
-        verdicts: failed
-            .iter()
-            .map(|f| verdict(view, rule, &prepared, f))
-            .collect(),
+        verdicts: failed.iter().map(|f| verdict(view, rule, &prepared, f)).collect(),
     }
 }
 
@@ -97,9 +87,7 @@ fn verdict(
 ) -> PolicyVerdict {
     let asks = |list: &[String]| !list.is_empty();
     let patterns = &rule.on_job_failure_message_patterns;
-    let found = prepared
-        .matching_index(failed)
-        .and_then(|at| patterns.get(at));
+    let found = prepared.matching_index(failed).and_then(|at| patterns.get(at));
     PolicyVerdict {
         job: (view.job_name)(job.rj, job.index),
         reason: asks(&rule.on_job_failure_reasons).then(|| prepared.has_reason(failed)),

@@ -10,11 +10,7 @@ use sim_api::spec::{PodFailurePolicyAction, PodFailurePolicyRule, RestartPolicy}
 use sim_base::PodId;
 
 /// One failed pod: the rules up to the matching one. The caller adds names.
-pub fn pod(
-    rules: Option<&[PodFailurePolicyRule]>,
-    view: &FailedPodView<'_>,
-    by_deletion: bool,
-) -> FailedPod {
+pub fn pod(rules: Option<&[PodFailurePolicyRule]>, view: &FailedPodView<'_>, by_deletion: bool) -> FailedPod {
     let rules = rules.unwrap_or_default();
     let decided = matching_rule(rules, view);
     let tried = decided.map_or(rules.len(), |(at, ..)| at + 1);
@@ -65,8 +61,7 @@ fn criterion_text(rule: &PodFailurePolicyRule) -> String {
             format!("onExitCodes{container} {operator} {:?}", codes.values)
         }
         None => {
-            let one =
-                |p: &sim_api::spec::PodConditionPattern| format!("{}={}", p.condition, p.status);
+            let one = |p: &sim_api::spec::PodConditionPattern| format!("{}={}", p.condition, p.status);
             let all: Vec<String> = rule.on_pod_conditions.iter().map(one).collect();
             format!("onPodConditions {}", all.join(", "))
         }

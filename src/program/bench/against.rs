@@ -85,12 +85,8 @@ impl MovedRow<'_> {
 
 /// Returns the rows of both reports that differ in time, largest increase first; ties are in the order of the table.
 pub fn moved<'r>(now: &'r BaselineReport, before: &'r BaselineReport) -> Vec<MovedRow<'r>> {
-    let pairs = now
-        .rows
-        .iter()
-        .filter_map(|row| Some((row, before.find(row)?)));
-    let differ =
-        pairs.filter(|(row, old)| row.ttr_ns != old.ttr_ns || row.phases_ns != old.phases_ns);
+    let pairs = now.rows.iter().filter_map(|row| Some((row, before.find(row)?)));
+    let differ = pairs.filter(|(row, old)| row.ttr_ns != old.ttr_ns || row.phases_ns != old.phases_ns);
     let mut all: Vec<MovedRow<'_>> = differ
         .map(|(row, before)| MovedRow {
             change_ns: row
@@ -110,15 +106,9 @@ pub fn moved<'r>(now: &'r BaselineReport, before: &'r BaselineReport) -> Vec<Mov
 /// Returns the entry with the largest absolute change.
 fn most(now: &BTreeMap<String, u64>, before: &BTreeMap<String, u64>) -> Option<(String, i128)> {
     let names = now.keys().chain(before.keys());
-    let time =
-        |of: &BTreeMap<String, u64>, name: &String| i128::from(of.get(name).copied().unwrap_or(0));
+    let time = |of: &BTreeMap<String, u64>, name: &String| i128::from(of.get(name).copied().unwrap_or(0));
     let change = |name: &String| time(now, name) - time(before, name);
-    let most = names.max_by_key(|name| {
-        (
-            change(name).unsigned_abs(),
-            std::cmp::Reverse((*name).clone()),
-        )
-    })?;
+    let most = names.max_by_key(|name| (change(name).unsigned_abs(), std::cmp::Reverse((*name).clone())))?;
     Some((most.clone(), change(most))).filter(|(_, change)| *change != 0)
 }
 
@@ -173,10 +163,7 @@ mod tests {
         );
         assert_eq!(BaselineReport::read(&now.json().unwrap()).unwrap(), now);
         let moved = moved(&now, &before);
-        let told: Vec<_> = moved
-            .iter()
-            .map(|m| (m.row.key.case.as_str(), m.change_ns))
-            .collect();
+        let told: Vec<_> = moved.iter().map(|m| (m.row.key.case.as_str(), m.change_ns)).collect();
         assert_eq!(told, [("d", None), ("b", Some(50)), ("a", Some(10))]);
         assert_eq!(moved[1].wait, Some(("a bucket".to_owned(), 50)));
         assert_eq!(moved[2].phase, Some(("detect".to_owned(), 10)));

@@ -11,13 +11,7 @@ use sim_base::stats::{quantile, sorted};
 /// Statistics over all rows.
 const OVER: [&str; 5] = ["min", "p50", "p95", "max", "mean"];
 /// Names of the row counts.
-const COUNTS: [&str; 5] = [
-    "rows.stuck",
-    "rows.changed",
-    "rows.slower",
-    "rows.faster",
-    "rows.new",
-];
+const COUNTS: [&str; 5] = ["rows.stuck", "rows.changed", "rows.slower", "rows.faster", "rows.new"];
 
 /// Result of checking a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,11 +38,7 @@ enum MeasuredNumber<'n> {
 
 /// Returns all names that conditions may use.
 pub fn names() -> impl Iterator<Item = String> {
-    let of_row = || {
-        ["ttr", "restarts"]
-            .into_iter()
-            .chain(Phase::ALL.map(Phase::as_str))
-    };
+    let of_row = || ["ttr", "restarts"].into_iter().chain(Phase::ALL.map(Phase::as_str));
     let over = of_row().flat_map(|name| OVER.map(|over| format!("{name}.{over}")));
     let counts = COUNTS.map(str::to_owned);
     of_row().map(str::to_owned).chain(over).chain(counts)
@@ -63,9 +53,7 @@ fn number(name: &str) -> Option<MeasuredNumber<'_>> {
         return Some(MeasuredNumber::Count(name));
     }
     match name.rsplit_once('.') {
-        Some((row, over)) if of_row(row) && OVER.contains(&over) => {
-            Some(MeasuredNumber::Over(row, over))
-        }
+        Some((row, over)) if of_row(row) && OVER.contains(&over) => Some(MeasuredNumber::Over(row, over)),
         None if of_row(name) => Some(MeasuredNumber::Each(name)),
         _ => None,
     }
@@ -83,10 +71,7 @@ pub fn known(condition: &FieldCondition, has_baseline: bool) -> Result<(), Strin
     }
     let compares = matches!(found, Some(MeasuredNumber::Count(name)) if name != "rows.stuck");
     if (condition.is_relative() || compares) && !has_baseline {
-        Err(format!(
-            "--fail-if {:?} needs --against BASELINE",
-            condition.text()
-        ))
+        Err(format!("--fail-if {:?} needs --against BASELINE", condition.text()))
     } else {
         Ok(())
     }
@@ -115,19 +100,13 @@ pub fn check(
     let (prefix, name) = metric(&condition.name);
     let of = |report: &BaselineReport| -> Vec<BenchRow> {
         let rows = report.rows.iter();
-        rows.filter(|r| r.key.text().starts_with(prefix))
-            .cloned()
-            .collect()
+        rows.filter(|r| r.key.text().starts_with(prefix)).cloned().collect()
     };
     let rows = of(now);
     // Relative conditions use only the rows that are in both reports.
-    let old: Option<Vec<Option<&BenchRow>>> =
-        before.map(|b| rows.iter().map(|r| b.find(r)).collect());
+    let old: Option<Vec<Option<&BenchRow>>> = before.map(|b| rows.iter().map(|r| b.find(r)).collect());
     let nothing = || format!("--fail-if {:?}: no row matches", condition.text());
-    let is_share = matches!(
-        condition.limit,
-        sim_base::condition::ConditionLimit::Share(_)
-    );
+    let is_share = matches!(condition.limit, sim_base::condition::ConditionLimit::Share(_));
     let mut checked = CheckedConditions {
         condition: condition.to_string(),
         failed: false,
@@ -164,8 +143,7 @@ pub fn check(
                     .is_none_or(|old| old[*i].is_some() || !condition.is_relative())
             };
             let which: Vec<usize> = (0..rows.len()).filter(common).collect();
-            let number =
-                |of: &dyn Fn(usize) -> f64| over_all(which.iter().map(|i| of(*i)).collect(), over);
+            let number = |of: &dyn Fn(usize) -> f64| over_all(which.iter().map(|i| of(*i)).collect(), over);
             let now = number(&|i| value(&rows[i], name)).ok_or_else(nothing)?;
             let reference = match (&old, condition.is_relative()) {
                 (Some(old), true) => number(&|i| old[i].map_or(0.0, |r| value(r, name))),

@@ -27,10 +27,7 @@ pub fn xml(report: &BaselineReport, checked: &[CheckedConditions]) -> String {
     for c in checked.iter().filter(|c| c.rows.is_empty()) {
         tests += 1;
         failures += usize::from(c.failed);
-        let head = format!(
-            "    <testcase classname=\"fail-if\" name=\"{}\"",
-            escaped(&c.condition)
-        );
+        let head = format!("    <testcase classname=\"fail-if\" name=\"{}\"", escaped(&c.condition));
         let value = format!("{}: the value is {}", c.condition, c.value);
         let why: &[&str] = if c.failed { &[value.as_str()] } else { &[] };
         case(&mut cases, &head, why);

@@ -74,9 +74,7 @@ pub fn page(
             row
         };
         let all = lines(&rows).into_iter().map(line);
-        let table = Table::new(head)
-            .with_number_columns(&[2, 3, 4, 5, 6, 7])
-            .with_rows(all);
+        let table = Table::new(head).with_number_columns(&[2, 3, 4, 5, 6, 7]).with_rows(all);
         [PageBlock::Heading(plane), PageBlock::Table(table)]
     });
     page.push(PageSection::new("rows", "All rows", tables.collect()));
@@ -136,9 +134,7 @@ pub fn chart(
     size: (u32, u32),
 ) -> Option<DrawScene> {
     let own = report.rows.iter();
-    let own: Vec<&BenchRow> = own
-        .filter(|r| r.key.case == case && r.key.preset == preset)
-        .collect();
+    let own: Vec<&BenchRow> = own.filter(|r| r.key.case == case && r.key.preset == preset).collect();
     let version = own.first()?.key.kubernetes.clone();
     let mut all: Vec<ScalingLine> = Vec::new();
     for row in own.iter().filter(|r| r.key.kubernetes == version) {

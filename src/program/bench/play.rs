@@ -39,18 +39,10 @@ pub fn all(
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         Some((at, row)).filter(|(_, row)| !matches!(row, Ok(None)))
     };
-    let played = in_parallel_with(
-        || Ok(()),
-        (entries.len() as u64, threads),
-        &limits.flag,
-        one,
-    );
+    let played = in_parallel_with(|| Ok(()), (entries.len() as u64, threads), &limits.flag, one);
     let mut played = played.map_err(|why| why.to_string())?;
     played.sort_by_key(|(at, _)| *at);
-    played
-        .into_iter()
-        .filter_map(|(_, row)| row.transpose())
-        .collect()
+    played.into_iter().filter_map(|(_, row)| row.transpose()).collect()
 }
 
 fn size(entry: &BenchEntry) -> u64 {
@@ -60,11 +52,7 @@ fn size(entry: &BenchEntry) -> u64 {
     }
 }
 
-fn row(
-    entry: &BenchEntry,
-    sets: &[BenchSetting],
-    limits: &ReplicationLimits,
-) -> Result<Option<BenchRow>, String> {
+fn row(entry: &BenchEntry, sets: &[BenchSetting], limits: &ReplicationLimits) -> Result<Option<BenchRow>, String> {
     match entry {
         BenchEntry::Own(loaded) => {
             let scenario = &loaded.scenario;
@@ -86,21 +74,12 @@ fn row(
 }
 
 /// Simulates one row; `None` if it was stopped.
-fn play_one(
-    scenario: &ScenarioSpec,
-    key: BenchKey,
-    limits: &ReplicationLimits,
-) -> Result<Option<BenchRow>, String> {
+fn play_one(scenario: &ScenarioSpec, key: BenchKey, limits: &ReplicationLimits) -> Result<Option<BenchRow>, String> {
     let scenario = faults::draw_faults(scenario, scenario.seed, 0);
     let simulation = SimulationInput::new(&scenario);
     let mut simulation = simulation.map_err(|why| format!("{}:\n{why}", key.text()))?;
     let folds = MetricFolds::new(&scenario, false);
-    let (played, _) = simulate_replication(
-        &mut simulation,
-        (scenario.seed, 0),
-        folds,
-        LimitedRun::sink(limits),
-    );
+    let (played, _) = simulate_replication(&mut simulation, (scenario.seed, 0), folds, LimitedRun::sink(limits));
     let stopped = played.outcome.end_reason == EndReason::Stopped;
     Ok((!stopped).then(|| BenchRow::new(key, &played)))
 }
@@ -135,20 +114,13 @@ mod tests {
         };
         let rows = BenchSuite::shipped().combinations(&only).unwrap();
         let entry = BenchEntry::OfSuite(rows[0].clone());
-        let with = |sets: &[BenchSetting]| {
-            row(&entry, sets, &ReplicationLimits::unlimited())
-                .unwrap()
-                .unwrap()
-        };
+        let with = |sets: &[BenchSetting]| row(&entry, sets, &ReplicationLimits::unlimited()).unwrap().unwrap();
         let play = || with(&[]);
         // Before 1.31 a Job is Failed before its pods have ended (kubernetes.md 1.4).
         let old = [("controlPlane.kubernetes".to_owned(), "1.30".to_owned())];
         let right = BaselineReport::new(vec![play()], Vec::new());
         let wrong = BaselineReport::new(vec![with(&old)], Vec::new());
-        assert_eq!(
-            moved(&right, &BaselineReport::new(vec![play()], Vec::new())),
-            []
-        );
+        assert_eq!(moved(&right, &BaselineReport::new(vec![play()], Vec::new())), []);
         let moved = moved(&wrong, &right);
         let told = change(&moved[0]);
         let begins = "kill-process/100/Recreate/kops/1.36: ";

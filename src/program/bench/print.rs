@@ -35,10 +35,7 @@ pub fn text(
     if !report.not_run.is_empty() {
         let _ = writeln!(out, "not run:");
         for line in &report.not_run {
-            for (i, line) in sim_analysis::format::wrap(line, style.width - 4)
-                .iter()
-                .enumerate()
-            {
+            for (i, line) in sim_analysis::format::wrap(line, style.width - 4).iter().enumerate() {
                 let _ = writeln!(out, "{} {line}", if i == 0 { "  -" } else { "   " });
             }
         }
@@ -50,10 +47,7 @@ pub fn text(
 pub(super) fn planes(report: &BaselineReport) -> Vec<(String, Vec<&BenchRow>)> {
     let mut all: Vec<(String, Vec<&BenchRow>)> = Vec::new();
     for row in &report.rows {
-        let plane = format!(
-            "{}, Kubernetes {}: time to recover",
-            row.key.preset, row.key.kubernetes
-        );
+        let plane = format!("{}, Kubernetes {}: time to recover", row.key.preset, row.key.kubernetes);
         match all.iter_mut().find(|(known, _)| *known == plane) {
             Some((_, rows)) => rows.push(row),
             None => all.push((plane, vec![row])),
@@ -84,8 +78,7 @@ pub(super) fn lines<'r>(rows: &[&'r BenchRow]) -> Vec<(&'r str, &'r str)> {
 
 pub(super) fn cell(rows: &[&BenchRow], (case, strategy): (&str, &str), nodes: u64) -> String {
     let mut rows = rows.iter();
-    let found =
-        rows.find(|r| r.key.case == case && r.key.strategy == strategy && r.key.nodes == nodes);
+    let found = rows.find(|r| r.key.case == case && r.key.strategy == strategy && r.key.nodes == nodes);
     match found.map(|r| r.ttr()) {
         Some(Some(ttr)) => seconds(ttr),
         Some(None) => "never".to_owned(),
@@ -173,24 +166,14 @@ pub fn verdict(c: &CheckedConditions) -> String {
 
 /// Returns a CSV table with one line per row; times are in seconds with all digits.
 pub fn csv(report: &BaselineReport) -> Vec<u8> {
-    let head = [
-        "case",
-        "nodes",
-        "strategy",
-        "preset",
-        "kubernetes",
-        "ttr_s",
-        "restarts",
-    ];
+    let head = ["case", "nodes", "strategy", "preset", "kubernetes", "ttr_s", "restarts"];
     let phases = Phase::ALL.iter().map(|p| format!("{}_s", p.as_str()));
     let head = head.map(str::to_owned).into_iter().chain(phases);
     let head: Vec<String> = head.chain(["digest".to_owned()]).collect();
     let mut table = Table::new(head);
     for row in &report.rows {
         let k = &row.key;
-        let ttr = row
-            .ttr_ns
-            .map_or(String::new(), |ns| exact_seconds(u128::from(ns)));
+        let ttr = row.ttr_ns.map_or(String::new(), |ns| exact_seconds(u128::from(ns)));
         let mut cells = vec![
             k.case.clone(),
             k.nodes.to_string(),
@@ -208,11 +191,7 @@ pub fn csv(report: &BaselineReport) -> Vec<u8> {
 }
 
 /// Returns Markdown for a comment on a pull request: changes first, then the tables.
-pub fn markdown(
-    report: &BaselineReport,
-    before: Option<&BaselineReport>,
-    checked: &[CheckedConditions],
-) -> String {
+pub fn markdown(report: &BaselineReport, before: Option<&BaselineReport>, checked: &[CheckedConditions]) -> String {
     let mut out = "## Time to recover\n\n".to_owned();
     for c in checked {
         let mark = if c.failed { "❌" } else { "✅" };
@@ -227,9 +206,7 @@ pub fn markdown(
             thousands(report.rows.len() as u64)
         );
         if !all.is_empty() {
-            out.push_str(
-                "| | row | before | now | change | phase | wait |\n|---|---|---|---|---|---|---|\n",
-            );
+            out.push_str("| | row | before | now | change | phase | wait |\n|---|---|---|---|---|---|---|\n");
         }
         for m in all.iter().take(WORST) {
             out.push_str(&moved_row(m));
@@ -239,11 +216,7 @@ pub fn markdown(
     for (plane, rows) in planes(report) {
         let sizes = sizes(&rows);
         let heads: Vec<String> = sizes.iter().map(|s| count(*s, "node")).collect();
-        let _ = writeln!(
-            out,
-            "### {plane}\n\n| case | strategy | {} |",
-            heads.join(" | ")
-        );
+        let _ = writeln!(out, "### {plane}\n\n| case | strategy | {} |", heads.join(" | "));
         let _ = writeln!(out, "|---|---|{}", "---:|".repeat(sizes.len()));
         for line in lines(&rows) {
             let cells: Vec<String> = sizes.iter().map(|s| cell(&rows, line, *s)).collect();

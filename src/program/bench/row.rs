@@ -53,13 +53,9 @@ const LEAST: Duration = Duration::from_millis(10);
 impl BenchRow {
     pub fn new(key: BenchKey, played: &SimulatedReplication) -> BenchRow {
         let restarts = &played.folded.restarts;
-        let ended = restarts
-            .last()
-            .filter(|r| r.ending == RestartOutcome::Ready);
+        let ended = restarts.last().filter(|r| r.ending == RestartOutcome::Ready);
         let first = restarts.iter().map(|r| r.start).min();
-        let ttr = ended
-            .zip(first)
-            .map(|(last, start)| last.end.since(start).0);
+        let ttr = ended.zip(first).map(|(last, start)| last.end.since(start).0);
         let mut phases = BTreeMap::new();
         let mut waits = BTreeMap::new();
         for restart in restarts {

@@ -19,9 +19,7 @@ const EXCLUSIVE: &str = include_str!("../../../scenarios/manifests/exclusive-wor
 pub fn refused(nodes: u32) -> Option<String> {
     let wrong = nodes < NODES_MIN || !nodes.is_multiple_of(RACK) || nodes > 65_000;
     wrong.then(|| {
-        format!(
-            "--nodes {nodes}: expected a multiple of {RACK}, the size of a rack, from {NODES_MIN} to 65000"
-        )
+        format!("--nodes {nodes}: expected a multiple of {RACK}, the size of a rack, from {NODES_MIN} to 65000")
     })
 }
 
@@ -30,15 +28,9 @@ pub fn load(row: &BenchCombination, more: &[BenchSetting]) -> Result<LoadedScena
         file: format!("{}.yaml", row.case.name),
         text: text(row),
     };
-    let manifest = if row.case.exclusive {
-        EXCLUSIVE
-    } else {
-        MANIFEST
-    };
+    let manifest = if row.case.exclusive { EXCLUSIVE } else { MANIFEST };
     let loader = |_: &str| Ok(manifest.to_owned());
-    let read = |sets: &[BenchSetting]| {
-        sim_inputs::parse_scenario(&source, sets, &loader).map_err(|e| e.to_string())
-    };
+    let read = |sets: &[BenchSetting]| sim_inputs::parse_scenario(&source, sets, &loader).map_err(|e| e.to_string());
     let plain = read(&[])?;
     let asked = [("strategy".to_owned(), row.strategy.as_str().to_owned())];
     let changes = strategy::with_companions(&asked, &plain.scenario.jobsets);

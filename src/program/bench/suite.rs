@@ -102,33 +102,20 @@ impl BenchSuite {
         known("--case", &only.cases, &names)?;
         let strategies: Vec<&str> = self.strategies.iter().map(|s| s.as_str()).collect();
         known("--strategy", &only.strategies, &strategies)?;
-        let mut presets: Vec<&str> = self
-            .control_planes
-            .iter()
-            .map(|p| p.preset.as_str())
-            .collect();
+        let mut presets: Vec<&str> = self.control_planes.iter().map(|p| p.preset.as_str()).collect();
         presets.sort();
         presets.dedup();
         known("--preset", &only.presets, &presets)?;
-        let wanted =
-            |list: &[String], name: &str| list.is_empty() || list.iter().any(|w| w == name);
+        let wanted = |list: &[String], name: &str| list.is_empty() || list.iter().any(|w| w == name);
         let nodes = if only.nodes.is_empty() {
             &self.nodes
         } else {
             &only.nodes
         };
         let mut all = Vec::new();
-        for plane in self
-            .control_planes
-            .iter()
-            .filter(|p| wanted(&only.presets, &p.preset))
-        {
+        for plane in self.control_planes.iter().filter(|p| wanted(&only.presets, &p.preset)) {
             for case in self.cases.iter().filter(|c| wanted(&only.cases, &c.name)) {
-                for strategy in self
-                    .strategies
-                    .iter()
-                    .filter(|s| wanted(&only.strategies, s.as_str()))
-                {
+                for strategy in self.strategies.iter().filter(|s| wanted(&only.strategies, s.as_str())) {
                     all.extend(nodes.iter().map(|nodes| BenchCombination {
                         case: case.clone(),
                         nodes: *nodes,
@@ -146,10 +133,7 @@ fn known(option: &str, wanted: &[String], there: &[&str]) -> Result<(), String> 
     match wanted.iter().find(|w| !there.contains(&w.as_str())) {
         None => Ok(()),
         Some(other) => {
-            let mut text = format!(
-                "{option}: unknown value {other}; legal: {}",
-                there.join(", ")
-            );
+            let mut text = format!("{option}: unknown value {other}; legal: {}", there.join(", "));
             if let Some(near) = sim_inputs::nearest(other, there.iter().copied()) {
                 text.push_str(&format!("\n  did you mean {near}?"));
             }
@@ -163,9 +147,7 @@ fn script(action: &Value) -> Vec<Value> {
     let mut one: Map<String, Value> = action.as_object().cloned().unwrap_or_default();
     match one.remove("each").and_then(|n| n.as_u64()) {
         None => vec![Value::Object(one)],
-        Some(n) => (0..n)
-            .map(|i| numbered(&Value::Object(one.clone()), i))
-            .collect(),
+        Some(n) => (0..n).map(|i| numbered(&Value::Object(one.clone()), i)).collect(),
     }
 }
 
@@ -173,10 +155,7 @@ fn script(action: &Value) -> Vec<Value> {
 fn numbered(value: &Value, i: u64) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("{i}", &i.to_string())),
-        Value::Object(map) => map
-            .iter()
-            .map(|(k, v)| (k.clone(), numbered(v, i)))
-            .collect(),
+        Value::Object(map) => map.iter().map(|(k, v)| (k.clone(), numbered(v, i))).collect(),
         other => other.clone(),
     }
 }
@@ -189,17 +168,9 @@ mod tests {
     fn the_table_is_read_and_its_rows_can_be_chosen() {
         let suite = BenchSuite::shipped();
         assert_eq!((suite.cases.len(), suite.nodes.len()), (11, 4));
-        assert!(
-            suite
-                .cases
-                .iter()
-                .all(|c| !c.about.is_empty() && !c.faults.is_empty())
-        );
+        assert!(suite.cases.iter().all(|c| !c.about.is_empty() && !c.faults.is_empty()));
         let all = suite.combinations(&RowFilter::default()).unwrap();
-        assert_eq!(
-            all.len(),
-            11 * 4 * suite.strategies.len() * suite.control_planes.len()
-        );
+        assert_eq!(all.len(), 11 * 4 * suite.strategies.len() * suite.control_planes.len());
         let rack = suite.cases.iter().find(|c| c.name == "rack-loss").unwrap();
         assert_eq!(rack.faults.len(), 50);
         assert_eq!(rack.faults[24]["crashNode"]["alias"], "lost-24");

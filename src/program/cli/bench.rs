@@ -124,9 +124,7 @@ fn ttr(args: &TtrArgs) -> Result<u8, CommandFailure> {
     }
     let failed = checked.iter().filter(|c| c.failed);
     if args.format != TableFormat::Text {
-        failed
-            .clone()
-            .for_each(|c| output::notice(&print::verdict(c)));
+        failed.clone().for_each(|c| output::notice(&print::verdict(c)));
         worst(&report, before.as_ref(), failed.clone().count() > 0);
     }
     Ok(if failed.count() > 0 { GATE_FAILED } else { 0 })
@@ -153,9 +151,10 @@ pub fn rates(preset: &str) -> Option<(f64, f64)> {
 /// and rows that are not part of the suite, are omitted.
 pub fn decided(report: &BaselineReport, case: &str, preset: &str) -> Vec<SensitiveResult> {
     const NODES: u64 = 1000;
-    let own = report.rows.iter().filter(|r| {
-        r.key.case == case && r.key.preset == preset && r.ttr_ns.is_some() && r.key.nodes <= NODES
-    });
+    let own = report
+        .rows
+        .iter()
+        .filter(|r| r.key.case == case && r.key.preset == preset && r.ttr_ns.is_some() && r.key.nodes <= NODES);
     let own: Vec<&BenchRow> = own.collect();
     let Some(most) = own.iter().map(|r| r.key.nodes).max() else {
         return Vec::new();
@@ -188,16 +187,12 @@ pub fn baseline(path: &Path) -> Result<BaselineReport, CommandFailure> {
     let shown = path.display();
     let failed = |why: String| CommandFailure::Invalid(format!("{shown}: {why}"));
     let mut text = String::new();
-    let read = std::fs::File::open(path)
-        .and_then(|file| file.take(BASELINE_MAX + 1).read_to_string(&mut text));
+    let read = std::fs::File::open(path).and_then(|file| file.take(BASELINE_MAX + 1).read_to_string(&mut text));
     read.map_err(|e| failed(e.to_string()))?;
     if text.len() as u64 > BASELINE_MAX {
-        return Err(failed(
-            "larger than 64 MiB, the maximum size of a baseline".to_owned(),
-        ));
+        return Err(failed("larger than 64 MiB, the maximum size of a baseline".to_owned()));
     }
-    BaselineReport::read(&text)
-        .map_err(|why| failed(format!("not a result of `bench ttr --format json`: {why}")))
+    BaselineReport::read(&text).map_err(|why| failed(format!("not a result of `bench ttr --format json`: {why}")))
 }
 
 fn entries(args: &TtrArgs, suite: &BenchSuite) -> Result<Vec<BenchEntry>, CommandFailure> {

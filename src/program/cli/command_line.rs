@@ -33,14 +33,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     ("Explain", &["why", "lint", "explain"]),
     ("Reports and charts", &["report", "plot"]),
-    (
-        "Clusters and recordings",
-        &["topology", "recording", "validate"],
-    ),
-    (
-        "Reference and set-up",
-        &["new", "schema", "completions", "man"],
-    ),
+    ("Clusters and recordings", &["topology", "recording", "validate"]),
+    ("Reference and set-up", &["new", "schema", "completions", "man"]),
 ];
 
 /// clap's default template without the list of subcommands, which `before_help` contains.
@@ -163,9 +157,7 @@ pub enum TopLevelCommand {
     )]
     Recording(RecordingArgs),
     /// Compare simulated runs with recordings of a real control plane
-    #[command(
-        after_help = "Example: jobset-sim validate recordings/times/*.json --fail-if 'restart.error.p50 > 5%'"
-    )]
+    #[command(after_help = "Example: jobset-sim validate recordings/times/*.json --fail-if 'restart.error.p50 > 5%'")]
     Validate(ValidateArgs),
     /// Write a commented scenario for a manifest, with a matching cluster and a first fault
     #[command(

@@ -48,10 +48,7 @@ const NAMED: [(&str, &str); 2] = [
         "train-5000.yaml",
         include_str!("../../../scenarios/manifests/train-5000.yaml"),
     ),
-    (
-        "tpu-5000.yaml",
-        include_str!("../../../topologies/tpu-5000.yaml"),
-    ),
+    ("tpu-5000.yaml", include_str!("../../../topologies/tpu-5000.yaml")),
 ];
 
 pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
@@ -118,9 +115,7 @@ fn load(file: &str, text: &str) -> Result<RunInput, CommandFailure> {
         text: text.to_owned(),
     };
     let named = |name: &str| {
-        let known = NAMED
-            .iter()
-            .find(|(file, _)| Path::new(name).ends_with(file));
+        let known = NAMED.iter().find(|(file, _)| Path::new(name).ends_with(file));
         let text = known.map(|(_, text)| (*text).to_owned());
         text.ok_or_else(|| FileTextError::Loader {
             reason: format!("{name} is not a built-in file"),
@@ -128,10 +123,7 @@ fn load(file: &str, text: &str) -> Result<RunInput, CommandFailure> {
     };
     let loaded = sim_inputs::parse_scenario(&source, &[], &named)?;
     let seed = loaded.scenario.seed;
-    let inputs = copy_scenario(
-        &loaded.inputs,
-        &result_options((&[], &[]), (seed, None), None),
-    );
+    let inputs = copy_scenario(&loaded.inputs, &result_options((&[], &[]), (seed, None), None));
     Ok(RunInput::new(loaded, inputs, seed))
 }
 
@@ -148,8 +140,7 @@ fn titles(left: &VariantSide<'_>, right: &VariantSide<'_>) -> (String, String) {
     let jobsets = left.run.scenario.jobsets.iter();
     let pods = jobsets.map(|j| j.jobset.spec.pods()).sum();
     let pods = format::count(pods, "pod");
-    let title =
-        format!("One container fails in a JobSet of {pods}: time until all pods are ready again");
+    let title = format!("One container fails in a JobSet of {pods}: time until all pods are ready again");
     let (l, r) = (left.restart.total(), right.restart.total());
     let subtitle = format!(
         "{}: {}, {}: {}, {:.1} times as fast; {}, seed {}",
@@ -175,10 +166,7 @@ fn free_name() -> PathBuf {
 fn files(out: &Path) -> String {
     let mut text = String::from("\nFiles:\n");
     let mut line = |name: &str, what: &str| {
-        text.push_str(&format!(
-            "  {:<40} {what}\n",
-            out.join(name).display().to_string()
-        ));
+        text.push_str(&format!("  {:<40} {what}\n", out.join(name).display().to_string()));
     };
     line("demo.svg", "chart of both restarts");
     if cfg!(feature = "png") {

@@ -52,12 +52,8 @@ impl CommandFailure {
 
     pub fn message(&self) -> &str {
         match self {
-            CommandFailure::Internal(m)
-            | CommandFailure::Invalid(m)
-            | CommandFailure::CannotBePlaced(m) => m,
-            CommandFailure::NotFound(m)
-            | CommandFailure::Interrupted(m)
-            | CommandFailure::Gate(m) => m,
+            CommandFailure::Internal(m) | CommandFailure::Invalid(m) | CommandFailure::CannotBePlaced(m) => m,
+            CommandFailure::NotFound(m) | CommandFailure::Interrupted(m) | CommandFailure::Gate(m) => m,
         }
     }
 

@@ -24,15 +24,12 @@ fn with_topologies(shell: Shell, text: &str) -> String {
     for line in text.lines() {
         let line_out = match shell {
             Shell::Bash if before.trim() == "-t)" => {
-                let both = format!(
-                    "COMPREPLY=($(compgen -f \"${{cur}}\") $(compgen -W \"{names}\" -- \"${{cur}}\"))"
-                );
+                let both = format!("COMPREPLY=($(compgen -f \"${{cur}}\") $(compgen -W \"{names}\" -- \"${{cur}}\"))");
                 line.replace(FILES, &both)
             }
-            Shell::Zsh if line.starts_with("'-t+[") => line.replace(
-                ":TOPOLOGY:_files'",
-                &format!(":TOPOLOGY:{{compadd {names}; _files}}'"),
-            ),
+            Shell::Zsh if line.starts_with("'-t+[") => {
+                line.replace(":TOPOLOGY:_files'", &format!(":TOPOLOGY:{{compadd {names}; _files}}'"))
+            }
             Shell::Fish if line.contains(" -s t -d ") => format!("{line} -a \"{names}\""),
             _ => line.to_owned(),
         };

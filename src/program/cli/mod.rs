@@ -39,7 +39,8 @@ use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-const REPORT: &str = "This is a bug in jobset-sim. Please report it with the command line, the inputs and the message above.";
+const REPORT: &str =
+    "This is a bug in jobset-sim. Please report it with the command line, the inputs and the message above.";
 
 /// Shortens each line of a message to 2000 bytes, because messages may quote input files of any size.
 fn shortened_lines(message: &str) -> String {
@@ -59,9 +60,7 @@ pub fn main() -> ExitCode {
     let cli = CommandLine::try_parse().unwrap_or_else(|refused| wrong_usage(&refused));
     std::panic::set_hook(Box::new(|panic| {
         let version = env!("CARGO_PKG_VERSION");
-        output::notice(&format!(
-            "internal error: {panic}\njobset-sim {version}. {REPORT}"
-        ));
+        output::notice(&format!("internal error: {panic}\njobset-sim {version}. {REPORT}"));
     }));
     interrupt::install();
     let code = match catch_unwind(AssertUnwindSafe(|| dispatch(&cli.command))) {
@@ -69,11 +68,7 @@ pub fn main() -> ExitCode {
         Ok(Err(failure)) => {
             let bug = matches!(failure, CommandFailure::Internal(_));
             let message = failure.message().trim_end();
-            let lead = if message.starts_with("error") {
-                ""
-            } else {
-                "error: "
-            };
+            let lead = if message.starts_with("error") { "" } else { "error: " };
             output::notice(&shortened_lines(&format!("{lead}{message}")));
             if bug {
                 output::notice(REPORT);
@@ -125,11 +120,7 @@ fn dispatch(command: &TopLevelCommand) -> Result<u8, CommandFailure> {
         TopLevelCommand::Topology(args) => topology::cli(args).map(|()| 0),
         TopLevelCommand::New(args) => new::cli(args).map(|()| 0),
         TopLevelCommand::Explain(args) => explain::cli(args, CommandLine::command).map(|()| 0),
-        TopLevelCommand::Completions { shell } => {
-            manual::completions(CommandLine::command(), *shell).map(|()| 0)
-        }
-        TopLevelCommand::Man { out } => {
-            manual::cli(CommandLine::command(), out.as_deref()).map(|()| 0)
-        }
+        TopLevelCommand::Completions { shell } => manual::completions(CommandLine::command(), *shell).map(|()| 0),
+        TopLevelCommand::Man { out } => manual::cli(CommandLine::command(), out.as_deref()).map(|()| 0),
     }
 }

@@ -35,9 +35,7 @@ pub fn cli(args: &NewArgs) -> Result<(), CommandFailure> {
     }
     let sources = match (args.manifests.is_empty(), &args.out) {
         (true, None) => {
-            bail!(
-                "no manifest given: use -f FILE, or --out DIR for a first scenario with its manifest"
-            );
+            bail!("no manifest given: use -f FILE, or --out DIR for a first scenario with its manifest");
         }
         (true, Some(_)) => vec![SourceText {
             file: "jobset.yaml".to_owned(),
@@ -99,9 +97,7 @@ fn read(paths: &[String]) -> Result<Vec<SourceText>, CommandFailure> {
     sim_inputs::read_sources(&sources, &[])?;
     let matters = sim_inputs::of_jobsets(&sources);
     let with = sources.into_iter().zip(matters);
-    Ok(with
-        .filter_map(|(source, of)| of.then_some(source))
-        .collect())
+    Ok(with.filter_map(|(source, of)| of.then_some(source)).collect())
 }
 
 /// The JobSets on a cluster, with the reason for the choice of the cluster.
@@ -174,10 +170,7 @@ fn all_at_once(scenario: &ScenarioSpec) -> bool {
         return false;
     };
     let mut sink = RestartFold::new(scenario).without_paths();
-    simulation
-        .run(scenario.seed, 0, &mut sink)
-        .blocked
-        .is_empty()
+    simulation.run(scenario.seed, 0, &mut sink).blocked.is_empty()
 }
 
 /// Returns whether any pod selects nodes by label or has exclusive placement.

@@ -32,16 +32,15 @@ pub fn text(text: &str) -> Result<(), CommandFailure> {
 pub fn bytes(bytes: &[u8]) -> Result<(), CommandFailure> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(CommandFailure::Invalid(format!(
-            "cannot write to standard output: {e}"
-        ))),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            Err(CommandFailure::Invalid(format!("cannot write to standard output: {e}")))
+        }
         _ => Ok(()),
     }
 }
 
 pub fn json(value: &impl serde::Serialize) -> Result<(), CommandFailure> {
-    let mut text =
-        serde_json::to_string_pretty(value).map_err(|e| CommandFailure::Internal(e.to_string()))?;
+    let mut text = serde_json::to_string_pretty(value).map_err(|e| CommandFailure::Internal(e.to_string()))?;
     text.push('\n');
     result(&text)
 }
@@ -112,10 +111,7 @@ pub fn style(look: &DisplayStyle) -> WaterfallStyle {
 }
 
 /// Returns whether `NO_COLOR` is set to a non-empty value; see <https://no-color.org>.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "affects colors only, not content"
-)]
+#[expect(clippy::disallowed_methods, reason = "affects colors only, not content")]
 fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }

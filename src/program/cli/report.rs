@@ -69,9 +69,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
     }
     if let Some(page) = other_page(args)? {
         if args.perfetto.is_some() || args.openmetrics.is_some() {
-            bail!(
-                "--perfetto and --openmetrics need a single run; this is a comparison, a sweep or a benchmark"
-            );
+            bail!("--perfetto and --openmetrics need a single run; this is a comparison, a sweep or a benchmark");
         }
         return pages(args, &page);
     }
@@ -131,13 +129,10 @@ fn other_page(args: &ReportArgs) -> Result<Option<ReportPage>, CommandFailure> {
         let stored = stored_run::stored(path)?;
         let of = stored.command();
         if of != "run" && !(args.input.sets.is_empty() && args.input.fails.is_empty()) {
-            bail!(
-                "--set and --fail apply to a single run: to change these results, run `{of}` again"
-            );
+            bail!("--set and --fail apply to a single run: to change these results, run `{of}` again");
         }
         let inputs = quoted(&path.join("inputs").to_string_lossy());
-        let command = sim_inputs::files::read_stored_text(&path.join("inputs/command.txt"))
-            .unwrap_or_default();
+        let command = sim_inputs::files::read_stored_text(&path.join("inputs/command.txt")).unwrap_or_default();
         let commands = [format!("cd {inputs} && {}", command.trim_end()), page];
         let mut stored = match stored {
             StoredRun::Run(_) => return Ok(None),
@@ -160,9 +155,7 @@ fn other_page(args: &ReportArgs) -> Result<Option<ReportPage>, CommandFailure> {
         let commands = ["jobset-sim bench ttr --out bench.json".to_owned(), page];
         return Ok(Some(crate::bench::page::page(
             &report,
-            (&bench::rates, &|case, preset| {
-                bench::decided(&report, case, preset)
-            }),
+            (&bench::rates, &|case, preset| bench::decided(&report, case, preset)),
             &commands,
         )));
     }
@@ -176,11 +169,7 @@ fn inputs_digest(dir: &Path) -> Result<String, CommandFailure> {
     Ok(provenance::inputs_digest(&files))
 }
 
-fn swept(
-    dir: &Path,
-    stored: &SweepArgs,
-    commands: &[String],
-) -> Result<ReportPage, CommandFailure> {
+fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<ReportPage, CommandFailure> {
     let inputs = inputs_digest(dir)?;
     let sweep = StoredSweep::read(dir, stored)?;
     Ok(page::sweep::page(&page::sweep::SweepText {
@@ -193,11 +182,7 @@ fn swept(
     }))
 }
 
-fn write_page(
-    args: &ReportArgs,
-    path: &Path,
-    subject: ExportSubject<'_>,
-) -> Result<(), CommandFailure> {
+fn write_page(args: &ReportArgs, path: &Path, subject: ExportSubject<'_>) -> Result<(), CommandFailure> {
     export::save(subject, path)?;
     if !args.quiet {
         output::notice(&format!("written: {}", path.display()));

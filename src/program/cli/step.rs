@@ -38,12 +38,7 @@ pub fn cli(args: &StepArgs) -> Result<u8, CommandFailure> {
         wrong: false,
         failed: None,
     };
-    step::run(
-        &mut simulation,
-        second,
-        (seed, args.breaks.clone()),
-        &mut talk,
-    );
+    step::run(&mut simulation, second, (seed, args.breaks.clone()), &mut talk);
     match talk.failed {
         Some(failure) => Err(failure),
         None if talk.wrong && !talk.asks => Ok(WRONG),
@@ -74,9 +69,7 @@ impl Console for StepTerminal {
             Ok(0) => None,
             Ok(_) => Some(line),
             Err(e) => {
-                self.failed = Some(CommandFailure::Invalid(format!(
-                    "cannot read commands: {e}"
-                )));
+                self.failed = Some(CommandFailure::Invalid(format!("cannot read commands: {e}")));
                 None
             }
         }

@@ -63,9 +63,7 @@ pub enum TopologyCommand {
 
 pub fn cli(args: &TopologyArgs) -> Result<(), CommandFailure> {
     let (topologies, format, one) = match &args.command {
-        TopologyCommand::Show { file, format } => {
-            (vec![experiment_input::topology(file)?.1], format, true)
-        }
+        TopologyCommand::Show { file, format } => (vec![experiment_input::topology(file)?.1], format, true),
         TopologyCommand::Import { file, name, out } => return import(file, name, out.as_deref()),
         TopologyCommand::Check { file, format } => {
             return check(&experiment_input::topology(file)?.1, *format);
@@ -79,9 +77,7 @@ pub fn cli(args: &TopologyArgs) -> Result<(), CommandFailure> {
     };
     match (format, one) {
         (OutputFormat::Json, true) => output::json(&as_json(&topologies[0])),
-        (OutputFormat::Json, false) => {
-            output::json(&topologies.iter().map(as_json).collect::<Vec<_>>())
-        }
+        (OutputFormat::Json, false) => output::json(&topologies.iter().map(as_json).collect::<Vec<_>>()),
         (OutputFormat::Text, true) => output::text(&show(&topologies[0])),
         (OutputFormat::Text, false) => output::text(&list(&topologies)),
     }
@@ -138,10 +134,7 @@ fn list(topologies: &[TopologySpec]) -> String {
 }
 
 fn accelerators(pool: &NodePool) -> u64 {
-    let per_node = pool
-        .allocatable
-        .get(&pool.accelerator)
-        .map_or(0, |milli| milli / 1000);
+    let per_node = pool.allocatable.get(&pool.accelerator).map_or(0, |milli| milli / 1000);
     nodes(pool) * per_node.max(0) as u64
 }
 

@@ -100,9 +100,7 @@ fn overrides(args: &ValidateArgs) -> Result<ScenarioOverrides, String> {
     if let Some(n) = args.node_requests_per_s
         && !(n.is_finite() && n > 0.0)
     {
-        return Err(format!(
-            "--node-requests-per-s {n}: must be a number greater than 0"
-        ));
+        return Err(format!("--node-requests-per-s {n}: must be a number greater than 0"));
     }
     let latency = args.api_latency.as_deref().map(parse_latency).transpose();
     Ok(ScenarioOverrides {
@@ -138,11 +136,7 @@ fn check_gates(gates: &[ConformanceGate], totals: &ResultTotals) -> Result<bool,
     Ok(failed)
 }
 
-fn render(
-    format: ValidateFormat,
-    files: &[FileResult],
-    totals: &ResultTotals,
-) -> Result<String, String> {
+fn render(format: ValidateFormat, files: &[FileResult], totals: &ResultTotals) -> Result<String, String> {
     match format {
         ValidateFormat::Text => {
             let text = text::text(files, totals);
@@ -191,10 +185,7 @@ mod tests {
             "must be 0 < p50",
             "Cargo.toml: not JSON",
         ] {
-            assert!(
-                errors.iter().any(|e| e.contains(part)),
-                "{part}: {errors:?}"
-            );
+            assert!(errors.iter().any(|e| e.contains(part)), "{part}: {errors:?}");
         }
         assert_eq!(errors.len(), 4);
         assert_eq!(cli(&bad).map_err(|e| e.code()), Err(2));

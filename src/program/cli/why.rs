@@ -43,11 +43,7 @@ pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
     let given = ExperimentInput::read(&input)?;
     // Loaded here so that input errors determine the exit code.
     given.pods(&[], "why")?;
-    let load = |more: &[OverrideSetter]| {
-        given
-            .pods(more, "why")
-            .map_err(|why| why.message().to_owned())
-    };
+    let load = |more: &[OverrideSetter]| given.pods(more, "why").map_err(|why| why.message().to_owned());
     let answer = why::explain(&load, &asked);
     let answer = answer.map_err(|e| CommandFailure::Invalid(e.to_string()))?;
     match args.format {

@@ -92,10 +92,7 @@ impl JobSet {
         });
         match self.jobs() {
             Some(jobs) => jobs.push(job),
-            None => {
-                self.misuse =
-                    Some("replicated_job: the manifest has no spec.replicatedJobs to append to")
-            }
+            None => self.misuse = Some("replicated_job: the manifest has no spec.replicatedJobs to append to"),
         }
         self
     }
@@ -127,10 +124,7 @@ impl JobSet {
     /// Places each Job exclusively in one topology domain of this node label, like the annotation
     /// `alpha.jobset.sigs.k8s.io/exclusive-topology`.
     pub fn exclusive_topology(self, label: &str) -> JobSet {
-        self.set(
-            &format!("metadata.annotations[{EXCLUSIVE_TOPOLOGY:?}]"),
-            label,
-        )
+        self.set(&format!("metadata.annotations[{EXCLUSIVE_TOPOLOGY:?}]"), label)
     }
 
     /// Overrides any field of the manifest before it is read. The value is YAML.

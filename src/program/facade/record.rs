@@ -29,11 +29,7 @@ impl<'a> Record<'a> {
         names: &'a RecordNames,
         objects: &'a EventObjects,
     ) -> Record<'a> {
-        Record {
-            record,
-            names,
-            objects,
-        }
+        Record { record, names, objects }
     }
 
     /// Returns the sequence number in the run, starting at 0.

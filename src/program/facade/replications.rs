@@ -2,9 +2,7 @@
 
 use super::{Scenario, SimulationError, SimulationOutcome};
 use sim_analysis::experiment;
-use sim_analysis::experiment::{
-    ExperimentSubject, LimitedRun, PlayedVariant, ReplicationLimits, StopFlag,
-};
+use sim_analysis::experiment::{ExperimentSubject, LimitedRun, PlayedVariant, ReplicationLimits, StopFlag};
 use sim_analysis::metrics::MetricFolds;
 use sim_engine::record::EndReason;
 use sim_report::files::compare_tables;
@@ -60,10 +58,7 @@ impl Replications {
     ///
     /// Wait reasons are not recorded, so `waited_for` of all restart pieces is `None`. Each replication has the same
     /// records as [`Simulation::run`](crate::Simulation::run) with its number.
-    pub fn run<T: Send>(
-        &self,
-        keep: impl Fn(&SimulationOutcome) -> T + Sync,
-    ) -> Result<Vec<T>, SimulationError> {
+    pub fn run<T: Send>(&self, keep: impl Fn(&SimulationOutcome) -> T + Sync) -> Result<Vec<T>, SimulationError> {
         let spec = self.scenario.spec();
         let (many, stop) = ((self.n, self.threads), &self.limits.flag);
         Ok(experiment::in_parallel(spec, many, stop, |player, i| {
@@ -99,11 +94,7 @@ pub fn compared(
     let mut played = Vec::new();
     for (name, scenario) in variants {
         let subject = ExperimentSubject::from(scenario.spec().clone());
-        let replications = subject.replicate(
-            (seed, 0..n),
-            (threads, &ReplicationLimits::unlimited()),
-            &|_| {},
-        )?;
+        let replications = subject.replicate((seed, 0..n), (threads, &ReplicationLimits::unlimited()), &|_| {})?;
         played.push(PlayedVariant {
             name: (*name).to_owned(),
             changes: Vec::new(),

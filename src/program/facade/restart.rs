@@ -138,9 +138,6 @@ impl<'a> Restart<'a> {
     /// Returns the resources and events that the restart waited for, longest wait first.
     pub fn bottleneck(&self) -> Vec<String> {
         let gates = bottleneck::restart_bottlenecks(&self.run, self.restart);
-        gates
-            .iter()
-            .map(bottleneck::RestartBottleneck::text)
-            .collect()
+        gates.iter().map(bottleneck::RestartBottleneck::text).collect()
     }
 }

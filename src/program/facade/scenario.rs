@@ -35,10 +35,7 @@ impl Scenario {
     /// assert_eq!(scenario.seed(), 7);
     /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
-    pub fn from_file_with(
-        path: impl AsRef<Path>,
-        sets: &[(&str, &str)],
-    ) -> Result<Scenario, SimulationError> {
+    pub fn from_file_with(path: impl AsRef<Path>, sets: &[(&str, &str)]) -> Result<Scenario, SimulationError> {
         let loaded = sim_inputs::read_scenario(path.as_ref(), &owned(sets))?;
         Ok(Scenario::new(loaded))
     }
@@ -101,10 +98,7 @@ impl Scenario {
 
     pub(super) fn new(loaded: LoadedScenario) -> Scenario {
         let not_modelled = loaded.not_modelled();
-        Scenario(Arc::new(ScenarioInner {
-            loaded,
-            not_modelled,
-        }))
+        Scenario(Arc::new(ScenarioInner { loaded, not_modelled }))
     }
 
     /// Returns the name of the scenario.

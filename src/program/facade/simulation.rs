@@ -106,8 +106,7 @@ impl Simulation {
         };
         let engine = self.player.simulation(seed, replication);
         let folds = MetricFolds::new(engine.scenario(), self.tables);
-        let (played, _) =
-            experiment::simulate_replication(engine, (seed, replication), folds, watch);
+        let (played, _) = experiment::simulate_replication(engine, (seed, replication), folds, watch);
         SimulationOutcome::new(self.scenario.clone(), (seed, replication), played)
     }
 }

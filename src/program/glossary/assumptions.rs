@@ -63,12 +63,7 @@ pub fn sorted(mut rows: Vec<AssumptionRow>) -> Vec<AssumptionRow> {
     rows
 }
 
-pub fn text(
-    name: &str,
-    rows: &[AssumptionRow],
-    played: Option<&SimulatedEffect>,
-    style: &WaterfallStyle,
-) -> String {
+pub fn text(name: &str, rows: &[AssumptionRow], played: Option<&SimulatedEffect>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let title = match name {
         "" => "Defaults of the model".to_owned(),
@@ -84,12 +79,7 @@ pub fn text(
     out
 }
 
-fn effects(
-    out: &mut String,
-    rows: &[AssumptionRow],
-    played: &SimulatedEffect,
-    style: &WaterfallStyle,
-) {
+fn effects(out: &mut String, rows: &[AssumptionRow], played: &SimulatedEffect, style: &WaterfallStyle) {
     let base = played.base.map(|v| format_metric_value(&played.metric, v));
     let base = base.map_or("undefined".to_owned(), |v| format!("mean {v}"));
     let head = format!(
@@ -127,23 +117,14 @@ fn effects(
     let none = rows.iter().filter(|r| r.effect == AssumptionEffect::None);
     let none = names(none.collect());
     let hardly = "Small effect (less than 0.005 % per 1 %): ";
-    for (lead, list) in [
-        (why, unclear),
-        (hardly, small),
-        ("No effect in this scenario: ", none),
-    ] {
+    for (lead, list) in [(why, unclear), (hardly, small), ("No effect in this scenario: ", none)] {
         if !list.is_empty() {
             add_sentence(out, lead, &format!("{list}."), style);
         }
     }
     for row in rows {
         if let AssumptionEffect::NotTried(why) = &row.effect {
-            add_sentence(
-                out,
-                "Not varied: ",
-                &format!("{}: {why}", row.used.id),
-                style,
-            );
+            add_sentence(out, "Not varied: ", &format!("{}: {why}", row.used.id), style);
         }
     }
     out.push('\n');
@@ -286,13 +267,8 @@ pub fn markdown(rows: &[AssumptionRow], played: Option<&SimulatedEffect>) -> Str
             (AssumptionEffect::None, _) => "0 | ".to_owned(),
             _ => " | ".to_owned(),
         };
-        let [value, confidence, source] =
-            [&value(used), &used.confidence, &used.source].map(|t| for_markdown(t));
-        let _ = writeln!(
-            out,
-            "| `{}` | {value} | {effect}{confidence} | {source} |",
-            used.id
-        );
+        let [value, confidence, source] = [&value(used), &used.confidence, &used.source].map(|t| for_markdown(t));
+        let _ = writeln!(out, "| `{}` | {value} | {effect}{confidence} | {source} |", used.id);
     }
     out
 }

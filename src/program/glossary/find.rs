@@ -73,9 +73,8 @@ impl Glossary {
 
     /// Adds entries with the same spelling, also as a synonym: `Failed` is a condition, a phase and a reason.
     fn add_same<'b>(&'b self, entries: &mut Vec<&'b GlossaryEntry>, word: &str) {
-        let is_same = |e: &&GlossaryEntry| {
-            folded(&e.word) == word || e.is_term() && e.aliases.iter().any(|a| folded(a) == word)
-        };
+        let is_same =
+            |e: &&GlossaryEntry| folded(&e.word) == word || e.is_term() && e.aliases.iter().any(|a| folded(a) == word);
         for entry in self.entries.iter().filter(is_same) {
             if !entries.iter().any(|known| std::ptr::eq(*known, entry)) {
                 entries.push(entry);
@@ -103,9 +102,7 @@ impl Glossary {
 
     fn rules_of(&self, asked: &str, found: &[&GlossaryEntry]) -> Vec<&GlossaryEntry> {
         let mut all: Vec<&GlossaryEntry> = Vec::new();
-        let cited = found
-            .iter()
-            .filter(|e| !SWEEPING.contains(&e.kind.as_str()));
+        let cited = found.iter().filter(|e| !SWEEPING.contains(&e.kind.as_str()));
         let texts = cited.flat_map(|e| {
             let facts = e.facts.iter().map(|(_, text)| text.as_str());
             std::iter::once(e.text.as_str()).chain(facts)

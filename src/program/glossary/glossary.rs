@@ -34,10 +34,7 @@ impl Glossary {
 fn assumptions() -> Vec<GlossaryEntry> {
     let entry = |a: sim_inputs::PresetAssumption| GlossaryEntry {
         text: format!("default of the model: {}", a.value),
-        facts: vec![
-            ("source".to_owned(), a.source),
-            ("confidence".to_owned(), a.confidence),
-        ],
+        facts: vec![("source".to_owned(), a.source), ("confidence".to_owned(), a.confidence)],
         kind: "assumption".to_owned(),
         source: if a.id.starts_with("timing.") {
             "src/inputs/presets/timing.yaml".to_owned()

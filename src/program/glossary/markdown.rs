@@ -17,9 +17,7 @@ pub fn terms(cell: &str) -> Vec<String> {
     for span in spans {
         match (span.strip_prefix('.'), terms.last()) {
             (Some(last_part), Some(previous)) => {
-                let stem = previous
-                    .rsplit_once('.')
-                    .map_or(&**previous, |(stem, _)| stem);
+                let stem = previous.rsplit_once('.').map_or(&**previous, |(stem, _)| stem);
                 terms.push(format!("{stem}.{last_part}"));
             }
             _ => terms.push(span),

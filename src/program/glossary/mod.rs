@@ -9,10 +9,7 @@ pub mod effects;
 mod entry;
 mod fields;
 mod find;
-#[expect(
-    clippy::module_inception,
-    reason = "the type is the main item of the module"
-)]
+#[expect(clippy::module_inception, reason = "the type is the main item of the module")]
 mod glossary;
 mod markdown;
 mod output_terms;

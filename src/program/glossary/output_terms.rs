@@ -49,8 +49,8 @@ fn tables() -> Vec<TermTable> {
     };
     let documents = sim_inputs::documents(&source).unwrap_or_else(|e| panic!("{e}"));
     let mut document = documents.into_iter().next().expect("a document");
-    let mut tables: Vec<TermTable> = serde_json::from_value(document["tables"].take())
-        .unwrap_or_else(|e| panic!("output_terms.yaml: {e}"));
+    let mut tables: Vec<TermTable> =
+        serde_json::from_value(document["tables"].take()).unwrap_or_else(|e| panic!("output_terms.yaml: {e}"));
     for table in &mut tables {
         if let Some(name) = &table.code_columns {
             let columns = code_columns(name);
@@ -86,10 +86,7 @@ fn table_entries(table: &TermTable) -> Vec<GlossaryEntry> {
     let mut entries = Vec::new();
     for row in &table.rows {
         let [names, details @ .., meaning] = row.as_slice() else {
-            panic!(
-                "output_terms.yaml: {}: a row needs two cells or more",
-                table.title
-            );
+            panic!("output_terms.yaml: {}: a row needs two cells or more", table.title);
         };
         let facts = table.details.iter().zip(details);
         let facts = facts.map(|(name, cell)| (name.clone(), plain(cell)));

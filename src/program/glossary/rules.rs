@@ -6,10 +6,7 @@ use super::markdown::{code_spans, plain};
 
 macro_rules! page {
     ($name:literal) => {
-        (
-            $name,
-            include_str!(concat!("../../../docs/rules/", $name, ".md")),
-        )
+        ($name, include_str!(concat!("../../../docs/rules/", $name, ".md")))
     };
 }
 
@@ -52,24 +49,10 @@ fn page_entries(name: &str, text: &str) -> Vec<GlossaryEntry> {
 
 /// Returns the entries of the families that a heading such as `JOB, SVC: child objects` names, or the entry of a
 /// numbered section such as `kubernetes.md 1.4`.
-fn section_entries(
-    page: &str,
-    heading: &str,
-    body: &str,
-    rules: &[GlossaryEntry],
-    source: &str,
-) -> Vec<GlossaryEntry> {
-    let introduction: Vec<&str> = body
-        .lines()
-        .take_while(|l| !l.starts_with("- **"))
-        .collect();
+fn section_entries(page: &str, heading: &str, body: &str, rules: &[GlossaryEntry], source: &str) -> Vec<GlossaryEntry> {
+    let introduction: Vec<&str> = body.lines().take_while(|l| !l.starts_with("- **")).collect();
     let text = plain(introduction.join(" ").trim());
-    let families: Vec<&str> = heading
-        .split(": ")
-        .next()
-        .unwrap_or("")
-        .split(", ")
-        .collect();
+    let families: Vec<&str> = heading.split(": ").next().unwrap_or("").split(", ").collect();
     let (words, kind) = if let Some(number) = section_number(heading) {
         (vec![format!("{page}.md {number}")], "section")
     } else if families.iter().all(|f| is_family(f)) {

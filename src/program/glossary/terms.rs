@@ -9,9 +9,7 @@ const PAGE: &str = include_str!("../../../docs/glossary.md");
 pub fn entries() -> Vec<GlossaryEntry> {
     let sections = PAGE.split("\n## ").skip(1);
     let sections = sections.filter_map(|section| section.split_once('\n'));
-    sections
-        .map(|(heading, text)| entry(heading, text))
-        .collect()
+    sections.map(|(heading, text)| entry(heading, text)).collect()
 }
 
 fn entry(heading: &str, text: &str) -> GlossaryEntry {

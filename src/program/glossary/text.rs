@@ -139,9 +139,7 @@ pub fn overview(book: &Glossary, style: &WaterfallStyle) -> String {
     }
     let kinds = kinds.iter().map(|(kind, n)| format!("{kind} {n}"));
     part("kinds", kinds.collect());
-    out.push_str(
-        "\nexplain --list prints all terms; explain --list --kind KIND prints those of one kind.\n",
-    );
+    out.push_str("\nexplain --list prints all terms; explain --list --kind KIND prints those of one kind.\n");
     out
 }
 
@@ -151,11 +149,7 @@ pub fn list(entries: &[&GlossaryEntry], style: &WaterfallStyle) -> String {
     for entry in entries {
         let line = format!("{}: {}", title(entry), entry.text);
         let _ = if line.chars().count() > style.width {
-            writeln!(
-                out,
-                "{}...",
-                line.chars().take(style.width - 3).collect::<String>()
-            )
+            writeln!(out, "{}...", line.chars().take(style.width - 3).collect::<String>())
         } else {
             writeln!(out, "{line}")
         };

@@ -33,18 +33,8 @@ struct BreakpointAlias {
 }
 
 const ALIASES: [BreakpointAlias; 6] = [
-    alias(
-        "jobset.condition",
-        "JobSetCondition",
-        "type",
-        &[("status", "True")],
-    ),
-    alias(
-        "job.condition",
-        "JobCondition",
-        "type",
-        &[("status", "True")],
-    ),
+    alias("jobset.condition", "JobSetCondition", "type", &[("status", "True")]),
+    alias("job.condition", "JobCondition", "type", &[("status", "True")]),
     alias("pod.phase", "PodFinished", "phase", &[]),
     alias("node.ready", "NodeState", "ready", &[]),
     alias("event.reason", "KubeEvent", "reason", &[]),
@@ -94,9 +84,7 @@ impl std::str::FromStr for Breakpoint {
                 let known: Vec<&str> = own.chain(COMMON).collect();
                 if !known.contains(&member) {
                     let known = known.join(", ");
-                    return Err(format!(
-                        "{kind} has no member {member:?}; its members are {known}"
-                    ));
+                    return Err(format!("{kind} has no member {member:?}; its members are {known}"));
                 }
                 vec![(member.to_owned(), value.to_owned())]
             }
@@ -110,11 +98,7 @@ impl std::str::FromStr for Breakpoint {
     }
 }
 
-fn of_alias(
-    text: &str,
-    alias: &BreakpointAlias,
-    value: Option<&str>,
-) -> Result<Breakpoint, String> {
+fn of_alias(text: &str, alias: &BreakpointAlias, value: Option<&str>) -> Result<Breakpoint, String> {
     let value = value.filter(|v| !v.is_empty());
     let value = value.ok_or_else(|| format!("{text:?}: expected {}=VALUE", alias.name))?;
     let both = |(member, value): (&str, &str)| (member.to_owned(), value.to_owned());
@@ -124,9 +108,7 @@ fn of_alias(
             "Pending" => "PodCreated",
             "Running" => "PodRunning",
             _ => {
-                return Err(
-                    "the phase of a pod is Pending, Running, Succeeded or Failed".to_owned(),
-                );
+                return Err("the phase of a pod is Pending, Running, Succeeded or Failed".to_owned());
             }
         };
         return Ok(Breakpoint {
@@ -145,19 +127,12 @@ fn of_alias(
 
 fn unknown(name: &str, kind: &str) -> String {
     let aliases = ALIASES.iter().map(|a| a.name);
-    let known: Vec<&str> = Body::KINDS
-        .iter()
-        .map(|(known, _)| *known)
-        .chain(aliases)
-        .collect();
-    let near =
-        nearest(name, known.iter().copied()).or_else(|| nearest(kind, known.iter().copied()));
+    let known: Vec<&str> = Body::KINDS.iter().map(|(known, _)| *known).chain(aliases).collect();
+    let near = nearest(name, known.iter().copied()).or_else(|| nearest(kind, known.iter().copied()));
     let near = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
     let aliases: Vec<&str> = ALIASES.iter().map(|a| a.name).collect();
     let legal = aliases.join(", ");
-    format!(
-        "unknown breakpoint {name:?}{near}\n = legal: a kind of record (docs/reference/output.md), or {legal}"
-    )
+    format!("unknown breakpoint {name:?}{near}\n = legal: a kind of record (docs/reference/output.md), or {legal}")
 }
 
 impl Breakpoint {
@@ -170,9 +145,7 @@ impl Breakpoint {
     pub fn meets(&self, members: &Value) -> bool {
         self.wants.iter().all(|(member, wanted)| {
             let found = &members[member];
-            let found = found
-                .as_str()
-                .map_or_else(|| found.to_string(), str::to_owned);
+            let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
             // An object also matches by its name without the namespace or without the random suffix.
             let named = member == "object"
                 && found.split('/').any(|part| {

@@ -43,8 +43,7 @@ const KINDS: [(&str, &[&str]); 6] = [
     ),
 ];
 const COMMANDS: [&str; 12] = [
-    "next", "continue", "until", "break", "breaks", "delete", "get", "describe", "why", "where",
-    "quit", "help",
+    "next", "continue", "until", "break", "breaks", "delete", "get", "describe", "why", "where", "quit", "help",
 ];
 /// Maximum number of lines of a list; further lines are only counted.
 const LISTED_MAX: usize = 200;
@@ -87,8 +86,7 @@ impl StepSession<'_> {
             "next" | "n" => {
                 let n = if rest.is_empty() { Ok(1) } else { rest.parse() };
                 let n = n.ok().filter(|n| *n > 0);
-                let n =
-                    n.ok_or_else(|| format!("next: expected a number of records, not {rest:?}"))?;
+                let n = n.ok_or_else(|| format!("next: expected a number of records, not {rest:?}"))?;
                 self.goes_on(line, StepMode::Next(n))
             }
             "continue" | "c" => bare(true).and_then(|_| self.goes_on(line, StepMode::Continue)),
@@ -221,16 +219,13 @@ impl StepSession<'_> {
     }
 
     fn describe(&mut self, what: &str) -> Result<(), String> {
-        let (word, name) = what
-            .split_once([' ', '/'])
-            .ok_or("expected describe KIND NAME")?;
+        let (word, name) = what.split_once([' ', '/']).ok_or("expected describe KIND NAME")?;
         let (kind, name) = (kind(word)?, name.trim());
         let now = self.now();
         let objects = self.objects().to_vec();
         if kind == "Node" {
             let node: Option<NodeObject> = self.snapshots.node(name);
-            let node =
-                node.ok_or_else(|| missing(kind, name, self.nodes().iter().map(String::as_str)))?;
+            let node = node.ok_or_else(|| missing(kind, name, self.nodes().iter().map(String::as_str)))?;
             let text = describe::node(&node, &objects, &self.known);
             self.talk.print_text(&text);
             return Ok(());
@@ -239,13 +234,7 @@ impl StepSession<'_> {
         let called = |o: &Value| o["metadata"]["name"].as_str().unwrap_or("").to_owned();
         let exact = of_kind().find(|o| called(o) == name);
         // A pod may be named without its random suffix.
-        let short = || {
-            of_kind().find(|o| {
-                called(o)
-                    .rsplit_once('-')
-                    .is_some_and(|(front, _)| front == name)
-            })
-        };
+        let short = || of_kind().find(|o| called(o).rsplit_once('-').is_some_and(|(front, _)| front == name));
         let found = exact.or_else(|| if kind == "Pod" { short() } else { None });
         let names: Vec<String> = of_kind().map(called).collect();
         let object = found.ok_or_else(|| missing(kind, name, names.iter().map(String::as_str)))?;
@@ -257,9 +246,7 @@ impl StepSession<'_> {
 
 fn kind(word: &str) -> Result<&'static str, String> {
     let word = word.to_ascii_lowercase();
-    let found = KINDS
-        .iter()
-        .find(|(_, words)| words.contains(&word.as_str()));
+    let found = KINDS.iter().find(|(_, words)| words.contains(&word.as_str()));
     found.map(|(kind, _)| *kind).ok_or_else(|| {
         let known: Vec<&str> = KINDS.iter().map(|(_, words)| words[0]).collect();
         format!("unknown kind {word:?}; legal: {}", known.join(", "))

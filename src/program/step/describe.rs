@@ -13,13 +13,7 @@ use std::fmt::Write;
 /// Describes an object of any kind except Node.
 pub fn object(object: &Value, known: &KnownState, now: SimTime) -> String {
     let mut out = String::new();
-    let text = |path: &str| {
-        object
-            .pointer(path)
-            .and_then(Value::as_str)
-            .unwrap_or("")
-            .to_owned()
-    };
+    let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
     let kind = text("/kind");
     let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
     let namespace = if namespace.is_empty() {
@@ -75,9 +69,7 @@ fn map(out: &mut String, name: &str, values: &Value) {
 }
 
 pub(super) fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Converts a field name to kubectl's title: `replicatedJobs` to `Replicated Jobs`, `enableDNSHostnames` to `Enable
@@ -87,8 +79,8 @@ fn title(key: &str) -> String {
     let mut out = String::new();
     for (i, c) in letters.iter().enumerate() {
         let lower = |at: Option<&char>| at.is_some_and(|c| c.is_lowercase());
-        let begins = c.is_uppercase()
-            && (lower(i.checked_sub(1).and_then(|i| letters.get(i))) || lower(letters.get(i + 1)));
+        let begins =
+            c.is_uppercase() && (lower(i.checked_sub(1).and_then(|i| letters.get(i))) || lower(letters.get(i + 1)));
         match i {
             0 => out.extend(c.to_uppercase()),
             _ if begins => out.extend([' ', *c]),
@@ -158,10 +150,7 @@ fn conditions(out: &mut String, list: &Value) {
 fn job(out: &mut String, job: &Value) {
     let (spec, status) = (&job["spec"], &job["status"]);
     let number = |value: &Value| value.as_i64().unwrap_or(0);
-    for (name, key) in [
-        ("Parallelism", "parallelism"),
-        ("Completions", "completions"),
-    ] {
+    for (name, key) in [("Parallelism", "parallelism"), ("Completions", "completions")] {
         field(out, name, &plain(&spec[key]));
     }
     for (name, key) in [
@@ -211,11 +200,7 @@ fn pod(out: &mut String, pod: &Value, known: Option<&OfPod>, now: SimTime) {
         }
         None => field(out, "Status", phase),
     }
-    for owner in pod["metadata"]["ownerReferences"]
-        .as_array()
-        .into_iter()
-        .flatten()
-    {
+    for owner in pod["metadata"]["ownerReferences"].as_array().into_iter().flatten() {
         let by = format!("{}/{}", plain(&owner["kind"]), plain(&owner["name"]));
         field(out, "Controlled By", &by);
     }
@@ -224,17 +209,9 @@ fn pod(out: &mut String, pod: &Value, known: Option<&OfPod>, now: SimTime) {
     map(out, "Node-Selectors", &pod["spec"]["nodeSelector"]);
     let mut lead = "Tolerations:".to_owned();
     for t in pod["spec"]["tolerations"].as_array().into_iter().flatten() {
-        let value = t["value"]
-            .as_str()
-            .map_or(String::new(), |v| format!("={v}"));
-        let effect = t["effect"]
-            .as_str()
-            .map_or(String::new(), |e| format!(":{e}"));
-        let exists = if t["operator"] == "Exists" {
-            " op=Exists"
-        } else {
-            ""
-        };
+        let value = t["value"].as_str().map_or(String::new(), |v| format!("={v}"));
+        let effect = t["effect"].as_str().map_or(String::new(), |e| format!(":{e}"));
+        let exists = if t["operator"] == "Exists" { " op=Exists" } else { "" };
         let lasts = t["tolerationSeconds"]
             .as_i64()
             .map_or(String::new(), |s| format!(" for {s}s"));
@@ -248,10 +225,7 @@ fn pod(out: &mut String, pod: &Value, known: Option<&OfPod>, now: SimTime) {
 }
 
 fn containers(out: &mut String, spec: &Value, known: Option<&OfPod>, pad: &str) {
-    for (list, name) in [
-        ("initContainers", "Init Containers"),
-        ("containers", "Containers"),
-    ] {
+    for (list, name) in [("initContainers", "Init Containers"), ("containers", "Containers")] {
         let all = spec[list].as_array().filter(|all| !all.is_empty());
         let Some(all) = all else { continue };
         let _ = writeln!(out, "{pad}{name}:");
@@ -265,9 +239,7 @@ fn containers(out: &mut String, spec: &Value, known: Option<&OfPod>, pad: &str) 
             if let Some(known) = known.filter(|_| list == "containers" && i == 0) {
                 match (known.running, known.exit_code) {
                     (_, Some(0)) => line("State", "Terminated (Completed, exit code 0)"),
-                    (_, Some(code)) => {
-                        line("State", &format!("Terminated (Error, exit code {code})"))
-                    }
+                    (_, Some(code)) => line("State", &format!("Terminated (Error, exit code {code})")),
                     (Some(since), _) => line("State", &format!("Running (since {since})")),
                     (None, None) => line("State", "Waiting"),
                 }
@@ -276,10 +248,7 @@ fn containers(out: &mut String, spec: &Value, known: Option<&OfPod>, pad: &str) 
             }
             for part in ["limits", "requests"] {
                 let amounts = container["resources"][part].as_object();
-                let amounts = amounts
-                    .into_iter()
-                    .flatten()
-                    .map(|(k, v)| format!("{k}={}", plain(v)));
+                let amounts = amounts.into_iter().flatten().map(|(k, v)| format!("{k}={}", plain(v)));
                 let amounts: Vec<String> = amounts.collect();
                 if !amounts.is_empty() {
                     line(&title(part), &amounts.join(" "));
@@ -310,11 +279,7 @@ pub fn events(known: &KnownState, about: Option<&str>) -> String {
             String::new()
         };
         let at = e.at.to_string();
-        let _ = writeln!(
-            out,
-            "  {kind:<8}{at:>12}  {:<24}{object}{}",
-            e.reason, e.message
-        );
+        let _ = writeln!(out, "  {kind:<8}{at:>12}  {:<24}{object}{}", e.reason, e.message);
     }
     out
 }
@@ -336,10 +301,7 @@ pub fn node(node: &NodeObject, objects: &[Value], known: &KnownState) -> String 
             format!("{}={}:{}", t.key, t.value, t.effect.as_str())
         }
     });
-    let added = of
-        .taints
-        .iter()
-        .map(|(key, effect)| format!("{key}:{effect}"));
+    let added = of.taints.iter().map(|(key, effect)| format!("{key}:{effect}"));
     let mut lead = "Taints:".to_owned();
     for taint in written.chain(added) {
         let _ = writeln!(out, "{lead:<18}{taint}");

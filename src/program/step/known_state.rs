@@ -47,12 +47,7 @@ pub struct KnownState {
 }
 
 impl KnownState {
-    pub fn learn(
-        &mut self,
-        record: &SimulationRecord,
-        objects: &EventObjects,
-        names: &RecordNames,
-    ) {
+    pub fn learn(&mut self, record: &SimulationRecord, objects: &EventObjects, names: &RecordNames) {
         let head = record.body.head();
         let object = String::from_utf8_lossy(objects.escaped_name(head.subject)).into_owned();
         if let Body::KubeEvent {
@@ -121,9 +116,7 @@ impl KnownState {
         let node = self.nodes.entry(object).or_default();
         match record.body {
             Body::NodeState { ready, .. } => node.ready = Some((ready, record.at)),
-            Body::NodeTaint {
-                key, effect, added, ..
-            } => {
+            Body::NodeTaint { key, effect, added, .. } => {
                 let effect = sim_engine::record::TAINT_EFFECTS[usize::from(effect)];
                 let taint = (names.text(key).to_owned(), effect.to_owned());
                 node.taints.retain(|known| *known != taint);

@@ -44,11 +44,7 @@ pub fn list(kind: &str, objects: &[Value], known: &KnownState) -> String {
                 spec["suspend"].as_bool().unwrap_or(false).to_string(),
             ],
             "Job" => {
-                let completions = format!(
-                    "{}/{}",
-                    number(&status["succeeded"]),
-                    plain(&spec["completions"])
-                );
+                let completions = format!("{}/{}", number(&status["succeeded"]), plain(&spec["completions"]));
                 [
                     name(o),
                     completions,
@@ -86,10 +82,7 @@ fn table<const N: usize>(rows: &[[String; N]]) -> String {
         .collect();
     let mut out = String::new();
     for row in rows {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:<width$}"));
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
         let line = cells.collect::<Vec<_>>().join("   ");
         let _ = writeln!(out, "{}", line.trim_end());
     }

@@ -166,11 +166,7 @@ impl StepSession<'_> {
     /// Returns the index of the first breakpoint that matches a record.
     fn hit(&self, record: &SimulationRecord, names: &RecordNames) -> Option<usize> {
         let kind = record.body.kind();
-        let mut of_kind = self
-            .breakpoints
-            .iter()
-            .filter(|b| b.may_be(kind))
-            .peekable();
+        let mut of_kind = self.breakpoints.iter().filter(|b| b.may_be(kind)).peekable();
         of_kind.peek()?;
         let members = members(record, names, &self.objects);
         self.breakpoints
@@ -185,9 +181,7 @@ impl StepSession<'_> {
     }
 
     fn now(&self) -> SimTime {
-        self.here
-            .as_ref()
-            .map_or(SimTime::ZERO, |(record, _)| record.at)
+        self.here.as_ref().map_or(SimTime::ZERO, |(record, _)| record.at)
     }
 
     /// Returns the numbers of the current record and of its chain of causes.
@@ -215,19 +209,11 @@ fn line(record: &SimulationRecord, names: &RecordNames, objects: &EventObjects) 
     let members = members(record, names, objects);
     let text = |key: &str| members[key].as_str().unwrap_or("");
     let (seq, at) = (format!("#{}", record.seq), record.at.to_string());
-    let mut line = format!(
-        "{at:>12} {seq:>6}  {} {}",
-        record.body.kind(),
-        text("object")
-    );
-    let head = [
-        "seq", "t_ns", "cause", "kind", "object", "reason", "message",
-    ];
+    let mut line = format!("{at:>12} {seq:>6}  {} {}", record.body.kind(), text("object"));
+    let head = ["seq", "t_ns", "cause", "kind", "object", "reason", "message"];
     let own = members.as_object().into_iter().flatten();
     for (key, value) in own.filter(|(key, _)| !head.contains(&key.as_str())) {
-        let value = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         line.push_str(&format!(" {key}={value}"));
     }
     for (key, lead) in [("reason", " "), ("message", ": ")] {

@@ -34,9 +34,7 @@ impl SnapshotStore {
             self.simulation.run(self.seed, 0, &mut sink);
             self.taken = Some((seq, sink.objects));
         }
-        self.taken
-            .as_ref()
-            .map_or(&[], |(_, objects)| objects.as_slice())
+        self.taken.as_ref().map_or(&[], |(_, objects)| objects.as_slice())
     }
 
     fn cluster(&self) -> ClusterBuilder {

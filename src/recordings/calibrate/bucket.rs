@@ -25,14 +25,8 @@ impl BucketLine {
     /// The line is rotated about its upper end.
     pub fn widen_intervals(mut self, part: f64) -> BucketLine {
         let (q, b) = (self.qps * part, (self.n as f64 - self.burst) * part);
-        self.qps_interval = [
-            (self.qps_interval[0] - q).max(0.0),
-            self.qps_interval[1] + q,
-        ];
-        self.burst_interval = [
-            (self.burst_interval[0] - b).max(1.0),
-            self.burst_interval[1] + b,
-        ];
+        self.qps_interval = [(self.qps_interval[0] - q).max(0.0), self.qps_interval[1] + q];
+        self.burst_interval = [(self.burst_interval[0] - b).max(1.0), self.burst_interval[1] + b];
         self
     }
 }
@@ -81,8 +75,7 @@ pub fn longest_line(times: &[f64], resolution_s: f64) -> Option<BucketLine> {
             }
             let fitted = fit_line(part);
             let jitter = JITTER + fitted.slope * resolution_s * 0.3;
-            let straight =
-                fitted.rms_deviation <= jitter + MAX_BEND * long && fitted.intercept >= 1.0;
+            let straight = fitted.rms_deviation <= jitter + MAX_BEND * long && fitted.intercept >= 1.0;
             if straight && !has_pause(times, last.1 as usize, fitted.slope, resolution_s) {
                 best = Some((long, bucket_line(&fitted, part.len(), last.1, resolution_s)));
                 break;
@@ -139,10 +132,7 @@ fn fit_line(points: &[(f64, f64)]) -> LinearBucket {
     let both: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
     let slope = both / wide.max(1e-12);
     let at_zero = y - slope * x;
-    let left: Vec<f64> = points
-        .iter()
-        .map(|p| p.1 - (at_zero + slope * p.0))
-        .collect();
+    let left: Vec<f64> = points.iter().map(|p| p.1 - (at_zero + slope * p.0)).collect();
     let squares: f64 = left.iter().map(|r| r * r).sum();
     // Neighboring points share most of their requests, so the error estimate uses the effective number of
     // independent points.
@@ -160,10 +150,7 @@ fn fit_line(points: &[(f64, f64)]) -> LinearBucket {
 }
 
 fn bucket_line(fitted: &LinearBucket, points: usize, last: f64, resolution_s: f64) -> BucketLine {
-    let t = t_quantile(
-        (points as f64 - 2.0).max(1.0),
-        0.5 + 0.5 * super::CONFIDENCE_LEVEL,
-    );
+    let t = t_quantile((points as f64 - 2.0).max(1.0), 0.5 + 0.5 * super::CONFIDENCE_LEVEL);
     // The uncertainty always includes the jitter at either end, the latency of a request and the resolution of the
     // times.
     let end = 2.0 * JITTER + fitted.slope * (LATENCY_S + resolution_s);

@@ -63,11 +63,7 @@ pub const MAX_REJECTED_P: f64 = 0.01;
 
 /// Fits every parameter that the data determines. Each recording is paired with its name. `rest_s` is the default
 /// duration, in seconds, of the parts of a pod's start other than the container start.
-pub fn calibrate(
-    recordings: &[(String, RecordedRun)],
-    metrics: &PrometheusMetrics,
-    rest_s: f64,
-) -> FitResult {
+pub fn calibrate(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, rest_s: f64) -> FitResult {
     let mut found = FitResult::default();
     fit_rates(recordings, metrics, &mut found);
     fit_latencies(recordings, metrics, &mut found);
@@ -102,18 +98,10 @@ pub fn calibrate(
 
 fn time_resolution(recording: &RecordedRun) -> f64 {
     // Imported times are whole seconds. The order of the writes narrows them further.
-    if recording.imported.is_some() {
-        0.5
-    } else {
-        0.001
-    }
+    if recording.imported.is_some() { 0.5 } else { 0.001 }
 }
 
-fn fit_rates(
-    recordings: &[(String, RecordedRun)],
-    metrics: &PrometheusMetrics,
-    found: &mut FitResult,
-) {
+fn fit_rates(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, found: &mut FitResult) {
     type RequestsFn = fn(&RecordedRun, Option<u64>) -> ClientRequests;
     let clients: [(&'static str, RequestsFn); 3] = [
         ("kubeControllerManager", tokens::job_controller),
@@ -130,11 +118,7 @@ fn fit_rates(
                 || tokens::median_binding_wait(recording).is_some_and(|s| s > MIN_BINDING_WAIT_S);
             match client_line(recording, of).filter(|_| held) {
                 Some((line, tokens)) => lines.push((name, line, tokens)),
-                None => {
-                    at_once = at_once.max(bucket::max_requests_in_one_second(
-                        &of(recording, None).times,
-                    ))
-                }
+                None => at_once = at_once.max(bucket::max_requests_in_one_second(&of(recording, None).times)),
             }
         }
         lines.sort_by_key(|(_, line, _)| (!line.has_burst, std::cmp::Reverse(line.n)));
@@ -163,19 +147,14 @@ fn client_line(
     let resolution = time_resolution(recording);
     let timed = of(recording, None);
     let alone = bucket::longest_line(&timed.times, resolution);
-    let burst = alone.map_or(bucket::max_requests_in_one_second(&timed.times), |line| {
-        line.burst
-    });
+    let burst = alone.map_or(bucket::max_requests_in_one_second(&timed.times), |line| line.burst);
     let tokens = of(recording, Some(burst.round() as u64));
     if tokens.spread_count == 0 {
         let line = alone?;
-        return Some((
-            line.widen_intervals(COUNT_ERROR * timed.unobserved_fraction()),
-            timed,
-        ));
+        return Some((line.widen_intervals(COUNT_ERROR * timed.unobserved_fraction()), timed));
     }
-    let mut line = bucket::longest_line(&tokens.times, resolution)?
-        .widen_intervals(COUNT_ERROR * tokens.unobserved_fraction());
+    let mut line =
+        bucket::longest_line(&tokens.times, resolution)?.widen_intervals(COUNT_ERROR * tokens.unobserved_fraction());
     if let Some(even) = bucket::longest_line(&of(recording, Some(0)).times, resolution) {
         let hull = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
         line.qps_interval = hull(line.qps_interval, even.qps_interval);
@@ -184,13 +163,7 @@ fn client_line(
     Some((line, tokens))
 }
 
-fn add_rate(
-    client: &str,
-    name: &str,
-    line: &BucketLine,
-    tokens: &ClientRequests,
-    found: &mut FitResult,
-) {
+fn add_rate(client: &str, name: &str, line: &BucketLine, tokens: &ClientRequests, found: &mut FitResult) {
     let mut from = format!("{name}: {} requests at the limit", line.n);
     let interval = line.qps_interval;
     if tokens.unobserved_fraction() > 0.0 {
@@ -231,12 +204,7 @@ fn add_unlimited_client(client: &str, at_once: f64, waited: Option<f64>, found: 
     ) } else { format!("controlPlane.{client}.qps, burst: the recordings contain no requests of this client{waits}") });
 }
 
-fn add_undecided_limit(
-    client: &str,
-    line: &BucketLine,
-    waited: Option<f64>,
-    found: &mut FitResult,
-) {
+fn add_undecided_limit(client: &str, line: &BucketLine, waited: Option<f64>, found: &mut FitResult) {
     let rate = line.qps;
     found.undecided.push(match waited {
         Some(_) => format!(
@@ -251,18 +219,13 @@ fn add_undecided_limit(
     });
 }
 
-fn add_disagreements(
-    client: &str,
-    lines: &[(&str, BucketLine, ClientRequests)],
-    found: &mut FitResult,
-) {
+fn add_disagreements(client: &str, lines: &[(&str, BucketLine, ClientRequests)], found: &mut FitResult) {
     let mut seen = lines.iter().filter(|(_, line, _)| line.has_burst);
     let Some((name, first, _)) = seen.next() else {
         return;
     };
     let apart = |line: &BucketLine| {
-        line.qps_interval[0] > first.qps_interval[1] * 1.1
-            || line.qps_interval[1] < first.qps_interval[0] * 0.9
+        line.qps_interval[0] > first.qps_interval[1] * 1.1 || line.qps_interval[1] < first.qps_interval[0] * 0.9
     };
     if let Some((other, line, _)) = seen.find(|(_, line, _)| apart(line)) {
         found.undecided.push(format!(
@@ -291,11 +254,7 @@ fn latency_parameter(verb: &str, resource: &str) -> Option<&'static str> {
 
 const LATENCY_PARAMETERS: [&str; 3] = ["timing.apiRead", "timing.apiWrite", "timing.apiPodCreate"];
 
-fn fit_latencies(
-    recordings: &[(String, RecordedRun)],
-    metrics: &PrometheusMetrics,
-    found: &mut FitResult,
-) {
+fn fit_latencies(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, found: &mut FitResult) {
     for id in LATENCY_PARAMETERS {
         let mut histogram = CumulativeHistogram::default();
         let of = metrics
@@ -303,30 +262,17 @@ fn fit_latencies(
             .iter()
             .filter(|((verb, resource), _)| latency_parameter(verb, resource) == Some(id));
         for (_, own) in of {
-            own.buckets
-                .iter()
-                .for_each(|(le, n)| histogram.add(*le, *n));
+            own.buckets.iter().for_each(|(le, n)| histogram.add(*le, *n));
         }
         if let Some(fit) = lognormal::fit(&histogram.cells()) {
-            add_distribution(
-                id,
-                &fit,
-                format!("{REQUEST_METRIC}, {} requests", fit.n),
-                found,
-            );
+            add_distribution(id, &fit, format!("{REQUEST_METRIC}, {} requests", fit.n), found);
             continue;
         }
         let rows = recordings.iter().filter_map(|(_, r)| r.requests.as_ref());
-        let rows: Vec<&RequestRow> = rows
-            .flat_map(|r| r.restart.iter().chain(&r.start))
-            .collect();
+        let rows: Vec<&RequestRow> = rows.flat_map(|r| r.restart.iter().chain(&r.start)).collect();
         match fit_request_latencies(&rows, id) {
-            Some(fit) => {
-                add_distribution(id, &fit, format!("audit log, {} requests", fit.n), found)
-            }
-            None => found
-                .unseen
-                .push(format!("{id}: no {REQUEST_METRIC} in the input")),
+            Some(fit) => add_distribution(id, &fit, format!("audit log, {} requests", fit.n), found),
+            None => found.unseen.push(format!("{id}: no {REQUEST_METRIC} in the input")),
         }
     }
 }
@@ -336,18 +282,12 @@ fn fit_latencies(
 fn fit_request_latencies(rows: &[&RequestRow], id: &str) -> Option<LognormalFit> {
     let mut cells = Vec::new();
     for RequestRow(client, verb, resource, error, n, p50, p95, ..) in rows {
-        let own = latency_parameter(verb, resource) == Some(id)
-            && error.is_empty()
-            && client != "kubelets";
+        let own = latency_parameter(verb, resource) == Some(id) && error.is_empty() && client != "kubelets";
         if !own || *p50 <= 0.0 || *n < 20 {
             continue;
         }
         let (p50, p95, n) = (p50 / 1e3, p95.max(*p50 * 1.001) / 1e3, *n as f64);
-        let cell = |low, high, part| HistogramCell {
-            low,
-            high,
-            n: n * part,
-        };
+        let cell = |low, high, part| HistogramCell { low, high, n: n * part };
         cells.extend([
             cell(0.0, p50, 0.5),
             cell(p50, p95, 0.45),
@@ -377,11 +317,7 @@ fn spans(
         let (from, to) = of(pod)?;
         let s = to.checked_sub(from)? as f64 / 1e3;
         // The difference of two whole seconds is known to 1 s.
-        let width = if recording.imported.is_some() {
-            1.0
-        } else {
-            0.001
-        };
+        let width = if recording.imported.is_some() { 1.0 } else { 0.001 };
         Some(HistogramCell {
             low: (s - width / 2.0).max(0.0),
             high: s + width / 2.0,
@@ -397,10 +333,9 @@ fn spans(
 fn fit_start_up(recordings: &[(String, RecordedRun)], rest_s: f64, found: &mut FitResult) {
     let cells = spans(recordings, &|pod| Some((pod.bound_ms?, pod.ready_ms?)));
     if cells.len() < MIN_OBSERVATIONS {
-        found.unseen.push(
-            "timing.containerStart: fewer than 5 pods were observed both bound and ready"
-                .to_owned(),
-        );
+        found
+            .unseen
+            .push("timing.containerStart: fewer than 5 pods were observed both bound and ready".to_owned());
         return;
     }
     let less = |c: &HistogramCell| HistogramCell {
@@ -409,12 +344,7 @@ fn fit_start_up(recordings: &[(String, RecordedRun)], rest_s: f64, found: &mut F
         n: c.n,
     };
     let cells: Vec<HistogramCell> = cells.iter().map(less).collect();
-    add_checked_distribution(
-        "timing.containerStart",
-        &cells,
-        "pods, bound to ready",
-        found,
-    );
+    add_checked_distribution("timing.containerStart", &cells, "pods, bound to ready", found);
     found.undecided.push(format!(
         "timing.containerStart, volumes, sandbox and imageCheck: only their sum is observed, from bound to ready. containerStart \
          is set to the sum minus {rest_s:.2} s (defaults of statusWrite and the API); the others are set to 0"
@@ -428,23 +358,14 @@ fn fit_stops(recordings: &[(String, RecordedRun)], found: &mut FitResult) {
     });
     let middles = sorted(cells.iter().map(|c| 0.5 * (c.low + c.high)).collect());
     let usual = quantile(&middles, 0.5).unwrap_or(0.0);
-    let long = if usual > MIN_STOP_S {
-        cells
-    } else {
-        Vec::new()
-    };
+    let long = if usual > MIN_STOP_S { cells } else { Vec::new() };
     if long.len() >= MIN_OBSERVATIONS {
-        add_checked_distribution(
-            "timing.containerStop",
-            &long,
-            "pods, deleted to ended",
-            found,
-        )
+        add_checked_distribution("timing.containerStop", &long, "pods, deleted to ended", found)
     } else {
         found.unseen.push(
-        "timing.containerStop: fewer than 5 running pods were deleted and took a measurable time to stop"
-            .to_owned(),
-    )
+            "timing.containerStop: fewer than 5 running pods were deleted and took a measurable time to stop"
+                .to_owned(),
+        )
     }
 }
 
@@ -455,12 +376,7 @@ fn add_checked_distribution(id: &str, cells: &[HistogramCell], of: &str, found: 
     let fit = lognormal::fit(&lognormal::merge_cells(cells));
     let middles = sorted(cells.iter().map(|c| 0.5 * (c.low + c.high)).collect());
     if let Some(fit) = fit.filter(|fit| fit.p > MAX_REJECTED_P) {
-        add_distribution(
-            id,
-            &fit,
-            format!("{n} {of}; log-normal, p {:.2}", fit.p),
-            found,
-        );
+        add_distribution(id, &fit, format!("{n} {of}; log-normal, p {:.2}", fit.p), found);
         return;
     }
     let [low, high] = quantile_interval(&middles, 0.5, super::CONFIDENCE_LEVEL);

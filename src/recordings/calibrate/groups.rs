@@ -70,27 +70,15 @@ pub const POOL_LABELS: [&str; 4] = [
 type SampleKey = (usize, Option<String>, Option<String>);
 
 /// Returns the durations of every phase of every pod, in groups.
-pub fn groups(
-    recordings: &[(String, RecordedRun)],
-    by: &[GroupKey],
-    label: Option<&str>,
-) -> Vec<SampleGroup> {
+pub fn groups(recordings: &[(String, RecordedRun)], by: &[GroupKey], label: Option<&str>) -> Vec<SampleGroup> {
     let mut cells: BTreeMap<SampleKey, Vec<HistogramCell>> = BTreeMap::new();
     for (_, recording) in recordings {
         let images = images_by_replicated_job(recording);
         let pools = pools_by_node(recording, label);
-        let half = if recording.imported.is_some() {
-            0.5
-        } else {
-            0.0005
-        };
+        let half = if recording.imported.is_some() { 0.5 } else { 0.0005 };
         for pod in &recording.pods.0 {
             let image = images.get(&pod.replicated_job).cloned().unwrap_or_default();
-            let pool = pools
-                .get(pod.node.as_str())
-                .copied()
-                .unwrap_or("")
-                .to_owned();
+            let pool = pools.get(pod.node.as_str()).copied().unwrap_or("").to_owned();
             for (i, (_, span)) in PHASES.iter().enumerate() {
                 let Some(s) = span(pod) else { continue };
                 let of = |by_it: GroupKey, value: &str| {
@@ -169,10 +157,7 @@ fn images_by_replicated_job(recording: &RecordedRun) -> BTreeMap<String, String>
     all.into_iter().flatten().filter_map(image).collect()
 }
 
-fn pools_by_node<'r>(
-    recording: &'r RecordedRun,
-    label: Option<&'r str>,
-) -> BTreeMap<&'r str, &'r str> {
+fn pools_by_node<'r>(recording: &'r RecordedRun, label: Option<&'r str>) -> BTreeMap<&'r str, &'r str> {
     let nodes = recording.objects.iter().filter(|o| o["kind"] == "Node");
     let of = |node: &'r serde_json::Value| {
         let meta = &node["metadata"];

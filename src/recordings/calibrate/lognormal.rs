@@ -80,11 +80,7 @@ pub fn merge_cells(cells: &[HistogramCell]) -> Vec<HistogramCell> {
 /// Returns the mean, and the logarithm of the standard deviation, of the logarithms of the cells' midpoints.
 fn moments(cells: &[HistogramCell], n: f64) -> [f64; 2] {
     let middle = |c: &HistogramCell| {
-        let high = if c.high.is_finite() {
-            c.high
-        } else {
-            c.low * 2.0
-        };
+        let high = if c.high.is_finite() { c.high } else { c.low * 2.0 };
         libm::log((0.5 * (c.low.max(0.0) + high)).max(1e-6))
     };
     let mean = cells.iter().map(|c| c.n * middle(c)).sum::<f64>() / n;
@@ -100,10 +96,7 @@ fn goodness_of_fit(cells: &[HistogramCell], at: [f64; 2], n: f64) -> f64 {
     let mut counts = vec![0.0; parts];
     for c in cells.iter().filter(|c| c.n > 0.0) {
         // An observation whose cell spans several parts is divided among them by probability.
-        let (low, high) = (
-            cumulative_probability(c.low, at),
-            cumulative_probability(c.high, at),
-        );
+        let (low, high) = (cumulative_probability(c.low, at), cumulative_probability(c.high, at));
         let width = (high - low).max(1e-12);
         for (i, count) in counts.iter_mut().enumerate() {
             let (from, to) = (i as f64 / parts as f64, (i + 1) as f64 / parts as f64);
@@ -113,11 +106,7 @@ fn goodness_of_fit(cells: &[HistogramCell], at: [f64; 2], n: f64) -> f64 {
     }
     let expected = n / parts as f64;
     let one = |o: &f64| {
-        if *o > 0.0 {
-            o * libm::log(o / expected)
-        } else {
-            0.0
-        }
+        if *o > 0.0 { o * libm::log(o / expected) } else { 0.0 }
     };
     let g = 2.0 * counts.iter().map(one).sum::<f64>();
     chi_square_above(g, parts as f64 - 3.0)

@@ -25,11 +25,7 @@ pub fn maximize(f: &dyn Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) ->
         let reflected = point(point_between(worst.1, middle, 2.0));
         simplex[2] = if reflected.0 > best.0 {
             let farther = point(point_between(worst.1, middle, 3.0));
-            if farther.0 > reflected.0 {
-                farther
-            } else {
-                reflected
-            }
+            if farther.0 > reflected.0 { farther } else { reflected }
         } else if reflected.0 > good.0 {
             reflected
         } else {
@@ -48,10 +44,7 @@ pub fn maximize(f: &dyn Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) ->
 
 /// Returns the point on the line through `from` and `to` at `by` times their distance from `from`.
 fn point_between(from: [f64; 2], to: [f64; 2], by: f64) -> [f64; 2] {
-    [
-        from[0] + by * (to[0] - from[0]),
-        from[1] + by * (to[1] - from[1]),
-    ]
+    [from[0] + by * (to[0] - from[0]), from[1] + by * (to[1] - from[1])]
 }
 
 /// Half the 95 % quantile of the chi-square distribution with one degree of freedom: the largest drop of the profile
@@ -60,12 +53,7 @@ const PROFILE_DROP: f64 = 1.920_729_410_347_062;
 
 /// Returns the profile interval of variable `which`: the range in which `f`, maximized over the other variable, is
 /// at most `FALL` below its maximum.
-pub fn profile_interval(
-    f: &dyn Fn([f64; 2]) -> f64,
-    top: [f64; 2],
-    which: usize,
-    scale: f64,
-) -> [f64; 2] {
+pub fn profile_interval(f: &dyn Fn([f64; 2]) -> f64, top: [f64; 2], which: usize, scale: f64) -> [f64; 2] {
     let at_top = f(top);
     let other = 1 - which;
     let height = |x: f64| {

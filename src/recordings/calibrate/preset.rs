@@ -69,9 +69,5 @@ pub fn preset_document(found: &FitResult, api_version: &str, name: &str, base: &
 }
 
 pub fn confidence(p: &FittedParameter) -> &'static str {
-    if p.n >= MIN_MEASURED {
-        "measured"
-    } else {
-        "unverified"
-    }
+    if p.n >= MIN_MEASURED { "measured" } else { "unverified" }
 }

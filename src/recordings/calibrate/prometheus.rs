@@ -37,14 +37,8 @@ impl PrometheusMetrics {
                 continue;
             };
             let labels_at = name.len() + "_bucket{".len();
-            let (labels, value) =
-                sample(line, labels_at).map_err(|(column, what)| wrong(column, what))?;
-            let of = |key: &str| {
-                labels
-                    .iter()
-                    .find(|(k, _)| *k == key)
-                    .map_or("", |(_, v)| v.as_str())
-            };
+            let (labels, value) = sample(line, labels_at).map_err(|(column, what)| wrong(column, what))?;
+            let of = |key: &str| labels.iter().find(|(k, _)| *k == key).map_or("", |(_, v)| v.as_str());
             let le = match of("le") {
                 "+Inf" => f64::INFINITY,
                 le => le
@@ -67,10 +61,7 @@ impl PrometheusMetrics {
                 "" => of("resource").to_owned(),
                 sub => format!("{}/{sub}", of("resource")),
             };
-            self.requests
-                .entry((verb, resource))
-                .or_default()
-                .add(le, value);
+            self.requests.entry((verb, resource)).or_default().add(le, value);
         }
         if used {
             Ok(())
@@ -88,9 +79,7 @@ impl PrometheusMetrics {
 fn client(text: &str) -> &'static str {
     let has = |name: &str| text.lines().any(|line| line.starts_with(name));
     match () {
-        () if has("scheduler_pending_pods") || has("scheduler_schedule_attempts_total") => {
-            "kubeScheduler"
-        }
+        () if has("scheduler_pending_pods") || has("scheduler_schedule_attempts_total") => "kubeScheduler",
         () if has("controller_runtime_") => "jobsetManager",
         () if has("job_controller_") || has("workqueue_") => "kubeControllerManager",
         () => "",
@@ -128,10 +117,7 @@ fn sample(line: &str, at: usize) -> Result<MetricSample, (usize, &'static str)> 
     let Some(value) = rest.trim_start_matches(',').strip_prefix('}') else {
         return Err((column(rest), "missing } after the labels"));
     };
-    let number = value
-        .split_whitespace()
-        .next()
-        .and_then(|n| n.parse::<f64>().ok());
+    let number = value.split_whitespace().next().and_then(|n| n.parse::<f64>().ok());
     match number.filter(|n| n.is_finite() && *n >= 0.0) {
         Some(number) => Ok((labels, number)),
         None => Err((column(value), "value must be a number ≥ 0")),

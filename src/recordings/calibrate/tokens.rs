@@ -35,8 +35,7 @@ impl ClientRequests {
     /// time, the others evenly.
     fn add_spread(&mut self, n: u64, (from, to): (f64, f64), at_once: u64) {
         self.spread_count += n.min(REQUESTS_MAX) as usize;
-        self.times
-            .extend((0..at_once.min(n).min(REQUESTS_MAX)).map(|_| from));
+        self.times.extend((0..at_once.min(n).min(REQUESTS_MAX)).map(|_| from));
         let n = n.saturating_sub(at_once);
         let last = n.saturating_sub(1).max(1) as f64;
         let at = |i: u64| from + (to - from) * i as f64 / last;
@@ -105,12 +104,7 @@ pub fn job_controller(recording: &RecordedRun, burst: Option<u64>) -> ClientRequ
 
 /// Returns whether the pod was deleted before its Job. Later deletions are made by the garbage collector.
 fn is_deleted_by_job(recording: &RecordedRun, pod: &RecordedPodRow) -> bool {
-    let job = format!(
-        "{}-{}-{}",
-        recording.jobset_name(),
-        pod.replicated_job,
-        pod.job_index
-    );
+    let job = format!("{}-{}-{}", recording.jobset_name(), pod.replicated_job, pod.job_index);
     let (Some(deleting), Some(created)) = (pod.deleting_ms, pod.created_ms) else {
         return false;
     };
@@ -143,11 +137,7 @@ fn status_write_times(recording: &RecordedRun) -> Vec<u64> {
         let sum = |key: &str| all.iter().filter_map(|s| s[key].as_i64()).sum::<i64>();
         let now = [sum("active"), sum("ready")];
         if let Some(before) = before {
-            let more: i64 = now
-                .iter()
-                .zip(before)
-                .map(|(now, before)| (now - before).max(0))
-                .sum();
+            let more: i64 = now.iter().zip(before).map(|(now, before)| (now - before).max(0)).sum();
             found.extend((0..more.clamp(0, 1_000_000)).map(|_| entry.at_ms));
         }
         before = Some(now);
@@ -198,10 +188,7 @@ pub fn median_binding_wait(recording: &RecordedRun) -> Option<f64> {
 /// anything. Its other requests are responses to events.
 pub fn jobset_manager(recording: &RecordedRun) -> ClientRequests {
     let mut tokens = ClientRequests::default();
-    let created = recording
-        .log
-        .iter()
-        .filter(|e| e.kind == "Job" && e.what == "created");
+    let created = recording.log.iter().filter(|e| e.kind == "Job" && e.what == "created");
     for entry in created.filter(|e| e.detail.as_str().is_some_and(|d| d.ends_with("=0"))) {
         tokens.add_request(Some(entry.at_ms));
     }

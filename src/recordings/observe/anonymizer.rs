@@ -151,10 +151,7 @@ pub fn anonymize(recording: &Value) -> Value {
     let mut names = AnonymousNames::default();
     let r = recording;
     let namespace = "ns";
-    let jobset = r["jobSet"]["metadata"]["name"]
-        .as_str()
-        .unwrap_or("")
-        .to_owned();
+    let jobset = r["jobSet"]["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let mut out = Map::new();
     for key in [
         "schema",
@@ -184,15 +181,9 @@ pub fn anonymize(recording: &Value) -> Value {
     put("milestones", milestones);
     put("imported", without_notes(&r["imported"]));
     put("status", status(&r["status"], &mut names));
-    put(
-        "jobs",
-        map_rows(&r["jobs"], |j| job(j, (&jobset, &mut names))),
-    );
+    put("jobs", map_rows(&r["jobs"], |j| job(j, (&jobset, &mut names))));
     put("events", json!([]));
-    put(
-        "log",
-        map_rows(&r["log"], |row| log(row, (&jobset, &mut names))),
-    );
+    put("log", map_rows(&r["log"], |row| log(row, (&jobset, &mut names))));
     put("pods", map_rows(&r["pods"], |row| pod(row, &mut names)));
     out.into()
 }
@@ -211,10 +202,7 @@ fn without_notes(own: &Value) -> Value {
 
 fn manifest(jobset: &Value, names: &mut AnonymousNames) -> Value {
     let mut meta = json!({"name": JOBSET_NAME});
-    let annotations = jobset["metadata"]["annotations"]
-        .as_object()
-        .into_iter()
-        .flatten();
+    let annotations = jobset["metadata"]["annotations"].as_object().into_iter().flatten();
     for (key, value) in annotations {
         match key.as_str() {
             keys::EXCLUSIVE_TOPOLOGY => {
@@ -249,10 +237,7 @@ fn resource(name: &str, names: &mut AnonymousNames) -> String {
 fn copy_known_fields(value: &Value, names: &mut AnonymousNames) -> Value {
     let Value::Object(map) = value else {
         return match value {
-            Value::Array(items) => items
-                .iter()
-                .map(|item| copy_known_fields(item, names))
-                .collect(),
+            Value::Array(items) => items.iter().map(|item| copy_known_fields(item, names)).collect(),
             Value::String(text) if !KEPT_ENUM_VALUES.contains(&text.as_str()) => Value::Null,
             other => other.clone(),
         };
@@ -349,28 +334,16 @@ fn node(node: &Value, recording: &Value, names: &mut AnonymousNames) -> Value {
 
 /// Replaces a child name such as `js-w-0-3`, which consists of the JobSet, the replicated job and numbers.
 fn replace_child_name(name: &str, jobset: &str, names: &mut AnonymousNames) -> String {
-    let rest = name
-        .strip_prefix(jobset)
-        .and_then(|rest| rest.strip_prefix('-'));
+    let rest = name.strip_prefix(jobset).and_then(|rest| rest.strip_prefix('-'));
     let Some(rest) = rest else {
         return JOBSET_NAME.to_owned();
     };
-    let known: Vec<String> = names
-        .known
-        .keys()
-        .filter(|k| k.0 == "r")
-        .map(|k| k.1.clone())
-        .collect();
-    let of = known.iter().filter(|w| {
-        rest.strip_prefix(w.as_str())
-            .is_some_and(|r| r.starts_with('-'))
-    });
+    let known: Vec<String> = names.known.keys().filter(|k| k.0 == "r").map(|k| k.1.clone()).collect();
+    let of = known
+        .iter()
+        .filter(|w| rest.strip_prefix(w.as_str()).is_some_and(|r| r.starts_with('-')));
     match of.max_by_key(|w| w.len()) {
-        Some(w) => format!(
-            "{JOBSET_NAME}-{}{}",
-            names.replacement("r", w),
-            &rest[w.len()..]
-        ),
+        Some(w) => format!("{JOBSET_NAME}-{}{}", names.replacement("r", w), &rest[w.len()..]),
         None => JOBSET_NAME.to_owned(),
     }
 }
@@ -392,7 +365,8 @@ fn script(script: &Value, (jobset, names): (&str, &mut AnonymousNames)) -> Value
                 Some(key) if key.starts_with("node.kubernetes.io/") => json!(key),
                 _ => names.replace_value("taint", &taint["key"]),
             };
-            let new = json!({"key": key, "value": names.replace_value("value", &taint["value"]), "effect": taint["effect"]});
+            let new =
+                json!({"key": key, "value": names.replace_value("value", &taint["value"]), "effect": taint["effect"]});
             action["body"] = json!(new.to_string());
         }
     }
@@ -428,21 +402,12 @@ fn status(status: &Value, names: &mut AnonymousNames) -> Value {
 /// Removes the message from `Type=Status Reason: message`.
 fn without_message(text: &Value) -> Value {
     let text = text.as_str().unwrap_or("");
-    json!(
-        text.split_once(": ")
-            .map_or(text, |(head, _)| head)
-            .to_owned()
-            + ": "
-    )
+    json!(text.split_once(": ").map_or(text, |(head, _)| head).to_owned() + ": ")
 }
 
 fn job(job: &Value, (jobset, names): (&str, &mut AnonymousNames)) -> Value {
     let mut out = job.clone();
-    out["name"] = json!(replace_child_name(
-        job["name"].as_str().unwrap_or(""),
-        jobset,
-        names
-    ));
+    out["name"] = json!(replace_child_name(job["name"].as_str().unwrap_or(""), jobset, names));
     out["conditions"] = map_rows(&job["conditions"], without_message);
     out["restartAttempt"] = json!(
         job["restartAttempt"]

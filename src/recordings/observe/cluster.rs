@@ -48,10 +48,7 @@ pub fn cluster(life: &ObservedLifecycle) -> ObservedCluster {
         });
     }
     if has_restart_policy_rules(&life.jobset.manifest) {
-        for node in nodes
-            .values_mut()
-            .filter(|n| n["status"]["declaredFeatures"].is_null())
-        {
+        for node in nodes.values_mut().filter(|n| n["status"]["declaredFeatures"].is_null()) {
             node["status"]["declaredFeatures"] = json!([keys::RESTART_ALL_CONTAINERS]);
         }
     }
@@ -71,11 +68,7 @@ fn has_restart_policy_rules(manifest: &Value) -> bool {
 fn without_transient_state(node: &Value) -> Value {
     let mut node = node.clone();
     if let Some(taints) = node["spec"]["taints"].as_array_mut() {
-        let lifecycle = |t: &Value| {
-            t["key"]
-                .as_str()
-                .is_some_and(|k| k.starts_with("node.kubernetes.io/"))
-        };
+        let lifecycle = |t: &Value| t["key"].as_str().is_some_and(|k| k.starts_with("node.kubernetes.io/"));
         taints.retain(|t| !lifecycle(t));
         for taint in taints {
             if let Some(taint) = taint.as_object_mut() {
@@ -96,19 +89,12 @@ type PodNeeds = BTreeMap<String, (BTreeMap<String, i64>, Map<String, Value>)>;
 fn required_node_sizes(life: &ObservedLifecycle) -> PodNeeds {
     let mut sums: BTreeMap<(&str, Option<u32>), BTreeMap<String, i64>> = BTreeMap::new();
     let mut needs = PodNeeds::new();
-    for pod in life
-        .pods
-        .iter()
-        .filter(|p| !p.last_observed.node.is_empty())
-    {
+    for pod in life.pods.iter().filter(|p| !p.last_observed.node.is_empty()) {
         let sum = sums
             .entry((&pod.last_observed.node, pod.last_observed.attempt))
             .or_default();
         for (name, quantity) in &pod.last_observed.requests {
-            let milli = quantity
-                .as_str()
-                .and_then(|q| parse_milli(q).ok())
-                .unwrap_or(0);
+            let milli = quantity.as_str().and_then(|q| parse_milli(q).ok()).unwrap_or(0);
             let all = sum.entry(name.clone()).or_default();
             *all = all.saturating_add(milli);
         }
@@ -131,10 +117,7 @@ fn quantity(milli: i64) -> Value {
 
 fn make_node(name: &str, requests: BTreeMap<String, i64>, mut labels: Map<String, Value>) -> Value {
     labels.insert(keys::HOSTNAME.to_owned(), json!(name));
-    let mut all: Map<String, Value> = requests
-        .into_iter()
-        .map(|(k, milli)| (k, quantity(milli)))
-        .collect();
+    let mut all: Map<String, Value> = requests.into_iter().map(|(k, milli)| (k, quantity(milli))).collect();
     // Usual defaults of a kubelet. They do not affect the replay.
     for (key, value) in [("pods", "110"), ("cpu", "8"), ("memory", "64Gi")] {
         all.entry(key).or_insert_with(|| json!(value));
@@ -147,9 +130,7 @@ fn make_node(name: &str, requests: BTreeMap<String, i64>, mut labels: Map<String
 fn grow_to_requests(node: &mut Value, requests: &BTreeMap<String, i64>) {
     for part in ["allocatable", "capacity"] {
         for (name, milli) in requests {
-            let has = node["status"][part][name]
-                .as_str()
-                .and_then(|q| parse_milli(q).ok());
+            let has = node["status"][part][name].as_str().and_then(|q| parse_milli(q).ok());
             if has.is_none_or(|has| has < *milli) {
                 node["status"][part][name] = quantity(*milli);
             }

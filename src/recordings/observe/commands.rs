@@ -30,9 +30,7 @@ pub fn watch_commands(subject: &CommandSubject) -> Vec<RecordedCommand> {
     let name = quote_for_shell(&subject.jobset);
     let watch = |what, of: String, file: &'static str| RecordedCommand {
         what,
-        command: format!(
-            "kubectl get {of} -n {ns} -w -o json --output-watch-events --show-managed-fields > {file}"
-        ),
+        command: format!("kubectl get {of} -n {ns} -w -o json --output-watch-events --show-managed-fields > {file}"),
         file,
         watches: true,
     };
@@ -60,8 +58,7 @@ pub fn watch_commands(subject: &CommandSubject) -> Vec<RecordedCommand> {
         ),
         RecordedCommand {
             what: "nodes: labels and capacities, and faults (unreachable, drained, tainted, deleted), which are replayed",
-            command: "kubectl get nodes -w -o json --output-watch-events > watch-nodes.json"
-                .to_owned(),
+            command: "kubectl get nodes -w -o json --output-watch-events > watch-nodes.json".to_owned(),
             file: "watch-nodes.json",
             watches: true,
         },
@@ -118,10 +115,7 @@ pub fn shell_script(subject: &CommandSubject) -> String {
         "#!/bin/sh\n# Records a JobSet restart in the directory given as the first argument (default: current directory). Read-only. Stop it with Ctrl-C.\n\
          set -eu\nmkdir -p \"${1:-.}\"\ncd \"${1:-.}\"\n",
     );
-    for line in snapshot_commands(subject)
-        .iter()
-        .filter(|l| l.file == "nodes.json")
-    {
+    for line in snapshot_commands(subject).iter().filter(|l| l.file == "nodes.json") {
         out.push_str(&format!("# {}\n{}\n", line.what, line.command));
     }
     for line in watch_commands(subject) {

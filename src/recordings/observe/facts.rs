@@ -108,9 +108,7 @@ impl ObservedFacts {
             all.max()
         };
         match self {
-            ObservedFacts::JobSet { conditions, .. } | ObservedFacts::Job { conditions, .. } => {
-                newest(conditions)
-            }
+            ObservedFacts::JobSet { conditions, .. } | ObservedFacts::Job { conditions, .. } => newest(conditions),
             ObservedFacts::Pod(pod) => newest(&pod.conditions).max(pod.started).max(pod.finished),
             ObservedFacts::Node(node) => node.ready_since.as_deref().and_then(parse_nanoseconds),
             ObservedFacts::Event { .. } => None,
@@ -133,8 +131,7 @@ pub fn from_object(kind: ObservedKind, object: &Value) -> ObservedFacts {
             attempt: text(&labels[keys::RESTART_ATTEMPT]),
             suspended: object["spec"]["suspend"] == true,
             is_new: status.as_object().is_none_or(Map::is_empty),
-            counts: ["active", "ready", "succeeded", "failed", "terminating"]
-                .map(|key| parse_u32(&status[key])),
+            counts: ["active", "ready", "succeeded", "failed", "terminating"].map(|key| parse_u32(&status[key])),
             conditions: conditions(status),
         },
         ObservedKind::Pod => ObservedFacts::Pod(Box::new(pod(object))),
@@ -246,8 +243,7 @@ fn pod(object: &Value) -> ObservedPod {
         },
         replicated_job: text(&labels[keys::REPLICATED_JOB_NAME]),
         job_index: number(&labels[keys::JOB_INDEX]),
-        index: number(&annotations[keys::JOB_COMPLETION_INDEX])
-            .or_else(|| number(&labels[keys::JOB_COMPLETION_INDEX])),
+        index: number(&annotations[keys::JOB_COMPLETION_INDEX]).or_else(|| number(&labels[keys::JOB_COMPLETION_INDEX])),
         attempt: number(&labels[keys::RESTART_ATTEMPT]),
         node: text(&spec["nodeName"]),
         phase: text(&status["phase"]),
@@ -267,10 +263,7 @@ fn pod(object: &Value) -> ObservedPod {
         has_tracking_finalizer: finalizers.into_iter().any(|f| f == keys::JOB_TRACKING),
         in_place: number(&annotations[keys::IN_PLACE_RESTART_ATTEMPT]),
         requests: requests(spec),
-        selector: spec["nodeSelector"]
-            .as_object()
-            .cloned()
-            .unwrap_or_default(),
+        selector: spec["nodeSelector"].as_object().cloned().unwrap_or_default(),
     }
 }
 
@@ -281,9 +274,7 @@ fn requests(spec: &Value) -> Map<String, Value> {
         let resources = &container["resources"];
         for part in ["limits", "requests"] {
             for (name, quantity) in resources[part].as_object().into_iter().flatten() {
-                let written = quantity
-                    .as_str()
-                    .map_or(quantity.to_string(), str::to_owned);
+                let written = quantity.as_str().map_or(quantity.to_string(), str::to_owned);
                 let Ok(milli) = sim_base::quantity::parse_milli(&written) else {
                     continue;
                 };

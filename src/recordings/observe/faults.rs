@@ -36,21 +36,13 @@ impl FaultFinder {
     }
 }
 
-pub fn infer_faults(
-    life: &ObservedLifecycle,
-    zero: ClockTime,
-    plane: &ControlPlane,
-) -> FaultFinder {
+pub fn infer_faults(life: &ObservedLifecycle, zero: ClockTime, plane: &ControlPlane) -> FaultFinder {
     let mut out = FaultFinder::default();
     let mut empty = 0;
     let mut wrote = 0;
     let mut silent = 0;
     for node in life.nodes.iter().filter(|n| !n.changes.is_empty()) {
-        let pods: Vec<&PodLife> = life
-            .pods
-            .iter()
-            .filter(|p| p.last_observed.node == node.name)
-            .collect();
+        let pods: Vec<&PodLife> = life.pods.iter().filter(|p| p.last_observed.node == node.name).collect();
         if pods.is_empty() {
             empty += 1;
             continue;
@@ -89,9 +81,8 @@ pub fn infer_faults(
         ));
     }
     if empty > 0 {
-        out.not_reproduced.push(format!(
-            "changes of {empty} nodes without a pod of this JobSet"
-        ));
+        out.not_reproduced
+            .push(format!("changes of {empty} nodes without a pod of this JobSet"));
     }
     out.actions.sort_by_key(|a| a["atMs"].as_i64());
     out
@@ -105,10 +96,7 @@ fn is_silence(action: &Value) -> bool {
 /// error. The last heartbeat is up to one heartbeat period older than the fault, and the monitor checks once per
 /// `MONITOR_PERIOD_S`.
 fn detection_delay(plane: &ControlPlane) -> (f64, f64) {
-    let (grace, beat) = (
-        plane.node_monitor_grace_period_s as f64,
-        plane.heartbeat_s as f64,
-    );
+    let (grace, beat) = (plane.node_monitor_grace_period_s as f64, plane.heartbeat_s as f64);
     (
         grace - beat / 2.0 + MONITOR_PERIOD_S / 2.0,
         beat / 2.0 + MONITOR_PERIOD_S / 2.0,
@@ -136,13 +124,9 @@ impl NodeFaults<'_> {
             let later = &changes[i + 1..];
             match change {
                 NodeConditionChange::Unreachable => self.add_silence(*at, later),
-                NodeConditionChange::Ready if self.is_bound => {
-                    self.add_action("returnNode", at.ns, None)
-                }
+                NodeConditionChange::Ready if self.is_bound => self.add_action("returnNode", at.ns, None),
                 NodeConditionChange::Gone => self.add_action("deleteNode", at.ns, None),
-                NodeConditionChange::Recreated if self.is_bound => {
-                    self.add_action("newNode", at.ns, None)
-                }
+                NodeConditionChange::Recreated if self.is_bound => self.add_action("newNode", at.ns, None),
                 NodeConditionChange::Cordoned => self.add_action("cordonNode", at.ns, None),
                 NodeConditionChange::Tainted(t)
                     if t.key == OUT_OF_SERVICE || !t.key.starts_with(LIFECYCLE_TAINT_PREFIX) =>
@@ -173,20 +157,11 @@ impl NodeFaults<'_> {
         let back = later.iter().find(|(_, c)| *c == NodeConditionChange::Ready);
         let until = back.map_or(u64::MAX, |(at, _)| at.ns.saturating_sub(at.uncertainty_ns));
         let heard = |p: &&PodLife| {
-            let ready = p
-                .ready
-                .iter()
-                .filter(|(_, ready)| *ready)
-                .map(|(at, _)| at.ns);
+            let ready = p.ready.iter().filter(|(_, ready)| *ready).map(|(at, _)| at.ns);
             let ended = p.finished.filter(|_| p.last_observed.exit_code.is_some());
             ready.chain(ended.map(|at| at.ns)).collect::<Vec<u64>>()
         };
-        let heard: Vec<u64> = self
-            .pods
-            .iter()
-            .flat_map(heard)
-            .filter(|ns| *ns < until)
-            .collect();
+        let heard: Vec<u64> = self.pods.iter().flat_map(heard).filter(|ns| *ns < until).collect();
         // A kubelet that still writes has not lost contact; only its heartbeats were missing.
         if heard.iter().any(|ns| *ns > at.ns + at.uncertainty_ns) {
             self.keeps_writing = true;
@@ -200,8 +175,7 @@ impl NodeFaults<'_> {
             return;
         }
         let dead = |p: &&&PodLife| {
-            p.last_observed.exit_code == Some(EXIT_CODE_FOUND_DEAD)
-                && p.finished.is_some_and(|f| f.ns >= until)
+            p.last_observed.exit_code == Some(EXIT_CODE_FOUND_DEAD) && p.finished.is_some_and(|f| f.ns >= until)
         };
         let what = match back {
             Some(_) if !self.pods.iter().any(|p| dead(&p)) => "partitionNode",
@@ -213,16 +187,11 @@ impl NodeFaults<'_> {
     /// Adds an action on the node. The first action identifies the node by a pod that runs on it at that time.
     fn add_action(&mut self, what: &str, ns: u64, body: Option<String>) {
         let on_it = |p: &&&PodLife| {
-            p.bound
-                .is_some_and(|b| b.ns.saturating_sub(b.uncertainty_ns) <= ns)
+            p.bound.is_some_and(|b| b.ns.saturating_sub(b.uncertainty_ns) <= ns)
                 && p.gone.is_none_or(|g| g.ns + g.uncertainty_ns >= ns)
         };
-        let at = ClockTime {
-            ns,
-            uncertainty_ns: 0,
-        };
-        let mut action =
-            json!({"atMs": at.ms_after(self.zero).max(0), "do": what, "name": self.alias});
+        let at = ClockTime { ns, uncertainty_ns: 0 };
+        let mut action = json!({"atMs": at.ms_after(self.zero).max(0), "do": what, "name": self.alias});
         if !self.is_bound {
             let Some(pod) = self.pods.iter().find(on_it) else {
                 self.add_not_reproduced(&format!("{what} on a node without a pod at that time"));

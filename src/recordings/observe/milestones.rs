@@ -11,11 +11,7 @@ use serde_json::Value;
 use sim_analysis::metrics::restarts::restart::Milestone;
 
 /// Milestones at which an imported restart can begin, the most reliable first.
-pub const ORIGINS: [Milestone; 3] = [
-    Milestone::PodFailed,
-    Milestone::PodNotReady,
-    Milestone::PodDeleting,
-];
+pub const ORIGINS: [Milestone; 3] = [Milestone::PodFailed, Milestone::PodNotReady, Milestone::PodDeleting];
 
 const RECREATE: [Milestone; 14] = [
     Milestone::FailureTarget,
@@ -79,10 +75,7 @@ pub fn restart_count(life: &ObservedLifecycle) -> u32 {
         }
     };
     let statuses = life.jobset.statuses.iter().map(|(_, status)| of(status));
-    statuses
-        .max()
-        .and_then(|n| u32::try_from(n).ok())
-        .unwrap_or(0)
+    statuses.max().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }
 
 pub fn is_in_place(life: &ObservedLifecycle) -> bool {
@@ -104,10 +97,7 @@ pub fn specified_pods(life: &ObservedLifecycle) -> u64 {
 }
 
 /// Returns the milestones of restart `nth`.
-pub fn observed_restart(
-    life: &ObservedLifecycle,
-    nth: u32,
-) -> Result<ObservedRestart, RestartImportError> {
+pub fn observed_restart(life: &ObservedLifecycle, nth: u32) -> Result<ObservedRestart, RestartImportError> {
     let counted = restart_count(life);
     if nth == 0 || nth > counted {
         return Err(match counted {
@@ -151,8 +141,7 @@ pub fn observed_restart(
 fn triggered_at(life: &ObservedLifecycle, nth: u32, in_place: bool) -> Option<ClockTime> {
     let tells = |status: &Value| {
         if in_place {
-            status_number(status, "previousInPlaceRestartAttempt")
-                .is_some_and(|n| n + 1 >= u64::from(nth))
+            status_number(status, "previousInPlaceRestartAttempt").is_some_and(|n| n + 1 >= u64::from(nth))
         } else {
             status_number(status, "restarts").is_some_and(|n| n >= u64::from(nth))
         }
@@ -179,9 +168,7 @@ fn triggered_at(life: &ObservedLifecycle, nth: u32, in_place: bool) -> Option<Cl
     let condition = began.map(|(at, _)| *at);
     match (told, condition) {
         // The Event is emitted after the status has been written.
-        (Some(told), Some(condition)) if last && told.ns.abs_diff(condition.ns) < 2 * SECOND => {
-            Some(told)
-        }
+        (Some(told), Some(condition)) if last && told.ns.abs_diff(condition.ns) < 2 * SECOND => Some(told),
         (_, Some(condition)) if last => Some(condition),
         (Some(told), _) if last => Some(told),
         _ => None,
@@ -225,10 +212,8 @@ impl MilestoneFinder<'_> {
 
     /// Returns when the barrier opened for attempt `nth`.
     fn barrier_opened_at(&self, nth: u32) -> Option<ClockTime> {
-        let opened = |status: &Value| {
-            status_number(status, "currentInPlaceRestartAttempt")
-                .is_some_and(|n| n >= u64::from(nth))
-        };
+        let opened =
+            |status: &Value| status_number(status, "currentInPlaceRestartAttempt").is_some_and(|n| n >= u64::from(nth));
         let mut statuses = self.life.jobset.statuses.iter();
         statuses.find(|(_, s)| opened(s)).map(|(at, _)| *at)
     }
@@ -259,25 +244,18 @@ impl MilestoneFinder<'_> {
             // In a restart in place the pod remains. The restart of its containers makes it not ready.
             Milestone::PodNotReady if in_place => {
                 let not = p.ready.iter().filter(|(_, ready)| !ready);
-                not.map(|(at, _)| *at)
-                    .find(|at| self.is_after_previous_restart(at))
+                not.map(|(at, _)| *at).find(|at| self.is_after_previous_restart(at))
             }
             Milestone::PodDeleting => p.deleting,
             _ => None,
         };
         for milestone in ORIGINS {
-            let all = old
-                .iter()
-                .filter_map(|p| Some((of_pod(milestone, p)?, &p.name)));
+            let all = old.iter().filter_map(|p| Some((of_pod(milestone, p)?, &p.name)));
             let first = all
                 .filter(|(at, _)| self.is_before_trigger(at) && self.is_after_previous_restart(at))
                 .min_by_key(|(at, _)| at.ns);
             if let Some((at, pod)) = first {
-                let told = self
-                    .life
-                    .pods
-                    .iter()
-                    .any(|p| p.name == *pod && p.is_only_from_events);
+                let told = self.life.pods.iter().any(|p| p.name == *pod && p.is_only_from_events);
                 if milestone == Milestone::PodDeleting && told {
                     // The Job controller deletes pods one batch period after it has observed the failure of another
                     // pod. It may have processed the Job earlier for another reason, or its request may have waited
@@ -297,19 +275,12 @@ impl MilestoneFinder<'_> {
         }
     }
 
-    fn milestone_time(
-        &self,
-        milestone: Milestone,
-        in_place: bool,
-    ) -> Result<ClockTime, MissingMilestone> {
+    fn milestone_time(&self, milestone: Milestone, in_place: bool) -> Result<ClockTime, MissingMilestone> {
         let first = |all: &mut dyn Iterator<Item = ClockTime>| all.min_by_key(|at| at.ns);
         let last = |all: &mut dyn Iterator<Item = ClockTime>| all.max_by_key(|at| at.ns);
         let condition = |kind: &'static str| {
             let mut all = self.jobs(self.previous_attempt()).flat_map(move |j| {
-                let of = j
-                    .conditions
-                    .iter()
-                    .filter(move |(_, c)| c.matches(kind, "True"));
+                let of = j.conditions.iter().filter(move |(_, c)| c.matches(kind, "True"));
                 of.map(|(at, _)| *at)
             });
             first(&mut all)
@@ -319,11 +290,7 @@ impl MilestoneFinder<'_> {
             FailureTarget => condition("FailureTarget"),
             JobFailed => condition("Failed").or_else(|| self.failure_reported_at()),
             RestartCounted | PreviousWritten => self.triggered_at,
-            FirstJobDeleting => first(
-                &mut self
-                    .jobs(self.previous_attempt())
-                    .filter_map(|j| j.deleting),
-            ),
+            FirstJobDeleting => first(&mut self.jobs(self.previous_attempt()).filter_map(|j| j.deleting)),
             FirstJobGone => first(&mut self.jobs(self.previous_attempt()).filter_map(|j| j.gone)),
             LastJobGone | LastOldPodGone => return self.last_removal(milestone),
             FirstJobCreated => first(&mut self.jobs(self.nth).filter_map(|j| j.created)),
@@ -332,34 +299,21 @@ impl MilestoneFinder<'_> {
             LastPodCreated => return self.latest_over_pods(|p| p.created, "created", in_place),
             LastPodBound => return self.latest_over_pods(|p| p.bound, "bound", in_place),
             LastReady => {
-                return self.latest_over_pods(
-                    |p| self.ready_again_at(p, in_place),
-                    "ready",
-                    in_place,
-                );
+                return self.latest_over_pods(|p| self.ready_again_at(p, in_place), "ready", in_place);
             }
             FirstReady => {
-                let again = self
-                    .life
-                    .pods
-                    .iter()
-                    .filter_map(|p| self.ready_again_at(p, true));
+                let again = self.life.pods.iter().filter_map(|p| self.ready_again_at(p, true));
                 first(&mut { again })
             }
             JobsReady => {
                 let over = self.life.jobset.conditions.iter().filter(|(at, c)| {
-                    c.matches("RestartingJobSet", "False")
-                        && self.triggered_at.is_some_and(|o| at.ns >= o.ns)
+                    c.matches("RestartingJobSet", "False") && self.triggered_at.is_some_and(|o| at.ns >= o.ns)
                 });
                 first(&mut over.map(|(at, _)| *at))
             }
             AttemptsFirst => first(&mut self.new_attempt_times()),
             AttemptsLast => {
-                return self.latest_over_pods(
-                    |p| self.new_attempt_at(p),
-                    "at the new attempt",
-                    true,
-                );
+                return self.latest_over_pods(|p| self.new_attempt_at(p), "at the new attempt", true);
             }
             CurrentWritten => self.barrier_opened_at(self.nth),
             _ => None,
@@ -383,9 +337,11 @@ impl MilestoneFinder<'_> {
     /// Returns when the failure of a Job was reported. The Job controller emits this Event right after it has
     /// written the failure.
     fn failure_reported_at(&self) -> Option<ClockTime> {
-        let told = self.life.events.iter().filter(|e| {
-            e.object.starts_with("Job/") && JOB_FAILED_REASONS.contains(&e.reason.as_str())
-        });
+        let told = self
+            .life
+            .events
+            .iter()
+            .filter(|e| e.object.starts_with("Job/") && JOB_FAILED_REASONS.contains(&e.reason.as_str()));
         let near = told
             .filter_map(|e| e.at)
             .filter(|at| self.is_before_trigger(at) && self.is_after_previous_restart(at));
@@ -439,8 +395,7 @@ impl MilestoneFinder<'_> {
             self.pods(self.nth).collect()
         };
         // If an index has several pods, the earliest counts.
-        let mut done: std::collections::BTreeMap<(&str, Option<u32>), ClockTime> =
-            Default::default();
+        let mut done: std::collections::BTreeMap<(&str, Option<u32>), ClockTime> = Default::default();
         for pod in &pods {
             if let Some(at) = of(pod) {
                 let slot = done

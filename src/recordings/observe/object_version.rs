@@ -73,10 +73,9 @@ impl fmt::Display for ObjectReadError {
                 write!(f, "{name:?} is not a watch event type")
             }
             ObjectReadError::MissingKind => f.write_str("not a Kubernetes object: kind is missing"),
-            ObjectReadError::InvalidName { kind } => write!(
-                f,
-                "{kind:?} with a missing name or a name longer than {NAME_MAX} bytes"
-            ),
+            ObjectReadError::InvalidName { kind } => {
+                write!(f, "{kind:?} with a missing name or a name longer than {NAME_MAX} bytes")
+            }
         }
     }
 }
@@ -97,14 +96,9 @@ impl WatchReader {
     /// of the versions.
     pub fn detect_plain_watch(&mut self, from: usize) {
         let mut versions: BTreeMap<&str, std::collections::BTreeSet<u64>> = BTreeMap::new();
-        let bare = |s: &&ObjectVersion| {
-            s.event_kind == WatchEventKind::Listed && s.kind != ObservedKind::Event
-        };
+        let bare = |s: &&ObjectVersion| s.event_kind == WatchEventKind::Listed && s.kind != ObservedKind::Event;
         for s in self.versions[from..].iter().filter(bare) {
-            versions
-                .entry(&s.uid)
-                .or_default()
-                .extend(s.resource_version);
+            versions.entry(&s.uid).or_default().extend(s.resource_version);
         }
         if versions.values().all(|all| all.len() < 2) {
             return;
@@ -136,9 +130,7 @@ impl WatchReader {
                     return Ok(());
                 }
                 other => {
-                    return Err(ObjectReadError::UnknownEventType {
-                        name: other.to_owned(),
-                    });
+                    return Err(ObjectReadError::UnknownEventType { name: other.to_owned() });
                 }
             };
             let object = value["object"].take();
@@ -186,15 +178,10 @@ impl WatchReader {
                 uid => uid,
             },
             name,
-            resource_version: meta["resourceVersion"]
-                .as_str()
-                .and_then(|rv| rv.parse().ok()),
+            resource_version: meta["resourceVersion"].as_str().and_then(|rv| rv.parse().ok()),
             created: time("creationTimestamp"),
-            deleting: deadline
-                .map(|d| d.saturating_sub(grace.saturating_mul(super::timestamp::SECOND))),
-            written: fields
-                .filter_map(|f| parse_nanoseconds(f["time"].as_str()?))
-                .max(),
+            deleting: deadline.map(|d| d.saturating_sub(grace.saturating_mul(super::timestamp::SECOND))),
+            written: fields.filter_map(|f| parse_nanoseconds(f["time"].as_str()?)).max(),
             is_last_version: deadline.is_some() && grace == 0 && !kept,
             facts: facts::from_object(kind, &object),
         };

@@ -51,10 +51,7 @@ pub fn import(
     defaults: &ControlPlane,
 ) -> Result<ImportedRecording, RestartImportError> {
     let restart = milestones::observed_restart(life, nth)?;
-    let zero = life
-        .jobset
-        .created
-        .ok_or(RestartImportError::NoCreationTime)?;
+    let zero = life.jobset.created.ok_or(RestartImportError::NoCreationTime)?;
     let script = script::build_script(life, &restart, (zero, defaults));
     let cluster = cluster::cluster(life);
     let mut assumed = script.assumed;
@@ -152,20 +149,13 @@ fn milestones_json(life: &ObservedLifecycle, restart: &ObservedRestart) -> Value
 /// Returns the uncertainty of each instant in seconds.
 fn uncertainties(restart: &ObservedRestart) -> Value {
     let one = |(m, at): &(Milestone, ClockTime)| {
-        let off = restart
-            .origin
-            .map_or(0.0, |(_, origin)| at.uncertainty_with(origin));
+        let off = restart.origin.map_or(0.0, |(_, origin)| at.uncertainty_with(origin));
         (
             milestone_name(restart, *m).to_owned(),
             json!({"plusMinus_s": (off * 1e3).round() / 1e3}),
         )
     };
-    restart
-        .at
-        .iter()
-        .map(one)
-        .collect::<serde_json::Map<_, _>>()
-        .into()
+    restart.at.iter().map(one).collect::<serde_json::Map<_, _>>().into()
 }
 
 /// Limits the comparison to the last milestone that is present if the restart did not complete.
@@ -188,8 +178,7 @@ fn control_plane(life: &ObservedLifecycle, defaults: &ControlPlane, version: &st
         gates.push("InPlaceRestart");
     }
     let text = life.jobset.manifest["spec"]["failurePolicy"].to_string();
-    if text.contains("\"RestartJob") && text.replace("\"RestartJobSet", "").contains("\"RestartJob")
-    {
+    if text.contains("\"RestartJob") && text.replace("\"RestartJobSet", "").contains("\"RestartJob") {
         gates.push("RestartJob");
     }
     json!({
@@ -205,20 +194,13 @@ fn end_ms(life: &ObservedLifecycle, zero: ClockTime) -> i64 {
         .pods
         .iter()
         .flat_map(|p| p.created.into_iter().chain(p.bound).chain(p.gone));
-    let ready = life
-        .pods
-        .iter()
-        .flat_map(|p| p.ready.iter().map(|(at, _)| *at));
+    let ready = life.pods.iter().flat_map(|p| p.ready.iter().map(|(at, _)| *at));
     let all = statuses.chain(pods).chain(ready).chain(life.jobset.deleted);
     all.map(|at| at.ms_after(zero)).max().unwrap_or(0).max(1)
 }
 
 fn status(life: &ObservedLifecycle) -> Value {
-    let last = life
-        .jobset
-        .statuses
-        .last()
-        .map(|(_, status)| status.clone());
+    let last = life.jobset.statuses.last().map(|(_, status)| status.clone());
     last.filter(Value::is_object).unwrap_or(json!({}))
 }
 
@@ -230,11 +212,7 @@ fn job(life: &ObservedLifecycle, job: &JobLife) -> Value {
     let [active, ready, succeeded, failed, terminating] = job.counts;
     let n = |n: Option<u32>| n.unwrap_or(0);
     let gone = job.gone.is_some();
-    let own: Vec<String> = job
-        .conditions
-        .iter()
-        .map(|(_, c)| condition_text(c))
-        .collect();
+    let own: Vec<String> = job.conditions.iter().map(|(_, c)| condition_text(c)).collect();
     let mut row = json!({
         "name": job.name, "restartAttempt": job.attempt, "conditions": own, "active": n(active), "ready": n(ready),
         "succeeded": n(succeeded), "failed": n(failed), "suspended": job.suspended,
@@ -254,16 +232,8 @@ fn pod(pod: &PodLife, zero: ClockTime) -> Value {
         if *ready { ms } else { -ms }
     });
     let all: Vec<i64> = changes.collect();
-    let in_place: Vec<i64> = pod
-        .in_place
-        .iter()
-        .map(|(at, _)| at.ms_after(zero))
-        .collect();
-    let ready = pod
-        .ready
-        .first()
-        .filter(|(_, ready)| *ready)
-        .map(|(at, _)| *at);
+    let in_place: Vec<i64> = pod.in_place.iter().map(|(at, _)| at.ms_after(zero)).collect();
+    let ready = pod.ready.first().filter(|(_, ready)| *ready).map(|(at, _)| *at);
     json!([
         last.replicated_job,
         last.job_index.unwrap_or(0),
@@ -286,8 +256,7 @@ fn pod(pod: &PodLife, zero: ClockTime) -> Value {
 
 fn events(life: &ObservedLifecycle) -> Vec<Value> {
     let mut rows: Vec<Value> = Vec::new();
-    let wanted =
-        |e: &&ObservedEvent| !e.object.starts_with("Pod/") || e.reason == "FailedScheduling";
+    let wanted = |e: &&ObservedEvent| !e.object.starts_with("Pod/") || e.reason == "FailedScheduling";
     for e in life.events.iter().filter(wanted) {
         let row = json!({"object": mask_pod_suffixes(&e.object, life), "type": e.kind, "reason": e.reason,
             "message": mask_pod_suffixes(&e.message, life)});

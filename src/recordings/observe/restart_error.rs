@@ -16,16 +16,12 @@ pub enum RestartImportError {
 impl fmt::Display for RestartImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RestartImportError::NoRestart => {
-                f.write_str("the JobSet did not restart in these files")
-            }
+            RestartImportError::NoRestart => f.write_str("the JobSet did not restart in these files"),
             RestartImportError::NoSuchRestart { requested, counted } => write!(
                 f,
                 "--restart {requested}: the JobSet restarted {counted} times in these files"
             ),
-            RestartImportError::NoCreationTime => {
-                f.write_str("the JobSet has no creationTimestamp")
-            }
+            RestartImportError::NoCreationTime => f.write_str("the JobSet has no creationTimestamp"),
         }
     }
 }
@@ -58,18 +54,14 @@ pub enum MissingMilestone {
 impl fmt::Display for MissingMilestone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MissingMilestone::OnlyListed => {
-                f.write_str("deleted objects are not part of a list taken afterwards")
-            }
+            MissingMilestone::OnlyListed => f.write_str("deleted objects are not part of a list taken afterwards"),
             MissingMilestone::NoObject { description } => {
                 write!(f, "no {description} in these files")
             }
             MissingMilestone::NotRemoved { remaining, total } => {
                 write!(f, "{remaining} of {total} are not removed in these files")
             }
-            MissingMilestone::BeforeFirstEntry => {
-                f.write_str("it happened before the first entry of these files")
-            }
+            MissingMilestone::BeforeFirstEntry => f.write_str("it happened before the first entry of these files"),
             MissingMilestone::TooFewPods {
                 count,
                 specified,

@@ -34,24 +34,14 @@ pub fn build_script(
 ) -> ObservedScript {
     let mut faults = faults::infer_faults(life, zero, plane);
     let mut assumed = std::mem::take(&mut faults.assumed);
-    let starts: BTreeMap<usize, ScriptStart> = life
-        .pods
-        .iter()
-        .enumerate()
-        .filter_map(start_time)
-        .collect();
+    let starts: BTreeMap<usize, ScriptStart> = life.pods.iter().enumerate().filter_map(start_time).collect();
     let start_ms = median(starts.values().map(|s| s.ms).collect()).unwrap_or_else(|| {
-        assumed.push(
-            "script.startMs: no pod was observed both bound and ready; assumed 1000".to_owned(),
-        );
+        assumed.push("script.startMs: no pod was observed both bound and ready; assumed 1000".to_owned());
         1000
     });
     let stops: Vec<i64> = life.pods.iter().filter_map(stop_ms).collect();
     let term_ms = median(stops).unwrap_or_else(|| {
-        assumed.push(
-            "script.termMs: no running pod was observed to be deleted and then end; assumed 0"
-                .to_owned(),
-        );
+        assumed.push("script.termMs: no running pod was observed to be deleted and then end; assumed 0".to_owned());
         0
     });
     let codes = life
@@ -60,18 +50,12 @@ pub fn build_script(
         .filter(|p| stop_ms(p).is_some())
         .filter_map(|p| p.last_observed.exit_code);
     let term_exit = most_common(codes).unwrap_or_else(|| {
-        assumed.push(
-            "script.termExit: no exit code of a deleted container was observed; assumed 143"
-                .to_owned(),
-        );
+        assumed.push("script.termExit: no exit code of a deleted container was observed; assumed 143".to_owned());
         143
     });
     let restart_ms = restart_ms(life, restart).unwrap_or_else(|| {
         if restart.in_place {
-            assumed.push(
-                "script.restartMs: no restart of a container was observed; assumed startMs"
-                    .to_owned(),
-            );
+            assumed.push("script.restartMs: no restart of a container was observed; assumed startMs".to_owned());
         }
         start_ms
     });
@@ -118,12 +102,11 @@ fn infer_failed_pod(
         .pods
         .iter()
         .filter(|p| p.is_only_from_events && p.last_observed.job == job && p.deleting.is_none());
-    let left: Vec<&PodLife> = of
-        .filter(|p| p.created.is_some_and(|c| c.ns < at.ns))
-        .collect();
+    let left: Vec<&PodLife> = of.filter(|p| p.created.is_some_and(|c| c.ns < at.ns)).collect();
     let pod = left.first()?;
     assumed.push(match left.len() {
-        1 => "script.pods: assumed that the only pod that the failed Job did not delete had failed, with exit code 1".to_owned(),
+        1 => "script.pods: assumed that the only pod that the failed Job did not delete had failed, with exit code 1"
+            .to_owned(),
         n => format!("script.pods: one of {n} pods of the failed Job had failed; assumed the first, with exit code 1"),
     });
     let mut rule = selector(pod);
@@ -139,9 +122,7 @@ fn infer_failed_pod(
 
 /// Returns the replicated job of a Job, e.g. `w` for `js-w-0`.
 fn replicated_job<'l>(life: &'l ObservedLifecycle, job: &str) -> Option<&'l str> {
-    let rest = job
-        .strip_prefix(life.jobset.name.as_str())?
-        .strip_prefix('-')?;
+    let rest = job.strip_prefix(life.jobset.name.as_str())?.strip_prefix('-')?;
     let (name, _) = rest.rsplit_once('-')?;
     let all = life.jobset.manifest["spec"]["replicatedJobs"].as_array()?;
     let mut names = all.iter().filter_map(|rj| rj["name"].as_str());
@@ -175,10 +156,7 @@ fn restart_ms(life: &ObservedLifecycle, restart: &ObservedRestart) -> Option<i64
     if let (Some((own, (_, origin))), Some((slowest, order))) = (own, slowest) {
         return Some(((own.ms_after(origin) + slowest.ms_after(order)) / 2).max(0));
     }
-    let again = life
-        .pods
-        .iter()
-        .filter_map(|p| p.last_observed.container_restart);
+    let again = life.pods.iter().filter_map(|p| p.last_observed.container_restart);
     let again = again.map(|(end, begin)| begin.saturating_sub(end) as i64 / 1_000_000);
     median(again.collect())
 }
@@ -198,16 +176,14 @@ fn median(mut values: Vec<i64>) -> Option<i64> {
 fn most_common(codes: impl Iterator<Item = i32>) -> Option<i32> {
     let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
     codes.for_each(|code| *counts.entry(code).or_default() += 1);
-    counts
-        .into_iter()
-        .max_by_key(|(_, n)| *n)
-        .map(|(code, _)| code)
+    counts.into_iter().max_by_key(|(_, n)| *n).map(|(code, _)| code)
 }
 
 /// Returns the fields of a rule that select the pod.
 fn selector(pod: &PodLife) -> Value {
     let last = &pod.last_observed;
-    let mut rule = json!({"jobIndex": last.job_index, "podIndex": last.index, "restartAttempt": last.attempt.unwrap_or(0)});
+    let mut rule =
+        json!({"jobIndex": last.job_index, "podIndex": last.index, "restartAttempt": last.attempt.unwrap_or(0)});
     if !last.replicated_job.is_empty() {
         rule["replicatedJob"] = json!(last.replicated_job);
     }
@@ -290,19 +266,18 @@ fn container_exits_and_deletions(
 /// Returns whether the control plane deleted the pod, so that the replay will delete it as well: its Job was failing
 /// or being deleted, or the JobSet was being deleted.
 fn is_control_plane_deletion(life: &ObservedLifecycle, pod: &PodLife, deleting: ClockTime) -> bool {
-    let told = life.events.iter().any(|e| {
-        e.reason == "SuccessfulDelete" && e.message.strip_prefix("Deleted pod: ") == Some(&pod.name)
-    });
+    let told = life
+        .events
+        .iter()
+        .any(|e| e.reason == "SuccessfulDelete" && e.message.strip_prefix("Deleted pod: ") == Some(&pod.name));
     let of = |j: &&JobLife| {
         j.name == pod.last_observed.job
             && j.created.map(|at| at.ns) <= pod.created.map(|at| at.ns + at.uncertainty_ns)
-            && j.gone
-                .is_none_or(|gone| gone.ns + gone.uncertainty_ns >= deleting.ns)
+            && j.gone.is_none_or(|gone| gone.ns + gone.uncertainty_ns >= deleting.ns)
     };
     let job = life.jobs.iter().rev().find(of);
     let conditions = job.into_iter().flat_map(|j| &j.conditions);
-    let mut failing = conditions
-        .filter(|(_, c)| c.matches("FailureTarget", "True") || c.matches("Failed", "True"));
+    let mut failing = conditions.filter(|(_, c)| c.matches("FailureTarget", "True") || c.matches("Failed", "True"));
     let target = failing.next().map(|(at, _)| at);
     let marked = job.and_then(|j| j.deleting);
     let by_user = life.jobset.deleted;
@@ -318,8 +293,7 @@ fn is_control_plane_deletion(life: &ObservedLifecycle, pod: &PodLife, deleting: 
     };
     told || marked.is_some_and(after)
         || by_user.is_some_and(after)
-        || target
-            .is_some_and(|t| deleting.ns > t.ns || (deleting.ns + 2 * SECOND > t.ns && others()))
+        || target.is_some_and(|t| deleting.ns > t.ns || (deleting.ns + 2 * SECOND > t.ns && others()))
         || follows_failed_pod(life, pod, deleting)
 }
 
@@ -353,31 +327,18 @@ fn in_place_rule(life: &ObservedLifecycle, nth: u32, zero: ClockTime) -> Option<
         .iter()
         .find(|p| p.name == *first && p.last_observed.restarts > 0)?;
     let before = pod.ready.iter().rev();
-    let (ready, _) = before
-        .into_iter()
-        .find(|(since, ready)| *ready && since.ns < at.ns)?;
+    let (ready, _) = before.into_iter().find(|(since, ready)| *ready && since.ns < at.ns)?;
     let mut rule = selector(pod);
     rule["inPlaceAttempt"] = json!(restart.number - 1);
     rule["containerRun"] = json!(restart.number - 1);
     rule["runMs"] = json!((at.ms_after(zero) - ready.ms_after(zero)).max(0));
-    rule["exit"] = json!(
-        pod.last_observed
-            .exit_code
-            .filter(|code| *code != 0)
-            .unwrap_or(1)
-    );
+    rule["exit"] = json!(pod.last_observed.exit_code.filter(|code| *code != 0).unwrap_or(1));
     Some(rule)
 }
 
 /// Returns rules for pods whose start time differs considerably from the median.
-fn straggler_rules(
-    life: &ObservedLifecycle,
-    starts: &BTreeMap<usize, ScriptStart>,
-    start_ms: i64,
-) -> Vec<Value> {
-    let far = |(_, s): &(&usize, &ScriptStart)| {
-        (s.ms - start_ms).abs() > s.uncertainty_ms.max(MIN_DEVIATION_MS)
-    };
+fn straggler_rules(life: &ObservedLifecycle, starts: &BTreeMap<usize, ScriptStart>, start_ms: i64) -> Vec<Value> {
+    let far = |(_, s): &(&usize, &ScriptStart)| (s.ms - start_ms).abs() > s.uncertainty_ms.max(MIN_DEVIATION_MS);
     let mut all: Vec<(&usize, &ScriptStart)> = starts.iter().filter(far).collect();
     all.sort_by_key(|(i, s)| (-(s.ms - start_ms).abs(), **i));
     all.truncate(MAX_RULES);

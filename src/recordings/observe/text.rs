@@ -61,9 +61,6 @@ fn position(text: &str, from: usize) -> (usize, usize) {
     let at = from + rest.len() - rest.trim_start().len();
     let before = &text[..at];
     let line = before.matches('\n').count() + 1;
-    let column = before
-        .rsplit('\n')
-        .next()
-        .map_or(0, |last| last.chars().count());
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count());
     (line, column + 1)
 }

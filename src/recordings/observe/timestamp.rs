@@ -27,10 +27,7 @@ impl ClockTime {
     }
 
     pub fn exact(ns: u64) -> ClockTime {
-        ClockTime {
-            ns,
-            uncertainty_ns: 0,
-        }
+        ClockTime { ns, uncertainty_ns: 0 }
     }
 
     /// Parses a time. Times of the API in whole seconds are known to one second; times with a fraction are exact.
@@ -59,11 +56,7 @@ impl ClockTime {
 pub fn parse_nanoseconds(text: &str) -> Option<u64> {
     let whole = calendar::parse_time(text)?.0;
     let fraction = text.split_once('.').map_or("", |(_, rest)| rest);
-    let digits: String = fraction
-        .chars()
-        .take_while(char::is_ascii_digit)
-        .take(9)
-        .collect();
+    let digits: String = fraction.chars().take_while(char::is_ascii_digit).take(9).collect();
     let part: u64 = format!("{digits:0<9}").parse().ok()?;
     whole.checked_add(part)
 }

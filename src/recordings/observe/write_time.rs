@@ -79,10 +79,7 @@ pub fn write_times(seen: &[ObjectVersion]) -> WriteTime {
 fn windows_from_server_times(seen: &[ObjectVersion]) -> Vec<TimeWindow> {
     let mut by_rv: Vec<(u64, usize)> = Vec::new();
     for (i, sighting) in seen.iter().enumerate() {
-        if let (Some(rv), true) = (
-            sighting.resource_version,
-            sighting.event_kind != WatchEventKind::Listed,
-        ) {
+        if let (Some(rv), true) = (sighting.resource_version, sighting.event_kind != WatchEventKind::Listed) {
             by_rv.push((rv, i));
         }
     }
@@ -102,15 +99,9 @@ fn windows_from_server_times(seen: &[ObjectVersion]) -> Vec<TimeWindow> {
         second(now.created, is_new(now) && earlier.is_none());
         // The write that marks an object for deletion, or shortens its deadline, happens in that second.
         let marked = earlier.is_some_and(|e| e.deleting != now.deleting);
-        second(
-            now.deleting,
-            marked && now.event_kind == WatchEventKind::Modified,
-        );
+        second(now.deleting, marked && now.event_kind == WatchEventKind::Modified);
         let wrote = earlier.is_some_and(|e| e.written < now.written);
-        second(
-            now.written,
-            wrote && now.event_kind != WatchEventKind::Deleted,
-        );
+        second(now.written, wrote && now.event_kind != WatchEventKind::Deleted);
         let since = now.facts.newest_status_time();
         let turned = since.filter(|_| earlier.is_none_or(|e| e.facts.newest_status_time() < since));
         TimeWindow {
@@ -130,8 +121,7 @@ fn is_new(sighting: &ObjectVersion) -> bool {
             ObservedFacts::Job { is_new: new, .. } => *new,
             ObservedFacts::Pod(pod) => pod.conditions.is_empty() && pod.node.is_empty(),
             ObservedFacts::Event {
-                is_repeated: merged,
-                ..
+                is_repeated: merged, ..
             } => !merged,
             ObservedFacts::JobSet { status, .. } => status.as_object().is_none_or(|s| s.is_empty()),
             ObservedFacts::Node(_) => false,
@@ -174,11 +164,7 @@ fn event_times(seen: &[ObjectVersion]) -> TimeReports<'_> {
             object,
             reason,
             message,
-            first_emitted:
-                Some(ClockTime {
-                    ns,
-                    uncertainty_ns: 0,
-                }),
+            first_emitted: Some(ClockTime { ns, uncertainty_ns: 0 }),
             ..
         } = &sighting.facts
         else {
@@ -188,9 +174,7 @@ fn event_times(seen: &[ObjectVersion]) -> TimeReports<'_> {
             "Scheduled" => ("bound", object.strip_prefix("Pod/")),
             "SuccessfulCreate" => ("created", message.strip_prefix("Created pod: ")),
             "SuccessfulDelete" => ("marked", message.strip_prefix("Deleted pod: ")),
-            reason if JOB_FAILED_REASONS.contains(&reason) => {
-                ("failed", object.strip_prefix("Job/"))
-            }
+            reason if JOB_FAILED_REASONS.contains(&reason) => ("failed", object.strip_prefix("Job/")),
             reason if is_restart_reason(reason) => ("restarted", object.strip_prefix("JobSet/")),
             _ => continue,
         };
@@ -230,11 +214,7 @@ fn narrow_by_client_clocks(windows: &mut [TimeWindow], seen: &[ObjectVersion], t
         }
         let happened: [(bool, &'static str, u64); 3] = match &sighting.facts {
             ObservedFacts::Event {
-                first_emitted:
-                    Some(ClockTime {
-                        ns,
-                        uncertainty_ns: 0,
-                    }),
+                first_emitted: Some(ClockTime { ns, uncertainty_ns: 0 }),
                 is_repeated: false,
                 ..
             } => {
@@ -273,9 +253,7 @@ fn spread_evenly(windows: &[TimeWindow], at: &mut [Option<ClockTime>]) {
     let (mut from, mut latest) = (0, 0);
     while from < windows.len() {
         let TimeWindow { low, high, .. } = windows[from];
-        let same = windows[from..]
-            .iter()
-            .take_while(|w| (w.low, w.high) == (low, high));
+        let same = windows[from..].iter().take_while(|w| (w.low, w.high) == (low, high));
         let n = same.count();
         for (i, window) in windows[from..from + n].iter().enumerate() {
             at[window.version] = match (low, high) {

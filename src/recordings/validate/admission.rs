@@ -38,9 +38,7 @@ pub fn read(file: &str, text: &str) -> Result<AdmissionFile, RecordingFileError>
 
 fn read_cases(text: &str) -> Result<AdmissionFile, RecordingFileProblem> {
     let cases: Vec<Value> =
-        serde_json::from_str(text).map_err(|e| RecordingFileProblem::NotJson {
-            reason: e.to_string(),
-        })?;
+        serde_json::from_str(text).map_err(|e| RecordingFileProblem::NotJson { reason: e.to_string() })?;
     let Some((head, cases)) = cases.split_first() else {
         return Err(RecordingFileProblem::EmptyList);
     };
@@ -74,11 +72,7 @@ fn read_cases(text: &str) -> Result<AdmissionFile, RecordingFileProblem> {
 fn compare_children(recording: &str, case: &Value) -> Vec<RecordedDifference> {
     match children_documents::documents(recording, case) {
         Ok(documents) => children::compare(case, &documents),
-        Err(problem) => vec![RecordedDifference::new(
-            "docs",
-            "readable",
-            problem.to_string(),
-        )],
+        Err(problem) => vec![RecordedDifference::new("docs", "readable", problem.to_string())],
     }
 }
 
@@ -114,10 +108,7 @@ mod tests {
             ("[]".to_owned(), "f.json: empty list"),
             ("[{}]".to_owned(), "f.json: unknown schema null"),
             (head("film"), "f.json: unknown kind \"film\""),
-            (
-                head("create").replace(']', ", {}]"),
-                "f.json: case 1 has no id",
-            ),
+            (head("create").replace(']', ", {}]"), "f.json: case 1 has no id"),
         ] {
             let error = read("f.json", &text).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");

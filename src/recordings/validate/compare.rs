@@ -97,11 +97,7 @@ fn is_in_place(recording: &RecordedRun) -> bool {
 }
 
 /// Compares a recording with a run, or with the reason why there is no run.
-pub fn compare(
-    file: &str,
-    recording: &RecordedRun,
-    run: Result<&ObservedRun, NoRun>,
-) -> FileResult {
+pub fn compare(file: &str, recording: &RecordedRun, run: Result<&ObservedRun, NoRun>) -> FileResult {
     let mut result = FileResult::new(file, recording.kind);
     result.about = recording.about.clone();
     match run {
@@ -119,23 +115,15 @@ pub fn compare(
         Err(NoRun::Refused(reason)) => {
             result.differences = Some(vec![RecordedDifference::new("jobSet", "accepted", reason)]);
         }
-        Err(NoRun::Rejected {
-            recorded,
-            simulated,
-        }) => {
+        Err(NoRun::Rejected { recorded, simulated }) => {
             let differs = recorded != simulated;
             let difference = RecordedDifference::new("jobSet", recorded, simulated);
             result.differences = Some(differs.then_some(difference).into_iter().collect());
         }
-        Ok(run) if recording.kind == RecordingKind::Times => {
-            compare_times(recording, run, &mut result)
-        }
+        Ok(run) if recording.kind == RecordingKind::Times => compare_times(recording, run, &mut result),
         Ok(run) => {
             let ObservedRun {
-                outcome,
-                names,
-                sink,
-                ..
+                outcome, names, sink, ..
             } = run;
             let compared = decisions::DecisionRun {
                 outcome,
@@ -164,11 +152,7 @@ fn compare_times(recording: &RecordedRun, run: &ObservedRun, result: &mut FileRe
     let simulated = restart_of_run.map_or(BTreeMap::new(), |restart| {
         milestones::seconds(restart, is_in_place(recording), recorded.origin.as_deref())
     });
-    let known: &[&str] = if is_in_place(recording) {
-        &IN_PLACE
-    } else {
-        &RECREATE
-    };
+    let known: &[&str] = if is_in_place(recording) { &IN_PLACE } else { &RECREATE };
     let others = recorded.milestones_s.keys().map(String::as_str);
     let others = others.filter(|name| !known.contains(name));
     for name in known.iter().copied().chain(others) {
@@ -188,10 +172,7 @@ fn compare_times(recording: &RecordedRun, run: &ObservedRun, result: &mut FileRe
 }
 
 /// Returns the total time of the restart, or the time of the last scored milestone.
-fn restart_result(
-    recording: &RecordedRun,
-    simulated: impl Fn(&str) -> Option<f64>,
-) -> Option<RestartResult> {
+fn restart_result(recording: &RecordedRun, simulated: impl Fn(&str) -> Option<f64>) -> Option<RestartResult> {
     let recorded = recording.milestones.as_ref()?;
     let milestone = match &recording.scored_up_to {
         Some(name) => name.as_str(),

@@ -33,20 +33,12 @@ pub const IN_PLACE: [&str; 6] = [
 
 /// Returns the milestone that ends a restart: all pods are ready again.
 pub fn final_milestone(in_place: bool) -> &'static str {
-    if in_place {
-        "lastReady"
-    } else {
-        "lastPodReady"
-    }
+    if in_place { "lastReady" } else { "lastPodReady" }
 }
 
 /// Returns the seconds from the status of the failing pod to each milestone that was reached. In a restart in place
 /// the pod remains, and its status is observed as not ready.
-pub fn seconds(
-    restart: &RestartMetrics,
-    in_place: bool,
-    origin: Option<&str>,
-) -> BTreeMap<&'static str, f64> {
+pub fn seconds(restart: &RestartMetrics, in_place: bool, origin: Option<&str>) -> BTreeMap<&'static str, f64> {
     let (start, names): (_, &[&'static str]) = if in_place {
         (Milestone::PodNotReady, &IN_PLACE)
     } else {

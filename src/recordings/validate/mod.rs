@@ -85,9 +85,7 @@ const TEXT_MAX: u64 = 100 << 20;
 fn read_text(file: &str) -> Result<String, RecordingFileProblem> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(file).and_then(|f| f.take(TEXT_MAX + 1).read_to_end(&mut bytes));
-    read.map_err(|e| RecordingFileProblem::UnreadableFile {
-        reason: e.to_string(),
-    })?;
+    read.map_err(|e| RecordingFileProblem::UnreadableFile { reason: e.to_string() })?;
     if bytes.len() as u64 > TEXT_MAX {
         return Err(RecordingFileProblem::TooLarge {
             max_mib: TEXT_MAX >> 20,
@@ -113,9 +111,7 @@ pub fn compare_all(
         };
     }
     let one = |(file, input): &(String, ValidationInput)| match input {
-        ValidationInput::Recording(recording) => {
-            simulate::validate(file, recording, &defaults, overrides)
-        }
+        ValidationInput::Recording(recording) => simulate::validate(file, recording, &defaults, overrides),
         ValidationInput::Admission(cases) => admission::validate(file, cases),
     };
     Ok(inputs.par_iter().map(one).collect())

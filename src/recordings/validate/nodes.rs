@@ -35,11 +35,7 @@ pub fn compare(
     names: &RecordNames,
 ) -> (Vec<RecordedDifference>, Vec<MilestoneResult>) {
     let simulated = run.recorded_steps(recording, names);
-    differences_and_milestones(&compare_steps(
-        recording,
-        &steps::recorded_steps(recording),
-        &simulated,
-    ))
+    differences_and_milestones(&compare_steps(recording, &steps::recorded_steps(recording), &simulated))
 }
 
 /// Returns every compared step with its times after the creation and whether it differs. Steps that occur only in
@@ -57,9 +53,7 @@ pub fn compared_moments(
     compare_steps(recording, &steps::recorded_steps(recording), &simulated)
 }
 
-fn differences_and_milestones(
-    moments: &[ComparedMoment],
-) -> (Vec<RecordedDifference>, Vec<MilestoneResult>) {
+fn differences_and_milestones(moments: &[ComparedMoment]) -> (Vec<RecordedDifference>, Vec<MilestoneResult>) {
     let rounded = |s: f64| (s * 1e3).round() / 1e3;
     let differs = moments.iter().filter(|m| m.differs);
     let difference = |m: &ComparedMoment| {
@@ -72,10 +66,7 @@ fn differences_and_milestones(
         recorded_s: m.recorded_s,
         simulated_s: m.simulated_s,
     };
-    (
-        differs.map(difference).collect(),
-        recorded.map(milestone).collect(),
-    )
+    (differs.map(difference).collect(), recorded.map(milestone).collect())
 }
 
 fn compare_steps(
@@ -130,10 +121,7 @@ type NodeKey<'a> = (&'a StepObject, &'a StepAction);
 fn times_by_step(steps: &[RecordedStep]) -> BTreeMap<NodeKey<'_>, Vec<f64>> {
     let mut times: BTreeMap<NodeKey<'_>, Vec<f64>> = BTreeMap::new();
     for step in steps {
-        times
-            .entry((&step.object, &step.action))
-            .or_default()
-            .push(step.at_s);
+        times.entry((&step.object, &step.action)).or_default().push(step.at_s);
     }
     times
 }
@@ -153,10 +141,7 @@ fn match_steps(recorded: &[RecordedStep], simulated: &[RecordedStep]) -> Vec<Opt
 }
 
 /// Returns the steps that occur more often in the run than in the recording.
-fn steps_only_in_run<'a>(
-    recorded: &[RecordedStep],
-    simulated: &'a [RecordedStep],
-) -> Vec<&'a RecordedStep> {
+fn steps_only_in_run<'a>(recorded: &[RecordedStep], simulated: &'a [RecordedStep]) -> Vec<&'a RecordedStep> {
     let recorded = times_by_step(recorded);
     let mut seen: BTreeMap<NodeKey<'a>, usize> = BTreeMap::new();
     let mut extra = Vec::new();
@@ -202,8 +187,7 @@ impl NodeContext {
             .filter_map(|a| Some((a.name.clone()?, a.at_ms as f64 / 1e3)))
             .collect();
         for step in recorded {
-            if let (StepObject::Node(alias), StepAction::Tainted(key)) =
-                (&step.object, &step.action)
+            if let (StepObject::Node(alias), StepAction::Tainted(key)) = (&step.object, &step.action)
                 && key == "node.kubernetes.io/out-of-service"
             {
                 abandoned.push((alias.clone(), step.at_s));
@@ -220,12 +204,7 @@ impl NodeContext {
         }
     }
 
-    fn comparison_rule(
-        &self,
-        recorded: &[RecordedStep],
-        i: usize,
-        matched: &[Option<f64>],
-    ) -> NodeRule {
+    fn comparison_rule(&self, recorded: &[RecordedStep], i: usize, matched: &[Option<f64>]) -> NodeRule {
         let step = &recorded[i];
         let by_pod_gc = matches!(step.object, StepObject::Pod { .. })
             && step.action == StepAction::Gone
@@ -241,9 +220,7 @@ impl NodeContext {
             there && self.can_cause(&recorded[*j], step)
         });
         match (&step.object, before) {
-            (StepObject::Node(_), Some(j))
-                if recorded[i].at_s - recorded[j].at_s < DIRECT_TOLERANCE_S =>
-            {
+            (StepObject::Node(_), Some(j)) if recorded[i].at_s - recorded[j].at_s < DIRECT_TOLERANCE_S => {
                 // The step follows the action immediately. Both sides are compared relative to the action.
                 NodeRule::Relative(j)
             }
@@ -263,40 +240,26 @@ impl NodeContext {
             },
             (StepObject::Pod { job, .. }, StepAction::Deleting) => match &a.object {
                 StepObject::Action(i) => self.marks_pods[*i] && self.acts_on(a, b),
-                StepObject::Node(_) => {
-                    matches!(a.action, StepAction::Tainted(_)) && self.acts_on(a, b)
-                }
+                StepObject::Node(_) => matches!(a.action, StepAction::Tainted(_)) && self.acts_on(a, b),
                 StepObject::Job(other) => other == job && a.action != StepAction::Created,
-                StepObject::Pod { job: other, .. } => {
-                    other == job && a.action != StepAction::Created
-                }
+                StepObject::Pod { job: other, .. } => other == job && a.action != StepAction::Created,
             },
             (StepObject::Pod { job, index, .. }, StepAction::Created) => match &a.object {
                 StepObject::Job(other) => other == job && a.action == StepAction::Created,
                 StepObject::Pod {
-                    job: other,
-                    index: i,
-                    ..
+                    job: other, index: i, ..
                 } => other == job && i == index && a.action != StepAction::Created,
                 _ => false,
             },
             (StepObject::Pod { .. }, _) => a.object == b.object || self.acts_on(a, b),
             (StepObject::Job(job), what) => match (&a.object, &a.action) {
-                (StepObject::Pod { job: other, .. }, StepAction::Created) => {
-                    other == job && *what == StepAction::Gone
-                }
-                (StepObject::Pod { job: other, .. }, _) => {
-                    other == job && *what != StepAction::Created
-                }
-                (StepObject::Job(other), StepAction::Condition(_))
-                    if *what == StepAction::Deleting =>
-                {
+                (StepObject::Pod { job: other, .. }, StepAction::Created) => other == job && *what == StepAction::Gone,
+                (StepObject::Pod { job: other, .. }, _) => other == job && *what != StepAction::Created,
+                (StepObject::Job(other), StepAction::Condition(_)) if *what == StepAction::Deleting => {
                     // A single failed Job makes the JobSet delete all Jobs.
                     !other.is_empty()
                 }
-                (StepObject::Job(_), StepAction::Gone) if *what == StepAction::Created => {
-                    a.object == b.object
-                }
+                (StepObject::Job(_), StepAction::Gone) if *what == StepAction::Created => a.object == b.object,
                 (StepObject::Job(other), _) => other == job && *what != StepAction::Created,
                 _ => false,
             },

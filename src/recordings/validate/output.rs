@@ -3,8 +3,8 @@
 //! This module does not compute anything; all numbers are part of the result.
 
 use super::result::{
-    FileResult, MilestoneResult, RecordedDifference, RequestDifference, ResultTotals,
-    ValidationVerdict, ValidationVerdicts,
+    FileResult, MilestoneResult, RecordedDifference, RequestDifference, ResultTotals, ValidationVerdict,
+    ValidationVerdicts,
 };
 use serde_json::{Map, Value, json};
 
@@ -30,8 +30,7 @@ pub fn json(files: &[FileResult], totals: &ResultTotals) -> Value {
         out.insert("admission".to_owned(), admission);
     }
     if let Some(e) = totals.restart {
-        let error =
-            json!({"p50": round_to_microseconds(e.p50), "max": round_to_microseconds(e.max)});
+        let error = json!({"p50": round_to_microseconds(e.p50), "max": round_to_microseconds(e.max)});
         out.insert("restart".to_owned(), json!({"error": error}));
     }
     Value::Object(out)
@@ -45,8 +44,7 @@ fn verdicts_json(v: ValidationVerdicts) -> Value {
 fn decisions_json(file: &FileResult, verdict: ValidationVerdict) -> Value {
     let differences = file.differences.iter().flatten();
     let list: Vec<Value> = differences.map(difference_json).collect();
-    let mut decisions =
-        json!({"result": verdict.as_str(), "equal": verdict == ValidationVerdict::Equal});
+    let mut decisions = json!({"result": verdict.as_str(), "equal": verdict == ValidationVerdict::Equal});
     if let Some(play) = &file.equal_replay {
         decisions["play"] = json!(play);
     }
@@ -77,7 +75,8 @@ fn file_json(file: &FileResult) -> Value {
         out.insert("milestones".to_owned(), Value::Array(list));
     }
     if let Some(r) = &file.restart {
-        let mut restart = json!({"recorded_s": round_to_microseconds(r.recorded_s), "error": round_to_microseconds(r.error())});
+        let mut restart =
+            json!({"recorded_s": round_to_microseconds(r.recorded_s), "error": round_to_microseconds(r.error())});
         if let Some(simulated_s) = r.simulated_s {
             restart["simulated_s"] = json!(round_to_microseconds(simulated_s));
         }
@@ -102,15 +101,7 @@ fn milestone_json(m: &MilestoneResult) -> Value {
 }
 
 /// Column headers of [`rows`].
-pub const COLUMNS: [&str; 7] = [
-    "file",
-    "kind",
-    "section",
-    "name",
-    "recorded",
-    "simulated",
-    "difference",
-];
+pub const COLUMNS: [&str; 7] = ["file", "kind", "section", "name", "recorded", "simulated", "difference"];
 
 /// Returns one row per comparison: file, kind, section, name, recorded, simulated, difference. The difference is a
 /// fraction if both values are numbers.
@@ -142,13 +133,7 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
     let admission = file.admission.iter().flat_map(|a| &a.differences);
     for d in file.differences.iter().flatten().chain(admission) {
         let (recorded, simulated) = (unquoted(&d.recorded), unquoted(&d.simulated));
-        rows.push([
-            text("difference"),
-            d.path.clone(),
-            recorded,
-            simulated,
-            text(""),
-        ]);
+        rows.push([text("difference"), d.path.clone(), recorded, simulated, text("")]);
     }
     for m in &file.milestones {
         rows.push([
@@ -161,11 +146,7 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
     }
     if let Some(r) = &file.restart {
         rows.push([
-            text(if r.scored {
-                "restart"
-            } else {
-                "restart, not scored"
-            }),
+            text(if r.scored { "restart" } else { "restart, not scored" }),
             r.milestone.clone(),
             number(Some(r.recorded_s)),
             number(r.simulated_s),
@@ -178,10 +159,7 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
             request_name(r),
             r.recorded.to_string(),
             r.simulated.to_string(),
-            number(relative_error(
-                Some(r.recorded as f64),
-                Some(r.simulated as f64),
-            )),
+            number(relative_error(Some(r.recorded as f64), Some(r.simulated as f64))),
         ]);
     }
     rows

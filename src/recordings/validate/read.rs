@@ -29,17 +29,13 @@ pub fn read(file: &str, text: &str) -> Result<RecordedRun, RecordingFileError> {
 fn read_checked(text: &str) -> Result<RecordedRun, RecordingFileProblem> {
     check_head(text)?;
     let recording: RecordedRun =
-        serde_json::from_str(text).map_err(|e| RecordingFileProblem::NotRecording {
-            reason: e.to_string(),
-        })?;
+        serde_json::from_str(text).map_err(|e| RecordingFileProblem::NotRecording { reason: e.to_string() })?;
     check_ranges(&recording)?;
     Ok(recording)
 }
 
 fn check_head(text: &str) -> Result<(), RecordingFileProblem> {
-    let not_json = |e: serde_json::Error| RecordingFileProblem::NotJson {
-        reason: e.to_string(),
-    };
+    let not_json = |e: serde_json::Error| RecordingFileProblem::NotJson { reason: e.to_string() };
     if text.trim_start().starts_with('[') {
         serde_json::from_str::<IgnoredAny>(text).map_err(not_json)?;
         return Err(RecordingFileProblem::ListOfCases);
@@ -103,9 +99,7 @@ fn check_ranges(recording: &RecordedRun) -> Result<(), RecordingValueError> {
         return Err(RecordingValueError::MissingMilestones);
     }
     if recording.kind != RecordingKind::Times && recording.played_for_ms.is_none() {
-        return Err(RecordingValueError::MissingDuration {
-            kind: recording.kind,
-        });
+        return Err(RecordingValueError::MissingDuration { kind: recording.kind });
     }
     Ok(())
 }

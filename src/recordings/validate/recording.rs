@@ -341,10 +341,7 @@ impl RecordedRun {
         let mut answer = |action: &ScriptAction| {
             let target = action.pod.as_deref().or(action.name.as_deref());
             let found = self.log.iter().enumerate().position(|(i, e)| {
-                !used[i]
-                    && e.kind == "User"
-                    && e.what == action.what
-                    && e.name == target.unwrap_or("")
+                !used[i] && e.kind == "User" && e.what == action.what && e.name == target.unwrap_or("")
             })?;
             used[found] = true;
             Some(self.log[found].detail.as_str().unwrap_or(""))

@@ -53,8 +53,9 @@ pub enum ConformanceGateError {
 impl fmt::Display for ConformanceGateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ConformanceGateError::InvalidCondition { reason }
-            | ConformanceGateError::UnknownName { reason } => f.write_str(reason),
+            ConformanceGateError::InvalidCondition { reason } | ConformanceGateError::UnknownName { reason } => {
+                f.write_str(reason)
+            }
             ConformanceGateError::NoScoredRestart { condition } => write!(
                 f,
                 "--fail-if {condition:?}: none of the recordings has a scored restart"
@@ -79,9 +80,7 @@ impl std::str::FromStr for ConformanceGate {
         let condition: FieldCondition = text.parse().map_err(invalid_condition)?;
         let known = NAMES.iter().find(|n| n.0 == condition.name);
         let unknown = || ConformanceGateError::UnknownName {
-            reason: condition
-                .unknown_name_error(NAMES.iter().map(|n| n.0))
-                .to_string(),
+            reason: condition.unknown_name_error(NAMES.iter().map(|n| n.0)).to_string(),
         };
         let name = known.ok_or_else(unknown)?.1;
         // A relative condition has no baseline here, so it is rejected.
@@ -107,10 +106,7 @@ impl ConformanceGate {
             GateName::DecisionsDifferent => (decisions.total() - decisions.equal) as f64,
             GateName::AdmissionDifferent => (admission.total - admission.equal) as f64,
         };
-        let verdict = self
-            .condition
-            .evaluate(value, None)
-            .map_err(invalid_condition)?;
+        let verdict = self.condition.evaluate(value, None).map_err(invalid_condition)?;
         Ok((value, verdict.failed))
     }
 }

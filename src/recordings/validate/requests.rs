@@ -56,9 +56,7 @@ fn omission_reason(key: &RequestKey) -> Option<&'static str> {
     let fits = |pattern: &str, value: &str| pattern.is_empty() || pattern == value;
     NOT_MODELLED
         .iter()
-        .find(|(client, resource, code, _)| {
-            fits(client, &key[0]) && fits(resource, &key[2]) && fits(code, &key[3])
-        })
+        .find(|(client, resource, code, _)| fits(client, &key[0]) && fits(resource, &key[2]) && fits(code, &key[3]))
         .map(|n| n.3)
 }
 
@@ -71,10 +69,7 @@ pub fn compare(recorded: &RecordedRequests, simulated: &[RequestCount]) -> Vec<R
     rows
 }
 
-fn counts_by_key(
-    counts: &[RequestCount],
-    count: fn(&RequestCount) -> u64,
-) -> BTreeMap<RequestKey, u64> {
+fn counts_by_key(counts: &[RequestCount], count: fn(&RequestCount) -> u64) -> BTreeMap<RequestKey, u64> {
     let mut by_key: BTreeMap<RequestKey, u64> = BTreeMap::new();
     for c in counts {
         let key = [c.client, c.verb, c.resource, c.code].map(str::to_owned);

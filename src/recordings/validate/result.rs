@@ -17,11 +17,7 @@ pub struct RecordedDifference {
 }
 
 impl RecordedDifference {
-    pub fn new(
-        path: impl Into<String>,
-        recorded: impl Into<Value>,
-        simulated: impl Into<Value>,
-    ) -> RecordedDifference {
+    pub fn new(path: impl Into<String>, recorded: impl Into<Value>, simulated: impl Into<Value>) -> RecordedDifference {
         RecordedDifference {
             path: path.into(),
             recorded: recorded.into(),
@@ -231,23 +227,14 @@ impl ResultTotals {
             }
             if let Some(verdict) = file.verdict() {
                 totals.decisions.get_or_insert_default().add(verdict);
-                totals
-                    .kinds
-                    .entry(file.kind.as_str())
-                    .or_default()
-                    .add(verdict);
+                totals.kinds.entry(file.kind.as_str()).or_default().add(verdict);
             }
             if let Some(admission) = &file.admission {
                 let count = totals.admission.get_or_insert_default();
                 count.total += admission.count.total;
                 count.equal += admission.count.equal;
             }
-            errors.extend(
-                file.restart
-                    .iter()
-                    .filter(|r| r.scored)
-                    .map(|r| r.error().abs()),
-            );
+            errors.extend(file.restart.iter().filter(|r| r.scored).map(|r| r.error().abs()));
         }
         errors.sort_by(f64::total_cmp);
         totals.scored_restarts = errors.len();

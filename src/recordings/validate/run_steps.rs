@@ -6,9 +6,7 @@ use super::recording::RecordedRun;
 use super::steps::{NodeView, RecordedStep, StepAction, StepObject};
 use sim_api::spec::TaintEffect;
 use sim_base::{JobId, NodeId, PodId};
-use sim_engine::record::{
-    Body, JobConditionType, NodeReady, RecordNames, RecordSink, SimulationRecord,
-};
+use sim_engine::record::{Body, JobConditionType, NodeReady, RecordNames, RecordSink, SimulationRecord};
 use std::collections::BTreeMap;
 
 /// The object of a step, identified by ids of the run.
@@ -35,11 +33,7 @@ pub struct RunSteps {
 
 impl RunSteps {
     /// Returns the steps with object names, in order of time.
-    pub fn recorded_steps(
-        &self,
-        recording: &RecordedRun,
-        names: &RecordNames,
-    ) -> Vec<RecordedStep> {
+    pub fn recorded_steps(&self, recording: &RecordedRun, names: &RecordNames) -> Vec<RecordedStep> {
         let mut aliases: BTreeMap<NodeId, String> = BTreeMap::new();
         for (index, node) in &self.acted_on {
             let action = recording.script.actions.get(*index as usize);
@@ -71,13 +65,7 @@ impl RunSteps {
         self.steps.iter().filter_map(named).collect()
     }
 
-    fn pod_created(
-        &mut self,
-        pod: (PodId, u32),
-        (job, name): (JobId, &str),
-        index: u32,
-        attempt: u32,
-    ) {
+    fn pod_created(&mut self, pod: (PodId, u32), (job, name): (JobId, &str), index: u32, attempt: u32) {
         let key = (name.to_owned(), index, attempt);
         let nth = self.pod_object_counts.entry(key).or_default();
         self.pods.insert(pod, (job, index, attempt, *nth));
@@ -94,10 +82,7 @@ impl RunSteps {
                     NodeReady::False => "False",
                     NodeReady::Unknown => "Unknown",
                 };
-                (
-                    node,
-                    self.nodes.entry(node).or_default().readiness_change(status),
-                )
+                (node, self.nodes.entry(node).or_default().readiness_change(status))
             }
             Body::NodeTaint {
                 node,
@@ -122,10 +107,9 @@ impl RunSteps {
             Body::JobCreated { job, .. } => (job, StepAction::Created),
             Body::JobDeleting { job } => (job, StepAction::Deleting),
             Body::JobGone { job } => (job, StepAction::Gone),
-            Body::JobCondition { job, kind, .. } if kind != JobConditionType::Suspended => (
-                job,
-                StepAction::Condition(format!("{}=True", kind.as_str())),
-            ),
+            Body::JobCondition { job, kind, .. } if kind != JobConditionType::Suspended => {
+                (job, StepAction::Condition(format!("{}=True", kind.as_str())))
+            }
             _ => return None,
         };
         Some((StepSubject::Job(job), what))
@@ -144,12 +128,8 @@ impl RunSteps {
                 self.pod_created((pod, incarnation), job, index, attempt);
                 (pod, incarnation, StepAction::Created)
             }
-            Body::PodDeleting {
-                pod, incarnation, ..
-            } => (pod, incarnation, StepAction::Deleting),
-            Body::PodFinished {
-                pod, incarnation, ..
-            } => (pod, incarnation, StepAction::Finished),
+            Body::PodDeleting { pod, incarnation, .. } => (pod, incarnation, StepAction::Deleting),
+            Body::PodFinished { pod, incarnation, .. } => (pod, incarnation, StepAction::Finished),
             Body::PodGone { pod, incarnation } => (pod, incarnation, StepAction::Gone),
             _ => return None,
         };
@@ -163,11 +143,7 @@ impl RecordSink for RunSteps {
             if node.is_some() {
                 self.acted_on.insert(index, node);
             }
-            let step = (
-                StepSubject::Action(index),
-                StepAction::Applied,
-                record.at.seconds(),
-            );
+            let step = (StepSubject::Action(index), StepAction::Applied, record.at.seconds());
             self.steps.push(step);
             return;
         }

@@ -51,11 +51,7 @@ pub fn compare_run(
         first: first_difference(compared_timeline(recording, observed, &result)),
         restart_error: result.restart.as_ref().map(|r| r.error()),
         differences: match recording.kind {
-            RecordingKind::Times => result
-                .milestones
-                .iter()
-                .filter_map(restart_time_difference)
-                .collect(),
+            RecordingKind::Times => result.milestones.iter().filter_map(restart_time_difference).collect(),
             _ => result.differences.unwrap_or_default(),
         },
     }
@@ -70,16 +66,9 @@ fn first_difference(mut timeline: Vec<ComparedMoment>) -> Option<FirstDifference
 }
 
 /// Returns the instants of both sides in order of time.
-fn compared_timeline(
-    recording: &RecordedRun,
-    observed: &ObservedRun,
-    result: &FileResult,
-) -> Vec<ComparedMoment> {
+fn compared_timeline(recording: &RecordedRun, observed: &ObservedRun, result: &FileResult) -> Vec<ComparedMoment> {
     let ObservedRun {
-        outcome,
-        names,
-        sink,
-        ..
+        outcome, names, sink, ..
     } = observed;
     let run = DecisionRun {
         outcome,
@@ -149,9 +138,9 @@ fn first_status_difference(recording: &RecordedRun, run: &DecisionRun<'_>) -> Ve
 /// Compares which pods exist, but not their creation times. The nth pod of an index and attempt matches the nth.
 fn pod_existence(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMoment> {
     let of_pods = |all: Vec<RecordedStep>, start_s: f64| -> BTreeMap<String, f64> {
-        let created = all.into_iter().filter(|s| {
-            matches!(s.object, StepObject::Pod { .. }) && s.action == StepAction::Created
-        });
+        let created = all
+            .into_iter()
+            .filter(|s| matches!(s.object, StepObject::Pod { .. }) && s.action == StepAction::Created);
         let named = created.map(|step| (step.to_string(), step.at_s - start_s));
         named.collect()
     };

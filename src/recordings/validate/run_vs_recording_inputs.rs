@@ -8,9 +8,7 @@ use super::scenario::{ScenarioOverrides, replay_scenario};
 use super::simulate;
 use serde_json::{Value, json};
 use sim_api::spec::timing::KubeletTiming;
-use sim_api::spec::{
-    BY_SCRIPT, ClientRate, ContainerRule, FaultAction, FaultTime, KubeVersion, ScenarioSpec,
-};
+use sim_api::spec::{BY_SCRIPT, ClientRate, ContainerRule, FaultAction, FaultTime, KubeVersion, ScenarioSpec};
 
 type InputFact = (String, String);
 
@@ -28,11 +26,7 @@ pub fn input_differences(
     let recorded = defaults.map(|d| replay_scenario(recording, &d, &ScenarioOverrides::default()));
     match recorded {
         Ok(Ok(recorded)) => {
-            add_fact_differences(
-                &input_facts(&recorded, words),
-                &input_facts(own, words),
-                &mut found,
-            );
+            add_fact_differences(&input_facts(&recorded, words), &input_facts(own, words), &mut found);
         }
         Ok(Err(unmodelled)) => {
             found.push(RecordedDifference::new(
@@ -41,27 +35,17 @@ pub fn input_differences(
                 Value::Null,
             ));
         }
-        Err(error) => found.push(RecordedDifference::new(
-            "presets",
-            error.to_string(),
-            Value::Null,
-        )),
+        Err(error) => found.push(RecordedDifference::new("presets", error.to_string(), Value::Null)),
     }
     found
 }
 
-fn add_fact_differences(
-    recorded: &[InputFact],
-    own: &[InputFact],
-    found: &mut Vec<RecordedDifference>,
-) {
+fn add_fact_differences(recorded: &[InputFact], own: &[InputFact], found: &mut Vec<RecordedDifference>) {
     let value = |facts: &[InputFact], name: &str| {
         let fact = facts.iter().find(|(known, _)| known == name);
         fact.map(|(_, value)| value.clone())
     };
-    let more = own
-        .iter()
-        .filter(|(name, _)| value(recorded, name).is_none());
+    let more = own.iter().filter(|(name, _)| value(recorded, name).is_none());
     for (name, _) in recorded.iter().chain(more) {
         let (r, s) = (value(recorded, name), value(own, name));
         if r != s {
@@ -79,25 +63,15 @@ fn input_facts(scenario: &ScenarioSpec, words: ActionDescription<'_>) -> Vec<Inp
         ("RestartJob", gates.restart_job),
         ("ElasticJobSet", gates.elastic_jobset),
     ];
-    let on: Vec<&str> = named
-        .iter()
-        .filter(|(_, on)| *on)
-        .map(|(n, _)| *n)
-        .collect();
+    let on: Vec<&str> = named.iter().filter(|(_, on)| *on).map(|(n, _)| *n).collect();
     let nodes = scenario.topology.nodes();
     let KubeVersion { major, minor } = plane.kubernetes;
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut all = vec![
         fact("kubernetes", format!("{major}.{minor}")),
         fact("feature gates", on.join(", ")),
-        fact(
-            "kube-controller-manager",
-            rate(plane.kube_controller_manager),
-        ),
-        fact(
-            "workers of the Job controller",
-            plane.concurrent_job_syncs.to_string(),
-        ),
+        fact("kube-controller-manager", rate(plane.kube_controller_manager)),
+        fact("workers of the Job controller", plane.concurrent_job_syncs.to_string()),
         fact("kube-scheduler", rate(plane.kube_scheduler)),
         fact("JobSet manager", rate(plane.jobset_manager)),
         fact(
@@ -106,14 +80,8 @@ fn input_facts(scenario: &ScenarioSpec, words: ActionDescription<'_>) -> Vec<Inp
         ),
         fact("heartbeat", format!("{} s", plane.heartbeat_s)),
         fact("nodes", nodes.to_string()),
-        fact(
-            "objects created before the JobSet",
-            scenario.objects.len().to_string(),
-        ),
-        fact(
-            "kubelets",
-            describe_kubelet_timing(&scenario.timing.kubelet),
-        ),
+        fact("objects created before the JobSet", scenario.objects.len().to_string()),
+        fact("kubelets", describe_kubelet_timing(&scenario.timing.kubelet)),
     ];
     // Rules without an effect are skipped, because they may be present or absent.
     let rules = scenario.containers.iter().map(describe_rule);

@@ -15,8 +15,8 @@ use script::{container_rule, faults};
 
 use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::{
-    ClientRate, ControlPlane, FeatureGates, KubeVersion, MeasuredLatency, ObjectDecoders,
-    PlacementRepair, ScenarioSpec, StopSpec, StopWhen, TieBreak, TimingSpec,
+    ClientRate, ControlPlane, FeatureGates, KubeVersion, MeasuredLatency, ObjectDecoders, PlacementRepair,
+    ScenarioSpec, StopSpec, StopWhen, TieBreak, TimingSpec,
 };
 use sim_base::Duration;
 use sim_base::random::Distribution;
@@ -61,10 +61,7 @@ pub fn replay_scenario(
     overrides: &ScenarioOverrides,
 ) -> Result<ScenarioSpec, UnmodelledAction> {
     let mut reasons = unknown_keys(recording);
-    let (gates, gate_switches) = take_or_default(
-        environment::initial_gates_and_switches(recording),
-        &mut reasons,
-    );
+    let (gates, gate_switches) = take_or_default(environment::initial_gates_and_switches(recording), &mut reasons);
     let objects = take_or_default(environment::objects(recording, gates), &mut reasons);
     let mut faults = take_or_default(faults(recording), &mut reasons);
     faults.extend(gate_switches);
@@ -111,10 +108,7 @@ pub fn replay_scenario(
 }
 
 /// Returns the value. If there is none, adds the reasons and returns the default.
-fn take_or_default<T: Default>(
-    value: Result<T, Vec<UnmodelledPart>>,
-    reasons: &mut Vec<UnmodelledPart>,
-) -> T {
+fn take_or_default<T: Default>(value: Result<T, Vec<UnmodelledPart>>, reasons: &mut Vec<UnmodelledPart>) -> T {
     value.unwrap_or_else(|found| {
         reasons.extend(found);
         T::default()
@@ -165,9 +159,7 @@ fn control_plane(
     ControlPlane {
         preset: "recording".to_owned(),
         kube_controller_manager: own(kcm, defaults.kube_controller_manager),
-        concurrent_job_syncs: kcm
-            .concurrent_job_syncs
-            .unwrap_or(defaults.concurrent_job_syncs),
+        concurrent_job_syncs: kcm.concurrent_job_syncs.unwrap_or(defaults.concurrent_job_syncs),
         kube_scheduler: own(recorded.kube_scheduler, defaults.kube_scheduler),
         jobset_manager: own(recorded.jobset_manager, defaults.jobset_manager),
         node_requests_per_s: overrides.node_requests_per_s.unwrap_or(NODE_REQUESTS_PER_S),
@@ -190,17 +182,11 @@ fn version(text: &str) -> Result<KubeVersion, UnmodelledPart> {
     let mut parts = text.trim_start_matches('v').split('.');
     match (parts.next(), parts.next().and_then(|m| m.parse().ok())) {
         (Some("1"), Some(minor)) => Ok(KubeVersion::new(minor)),
-        _ => Err(UnmodelledPart::KubernetesVersion {
-            text: text.to_owned(),
-        }),
+        _ => Err(UnmodelledPart::KubernetesVersion { text: text.to_owned() }),
     }
 }
 
-fn timing(
-    recording: &RecordedRun,
-    defaults: &RecordingDefaults,
-    overrides: &ScenarioOverrides,
-) -> TimingSpec {
+fn timing(recording: &RecordedRun, defaults: &RecordingDefaults, overrides: &ScenarioOverrides) -> TimingSpec {
     let script = &recording.script;
     let mut timing = defaults.timing.clone();
     timing.kubelet = KubeletTiming::Scripted {

@@ -9,9 +9,7 @@ use super::compare::{NoRun, ObservedRun, RunObserver, compare};
 use super::recording::{RecordedRun, RecordingKind};
 use super::result::{FileResult, ValidationVerdict};
 use super::scenario::environment;
-use super::scenario::{
-    RecordingDefaults, SEED, ScenarioOverrides, UnmodelledAction, UnmodelledPart, replay_scenario,
-};
+use super::scenario::{RecordingDefaults, SEED, ScenarioOverrides, UnmodelledAction, UnmodelledPart, replay_scenario};
 use super::unobserved_inputs::{UnobservedInputs, candidates};
 use replay_error::ReplayError;
 use sim_api::admission;
@@ -23,13 +21,10 @@ use sim_inputs::Diagnostics;
 use serde_json::Value;
 use sim_analysis::metrics::RestartFold;
 use sim_api::spec::{
-    BY_SCRIPT, ControlPlane, FaultAction, FaultTime, FeatureGates, KubeVersion, KubeletTiming,
-    ObjectKind, RequestVerb, ScenarioSpec, StopSpec, StopWhen, SubmittedJobSet, TieBreak,
-    UserRequest,
+    BY_SCRIPT, ControlPlane, FaultAction, FaultTime, FeatureGates, KubeVersion, KubeletTiming, ObjectKind, RequestVerb,
+    ScenarioSpec, StopSpec, StopWhen, SubmittedJobSet, TieBreak, UserRequest,
 };
-use sim_engine::record::{
-    Body, DiscardSink, JobSetConditionType, RecordNames, RecordSink, SimulationRecord,
-};
+use sim_engine::record::{Body, DiscardSink, JobSetConditionType, RecordNames, RecordSink, SimulationRecord};
 
 /// Preset for the number of workers. The recordings were made with upstream's defaults.
 const PRESET: &str = "stock";
@@ -37,8 +32,7 @@ const PRESET: &str = "stock";
 /// Returns the values that a recording does not contain.
 pub fn defaults() -> Result<RecordingDefaults, ReplayError> {
     Ok(RecordingDefaults {
-        control_plane: sim_inputs::control_plane(PRESET)
-            .ok_or(ReplayError::MissingPreset { name: PRESET })?,
+        control_plane: sim_inputs::control_plane(PRESET).ok_or(ReplayError::MissingPreset { name: PRESET })?,
         timing: sim_inputs::timing(),
         preset_overrides_recording: false,
     })
@@ -78,10 +72,7 @@ pub fn validate(
 }
 
 /// Returns the scenario of the first replay of a recording, for other uses.
-pub fn default_replay_scenario(
-    file: &str,
-    recording: &RecordedRun,
-) -> Result<ScenarioSpec, ReplayError> {
+pub fn default_replay_scenario(file: &str, recording: &RecordedRun) -> Result<ScenarioSpec, ReplayError> {
     let scenario = prepare_scenario(
         file,
         recording,
@@ -97,8 +88,7 @@ fn prepare_scenario(
     defaults: &RecordingDefaults,
     (overrides, play): (&ScenarioOverrides, UnobservedInputs),
 ) -> Result<ScenarioSpec, NoRun> {
-    let mut scenario =
-        replay_scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
+    let mut scenario = replay_scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
     scenario.decoders = sim_inputs::DECODERS;
     if play.seed == UnobservedInputs::DEFAULT.seed && recording.kind != RecordingKind::Times {
         // Decisions that do not depend on a race are simulated without random latencies.
@@ -112,9 +102,7 @@ fn prepare_scenario(
         submit_at,
         source: format!("{file} (jobSet)"),
     };
-    let read = |object: &Value| {
-        sim_inputs::stored_jobset(object).map_err(|e| NoRun::Refused(e.to_string()))
-    };
+    let read = |object: &Value| sim_inputs::stored_jobset(object).map_err(|e| NoRun::Refused(e.to_string()));
     let mut start = play.clock_phase;
     if !scenario.objects.is_empty() {
         start = start + HEAD_START;
@@ -217,12 +205,7 @@ fn check_supported(scenario: &ScenarioSpec) -> Result<(), UnmodelledAction> {
             reason: e.to_string(),
         })
     };
-    let problems: Vec<UnmodelledPart> = scenario
-        .objects
-        .iter()
-        .chain(created)
-        .filter_map(problem)
-        .collect();
+    let problems: Vec<UnmodelledPart> = scenario.objects.iter().chain(created).filter_map(problem).collect();
     if problems.is_empty() {
         Ok(())
     } else {
@@ -233,20 +216,11 @@ fn check_supported(scenario: &ScenarioSpec) -> Result<(), UnmodelledAction> {
 /// Returns the time from the last milestone of the restart to the last recorded request.
 fn recorded_margin(recording: &RecordedRun) -> Option<Duration> {
     let requests = recording.requests.as_ref()?;
-    let last_request = requests
-        .restart
-        .iter()
-        .map(|r| r.8)
-        .fold(f64::NAN, f64::max);
+    let last_request = requests.restart.iter().map(|r| r.8).fold(f64::NAN, f64::max);
     let milestones = recording.milestones.as_ref()?;
-    let last = milestones
-        .milestones_s
-        .values()
-        .fold(f64::NAN, |a, b| a.max(*b));
+    let last = milestones.milestones_s.values().fold(f64::NAN, |a, b| a.max(*b));
     let margin = last_request - last;
-    margin
-        .is_finite()
-        .then(|| Duration::from_seconds_f64(margin.max(0.0)))
+    margin.is_finite().then(|| Duration::from_seconds_f64(margin.max(0.0)))
 }
 
 /// Time at which all pods became ready for the last time. The JobSet's own condition is used if there is one.
@@ -269,11 +243,7 @@ impl RecordSink for RestartEnd {
 }
 
 /// Returns the request that posts an object to the namespace of the recording.
-fn create_request<'r>(
-    object: &'r Value,
-    scenario: &'r ScenarioSpec,
-    claims: &'r [Value],
-) -> CreateRequest<'r> {
+fn create_request<'r>(object: &'r Value, scenario: &'r ScenarioSpec, claims: &'r [Value]) -> CreateRequest<'r> {
     CreateRequest {
         object,
         namespace: &scenario.name,
@@ -286,11 +256,10 @@ fn create_request<'r>(
 fn created_jobsets(scenario: &ScenarioSpec) -> Vec<Value> {
     let bodies = scenario.faults.iter().filter_map(|f| match &f.action {
         FaultAction::Request(UserRequest {
-            verb:
-                RequestVerb::Create {
-                    object,
-                    jobset: Some(_),
-                },
+            verb: RequestVerb::Create {
+                object,
+                jobset: Some(_),
+            },
             ..
         }) => Some(object),
         _ => None,
@@ -328,9 +297,8 @@ pub fn yaml(text: &str) -> Result<(Value, Vec<String>), Diagnostics> {
         text: text.to_owned(),
     };
     let (node, duplicate) = sim_inputs::text::yaml::first_document(&source)?;
-    let strict = duplicate.map(|(line, key)| {
-        format!("yaml: unmarshal errors:\n  line {line}: key {key:?} already set in map")
-    });
+    let strict =
+        duplicate.map(|(line, key)| format!("yaml: unmarshal errors:\n  line {line}: key {key:?} already set in map"));
     let object = node.map_or(Value::Null, |node| node.to_json());
     Ok((object, strict.into_iter().collect()))
 }
@@ -357,11 +325,8 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
     };
     let submitted = |jobset: &Value| {
         Ok(SubmittedJobSet {
-            jobset: sim_inputs::stored_jobset(jobset).map_err(|e| {
-                ReplayError::UnsupportedJobSet {
-                    reason: e.to_string(),
-                }
-            })?,
+            jobset: sim_inputs::stored_jobset(jobset)
+                .map_err(|e| ReplayError::UnsupportedJobSet { reason: e.to_string() })?,
             submit_at: Duration::ZERO,
             source: "children".to_owned(),
         })
@@ -376,11 +341,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
             ..defaults.control_plane
         },
         timing,
-        jobsets: case
-            .jobsets
-            .iter()
-            .map(submitted)
-            .collect::<Result<_, ReplayError>>()?,
+        jobsets: case.jobsets.iter().map(submitted).collect::<Result<_, ReplayError>>()?,
         objects: case.objects.clone(),
         containers: Vec::new(),
         training: Vec::new(),
@@ -435,12 +396,9 @@ mod tests {
         for folder in ["decisions", "corner", "nodes"] {
             for (file, text) in shared(folder) {
                 let recording = read(&file, &text).unwrap();
-                let scenario =
-                    replay_scenario(&recording, &defaults, &ScenarioOverrides::default()).unwrap();
-                let (Ok(played), Some(stored)) = (
-                    admit_recorded_jobset(&recording, &scenario),
-                    &recording.stored_spec,
-                ) else {
+                let scenario = replay_scenario(&recording, &defaults, &ScenarioOverrides::default()).unwrap();
+                let (Ok(played), Some(stored)) = (admit_recorded_jobset(&recording, &scenario), &recording.stored_spec)
+                else {
                     continue;
                 };
                 assert_eq!(played["spec"], *stored, "{file}");
@@ -456,12 +414,7 @@ mod tests {
             j["controlPlane"]["gateSwitches"] = serde_json::json!([{"atMs": 3000}]);
             j["script"]["actions"] = serde_json::json!([{"atMs": 1000, "do": "suspend"}]);
         });
-        let mut scenario = replay_scenario(
-            &recording,
-            &defaults().unwrap(),
-            &ScenarioOverrides::default(),
-        )
-        .unwrap();
+        let mut scenario = replay_scenario(&recording, &defaults().unwrap(), &ScenarioOverrides::default()).unwrap();
         shift_start(Duration::from_secs(2), &mut scenario);
         assert_eq!(scenario.faults[0].at, FaultTime::At(Duration::from_secs(3)));
         assert_eq!(scenario.faults[1].at, FaultTime::At(Duration::from_secs(5)));

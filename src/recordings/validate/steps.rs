@@ -231,9 +231,7 @@ mod tests {
         let files = shared("nodes");
         let (file, text) = files.iter().find(|(f, _)| f.ends_with(name))?;
         let steps = recorded_steps(&read(file, text).ok()?);
-        let nodes = steps
-            .iter()
-            .filter(|s| matches!(s.object, StepObject::Node(_)));
+        let nodes = steps.iter().filter(|s| matches!(s.object, StepObject::Node(_)));
         Some(nodes.map(|s| format!("{:.1} {s}", s.at_s)).collect())
     }
 

@@ -5,8 +5,7 @@
 use super::output::{relative_error, request_name, unquoted};
 use super::recording::RecordingKind;
 use super::result::{
-    FileResult, MilestoneResult, RecordedDifference, RequestDifference, ResultTotals,
-    ValidationVerdicts,
+    FileResult, MilestoneResult, RecordedDifference, RequestDifference, ResultTotals, ValidationVerdicts,
 };
 use sim_analysis::metrics::restarts::waits::with_sign;
 use std::fmt::Write;
@@ -70,10 +69,7 @@ fn differences_text(out: &mut String, differences: &[RecordedDifference], play: 
     // Another replay, with different values for properties that the recording does not contain, had the same
     // decisions.
     if let Some(play) = play {
-        line!(
-            out,
-            "  equal only with {play}; differences of the first replay:"
-        );
+        line!(out, "  equal only with {play}; differences of the first replay:");
     }
     match differences.len() {
         0 => line!(out, "  equal"),
@@ -121,8 +117,7 @@ fn milestones_text(out: &mut String, milestones: &[MilestoneResult]) {
 }
 
 fn requests_text(out: &mut String, requests: &[RequestDifference]) {
-    let shown: Vec<&RequestDifference> =
-        requests.iter().filter(|r| r.window == "restart").collect();
+    let shown: Vec<&RequestDifference> = requests.iter().filter(|r| r.window == "restart").collect();
     if shown.is_empty() {
         return;
     }
@@ -137,10 +132,7 @@ fn requests_text(out: &mut String, requests: &[RequestDifference]) {
     for r in shown {
         let difference = match r.note {
             Some(_) => "not modelled".to_owned(),
-            None => percent(relative_error(
-                Some(r.recorded as f64),
-                Some(r.simulated as f64),
-            )),
+            None => percent(relative_error(Some(r.recorded as f64), Some(r.simulated as f64))),
         };
         line!(
             out,
@@ -251,11 +243,7 @@ mod tests {
     #[test]
     fn omitted_differences_are_counted() {
         let mut decided = file(RecordingKind::Decisions);
-        decided.differences = Some(
-            (0..10)
-                .map(|i| RecordedDifference::new("events", i, ""))
-                .collect(),
-        );
+        decided.differences = Some((0..10).map(|i| RecordedDifference::new("events", i, "")).collect());
         let mut skipped = file(RecordingKind::Corner);
         skipped.not_simulated = vec!["action patch".into()];
         let files = [decided, skipped];

@@ -38,10 +38,7 @@ pub fn candidates(recording: &RecordedRun) -> Vec<UnobservedInputs> {
         clock_phase,
         ..UnobservedInputs::DEFAULT
     };
-    if !matches!(
-        recording.kind,
-        RecordingKind::Decisions | RecordingKind::Corner
-    ) {
+    if !matches!(recording.kind, RecordingKind::Decisions | RecordingKind::Corner) {
         return vec![UnobservedInputs::DEFAULT];
     }
     let phases = clock_phases(recording);

@@ -47,11 +47,7 @@ fn waits_for_answer(step: &PathStep, cost: CallCost) -> bool {
     }
 }
 
-fn has_same_kubelet_timing(
-    a: &TimingSpec,
-    b: &TimingSpec,
-    same: fn(&RealKubelet, &RealKubelet) -> bool,
-) -> bool {
+fn has_same_kubelet_timing(a: &TimingSpec, b: &TimingSpec, same: fn(&RealKubelet, &RealKubelet) -> bool) -> bool {
     match (&a.kubelet, &b.kubelet) {
         (KubeletTiming::Real(a), KubeletTiming::Real(b)) => same(a, b),
         _ => false,
@@ -76,16 +72,7 @@ pub const RATES: &[RateShare] = &[
         name: "kube-controller-manager (per controller)",
         field: "kubeControllerManager.qps",
         value: |cp| cp.kube_controller_manager.qps,
-        matches_step: |s| {
-            shared(
-                s,
-                &[
-                    JobControllerClient,
-                    GarbageCollectorClient,
-                    TaintEvictionClient,
-                ],
-            )
-        },
+        matches_step: |s| shared(s, &[JobControllerClient, GarbageCollectorClient, TaintEvictionClient]),
         ..RATE
     },
     RateShare {

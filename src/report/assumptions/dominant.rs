@@ -195,9 +195,7 @@ fn zero_wait_assumptions(run: &RunView<'_>) -> Vec<DominantAssumption> {
             name: "images",
             value: "cached on every node".to_owned(),
             id: String::new(),
-            source:
-                "image pulls are not modelled; imagePullPolicy Always adds a check (timing.imageCheck)"
-                    .to_owned(),
+            source: "image pulls are not modelled; imagePullPolicy Always adds a check (timing.imageCheck)".to_owned(),
             confidence: "assumed".to_owned(),
             time: Duration::ZERO,
             text_if_zero: NO_TIME,

@@ -35,31 +35,17 @@ pub fn inputs_digest(inputs: &[(String, String)]) -> String {
 /// Returns the preset and version, for example `preset scale-test, Kubernetes 1.36`.
 pub fn preset(cp: &ControlPlane) -> String {
     let version = cp.kubernetes;
-    format!(
-        "preset {}, Kubernetes {}.{}",
-        cp.preset, version.major, version.minor
-    )
+    format!("preset {}, Kubernetes {}.{}", cp.preset, version.major, version.minor)
 }
 
 /// Returns the footer lines of a chart of these restarts.
-pub fn footer_lines(
-    run: &RunView<'_>,
-    restarts: &[&RestartMetrics],
-    defaults: &AssumedDefaults,
-) -> Vec<String> {
-    let lines = [
-        run_provenance(run),
-        assumption_line(run, restarts, defaults),
-    ];
+pub fn footer_lines(run: &RunView<'_>, restarts: &[&RestartMetrics], defaults: &AssumedDefaults) -> Vec<String> {
+    let lines = [run_provenance(run), assumption_line(run, restarts, defaults)];
     lines.into_iter().filter(|line| !line.is_empty()).collect()
 }
 
 /// Returns the footer line with the assumptions of these restarts; empty if there are none.
-pub fn assumption_line(
-    run: &RunView<'_>,
-    restarts: &[&RestartMetrics],
-    defaults: &AssumedDefaults,
-) -> String {
+pub fn assumption_line(run: &RunView<'_>, restarts: &[&RestartMetrics], defaults: &AssumedDefaults) -> String {
     let total = restarts.iter().map(|r| r.path.total().0).sum();
     let found = dominant::dominant_assumptions(run, restarts, defaults);
     dominant::footer_line(&found, Duration(total))

@@ -67,12 +67,10 @@ pub fn merge_assumptions(all: &[SensitiveResult]) -> Vec<DominantAssumption> {
             None => found.push((own.clone(), vec![own.value.clone()])),
         }
     }
-    let told = found
-        .into_iter()
-        .map(|(decider, values)| DominantAssumption {
-            value: values.join(" or "),
-            ..decider
-        });
+    let told = found.into_iter().map(|(decider, values)| DominantAssumption {
+        value: values.join(" or "),
+        ..decider
+    });
     let mut told: Vec<DominantAssumption> = told.collect();
     told.sort_by_key(|d| std::cmp::Reverse(d.time));
     told

@@ -36,9 +36,7 @@ pub struct ModelCheck {
 }
 
 fn differences(rows: &[CheckRow]) -> Option<ModelDifferences> {
-    let both = |of: &dyn Fn(&CheckSide) -> f64| {
-        rows.iter().map(|r| [of(&r.pods), of(&r.reduced)]).collect()
-    };
+    let both = |of: &dyn Fn(&CheckSide) -> f64| rows.iter().map(|r| [of(&r.pods), of(&r.reduced)]).collect();
     let restarts: Vec<[f64; 2]> = both(&|side| f64::from(side.restarts));
     let goodput: Vec<[f64; 2]> = both(&|side| side.goodput);
     let bounds = rows.iter().map(|row| row.bound).collect();
@@ -95,8 +93,7 @@ fn describe_first_difference(checked: &CheckedModel) -> Option<String> {
     };
     let near = |a: &BriefRestart, b: &BriefRestart| {
         let off = |x: f64, y: f64| (x - y).abs();
-        off(a.start.seconds(), b.start.seconds()) < 1.0
-            && off(a.end.seconds(), b.end.seconds()) < 60.0
+        off(a.start.seconds(), b.start.seconds()) < 1.0 && off(a.end.seconds(), b.end.seconds()) < 60.0
     };
     let n = pods.len().max(reduced.len());
     let first = (0..n).find(|i| {
@@ -171,16 +168,10 @@ impl ModelCheck {
     pub fn failure(&self) -> Option<String> {
         let rows = &self.replications;
         let are = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-        let (different, close, of) = (
-            are(ModelAgreement::Different),
-            are(ModelAgreement::Close),
-            rows.len(),
-        );
+        let (different, close, of) = (are(ModelAgreement::Different), are(ModelAgreement::Close), rows.len());
         if different > 0 || close * 2 > of {
             let differ = different + close;
-            return Some(format!(
-                "the models differ in {differ} of {of} replications"
-            ));
+            return Some(format!("the models differ in {differ} of {of} replications"));
         }
         let uneven = &self.differences.as_ref()?.uneven;
         let told = || format!("the models differ on average in {}", uneven.join(" and "));
@@ -200,25 +191,13 @@ impl ModelCheck {
         let _ = writeln!(out, "{}\n", style.bold(&title));
         let head = format!(
             "  {:>4}  {:>13}  {:>13}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>13}",
-            "",
-            "restarts",
-            "counted",
-            "end",
-            "goodput",
-            "reduced",
-            "difference",
-            "bound",
-            "near boundary"
+            "", "restarts", "counted", "end", "goodput", "reduced", "difference", "bound", "near boundary"
         );
         let _ = writeln!(out, "{}", style.dim(&head));
         for row in &self.replications {
             let (a, b) = (&row.pods, &row.reduced);
             let both = |a: u32, b: u32| {
-                if a == b {
-                    a.to_string()
-                } else {
-                    format!("{a} | {b}")
-                }
+                if a == b { a.to_string() } else { format!("{a} | {b}") }
             };
             let end = |s: &'static str| if s.is_empty() { "running" } else { s };
             let ends = if a.terminal_state == b.terminal_state {

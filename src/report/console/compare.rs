@@ -10,8 +10,7 @@ pub(crate) use values::{is_seconds, unit};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use sim_analysis::experiment::{
-    CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange,
-    VariantComparison, is_by_cause,
+    CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange, VariantComparison, is_by_cause,
 };
 use sim_analysis::format::{column, count, wrap};
 use sim_base::stats::StatisticalWarning;
@@ -32,11 +31,7 @@ pub enum MetricSelection<'m> {
 }
 
 /// Returns the console output of a comparison.
-pub fn text(
-    all: &VariantComparison,
-    selection: MetricSelection<'_>,
-    style: &WaterfallStyle,
-) -> String {
+pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let most = all.variants.iter().map(|v| v.replications).max();
     let title = format!(
@@ -60,9 +55,7 @@ pub fn text(
             return out;
         }
         MetricSelection::Named(names) => {
-            names
-                .iter()
-                .for_each(|name| write_metric(&mut out, all, name, style));
+            names.iter().for_each(|name| write_metric(&mut out, all, name, style));
             return out;
         }
         MetricSelection::All => {}
@@ -85,10 +78,7 @@ pub fn text(
 }
 
 /// Returns the estimates of a metric, one per variant.
-fn metric_estimates<'a>(
-    all: &'a VariantComparison,
-    metric: &'a str,
-) -> impl Iterator<Item = &'a MetricEstimate> {
+fn metric_estimates<'a>(all: &'a VariantComparison, metric: &'a str) -> impl Iterator<Item = &'a MetricEstimate> {
     estimates(all, metric).map(|(_, e)| e)
 }
 
@@ -100,11 +90,7 @@ fn name_width(all: &VariantComparison) -> usize {
 fn variants(out: &mut String, all: &VariantComparison, is_complete: bool) {
     let width = name_width(all);
     for v in &all.variants {
-        let _ = writeln!(
-            out,
-            "  {:<width$}  {}; digest {:016x}",
-            v.name, v.outcomes, v.digest
-        );
+        let _ = writeln!(out, "  {:<width$}  {}; digest {:016x}", v.name, v.outcomes, v.digest);
         let is_shown = |c: &&VariantChange| is_complete || c.because.is_empty();
         for c in v.changes.iter().filter(is_shown) {
             let because = match c.because.as_str() {
@@ -147,16 +133,13 @@ pub(crate) fn estimates<'a>(
     all: &'a VariantComparison,
     metric: &'a str,
 ) -> impl Iterator<Item = (&'a str, &'a MetricEstimate)> {
-    let of = move |v: &'a sim_analysis::experiment::VariantEstimates| {
-        Some((v.name.as_str(), v.metrics.get(metric)?))
-    };
+    let of = move |v: &'a sim_analysis::experiment::VariantEstimates| Some((v.name.as_str(), v.metrics.get(metric)?));
     all.variants.iter().filter_map(of)
 }
 
 fn write_metric(out: &mut String, all: &VariantComparison, metric: &str, style: &WaterfallStyle) {
     if metric_estimates(all, metric).all(|e| e.n == 0) {
-        let why = estimates(all, metric)
-            .filter_map(|(v, e)| Some(format!("{v}: {}", missing_value_note(e)?)));
+        let why = estimates(all, metric).filter_map(|(v, e)| Some(format!("{v}: {}", missing_value_note(e)?)));
         let why: Vec<String> = why.collect();
         let text = format!("{metric}: no run has a value. {}.", why.join(". "));
         for line in wrap(&text, style.width) {
@@ -211,11 +194,7 @@ fn is_printed(all: &VariantComparison, p: &PairedEstimate) -> bool {
 
 pub(crate) fn missing_value_note(e: &MetricEstimate) -> Option<String> {
     let of = e.n + e.excluded() + e.absent;
-    let parts = [
-        (e.failed, "failed"),
-        (e.blocked, "blocked"),
-        (e.censored, "unfinished"),
-    ];
+    let parts = [(e.failed, "failed"), (e.blocked, "blocked"), (e.censored, "unfinished")];
     let parts: Vec<String> = (parts.iter().filter(|(n, _)| *n > 0))
         .map(|(n, name)| format!("{n} {name}"))
         .collect();
@@ -240,10 +219,7 @@ fn difference(p: &PairedEstimate) -> String {
     };
     let unpaired = match p.unpaired {
         0 => String::new(),
-        n => format!(
-            "; {} with a value in only one variant",
-            count(n as u64, "run")
-        ),
+        n => format!("; {} with a value in only one variant", count(n as u64, "run")),
     };
     format!(
         "{} − {}: {} ({interval}): {}{unpaired}",
@@ -300,9 +276,7 @@ fn has_running(all: &VariantComparison) -> bool {
 /// Returns whether the metric grows until the end of the run. Such metrics do not rank variants whose runs end
 /// because no events are pending.
 fn grows_until_end(metric: &str) -> bool {
-    is_headline_metric(metric, "end.t_s")
-        || metric.starts_with("cost.")
-        || metric.starts_with("ledger.")
+    is_headline_metric(metric, "end.t_s") || metric.starts_with("cost.") || metric.starts_with("ledger.")
 }
 
 const ONLY_END_TIME_DIFFERS: &str = "The variants differ only in the time of the last event, which does not rank them: no JobSet finished and none \
@@ -311,8 +285,7 @@ const ONLY_END_TIME_DIFFERS: &str = "The variants differ only in the time of the
 /// Returns the variant that is better than every other one in a metric.
 fn winner<'a>(all: &'a VariantComparison, metric: &'a str) -> Option<&'a str> {
     let wins = |name: &str, p: &PairedEstimate| {
-        p.verdict == CompareVerdict::A && p.a == name
-            || p.verdict == CompareVerdict::B && p.b == name
+        p.verdict == CompareVerdict::A && p.a == name || p.verdict == CompareVerdict::B && p.b == name
     };
     let is_in = |name: &str, p: &PairedEstimate| p.a == name || p.b == name;
     let mut names = estimates(all, metric).map(|(name, _)| name);
@@ -370,12 +343,7 @@ pub fn conclusion(all: &VariantComparison) -> String {
     text
 }
 
-fn describe_best(
-    all: &VariantComparison,
-    name: &str,
-    metric: &str,
-    pairs: &[&PairedEstimate],
-) -> String {
+fn describe_best(all: &VariantComparison, name: &str, metric: &str, pairs: &[&PairedEstimate]) -> String {
     let own = pairs.iter().filter(|p| p.a == name || p.b == name);
     //  The next best variant has the smallest difference.
     let closest = own.min_by(|x, y| x.difference.mean.abs().total_cmp(&y.difference.mean.abs()));
@@ -408,8 +376,7 @@ const MAX_CONCLUSION_PAIRS: usize = 3;
 /// Describes the variants that no other variant beats, with the differences between them.
 fn describe_unbeaten(all: &VariantComparison, metric: &str, pairs: &[&PairedEstimate]) -> String {
     let loses = |name: &str, p: &PairedEstimate| {
-        p.verdict == CompareVerdict::A && p.b == name
-            || p.verdict == CompareVerdict::B && p.a == name
+        p.verdict == CompareVerdict::A && p.b == name || p.verdict == CompareVerdict::B && p.a == name
     };
     let is_beaten = |name: &&str| pairs.iter().any(|p| loses(name, p));
     let names = estimates(all, metric).map(|(name, _)| name);
@@ -425,10 +392,7 @@ fn describe_unbeaten(all: &VariantComparison, metric: &str, pairs: &[&PairedEsti
         [] => String::new(),
         beaten => format!(" Worse than at least one of these: {}.", beaten.join(", ")),
     };
-    format!(
-        "No variant is best in {metric}: {}.{worse}",
-        among.join("; ")
-    )
+    format!("No variant is best in {metric}: {}.{worse}", among.join("; "))
 }
 
 /// Returns the caveats: metrics without differences, heavy tails, too few replications, warnings.
@@ -444,12 +408,8 @@ fn caveats(all: &VariantComparison, same: &[&str]) -> Vec<String> {
             for weakness in &e.weaknesses {
                 match *weakness {
                     StatisticalWarning::TooFew { n, needed } => too_few = Some((n, needed)),
-                    StatisticalWarning::HeavyTail {
-                        skewness, needed, ..
-                    } => {
-                        skewed.push(format!(
-                            "{metric} (skewness {skewness:.1}, {needed} needed)"
-                        ));
+                    StatisticalWarning::HeavyTail { skewness, needed, .. } => {
+                        skewed.push(format!("{metric} (skewness {skewness:.1}, {needed} needed)"));
                     }
                     //  Printed next to the estimate.
                     StatisticalWarning::Excluded { .. } => {}
@@ -457,17 +417,13 @@ fn caveats(all: &VariantComparison, same: &[&str]) -> Vec<String> {
             }
         }
         if !skewed.is_empty() {
-            let text =
-                "Heavy-tailed metrics, with the replications needed for an interval of the mean:";
+            let text = "Heavy-tailed metrics, with the replications needed for an interval of the mean:";
             lines.push(format!("{text} {}: {}.", v.name, skewed.join(", ")));
         }
     }
     if let Some((_, needed)) = too_few {
         let text = "Too few replications: with fewer than";
-        lines.insert(
-            0,
-            format!("{text} {needed} values, p10 and p90 have no 95 % interval."),
-        );
+        lines.insert(0, format!("{text} {needed} values, p10 and p90 have no 95 % interval."));
     }
     lines.extend(all.warnings.iter().map(|w| format!("Warning: {w}")));
     lines
@@ -479,11 +435,7 @@ mod tests {
 
     #[test]
     fn cause_named_like_a_headline_is_not_a_headline() {
-        for (metric, told) in [
-            ("failed", true),
-            ("train.failed", true),
-            ("lost_s.failed", false),
-        ] {
+        for (metric, told) in [("failed", true), ("train.failed", true), ("lost_s.failed", false)] {
             assert_eq!(is_headline_metric(metric, "failed"), told, "{metric}");
         }
     }

@@ -29,11 +29,7 @@ pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
         "{}",
         style.bold("Node time by state (mean share of all node-hours)")
     );
-    for (name, e) in all
-        .node_hours
-        .iter()
-        .filter_map(|(n, e)| Some((n, e.as_ref()?)))
-    {
+    for (name, e) in all.node_hours.iter().filter_map(|(n, e)| Some((n, e.as_ref()?))) {
         if e.mean > 0.0 {
             let _ = writeln!(out, "  {name:<22} {:>8.3} %", 100.0 * e.mean / total);
         }
@@ -58,10 +54,7 @@ fn number(v: f64) -> String {
 fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
     let interval = format!("{} to {}", number(e.ci95[0]), number(e.ci95[1]));
     let numbers = [e.mean, e.p10, e.p50, e.p90].map(number);
-    let cells = [name.to_owned()]
-        .into_iter()
-        .chain(numbers)
-        .chain([interval]);
+    let cells = [name.to_owned()].into_iter().chain(numbers).chain([interval]);
     table.row(cells.collect());
 }
 

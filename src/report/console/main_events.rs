@@ -16,11 +16,7 @@ pub fn write_main_events(out: &mut String, run: &RunView<'_>, style: &WaterfallS
     let lines = event_lines(run);
     for (at, text) in lines.iter().take(MAX_SHOWN_LINES) {
         for (i, part) in format::wrap(text, style.width - 16).iter().enumerate() {
-            let at = if i == 0 {
-                at.to_string()
-            } else {
-                String::new()
-            };
+            let at = if i == 0 { at.to_string() } else { String::new() };
             let _ = writeln!(out, "  {at:>12}  {part}");
         }
     }
@@ -64,44 +60,25 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
             name(jobset),
             run.names.text(answer)
         ),
-        Body::AllReady {
-            jobset,
-            ready: true,
-        } => format!("JobSet {}: every pod is ready", name(jobset)),
-        Body::AllReady {
-            jobset,
-            ready: false,
-        } => format!("JobSet {}: no longer all ready", name(jobset)),
+        Body::AllReady { jobset, ready: true } => format!("JobSet {}: every pod is ready", name(jobset)),
+        Body::AllReady { jobset, ready: false } => format!("JobSet {}: no longer all ready", name(jobset)),
         Body::TrainingStarted { jobset, from } => match from {
             Duration::ZERO => format!("JobSet {}: training started", name(jobset)),
-            from => format!(
-                "JobSet {}: training resumed from {}",
-                name(jobset),
-                place(jobset, from)
-            ),
+            from => format!("JobSet {}: training resumed from {}", name(jobset), place(jobset, from)),
         },
         Body::TrainingSlices { jobset, slices, of } => {
-            format!(
-                "JobSet {}: training on {slices} of {of} slices",
-                name(jobset)
-            )
+            format!("JobSet {}: training on {slices} of {of} slices", name(jobset))
         }
-        Body::TrainingInterrupted {
-            jobset,
-            reached,
-            kept,
-        } => format!(
+        Body::TrainingInterrupted { jobset, reached, kept } => format!(
             "JobSet {}: training interrupted at {}; lost {} of work since {}",
             name(jobset),
             place(jobset, reached),
             reached - kept,
             place(jobset, kept)
         ),
-        Body::TrainingDone { jobset, work } => format!(
-            "JobSet {}: training finished at {}",
-            name(jobset),
-            place(jobset, work)
-        ),
+        Body::TrainingDone { jobset, work } => {
+            format!("JobSet {}: training finished at {}", name(jobset), place(jobset, work))
+        }
         Body::RestartCounted {
             jobset,
             restarts,

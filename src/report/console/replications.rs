@@ -4,9 +4,7 @@ use super::compare::{MAIN_METRICS, format_metric_value, is_headline_metric};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{COLUMNS, EstimateFormat, HEAD, cells};
 use crate::table::Table;
-use sim_analysis::experiment::{
-    JobSetEstimates, MetricEstimate, ReplicationResult, ReplicationSet, WorkCost,
-};
+use sim_analysis::experiment::{JobSetEstimates, MetricEstimate, ReplicationResult, ReplicationSet, WorkCost};
 use sim_analysis::format::{count, seconds, wrap};
 use sim_analysis::metrics::Phase;
 use sim_base::Duration;
@@ -21,13 +19,7 @@ pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
     let played = count(all.replications as u64, all.level.replication_term());
-    head(
-        &mut out,
-        of,
-        (&played, all.seed),
-        &all.outcomes.to_string(),
-        style,
-    );
+    head(&mut out, of, (&played, all.seed), &all.outcomes.to_string(), style);
     write_main_metrics(&mut out, all, style);
     for jobset in &all.job_sets {
         write_jobset(&mut out, jobset, style);
@@ -66,8 +58,7 @@ fn write_main_metrics(out: &mut String, all: &ReplicationSet, style: &WaterfallS
     let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
     for names in MAIN_METRICS {
         let of_name = |name: &'static str| {
-            let has_value =
-                |e: &MetricEstimate| e.n > 0 && !(name.starts_with("cost.") && e.mean == Some(0.0));
+            let has_value = |e: &MetricEstimate| e.n > 0 && !(name.starts_with("cost.") && e.mean == Some(0.0));
             let own = all.metrics.iter().filter(move |(_, e)| has_value(e));
             own.filter(move |(metric, _)| is_headline_metric(metric, name))
         };
@@ -76,8 +67,7 @@ fn write_main_metrics(out: &mut String, all: &ReplicationSet, style: &WaterfallS
             continue;
         };
         for (metric, e) in of_name(name) {
-            let cell =
-                |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
+            let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
             let interval = match e.ci95 {
                 Some([low, high]) if e.n > 1 => {
                     format!("{} to {}", cell(Some(low)), cell(Some(high)))
@@ -124,10 +114,7 @@ fn write_jobset(out: &mut String, jobset: &JobSetEstimates, style: &WaterfallSty
                 }
             }
         } else {
-            table.text(format!(
-                "restart {}: all pods ready again in no replication",
-                r.restart
-            ));
+            table.text(format!("restart {}: all pods ready again in no replication", r.restart));
         }
     }
     if jobset.each_restart.is_empty() {
@@ -148,10 +135,7 @@ fn costs(out: &mut String, cost: &WorkCost, style: &WaterfallStyle) {
     all.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
     all.push(("total", total));
     let money = |v: f64| format!("{v:.2}");
-    let title = format!(
-        "Cost in {} by accelerator activity",
-        for_cell(&cost.currency)
-    );
+    let title = format!("Cost in {} by accelerator activity", for_cell(&cost.currency));
     let _ = writeln!(out, "{}", style.bold(&title));
     let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
     for (name, e) in all {
@@ -166,12 +150,7 @@ fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
 }
 
 /// Adds a row for an estimate, with its values formatted by `show`.
-fn add_formatted_estimate(
-    table: &mut EstimateFormat,
-    name: &str,
-    e: &MeanEstimate,
-    show: impl Fn(f64) -> String,
-) {
+fn add_formatted_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate, show: impl Fn(f64) -> String) {
     let interval = format!("{} to {}", show(e.ci95[0]), show(e.ci95[1]));
     table.row(vec![
         name.to_owned(),
@@ -189,10 +168,7 @@ pub fn estimates_table(all: &ReplicationSet) -> Table {
     let mut table = Table::new(["jobset", "what"].into_iter().chain(COLUMNS));
     for jobset in &all.job_sets {
         let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
-        let mut told = vec![
-            ("goodput".to_owned(), jobset.goodput),
-            ("ettr".to_owned(), ettr),
-        ];
+        let mut told = vec![("goodput".to_owned(), jobset.goodput), ("ettr".to_owned(), ettr)];
         for r in &jobset.each_restart {
             told.push((format!("restart {}", r.restart), r.total_s));
             for phase in Phase::ALL.map(Phase::as_str) {

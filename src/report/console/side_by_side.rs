@@ -21,10 +21,7 @@ pub fn compare(left: &VariantSide<'_>, right: &VariantSide<'_>, style: &Waterfal
     let scale = left.restart.total().max(right.restart.total());
     let column = 10 + BAR;
     let line = if style.unicode { '│' } else { '|' };
-    let title = format!(
-        "  {:<10} {:<column$}{line} {:<column$}",
-        "", left.label, right.label
-    );
+    let title = format!("  {:<10} {:<column$}{line} {:<column$}", "", left.label, right.label);
     let _ = writeln!(out, "{}", style.bold(title.trim_end()));
     let axis = format!("0 s{:>width$}", seconds(scale), width = BAR - 3);
     let blank = " ".repeat(9);
@@ -35,9 +32,7 @@ pub fn compare(left: &VariantSide<'_>, right: &VariantSide<'_>, style: &Waterfal
         if sides.iter().all(|(e, _)| e[i].is_empty()) {
             continue;
         }
-        let cell = |(extents, start): &(ColumnExtents, SimTime)| {
-            render_phase(&extents[i], *start, scale, style)
-        };
+        let cell = |(extents, start): &(ColumnExtents, SimTime)| render_phase(&extents[i], *start, scale, style);
         let (l, r) = (cell(&sides[0]), cell(&sides[1]));
         let _ = writeln!(out, "  {:<10} {l} {line} {}", phase.as_str(), r.trim_end());
     }
@@ -75,18 +70,11 @@ fn extents(r: &RestartMetrics) -> ColumnExtents {
 }
 
 /// Renders the duration and bar of one phase on one side.
-fn render_phase(
-    pieces: &[(SimTime, SimTime)],
-    start: SimTime,
-    scale: Duration,
-    style: &WaterfallStyle,
-) -> String {
+fn render_phase(pieces: &[(SimTime, SimTime)], start: SimTime, scale: Duration, style: &WaterfallStyle) -> String {
     if pieces.is_empty() {
         return format!("{:>8} {:<BAR$}", "-", "");
     }
-    let sum = pieces
-        .iter()
-        .fold(Duration::ZERO, |d, &(a, b)| d + b.since(a));
+    let sum = pieces.iter().fold(Duration::ZERO, |d, &(a, b)| d + b.since(a));
     let mut bar = vec![' '; BAR];
     for &(from, to) in pieces {
         let piece = style.bar(from.since(start), to.since(start), scale, BAR);
@@ -96,11 +84,7 @@ fn render_phase(
             }
         }
     }
-    format!(
-        "{:>8} {}",
-        seconds(sum),
-        bar.into_iter().collect::<String>()
-    )
+    format!("{:>8} {}", seconds(sum), bar.into_iter().collect::<String>())
 }
 
 fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
@@ -119,12 +103,7 @@ fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
     }
 }
 
-fn ratio(
-    out: &mut String,
-    left: &VariantSide<'_>,
-    right: &VariantSide<'_>,
-    style: &WaterfallStyle,
-) {
+fn ratio(out: &mut String, left: &VariantSide<'_>, right: &VariantSide<'_>, style: &WaterfallStyle) {
     let (Some(l), Some(r)) = (left.restart.latency(), right.restart.latency()) else {
         let _ = writeln!(
             out,
@@ -137,9 +116,6 @@ fn ratio(
     } else {
         (right, left, r.seconds() / l.seconds().max(1e-9))
     };
-    let text = format!(
-        "{} is {ratio:.1} times as fast as {}.",
-        fast.label, slow.label
-    );
+    let text = format!("{} is {ratio:.1} times as fast as {}.", fast.label, slow.label);
     let _ = writeln!(out, "  {}", style.bold(&text));
 }

@@ -4,9 +4,7 @@ use super::compare::{format_metric_value, missing_value_note, unit};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use crate::sweep_selection::{axis_names, point_name, selected_metrics};
-use sim_analysis::experiment::{
-    BetterDirection, MetricEstimate, OutcomeCounts, better, warnings_of,
-};
+use sim_analysis::experiment::{BetterDirection, MetricEstimate, OutcomeCounts, better, warnings_of};
 use sim_analysis::format::{column, count, wrap};
 use sim_analysis::sweep::points::short;
 use sim_analysis::sweep::results::BestPoint;
@@ -19,12 +17,7 @@ const ROWS: usize = 40;
 /// Maximum number of points named in a sentence.
 const NAMED: usize = 3;
 
-pub fn text(
-    identity: &SweepIdentity,
-    all: &SweepResults,
-    asked: &[String],
-    style: &WaterfallStyle,
-) -> String {
+pub fn text(identity: &SweepIdentity, all: &SweepResults, asked: &[String], style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let points = all.points();
     let most = (0..points.count()).map(|p| all.rows(p).len()).max();
@@ -139,13 +132,7 @@ fn legend(out: &mut String, best: Option<&BestPoint>, style: &WaterfallStyle) {
 }
 
 /// Writes a matrix of means with the first axis in rows and the second in columns.
-fn matrix(
-    out: &mut String,
-    all: &SweepResults,
-    metric: &str,
-    (down, across): (usize, usize),
-    style: &WaterfallStyle,
-) {
+fn matrix(out: &mut String, all: &SweepResults, metric: &str, (down, across): (usize, usize), style: &WaterfallStyle) {
     let names = axis_names(all);
     let points = all.points();
     let (rows, columns) = (points.grid(down), points.grid(across));
@@ -153,16 +140,11 @@ fn matrix(
     let means = all.means(metric);
     let best = all.best(metric);
     let _ = writeln!(out, "{}{}: mean", style.bold(metric), head(metric));
-    let cell =
-        |point: usize| means[point].map_or("-".to_owned(), |m| format_metric_value(metric, m));
+    let cell = |point: usize| means[point].map_or("-".to_owned(), |m| format_metric_value(metric, m));
     let cells: Vec<String> = (0..means.len()).map(cell).collect();
     let width = column(cells.iter().chain(columns).map(String::as_str), 6) + 2;
     let left = column(rows.iter().chain([&names[down]]).map(|t| t.as_ref()), 0) + 2;
-    let _ = writeln!(
-        out,
-        "{}",
-        style.dim(&format!("  {:>left$}  {}", "", names[across]))
-    );
+    let _ = writeln!(out, "{}", style.dim(&format!("  {:>left$}  {}", "", names[across])));
     let header: String = columns.iter().map(|c| format!("{c:>width$} ")).collect();
     let header = format!("  {:>left$}{}", names[down], header.trim_end());
     let _ = writeln!(out, "{}", style.dim(&header));
@@ -170,12 +152,7 @@ fn matrix(
         let mut line = format!("  {value:>left$}");
         for j in 0..columns.len() {
             let point = i * columns.len() + j;
-            let _ = write!(
-                line,
-                "{:>width$}{}",
-                cells[point],
-                rank_marker(best.as_ref(), point)
-            );
+            let _ = write!(line, "{:>width$}{}", cells[point], rank_marker(best.as_ref(), point));
         }
         let _ = writeln!(out, "{}", line.trim_end());
     }
@@ -236,11 +213,7 @@ fn list(out: &mut String, all: &SweepResults, metric: &str, style: &WaterfallSty
 fn caveats(all: &SweepResults) -> Vec<String> {
     let mut lines = Vec::new();
     let points = all.points().count();
-    let estimates = |p: usize| {
-        all.names()
-            .iter()
-            .map(move |name| (name, all.estimate(p, name)))
-    };
+    let estimates = |p: usize| all.names().iter().map(move |name| (name, all.estimate(p, name)));
     let mut few = None;
     let mut without: Vec<String> = Vec::new();
     for point in 0..points {

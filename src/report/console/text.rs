@@ -29,21 +29,13 @@ pub fn run(run: &RunView<'_>, files: Option<&str>, style: &WaterfallStyle) -> St
     resources(&mut out, run, style);
     notes(&mut out, run, style);
     if let Some(files) = files {
-        let _ = writeln!(
-            out,
-            "Files: {files} (start with summary.json and restarts.csv)"
-        );
+        let _ = writeln!(out, "Files: {files} (start with summary.json and restarts.csv)");
     }
     out
 }
 
 /// Returns the header of the report followed by the decision log.
-pub fn decisions(
-    run: &RunView<'_>,
-    log: &str,
-    files: Option<&str>,
-    style: &WaterfallStyle,
-) -> String {
+pub fn decisions(run: &RunView<'_>, log: &str, files: Option<&str>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     header(&mut out, run, style);
     out.push_str(log);
@@ -54,11 +46,7 @@ pub fn decisions(
 }
 
 pub fn header(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
-    let title = format!(
-        "jobset-sim {}: {}",
-        env!("CARGO_PKG_VERSION"),
-        run.scenario.name
-    );
+    let title = format!("jobset-sim {}: {}", env!("CARGO_PKG_VERSION"), run.scenario.name);
     let _ = writeln!(out, "{}", style.bold(&title));
     for (label, text) in header_entries(run) {
         write_labeled(out, label, &text, style);
@@ -85,10 +73,7 @@ pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     let cp = &scenario.control_plane;
     let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
     let mut facts = vec![
-        (
-            "cluster",
-            format!("{}: {nodes}{accelerators}", scenario.topology.name),
-        ),
+        ("cluster", format!("{}: {nodes}{accelerators}", scenario.topology.name)),
         (
             "control plane",
             format!(
@@ -116,16 +101,9 @@ pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
 
 fn jobset(jobset: &JobSet) -> String {
     let jobs = jobset.spec.replicated_jobs.iter();
-    let (jobs, pods) = (
-        jobs.map(|rj| u64::from(rj.replicas)).sum(),
-        jobset.spec.pods(),
-    );
+    let (jobs, pods) = (jobs.map(|rj| u64::from(rj.replicas)).sum(), jobset.spec.pods());
     let policy = match &jobset.spec.failure_policy {
-        Some(p) => format!(
-            "{}, maxRestarts {}",
-            p.restart_strategy.as_str(),
-            p.max_restarts
-        ),
+        Some(p) => format!("{}, maxRestarts {}", p.restart_strategy.as_str(), p.max_restarts),
         None => "no failurePolicy".to_owned(),
     };
     format!(
@@ -146,12 +124,7 @@ fn restarts(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
         waterfall::restart(out, run, r, i + 1, style);
         out.push('\n');
     }
-    for (i, r) in all
-        .iter()
-        .enumerate()
-        .skip(MAX_WATERFALLS)
-        .take(MAX_RESTART_LINES)
-    {
+    for (i, r) in all.iter().enumerate().skip(MAX_WATERFALLS).take(MAX_RESTART_LINES) {
         let _ = writeln!(out, "{}", format::restart_title(run, r, i + 1));
     }
     if all.len() > MAX_WATERFALLS {
@@ -191,11 +164,7 @@ pub(crate) fn busy_share(usage: &ResourceUsage, intervals: &[(SimTime, SimTime)]
 
 fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let outcome = run.outcome;
-    let used: Vec<&ResourceUsage> = outcome
-        .resources
-        .iter()
-        .filter(|u| u.requests > 0)
-        .collect();
+    let used: Vec<&ResourceUsage> = outcome.resources.iter().filter(|u| u.requests > 0).collect();
     if used.is_empty() {
         return;
     }

@@ -36,12 +36,7 @@ pub fn describe_training_job(run: &RunView<'_>, training: &TrainingJob) -> Strin
     format!("{name}: {work}{}, {saved}", step.unwrap_or_default())
 }
 
-fn write_training_outcome(
-    out: &mut String,
-    run: &RunView<'_>,
-    training: &TrainingOutcome,
-    style: &WaterfallStyle,
-) {
+fn write_training_outcome(out: &mut String, run: &RunView<'_>, training: &TrainingOutcome, style: &WaterfallStyle) {
     let summary = TrainingSummary::from_outcome(training);
     let share = |v: Option<f64>| v.map_or("none".to_owned(), |v| format!("{:.2} %", v * 100.0));
     let of = match training.work {

@@ -62,8 +62,7 @@ impl WaterfallStyle {
     /// cell is filled.
     pub fn bar(&self, from: Duration, to: Duration, total: Duration, cells: usize) -> String {
         let steps = cells * 8;
-        let scale =
-            |d: Duration| (d.0 as f64 / (total.0 as f64).max(1.0) * steps as f64).round() as usize;
+        let scale = |d: Duration| (d.0 as f64 / (total.0 as f64).max(1.0) * steps as f64).round() as usize;
         let (from, to) = (scale(from).min(steps - 1), scale(to).min(steps));
         let to = to.max(from + 1);
         let mut bar = String::new();
@@ -106,13 +105,7 @@ pub(crate) fn is_long_enough(g: &BottleneckShare, total: Duration) -> bool {
 const BAR: usize = 24;
 
 /// Writes the waterfall of one restart. `number` counts from 1.
-pub fn restart(
-    out: &mut String,
-    run: &RunView<'_>,
-    r: &RestartMetrics,
-    number: usize,
-    style: &WaterfallStyle,
-) {
+pub fn restart(out: &mut String, run: &RunView<'_>, r: &RestartMetrics, number: usize, style: &WaterfallStyle) {
     let gated = bottleneck::span_bottlenecks(run, r);
     let heading = format::restart_title(run, r, number);
     let _ = writeln!(out, "{}", style.bold(&heading));
@@ -225,10 +218,7 @@ fn milestones(out: &mut String, r: &RestartMetrics, style: &WaterfallStyle) {
         //  Non-breaking spaces keep the name and the value on the same line.
         .map(|(m, d)| format!("{}\u{a0}{:.2}", m.as_str(), d.seconds()))
         .collect();
-    let text = format!(
-        "Milestones, seconds after the fault: {}",
-        list.join(style.separator())
-    );
+    let text = format!("Milestones, seconds after the fault: {}", list.join(style.separator()));
     for line in format::wrap(&text, style.width - 2) {
         let _ = writeln!(out, "  {}", style.dim(&line));
     }

@@ -16,11 +16,7 @@ use std::fmt::Write;
 const MAX_WHAT_IFS: usize = 10;
 
 /// Returns the report. `quoted` quotes a word for the shell.
-pub fn text(
-    why: &WhyExplanation,
-    style: &WaterfallStyle,
-    quoted: &dyn Fn(&str) -> String,
-) -> String {
+pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) -> String {
     let mut out = String::new();
     let subject = &why.subject;
     let _ = writeln!(out, "{}", style.bold(&subject.title));
@@ -33,10 +29,7 @@ pub fn text(
         );
     }
     if let Some((number, of)) = subject.number.filter(|(_, of)| *of > 1) {
-        let _ = writeln!(
-            out,
-            "  restart {number} of {of}; use --restart N to select another"
-        );
+        let _ = writeln!(out, "  restart {number} of {of}; use --restart N to select another");
     }
     let _ = writeln!(out);
     if !why.spans.is_empty() {
@@ -92,10 +85,7 @@ fn write_group(
     let room = style.width - indent;
     for (i, line) in format::wrap(&longest.what, room).iter().enumerate() {
         let _ = match i {
-            0 => writeln!(
-                out,
-                "  {begins:>column$} {length:>column$}  {phase:<10} {line}"
-            ),
+            0 => writeln!(out, "  {begins:>column$} {length:>column$}  {phase:<10} {line}"),
             _ => writeln!(out, "{:indent$}{line}", ""),
         };
     }
@@ -122,12 +112,7 @@ fn write_group(
 }
 
 /// Writes a single line for consecutive short spans, with the dominant wait if it is significant.
-fn write_short_spans(
-    out: &mut String,
-    why: &WhyExplanation,
-    short: &[&CriticalSpan],
-    style: &WaterfallStyle,
-) {
+fn write_short_spans(out: &mut String, why: &WhyExplanation, short: &[&CriticalSpan], style: &WaterfallStyle) {
     let Some(first) = short.first() else { return };
     let total = why.subject.total();
     let column = format::seconds_width(total, 8);
@@ -138,30 +123,17 @@ fn write_short_spans(
     let lines = format::wrap(&n, style.width - indent);
     let phase = first.phase;
     let head = lines.first().map_or("", String::as_str);
-    let line = format!(
-        "  {begins:>column$} {:>column$}  {phase:<10} {head}",
-        seconds(sum)
-    );
+    let line = format!("  {begins:>column$} {:>column$}  {phase:<10} {head}", seconds(sum));
     let _ = writeln!(out, "{}", style.dim(&line));
     for line in lines.iter().skip(1) {
         let _ = writeln!(out, "{:indent$}{}", "", style.dim(line));
     }
 }
 
-fn write_blockers(
-    out: &mut String,
-    why: &WhyExplanation,
-    style: &WaterfallStyle,
-    quoted: &dyn Fn(&str) -> String,
-) {
+fn write_blockers(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) {
     let Some(blocked) = &why.blocked else { return };
     let _ = writeln!(out, "{}", style.bold("Blocked by"));
-    paragraph(
-        out,
-        &format!("{}: {}", blocked.object, blocked.condition),
-        2,
-        style,
-    );
+    paragraph(out, &format!("{}: {}", blocked.object, blocked.condition), 2, style);
     match &blocked.change {
         Some((setting, takes)) => {
             let text = format!(
@@ -185,18 +157,9 @@ fn quoted_setting(setting: &LeverSetting, quoted: &dyn Fn(&str) -> String) -> St
     }
 }
 
-fn what_ifs(
-    out: &mut String,
-    why: &WhyExplanation,
-    style: &WaterfallStyle,
-    quoted: &dyn Fn(&str) -> String,
-) {
+fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String) {
     if let Some(binding) = &why.binding {
-        let time = format!(
-            "{} of {}",
-            seconds(binding.time),
-            seconds(why.subject.total())
-        );
+        let time = format!("{} of {}", seconds(binding.time), seconds(why.subject.total()));
         let mut text = format!("Longest wait: {}, {time}", binding.name);
         if let Some(i) = binding.lever {
             let w = &why.what_if[i];
@@ -214,8 +177,7 @@ fn what_ifs(
     let shown = best_of_each(why);
     let shown: Vec<&WhatIf> = shown.into_iter().filter(worth).collect();
     if !shown.is_empty() {
-        let title =
-            "What if (each row is a separate run; reproduce it with `run` and the same --set)";
+        let title = "What if (each row is a separate run; reproduce it with `run` and the same --set)";
         let _ = writeln!(out, "{}", style.bold(title));
         let takes = match why.subject.kind {
             "restart" => "restart",
@@ -249,22 +211,14 @@ fn what_ifs(
         }
     }
     if !names.is_empty() {
-        let text = format!(
-            "Tested, with negligible or no savings: {}",
-            names.join(", ")
-        );
+        let text = format!("Tested, with negligible or no savings: {}", names.join(", "));
         paragraph(out, &text, 2, style);
     }
     let mut told: Vec<&str> = Vec::new();
     for (setting, why) in &why.not_tried {
         if !told.contains(&setting.lever.as_str()) {
             told.push(&setting.lever);
-            paragraph(
-                out,
-                &format!("Not testable: {} ({why})", setting.lever),
-                2,
-                style,
-            );
+            paragraph(out, &format!("Not testable: {} ({why})", setting.lever), 2, style);
         }
     }
 }
@@ -294,11 +248,7 @@ fn write_what_if(
 ) {
     let mut lever = w.setting.lever.clone();
     if let Some(parts) = w.parts_save {
-        let _ = write!(
-            lever,
-            " (sum of the individual savings: {})",
-            seconds(parts)
-        );
+        let _ = write!(lever, " (sum of the individual savings: {})", seconds(parts));
     }
     let room = style.width - 25;
     for (i, line) in format::wrap(&lever, room).iter().enumerate() {

@@ -9,9 +9,7 @@ const MAX_SHOWN_JOBS: usize = 5;
 
 pub fn add_failure_policy(block: &mut DecisionBlock, pass: &JobSetPass, f: &FailureTrace) {
     for (i, failed) in f.failed_jobs.iter().take(MAX_SHOWN_JOBS).enumerate() {
-        let record = failed
-            .record
-            .map_or(String::new(), |seq| format!(" (#{seq})"));
+        let record = failed.record.map_or(String::new(), |seq| format!(" (#{seq})"));
         let text = format!(
             "Job {} Failed at {}{record}: {}",
             failed.name,
@@ -27,11 +25,7 @@ pub fn add_failure_policy(block: &mut DecisionBlock, pass: &JobSetPass, f: &Fail
     }
     let more = f.failed_jobs.len().saturating_sub(MAX_SHOWN_JOBS) as u64;
     if more > 0 {
-        block.add_line(
-            "",
-            format!("... and {}", count(more, "more failed Job")),
-            "",
-        );
+        block.add_line("", format!("... and {}", count(more, "more failed Job")), "");
     }
     if f.failed_jobs.len() > 1 {
         let text = format!("{} is the earliest", f.failed_jobs[0].name);
@@ -55,8 +49,7 @@ fn whole_seconds(at: sim_base::SimTime) -> String {
 }
 
 const LABELS: [&str; 10] = [
-    "rule 0", "rule 1", "rule 2", "rule 3", "rule 4", "rule 5", "rule 6", "rule 7", "rule 8",
-    "rule 9",
+    "rule 0", "rule 1", "rule 2", "rule 3", "rule 4", "rule 5", "rule 6", "rule 7", "rule 8", "rule 9",
 ];
 
 fn add_rule(block: &mut DecisionBlock, rule: &RuleTrace, f: &FailureTrace) {
@@ -69,41 +62,22 @@ fn add_rule(block: &mut DecisionBlock, rule: &RuleTrace, f: &FailureTrace) {
     }
     block.add_line(label, head, "FP-4");
     for invalid in &rule.invalid_patterns {
-        let text = format!(
-            "  {} is not a valid RE2 pattern: it never matches",
-            quoted(invalid)
-        );
+        let text = format!("  {} is not a valid RE2 pattern: it never matches", quoted(invalid));
         block.add_line("", text, "API-20");
     }
     for v in rule.verdicts.iter().take(MAX_SHOWN_JOBS) {
-        let word = if v.matches {
-            "yes:\u{a0}"
-        } else {
-            "no:\u{a0}\u{a0}"
-        };
+        let word = if v.matches { "yes:\u{a0}" } else { "no:\u{a0}\u{a0}" };
         let whom = if rule.verdicts.len() > 1 {
             format!("{}: ", v.job)
         } else {
             String::new()
         };
-        block.add_line(
-            "",
-            format!("  {word}{whom}{}", verdict_reasons(rule, v, f)),
-            "",
-        );
+        block.add_line("", format!("  {word}{whom}{}", verdict_reasons(rule, v, f)), "");
     }
     let more = rule.verdicts.len().saturating_sub(MAX_SHOWN_JOBS);
     if more > 0 {
-        let hits = rule
-            .verdicts
-            .iter()
-            .skip(MAX_SHOWN_JOBS)
-            .filter(|v| v.matches)
-            .count();
-        let text = format!(
-            "  ... {}, {hits} of them match",
-            count(more as u64, "more failed Job")
-        );
+        let hits = rule.verdicts.iter().skip(MAX_SHOWN_JOBS).filter(|v| v.matches).count();
+        let text = format!("  ... {}, {hits} of them match", count(more as u64, "more failed Job"));
         block.add_line("", text, "");
     }
 }
@@ -120,10 +94,7 @@ fn verdict_reasons(rule: &RuleTrace, v: &PolicyVerdict, f: &FailureTrace) -> Str
     let mut parts = Vec::new();
     match v.reason {
         Some(true) => parts.push(format!("reason {reason} is listed")),
-        Some(false) => parts.push(format!(
-            "reason {reason} is not in [{}]",
-            rule.reasons.join(", ")
-        )),
+        Some(false) => parts.push(format!("reason {reason} is not in [{}]", rule.reasons.join(", "))),
         None => {}
     }
     match v.pattern.as_deref() {
@@ -136,10 +107,7 @@ fn verdict_reasons(rule: &RuleTrace, v: &PolicyVerdict, f: &FailureTrace) -> Str
     }
     match v.target {
         Some(true) => parts.push(format!("{rj} is a target")),
-        Some(false) => parts.push(format!(
-            "{rj} is not in the targets [{}]",
-            rule.targets.join(", ")
-        )),
+        Some(false) => parts.push(format!("{rj} is not in the targets [{}]", rule.targets.join(", "))),
         None => {}
     }
     //  Conditions after the first failing one are not evaluated.
@@ -152,11 +120,7 @@ fn verdict_reasons(rule: &RuleTrace, v: &PolicyVerdict, f: &FailureTrace) -> Str
 fn add_result(block: &mut DecisionBlock, f: &FailureTrace) {
     let Some(action) = f.action else {
         if !f.has_policy {
-            block.add_line(
-                "result",
-                "the JobSet fails: it has no failurePolicy",
-                "FP-1",
-            );
+            block.add_line("result", "the JobSet fails: it has no failurePolicy", "FP-1");
         }
         return;
     };
@@ -206,10 +170,7 @@ fn add_budget(block: &mut DecisionBlock, action: &str, b: &RestartBudget) {
     } else {
         "one more is allowed"
     };
-    let text = format!(
-        "{used} of maxRestarts {} counted so far: {left}",
-        b.max_restarts
-    );
+    let text = format!("{used} of maxRestarts {} counted so far: {left}", b.max_restarts);
     block.add_line("budget", text, "FP-7");
 }
 

@@ -10,10 +10,7 @@ pub fn add_in_place_restart(block: &mut DecisionBlock, t: &InPlaceTrace) {
         (Some(a), Some(b)) => format!(", from {a} to {b}"),
         _ => String::new(),
     };
-    let text = format!(
-        "{} of {expected} pods have an attempt annotation{range}",
-        t.attempts
-    );
+    let text = format!("{} of {expected} pods have an attempt annotation{range}", t.attempts);
     block.add_line("attempts", text, "IPR-3");
     let largest = t.largest.unwrap_or(0);
     let (text, rule) = match t.row {
@@ -24,10 +21,7 @@ pub fn add_in_place_restart(block: &mut DecisionBlock, t: &InPlaceTrace) {
             ),
             "IPR-2",
         ),
-        2 => (
-            "an attempt annotation is not a number: error".to_owned(),
-            "IPR-3",
-        ),
+        2 => ("an attempt annotation is not a number: error".to_owned(), "IPR-3"),
         3 => (
             format!(
                 "attempt {largest} − {} uncounted restarts exceeds maxRestarts {}: the JobSet fails",
@@ -35,10 +29,7 @@ pub fn add_in_place_restart(block: &mut DecisionBlock, t: &InPlaceTrace) {
             ),
             "IPR-4",
         ),
-        4 => (
-            "completions and parallelism differ: error".to_owned(),
-            "IPR-5",
-        ),
+        4 => ("completions and parallelism differ: error".to_owned(), "IPR-5"),
         5 => (
             format!("all pods are at attempt {largest}: their barriers open"),
             "IPR-7",

@@ -25,11 +25,7 @@ pub fn add_job_sync(block: &mut DecisionBlock, s: &JobSync) {
         block.add_line("result", format!("{text}, the Job completes: {reason}"), "");
     }
     if s.delete_pods > 0 {
-        let why = if s.suspends {
-            ": the Job is suspended"
-        } else {
-            ""
-        };
+        let why = if s.suspends { ": the Job is suspended" } else { "" };
         block.add_line(
             "deletes",
             format!("{}{why}", count(u64::from(s.delete_pods), "active pod")),
@@ -61,17 +57,9 @@ fn failed_pod(block: &mut DecisionBlock, pod: &FailedPod) {
         ""
     };
     let rule = if pod.by_deletion { "FP-20" } else { "" };
-    block.add_line(
-        "seen",
-        format!("pod {} {state}{record}{code}{target}", pod.place),
-        rule,
-    );
+    block.add_line("seen", format!("pod {} {state}{record}{code}{target}", pod.place), rule);
     for rule in &pod.rules {
-        let word = if rule.matches {
-            "yes:\u{a0}"
-        } else {
-            "no:\u{a0}\u{a0}"
-        };
+        let word = if rule.matches { "yes:\u{a0}" } else { "no:\u{a0}\u{a0}" };
         block.add_line(
             "",
             format!(

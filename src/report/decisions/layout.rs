@@ -11,16 +11,9 @@ const WIDTH: usize = 100;
 /// Appends a line `at  #seq  text ... right`.
 pub fn push(out: &mut String, at: &str, seq: &str, text: &str, right: &str) {
     let room = WIDTH - 22 - right.len() - 1;
-    for (i, part) in format::wrap(&text.replace('\n', "; "), room)
-        .iter()
-        .enumerate()
-    {
+    for (i, part) in format::wrap(&text.replace('\n', "; "), room).iter().enumerate() {
         let first = i == 0;
-        let (at, seq, right) = if first {
-            (at, seq, right)
-        } else {
-            ("", "", "")
-        };
+        let (at, seq, right) = if first { (at, seq, right) } else { ("", "", "") };
         aligned(out, &format!("{at:>12}  {seq:<6}  {part}"), right);
     }
 }
@@ -30,22 +23,11 @@ pub fn entry(out: &mut String, label: &str, text: &str, rule: &str) {
     let right = bracketed(rule);
     let indent = text.len() - text.trim_start().len();
     let room = WIDTH - 25 - 10 - indent;
-    for (i, part) in format::wrap(&text.replace('\n', "; "), room)
-        .iter()
-        .enumerate()
-    {
+    for (i, part) in format::wrap(&text.replace('\n', "; "), room).iter().enumerate() {
         let first = i == 0;
-        let (label, right) = if first {
-            (label, right.as_str())
-        } else {
-            ("", "")
-        };
+        let (label, right) = if first { (label, right.as_str()) } else { ("", "") };
         let hang = indent + if first { 0 } else { 2 };
-        aligned(
-            out,
-            &format!("{:14}{label:<11}{:hang$}{part}", "", ""),
-            right,
-        );
+        aligned(out, &format!("{:14}{label:<11}{:hang$}{part}", "", ""), right);
     }
 }
 

@@ -26,10 +26,7 @@ impl DecisionLog {
                 counted,
                 ..
             } => {
-                format!(
-                    "{}: restarts {restarts}, restartsCountTowardsMax {counted}",
-                    jobset(id)
-                )
+                format!("{}: restarts {restarts}, restartsCountTowardsMax {counted}", jobset(id))
             }
             JobRestartCounted {
                 jobset: id,
@@ -43,16 +40,10 @@ impl DecisionLog {
                     names.job(job)
                 )
             }
-            PreviousAttempt {
-                jobset: id,
-                attempt,
-            } => {
+            PreviousAttempt { jobset: id, attempt } => {
                 format!("{}: previousInPlaceRestartAttempt {attempt}", jobset(id))
             }
-            CurrentAttempt {
-                jobset: id,
-                attempt,
-            } => {
+            CurrentAttempt { jobset: id, attempt } => {
                 format!("{}: currentInPlaceRestartAttempt {attempt}", jobset(id))
             }
             JobSetCondition {
@@ -64,11 +55,7 @@ impl DecisionLog {
             } => {
                 let status = if status { "True" } else { "False" };
                 let reason = names.text(reason);
-                format!(
-                    "{}: condition {}={status} {reason}",
-                    jobset(id),
-                    kind.as_str()
-                )
+                format!("{}: condition {}={status} {reason}", jobset(id), kind.as_str())
             }
             AllReady {
                 jobset: id,
@@ -78,11 +65,9 @@ impl DecisionLog {
             TrainingStarted { jobset: id, from } => {
                 format!("{}: training steps from {from} of work", jobset(id))
             }
-            TrainingSlices {
-                jobset: id,
-                slices,
-                of,
-            } => format!("{}: training has {slices} of {of} slices", jobset(id)),
+            TrainingSlices { jobset: id, slices, of } => {
+                format!("{}: training has {slices} of {of} slices", jobset(id))
+            }
             TrainingInterrupted {
                 jobset: id,
                 reached,
@@ -96,30 +81,15 @@ impl DecisionLog {
             JobDeleting { job: id } => format!("{}: deletionTimestamp", job(id)),
             JobGone { job: id } => format!("{}: gone, its name is free", job(id)),
             JobCondition {
-                job: id,
-                kind,
-                reason,
-                ..
+                job: id, kind, reason, ..
             } => {
-                format!(
-                    "{}: condition {}=True {}",
-                    job(id),
-                    kind.as_str(),
-                    names.text(reason)
-                )
+                format!("{}: condition {}=True {}", job(id), kind.as_str(), names.text(reason))
             }
-            ContainerExited {
-                pod: id, exit_code, ..
-            } if exit_code != 0 && !self.is_deleting(id) => {
+            ContainerExited { pod: id, exit_code, .. } if exit_code != 0 && !self.is_deleting(id) => {
                 format!("{}: a container exits with code {exit_code}", pod(id))
             }
-            ContainersRestarting {
-                pod: id, restarts, ..
-            } => {
-                format!(
-                    "{}: containers start again, restartCount {restarts}",
-                    pod(id)
-                )
+            ContainersRestarting { pod: id, restarts, .. } => {
+                format!("{}: containers start again, restartCount {restarts}", pod(id))
             }
             PodFinished {
                 pod: id,
@@ -130,10 +100,7 @@ impl DecisionLog {
                 format!("{}: phase Failed, exit code {exit_code}", pod(id))
             }
             PodDeleting { pod: id, by, .. }
-                if !matches!(
-                    by,
-                    DeletionActor::JobController | DeletionActor::GarbageCollector
-                ) =>
+                if !matches!(by, DeletionActor::JobController | DeletionActor::GarbageCollector) =>
             {
                 format!("{}: deletionTimestamp, by {}", pod(id), by.as_str())
             }
@@ -151,12 +118,7 @@ impl DecisionLog {
                 message,
                 warning: true,
             } if names.text(reason).ends_with("CreationFailed") => {
-                format!(
-                    "{}: {}: {}",
-                    jobset(id),
-                    names.text(reason),
-                    names.text(message)
-                )
+                format!("{}: {}: {}", jobset(id), names.text(reason), names.text(message))
             }
             End { reason } => format!("end of the run: {}", reason.as_str()),
             _ => return None,

@@ -6,8 +6,7 @@
 use super::block::{DecisionBlock, LISTED, names};
 use sim_analysis::format::count;
 use sim_policy::decision::{
-    JobSetPass, PlannedChange, PlannedRequests, PolicyDecision, PolicyOutcome, RestartTrace,
-    StartupTrace, SuccessTrace,
+    JobSetPass, PlannedChange, PlannedRequests, PolicyDecision, PolicyOutcome, RestartTrace, StartupTrace, SuccessTrace,
 };
 
 /// Renders the decision as a block of lines.
@@ -130,11 +129,7 @@ impl DecisionBlock {
 
     fn startup(&mut self, s: &StartupTrace) {
         let Some(first) = &s.waits_for else {
-            return self.add_line(
-                "startup",
-                "InOrder: every replicatedJob has started",
-                "CRE-6",
-            );
+            return self.add_line("startup", "InOrder: every replicatedJob has started", "CRE-6");
         };
         let started = format!(
             "InOrder: {first} has started {} of {}",
@@ -184,11 +179,7 @@ impl DecisionBlock {
             self.add_line("patches", text, "ELA-2");
         }
         if !does.create.is_empty() {
-            let suspended = if does.create_suspended {
-                ", suspended"
-            } else {
-                ""
-            };
+            let suspended = if does.create_suspended { ", suspended" } else { "" };
             let text = format!("{}{suspended}", jobs(&does.create));
             self.add_line("creates", text, cited(&["CRE-4", "CRE-7"]));
         }
@@ -211,11 +202,7 @@ impl DecisionBlock {
                 Some(false) => " (was False)",
                 None => "",
             };
-            self.add_line(
-                "condition",
-                format!("{}={status} {}{was}", c.kind, c.reason),
-                "COND-1",
-            );
+            self.add_line("condition", format!("{}={status} {}{was}", c.kind, c.reason), "COND-1");
             self.add_line("", format!("\"{}\"", c.message), "");
         }
         self.add_status_changes(&pass.status);
@@ -233,11 +220,7 @@ impl DecisionBlock {
             //  Restart counters of single Jobs get their own line: the failure policy wrote them (ST-6), not the Job
             //  count (REC-6).
             let of = format!("{of}{}", if field.contains('[') { " " } else { "" });
-            let was = if c.before.is_empty() {
-                "\"\""
-            } else {
-                &c.before
-            };
+            let was = if c.before.is_empty() { "\"\"" } else { &c.before };
             let text = format!("{field} {was} -> {}", c.after);
             match lines.last_mut() {
                 Some((last, line)) if *last == of => *line = format!("{line}, {text}"),
@@ -254,19 +237,11 @@ impl DecisionBlock {
             };
             let label = if i == 0 { "status" } else { "" };
             let of = of.trim_end();
-            let text = if of.is_empty() {
-                text
-            } else {
-                format!("{of}: {text}")
-            };
+            let text = if of.is_empty() { text } else { format!("{of}: {text}") };
             self.add_line(label, text, rule);
         }
         if more > 0 {
-            self.add_line(
-                "",
-                format!("... and {}", count(more as u64, "more replicatedJob")),
-                "",
-            );
+            self.add_line("", format!("... and {}", count(more as u64, "more replicatedJob")), "");
         }
     }
 }
@@ -290,9 +265,10 @@ fn only_writes_counts(pass: &JobSetPass) -> bool {
         && pass.conditions.is_empty()
         && pass.failure_policy.is_none()
         && pass.restarts.before == pass.restarts.after
-        && pass.status.iter().all(|c| {
-            c.field.contains('.') && !c.field.ends_with(".succeeded") && !c.field.contains('[')
-        })
+        && pass
+            .status
+            .iter()
+            .all(|c| c.field.contains('.') && !c.field.ends_with(".succeeded") && !c.field.contains('['))
 }
 
 fn jobs(list: &[String]) -> String {

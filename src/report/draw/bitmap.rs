@@ -26,8 +26,7 @@ mod drawing {
     use std::path::Path;
 
     pub fn save(scene: &DrawScene, path: &Path) -> Result<(), ExportError> {
-        plotters::style::register_font(FONT_NAME, FontStyle::Normal, FONT)
-            .map_err(|_| ExportError::InvalidFont)?;
+        plotters::style::register_font(FONT_NAME, FontStyle::Normal, FONT).map_err(|_| ExportError::InvalidFont)?;
         let size = (scene.width, scene.height);
         let mut rgb = vec![0; 3 * size.0 as usize * size.1 as usize];
         {
@@ -49,10 +48,7 @@ mod drawing {
 
     type DrawResult<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
-    fn draw<DB: DrawingBackend>(
-        scene: &DrawScene,
-        root: &DrawingArea<DB, Shift>,
-    ) -> DrawResult<DB> {
+    fn draw<DB: DrawingBackend>(scene: &DrawScene, root: &DrawingArea<DB, Shift>) -> DrawResult<DB> {
         root.fill(&rgb(BACKGROUND_COLOR))?;
         for shape in &scene.shapes {
             match shape {
@@ -60,11 +56,7 @@ mod drawing {
                     let corners = [(*x, *y), (x + w, y + h)];
                     root.draw(&Rectangle::new(corners, rgb(*color).filled()))?;
                 }
-                SceneShape::Line {
-                    points,
-                    width,
-                    color,
-                } => {
+                SceneShape::Line { points, width, color } => {
                     let style = rgb(*color).stroke_width(*width);
                     root.draw(&PathElement::new(points.clone(), style))?;
                 }
@@ -86,11 +78,9 @@ mod drawing {
                         TextAnchor::Right => HPos::Right,
                     };
                     let color = rgb(*color);
-                    let style = TextStyle::from(
-                        (FONT_NAME, f64::from(*size) * LINE_HEIGHT_RATIO).into_font(),
-                    )
-                    .color(&color)
-                    .pos(Pos::new(h, VPos::Center));
+                    let style = TextStyle::from((FONT_NAME, f64::from(*size) * LINE_HEIGHT_RATIO).into_font())
+                        .color(&color)
+                        .pos(Pos::new(h, VPos::Center));
                     //  `plotters` centers the line box, whose center is above the center of the letters.
                     let text = for_terminal(text, false).replace('\n', " ");
                     root.draw_text(&text, &style, (*x, *y + size / 10))?;

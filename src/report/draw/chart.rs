@@ -22,19 +22,11 @@ pub fn restart_chart(
     size: (u32, u32),
     path: &Path,
 ) -> Result<(), ExportFileError> {
-    save(
-        &restart_figure::restart_bars(title, subtitle, bars, below, size),
-        path,
-    )
+    save(&restart_figure::restart_bars(title, subtitle, bars, below, size), path)
 }
 
 /// Writes a line chart of quantities against the number of nodes.
-pub fn growth_chart(
-    title: &str,
-    panels: &[GrowthPanel],
-    size: (u32, u32),
-    path: &Path,
-) -> Result<(), ExportFileError> {
+pub fn growth_chart(title: &str, panels: &[GrowthPanel], size: (u32, u32), path: &Path) -> Result<(), ExportFileError> {
     save(&growth_figure::growth(title, panels, size), path)
 }
 
@@ -56,21 +48,16 @@ mod tests {
         let title = "<script>&\"\u{1b}[2J\u{202e}";
         restart_chart(title, title, (&bars(), &[]), SLIDE, &file).unwrap();
         let svg = std::fs::read_to_string(&file).unwrap();
-        assert!(
-            !svg.contains("<script") && svg.contains("&lt;script"),
-            "{svg}"
-        );
+        assert!(!svg.contains("<script") && svg.contains("&lt;script"), "{svg}");
         assert!(!svg.contains(['\u{1b}', '\u{202e}']), "{svg}");
         std::fs::remove_dir_all(dir).unwrap();
     }
 
     #[test]
     fn svg_and_png_are_written_and_other_formats_rejected() {
-        let dir =
-            std::env::temp_dir().join(format!("jobset-sim-test-chart-{}", std::process::id()));
+        let dir = std::env::temp_dir().join(format!("jobset-sim-test-chart-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
-        let draw =
-            |name: &str| restart_chart("Title", "subtitle", (&bars(), &[]), SLIDE, &dir.join(name));
+        let draw = |name: &str| restart_chart("Title", "subtitle", (&bars(), &[]), SLIDE, &dir.join(name));
         draw("a.svg").unwrap();
         let svg = std::fs::read_to_string(dir.join("a.svg")).unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("InPlaceRestart"));

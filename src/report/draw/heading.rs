@@ -98,12 +98,6 @@ pub(crate) fn draw_footer(scene: &mut DrawScene, lines: &[String]) {
     for (i, line) in wrap_footer_lines(lines, width).iter().enumerate() {
         let y = top + i as i32 * (FOOTER_FONT_SIZE + 8);
         let line = shorten(line, FOOTER_FONT_SIZE, width);
-        scene.text(
-            (MARGIN, y),
-            FOOTER_FONT_SIZE,
-            TextAnchor::Left,
-            MUTED_COLOR,
-            &line,
-        );
+        scene.text((MARGIN, y), FOOTER_FONT_SIZE, TextAnchor::Left, MUTED_COLOR, &line);
     }
 }

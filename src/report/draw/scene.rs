@@ -68,7 +68,10 @@ pub enum SceneShape {
         color: Rgb,
     },
     /// The interior of a polygon, drawn semi-transparent.
-    Area { points: Vec<(i32, i32)>, color: Rgb },
+    Area {
+        points: Vec<(i32, i32)>,
+        color: Rgb,
+    },
     /// A line of text, vertically centered on `y`.
     Text {
         x: i32,
@@ -101,11 +104,7 @@ impl DrawScene {
     }
 
     pub fn line(&mut self, points: Vec<(i32, i32)>, width: u32, color: Rgb) {
-        self.shapes.push(SceneShape::Line {
-            points,
-            width,
-            color,
-        });
+        self.shapes.push(SceneShape::Line { points, width, color });
     }
 
     pub fn area(&mut self, points: Vec<(i32, i32)>, color: Rgb) {
@@ -141,11 +140,7 @@ impl DrawScene {
                 let (x, y) = (from, up);
                 SceneShape::Rect { x, y, w, h, color }
             }
-            SceneShape::Line {
-                points,
-                width,
-                color,
-            } => SceneShape::Line {
+            SceneShape::Line { points, width, color } => SceneShape::Line {
                 points: all(&points),
                 width: (f64::from(width) * factor).round().max(1.0) as u32,
                 color,
@@ -185,13 +180,7 @@ impl DrawScene {
     pub fn boxed_text(&mut self, at: (i32, i32), size: i32, color: Rgb, text: &str) {
         if !text.is_empty() {
             let width = text_width(text, size);
-            self.rect(
-                at.0 - 4,
-                at.1 - size / 2 - 4,
-                width + 8,
-                size + 8,
-                BACKGROUND_COLOR,
-            );
+            self.rect(at.0 - 4, at.1 - size / 2 - 4, width + 8, size + 8, BACKGROUND_COLOR);
         }
         self.text(at, size, TextAnchor::Left, color, text);
     }
@@ -228,11 +217,11 @@ impl DrawScene {
 
 /// Advance widths of the printable ASCII characters in the bundled font, in thousandths of the font size.
 const ADVANCE_WIDTHS: [i32; 95] = [
-    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636,
-    636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
-    575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685,
-    611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579,
-    278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636, 636, 636,
+    636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295, 295, 656, 557, 863,
+    748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635,
+    615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636,
+    337, 636, 838,
 ];
 
 /// Returns the width of a text in the bundled font, in pixels.

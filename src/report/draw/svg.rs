@@ -3,9 +3,7 @@
 //!
 //! All texts are escaped, and the output is deterministic.
 
-use super::scene::{
-    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, Rgb, SceneShape, TEXT_COLOR, TextAnchor,
-};
+use super::scene::{BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, Rgb, SceneShape, TEXT_COLOR, TextAnchor};
 use sim_base::escape::for_html;
 use std::fmt::Write;
 
@@ -35,11 +33,7 @@ pub enum AnimatedItem {
         colors: Vec<(f64, Rgb)>,
     },
     /// A vertical line that moves from the first to the second `x` and stops there.
-    Line {
-        y: (i32, i32),
-        x: (i32, i32),
-        until: f64,
-    },
+    Line { y: (i32, i32), x: (i32, i32), until: f64 },
 }
 
 /// The output medium, which determines the colors.
@@ -72,18 +66,15 @@ pub fn animated_svg(film: &Animation) -> String {
     for moving in &film.animated {
         match moving {
             AnimatedItem::Squares { squares, colors } => {
-                let corner =
-                    |(x, y, side): &(i32, i32, i32)| format!("M{x} {y}h{side}v{side}h-{side}z");
+                let corner = |(x, y, side): &(i32, i32, i32)| format!("M{x} {y}h{side}v{side}h-{side}z");
                 let d: String = squares.iter().map(corner).collect();
                 let first = colors.first().map_or(BACKGROUND_COLOR, |(_, color)| *color);
                 let _ = write!(out, "<path d=\"{d}\" fill=\"{}\"", hex(first));
                 let _ = match colors.as_slice() {
                     [] | [_] => writeln!(out, "/>"),
                     many => {
-                        let times: Vec<String> =
-                            many.iter().map(|(at, _)| format!("{at:.4}")).collect();
-                        let values: Vec<String> =
-                            many.iter().map(|(_, color)| hex(*color)).collect();
+                        let times: Vec<String> = many.iter().map(|(at, _)| format!("{at:.4}")).collect();
+                        let values: Vec<String> = many.iter().map(|(_, color)| hex(*color)).collect();
                         writeln!(
                             out,
                             "><animate attributeName=\"fill\" calcMode=\"discrete\" keyTimes=\"{}\" values=\"{}\" {lasts}/></path>",
@@ -137,19 +128,14 @@ fn shapes(out: &mut String, scene: &DrawScene, on: AnimationTarget) {
         rest = more;
         match shape {
             SceneShape::Rect { color, .. } => {
-                let alike =
-                    |s: &&SceneShape| matches!(s, SceneShape::Rect { color: c, .. } if c == color);
+                let alike = |s: &&SceneShape| matches!(s, SceneShape::Rect { color: c, .. } if c == color);
                 let n = more.iter().take_while(alike).count();
                 let mut d = corners(shape);
                 more[..n].iter().for_each(|s| d.push_str(&corners(s)));
                 rest = &more[n..];
                 element(out, &format!("<path d=\"{d}\""), "fill", *color, on);
             }
-            SceneShape::Line {
-                points,
-                width,
-                color,
-            } => {
+            SceneShape::Line { points, width, color } => {
                 let head = format!(
                     "<path d=\"{}\" fill=\"none\" stroke-width=\"{width}\"",
                     path_points(points)
@@ -157,10 +143,7 @@ fn shapes(out: &mut String, scene: &DrawScene, on: AnimationTarget) {
                 element(out, &head, "stroke", *color, on);
             }
             SceneShape::Area { points, color } => {
-                let head = format!(
-                    "<path d=\"{}z\" fill-opacity=\"{AREA_OPACITY}\"",
-                    path_points(points)
-                );
+                let head = format!("<path d=\"{}z\" fill-opacity=\"{AREA_OPACITY}\"", path_points(points));
                 element(out, &head, "fill", *color, on);
             }
             SceneShape::Text {
@@ -244,11 +227,7 @@ pub fn base64(bytes: &[u8]) -> String {
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for i in 0..4 {
             let digit = DIGITS[(bits >> (18 - 6 * i) & 63) as usize];
-            out.push(if i <= chunk.len() {
-                char::from(digit)
-            } else {
-                '='
-            });
+            out.push(if i <= chunk.len() { char::from(digit) } else { '=' });
         }
     }
     out

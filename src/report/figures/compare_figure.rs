@@ -5,17 +5,14 @@
 use super::compare_ledger::{ledger, shares};
 pub use super::compare_panel::provenance;
 use super::compare_panel::{
-    ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge,
-    shrunk_font_size,
+    ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge, shrunk_font_size,
 };
 use super::compare_time::{self, line_width, variant_color};
 use crate::console::compare::{
     HEADLINES, estimates, format_metric_value, is_headline_metric, split_by_difference, unit,
 };
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width,
-};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use sim_analysis::experiment::{CompareVerdict, PlayedVariant, VariantComparison, metrics};
 
 /// Maximum number of panels.
@@ -28,11 +25,7 @@ const INCONCLUSIVE: Rgb = PALETTE[0];
 /// Returns the charts for which the comparison has data, with their file names.
 ///
 /// `hangs` contains the footer lines with the assumptions.
-pub fn figures(
-    all: &VariantComparison,
-    played: &[PlayedVariant],
-    hangs: &[String],
-) -> Vec<(&'static str, DrawScene)> {
+pub fn figures(all: &VariantComparison, played: &[PlayedVariant], hangs: &[String]) -> Vec<(&'static str, DrawScene)> {
     let told = headlines(all);
     let mut figures = Vec::new();
     if all.variants.len() > 1 && !told.is_empty() {
@@ -54,9 +47,7 @@ fn headlines(all: &VariantComparison) -> Vec<&str> {
     //  Differences within rounding error are ignored.
     let differs = |metric: &&&str| {
         let size = |e: &sim_analysis::experiment::MetricEstimate| e.mean.map_or(0.0, f64::abs);
-        let most = estimates(all, metric)
-            .map(|(_, e)| size(e))
-            .fold(0.0, f64::max);
+        let most = estimates(all, metric).map(|(_, e)| size(e)).fold(0.0, f64::max);
         let mut bounds = all.paired.iter().filter(|p| p.metric == ***metric);
         bounds.any(|p| p.difference.ci95.iter().any(|b| b.abs() > most * 1e-9))
     };
@@ -80,43 +71,20 @@ fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
     let panel = others * ROW + 4 * SIZE + 10;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let first = &all.variants[0].name;
-    let title = format!(
-        "{}: differences from {first} with the same faults",
-        all.scenario
-    );
-    let subtitle =
-        "mean of the paired differences with its 95 % interval; inconclusive if it contains zero";
+    let title = format!("{}: differences from {first} with the same faults", all.scenario);
+    let subtitle = "mean of the paired differences with its 95 % interval; inconclusive if it contains zero";
     let mut top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
-    let words = [
-        (BETTER, "better"),
-        (WORSE, "worse"),
-        (INCONCLUSIVE, "inconclusive"),
-    ];
-    legend(
-        &mut scene,
-        top,
-        words.map(|(c, w)| (c, w.to_owned())).into_iter(),
-    );
+    let words = [(BETTER, "better"), (WORSE, "worse"), (INCONCLUSIVE, "inconclusive")];
+    legend(&mut scene, top, words.map(|(c, w)| (c, w.to_owned())).into_iter());
     top += SIZE;
     for metric in told {
         let pairs = all.paired.iter();
-        let pairs: Vec<_> = pairs
-            .filter(|p| p.metric == *metric && p.a == *first)
-            .collect();
+        let pairs: Vec<_> = pairs.filter(|p| p.metric == *metric && p.a == *first).collect();
         let label = metric_with_unit(metric);
-        scene.text(
-            (MARGIN, top + SIZE),
-            SIZE,
-            TextAnchor::Left,
-            TEXT_COLOR,
-            &label,
-        );
+        scene.text((MARGIN, top + SIZE), SIZE, TextAnchor::Left, TEXT_COLOR, &label);
         let (from, to) = (top + 2 * SIZE, top + 2 * SIZE + others * ROW);
         let bounds = pairs.iter().flat_map(|p| p.difference.ci95);
-        let axis = PanelAxis::from_values(
-            bounds.chain([0.0]),
-            (plot_left_edge(all), WIDTH - MARGIN - 420),
-        );
+        let axis = PanelAxis::from_values(bounds.chain([0.0]), (plot_left_edge(all), WIDTH - MARGIN - 420));
         axis.draw(&mut scene, metric, (from, to));
         scene.line(vec![(axis.x(0.0), from), (axis.x(0.0), to)], 3, TEXT_COLOR);
         for (i, p) in pairs.iter().enumerate() {
@@ -124,9 +92,9 @@ fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
             let color = match p.verdict {
                 CompareVerdict::A => WORSE,
                 CompareVerdict::B => BETTER,
-                CompareVerdict::Inconclusive
-                | CompareVerdict::NoDifference
-                | CompareVerdict::CompletesLess => INCONCLUSIVE,
+                CompareVerdict::Inconclusive | CompareVerdict::NoDifference | CompareVerdict::CompletesLess => {
+                    INCONCLUSIVE
+                }
             };
             draw_name(&mut scene, y, &p.b);
             let [low, high] = p.difference.ci95;
@@ -139,13 +107,7 @@ fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
                 format_metric_value(metric, high)
             );
             let size = shrunk_font_size(&text, SIZE, 400);
-            scene.text(
-                (WIDTH - MARGIN - 400, y),
-                size,
-                TextAnchor::Left,
-                TEXT_COLOR,
-                &text,
-            );
+            scene.text((WIDTH - MARGIN - 400, y), size, TextAnchor::Left, TEXT_COLOR, &text);
         }
         top += panel;
     }
@@ -154,11 +116,7 @@ fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
 }
 
 /// Draws a panel per metric with the empirical distribution over the replications, one line per variant.
-fn distributions(
-    (all, hangs): ComparedVariants<'_>,
-    played: &[PlayedVariant],
-    told: &[&str],
-) -> DrawScene {
+fn distributions((all, hangs): ComparedVariants<'_>, played: &[PlayedVariant], told: &[&str]) -> DrawScene {
     const PLOT: i32 = 220;
     let panel = PLOT + 11 * SIZE / 2;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
@@ -172,13 +130,7 @@ fn distributions(
     let mut top = legend(&mut scene, top, entries);
     for metric in told {
         let label = metric_with_unit(metric);
-        scene.text(
-            (MARGIN, top + SIZE),
-            SIZE,
-            TextAnchor::Left,
-            TEXT_COLOR,
-            &label,
-        );
+        scene.text((MARGIN, top + SIZE), SIZE, TextAnchor::Left, TEXT_COLOR, &label);
         //  Leaves room for the upper axis label below the name.
         let from = top + 5 * SIZE / 2;
         let to = from + PLOT;
@@ -218,8 +170,7 @@ fn distributions(
 fn sorted_values(variant: &PlayedVariant, metric: &str) -> Vec<f64> {
     let of = |r| {
         let own = metrics(r, &variant.jobsets).into_iter();
-        own.filter(|(name, _)| name == metric)
-            .find_map(|(_, m)| m.value())
+        own.filter(|(name, _)| name == metric).find_map(|(_, m)| m.value())
     };
     let mut values: Vec<f64> = variant.replications.iter().filter_map(of).collect();
     values.sort_by(f64::total_cmp);

@@ -18,14 +18,9 @@ pub(crate) fn shares(all: &VariantComparison) -> Vec<(&str, Vec<(&str, f64)>)> {
         });
         let own: Vec<(&str, f64)> = own.collect();
         let total: f64 = own.iter().map(|(_, s)| s).sum();
-        own.into_iter()
-            .map(|(c, s)| (c, s / total.max(1e-9)))
-            .collect()
+        own.into_iter().map(|(c, s)| (c, s / total.max(1e-9))).collect()
     };
-    all.variants
-        .iter()
-        .map(|v| (v.name.as_str(), of(v)))
-        .collect()
+    all.variants.iter().map(|v| (v.name.as_str(), of(v))).collect()
 }
 
 /// Additional colors for rare categories, from Tol's muted palette.
@@ -72,21 +67,9 @@ pub(crate) fn ledger((all, hangs): ComparedVariants<'_>) -> DrawScene {
     let mut top = legend(&mut scene, top, entries);
     let lost = |s: &[(&str, f64)]| s.iter().filter(|(c, _)| *c != useful).map(|(_, v)| v).sum();
     let most = shares.iter().map(|(_, s)| lost(s)).fold(0.0, f64::max);
-    for (label, whole) in [
-        ("all categories", true),
-        ("non-productive categories", false),
-    ] {
-        scene.text(
-            (MARGIN, top + SIZE),
-            SIZE,
-            TextAnchor::Left,
-            TEXT_COLOR,
-            label,
-        );
-        let (from, to) = (
-            top + 2 * SIZE,
-            top + 2 * SIZE + all.variants.len() as i32 * slot,
-        );
+    for (label, whole) in [("all categories", true), ("non-productive categories", false)] {
+        scene.text((MARGIN, top + SIZE), SIZE, TextAnchor::Left, TEXT_COLOR, label);
+        let (from, to) = (top + 2 * SIZE, top + 2 * SIZE + all.variants.len() as i32 * slot);
         let axis = PanelAxis {
             from: 0.0,
             to: if whole { 1.0 } else { most.max(1e-9) * 1.02 },
@@ -96,46 +79,25 @@ pub(crate) fn ledger((all, hangs): ComparedVariants<'_>) -> DrawScene {
         for t in axis.ticks(8, 1.0) {
             scene.line(vec![(axis.x(t), from), (axis.x(t), to)], 2, GRID);
             let text = percent(t);
-            scene.text(
-                (axis.x(t), to + SIZE),
-                SIZE - 2,
-                TextAnchor::Middle,
-                MUTED_COLOR,
-                &text,
-            );
+            scene.text((axis.x(t), to + SIZE), SIZE - 2, TextAnchor::Middle, MUTED_COLOR, &text);
         }
         for (i, (variant, own)) in shares.iter().enumerate() {
             let y = from + i as i32 * slot + slot / 2;
             draw_name(&mut scene, y, variant);
             let mut at = 0.0;
             for (category, color) in colors.iter().filter(|(c, _)| whole || *c != useful) {
-                let share = own
-                    .iter()
-                    .find(|(c, _)| c == category)
-                    .map_or(0.0, |(_, s)| *s);
+                let share = own.iter().find(|(c, _)| c == category).map_or(0.0, |(_, s)| *s);
                 let (left, right) = (axis.x(at), axis.x(at + share));
                 scene.rect(left, y - ROW / 2, right - left, ROW, *color);
                 let text = percent(share);
                 if text_width(&text, SIZE - 2) + 12 < right - left {
                     let middle = ((left + right) / 2, y);
-                    scene.text(
-                        middle,
-                        SIZE - 2,
-                        TextAnchor::Middle,
-                        text_color_on(*color),
-                        &text,
-                    );
+                    scene.text(middle, SIZE - 2, TextAnchor::Middle, text_color_on(*color), &text);
                 }
                 at += share;
             }
             if !whole {
-                scene.text(
-                    (axis.x(at) + 12, y),
-                    SIZE,
-                    TextAnchor::Left,
-                    TEXT_COLOR,
-                    &percent(at),
-                );
+                scene.text((axis.x(at) + 12, y), SIZE, TextAnchor::Left, TEXT_COLOR, &percent(at));
             }
         }
         top += panel;

@@ -2,9 +2,7 @@
 
 use crate::console::compare::{format_metric_value, is_seconds};
 use crate::draw::heading::{MARGIN, draw_footer, footer_height};
-use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks,
-};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
 use sim_analysis::experiment::VariantComparison;
 use sim_analysis::format::count;
 
@@ -28,8 +26,7 @@ pub(crate) fn finish_scene(scene: &mut DrawScene, top: i32, (all, hangs): Compar
 
 /// Returns the footer lines with program version, scenario, seed, number of replications and digests.
 pub fn provenance(all: &VariantComparison) -> Vec<String> {
-    let of =
-        |v: &sim_analysis::experiment::VariantEstimates| format!("{} {:016x}", v.name, v.digest);
+    let of = |v: &sim_analysis::experiment::VariantEstimates| format!("{} {:016x}", v.name, v.digest);
     let digests: Vec<String> = all.variants.iter().map(of).collect();
     let n = all.variants.iter().map(|v| v.replications).max();
     vec![
@@ -54,10 +51,7 @@ pub(crate) struct PanelAxis {
 
 impl PanelAxis {
     /// Creates an axis over the values with a margin of 6 % on both sides.
-    pub(crate) fn from_values(
-        values: impl Iterator<Item = f64>,
-        (left, right): (i32, i32),
-    ) -> PanelAxis {
+    pub(crate) fn from_values(values: impl Iterator<Item = f64>, (left, right): (i32, i32)) -> PanelAxis {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
         let air = ((high - low) * 0.06).max(high.abs() * 1e-6).max(1e-12);
         PanelAxis {
@@ -108,11 +102,7 @@ impl PanelAxis {
                 free = self.x(t) + half + 16;
             }
         }
-        scene.line(
-            vec![(self.left, bottom), (self.right, bottom)],
-            2,
-            MUTED_COLOR,
-        );
+        scene.line(vec![(self.left, bottom), (self.right, bottom)], 2, MUTED_COLOR);
     }
 }
 
@@ -132,11 +122,7 @@ pub(crate) fn draw_name(scene: &mut DrawScene, y: i32, name: &str) {
     scene.text((MARGIN, y), size, TextAnchor::Left, TEXT_COLOR, name);
 }
 
-pub(crate) fn legend(
-    scene: &mut DrawScene,
-    y: i32,
-    entries: impl Iterator<Item = (Rgb, String)>,
-) -> i32 {
+pub(crate) fn legend(scene: &mut DrawScene, y: i32, entries: impl Iterator<Item = (Rgb, String)>) -> i32 {
     let (mut x, mut y) = (MARGIN, y);
     for (color, text) in entries {
         let width = SIZE + 10 + text_width(&text, SIZE) + 28;
@@ -144,13 +130,7 @@ pub(crate) fn legend(
             (x, y) = (MARGIN, y + SIZE * 3 / 2);
         }
         scene.rect(x, y - SIZE / 2, SIZE, SIZE, color);
-        scene.text(
-            (x + SIZE + 10, y),
-            SIZE,
-            TextAnchor::Left,
-            TEXT_COLOR,
-            &text,
-        );
+        scene.text((x + SIZE + 10, y), SIZE, TextAnchor::Left, TEXT_COLOR, &text);
         x += width;
     }
     y + SIZE

@@ -2,13 +2,10 @@
 //!
 //! The statistics come from `experiment::over_time`.
 
-use super::compare_panel::{
-    ComparedVariants, PanelAxis, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge,
-};
+use super::compare_panel::{ComparedVariants, PanelAxis, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label,
-    ticks,
+    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
 };
 use sim_analysis::experiment::PlayedVariant;
 use sim_analysis::experiment::over_time::{OverTime, over_time, restart_times};
@@ -33,10 +30,7 @@ pub(crate) fn line_width(i: usize, of: usize) -> u32 {
 }
 
 /// Returns the charts over time for which the comparison has data, with their file names.
-pub(crate) fn figures(
-    all: ComparedVariants<'_>,
-    played: &[PlayedVariant],
-) -> Vec<(&'static str, DrawScene)> {
+pub(crate) fn figures(all: ComparedVariants<'_>, played: &[PlayedVariant]) -> Vec<(&'static str, DrawScene)> {
     let mut figures = Vec::new();
     if let Some((jobset, variants)) = over_time(played) {
         figures.push(("goodput", goodput(all, jobset, &variants)));
@@ -76,13 +70,7 @@ impl ComparedShares {
             let y = self.y(share);
             scene.line(vec![(axis.left, y), (axis.right, y)], 2, GRID);
             let text = format!("{:.0} %", share * 100.0);
-            scene.text(
-                (axis.left - 10, y),
-                SIZE - 4,
-                TextAnchor::Right,
-                MUTED_COLOR,
-                &text,
-            );
+            scene.text((axis.left - 10, y), SIZE - 4, TextAnchor::Right, MUTED_COLOR, &text);
         }
     }
 }
@@ -107,13 +95,7 @@ fn draw_time_axis(scene: &mut DrawScene, axis: &PanelAxis, (top, bottom): (i32, 
         let x = axis.x(t);
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
         let text = format!("{} {word}", tick_label(t / unit));
-        scene.text(
-            (x, bottom + SIZE),
-            SIZE - 4,
-            TextAnchor::Middle,
-            MUTED_COLOR,
-            &text,
-        );
+        scene.text((x, bottom + SIZE), SIZE - 4, TextAnchor::Middle, MUTED_COLOR, &text);
     }
 }
 
@@ -121,14 +103,12 @@ fn draw_time_axis(scene: &mut DrawScene, axis: &PanelAxis, (top, bottom): (i32, 
 fn goodput((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: cumulative goodput of {jobset}", all.scenario);
-    let subtitle = "productive time / time since all pods were first ready; median, p25 to p75 and p10 to p90 of the replications";
+    let subtitle =
+        "productive time / time since all pods were first ready; median, p25 to p75 and p10 to p90 of the replications";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let first = format!("median of {}", all.variants[0].name);
     let mut top = legend(&mut scene, top, [(MUTED_COLOR, first)].into_iter()) + SIZE;
-    let axis = time_axis(
-        variants,
-        (plot_left_edge(all) + 70, WIDTH - MARGIN - RIGHT_MARGIN),
-    );
+    let axis = time_axis(variants, (plot_left_edge(all) + 70, WIDTH - MARGIN - RIGHT_MARGIN));
     let said = |v: &OverTime| {
         let from = axis.to * IGNORED_TIME_SHARE;
         let told = v.goodput.iter().filter(move |(after, _)| *after >= from);
@@ -148,12 +128,8 @@ fn goodput((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTim
             points.extend(back.collect::<Vec<_>>().into_iter().rev());
             scene.area(points, variant_color(i));
         }
-        let median = |v: &OverTime| -> Vec<(i32, i32)> {
-            v.goodput
-                .iter()
-                .map(|(t, fan)| (axis.x(*t), y.y(fan[2])))
-                .collect()
-        };
+        let median =
+            |v: &OverTime| -> Vec<(i32, i32)> { v.goodput.iter().map(|(t, fan)| (axis.x(*t), y.y(fan[2]))).collect() };
         if i > 0 {
             scene.line(median(&variants[0]), 2, MUTED_COLOR);
         }
@@ -173,18 +149,10 @@ fn goodput((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTim
 }
 
 /// Draws a line per variant: the mean share of each sixtieth of the time in which all pods were at work.
-fn availability(
-    (all, hangs): ComparedVariants<'_>,
-    jobset: &str,
-    variants: &[OverTime],
-) -> DrawScene {
+fn availability((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let title = format!(
-        "{}: share of time with all pods of {jobset} at work",
-        all.scenario
-    );
-    let subtitle =
-        "per sixtieth of the time since all pods were first ready; mean of the replications";
+    let title = format!("{}: share of time with all pods of {jobset} at work", all.scenario);
+    let subtitle = "per sixtieth of the time since all pods were first ready; mean of the replications";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let entries = variants.iter().enumerate();
     let top = legend(
@@ -198,11 +166,7 @@ fn availability(
     draw_time_axis(&mut scene, &axis, (top, top + PLOT));
     y.draw(&mut scene, &axis);
     for (i, v) in variants.iter().enumerate() {
-        let points: Vec<_> = v
-            .at_work
-            .iter()
-            .map(|(t, s)| (axis.x(*t), y.y(*s)))
-            .collect();
+        let points: Vec<_> = v.at_work.iter().map(|(t, s)| (axis.x(*t), y.y(*s))).collect();
         if points.len() > 1 {
             scene.line(points, line_width(i, variants.len()), variant_color(i));
         }
@@ -238,10 +202,7 @@ fn restarts((all, hangs): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> 
             0 => String::new(),
             n => format!(", {n} unfinished"),
         };
-        (
-            variant_color(i),
-            format!("{}: {}{unfinished}", v.name, over.len()),
-        )
+        (variant_color(i), format!("{}: {}{unfinished}", v.name, over.len()))
     });
     let top = legend(&mut scene, top, entries) + SIZE;
     let log = |s: f64| libm::log10(s.max(1e-3));
@@ -254,11 +215,7 @@ fn restarts((all, hangs): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> 
         right: WIDTH - MARGIN,
     };
     let bottom = top + PLOT;
-    let y = ComparedShares {
-        low: 0.0,
-        top,
-        bottom,
-    };
+    let y = ComparedShares { low: 0.0, top, bottom };
     y.draw(&mut scene, &axis);
     let mut free = i32::MIN;
     let seen = |m: &f64| (axis.from..=axis.to).contains(&log(*m));
@@ -276,18 +233,11 @@ fn restarts((all, hangs): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> 
         }
         free = x + half + 10;
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
-        scene.text(
-            (x, bottom + SIZE),
-            SIZE - 4,
-            TextAnchor::Middle,
-            MUTED_COLOR,
-            &text,
-        );
+        scene.text((x, bottom + SIZE), SIZE - 4, TextAnchor::Middle, MUTED_COLOR, &text);
     }
     for (i, (own, _)) in times.iter().enumerate() {
         let share = |k: usize| y.y(k as f64 / own.len() as f64);
-        let step =
-            |(k, s): (usize, &f64)| [(axis.x(log(*s)), share(k)), (axis.x(log(*s)), share(k + 1))];
+        let step = |(k, s): (usize, &f64)| [(axis.x(log(*s)), share(k)), (axis.x(log(*s)), share(k + 1))];
         let points: Vec<_> = own.iter().enumerate().flat_map(step).collect();
         if points.len() > 1 {
             scene.line(points, line_width(i, times.len()), variant_color(i));

@@ -59,22 +59,14 @@ struct GrowthFrame {
     bottom: i32,
 }
 
-fn draw_panel(
-    scene: &mut DrawScene,
-    panel: &GrowthPanel,
-    nodes: &[f64],
-    f: &GrowthFrame,
-    size: i32,
-) {
+fn draw_panel(scene: &mut DrawScene, panel: &GrowthPanel, nodes: &[f64], f: &GrowthFrame, size: i32) {
     let (Some(&first), Some(&last)) = (nodes.first(), nodes.last()) else {
         return;
     };
     let points = || panel.lines.iter().flat_map(|l| &l.1);
     let max = points().map(|p| p.1).fold(0.0, f64::max) * 1.1;
     let span = (libm::log(last) - libm::log(first)).max(1e-9);
-    let x = |n: f64| {
-        f.left + ((libm::log(n) - libm::log(first)) / span * f64::from(f.right - f.left)) as i32
-    };
+    let x = |n: f64| f.left + ((libm::log(n) - libm::log(first)) / span * f64::from(f.right - f.left)) as i32;
     let y = |v: f64| f.bottom - (v / max.max(1e-12) * f64::from(f.bottom - f.top)) as i32;
     for t in ticks(max, 4) {
         scene.line(vec![(f.left, y(t)), (f.right, y(t))], 2, GRID);
@@ -92,21 +84,11 @@ fn draw_panel(
         let half = text_width(&label, size) / 2;
         scene.line(vec![(x(n), f.bottom), (x(n), f.bottom + 6)], 2, MUTED_COLOR);
         if x(n) - half > free {
-            scene.text(
-                (x(n), f.bottom + size),
-                size,
-                TextAnchor::Middle,
-                MUTED_COLOR,
-                &label,
-            );
+            scene.text((x(n), f.bottom + size), size, TextAnchor::Middle, MUTED_COLOR, &label);
             free = x(n) + half + 12;
         }
     }
-    scene.line(
-        vec![(f.left, f.bottom), (f.right, f.bottom)],
-        2,
-        MUTED_COLOR,
-    );
+    scene.line(vec![(f.left, f.bottom), (f.right, f.bottom)], 2, MUTED_COLOR);
     scene.text(
         (MARGIN, f.top - size - size / 4),
         size,

@@ -4,8 +4,7 @@
 
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
 use crate::draw::scene::{
-    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor,
-    text_width,
+    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width,
 };
 use sim_analysis::format::thousands;
 use sim_analysis::metrics::occupancy::{NodeOccupancy, NodeOccupant};
@@ -52,20 +51,8 @@ fn map(
     let blocks = blocks(run, sides.first().map_or(0, |s| s.nodes.len()));
     for (i, side) in sides.iter().enumerate() {
         let left = MARGIN + i as i32 * (width + GAP);
-        scene.text(
-            (left, top - 12),
-            22,
-            TextAnchor::Left,
-            TEXT_COLOR,
-            &side.title,
-        );
-        draw(
-            &mut scene,
-            side,
-            &blocks,
-            (left, top + 12),
-            (width, bottom - top - 12),
-        );
+        scene.text((left, top - 12), 22, TextAnchor::Left, TEXT_COLOR, &side.title);
+        draw(&mut scene, side, &blocks, (left, top + 12), (width, bottom - top - 12));
     }
     draw_footer(&mut scene, below);
     scene
@@ -84,19 +71,12 @@ pub fn restart_map(
     if before.is_empty() {
         return None;
     }
-    let moved = before
-        .iter()
-        .zip(after)
-        .filter(|(a, b)| a.job != b.job)
-        .count();
+    let moved = before.iter().zip(after).filter(|(a, b)| a.job != b.job).count();
     let sides = [
         side(format!("before, at {}", r.start), before),
         side(format!("after, at {}", r.end), after),
     ];
-    let title = format!(
-        "Restart {}: node assignment before and after, by Job",
-        i + 1
-    );
+    let title = format!("Restart {}: node assignment before and after, by Job", i + 1);
     let subtitle = match moved {
         0 => "every node runs pods of the same Job as before".to_owned(),
         n => format!(
@@ -117,10 +97,7 @@ fn color(tenant: &NodeOccupant) -> Rgb {
 }
 
 fn legend(scene: &mut DrawScene, run: &RunView<'_>, sides: &[MapSide<'_>], y: i32) -> i32 {
-    let mut jobs: Vec<JobId> = sides
-        .iter()
-        .flat_map(|s| s.nodes.iter().map(|t| t.job))
-        .collect();
+    let mut jobs: Vec<JobId> = sides.iter().flat_map(|s| s.nodes.iter().map(|t| t.job)).collect();
     jobs.sort();
     jobs.dedup();
     jobs.retain(|job| job.is_some());
@@ -183,11 +160,7 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<MapBlock> {
     //  Nodes added during the run.
     if from < nodes {
         let name = format!("{} more", thousands((nodes - from) as u64));
-        all.push(MapBlock {
-            name,
-            from,
-            to: nodes,
-        });
+        all.push(MapBlock { name, from, to: nodes });
     }
     all.retain(|b| b.to > b.from);
     if all.len() > BLOCKS {
@@ -217,11 +190,7 @@ pub(crate) struct MapGrid {
 
 impl MapGrid {
     /// Computes the arrangement. `blocks` contains node ranges (start, end exclusive).
-    pub(crate) fn new(
-        blocks: &[(usize, usize)],
-        corner: (i32, i32),
-        (width, height): (i32, i32),
-    ) -> MapGrid {
+    pub(crate) fn new(blocks: &[(usize, usize)], corner: (i32, i32), (width, height): (i32, i32)) -> MapGrid {
         let n = blocks.len().max(1) as i32;
         let largest = blocks.iter().map(|b| b.1 - b.0).max().unwrap_or(1) as i32;
         let fit = |across: i32| {
@@ -250,10 +219,7 @@ impl MapGrid {
     pub(crate) fn block(&self, i: usize) -> (i32, i32) {
         let (i, (w, h)) = (i as i32, self.block_size);
         let (left, top) = self.corner;
-        (
-            left + i % self.blocks_per_row * w,
-            top + i / self.blocks_per_row * h,
-        )
+        (left + i % self.blocks_per_row * w, top + i / self.blocks_per_row * h)
     }
 }
 
@@ -287,12 +253,7 @@ fn draw(
 
 /// Draws the nodes of a block. Adjacent nodes of one color are one rectangle; with cells of at least 5 pixels, thin
 /// lines separate the nodes.
-fn draw_block(
-    scene: &mut DrawScene,
-    nodes: &[NodeOccupant],
-    (x, y): (i32, i32),
-    (cell, columns): (i32, i32),
-) {
+fn draw_block(scene: &mut DrawScene, nodes: &[NodeOccupant], (x, y): (i32, i32), (cell, columns): (i32, i32)) {
     let mut rects: Vec<(Rgb, i32, i32, i32)> = Vec::new();
     for (row, line) in nodes.chunks(columns as usize).enumerate() {
         let mut at = 0;

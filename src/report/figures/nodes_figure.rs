@@ -6,8 +6,7 @@ use super::map_figure::{MapGrid, islands};
 use super::restart_figure::phase_color as color_of_phase;
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading};
 use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label,
-    ticks,
+    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
 };
 use crate::draw::svg::{AnimatedItem, Animation};
 use crate::timeline::occupancy_color;
@@ -50,12 +49,7 @@ fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], y: i32) {
 
 /// Draws the state of every node at one instant. A free node is spare if its whole island is free, otherwise
 /// stranded.
-pub fn map(
-    run: &RunView<'_>,
-    (states, at): (&NodeStates, SimTime),
-    below: &[String],
-    size: (u32, u32),
-) -> DrawScene {
+pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[String], size: (u32, u32)) -> DrawScene {
     let mut scene = DrawScene::new(size);
     let blocks = islands(run, states.nodes());
     let state = |node: usize| states.at(node, at);
@@ -85,8 +79,7 @@ pub fn map(
         n => format!("{nodes} nodes in {} slices or pools", thousands(n as u64)),
     };
     let top = heading(&mut scene, &title, &subtitle) + 74;
-    let entry =
-        |(color, (name, n)): (Rgb, (String, u64))| (color, format!("{name}: {}", thousands(n)));
+    let entry = |(color, (name, n)): (Rgb, (String, u64))| (color, format!("{name}: {}", thousands(n)));
     let entries: Vec<(Rgb, String)> = counts.into_iter().map(entry).collect();
     legend(&mut scene, &entries, top);
     let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 16;
@@ -118,12 +111,7 @@ pub struct NodeInterval<'a> {
 
 /// Returns an animation of the restarts side by side, starting at their faults, at `speed` times the simulated
 /// speed.
-pub fn restart_animation(
-    takes: &[NodeInterval<'_>],
-    speed: f64,
-    below: &[String],
-    size: (u32, u32),
-) -> Animation {
+pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String], size: (u32, u32)) -> Animation {
     let mut scene = DrawScene::new(size);
     let longest = takes.iter().map(|t| t.restart.total()).max();
     let longest = longest.unwrap_or(Duration::ZERO).seconds().max(1e-9);
@@ -147,20 +135,9 @@ pub fn restart_animation(
         let room = (width, bottom - AXIS - top - 76);
         let stage = (left, top + 76, room.0, room.1);
         let at = |picture: usize| longest * picture as f64 / pictures as f64;
-        moving.extend(animated_squares(
-            take,
-            stage,
-            (pictures, of_film / whole),
-            at,
-        ));
+        moving.extend(animated_squares(take, stage, (pictures, of_film / whole), at));
         let axis = (left, bottom - AXIS + 20, width);
-        moving.push(draw_phases(
-            &mut scene,
-            take,
-            axis,
-            longest,
-            of_film / whole,
-        ));
+        moving.push(draw_phases(&mut scene, take, axis, longest, of_film / whole));
     }
     draw_footer(&mut scene, below);
     Animation {
@@ -216,13 +193,7 @@ fn draw_phases(
     for span in r.spans() {
         let (from, to) = (span.from.since(r.start), span.to.since(r.start));
         let (from, to) = (x(from.seconds()), x(to.seconds()));
-        scene.rect(
-            from,
-            top,
-            (to - from).max(0),
-            22,
-            color_of_phase(span.phase()),
-        );
+        scene.rect(from, top, (to - from).max(0), 22, color_of_phase(span.phase()));
     }
     for t in ticks(longest, 5) {
         scene.line(vec![(x(t), top + 24), (x(t), top + 30)], 2, MUTED_COLOR);
@@ -231,9 +202,7 @@ fn draw_phases(
     }
     let parts = Phase::ALL.iter().zip(r.phases());
     let parts = parts.filter(|(_, d)| *d > Duration::ZERO);
-    let parts: Vec<String> = parts
-        .map(|(p, d)| format!("{} {}", p.as_str(), seconds(d)))
-        .collect();
+    let parts: Vec<String> = parts.map(|(p, d)| format!("{} {}", p.as_str(), seconds(d))).collect();
     let line = crate::draw::heading::shorten(&parts.join("  ·  "), 18, width);
     scene.text((left, top + 66), 18, TextAnchor::Left, MUTED_COLOR, &line);
     AnimatedItem::Line {

@@ -2,8 +2,7 @@
 
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading};
 use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width,
-    tick_label, ticks,
+    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width, tick_label, ticks,
 };
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::{Phase, RestartMetrics};
@@ -39,10 +38,7 @@ pub fn restart_bars(
     let top = legend(&mut scene, bars, below + 2 * normal + normal / 2, normal) + normal;
     let end = h - footer_height(lines, w);
     let bottom = end - MARGIN - 2 * normal;
-    let longest = bars
-        .iter()
-        .map(|b| b.1.total().seconds())
-        .fold(0.0, f64::max);
+    let longest = bars.iter().map(|b| b.1.total().seconds()).fold(0.0, f64::max);
     let right = w - MARGIN - text_width("0000 s", normal + 6) - 12;
     let x = |s: f64| MARGIN + (s / longest.max(1e-9) * f64::from(right - MARGIN)) as i32;
     for t in ticks(longest, 7) {
@@ -67,24 +63,13 @@ pub fn restart_bars(
     draw_footer(&mut scene, lines);
     let slot = (bottom - top) / bars.len().max(1) as i32;
     for (i, (label, restart)) in bars.iter().enumerate() {
-        bar(
-            &mut scene,
-            label,
-            restart,
-            top + i as i32 * slot,
-            slot,
-            normal,
-            &x,
-        );
+        bar(&mut scene, label, restart, top + i as i32 * slot, slot, normal, &x);
     }
     scene
 }
 
 fn used(bars: &[(String, RestartMetrics)]) -> Vec<Phase> {
-    let seen = |p: &&Phase| {
-        bars.iter()
-            .any(|b| b.1.phases()[**p as usize] > Duration::ZERO)
-    };
+    let seen = |p: &&Phase| bars.iter().any(|b| b.1.phases()[**p as usize] > Duration::ZERO);
     Phase::ALL.iter().filter(seen).copied().collect()
 }
 
@@ -99,27 +84,13 @@ fn legend(scene: &mut DrawScene, bars: &[(String, RestartMetrics)], y: i32, size
             y += size * 3 / 2;
         }
         scene.rect(x, y - size / 2, size, size, phase_color(phase));
-        scene.text(
-            (x + size + 10, y),
-            size,
-            TextAnchor::Left,
-            TEXT_COLOR,
-            phase.as_str(),
-        );
+        scene.text((x + size + 10, y), size, TextAnchor::Left, TEXT_COLOR, phase.as_str());
         x += width;
     }
     y + size / 2
 }
 
-fn bar(
-    scene: &mut DrawScene,
-    label: &str,
-    r: &RestartMetrics,
-    top: i32,
-    slot: i32,
-    size: i32,
-    x: &dyn Fn(f64) -> i32,
-) {
+fn bar(scene: &mut DrawScene, label: &str, r: &RestartMetrics, top: i32, slot: i32, size: i32, x: &dyn Fn(f64) -> i32) {
     let label_y = top + slot / 2 - slot / 5 - size;
     let bar_top = label_y + size;
     let height = (slot * 2 / 5).min(150);
@@ -155,13 +126,7 @@ fn bar(
 }
 
 /// Draws the duration of consecutive spans of one phase inside the bar where there is room for it.
-fn draw_span_durations(
-    scene: &mut DrawScene,
-    r: &RestartMetrics,
-    y: i32,
-    size: i32,
-    x: &dyn Fn(f64) -> i32,
-) {
+fn draw_span_durations(scene: &mut DrawScene, r: &RestartMetrics, y: i32, size: i32, x: &dyn Fn(f64) -> i32) {
     let mut groups: Vec<(Phase, SimTime, SimTime)> = Vec::new();
     for s in r.spans() {
         match groups.last_mut() {
@@ -171,19 +136,10 @@ fn draw_span_durations(
     }
     for (phase, from, to) in groups {
         let text = seconds(to.since(from));
-        let (left, right) = (
-            x(from.since(r.start).seconds()),
-            x(to.since(r.start).seconds()),
-        );
+        let (left, right) = (x(from.since(r.start).seconds()), x(to.since(r.start).seconds()));
         if text_width(&text, size) + 16 <= right - left {
             let ink = text_color_on(phase_color(phase));
-            scene.text(
-                ((left + right) / 2, y),
-                size,
-                TextAnchor::Middle,
-                ink,
-                &text,
-            );
+            scene.text(((left + right) / 2, y), size, TextAnchor::Middle, ink, &text);
         }
     }
 }

@@ -4,9 +4,7 @@
 //! Points are simulation results and closed forms are formulas with given parameters. No curves are fitted.
 
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
-use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label,
-};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label};
 use crate::planning::plane::PlaneScale;
 use sim_analysis::format::{seconds, thousands};
 use sim_base::Duration;
@@ -97,11 +95,7 @@ pub fn scaling(
     let positive = all().all(|p| p.0 > 0.0);
     let x = ScalingAxis::from_values(all().filter(shown).map(|p| p.0), x_ends, positive);
     for v in ticks {
-        scene.line(
-            vec![(x.from, y.to_pixels(v)), (x.to, y.to_pixels(v))],
-            2,
-            GRID,
-        );
+        scene.line(vec![(x.from, y.to_pixels(v)), (x.to, y.to_pixels(v))], 2, GRID);
         let label = (axes.y_label)(v);
         scene.text(
             (left - 12, y.to_pixels(v)),
@@ -111,13 +105,7 @@ pub fn scaling(
             &label,
         );
     }
-    draw_size_grid(
-        &mut scene,
-        &x,
-        axes,
-        all().map(|p| p.0).collect(),
-        (top, bottom),
-    );
+    draw_size_grid(&mut scene, &x, axes, all().map(|p| p.0).collect(), (top, bottom));
     let logarithmic = match (x.log, y.log) {
         (true, true) => " (both axes are logarithmic)",
         (true, false) => " (logarithmic)",
@@ -125,26 +113,10 @@ pub fn scaling(
         (false, false) => "",
     };
     let middle = (x.from + x.to) / 2;
-    let words = shorten(
-        &format!("{}{logarithmic}", axes.x),
-        SIZE,
-        size.0 as i32 - 2 * MARGIN,
-    );
-    scene.text(
-        (middle, bottom + 54),
-        SIZE,
-        TextAnchor::Middle,
-        TEXT_COLOR,
-        &words,
-    );
+    let words = shorten(&format!("{}{logarithmic}", axes.x), SIZE, size.0 as i32 - 2 * MARGIN);
+    scene.text((middle, bottom + 54), SIZE, TextAnchor::Middle, TEXT_COLOR, &words);
     let words = shorten(axes.y, SIZE, x.to - MARGIN);
-    scene.text(
-        (MARGIN, top - 32),
-        SIZE,
-        TextAnchor::Left,
-        TEXT_COLOR,
-        &words,
-    );
+    scene.text((MARGIN, top - 32), SIZE, TextAnchor::Left, TEXT_COLOR, &words);
     draw(&mut scene, lines, axes, (&x, &y));
     draw_footer(&mut scene, below);
     scene
@@ -164,11 +136,7 @@ fn draw_size_grid(
     for n in all {
         let label = (axes.x_label)(n);
         let half = text_width(&label, SIZE) / 2;
-        scene.line(
-            vec![(x.to_pixels(n), top), (x.to_pixels(n), bottom)],
-            2,
-            GRID,
-        );
+        scene.line(vec![(x.to_pixels(n), top), (x.to_pixels(n), bottom)], 2, GRID);
         if x.to_pixels(n) - half > free {
             let at = (x.to_pixels(n), bottom + SIZE);
             scene.text(at, SIZE, TextAnchor::Middle, MUTED_COLOR, &label);
@@ -177,12 +145,7 @@ fn draw_size_grid(
     }
 }
 
-fn draw(
-    scene: &mut DrawScene,
-    lines: &[ScalingLine],
-    axes: &ScalingAxes<'_>,
-    (x, y): (&ScalingAxis, &ScalingAxis),
-) {
+fn draw(scene: &mut DrawScene, lines: &[ScalingLine], axes: &ScalingAxes<'_>, (x, y): (&ScalingAxis, &ScalingAxis)) {
     let mut ends: Vec<(i32, Rgb, String)> = Vec::new();
     let mut nth = 0;
     for line in lines {
@@ -217,11 +180,7 @@ fn draw(
                 color,
             );
         }
-        scene.line(
-            points.clone(),
-            if line.is_closed_form { 2 } else { 4 },
-            color,
-        );
+        scene.line(points.clone(), if line.is_closed_form { 2 } else { 4 }, color);
         for (px, py) in points.iter().filter(|_| !line.is_closed_form) {
             scene.rect(px - 6, py - 6, 12, 12, color);
         }
@@ -230,11 +189,7 @@ fn draw(
 }
 
 /// Draws the names from top to bottom, each as close to the end of its line as possible.
-fn names(
-    scene: &mut DrawScene,
-    mut ends: Vec<(i32, Rgb, String)>,
-    (x, y): (&ScalingAxis, &ScalingAxis),
-) {
+fn names(scene: &mut DrawScene, mut ends: Vec<(i32, Rgb, String)>, (x, y): (&ScalingAxis, &ScalingAxis)) {
     let (top, bottom) = (y.to, y.from);
     let step = (SIZE + 8).min((bottom - top) / (ends.len() as i32).max(1));
     ends.sort_by_key(|e| e.0);
@@ -265,11 +220,7 @@ struct ScalingAxis {
 }
 
 impl ScalingAxis {
-    fn from_values(
-        values: impl Iterator<Item = f64>,
-        (from, to): (i32, i32),
-        log: bool,
-    ) -> ScalingAxis {
+    fn from_values(values: impl Iterator<Item = f64>, (from, to): (i32, i32), log: bool) -> ScalingAxis {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = match low <= high {
             true if log => (low, high.max(low * 1.01)),
@@ -313,8 +264,7 @@ impl ScalingAxis {
             ..=3 => &[1.0, 2.0, 5.0],
             _ => &[1.0],
         };
-        let all = (first..=last)
-            .flat_map(|p| steps.iter().map(move |s| s * libm::pow(10.0, f64::from(p))));
+        let all = (first..=last).flat_map(|p| steps.iter().map(move |s| s * libm::pow(10.0, f64::from(p))));
         let all: Vec<f64> = all.filter(|v| (self.low..=self.high).contains(v)).collect();
         match all.len() {
             //  A narrow range on a logarithmic axis gets linear ticks.
@@ -345,11 +295,7 @@ mod tests {
     fn line_names_do_not_overlap() {
         let line = |i: u32| ScalingLine {
             name: format!("strategy number {i}"),
-            points: vec![
-                (100.0, 8.0),
-                (1000.0, 60.0),
-                (15_000.0, 400.0 + f64::from(i)),
-            ],
+            points: vec![(100.0, 8.0), (1000.0, 60.0), (15_000.0, 400.0 + f64::from(i))],
             bars: vec![(1000.0, 50.0, 70.0)],
             is_closed_form: i == 3,
         };

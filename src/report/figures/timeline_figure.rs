@@ -3,9 +3,7 @@
 //! The counts are those of the timeline on the page.
 
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
-use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
-};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks};
 use crate::page::cumulative_heights;
 use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, ViewWindow};
 use sim_analysis::metrics::RunView;
@@ -26,10 +24,7 @@ pub fn charts(
     let one = |group: &LaneGroup| {
         let subtitle = format!("{}: {}", run.scenario.name, window.name);
         let names = (group.title, subtitle.as_str());
-        (
-            group.name,
-            chart(names, timeline, (group, window), below, size),
-        )
+        (group.name, chart(names, timeline, (group, window), below, size))
     };
     timeline.groups.iter().map(one).collect()
 }
@@ -64,47 +59,20 @@ fn chart(
         let x = axis.x(t);
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
         let label = format!("{} s", tick_label(t));
-        scene.text(
-            (x, bottom + 22),
-            22,
-            TextAnchor::Middle,
-            MUTED_COLOR,
-            &label,
-        );
+        scene.text((x, bottom + 22), 22, TextAnchor::Middle, MUTED_COLOR, &label);
     }
     for (i, lane) in group.lanes.iter().enumerate() {
-        draw(
-            &mut scene,
-            timeline,
-            lane,
-            &axis,
-            (top + i as i32 * row, row),
-        );
+        draw(&mut scene, timeline, lane, &axis, (top + i as i32 * row, row));
     }
     for mark in timeline.marks.iter().filter(|m| is_in_window(window, m.at)) {
         let x = axis.x(mark.at.seconds());
-        let color = if mark.label == "fault" {
-            TEXT_COLOR
-        } else {
-            MUTED_COLOR
-        };
+        let color = if mark.label == "fault" { TEXT_COLOR } else { MUTED_COLOR };
         scene.line(vec![(x, top), (x, bottom)], 2, color);
     }
-    scene.line(
-        vec![(axis.left, bottom), (axis.right, bottom)],
-        2,
-        MUTED_COLOR,
-    );
-    let words =
-        "seconds since the start of the run; black lines: faults, gray lines: ends of restarts";
+    scene.line(vec![(axis.left, bottom), (axis.right, bottom)], 2, MUTED_COLOR);
+    let words = "seconds since the start of the run; black lines: faults, gray lines: ends of restarts";
     let middle = (axis.left + axis.right) / 2;
-    scene.text(
-        (middle, bottom + 48),
-        19,
-        TextAnchor::Middle,
-        MUTED_COLOR,
-        words,
-    );
+    scene.text((middle, bottom + 48), 19, TextAnchor::Middle, MUTED_COLOR, words);
     draw_footer(&mut scene, below);
     scene
 }

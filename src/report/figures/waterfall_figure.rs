@@ -4,12 +4,8 @@
 
 use super::restart_figure::phase_color;
 use crate::console::waterfall::{describe_longest_waits, is_long_enough};
-use crate::draw::heading::{
-    MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten,
-};
-use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
-};
+use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks};
 use sim_analysis::format;
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::restarts::bottleneck;
@@ -32,10 +28,7 @@ pub fn waterfall(
     size: (u32, u32),
 ) -> DrawScene {
     let gated = bottleneck::span_bottlenecks(run, r);
-    let shown: Vec<&BottleneckShare> = gated
-        .iter()
-        .filter(|g| is_long_enough(g, r.total()))
-        .collect();
+    let shown: Vec<&BottleneckShare> = gated.iter().filter(|g| is_long_enough(g, r.total())).collect();
     let mut scene = DrawScene::new(size);
     let cause = format!("cause: {}, at {}", format::cause(run, &r.cause), r.start);
     let top = heading(&mut scene, &format::restart_title(run, r, number), &cause) + 70;
@@ -88,28 +81,12 @@ fn grid(scene: &mut DrawScene, axis: &WaterfallAxis, (top, bottom): (i32, i32)) 
     for t in ticks(axis.longest, 7) {
         scene.line(vec![(axis.x(t), top), (axis.x(t), bottom)], 2, GRID);
         let label = tick_label(t);
-        scene.text(
-            (axis.x(t), bottom + 20),
-            22,
-            TextAnchor::Middle,
-            MUTED_COLOR,
-            &label,
-        );
+        scene.text((axis.x(t), bottom + 20), 22, TextAnchor::Middle, MUTED_COLOR, &label);
     }
-    scene.line(
-        vec![(axis.left, bottom), (axis.right, bottom)],
-        2,
-        MUTED_COLOR,
-    );
+    scene.line(vec![(axis.left, bottom), (axis.right, bottom)], 2, MUTED_COLOR);
     let middle = (axis.left + axis.right) / 2;
     let words = "seconds after the fault";
-    scene.text(
-        (middle, bottom + 46),
-        22,
-        TextAnchor::Middle,
-        MUTED_COLOR,
-        words,
-    );
+    scene.text((middle, bottom + 46), 22, TextAnchor::Middle, MUTED_COLOR, words);
 }
 
 fn draw_step(
@@ -130,21 +107,9 @@ fn draw_step(
         (at, shorten(text, at, width))
     };
     let (size, text) = line(&format!("{}: {what}", g.span.phase().as_str()), 22);
-    scene.text(
-        (left, top + row / 2 - 12),
-        size,
-        TextAnchor::Left,
-        TEXT_COLOR,
-        &text,
-    );
+    scene.text((left, top + row / 2 - 12), size, TextAnchor::Left, TEXT_COLOR, &text);
     let (size, text) = line(&gate, 19);
-    scene.text(
-        (left, top + row / 2 + 14),
-        size,
-        TextAnchor::Left,
-        MUTED_COLOR,
-        &text,
-    );
+    scene.text((left, top + row / 2 + 14), size, TextAnchor::Left, MUTED_COLOR, &text);
     let (from, to) = (g.span.from.since(r.start), g.span.to.since(r.start));
     let (x, end) = (axis.x(from.seconds()), axis.x(to.seconds()));
     let height = (row * 3 / 5).min(44);

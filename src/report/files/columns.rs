@@ -24,11 +24,7 @@ pub const RESTARTS: [TableColumn; 19] = [
         "time at which all pods were ready again; empty if they never were",
     ),
     TableColumn::new("total", "s", "`end` − `start_time`"),
-    TableColumn::new(
-        "detect",
-        "s",
-        "until the responsible component detects the failure",
-    ),
+    TableColumn::new("detect", "s", "until the responsible component detects the failure"),
     TableColumn::new(
         "terminate",
         "s",
@@ -52,11 +48,7 @@ pub const RESTARTS: [TableColumn; 19] = [
         "s",
         "after `end`, for training jobs ([training.md](../training.md)): until the processes have connected and compiled",
     ),
-    TableColumn::new(
-        "restore",
-        "s",
-        "after `end`, for training jobs: reading the checkpoint",
-    ),
+    TableColumn::new("restore", "s", "after `end`, for training jobs: reading the checkpoint"),
     TableColumn::new(
         "redo",
         "s",
@@ -76,11 +68,7 @@ pub const RESTARTS: [TableColumn; 19] = [
 
 /// Columns of `pods.csv` except `digest`.
 pub const PODS: [TableColumn; 21] = [
-    TableColumn::new(
-        "pod",
-        "",
-        "name of the pod; its five-letter suffix is deterministic",
-    ),
+    TableColumn::new("pod", "", "name of the pod; its five-letter suffix is deterministic"),
     TableColumn::new("namespace", "", "namespace of the JobSet"),
     TableColumn::new("jobset", "", "name of the JobSet"),
     TableColumn::new("job", "", "name of the Job"),
@@ -91,32 +79,12 @@ pub const PODS: [TableColumn; 21] = [
     TableColumn::new("bound", "s", "time at which the binding was stored"),
     TableColumn::new("running", "s", "time at which phase Running was stored"),
     TableColumn::new("ready", "s", "first time at which the pod became ready"),
-    TableColumn::new(
-        "not_ready",
-        "s",
-        "last time at which the pod lost readiness",
-    ),
-    TableColumn::new(
-        "exited",
-        "s",
-        "last time at which a container exited by itself",
-    ),
-    TableColumn::new(
-        "finished",
-        "s",
-        "time at which phase Succeeded or Failed was stored",
-    ),
-    TableColumn::new(
-        "deleting",
-        "s",
-        "time at which the deletionTimestamp was set",
-    ),
+    TableColumn::new("not_ready", "s", "last time at which the pod lost readiness"),
+    TableColumn::new("exited", "s", "last time at which a container exited by itself"),
+    TableColumn::new("finished", "s", "time at which phase Succeeded or Failed was stored"),
+    TableColumn::new("deleting", "s", "time at which the deletionTimestamp was set"),
     TableColumn::new("gone", "s", "time at which the object was removed"),
-    TableColumn::new(
-        "phase",
-        "",
-        "last phase: `Pending`, `Running`, `Succeeded` or `Failed`",
-    ),
+    TableColumn::new("phase", "", "last phase: `Pending`, `Running`, `Succeeded` or `Failed`"),
     TableColumn::new(
         "exit_code",
         "",
@@ -170,11 +138,7 @@ pub const LEDGER: [TableColumn; 3] = [
         "accelerator·s",
         "accelerator time in this category",
     ),
-    TableColumn::new(
-        "cost",
-        "currency",
-        "cost at the topology's prices, in its currency",
-    ),
+    TableColumn::new("cost", "currency", "cost at the topology's prices, in its currency"),
 ];
 
 /// Columns of `control_plane.csv` except `digest`.

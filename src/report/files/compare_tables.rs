@@ -3,27 +3,16 @@
 use crate::console::compare::conclusion;
 use crate::estimates::{COLUMNS, MISSING_COLUMNS, metric_cells};
 use crate::table::Table;
-use sim_analysis::experiment::{
-    CompareVerdict, PlayedVariant, VariantComparison, metrics, unnamed,
-};
+use sim_analysis::experiment::{CompareVerdict, PlayedVariant, VariantComparison, metrics, unnamed};
 use std::fmt::Write;
 
 /// Returns a row per variant and metric, followed by a row per pair of variants and metric.
 pub fn estimates(all: &VariantComparison) -> Table {
     let header = ["kind", "a", "b", "metric"];
-    let header: Vec<&str> = [
-        &header[..],
-        &COLUMNS,
-        &MISSING_COLUMNS,
-        &["verdict", "needed"],
-    ]
-    .concat();
+    let header: Vec<&str> = [&header[..], &COLUMNS, &MISSING_COLUMNS, &["verdict", "needed"]].concat();
     let columns = header.len();
     let mut table = Table::new(header);
-    let number = |v: Option<f64>| {
-        v.filter(|v| v.is_finite())
-            .map_or(String::new(), |v| v.to_string())
-    };
+    let number = |v: Option<f64>| v.filter(|v| v.is_finite()).map_or(String::new(), |v| v.to_string());
     for v in &all.variants {
         for metric in &all.metrics {
             let Some(e) = v.metrics.get(metric) else {
@@ -77,15 +66,7 @@ pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
             }
         }
     }
-    let head = [
-        "variant",
-        "replication",
-        "seed",
-        "outcome",
-        "end_reason",
-        "digest",
-    ]
-    .map(str::to_owned);
+    let head = ["variant", "replication", "seed", "outcome", "end_reason", "digest"].map(str::to_owned);
     let header: Vec<String> = head.into_iter().chain(names.iter().cloned()).collect();
     let mut table = Table::new(header);
     for variant in played {
@@ -125,8 +106,7 @@ pub fn markdown(all: &VariantComparison) -> String {
         let one = |v: &sim_analysis::experiment::VariantEstimates| match v.metrics.get(metric) {
             Some(e) if e.n > 0 => {
                 let [mean, low, high] = [e.mean, e.ci95.map(|c| c[0]), e.ci95.map(|c| c[1])];
-                let [mean, low, high] =
-                    [mean, low, high].map(|v| format_short(v.unwrap_or(f64::NAN)));
+                let [mean, low, high] = [mean, low, high].map(|v| format_short(v.unwrap_or(f64::NAN)));
                 let excluded = match e.excluded() {
                     0 => String::new(),
                     n => format!("; {n} runs excluded"),
@@ -138,10 +118,7 @@ pub fn markdown(all: &VariantComparison) -> String {
         let cells: Vec<String> = all.variants.iter().map(one).collect();
         let _ = writeln!(out, "| {} | {} |", escape_cell(metric), cells.join(" | "));
     }
-    let _ = writeln!(
-        out,
-        "\n| difference | metric | mean | 95 % interval | n | better |"
-    );
+    let _ = writeln!(out, "\n| difference | metric | mean | 95 % interval | n | better |");
     let _ = writeln!(out, "|---|---|---|---|---|---|");
     for p in &all.paired {
         let d = &p.difference;

@@ -56,11 +56,7 @@ pub fn restarts(run: &RunView<'_>) -> Table {
             run.strategy(r).to_owned(),
             format::cause(run, &r.cause),
             exact_time(r.start),
-            if ready {
-                exact_time(r.end)
-            } else {
-                String::new()
-            },
+            if ready { exact_time(r.end) } else { String::new() },
             if ready {
                 exact_seconds(u128::from(r.total().0))
             } else {
@@ -90,11 +86,7 @@ pub fn pods(run: &RunView<'_>, rows: &[PodMetrics]) -> Table {
             (false, _) => "Pending",
         };
         let exited = ended || r.exited != sim_base::SimTime::NEVER;
-        let node = if r.node.is_some() {
-            run.names.node(r.node)
-        } else {
-            ""
-        };
+        let node = if r.node.is_some() { run.names.node(r.node) } else { "" };
         let jobset = run.names.jobset_of(r.job);
         let jobset = jobset.map_or("", |id| run.names.jobset(id));
         let mut row = vec![
@@ -119,11 +111,7 @@ pub fn pods(run: &RunView<'_>, rows: &[PodMetrics]) -> Table {
         ];
         row.extend(times.into_iter().map(exact_time));
         row.push(phase.to_owned());
-        row.push(if exited {
-            r.exit_code.to_string()
-        } else {
-            String::new()
-        });
+        row.push(if exited { r.exit_code.to_string() } else { String::new() });
         row.push(r.deleted_by.map_or("", |d| d.as_str()).to_owned());
         row.push(r.in_place_attempt.map_or(String::new(), |a| a.to_string()));
         row.push(r.container_restarts.to_string());
@@ -215,9 +203,5 @@ pub fn control_plane(run: &RunView<'_>) -> Table {
             gating.contains(&u.resource).to_string(),
         ]
     };
-    table(
-        &columns::CONTROL_PLANE,
-        outcome.resources.iter().map(row),
-        run,
-    )
+    table(&columns::CONTROL_PLANE, outcome.resources.iter().map(row), run)
 }

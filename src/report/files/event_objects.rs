@@ -104,10 +104,9 @@ impl EventObjects {
             FieldValue::Flag(flag) => m.bool(key, flag),
             FieldValue::Word(_, word) => m.escaped(key, word.as_bytes()),
             FieldValue::Text(text) => m.str(key, names.text(text)),
-            FieldValue::JobSet(_)
-            | FieldValue::Job(_)
-            | FieldValue::Pod(_)
-            | FieldValue::Node(_) => m.escaped(key, self.escaped_name(value.subject())),
+            FieldValue::JobSet(_) | FieldValue::Job(_) | FieldValue::Pod(_) | FieldValue::Node(_) => {
+                m.escaped(key, self.escaped_name(value.subject()))
+            }
         };
     }
 }

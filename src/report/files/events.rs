@@ -72,19 +72,9 @@ impl<W: Write> RecordSink for EventWriter<W> {
 }
 
 /// Writes one record without the line feed. `objects` must already contain the names of this record.
-pub fn line(
-    buffer: &mut Vec<u8>,
-    objects: &EventObjects,
-    record: &SimulationRecord,
-    names: &RecordNames,
-) {
+pub fn line(buffer: &mut Vec<u8>, objects: &EventObjects, record: &SimulationRecord, names: &RecordNames) {
     let body = record.body.head();
-    head(
-        buffer,
-        record.seq,
-        record.at,
-        (record.cause, record.body.kind()),
-    );
+    head(buffer, record.seq, record.at, (record.cause, record.body.kind()));
     let mut m = JsonMembers(buffer);
     m.escaped("object", objects.escaped_name(body.subject))
         .str("reason", names.text(body.reason))

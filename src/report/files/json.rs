@@ -71,8 +71,7 @@ impl JsonMembers<'_> {
 
     pub fn bool(&mut self, key: &str, value: bool) -> &mut Self {
         self.key(key);
-        self.0
-            .extend_from_slice(if value { b"true" } else { b"false" });
+        self.0.extend_from_slice(if value { b"true" } else { b"false" });
         self
     }
 

@@ -8,9 +8,7 @@
 use super::openmetrics_requests as requests;
 use super::openmetrics_text::{MetricsText, label};
 use sim_analysis::metrics::RunView;
-use sim_analysis::metrics::open_metrics::{
-    JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, ScrapedMetrics,
-};
+use sim_analysis::metrics::open_metrics::{JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, ScrapedMetrics};
 use sim_base::{Duration, JobId, SimTime};
 use sim_engine::record::{JobSetConditionType, LedgerResource, NodeReady};
 
@@ -43,11 +41,7 @@ fn jobsets(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     let n = run.names.jobsets.len();
     let labels = |i: usize| {
         let j = &run.names.jobsets[i];
-        format!(
-            "{},{}",
-            label("namespace", &j.namespace),
-            label("jobset_name", &j.name)
-        ) + CUSTOM_RESOURCE
+        format!("{},{}", label("namespace", &j.namespace), label("jobset_name", &j.name)) + CUSTOM_RESOURCE
     };
     //  Index, labels and replicas of each replicatedJob in the spec.
     let jobs = |i: usize| {
@@ -59,14 +53,13 @@ fn jobsets(out: &mut MetricsText, of: &MetricFamilies<'_>) {
         };
         spec.iter().enumerate().map(one).collect::<Vec<_>>()
     };
-    let each =
-        |out: &mut MetricsText, i: usize, write: &dyn Fn(&mut MetricsText, &JobSetNow, SimTime)| {
-            for (all, at) in scraped.jobsets.iter().zip(&scraped.at) {
-                if let Some(now) = all.get(i).filter(|now| now.exists) {
-                    write(out, now, *at);
-                }
+    let each = |out: &mut MetricsText, i: usize, write: &dyn Fn(&mut MetricsText, &JobSetNow, SimTime)| {
+        for (all, at) in scraped.jobsets.iter().zip(&scraped.at) {
+            if let Some(now) = all.get(i).filter(|now| now.exists) {
+                write(out, now, *at);
             }
-        };
+        }
+    };
     let name = "kube_jobset_specified_replicas";
     out.family(
         name,
@@ -75,15 +68,12 @@ fn jobsets(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     );
     for i in 0..n {
         for (_, labels, replicas) in jobs(i) {
-            each(out, i, &|out, _, at| {
-                out.sample(name, &labels, replicas, at)
-            });
+            each(out, i, &|out, _, at| out.sample(name, &labels, replicas, at));
         }
     }
     for (k, status) in REPLICAS.iter().enumerate() {
         let name = format!("kube_jobset_{status}_replicas");
-        let help =
-            format!("The number of replicas in {status} status per replicated job in a JobSet.");
+        let help = format!("The number of replicas in {status} status per replicated job in a JobSet.");
         out.family(&name, "gauge", &help);
         for i in 0..n {
             for (rj, labels, _) in jobs(i) {
@@ -100,9 +90,7 @@ fn jobsets(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     out.family(name, "gauge", "The number of times a JobSet has restarted.");
     for i in 0..n {
         let labels = labels(i);
-        each(out, i, &|out, now, at| {
-            out.sample(name, &labels, now.restarts, at)
-        });
+        each(out, i, &|out, now, at| out.sample(name, &labels, now.restarts, at));
     }
     let name = "kube_jobset_status_condition";
     out.family(name, "gauge", "The current status conditions of a JobSet.");
@@ -136,16 +124,8 @@ fn write_terminal_states(out: &mut MetricsText, of: &MetricFamilies<'_>) {
         label("jobset_name", &format!("{}/{}", j.namespace, j.name))
     };
     for (name, kind, help) in [
-        (
-            "jobset_failed",
-            Failed,
-            "The total number of failed JobSets.",
-        ),
-        (
-            "jobset_completed",
-            Completed,
-            "The total number of completed JobSets.",
-        ),
+        ("jobset_failed", Failed, "The total number of failed JobSets."),
+        ("jobset_completed", Completed, "The total number of completed JobSets."),
     ] {
         out.family(name, "counter", help);
         for i in 0..run.names.jobsets.len() {
@@ -246,20 +226,11 @@ fn pods(out: &mut MetricsText, of: &MetricFamilies<'_>) {
         }
     }
     let name = "kube_pod_status_ready";
-    out.family(
-        name,
-        "gauge",
-        "Describes whether the pod is ready to serve requests.",
-    );
+    out.family(name, "gauge", "Describes whether the pod is ready to serve requests.");
     for pod in &scraped.pods {
         let labels = format!("{},condition=\"true\"", labels(pod));
         for (scrape, _, ready) in &pod.seen {
-            out.sample(
-                name,
-                &labels,
-                u8::from(*ready),
-                scraped.at[*scrape as usize],
-            );
+            out.sample(name, &labels, u8::from(*ready), scraped.at[*scrape as usize]);
         }
     }
 }
@@ -325,9 +296,7 @@ fn control_plane(out: &mut MetricsText, of: &MetricFamilies<'_>) {
             let mut below = 0;
             for (i, n) in sums.iter().enumerate() {
                 below += n;
-                let bound = LIMITER_BOUNDS
-                    .get(i)
-                    .map_or("+Inf".to_owned(), |b| format!("{b:?}"));
+                let bound = LIMITER_BOUNDS.get(i).map_or("+Inf".to_owned(), |b| format!("{b:?}"));
                 let labels = format!("{own},{}", label("le", &bound));
                 out.sample(&format!("{name}_bucket"), &labels, below, *at);
             }

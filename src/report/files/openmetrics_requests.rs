@@ -35,9 +35,7 @@ fn write_request_counts(
 ) {
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for answers in &scraped.answers {
-        let sums = all
-            .entry(labels(answers))
-            .or_insert_with(|| vec![0; scraped.at.len()]);
+        let sums = all.entry(labels(answers)).or_insert_with(|| vec![0; scraped.at.len()]);
         for (sum, n) in sums.iter_mut().zip(&answers.since) {
             *sum += n;
         }

@@ -10,13 +10,7 @@ impl MetricsText {
         let _ = writeln!(self.0, "# TYPE {name} {kind}\n# HELP {name} {help}");
     }
 
-    pub(crate) fn sample(
-        &mut self,
-        name: &str,
-        labels: &str,
-        value: impl std::fmt::Display,
-        at: SimTime,
-    ) {
+    pub(crate) fn sample(&mut self, name: &str, labels: &str, value: impl std::fmt::Display, at: SimTime) {
         let ms = at.0 / 1_000_000;
         let (s, ms) = (ms / 1000, ms % 1000);
         let _ = writeln!(self.0, "{name}{{{labels}}} {value} {s}.{ms:03}");
@@ -25,9 +19,6 @@ impl MetricsText {
 
 /// Formats a label as `name="value"` with backslashes, quotes and line feeds escaped.
 pub(crate) fn label(name: &str, value: &str) -> String {
-    let value = value
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n");
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("{name}=\"{value}\"")
 }

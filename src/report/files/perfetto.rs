@@ -14,9 +14,7 @@ use sim_analysis::metrics::record_buffer::RetainedMetrics;
 use sim_analysis::metrics::restarts::critical_spans;
 use sim_analysis::metrics::{RestartBlocker, RunView};
 use sim_base::{JobId, NodeId, PodId, SimTime, row_or_default};
-use sim_engine::record::{
-    Body, LedgerResource, NO_CAUSE, SimulationRecord, TicketSubject, TicketWait,
-};
+use sim_engine::record::{Body, LedgerResource, NO_CAUSE, SimulationRecord, TicketSubject, TicketWait};
 
 /// A run with all data that the trace contains.
 #[derive(Copy, Clone)]
@@ -117,10 +115,7 @@ impl PerfettoWriter<'_> {
             self.update_before(record);
             let track = self.record_track(record);
             let mut event = ProtoMessage::default();
-            event
-                .number(9, 3)
-                .number(11, track)
-                .text(23, record.body.kind());
+            event.number(9, 3).number(11, track).text(23, record.body.kind());
             for effect in effects {
                 event.fixed64(47, u64::from(*effect) + 1);
             }
@@ -182,9 +177,7 @@ impl PerfettoWriter<'_> {
     /// Updates the state that is needed before the record is written.
     fn update_before(&mut self, record: &SimulationRecord) {
         match record.body {
-            Body::PodCreated {
-                pod, job, index, ..
-            } => {
+            Body::PodCreated { pod, job, index, .. } => {
                 *row_or_default(&mut self.places, pod.ix()) = Some(TracePlace {
                     job,
                     index,
@@ -209,9 +202,7 @@ impl PerfettoWriter<'_> {
             TicketSubject::Pod(pod) if matches!(record.body, Body::PodGone { .. }) => {
                 self.close_pod_slices(pod, record.at)
             }
-            TicketSubject::Pod(pod) if !state.is_empty() => {
-                self.switch_state_slice(pod, state, record.at)
-            }
+            TicketSubject::Pod(pod) if !state.is_empty() => self.switch_state_slice(pod, state, record.at),
             _ => {}
         }
     }
@@ -274,15 +265,12 @@ impl PerfettoWriter<'_> {
     /// Writes a track with the phases of each restart, and the critical paths of the longest restarts.
     fn restarts(&mut self) {
         let run = self.input.run;
-        let close: Vec<usize> = highlighted_restarts(&run)
-            .into_iter()
-            .map(|(i, _)| i)
-            .collect();
+        let close: Vec<usize> = highlighted_restarts(&run).into_iter().map(|(i, _)| i).collect();
         for (i, r) in run.restarts().iter().enumerate() {
             let parent = self.roots.jobsets.get(r.jobset.ix()).copied().unwrap_or(0);
-            let track =
-                self.tracks
-                    .declare(parent, &format!("restart {}", i + 1), TrackKind::Events);
+            let track = self
+                .tracks
+                .declare(parent, &format!("restart {}", i + 1), TrackKind::Events);
             self.tracks
                 .begin(track, &format::restart_title(&run, r, i + 1), r.start);
             for span in r.spans().iter().filter(|s| s.to > s.from) {
@@ -315,21 +303,16 @@ impl PerfettoWriter<'_> {
             let Some(resource) = ticket.wait.resource().filter(|_| until > ticket.from) else {
                 continue;
             };
-            let at = steps
-                .iter()
-                .position(|(r, _)| *r == resource)
-                .unwrap_or_else(|| {
-                    steps.push((resource, Vec::new()));
-                    steps.len() - 1
-                });
+            let at = steps.iter().position(|(r, _)| *r == resource).unwrap_or_else(|| {
+                steps.push((resource, Vec::new()));
+                steps.len() - 1
+            });
             steps[at].1.extend([(ticket.from, 1), (until, -1)]);
         }
         steps.sort_by_key(|(resource, _)| *resource);
         for (resource, mut changes) in steps {
             let name = format!("waiting: {}", resource.as_str());
-            let track = self
-                .tracks
-                .declare(self.roots.control_plane, &name, TrackKind::Counter);
+            let track = self.tracks.declare(self.roots.control_plane, &name, TrackKind::Counter);
             changes.sort_by_key(|(at, _)| *at);
             let mut waiting = 0i64;
             let mut rest = changes.as_slice();
@@ -341,15 +324,9 @@ impl PerfettoWriter<'_> {
             }
         }
         let end = format::seconds(self.input.run.outcome.end.since(SimTime::ZERO));
-        let name = format!(
-            "digest {}, end of the run at {end}",
-            self.input.run.digest()
-        );
+        let name = format!("digest {}, end of the run at {end}", self.input.run.digest());
         let mut event = ProtoMessage::default();
-        event
-            .number(9, 3)
-            .number(11, self.roots.script)
-            .text(23, &name);
+        event.number(9, 3).number(11, self.roots.script).text(23, &name);
         self.tracks.event(self.input.run.outcome.end, &event);
     }
 }

@@ -64,11 +64,7 @@ impl RunDir {
 
     /// Creates a run directory at `place` that is later renamed to `shown` by the caller. Error messages contain
     /// `shown` and `kept`.
-    pub fn create_for_rename(
-        place: &Path,
-        shown: &Path,
-        kept: String,
-    ) -> Result<RunDir, RunDirError> {
+    pub fn create_for_rename(place: &Path, shown: &Path, kept: String) -> Result<RunDir, RunDirError> {
         let mut dir = RunDir::create(place)?;
         (dir.display_path, dir.failure_note) = (shown.to_owned(), kept);
         Ok(dir)
@@ -109,11 +105,7 @@ impl RunDir {
         Ok(EventWriter::new(file))
     }
 
-    pub fn finish_events(
-        &self,
-        events: EventWriter<File>,
-        digest: &str,
-    ) -> Result<(), RunDirError> {
+    pub fn finish_events(&self, events: EventWriter<File>, digest: &str) -> Result<(), RunDirError> {
         events
             .finish(digest)
             .map(drop)
@@ -146,16 +138,11 @@ impl RunDir {
     }
 
     /// Writes the inputs as read to `inputs/`, and the command that repeats the run with them.
-    pub fn write_inputs(
-        &self,
-        inputs: &[(String, String)],
-        command: &str,
-    ) -> Result<(), RunDirError> {
+    pub fn write_inputs(&self, inputs: &[(String, String)], command: &str) -> Result<(), RunDirError> {
         for (name, text) in inputs {
             let kept = input_path(name);
             if name.ends_with('/') {
-                fs::create_dir_all(self.temporary.join(&kept))
-                    .map_err(|e| self.write_error(&kept, e))?
+                fs::create_dir_all(self.temporary.join(&kept)).map_err(|e| self.write_error(&kept, e))?
             } else {
                 self.write(&kept, text.as_bytes())?
             }

@@ -46,11 +46,7 @@ impl fmt::Display for RunDirError {
                 write!(f, "{} is not a valid directory name", path.display())
             }
             RunDirError::CannotCreate { path, reason } => {
-                write!(
-                    f,
-                    "cannot create the directory {}: {reason}",
-                    path.display()
-                )
+                write!(f, "cannot create the directory {}: {reason}", path.display())
             }
             RunDirError::CannotWrite {
                 file,
@@ -62,11 +58,9 @@ impl fmt::Display for RunDirError {
                 "cannot write {file} in {}: {cause}; {failure_note}",
                 directory.display()
             ),
-            RunDirError::CreatedDuringRun { path } => write!(
-                f,
-                "{} was created by another process during the run",
-                path.display()
-            ),
+            RunDirError::CreatedDuringRun { path } => {
+                write!(f, "{} was created by another process during the run", path.display())
+            }
             RunDirError::CannotRename { path, reason } => {
                 write!(f, "cannot create {}: {reason}", path.display())
             }

@@ -43,26 +43,13 @@ pub fn replications(seed: u64, all: &SweepResults) -> Table {
     let paths = all.points().axes().iter().map(|a| a.path.as_str());
     let header = ["point"].into_iter().chain(paths);
     let header = header.chain(["replication", "seed", "outcome", "end_reason", "digest"]);
-    let header: Vec<&str> = header
-        .chain(all.names().iter().map(String::as_str))
-        .collect();
+    let header: Vec<&str> = header.chain(all.names().iter().map(String::as_str)).collect();
     let mut table = Table::new(header);
     for point in 0..all.points().count() {
-        let values: Vec<String> = all
-            .points()
-            .values(point)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        let columns: Vec<_> = all
-            .names()
-            .iter()
-            .map(|name| all.column(point, name))
-            .collect();
+        let values: Vec<String> = all.points().values(point).into_iter().map(str::to_owned).collect();
+        let columns: Vec<_> = all.names().iter().map(|name| all.column(point, name)).collect();
         for (i, row) in all.rows(point).iter().enumerate() {
-            let head = [point.to_string()]
-                .into_iter()
-                .chain(values.iter().cloned());
+            let head = [point.to_string()].into_iter().chain(values.iter().cloned());
             let head = head.chain([
                 row.replication.to_string(),
                 seed.to_string(),
@@ -80,10 +67,7 @@ pub fn replications(seed: u64, all: &SweepResults) -> Table {
 
 /// Returns Markdown for a design document: the conclusion and a table of the means of the selected metrics.
 pub fn markdown(all: &SweepResults, asked: &[String]) -> String {
-    let mut out = format!(
-        "{}\n\n",
-        escape_cell(&crate::console::sweep::conclusion(all))
-    );
+    let mut out = format!("{}\n\n", escape_cell(&crate::console::sweep::conclusion(all)));
     let metrics = selected_metrics(all, asked);
     let names = axis_names(all).into_iter().chain(metrics.iter().cloned());
     let names: Vec<String> = names.map(|name| escape_cell(&name)).collect();
@@ -96,13 +80,7 @@ pub fn markdown(all: &SweepResults, asked: &[String]) -> String {
             let shown = |v: f64| format_metric_value(metric, v);
             match (e.mean, e.ci95) {
                 (Some(mean), Some([low, high])) if e.n > 1 => {
-                    format!(
-                        "{} ({} to {}; n {})",
-                        shown(mean),
-                        shown(low),
-                        shown(high),
-                        e.n
-                    )
+                    format!("{} ({} to {}; n {})", shown(mean), shown(low), shown(high), e.n)
                 }
                 (Some(mean), _) => shown(mean),
                 _ => "-".to_owned(),

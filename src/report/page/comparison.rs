@@ -21,12 +21,7 @@ pub fn page(
     hung: &[SensitiveResult],
     (commands, inputs): (&[String], &str),
 ) -> ReportPage {
-    let n = all
-        .variants
-        .iter()
-        .map(|v| v.replications)
-        .max()
-        .unwrap_or(0) as u64;
+    let n = all.variants.iter().map(|v| v.replications).max().unwrap_or(0) as u64;
     let conclusion = conclusion(all);
     let mut page = ReportPage {
         kicker: format!("jobset-sim report: comparison of {}", all.scenario),
@@ -58,18 +53,10 @@ pub fn page(
         });
     let mut section = |id, title, blocks| page.push(PageSection::new(id, title, blocks));
     section("charts", "Charts", charts.collect());
-    section(
-        "variants",
-        "Changes per variant",
-        variant_changes(all, played),
-    );
+    section("variants", "Changes per variant", variant_changes(all, played));
     section("numbers", "Metrics", numbers(all));
     section("differences", "Paired differences", differences(all));
-    section(
-        "assumptions",
-        "Relevant assumptions",
-        sensitivity::blocks(hung),
-    );
+    section("assumptions", "Relevant assumptions", sensitivity::blocks(hung));
     let limits = NOT_MODELLED.map(str::to_owned).to_vec();
     let mut distrust = Vec::new();
     if !all.warnings.is_empty() {
@@ -107,12 +94,7 @@ fn variant_changes(all: &VariantComparison, played: &[PlayedVariant]) -> Vec<Pag
             } else {
                 "no changes"
             };
-            rows.push(vec![
-                v.name.clone(),
-                what.to_owned(),
-                String::new(),
-                String::new(),
-            ]);
+            rows.push(vec![v.name.clone(), what.to_owned(), String::new(), String::new()]);
         }
         for c in &v.changes {
             let because = match c.because.as_str() {
@@ -219,16 +201,9 @@ fn differences(all: &VariantComparison) -> Vec<PageBlock> {
         return Vec::new();
     }
     vec![PageBlock::Table(
-        Table::new([
-            "metric",
-            "difference",
-            "mean",
-            "95 % interval",
-            "pairs",
-            "better",
-        ])
-        .with_number_columns(&[2, 3, 4])
-        .with_rows(rows)
-        .with_initial_rows(24),
+        Table::new(["metric", "difference", "mean", "95 % interval", "pairs", "better"])
+            .with_number_columns(&[2, 3, 4])
+            .with_rows(rows)
+            .with_initial_rows(24),
     )]
 }

@@ -14,7 +14,8 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Content security policy. It forbids all requests even if a text were not escaped correctly.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:";
+const CONTENT_SECURITY_POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:";
 
 pub fn html(page: &ReportPage) -> String {
     let mut out = String::with_capacity(1 << 16);
@@ -40,10 +41,7 @@ pub fn html(page: &ReportPage) -> String {
     for line in &page.provenance_lines {
         let _ = writeln!(out, "<p>{}</p>", for_html(line));
     }
-    let _ = write!(
-        out,
-        "</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
-    );
+    let _ = write!(out, "</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
     out
 }
 
@@ -98,11 +96,7 @@ fn write_section(out: &mut String, section: &PageSection) {
             PageBlock::Chart(chart) => write_chart(out, chart),
             PageBlock::Timeline(lanes, chart) => timeline::write(out, lanes, &chart.alt),
             PageBlock::Code(text) => {
-                let _ = writeln!(
-                    out,
-                    "<pre tabindex=\"0\"><code>{}</code></pre>",
-                    for_html(text)
-                );
+                let _ = writeln!(out, "<pre tabindex=\"0\"><code>{}</code></pre>", for_html(text));
             }
         }
     }

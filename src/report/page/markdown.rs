@@ -56,11 +56,7 @@ fn write_block(out: &mut String, block: &PageBlock, assets: Option<&str>) {
         (PageBlock::Code(text), _) => {
             //  The fence is longer than any run of backticks in the text, so the text cannot close it.
             let fence = "`".repeat(longest_backtick_run(text) + 3);
-            writeln!(
-                out,
-                "{fence}text\n{}\n{fence}\n",
-                for_terminal(text, false).trim_end()
-            )
+            writeln!(out, "{fence}text\n{}\n{fence}\n", for_terminal(text, false).trim_end())
         }
     };
 }

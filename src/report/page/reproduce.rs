@@ -22,8 +22,7 @@ impl ReproductionSteps {
     /// Splits the provenance lines (`program  ·  scenario …  ·  …`) of a page into rows and appends the digest of
     /// the inputs.
     pub fn new(commands: &[String], made_by: &[String], inputs: &str) -> ReproductionSteps {
-        let mut facts: Vec<(String, String)> =
-            made_by.iter().map(|line| split_label(line)).collect();
+        let mut facts: Vec<(String, String)> = made_by.iter().map(|line| split_label(line)).collect();
         if !inputs.is_empty() {
             facts.push(("inputs".to_owned(), inputs.to_owned()));
         }
@@ -35,28 +34,19 @@ impl ReproductionSteps {
     }
 
     pub fn section(&self) -> PageSection {
-        let mut blocks: Vec<PageBlock> =
-            self.commands.iter().cloned().map(PageBlock::Code).collect();
+        let mut blocks: Vec<PageBlock> = self.commands.iter().cloned().map(PageBlock::Code).collect();
         let facts = self.facts.iter();
-        blocks.push(PageBlock::Table(Table::new(["", "value"]).with_rows(
-            facts.map(|(label, text)| vec![label.clone(), text.clone()]),
-        )));
+        blocks.push(PageBlock::Table(
+            Table::new(["", "value"]).with_rows(facts.map(|(label, text)| vec![label.clone(), text.clone()])),
+        ));
         if !self.assumptions.is_empty() {
-            blocks.push(PageBlock::Heading(
-                "Assumptions that the numbers depend on".to_owned(),
-            ));
+            blocks.push(PageBlock::Heading("Assumptions that the numbers depend on".to_owned()));
             let row = |d: &DominantAssumption| {
                 let name = d.name.to_owned();
-                vec![
-                    name,
-                    d.value.clone(),
-                    d.confidence.clone(),
-                    d.source.clone(),
-                ]
+                vec![name, d.value.clone(), d.confidence.clone(), d.source.clone()]
             };
             blocks.push(PageBlock::Table(
-                Table::new(["assumption", "value", "confidence", "source"])
-                    .with_rows(self.assumptions.iter().map(row)),
+                Table::new(["assumption", "value", "confidence", "source"]).with_rows(self.assumptions.iter().map(row)),
             ));
         }
         blocks.extend(self.notes.iter().cloned().map(PageBlock::Text));

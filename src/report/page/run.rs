@@ -34,11 +34,7 @@ pub fn page(told: &RunInputText<'_>) -> ReportPage {
     section("ledger", "Accelerator time by category", parts::ledger(run));
     section("story", "Main events", parts::main_event_blocks(run));
     section("events", "Kubernetes Events", parts::events(run));
-    section(
-        "assumptions",
-        "Relevant assumptions",
-        parts::assumptions(told),
-    );
+    section("assumptions", "Relevant assumptions", parts::assumptions(told));
     section("limits", "Caveats", parts::limits(told));
     page.push(parts::reproduction(told).section());
     page
@@ -54,9 +50,7 @@ fn title(run: &RunView<'_>) -> String {
     };
     let end = match r.ending {
         RestartOutcome::Ready => "from the fault until every pod is ready again",
-        RestartOutcome::JobSetEnded => {
-            "from the fault to the end of the JobSet, without becoming ready again"
-        }
+        RestartOutcome::JobSetEnded => "from the fault to the end of the JobSet, without becoming ready again",
         RestartOutcome::Unfinished => "after the fault, not ready at the end of the run",
     };
     let which = match run.restarts().len() {
@@ -104,10 +98,7 @@ fn describe_restart(run: &RunView<'_>, r: &RestartMetrics) -> String {
     let total = seconds(r.total());
     let mut text = match run.restarts().len() {
         1 => format!("after {cause}, at {}, ", r.start),
-        n => format!(
-            "{n} restarts occurred. In the longest, after {cause}, at {}, ",
-            r.start
-        ),
+        n => format!("{n} restarts occurred. In the longest, after {cause}, at {}, ", r.start),
     };
     text.push_str(&match r.ending {
         RestartOutcome::Ready => format!(
@@ -157,9 +148,7 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
             _ => "longest restart",
         };
         all.push(figure(what, seconds(r.total())));
-        if let Some(gate) =
-            sim_analysis::metrics::restarts::bottleneck::restart_bottlenecks(run, r).first()
-        {
+        if let Some(gate) = sim_analysis::metrics::restarts::bottleneck::restart_bottlenecks(run, r).first() {
             let name = match gate.resource() {
                 Some(resource) => resource.as_str(),
                 None => gate.name.split(" (").next().unwrap_or_default(),

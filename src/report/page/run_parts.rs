@@ -21,10 +21,7 @@ pub fn restarts(run: &RunView<'_>) -> Vec<PageBlock> {
     if all.len() < 2 {
         return Vec::new();
     }
-    let used = |p: &&Phase| {
-        all.iter()
-            .any(|r| r.phases()[**p as usize] > Duration::ZERO)
-    };
+    let used = |p: &&Phase| all.iter().any(|r| r.phases()[**p as usize] > Duration::ZERO);
     let phases: Vec<Phase> = Phase::ALL.iter().filter(used).copied().collect();
     let mut head = vec!["", "JobSet", "strategy", "cause", "at", "total"];
     head.extend(phases.iter().map(|p| p.as_str()));
@@ -170,10 +167,7 @@ pub fn ledger(run: &RunView<'_>) -> Vec<PageBlock> {
     head.extend(priced.then_some("cost"));
     let n = count(ledger.accelerators, "accelerator");
     let cost = if priced {
-        format!(
-            " Costs are in {}, at the prices of the topology.",
-            ledger.currency
-        )
+        format!(" Costs are in {}, at the prices of the topology.", ledger.currency)
     } else {
         String::new()
     };
@@ -224,9 +218,7 @@ pub fn events(run: &RunView<'_>) -> Vec<PageBlock> {
             };
             let kind = if e.warning { "Warning" } else { "Normal" };
             let reason = run.names.text(e.reason);
-            [of, kind, reason, &thousands(e.count)]
-                .map(str::to_owned)
-                .to_vec()
+            [of, kind, reason, &thousands(e.count)].map(str::to_owned).to_vec()
         })
         .collect();
     if rows.is_empty() {
@@ -272,35 +264,18 @@ pub fn limits(told: &RunInputText<'_>) -> Vec<PageBlock> {
     list("Warnings", run.outcome.warnings.clone());
     let one = "A single run with one seed is one sample. Use --seeds N to estimate the spread.";
     list("Generalization", vec![one.to_owned()]);
-    list(
-        "Container assumptions",
-        assumed::containers(run.scenario).lines(),
-    );
-    list(
-        "Input fields that are not modelled",
-        run.not_modelled.to_vec(),
-    );
-    list(
-        "Input objects that were not simulated",
-        told.skipped.to_vec(),
-    );
-    list(
-        "Not modelled in any run",
-        NOT_MODELLED.map(str::to_owned).to_vec(),
-    );
+    list("Container assumptions", assumed::containers(run.scenario).lines());
+    list("Input fields that are not modelled", run.not_modelled.to_vec());
+    list("Input objects that were not simulated", told.skipped.to_vec());
+    list("Not modelled in any run", NOT_MODELLED.map(str::to_owned).to_vec());
     blocks
 }
 
 pub fn reproduction(told: &RunInputText<'_>) -> ReproductionSteps {
     let run = &told.run;
-    let mut all = ReproductionSteps::new(
-        told.commands,
-        &[provenance::run_provenance(run)],
-        told.inputs,
-    );
+    let mut all = ReproductionSteps::new(told.commands, &[provenance::run_provenance(run)], told.inputs);
     let facts = text::header_entries(run).into_iter();
-    all.facts
-        .extend(facts.map(|(label, text)| (label.to_owned(), text)));
+    all.facts.extend(facts.map(|(label, text)| (label.to_owned(), text)));
     let restarts: Vec<_> = run.restarts().iter().collect();
     all.assumptions = dominant::dominant_assumptions(run, &restarts, told.defaults);
     all.notes.push(format!(

@@ -72,8 +72,7 @@ pub fn page(told: &SweepText<'_>) -> ReportPage {
         sensitivity::blocks(told.sensitivities),
     );
     section("limits", "Caveats", limits(told));
-    let mut reproduction =
-        ReproductionSteps::new(told.commands, &page.provenance_lines, told.inputs);
+    let mut reproduction = ReproductionSteps::new(told.commands, &page.provenance_lines, told.inputs);
     reproduction.assumptions = sensitivity::merge_assumptions(told.sensitivities);
     page.push(reproduction.section());
     page
@@ -99,9 +98,7 @@ fn charts(told: &SweepText<'_>) -> Vec<PageBlock> {
     let mut blocks: Vec<PageBlock> = drawn.map(|(name, scene)| chart(name, scene)).collect();
     let latency = default_metrics(all);
     let latency = latency.iter().find(|m| sweep_figure::has_closed_form(m));
-    if let (Some(metric), Some(closed), Ok(axis)) =
-        (latency, told.closed_form, numeric_axis_named(all, None))
-    {
+    if let (Some(metric), Some(closed), Ok(axis)) = (latency, told.closed_form, numeric_axis_named(all, None)) {
         let scene = sweep_figure::scaling_chart(told.swept, (metric, axis), Some(closed), SIZE);
         blocks.push(chart("scaling", scene));
     }
@@ -123,10 +120,7 @@ fn fields(told: &SweepText<'_>) -> Vec<PageBlock> {
         Table::new(["field", "values"]).with_rows(identity.axes.iter().map(row)),
     )];
     if let Some(n) = identity.latin_hypercube {
-        let text = format!(
-            "Ranges are sampled with a Latin hypercube of {}.",
-            count(n, "point")
-        );
+        let text = format!("Ranges are sampled with a Latin hypercube of {}.", count(n, "point"));
         blocks.push(PageBlock::Text(text));
     }
     blocks
@@ -141,23 +135,13 @@ fn numbers(all: &SweepResults) -> Vec<PageBlock> {
             BetterDirection::Higher => "higher is better",
             BetterDirection::Lower => "lower is better",
         };
-        blocks.push(PageBlock::Heading(format!(
-            "{metric} ({}{better})",
-            unit(&metric)
-        )));
+        blocks.push(PageBlock::Heading(format!("{metric} ({}{better})", unit(&metric))));
         blocks.push(PageBlock::Table(
             Table::new(
                 names
                     .iter()
                     .map(String::as_str)
-                    .chain([
-                        "mean",
-                        "95 % interval",
-                        "p10 / p50 / p90",
-                        "n",
-                        "excluded",
-                        "",
-                    ])
+                    .chain(["mean", "95 % interval", "p10 / p50 / p90", "n", "excluded", ""])
                     .map(str::to_owned),
             )
             .with_rows(rows(all, &metric))
@@ -166,9 +150,7 @@ fn numbers(all: &SweepResults) -> Vec<PageBlock> {
     }
     if all.names().len() > blocks.len() / 2 {
         let names = all.names().join(", ");
-        blocks.push(PageBlock::Text(format!(
-            "All metrics in replications.csv: {names}."
-        )));
+        blocks.push(PageBlock::Text(format!("All metrics in replications.csv: {names}.")));
     }
     blocks
 }
@@ -232,9 +214,6 @@ fn limits(told: &SweepText<'_>) -> Vec<PageBlock> {
     let best = "The best point is the best of the simulated points. With many points, one of them may be best by chance; \
                 points with an inconclusive difference may be equally good.";
     list("Generalization", vec![best.to_owned()]);
-    list(
-        "Not modelled in any run",
-        NOT_MODELLED.map(str::to_owned).to_vec(),
-    );
+    list("Not modelled in any run", NOT_MODELLED.map(str::to_owned).to_vec());
     blocks
 }

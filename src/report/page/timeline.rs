@@ -61,11 +61,7 @@ fn write_window_bar(out: &mut String, timeline: &TimelineChart) {
 }
 
 fn write_group(out: &mut String, timeline: &TimelineChart, group: &LaneGroup, window: &ViewWindow) {
-    let _ = writeln!(
-        out,
-        "<h3>{}</h3>\n<ul class=\"legend\">",
-        for_html(group.title)
-    );
+    let _ = writeln!(out, "<h3>{}</h3>\n<ul class=\"legend\">", for_html(group.title));
     for (color, what) in &group.legend {
         let (color, what) = (hex(*color), for_html(what));
         let _ = writeln!(out, "<li><i style=\"background:{color}\"></i>{what}</li>");
@@ -76,12 +72,7 @@ fn write_group(out: &mut String, timeline: &TimelineChart, group: &LaneGroup, wi
     }
 }
 
-fn write_lane(
-    out: &mut String,
-    timeline: &TimelineChart,
-    lane: &TimelineLane,
-    window: &ViewWindow,
-) {
+fn write_lane(out: &mut String, timeline: &TimelineChart, lane: &TimelineLane, window: &ViewWindow) {
     let _ = write!(
         out,
         "<div class=\"lane\"><p>{}<small>{}</small></p><div class=\"field\"><svg viewBox=\"{} 0 {} {LANE_HEIGHT}\" \
@@ -131,10 +122,7 @@ fn layer_paths(timeline: &TimelineChart, lane: &TimelineLane) -> Vec<(Rgb, Strin
 /// Returns the cumulative height of the stack up to a layer at every change.
 pub fn cumulative_heights(lane: &TimelineLane, top: usize) -> Vec<(u32, u32)> {
     let layers = &lane.layers[..=top];
-    let mut at: Vec<u32> = layers
-        .iter()
-        .flat_map(|(_, l)| l.iter().map(|(at, _)| *at))
-        .collect();
+    let mut at: Vec<u32> = layers.iter().flat_map(|(_, l)| l.iter().map(|(at, _)| *at)).collect();
     at.sort_unstable();
     at.dedup();
     let value = |layer: &[(u32, u32)], at: u32| {
@@ -170,11 +158,7 @@ fn axis(out: &mut String, window: &ViewWindow) {
     let mut at = (from / step).ceil() * step;
     while at <= to {
         let left = (at - from) / (to - from).max(1e-9) * 100.0;
-        let _ = write!(
-            out,
-            "<span style=\"left:{left:.2}%\">{} s</span>",
-            tick_label(at)
-        );
+        let _ = write!(out, "<span style=\"left:{left:.2}%\">{} s</span>", tick_label(at));
         at += step;
     }
     out.push_str("</div></div>\n");

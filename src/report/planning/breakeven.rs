@@ -10,9 +10,7 @@ use crate::draw::scene::{DrawScene, PALETTE, TEXT_COLOR};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
-use sim_analysis::planning::breakeven::{
-    BreakEven, BreakEvenCrossing, BreakEvenSide, SimulatedPoint,
-};
+use sim_analysis::planning::breakeven::{BreakEven, BreakEvenCrossing, BreakEvenSide, SimulatedPoint};
 use sim_analysis::planning::{ParameterRange, RangeUnit};
 
 /// A break-even result with its provenance and conclusion.
@@ -81,11 +79,7 @@ fn other_side(side: BreakEvenSide) -> BreakEvenSide {
 
 fn conclusion(r: &BreakEvenReport) -> String {
     let (metric, path) = (&r.metric, &r.over.path);
-    let range = format!(
-        "{} to {}",
-        r.format_value(r.over.low),
-        r.format_value(r.over.high)
-    );
+    let range = format!("{} to {}", r.format_value(r.over.low), r.format_value(r.over.high));
     match r.crossing {
         BreakEvenCrossing::Everywhere { side } => format!(
             "{} is better in {metric} over the whole range: {path} from {range}.",
@@ -188,12 +182,7 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
     } else {
         PlaneScale::new(r.over.low, r.over.high)
     };
-    let bounds = || {
-        r.points
-            .iter()
-            .filter_map(|p| p.difference)
-            .flat_map(|d| d.ci95)
-    };
+    let bounds = || r.points.iter().filter_map(|p| p.difference).flat_map(|d| d.ci95);
     let y = PlaneScale::from_values(bounds().chain([0.0]));
     let name = format!("{}: {} minus {}", r.metric, r.b, r.a);
     let y_labels = PlaneLabels {
@@ -232,28 +221,17 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
     };
     for p in &r.points {
         if let Some(d) = p.difference {
-            plane.mark(
-                &mut scene,
-                p.value,
-                (d.ci95[0], d.mean, d.ci95[1]),
-                color(p.side),
-            );
+            plane.mark(&mut scene, p.value, (d.ci95[0], d.mean, d.ci95[1]), color(p.side));
         }
     }
     let mut entries = vec![
         (color(BreakEvenSide::A), format!("{} is better", r.a)),
         (color(BreakEvenSide::B), format!("{} is better", r.b)),
-        (
-            color(BreakEvenSide::Inconclusive),
-            "inconclusive".to_owned(),
-        ),
+        (color(BreakEvenSide::Inconclusive), "inconclusive".to_owned()),
     ];
     if let BreakEvenCrossing::At { estimate, .. } = r.crossing {
         plane.vertical_line(&mut scene, estimate, 4, PALETTE[2]);
-        entries.push((
-            PALETTE[2],
-            format!("break-even {}", r.format_value(estimate)),
-        ));
+        entries.push((PALETTE[2], format!("break-even {}", r.format_value(estimate))));
     }
     legend(&mut scene, below + 3 * SIZE, entries.into_iter());
     draw_provenance(&mut scene, &r.provenance);

@@ -54,9 +54,7 @@ fn conclusion(b: &LossBudget) -> Vec<String> {
             thousands(u64::from(limit)),
             share_with_interval(lasts)
         )),
-        None => all.push(format!(
-            "maxRestarts is unlimited; within {horizon} {used}."
-        )),
+        None => all.push(format!("maxRestarts is unlimited; within {horizon} {used}.")),
     }
     if b.used.mean == 0.0 {
         all.push(
@@ -108,10 +106,7 @@ impl PlanText for BudgetReport {
             "" => String::new(),
             name => format!("JobSet {name}, "),
         };
-        let what = format!(
-            "{whose}{} with unlimited restarts",
-            format_horizon(b.horizon_s)
-        );
+        let what = format!("{whose}{} with unlimited restarts", format_horizon(b.horizon_s));
         let n = b.replications as u64;
         let again = if self.provenance.replications_played > n {
             ", each repeated with the rule"
@@ -168,11 +163,7 @@ impl PlanText for BudgetReport {
             rows.push(row);
         }
         for i in &b.curve {
-            let mut row = vec![
-                "curve".to_owned(),
-                i.day.to_string(),
-                b.curve_limit.to_string(),
-            ];
+            let mut row = vec!["curve".to_owned(), i.day.to_string(), b.curve_limit.to_string()];
             row.extend(of(i.lasts));
             row.extend([String::new(), String::new()]);
             row.extend(i.with_rule.map_or_else(none, of));
@@ -182,11 +173,7 @@ impl PlanText for BudgetReport {
         for c in &b.causes {
             let mut row = vec!["cause".to_owned()];
             row.resize(11, String::new());
-            row.extend([
-                c.cause.clone(),
-                c.used.mean.to_string(),
-                c.share.to_string(),
-            ]);
+            row.extend([c.cause.clone(), c.used.mean.to_string(), c.share.to_string()]);
             rows.push(row);
         }
         table(&head, rows)
@@ -221,12 +208,7 @@ fn cause_rows(b: &LossBudget) -> Vec<Vec<String>> {
 
 fn limit_rows(b: &LossBudget) -> Vec<Vec<String>> {
     let wider = b.limits.iter().any(|l| l.negative_binomial.is_some());
-    let mut head = vec![
-        "maxRestarts",
-        "sufficient",
-        "95 % interval",
-        "if independent (Poisson)",
-    ];
+    let mut head = vec!["maxRestarts", "sufficient", "95 % interval", "if independent (Poisson)"];
     if wider {
         head.push("negative binomial");
     }
@@ -289,10 +271,7 @@ fn survival(report: &BudgetReport) -> DrawScene {
     let b = &report.budget;
     let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
     let limit = thousands(u64::from(b.curve_limit));
-    let title = format!(
-        "{}: survival of maxRestarts {limit}",
-        report.provenance.scenario
-    );
+    let title = format!("{}: survival of maxRestarts {limit}", report.provenance.scenario);
     let below = heading(&mut scene, &title, &survival_subtitle(b));
     let lows = b
         .curve
@@ -316,14 +295,10 @@ fn survival(report: &BudgetReport) -> DrawScene {
     let mut curves = vec![(PALETTE[1], "all restarts counted".to_owned())];
     if let Some(rule) = &b.rule {
         //  The line is wide so that it remains visible where both curves are equal.
-        draw(&plane, &mut scene, &b.curve, (10, PALETTE[2]), |i| {
-            i.with_rule
-        });
+        draw(&plane, &mut scene, &b.curve, (10, PALETTE[2]), |i| i.with_rule);
         curves.push((PALETTE[2], format!("{} not counted", rule.what)));
     }
-    draw(&plane, &mut scene, &b.curve, (4, PALETTE[1]), |i| {
-        Some(i.lasts)
-    });
+    draw(&plane, &mut scene, &b.curve, (4, PALETTE[1]), |i| Some(i.lasts));
     plane.horizontal_line(&mut scene, b.probability, 2, TEXT_COLOR);
     curves.push((TEXT_COLOR, format!("target: {}", percent(b.probability))));
     legend(&mut scene, below + 3 * SIZE, curves.into_iter());

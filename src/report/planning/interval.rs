@@ -68,9 +68,7 @@ impl IntervalReport {
     }
 
     fn configured_point(&self) -> Option<&SimulatedInterval> {
-        self.points
-            .iter()
-            .find(|p| (p.every_s - self.now_s).abs() < 1e-3)
+        self.points.iter().find(|p| (p.every_s - self.now_s).abs() < 1e-3)
     }
 
     /// Returns the range of simulated intervals whose loss against the best one is below `loss`.
@@ -120,11 +118,7 @@ fn conclusion(r: &IntervalReport, at_edge: bool) -> Vec<String> {
             duration_text(high)
         ));
     }
-    if let Some(change) = r
-        .configured_point()
-        .and_then(|p| p.change)
-        .filter(|c| c.mean != 0.0)
-    {
+    if let Some(change) = r.configured_point().and_then(|p| p.change).filter(|c| c.mean != 0.0) {
         all.push(format!(
             "The configured interval of {} differs from the best simulated one by {} in {}.",
             duration_text(r.now_s),
@@ -143,10 +137,7 @@ fn closed_form_difference(r: &IntervalReport) -> Option<String> {
     let reasons = if r.not_in_formula.is_empty() {
         String::new()
     } else {
-        format!(
-            " Not covered by the formula: {}.",
-            r.not_in_formula.join("; ")
-        )
+        format!(" Not covered by the formula: {}.", r.not_in_formula.join("; "))
     };
     Some(if (low..=high).contains(&exact) {
         format!(
@@ -234,29 +225,12 @@ impl PlanText for IntervalReport {
 
 fn interval_chart(r: &IntervalReport) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
-    let title = format!(
-        "{}: {} by checkpoint interval",
-        r.provenance.scenario, r.metric
-    );
+    let title = format!("{}: {} by checkpoint interval", r.provenance.scenario, r.metric);
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let c = &r.closed_form;
-    let marks = [
-        c.young_s,
-        c.daly_s,
-        c.exact_s,
-        r.every_s.unwrap_or(c.exact_s),
-    ];
-    let xs = || {
-        r.points
-            .iter()
-            .map(|p| p.every_s)
-            .chain(marks)
-            .filter(|v| *v > 0.0)
-    };
-    let x = PlaneScale::logarithmic(
-        xs().fold(f64::MAX, f64::min) * 0.9,
-        xs().fold(0.0, f64::max) * 1.1,
-    );
+    let marks = [c.young_s, c.daly_s, c.exact_s, r.every_s.unwrap_or(c.exact_s)];
+    let xs = || r.points.iter().map(|p| p.every_s).chain(marks).filter(|v| *v > 0.0);
+    let x = PlaneScale::logarithmic(xs().fold(f64::MAX, f64::min) * 0.9, xs().fold(0.0, f64::max) * 1.1);
     //  The difference removes the variation that is common to all intervals of a replication.
     let ys = r.points.iter().filter_map(|p| p.change);
     let y = PlaneScale::from_values(ys.flat_map(|c| c.ci95).chain([0.0]));
@@ -295,12 +269,7 @@ fn interval_chart(r: &IntervalReport) -> DrawScene {
     plane.curve(&mut scene, &means, 3, PALETTE[3]);
     for p in &r.points {
         if let Some(m) = p.change {
-            plane.mark(
-                &mut scene,
-                p.every_s,
-                (m.ci95[0], m.mean, m.ci95[1]),
-                PALETTE[2],
-            );
+            plane.mark(&mut scene, p.every_s, (m.ci95[0], m.mean, m.ci95[1]), PALETTE[2]);
         }
     }
     legend(&mut scene, below + 3 * SIZE, entries.into_iter());

@@ -157,10 +157,7 @@ fn conclusion(r: &MinimumMultiReport) -> Vec<String> {
         ));
     }
     if !near.is_empty() {
-        told.push(format!(
-            "The cost difference is inconclusive for: {}.",
-            near.join("; ")
-        ));
+        told.push(format!("The cost difference is inconclusive for: {}.", near.join("; ")));
     }
     told
 }

@@ -100,10 +100,5 @@ pub fn probability(p: f64) -> String {
 /// Formats a share with its interval: `43.0 % (36.1 % to 50.2 %)`.
 pub fn share_with_interval(s: LossShare) -> String {
     let [low, high] = s.ci95;
-    format!(
-        "{} ({} to {})",
-        percent(s.share),
-        percent(low),
-        percent(high)
-    )
+    format!("{} ({} to {})", percent(s.share), percent(low), percent(high))
 }

@@ -2,9 +2,7 @@
 
 use super::PlanProvenance;
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height};
-use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks,
-};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
 use crate::figures::compare_panel::SIZE;
 
 /// Width and height of all charts of planning results, in pixels.
@@ -23,11 +21,7 @@ pub struct PlaneScale {
 impl PlaneScale {
     pub fn new(from: f64, to: f64) -> PlaneScale {
         let to = if to > from { to } else { from + 1.0 };
-        PlaneScale {
-            from,
-            to,
-            log: false,
-        }
+        PlaneScale { from, to, log: false }
     }
 
     /// Creates a logarithmic scale. `from` must be positive.
@@ -128,11 +122,7 @@ impl PlaneScale {
             ..=4 => &[1.0, 2.0, 5.0],
             _ => &[1.0],
         };
-        let of = |power: i32| {
-            steps
-                .iter()
-                .map(move |s| s * libm::pow(10.0, f64::from(power)))
-        };
+        let of = |power: i32| steps.iter().map(move |s| s * libm::pow(10.0, f64::from(power)));
         let all = (low..=high).flat_map(of);
         all.filter(|v| (self.from..=self.to).contains(v)).collect()
     }
@@ -157,11 +147,7 @@ pub struct PlaneLabels<'a> {
 
 impl ParameterPlane {
     /// Creates the only plot of a chart, below the heading and the legend.
-    pub fn single(
-        below: i32,
-        (x, y): (PlaneScale, PlaneScale),
-        labels: &PlaneLabels<'_>,
-    ) -> ParameterPlane {
+    pub fn single(below: i32, (x, y): (PlaneScale, PlaneScale), labels: &PlaneLabels<'_>) -> ParameterPlane {
         ParameterPlane {
             x,
             y,
@@ -183,13 +169,7 @@ impl ParameterPlane {
             let at = self.to_pixels(self.x.from, tick).1;
             scene.line(vec![(self.left, at), (self.right, at)], 2, GRID);
             let label = (y.label)(tick);
-            draw_label(
-                scene,
-                (self.left - 14, at),
-                TextAnchor::Right,
-                MUTED_COLOR,
-                &label,
-            );
+            draw_label(scene, (self.left - 14, at), TextAnchor::Right, MUTED_COLOR, &label);
         }
         let mut free = i32::MIN;
         for &tick in &x.ticks {
@@ -198,13 +178,7 @@ impl ParameterPlane {
             let label = (x.label)(tick);
             let half = text_width(&label, SIZE) / 2;
             if at - half > free {
-                scene.text(
-                    (at, self.bottom + SIZE),
-                    SIZE,
-                    TextAnchor::Middle,
-                    MUTED_COLOR,
-                    &label,
-                );
+                scene.text((at, self.bottom + SIZE), SIZE, TextAnchor::Middle, MUTED_COLOR, &label);
                 free = at + half + 14;
             }
         }
@@ -215,23 +189,14 @@ impl ParameterPlane {
         );
         let middle = (self.left + self.right) / 2;
         let below = self.bottom + 5 * SIZE / 2;
-        draw_label(
-            scene,
-            (middle, below),
-            TextAnchor::Middle,
-            TEXT_COLOR,
-            x.name,
-        );
+        draw_label(scene, (middle, below), TextAnchor::Middle, TEXT_COLOR, x.name);
         let above = (MARGIN, self.top - SIZE - 6);
         draw_label(scene, above, TextAnchor::Left, TEXT_COLOR, y.name);
     }
 
     /// Fills the area between two x values.
     pub fn fill_between_x(&self, scene: &mut DrawScene, [low, high]: [f64; 2], color: Rgb) {
-        let (left, right) = (
-            self.to_pixels(low, self.y.from).0,
-            self.to_pixels(high, self.y.from).0,
-        );
+        let (left, right) = (self.to_pixels(low, self.y.from).0, self.to_pixels(high, self.y.from).0);
         let (top, bottom) = (self.top, self.bottom);
         let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
         scene.area(corners, color);
@@ -250,17 +215,9 @@ impl ParameterPlane {
     }
 
     /// Fills the area between two curves over the same points.
-    pub fn fill_between_curves(
-        &self,
-        scene: &mut DrawScene,
-        points: &[(f64, f64, f64)],
-        color: Rgb,
-    ) {
+    pub fn fill_between_curves(&self, scene: &mut DrawScene, points: &[(f64, f64, f64)], color: Rgb) {
         let upper = points.iter().map(|(x, _, high)| self.to_pixels(*x, *high));
-        let lower = points
-            .iter()
-            .rev()
-            .map(|(x, low, _)| self.to_pixels(*x, *low));
+        let lower = points.iter().rev().map(|(x, low, _)| self.to_pixels(*x, *low));
         scene.area(upper.chain(lower).collect(), color);
     }
 
@@ -272,18 +229,8 @@ impl ParameterPlane {
     }
 
     /// Draws a mark with a vertical interval.
-    pub fn mark(
-        &self,
-        scene: &mut DrawScene,
-        x: f64,
-        (low, value, high): (f64, f64, f64),
-        color: Rgb,
-    ) {
-        scene.line(
-            vec![self.to_pixels(x, low), self.to_pixels(x, high)],
-            4,
-            color,
-        );
+    pub fn mark(&self, scene: &mut DrawScene, x: f64, (low, value, high): (f64, f64, f64), color: Rgb) {
+        scene.line(vec![self.to_pixels(x, low), self.to_pixels(x, high)], 4, color);
         let (px, py) = self.to_pixels(x, value);
         scene.rect(px - 7, py - 7, 14, 14, color);
     }
@@ -298,10 +245,7 @@ fn draw_label(scene: &mut DrawScene, at: (i32, i32), anchor: TextAnchor, color: 
 
 /// Returns the x coordinate of the left edge of a plot with these labels on its y axis.
 pub fn plot_left_edge(labels: &PlaneLabels<'_>) -> i32 {
-    let widths = labels
-        .ticks
-        .iter()
-        .map(|t| text_width(&(labels.label)(*t), SIZE));
+    let widths = labels.ticks.iter().map(|t| text_width(&(labels.label)(*t), SIZE));
     MARGIN + widths.max().unwrap_or(0) + 20
 }
 

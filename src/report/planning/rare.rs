@@ -65,10 +65,7 @@ impl RareReport {
     fn event(&self) -> String {
         let until = format_horizon(self.horizon_s);
         if self.is_time() {
-            format!(
-                "a run of at most {until} loses {} or more",
-                duration_text(self.limit)
-            )
+            format!("a run of at most {until} loses {} or more", duration_text(self.limit))
         } else {
             format!(
                 "maxRestarts {} is exhausted within {until}",
@@ -122,11 +119,7 @@ impl PlanText for RareReport {
         sentences(&mut out, &self.conclusion, style);
         out.push('\n');
         let unit = if self.is_time() { "lost" } else { "restarts" };
-        let head = [
-            unit,
-            "share from the previous level",
-            "probability of reaching it",
-        ];
+        let head = [unit, "share from the previous level", "probability of reaching it"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for l in &self.rare.levels {
             rows.push(vec![
@@ -155,14 +148,7 @@ impl PlanText for RareReport {
         let head = ["what", "at", "share", "chance", "low", "high"];
         let row = |l: &SplittingLevel| {
             let (at, share, chance) = (l.at.to_string(), l.share.to_string(), l.chance.to_string());
-            vec![
-                "level".to_owned(),
-                at,
-                share,
-                chance,
-                String::new(),
-                String::new(),
-            ]
+            vec!["level".to_owned(), at, share, chance, String::new(), String::new()]
         };
         let x = &self.rare;
         let mut last = vec!["limit".to_owned(), self.limit.to_string(), String::new()];

@@ -3,9 +3,7 @@
 
 use super::columns::columns;
 use super::number::{change_with_interval, exact_value, short_value};
-use super::plane::{
-    HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance, plot_left_edge,
-};
+use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance, plot_left_edge};
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
@@ -13,9 +11,7 @@ use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, tick_label};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
-use sim_analysis::planning::{
-    MetricTarget, MinimumSearch, SearchAnswer, SearchCandidate, TargetJudgement,
-};
+use sim_analysis::planning::{MetricTarget, MinimumSearch, SearchAnswer, SearchCandidate, TargetJudgement};
 use sim_base::stats::{MeanEstimate, PairedDifference};
 
 /// A simulated candidate.
@@ -129,9 +125,9 @@ pub(super) fn row(c: &SearchCandidate) -> CandidateRow {
         value: c.value,
         judgement: c.judgement,
         statistic: c.estimated.map(|e| e.value).filter(|v| v.is_finite()),
-        ci95: c.estimated.map_or([None, None], |e| {
-            e.interval.map(|v| v.filter(|v| v.is_finite()))
-        }),
+        ci95: c
+            .estimated
+            .map_or([None, None], |e| e.interval.map(|v| v.filter(|v| v.is_finite()))),
         metric: MeanEstimate::from_values(finite_values(c)),
         change: c.change.filter(|change| change.n > 1),
         cost: c.cost(),
@@ -182,9 +178,7 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     }];
     if let Some(c) = r.chosen().and_then(|v| r.candidate(v)) {
         let less = c.value.checked_sub(1).and_then(|v| r.candidate(v));
-        let price = less.map_or(String::new(), |l| {
-            format!(", or {} with one less", r.money(l.cost))
-        });
+        let price = less.map_or(String::new(), |l| format!(", or {} with one less", r.money(l.cost)));
         all.push(format!(
             "At this value {}; a run costs {}{price}.",
             stat(c),

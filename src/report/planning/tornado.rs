@@ -6,9 +6,7 @@ use super::plane::{ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenan
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::{
-    DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width,
-};
+use crate::draw::scene::{DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
@@ -32,12 +30,7 @@ pub struct TornadoReport {
 }
 
 impl TornadoReport {
-    pub fn new(
-        of: PlanProvenance,
-        metric: &str,
-        base: Option<MeanEstimate>,
-        bars: Vec<TornadoBar>,
-    ) -> TornadoReport {
+    pub fn new(of: PlanProvenance, metric: &str, base: Option<MeanEstimate>, bars: Vec<TornadoBar>) -> TornadoReport {
         let mut report = TornadoReport {
             provenance: of,
             metric: metric.to_owned(),
@@ -106,9 +99,7 @@ impl PlanText for TornadoReport {
             "over the full range",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        let told = |p: Option<PairedDifference>| {
-            p.map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95))
-        };
+        let told = |p: Option<PairedDifference>| p.map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95));
         for b in &self.bars {
             rows.push(vec![
                 b.path.clone(),
@@ -124,11 +115,7 @@ impl PlanText for TornadoReport {
             "Paired changes of the mean of {} from the baseline with 95 % intervals; one input is varied at a time.",
             self.metric
         )];
-        notes.extend(
-            self.bars
-                .iter()
-                .map(|b| format!("{}: range {}.", b.path, b.source)),
-        );
+        notes.extend(self.bars.iter().map(|b| format!("{}: range {}.", b.path, b.source)));
         let has_excluded = |b: &&TornadoBar| b.excluded > 0;
         notes.extend(self.bars.iter().filter(has_excluded).map(|b| {
             format!(
@@ -195,18 +182,11 @@ fn chart(r: &TornadoReport) -> DrawScene {
         None => String::new(),
     };
     let below = heading(&mut scene, &title, &subtitle);
-    let widest = r
+    let widest = r.bars.iter().map(|b| text_width(&b.path, SIZE)).max().unwrap_or(0);
+    let ends = r
         .bars
         .iter()
-        .map(|b| text_width(&b.path, SIZE))
-        .max()
-        .unwrap_or(0);
-    let ends = r.bars.iter().flat_map(|b| {
-        [
-            text_width(&b.shown[0], SIZE - 2),
-            text_width(&b.shown[1], SIZE - 2),
-        ]
-    });
+        .flat_map(|b| [text_width(&b.shown[0], SIZE - 2), text_width(&b.shown[1], SIZE - 2)]);
     let ends = ends.max().unwrap_or(0).min(260) + 24;
     let left = MARGIN + widest.min(WIDTH / 3) + 24 + ends;
     let bounds = r
@@ -243,26 +223,11 @@ fn chart(r: &TornadoReport) -> DrawScene {
         let y = top + i as i32 * ROW + ROW / 2;
         let size = SIZE.min(SIZE * (WIDTH / 3) / text_width(&bar.path, SIZE).max(1));
         scene.text((MARGIN, y), size, TextAnchor::Left, TEXT_COLOR, &bar.path);
-        draw_bar_end(
-            &mut scene,
-            &plane,
-            (y, zero),
-            (bar.at_low, &bar.shown[0]),
-            LOWER,
-        );
-        draw_bar_end(
-            &mut scene,
-            &plane,
-            (y, zero),
-            (bar.at_high, &bar.shown[1]),
-            UPPER,
-        );
+        draw_bar_end(&mut scene, &plane, (y, zero), (bar.at_low, &bar.shown[0]), LOWER);
+        draw_bar_end(&mut scene, &plane, (y, zero), (bar.at_high, &bar.shown[1]), UPPER);
     }
     scene.line(vec![(zero, top), (zero, plane.bottom)], 3, TEXT_COLOR);
-    let entries = [
-        (LOWER, "at the lower end of its range"),
-        (UPPER, "at the upper end"),
-    ];
+    let entries = [(LOWER, "at the lower end of its range"), (UPPER, "at the upper end")];
     legend(
         &mut scene,
         below + 3 * SIZE,
@@ -286,13 +251,7 @@ fn draw_bar_end(
     let y = if lower { y - ROW / 5 } else { y + ROW / 5 };
     let end = plane.to_pixels(p.mean, 0.0).0;
     let thick = ROW / 3;
-    scene.rect(
-        zero.min(end),
-        y - thick / 2,
-        (end - zero).abs().max(2),
-        thick,
-        color,
-    );
+    scene.rect(zero.min(end), y - thick / 2, (end - zero).abs().max(2), thick, color);
     let [low, high] = p.ci95.map(|v| plane.to_pixels(v, 0.0).0);
     scene.line(vec![(low, y), (high, y)], 3, TEXT_COLOR);
     let right = p.mean >= 0.0;

@@ -20,20 +20,11 @@ pub(crate) fn write_html(out: &mut String, table: &Table) {
 
 fn write_rows(out: &mut String, table: &Table, rows: &[Vec<String>]) {
     let class = |i: usize| {
-        if table.columns[i].is_number {
-            " class=\"n\""
-        } else {
-            ""
-        }
+        if table.columns[i].is_number { " class=\"n\"" } else { "" }
     };
     out.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
     for (i, column) in table.columns.iter().enumerate() {
-        let _ = write!(
-            out,
-            "<th scope=\"col\"{}>{}</th>",
-            class(i),
-            for_html(&column.name)
-        );
+        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(i), for_html(&column.name));
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {

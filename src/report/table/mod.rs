@@ -27,11 +27,7 @@ pub struct TableColumn {
 
 impl TableColumn {
     /// Creates a column with a description. A column with a unit contains numbers.
-    pub const fn new(
-        name: &'static str,
-        unit: &'static str,
-        description: &'static str,
-    ) -> TableColumn {
+    pub const fn new(name: &'static str, unit: &'static str, description: &'static str) -> TableColumn {
         TableColumn {
             name: Cow::Borrowed(name),
             unit,
@@ -123,14 +119,10 @@ impl Table {
     pub fn csv(&self) -> Vec<u8> {
         let mut out = Writer::from_writer(Vec::new());
         let head = self.columns.iter().map(|column| &*column.name).collect();
-        let rows = self
-            .rows
-            .iter()
-            .map(|row| row.iter().map(String::as_str).collect());
+        let rows = self.rows.iter().map(|row| row.iter().map(String::as_str).collect());
         for row in std::iter::once::<Vec<&str>>(head).chain(rows) {
             let cells = row.into_iter().map(|cell| for_cell(cell).into_owned());
-            out.write_record(cells)
-                .expect("a cell per column, written to memory");
+            out.write_record(cells).expect("a cell per column, written to memory");
         }
         out.into_inner().expect("written to memory")
     }
@@ -156,9 +148,7 @@ impl Table {
     pub fn json(&self) -> Value {
         let cell = |column: &TableColumn, cell: &String| match cell.parse::<f64>() {
             _ if cell.is_empty() => Value::Null,
-            Ok(number) if column.is_number => {
-                Number::from_f64(number).map_or(Value::Null, Value::Number)
-            }
+            Ok(number) if column.is_number => Number::from_f64(number).map_or(Value::Null, Value::Number),
             _ => Value::String(cell.clone()),
         };
         let row = |row: &Vec<String>| {
@@ -196,8 +186,7 @@ mod tests {
         let mut html = String::new();
         write_html(&mut html, &table());
         assert!(
-            html.contains("<td>&lt;c&gt;</td>")
-                && html.contains("<th scope=\"col\" class=\"n\">total</th>"),
+            html.contains("<td>&lt;c&gt;</td>") && html.contains("<th scope=\"col\" class=\"n\">total</th>"),
             "{html}"
         );
         assert_eq!(

@@ -10,10 +10,7 @@ impl Table {
     /// with `mark`.
     pub fn text(&self, is_marked: impl Fn(usize) -> bool, mark: &str) -> Vec<String> {
         let head: Vec<&str> = self.columns.iter().map(|column| &*column.name).collect();
-        let cells = self
-            .rows
-            .iter()
-            .map(|row| row.iter().map(String::as_str).collect());
+        let cells = self.rows.iter().map(|row| row.iter().map(String::as_str).collect());
         let rows: Vec<Vec<&str>> = std::iter::once(head).chain(cells).collect();
         let width = |k: usize| {
             let cells = rows.iter().filter_map(|row| row.get(k));

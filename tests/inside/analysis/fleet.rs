@@ -32,11 +32,7 @@ fn fleet((training, job, faults, others): Numbers) -> FleetSpec {
     let (every, blocking, work, stop_at) = training;
     let (nodes, standbys, spares, recovery, select) = job;
     let (repair, regeneration, take_over) = others;
-    let exposures = [
-        ExposureSpec::Running,
-        ExposureSpec::Assigned,
-        ExposureSpec::Always,
-    ];
+    let exposures = [ExposureSpec::Running, ExposureSpec::Assigned, ExposureSpec::Always];
     let process = |(life, exposure, needs_repair, is_fixed): Fault| FaultProcess {
         cause: "fault".to_owned(),
         only_lemons: life % 3 == 0,
@@ -156,12 +152,7 @@ proptest! {
 fn calm(work: u64, fault: Option<u64>) -> FleetSpec {
     let faults = fault.map(|at| (at, 0, false, true));
     let all = faults.into_iter().collect();
-    let mut fleet = fleet((
-        (2, 1, work, u64::MAX / 4),
-        (1, 0, 0, 5, 0),
-        all,
-        (0, None, 0),
-    ));
+    let mut fleet = fleet(((2, 1, work, u64::MAX / 4), (1, 0, 0, 5, 0), all, (0, None, 0)));
     (fleet.lemons.share, fleet.lemons.regeneration) = (0.0, None);
     fleet
 }
@@ -179,10 +170,7 @@ fn beyond_what_the_digest_knows_one_by_one_everything_else_is_as_it_was() {
     for (checkpoints, fault) in [(EACH_MAX + 4, None), (0, Some(work + work / 2))] {
         let fleet = calm(work, fault);
         let ((closed, _), (looped, _)) = (played(&fleet, 1, false), played(&fleet, 1, true));
-        let saving = closed
-            .phases_ns
-            .iter()
-            .find(|(name, _)| *name == "checkpoint");
+        let saving = closed.phases_ns.iter().find(|(name, _)| *name == "checkpoint");
         if fault.is_none() {
             assert_eq!(saving.map(|(_, ns)| *ns), Some(checkpoints + 1));
         }

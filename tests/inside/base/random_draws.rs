@@ -6,11 +6,7 @@ use super::*;
 use crate::time::Duration;
 use proptest::prelude::*;
 
-const PURPOSES: [StreamPurpose; 3] = [
-    StreamPurpose::PodStart,
-    StreamPurpose::Burst,
-    StreamPurpose::Test,
-];
+const PURPOSES: [StreamPurpose; 3] = [StreamPurpose::PodStart, StreamPurpose::Burst, StreamPurpose::Test];
 
 fn named(entity: u64, occurrence: u32, lane: u32) -> UniformDraw {
     UniformDraw {
@@ -84,22 +80,14 @@ fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
             sigma: 1.0,
         },
     ] {
-        let words = dist
-            .words_exceeding(limit)
-            .expect("most samples exceed the limit");
+        let words = dist.words_exceeding(limit).expect("most samples exceed the limit");
         let at = |word| dist.quantile(open_unit(word));
         let from = *words.start();
         assert!(at(from) > limit && at(*words.end()) > limit, "{dist:?}");
         // The bound is tight: a slightly smaller word is not far beyond the limit.
-        assert!(
-            at(from - (1 << 12)) < limit + Duration(limit.0 / 500),
-            "{dist:?}"
-        );
+        assert!(at(from - (1 << 12)) < limit + Duration(limit.0 / 500), "{dist:?}");
     }
-    assert_eq!(
-        Distribution::Fixed(limit).words_exceeding(Duration::ZERO),
-        None
-    );
+    assert_eq!(Distribution::Fixed(limit).words_exceeding(Duration::ZERO), None);
     let (low_s, high_s) = (1.0, 2.0);
     assert_eq!(
         Distribution::Uniform { low_s, high_s }.words_exceeding(limit),
@@ -114,13 +102,11 @@ fn any_draw() -> impl Strategy<Value = UniformDraw> {
     let occurrence = prop_oneof![9 => 0..3u32, 1 => any::<u32>()];
     let lane = prop_oneof![9 => 0..100u32, 1 => any::<u32>()];
     let purpose = prop::sample::select(&PURPOSES[..]);
-    (purpose, entity, occurrence, lane).prop_map(|(purpose, entity, occurrence, lane)| {
-        UniformDraw {
-            purpose,
-            entity: StreamKey(entity),
-            occurrence,
-            substream: lane,
-        }
+    (purpose, entity, occurrence, lane).prop_map(|(purpose, entity, occurrence, lane)| UniformDraw {
+        purpose,
+        entity: StreamKey(entity),
+        occurrence,
+        substream: lane,
     })
 }
 
@@ -226,9 +212,7 @@ fn neighbors_have_nothing_in_common() {
     assert_unrelated("occurrences", |n| named(1, n, 0));
     assert_unrelated("lanes", |n| named(1, 0, n));
     assert_unrelated("batches", |n| named(1, 0, n * 32));
-    assert_unrelated("the same lane of two occurrences", |n| {
-        named(1, n % 2, n / 2)
-    });
+    assert_unrelated("the same lane of two occurrences", |n| named(1, n % 2, n / 2));
     assert_unrelated("the same lane of two purposes", |n| UniformDraw {
         purpose: PURPOSES[n as usize % 2],
         ..named(1, 0, n / 2)

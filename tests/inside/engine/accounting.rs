@@ -19,12 +19,7 @@ fn a_job_wants_what_is_left_of_its_completions_and_at_most_its_parallelism() {
         ("the next one takes its place", spec(Some(2), Some(5)), 2, 2),
         ("only one is left", spec(Some(2), Some(5)), 4, 1),
         ("an unfinished work queue", spec(Some(3), None), 0, 3),
-        (
-            "a work queue with one completion",
-            spec(Some(3), None),
-            1,
-            0,
-        ),
+        ("a work queue with one completion", spec(Some(3), None), 1, 0),
         ("the API's default", spec(None, None), 0, 1),
     ] {
         assert_eq!(required_ready_pods(&spec, successes), wanted, "{name}");

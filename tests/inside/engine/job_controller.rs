@@ -60,23 +60,15 @@ fn the_earliest_sync_comes_and_the_newest_change_goes_along() {
         ),
     ] {
         let mut entry = PodSummary::default();
-        let ask = |&(now, then, waited): &(u64, u64, TicketWait)| {
-            entry.request_sync(at(then), mark(now), waited)
-        };
+        let ask = |&(now, then, waited): &(u64, u64, TicketWait)| entry.request_sync(at(then), mark(now), waited);
         let set = asked.iter().map(ask).filter(|timer| *timer).count();
         assert_eq!(set, timers, "{sentence}");
         for second in (0..20).filter(|s| *s != due) {
-            assert!(
-                entry.fire_timer(at(second)).is_none(),
-                "{sentence}: {second}"
-            );
+            assert!(entry.fire_timer(at(second)).is_none(), "{sentence}: {second}");
         }
         let rung = entry.fire_timer(at(due)).map(|(mark, _)| mark.at);
         assert_eq!(rung, Some(at(newest)), "{sentence}");
-        assert!(
-            entry.fire_timer(at(due)).is_none(),
-            "{sentence}: fires once"
-        );
+        assert!(entry.fire_timer(at(due)).is_none(), "{sentence}: fires once");
     }
 }
 
@@ -169,35 +161,18 @@ fn client_go_combines_similar_events_and_drops_floods() {
     let mut one = EventBooks::default();
     let mut of_one = (0..11).filter_map(|_| one.correlate(JobEventKind::Created, at(1)));
     let first = of_one.position(|(_, combined)| combined);
-    assert_eq!(
-        first,
-        Some(9),
-        "combined from the tenth Event of an object on"
-    );
+    assert_eq!(first, Some(9), "combined from the tenth Event of an object on");
     let mut send = |kind, seconds| books.correlate(kind, at(seconds)).map(|(call, _)| call);
-    assert_eq!(
-        send(JobEventKind::CreateFailed, 1),
-        Some(Call::JobEventCreate)
-    );
+    assert_eq!(send(JobEventKind::CreateFailed, 1), Some(Call::JobEventCreate));
     assert_eq!(
         send(JobEventKind::CreateFailed, 1),
         Some(Call::JobEventPatch),
         "the same message"
     );
     let created: Vec<_> = (0..12).map(|_| send(JobEventKind::Created, 1)).collect();
-    assert!(
-        created[..10]
-            .iter()
-            .all(|c| *c == Some(Call::JobEventCreate))
-    );
-    assert_eq!(
-        created[10],
-        Some(Call::JobEventPatch),
-        "similar Events are combined"
-    );
-    let left = (0..99)
-        .filter(|_| send(JobEventKind::Other, 1).is_some())
-        .count();
+    assert!(created[..10].iter().all(|c| *c == Some(Call::JobEventCreate)));
+    assert_eq!(created[10], Some(Call::JobEventPatch), "similar Events are combined");
+    let left = (0..99).filter(|_| send(JobEventKind::Other, 1).is_some()).count();
     assert_eq!(left, 25 - 14, "25 per object");
     assert_eq!(send(JobEventKind::Other, 299), None);
     assert_eq!(
@@ -236,14 +211,7 @@ fn a_job_starts_when_its_first_sync_runs_it_and_anew_when_it_is_resumed() {
             "suspended: clears startTime from 1.36 on",
         ),
         (None, Some(false), new, true, Some(began), "resumed"),
-        (
-            first,
-            Some(false),
-            old,
-            true,
-            Some(began),
-            "resumed: new startTime",
-        ),
+        (first, Some(false), old, true, Some(began), "resumed: new startTime"),
     ] {
         assert_eq!(
             start_time(stored, suspended, version, (began, runs)),
@@ -332,10 +300,7 @@ fn a_mark_is_of_one_pod_object() {
     assert!(marks.is_counted(&store, pod));
     store.pods.release(pod);
     assert_eq!(store.pods.allocate(), pod);
-    assert!(
-        !marks.is_counted(&store, pod),
-        "the next object in the same slot"
-    );
+    assert!(!marks.is_counted(&store, pod), "the next object in the same slot");
     marks.mark_mut(&store, pod).deletes += 1;
     assert_eq!(marks.mark_mut(&store, pod).deletes, 1);
 }

@@ -37,20 +37,11 @@ fn the_earliest_of_several_timers_rings_and_tells_the_newest_reason() {
     };
     let mut timer = RowTimer::default();
     assert!(timer.set(SimTime(100), mark(1), TicketWait::ErrorBackoff));
-    assert!(
-        !timer.set(SimTime(300), mark(2), TicketWait::ErrorBackoff),
-        "later"
-    );
-    assert!(
-        timer.set(SimTime(50), mark(3), TicketWait::Deadline),
-        "earlier"
-    );
+    assert!(!timer.set(SimTime(300), mark(2), TicketWait::ErrorBackoff), "later");
+    assert!(timer.set(SimTime(50), mark(3), TicketWait::Deadline), "earlier");
     let rung = timer.fire(SimTime(50)).map(|(m, w)| (m.at, w));
     assert_eq!(rung, Some((SimTime(3), TicketWait::Deadline)));
-    assert!(
-        timer.fire(SimTime(100)).is_none(),
-        "replaced by an earlier time"
-    );
+    assert!(timer.fire(SimTime(100)).is_none(), "replaced by an earlier time");
     assert!(
         timer.set(SimTime(200), mark(4), TicketWait::Deadline),
         "no timer is set"
@@ -87,8 +78,7 @@ fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
 #[test]
 fn labels_are_read_as_a_user_left_them() {
     use sim_api::spec::keys::{
-        JOB_INDEX as INDEX, JOB_RESTART_ATTEMPT as OWN, REPLICATED_JOB_NAME as RJ,
-        RESTART_ATTEMPT as ATTEMPT,
+        JOB_INDEX as INDEX, JOB_RESTART_ATTEMPT as OWN, REPLICATED_JOB_NAME as RJ, RESTART_ATTEMPT as ATTEMPT,
     };
     for (label, text, attempts, unusable) in [
         ("app", Some("x"), (Some(2), Some(1)), None),
@@ -111,11 +101,7 @@ fn labels_are_read_as_a_user_left_them() {
         };
         let view = job_view(&job);
         let found = (view.restart_attempt, view.job_restart_attempt);
-        assert_eq!(
-            (found, view.unusable_label),
-            (attempts, unusable),
-            "{label} {text:?}"
-        );
+        assert_eq!((found, view.unusable_label), (attempts, unusable), "{label} {text:?}");
     }
 }
 
@@ -147,11 +133,7 @@ fn a_resumed_job_takes_over_what_is_new_and_loses_nothing() {
         ),
         (
             template(&[("zone", "z")], &["x", "y"], 2),
-            Some(template(
-                &[("pool", "a"), ("rack", "1"), ("zone", "z")],
-                &["x", "y"],
-                2,
-            )),
+            Some(template(&[("pool", "a"), ("rack", "1"), ("zone", "z")], &["x", "y"], 2)),
         ),
     ] {
         assert_eq!(merge_templates(&own, &new), expected);
@@ -236,12 +218,7 @@ fn claims_know_the_policy_that_they_are_of() {
     let claims = super::children::new_claims(&jobset);
     let found: Vec<(usize, &str)> = claims
         .iter()
-        .map(|c| {
-            (
-                c.policy,
-                c.object["metadata"]["name"].as_str().unwrap_or(""),
-            )
-        })
+        .map(|c| (c.policy, c.object["metadata"]["name"].as_str().unwrap_or("")))
         .collect();
     assert_eq!(found, [(0, "a-js"), (0, "b-js"), (2, "c-js")]);
 }

@@ -15,9 +15,7 @@ fn s(n: u64) -> Duration {
 
 #[test]
 fn the_first_crash_restart_is_free_and_the_rest_doubles_to_five_minutes() {
-    let seconds: Vec<u64> = (0..8)
-        .map(|n| crash_back_off(n).0 / 1_000_000_000)
-        .collect();
+    let seconds: Vec<u64> = (0..8).map(|n| crash_back_off(n).0 / 1_000_000_000).collect();
     assert_eq!(seconds, [0, 10, 20, 40, 80, 160, 300, 300]);
 }
 
@@ -50,35 +48,11 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
     let floor = s(2);
     for (what, grace, main, sidecars, expected) in [
         ("nothing to stop", s(30), None, vec![], s(0)),
-        (
-            "main containers stop together",
-            s(30),
-            Some(s(5)),
-            vec![],
-            s(5),
-        ),
-        (
-            "never longer than the grace period",
-            s(30),
-            Some(s(90)),
-            vec![],
-            s(30),
-        ),
+        ("main containers stop together", s(30), Some(s(5)), vec![], s(5)),
+        ("never longer than the grace period", s(30), Some(s(90)), vec![], s(30)),
         ("but at least the minimum", s(0), Some(s(90)), vec![], s(2)),
-        (
-            "a sidecar that ignores SIGTERM",
-            s(60),
-            None,
-            vec![s(600)],
-            s(60),
-        ),
-        (
-            "after the main containers",
-            s(60),
-            Some(s(10)),
-            vec![s(20)],
-            s(30),
-        ),
+        ("a sidecar that ignores SIGTERM", s(60), None, vec![s(600)], s(60)),
+        ("after the main containers", s(60), Some(s(10)), vec![s(20)], s(30)),
         (
             "the grace period applies to the whole pod",
             s(60),
@@ -86,13 +60,7 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
             vec![s(20)],
             s(60),
         ),
-        (
-            "with the minimum at the end",
-            s(60),
-            Some(s(60)),
-            vec![s(20)],
-            s(62),
-        ),
+        ("with the minimum at the end", s(60), Some(s(60)), vec![s(20)], s(62)),
         ("in turn", s(60), None, vec![s(10), s(20)], s(30)),
         (
             "each within the remaining grace period",
@@ -142,14 +110,7 @@ fn what_an_agents_own_exit_brings_about() {
             Some(RestartAllContainers),
             AfterExit::RestartAll,
         ),
-        (
-            "a sidecar without a rule",
-            sidecar,
-            Never,
-            Some(Always),
-            None,
-            once,
-        ),
+        ("a sidecar without a rule", sidecar, Never, Some(Always), None, once),
         (
             "upstream's main container",
             main,
@@ -158,22 +119,8 @@ fn what_an_agents_own_exit_brings_about() {
             Some(Restart),
             once,
         ),
-        (
-            "the pod's policy Never",
-            main,
-            Never,
-            None,
-            None,
-            AfterExit::PodEnds,
-        ),
-        (
-            "the pod's policy OnFailure",
-            main,
-            OnFailure,
-            None,
-            None,
-            once,
-        ),
+        ("the pod's policy Never", main, Never, None, None, AfterExit::PodEnds),
+        ("the pod's policy OnFailure", main, OnFailure, None, None, once),
         (
             "the container's own policy",
             main,
@@ -210,10 +157,6 @@ fn an_agent_exits_with_the_code_of_its_environment() {
             containers: vec![ContainerSpec::default(), container],
             ..PodSpec::default()
         };
-        assert_eq!(
-            agent_exit_code(&spec, AgentMode::MainContainer),
-            expected,
-            "{value:?}"
-        );
+        assert_eq!(agent_exit_code(&spec, AgentMode::MainContainer), expected, "{value:?}");
     }
 }

@@ -223,21 +223,13 @@ fn a_deleted_pod_pays_for_the_main_container_and_then_for_the_sidecar() {
 #[test]
 fn a_pod_that_is_deleted_while_its_sidecar_stops_waits_for_that_only() {
     let told = play(&[(20, exit(3)), (50, delete())]);
-    let first = [
-        "20 exited 3",
-        "20 not ready",
-        "50 deleting",
-        "80 finished 3",
-    ];
+    let first = ["20 exited 3", "20 not ready", "50 deleting", "80 finished 3"];
     assert_eq!(told[..4], first);
 }
 
 #[test]
 fn only_a_machine_that_comes_back_tells_how_containers_were_lost() {
-    let (lost, back) = (
-        FaultAction::CrashNode(of_pod()),
-        FaultAction::ReturnNode(of_pod()),
-    );
+    let (lost, back) = (FaultAction::CrashNode(of_pod()), FaultAction::ReturnNode(of_pod()));
     let told = play(&[(20, lost.clone()), (40, back)]);
     assert_eq!(told[0], "40 finished 255");
     let gone = FaultAction::DeleteNode(of_pod());
@@ -260,10 +252,7 @@ fn a_silent_kubelet_stops_on_its_own_what_it_has_begun_to_stop() {
 fn at(told: &[String], what: &str) -> f64 {
     let line = told.iter().find(|line| line.ends_with(what));
     let line = line.unwrap_or_else(|| panic!("{what}: {told:?}"));
-    line.split(' ')
-        .next()
-        .and_then(|at| at.parse().ok())
-        .expect("a time")
+    line.split(' ').next().and_then(|at| at.parse().ok()).expect("a time")
 }
 
 /// Checks the rule of kubernetes.md 3.5.
@@ -271,9 +260,7 @@ fn at(told: &[String], what: &str) -> f64 {
 fn a_failed_pod_is_failed_a_relist_after_its_exit_was_noticed() {
     let told = play_changed(&[(20, exit(1))], |scenario| {
         slow_relists(&mut scenario.timing);
-        let pod = &mut scenario.jobsets[0].jobset.spec.replicated_jobs[0]
-            .template
-            .template;
+        let pod = &mut scenario.jobsets[0].jobset.spec.replicated_jobs[0].template.template;
         pod.spec.init_containers.clear();
     });
     let (noticed, failed) = (at(&told, "not ready"), at(&told, "finished 1"));

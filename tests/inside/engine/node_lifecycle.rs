@@ -64,18 +64,8 @@ fn a_pod_stays_as_long_as_its_shortest_toleration() {
             vec![],
             Some(s(300)),
         ),
-        (
-            "not-ready, too",
-            vec![taint(NOT_READY, execute)],
-            vec![],
-            Some(s(300)),
-        ),
-        (
-            "another taint evicts at once",
-            vec![own.clone()],
-            vec![],
-            Some(s(0)),
-        ),
+        ("not-ready, too", vec![taint(NOT_READY, execute)], vec![], Some(s(300))),
+        ("another taint evicts at once", vec![own.clone()], vec![], Some(s(0))),
         (
             "for ever",
             vec![unreachable.clone()],
@@ -110,10 +100,6 @@ fn a_pod_stays_as_long_as_its_shortest_toleration() {
             Some(s(0)),
         ),
     ] {
-        assert_eq!(
-            toleration_period(&tolerations, taints.iter()),
-            expected,
-            "{what}"
-        );
+        assert_eq!(toleration_period(&tolerations, taints.iter()), expected, "{what}");
     }
 }

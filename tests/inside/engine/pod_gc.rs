@@ -28,10 +28,6 @@ fn a_missing_node_without_pods_is_not_put_aside() {
         (at(40), at(40)),
         (at(20), SimTime::NEVER),
     ] {
-        assert_eq!(
-            quarantine(until, at(30), true),
-            (expected, false),
-            "{until:?}"
-        );
+        assert_eq!(quarantine(until, at(30), true), (expected, false), "{until:?}");
     }
 }

@@ -50,11 +50,7 @@ fn a_circle_lasts_unless_the_limit_of_restarts_ends_it_in_time() {
         );
     }
     assert!(
-        RestartLoop {
-            counted: 0,
-            ..circle
-        }
-        .runs_past(1, hour),
+        RestartLoop { counted: 0, ..circle }.runs_past(1, hour),
         "restarts are not counted"
     );
 }

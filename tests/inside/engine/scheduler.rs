@@ -7,13 +7,7 @@ use sim_base::*;
 
 #[test]
 fn the_scheduler_looks_for_as_many_feasible_nodes_as_kubernetes_does() {
-    for (nodes, wanted) in [
-        (50, 50),
-        (100, 100),
-        (1_000, 420),
-        (5_000, 500),
-        (15_000, 750),
-    ] {
+    for (nodes, wanted) in [(50, 50), (100, 100), (1_000, 420), (5_000, 500), (15_000, 750)] {
         assert_eq!(feasible_nodes_to_find(nodes), wanted, "{nodes} nodes");
     }
 }
@@ -24,9 +18,7 @@ fn pods_leave_by_priority_and_then_by_age() {
     for (pod, priority) in [(0, 0), (1, 10), (2, 0), (3, 10)] {
         queues.activate(PodId(pod), priority, ContextMark::default());
     }
-    let order: Vec<u32> = std::iter::from_fn(|| queues.pop())
-        .map(|(p, _)| p.0)
-        .collect();
+    let order: Vec<u32> = std::iter::from_fn(|| queues.pop()).map(|(p, _)| p.0).collect();
     assert_eq!(order, [1, 3, 0, 2]);
 }
 
@@ -50,8 +42,6 @@ fn a_pod_in_back_off_is_taken_early_when_nothing_else_waits() {
     queues.mark_unschedulable(PodId(5), 1, ContextMark::default());
     queues.move_to_backoff(SimTime::ZERO, &mut Vec::new());
     queues.activate(PodId(6), 0, ContextMark::default());
-    let order: Vec<u32> = std::iter::from_fn(|| queues.pop())
-        .map(|(p, _)| p.0)
-        .collect();
+    let order: Vec<u32> = std::iter::from_fn(|| queues.pop()).map(|(p, _)| p.0).collect();
     assert_eq!(order, [6, 5]);
 }

@@ -23,8 +23,7 @@ fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
     let leaders = |n| format!("vpod expected 1 leader pod (js-w-0-0), but got {n}. {transient}");
     let orphan = "vpod leader pod \"js-w-0-0-x\" has no owner reference";
     let stranger = "vpod follower pod owner UID (<uid>) != leader pod owner UID (<uid>)";
-    let waits =
-        format!("vpod leader pod not yet scheduled, not creating follower pod. {transient}");
+    let waits = format!("vpod leader pod not yet scheduled, not creating follower pod. {transient}");
     for (selects, leader, expected) in [
         ("", on(true, r3), Ok(r3)),
         ("", on(true, none), Err(unlabelled)),

@@ -20,10 +20,7 @@ fn submitted(file: &str) -> Vec<SubmittedJobSet> {
 }
 
 fn paths(sets: &[(&str, &str)], file: &str) -> Vec<String> {
-    let sets: Vec<_> = sets
-        .iter()
-        .map(|(p, v)| (p.to_string(), v.to_string()))
-        .collect();
+    let sets: Vec<_> = sets.iter().map(|(p, v)| (p.to_string(), v.to_string())).collect();
     let changes = with_companions(&sets, &submitted(file)).unwrap();
     let path = |c: FieldChange| c.path.replace("spec.replicatedJobs[0].template.spec", "J");
     changes.into_iter().map(path).collect()
@@ -43,10 +40,7 @@ fn in_place_restart_brings_its_agent_rules_and_limits_and_takes_them_along() {
             STRATEGY
         ]
     );
-    assert_eq!(
-        paths(&[(STRATEGY, "InPlaceRestart")], "train-5000.yaml"),
-        [STRATEGY]
-    );
+    assert_eq!(paths(&[(STRATEGY, "InPlaceRestart")], "train-5000.yaml"), [STRATEGY]);
     let taken = paths(&[("restartStrategy", "Recreate")], "train-5000.yaml");
     assert_eq!(
         taken,
@@ -59,22 +53,13 @@ fn in_place_restart_brings_its_agent_rules_and_limits_and_takes_them_along() {
             STRATEGY
         ]
     );
-    assert_eq!(
-        paths(&[("strategy", "BlockingRecreate")], "workers.yaml"),
-        [STRATEGY]
-    );
-    assert_eq!(
-        paths(&[("spec.suspend", "true")], "workers.yaml"),
-        ["spec.suspend"]
-    );
+    assert_eq!(paths(&[("strategy", "BlockingRecreate")], "workers.yaml"), [STRATEGY]);
+    assert_eq!(paths(&[("spec.suspend", "true")], "workers.yaml"), ["spec.suspend"]);
 }
 
 #[test]
 fn a_strategy_that_does_not_exist_is_refused_with_those_that_do() {
     let sets = [("strategy".to_owned(), "InPlace".to_owned())];
     let error = with_companions(&sets, &[]).unwrap_err().to_string();
-    assert!(
-        error.contains("BlockingRecreate, InPlaceRestart"),
-        "{error}"
-    );
+    assert!(error.contains("BlockingRecreate, InPlaceRestart"), "{error}");
 }

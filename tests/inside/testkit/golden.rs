@@ -13,11 +13,7 @@ fn pods_are_counted_per_second_and_everything_else_has_a_line() {
         golden.record(&r, &records::names());
     }
     golden.report();
-    let body: Vec<&str> = golden
-        .text
-        .lines()
-        .filter(|l| !l.starts_with('#'))
-        .collect();
+    let body: Vec<&str> = golden.text.lines().filter(|l| !l.starts_with('#')).collect();
     assert_eq!(body[0], "      0.000s  JobSetCreated             train");
     assert!(body.contains(&"      1.000s  +2 created"), "{body:#?}");
     assert!(
@@ -50,9 +46,7 @@ fn kinds_that_come_often_in_a_busy_second_are_counted_and_the_others_keep_their_
         for _ in 0..jobs {
             record(Body::JobGone { job: JobId(0) });
         }
-        record(Body::JobSetDeleted {
-            jobset: JobSetId(0),
-        });
+        record(Body::JobSetDeleted { jobset: JobSetId(0) });
         record(Body::JobGone { job: JobId(0) });
         golden.report();
         let lines = golden.text.lines().filter(|l| !l.starts_with('#'));

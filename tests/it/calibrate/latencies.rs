@@ -12,18 +12,7 @@ fn metrics(median: f64, sigma: f64, waits: [u32; 2]) -> String {
     };
     let draw = |i: u32| dist.quantile((f64::from(i) + 0.5) / 2000.0).seconds();
     let mut text = String::from("# TYPE apiserver_request_duration_seconds histogram\n");
-    for le in [
-        0.005,
-        0.025,
-        0.05,
-        0.1,
-        0.2,
-        0.4,
-        0.6,
-        0.8,
-        1.0,
-        f64::INFINITY,
-    ] {
+    for le in [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, f64::INFINITY] {
         let n = (0..2000).filter(|i| draw(*i) <= le).count();
         let le = if le.is_finite() {
             le.to_string()
@@ -56,10 +45,7 @@ fn latencies_come_from_histograms_and_waits_say_whether_a_limit_was_reached() {
         let told = found.unseen.iter().find(|u| u.contains("kubeScheduler"));
         told.cloned().unwrap_or_default()
     };
-    assert!(
-        scheduler(&found).contains("never waited for its limit"),
-        "{found:?}"
-    );
+    assert!(scheduler(&found).contains("never waited for its limit"), "{found:?}");
     let mut read = PrometheusMetrics::default();
     read.read(&metrics(0.03, 0.5, [10, 40])).expect("metrics");
     assert!(scheduler(&calibrate(&[], &read, 0.0)).contains("30 requests waited"));

@@ -28,11 +28,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     ]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let again = run(&["recording", "calibrate", &recording, "--out", &shown]);
-    assert_eq!(
-        again.status.code(),
-        Some(2),
-        "an existing file is not overwritten"
-    );
+    assert_eq!(again.status.code(), Some(2), "an existing file is not overwritten");
     let source = sim_inputs::read_source(&preset).expect("the preset was written");
     let (plane, _) = sim_inputs::read_preset(&source).expect("the preset is valid");
     assert!(plane.kube_controller_manager.qps > 5.0);
@@ -53,16 +49,12 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     assert_eq!(loaded.scenario.control_plane.kube_scheduler.qps, 500.0);
     assert!(loaded.inputs.iter().any(|(name, _)| name == "mine.yaml"));
     // With a manifest alone, `--set` names the preset, and the preset is saved with the run.
-    let (jobset, out) = (
-        dir.join("jobset.yaml").display().to_string(),
-        dir.join("run"),
-    );
+    let (jobset, out) = (dir.join("jobset.yaml").display().to_string(), dir.join("run"));
     let named = format!("controlPlane.preset={shown}");
     let directory = out.display().to_string();
     let done = run(&["run", "-f", &jobset, "--set", &named, "--out", &directory]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
-    let kept =
-        std::fs::read_to_string(out.join("inputs/preset.yaml")).expect("the preset is saved");
+    let kept = std::fs::read_to_string(out.join("inputs/preset.yaml")).expect("the preset is saved");
     assert_eq!(kept, source.text);
     let summary = |words: &[&str]| -> Json {
         let done = run(words);
@@ -82,15 +74,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     // A recorded restart can be replayed with the preset or with other API server times. Container times cannot be
     // changed, because they are part of the incident.
-    let replayed = |change: &str| {
-        run(&[
-            "recording",
-            "replay",
-            &recording,
-            "--counterfactual",
-            change,
-        ])
-    };
+    let replayed = |change: &str| run(&["recording", "replay", &recording, "--counterfactual", change]);
     for change in [
         named.as_str(),
         "timing.apiPodCreate=1s",
@@ -106,14 +90,10 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
         String::from_utf8_lossy(&done.stderr).contains("is the incident itself"),
         "{done:?}"
     );
-    let validated = run(&[
-        "validate", &recording, "--preset", &shown, "--format", "json",
-    ]);
+    let validated = run(&["validate", &recording, "--preset", &shown, "--format", "json"]);
     assert_eq!(validated.status.code(), Some(0), "{validated:?}");
     let json: Json = serde_json::from_slice(&validated.stdout).expect("JSON");
-    let off = json["recordings"][0]["restart"]["error"]
-        .as_f64()
-        .expect("an error");
+    let off = json["recordings"][0]["restart"]["error"].as_f64().expect("an error");
     assert!(off.abs() < 0.1, "{off}");
     // A wrong value is reported at its position in the preset file.
     let wrong = source.text.replacen("qps:", "qpps:", 1);
@@ -121,9 +101,6 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     let told = sim_inputs::read_scenario(&scenario, &[])
         .expect_err("the preset is rejected")
         .to_string();
-    assert!(
-        told.contains("mine.yaml:") && told.contains("qpps"),
-        "{told}"
-    );
+    assert!(told.contains("mine.yaml:") && told.contains("qpps"), "{told}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

@@ -34,11 +34,7 @@ impl Checker {
                 }
                 self.pod_created(pod, incarnation, job, index);
             }
-            PodBound {
-                pod,
-                incarnation,
-                node,
-            } => self.pod_bound(pod, incarnation, node, names),
+            PodBound { pod, incarnation, node } => self.pod_bound(pod, incarnation, node, names),
             PodRunning { pod, incarnation } => {
                 let p = self.pod(pod, incarnation);
                 assert!(p.node.is_some() && !p.running && !p.finished, "runs");
@@ -51,10 +47,7 @@ impl Checker {
                     p.running && !p.ready && !p.deleting,
                     "PodReady for a pod that is not running, is ready already or is being deleted"
                 );
-                assert!(
-                    p.lifted || !barrier,
-                    "PodReady before the barrier was lifted"
-                );
+                assert!(p.lifted || !barrier, "PodReady before the barrier was lifted");
                 p.ready = true;
             }
             PodNotReady { pod, incarnation } => {
@@ -64,34 +57,20 @@ impl Checker {
                     "PodNotReady for a pod that was not ready"
                 );
             }
-            ContainersRestarting {
-                pod, incarnation, ..
-            } => {
+            ContainersRestarting { pod, incarnation, .. } => {
                 let p = self.pod(pod, incarnation);
                 assert!(!p.finished, "containers of a finished pod restart");
                 p.lifted = false;
             }
-            BarrierLifted {
-                pod, incarnation, ..
-            } => {
+            BarrierLifted { pod, incarnation, .. } => {
                 let p = self.pod(pod, incarnation);
                 assert!(!p.finished && !std::mem::replace(&mut p.lifted, true));
             }
-            ContainerExited {
-                pod, incarnation, ..
+            ContainerExited { pod, incarnation, .. } | AttemptWritten { pod, incarnation, .. } => {
+                assert!(!self.pod(pod, incarnation).finished, "record for a finished pod")
             }
-            | AttemptWritten {
-                pod, incarnation, ..
-            } => assert!(
-                !self.pod(pod, incarnation).finished,
-                "record for a finished pod"
-            ),
-            PodFinished {
-                pod, incarnation, ..
-            } => self.pod_finished(pod, incarnation),
-            PodDeleting {
-                pod, incarnation, ..
-            } => {
+            PodFinished { pod, incarnation, .. } => self.pod_finished(pod, incarnation),
+            PodDeleting { pod, incarnation, .. } => {
                 let p = self.pod(pod, incarnation);
                 assert!(!std::mem::replace(&mut p.deleting, true), "deleted twice");
                 self.record_loss(self.pods[pod.ix()].job);
@@ -130,11 +109,7 @@ impl Checker {
         }
         let p = &mut self.pods[pod.ix()];
         assert!(!p.exists, "the previous pod still exists");
-        assert_eq!(
-            incarnation,
-            p.incarnation + 1,
-            "the incarnation increases by one"
-        );
+        assert_eq!(incarnation, p.incarnation + 1, "the incarnation increases by one");
         *p = Pod {
             incarnation,
             exists: true,
@@ -146,15 +121,10 @@ impl Checker {
     }
 
     fn pod_bound(&mut self, pod: PodId, incarnation: u32, node: NodeId, names: &RecordNames) {
-        names
-            .node(node)
-            .clone_into(row_or_default(&mut self.nodes, node.ix()));
+        names.node(node).clone_into(row_or_default(&mut self.nodes, node.ix()));
         let p = self.pod(pod, incarnation);
         assert!(p.node.is_none(), "bound twice");
-        assert!(
-            !p.deleting && !p.finished,
-            "a finished or deleting pod was bound"
-        );
+        assert!(!p.deleting && !p.finished, "a finished or deleting pod was bound");
         p.node = Some(node.0);
         let (job, leader) = (p.job, p.index == 0);
         if leader {
@@ -175,10 +145,7 @@ impl Checker {
             return;
         };
         let domain = labels.get(key);
-        assert!(
-            domain.is_some(),
-            "an exclusive pod was bound outside every domain"
-        );
+        assert!(domain.is_some(), "an exclusive pod was bound outside every domain");
         let key_of = |job: usize| {
             let job = JobId(job as u32);
             (names.namespace_of(job), names.job(job))

@@ -1,8 +1,6 @@
 //! Invariants that hold under a script: objects that a user changes by hand may differ from what was submitted.
 
-use sim_api::spec::{
-    FaultAction, GateChanges, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault, UserRequest,
-};
+use sim_api::spec::{FaultAction, GateChanges, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault, UserRequest};
 use sim_base::NodeId;
 use std::collections::BTreeMap;
 
@@ -33,12 +31,9 @@ pub fn labels(scenario: &ScenarioSpec) -> BTreeMap<String, Labels> {
         keys.iter().filter_map(value).collect()
     };
     let all = cluster.names.iter().enumerate();
-    let mut labels: BTreeMap<String, Labels> =
-        all.map(|(node, name)| (name.clone(), own(node))).collect();
+    let mut labels: BTreeMap<String, Labels> = all.map(|(node, name)| (name.clone(), own(node))).collect();
     for request in requests(scenario) {
-        if request.object.kind == ObjectKind::Node
-            && !matches!(request.verb, RequestVerb::Show { .. })
-        {
+        if request.object.kind == ObjectKind::Node && !matches!(request.verb, RequestVerb::Show { .. }) {
             labels.remove(&request.object.name);
         }
     }

@@ -2,8 +2,7 @@
 //! work.
 
 use sim_api::spec::{
-    CheckpointSchedule, FaultAction, RandomAction, RandomFaults, ScenarioSpec, ScriptedFault,
-    SilentFaults, TrainingJob,
+    CheckpointSchedule, FaultAction, RandomAction, RandomFaults, ScenarioSpec, ScriptedFault, SilentFaults, TrainingJob,
 };
 use sim_base::{Duration, JobSetId};
 use sim_engine::record::Body;
@@ -53,36 +52,20 @@ impl Training {
                 let (steps, saved) = self.of(jobset);
                 assert!(!*steps, "training starts twice");
                 let legal = from == *saved || (may_lose && from < *saved);
-                assert!(
-                    legal,
-                    "training continues from {from:?}, but {saved:?} is saved"
-                );
+                assert!(legal, "training continues from {from:?}, but {saved:?} is saved");
                 (*steps, *saved) = (true, from);
             }
             Body::TrainingSlices { jobset, slices, of } => {
-                let min = self
-                    .elastic
-                    .get(&jobset.0)
-                    .expect("only elastic jobs report slices");
+                let min = self.elastic.get(&jobset.0).expect("only elastic jobs report slices");
                 assert!(slices <= of, "more slices than the job has");
                 assert!(slices >= *min.min(&of), "fewer slices than the minimum");
-                assert!(
-                    self.of(jobset).0,
-                    "slices reported for a job that is not stepping"
-                );
+                assert!(self.of(jobset).0, "slices reported for a job that is not stepping");
             }
-            Body::TrainingInterrupted {
-                jobset,
-                reached,
-                kept,
-            } => {
+            Body::TrainingInterrupted { jobset, reached, kept } => {
                 let may_lose = self.may_lose;
                 let (steps, saved) = self.of(jobset);
                 // A corrupt checkpoint may be detected while the job waits.
-                assert!(
-                    *steps || may_lose,
-                    "interruption of a job that is not stepping"
-                );
+                assert!(*steps || may_lose, "interruption of a job that is not stepping");
                 let legal = (*saved <= kept || may_lose) && kept <= reached;
                 assert!(legal, "saved work is lost");
                 (*steps, *saved) = (false, kept);

@@ -48,20 +48,12 @@ fn every_order_of_events_over_two_pods_and_their_job_keeps_every_promise() {
 
 #[test]
 fn every_order_of_events_over_two_jobs_and_their_pods_keeps_every_promise() {
-    check(
-        "two Jobs with pods",
-        &cases::two_jobs(enumerates_all()),
-        &[],
-    );
+    check("two Jobs with pods", &cases::two_jobs(enumerates_all()), &[]);
 }
 
 #[test]
 fn a_controller_whose_caches_lag_behind_breaks_no_promise_about_pods() {
-    check(
-        "stale cache of JobSets",
-        &cases::stale_jobsets(enumerates_all()),
-        &[],
-    );
+    check("stale cache of JobSets", &cases::stale_jobsets(enumerates_all()), &[]);
     check(
         "stale cache of Jobs and pods",
         &cases::stale_jobs(enumerates_all()),

@@ -108,12 +108,7 @@ fn job_events(setup: &Setup, state: &State, slot: usize, job: &Job) -> Vec<Event
 }
 
 /// Returns the state after an event.
-pub fn state_after(
-    setup: &Setup,
-    state: &State,
-    event: Event,
-    plan: &mut ActionPlan,
-) -> Result<State, String> {
+pub fn state_after(setup: &Setup, state: &State, event: Event, plan: &mut ActionPlan) -> Result<State, String> {
     let mut next = state.clone();
     let drop_pods = |next: &mut State, slot: usize| {
         let pods = slot * setup.pods..(slot + 1) * setup.pods;
@@ -150,9 +145,7 @@ pub fn state_after(
             let status = &next.js.status;
             let current = status.current_in_place_restart_attempt;
             let previous = status.previous_in_place_restart_attempt;
-            next.pods[at]
-                .iter_mut()
-                .for_each(|p| run_agent(p, current, previous));
+            next.pods[at].iter_mut().for_each(|p| run_agent(p, current, previous));
         }
         Event::Crash(at) => next.pods[at].iter_mut().for_each(restart),
         Event::Pod(at, phase) => next.pods[at].iter_mut().for_each(|p| p.phase = phase),

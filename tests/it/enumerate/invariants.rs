@@ -61,11 +61,7 @@ pub fn check_state(jobset: &JobSet, status: &JobSetStatus) -> Result<(), String>
 
 /// Checks the invariants of a plan, whatever the controller's cache shows. `is_current` returns whether a position
 /// in the cache refers to a Job of the current attempt.
-pub fn check_plan(
-    js: &Js,
-    plan: &ActionPlan,
-    is_current: impl Fn(usize) -> bool,
-) -> Result<(), String> {
+pub fn check_plan(js: &Js, plan: &ActionPlan, is_current: impl Fn(usize) -> bool) -> Result<(), String> {
     let finished = js.status.terminal_state.is_some();
     let deleted = plan.delete.iter().map(|&at| at as usize);
     if let Some(at) = deleted.into_iter().find(|at| !finished && is_current(*at)) {
@@ -78,19 +74,13 @@ pub fn check_plan(
         return Err("creates a running Job for a suspended JobSet".to_string());
     }
     if !plan.status_dirty && (plan.status != js.status || !plan.events.is_empty()) {
-        return Err(
-            "the plan changes the status or emits events without a status write".to_string(),
-        );
+        return Err("the plan changes the status or emits events without a status write".to_string());
     }
     Ok(())
 }
 
 /// Checks the invariants of a transition: terminal states are final, counters never decrease, one restart at a time.
-pub fn check_transition(
-    gates: FeatureGates,
-    old: &JobSetStatus,
-    new: &JobSetStatus,
-) -> Result<(), String> {
+pub fn check_transition(gates: FeatureGates, old: &JobSetStatus, new: &JobSetStatus) -> Result<(), String> {
     if old.terminal_state.is_some() && old.terminal_state != new.terminal_state {
         return Err("a terminal state changed".to_string());
     }

@@ -129,10 +129,7 @@ fn carry_out(
         }
         let slot = setup.slots.iter().position(|s| *s == (c.rj, c.index));
         let Some(slot) = slot else {
-            return Err(format!(
-                "creates {}/{}, which is not in the spec",
-                c.rj, c.index
-            ));
+            return Err(format!("creates {}/{}, which is not in the spec", c.rj, c.index));
         };
         if state.jobs[slot].is_some() || setup.foreign == Some(slot) {
             if state.seen_jobs.is_none() && setup.foreign.is_none() {

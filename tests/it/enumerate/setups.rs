@@ -66,8 +66,7 @@ fn failure_policies() -> Vec<String> {
 fn quick(order: &str, success: &str, failure: &str) -> bool {
     let twice = failure.contains("max: 2");
     let plain = success.is_empty() || order.is_empty();
-    !(twice && (failure.contains("Ignore") || !plain))
-        && (!failure.contains("Blocking") || success.is_empty())
+    !(twice && (failure.contains("Ignore") || !plain)) && (!failure.contains("Blocking") || success.is_empty())
 }
 
 /// Returns every meaningful combination with at most `jobs` Jobs.

@@ -26,11 +26,7 @@ pub fn settle(setup: &Setup, state: &mut State, plan: &mut ActionPlan) -> Result
 }
 
 /// Returns why the state is permanently blocked, or `None` if the JobSet finishes, is suspended or is deleted.
-pub fn blocked_reason(
-    setup: &Setup,
-    state: &State,
-    plan: &mut ActionPlan,
-) -> Result<Option<&'static str>, String> {
+pub fn blocked_reason(setup: &Setup, state: &State, plan: &mut ActionPlan) -> Result<Option<&'static str>, String> {
     let mut state = state.clone();
     for _ in 0..200 {
         let error = settle(setup, &mut state, plan)?;
@@ -47,11 +43,7 @@ pub fn blocked_reason(
 }
 
 /// Performs one step of every component that can make progress. Returns `None` if there is none.
-fn make_progress(
-    setup: &Setup,
-    state: &State,
-    plan: &mut ActionPlan,
-) -> Result<Option<State>, String> {
+fn make_progress(setup: &Setup, state: &State, plan: &mut ActionPlan) -> Result<Option<State>, String> {
     let mut next = state.clone();
     let act = |next: &mut State, event: Event, plan: &mut ActionPlan| -> Result<(), String> {
         *next = state_after(setup, next, event, plan)?;
@@ -143,7 +135,5 @@ fn known_reason(setup: &Setup, state: &State, error: bool) -> Result<&'static st
     if in_place && running.any(|p| p.phase == PodPhase::Succeeded) {
         return Ok("C-47: a pod that succeeded keeps its attempt");
     }
-    Err(format!(
-        "permanently blocked for an unknown reason: {state:?}"
-    ))
+    Err(format!("permanently blocked for an unknown reason: {state:?}"))
 }

@@ -118,10 +118,8 @@ impl State {
         let (rj, index) = setup.slots[slot];
         let own = self.js.status.replicated_jobs.get(rj as usize);
         let own = own.and_then(|s| s.job_restarts.get(index as usize).copied());
-        self.jobs[slot].is_some_and(|j| {
-            j.attempt < self.js.status.restarts
-                || setup.gates.restart_job && j.own < own.unwrap_or(0)
-        })
+        self.jobs[slot]
+            .is_some_and(|j| j.attempt < self.js.status.restarts || setup.gates.restart_job && j.own < own.unwrap_or(0))
     }
 
     /// Resets the state of Jobs of previous attempts, because it has no further effect.
@@ -175,9 +173,6 @@ pub fn hash_js(js: &Js, h: &mut DefaultHasher, coarse: bool) {
         }
         (&r.job_restarts, &r.job_restarts_count_towards_max).hash(h);
     }
-    let in_place = (
-        s.current_in_place_restart_attempt,
-        s.previous_in_place_restart_attempt,
-    );
+    let in_place = (s.current_in_place_restart_attempt, s.previous_in_place_restart_attempt);
     in_place.hash(h);
 }

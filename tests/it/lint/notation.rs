@@ -83,12 +83,7 @@ impl Case {
             files: &files,
             topology: topology.as_ref(),
             update: old.as_ref().map(|f| (f.as_slice(), how)),
-            target: target(
-                on("InPlaceRestart"),
-                on("RestartJob"),
-                on("ElasticJobSet"),
-                minor,
-            ),
+            target: target(on("InPlaceRestart"), on("RestartJob"), on("ElasticJobSet"), minor),
         })
     }
 }
@@ -115,10 +110,7 @@ pub fn updated(old: &str, new: &str, how: UpdateMethod) -> LintReport {
         merge_patch(&mut object, &serde_json::from_str(patch).expect("JSON"));
         object
     };
-    let (old, new) = (
-        [read("old.json", &[object(old)])],
-        [read("new.json", &[object(new)])],
-    );
+    let (old, new) = ([read("old.json", &[object(old)])], [read("new.json", &[object(new)])]);
     sim_lint::lint(&LintInputs {
         files: &new,
         topology: None,
@@ -135,11 +127,7 @@ pub fn inspect_path(path: &str) -> Vec<InspectedManifest> {
 /// Reads objects as separate documents with one key per line, so that positions in findings are meaningful.
 fn read(file: &str, objects: &[Value]) -> InspectedManifest {
     let pretty = |o: &Value| serde_json::to_string_pretty(o).expect("JSON");
-    let text = objects
-        .iter()
-        .map(pretty)
-        .collect::<Vec<_>>()
-        .join("\n---\n");
+    let text = objects.iter().map(pretty).collect::<Vec<_>>().join("\n---\n");
     let source = SourceText {
         file: file.to_owned(),
         text,
@@ -168,11 +156,7 @@ fn merged(mut base: Value, patch: &Value) -> Value {
 pub fn jobset(side: &Value) -> Value {
     let in_place = side["base"] == "in-place";
     let one = value!([{"name": "w"}]);
-    let rjs = if side["rjs"].is_null() {
-        &one
-    } else {
-        &side["rjs"]
-    };
+    let rjs = if side["rjs"].is_null() { &one } else { &side["rjs"] };
     let rjs: Vec<Value> = rjs
         .as_array()
         .expect("a list")

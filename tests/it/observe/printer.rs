@@ -80,32 +80,18 @@ impl Printer {
                 _ => format!("{milli}m"),
             };
             let has = object.allocatable.iter();
-            let has: BTreeMap<&str, String> =
-                has.map(|(r, n)| (r.as_str(), quantity(*n))).collect();
+            let has: BTreeMap<&str, String> = has.map(|(r, n)| (r.as_str(), quantity(*n))).collect();
             let shown = json!({"apiVersion": "v1", "kind": "Node", "spec": {}, "metadata": {"name": object.name,
                 "labels": object.labels, "uid": format!("node-{}", object.name)},
                 "status": {"allocatable": has, "capacity": has, "nodeInfo": {"kubeletVersion": "v1.36.3"},
                     "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady",
                         "lastHeartbeatTime": rfc3339_seconds(SimTime::ZERO), "lastTransitionTime": rfc3339_seconds(SimTime::ZERO)}]}});
-            self.write(
-                "Node",
-                "ADDED",
-                &format!("Node/{}", object.name),
-                SimTime::ZERO,
-                shown,
-            );
+            self.write("Node", "ADDED", &format!("Node/{}", object.name), SimTime::ZERO, shown);
         }
     }
 
     /// Prints a write with the next resource version and the time in whole seconds.
-    fn write(
-        &mut self,
-        kind: &'static str,
-        how: &'static str,
-        key: &str,
-        time: SimTime,
-        mut object: Value,
-    ) {
+    fn write(&mut self, kind: &'static str, how: &'static str, key: &str, time: SimTime, mut object: Value) {
         // Writes by other clients increase the resource version as well.
         self.rv += 1 + self.rv % 3;
         object["metadata"]["resourceVersion"] = json!(self.rv.to_string());
@@ -129,13 +115,7 @@ impl Printer {
         self.printed.push(Version { kind, how, object });
     }
 
-    fn change(
-        &mut self,
-        kind: &'static str,
-        key: &str,
-        time: SimTime,
-        change: impl FnOnce(&mut Value),
-    ) {
+    fn change(&mut self, kind: &'static str, key: &str, time: SimTime, change: impl FnOnce(&mut Value)) {
         let Some(mut object) = self.live.get(key).cloned() else {
             return;
         };
@@ -184,23 +164,11 @@ impl Printer {
         let n = self.told.entry((job.to_owned(), reason)).or_default();
         *n += 1;
         if *n <= 10 {
-            self.emit_event(
-                time,
-                "job-controller",
-                ("Job", job),
-                "Normal",
-                (reason, message),
-            );
+            self.emit_event(time, "job-controller", ("Job", job), "Normal", (reason, message));
         }
     }
 
-    fn jobset(
-        &mut self,
-        id: JobSetId,
-        names: &RecordNames,
-        time: SimTime,
-        change: impl FnOnce(&mut Value),
-    ) {
+    fn jobset(&mut self, id: JobSetId, names: &RecordNames, time: SimTime, change: impl FnOnce(&mut Value)) {
         let key = format!("JobSet/{}", names.jobset(id));
         self.change("JobSet", &key, time, change);
     }
@@ -264,33 +232,16 @@ impl Printer {
         self.now.insert(pod.0, incarnation);
         self.write("Pod", "ADDED", &key, time, object);
         let told = time;
-        self.emit_pod_event(
-            told,
-            &own,
-            "SuccessfulCreate",
-            format!("Created pod: {name}"),
-        );
+        self.emit_pod_event(told, &own, "SuccessfulCreate", format!("Created pod: {name}"));
     }
 
-    fn pod(
-        &mut self,
-        pod: PodId,
-        incarnation: u32,
-        time: SimTime,
-        change: impl FnOnce(&mut Value),
-    ) {
+    fn pod(&mut self, pod: PodId, incarnation: u32, time: SimTime, change: impl FnOnce(&mut Value)) {
         if let Some(key) = self.pods.get(&(pod.0, incarnation)).cloned() {
             self.change("Pod", &key, time, change);
         }
     }
 
-    fn node(
-        &mut self,
-        node: NodeId,
-        names: &RecordNames,
-        time: SimTime,
-        change: impl FnOnce(&mut Value),
-    ) {
+    fn node(&mut self, node: NodeId, names: &RecordNames, time: SimTime, change: impl FnOnce(&mut Value)) {
         let key = format!("Node/{}", names.node(node));
         self.change("Node", &key, time, change);
     }
@@ -309,13 +260,7 @@ impl Printer {
 }
 
 /// Sets a condition, with a new transition time if its status changes.
-fn condition(
-    status: &mut Value,
-    kind: &str,
-    to: &str,
-    (reason, message): (&str, &str),
-    time: SimTime,
-) {
+fn condition(status: &mut Value, kind: &str, to: &str, (reason, message): (&str, &str), time: SimTime) {
     if !status["conditions"].is_array() {
         status["conditions"] = json!([]);
     }
@@ -333,7 +278,8 @@ fn condition(
 fn container(status: &mut Value, state: Value) {
     let before = status["containerStatuses"][0].clone();
     let count = before["restartCount"].as_u64().unwrap_or(0);
-    status["containerStatuses"] = json!([{"name": "c", "restartCount": count, "state": state, "lastState": before["lastState"]}]);
+    status["containerStatuses"] =
+        json!([{"name": "c", "restartCount": count, "state": state, "lastState": before["lastState"]}]);
 }
 
 impl RecordSink for Printer {

@@ -21,10 +21,7 @@ struct Printed {
 }
 
 fn played(scenario: &ScenarioSpec, managed: bool) -> Printed {
-    let mut sinks = (
-        MetricFolds::new(scenario, false),
-        Printer::new(scenario, managed),
-    );
+    let mut sinks = (MetricFolds::new(scenario, false), Printer::new(scenario, managed));
     let mut simulation = support::simulation(scenario);
     let outcome = simulation.run(scenario.seed, 0, &mut sinks);
     let (folds, printer) = sinks;
@@ -97,10 +94,7 @@ fn texts(printed: &[Version], style: Style) -> BTreeMap<&'static str, String> {
         let (file, text) = match style {
             Style::Bare => (version.kind, event["object"].to_string()),
             Style::Lines => ("all", format!("{event}\n")),
-            Style::Pretty => (
-                version.kind,
-                serde_json::to_string_pretty(&event).expect("JSON") + "\n",
-            ),
+            Style::Pretty => (version.kind, serde_json::to_string_pretty(&event).expect("JSON") + "\n"),
             _ => (version.kind, event.to_string()),
         };
         files.entry(file).or_default().push_str(&text);
@@ -113,8 +107,7 @@ fn imported(texts: &BTreeMap<&str, String>, nth: u32) -> Result<ImportedRecordin
     for (file, text) in texts {
         reader.read_json(file, text).map_err(|e| format!("{e:?}"))?;
     }
-    let chosen =
-        lifecycle::select_jobset(&reader.versions, None, None).map_err(|e| e.to_string())?;
+    let chosen = lifecycle::select_jobset(&reader.versions, None, None).map_err(|e| e.to_string())?;
     let lifecycle = lifecycle::observed_lifecycle(&reader.versions, &chosen);
     let defaults = sim_inputs::control_plane("scale-test").expect("a preset");
     observe::import(&lifecycle, nth, &defaults).map_err(|e| e.to_string())
@@ -173,17 +166,12 @@ fn assert_replay(what: &str, imported: &ImportedRecording, more: f64) {
         .filter(|(m, _)| m.as_str() == scored || *m == Milestone::LastReady);
     let (_, from) = imported.restart.origin.expect("an origin");
     // Tolerance: the uncertainty of the end, plus the effect of container times that were not recorded.
-    let off = more
-        + end
-            .map(|(_, at)| at.uncertainty_with(from))
-            .fold(0.0, f64::max);
+    let off = more + end.map(|(_, at)| at.uncertainty_with(from)).fold(0.0, f64::max);
     let recording = read::read("f", &imported.json.to_string()).expect("a recording");
     let defaults = simulate::defaults().expect("presets");
     let result = simulate::validate("f", &recording, &defaults, &ScenarioOverrides::default());
     assert_eq!(result.not_simulated, Vec::<String>::new(), "{what}");
-    let restart = result
-        .restart
-        .unwrap_or_else(|| panic!("{what}: no restart"));
+    let restart = result.restart.unwrap_or_else(|| panic!("{what}: no restart"));
     let simulated = restart.simulated_s.unwrap_or_else(|| {
         panic!(
             "{what}: the simulation does not reach the end: {} {:?}",
@@ -329,11 +317,7 @@ fn later_list_gives_milestones_with_their_precision() {
 }
 
 /// Compares only the imported milestones, because a list contains less than the run.
-fn check_held(
-    what: &str,
-    restart: &RestartMetrics,
-    imported: &ImportedRecording,
-) -> Vec<&'static str> {
+fn check_held(what: &str, restart: &RestartMetrics, imported: &ImportedRecording) -> Vec<&'static str> {
     let mut held = ImportedRecording {
         json: imported.json.clone(),
         restart: imported.restart.clone(),

@@ -40,53 +40,31 @@ fn interval_search_agrees_with_lambert_w() {
             let fleet = saving(*every as f64 / 1e3, blocking, between);
             let subject = ExperimentSubject::Fleet(Box::new(fleet));
             let all = subject.replicate((5, which), (0, &ReplicationLimits::unlimited()), &|_| ());
-            let row = |r: &_| {
-                SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap()
-            };
+            let row = |r: &_| SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap();
             Ok(all.unwrap().iter().map(row).collect())
         };
         let found = best(&search, "effective_training_ratio", &mut play).unwrap();
-        let [low, high] = found
-            .ci95_s
-            .expect("the replications suffice for an interval");
-        assert!(
-            low <= exact && exact <= high,
-            "{exact} is not in {low} to {high}"
-        );
+        let [low, high] = found.ci95_s.expect("the replications suffice for an interval");
+        assert!(low <= exact && exact <= high, "{exact} is not in {low} to {high}");
         assert!(high < 1.35 * low, "{low} to {high} is too wide");
         assert!(!found.at_edge && !found.interrupted);
     }
 }
 
-fn rare(
-    fleet: &FleetSpec,
-    excess: SplitExcess,
-    limit: u64,
-    (runs, batches): (u32, u64),
-) -> RareEventSearch {
+fn rare(fleet: &FleetSpec, excess: SplitExcess, limit: u64, (runs, batches): (u32, u64)) -> RareEventSearch {
     let question = RareQuestion {
         excess,
         limit,
         runs,
         batches,
     };
-    let found = of_fleet(
-        (fleet, 11),
-        &question,
-        (0, &ReplicationLimits::unlimited()),
-        &|_| (),
-    );
+    let found = of_fleet((fleet, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
     found.unwrap().expect("the run was not stopped")
 }
 
 /// Returns a Fleet of four nodes whose failures interrupt the job without loss of work.
 fn interrupted(life: Distribution, work: f64) -> FleetSpec {
-    plain(
-        4,
-        work,
-        ProgressSpec::Kept,
-        vec![crashes(life, ExposureSpec::Running)],
-    )
+    plain(4, work, ProgressSpec::Kept, vec![crashes(life, ExposureSpec::Running)])
 }
 
 #[track_caller]
@@ -97,10 +75,7 @@ fn assert_contains(what: &str, found: &RareEventSearch, exact: f64) {
         (found.chance - exact).abs() < half,
         "{what}: {found:?}, expected {exact}"
     );
-    assert!(
-        half < 0.5 * exact,
-        "{what}: {found:?} the interval is too wide"
-    );
+    assert!(half < 0.5 * exact, "{what}: {found:?} the interval is too wide");
 }
 
 #[test]
@@ -129,10 +104,7 @@ fn splitting_equals_counting_for_weibull_lifetimes() {
         blocking: s(5.0),
     };
     fleet.job.recovery = exponential(60.0);
-    for (excess, limit) in [
-        (SplitExcess::Restarts, 8),
-        (SplitExcess::LostTime, s(1350.0).0),
-    ] {
+    for (excess, limit) in [(SplitExcess::Restarts, 8), (SplitExcess::LostTime, s(1350.0).0)] {
         let found = rare(&fleet, excess, limit, (150, 16));
         let n = 12_000;
         let mut simulation = FleetSimulation::new(&fleet);

@@ -24,24 +24,14 @@ fn scenario(faults: &str) -> ReducedExperiment {
     ReducedExperiment::new(&scenario).unwrap_or_else(|why| panic!("{why}"))
 }
 
-fn rare(
-    of: &ReducedExperiment,
-    excess: SplitExcess,
-    limit: u64,
-    (runs, batches): (u32, u64),
-) -> RareEventSearch {
+fn rare(of: &ReducedExperiment, excess: SplitExcess, limit: u64, (runs, batches): (u32, u64)) -> RareEventSearch {
     let question = RareQuestion {
         excess,
         limit,
         runs,
         batches,
     };
-    let found = of_reduced(
-        (of, 11),
-        &question,
-        (0, &ReplicationLimits::unlimited()),
-        &|_| (),
-    );
+    let found = of_reduced((of, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
     found.unwrap().expect("the run was not stopped")
 }
 
@@ -53,10 +43,7 @@ fn assert_in_range(what: &str, found: &RareEventSearch, [low, high]: [f64; 2]) {
         found.chance - half < high && low < found.chance + half,
         "{what}: {found:?}, expected {low} to {high}"
     );
-    assert!(
-        half < found.chance,
-        "{what}: {found:?} the interval is too wide"
-    );
+    assert!(half < found.chance, "{what}: {found:?} the interval is too wide");
 }
 
 #[test]

@@ -13,23 +13,11 @@ fn run(arguments: &[&str], code: i32) -> (String, String) {
     let output = program(arguments).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(
-        output.status.code(),
-        Some(code),
-        "{arguments:?}: {out}{err}"
-    );
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {out}{err}");
     (out, err)
 }
 
-const SPARES: [&str; 7] = [
-    "plan",
-    "spares",
-    FLEET,
-    "--set",
-    SHORT,
-    "--path",
-    "spares.nodes",
-];
+const SPARES: [&str; 7] = ["plan", "spares", FLEET, "--set", SHORT, "--path", "spares.nodes"];
 
 fn spares(target: &str, more: &[&str], code: i32) -> (String, String) {
     run(
@@ -41,10 +29,7 @@ fn spares(target: &str, more: &[&str], code: i32) -> (String, String) {
 #[test]
 fn unmet_target_exits_with_3_and_reports_the_closest_value() {
     let (out, err) = spares("effective_training_ratio.p10 >= 0.9999", &["--max", "2"], 3);
-    assert!(
-        out.contains("No value up to spares.nodes = 2 satisfies"),
-        "{out}"
-    );
+    assert!(out.contains("No value up to spares.nodes = 2 satisfies"), "{out}");
     assert!(err.contains("error: No value up to"), "{err}");
     assert!(out.contains("misses target"), "{out}");
 }
@@ -63,21 +48,13 @@ fn invalid_arguments_are_rejected_before_simulating() {
             "did you mean effective_training_ratio?",
         ),
         ("failures.p90 <= lots", &[], "not a number"),
-        (
-            "failures.p90 <= 3",
-            &["--min", "5", "--max", "2"],
-            "the range is empty",
-        ),
+        ("failures.p90 <= 3", &["--min", "5", "--max", "2"], "the range is empty"),
         (
             "failures.p90 <= 3",
             &["--path", "spares.node"],
             "unknown field \"node\"",
         ),
-        (
-            "failures.p90 <= 3",
-            &["--path", "metadata.name"],
-            "metadata.name=32",
-        ),
+        ("failures.p90 <= 3", &["--path", "metadata.name"], "metadata.name=32"),
     ] {
         let mut arguments = vec!["plan", "spares", FLEET, "--target", target];
         if !more.contains(&"--path") {
@@ -90,19 +67,13 @@ fn invalid_arguments_are_rejected_before_simulating() {
         (&["--ignore", "gpus"][..], "did you mean gpu?"),
         (&["--probability", "1.5"], "a probability between 0 and 1"),
         (&["--horizon", "0"], "expected a duration above 0"),
-        (
-            &["--horizon", "0s"],
-            "expected a duration above 0 and up to 36500 days",
-        ),
+        (&["--horizon", "0s"], "expected a duration above 0 and up to 36500 days"),
         (
             &["--jobset", "train"],
             "unknown JobSet \"train\"; no JobSet is available",
         ),
     ] {
-        let (_, err) = run(
-            &[&["plan", "budget", FLEET, "--seeds", "2"], arguments].concat(),
-            2,
-        );
+        let (_, err) = run(&[&["plan", "budget", FLEET, "--seeds", "2"], arguments].concat(), 2);
         assert!(err.contains(says), "{arguments:?}: {err}");
     }
 }
@@ -162,10 +133,7 @@ fn a_budget_names_its_causes_and_draws_its_survival() {
         ],
         0,
     );
-    assert!(
-        text.contains("If restarts by planned were not counted"),
-        "{text}"
-    );
+    assert!(text.contains("If restarts by planned were not counted"), "{text}");
     assert!(text.contains("gpu_sram_or_processor"), "{text}");
     let kept: Value = serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap();
     assert_eq!(kept["schema"], "jobset-sim/plan-budget/v1");
@@ -207,20 +175,14 @@ fn best_interval_is_shown_with_closed_forms_and_their_limits() {
         assert!(text.contains(says), "{says}: {text}");
     }
     for (set, says) in [
-        (
-            "training.checkpoint=Continuous",
-            "the job saves continuously",
-        ),
+        ("training.checkpoint=Continuous", "the job saves continuously"),
         (
             "training.checkpoint.blocking=0s",
             "the shortest interval that the storage supports is best",
         ),
         ("faultProcesses=[]", "no interruptions in"),
     ] {
-        let (_, err) = run(
-            &["plan", "interval", TRAINING, "--seeds", "4", "--set", set],
-            2,
-        );
+        let (_, err) = run(&["plan", "interval", TRAINING, "--seeds", "4", "--set", set], 2);
         assert!(err.contains(says), "{set}: {err}");
     }
 }
@@ -252,37 +214,19 @@ fn break_even_lies_between_distinguished_values() {
         0,
     );
     let told: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(
-        (&told["found"], &told["below"]),
-        (&"at".into(), &"a".into())
-    );
+    assert_eq!((&told["found"], &told["below"]), (&"at".into(), &"a".into()));
     let number = |key: &str| told[key].as_f64().unwrap();
-    assert!(
-        1.0 < number("low")
-            && number("low") < number("estimate")
-            && number("estimate") < number("high")
-    );
+    assert!(1.0 < number("low") && number("low") < number("estimate") && number("estimate") < number("high"));
     assert!(number("high") < 60.0, "{told}");
     assert!(dir.join("charts/breakeven.svg").is_file());
     fs::remove_dir_all(dir.parent().unwrap()).unwrap();
     for (over, says) in [
         ("training.checkpoint.blocking=2m..1s", "the range is empty"),
-        (
-            "training.checkpoint.blocking=a..b",
-            "neither a number nor a duration",
-        ),
+        ("training.checkpoint.blocking=a..b", "neither a number nor a duration"),
         ("training.chekpoint.blocking=1s..2s", "chekpoint"),
     ] {
         let (_, err) = run(
-            &[
-                "plan",
-                "breakeven",
-                TRAINING,
-                "--b",
-                "training.step=7s",
-                "--over",
-                over,
-            ],
+            &["plan", "breakeven", TRAINING, "--b", "training.step=7s", "--over", over],
             2,
         );
         assert!(err.contains(says), "{over}: {err}");
@@ -306,29 +250,14 @@ fn break_even_lies_between_distinguished_values() {
 
 #[test]
 fn inputs_vary_over_published_or_given_ranges_one_at_a_time() {
-    let (text, _) = run(
-        &[
-            "sensitivity",
-            FLEET,
-            "--ranges",
-            "--seeds",
-            "20",
-            "--set",
-            SHORT,
-        ],
-        0,
-    );
+    let (text, _) = run(&["sensitivity", FLEET, "--ranges", "--seeds", "20", "--set", SHORT], 0);
     assert!(
         text.contains("parameters.checkpoint_interval") && text.contains("CKPT-05"),
         "{text}"
     );
     let given = ["--input", "parameters.checkpoint_interval=1h..6h"];
     let (csv, _) = run(
-        &[
-            &["sensitivity", FLEET, "--seeds", "20", "--format", "csv"],
-            &given[..],
-        ]
-        .concat(),
+        &[&["sensitivity", FLEET, "--seeds", "20", "--format", "csv"], &given[..]].concat(),
         0,
     );
     assert_eq!(csv.lines().count(), 2, "{csv}");
@@ -337,19 +266,10 @@ fn inputs_vary_over_published_or_given_ranges_one_at_a_time() {
         "{csv}"
     );
     let (_, err) = run(
-        &[
-            "sensitivity",
-            "scenarios/first-steps.yaml",
-            "--ranges",
-            "--seeds",
-            "2",
-        ],
+        &["sensitivity", "scenarios/first-steps.yaml", "--ranges", "--seeds", "2"],
         2,
     );
-    assert!(
-        err.contains("no field of these inputs has a published range"),
-        "{err}"
-    );
+    assert!(err.contains("no field of these inputs has a published range"), "{err}");
     for (more, says) in [
         (&["--out", "x"][..], "--ranges"),
         (&["--ranges", "--parameters-only"], "cannot be used with"),
@@ -380,18 +300,10 @@ fn a_rare_chance_says_how_many_runs_would_have_to_be_counted() {
         text.contains("maxRestarts 14 is exhausted within 20 days") && text.contains("full runs"),
         "{text}"
     );
-    let one = run(
-        &[&rare[..], &["--loss-budget", "2d", "--threads", "1"]].concat(),
-        0,
-    )
-    .0;
+    let one = run(&[&rare[..], &["--loss-budget", "2d", "--threads", "1"]].concat(), 0).0;
     assert_eq!(
         one,
-        run(
-            &[&rare[..], &["--loss-budget", "2d", "--threads", "2"]].concat(),
-            0
-        )
-        .0
+        run(&[&rare[..], &["--loss-budget", "2d", "--threads", "2"]].concat(), 0).0
     );
     let (_, err) = run(&rare, 2);
     assert!(err.contains("--restarts N"), "{err}");
@@ -429,10 +341,7 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
         .filter(|c| c["judgement"] == "meets")
         .map(|c| c["cost"].as_f64().unwrap())
         .collect();
-    assert!(
-        costs.iter().all(|cost| *cost >= costs[0] * 0.999),
-        "{costs:?}"
-    );
+    assert!(costs.iter().all(|cost| *cost >= costs[0] * 0.999), "{costs:?}");
     assert!(dir.join("charts/combinations.svg").is_file());
     let command = fs::read_to_string(dir.join("inputs/command.txt")).unwrap();
     assert!(command.contains("--path nodes=16..18"), "{command}");
@@ -467,8 +376,5 @@ fn the_heading_of_a_budget_counts_replications_and_not_what_is_played_again() {
         0,
     );
     let head = text.split("\n\n").next().unwrap().replace('\n', " ");
-    assert!(
-        head.contains("2 replications, each repeated with the rule"),
-        "{head}"
-    );
+    assert!(head.contains("2 replications, each repeated with the rule"), "{head}");
 }

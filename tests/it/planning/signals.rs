@@ -20,14 +20,7 @@ const COMMANDS: [&[&str]; 10] = [
         "--seeds",
         "100000",
     ],
-    &[
-        "sweep",
-        FLEET,
-        "--grid",
-        "parameters.spares=8,16",
-        "--seeds",
-        "100000",
-    ],
+    &["sweep", FLEET, "--grid", "parameters.spares=8,16", "--seeds", "100000"],
     &[
         "plan",
         "spares",
@@ -40,15 +33,7 @@ const COMMANDS: [&[&str]; 10] = [
         "100000",
     ],
     &["plan", "interval", FLEET, "--seeds", "100000"],
-    &[
-        "plan",
-        "budget",
-        FLEET,
-        "--horizon",
-        "1800",
-        "--seeds",
-        "100000",
-    ],
+    &["plan", "budget", FLEET, "--horizon", "1800", "--seeds", "100000"],
     &["sensitivity", FLEET, "--ranges", "--seeds", "100000"],
     &[
         "plan",
@@ -118,19 +103,12 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
             assert!(told.contains("interrupted; "), "{arguments:?}: {told}");
             // Partial results are marked as such in the output and in the run directory; otherwise there are none.
             let kept = fs::read_to_string(dir.join(format!("{i}/summary.json")));
-            assert_eq!(
-                kept.is_ok(),
-                !ended.stdout.is_empty(),
-                "{arguments:?}: {told}"
-            );
+            assert_eq!(kept.is_ok(), !ended.stdout.is_empty(), "{arguments:?}: {told}");
             let planned = !["run", "compare", "sweep"].contains(&arguments[0]);
             if let Ok(kept) = kept.as_ref().map(|text| text.as_str())
                 && planned
             {
-                assert!(
-                    kept.contains("\"interrupted\": true"),
-                    "{arguments:?}: {kept}"
-                );
+                assert!(kept.contains("\"interrupted\": true"), "{arguments:?}: {kept}");
             }
             let nothing = [
                 "no replication",
@@ -180,15 +158,7 @@ fn a_signal_ends_a_replication_that_has_begun() {
         [&["compare", file][..], &variant].concat(),
         vec!["sweep", file, "--grid", "training.work=19d,20d"],
         vec!["plan", "budget", file],
-        vec![
-            "plan",
-            "rare",
-            file,
-            "--restarts",
-            "9000000",
-            "--horizon",
-            "60",
-        ],
+        vec!["plan", "rare", file, "--restarts", "9000000", "--horizon", "60"],
     ];
     let start = |(i, arguments): (usize, &Vec<&str>)| -> Child {
         let out = dir.join(i.to_string());

@@ -75,15 +75,9 @@ fn spec(case: &Case) -> JobSpec {
         max_failed_indexes: case.max_failed_indexes,
         active_deadline_seconds: case.deadline,
         pod_failure_policy: case.has_pod_failure_policy.then(Vec::new),
-        pod_replacement_policy: case
-            .replacement_failed
-            .then_some(PodReplacementPolicy::Failed),
-        success_policy: (!case.success_policy.is_empty()).then(|| {
-            case.success_policy
-                .iter()
-                .map(|r| success_rule(r))
-                .collect()
-        }),
+        pod_replacement_policy: case.replacement_failed.then_some(PodReplacementPolicy::Failed),
+        success_policy: (!case.success_policy.is_empty())
+            .then(|| case.success_policy.iter().map(|r| success_rule(r)).collect()),
         ..JobSpec::default()
     };
     if spec.completions.is_none() {
@@ -116,14 +110,10 @@ fn sync(case: &Case) -> JobPlan {
         deleting: case.deleting,
         suspended: case.suspended,
         start_time: case.start.map(seconds),
-        failure_target: case
-            .failure_target
-            .as_deref()
-            .map(|m| (target_reason.into(), m)),
-        success_criteria_met: case.success_criteria_met.then_some((
-            job::COMPLETIONS_REACHED.0.into(),
-            job::COMPLETIONS_REACHED.1,
-        )),
+        failure_target: case.failure_target.as_deref().map(|m| (target_reason.into(), m)),
+        success_criteria_met: case
+            .success_criteria_met
+            .then_some((job::COMPLETIONS_REACHED.0.into(), job::COMPLETIONS_REACHED.1)),
         active: case.active,
         misplaced: case.misplaced,
         terminating: case.terminating,
@@ -152,11 +142,7 @@ fn render(plan: &JobPlan) -> String {
         Some((reason, message)) => out.push(format!("complete {reason}: {message}")),
         None => {}
     }
-    let delete = if plan.untracked {
-        "delete untracked"
-    } else {
-        "delete"
-    };
+    let delete = if plan.untracked { "delete untracked" } else { "delete" };
     for (word, n) in [("create", plan.create), (delete, plan.delete_active)] {
         if n > 0 {
             out.push(format!("{word} {n}"));

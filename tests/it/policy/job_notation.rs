@@ -4,21 +4,12 @@ use super::notation::seconds;
 use sim_api::spec::*;
 use sim_policy::*;
 
-pub fn jobs(
-    line: &str,
-    jobset: &JobSet,
-    status: &JobSetStatus,
-    gates: FeatureGates,
-) -> Result<Vec<JobView>, String> {
+pub fn jobs(line: &str, jobset: &JobSet, status: &JobSetStatus, gates: FeatureGates) -> Result<Vec<JobView>, String> {
     let bad = || format!("job: {line}");
     let (slot, words) = line.split_once(' ').ok_or_else(bad)?;
     let (name, indexes) = slot.split_once('/').ok_or_else(bad)?;
     let (first, last) = indexes.split_once('-').unwrap_or((indexes, indexes));
-    let rj = jobset
-        .spec
-        .replicated_jobs
-        .iter()
-        .position(|r| r.name == name);
+    let rj = jobset.spec.replicated_jobs.iter().position(|r| r.name == name);
     let rj = rj.ok_or_else(bad)?;
     let first: u32 = first.parse().map_err(|_| bad())?;
     let last: u32 = last.parse().map_err(|_| bad())?;

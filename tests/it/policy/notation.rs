@@ -207,9 +207,7 @@ fn jobset(s: &Spec) -> Result<JobSet, String> {
     if words.next() == Some("Any") {
         spec.success_policy.get_or_insert_default().operator = ConditionOperator::Any;
     }
-    spec.success_policy
-        .get_or_insert_default()
-        .target_replicated_jobs = words.map(str::to_string).collect();
+    spec.success_policy.get_or_insert_default().target_replicated_jobs = words.map(str::to_string).collect();
     for word in s.rjs.split_whitespace() {
         let (name, size) = word.split_once(':').ok_or(format!("rjs: {word}"))?;
         let (replicas, pods) = size.split_once('x').unwrap_or((size, "1"));
@@ -231,16 +229,14 @@ fn jobset(s: &Spec) -> Result<JobSet, String> {
             return Err(format!("depends: {d}"));
         };
         let rj = spec.replicated_jobs.iter_mut().find(|r| r.name == who);
-        rj.ok_or(format!("depends: {d}"))?
-            .depends_on
-            .push(DependsOn {
-                name: on.to_string(),
-                status: match state {
-                    "Ready" => DependsOnStatus::Ready,
-                    "Complete" => DependsOnStatus::Complete,
-                    _ => return Err(format!("depends: {d}")),
-                },
-            });
+        rj.ok_or(format!("depends: {d}"))?.depends_on.push(DependsOn {
+            name: on.to_string(),
+            status: match state {
+                "Ready" => DependsOnStatus::Ready,
+                "Complete" => DependsOnStatus::Complete,
+                _ => return Err(format!("depends: {d}")),
+            },
+        });
     }
     Ok(JobSet {
         name: "js".to_string(),
@@ -305,20 +301,13 @@ fn status(s: &Status, jobset: &JobSet) -> Result<JobSetStatus, String> {
         return Ok(status);
     }
     let rjs = &jobset.spec.replicated_jobs;
-    status
-        .replicated_jobs
-        .resize_with(rjs.len(), Default::default);
+    status.replicated_jobs.resize_with(rjs.len(), Default::default);
     for text in &s.job_restarts {
-        let (head, list) = text
-            .rsplit_once(' ')
-            .ok_or(format!("job_restarts: {text}"))?;
+        let (head, list) = text.rsplit_once(' ').ok_or(format!("job_restarts: {text}"))?;
         let list: Result<Vec<u32>, _> = list.split(',').map(str::parse).collect();
         let list = list.map_err(|_| format!("job_restarts: {text}"))?;
         let (name, counted) = head.split_once(' ').unwrap_or((head, ""));
-        let rj = rjs
-            .iter()
-            .position(|r| r.name == name)
-            .ok_or("job_restarts")?;
+        let rj = rjs.iter().position(|r| r.name == name).ok_or("job_restarts")?;
         let of = &mut status.replicated_jobs[rj];
         match counted {
             "" => of.job_restarts = list,

@@ -45,54 +45,46 @@ fn failure_policy() -> impl Strategy<Value = Option<FailurePolicy>> {
             target_replicated_jobs: target.into_iter().collect(),
         }
     });
-    let policy = (
-        0..4i32,
-        any::<bool>(),
-        proptest::collection::vec(rule, 0..3),
-    );
-    proptest::option::of(
-        policy.prop_map(|(max_restarts, blocking, rules)| FailurePolicy {
-            max_restarts,
-            restart_strategy: if blocking {
-                RestartStrategy::BlockingRecreate
-            } else {
-                RestartStrategy::Recreate
-            },
-            rules,
-        }),
-    )
+    let policy = (0..4i32, any::<bool>(), proptest::collection::vec(rule, 0..3));
+    proptest::option::of(policy.prop_map(|(max_restarts, blocking, rules)| FailurePolicy {
+        max_restarts,
+        restart_strategy: if blocking {
+            RestartStrategy::BlockingRecreate
+        } else {
+            RestartStrategy::Recreate
+        },
+        rules,
+    }))
 }
 
 fn spec() -> impl Strategy<Value = JobSetSpec> {
     let replicas = proptest::collection::vec((0..4u32, any::<bool>()), 1..4);
-    (replicas, failure_policy(), any::<bool>(), any::<bool>()).prop_map(
-        |(replicas, failure_policy, in_order, any)| {
-            let mut spec = JobSetSpec {
-                failure_policy,
-                success_policy: Some(Default::default()),
-                ..JobSetSpec::default()
-            };
-            if in_order {
-                spec.startup_order = StartupPolicyOrder::InOrder;
-            }
-            if any {
-                spec.success_policy.get_or_insert_default().operator = ConditionOperator::Any;
-            }
-            for (at, (replicas, depends)) in replicas.into_iter().enumerate() {
-                let on_previous = (depends && !in_order && at > 0).then(|| DependsOn {
-                    name: format!("r{}", at - 1),
-                    status: DependsOnStatus::Ready,
-                });
-                spec.replicated_jobs.push(ReplicatedJob {
-                    name: format!("r{at}"),
-                    replicas,
-                    depends_on: on_previous.into_iter().collect(),
-                    ..ReplicatedJob::default()
-                });
-            }
-            spec
-        },
-    )
+    (replicas, failure_policy(), any::<bool>(), any::<bool>()).prop_map(|(replicas, failure_policy, in_order, any)| {
+        let mut spec = JobSetSpec {
+            failure_policy,
+            success_policy: Some(Default::default()),
+            ..JobSetSpec::default()
+        };
+        if in_order {
+            spec.startup_order = StartupPolicyOrder::InOrder;
+        }
+        if any {
+            spec.success_policy.get_or_insert_default().operator = ConditionOperator::Any;
+        }
+        for (at, (replicas, depends)) in replicas.into_iter().enumerate() {
+            let on_previous = (depends && !in_order && at > 0).then(|| DependsOn {
+                name: format!("r{}", at - 1),
+                status: DependsOnStatus::Ready,
+            });
+            spec.replicated_jobs.push(ReplicatedJob {
+                name: format!("r{at}"),
+                replicas,
+                depends_on: on_previous.into_iter().collect(),
+                ..ReplicatedJob::default()
+            });
+        }
+        spec
+    })
 }
 
 fn world(spec: JobSetSpec) -> World {
@@ -123,10 +115,7 @@ fn pass(world: &mut World, plan: &mut ActionPlan) -> Result<bool, TestCaseError>
     reconcile(&world.view(), plan);
     prop_assert_eq!(&plan.error, &None);
     for c in &plan.create {
-        let taken = world
-            .jobs
-            .iter()
-            .any(|j| (j.rj, j.index) == (c.rj, c.index));
+        let taken = world.jobs.iter().any(|j| (j.rj, j.index) == (c.rj, c.index));
         prop_assert!(!taken, "created {}/{} although it exists", c.rj, c.index);
     }
     if !plan.status_dirty {
@@ -135,10 +124,7 @@ fn pass(world: &mut World, plan: &mut ActionPlan) -> Result<bool, TestCaseError>
             &world.status,
             "the plan changes the status without a write"
         );
-        prop_assert!(
-            plan.events.is_empty(),
-            "the plan emits events without a write"
-        );
+        prop_assert!(plan.events.is_empty(), "the plan emits events without a write");
     }
     let decided = plan.status_dirty
         || !plan.delete.is_empty()
@@ -216,9 +202,7 @@ fn pick(world: &mut World, at: usize) -> Option<&mut JobView> {
 fn limits(world: &World) -> Result<(), TestCaseError> {
     let status = &world.status;
     let of_jobs = status.replicated_jobs.iter();
-    let of_jobs: u32 = of_jobs
-        .flat_map(|s| &s.job_restarts_count_towards_max)
-        .sum();
+    let of_jobs: u32 = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max).sum();
     let policy = world.jobset.spec.failure_policy.as_ref();
     let max = policy.map_or(0, |p| p.max_restarts.max(0) as u32);
     prop_assert!(status.restarts_count_towards_max + of_jobs <= max);
@@ -288,15 +272,7 @@ fn a_pass_over_ten_thousand_settled_jobs_decides_nothing_and_allocates_no_lists(
     });
     let mut plan = ActionPlan::default();
     reconcile(&world.view(), &mut plan);
-    assert!(
-        !plan.status_dirty && plan.rules.is_empty(),
-        "{:?}",
-        plan.rules
-    );
-    let lists = [
-        plan.delete.capacity(),
-        plan.create.capacity(),
-        plan.resume.capacity(),
-    ];
+    assert!(!plan.status_dirty && plan.rules.is_empty(), "{:?}", plan.rules);
+    let lists = [plan.delete.capacity(), plan.create.capacity(), plan.resume.capacity()];
     assert_eq!(lists, [0, 0, 0]);
 }

@@ -76,10 +76,7 @@ fn changes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<String> {
         ),
     ] {
         if a != b {
-            out.push(format!(
-                "  {word} {}",
-                b.map_or("none".to_string(), |b| b.to_string())
-            ));
+            out.push(format!("  {word} {}", b.map_or("none".to_string(), |b| b.to_string())));
         }
     }
     for (i, s) in new.replicated_jobs.iter().enumerate() {
@@ -109,11 +106,7 @@ fn changes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<String> {
 /// Renders a condition. `(kept)` means that lastTransitionTime is unchanged.
 fn condition(view: &JobSetView<'_>, c: &PodCondition) -> String {
     let status = if c.status { "True" } else { "False" };
-    let kept = if c.last_transition == view.now {
-        ""
-    } else {
-        " (kept)"
-    };
+    let kept = if c.last_transition == view.now { "" } else { " (kept)" };
     let kind = c.kind.as_str();
     format!("  {kind}={status} {}: {}{kept}", c.full_reason(), c.message)
 }

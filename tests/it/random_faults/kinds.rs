@@ -22,15 +22,9 @@ fn action_lines(process: &str) -> Vec<String> {
         let at = at(f).0 / 1_000_000_000;
         (node.name.as_deref() == Some("n-000")).then_some((at, word))
     };
-    let all: Vec<(u64, &str)> = draw_faults(&scenario, 1, 0)
-        .faults
-        .iter()
-        .filter_map(word)
-        .collect();
+    let all: Vec<(u64, &str)> = draw_faults(&scenario, 1, 0).faults.iter().filter_map(word).collect();
     let first = all.first().map_or(0, |(at, _)| *at);
-    all.iter()
-        .map(|(at, word)| format!("{word} {}", at - first))
-        .collect()
+    all.iter().map(|(at, word)| format!("{word} {}", at - first)).collect()
 }
 
 #[test]
@@ -57,13 +51,7 @@ fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() 
     let spot = action_lines(&format!(
         "{{cause: s, {every}, does: Reclaim, notice: 30s, backAfter: 1h}}"
     ));
-    let one = [
-        "drain 0",
-        "crash 30",
-        "delete 30",
-        "uncordon 30",
-        "new 3630",
-    ];
+    let one = ["drain 0", "crash 30", "delete 30", "uncordon 30", "new 3630"];
     assert_eq!(spot[..5], one);
     let saves = action_lines(&format!(
         "{{cause: s, {every}, does: Reclaim, notice: 30s, grace: 15s, backAfter: 1h}}"
@@ -83,12 +71,10 @@ fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() 
 
 #[test]
 fn a_run_goes_on_while_its_machines_are_taken_back_and_come_late() {
-    let scenario = racks(
-        "faultProcesses: [{cause: spot, mtbf: 60h, does: Reclaim, notice: 30s, backAfter: 1h, comesBack: 0.9}]",
-    );
+    let scenario =
+        racks("faultProcesses: [{cause: spot, mtbf: 60h, does: Reclaim, notice: 30s, backAfter: 1h, comesBack: 0.9}]");
     let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
-    let rows =
-        ExperimentSubject::from(scenario.unwrap()).replicate((1, 0..3), (1, &limits), &|_| {});
+    let rows = ExperimentSubject::from(scenario.unwrap()).replicate((1, 0..3), (1, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
     assert!(rows.iter().all(|r| r.jobsets[0].restarts > 5), "{rows:?}");
 }
@@ -113,10 +99,7 @@ fn some_nodes_never_return() {
         (back / crashes, crashes)
     };
     let (share, n) = gone(0.7);
-    assert!(
-        (share - 0.7).abs() < 3.0 * (0.21f64 / n).sqrt(),
-        "{share} of {n}"
-    );
+    assert!((share - 0.7).abs() < 3.0 * (0.21f64 / n).sqrt(), "{share} of {n}");
     assert_eq!(gone(0.0).0, 0.0);
 }
 
@@ -134,9 +117,7 @@ fn per_node(processes: &str, replication: u64) -> BTreeMap<String, f64> {
 #[test]
 fn a_lemon_fails_more_often_whatever_the_cause_until_a_repair_heals_it() {
     let lemons = |more: &str, mtbf: &str, cause: &str| {
-        format!(
-            "[{{cause: {cause}, mtbf: {mtbf}, backAfter: 1ns, lemons: {{share: 0.25, factor: 20{more}}}}}]"
-        )
+        format!("[{{cause: {cause}, mtbf: {mtbf}, backAfter: 1ns, lemons: {{share: 0.25, factor: 20{more}}}}}]")
     };
     let (mut bad, mut of_bad, mut of_good) = (0.0f64, 0.0f64, 0.0f64);
     for replication in 0..40 {
@@ -158,15 +139,9 @@ fn a_lemon_fails_more_often_whatever_the_cause_until_a_repair_heals_it() {
         );
     }
     let share = bad / 640.0;
-    assert!(
-        (share - 0.25).abs() < 3.0 * (0.1875f64 / 640.0).sqrt(),
-        "{share}"
-    );
+    assert!((share - 0.25).abs() < 3.0 * (0.1875f64 / 640.0).sqrt(), "{share}");
     let per_bad = of_bad / bad;
-    assert!(
-        (per_bad - 100.0).abs() < 3.0 * (100.0 / bad).sqrt(),
-        "{per_bad}"
-    );
+    assert!((per_bad - 100.0).abs() < 3.0 * (100.0 / bad).sqrt(), "{per_bad}");
     let per_good = of_good / (640.0 - bad);
     assert!(
         (per_good - 5.0).abs() < 3.0 * (5.0 / (640.0 - bad)).sqrt(),
@@ -178,25 +153,12 @@ fn a_lemon_fails_more_often_whatever_the_cause_until_a_repair_heals_it() {
 
 #[test]
 fn a_bad_version_fails_from_its_day_on_until_it_is_taken_back() {
-    let scenario = racks(
-        "faultProcesses: [{cause: version, on: Pod, mtbf: 2h, exitCode: 42, from: 30h, until: 50h}]",
-    );
-    let all: Vec<Duration> = draw_faults(&scenario.unwrap(), 1, 0)
-        .faults
-        .iter()
-        .map(at)
-        .collect();
+    let scenario = racks("faultProcesses: [{cause: version, on: Pod, mtbf: 2h, exitCode: 42, from: 30h, until: 50h}]");
+    let all: Vec<Duration> = draw_faults(&scenario.unwrap(), 1, 0).faults.iter().map(at).collect();
     let hour = |h: u64| Duration::from_secs(h * 3600);
-    assert!(
-        all.iter().all(|at| (hour(30)..hour(50)).contains(at)),
-        "{all:?}"
-    );
+    assert!(all.iter().all(|at| (hour(30)..hour(50)).contains(at)), "{all:?}");
     // Eight pods, for 20 h, with a mean time of 2 h between failures: 80 failures on average.
-    assert!(
-        (all.len() as f64 - 80.0).abs() < 3.0 * 80f64.sqrt(),
-        "{}",
-        all.len()
-    );
+    assert!((all.len() as f64 - 80.0).abs() < 3.0 * 80f64.sqrt(), "{}", all.len());
 }
 
 #[test]
@@ -207,18 +169,9 @@ fn fields_of_other_fault_kinds_are_rejected() {
             "does: Reclaim, notice: 30s, asNew: true",
             "which always deletes the Node",
         ),
-        (
-            "does: Reclaim, notice: 10s, grace: 15s",
-            "must not exceed notice (10s)",
-        ),
-        (
-            "does: Drain, notice: 10s, grace: 5s",
-            "grace requires does: Reclaim",
-        ),
-        (
-            "notice: 30s",
-            "notice requires does: Drain or does: Reclaim",
-        ),
+        ("does: Reclaim, notice: 10s, grace: 15s", "must not exceed notice (10s)"),
+        ("does: Drain, notice: 10s, grace: 5s", "grace requires does: Reclaim"),
+        ("notice: 30s", "notice requires does: Drain or does: Reclaim"),
         ("comesBack: 0.5", "comesBack requires backAfter"),
         ("from: 2h, until: 1h", "until must be later than from"),
         (
@@ -227,9 +180,7 @@ fn fields_of_other_fault_kinds_are_rejected() {
         ),
         ("lemons: {share: 0.1}", "factor"),
     ] {
-        let refused = racks(&format!(
-            "faultProcesses: [{{cause: a, mtbf: 9h, {process}}}]"
-        ));
+        let refused = racks(&format!("faultProcesses: [{{cause: a, mtbf: 9h, {process}}}]"));
         let refused = refused.unwrap_err();
         assert!(refused.contains(part), "{process}: {refused}");
     }

@@ -12,11 +12,7 @@ fn played(repair: &str, process: &str, replication: u64) -> Vec<(f64, String, bo
         FaultAction::ReturnNode(n) => (at(f).seconds(), n.name.clone().unwrap_or_default(), false),
         other => panic!("{other:?}"),
     };
-    draw_faults(&scenario, 1, replication)
-        .faults
-        .iter()
-        .map(one)
-        .collect()
+    draw_faults(&scenario, 1, replication).faults.iter().map(one).collect()
 }
 
 /// Returns the durations of the completed outages.
@@ -33,24 +29,15 @@ fn outages(all: &[(f64, String, bool)]) -> Vec<f64> {
 
 #[test]
 fn a_repair_takes_its_detection_and_its_stages() {
-    let one = played(
-        "{detectedAfter: 10m, stages: [{name: a, takes: 2h}]}",
-        "mtbf: 90h",
-        0,
-    );
+    let one = played("{detectedAfter: 10m, stages: [{name: a, takes: 2h}]}", "mtbf: 90h", 0);
     let lasted = outages(&one);
     assert!(
         lasted.len() > 5 && lasted.iter().all(|s| (s - 7800.0).abs() < 1e-6),
         "{lasted:?}"
     );
     let both = "{stages: [{name: a, takes: 1h, escalates: 0.25}, {name: b, takes: 4h}]}";
-    let lasted: Vec<f64> = (0..60)
-        .flat_map(|r| outages(&played(both, "mtbf: 90h", r)))
-        .collect();
-    let long = lasted
-        .iter()
-        .filter(|s| (**s - 18_000.0).abs() < 1e-6)
-        .count() as f64;
+    let lasted: Vec<f64> = (0..60).flat_map(|r| outages(&played(both, "mtbf: 90h", r))).collect();
+    let long = lasted.iter().filter(|s| (**s - 18_000.0).abs() < 1e-6).count() as f64;
     let all = lasted.len() as f64;
     // Long outages are slightly underrepresented, because the end of the run cuts off more of them.
     assert!(
@@ -66,11 +53,7 @@ fn crews_repair_sequentially_and_waiting_nodes_are_unavailable() {
     let one = played("{stages: [{name: a, takes: 2h}], crews: 1}", busy, 0);
     assert!(many.iter().all(|s| *s < 7201.0));
     assert!(outages(&one).iter().any(|s| *s > 7201.0));
-    let ends: Vec<f64> = one
-        .iter()
-        .filter(|(.., crash)| !crash)
-        .map(|(at, ..)| *at)
-        .collect();
+    let ends: Vec<f64> = one.iter().filter(|(.., crash)| !crash).map(|(at, ..)| *at).collect();
     for pair in ends.windows(2) {
         assert!(
             pair[1] - pair[0] > 7199.0,
@@ -91,34 +74,18 @@ fn undiagnosed_faults_end_at_once_and_another_node_may_be_blamed() {
     let all = played(wrong, "mtbf: 90h", 0);
     let lasted = outages(&all);
     let short = lasted.iter().filter(|s| (**s - 60.0).abs() < 1e-6).count();
-    let long = lasted
-        .iter()
-        .filter(|s| (**s - 7200.0).abs() < 1e-6)
-        .count();
-    assert!(
-        short.abs_diff(long) <= 1 && short + long == lasted.len(),
-        "{lasted:?}"
-    );
+    let long = lasted.iter().filter(|s| (**s - 7200.0).abs() < 1e-6).count();
+    assert!(short.abs_diff(long) <= 1 && short + long == lasted.len(), "{lasted:?}");
     assert!(short > 5);
 }
 
 #[test]
 fn frequently_failing_nodes_are_retired_and_repairs_heal_lemons() {
-    let all = played(
-        "{stages: [{name: a, takes: 1h}], retire: life:2}",
-        "mtbf: 10h",
-        0,
-    );
+    let all = played("{stages: [{name: a, takes: 1h}], retire: life:2}", "mtbf: 10h", 0);
     for node in 0..16 {
         let name = format!("n-{node:03}");
-        let crashes = all
-            .iter()
-            .filter(|(_, n, crash)| *n == name && *crash)
-            .count();
-        let returns = all
-            .iter()
-            .filter(|(_, n, crash)| *n == name && !*crash)
-            .count();
+        let crashes = all.iter().filter(|(_, n, crash)| *n == name && *crash).count();
+        let returns = all.iter().filter(|(_, n, crash)| *n == name && !*crash).count();
         assert_eq!((crashes, returns), (2, 1), "{name}");
     }
     let lemons = "mtbf: 50h, lemons: {share: 1, factor: 50}";
@@ -144,10 +111,7 @@ fn a_change_of_policy_leaves_repairs_what_they_were() {
     other.jobsets[0].jobset.spec.failure_policy = None;
     let told = |s: &ScenarioSpec| format!("{:?}", draw_faults(s, 3, 5).faults);
     assert_eq!(told(&scenario), told(&other));
-    assert_ne!(
-        told(&scenario),
-        format!("{:?}", draw_faults(&scenario, 3, 6).faults)
-    );
+    assert_ne!(told(&scenario), format!("{:?}", draw_faults(&scenario, 3, 6).faults));
 }
 
 #[test]
@@ -160,9 +124,8 @@ fn a_repair_that_nobody_needs_is_refused() {
             "the stages decide whether a repair succeeds",
         ),
     ] {
-        let text = format!(
-            "faultProcesses: [{{cause: a, {process}}}]\nnodeRepair: {{stages: [{{name: a, takes: 1h}}]}}"
-        );
+        let text =
+            format!("faultProcesses: [{{cause: a, {process}}}]\nnodeRepair: {{stages: [{{name: a, takes: 1h}}]}}");
         let refused = racks(&text).unwrap_err();
         assert!(refused.contains(part), "{process}: {refused}");
     }

@@ -16,8 +16,7 @@ pub fn racks_with(rest: &str, trace: &str) -> Result<ScenarioSpec, String> {
          accelerator: example.com/gpu\n    labels: {{example.com/rack: \"r{{pool}}\"}}\n\
          jobSets: [{{manifest: jobset.yaml}}]\nstop: {{at: 100h}}\n{rest}\n"
     );
-    support::parse_with(&text, &[("jobset.yaml", JOBSET), ("faults.csv", trace)])
-        .map_err(|e| e.to_string())
+    support::parse_with(&text, &[("jobset.yaml", JOBSET), ("faults.csv", trace)]).map_err(|e| e.to_string())
 }
 
 /// Returns the times of crashes, each with the nodes that crash at that time.
@@ -57,15 +56,8 @@ fn a_fault_reaches_as_far_as_its_level_says() {
     assert!(accelerators.iter().all(|(_, nodes)| nodes.len() == 1));
     mean_time(&accelerators, 48.0);
     let islands = of(", on: Island");
-    assert!(
-        islands
-            .iter()
-            .any(|(_, nodes)| *nodes == ["n-002", "n-003"])
-    );
-    assert!(
-        islands.iter().all(|(_, nodes)| nodes.len() == 2),
-        "{islands:?}"
-    );
+    assert!(islands.iter().any(|(_, nodes)| *nodes == ["n-002", "n-003"]));
+    assert!(islands.iter().all(|(_, nodes)| nodes.len() == 2), "{islands:?}");
     mean_time(&islands, 8.0);
     let racks = of(", takesAlong: {label: example.com/rack}");
     assert!(
@@ -91,15 +83,10 @@ fn one_line_of_the_script_is_a_line_for_each_node_of_a_rack() {
     let told = |s: &ScenarioSpec| format!("{:?}", s.faults);
     assert_eq!(told(&one), told(&four));
     for (label, part) in [
-        (
-            "example.com/rack=r9",
-            "no node has the label example.com/rack=r9",
-        ),
+        ("example.com/rack=r9", "no node has the label example.com/rack=r9"),
         ("example.com/rack", "is not of the form KEY=VALUE"),
     ] {
-        let refused = racks(&format!(
-            "faults:\n- {{at: 9s, crashNode: {{label: {label}}}}}"
-        ));
+        let refused = racks(&format!("faults:\n- {{at: 9s, crashNode: {{label: {label}}}}}"));
         let refused = refused.unwrap_err();
         assert!(refused.contains(part), "{refused}");
     }
@@ -108,11 +95,7 @@ fn one_line_of_the_script_is_a_line_for_each_node_of_a_rack() {
 #[test]
 fn a_preset_is_its_causes_and_what_is_said_beside_it_counts_more() {
     let preset = racks("faultProcesses: [{preset: llama3-405b, times: 100, asNew: true}]").unwrap();
-    let causes: Vec<&str> = preset
-        .fault_processes
-        .iter()
-        .map(|p| p.cause.as_str())
-        .collect();
+    let causes: Vec<&str> = preset.fault_processes.iter().map(|p| p.cause.as_str()).collect();
     let all = [
         "gpu",
         "hbm3",
@@ -132,10 +115,7 @@ fn a_preset_is_its_causes_and_what_is_said_beside_it_counts_more() {
     let chosen = racks(
         "faultProcesses: [{preset: llama3-405b, times: 100, asNew: true, causes: [gpu, software, host_maintenance]}]",
     );
-    assert_eq!(
-        by_hand.unwrap().fault_processes,
-        chosen.unwrap().fault_processes
-    );
+    assert_eq!(by_hand.unwrap().fault_processes, chosen.unwrap().fault_processes);
     let other = racks("faultProcesses: [{preset: rsc, mtbf: 3h, backAfter: 1h}]").unwrap();
     let by_hand = racks("faultProcesses: [{cause: host, mtbf: 3h, backAfter: 1h}]").unwrap();
     assert_eq!(other.fault_processes, by_hand.fault_processes);

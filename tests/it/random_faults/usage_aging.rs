@@ -53,8 +53,7 @@ const EVERY: &str = "distribution: {empirical: [1]}";
 
 #[test]
 fn lifetimes_are_equal_by_use_and_by_calendar_under_every_policy() {
-    let one =
-        "- {cause: host, mtbf: 5h, backAfter: 0s, lemons: {share: 0.3, factor: 3, healed: 0.5}";
+    let one = "- {cause: host, mtbf: 5h, backAfter: 0s, lemons: {share: 0.3, factor: 3, healed: 0.5}";
     let (calendar, used) = (format!("{one}}}\n"), format!("{one}, ages: Running}}\n"));
     let named = |f: &ScriptedFault| match &f.action {
         FaultAction::CrashNode(n) => n.name.clone(),
@@ -104,9 +103,7 @@ fn a_node_fails_at_its_rate_times_the_share_of_time_in_which_it_is_used() {
         let drawn = draw_faults(&scenario, 7, 0);
         let mut came = Came::default();
         support::simulation(&drawn).run(7, 0, &mut came);
-        let crash = |(_, i): &&(SimTime, u32)| {
-            matches!(drawn.faults[*i as usize].action, FaultAction::CrashNode(_))
-        };
+        let crash = |(_, i): &&(SimTime, u32)| matches!(drawn.faults[*i as usize].action, FaultAction::CrashNode(_));
         came.0.iter().filter(crash).count() as f64
     };
     let all: f64 = 8.0 * 2000.0 / 50.0;
@@ -146,9 +143,7 @@ fn ages_survive_restarts_of_the_job_and_stay_with_the_node() {
     let mut moved = scenario(
         16,
         "23h",
-        &format!(
-            "- {{cause: host, mtbf: 10h, {EVERY}, deletedAfter: 1m, ages: Running}}\nfaults:\n{cordoned}"
-        ),
+        &format!("- {{cause: host, mtbf: 10h, {EVERY}, deletedAfter: 1m, ages: Running}}\nfaults:\n{cordoned}"),
     );
     moved.jobsets[0]
         .jobset
@@ -161,8 +156,7 @@ fn ages_survive_restarts_of_the_job_and_stay_with_the_node() {
         .into_iter()
         .filter(|line| line.contains("crash"))
         .collect();
-    let on =
-        |hour: &str| -> Vec<&String> { crashes.iter().filter(|l| l.starts_with(hour)).collect() };
+    let on = |hour: &str| -> Vec<&String> { crashes.iter().filter(|l| l.starts_with(hour)).collect() };
     assert!(
         !on("14.").is_empty(),
         "no failure ten hours after the move: {crashes:?}"
@@ -182,9 +176,8 @@ fn ages_survive_restarts_of_the_job_and_stay_with_the_node() {
 #[test]
 fn bound_pods_age_before_running_if_configured() {
     let first = |ages: &str| {
-        let processes = format!(
-            "- {{cause: host, mtbf: 10h, {EVERY}, ages: {ages}}}\ncontainers: [{{startAfter: 3h}}]\n"
-        );
+        let processes =
+            format!("- {{cause: host, mtbf: 10h, {EVERY}, ages: {ages}}}\ncontainers: [{{startAfter: 3h}}]\n");
         action_lines(&scenario(8, "14h", &processes))[0].clone()
     };
     assert_eq!(first("Assigned").split(' ').next(), Some("10.0h"));
@@ -210,18 +203,12 @@ fn a_node_that_several_faults_hold_is_back_when_the_last_of_its_repairs_is_over(
     assert_eq!(lines, ["8.0h partition", "8.5h crash", "18.0h return"]);
     // A node does not age during maintenance, and the notice precedes the maintenance.
     let lines = of_first(
-        &format!(
-            "- {{cause: m, mtbf: 10h, {EVERY}, does: Drain, notice: 1h, backAfter: 2h, ages: Assigned}}\n"
-        ),
+        &format!("- {{cause: m, mtbf: 10h, {EVERY}, does: Drain, notice: 1h, backAfter: 2h, ages: Assigned}}\n"),
         "24h",
     );
-    assert_eq!(
-        lines[..3],
-        ["10.0h cordon", "11.0h drain", "13.0h uncordon"]
-    );
-    let reclaimed = format!(
-        "- {{cause: s, mtbf: 10h, {EVERY}, does: Reclaim, notice: 30s, backAfter: 2h, ages: Running}}\n"
-    );
+    assert_eq!(lines[..3], ["10.0h cordon", "11.0h drain", "13.0h uncordon"]);
+    let reclaimed =
+        format!("- {{cause: s, mtbf: 10h, {EVERY}, does: Reclaim, notice: 30s, backAfter: 2h, ages: Running}}\n");
     let lines = of_first(&reclaimed, "13h");
     assert_eq!(
         lines,
@@ -242,11 +229,7 @@ fn a_run_goes_on_while_something_used_will_fail_and_ends_when_nothing_will() {
             .replace("{at: 100h}", "{at: 100h, when: Settled}");
         let scenario = support::parse(&text, JOBSET).unwrap_or_else(|e| panic!("{e}"));
         let (_, came, outcome) = play(&scenario, 1);
-        (
-            came.0.len(),
-            outcome.end_reason,
-            outcome.end.seconds() / 3600.0,
-        )
+        (came.0.len(), outcome.end_reason, outcome.end.seconds() / 3600.0)
     };
     let (faults, reason, _) = ends(&format!(
         "- {{cause: host, mtbf: 30h, {EVERY}, backAfter: 1h, ages: Running}}\n"
@@ -258,10 +241,7 @@ fn a_run_goes_on_while_something_used_will_fail_and_ends_when_nothing_will() {
         "- {{cause: host, mtbf: 30h, {EVERY}, deletedAfter: 1h, ages: Running}}\n"
     ));
     assert!((8..=16).contains(&faults), "{faults}");
-    assert!(
-        reason == EndReason::Stuck && end < 40.0,
-        "{reason:?} at {end}"
-    );
+    assert!(reason == EndReason::Stuck && end < 40.0, "{reason:?} at {end}");
     let (_, reason, _) = ends(&format!(
         "- {{cause: host, mtbf: 30h, {EVERY}, backAfter: 100h, ages: Running}}\n"
     ));
@@ -285,22 +265,10 @@ fn features_that_need_fault_times_are_rejected_with_usage_aging() {
     let spares = "nodeSpares: {label: example.com/rack=all}\n";
     let trains = "training: {work: 1h, step: 6s, checkpoint: {every: 15m, blocking: 10s}}\n";
     for (process, rest, part) in [
-        (
-            "mtbf: 1h, from: 2h",
-            "",
-            "ages: Running is not supported with from",
-        ),
-        (
-            "mtbf: 1h, until: 2h",
-            "",
-            "ages: Running is not supported with until",
-        ),
+        ("mtbf: 1h, from: 2h", "", "ages: Running is not supported with from"),
+        ("mtbf: 1h, until: 2h", "", "ages: Running is not supported with until"),
         ("trace: faults.csv", "", "ages"),
-        (
-            "mtbf: 1h",
-            shop,
-            "ages: Running is not supported with nodeRepair",
-        ),
+        ("mtbf: 1h", shop, "ages: Running is not supported with nodeRepair"),
         (
             "mtbf: 1h, backAfter: 1h",
             spares,

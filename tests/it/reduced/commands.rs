@@ -63,10 +63,7 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
         ),
         (
             &["sensitivity", GANG, "--ranges", "--seeds", "3"],
-            &[
-                "replications (reduced)",
-                "has the largest effect on goodput",
-            ],
+            &["replications (reduced)", "has the largest effect on goodput"],
         ),
         (
             &[
@@ -78,10 +75,7 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
                 "--over",
                 "parameters.mtbf=5d..20d",
             ],
-            &[
-                "replications (reduced)",
-                "is better in goodput over the whole range",
-            ],
+            &["replications (reduced)", "is better in goodput over the whole range"],
         ),
         (
             &[
@@ -96,18 +90,12 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
         ),
         // Without --seeds, the first replication runs at the level that the file sets.
         (&["run", GANG], &["reduced-model replication"]),
-        (
-            &["run", GANG, "--level", "pods"],
-            &["Restart 1 of JobSet train"],
-        ),
+        (&["run", GANG, "--level", "pods"], &["Restart 1 of JobSet train"]),
     ] {
         let told = run(arguments, 0);
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         for needle in needles {
-            assert!(
-                told.contains(needle),
-                "{arguments:?}: no {needle:?} in\n{told}"
-            );
+            assert!(told.contains(needle), "{arguments:?}: no {needle:?} in\n{told}");
         }
     }
     let told = run(&["run", GANG, "--paranoid"], 2);
@@ -133,16 +121,8 @@ fn a_sweep_plays_at_each_point_what_a_run_plays_there() {
     let dir = scratch("reduced-sweep");
     let swept = dir.join("sweep");
     let out = swept.to_str().unwrap();
-    let grid = [
-        "--grid",
-        "parameters.spares=1,2",
-        "--grid",
-        "parameters.every=5m,15m",
-    ];
-    run(
-        &[&["sweep", GANG, "--seeds", "4", "--out", out], &grid[..]].concat(),
-        0,
-    );
+    let grid = ["--grid", "parameters.spares=1,2", "--grid", "parameters.every=5m,15m"];
+    run(&[&["sweep", GANG, "--seeds", "4", "--out", out], &grid[..]].concat(), 0);
     let swept = read(&swept);
     for (spares, every) in [("1", "5m"), ("1", "15m"), ("2", "15m")] {
         let alone = dir.join(format!("{spares}-{every}"));
@@ -158,12 +138,7 @@ fn a_sweep_plays_at_each_point_what_a_run_plays_there() {
             0,
         );
         let here = |header: &[&str], row: &[&str]| {
-            let is = |path: &str, value: &str| {
-                header
-                    .iter()
-                    .zip(row)
-                    .any(|(h, v)| *h == path && *v == value)
-            };
+            let is = |path: &str, value: &str| header.iter().zip(row).any(|(h, v)| *h == path && *v == value);
             is("parameters.spares", spares) && is("parameters.every", every)
         };
         let of_sweep = column(&swept, "digest", here);

@@ -10,9 +10,7 @@ fn reduced_replications_have_a_golden_transcript_in_every_profile() {
     let scenario = slices_with_spares("5m", 1);
     let model = reduced_experiment(&scenario);
     let mut player = model.player().with_bound();
-    let mut now = String::from(
-        "# Each restart: its cause, when it began, and when every pod was there again.\n",
-    );
+    let mut now = String::from("# Each restart: its cause, when it began, and when every pod was there again.\n");
     for replication in 0..3 {
         let outcome = player.run(7, replication);
         let _ = writeln!(
@@ -27,11 +25,7 @@ fn reduced_replications_have_a_golden_transcript_in_every_profile() {
         );
         for recovery in &outcome.recoveries {
             let cause = &scenario.fault_processes[recovery.process as usize].cause;
-            let _ = writeln!(
-                now,
-                "{cause:<12} {:>18} {:>18}",
-                recovery.start, recovery.end
-            );
+            let _ = writeln!(now, "{cause:<12} {:>18} {:>18}", recovery.start, recovery.end);
         }
     }
     let path = support::root().join("tests/it/golden/reduced.txt");

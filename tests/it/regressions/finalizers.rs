@@ -24,16 +24,10 @@ fn finalizers_of_a_pod_template_keep_the_pods() {
     let (outcome, _) = play(1, &format!("faults:\n{exit}stop: {{at: 10m}}"), &jobset);
     assert_eq!(
         outcome.blocked,
-        [
-            "JobSet a is not ready: pod a-w-0-0 is being deleted, but no modelled controller removes its finalizers"
-        ]
+        ["JobSet a is not ready: pod a-w-0-0 is being deleted, but no modelled controller removes its finalizers"]
     );
     let free = "  - {at: 100s, patch: {kind: Pod, name: a-w-0-0, merge: {metadata: {finalizers: null}}}}\n";
-    let (outcome, records) = play(
-        1,
-        &format!("faults:\n{exit}{free}stop: {{at: 10m}}"),
-        &jobset,
-    );
+    let (outcome, records) = play(1, &format!("faults:\n{exit}{free}stop: {{at: 10m}}"), &jobset);
     assert_eq!(outcome.blocked, Vec::<String>::new());
     let gone = at_seconds(&records, |b| matches!(b, Body::PodGone { .. }));
     assert_eq!(gone, [100]);
@@ -50,14 +44,8 @@ fn a_job_that_a_finalizer_keeps_keeps_its_pods_when_it_is_deleted_in_the_backgro
          - {at: 120s, patch: {kind: Job, name: a-w-0, merge: {metadata: {finalizers: null}}}}\nstop: {at: 10m}",
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
-    assert_eq!(
-        at_seconds(&records, |b| matches!(b, Body::JobDeleting { .. })),
-        [60]
-    );
-    assert_eq!(
-        at_seconds(&records, |b| matches!(b, Body::JobGone { .. })),
-        [120]
-    );
+    assert_eq!(at_seconds(&records, |b| matches!(b, Body::JobDeleting { .. })), [60]);
+    assert_eq!(at_seconds(&records, |b| matches!(b, Body::JobGone { .. })), [120]);
     let deleting = at_seconds(&records, |b| matches!(b, Body::PodDeleting { .. }));
     assert_eq!(deleting, [120, 120]);
     assert_eq!(outcome.blocked, Vec::<String>::new());
@@ -106,9 +94,7 @@ fn no_advice_to_remove_by_force_what_force_does_not_remove() {
         let jobs = workers(1, 1, job, &format!("containers: [{POD}]"));
         let (outcome, _) = play(
             2,
-            &format!(
-                "faults:\n  - {{at: 60s, crashNode: {{ofPod: a-w-0-0}}}}\n{force}stop: {{at: 1h}}"
-            ),
+            &format!("faults:\n  - {{at: 60s, crashNode: {{ofPod: a-w-0-0}}}}\n{force}stop: {{at: 1h}}"),
             &format!("spec:\n  failurePolicy: {{maxRestarts: 1}}\n  replicatedJobs:\n{jobs}"),
         );
         outcome.blocked.join("\n")
@@ -151,10 +137,7 @@ fn nodes_of_a_failed_scheduling_add_up_after_a_node_is_deleted() {
     let mut simulation = crate::support::simulation(&scenario);
     let outcome = simulation.run(1, 0, &mut KeepSink::default());
     let why = &outcome.blocked[0];
-    assert!(
-        why.contains("0/2 nodes are available: 2 Insufficient"),
-        "{why}"
-    );
+    assert!(why.contains("0/2 nodes are available: 2 Insufficient"), "{why}");
 }
 
 /// AG-3: the agent exits with the code of its environment variable. The container's rules, and then the restart
@@ -200,19 +183,8 @@ fn the_code_that_an_agent_ends_with_decides_what_its_container_does() {
     );
     let (_, records) = played("7");
     assert_eq!(exits(&records, 7), 1);
-    let failed = count(&records, |b| {
-        matches!(
-            b,
-            Body::PodFinished {
-                succeeded: false,
-                ..
-            }
-        )
-    });
-    assert!(
-        failed > 0,
-        "no rule matches 7, so restartPolicy Never must end the pod"
-    );
+    let failed = count(&records, |b| matches!(b, Body::PodFinished { succeeded: false, .. }));
+    assert!(failed > 0, "no rule matches 7, so restartPolicy Never must end the pod");
 }
 
 /// A scripted kubelet does not report containers that a replaced machine has lost, so the pod waits indefinitely.
@@ -270,15 +242,12 @@ fn orphaned_pods_do_not_make_a_jobset_ready() {
     let jobs = workers(3, 1, "", &format!("containers: [{POD}]"));
     let jobset = format!("spec:\n  replicatedJobs:\n{jobs}");
     let delete = "  - {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}\n";
-    let look =
-        "  - {at: 90s, show: {kind: JobSet, name: a, fields: [status.replicatedJobsStatus]}}\n";
+    let look = "  - {at: 90s, show: {kind: JobSet, name: a, fields: [status.replicatedJobsStatus]}}\n";
     for (nodes, ready, stuck) in [(3, 2, 1), (4, 3, 0)] {
         let rest = format!("faults:\n{delete}stop: {{at: 10m}}");
         let (outcome, records) = play(nodes, &rest, &jobset);
         assert_eq!(outcome.blocked.len(), stuck, "{:?}", outcome.blocked);
-        let lost = at_seconds(&records, |b| {
-            matches!(b, Body::AllReady { ready: false, .. })
-        });
+        let lost = at_seconds(&records, |b| matches!(b, Body::AllReady { ready: false, .. }));
         assert_eq!(lost, [60], "{nodes} nodes");
         let held = |c: LedgerCategory| outcome.ledger.accelerator_ns[c as usize] > 0;
         assert!(
@@ -299,8 +268,7 @@ fn what_is_being_deleted_shows_since_when_and_what_keeps_it() {
         "template:\n            spec:\n              restart",
         "template:\n            metadata: {finalizers: [example.com/hold]}\n            spec:\n              restart",
     );
-    let fields =
-        "metadata.finalizers, metadata.deletionTimestamp, metadata.deletionGracePeriodSeconds";
+    let fields = "metadata.finalizers, metadata.deletionTimestamp, metadata.deletionGracePeriodSeconds";
     let show = |at: &str, kind: &str, name: &str| {
         format!("  - {{at: {at}, show: {{kind: {kind}, name: {name}, fields: [{fields}]}}}}\n")
     };
@@ -358,9 +326,7 @@ fn finalizers_keep_a_deleted_job_and_come_too_late_for_one_that_is_being_deleted
     let (outcome, _) = play(2, &format!("faults:\n{}{delete}", hold("59s")), &jobset);
     assert_eq!(
         outcome.blocked,
-        [
-            "JobSet a is not ready: Job a-w-0 is being deleted, but no modelled controller removes its finalizers"
-        ]
+        ["JobSet a is not ready: Job a-w-0 is being deleted, but no modelled controller removes its finalizers"]
     );
     let (outcome, records) = play(2, &format!("faults:\n{delete}{}", hold("60100ms")), &jobset);
     assert_eq!(outcome.blocked, [""; 0]);

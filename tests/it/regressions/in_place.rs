@@ -22,9 +22,7 @@ fn jobset() -> String {
         "backoffLimit: 2147483647\n          podReplacementPolicy: Failed",
         &format!("initContainers: [{agent}]\n              containers: [{pod}]"),
     );
-    format!(
-        "spec:\n  failurePolicy: {{maxRestarts: 3, restartStrategy: InPlaceRestart}}\n  replicatedJobs:\n{jobs}"
-    )
+    format!("spec:\n  failurePolicy: {{maxRestarts: 3, restartStrategy: InPlaceRestart}}\n  replicatedJobs:\n{jobs}")
 }
 
 const FAILURE: &str = "controlPlane: {featureGates: {InPlaceRestart: true}}\n\
@@ -46,12 +44,6 @@ fn a_restart_in_place_without_a_startup_probe_is_one_restart() {
         "AllReady must be recorded at the start, in between, and at the end"
     );
     let last = records.iter().rfind(|r| ready(&r.body)).map(|r| r.at);
-    let found: Vec<_> = restarts
-        .iter()
-        .map(|r| (r.shape, r.ending, Some(r.end)))
-        .collect();
-    assert_eq!(
-        found,
-        [(RestartScope::InPlaceRestart, RestartOutcome::Ready, last)]
-    );
+    let found: Vec<_> = restarts.iter().map(|r| (r.shape, r.ending, Some(r.end))).collect();
+    assert_eq!(found, [(RestartScope::InPlaceRestart, RestartOutcome::Ready, last)]);
 }

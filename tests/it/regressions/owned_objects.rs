@@ -22,9 +22,7 @@ pub fn claim_jobset() -> String {
 }
 
 fn show(at: &str, kind: &str, name: &str) -> String {
-    format!(
-        "  - {{at: {at}, show: {{kind: {kind}, name: {name}, fields: [metadata.deletionTimestamp]}}}}\n"
-    )
+    format!("  - {{at: {at}, show: {{kind: {kind}, name: {name}, fields: [metadata.deletionTimestamp]}}}}\n")
 }
 
 #[test]
@@ -47,10 +45,7 @@ fn a_claim_that_a_finalizer_keeps_is_marked_and_goes_when_it_is_off() {
     let rest = format!("faults:\n{}stop: {{at: 2m, when: Time}}", script.concat());
     let told = responses(1, &rest, &claim_jobset());
     let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(
-        said[2],
-        "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}"
-    );
+    assert_eq!(said[2], "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}");
     assert_eq!(said[4], "persistentvolumeclaims \"kept-a\" not found");
 }
 
@@ -68,10 +63,7 @@ fn a_claim_that_a_pod_mounts_is_marked_and_goes_with_the_pod() {
     let rest = format!("faults:\n{}stop: {{at: 2m, when: Time}}", script.concat());
     let told = responses(1, &rest, &claim_jobset());
     let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(
-        said[1],
-        "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}"
-    );
+    assert_eq!(said[1], "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}");
     assert_eq!(said[2], "persistentvolumeclaims \"kept-a\" not found");
     let script = format!(
         "  - {{at: 30s, delete: {{kind: {claim}, name: own-a}}}}\n  \
@@ -103,9 +95,7 @@ fn a_jobset_that_is_deleted_in_the_foreground_waits_for_its_service_too() {
     let (outcome, _) = play(1, &held, &claim_jobset());
     assert_eq!(
         outcome.blocked,
-        [
-            "JobSet a is not ready: Service a is being deleted, but no modelled controller removes its finalizers"
-        ]
+        ["JobSet a is not ready: Service a is being deleted, but no modelled controller removes its finalizers"]
     );
     let freed = held.replace("stop:", &format!("{}stop:", hold("2m", "null")));
     let (outcome, records) = play(1, &freed, &claim_jobset());
@@ -121,19 +111,14 @@ fn nothing_owned_outlives_a_jobset_that_is_deleted_while_it_is_being_created() {
     for propagation in ["Foreground", "Background"] {
         for at in 0..24 {
             let script = [
-                format!(
-                    "  - {{at: {at}s, delete: {{kind: JobSet, name: a, propagation: {propagation}}}}}\n"
-                ),
+                format!("  - {{at: {at}s, delete: {{kind: JobSet, name: a, propagation: {propagation}}}}}\n"),
                 show("5m", "JobSet", "a"),
                 show("5m", "Service", "a"),
                 show("5m", "PersistentVolumeClaim", "own-a"),
                 show("5m", "Job", "a-w-0"),
             ];
             let slow = "timing: {apiWrite: 3s}\n";
-            let rest = format!(
-                "{slow}faults:\n{}stop: {{at: 10m, when: Time}}",
-                script.concat()
-            );
+            let rest = format!("{slow}faults:\n{}stop: {{at: 10m, when: Time}}", script.concat());
             let told = responses(1, &rest, &claim_jobset());
             let left = told[1..].iter().filter(|(_, s)| !s.ends_with("not found"));
             assert_eq!(
@@ -177,8 +162,7 @@ fn service_and_claims_of_a_jobset_go_with_it_and_retained_claims_stay() {
         ),
         ("Orphan", [there, there, there]),
     ] {
-        let delete =
-            format!("  - {{at: 60s, delete: {{kind: JobSet, name: a, propagation: {how}}}}}\n");
+        let delete = format!("  - {{at: 60s, delete: {{kind: JobSet, name: a, propagation: {how}}}}}\n");
         let rest = format!(
             "faults:\n{}{delete}{}stop: {{at: 2m, when: Time}}",
             shows("30s"),

@@ -100,12 +100,7 @@ fn run_continues_while_effective_events_are_pending() {
             "  ttlSecondsAfterFinished: 36000\n",
             "{runFor: 30s}",
         ),
-        (
-            "deadlines",
-            "activeDeadlineSeconds: 36000",
-            "",
-            "{runFor: 50h}",
-        ),
+        ("deadlines", "activeDeadlineSeconds: 36000", "", "{runFor: 50h}"),
     ] {
         let (_, at) = end(job, policy, containers, "");
         assert!(ten_hours.contains(&at), "{sentence}: {at} s");
@@ -116,19 +111,11 @@ fn run_continues_while_effective_events_are_pending() {
 /// scheduler keeps retrying.
 #[test]
 fn a_dead_end_is_found_however_long_the_containers_before_it_would_have_run() {
-    let lost = |n| {
-        format!(
-            "{{at: 60s, crashNode: {{node: node-00{n}}}}}, {{at: 70s, deleteNode: {{node: node-00{n}}}}}"
-        )
-    };
+    let lost =
+        |n| format!("{{at: 60s, crashNode: {{node: node-00{n}}}}}, {{at: 70s, deleteNode: {{node: node-00{n}}}}}");
     let faults: Vec<String> = (0..4).map(lost).collect();
     let policy = "  failurePolicy: {maxRestarts: 3}\n";
-    let (reason, at) = end(
-        "backoffLimit: 0",
-        policy,
-        "{runFor: 10h}",
-        &faults.join(", "),
-    );
+    let (reason, at) = end("backoffLimit: 0", policy, "{runFor: 10h}", &faults.join(", "));
     assert_eq!(reason, EndReason::Stuck);
     assert!(at < 2_000.0, "{at} s");
 }

@@ -26,11 +26,7 @@ fn a_follower_that_waits_for_a_slow_cache_or_a_slow_answer_is_not_stuck() {
         let mut simulation = support::simulation(&scenario);
         for seed in 0..100 {
             let outcome = simulation.run(seed, 0, &mut DiscardSink);
-            assert_eq!(
-                outcome.blocked,
-                Vec::<String>::new(),
-                "seed {seed}, {timing}"
-            );
+            assert_eq!(outcome.blocked, Vec::<String>::new(), "seed {seed}, {timing}");
             assert_eq!(outcome.jobsets[0].jobs[0].ready, 2, "seed {seed}, {timing}");
         }
     }
@@ -84,8 +80,5 @@ fn a_pod_that_was_refused_late_for_want_of_the_manager_is_not_given_up() {
         records.iter().filter(refused).count() >= 1,
         "the request was sent while the manager was down"
     );
-    assert_eq!(
-        (outcome.end_reason, outcome.blocked),
-        (EndReason::Settled, Vec::new())
-    );
+    assert_eq!((outcome.end_reason, outcome.blocked), (EndReason::Settled, Vec::new()));
 }

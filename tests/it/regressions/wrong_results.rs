@@ -24,11 +24,7 @@ fn restarting(containers: &str, job: &str) -> (RunOutcome, Vec<SimulationRecord>
     let pod = format!("containers: [{POD}]");
     let jobs = workers(1, 1, job, &pod).replace("restartPolicy: Never", "restartPolicy: OnFailure");
     let spec = format!("spec:\n  replicatedJobs:\n{jobs}");
-    play(
-        1,
-        &format!("containers: [{containers}]\nstop: {{at: 1h}}"),
-        &spec,
-    )
+    play(1, &format!("containers: [{containers}]\nstop: {{at: 1h}}"), &spec)
 }
 
 /// No kubelet reports the containers of a lost node: pod garbage collection fails the pods without a container
@@ -71,10 +67,7 @@ fn a_container_that_dies_at_once_fails_its_job_at_backoff_limit() {
         let (outcome, records) = restarting(&rule, "");
         assert_eq!(outcome.jobsets[0].terminal_state, "Failed", "{run_for}");
         let restarts = count(&records, |b| matches!(b, Body::ContainersRestarting { .. }));
-        assert!(
-            (6..=7).contains(&restarts),
-            "{run_for}: {restarts} restarts"
-        );
+        assert!((6..=7).contains(&restarts), "{run_for}: {restarts} restarts");
         let failed = |b: &Body| {
             matches!(
                 b,
@@ -85,10 +78,7 @@ fn a_container_that_dies_at_once_fails_its_job_at_backoff_limit() {
             )
         };
         let after = seconds(SimTime::ZERO, at(&records, failed));
-        assert!(
-            (310.0..490.0).contains(&after),
-            "{run_for}: failed after {after} s"
-        );
+        assert!((310.0..490.0).contains(&after), "{run_for}: failed after {after} s");
     }
 }
 
@@ -124,9 +114,7 @@ fn a_container_that_is_to_run_again_is_counted_when_it_runs() {
 #[test]
 fn a_pod_with_a_sidecar_has_not_failed_before_the_sidecar_has_ended() {
     let sidecar = "initContainers: [{name: s, image: \"s:1\", restartPolicy: Always}]";
-    let pod = format!(
-        "terminationGracePeriodSeconds: 60\n              {sidecar}\n              containers: [{POD}]"
-    );
+    let pod = format!("terminationGracePeriodSeconds: 60\n              {sidecar}\n              containers: [{POD}]");
     let jobs = workers(1, 2, "backoffLimit: 0", &pod);
     let (_, records) = play(
         2,
@@ -150,9 +138,7 @@ fn a_pod_with_a_sidecar_has_not_failed_before_the_sidecar_has_ended() {
     let detected = seconds(exit, target);
     assert!((61.0..66.0).contains(&detected), "detected in {detected} s");
     let deleted = at(&records, |b| matches!(b, Body::PodDeleting { .. }));
-    let ends = records
-        .iter()
-        .filter(|r| matches!(r.body, Body::PodFinished { .. }));
+    let ends = records.iter().filter(|r| matches!(r.body, Body::PodFinished { .. }));
     let last = ends.map(|r| r.at).nth(1);
     let stopped = seconds(deleted.expect("the other pod is deleted"), last);
     assert!((62.0..63.5).contains(&stopped), "ended after {stopped} s");
@@ -206,9 +192,7 @@ pub fn responses(nodes: u32, rest: &str, jobset: &str) -> Vec<(SimTime, String)>
 /// manager.
 fn patched_status(manager: &str, status: &str, fields: &str) -> Vec<String> {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
-    let show = |at: &str| {
-        format!("  - {{at: {at}, show: {{kind: JobSet, name: a, fields: [{fields}]}}}}\n")
-    };
+    let show = |at: &str| format!("  - {{at: {at}, show: {{kind: JobSet, name: a, fields: [{fields}]}}}}\n");
     let told = responses(
         2,
         &format!(
@@ -235,8 +219,7 @@ fn conditions_that_another_hand_writes_stay_and_count() {
         assert!(later.contains("\"reason\":\"ByHand\""), "{later}");
         assert!(later.contains("1970-01-01T00:00:29Z"), "{later}");
     }
-    let missing =
-        "{conditions: [{type: Failed, status: \"True\", reason: ByHand, message: enough}]}";
+    let missing = "{conditions: [{type: Failed, status: \"True\", reason: ByHand, message: enough}]}";
     let told = patched_status("", missing, "status.conditions");
     let required = "status.conditions[0].lastTransitionTime: Required value";
     assert!(told[0].contains(required), "{}", told[0]);
@@ -257,10 +240,7 @@ fn a_terminal_condition_by_another_hand_ends_the_jobs() {
         ),
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
-    assert_eq!(
-        count(&records, |b| matches!(b, Body::JobDeleting { .. })),
-        1
-    );
+    assert_eq!(count(&records, |b| matches!(b, Body::JobDeleting { .. })), 1);
     assert!(outcome.jobsets[0].jobs.iter().all(|j| !j.exists));
 }
 
@@ -274,10 +254,7 @@ fn counters_that_another_hand_writes_stay_until_the_manager_counts() {
     let last = away.last().expect("the status was shown");
     assert!(last.contains("\"ready\":1"), "counters are wrong: {last}");
     let there = patched_status("", status, fields);
-    assert!(
-        there[1..].iter().all(|t| t.contains("\"ready\":1")),
-        "{there:?}"
-    );
+    assert!(there[1..].iter().all(|t| t.contains("\"ready\":1")), "{there:?}");
 }
 
 /// newFailedConditionForFailureTarget: Failed takes its reason from FailureTarget.
@@ -294,17 +271,12 @@ fn a_failure_target_by_another_hand_keeps_its_reason() {
     let shown = &told[1].1;
     let failed = shown.split("\"type\":\"Failed\"").count() - 1;
     assert_eq!(failed, 1, "{shown}");
-    assert_eq!(
-        shown.matches("\"reason\":\"LostRack\"").count(),
-        2,
-        "{shown}"
-    );
+    assert_eq!(shown.matches("\"reason\":\"LostRack\"").count(), 2, "{shown}");
 }
 
 #[test]
 fn scheduling_gates_can_be_taken_off_and_the_pods_run() {
-    let pod =
-        format!("schedulingGates: [{{name: example.com/gate}}]\n              containers: [{POD}]");
+    let pod = format!("schedulingGates: [{{name: example.com/gate}}]\n              containers: [{POD}]");
     let jobs = workers(1, 2, "", &pod);
     let (outcome, records) = play(
         2,
@@ -312,9 +284,7 @@ fn scheduling_gates_can_be_taken_off_and_the_pods_run() {
          - {at: 90s, patch: {kind: Pod, name: a-w-0-1, merge: {spec: {schedulingGates: null}}}}\nstop: {at: 10m}",
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
-    let bound = records
-        .iter()
-        .filter(|r| matches!(r.body, Body::PodBound { .. }));
+    let bound = records.iter().filter(|r| matches!(r.body, Body::PodBound { .. }));
     let bound: Vec<u64> = bound.map(|r| r.at.seconds() as u64).collect();
     assert_eq!(bound, [60, 90]);
     assert_eq!(outcome.blocked, Vec::<String>::new());
@@ -339,9 +309,7 @@ fn while_the_manager_is_down_nothing_is_decided() {
     assert_eq!(outcome.blocked, Vec::<String>::new());
     let told = responses(2, script, &jobset);
     assert!(
-        told[0]
-            .1
-            .contains("failed calling webhook \"vjobset.kb.io\""),
+        told[0].1.contains("failed calling webhook \"vjobset.kb.io\""),
         "{told:?}"
     );
 }
@@ -395,18 +363,9 @@ fn rejected_jobset_does_not_exist() {
         "faults: [{at: 1s, stopManager: {for: 100s}}]\nstop: {at: 10m}",
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
-    assert_eq!(
-        count(&records, |b| matches!(b, Body::JobSetRefused { .. })),
-        1
-    );
-    assert_eq!(
-        count(&records, |b| matches!(b, Body::JobSetCreated { .. })),
-        0
-    );
-    let said = outcome
-        .warnings
-        .iter()
-        .find(|w| w.contains("mjobset.kb.io"));
+    assert_eq!(count(&records, |b| matches!(b, Body::JobSetRefused { .. })), 1);
+    assert_eq!(count(&records, |b| matches!(b, Body::JobSetCreated { .. })), 0);
+    let said = outcome.warnings.iter().find(|w| w.contains("mjobset.kb.io"));
     assert!(said.is_some(), "{:?}", outcome.warnings);
     assert_eq!(outcome.end_reason, EndReason::Settled);
 }
@@ -459,12 +418,11 @@ fn workers_behind_an_agent_without_startup_probe_do_not_wait_for_it() {
         let (_, records) = play(2, "stop: {at: 2m, when: Time}", &jobset);
         let lifted = count(&records, |b| matches!(b, Body::BarrierLifted { .. }));
         let written = count(&records, |b| matches!(b, Body::AttemptWritten { .. }));
-        let ready = at(&records, |b| {
-            matches!(b, Body::AllReady { ready: true, .. })
-        });
+        let ready = at(&records, |b| matches!(b, Body::AllReady { ready: true, .. }));
         (lifted, written, seconds(SimTime::ZERO, ready))
     };
-    let probe = "startupProbe: {httpGet: {path: /barrier-is-down, port: 8081}, periodSeconds: 10, failureThreshold: 60},";
+    let probe =
+        "startupProbe: {httpGet: {path: /barrier-is-down, port: 8081}, periodSeconds: 10, failureThreshold: 60},";
     let (lifted, written, ready) = play(probe);
     assert_eq!((lifted, written), (2, 2));
     assert!(ready > 3.0, "the probe runs every ten seconds: {ready} s");

@@ -50,10 +50,7 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
     run_ok(&["run", SMALL, "--out", &at("run")]);
     run_ok(&["report", SMALL, "--perfetto", &at("t.pftrace")]);
     let events = text(&dir.join("run/events.ndjson"));
-    let caused = events
-        .lines()
-        .filter(|l| !l.contains("\"cause\":null"))
-        .count();
+    let caused = events.lines().filter(|l| !l.contains("\"cause\":null")).count();
     let trace = fs::read(dir.join("t.pftrace")).unwrap();
     let (mut tracks, mut depth, mut instants) = (Vec::new(), BTreeMap::new(), 0);
     let (mut from, mut to) = (Vec::new(), Vec::new());
@@ -89,10 +86,7 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
             }
         }
     }
-    assert!(
-        depth.values().all(|open| *open == 0),
-        "every slice must end"
-    );
+    assert!(depth.values().all(|open| *open == 0), "every slice must end");
     // The last line of the events contains their digest, which the trace has at its end.
     assert_eq!(instants, events.lines().count());
     from.sort_unstable();
@@ -106,14 +100,7 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
 fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     let dir = scratch("report-metrics");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
-    run_ok(&[
-        "report",
-        SMALL,
-        "--openmetrics",
-        &at("r.om"),
-        "--scrape",
-        "10s",
-    ]);
+    run_ok(&["report", SMALL, "--openmetrics", &at("r.om"), "--scrape", "10s"]);
     let metrics = text(&dir.join("r.om"));
     assert!(metrics.ends_with("\n# EOF\n"));
     let last = |name: &str| {
@@ -126,15 +113,10 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
             .to_owned()
     };
     assert_eq!(last("kube_jobset_restarts{"), "1");
-    assert_eq!(
-        last("jobset_completed_total{jobset_name=\"default/train\"}"),
-        "1"
-    );
+    assert_eq!(last("jobset_completed_total{jobset_name=\"default/train\"}"), "1");
     assert_eq!(last("kube_jobset_succeeded_replicas{"), "3");
     let answered = |name: &str, label: &str| -> u64 {
-        let own = metrics
-            .lines()
-            .filter(|l| l.starts_with(name) && l.contains(label));
+        let own = metrics.lines().filter(|l| l.starts_with(name) && l.contains(label));
         let own = own.map(|l| (l.split(' ').next().unwrap(), l.split(' ').nth(1).unwrap()));
         let last: BTreeMap<&str, u64> = own.map(|(k, v)| (k, v.parse().unwrap())).collect();
         last.values().sum()
@@ -153,10 +135,7 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     assert!(all > 0);
     assert_eq!(answered("apiserver_request_total{", ""), all);
     assert_eq!(answered("rest_client_requests_total{", ""), all);
-    let binds = answered(
-        "apiserver_request_total{",
-        "subresource=\"binding\",verb=\"POST\"",
-    );
+    let binds = answered("apiserver_request_total{", "subresource=\"binding\",verb=\"POST\"");
     assert!(binds > 0 && answered("rest_client_requests_total{", "kube-scheduler") >= binds);
     assert_eq!(last("jobset_failed_total{"), "0");
     for name in [
@@ -167,14 +146,7 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     ] {
         assert!(metrics.contains(&format!("# TYPE {name} gauge")), "{name}");
     }
-    let wide = [
-        "report",
-        SMALL,
-        "--openmetrics",
-        &at("x.om"),
-        "--scrape",
-        "0s",
-    ];
+    let wide = ["report", SMALL, "--openmetrics", &at("x.om"), "--scrape", "0s"];
     let (code, told) = run(&wide);
     assert!(code == Some(2) && told.contains("at least 100ms"), "{told}");
     fs::remove_dir_all(dir).unwrap();
@@ -233,23 +205,14 @@ fn each_replicated_job_has_series_of_its_own() {
     let metrics = text(&dir.join("r.om"));
     let last = |name: &str, of: &str| {
         let of = format!("replicated_job_name=\"{of}\"");
-        let own = metrics
-            .lines()
-            .filter(|l| l.starts_with(name) && l.contains(&of));
-        own.map(|l| l.split(' ').nth(1).unwrap().to_owned())
-            .next_back()
+        let own = metrics.lines().filter(|l| l.starts_with(name) && l.contains(&of));
+        own.map(|l| l.split(' ').nth(1).unwrap().to_owned()).next_back()
     };
     let specified = "kube_jobset_specified_replicas{";
     assert_eq!(last(specified, "driver").as_deref(), Some("1"));
     assert_eq!(last(specified, "workers").as_deref(), Some("2"));
-    assert_eq!(
-        last("kube_jobset_succeeded_replicas{", "driver").as_deref(),
-        Some("1")
-    );
-    assert_eq!(
-        last("kube_jobset_ready_replicas{", "workers").as_deref(),
-        Some("2")
-    );
+    assert_eq!(last("kube_jobset_succeeded_replicas{", "driver").as_deref(), Some("1"));
+    assert_eq!(last("kube_jobset_ready_replicas{", "workers").as_deref(), Some("2"));
     assert!(metrics.contains("customresource_kind=\"JobSet\""));
     fs::remove_dir_all(dir).unwrap();
 }

@@ -89,11 +89,7 @@ impl Reader {
             self.kind = kind.to_owned();
             return;
         }
-        let family = self
-            .families
-            .last()
-            .expect("a TYPE line comes first")
-            .clone();
+        let family = self.families.last().expect("a TYPE line comes first").clone();
         if let Some(help) = line.strip_prefix("# HELP ") {
             assert!(help.starts_with(&format!("{family} ")), "{line}");
             return;
@@ -133,10 +129,7 @@ impl Reader {
             let rises = |w: &[(f64, f64)]| w[0].0 < w[1].0 && w[0].1 <= w[1].1;
             assert!(below.windows(2).all(rises), "{of:?}");
             let last = below.last().expect("a bucket");
-            assert!(
-                last.0.is_infinite() && none.is_nan() && last.1 == *count,
-                "{of:?}"
-            );
+            assert!(last.0.is_infinite() && none.is_nan() && last.1 == *count, "{of:?}");
         }
     }
 }
@@ -169,9 +162,7 @@ fn metrics_are_open_metrics_to_the_letter() {
 #[test]
 #[should_panic(expected = "time decreases")]
 fn a_time_that_goes_back_is_no_open_metrics() {
-    is_open_metrics(
-        "# TYPE a gauge\n# HELP a b\na{l=\"\\\\\"} 1 2.0\na{l=\"\\\\\"} 1 1.0\n# EOF\n",
-    );
+    is_open_metrics("# TYPE a gauge\n# HELP a b\na{l=\"\\\\\"} 1 2.0\na{l=\"\\\\\"} 1 1.0\n# EOF\n");
 }
 
 #[test]

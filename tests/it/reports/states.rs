@@ -34,13 +34,8 @@ fn a_film_moves_two_restarts_along_one_axis() {
     let dir = scratch("film");
     let file = dir.join("film.svg");
     let file = file.to_str().unwrap();
-    let (recreate, in_place) = (
-        "scenarios/first-steps.yaml",
-        "scenarios/in-place-main-container.yaml",
-    );
-    run_ok(&[
-        "plot", "film", recreate, in_place, "--speed", "2x", "--out", file,
-    ]);
+    let (recreate, in_place) = ("scenarios/first-steps.yaml", "scenarios/in-place-main-container.yaml");
+    run_ok(&["plot", "film", recreate, in_place, "--speed", "2x", "--out", file]);
     let film = fs::read_to_string(file).unwrap();
     assert!(film.contains(">Recreate: ") && film.contains(">InPlaceRestart: "));
     // A Job may restart in the pool that was spare.
@@ -117,10 +112,7 @@ fn the_section_reproduce_names_inputs_seed_digest_and_sources() {
     };
     let inputs = |section: &str| {
         let mut lines = section.lines();
-        lines
-            .find(|l| l.starts_with("| inputs |"))
-            .unwrap()
-            .to_owned()
+        lines.find(|l| l.starts_with("| inputs |")).unwrap().to_owned()
     };
     let of_file = section(&[SCENARIO, "--seed", "7"], "file.md");
     let of_run = section(&[own], "run.md");

@@ -75,14 +75,8 @@ const STORED_REPORTS: [(&str, &str); 24] = [
     ("sizes-heat.svg", "plot heat target/kept/sizes --out"),
     ("sizes-bands.svg", "plot bands target/kept/sizes --out"),
     ("sizes-knee.svg", "plot knee target/kept/sizes --out"),
-    (
-        "relist-scatter.svg",
-        "plot scatter target/kept/relist --out",
-    ),
-    (
-        "one-failure-cdf.svg",
-        "plot cdf target/kept/one-failure --out",
-    ),
+    ("relist-scatter.svg", "plot scatter target/kept/relist --out"),
+    ("one-failure-cdf.svg", "plot cdf target/kept/one-failure --out"),
     (
         "one-failure-differences.svg",
         "plot differences target/kept/one-failure --out",
@@ -91,14 +85,8 @@ const STORED_REPORTS: [(&str, &str); 24] = [
         "one-failure-distributions.svg",
         "plot distributions target/kept/one-failure --out",
     ),
-    (
-        "one-failure-ledger.svg",
-        "plot ledger target/kept/one-failure --out",
-    ),
-    (
-        "training-goodput.svg",
-        "plot goodput target/kept/training --out",
-    ),
+    ("one-failure-ledger.svg", "plot ledger target/kept/one-failure --out"),
+    ("training-goodput.svg", "plot goodput target/kept/training --out"),
     (
         "training-availability.svg",
         "plot availability target/kept/training --out",
@@ -107,9 +95,7 @@ const STORED_REPORTS: [(&str, &str); 24] = [
 
 /// Splits a command line at spaces, and removes single quotes.
 fn words(line: &str) -> Vec<String> {
-    line.split(' ')
-        .map(|w| w.trim_matches('\'').to_owned())
-        .collect()
+    line.split(' ').map(|w| w.trim_matches('\'').to_owned()).collect()
 }
 
 /// Runs the program in the root of the repository, as a reader of `reports/README.md` would.
@@ -126,12 +112,7 @@ fn the_pages_and_charts_of_reports_are_those_that_their_commands_make() {
     let base = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = base.join("reports");
     let manual = text(&root.join("README.md"));
-    let says = |line: String| {
-        assert!(
-            manual.contains(&line),
-            "reports/README.md does not contain: {line}"
-        )
-    };
+    let says = |line: String| assert!(manual.contains(&line), "reports/README.md does not contain: {line}");
     for (out, command) in REPORT_INPUTS {
         let _ = fs::remove_dir_all(base.join(out));
         fs::create_dir_all(base.join("target/kept")).unwrap();
@@ -161,17 +142,13 @@ fn the_pages_and_charts_of_reports_are_those_that_their_commands_make() {
 #[test]
 fn every_kind_of_chart_is_kept_once() {
     let told = run_ok(&["plot", "--help"]);
-    let kinds = told
-        .lines()
-        .filter_map(|l| l.trim_start().strip_prefix("- "));
+    let kinds = told.lines().filter_map(|l| l.trim_start().strip_prefix("- "));
     let kinds: Vec<&str> = kinds.filter_map(|l| l.split(':').next()).collect();
     assert!(kinds.len() >= 17, "{kinds:?}");
     for kind in kinds {
         let plot = format!("plot {kind} ");
         assert!(
-            STORED_REPORTS
-                .iter()
-                .any(|(_, command)| command.starts_with(&plot)),
+            STORED_REPORTS.iter().any(|(_, command)| command.starts_with(&plot)),
             "there is no chart of kind {kind} in reports/"
         );
     }

@@ -20,24 +20,12 @@ fn a_directory_of_a_sweep_has_a_page_and_the_charts_that_the_sweep_has_drawn() {
     let dir = scratch("report-sweep");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let told = sweep(&at("sw"), &["--grid", "strategy=Recreate,BlockingRecreate"]);
-    run_ok(&[
-        "report",
-        &at("sw"),
-        "--html",
-        &at("s.html"),
-        "--md",
-        &at("s.md"),
-    ]);
+    run_ok(&["report", &at("sw"), "--html", &at("s.html"), "--md", &at("s.md")]);
     let page = text(&dir.join("s.html"));
     assert_self_contained(&page);
     let conclusion = told.split("\n\n").nth(1).unwrap().replace('\n', " ");
     assert!(page.contains(&conclusion), "{conclusion}");
-    for part in [
-        "Points</h2>",
-        "Relevant assumptions</h2>",
-        "tokens",
-        "--grid",
-    ] {
+    for part in ["Points</h2>", "Relevant assumptions</h2>", "tokens", "--grid"] {
         assert!(page.contains(part), "{part}");
     }
     assert!(text(&dir.join("s.md")).contains("](s.charts/scaling.svg)"));
@@ -82,10 +70,7 @@ fn a_sweep_is_drawn_along_any_of_its_fields_with_the_closed_form_beside_latencie
         "a share has no closed form"
     );
     for (more, says) in [
-        (
-            &["--over", "x"][..],
-            "unknown axis \"x\"; available axes: qps",
-        ),
+        (&["--over", "x"][..], "unknown axis \"x\"; available axes: qps"),
         (&["--metric", "x"], "unknown metric \"x\""),
         (&["--seed", "9"], "run `sweep` again"),
     ] {
@@ -121,29 +106,9 @@ fn charts_of_comparisons_and_sweeps_have_the_size_that_is_asked_for() {
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     sweep(&at("sw"), &[]);
     let compared = "scenarios/compare-one-failure.yaml";
-    run_ok(&[
-        "compare",
-        compared,
-        "--seeds",
-        "3",
-        "--quiet",
-        "--out",
-        &at("cmp"),
-    ]);
-    for (kind, of) in [
-        ("bands", at("sw")),
-        ("scaling", at("sw")),
-        ("differences", at("cmp")),
-    ] {
-        run_ok(&[
-            "plot",
-            kind,
-            &of,
-            "--size",
-            "1280x720",
-            "--out",
-            &at("p.svg"),
-        ]);
+    run_ok(&["compare", compared, "--seeds", "3", "--quiet", "--out", &at("cmp")]);
+    for (kind, of) in [("bands", at("sw")), ("scaling", at("sw")), ("differences", at("cmp"))] {
+        run_ok(&["plot", kind, &of, "--size", "1280x720", "--out", &at("p.svg")]);
         let drawn = text(&dir.join("p.svg"));
         assert!(drawn.contains("width=\"1280\" height=\"720\""), "{kind}");
     }

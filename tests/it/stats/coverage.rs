@@ -2,8 +2,8 @@
 
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::stats::{
-    InterimLook, InterimLooks, StatisticalWarning, StudentMean, TargetPrecision, bca, quantile,
-    quantile_interval, sorted, statistical_warnings,
+    InterimLook, InterimLooks, StatisticalWarning, StudentMean, TargetPrecision, bca, quantile, quantile_interval,
+    sorted, statistical_warnings,
 };
 
 const TRIALS: u32 = 2000;
@@ -41,9 +41,7 @@ fn the_sequential_rule_keeps_its_coverage_and_looking_again_and_again_does_not()
                 let interval = mean.interval(look.level);
                 let precision = TargetPrecision::Relative(precision);
                 let narrow = naive && precision.is_reached_by(mean.mean, interval);
-                let ends = look
-                    .sufficient_interval(&values, precision)
-                    .filter(|_| !naive);
+                let ends = look.sufficient_interval(&values, precision).filter(|_| !naive);
                 ends.or(narrow.then_some(interval))
             });
             let [low, high] = ends.expect("an interval was narrow enough");
@@ -81,10 +79,7 @@ fn intervals_of_quantiles_hold_for_any_distribution() {
             low.is_some_and(|v| v <= truth) && high.is_some_and(|v| truth <= v)
         });
         // The bounds are order statistics, so the interval is wider than requested, but by at most one rank.
-        assert!(
-            kept >= 0.95 - binomial_error() && kept < 0.99,
-            "{p}: {kept}"
-        );
+        assert!(kept >= 0.95 - binomial_error() && kept < 0.99, "{p}: {kept}");
     }
 }
 
@@ -111,12 +106,7 @@ fn the_bootstrap_is_the_same_whatever_else_is_drawn() {
     let first = bca(&values, &median, (0.9, 300), (&mut draws, key));
     value(&mut draws, 0, 0);
     assert_eq!(bca(&values, &median, (0.9, 300), (&mut draws, key)), first);
-    let other = bca(
-        &values,
-        &median,
-        (0.9, 300),
-        (&mut draws, StreamKey::from_text("cost")),
-    );
+    let other = bca(&values, &median, (0.9, 300), (&mut draws, StreamKey::from_text("cost")));
     assert!(first.is_some() && other != first);
     let equal = bca(&[2.0; 9], &median, (0.9, 300), (&mut draws, key));
     assert_eq!(equal, None);

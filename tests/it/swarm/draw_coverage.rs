@@ -93,17 +93,10 @@ fn everything_that_can_be_written_is_drawn() {
     let enough = |thing: &str| drawn.get(thing).copied().unwrap_or(0) >= AT_LEAST;
     for (thing, reason) in NOT_DRAWN {
         assert!(!enough(thing), "{thing} is drawn, although {reason}");
-        assert!(
-            wanted.remove(thing),
-            "{thing} is not a field or word of an input file"
-        );
+        assert!(wanted.remove(thing), "{thing} is not a field or word of an input file");
     }
     let lost: Vec<&String> = wanted.iter().filter(|thing| !enough(thing)).collect();
-    assert!(
-        lost.is_empty(),
-        "{} things are not drawn: {lost:#?}",
-        lost.len()
-    );
+    assert!(lost.is_empty(), "{} things are not drawn: {lost:#?}", lost.len());
 }
 
 fn count_root(kind: &str, content: &Value, drawn: &mut Counts) {
@@ -153,9 +146,7 @@ fn count_field(shape: &FieldType, value: &Value, name: &str, drawn: &mut Counts)
             let items = value.as_object().into_iter().flatten();
             items.for_each(|(_, value)| count_field(item, value, name, drawn));
         }
-        FieldType::Either(_, second) if value.is_object() => {
-            count_field(second, value, name, drawn)
-        }
+        FieldType::Either(_, second) if value.is_object() => count_field(second, value, name, drawn),
         FieldType::Either(first, _) => count_field(first, value, name, drawn),
         FieldType::Kinds(kinds) => {
             let mut all = kinds.objects.iter().copied();
@@ -174,31 +165,18 @@ fn count_field(shape: &FieldType, value: &Value, name: &str, drawn: &mut Counts)
 }
 
 /// Collects every modelled field and every permitted word in it.
-fn collect_wanted(
-    object: &ObjectSchema,
-    seen: &mut BTreeSet<&'static str>,
-    wanted: &mut BTreeSet<String>,
-) {
+fn collect_wanted(object: &ObjectSchema, seen: &mut BTreeSet<&'static str>, wanted: &mut BTreeSet<String>) {
     if !seen.insert(object.kind) {
         return;
     }
-    for field in object
-        .fields
-        .iter()
-        .filter(|f| f.class == FieldClass::Modelled)
-    {
+    for field in object.fields.iter().filter(|f| f.class == FieldClass::Modelled) {
         let name = format!("{}.{}", object.kind, field.name);
         wanted.insert(name.clone());
         collect_words(&field.shape, &name, seen, wanted);
     }
 }
 
-fn collect_words(
-    shape: &FieldType,
-    name: &str,
-    seen: &mut BTreeSet<&'static str>,
-    wanted: &mut BTreeSet<String>,
-) {
+fn collect_words(shape: &FieldType, name: &str, seen: &mut BTreeSet<&'static str>, wanted: &mut BTreeSet<String>) {
     match shape {
         FieldType::Object(object) => collect_wanted(object, seen, wanted),
         FieldType::List(item) | FieldType::Map(item) => collect_words(item, name, seen, wanted),
@@ -212,9 +190,7 @@ fn collect_words(
                 collect_wanted(object, seen, wanted);
             }
         }
-        FieldType::OneOf(legal) => {
-            wanted.extend(legal.iter().map(|word| format!("{name}: {word}")))
-        }
+        FieldType::OneOf(legal) => wanted.extend(legal.iter().map(|word| format!("{name}: {word}"))),
         _ => {}
     }
 }

@@ -78,8 +78,7 @@ fn add_minor_parts(d: &mut Draw, topology: &mut Value, nodes: &mut Vec<String>) 
 pub fn process(d: &mut Draw) -> Value {
     let on = d.pick(&[json!("Node"), json!("Pod"), json!({"label": RACK})]);
     let pods = on == "Pod";
-    let mut process =
-        json!({"cause": d.pick(&["host", "software"]), "on": on, "times": d.pick(&[0.5, 2.0])});
+    let mut process = json!({"cause": d.pick(&["host", "software"]), "on": on, "times": d.pick(&[0.5, 2.0])});
     match d.below(3) {
         0 => process["mtbf"] = json!(d.pick(&["10m", "5h"])),
         1 => process["perMinute"] = json!(0.01),

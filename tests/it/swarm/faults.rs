@@ -47,10 +47,7 @@ fn enrich_process(d: &mut Draw, process: &mut Value, scripted: bool) {
     }
     match d.below(5) {
         0 => process["distribution"] = json!({"gamma": {"shape": d.pick(&[0.5, 3.0])}}),
-        1 => {
-            process["distribution"] =
-                json!({"empirical": d.pick(&[json!([1, 5]), json!({"values": ["1s", 7]})])})
-        }
+        1 => process["distribution"] = json!({"empirical": d.pick(&[json!([1, 5]), json!({"values": ["1s", 7]})])}),
         _ => {}
     }
     match (d.below(6), process["does"].as_str()) {
@@ -80,13 +77,7 @@ fn enrich_process(d: &mut Draw, process: &mut Value, scripted: bool) {
 
 /// Applies the fault to every node of a rack.
 fn whole_rack(d: &mut Draw, fault: &mut Value) {
-    for action in [
-        "crashNode",
-        "cordonNode",
-        "returnNode",
-        "drainNode",
-        "taintNode",
-    ] {
+    for action in ["crashNode", "cordonNode", "returnNode", "drainNode", "taintNode"] {
         let Some(node) = fault[action].as_object_mut() else {
             continue;
         };
@@ -104,9 +95,7 @@ fn repaired(d: &mut Draw, scenario: &mut Value) {
     let Some(processes) = scenario["faultProcesses"].as_array_mut() else {
         return;
     };
-    let mut crashes = processes
-        .iter_mut()
-        .filter(|p| p["does"] == "Crash" && d.one_in(2));
+    let mut crashes = processes.iter_mut().filter(|p| p["does"] == "Crash" && d.one_in(2));
     let Some(crash) = crashes.next() else { return };
     for key in ["backAfter", "comesBack", "lemons"] {
         crash[key] = json!(null);
@@ -153,8 +142,7 @@ fn spares(d: &mut Draw, scenario: &mut Value) {
     if !several || !processes.is_some_and(|all| all.iter().any(nodes)) || !d.one_in(3) {
         return;
     }
-    scenario["nodeSpares"] =
-        json!({"label": format!("{RACK}=rack-1"), "takeOver": d.pick(&["0s", "2m"])});
+    scenario["nodeSpares"] = json!({"label": format!("{RACK}=rack-1"), "takeOver": d.pick(&["0s", "2m"])});
     if d.one_in(2) {
         scenario["nodeSpares"]["unit"] = json!({"label": RACK});
     }

@@ -65,8 +65,7 @@ impl Case {
             file: self.files[0].0.clone(),
             text: text(&self.files[0].1),
         };
-        let loaded =
-            sim_inputs::parse_scenario(&source, &[], &loader).map_err(|e| e.to_string())?;
+        let loaded = sim_inputs::parse_scenario(&source, &[], &loader).map_err(|e| e.to_string())?;
         let mut scenario = loaded.scenario;
         scenario.binds_claims = !self.unsaid.claims_stay;
         scenario.admit_unplaceable = self.wild;
@@ -94,30 +93,16 @@ impl Case {
     /// does not wait for them, or their pods are on nodes that never return (a second delete without foreground does
     /// not wait).
     pub fn leaves_pods_unfinished(&self) -> bool {
-        let said: String = self
-            .files
-            .iter()
-            .map(|(_, content)| text(content))
-            .collect();
-        let words = [
-            "\"Orphan\"",
-            "example.com/hold",
-            "AllJobSetsFinished",
-            "faultProcesses",
-        ];
+        let said: String = self.files.iter().map(|(_, content)| text(content)).collect();
+        let words = ["\"Orphan\"", "example.com/hold", "AllJobSetsFinished", "faultProcesses"];
         !self.repaired || words.iter().any(|word| said.contains(word))
     }
 
     /// Returns the files as text.
     pub fn text(&self) -> String {
-        let files = self
-            .texts()
-            .map(|(name, text)| format!("# {name}\n{text}\n"));
+        let files = self.texts().map(|(name, text)| format!("# {name}\n{text}\n"));
         let gates = &self.unsaid;
-        let unsaid = format!(
-            "# last name {}, claims stay {}\n",
-            gates.last_name, gates.claims_stay
-        );
+        let unsaid = format!("# last name {}, claims stay {}\n", gates.last_name, gates.claims_stay);
         files.chain([unsaid]).collect()
     }
 }
@@ -141,9 +126,7 @@ pub fn draw_case(seed: u64) -> Case {
     let mut files = Vec::new();
     scenario["jobSets"] = place_manifests(d, &jobsets, late, &mut files).into();
     if d.rare(3) {
-        let others: Vec<Value> = (0..d.between(1, 4))
-            .map(|_| objects::any(d, &jobsets))
-            .collect();
+        let others: Vec<Value> = (0..d.between(1, 4)).map(|_| objects::any(d, &jobsets)).collect();
         scenario["objects"] = place_existing_objects(d, distinct(others), &mut files).into();
     }
     let (rules, fails) = environment::containers(d, &jobsets);
@@ -160,9 +143,7 @@ pub fn draw_case(seed: u64) -> Case {
     let succeeds = said.contains("runFor") || said.contains("\"exitCode\": 0");
     scenario["faults"] = faults.into();
     if d.wild && d.rare(3) {
-        let mut processes: Vec<Value> = (0..d.between(1, 3))
-            .map(|_| environment::process(d))
-            .collect();
+        let mut processes: Vec<Value> = (0..d.between(1, 3)).map(|_| environment::process(d)).collect();
         if scenario["timing"].get("kubelet").is_some() {
             // With a scripted kubelet, pods of a replaced machine would not be detected as missing.
             for process in &mut processes {
@@ -255,11 +236,7 @@ fn place_manifests(
 }
 
 /// Returns `objects`, either in the scenario or in a separate file.
-fn place_existing_objects(
-    d: &mut Draw,
-    others: Vec<Value>,
-    files: &mut Vec<(String, Value)>,
-) -> Vec<Value> {
+fn place_existing_objects(d: &mut Draw, others: Vec<Value>, files: &mut Vec<(String, Value)>) -> Vec<Value> {
     if d.one_in(2) {
         return others;
     }

@@ -31,8 +31,7 @@ pub fn draw(d: &mut Draw, js: &mut JobSet) -> (Size, Value) {
         spec["activeDeadlineSeconds"] = json!(deadline);
         js.may_go_on = true;
     }
-    let per_index =
-        size.1.is_some() && !js.in_place && indexes(d, js, size.1.unwrap_or(0), &mut spec);
+    let per_index = size.1.is_some() && !js.in_place && indexes(d, js, size.1.unwrap_or(0), &mut spec);
     let on_failure = !js.in_place && !per_index && d.one_in(5);
     let policy = !js.in_place && !on_failure && d.one_in(6);
     if d.rare(10) {
@@ -288,8 +287,7 @@ fn init_containers(d: &mut Draw, pod: &mut Value) {
     if d.rare(5) {
         let mut sidecar = json!({"name": "sidecar", "image": "x:1", "restartPolicy": "Always"});
         if d.one_in(2) {
-            sidecar["startupProbe"] =
-                json!({"httpGet": {"path": "/", "port": 80}, "periodSeconds": d.pick(&[1, 10])});
+            sidecar["startupProbe"] = json!({"httpGet": {"path": "/", "port": 80}, "periodSeconds": d.pick(&[1, 10])});
         }
         inits.push(sidecar);
     }

@@ -91,8 +91,7 @@ pub fn draw(d: &mut Draw, name: &str) -> JobSet {
     }
     for claim in claims {
         let k = d.below(count) as usize;
-        let mounts =
-            &mut rjs[k]["template"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"];
+        let mounts = &mut rjs[k]["template"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"];
         if mounts.is_null() {
             *mounts = json!([]);
         }
@@ -184,16 +183,8 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet) -> Value {
         rj["groupName"] = json!("group");
     }
     if d.rare(8) {
-        set(
-            &mut rj,
-            "template.metadata.labels",
-            json!({"example.com/part": "z"}),
-        );
-        let key = d.pick(&[
-            RACK,
-            "kubernetes.io/hostname",
-            "topology.kubernetes.io/zone",
-        ]);
+        set(&mut rj, "template.metadata.labels", json!({"example.com/part": "z"}));
+        let key = d.pick(&[RACK, "kubernetes.io/hostname", "topology.kubernetes.io/zone"]);
         rj["template"]["metadata"]["annotations"][EXCLUSIVE] = json!(key);
         js.exclusive = true;
     }
@@ -258,8 +249,7 @@ fn failure_rule(d: &mut Draw, js: &JobSet, k: u32) -> Value {
         rule["name"] = json!(format!("rule_{k}"));
     }
     if d.one_in(8) {
-        rule["onJobFailureMessagePatterns"] =
-            json!([d.pick(&[".*", "backoff", "^Pod .* exit code 1"])]);
+        rule["onJobFailureMessagePatterns"] = json!([d.pick(&[".*", "backoff", "^Pod .* exit code 1"])]);
     }
     rule
 }
@@ -274,11 +264,7 @@ fn success_and_startup(d: &mut Draw, js: &mut JobSet, depends: bool) {
     }
     if d.one_in(5) && !depends {
         let order = if d.rare(6) { "AnyOrder" } else { "InOrder" };
-        set(
-            &mut js.object,
-            "spec.startupPolicy.startupPolicyOrder",
-            order,
-        );
+        set(&mut js.object, "spec.startupPolicy.startupPolicyOrder", order);
         js.may_wait |= js.in_place;
     }
 }

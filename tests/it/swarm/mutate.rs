@@ -81,12 +81,7 @@ impl Pool {
             pool.cases.len() > 50,
             "the scenarios of the repository must be readable"
         );
-        for folder in [
-            "scenarios",
-            "scenarios/manifests",
-            "topologies",
-            "tests/it/bad",
-        ] {
+        for folder in ["scenarios", "scenarios/manifests", "topologies", "tests/it/bad"] {
             let found = files(&root().join(folder), "yaml").into_iter();
             let texts = found.filter_map(|file| std::fs::read_to_string(file).ok());
             pool.texts.extend(texts.filter(|text| text.len() < 20_000));
@@ -253,26 +248,8 @@ fn change_list(d: &mut Draw, i: usize, items: &mut Vec<Value>) {
 }
 
 fn number(d: &mut Draw) -> Value {
-    let limits: [i64; 11] = [
-        -1,
-        0,
-        1,
-        2,
-        3,
-        100,
-        65_535,
-        65_536,
-        1 << 31,
-        1 << 32,
-        1 << 53,
-    ];
-    let ends = [
-        i32::MAX.into(),
-        i32::MIN.into(),
-        u32::MAX.into(),
-        i64::MAX,
-        i64::MIN,
-    ];
+    let limits: [i64; 11] = [-1, 0, 1, 2, 3, 100, 65_535, 65_536, 1 << 31, 1 << 32, 1 << 53];
+    let ends = [i32::MAX.into(), i32::MIN.into(), u32::MAX.into(), i64::MAX, i64::MIN];
     match d.below(6) {
         0 => json!(d.pick(&[0.5, 1e-9, 1e18, 1e300])),
         1 | 2 => json!(d.pick(&ends)),
@@ -283,22 +260,11 @@ fn number(d: &mut Draw) -> Value {
 /// Replaces a duration by another duration, a number in a name by another number, or the text by something else.
 fn mutate_text(d: &mut Draw, text: &str) -> Value {
     if text.parse::<sim_base::Duration>().is_ok() {
-        let durations = [
-            "0s", "1ns", "1ms", "500ms", "1s", "43s", "10m", "1h", "30d", "99y",
-        ];
+        let durations = ["0s", "1ns", "1ms", "500ms", "1s", "43s", "10m", "1h", "30d", "99y"];
         return json!(d.pick(&durations));
     }
     if text.parse::<f64>().is_ok() {
-        let numbers = [
-            "0",
-            "1",
-            "-1",
-            "2147483648",
-            "4294967296",
-            "1e30",
-            "1n",
-            "64Gi",
-        ];
+        let numbers = ["0", "1", "-1", "2147483648", "4294967296", "1e30", "1n", "64Gi"];
         return json!(d.pick(&numbers));
     }
     let digit = text.find(|c: char| c.is_ascii_digit());

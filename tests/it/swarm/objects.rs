@@ -14,8 +14,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
         .cloned()
         .unwrap_or(json!("default"));
     let meta = |name: &str| json!({"name": name, "namespace": namespace});
-    let claim =
-        json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+    let claim = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
     match d.below(9) {
         0 => {
             let name = format!("extra-{}", d.below(2));
@@ -35,10 +34,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
                 spec["storageClassName"] = json!("fast");
                 spec["volumeName"] = json!("volume");
                 spec["volumeMode"] = json!(d.pick(&["Block", "Filesystem"]));
-                spec["accessModes"] = d.pick(&[
-                    json!(["ReadWriteMany", "ReadOnlyMany"]),
-                    json!(["ReadWriteOncePod"]),
-                ]);
+                spec["accessModes"] = d.pick(&[json!(["ReadWriteMany", "ReadOnlyMany"]), json!(["ReadWriteOncePod"])]);
             }
             json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta(&name), "spec": spec})
         }
@@ -78,9 +74,7 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
     ]);
     let name = match kind {
         "Service" => d.pick(&[js.name.as_str(), "shared", "else"]).to_owned(),
-        "PersistentVolumeClaim" => {
-            d.pick(&[format!("data-{}", js.name), format!("keep-{}", js.name)])
-        }
+        "PersistentVolumeClaim" => d.pick(&[format!("data-{}", js.name), format!("keep-{}", js.name)]),
         "PersistentVolume" => "volume".to_owned(),
         "PriorityClass" => "high".to_owned(),
         _ => d.pick(&["team", "default"]).to_owned(),
@@ -90,11 +84,7 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
 
 /// Draws a standalone Job, or one with the name of a JobSet's Job.
 fn job(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
-    let name = if d.one_in(2) {
-        js.any_job(d)
-    } else {
-        "own".to_owned()
-    };
+    let name = if d.one_in(2) { js.any_job(d) } else { "own".to_owned() };
     let mut plain = plain_jobset(js);
     plain.in_place = false;
     let (_, mut spec) = job::draw(d, &mut plain);

@@ -34,11 +34,7 @@ const COMMANDS: [(&str, &str, &str); 13] = [
     ),
     ("gantt", "plot gantt", "--out {DIR}/gantt.svg"),
     ("queues", "plot queues", "--out {DIR}/queues.svg"),
-    (
-        "utilization",
-        "plot utilization",
-        "--out {DIR}/utilization.svg",
-    ),
+    ("utilization", "plot utilization", "--out {DIR}/utilization.svg"),
     ("ledger", "plot ledger", "--out {DIR}/ledger.svg"),
     ("waterfall", "plot waterfall", "--out {DIR}/waterfall.svg"),
     ("why", "why", "--path-only"),
@@ -63,9 +59,7 @@ fn run_seed(seed: u64, verbose: bool) -> Seen {
     for (file, text) in case.texts() {
         fs::write(dir.join(file), text).map_err(|e| e.to_string())?;
     }
-    let answers = COMMANDS
-        .iter()
-        .map(|command| run_command(&case, &dir, command));
+    let answers = COMMANDS.iter().map(|command| run_command(&case, &dir, command));
     let seen = answers.collect::<Result<_, _>>();
     if !verbose {
         fs::remove_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -86,11 +80,7 @@ fn is_long(case: &Case) -> bool {
 }
 
 /// Runs a command. Returns its name and its exit code.
-fn run_command(
-    case: &Case,
-    dir: &Path,
-    (name, before, behind): &(&str, &str, &str),
-) -> Result<String, String> {
+fn run_command(case: &Case, dir: &Path, (name, before, behind): &(&str, &str, &str)) -> Result<String, String> {
     let behind = behind.replace("{DIR}", &dir.display().to_string());
     let scenario = dir.join(&case.files[0].0).display().to_string();
     let before = before.split_whitespace().chain([scenario.as_str()]);

@@ -20,10 +20,7 @@ pub fn draw(d: &mut Draw, stage: &Stage, j: usize, pod: &str) -> (Value, Option<
         }
         7 => pod_patch(d, pod),
         8 | 9 => node(d, stage),
-        10 => (
-            json!({"create": {"object": objects::any(d, stage.jobsets)}}),
-            None,
-        ),
+        10 => (json!({"create": {"object": objects::any(d, stage.jobsets)}}), None),
         11 => delete_and_recreate(d, js),
         12 => other_request(d, stage),
         13 => delete(d, stage, js, pod),
@@ -68,11 +65,7 @@ fn status(d: &mut Draw, js: &JobSet) -> Value {
                 "StartupPolicyInProgress",
                 "Paused",
             ]);
-            let at = d.pick(&[
-                "1970-01-01T00:00:30Z",
-                "2026-01-01T00:00:00.5+01:00",
-                "today",
-            ]);
+            let at = d.pick(&["1970-01-01T00:00:30Z", "2026-01-01T00:00:00.5+01:00", "today"]);
             let status = d.pick(&["True", "True", "False", "Unknown"]);
             json!({"conditions": [{"type": kind, "status": status, "reason": d.pick(&["ByHand", "", "FailurePolicy_x"]),
                 "message": "by hand", "lastTransitionTime": at}]})
@@ -80,7 +73,8 @@ fn status(d: &mut Draw, js: &JobSet) -> Value {
         _ => {
             let entry = |d: &mut Draw, name: &str| {
                 let n = d.pick(&[0, 1, i32::MAX, -1]);
-                let mut entry = json!({"name": name, "ready": n, "succeeded": 0, "failed": n, "active": 0, "suspended": 0});
+                let mut entry =
+                    json!({"name": name, "ready": n, "succeeded": 0, "failed": n, "active": 0, "suspended": 0});
                 if d.one_in(2) {
                     entry["jobRestarts"] = json!([d.between(0, 3)]);
                 }
@@ -110,10 +104,7 @@ fn jobset(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
             "currentInPlaceRestartAttempt",
             "previousInPlaceRestartAttempt",
         ]);
-        return (
-            patch("JobSet", &js.name, json!({"status": {key: n}}), true),
-            None,
-        );
+        return (patch("JobSet", &js.name, json!({"status": {key: n}}), true), None);
     }
     let (merge, undo) = jobset_merge(d, js);
     let undo = undo.map(|undo| patch("JobSet", &js.name, undo, false));
@@ -244,13 +235,7 @@ fn job_merge(d: &mut Draw, js: &JobSet) -> (Value, bool) {
 }
 
 fn condition(d: &mut Draw) -> Value {
-    let kind = d.pick(&[
-        "Failed",
-        "Complete",
-        "FailureTarget",
-        "SuccessCriteriaMet",
-        "Suspended",
-    ]);
+    let kind = d.pick(&["Failed", "Complete", "FailureTarget", "SuccessCriteriaMet", "Suspended"]);
     let reason = d.pick(&["BackoffLimitExceeded", "DeadlineExceeded", "Other", ""]);
     json!({"type": kind, "status": d.pick(&["True", "True", "False"]), "reason": reason, "message": "by hand"})
 }
@@ -277,10 +262,7 @@ fn pod_patch(d: &mut Draw, pod: &str) -> (Value, Option<Value>) {
             (json!({"metadata": {"annotations": {key: attempt}}}), None)
         }
         2 => (json!({"spec": {"schedulingGates": []}}), None),
-        3 => (
-            json!({"metadata": {"finalizers": ["example.com/hold"]}}),
-            Some(free),
-        ),
+        3 => (json!({"metadata": {"finalizers": ["example.com/hold"]}}), Some(free)),
         _ => (free, None),
     };
     (
@@ -323,9 +305,7 @@ fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
         ),
         6 => (
             json!({"status": {"allocatable": {"pods": d.pick(&["0", "1"]), "example.com/accelerator": null}}}),
-            Some(
-                json!({"status": {"allocatable": {"pods": "110", "example.com/accelerator": "4"}}}),
-            ),
+            Some(json!({"status": {"allocatable": {"pods": "110", "example.com/accelerator": "4"}}})),
             true,
         ),
         // Node repair: a new machine with the same node name.
@@ -345,10 +325,7 @@ fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
 fn delete_and_recreate(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
     let delete = json!({"delete": {"kind": "JobSet", "name": js.name,
         "propagation": d.pick(&["Background", "Foreground", "Orphan"])}});
-    (
-        delete,
-        Some(json!({"create": {"jobSet": js.with_fixed_name()}})),
-    )
+    (delete, Some(json!({"create": {"jobSet": js.with_fixed_name()}})))
 }
 
 /// Draws a request for a Service, a claim or another object.
@@ -356,12 +333,7 @@ fn other_request(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
     let (kind, name) = objects::any_name(d, stage.jobsets);
     match d.below(3) {
         0 => (
-            patch(
-                kind,
-                &name,
-                json!({"metadata": {"labels": {"extra": "1"}}}),
-                false,
-            ),
+            patch(kind, &name, json!({"metadata": {"labels": {"extra": "1"}}}), false),
             None,
         ),
         1 => (
@@ -386,10 +358,7 @@ fn delete(d: &mut Draw, stage: &Stage, js: &JobSet, pod: &str) -> (Value, Option
     let job = json!({"kind": "Job", "name": js.any_job(d), "propagation": propagation});
     let body = match d.below(6) {
         0 | 1 => {
-            return (
-                json!({ "delete": job.clone() }),
-                Some(json!({ "delete": job })),
-            );
+            return (json!({ "delete": job.clone() }), Some(json!({ "delete": job })));
         }
         2 => json!({"kind": "JobSet", "name": js.name, "propagation": propagation}),
         3 => json!({"kind": "Node", "name": d.pick(&stage.cluster.nodes)}),

@@ -114,8 +114,7 @@ impl Script {
             10 => json!({"uncordonNode": node}),
             11 => {
                 let mut taint = if d.one_in(2) { named(node) } else { node };
-                taint["key"] =
-                    json!(d.pick(&["example.com/broken", "node.kubernetes.io/out-of-service"]));
+                taint["key"] = json!(d.pick(&["example.com/broken", "node.kubernetes.io/out-of-service"]));
                 taint["effect"] = json!(d.pick(&["NoExecute", "NoSchedule", "PreferNoSchedule"]));
                 if d.rare(2) {
                     taint["value"] = json!("v");

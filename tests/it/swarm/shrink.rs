@@ -6,11 +6,7 @@ use serde_json::Value;
 /// Returns the kind of a problem, independent of the numbers in it.
 fn problem_kind(problem: &str) -> String {
     let words = problem.split(|c: char| !c.is_ascii_alphabetic());
-    words
-        .filter(|w| w.len() > 3)
-        .take(8)
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.filter(|w| w.len() > 3).take(8).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the smallest case found that still fails with this kind of problem; `run` runs a case.
@@ -25,11 +21,7 @@ pub fn shrink(case: &Case, problem: &str, run: impl Fn(&Case) -> Option<String>)
             while let Some(content) = without(&best.files[file].1, at) {
                 let mut smaller = best.clone();
                 smaller.files[file].1 = content;
-                if fails(&smaller) {
-                    best = smaller
-                } else {
-                    at += 1
-                }
+                if fails(&smaller) { best = smaller } else { at += 1 }
             }
         }
         if size(&best) == before {
@@ -39,10 +31,7 @@ pub fn shrink(case: &Case, problem: &str, run: impl Fn(&Case) -> Option<String>)
 }
 
 fn size(case: &Case) -> usize {
-    case.files
-        .iter()
-        .map(|(_, content)| content.to_string().len())
-        .sum()
+    case.files.iter().map(|(_, content)| content.to_string().len()).sum()
 }
 
 /// Returns the tree without its `n`th part in preorder, or `None` if it has fewer parts.
@@ -92,9 +81,7 @@ fn parts_are_left_out_until_nothing_more_can_go() {
     )];
     let run = |case: &Case| {
         let content = case.files[0].1.to_string();
-        content
-            .contains("\"b\"")
-            .then(|| "something with b".to_owned())
+        content.contains("\"b\"").then(|| "something with b".to_owned())
     };
     let small = shrink(&case, "something with b", run);
     assert_eq!(small.files[0].1, serde_json::json!({"a": [{"b": 3}]}));

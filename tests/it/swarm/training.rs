@@ -33,8 +33,7 @@ fn one(d: &mut Draw, jobset: &str) -> Value {
         training["step"] = json!({"uniform": ["1s", "9s"]});
     }
     if d.one_in(4) {
-        training["warmUp"] =
-            json!({"factor": d.pick(&[1.0, 1.3, 20.0]), "for": d.pick(&["1ns", "7m"])});
+        training["warmUp"] = json!({"factor": d.pick(&[1.0, 1.3, 20.0]), "for": d.pick(&["1ns", "7m"])});
     }
     if d.one_in(3) {
         training["rendezvousTimeout"] = json!(d.pick(&["2s", "5m"]));
@@ -87,11 +86,7 @@ fn elastic(seed: u64, all: &mut [Value], jobsets: &[JobSet]) {
 /// Makes some random faults silent, so that only training notices them.
 pub fn silent(seed: u64, scenario: &mut Value) {
     let d = &mut Draw::new(seed ^ 0x7369_6c65_6e74_0000);
-    for process in scenario["faultProcesses"]
-        .as_array_mut()
-        .into_iter()
-        .flatten()
-    {
+    for process in scenario["faultProcesses"].as_array_mut().into_iter().flatten() {
         let pods = process["on"] == "Pod";
         // Presets and nodes with repair stages keep their action.
         let stays = process.get("on").is_none() || !pods && process.get("backAfter").is_none();

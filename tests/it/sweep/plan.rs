@@ -17,11 +17,7 @@ fn plan(engine: &str, out: &Path) -> String {
     let out = out.to_str().unwrap();
     let more = ["--engine", engine, "--shards", "3", "--out", out, "--quiet"];
     let note = "metadata.description=it's \"x\", $HOME";
-    let all = [
-        &["sweep", "plan", FLEET, "--grid", GRID, "--set", note],
-        &more[..],
-    ]
-    .concat();
+    let all = [&["sweep", "plan", FLEET, "--grid", GRID, "--set", note], &more[..]].concat();
     let output = program(&all).output().unwrap();
     assert_success(&output);
     String::from_utf8(output.stdout).unwrap()
@@ -53,31 +49,19 @@ fn an_indexed_job_is_one_that_the_api_server_takes_and_its_indexes_are_the_sweep
     let pod = &spec["template"]["spec"];
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
     let user = format!("\nUSER {0}:{0}\n", pod["securityContext"]["runAsUser"]);
-    assert!(
-        fs::read_to_string("Containerfile").unwrap().contains(&user),
-        "{user}"
-    );
-    assert_eq!(
-        config["metadata"]["name"],
-        pod["volumes"][0]["configMap"]["name"]
-    );
+    assert!(fs::read_to_string("Containerfile").unwrap().contains(&user), "{user}");
+    assert_eq!(config["metadata"]["name"], pod["volumes"][0]["configMap"]["name"]);
     // The files that the kubelet would mount.
     let inputs = dir.join("inputs");
     for item in pod["volumes"][0]["configMap"]["items"].as_array().unwrap() {
         let path = inputs.join(item["path"].as_str().unwrap());
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let text = config["data"][item["key"].as_str().unwrap()]
-            .as_str()
-            .unwrap();
+        let text = config["data"][item["key"].as_str().unwrap()].as_str().unwrap();
         fs::write(path, text).unwrap();
     }
     let results = dir.join("results");
     let args = pod["containers"][0]["args"].as_array().unwrap();
-    let arg = |a: &Value| {
-        a.as_str()
-            .unwrap()
-            .replace("/results", results.to_str().unwrap())
-    };
+    let arg = |a: &Value| a.as_str().unwrap().replace("/results", results.to_str().unwrap());
     let args: Vec<String> = args.iter().map(arg).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     for index in 0..SHARDS {
@@ -106,9 +90,7 @@ fn a_slurm_script_is_one_for_bash_and_its_array_is_the_sweep() {
     fs::write(&script, &text).unwrap();
     let bash = |arguments: &[&str]| {
         let mut command = Command::new("bash");
-        command
-            .args(arguments)
-            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR"));
         command
     };
     let script = script.to_str().unwrap();
@@ -135,11 +117,7 @@ fn the_other_scripts_are_read_by_their_languages() {
     let dir = scratch("sweep-plan-scripts");
     let script = dir.join("sweep.sh");
     fs::write(&script, plan("parallel", &dir.join("out"))).unwrap();
-    let bash = Command::new("bash")
-        .arg("-n")
-        .arg(&script)
-        .output()
-        .unwrap();
+    let bash = Command::new("bash").arg("-n").arg(&script).output().unwrap();
     assert_success(&bash);
     let python = plan("ray", &dir.join("out"));
     let script = dir.join("sweep.py");

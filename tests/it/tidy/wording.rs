@@ -25,22 +25,13 @@ const AVOIDED: [(&str, &str); 21] = [
     (r"\bc~omes? to nothing\b", "has no effect"),
     (r"\bc~omes? to an end\b", "ends"),
     (r"\bl~ess baseline\b", "− baseline"),
-    (
-        r"\bs~o (many|much|often|seldom)\b",
-        "the number, the amount",
-    ),
-    (
-        r"\bp~lay(s|ed|ing)? (a|the|it|them|all|again) ",
-        "simulate, replay",
-    ),
+    (r"\bs~o (many|much|often|seldom)\b", "the number, the amount"),
+    (r"\bp~lay(s|ed|ing)? (a|the|it|them|all|again) ", "simulate, replay"),
     (r"\bnot s~eparated\b", "inconclusive"),
     (r"\bt~old apart\b", "distinguished"),
     (r", t~oo[.,;]", "also"),
     (r"\bc~ollapsed (level|model)\b", "reduced model"),
-    (
-        r"^O~f (what|that|those|course)\b",
-        "a sentence with a subject",
-    ),
+    (r"^O~f (what|that|those|course)\b", "a sentence with a subject"),
     (
         r"^W~hat [a-z ]{3,60} (is|are|was|has|have)\b[^?]*$",
         "the noun as the subject",
@@ -174,27 +165,19 @@ fn doc_comments_have_at_least_three_words() {
             number += comment.len();
         }
     }
-    assert!(
-        short.is_empty(),
-        "say more, or delete:\n{}",
-        short.join("\n")
-    );
+    assert!(short.is_empty(), "say more, or delete:\n{}", short.join("\n"));
 }
 
 #[test]
 fn no_type_name_is_used_three_times() {
-    let item = Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait) ([A-Z]\w*)")
-        .expect("a pattern");
+    let item = Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait) ([A-Z]\w*)").expect("a pattern");
     let mut names: std::collections::BTreeMap<String, Vec<String>> = Default::default();
     for path in project_files("rs")
         .into_iter()
         .filter(|p| p.starts_with(root().join("src")))
     {
         for name in item.captures_iter(&read(&path)) {
-            names
-                .entry(name[1].to_owned())
-                .or_default()
-                .push(relative(&path));
+            names.entry(name[1].to_owned()).or_default().push(relative(&path));
         }
     }
     names.retain(|_, files| files.len() > 2);

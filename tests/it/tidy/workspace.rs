@@ -51,11 +51,7 @@ fn crate_folders() -> Vec<PathBuf> {
 fn no_folder_has_more_than_twenty_files() {
     for folder in folders(&root().join("src")) {
         let count = files(&folder, "rs").len();
-        assert!(
-            count <= FILES_PER_FOLDER_MAX,
-            "{}: {count}",
-            folder.display()
-        );
+        assert!(count <= FILES_PER_FOLDER_MAX, "{}: {count}", folder.display());
     }
 }
 
@@ -70,17 +66,10 @@ fn every_crate_stays_within_its_line_budget() {
         .iter()
         .filter_map(|f| Some(f.file_name()?.to_str()?.to_owned()))
         .collect();
-    assert_eq!(
-        names,
-        CRATE_LINES_MAX.map(|(name, _)| name),
-        "a budget for each crate"
-    );
+    assert_eq!(names, CRATE_LINES_MAX.map(|(name, _)| name), "a budget for each crate");
     for (folder, (name, most)) in crate_folders().iter().zip(CRATE_LINES_MAX) {
         let lines = lines(folder);
-        assert!(
-            lines <= most,
-            "src/{name} has {lines} lines, its budget is {most}"
-        );
+        assert!(lines <= most, "src/{name} has {lines} lines, its budget is {most}");
     }
 }
 
@@ -89,10 +78,7 @@ fn modules(folder: &Path) -> BTreeMap<Vec<String>, String> {
     let mut modules = BTreeMap::new();
     for inner in folders(folder) {
         for file in files(&inner, "rs") {
-            let relative = file
-                .strip_prefix(folder)
-                .expect("inside")
-                .with_extension("");
+            let relative = file.strip_prefix(folder).expect("inside").with_extension("");
             let mut path: Vec<String> = relative
                 .iter()
                 .map(|part| part.to_string_lossy().into_owned())
@@ -102,9 +88,7 @@ fn modules(folder: &Path) -> BTreeMap<Vec<String>, String> {
             }
             let text = std::fs::read_to_string(&file).expect("a source file can be read");
             let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
-            let lines = code
-                .lines()
-                .map(|line| line.split("//").next().unwrap_or(""));
+            let lines = code.lines().map(|line| line.split("//").next().unwrap_or(""));
             modules.insert(path, lines.collect::<Vec<_>>().join("\n"));
         }
     }
@@ -117,10 +101,7 @@ fn expand(tree: &str) -> Vec<String> {
     let Some(open) = tree.find('{') else {
         return vec![tree.split(" as ").next().unwrap_or("").trim().to_owned()];
     };
-    let (before, group) = (
-        &tree[..open],
-        &tree[open + 1..tree.rfind('}').unwrap_or(tree.len())],
-    );
+    let (before, group) = (&tree[..open], &tree[open + 1..tree.rfind('}').unwrap_or(tree.len())]);
     let (mut depth, mut start, mut paths) = (0, 0, Vec::new());
     for (at, c) in group.char_indices().chain([(group.len(), ',')]) {
         match c {
@@ -138,11 +119,7 @@ fn expand(tree: &str) -> Vec<String> {
 }
 
 /// Returns the module that a path in `module` refers to, or `None` outside of the crate.
-fn target(
-    path: &str,
-    module: &[String],
-    modules: &BTreeMap<Vec<String>, String>,
-) -> Option<Vec<String>> {
+fn target(path: &str, module: &[String], modules: &BTreeMap<Vec<String>, String>) -> Option<Vec<String>> {
     let mut parts = path.split("::").map(str::trim).peekable();
     let mut full = match parts.next()? {
         "crate" => Vec::new(),
@@ -157,11 +134,7 @@ fn target(
         }
         _ => return None,
     };
-    full.extend(
-        parts
-            .filter(|p| !["self", "*"].contains(p))
-            .map(str::to_owned),
-    );
+    full.extend(parts.filter(|p| !["self", "*"].contains(p)).map(str::to_owned));
     while !modules.contains_key(&full) {
         full.pop()?;
     }
@@ -174,20 +147,12 @@ fn cycles(folder: &Path) -> Vec<Vec<String>> {
     let imports = Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?use ([^;]+);").expect("a pattern");
     let inline = Regex::new(r"\b(?:crate|super(?:::super)*)(?:::[a-z_]\w*)+").expect("a pattern");
     let mut graph = DiGraph::<&[String], ()>::new();
-    let nodes: BTreeMap<&[String], NodeIndex> = modules
-        .keys()
-        .map(|m| (m.as_slice(), graph.add_node(m)))
-        .collect();
+    let nodes: BTreeMap<&[String], NodeIndex> = modules.keys().map(|m| (m.as_slice(), graph.add_node(m))).collect();
     for (module, code) in &modules {
         let trees = imports.captures_iter(code).flat_map(|c| expand(&c[1]));
         let paths = trees.chain(inline.find_iter(code).map(|m| m.as_str().to_owned()));
-        let used: BTreeSet<Vec<String>> = paths
-            .filter_map(|path| target(&path, module, &modules))
-            .collect();
-        for other in used
-            .iter()
-            .filter(|other| *other != module && !other.is_empty())
-        {
+        let used: BTreeSet<Vec<String>> = paths.filter_map(|path| target(&path, module, &modules)).collect();
+        for other in used.iter().filter(|other| *other != module && !other.is_empty()) {
             graph.add_edge(nodes[module.as_slice()], nodes[other.as_slice()], ());
         }
     }

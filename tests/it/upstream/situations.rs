@@ -11,14 +11,9 @@ const SITUATIONS: &str = include_str!("situations.txt");
 
 /// Returns upstream's names with their counterparts.
 fn situations() -> Vec<(&'static str, &'static str)> {
-    let lines = SITUATIONS
-        .lines()
-        .filter(|l| !l.is_empty() && !l.starts_with('#'));
+    let lines = SITUATIONS.lines().filter(|l| !l.is_empty() && !l.starts_with('#'));
     lines
-        .map(|l| {
-            l.split_once(" => ")
-                .unwrap_or_else(|| panic!("no counterpart: {l}"))
-        })
+        .map(|l| l.split_once(" => ").unwrap_or_else(|| panic!("no counterpart: {l}")))
         .collect()
 }
 
@@ -38,11 +33,7 @@ fn code() -> String {
                 .map(|p| std::fs::read_to_string(p).expect("the code can be read")),
         );
         let entries = std::fs::read_dir(&folder).into_iter().flatten();
-        folders.extend(
-            entries
-                .filter_map(|e| Some(e.ok()?.path()))
-                .filter(|p| p.is_dir()),
-        );
+        folders.extend(entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_dir()));
     }
     code
 }
@@ -50,9 +41,7 @@ fn code() -> String {
 fn check_exists(what: &str, code: &str) -> Result<(), String> {
     let (kind, name) = what.split_once(' ').unwrap_or((what, ""));
     let found = match kind {
-        "scenario" => root()
-            .join(format!("scenarios/upstream/{name}.log"))
-            .exists(),
+        "scenario" => root().join(format!("scenarios/upstream/{name}.log")).exists(),
         "policy" => {
             let (file, case) = name.split_once(' ').unwrap_or((name, ""));
             let text = std::fs::read_to_string(root().join("tests/it/policy").join(file));
@@ -86,8 +75,7 @@ fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
         "situations.txt and the data files must list the same cases"
     );
     let others = all.iter().filter(|(_, what)| *what != "data");
-    let wrong = others
-        .filter_map(|(name, what)| Some(format!("{name}: {}", check_exists(what, &code).err()?)));
+    let wrong = others.filter_map(|(name, what)| Some(format!("{name}: {}", check_exists(what, &code).err()?)));
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -95,11 +83,7 @@ fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
 #[test]
 fn the_count_of_upstreams_situations_is_the_one_that_is_told() {
     let all = situations();
-    let of = |kind: &str| {
-        all.iter()
-            .filter(|(_, what)| what.starts_with(kind))
-            .count()
-    };
+    let of = |kind: &str| all.iter().filter(|(_, what)| what.starts_with(kind)).count();
     let (cannot, data, scenarios) = (of("not:"), of("data"), of("scenario "));
     let cases = of("policy ") + of("test ");
     let told = format!(
@@ -109,8 +93,5 @@ fn the_count_of_upstreams_situations_is_the_one_that_is_told() {
         all.len() - cannot
     );
     let page = std::fs::read_to_string(root().join("docs/rules/README.md")).expect("a page");
-    assert!(
-        page.contains(&told),
-        "docs/rules/README.md does not say: {told}"
-    );
+    assert!(page.contains(&told), "docs/rules/README.md does not say: {told}");
 }

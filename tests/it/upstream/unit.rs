@@ -10,9 +10,7 @@ use crate::policy::notation::{self, Case};
 use crate::policy::render;
 use serde_json::{Value, json};
 use sim_api::admission;
-use sim_api::admission::{
-    AdmissionChange, AdmissionGates, ChangeRequest, CreateRequest, FieldValidation, webhooks,
-};
+use sim_api::admission::{AdmissionChange, AdmissionGates, ChangeRequest, CreateRequest, FieldValidation, webhooks};
 use sim_api::objects;
 use sim_api::objects::JobSlot;
 use sim_policy::{ActionPlan, reconcile};
@@ -50,10 +48,7 @@ pub fn tested_rows() -> Vec<String> {
         (JOBS, "construct", "TestConstructJobsFromTemplate"),
     ] {
         let rows = rows(data, kind);
-        names.extend(
-            rows.iter()
-                .map(|row| format!("{test}/{}", text(&row["name"]))),
-        );
+        names.extend(rows.iter().map(|row| format!("{test}/{}", text(&row["name"]))));
     }
     for kind in ["label", "service", "claims", "volumes", "elastic"] {
         names.extend(rows(JOBS, kind).iter().map(|row| text(&row["name"])));
@@ -66,9 +61,7 @@ pub fn tested_rows() -> Vec<String> {
 fn without_empty_fields(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(k, v)| (k.clone(), without_empty_fields(v)));
+            let fields = fields.iter().map(|(k, v)| (k.clone(), without_empty_fields(v)));
             let empty = |v: &Value| v.is_null() || *v == json!({}) || *v == json!([]) || *v == "";
             fields.filter(|(_, v)| !empty(v)).collect()
         }
@@ -93,11 +86,7 @@ fn differences(text: &str, kind: &str, judge: impl Fn(&Value) -> Result<(), Stri
         .filter_map(|row| Some(format!("{}: {}", row["name"], judge(row).err()?)));
     let wrong: Vec<String> = wrong.collect();
     let (found, all) = (wrong.len(), rows.len());
-    assert!(
-        all > 0 && found == 0,
-        "{found} of {all} differ\n{}",
-        wrong.join("\n")
-    );
+    assert!(all > 0 && found == 0, "{found} of {all} differ\n{}", wrong.join("\n"));
 }
 
 fn assert_same_value(what: &str, want: &Value, got: &Value) -> Result<(), String> {
@@ -121,10 +110,7 @@ fn the_mutating_webhook_defaults_as_upstreams_tests_say() {
 
 /// Checks that the webhook's message contains each sentence that upstream expects, or that the object is accepted if
 /// there is none.
-fn check_message(
-    row: &Value,
-    verdict: Result<(), admission::AdmissionRejection>,
-) -> Result<(), String> {
+fn check_message(row: &Value, verdict: Result<(), admission::AdmissionRejection>) -> Result<(), String> {
     let want = row["want"].as_array().map_or(&[][..], Vec::as_slice);
     match (verdict, want) {
         (Ok(()), []) => Ok(()),
@@ -137,10 +123,7 @@ fn check_message(
             let right = refused.code == 422 && refused.reason == "Invalid";
             match missing {
                 None if right => Ok(()),
-                _ => Err(format!(
-                    "{missing:?} is not in {} {}",
-                    refused.code, refused.message
-                )),
+                _ => Err(format!("{missing:?} is not in {} {}", refused.code, refused.message)),
             }
         }
     }
@@ -150,10 +133,7 @@ fn check_message(
 fn the_validating_webhook_judges_new_jobsets_as_upstreams_tests_say() {
     differences(WEBHOOK, "create", |row| {
         let claims = row["claims"].as_array().cloned().unwrap_or_default();
-        check_message(
-            row,
-            webhooks::validate_create(&row["js"], gates(row), &claims),
-        )
+        check_message(row, webhooks::validate_create(&row["js"], gates(row), &claims))
     });
 }
 
@@ -184,9 +164,7 @@ fn the_validating_webhook_judges_changes_as_upstreams_tests_say() {
 #[test]
 fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say() {
     differences(WEBHOOK, "integration", |row| {
-        let namespace = row["js"]["metadata"]["namespace"]
-            .as_str()
-            .unwrap_or("default");
+        let namespace = row["js"]["metadata"]["namespace"].as_str().unwrap_or("default");
         let mut object = row["js"].clone();
         (object["apiVersion"], object["kind"]) = (admission::API_VERSION.into(), "JobSet".into());
         let create = CreateRequest {
@@ -202,8 +180,7 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
             (Ok(stored), false) => stored,
         };
         let defaulted = without_empty_fields(&row["defaulted"]);
-        let unlike =
-            |path: &str| defaulted.pointer(path) != without_empty_fields(&stored).pointer(path);
+        let unlike = |path: &str| defaulted.pointer(path) != without_empty_fields(&stored).pointer(path);
         if let Some(path) = row["defaulted"]["spec"].as_object().and_then(|spec| {
             let mut paths = spec.keys().map(|k| format!("/spec/{k}"));
             paths.find(|p| !p.contains("replicatedJobs") && unlike(p))
@@ -239,10 +216,7 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
             field_validation: FieldValidation::Warn,
         };
         let words = row["updateError"].as_str().unwrap_or("");
-        match (
-            admission::change(&change).result,
-            row["updateFails"] == true,
-        ) {
+        match (admission::change(&change).result, row["updateFails"] == true) {
             (Ok(_), false) => Ok(()),
             (Ok(_), true) => Err("changed".to_owned()),
             (Err(refused), false) => Err(refused.message),
@@ -261,10 +235,7 @@ fn built_jobs(row: &Value) -> Vec<Value> {
     for (at, rj) in replicated.into_iter().flatten().enumerate() {
         for index in 0..rj["replicas"].as_u64().unwrap_or(0) as u32 {
             let status = jobset["status"]["replicatedJobsStatus"].as_array();
-            let own = status
-                .into_iter()
-                .flatten()
-                .find(|s| s["name"] == rj["name"]);
+            let own = status.into_iter().flatten().find(|s| s["name"] == rj["name"]);
             let own = own.and_then(|s| s["jobRestarts"][index as usize].as_u64());
             let slot = JobSlot {
                 jobset,
@@ -276,9 +247,7 @@ fn built_jobs(row: &Value) -> Vec<Value> {
             };
             if !there.contains(&slot.name().into()) {
                 // Upstream's objects have no uid.
-                let text = objects::job_of_slot(&slot)
-                    .to_string()
-                    .replace(objects::NO_UID, "");
+                let text = objects::job_of_slot(&slot).to_string().replace(objects::NO_UID, "");
                 jobs.push(serde_json::from_str(&text).expect("the text is JSON"));
             }
         }
@@ -330,21 +299,13 @@ fn passes_decide_as_upstreams_tests_of_their_parts_say() {
         let parts = |key: &str| row[key].as_array().cloned().unwrap_or_default();
         let said = |part: &Value| plan.contains(part.as_str().expect("text"));
         let (has, hasnt) = (parts("has"), parts("hasnt"));
-        assert!(
-            !has.is_empty() || !hasnt.is_empty(),
-            "{} has no expectation",
-            row["of"]
-        );
+        assert!(!has.is_empty() || !hasnt.is_empty(), "{} has no expectation", row["of"]);
         if !has.iter().all(said) || hasnt.iter().any(said) {
             wrong.push(format!("{}: {has:?} and not {hasnt:?}\n{plan}", row["of"]));
         }
     }
     let (found, all) = (wrong.len(), rows.len());
-    assert!(
-        all > 100 && found == 0,
-        "{found} of {all} differ\n{}",
-        wrong.join("\n")
-    );
+    assert!(all > 100 && found == 0, "{found} of {all} differ\n{}", wrong.join("\n"));
 }
 
 /// Builds a single Job of a JobSet whose templates may be missing.
@@ -376,7 +337,8 @@ fn services_are_built_as_upstreams_tests_say() {
         let name = &row["js"]["metadata"]["name"];
         let owner = json!([{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": name,
             "uid": objects::NO_UID, "controller": true, "blockOwnerDeletion": true}]);
-        let want = json!({"name": row["want"], "publish": row["publish"], "ip": "None", "selects": name, "owner": owner});
+        let want =
+            json!({"name": row["want"], "publish": row["publish"], "ip": "None", "selects": name, "owner": owner});
         let (metadata, spec) = (&service["metadata"], &service["spec"]);
         let got = json!({"name": metadata["name"], "publish": spec["publishNotReadyAddresses"], "ip": spec["clusterIP"],
             "selects": spec["selector"]["jobset.sigs.k8s.io/jobset-name"], "owner": metadata["ownerReferences"]});
@@ -403,14 +365,9 @@ fn volumes_of_claims_are_added_as_upstreams_tests_say() {
     differences(JOBS, "volumes", |row| {
         let mut jobset = row["js"].clone();
         let template = json!({"spec": row["job"]["spec"]});
-        jobset["spec"]["replicatedJobs"] =
-            json!([{"name": "w", "replicas": 1, "template": template}]);
+        jobset["spec"]["replicatedJobs"] = json!([{"name": "w", "replicas": 1, "template": template}]);
         let job = slot_job(&jobset, 0, 0);
-        assert_same_value(
-            "volumes",
-            &row["want"],
-            &job["spec"]["template"]["spec"]["volumes"],
-        )
+        assert_same_value("volumes", &row["want"], &job["spec"]["template"]["spec"]["volumes"])
     });
 }
 

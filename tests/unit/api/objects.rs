@@ -107,9 +107,7 @@ fn sizes_limits_and_policies_of_a_job_are_checked() {
         ),
         (
             "a failure policy and early replacement",
-            spec(
-                json!({"podFailurePolicy": {"rules": []}, "podReplacementPolicy": "TerminatingOrFailed"}),
-            ),
+            spec(json!({"podFailurePolicy": {"rules": []}, "podReplacementPolicy": "TerminatingOrFailed"})),
             "spec.podReplacementPolicy: Unsupported value: \"TerminatingOrFailed\": supported values: \"Failed\"",
         ),
         (
@@ -209,9 +207,7 @@ fn containers_are_checked_in_every_part() {
         );
     }
     let unknown = refusal(&container(json!({"resources": {"limits": {"gpu": "1"}}})));
-    let path = format!(
-        "{prefix}.resources.limits[gpu]: Invalid value: \"gpu\": must be a standard resource"
-    );
+    let path = format!("{prefix}.resources.limits[gpu]: Invalid value: \"gpu\": must be a standard resource");
     assert_eq!(
         unknown,
         format!("[{path} type or fully qualified, {path} for containers]")
@@ -265,16 +261,11 @@ fn pods_are_checked_in_every_part() {
 #[test]
 fn a_follower_waits_for_its_leader_and_gets_its_domain() {
     let mut exclusive = jobset(&json!({}));
-    exclusive["metadata"]["annotations"] =
-        json!({"alpha.jobset.sigs.k8s.io/exclusive-topology": "pool"});
+    exclusive["metadata"]["annotations"] = json!({"alpha.jobset.sigs.k8s.io/exclusive-topology": "pool"});
     let job = admit_job(&job_of_slot(&slot(&exclusive))).expect("the template is valid");
     let nodes = [json!({"metadata": {"name": "n", "labels": {"pool": "p1"}}})];
-    let leader = admit_pod(
-        &pod_of_index(&job, Some(0)),
-        "aaaaa",
-        &ObjectContext::default(),
-    )
-    .expect("leaders are admitted");
+    let leader =
+        admit_pod(&pod_of_index(&job, Some(0)), "aaaaa", &ObjectContext::default()).expect("leaders are admitted");
     let admit = |leaders: &[Value], nodes: &[Value]| {
         let around = ObjectContext {
             pods: leaders,
@@ -286,11 +277,7 @@ fn a_follower_waits_for_its_leader_and_gets_its_domain() {
             .map(|p| p["spec"]["nodeSelector"]["pool"].clone())
             .map_err(|r| r.message)
     };
-    let denied = |webhook: &str, why: &str| {
-        Err(format!(
-            "admission webhook \"{webhook}\" denied the request: {why}"
-        ))
-    };
+    let denied = |webhook: &str, why: &str| Err(format!("admission webhook \"{webhook}\" denied the request: {why}"));
     let no_selector = denied("vpod.kb.io", "follower pod node selector not set");
     assert_eq!(admit(&[], &nodes), no_selector, "no leader");
     assert_eq!(
@@ -310,11 +297,7 @@ fn a_follower_waits_for_its_leader_and_gets_its_domain() {
     let no_label = denied("mpod.kb.io", "node does not have topology label: pool");
     assert_eq!(admit(std::slice::from_ref(&bound), &bare), no_label);
     bound["metadata"]["ownerReferences"][0]["uid"] = json!("another");
-    assert_eq!(
-        admit(&[bound], &nodes),
-        no_selector,
-        "the leader of another Job"
-    );
+    assert_eq!(admit(&[bound], &nodes), no_selector, "the leader of another Job");
 }
 
 #[test]
@@ -346,8 +329,7 @@ fn an_elastic_job_follows_its_template_if_that_has_one_size() {
     assert_eq!(patch(json!({"parallelism": 3})), None, "two sizes");
     let grown = json!({"spec": {"parallelism": 3, "completions": 3}});
     assert_eq!(patch(grown["spec"].clone()), Some(grown));
-    let unset =
-        patch(json!({"parallelism": null, "completions": null})).expect("both fields are reset");
+    let unset = patch(json!({"parallelism": null, "completions": null})).expect("both fields are reset");
     apply_elastic_patch(&mut job, &unset);
     assert_eq!(
         (&job["spec"]["parallelism"], &job["spec"]["completions"]),

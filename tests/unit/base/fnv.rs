@@ -14,8 +14,5 @@ fn hashes_are_those_that_are_published() {
     ] {
         assert_eq!(fnv1a(text.bytes()), hash, "{text:?}");
     }
-    assert_eq!(
-        fnv1a_words([0x6f66, 0]),
-        fnv1a(*b"fo\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
-    );
+    assert_eq!(fnv1a_words([0x6f66, 0]), fnv1a(*b"fo\0\0\0\0\0\0\0\0\0\0\0\0\0\0"));
 }

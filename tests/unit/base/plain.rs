@@ -40,10 +40,7 @@ fn markup_in_a_name_is_only_text() {
 #[test]
 fn markup_in_a_page_is_only_text() {
     for (text, shown) in [
-        (
-            "</script><b a='x'>",
-            "&lt;/script&gt;&lt;b a=&#39;x&#39;&gt;",
-        ),
+        ("</script><b a='x'>", "&lt;/script&gt;&lt;b a=&#39;x&#39;&gt;"),
         ("\"&amp;\"", "&quot;&amp;amp;&quot;"),
         ("a\0\u{202e}b\u{ffff}", "a\\u0000\\u202eb\u{fffd}"),
     ] {

@@ -17,12 +17,7 @@ impl Clock {
 }
 
 /// Simulates a segment per nanosecond of work. Each of the first `slow` nanoseconds takes three nanoseconds.
-fn simulate_steps(
-    plan: &SegmentPlan,
-    kinds: &[SegmentKind],
-    slow: u64,
-    until: u64,
-) -> (SpentTime, Option<u64>) {
+fn simulate_steps(plan: &SegmentPlan, kinds: &[SegmentKind], slow: u64, until: u64) -> (SpentTime, Option<u64>) {
     let mut spent = SpentTime::default();
     let mut clock = Clock { now: 0, until };
     for (k, takes) in plan.startup_phases.into_iter().enumerate() {
@@ -82,9 +77,7 @@ fn simulate_steps(
     for written in written {
         let mut complete = written.iter().filter(|(_, complete)| *complete <= until);
         spent.commits += complete.clone().count() as u64;
-        spent
-            .saved
-            .push(complete.next_back().map_or(0, |(done, _)| *done));
+        spent.saved.push(complete.next_back().map_or(0, |(done, _)| *done));
     }
     let kept = spent.saved.iter().copied().max().unwrap_or(0);
     spent.saved_stepping = kept + 2 * kept.min(slow);
@@ -111,11 +104,7 @@ fn check_closed_form(kinds: &[SegmentKind], work: Option<u64>, slow: u64) {
     };
     let case = format!("{kinds:?}, {work:?}, slow {slow}");
     if work.is_some() {
-        assert_eq!(
-            plan.duration(),
-            simulate_steps(&plan, kinds, slow, 10_000).1,
-            "{case}"
-        );
+        assert_eq!(plan.duration(), simulate_steps(&plan, kinds, slow, 10_000).1, "{case}");
     }
     for until in 0..plan.duration().unwrap_or(200) + 1 {
         let walked = simulate_steps(&plan, kinds, slow, until).0;
@@ -201,10 +190,7 @@ fn steps_that_vary_by_chance_take_the_quantile_of_their_sum() {
         let mut pace = TrainingPace::default();
         pace.set_deviation(z, 6.0, 1.5);
         let takes = pace.duration(10_000 * u128::from(step)) as f64 / 1e9;
-        assert!(
-            (takes - (60_000.0 + 150.0 * z)).abs() < 1e-6,
-            "{z}: {takes}"
-        );
+        assert!((takes - (60_000.0 + 150.0 * z)).abs() < 1e-6, "{z}: {takes}");
         // The inverse: after that time, that amount of work is done.
         let plan = SegmentPlan {
             pace,

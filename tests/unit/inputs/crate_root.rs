@@ -89,15 +89,9 @@ fn the_three_strategies_run_over_one_manifest() {
         let in_place = strategy == RestartStrategy::InPlaceRestart;
         assert_eq!(job.template.backoff_limit() == i32::MAX, in_place, "{name}");
         assert_eq!(pod.containers[0].restart_policy_rules.is_empty(), !in_place);
-        assert_eq!(
-            scenario.control_plane.feature_gates.in_place_restart,
-            in_place
-        );
+        assert_eq!(scenario.control_plane.feature_gates.in_place_restart, in_place);
         assert_eq!((job.replicas, job.template.pods()), (5, 1000));
-        assert_eq!(
-            jobset.exclusive_key(job),
-            Some("cloud.google.com/gke-nodepool")
-        );
+        assert_eq!(jobset.exclusive_key(job), Some("cloud.google.com/gke-nodepool"));
     }
 }
 
@@ -176,19 +170,13 @@ fn defaults_are_those_of_the_api_server_and_the_webhooks() {
     let job = &spec.replicated_jobs[0];
     assert_eq!((job.replicas, job.group_name.as_str()), (1, "default"));
     assert_eq!(job.template.completion_mode, CompletionMode::Indexed);
-    assert_eq!(
-        (job.template.parallelism, job.template.completions()),
-        (None, Some(1))
-    );
+    assert_eq!((job.template.parallelism, job.template.completions()), (None, Some(1)));
     let pod = &job.template.template.spec;
     assert_eq!(pod.restart_policy, RestartPolicy::OnFailure);
     assert_eq!(pod.termination_grace_period_s, 30);
     assert!(pod.containers[0].pulls_always());
     let requests = &pod.containers[0].requests;
-    assert_eq!(
-        (requests["cpu"], requests["memory"]),
-        (500, (1 << 30) * 1000)
-    );
+    assert_eq!((requests["cpu"], requests["memory"]), (500, (1 << 30) * 1000));
 }
 
 #[test]
@@ -202,11 +190,7 @@ fn lists_and_live_objects_are_read_and_other_kinds_are_skipped() {
         jobset.replace("NAME", "b"),
     );
     let manifests = read_manifests(&source("x", &text)).unwrap();
-    let names: Vec<&str> = manifests
-        .jobsets
-        .iter()
-        .map(|(j, _)| j.name.as_str())
-        .collect();
+    let names: Vec<&str> = manifests.jobsets.iter().map(|(j, _)| j.name.as_str()).collect();
     assert_eq!(names, ["a", "b", "c"]);
     assert_eq!(manifests.skipped, ["Service/web"]);
     assert_eq!(manifests.unmodelled, []);
@@ -219,9 +203,7 @@ fn fields_that_are_not_modelled_are_counted_once_and_inert_ones_are_not() {
                requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}, \
                schedulingGates: [{name: g}], hostNetwork: true, containers: [{name: c, command: [x], \
                livenessProbe: {exec: {}}, lifecycle: {preStop: {}}}]}";
-    let job = |name: &str| {
-        format!("  - {{name: {name}, template: {{spec: {{template: {{spec: {pod}}}}}}}}}\n")
-    };
+    let job = |name: &str| format!("  - {{name: {name}, template: {{spec: {{template: {{spec: {pod}}}}}}}}}\n");
     let text = format!(
         "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: js}}\nspec:\n  replicatedJobs:\n{}{}",
         job("a"),
@@ -235,18 +217,11 @@ fn fields_that_are_not_modelled_are_counted_once_and_inert_ones_are_not() {
         "containers[].lifecycle",
         "containers[].livenessProbe",
     ];
-    let expected: Vec<(String, usize)> = expected
-        .iter()
-        .map(|f| (format!("{prefix}.{f}"), 2))
-        .collect();
+    let expected: Vec<(String, usize)> = expected.iter().map(|f| (format!("{prefix}.{f}"), 2)).collect();
     assert_eq!(manifests.unmodelled, expected);
     let (jobset, _) = &manifests.jobsets[0];
     assert_eq!(
-        jobset.spec.replicated_jobs[0]
-            .template
-            .template
-            .spec
-            .scheduling_gates,
+        jobset.spec.replicated_jobs[0].template.template.spec.scheduling_gates,
         1
     );
 }
@@ -279,21 +254,11 @@ fn overrides_reach_every_part_of_a_scenario() {
         (77.0, 20.0)
     );
     let submitted = &scenario.jobsets[0];
-    assert_eq!(
-        submitted.jobset.spec.strategy(),
-        RestartStrategy::BlockingRecreate
-    );
+    assert_eq!(submitted.jobset.spec.strategy(), RestartStrategy::BlockingRecreate);
     assert_eq!(submitted.submit_at, sim_base::Duration::from_secs(5));
-    assert_eq!(
-        scenario.timing.scheduler.fixed,
-        sim_base::Duration::from_millis(1)
-    );
+    assert_eq!(scenario.timing.scheduler.fixed, sim_base::Duration::from_millis(1));
     assert_eq!(scenario.seed, 9);
-    let names: Vec<&str> = loaded
-        .inputs
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .collect();
+    let names: Vec<&str> = loaded.inputs.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names[1..],
         [
@@ -308,9 +273,7 @@ fn overrides_reach_every_part_of_a_scenario() {
 fn a_generated_cluster_has_a_node_for_each_pod_and_the_labels_that_are_used() {
     let path = root().join("scenarios/manifests/train-5000.yaml");
     let (manifests, _) = read_manifest_path(&path.display().to_string()).unwrap();
-    let scenario = scenario_from_manifests(vec![manifests], None, &[])
-        .unwrap()
-        .scenario;
+    let scenario = scenario_from_manifests(vec![manifests], None, &[]).unwrap().scenario;
     assert_eq!(scenario.name, "train");
     assert_eq!(scenario.topology.nodes(), 5_000);
     let pool = &scenario.topology.pools[0];
@@ -395,13 +358,8 @@ fn errors_of_overrides_show_the_override() {
 
 #[test]
 fn files_that_cannot_be_read_are_named() {
-    let missing = read_manifest_path("/nowhere/x.yaml")
-        .unwrap_err()
-        .to_string();
-    assert!(
-        missing.starts_with("error: cannot be read: No such file"),
-        "{missing}"
-    );
+    let missing = read_manifest_path("/nowhere/x.yaml").unwrap_err().to_string();
+    assert!(missing.starts_with("error: cannot be read: No such file"), "{missing}");
     assert!(missing.contains("--> /nowhere/x.yaml"), "{missing}");
     let path = root().join("scenarios/first-steps.yaml");
     let sets = [("topology".to_owned(), "../topologies/smal.yaml".to_owned())];

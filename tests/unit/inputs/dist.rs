@@ -34,11 +34,7 @@ fn each_form_of_a_distribution_is_read() {
     assert_eq!(read("{gamma: {mean: 1m, shape: 0.5}}"), Ok(gamma));
     let weibull = read("{weibull: {mean: 1m, shape: 0.7}}").unwrap();
     assert!((weibull.mean_s() - 60.0).abs() < 1e-9, "{weibull:?}");
-    let table = |weighted: &[(f64, f64)]| {
-        Ok(Distribution::Empirical(
-            EmpiricalDistribution::new(weighted).unwrap(),
-        ))
-    };
+    let table = |weighted: &[(f64, f64)]| Ok(Distribution::Empirical(EmpiricalDistribution::new(weighted).unwrap()));
     assert_eq!(
         read("{empirical: [1m, 2, 2]}"),
         table(&[(60.0, 1.0), (2.0, 1.0), (2.0, 1.0)])
@@ -54,10 +50,7 @@ fn impossible_distributions_are_refused() {
     for (text, part) in [
         ("{uniform: [2, 1]}", "is empty"),
         ("{uniform: [1]}", "requires two times"),
-        (
-            "{uniform: [1, 2], exponential: {mean: 1}}",
-            "not a distribution",
-        ),
+        ("{uniform: [1, 2], exponential: {mean: 1}}", "not a distribution"),
         ("{logNormal: {median: 1}}", "requires {median, sigma}"),
         ("{logNormal: {p50: 2, p95: 1}}", "is required"),
         ("{uniform: [.nan, 1]}", "the number of seconds must be"),
@@ -66,10 +59,7 @@ fn impossible_distributions_are_refused() {
             "{empirical: {values: [1, 2], weights: [1]}}",
             "weights (1) differs from the number of values (2)",
         ),
-        (
-            "{empirical: {values: [1], weights: [0]}}",
-            "all weights are zero",
-        ),
+        ("{empirical: {values: [1], weights: [0]}}", "all weights are zero"),
     ] {
         let message = read(text).unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");

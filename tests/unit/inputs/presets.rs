@@ -21,14 +21,8 @@ fn presets_hold_what_their_sources_say() {
         assert_eq!(rate(preset.kube_controller_manager), kcm, "{name}");
         assert_eq!(rate(preset.kube_scheduler), scheduler, "{name}");
         assert_eq!(rate(preset.jobset_manager), (500.0, 500), "{name}");
-        assert_eq!(
-            (preset.concurrent_job_syncs, preset.concurrent_gc_syncs),
-            (5, 20)
-        );
-        assert_eq!(
-            (preset.node_requests_per_s, preset.heartbeat_s),
-            (4000.0, 10)
-        );
+        assert_eq!((preset.concurrent_job_syncs, preset.concurrent_gc_syncs), (5, 20));
+        assert_eq!((preset.node_requests_per_s, preset.heartbeat_s), (4000.0, 10));
     }
     assert!(control_plane("gke").is_none());
     assert_eq!(node_monitor_grace_period_s(KubeVersion::new(31)), Some(40));

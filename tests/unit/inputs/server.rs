@@ -16,10 +16,7 @@ fn an_error_has_the_servers_sentence_beside_it() {
     let server = "= API server message: JobSet in version \"v1alpha2\" cannot be handled as a JobSet: strict \
                   decoding error: unknown field \"spec.suspended\"";
     assert!(text.starts_with("error: unknown field"), "{text}");
-    assert!(
-        text.contains("a.yaml:4:8") && text.contains(server),
-        "{text}"
-    );
+    assert!(text.contains("a.yaml:4:8") && text.contains(server), "{text}");
 }
 
 #[test]

@@ -6,9 +6,7 @@ use sim_report::console::side_by_side::{VariantSide, compare};
 use sim_report::console::text;
 use sim_report::console::waterfall::WaterfallStyle;
 use sim_report::files::csv;
-use sim_testkit::records::{
-    dead_node, ended, in_place, recreate, started, with_outcome, with_view,
-};
+use sim_testkit::records::{dead_node, ended, in_place, recreate, started, with_outcome, with_view};
 fn cells(bytes: Vec<u8>) -> Vec<Vec<String>> {
     let mut reader = ::csv::ReaderBuilder::new()
         .has_headers(false)
@@ -27,10 +25,7 @@ fn the_phases_of_restarts_csv_add_up_to_the_total_and_the_ledger_to_installed_ti
         restarts[1][column].clone()
     };
     let phases = Phase::ALL.map(|p| of(p.as_str()).parse::<f64>().unwrap());
-    assert_eq!(
-        phases.iter().sum::<f64>(),
-        of("total").parse::<f64>().unwrap()
-    );
+    assert_eq!(phases.iter().sum::<f64>(), of("total").parse::<f64>().unwrap());
     assert_eq!(
         (of("strategy"), of("start_time"), of("end")),
         ("Recreate".into(), "100".into(), "130".into())
@@ -40,10 +35,7 @@ fn the_phases_of_restarts_csv_add_up_to_the_total_and_the_ledger_to_installed_ti
         "the container of pod train-workers-0-1 exited with code 1"
     );
     assert_eq!(of("digest"), "0000000000000abc");
-    let sum: f64 = ledger[1..]
-        .iter()
-        .map(|r| r[1].parse::<f64>().unwrap())
-        .sum();
+    let sum: f64 = ledger[1..].iter().map(|r| r[1].parse::<f64>().unwrap()).sum();
     assert_eq!(sum, 8.0 * 131.0);
 }
 
@@ -136,9 +128,7 @@ fn two_restarts_are_compared_on_one_scale_with_their_ratio() {
 
 #[test]
 fn the_summary_has_the_keys_of_its_schema() {
-    let value = with_view(&recreate(), |v| {
-        serde_json::to_value(RunSummary::from_run(v)).unwrap()
-    });
+    let value = with_view(&recreate(), |v| serde_json::to_value(RunSummary::from_run(v)).unwrap());
     for key in [
         "schema",
         "version",

@@ -21,10 +21,7 @@ fn rendered_table(name: &str, number: &str) -> Vec<String> {
 #[test]
 fn columns_are_roomy_where_there_is_room_and_tight_where_there_is_none() {
     let roomy = rendered_table("restart 1", "1.00 s");
-    assert_eq!(
-        roomy[1],
-        "  restart 1                100    1.00 s    1.00 s   1 to 2"
-    );
+    assert_eq!(roomy[1], "  restart 1                100    1.00 s    1.00 s   1 to 2");
     assert!(roomy[0].ends_with("   95 % interval of the mean"));
     let long = rendered_table("a name that is longer than any other", "1.00 s");
     assert!(long.iter().all(|l| l.chars().count() <= 80), "{long:?}");

@@ -2,9 +2,7 @@
 
 use crate::experiment::metric::{BetterDirection, MeasuredMetric};
 use serde::Serialize;
-use sim_base::stats::{
-    MeanEstimate, StatisticalWarning, quantile, quantile_interval, sorted, statistical_warnings,
-};
+use sim_base::stats::{MeanEstimate, StatisticalWarning, quantile, quantile_interval, sorted, statistical_warnings};
 
 /// Estimate of one metric of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -79,8 +77,7 @@ impl MetricEstimate {
             p50: quantiles[1],
             p90: quantiles[2],
             n,
-            quantile_intervals: [0.1, 0.5, 0.9]
-                .map(|p| quantile_interval(&ranked, p, 0.95).map(known)),
+            quantile_intervals: [0.1, 0.5, 0.9].map(|p| quantile_interval(&ranked, p, 0.95).map(known)),
             failed,
             blocked,
             censored,
@@ -108,10 +105,7 @@ mod tests {
         column.push(MeasuredMetric::Absent);
         let of = column.len();
         let e = MetricEstimate::from_column(&column, BetterDirection::Lower);
-        assert_eq!(
-            (e.n, e.failed, e.blocked, e.censored, e.absent),
-            (40, 1, 3, 2, 1)
-        );
+        assert_eq!((e.n, e.failed, e.blocked, e.censored, e.absent), (40, 1, 3, 2, 1));
         assert_eq!((e.mean, e.p50, e.p90), (Some(10.0), Some(10.0), None));
         let excluded = StatisticalWarning::Excluded {
             failed: 1,

@@ -53,24 +53,13 @@ pub enum CompareVerdict {
     CompletesLess,
 }
 
-pub(super) fn pair(
-    a: &ComparisonTable,
-    b: &ComparisonTable,
-    metric: &str,
-) -> Option<PairedEstimate> {
+pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Option<PairedEstimate> {
     let (first, second) = (a.column(metric)?, b.column(metric)?);
     let (mut pairs, mut unpaired, mut completed) = (Vec::new(), 0, [0, 0]);
-    let numbers = |t: &ComparisonTable| {
-        t.variant
-            .replications
-            .iter()
-            .map(|r| r.replication)
-            .collect()
-    };
+    let numbers = |t: &ComparisonTable| t.variant.replications.iter().map(|r| r.replication).collect();
     let (left, right): (Vec<u64>, Vec<u64>) = (numbers(a), numbers(b));
-    let is_completed = |t: &ComparisonTable, at: usize| {
-        t.variant.replications[at].outcome() == ReplicationOutcome::Completed
-    };
+    let is_completed =
+        |t: &ComparisonTable, at: usize| t.variant.replications[at].outcome() == ReplicationOutcome::Completed;
     for (i, (number, measured)) in left.iter().zip(first).enumerate() {
         // Interrupted replications are missing.
         let Ok(at) = right.binary_search(number) else {
@@ -120,14 +109,11 @@ fn is_below_resolution(pairs: &[(f64, f64)], differences: &[f64]) -> bool {
 
 /// Returns the verdict. `separated` is the order of the second variant relative to the first, `completed` their numbers
 /// of completed replications: a variant that completes fewer is never better.
-fn verdict(
-    separated: Option<Ordering>,
-    better: BetterDirection,
-    completed: [usize; 2],
-) -> CompareVerdict {
+fn verdict(separated: Option<Ordering>, better: BetterDirection, completed: [usize; 2]) -> CompareVerdict {
     let winner = match (separated, better) {
-        (Some(Ordering::Less), BetterDirection::Lower)
-        | (Some(Ordering::Greater), BetterDirection::Higher) => CompareVerdict::B,
+        (Some(Ordering::Less), BetterDirection::Lower) | (Some(Ordering::Greater), BetterDirection::Higher) => {
+            CompareVerdict::B
+        }
         (Some(Ordering::Less | Ordering::Greater), _) => CompareVerdict::A,
         (Some(Ordering::Equal) | None, _) => CompareVerdict::Inconclusive,
     };
@@ -153,11 +139,7 @@ mod tests {
             (Some(Greater), Higher, CompareVerdict::B),
             (None, Lower, CompareVerdict::Inconclusive),
         ] {
-            assert_eq!(
-                verdict(separated, better, [8, 8]),
-                expected,
-                "{separated:?} {better:?}"
-            );
+            assert_eq!(verdict(separated, better, [8, 8]), expected, "{separated:?} {better:?}");
         }
     }
 

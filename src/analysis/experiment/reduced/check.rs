@@ -53,8 +53,7 @@ fn goodput(replication: &ReplicationResult) -> Option<f64> {
 impl CheckedModel {
     /// Returns true if both levels have the same counts.
     pub fn is_equal(&self) -> bool {
-        CountedEvents::from_replication(&self.pods)
-            == CountedEvents::from_replication(&self.reduced)
+        CountedEvents::from_replication(&self.pods) == CountedEvents::from_replication(&self.reduced)
     }
 
     /// Goodput at pod level and in the reduced model.
@@ -124,21 +123,13 @@ pub struct ModelDifferences {
 
 impl ModelDifferences {
     /// Computes the differences of pairs (pod level, reduced model) and their error bounds; `None` without pairs.
-    pub fn compare(
-        restarts: &[[f64; 2]],
-        goodput: &[[f64; 2]],
-        bounds: Vec<f64>,
-    ) -> Option<ModelDifferences> {
-        let more =
-            |of: &[[f64; 2]]| MeanEstimate::from_values(of.iter().map(|[a, b]| b - a).collect());
+    pub fn compare(restarts: &[[f64; 2]], goodput: &[[f64; 2]], bounds: Vec<f64>) -> Option<ModelDifferences> {
+        let more = |of: &[[f64; 2]]| MeanEstimate::from_values(of.iter().map(|[a, b]| b - a).collect());
         let all = MeanEstimate::from_values(restarts.iter().map(|[pods, _]| *pods).collect())?;
         let bound = MeanEstimate::from_values(bounds)?.mean;
         let (restarts, goodput) = (more(restarts)?, more(goodput)?);
         let uneven = [
-            (
-                "restarts",
-                is_beyond(&restarts, all.mean * MEAN_DIFFERENCE_MAX),
-            ),
+            ("restarts", is_beyond(&restarts, all.mean * MEAN_DIFFERENCE_MAX)),
             ("goodput", is_beyond(&goodput, bound)),
         ];
         let uneven = uneven.into_iter().filter(|(_, is)| *is);

@@ -6,9 +6,7 @@
 use super::path::CriticalPath;
 use super::tickets::TicketIndex;
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, TextId, row_or_default};
-use sim_engine::record::{
-    Body, NodeReady, RecordNames, RecordSink, SimulationRecord, TicketSubject, WorkTicket,
-};
+use sim_engine::record::{Body, NodeReady, RecordNames, RecordSink, SimulationRecord, TicketSubject, WorkTicket};
 
 /// Identity of the pod object that used a pod id from a given time on.
 #[derive(Copy, Clone, Debug)]
@@ -120,12 +118,7 @@ impl RestartBlocker {
 
     /// Returns the critical path of a startup; if it was not completed, the last step is open until `end`. `None`
     /// without tickets.
-    pub fn path(
-        &self,
-        way: &WitnessPath,
-        end: SimTime,
-        about: TicketSubject,
-    ) -> Option<CriticalPath> {
+    pub fn path(&self, way: &WitnessPath, end: SimTime, about: TicketSubject) -> Option<CriticalPath> {
         let tickets = self.tickets.as_ref()?;
         let (created, (newest, at)) = (way.created?, way.newest?);
         let mut path = CriticalPath::walk(|id| tickets.find(id), newest, created, at);
@@ -135,12 +128,7 @@ impl RestartBlocker {
         Some(path)
     }
 
-    fn jobset_of(
-        &self,
-        about: TicketSubject,
-        at: SimTime,
-        names: &RecordNames,
-    ) -> Option<JobSetId> {
+    fn jobset_of(&self, about: TicketSubject, at: SimTime, names: &RecordNames) -> Option<JobSetId> {
         match about {
             TicketSubject::JobSet(id) => Some(id),
             TicketSubject::Job(job) => names.jobset_of(job),
@@ -152,9 +140,7 @@ impl RestartBlocker {
     fn note_pod(&mut self, record: &SimulationRecord, names: &RecordNames) {
         let Some(asked) = &mut self.asked else { return };
         match record.body {
-            Body::PodCreated {
-                pod, job, index, ..
-            } if names.pod_base_name(job, index) == asked.name => {
+            Body::PodCreated { pod, job, index, .. } if names.pod_base_name(job, index) == asked.name => {
                 asked.pod = Some(pod);
                 asked.job = Some(job);
                 asked.objects += 1;
@@ -187,13 +173,9 @@ impl RecordSink for RestartBlocker {
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         let at = record.at;
         match record.body {
-            Body::PodCreated {
-                pod, job, index, ..
-            } => row_or_default(&mut self.pods, pod.ix()).push(PodLifetime {
-                from: at,
-                job,
-                index,
-            }),
+            Body::PodCreated { pod, job, index, .. } => {
+                row_or_default(&mut self.pods, pod.ix()).push(PodLifetime { from: at, job, index })
+            }
             Body::Fault { index, .. } => self.fired.push((index, at)),
             Body::NodeState { node, ready } => self.note_node(node, ready == NodeReady::True, at),
             Body::NodeGone { node } => self.note_node(node, true, at),
@@ -213,11 +195,7 @@ impl RecordSink for RestartBlocker {
             }
             self.note_pod(record, names);
         }
-        if let Body::AllReady {
-            jobset,
-            ready: true,
-        } = record.body
-        {
+        if let Body::AllReady { jobset, ready: true } = record.body {
             let way = row_or_default(&mut self.starts, jobset.ix());
             way.ready = way.ready.or(Some(at));
         }

@@ -103,17 +103,11 @@ pub fn waits(restart: &RestartMetrics) -> Vec<(String, Duration)> {
         WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, 1), 1),
         WaitKind::DeadEnd => "an event that never occurs".to_owned(),
     };
-    sums.into_iter()
-        .map(|(what, time)| (name(what), time))
-        .collect()
+    sums.into_iter().map(|(what, time)| (name(what), time)).collect()
 }
 
 /// Returns the longest wait of any path, or `None` if the path is empty.
-pub fn longest(
-    run: &RunView<'_>,
-    path: &CriticalPath,
-    whose: (JobSetId, u32),
-) -> Option<RestartBottleneck> {
+pub fn longest(run: &RunView<'_>, path: &CriticalPath, whose: (JobSetId, u32)) -> Option<RestartBottleneck> {
     let (first, last) = (path.steps.first()?, path.steps.last()?);
     let sums = sums(path, first.from, last.to);
     Some(named(run, whose, sums.first()?, path.total()))
@@ -148,10 +142,7 @@ fn name(run: &RunView<'_>, (jobset, pods): (JobSetId, u32), what: WaitKind) -> S
         WaitKind::Mechanism(waited) => waits::with_pods(&waits::mechanism_text(waited, pods), pods),
         WaitKind::DeadEnd => {
             let jobset = run.names.jobset(jobset);
-            run.outcome
-                .blocked_reason(jobset)
-                .unwrap_or(RUN_ENDED)
-                .to_owned()
+            run.outcome.blocked_reason(jobset).unwrap_or(RUN_ENDED).to_owned()
         }
     }
 }

@@ -78,10 +78,7 @@ fn waited_for(run: &RunView<'_>, step: &PathStep, pods: u32) -> String {
         WaitKind::DeadEnd => match step.about {
             TicketSubject::JobSet(jobset) => {
                 let name = run.names.jobset(jobset);
-                run.outcome
-                    .blocked_reason(name)
-                    .unwrap_or(RUN_ENDED)
-                    .to_owned()
+                run.outcome.blocked_reason(name).unwrap_or(RUN_ENDED).to_owned()
             }
             _ => RUN_ENDED.to_owned(),
         },
@@ -130,8 +127,7 @@ impl<'w> RequestGroup<'w> {
     /// Whether a span belongs to the group: it has the phase of its longest span and waits for the same thing.
     fn accepts(&self, span: &CriticalSpan) -> bool {
         let same = |long: &CriticalSpan| {
-            long.phase == span.phase
-                && WaitKind::from_step(&long.step) == WaitKind::from_step(&span.step)
+            long.phase == span.phase && WaitKind::from_step(&long.step) == WaitKind::from_step(&span.step)
         };
         self.long.is_some_and(same)
     }
@@ -144,8 +140,7 @@ impl<'w> RequestGroup<'w> {
 /// Groups spans: a long span with following ones of the same phase and wait, including short spans in between; other
 /// short spans form separate groups.
 pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<RequestGroup<'_>> {
-    let (mut all, mut short): (Vec<RequestGroup<'_>>, Vec<&CriticalSpan>) =
-        (Vec::new(), Vec::new());
+    let (mut all, mut short): (Vec<RequestGroup<'_>>, Vec<&CriticalSpan>) = (Vec::new(), Vec::new());
     for span in spans {
         if !counts(span.step.duration(), total) {
             short.push(span);

@@ -5,16 +5,14 @@
 //! and node has had a record, only the list of finished restarts allocates. Must never influence the run.
 
 use super::path::CriticalPath;
-use super::restart::{
-    CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope,
-};
+use super::restart::{CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope};
 use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodTroubles, TroublePodState};
 use super::tickets::TicketIndex;
 use sim_api::spec::ScenarioSpec;
 use sim_base::{JobSetId, PodId, SimTime, row_or_default};
 use sim_engine::record::{
-    Body, DeletionActor, JobSetConditionType, NO_TICKET, RecordNames, RecordSink, RunOutcome,
-    SegmentOutcome, SimulationRecord, WorkTicket,
+    Body, DeletionActor, JobSetConditionType, NO_TICKET, RecordNames, RecordSink, RunOutcome, SegmentOutcome,
+    SimulationRecord, WorkTicket,
 };
 
 pub struct RestartFold {
@@ -119,12 +117,7 @@ impl RestartFold {
     }
 
     /// Handles a restart that the JobSet controller ordered; opens one if none is open.
-    fn ordered(
-        &mut self,
-        jobset: JobSetId,
-        shape: RestartScope,
-        attempt: u32,
-    ) -> Option<&mut RestartMetrics> {
+    fn ordered(&mut self, jobset: JobSetId, shape: RestartScope, attempt: u32) -> Option<&mut RestartMetrics> {
         self.open(jobset, self.now, RestartCause::UNKNOWN);
         let state = self.jobsets.get_mut(jobset.ix())?;
         state.confirmed = true;
@@ -153,9 +146,7 @@ impl RestartFold {
         };
         let ordered = restart.shape >= RestartScope::InPlaceRestart;
         if state.confirmed && (ending != RestartOutcome::JobSetEnded || ordered) {
-            if ending == RestartOutcome::Unfinished
-                && restart.milestone(Milestone::FailureTarget).is_some()
-            {
+            if ending == RestartOutcome::Unfinished && restart.milestone(Milestone::FailureTarget).is_some() {
                 // Its Job has failed, so it waits for the restart of the JobSet.
                 restart.became(RestartScope::Recreate);
             }
@@ -200,16 +191,12 @@ impl RestartFold {
     fn jobset_record(&mut self, body: &Body) {
         let now = self.now;
         match *body {
-            Body::RestartCounted {
-                jobset, restarts, ..
-            } => {
+            Body::RestartCounted { jobset, restarts, .. } => {
                 if let Some(r) = self.ordered(jobset, RestartScope::Recreate, restarts) {
                     r.set_earliest(Milestone::RestartCounted, now);
                 }
             }
-            Body::JobRestartCounted {
-                jobset, restarts, ..
-            } => {
+            Body::JobRestartCounted { jobset, restarts, .. } => {
                 if let Some(r) = self.ordered(jobset, RestartScope::RestartJob, restarts) {
                     r.set_earliest(Milestone::RestartCounted, now);
                 }
@@ -230,18 +217,13 @@ impl RestartFold {
                 }
             }
             Body::AllReady { jobset, ready } => self.ready_changed(jobset, ready),
-            Body::JobSetCreated { jobset } => {
-                row_or_default(&mut self.jobsets, jobset.ix()).over = false
-            }
+            Body::JobSetCreated { jobset } => row_or_default(&mut self.jobsets, jobset.ix()).over = false,
             Body::JobSetDeleted { jobset } => {
                 self.end(jobset, RestartOutcome::JobSetEnded);
                 row_or_default(&mut self.jobsets, jobset.ix()).over = true;
             }
             Body::JobSetCondition {
-                jobset,
-                kind,
-                status,
-                ..
+                jobset, kind, status, ..
             } => {
                 self.condition(jobset, kind, status);
             }
@@ -312,12 +294,7 @@ impl RestartFold {
         };
         let well = matches!(r.cause.kind, CauseKind::ContainerExited { exit_code: 0 });
         use Milestone::{FailureTarget, FirstContainersRestarting, PodDeleting, PodFailed};
-        let bad = [
-            FirstContainersRestarting,
-            PodFailed,
-            PodDeleting,
-            FailureTarget,
-        ];
+        let bad = [FirstContainersRestarting, PodFailed, PodDeleting, FailureTarget];
         let more = bad.iter().any(|m| r.milestone(*m).is_some());
         if !well || r.cause.pod != pod || more || r.shape > RestartScope::PodReplacement {
             return;
@@ -375,14 +352,10 @@ impl RestartFold {
             }
             Body::PodDeleting { pod, by, .. } => {
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
-                    self.troubles
-                        .store_failure(now, pod, CauseKind::PodDeleted { by });
+                    self.troubles.store_failure(now, pod, CauseKind::PodDeleted { by });
                 }
                 // These controllers carry out a decision: it is a failure only if the JobSet becomes unready.
-                if matches!(
-                    by,
-                    DeletionActor::JobController | DeletionActor::GarbageCollector
-                ) {
+                if matches!(by, DeletionActor::JobController | DeletionActor::GarbageCollector) {
                     return;
                 }
                 self.handle_pod_failure(pod);
@@ -406,11 +379,7 @@ impl RestartFold {
 /// restart (an elastic job that continued without some slices) add their rendezvous, restore and redo times.
 fn note_next(mut restarts: Vec<&mut RestartMetrics>, stretches: &[SegmentOutcome]) {
     let mut before = SimTime::NEVER;
-    for restart in restarts
-        .iter_mut()
-        .rev()
-        .filter(|r| r.ending == RestartOutcome::Ready)
-    {
+    for restart in restarts.iter_mut().rev().filter(|r| r.ending == RestartOutcome::Ready) {
         let at = stretches.partition_point(|stretch| stretch.start < restart.end);
         let next = stretches.get(at).filter(|stretch| stretch.start < before);
         let meanwhile = stretches.partition_point(|stretch| stretch.start < restart.start);
@@ -455,10 +424,7 @@ impl RecordSink for RestartFold {
             | Body::PodFinished { .. }
             | Body::PodDeleting { .. }
             | Body::PodNotReady { .. } => self.pod_trouble(&record.body),
-            Body::JobCreated { .. }
-            | Body::JobCondition { .. }
-            | Body::JobDeleting { .. }
-            | Body::JobGone { .. } => {
+            Body::JobCreated { .. } | Body::JobCondition { .. } | Body::JobDeleting { .. } | Body::JobGone { .. } => {
                 if let Body::JobDeleting { job } | Body::JobGone { job } = record.body {
                     self.troubles.job_deleted(record, job);
                 }

@@ -11,17 +11,9 @@ impl RestartFold {
     pub(crate) fn job_record(&mut self, body: &Body, names: &RecordNames) {
         let now = self.now;
         let (job, first, last) = match *body {
-            Body::JobCreated { job, .. } => (
-                job,
-                Some(Milestone::FirstJobCreated),
-                Some(Milestone::LastJobCreated),
-            ),
+            Body::JobCreated { job, .. } => (job, Some(Milestone::FirstJobCreated), Some(Milestone::LastJobCreated)),
             Body::JobDeleting { job } => (job, Some(Milestone::FirstJobDeleting), None),
-            Body::JobGone { job } => (
-                job,
-                Some(Milestone::FirstJobGone),
-                Some(Milestone::LastJobGone),
-            ),
+            Body::JobGone { job } => (job, Some(Milestone::FirstJobGone), Some(Milestone::LastJobGone)),
             Body::JobCondition {
                 job,
                 kind: JobConditionType::FailureTarget,

@@ -69,11 +69,7 @@ impl CriticalPath {
         steps.reverse();
         let path = CriticalPath { steps };
         if !path.steps.is_empty() {
-            assert_eq!(
-                path.total(),
-                end.since(start),
-                "the steps of a path must not have gaps"
-            );
+            assert_eq!(path.total(), end.since(start), "the steps of a path must not have gaps");
         }
         path
     }
@@ -113,11 +109,7 @@ fn push(steps: &mut Vec<PathStep>, t: &WorkTicket, from: SimTime, to: SimTime) {
         return;
     };
     let waited = t.granted > t.from;
-    let granted = if waited {
-        t.granted.clamp(from, to)
-    } else {
-        from
-    };
+    let granted = if waited { t.granted.clamp(from, to) } else { from };
     let parts = [
         step(granted, to, PathPart::Answer),
         step(from, granted, PathPart::Token),

@@ -5,9 +5,7 @@
 use super::fold::RestartFold;
 use super::path::CriticalPath;
 use sim_base::{JobSetId, SimTime};
-use sim_engine::record::{
-    Body, RecordNames, SimulationRecord, TicketSubject, TicketWait, WorkTicket,
-};
+use sim_engine::record::{Body, RecordNames, SimulationRecord, TicketSubject, TicketWait, WorkTicket};
 
 impl RestartFold {
     pub(crate) fn keep(&mut self, ticket: &WorkTicket) {
@@ -39,10 +37,7 @@ impl RestartFold {
     }
 
     fn path_to(&self, jobset: JobSetId, last: u32, end: SimTime) -> CriticalPath {
-        let open = self
-            .jobsets
-            .get(jobset.ix())
-            .and_then(|js| js.open.as_ref());
+        let open = self.jobsets.get(jobset.ix()).and_then(|js| js.open.as_ref());
         let walk = |start| CriticalPath::walk(|id| self.tickets.find(id), last, start, end);
         open.map(|restart| walk(restart.start)).unwrap_or_default()
     }
@@ -73,12 +68,7 @@ impl RestartFold {
 
     /// Returns the path of a restart that is still open at the end of the run. If it is permanently blocked, the last
     /// step is open; otherwise it is the pending wait that would have ended last.
-    pub(crate) fn unfinished_path(
-        &self,
-        jobset: JobSetId,
-        dead_end: bool,
-        names: &RecordNames,
-    ) -> CriticalPath {
+    pub(crate) fn unfinished_path(&self, jobset: JobSetId, dead_end: bool, names: &RecordNames) -> CriticalPath {
         let state = self.jobsets.get(jobset.ix());
         let open = state.and_then(|js| Some((js.open.as_ref()?.start, js.newest?)));
         let Some((start, (newest, at))) = open.filter(|_| !self.tickets.are_none()) else {

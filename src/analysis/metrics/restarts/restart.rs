@@ -269,9 +269,7 @@ impl RestartMetrics {
 /// Returns the index of the restart to explain by default: the first that did not end with every pod ready, otherwise
 /// the longest (the first of equals).
 pub fn longest(restarts: &[RestartMetrics]) -> Option<usize> {
-    let open = restarts
-        .iter()
-        .position(|r| r.ending != RestartOutcome::Ready);
+    let open = restarts.iter().position(|r| r.ending != RestartOutcome::Ready);
     open.or_else(|| {
         let all = restarts.iter().enumerate().rev();
         all.max_by_key(|(_, r)| r.total()).map(|(i, _)| i)

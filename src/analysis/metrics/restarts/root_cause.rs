@@ -86,9 +86,7 @@ impl FaultHarm {
             | DrainNode(_)
             | TaintNode(..)
             | Silent {
-                fault:
-                    sim_api::spec::SilentFaults::Hang { .. }
-                    | sim_api::spec::SilentFaults::Corrupt { .. },
+                fault: sim_api::spec::SilentFaults::Hang { .. } | sim_api::spec::SilentFaults::Corrupt { .. },
                 ..
             } => FaultHarm::MayBreakPods,
             _ => FaultHarm::Harmless,

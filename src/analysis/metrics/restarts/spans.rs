@@ -52,11 +52,7 @@ impl RestartMetrics {
                 continue;
             };
             let to = end.min(self.end).max(cursor);
-            spans.push(RestartSpan {
-                step,
-                from: cursor,
-                to,
-            });
+            spans.push(RestartSpan { step, from: cursor, to });
             cursor = to;
             next = i + 1;
         }

@@ -29,37 +29,17 @@ macro_rules! step {
 }
 
 static RECREATE: [RestartStep; 9] = [
-    step!(
-        Detect,
-        [PodFailed, PodDeleting],
-        "failure reaches the API server"
-    ),
-    step!(
-        Terminate,
-        [FailureTarget],
-        "Job controller stops the sibling pods"
-    ),
+    step!(Detect, [PodFailed, PodDeleting], "failure reaches the API server"),
+    step!(Terminate, [FailureTarget], "Job controller stops the sibling pods"),
     step!(
         Terminate,
         [JobFailed],
         "pods terminate, finalizers are removed, Job becomes Failed"
     ),
-    step!(
-        Terminate,
-        [FirstJobDeleting],
-        "JobSet controller decides to restart"
-    ),
+    step!(Terminate, [FirstJobDeleting], "JobSet controller decides to restart"),
     step!(Terminate, [LastJobGone], "old Jobs and pods are deleted"),
-    step!(
-        Recreate,
-        [FirstPodCreated],
-        "JobSet controller creates the Jobs"
-    ),
-    step!(
-        Recreate,
-        [LastPodCreated],
-        "Job controller creates {pods} pods"
-    ),
+    step!(Recreate, [FirstPodCreated], "JobSet controller creates the Jobs"),
+    step!(Recreate, [LastPodCreated], "Job controller creates {pods} pods"),
     step!(Schedule, [LastPodBound], "scheduler binds the last pods"),
     step!(Start, [], "containers start"),
 ];
@@ -71,22 +51,10 @@ static IN_PLACE: [RestartStep; 9] = [
         "failed container is running again, its agent requests a restart"
     ),
     step!(Terminate, [LastOldPodGone], "failed pods are removed"),
-    step!(
-        Recreate,
-        [LastPodCreated],
-        "Job controller replaces the failed pods"
-    ),
+    step!(Recreate, [LastPodCreated], "Job controller replaces the failed pods"),
     step!(Schedule, [LastPodBound], "scheduler binds the new pods"),
-    step!(
-        Detect,
-        [PreviousWritten],
-        "JobSet controller requests the restart"
-    ),
-    step!(
-        Terminate,
-        [LastContainersRestarting],
-        "the request reaches every agent"
-    ),
+    step!(Detect, [PreviousWritten], "JobSet controller requests the restart"),
+    step!(Terminate, [LastContainersRestarting], "the request reaches every agent"),
     step!(
         Start,
         [AttemptsLast],
@@ -101,27 +69,15 @@ static IN_PLACE: [RestartStep; 9] = [
 ];
 
 static POD_REPLACEMENT: [RestartStep; 5] = [
-    step!(
-        Detect,
-        [PodFailed, PodDeleting],
-        "failure reaches the API server"
-    ),
+    step!(Detect, [PodFailed, PodDeleting], "failure reaches the API server"),
     step!(Terminate, [LastOldPodGone], "failed pod is removed"),
-    step!(
-        Recreate,
-        [LastPodCreated],
-        "Job controller replaces the pod"
-    ),
+    step!(Recreate, [LastPodCreated], "Job controller replaces the pod"),
     step!(Schedule, [LastPodBound], "scheduler binds the pod"),
     step!(Start, [], "containers start"),
 ];
 
 static CONTAINER_RESTART: [RestartStep; 2] = [
-    step!(
-        Detect,
-        [FirstContainersRestarting],
-        "kubelet notices the exit"
-    ),
+    step!(Detect, [FirstContainersRestarting], "kubelet notices the exit"),
     step!(Start, [], "container restarts"),
 ];
 

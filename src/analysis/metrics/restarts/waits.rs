@@ -21,9 +21,7 @@ impl WaitKind {
     pub fn from_step(step: &PathStep) -> WaitKind {
         match (step.part, step.waited) {
             (PathPart::Open, _) => WaitKind::DeadEnd,
-            (PathPart::Token, waited) => waited
-                .resource()
-                .map_or(WaitKind::ApiServer, WaitKind::Shared),
+            (PathPart::Token, waited) => waited.resource().map_or(WaitKind::ApiServer, WaitKind::Shared),
             (PathPart::Answer, _) => WaitKind::ApiServer,
             (PathPart::Whole, waited) => match waited.resource() {
                 Some(resource) => WaitKind::Shared(resource),
@@ -89,9 +87,7 @@ pub fn plain(waited: TicketWait, pods: u32) -> &'static str {
         TicketWait::ContainerStart => "container start",
         TicketWait::Running => "a container that runs until it exits",
         TicketWait::Pleg => "kubelet notices the exit (PLEG, every 1 s)",
-        TicketWait::PodWorker => {
-            "kubelet pod worker terminates the pod, one sync per PLEG relist (every 1 s)"
-        }
+        TicketWait::PodWorker => "kubelet pod worker terminates the pod, one sync per PLEG relist (every 1 s)",
         TicketWait::Grace => "termination grace period of the slowest pod",
         TicketWait::ContainerRestart => "containers stop and start again in place",
         TicketWait::Cleanup => "kubelet cleans up after the last container",
@@ -120,10 +116,9 @@ pub fn rule(waited: TicketWait) -> &'static str {
         TicketWait::ContainerRestart => "kubernetes.md 3.4, 3.6",
         TicketWait::Probe => "AG-5",
         TicketWait::Listing => "T-8",
-        TicketWait::NodeMonitor
-        | TicketWait::TaintLimiter
-        | TicketWait::Toleration
-        | TicketWait::PodGc => "kubernetes.md 4.1",
+        TicketWait::NodeMonitor | TicketWait::TaintLimiter | TicketWait::Toleration | TicketWait::PodGc => {
+            "kubernetes.md 4.1"
+        }
         _ => "",
     }
 }

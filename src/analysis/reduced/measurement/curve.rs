@@ -80,8 +80,7 @@ impl LossCurve {
             point.samples.sort_by_key(|s| (s.ready, s.interrupt));
         }
         let spread = points.iter().map(CurvePoint::spread).max().unwrap_or(0);
-        let bound =
-            |point: &CurvePoint| range(&point.samples.iter().map(|s| s.bind).collect::<Vec<u64>>());
+        let bound = |point: &CurvePoint| range(&point.samples.iter().map(|s| s.bind).collect::<Vec<u64>>());
         LossCurve {
             binds: points.iter().map(bound).max().unwrap_or(0),
             points,
@@ -111,11 +110,7 @@ impl LossCurve {
     pub fn shorter(&self) -> Option<&CurvePoint> {
         let typical = self.typical_point();
         let (bind, kind) = (typical.samples[0].bind, typical.samples[0].kind());
-        let alike = |p: &&CurvePoint| {
-            p.samples
-                .iter()
-                .all(|s| s.kind() == kind && s.bind < bind / 4 * 3)
-        };
+        let alike = |p: &&CurvePoint| p.samples.iter().all(|s| s.kind() == kind && s.bind < bind / 4 * 3);
         self.points.iter().rev().find(alike)
     }
 
@@ -132,8 +127,7 @@ impl LossCurve {
         }
         if after.away == NEVER || a.kind() != b.kind() || away <= before.away {
             // Samples that differ in kind cannot be interpolated, so the nearer one is used.
-            let nearer_after =
-                after.away != NEVER && after.away - away < away.abs_diff(before.away);
+            let nearer_after = after.away != NEVER && after.away - away < away.abs_diff(before.away);
             return (
                 if nearer_after {
                     b
@@ -198,9 +192,7 @@ impl CurveSample {
         let off = |at: u64| ((at as f64 * RELATIVE_ERROR_MAX) as u64).max(spread);
         let near = |a: u64, b: u64| a == b || a != NEVER && b != NEVER && a.abs_diff(b) <= off(a);
         let same = self.kind() == a.kind() && self.kind() == b.kind();
-        same && near(self.ready, line.ready)
-            && near(self.bind, line.bind)
-            && near(self.interrupt, line.interrupt)
+        same && near(self.ready, line.ready) && near(self.bind, line.bind) && near(self.interrupt, line.interrupt)
     }
 
     fn interpolate(&self, other: &CurveSample, share: f64) -> CurveSample {

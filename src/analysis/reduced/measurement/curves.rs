@@ -6,8 +6,7 @@ use super::effect_measurement::TrialBench;
 use super::trial_result::{SimulatedTrial, TrialResult};
 use super::trial_runner::NotMeasured;
 use crate::reduced::accuracy::{
-    LINE_CHECKS, OUTAGE_RESOLUTION_NS, OUTCOME_CHANGE_SHARE_MAX, RELATIVE_ERROR_MAX,
-    RUNS_PER_OUTAGE,
+    LINE_CHECKS, OUTAGE_RESOLUTION_NS, OUTCOME_CHANGE_SHARE_MAX, RELATIVE_ERROR_MAX, RUNS_PER_OUTAGE,
 };
 use sim_base::{Duration, SimTime};
 use sim_engine::faults::FaultState;
@@ -33,11 +32,7 @@ impl TrialBench<'_> {
         LossCurve::new(played.iter().map(SimulatedTrial::point).collect(), typical)
     }
 
-    pub fn points(
-        &self,
-        effect: usize,
-        attempt: CurveAttempt<'_>,
-    ) -> Result<Vec<SimulatedTrial>, NotMeasured> {
+    pub fn points(&self, effect: usize, attempt: CurveAttempt<'_>) -> Result<Vec<SimulatedTrial>, NotMeasured> {
         let times = times_away(&self.effects[effect], self.lab.faults);
         let Some((longest, shorter)) = times.split_last() else {
             return Ok(Vec::new());
@@ -57,8 +52,7 @@ impl TrialBench<'_> {
         }
         points.push(longest);
         points.sort_by_key(|played| played.away);
-        let finite: Vec<SimulatedTrial> =
-            points.iter().filter(|p| p.away != NEVER).cloned().collect();
+        let finite: Vec<SimulatedTrial> = points.iter().filter(|p| p.away != NEVER).cloned().collect();
         for pair in finite.windows(2) {
             if over.is_none_or(|over| pair[0].away <= over) {
                 self.refine((effect, attempt), [&pair[0], &pair[1]], &mut points)?;
@@ -92,8 +86,7 @@ impl TrialBench<'_> {
         } else {
             OUTCOME_CHANGE_SHARE_MAX
         };
-        if high.away - low.away < OUTAGE_RESOLUTION_NS || share.is_some_and(|share| share <= enough)
-        {
+        if high.away - low.away < OUTAGE_RESOLUTION_NS || share.is_some_and(|share| share <= enough) {
             return Ok(());
         }
         let away = low.away + (high.away - low.away) / 2;
@@ -107,9 +100,7 @@ impl TrialBench<'_> {
         if plays.iter().enumerate().all(on_line) {
             return Ok(());
         }
-        plays.extend(self.plays_of(RUNS_PER_OUTAGE - LINE_CHECKS, |n| {
-            attempt((LINE_CHECKS + n, away))
-        })?);
+        plays.extend(self.plays_of(RUNS_PER_OUTAGE - LINE_CHECKS, |n| attempt((LINE_CHECKS + n, away)))?);
         let middle = SimulatedTrial { away, plays };
         points.push(middle.clone());
         self.refine((effect, attempt), [low, &middle], points)?;
@@ -165,11 +156,7 @@ fn times_away(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
     for back in &effect.back {
         all.extend(AT.iter().map(|u| back.quantile(*u).0));
     }
-    for process in effect
-        .processes
-        .iter()
-        .filter_map(|p| faults.processes().nth(*p))
-    {
+    for process in effect.processes.iter().filter_map(|p| faults.processes().nth(*p)) {
         // Includes times just before and just after the deletion of the Node.
         let deleted = process.deleted_after.map_or(0, |after| after.0);
         let range = all.first().copied().unwrap_or(0)..all.last().copied().unwrap_or(0);
@@ -183,14 +170,8 @@ fn times_away(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
     if effect.any_time {
         all.extend((0..6).map(|n| 20_000_000_000u64 << (n * 3)));
     }
-    let processes = effect
-        .processes
-        .iter()
-        .filter_map(|p| faults.processes().nth(*p));
-    if processes
-        .clone()
-        .any(|p| p.repair_time.is_none() || p.comes_back < 1.0)
-    {
+    let processes = effect.processes.iter().filter_map(|p| faults.processes().nth(*p));
+    if processes.clone().any(|p| p.repair_time.is_none() || p.comes_back < 1.0) {
         all.push(NEVER);
     }
     all.sort_unstable();

@@ -22,8 +22,7 @@ pub fn effects(faults: &FaultState) -> (Vec<FaultEffect>, Vec<usize>) {
     let mut effects: Vec<FaultEffect> = Vec::new();
     let mut of = Vec::new();
     for (i, process) in all.iter().enumerate() {
-        let same =
-            |e: &FaultEffect| is_same((faults, all[e.processes[0]], e.processes[0]), (process, i));
+        let same = |e: &FaultEffect| is_same((faults, all[e.processes[0]], e.processes[0]), (process, i));
         let at = effects.iter().position(same).unwrap_or(effects.len());
         if at == effects.len() {
             effects.push(FaultEffect {
@@ -44,10 +43,7 @@ fn is_traced(process: &RandomFaults) -> bool {
     matches!(process.arrivals, ArrivalProcess::Trace(_))
 }
 
-fn is_same(
-    (faults, a, of_a): (&FaultState, &RandomFaults, usize),
-    (b, of_b): (&RandomFaults, usize),
-) -> bool {
+fn is_same((faults, a, of_a): (&FaultState, &RandomFaults, usize), (b, of_b): (&RandomFaults, usize)) -> bool {
     let nodes = |process| match faults.entity_count(process) {
         0 => 0,
         _ => faults.entity_nodes(process, 0).len(),
@@ -64,9 +60,7 @@ fn is_same(
         on: FaultsOn::Node,
         ..process.clone()
     };
-    bare(a) == bare(b)
-        && (a.on == FaultsOn::Pod) == (b.on == FaultsOn::Pod)
-        && nodes(of_a) == nodes(of_b)
+    bare(a) == bare(b) && (a.on == FaultsOn::Pod) == (b.on == FaultsOn::Pod) && nodes(of_a) == nodes(of_b)
 }
 
 impl FaultEffect {

@@ -4,9 +4,7 @@ use super::curve::{CurveSample, CurveShift, NEVER};
 use super::effect::FaultEffect;
 use super::trial_result::{SimulatedTrial, TrialResult};
 use super::trial_runner::{NotMeasured, TrialRunner, TrialSpec};
-use crate::reduced::accuracy::{
-    RUNS_PER_OUTAGE, STARTUP_MAX, TIME_AFTER_RETURN, TIME_BEFORE_FAULT,
-};
+use crate::reduced::accuracy::{RUNS_PER_OUTAGE, STARTUP_MAX, TIME_AFTER_RETURN, TIME_BEFORE_FAULT};
 use crate::reduced::jobset_pods::{CLOSED, JobSetPods};
 use crate::reduced::observation::ObservedState;
 use crate::reduced::slots::SlotTable;
@@ -36,11 +34,7 @@ pub struct TrialBench<'a> {
 
 impl<'a> TrialBench<'a> {
     /// Creates the state before the first trial.
-    pub fn new(
-        lab: TrialRunner<'a>,
-        effects: &'a [FaultEffect],
-        seats: &'a Arc<SlotTable>,
-    ) -> TrialBench<'a> {
+    pub fn new(lab: TrialRunner<'a>, effects: &'a [FaultEffect], seats: &'a Arc<SlotTable>) -> TrialBench<'a> {
         TrialBench {
             lab,
             effects,
@@ -76,15 +70,10 @@ impl<'a> TrialBench<'a> {
             ..TrialSpec::default()
         };
         let plays = self.plays_of(RUNS_PER_OUTAGE, |nth| {
-            self.run_trials(&TrialSpec {
-                nth,
-                ..trial.clone()
-            })
+            self.run_trials(&TrialSpec { nth, ..trial.clone() })
         })?;
         if plays.iter().any(|seen| seen.started.len() != 1) {
-            let why = format!(
-                "the JobSet did not become ready once, without interruption, within {STARTUP_MAX}"
-            );
+            let why = format!("the JobSet did not become ready once, without interruption, within {STARTUP_MAX}");
             return Err(NotMeasured::Refused(why));
         }
         let latest = plays.iter().map(|seen| seen.started[0]).max();
@@ -94,22 +83,16 @@ impl<'a> TrialBench<'a> {
         busy.dedup();
         let mut gang = JobSetPods::new(self.seats);
         let spare = self.lab.faults.spare_nodes();
-        spare
-            .iter()
-            .for_each(|node| gang.set_flag(*node, CLOSED, true));
+        spare.iter().for_each(|node| gang.set_flag(*node, CLOSED, true));
         gang.place_pods(CurveShift::All);
         let all = (0..self.seats.of.len() as u32).map(NodeId);
         let (own, others): (Vec<NodeId>, Vec<NodeId>) = all.partition(|node| gang.uses(*node));
         if own != busy {
-            let why =
-                "the placement of the pods differs from one pod per node in round-robin order";
+            let why = "the placement of the pods differs from one pod per node in round-robin order";
             return Err(NotMeasured::Refused(why.to_owned()));
         }
         self.busy = busy;
-        self.idle = others
-            .into_iter()
-            .filter(|node| !spare.contains(node))
-            .collect();
+        self.idle = others.into_iter().filter(|node| !spare.contains(node)).collect();
         self.has_room = !self.idle.is_empty() || !spare.is_empty();
         self.in_use = self.effects.iter().map(|e| self.in_use_of(e)).collect();
         Ok(plays)
@@ -128,9 +111,7 @@ impl<'a> TrialBench<'a> {
         let all = &self.in_use[effect];
         // Spreads the choices over all entities.
         let chosen = (nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % all.len().max(1);
-        let end =
-            at.0.saturating_add(self.notice_period_ns(effect))
-                .checked_add(away);
+        let end = at.0.saturating_add(self.notice_period_ns(effect)).checked_add(away);
         ChosenFault {
             process,
             entity: all.get(chosen).copied().unwrap_or(0),
@@ -141,11 +122,7 @@ impl<'a> TrialBench<'a> {
 
     /// Returns the notice period, the delay between the start of a fault and its first effect, in nanoseconds.
     pub fn notice_period_ns(&self, effect: usize) -> u64 {
-        let process = self
-            .lab
-            .faults
-            .processes()
-            .nth(self.effects[effect].processes[0]);
+        let process = self.lab.faults.processes().nth(self.effects[effect].processes[0]);
         process.map_or(0, |p| match p.action {
             RandomAction::Drain => p.notice.0,
             _ => 0,
@@ -154,11 +131,7 @@ impl<'a> TrialBench<'a> {
 
     /// Returns the observation period that covers all consequences of an outage of duration `away`.
     pub fn horizon(&self, effect: usize, away: u64) -> Duration {
-        let process = self
-            .lab
-            .faults
-            .processes()
-            .nth(self.effects[effect].processes[0]);
+        let process = self.lab.faults.processes().nth(self.effects[effect].processes[0]);
         let deleted = process.and_then(|p| p.deleted_after).map_or(0, |d| d.0);
         let notice = process.map_or(0, |p| p.notice.0);
         let away = if away == NEVER { 0 } else { away };
@@ -201,11 +174,7 @@ impl<'a> TrialBench<'a> {
         let since = |t: &SimTime| t.since(at).0;
         let sample = CurveSample {
             // The JobSet is restarting already, so only its readiness is of interest.
-            ready: seen
-                .started
-                .last()
-                .filter(|t| **t > at)
-                .map_or(NEVER, since),
+            ready: seen.started.last().filter(|t| **t > at).map_or(NEVER, since),
             bind: seen.bound_after(at).last().map_or(0, since),
             ..CurveSample::NOTHING
         };
@@ -231,11 +200,7 @@ impl<'a> TrialBench<'a> {
     pub fn sample(&self, seen: &ObservedState, at: SimTime) -> CurveSample {
         let since = |t: Option<SimTime>| t.map_or(NEVER, |t| t.since(at).0);
         let interrupt = seen.interrupted.iter().copied().find(|t| *t >= at);
-        let ready = seen
-            .started
-            .last()
-            .copied()
-            .filter(|t| Some(*t) > interrupt);
+        let ready = seen.started.last().copied().filter(|t| Some(*t) > interrupt);
         let bound = seen.bound_after(at);
         CurveSample {
             interrupt: since(interrupt),
@@ -255,11 +220,7 @@ impl<'a> TrialBench<'a> {
 
     /// Returns, per effect, the average use of the accelerators during a restart by ledger category, as shares of
     /// the restart time.
-    pub fn shares(
-        &self,
-        calm: &[ObservedState],
-        plays: &[Vec<SimulatedTrial>],
-    ) -> Vec<[f64; LedgerCategory::COUNT]> {
+    pub fn shares(&self, calm: &[ObservedState], plays: &[Vec<SimulatedTrial>]) -> Vec<[f64; LedgerCategory::COUNT]> {
         let before = &calm[0].held;
         let rates = &self.seats.accelerators;
         let accelerators: u64 = self.busy.iter().map(|n| rates[n.ix()]).sum();
@@ -283,11 +244,7 @@ impl<'a> TrialBench<'a> {
                 }
             }
             let of_all = |ns: f64| {
-                if whole > 0.0 {
-                    (ns / whole).min(1.0)
-                } else {
-                    0.0
-                }
+                if whole > 0.0 { (ns / whole).min(1.0) } else { 0.0 }
             };
             shares.map(of_all)
         };

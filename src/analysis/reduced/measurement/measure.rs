@@ -96,11 +96,7 @@ impl MeasuredFault {
 
     /// Applies the measurement to another scenario. Returns `None` if the scenario has different inputs of the
     /// measurement. Restart limits, end time, fault rates, training, and the number of spares may differ.
-    pub fn reapply(
-        &self,
-        scenario: &ScenarioSpec,
-        stops: StopTimes<'_>,
-    ) -> Result<Option<MeasuredFault>, NotMeasured> {
+    pub fn reapply(&self, scenario: &ScenarioSpec, stops: StopTimes<'_>) -> Result<Option<MeasuredFault>, NotMeasured> {
         let ground = Baseline::new(scenario);
         if self.basis != ground.basis {
             return Ok(None);
@@ -133,10 +129,7 @@ impl MeasuredFault {
     }
 
     /// Measures a scenario for which `why_not` is empty. Stops early if `stops` returns true.
-    pub fn measure(
-        scenario: &ScenarioSpec,
-        stops: StopTimes<'_>,
-    ) -> Result<MeasuredFault, NotMeasured> {
+    pub fn measure(scenario: &ScenarioSpec, stops: StopTimes<'_>) -> Result<MeasuredFault, NotMeasured> {
         let ground = Baseline::new(scenario);
         let mut measured = MeasuredFault::measure_on((scenario, stops), &ground, true)?;
         match measured.off_with((scenario, stops), &ground)? {
@@ -160,9 +153,7 @@ impl MeasuredFault {
         let mut bench = TrialBench::new(lab, effects, &seats);
         let calm = bench.calm()?;
         let submitted = calm[0].submitted;
-        let startup = calm
-            .iter()
-            .map(|seen| seen.started[0].since(seen.submitted).0);
+        let startup = calm.iter().map(|seen| seen.started[0].since(seen.submitted).0);
         let binds = calm[0].bound.iter().map(|(at, _)| at.since(submitted).0);
         let (curves, plays_of) = bench.curves()?;
         let shares = bench.shares(&calm, &plays_of);
@@ -198,10 +189,7 @@ impl MeasuredFault {
                 input_text(scenario, (&ground.all, effects))
             },
             sample: Arc::new((sample.1, nodes, sample.0)),
-            off: Arc::new(Mutex::new(vec![(
-                format!("{:?}", played.topology),
-                Some(0),
-            )])),
+            off: Arc::new(Mutex::new(vec![(format!("{:?}", played.topology), Some(0))])),
             apart: 0,
             seats: Arc::new(SlotTable::new(scenario)),
             effect_of: ground.effect_of.clone(),
@@ -239,12 +227,7 @@ impl MeasuredFault {
 
     /// Describes the first measured behavior that the reduced model cannot represent, if there is one.
     fn doubts(&self) -> Option<String> {
-        let names: Vec<&str> = self
-            .scenario
-            .fault_processes
-            .iter()
-            .map(|p| p.cause.as_str())
-            .collect();
+        let names: Vec<&str> = self.scenario.fault_processes.iter().map(|p| p.cause.as_str()).collect();
         let name = |effect: usize| names[self.effects[effect].processes[0]];
         for (a, row) in self.pairs.iter().enumerate() {
             for (b, pair) in row.iter().enumerate() {
@@ -259,11 +242,7 @@ impl MeasuredFault {
         }
         for (effect, curve) in self.curves.iter().enumerate() {
             let point = curve.typical_point();
-            if point
-                .samples
-                .iter()
-                .any(|s| s.kind() != point.samples[0].kind())
-            {
+            if point.samples.iter().any(|s| s.kind() != point.samples[0].kind()) {
                 let why = format!(
                     "faults {:?} have different outcomes under equal conditions: the number of counted restarts is \
                      random",
@@ -298,10 +277,7 @@ fn input_text(scenario: &ScenarioSpec, (faults, effects): (&FaultState, &[FaultE
         format!("{} {:?}", effect.any_time, all)
     };
     let tried: Vec<String> = effects.iter().map(tried).collect();
-    let hands_back = scenario
-        .node_spares
-        .as_ref()
-        .map(|s| (&s.unit, s.hand_back));
+    let hands_back = scenario.node_spares.as_ref().map(|s| (&s.unit, s.hand_back));
     let spares = (hands_back, faults.spare_nodes());
     format!("{:?} {tried:?} {spares:?}", without_faults(scenario))
 }

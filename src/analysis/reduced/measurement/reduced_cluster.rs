@@ -17,12 +17,7 @@ const STRIKES: usize = 2;
 /// (`MeasuredScenario::off_with`).
 pub fn fewer_spares(scenario: &ScenarioSpec, faults: &FaultState) -> Option<ScenarioSpec> {
     let needed = STRIKES * faults.max_units_affected();
-    let left_out: BTreeSet<NodeId> = faults
-        .spare_units()
-        .skip(needed)
-        .flatten()
-        .copied()
-        .collect();
+    let left_out: BTreeSet<NodeId> = faults.spare_units().skip(needed).flatten().copied().collect();
     let nodes = 0..scenario.topology.nodes() as u32;
     let keep = nodes
         .rev()
@@ -57,9 +52,7 @@ fn first_nodes(topology: &TopologySpec, keep: u64) -> Option<TopologySpec> {
             _ => {}
         }
     }
-    fewer
-        .pools
-        .retain(|pool| pool.count > 0 && pool.nodes_per_island > 0);
+    fewer.pools.retain(|pool| pool.count > 0 && pool.nodes_per_island > 0);
     (fewer.nodes() < topology.nodes()).then_some(fewer)
 }
 

@@ -4,8 +4,7 @@
 use super::fault_pairs::{FaultPair, PairEdge, PairLook, PairZone};
 use super::trial_runner::NotMeasured;
 use crate::reduced::accuracy::{
-    COARSE_SEARCH_DIVISOR, EDGE_CHECK_DISTANCE_NS, EDGE_RESOLUTION_NS, EDGE_SEARCHES,
-    EDGE_VARIATION_DIVISOR,
+    COARSE_SEARCH_DIVISOR, EDGE_CHECK_DISTANCE_NS, EDGE_RESOLUTION_NS, EDGE_SEARCHES, EDGE_VARIATION_DIVISOR,
 };
 use crate::reduced::chance_range::range;
 use rayon::prelude::*;
@@ -133,17 +132,10 @@ impl CurveSearch<'_> {
         let mut most = 0;
         for edge in 0..found[0].edges.len() {
             let at = |back: bool| {
-                let looks = found
-                    .iter()
-                    .zip(&self.bind)
-                    .filter(|(of_look, _)| same(of_look));
+                let looks = found.iter().zip(&self.bind).filter(|(of_look, _)| same(of_look));
                 let at = looks.map(|(of_look, bind)| {
                     let middle = of_look.middle(edge);
-                    if back {
-                        bind.saturating_sub(middle)
-                    } else {
-                        middle
-                    }
+                    if back { bind.saturating_sub(middle) } else { middle }
                 });
                 range(&at.collect::<Vec<u64>>())
             };
@@ -160,9 +152,7 @@ impl CurveSearch<'_> {
     fn search_all_zones(&self, look: u64, to: u64) -> Result<SearchResult, NotMeasured> {
         let ready = self.ready[look as usize];
         let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.earliest_observable());
-        let seen = LOOKED_AT
-            .into_par_iter()
-            .map(|part| self.run_trial(look, at(part)));
+        let seen = LOOKED_AT.into_par_iter().map(|part| self.run_trial(look, at(part)));
         let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
         self.search_zone(look, &seen, to)
     }
@@ -187,8 +177,7 @@ impl CurveSearch<'_> {
             .chunks(2)
             .map(|zone| zone[0] + zone[1].saturating_sub(zone[0]) / 2);
         at.extend(middles.collect::<Vec<u64>>());
-        at.iter_mut()
-            .for_each(|at| *at = (*at).max(self.earliest_observable()));
+        at.iter_mut().for_each(|at| *at = (*at).max(self.earliest_observable()));
         at.sort_unstable();
         at.dedup();
         let seen = at.into_par_iter().map(|at| self.run_trial(look, at));
@@ -211,12 +200,7 @@ impl CurveSearch<'_> {
         Ok(finer)
     }
 
-    fn search_zone(
-        &self,
-        look: u64,
-        seen: &[SeenOffsets],
-        to: u64,
-    ) -> Result<SearchResult, NotMeasured> {
+    fn search_zone(&self, look: u64, seen: &[SeenOffsets], to: u64) -> Result<SearchResult, NotMeasured> {
         let mut found = SearchResult::from(seen[0].1);
         for pair in seen.windows(2) {
             self.locate_edges(look, (pair[0], pair[1]), to, &mut found)?;
@@ -256,17 +240,12 @@ impl CurveSearch<'_> {
         let play = |at: u64| (self.play)(look, at.max(1_000_000), true);
         let is_before_bind = |edge: usize| {
             let around = [found.zones[edge], found.zones[edge + 1]];
-            let here = |at: u64| {
-                Ok::<_, NotMeasured>([play(at.saturating_sub(far))?, play(at + far)?] == around)
-            };
+            let here = |at: u64| Ok::<_, NotMeasured>([play(at.saturating_sub(far))?, play(at + far)?] == around);
             let at = found.middle(edge);
             let moved = (at + other).saturating_sub(bind);
             Ok(here(moved)? || !here(at)?)
         };
-        (0..found.edges.len())
-            .into_par_iter()
-            .map(is_before_bind)
-            .collect()
+        (0..found.edges.len()).into_par_iter().map(is_before_bind).collect()
     }
 }
 

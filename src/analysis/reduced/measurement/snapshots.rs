@@ -40,12 +40,7 @@ pub struct RunForks(Mutex<VecDeque<Arc<RunFork>>>);
 
 impl RunForks {
     /// Returns the latest snapshot that is valid for a trial, not later than `until`.
-    pub fn latest_snapshot(
-        &self,
-        begin: ForkStart,
-        faults: &[InjectedFault],
-        until: Duration,
-    ) -> Option<Arc<RunFork>> {
+    pub fn latest_snapshot(&self, begin: ForkStart, faults: &[InjectedFault], until: Duration) -> Option<Arc<RunFork>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let shares = |fork: &Arc<RunFork>| fork.at <= until && fork.is_part_of(begin, faults);
         let all = kept.iter().enumerate().filter(|(_, fork)| shares(fork));

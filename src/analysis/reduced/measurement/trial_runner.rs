@@ -5,9 +5,7 @@ use crate::reduced::observation::ObservedState;
 use sim_api::spec::{CheckpointSchedule, ScenarioSpec, StopSpec, StopWhen, TrainingJob};
 use sim_base::random::Distribution;
 use sim_base::{Duration, NodeId, SimTime};
-use sim_engine::faults::{
-    ChosenFault, FaultOperation, FaultScope, FaultState, InjectedFault, SPARE,
-};
+use sim_engine::faults::{ChosenFault, FaultOperation, FaultScope, FaultState, InjectedFault, SPARE};
 use sim_engine::record::{Body, EndReason, RecordNames, RecordSink, SimulationRecord};
 use sim_engine::{CannotRun, SimulationInput, SnapshotOutcome};
 
@@ -78,10 +76,7 @@ impl<'a> TrialEnd<'a> {
 
 impl RecordSink for TrialEnd<'_> {
     fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
-        if let Body::RestartCounted {
-            restarts, counted, ..
-        } = record.body
-        {
+        if let Body::RestartCounted { restarts, counted, .. } = record.body {
             self.has_enough |= self.enough == Some((restarts, counted));
         }
     }
@@ -136,11 +131,7 @@ pub fn without_faults(scenario: &ScenarioSpec) -> ScenarioSpec {
 }
 
 impl<'a> TrialRunner<'a> {
-    pub fn new(
-        bare: ScenarioSpec,
-        faults: &'a FaultState,
-        stops: StopTimes<'a>,
-    ) -> TrialRunner<'a> {
+    pub fn new(bare: ScenarioSpec, faults: &'a FaultState, stops: StopTimes<'a>) -> TrialRunner<'a> {
         TrialRunner {
             scenario: bare,
             faults,
@@ -226,10 +217,7 @@ impl<'a> TrialRunner<'a> {
     fn parts(&self, trial: &TrialSpec, faults: &[InjectedFault]) -> Vec<Duration> {
         let fails = trial.strikes.iter().skip(1).map(|strike| strike.at);
         let back = trial.strikes.last().and_then(|strike| strike.end);
-        let first = faults
-            .iter()
-            .map(|fault| fault.at)
-            .find(|at| *at > Duration::ZERO);
+        let first = faults.iter().map(|fault| fault.at).find(|at| *at > Duration::ZERO);
         let mut parts: Vec<Duration> = first.into_iter().chain(fails).chain(back).collect();
         parts.retain(|at| *at < trial.until);
         parts.sort_unstable();
@@ -252,9 +240,7 @@ impl<'a> TrialRunner<'a> {
     }
 
     fn faults_of(&self, trial: &TrialSpec) -> Vec<InjectedFault> {
-        let mut faults = self
-            .faults
-            .fault_effects(&trial.strikes, trial.spares, trial.until);
+        let mut faults = self.faults.fault_effects(&trial.strikes, trial.spares, trial.until);
         let cordon = |at: Duration| {
             move |node: &NodeId| InjectedFault {
                 at,

@@ -6,9 +6,7 @@ use super::fault_pairs::{FaultPair, PairZone};
 use super::search::CurveSearch;
 use super::trial_result::SimulatedTrial;
 use super::trial_runner::{NotMeasured, TrialSpec};
-use crate::reduced::accuracy::{
-    EDGE_SEARCHES, RUNS_PER_OUTAGE, TIME_AFTER_RETURN, WAIT_DELAY_MIN_NS,
-};
+use crate::reduced::accuracy::{EDGE_SEARCHES, RUNS_PER_OUTAGE, TIME_AFTER_RETURN, WAIT_DELAY_MIN_NS};
 use crate::reduced::chance_range::range;
 use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::faults::ChosenFault;
@@ -35,10 +33,7 @@ impl TrialBench<'_> {
     }
 
     /// Measures the times from a fault to the failure of the JobSet if no restart is left, per effect.
-    pub fn measure_final_failures(
-        &self,
-        played: &[Vec<SimulatedTrial>],
-    ) -> Result<Vec<Vec<u64>>, NotMeasured> {
+    pub fn measure_final_failures(&self, played: &[Vec<SimulatedTrial>]) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let play = |effect: usize, nth: u64| {
             let mut trial = self.trial(effect, (nth, NEVER), self.has_room);
             trial.last = true;
@@ -59,10 +54,7 @@ impl TrialBench<'_> {
                 counted
             } else {
                 let others = self.plays_of(RUNS_PER_OUTAGE - 1, |nth| play(effect, nth + 1))?;
-                first
-                    .into_iter()
-                    .chain(others.into_iter().flatten())
-                    .collect()
+                first.into_iter().chain(others.into_iter().flatten()).collect()
             };
             failed.sort_unstable();
             Ok(failed)
@@ -112,8 +104,7 @@ impl TrialBench<'_> {
         let least = WAIT_DELAY_MIN_NS.max(curves[a].spread() * 2);
         // Results of the first fault alone with the same random numbers. Activities that the second fault does not
         // affect take equally long.
-        let alone_of =
-            |point: &CurvePoint| played[a].iter().find(|played| played.away == point.away);
+        let alone_of = |point: &CurvePoint| played[a].iter().find(|played| played.away == point.away);
         let only = [alone_of(first), other.and_then(alone_of)];
         let of_look = |look: u64, is_other: bool| {
             let played = only[usize::from(is_other)].or(only[0]);
@@ -126,10 +117,7 @@ impl TrialBench<'_> {
             };
             let mut trial = self.both((a, away), (b, second.away), (look, offset));
             // Ends the trial early once the restart of the second fault is counted separately.
-            let counted = (
-                only.sample.restarts + alone.restarts,
-                only.sample.counts + alone.counts,
-            );
+            let counted = (only.sample.restarts + alone.restarts, only.sample.counts + alone.counts);
             trial.enough = (alone.restarts > 0).then_some(counted);
             let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.notice_period_ns(a));
             let both = self.run_trials(&trial)?;
@@ -150,8 +138,7 @@ impl TrialBench<'_> {
         };
         let ready = |look: u64| {
             let of = of_look(look, false).map(|tried| tried.sample.ready);
-            of.filter(|ready| *ready != NEVER)
-                .unwrap_or(TIME_AFTER_RETURN.0)
+            of.filter(|ready| *ready != NEVER).unwrap_or(TIME_AFTER_RETURN.0)
         };
         let binds = first.samples.iter().map(|sample| sample.bind);
         let search = CurveSearch {
@@ -169,11 +156,7 @@ impl TrialBench<'_> {
     /// Measures the times of a restart that waits for the nodes of a second fault, by effect of the second fault.
     /// The Jobs of these nodes were deleted, and their pods are created again when the nodes return or are given up.
     /// The curve of an effect is empty if no restart waits for it.
-    pub fn along(
-        &self,
-        curves: &[LossCurve],
-        pairs: &[Vec<FaultPair>],
-    ) -> Result<Vec<LossCurve>, NotMeasured> {
+    pub fn along(&self, curves: &[LossCurve], pairs: &[Vec<FaultPair>]) -> Result<Vec<LossCurve>, NotMeasured> {
         let all = self.plays_of(curves.len() as u64, |b| {
             let b = b as usize;
             let waits = |a: usize| Some((a, pairs[a][b].waits_at(curves[a].typical_point())?));
@@ -185,10 +168,7 @@ impl TrialBench<'_> {
             let first = curves[a].typical_point().away;
             let attempt = |(nth, away): (u64, u64)| {
                 let trial = self.both((a, first), (b, away), (nth, offset));
-                let second = trial
-                    .strikes
-                    .last()
-                    .map_or(Duration::ZERO, |strike| strike.at);
+                let second = trial.strikes.last().map_or(Duration::ZERO, |strike| strike.at);
                 let at = SimTime::ZERO + second + Duration(self.notice_period_ns(b));
                 Ok(self.tried_along(&self.run_trials(&trial)?, at))
             };
@@ -210,21 +190,14 @@ impl TrialBench<'_> {
         (trial, taken)
     }
 
-    fn both(
-        &self,
-        (a, away): (usize, u64),
-        (b, again): (usize, u64),
-        (look, offset): (u64, u64),
-    ) -> TrialSpec {
+    fn both(&self, (a, away): (usize, u64), (b, again): (usize, u64), (look, offset): (u64, u64)) -> TrialSpec {
         let mut trial = self.trial(a, (look, away), self.has_room);
         let first = trial.strikes[0];
-        let at = (first.at.0 + self.notice_period_ns(a) + offset)
-            .saturating_sub(self.notice_period_ns(b));
+        let at = (first.at.0 + self.notice_period_ns(a) + offset).saturating_sub(self.notice_period_ns(b));
         let own = self.lab.faults.entity_nodes(first.process, first.entity);
         let elsewhere = |s: &ChosenFault| {
             let nodes = self.lab.faults.entity_nodes(s.process, s.entity);
-            (s.process, s.entity) != (first.process, first.entity)
-                && !nodes.iter().any(|node| own.contains(node))
+            (s.process, s.entity) != (first.process, first.entity) && !nodes.iter().any(|node| own.contains(node))
         };
         let mut tries = (1..64).map(|n| self.sample_fault(b, look * 64 + n, Duration(at), again));
         trial.strikes.extend(tries.find(elsewhere));

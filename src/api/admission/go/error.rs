@@ -27,15 +27,10 @@ pub enum GoDecodeError {
 impl fmt::Display for GoDecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            GoDecodeError::ValueType { found, expected } => write!(
-                f,
-                "json: cannot unmarshal {found} into Go value of type {expected}"
-            ),
-            GoDecodeError::FieldType {
-                found,
-                field,
-                expected,
-            } => write!(
+            GoDecodeError::ValueType { found, expected } => {
+                write!(f, "json: cannot unmarshal {found} into Go value of type {expected}")
+            }
+            GoDecodeError::FieldType { found, field, expected } => write!(
                 f,
                 "json: cannot unmarshal {found} into Go struct field {field} of type {expected}"
             ),

@@ -24,9 +24,7 @@ impl fmt::Display for JsonSyntaxError {
             JsonSyntaxError::UnexpectedCharacter { found, context } => {
                 write!(f, "invalid character {found:?} {context}")
             }
-            JsonSyntaxError::InvalidEscape => {
-                f.write_str("invalid character in string escape code")
-            }
+            JsonSyntaxError::InvalidEscape => f.write_str("invalid character in string escape code"),
             JsonSyntaxError::InvalidNumber => f.write_str("invalid character in numeric literal"),
             JsonSyntaxError::DepthExceeded => f.write_str("exceeded max depth"),
         }

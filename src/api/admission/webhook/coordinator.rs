@@ -24,10 +24,7 @@ pub fn errors(webhook: &ObjectWebhook, errors: &mut Vec<FieldError>) {
         "" => webhook.name,
         subdomain => subdomain,
     };
-    let endpoint = format!(
-        "{}-{name}-{job_index}-{pod_index}.{subdomain}",
-        webhook.name
-    );
+    let endpoint = format!("{}-{name}-{job_index}-{pod_index}.{subdomain}", webhook.name);
     let bad = names::label_value(&endpoint);
     if !bad.is_empty() {
         let words = format!(
@@ -42,15 +39,8 @@ pub fn errors(webhook: &ObjectWebhook, errors: &mut Vec<FieldError>) {
 
 /// Returns the first error of the coordinator's replicatedJob, job index and pod index. Upstream reports only the
 /// first.
-fn index_error(
-    webhook: &ObjectWebhook,
-    name: &str,
-    job_index: i64,
-    pod_index: i64,
-) -> Option<FieldError> {
-    let wrong = |field: &str, words: String| {
-        FieldError::internal(words).with_actual_path(format!("{PATH}.{field}"))
-    };
+fn index_error(webhook: &ObjectWebhook, name: &str, job_index: i64, pod_index: i64) -> Option<FieldError> {
+    let wrong = |field: &str, words: String| FieldError::internal(words).with_actual_path(format!("{PATH}.{field}"));
     let below = |count: i64| Some(format!("0 to {}", count - 1)).filter(|_| count > 0);
     let Some(rj) = webhook.job(name) else {
         let words = format!("coordinator replicatedJob {name} does not exist");
@@ -58,8 +48,7 @@ fn index_error(
     };
     let replicas = number_field(rj, "replicas");
     if !(0..replicas).contains(&job_index) {
-        let words =
-            format!("coordinator job index {job_index} is invalid for replicatedJob {name}");
+        let words = format!("coordinator job index {job_index} is invalid for replicatedJob {name}");
         return Some(wrong("jobIndex", words).with_legal_values(below(replicas)));
     }
     let job = &rj["template"]["spec"];
@@ -69,9 +58,8 @@ fn index_error(
         return Some(wrong("replicatedJob", words.to_owned()));
     };
     (!(0..completions).contains(&pod_index)).then(|| {
-        let words = format!(
-            "coordinator pod index {pod_index} is invalid for replicatedJob {name} job index {job_index}"
-        );
+        let words =
+            format!("coordinator pod index {pod_index} is invalid for replicatedJob {name} job index {job_index}");
         wrong("podIndex", words).with_legal_values(below(completions))
     })
 }

@@ -14,11 +14,7 @@ use serde_json::Value;
 const MAX: i64 = i32::MAX as i64;
 
 /// Returns all errors of the webhook. `Err` is Go's decoding error.
-pub fn errors(
-    object: &Value,
-    gates: AdmissionGates,
-    claims: &[Value],
-) -> Result<Vec<FieldError>, GoDecodeError> {
+pub fn errors(object: &Value, gates: AdmissionGates, claims: &[Value]) -> Result<Vec<FieldError>, GoDecodeError> {
     let read = go::round_trip_jobset(object)?;
     let webhook = ObjectWebhook {
         object,
@@ -45,15 +41,11 @@ impl ObjectWebhook<'_> {
         let in_place = self.spec["failurePolicy"]["restartStrategy"] == "InPlaceRestart";
         if in_place && !self.gates.in_place_restart {
             let words = "InPlaceRestart restart strategy cannot be set when InPlaceRestart feature gate is disabled";
-            errors.push(
-                FieldError::internal(words).with_actual_path("spec.failurePolicy.restartStrategy"),
-            );
+            errors.push(FieldError::internal(words).with_actual_path("spec.failurePolicy.restartStrategy"));
         }
         if self.object["spec"]["replicatedJobs"][0]["dependsOn"].is_array() {
             let words = "DependsOn can't be set for the first ReplicatedJob";
-            errors.push(
-                FieldError::internal(words).with_actual_path("spec.replicatedJobs[0].dependsOn"),
-            );
+            errors.push(FieldError::internal(words).with_actual_path("spec.replicatedJobs[0].dependsOn"));
         }
         self.subdomain(&mut errors);
         if let Some(manager) = self.spec["managedBy"].as_str() {
@@ -113,9 +105,8 @@ impl ObjectWebhook<'_> {
         let job = &rj["template"]["spec"];
         let path = format!("spec.replicatedJobs[{i}]");
         if job["parallelism"].as_i64().unwrap_or(1) * replicas > MAX {
-            let words = format!(
-                "the product of replicas and parallelism must not exceed {MAX} for replicatedJob '{name}'"
-            );
+            let words =
+                format!("the product of replicas and parallelism must not exceed {MAX} for replicatedJob '{name}'");
             errors.push(FieldError::internal(words).with_actual_path(format!("{path}.replicas")));
         }
         let group = text_field(rj, "groupName");
@@ -124,9 +115,7 @@ impl ObjectWebhook<'_> {
         let path = format!("{path}.name");
         let longest = format!("{}-{name}-{}", self.name, replicas - 1);
         let exceeds = |what: &str| {
-            format!(
-                "JobSet name is too long, {what} names generated for this JobSet will exceed 63 characters"
-            )
+            format!("JobSet name is too long, {what} names generated for this JobSet will exceed 63 characters")
         };
         label(&path, &longest, &longest, &exceeds("job"), errors);
         if let Some(completions) = job["completions"].as_i64()
@@ -153,12 +142,7 @@ impl ObjectWebhook<'_> {
             }
         };
         let limit = "must be set to 2147483647 (MaxInt32) when in-place restart is enabled";
-        wrong(
-            "backoffLimit",
-            job["backoffLimit"] != MAX,
-            limit,
-            "2147483647",
-        );
+        wrong("backoffLimit", job["backoffLimit"] != MAX, limit, "2147483647");
         let policy = "must be set to Failed when in-place restart is enabled";
         wrong(
             "podReplacementPolicy",
@@ -175,11 +159,7 @@ impl ObjectWebhook<'_> {
 /// Checks a DNS-1035 label. The error quotes `shown`, and `long` replaces the message for names that are too long.
 fn label(path: &str, checked: &str, shown: &str, long: &str, errors: &mut Vec<FieldError>) {
     for words in names::dns1035_label(checked) {
-        let words = if words == names::TOO_LONG {
-            long
-        } else {
-            &words
-        };
+        let words = if words == names::TOO_LONG { long } else { &words };
         errors.push(FieldError::invalid(path, go_quote(shown), words));
     }
 }

@@ -25,19 +25,12 @@ pub fn errors(webhook: &ObjectWebhook, errors: &mut Vec<FieldError>) {
 }
 
 /// Checks that the target replicatedJobs of a policy exist (VAL-22, VAL-26).
-fn targets(
-    webhook: &ObjectWebhook,
-    policy: &Value,
-    path: &str,
-    context: &str,
-    errors: &mut Vec<FieldError>,
-) {
+fn targets(webhook: &ObjectWebhook, policy: &Value, path: &str, context: &str, errors: &mut Vec<FieldError>) {
     for (k, target) in items(&policy["targetReplicatedJobs"]).iter().enumerate() {
         let target = target.as_str().unwrap_or("");
         if webhook.job(target).is_none() {
-            let words = format!(
-                "invalid replicatedJob name '{target}'{context} does not appear in .spec.ReplicatedJobs"
-            );
+            let words =
+                format!("invalid replicatedJob name '{target}'{context} does not appear in .spec.ReplicatedJobs");
             let error = FieldError::internal(words).with_legal_values(webhook.job_names());
             errors.push(error.with_actual_path(format!("{path}.targetReplicatedJobs[{k}]")));
         }
@@ -62,16 +55,8 @@ fn failure_policy(webhook: &ObjectWebhook, errors: &mut Vec<FieldError>) {
             let words = format!(
                 "JobSet cannot have a failure policy rule with RestartJob or RestartJobAndIgnoreMaxRestarts action and a replicated job with replicas > {RESTART_JOB_REPLICAS_MAX}"
             );
-            let hint = format!(
-                "{:?} has {}",
-                text_field(job, "name"),
-                number_field(job, "replicas")
-            );
-            errors.push(
-                FieldError::internal(words)
-                    .with_actual_path(place)
-                    .with_hint(hint),
-            );
+            let hint = format!("{:?} has {}", text_field(job, "name"), number_field(job, "replicas"));
+            errors.push(FieldError::internal(words).with_actual_path(place).with_hint(hint));
         }
     }
     for (i, rule) in rules.iter().enumerate() {

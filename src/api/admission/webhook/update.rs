@@ -24,11 +24,7 @@ const PARALLELISM: &str = "/template/spec/parallelism";
 const COMPLETIONS: &str = "/template/spec/completions";
 
 /// Returns all errors of the webhook. `Err` is Go's decoding error.
-pub fn errors(
-    old: &Value,
-    new: &Value,
-    gates: AdmissionGates,
-) -> Result<Vec<FieldError>, GoDecodeError> {
+pub fn errors(old: &Value, new: &Value, gates: AdmissionGates) -> Result<Vec<FieldError>, GoDecodeError> {
     let (new_read, old_read) = (go::round_trip_jobset(new)?, go::round_trip_jobset(old)?);
     let mut errors = Vec::new();
     let old_jobs = items(&old_read["spec"]["replicatedJobs"]);
@@ -75,8 +71,7 @@ fn are_semantically_equal(old: &[Value], new: &[Value]) -> bool {
         name: REPLICATED_JOB,
         kind: FieldKind::Struct(REPLICATED_JOB),
     };
-    let form =
-        |jobs: &[Value]| -> Vec<Value> { jobs.iter().map(|j| go::normalize(&ty, j)).collect() };
+    let form = |jobs: &[Value]| -> Vec<Value> { jobs.iter().map(|j| go::normalize(&ty, j)).collect() };
     form(old) == form(new)
 }
 
@@ -110,30 +105,20 @@ fn elastic(i: usize, old: &Value, old_job: &Value, new_job: &Value, errors: &mut
     ] {
         if let Some(n) = number.filter(|n| changed && *n < 1) {
             let words = format!("{field} must be >= 1");
-            errors.push(FieldError::invalid(
-                format!("{path}.{field}"),
-                n.to_string(),
-                words,
-            ));
+            errors.push(FieldError::invalid(format!("{path}.{field}"), n.to_string(), words));
         }
     }
     if let (Some(p), Some(c)) = (parallelism, completions)
         && p != c
     {
         let words = "completions must be equal to parallelism for Elastic Indexed Jobs";
-        errors.push(FieldError::invalid(
-            format!("{path}.completions"),
-            c.to_string(),
-            words,
-        ));
+        errors.push(FieldError::invalid(format!("{path}.completions"), c.to_string(), words));
     }
 }
 
 fn is_terminal(js: &Value) -> bool {
     let is_true = |kind: &str| {
-        let first = items(&js["status"]["conditions"])
-            .iter()
-            .find(|c| c["type"] == kind);
+        let first = items(&js["status"]["conditions"]).iter().find(|c| c["type"] == kind);
         first.is_some_and(|c| c["status"] == "True")
     };
     is_true("Completed") || is_true("Failed")

@@ -62,13 +62,9 @@ impl PodVolumes<'_> {
             for (k, volume) in items(&pod["volumes"]).iter().enumerate() {
                 if text_field(volume, "name") == name {
                     errors.push(FieldError::invalid(
-                        format!(
-                            "spec.replicatedJobs[{i}].template.spec.template.spec.volumes[{k}].name"
-                        ),
+                        format!("spec.replicatedJobs[{i}].template.spec.template.spec.volumes[{k}].name"),
                         go_quote(name),
-                        format!(
-                            "volume name conflicts with VolumeClaimPolicy template name: {name}"
-                        ),
+                        format!("volume name conflicts with VolumeClaimPolicy template name: {name}"),
                     ));
                 }
             }
@@ -84,9 +80,7 @@ impl PodVolumes<'_> {
             let error = FieldError::invalid(
                 "spec.replicatedJobs",
                 replicated_jobs_json(self.object, self.spec),
-                format!(
-                    "replicatedJob containers don't have a matching volumeMount: {name} from VolumeClaimPolicies"
-                ),
+                format!("replicatedJob containers don't have a matching volumeMount: {name} from VolumeClaimPolicies"),
             );
             errors.push(error.with_actual_path(format!("{template}.metadata.name")));
         }

@@ -38,11 +38,7 @@ pub fn affinity(affinity: &Value, path: &FieldPath, errors: &mut ErrorList) {
         for (k, term) in list(terms, PREFERRED).iter().enumerate() {
             let at = at.child(PREFERRED).index(k);
             weight(term, &at, errors);
-            pod_term(
-                &term["podAffinityTerm"],
-                &at.child("podAffinityTerm"),
-                errors,
-            );
+            pod_term(&term["podAffinityTerm"], &at.child("podAffinityTerm"), errors);
         }
     }
 }
@@ -50,11 +46,7 @@ pub fn affinity(affinity: &Value, path: &FieldPath, errors: &mut ErrorList) {
 fn weight(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let weight = int(term, "weight").unwrap_or(0);
     if !(1..=100).contains(&weight) {
-        errors.invalid(
-            &path.child("weight"),
-            &weight.into(),
-            "must be in the range 1-100",
-        );
+        errors.invalid(&path.child("weight"), &weight.into(), "must be in the range 1-100");
     }
 }
 
@@ -89,11 +81,7 @@ fn node_term(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
 
 fn operator(requirement: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let name = text(requirement, "operator");
-    errors.invalid_text(
-        &path.child("operator"),
-        name,
-        "not a valid selector operator",
-    );
+    errors.invalid_text(&path.child("operator"), name, "not a valid selector operator");
 }
 
 fn node_requirement(requirement: &Value, path: &FieldPath, errors: &mut ErrorList) {
@@ -117,11 +105,7 @@ fn node_requirement(requirement: &Value, path: &FieldPath, errors: &mut ErrorLis
 
 fn pod_term(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
     label_selector(&term["labelSelector"], &path.child("labelSelector"), errors);
-    label_selector(
-        &term["namespaceSelector"],
-        &path.child("namespaceSelector"),
-        errors,
-    );
+    label_selector(&term["namespaceSelector"], &path.child("namespaceSelector"), errors);
     for (k, name) in list(term, "namespaces").iter().enumerate() {
         let name = name.as_str().unwrap_or("");
         let wrong = crate::admission::names::dns1123_label(name);
@@ -156,10 +140,7 @@ pub fn label_selector(selector: &Value, path: &FieldPath, errors: &mut ErrorList
         let (values, value_path) = (list(requirement, "values"), at.child("values"));
         match text(requirement, "operator") {
             "In" | "NotIn" if values.is_empty() => {
-                errors.required(
-                    &value_path,
-                    "must be specified when `operator` is 'In' or 'NotIn'",
-                );
+                errors.required(&value_path, "must be specified when `operator` is 'In' or 'NotIn'");
             }
             "Exists" | "DoesNotExist" if !values.is_empty() => {
                 let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
@@ -182,11 +163,7 @@ pub fn check_topology_spread(constraints: &[Value], path: &FieldPath, errors: &m
         let at = path.index(k);
         let skew = int(constraint, "maxSkew").unwrap_or(0);
         if skew <= 0 {
-            errors.invalid(
-                &at.child("maxSkew"),
-                &skew.into(),
-                "must be greater than zero",
-            );
+            errors.invalid(&at.child("maxSkew"), &skew.into(), "must be greater than zero");
         }
         let (key_path, key) = (at.child("topologyKey"), text(constraint, "topologyKey"));
         if key.is_empty() {
@@ -199,8 +176,7 @@ pub fn check_topology_spread(constraints: &[Value], path: &FieldPath, errors: &m
         if !legal.contains(&action) {
             errors.unsupported(&at.child("whenUnsatisfiable"), &json!(action), &legal);
         }
-        let same =
-            |c: &Value| text(c, "topologyKey") == key && text(c, "whenUnsatisfiable") == action;
+        let same = |c: &Value| text(c, "topologyKey") == key && text(c, "whenUnsatisfiable") == action;
         if constraints[..k].iter().any(same) {
             let pair = format!("{{{key}, {action}}}");
             let at = at.child("{topologyKey, whenUnsatisfiable}");
@@ -209,11 +185,7 @@ pub fn check_topology_spread(constraints: &[Value], path: &FieldPath, errors: &m
         if let Some(domains) = int(constraint, "minDomains") {
             min_domains(constraint, domains, &at.child("minDomains"), errors);
         }
-        label_selector(
-            &constraint["labelSelector"],
-            &at.child("labelSelector"),
-            errors,
-        );
+        label_selector(&constraint["labelSelector"], &at.child("labelSelector"), errors);
     }
 }
 

@@ -44,10 +44,7 @@ pub fn containers(pod: &PodContainers, path: &FieldPath, errors: &mut ErrorList)
 
 /// Checks `initContainers`. Init containers with restartPolicy Always are sidecars and may have probes.
 pub fn init_containers(pod: &PodContainers, path: &FieldPath, errors: &mut ErrorList) {
-    let mut names: BTreeSet<&str> = list(pod.spec, "containers")
-        .iter()
-        .map(|c| text(c, "name"))
-        .collect();
+    let mut names: BTreeSet<&str> = list(pod.spec, "containers").iter().map(|c| text(c, "name")).collect();
     for (k, container) in list(pod.spec, "initContainers").iter().enumerate() {
         let (at, name) = (path.index(k), text(container, "name"));
         common(container, pod, &at, errors);
@@ -60,12 +57,7 @@ pub fn init_containers(pod: &PodContainers, path: &FieldPath, errors: &mut Error
             probes::probes(container, pod.spec, &at, errors);
             continue;
         }
-        for field in [
-            "lifecycle",
-            "livenessProbe",
-            "readinessProbe",
-            "startupProbe",
-        ] {
+        for field in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
             if has_value(container, field) {
                 let detail = "may not be set for init containers without restartPolicy=Always";
                 errors.forbidden(&at.child(field), detail);
@@ -84,13 +76,7 @@ fn common(container: &Value, pod: &PodContainers, path: &FieldPath, errors: &mut
     if text(container, "image").is_empty() {
         errors.required(&path.child("image"), "");
     }
-    check_one_of(
-        container,
-        "terminationMessagePolicy",
-        &MESSAGE_POLICIES,
-        path,
-        errors,
-    );
+    check_one_of(container, "terminationMessagePolicy", &MESSAGE_POLICIES, path, errors);
     ports(list(container, "ports"), &path.child("ports"), errors);
     env(list(container, "env"), &path.child("env"), errors);
     env_from(list(container, "envFrom"), &path.child("envFrom"), errors);
@@ -99,22 +85,14 @@ fn common(container: &Value, pod: &PodContainers, path: &FieldPath, errors: &mut
     check_one_of(container, "imagePullPolicy", &PULL_POLICIES, path, errors);
     let resources = &container["resources"];
     resources::check_container_resources(resources, &pod.claims, &path.child("resources"), errors);
-    probes::security(
-        &container["securityContext"],
-        &path.child("securityContext"),
-        errors,
-    );
+    probes::security(&container["securityContext"], &path.child("securityContext"), errors);
 }
 
 fn ports(ports: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     let mut names = BTreeSet::new();
     for (k, port) in ports.iter().enumerate() {
         let (at, name) = (path.index(k), text(port, "name"));
-        let wrong = if name.is_empty() {
-            Vec::new()
-        } else {
-            port_name(name)
-        };
+        let wrong = if name.is_empty() { Vec::new() } else { port_name(name) };
         let twice = !name.is_empty() && !names.insert(name);
         if wrong.is_empty() && twice {
             errors.duplicate(&at.child("name"), &name.into());
@@ -194,9 +172,7 @@ fn devices(container: &Value, pod: &PodContainers, path: &FieldPath, errors: &mu
         if name.is_empty() {
             errors.required(&at.child("name"), "");
         }
-        let volume = list(pod.spec, "volumes")
-            .iter()
-            .find(|v| text(v, "name") == name);
+        let volume = list(pod.spec, "volumes").iter().find(|v| text(v, "name") == name);
         match volume {
             None => errors.not_found(&at.child("name"), name),
             Some(v) if !has_value(v, "persistentVolumeClaim") && !has_value(v, "ephemeral") => {
@@ -246,11 +222,5 @@ fn restart_rule(rule: &Value, path: &FieldPath, errors: &mut ErrorList) {
         errors.required(&path.child("exitCodes"), "must be specified");
         return;
     }
-    check_one_of(
-        codes,
-        "operator",
-        &["In", "NotIn"],
-        &path.child("exitCodes"),
-        errors,
-    );
+    check_one_of(codes, "operator", &["In", "NotIn"], &path.child("exitCodes"), errors);
 }

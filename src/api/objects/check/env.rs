@@ -47,20 +47,11 @@ fn value_from(var: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let mut sources = 0;
     if has_value(from, "fieldRef") {
         sources += 1;
-        field_ref(
-            &from["fieldRef"],
-            &ENV_FIELDS,
-            &path.child("fieldRef"),
-            errors,
-        );
+        field_ref(&from["fieldRef"], &ENV_FIELDS, &path.child("fieldRef"), errors);
     }
     if has_value(from, "resourceFieldRef") {
         sources += 1;
-        resource_ref(
-            &from["resourceFieldRef"],
-            &path.child("resourceFieldRef"),
-            errors,
-        );
+        resource_ref(&from["resourceFieldRef"], &path.child("resourceFieldRef"), errors);
     }
     for kind in ["configMapKeyRef", "secretKeyRef"] {
         if has_value(from, kind) {
@@ -70,9 +61,7 @@ fn value_from(var: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
     sources += usize::from(has_value(from, "fileKeyRef"));
     let detail = match sources {
-        0 => {
-            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
-        }
+        0 => "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
         _ if !text(var, "value").is_empty() => "may not be specified when `value` is not empty",
         1 => return,
         _ => "may not have more than one field specified at a time",
@@ -87,9 +76,7 @@ pub fn field_ref(reference: &Value, legal: &[&str], path: &FieldPath, errors: &m
         return;
     }
     let (at, field) = (path.child("fieldPath"), text(reference, "fieldPath"));
-    let subscript = field
-        .strip_suffix("']")
-        .and_then(|field| field.split_once("['"));
+    let subscript = field.strip_suffix("']").and_then(|field| field.split_once("['"));
     match subscript {
         _ if field.is_empty() => errors.required(&at, ""),
         Some(("metadata.annotations", key)) => {
@@ -172,12 +159,7 @@ pub fn env_from(sources: &[Value], path: &FieldPath, errors: &mut ErrorList) {
 }
 
 /// Checks a required name against a naming rule.
-fn check_required_name(
-    reference: &Value,
-    rule: NameRule,
-    path: &FieldPath,
-    errors: &mut ErrorList,
-) {
+fn check_required_name(reference: &Value, rule: NameRule, path: &FieldPath, errors: &mut ErrorList) {
     let (at, name) = (path.child("name"), text(reference, "name"));
     if name.is_empty() {
         errors.required(&at, "");

@@ -19,20 +19,17 @@ pub enum IndexListError {
 impl fmt::Display for IndexListError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            IndexListError::NotInteger { index } => write!(
-                f,
-                "cannot convert string to integer for index: {}",
-                go_quote(index)
-            ),
+            IndexListError::NotInteger { index } => {
+                write!(f, "cannot convert string to integer for index: {}", go_quote(index))
+            }
             IndexListError::TooManyParts { interval } => write!(
                 f,
                 "the fragment {} violates the requirement that an index interval can have at most two parts separated by '-'",
                 go_quote(interval)
             ),
-            IndexListError::NotIncreasing { previous, current } => write!(
-                f,
-                "non-increasing order, previous: {previous}, current: {current}"
-            ),
+            IndexListError::NotIncreasing { previous, current } => {
+                write!(f, "non-increasing order, previous: {previous}, current: {current}")
+            }
             IndexListError::TooLarge { index } => {
                 write!(f, "too large index: {}", go_quote(index))
             }
@@ -45,9 +42,7 @@ impl std::error::Error for IndexListError {}
 fn parse_index(text: &str) -> Result<i64, IndexListError> {
     match text.parse::<i32>() {
         Ok(index) => Ok(i64::from(index)),
-        Err(_) => Err(IndexListError::NotInteger {
-            index: text.to_owned(),
-        }),
+        Err(_) => Err(IndexListError::NotInteger { index: text.to_owned() }),
     }
 }
 

@@ -86,11 +86,7 @@ fn selector(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let template_labels = &spec["template"]["metadata"]["labels"];
     if !matches_selector(&spec["selector"], template_labels) {
         let at = path.child("template").child("metadata").child("labels");
-        errors.invalid(
-            &at,
-            template_labels,
-            "`selector` does not match template `labels`",
-        );
+        errors.invalid(&at, template_labels, "`selector` does not match template `labels`");
     }
 }
 
@@ -140,11 +136,7 @@ fn spec(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let template = path.child("template");
     let metadata = &spec["template"]["metadata"];
     labels(&metadata["labels"], &template.child("labels"), errors);
-    annotations(
-        &metadata["annotations"],
-        &template.child("annotations"),
-        errors,
-    );
+    annotations(&metadata["annotations"], &template.child("annotations"), errors);
     pod::template(&spec["template"], &template, errors);
     restart_policy(spec, &template.child("spec").child("restartPolicy"), errors);
 }
@@ -155,21 +147,13 @@ fn completion_mode(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
         "NonIndexed" => {
             for name in ["backoffLimitPerIndex", "maxFailedIndexes"] {
                 if has_value(spec, name) {
-                    errors.invalid(
-                        &path.child(name),
-                        &spec[name],
-                        "requires indexed completion mode",
-                    );
+                    errors.invalid(&path.child(name), &spec[name], "requires indexed completion mode");
                 }
             }
         }
         _ => {
             let mode = &spec["completionMode"];
-            errors.unsupported(
-                &path.child("completionMode"),
-                mode,
-                &["NonIndexed", "Indexed"],
-            );
+            errors.unsupported(&path.child("completionMode"), mode, &["NonIndexed", "Indexed"]);
         }
     }
 }
@@ -183,21 +167,13 @@ fn indexed(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     };
     let completions = int(spec, "completions");
     if completions.is_none() {
-        errors.required(
-            &path.child("completions"),
-            "when completion mode is Indexed",
-        );
+        errors.required(&path.child("completions"), "when completion mode is Indexed");
     }
     let detail = format!("{MAX_INDEXES} when completion mode is Indexed");
     at_most("parallelism", MAX_INDEXES, &detail, errors);
     let own = completions.unwrap_or(i64::MAX);
     at_most("maxFailedIndexes", own, "completions", errors);
-    at_most(
-        "maxFailedIndexes",
-        MAX_INDEXES,
-        &MAX_INDEXES.to_string(),
-        errors,
-    );
+    at_most("maxFailedIndexes", MAX_INDEXES, &MAX_INDEXES.to_string(), errors);
     if completions.unwrap_or(0) <= MAX_INDEXES || !has_value(spec, "backoffLimitPerIndex") {
         return;
     }
@@ -206,9 +182,7 @@ fn indexed(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
         errors.required(&path.child("maxFailedIndexes"), &detail);
     }
     let most = MAX_WITH_MANY_INDEXES;
-    let detail = format!(
-        "{most} when completions are above {MAX_INDEXES} and used with backoff limit per index"
-    );
+    let detail = format!("{most} when completions are above {MAX_INDEXES} and used with backoff limit per index");
     at_most("parallelism", most, &detail, errors);
     at_most("maxFailedIndexes", most, &detail, errors);
 }

@@ -49,16 +49,8 @@ pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let legal = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     check_one_of(pod, "dnsPolicy", &legal, path, errors);
     labels(&pod["nodeSelector"], &path.child("nodeSelector"), errors);
-    security(
-        &pod["securityContext"],
-        &path.child("securityContext"),
-        errors,
-    );
-    pull_secrets(
-        list(pod, "imagePullSecrets"),
-        &path.child("imagePullSecrets"),
-        errors,
-    );
+    security(&pod["securityContext"], &path.child("securityContext"), errors);
+    pull_secrets(list(pod, "imagePullSecrets"), &path.child("imagePullSecrets"), errors);
     affinity::affinity(&pod["affinity"], &path.child("affinity"), errors);
     dns_config(pod, &path.child("dnsConfig"), errors);
     gates(pod, path, errors);
@@ -103,11 +95,7 @@ fn identity(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let policy = text(pod, "preemptionPolicy");
     if !matches!(policy, "" | "PreemptLowerPriority" | "Never") {
         let legal = ["PreemptLowerPriority", "Never"];
-        errors.unsupported(
-            &path.child("preemptionPolicy"),
-            &pod["preemptionPolicy"],
-            &legal,
-        );
+        errors.unsupported(&path.child("preemptionPolicy"), &pod["preemptionPolicy"], &legal);
     }
 }
 
@@ -124,16 +112,11 @@ fn resource_claims(claims: &[Value], path: &FieldPath, errors: &mut ErrorList) {
             errors.all_invalid(&at.child("name"), name, dns1123_label(name));
         }
         let sources = ["resourceClaimName", "resourceClaimTemplateName"];
-        let given = sources
-            .iter()
-            .filter(|source| has_value(claim, source))
-            .count();
+        let given = sources.iter().filter(|source| has_value(claim, source)).count();
         if given != 1 {
             let detail = match given {
                 0 => "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
-                _ => {
-                    "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-                }
+                _ => "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
             };
             let shown = format!(
                 "{{\"Name\":{},\"ResourceClaimName\":{},\"ResourceClaimTemplateName\":{}}}",
@@ -161,12 +144,7 @@ fn host_network(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
             for (p, port) in list(container, "ports").iter().enumerate() {
                 let host = int(port, "hostPort").unwrap_or(0);
                 if host != int(port, "containerPort").unwrap_or(0) {
-                    let at = path
-                        .child(kind)
-                        .index(c)
-                        .child("ports")
-                        .index(p)
-                        .child("hostPort");
+                    let at = path.child(kind).index(c).child("ports").index(p).child("hostPort");
                     errors.invalid(
                         &at,
                         &host.into(),
@@ -228,8 +206,7 @@ fn tolerations(tolerations: &[Value], path: &FieldPath, errors: &mut ErrorList) 
     for (k, toleration) in tolerations.iter().enumerate() {
         let at = path.index(k);
         let get = |name| text(toleration, name);
-        let (key, operator, value, effect) =
-            (get("key"), get("operator"), get("value"), get("effect"));
+        let (key, operator, value, effect) = (get("key"), get("operator"), get("value"), get("effect"));
         if !key.is_empty() {
             errors.all_invalid(&at.child("key"), key, label_key(key));
         } else if operator != "Exists" {
@@ -271,11 +248,7 @@ fn host_aliases(aliases: &[Value], path: &FieldPath, errors: &mut ErrorList) {
         }
         for (k, name) in list(alias, "hostnames").iter().enumerate() {
             let name = name.as_str().unwrap_or("");
-            errors.all_invalid(
-                &at.child("hostnames").index(k),
-                name,
-                dns1123_subdomain(name),
-            );
+            errors.all_invalid(&at.child("hostnames").index(k), name, dns1123_subdomain(name));
         }
     }
 }

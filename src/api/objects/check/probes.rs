@@ -57,13 +57,7 @@ fn probe(name: &str, probe: &Value, path: &FieldPath, errors: &mut ErrorList) {
 }
 
 /// Checks that exactly one kind of handler is set and that it is valid.
-fn handler(
-    handler: &Value,
-    kinds: &[&str],
-    grace: Option<i64>,
-    path: &FieldPath,
-    errors: &mut ErrorList,
-) {
+fn handler(handler: &Value, kinds: &[&str], grace: Option<i64>, path: &FieldPath, errors: &mut ErrorList) {
     let mut found = 0;
     for kind in kinds.iter().filter(|kind| has_value(handler, kind)) {
         let at = path.child(kind);
@@ -74,9 +68,7 @@ fn handler(
         found += 1;
         let action = &handler[*kind];
         match *kind {
-            "exec" if list(action, "command").is_empty() => {
-                errors.required(&at.child("command"), "")
-            }
+            "exec" if list(action, "command").is_empty() => errors.required(&at.child("command"), ""),
             "httpGet" => http_get(action, &at, errors),
             "tcpSocket" => port(&action["port"], &at.child("port"), errors),
             "grpc" => port_number(&action["port"], &at.child("port"), errors),
@@ -111,8 +103,7 @@ fn port(port: &Value, path: &FieldPath, errors: &mut ErrorList) {
 fn sleep(seconds: &Value, grace: Option<i64>, path: &FieldPath, errors: &mut ErrorList) {
     let Some(grace) = grace else { return };
     if !seconds.as_i64().is_some_and(|s| (0..=grace).contains(&s)) {
-        let detail =
-            format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
+        let detail = format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
         errors.invalid(path, seconds, &detail);
     }
 }

@@ -32,12 +32,7 @@ const QUOTA_RESOURCES: [&str; 18] = [
 ];
 
 /// Checks resource names, quantities, requests against limits, and claims.
-pub fn check_container_resources(
-    resources: &Value,
-    claims: &[&str],
-    path: &FieldPath,
-    errors: &mut ErrorList,
-) {
+pub fn check_container_resources(resources: &Value, claims: &[&str], path: &FieldPath, errors: &mut ErrorList) {
     let (limits, requests) = (&resources["limits"], &resources["requests"]);
     let (limit_path, request_path) = (path.child("limits"), path.child("requests"));
     for (name, amount) in pairs(limits) {
@@ -52,16 +47,10 @@ pub fn check_container_resources(
                 errors.required(&limit_path, detail);
             }
             (true, true) => {}
-            (false, overcommit) => {
-                check_request_and_limit(name, amount, limit, overcommit, &request_path, errors)
-            }
+            (false, overcommit) => check_request_and_limit(name, amount, limit, overcommit, &request_path, errors),
         }
     }
-    let names = || {
-        pairs(limits)
-            .chain(pairs(requests))
-            .map(|(name, _)| name.as_str())
-    };
+    let names = || pairs(limits).chain(pairs(requests)).map(|(name, _)| name.as_str());
     if names().any(is_huge_page) && !names().any(|name| matches!(name, "cpu" | "memory")) {
         errors.forbidden(path, "HugePages require cpu or memory");
     }
@@ -85,11 +74,7 @@ fn check_request_and_limit(
         _ => return,
     };
     let limit = limit.as_str().unwrap_or("");
-    errors.invalid(
-        path,
-        amount,
-        &format!("must be {relation} {name} limit of {limit}"),
-    );
+    errors.invalid(path, amount, &format!("must be {relation} {name} limit of {limit}"));
 }
 
 fn check_named_quantity(name: &str, amount: &Value, path: &FieldPath, errors: &mut ErrorList) {
@@ -116,13 +101,8 @@ fn resource_name(name: &str, path: &FieldPath, errors: &mut ErrorList) {
         return;
     }
     let own = CONTAINER_RESOURCES.contains(&name) || is_huge_page(name);
-    if legal && !own && !QUOTA_RESOURCES.contains(&name) && !name.starts_with("requests.hugepages-")
-    {
-        errors.invalid_text(
-            path,
-            name,
-            "must be a standard resource type or fully qualified",
-        );
+    if legal && !own && !QUOTA_RESOURCES.contains(&name) && !name.starts_with("requests.hugepages-") {
+        errors.invalid_text(path, name, "must be a standard resource type or fully qualified");
     }
     if !own {
         errors.invalid_text(path, name, "must be a standard resource for containers");

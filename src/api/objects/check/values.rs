@@ -5,13 +5,7 @@ use crate::admission::field::FieldPath;
 use serde_json::Value;
 
 /// Checks a field that has a default and a few allowed values.
-pub fn check_one_of(
-    object: &Value,
-    name: &str,
-    legal: &[&str],
-    path: &FieldPath,
-    errors: &mut ErrorList,
-) {
+pub fn check_one_of(object: &Value, name: &str, legal: &[&str], path: &FieldPath, errors: &mut ErrorList) {
     let value = &object[name];
     match value.as_str().unwrap_or("") {
         "" => errors.required(&path.child(name), ""),
@@ -21,10 +15,7 @@ pub fn check_one_of(
 }
 
 pub fn port_number(value: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    if !value
-        .as_i64()
-        .is_some_and(|port| (1..=65535).contains(&port))
-    {
+    if !value.as_i64().is_some_and(|port| (1..=65535).contains(&port)) {
         errors.invalid(path, value, "must be between 1 and 65535, inclusive");
     }
 }
@@ -46,10 +37,7 @@ pub fn not_negative(value: &Value, path: &FieldPath, errors: &mut ErrorList) {
 }
 
 pub fn user_id(id: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    if id
-        .as_i64()
-        .is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id))
-    {
+    if id.as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
         errors.invalid(path, id, "must be between 0 and 2147483647, inclusive");
     }
 }

@@ -45,10 +45,7 @@ pub fn mountable_names(volumes: &[Value]) -> BTreeSet<&str> {
 }
 
 fn source(volume: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    let mut kinds: Vec<&String> = pairs(volume)
-        .filter(|(_, v)| !v.is_null())
-        .map(|(k, _)| k)
-        .collect();
+    let mut kinds: Vec<&String> = pairs(volume).filter(|(_, v)| !v.is_null()).map(|(k, _)| k).collect();
     kinds.retain(|kind| *kind != "name");
     // The server checks the volume sources in the field order of its Go type.
     kinds.sort_by_key(|kind| CHECK_ORDER.iter().position(|known| known == kind));

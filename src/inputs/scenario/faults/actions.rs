@@ -47,18 +47,9 @@ pub(crate) fn is_silent(does: Option<&str>) -> bool {
     does.is_some_and(|word| SILENT.contains(&word))
 }
 
-pub(crate) fn does(
-    node: &YamlNode,
-    written: Option<&str>,
-    pods: bool,
-    report: &mut DiagnosticReport,
-) -> RandomAction {
+pub(crate) fn does(node: &YamlNode, written: Option<&str>, pods: bool, report: &mut DiagnosticReport) -> RandomAction {
     let exit_code = read::i32_of(node, "exitCode").unwrap_or(1);
-    let of = [
-        ("detectedAfter", "Hang"),
-        ("factor", "Slow"),
-        ("foundAfter", "Corrupt"),
-    ];
+    let of = [("detectedAfter", "Hang"), ("factor", "Slow"), ("foundAfter", "Corrupt")];
     for (key, word) in of {
         match node.get(key) {
             Some(value) if written != Some(word) => {
@@ -90,11 +81,7 @@ pub(crate) fn does(
 }
 
 /// Reads a delay, if the field is present.
-pub(crate) fn time(
-    node: &YamlNode,
-    key: &str,
-    report: &mut DiagnosticReport,
-) -> Option<Distribution> {
+pub(crate) fn time(node: &YamlNode, key: &str, report: &mut DiagnosticReport) -> Option<Distribution> {
     node.get(key).map(|_| dist::delay(Some(node), key, report))
 }
 
@@ -102,20 +89,13 @@ pub(crate) fn time(
 pub(crate) fn fits(node: &YamlNode, word: &str, pods: bool, report: &mut DiagnosticReport) {
     let place = node.get("does").map_or(node.at, |does| does.at);
     if pods && word == "Slow" {
-        report.error(
-            place,
-            "does: Slow applies to nodes, not pods: use on: Node or a label",
-        );
+        report.error(place, "does: Slow applies to nodes, not pods: use on: Node or a label");
     } else if pods != (word == "Exit") && !is_silent(Some(word)) {
         let message = if pods {
-            format!(
-                "does: {word} applies to nodes, not pods; with on: Pod, use Exit, Hang or Corrupt"
-            )
+            format!("does: {word} applies to nodes, not pods; with on: Pod, use Exit, Hang or Corrupt")
         } else {
             "does: Exit applies to pods, not nodes".to_owned()
         };
-        report
-            .error(place, message)
-            .suggest("on: Pod with does: Exit");
+        report.error(place, message).suggest("on: Pod with does: Exit");
     }
 }

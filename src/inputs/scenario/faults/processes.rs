@@ -15,8 +15,7 @@ use crate::traces;
 use crate::traces::{FaultTrace, FaultTraces, TraceRow};
 use crate::{node_repair, read};
 use sim_api::spec::{
-    ArrivalProcess, ExposureSpec, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults,
-    TracedFault,
+    ArrivalProcess, ExposureSpec, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
 };
 use sim_base::Duration;
 use std::collections::BTreeSet;
@@ -35,9 +34,7 @@ pub fn read(
     let around = ProcessContext {
         inputs,
         traces,
-        scripted: scenario
-            .at_path(&["timing", "kubelet", "scripted"])
-            .is_some(),
+        scripted: scenario.at_path(&["timing", "kubelet", "scripted"]).is_some(),
         trains: scenario.get("training").is_some(),
         repairs: scenario.get("nodeRepair").is_some(),
         spares: scenario.get("nodeSpares").is_some(),
@@ -51,9 +48,8 @@ pub fn read(
             all.push(process);
         }
         if expected > FAULTS_MAX {
-            let message = format!(
-                "about {expected:.0} faults are expected until {stop}; the maximum is 1,000,000 in a run"
-            );
+            let message =
+                format!("about {expected:.0} faults are expected until {stop}; the maximum is 1,000,000 in a run");
             report
                 .error(node.at, message)
                 .suggest("increase mtbf or reduce stop.at");
@@ -92,8 +88,7 @@ impl ProcessContext<'_> {
             FaultsOn::Pod => {
                 let jobsets = self.inputs.jobsets.iter();
                 let rjs = jobsets.flat_map(|js| &js.jobset.spec.replicated_jobs);
-                rjs.map(|rj| rj.replicas as usize * rj.template.pods() as usize)
-                    .sum()
+                rjs.map(|rj| rj.replicas as usize * rj.template.pods() as usize).sum()
             }
         }
     }
@@ -101,9 +96,7 @@ impl ProcessContext<'_> {
     /// Returns the number of nodes lost with each failing node, averaged over the nodes.
     fn reach(&self, process: &RandomFaults) -> f64 {
         let along = process.takes_along.as_ref();
-        along.map_or(1.0, |key| {
-            node_names::neighbours(&self.inputs.topology.pools, key)
-        })
+        along.map_or(1.0, |key| node_names::neighbours(&self.inputs.topology.pools, key))
     }
 
     /// Reads one process. A trace with several kinds of faults gives one process for each kind.
@@ -118,10 +111,7 @@ impl ProcessContext<'_> {
         let kinds = node.at_path(&["trace", "kinds"]).map(YamlNode::items);
         let rows = trace.of_kinds(kinds);
         if rows.is_empty() {
-            report.error(
-                place.at,
-                format!("the trace {file:?} contains no matching fault"),
-            );
+            report.error(place.at, format!("the trace {file:?} contains no matching fault"));
         }
         self.names_exist(&rows, &process, trace, report);
         // Faults are grouped by kind, in the order of the file.
@@ -129,10 +119,7 @@ impl ProcessContext<'_> {
         for row in rows {
             let kind = row.kind.as_deref().filter(|_| kinds.is_none());
             if kind.is_some_and(|kind| !DOES.contains(&kind)) {
-                let message = format!(
-                    "kind {:?} is not a valid value of does",
-                    kind.unwrap_or_default()
-                );
+                let message = format!("kind {:?} is not a valid value of does", kind.unwrap_or_default());
                 let mut error = traces::error(&trace.source, row.line, message);
                 error.legal(DOES.join(", "));
                 error.suggest("select kinds with trace: {file, kinds: [...]} and set does");
@@ -190,10 +177,7 @@ impl ProcessContext<'_> {
             }
             let wanted = traces::NAMED[usize::from(pods)];
             let message = if row.of != wanted {
-                format!(
-                    "this line names a {}, but the process is about a {wanted}",
-                    row.of
-                )
+                format!("this line names a {}, but the process is about a {wanted}", row.of)
             } else if pods && !pod_names::exists(self.inputs.jobsets, &row.name) {
                 format!("no JobSet has a pod {:?}", row.name)
             } else if !pods && !nodes.contains(&row.name) {
@@ -202,18 +186,12 @@ impl ProcessContext<'_> {
                 continue;
             };
             errors += 1;
-            report
-                .found
-                .push(traces::error(&trace.source, row.line, message));
+            report.found.push(traces::error(&trace.source, row.line, message));
         }
     }
 }
 
-fn process(
-    node: &YamlNode,
-    around: &ProcessContext,
-    report: &mut DiagnosticReport,
-) -> RandomFaults {
+fn process(node: &YamlNode, around: &ProcessContext, report: &mut DiagnosticReport) -> RandomFaults {
     let on = on(node, around.inputs, report);
     let pods = on == FaultsOn::Pod;
     let exit_code = node.get("exitCode");
@@ -228,16 +206,11 @@ fn process(
     if silent && !around.trains {
         let word = written.as_deref().unwrap_or_default();
         let message = format!("does: {word} only affects training, but no JobSet has a training");
-        report
-            .error(place("does"), message)
-            .suggest("training: {step: 6s}");
+        report.error(place("does"), message).suggest("training: {step: 6s}");
     }
     let hangs = matches!(does, RandomAction::Hang { .. });
     if exit_code.is_some() && !hangs && !matches!(does, RandomAction::Exit(_)) {
-        report.error(
-            place("exitCode"),
-            "exitCode requires does: Exit or does: Hang",
-        );
+        report.error(place("exitCode"), "exitCode requires does: Exit or does: Hang");
     }
     let as_new = read::boolean(node, "asNew").unwrap_or(false);
     let deleted_after = read::duration(node, "deletedAfter");
@@ -248,7 +221,8 @@ fn process(
         ("does", reclaims),
     ] {
         if given && around.scripted {
-            let message = "not supported by scripted kubelets, which cannot detect that a new Node lacks the pods' containers";
+            let message =
+                "not supported by scripted kubelets, which cannot detect that a new Node lacks the pods' containers";
             let error = report.error(place(key), format!("{key}: {message}"));
             error.suggest(format!("remove timing.kubelet.scripted or {key}"));
         }
@@ -290,8 +264,7 @@ fn process(
     let (notice, grace) = notice_and_grace(node, (may_reclaim, noticed), report);
     let healed = node.at_path(&["lemons", "healed"]);
     if let (Some(healed), true, None) = (healed, around.repairs, &back) {
-        let message =
-            "healed has no effect: with nodeRepair, the stages decide whether a repair succeeds";
+        let message = "healed has no effect: with nodeRepair, the stages decide whether a repair succeeds";
         report.error(healed.at, message);
     }
     let from = read::duration(node, "from").unwrap_or_default();
@@ -326,10 +299,7 @@ fn ages(
     report: &mut DiagnosticReport,
 ) -> ExposureSpec {
     let exposure = node_repair::exposure(node).unwrap_or(ExposureSpec::Always);
-    let Some(place) = node
-        .get("ages")
-        .filter(|_| exposure != ExposureSpec::Always)
-    else {
+    let Some(place) = node.get("ages").filter(|_| exposure != ExposureSpec::Always) else {
         return ExposureSpec::Always;
     };
     let word = place.as_str().unwrap_or_default();
@@ -347,10 +317,7 @@ fn ages(
         (gone && around.spares, "nodeSpares"),
     ] {
         if is {
-            let error = report.error(
-                place.at,
-                format!("ages: {word} is not supported with {why}"),
-            );
+            let error = report.error(place.at, format!("ages: {word} is not supported with {why}"));
             error.suggest("ages: Always");
         }
     }

@@ -14,12 +14,7 @@ pub(crate) fn on(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticR
         Some("Pod") => FaultsOn::Pod,
         Some("Island") => FaultsOn::Island,
         Some("Accelerator") => {
-            if inputs
-                .topology
-                .pools
-                .iter()
-                .all(|p| p.accelerator.is_empty())
-            {
+            if inputs.topology.pools.iter().all(|p| p.accelerator.is_empty()) {
                 report.error(on.at, "no pool of the topology sets the field accelerator");
             }
             FaultsOn::Accelerator
@@ -51,16 +46,10 @@ pub(crate) fn takes_along(
 }
 
 /// Reads the label key of `{label: KEY}` and checks that some node has the label.
-pub(crate) fn label(
-    domain: &YamlNode,
-    inputs: &CrossInputs,
-    report: &mut DiagnosticReport,
-) -> Option<String> {
+pub(crate) fn label(domain: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> Option<String> {
     let (place, key) = domain.get("label").and_then(|l| Some((l, l.as_str()?)))?;
     let pools = inputs.topology.pools.iter();
-    let known: BTreeSet<&str> = pools
-        .flat_map(|p| p.labels.keys().map(String::as_str))
-        .collect();
+    let known: BTreeSet<&str> = pools.flat_map(|p| p.labels.keys().map(String::as_str)).collect();
     if !known.contains(key) {
         let error = report.error(place.at, format!("no node has the label {key:?}"));
         error.nearest(key, known.iter().copied());

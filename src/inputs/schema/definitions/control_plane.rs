@@ -114,18 +114,8 @@ const BURST: FieldType = FieldType::Int(1, 1_000_000_000);
 static RATE: ObjectSchema = ObjectSchema {
     kind: "ClientRate",
     fields: &[
-        field(
-            "qps",
-            QPS,
-            "Sustained client rate limit, in requests per second.",
-        )
-        .example("50"),
-        field(
-            "burst",
-            BURST,
-            "Burst size of the client rate limit, in requests.",
-        )
-        .example("100"),
+        field("qps", QPS, "Sustained client rate limit, in requests per second.").example("50"),
+        field("burst", BURST, "Burst size of the client rate limit, in requests.").example("100"),
     ],
 };
 

@@ -38,10 +38,8 @@ static DIST: ObjectSchema = ObjectSchema {
 };
 
 /// An empirical distribution, with equal or explicit weights.
-pub const EMPIRICAL: FieldType = FieldType::Either(
-    &FieldType::NonEmpty(&FieldType::Seconds),
-    &FieldType::Object(&WEIGHTED),
-);
+pub const EMPIRICAL: FieldType =
+    FieldType::Either(&FieldType::NonEmpty(&FieldType::Seconds), &FieldType::Object(&WEIGHTED));
 
 static WEIGHTED: ObjectSchema = ObjectSchema {
     kind: "Empirical",
@@ -92,18 +90,8 @@ static LOG_NORMAL: ObjectSchema = ObjectSchema {
             "Standard deviation of the natural logarithm. Requires `median`.",
         )
         .example("0.3"),
-        field(
-            "p50",
-            FieldType::Seconds,
-            "Median (50th percentile). Requires `p95`.",
-        )
-        .example("300ms"),
-        field(
-            "p95",
-            FieldType::Seconds,
-            "95th percentile. Requires `p50`.",
-        )
-        .example("1s"),
+        field("p50", FieldType::Seconds, "Median (50th percentile). Requires `p95`.").example("300ms"),
+        field("p95", FieldType::Seconds, "95th percentile. Requires `p50`.").example("1s"),
     ],
 };
 

@@ -164,9 +164,13 @@ static LEMONS: ObjectSchema = ObjectSchema {
         )
         .required()
         .example("0.05"),
-        field("factor", FieldType::Number(1.0, 1e6), "Factor by which lemons fail more often.")
-            .required()
-            .example("10"),
+        field(
+            "factor",
+            FieldType::Number(1.0, 1e6),
+            "Factor by which lemons fail more often.",
+        )
+        .required()
+        .example("10"),
         field(
             "healed",
             FieldType::Number(0.0, 1.0),

@@ -72,10 +72,7 @@ pub static FAULT: ObjectSchema = ObjectSchema {
             "Evicts a pod through the eviction API.",
         )
         .example("{pod: train-workers-0-1}"),
-        on_node(
-            ACTIONS[3],
-            "Crashes a node: its kubelet and containers stop.",
-        ),
+        on_node(ACTIONS[3], "Crashes a node: its kubelet and containers stop."),
         on_node(
             ACTIONS[4],
             "Disconnects a node from the network. Its containers continue to run.",
@@ -86,20 +83,10 @@ pub static FAULT: ObjectSchema = ObjectSchema {
         ),
         on_node(ACTIONS[6], "Deletes the Node object."),
         on_node(ACTIONS[7], "Cordons a node: no new pods are bound to it."),
-        on_node(
-            ACTIONS[8],
-            "Uncordons a node: pods can be bound to it again.",
-        ),
-        on_node(
-            ACTIONS[9],
-            "Drains a node: it is cordoned and its pods are evicted.",
-        ),
-        field(
-            ACTIONS[10],
-            FieldType::Object(&TAINT_NODE),
-            "Adds a taint to a node.",
-        )
-        .example("{node: a-0, key: maintenance, effect: NoExecute}"),
+        on_node(ACTIONS[8], "Uncordons a node: pods can be bound to it again."),
+        on_node(ACTIONS[9], "Drains a node: it is cordoned and its pods are evicted."),
+        field(ACTIONS[10], FieldType::Object(&TAINT_NODE), "Adds a taint to a node.")
+            .example("{node: a-0, key: maintenance, effect: NoExecute}"),
         on_jobset(ACTIONS[11], "Suspends a JobSet by setting spec.suspend."),
         on_jobset(ACTIONS[12], "Resumes a JobSet by clearing spec.suspend."),
         on_jobset(ACTIONS[13], "Deletes a JobSet, as a user would."),
@@ -146,8 +133,7 @@ pub static FAULT: ObjectSchema = ObjectSchema {
     ],
 };
 
-const KIND: FieldSchema =
-    field("kind", FieldType::OneOf(KIND_NAMES), "Kind of the object.").required();
+const KIND: FieldSchema = field("kind", FieldType::OneOf(KIND_NAMES), "Kind of the object.").required();
 const OBJECT_NAME: FieldSchema = field(
     "name",
     FieldType::Str,
@@ -176,14 +162,9 @@ static PATCH: ObjectSchema = ObjectSchema {
 static CREATE: ObjectSchema = ObjectSchema {
     kind: "Create",
     fields: &[
-        field(
-            "object",
-            FieldType::Kinds(&CREATED),
-            "Complete object to create.",
-        )
-        .example("{apiVersion: v1, kind: Namespace, metadata: {name: ml}}"),
-        field("jobSet", FieldType::Any, "Complete JobSet to create.")
-            .example("{metadata: {name: other}, spec: {}}"),
+        field("object", FieldType::Kinds(&CREATED), "Complete object to create.")
+            .example("{apiVersion: v1, kind: Namespace, metadata: {name: ml}}"),
+        field("jobSet", FieldType::Any, "Complete JobSet to create.").example("{metadata: {name: other}, spec: {}}"),
     ],
 };
 
@@ -203,9 +184,13 @@ static DELETE: ObjectSchema = ObjectSchema {
             "Deletion propagation policy for the objects that this object owns.",
         )
         .default("Background"),
-        field("gracePeriodSeconds", INDEX, "Grace period of a pod in seconds, overriding that of its spec.")
-            .otherwise("the pod's grace period")
-            .example("0"),
+        field(
+            "gracePeriodSeconds",
+            INDEX,
+            "Grace period of a pod in seconds, overriding that of its spec.",
+        )
+        .otherwise("the pod's grace period")
+        .example("0"),
     ],
 };
 
@@ -228,13 +213,7 @@ static JOB_CONDITION: ObjectSchema = ObjectSchema {
             .example("train-workers-0"),
         field(
             "type",
-            FieldType::OneOf(&[
-                "Failed",
-                "Complete",
-                "FailureTarget",
-                "SuccessCriteriaMet",
-                "Suspended",
-            ]),
+            FieldType::OneOf(&["Failed", "Complete", "FailureTarget", "SuccessCriteriaMet", "Suspended"]),
             "Type of the condition.",
         )
         .required(),
@@ -298,13 +277,9 @@ static GATE_CHANGES: ObjectSchema = ObjectSchema {
     ],
 };
 
-const POD_NAME: FieldSchema = field(
-    "pod",
-    FieldType::Str,
-    "Name of the pod without its random suffix.",
-)
-.required()
-.example("train-workers-0-1");
+const POD_NAME: FieldSchema = field("pod", FieldType::Str, "Name of the pod without its random suffix.")
+    .required()
+    .example("train-workers-0-1");
 const NODE_FIELDS: [FieldSchema; 4] = [
     field("node", FieldType::Str, "Name of the node.").example("a-0"),
     field("ofPod", FieldType::Str, "Pod whose node is affected, at the time of the fault. The name has no random suffix.").example("train-workers-0-1"),
@@ -340,12 +315,7 @@ static DELETE_POD: ObjectSchema = ObjectSchema {
     kind: "DeletePod",
     fields: &[
         POD_NAME,
-        field(
-            "force",
-            FieldType::Bool,
-            "Deletes the pod with a grace period of 0 s.",
-        )
-        .default("false"),
+        field("force", FieldType::Bool, "Deletes the pod with a grace period of 0 s.").default("false"),
     ],
 };
 

@@ -14,11 +14,20 @@ const CHANCE: FieldType = FieldType::Number(0.0, 1.0);
 pub static FLEET: ObjectSchema = ObjectSchema {
     kind: "Fleet",
     fields: &[
-        field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format.").required(),
+        field(
+            "apiVersion",
+            FieldType::OneOf(&[API_VERSION]),
+            "API version of the file format.",
+        )
+        .required(),
         field("kind", FieldType::OneOf(&["Fleet"]), "Kind of the file.").required(),
-        field("metadata", FieldType::Object(&METADATA), "Name and description of the fleet.")
-            .required()
-            .example("{name: spares}"),
+        field(
+            "metadata",
+            FieldType::Object(&METADATA),
+            "Name and description of the fleet.",
+        )
+        .required()
+        .example("{name: spares}"),
         PARAMETERS,
         field("nodes", NODES, "Number of nodes in the working pool at the start.")
             .required()
@@ -61,19 +70,10 @@ pub static FLEET: ObjectSchema = ObjectSchema {
         )
         .otherwise("the failed node is always repaired")
         .example("{probability: 0.9, uncertainty: 0.05}"),
-        field(
-            "repair",
-            FieldType::Object(&REPAIR),
-            "Repair of failed nodes.",
-        )
-        .otherwise("failed nodes never return")
-        .example("{stages: [{name: manual, takes: 2h}]}"),
-        field(
-            "stop",
-            FieldType::Object(&STOP),
-            "Time limit of the run.",
-        )
-        .example("{at: 365d}"),
+        field("repair", FieldType::Object(&REPAIR), "Repair of failed nodes.")
+            .otherwise("failed nodes never return")
+            .example("{stages: [{name: manual, takes: 2h}]}"),
+        field("stop", FieldType::Object(&STOP), "Time limit of the run.").example("{at: 365d}"),
         field("seed", FieldType::Int(0, i64::MAX), "Seed of all random numbers.")
             .default("1")
             .example("42"),
@@ -100,9 +100,13 @@ static SPARES: ObjectSchema = ObjectSchema {
 static JOB: ObjectSchema = ObjectSchema {
     kind: "FleetJob",
     fields: &[
-        field("nodes", FieldType::Int(1, 10_000_000), "Number of nodes that the job needs at the same time.")
-            .required()
-            .example("64"),
+        field(
+            "nodes",
+            FieldType::Int(1, 10_000_000),
+            "Number of nodes that the job needs at the same time.",
+        )
+        .required()
+        .example("64"),
         field(
             "standbys",
             NODES,
@@ -308,13 +312,9 @@ static STAGE: ObjectSchema = ObjectSchema {
         field("takes", DELAY, "Duration of the stage.")
             .required()
             .example("{exponential: {mean: 2h}}"),
-        field(
-            "escalates",
-            CHANCE,
-            "Probability that the next stage is needed.",
-        )
-        .default("0")
-        .example("0.8"),
+        field("escalates", CHANCE, "Probability that the next stage is needed.")
+            .default("0")
+            .example("0.8"),
         field(
             "fails",
             CHANCE,
@@ -327,11 +327,7 @@ static STAGE: ObjectSchema = ObjectSchema {
 
 static STOP: ObjectSchema = ObjectSchema {
     kind: "FleetStop",
-    fields: &[field(
-        "at",
-        FieldType::Duration,
-        "Virtual time at which the run ends.",
-    )
-    .default("36500d")
-    .example("365d")],
+    fields: &[field("at", FieldType::Duration, "Virtual time at which the run ends.")
+        .default("36500d")
+        .example("365d")],
 };

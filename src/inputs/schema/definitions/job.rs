@@ -2,9 +2,7 @@
 
 use super::metadata::METADATA;
 use super::pod::POD_SPEC;
-use crate::schema::field_type::{
-    COUNT, FieldType, INT32, ObjectSchema, field, inert, not_modelled,
-};
+use crate::schema::field_type::{COUNT, FieldType, INT32, ObjectSchema, field, inert, not_modelled};
 
 pub static JOB_SPEC: ObjectSchema = ObjectSchema {
     kind: "JobSpec",
@@ -88,12 +86,7 @@ static POD_TEMPLATE: ObjectSchema = ObjectSchema {
 
 static POD_FAILURE_POLICY: ObjectSchema = ObjectSchema {
     kind: "PodFailurePolicy",
-    fields: &[field(
-        "rules",
-        FieldType::List(&FieldType::Object(&POD_FAILURE_RULE)),
-        "",
-    )
-    .required()],
+    fields: &[field("rules", FieldType::List(&FieldType::Object(&POD_FAILURE_RULE)), "").required()],
 };
 
 static POD_FAILURE_RULE: ObjectSchema = ObjectSchema {
@@ -135,22 +128,13 @@ static ON_POD_CONDITION: ObjectSchema = ObjectSchema {
     kind: "PodFailurePolicyOnPodConditionsPattern",
     fields: &[
         field("type", FieldType::Str, "").required(),
-        field(
-            "status",
-            FieldType::Str,
-            "Status of the pod condition. Default: True.",
-        ),
+        field("status", FieldType::Str, "Status of the pod condition. Default: True."),
     ],
 };
 
 static JOB_SUCCESS_POLICY: ObjectSchema = ObjectSchema {
     kind: "JobSuccessPolicy",
-    fields: &[field(
-        "rules",
-        FieldType::List(&FieldType::Object(&JOB_SUCCESS_RULE)),
-        "",
-    )
-    .required()],
+    fields: &[field("rules", FieldType::List(&FieldType::Object(&JOB_SUCCESS_RULE)), "").required()],
 };
 
 static JOB_SUCCESS_RULE: ObjectSchema = ObjectSchema {
@@ -161,10 +145,6 @@ static JOB_SUCCESS_RULE: ObjectSchema = ObjectSchema {
             FieldType::Str,
             "Indexes that must succeed, for example 0-2,5.",
         ),
-        field(
-            "succeededCount",
-            COUNT,
-            "Number of indexes that must succeed.",
-        ),
+        field("succeededCount", COUNT, "Number of indexes that must succeed."),
     ],
 };

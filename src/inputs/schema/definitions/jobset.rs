@@ -11,11 +11,7 @@ pub static JOBSET: ObjectSchema = ObjectSchema {
         field("apiVersion", FieldType::Str, "jobset.x-k8s.io/v1alpha2").required(),
         field("kind", FieldType::Str, "JobSet").required(),
         field("metadata", FieldType::Object(&METADATA), "").required(),
-        field(
-            "spec",
-            FieldType::Object(&SPEC),
-            "Desired state of the JobSet.",
-        ),
+        field("spec", FieldType::Object(&SPEC), "Desired state of the JobSet."),
         inert("status", FieldType::Any),
     ],
 };
@@ -28,11 +24,7 @@ static SPEC: ObjectSchema = ObjectSchema {
             FieldType::List(&FieldType::Object(&REPLICATED_JOB)),
             "Groups of child Jobs created from the same template.",
         ),
-        field(
-            "network",
-            FieldType::Object(&NETWORK),
-            "Network settings of the pods.",
-        ),
+        field("network", FieldType::Object(&NETWORK), "Network settings of the pods."),
         field(
             "successPolicy",
             FieldType::Object(&SUCCESS_POLICY),
@@ -208,12 +200,7 @@ static FAILURE_RULE: ObjectSchema = ObjectSchema {
             FieldType::Str,
             "Name of the rule. Default: failurePolicyRule<index>.",
         ),
-        field(
-            "action",
-            FieldType::OneOf(ACTIONS),
-            "Action when the rule matches.",
-        )
-        .required(),
+        field("action", FieldType::OneOf(ACTIONS), "Action when the rule matches.").required(),
         field(
             "onJobFailureReasons",
             FieldType::List(&FieldType::OneOf(REASONS)),
@@ -256,11 +243,7 @@ static COORDINATOR: ObjectSchema = ObjectSchema {
             INT32,
             "Index of the Job within the replicatedJob. Default: 0.",
         ),
-        field(
-            "podIndex",
-            INT32,
-            "Completion index of the pod. Default: 0.",
-        ),
+        field("podIndex", INT32, "Completion index of the pod. Default: 0."),
     ],
 };
 
@@ -278,10 +261,7 @@ static VOLUME_CLAIM_POLICY: ObjectSchema = ObjectSchema {
 
 static RETENTION: ObjectSchema = ObjectSchema {
     kind: "VolumeRetentionPolicy",
-    fields: &[inert(
-        "whenDeleted",
-        FieldType::OneOf(&["Delete", "Retain"]),
-    )],
+    fields: &[inert("whenDeleted", FieldType::OneOf(&["Delete", "Retain"]))],
 };
 
 pub const GROUP: &str = "jobset.x-k8s.io/";

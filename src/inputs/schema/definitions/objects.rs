@@ -53,8 +53,7 @@ const fn kind(legal: &'static [&'static str]) -> FieldSchema {
     field("kind", FieldType::OneOf(legal), "").required()
 }
 
-const NAMED: FieldSchema =
-    field("metadata", FieldType::Object(&METADATA), "{name: ...}").required();
+const NAMED: FieldSchema = field("metadata", FieldType::Object(&METADATA), "{name: ...}").required();
 const STATUS: FieldSchema = inert("status", FieldType::Any);
 
 static JOB: ObjectSchema = ObjectSchema {
@@ -142,11 +141,7 @@ static NODE_STATUS: ObjectSchema = ObjectSchema {
             FieldType::Map(&FieldType::Amount),
             "Resources of the node, used if allocatable is absent.",
         ),
-        field(
-            "declaredFeatures",
-            STR_LIST,
-            "Declared features of the node.",
-        ),
+        field("declaredFeatures", STR_LIST, "Declared features of the node."),
         field(
             "conditions",
             FieldType::List(&FieldType::Object(&NODE_CONDITION)),
@@ -169,12 +164,7 @@ static NODE_CONDITION: ObjectSchema = ObjectSchema {
     kind: "NodeCondition",
     fields: &[
         field("type", FieldType::Str, "").required(),
-        field(
-            "status",
-            FieldType::OneOf(&["True", "False", "Unknown"]),
-            "",
-        )
-        .required(),
+        field("status", FieldType::OneOf(&["True", "False", "Unknown"]), "").required(),
         inert("reason", FieldType::Str),
         inert("message", FieldType::Str),
         inert("lastHeartbeatTime", FieldType::Any),
@@ -225,16 +215,8 @@ static CLAIM_SPEC: ObjectSchema = ObjectSchema {
     fields: &[
         field("accessModes", ACCESS_MODES, "").required(),
         field("resources", FieldType::Object(&CLAIM_RESOURCES), "").required(),
-        field(
-            "storageClassName",
-            FieldType::Str,
-            "Name of the storage class.",
-        ),
-        field(
-            "volumeName",
-            FieldType::Str,
-            "Name of the volume to bind to.",
-        ),
+        field("storageClassName", FieldType::Str, "Name of the storage class."),
+        field("volumeName", FieldType::Str, "Name of the volume to bind to."),
         VOLUME_MODE,
         not_modelled("selector", FieldType::Any),
         not_modelled("dataSource", FieldType::Any),

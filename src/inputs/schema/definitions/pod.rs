@@ -3,9 +3,7 @@
 //! Inert fields affect what runs in a container. The simulation only covers when and where it runs.
 
 use super::metadata::METADATA;
-use crate::schema::field_type::{
-    COUNT, FieldType, INT32, ObjectSchema, STR_LIST, STR_MAP, field, inert, not_modelled,
-};
+use crate::schema::field_type::{COUNT, FieldType, INT32, ObjectSchema, STR_LIST, STR_MAP, field, inert, not_modelled};
 
 const POLICIES: &[&str] = &["Always", "OnFailure", "Never"];
 
@@ -22,11 +20,7 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
             COUNT,
             "Time from SIGTERM to SIGKILL in seconds. Default: 30.",
         ),
-        field(
-            "nodeSelector",
-            STR_MAP,
-            "Labels that a node must have to run the pod.",
-        ),
+        field("nodeSelector", STR_MAP, "Labels that a node must have to run the pod."),
         field(
             "tolerations",
             FieldType::List(&FieldType::Object(&TOLERATION)),
@@ -43,12 +37,7 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
             FieldType::List(&FieldType::Object(&CONTAINER)),
             "Init containers, which run in order before the containers.",
         ),
-        field(
-            "containers",
-            FieldType::List(&FieldType::Object(&CONTAINER)),
-            "",
-        )
-        .required(),
+        field("containers", FieldType::List(&FieldType::Object(&CONTAINER)), "").required(),
         not_modelled("ephemeralContainers", FieldType::Any),
         not_modelled("activeDeadlineSeconds", FieldType::Int(0, 1 << 40)),
         field(
@@ -127,10 +116,7 @@ static NODE_AFFINITY: ObjectSchema = ObjectSchema {
             FieldType::Object(&NODE_SELECTOR),
             "Node selector that must match for the pod to be scheduled.",
         ),
-        not_modelled(
-            "preferredDuringSchedulingIgnoredDuringExecution",
-            FieldType::Any,
-        ),
+        not_modelled("preferredDuringSchedulingIgnoredDuringExecution", FieldType::Any),
     ],
 };
 
@@ -257,10 +243,7 @@ static CONTAINER: ObjectSchema = ObjectSchema {
         inert("workingDir", FieldType::Str),
         inert("ports", FieldType::List(&FieldType::Object(&PORT))),
         inert("envFrom", FieldType::Any),
-        inert(
-            "volumeMounts",
-            FieldType::List(&FieldType::Object(&VOLUME_MOUNT)),
-        ),
+        inert("volumeMounts", FieldType::List(&FieldType::Object(&VOLUME_MOUNT))),
         inert("volumeDevices", FieldType::Any),
         inert("securityContext", FieldType::Any),
         inert("terminationMessagePath", FieldType::Str),
@@ -279,11 +262,7 @@ static RESOURCES: ObjectSchema = ObjectSchema {
             FieldType::Map(&FieldType::Quantity),
             "Requested resources. If absent, the limits apply.",
         ),
-        field(
-            "limits",
-            FieldType::Map(&FieldType::Quantity),
-            "Resource limits.",
-        ),
+        field("limits", FieldType::Map(&FieldType::Quantity), "Resource limits."),
         not_modelled("claims", FieldType::Any),
     ],
 };
@@ -291,12 +270,7 @@ static RESOURCES: ObjectSchema = ObjectSchema {
 static RESTART_RULE: ObjectSchema = ObjectSchema {
     kind: "ContainerRestartRule",
     fields: &[
-        field(
-            "action",
-            FieldType::OneOf(&["Restart", "RestartAllContainers"]),
-            "",
-        )
-        .required(),
+        field("action", FieldType::OneOf(&["Restart", "RestartAllContainers"]), "").required(),
         field("exitCodes", FieldType::Object(&EXIT_CODES), "").required(),
     ],
 };
@@ -305,11 +279,7 @@ static EXIT_CODES: ObjectSchema = ObjectSchema {
     kind: "ContainerRestartRuleOnExitCodes",
     fields: &[
         field("operator", FieldType::OneOf(&["In", "NotIn"]), "").required(),
-        field(
-            "values",
-            FieldType::List(&INT32),
-            "Exit codes to compare with.",
-        ),
+        field("values", FieldType::List(&INT32), "Exit codes to compare with."),
     ],
 };
 
@@ -346,11 +316,7 @@ static ENV: ObjectSchema = ObjectSchema {
     kind: "EnvVar",
     fields: &[
         field("name", FieldType::Str, "Name of the environment variable."),
-        field(
-            "value",
-            FieldType::Str,
-            "Value of the environment variable.",
-        ),
+        field("value", FieldType::Str, "Value of the environment variable."),
         inert("valueFrom", FieldType::Any),
     ],
 };
@@ -382,11 +348,7 @@ static VOLUME_MOUNT: ObjectSchema = ObjectSchema {
 pub static PVC_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "PersistentVolumeClaimTemplate",
     fields: &[
-        field(
-            "metadata",
-            FieldType::Object(&METADATA),
-            "Metadata of the claim.",
-        ),
+        field("metadata", FieldType::Object(&METADATA), "Metadata of the claim."),
         inert("spec", FieldType::Any),
         inert("status", FieldType::Any),
         inert("apiVersion", FieldType::Str),

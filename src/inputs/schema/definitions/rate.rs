@@ -8,12 +8,7 @@ pub const RATES: [&str; 3] = ["mtbf", "perMinute", "per1000NodeDays"];
 
 /// Fields for the rate and the distribution of failures, for nodes, domains and pods.
 pub const RATE: [FieldSchema; 5] = [
-    field(
-        RATES[0],
-        FieldType::Duration,
-        "Mean time to failure of one component.",
-    )
-    .example("200d"),
+    field(RATES[0], FieldType::Duration, "Mean time to failure of one component.").example("200d"),
     field(
         RATES[1],
         FieldType::Number(0.0, 1e9),
@@ -26,9 +21,13 @@ pub const RATE: [FieldSchema; 5] = [
         "Failure rate of one component, per 1,000 days.",
     )
     .example("5"),
-    field("times", FieldType::Number(0.0, 1e9), "Factor by which the rate is multiplied.")
-        .default("1")
-        .example("5"),
+    field(
+        "times",
+        FieldType::Number(0.0, 1e9),
+        "Factor by which the rate is multiplied.",
+    )
+    .default("1")
+    .example("5"),
     field(
         "distribution",
         FieldType::Object(&SHAPE),

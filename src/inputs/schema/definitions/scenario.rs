@@ -166,13 +166,9 @@ static JOBSET: ObjectSchema = ObjectSchema {
         )
         .required()
         .example("train.yaml"),
-        field(
-            "submitAt",
-            FieldType::Duration,
-            "Virtual time of the submission.",
-        )
-        .default("0s")
-        .example("30s"),
+        field("submitAt", FieldType::Duration, "Virtual time of the submission.")
+            .default("0s")
+            .example("30s"),
         field(
             "restartStrategy",
             FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
@@ -198,7 +194,12 @@ static CONTAINER_RULE: ObjectSchema = ObjectSchema {
     kind: "ContainerRule",
     fields: &[
         selects("jobSet", FieldType::Str, "Name of the JobSet that the rule applies to.").example("train"),
-        selects("replicatedJob", FieldType::Str, "Name of the replicatedJob that the rule applies to.").example("workers"),
+        selects(
+            "replicatedJob",
+            FieldType::Str,
+            "Name of the replicatedJob that the rule applies to.",
+        )
+        .example("workers"),
         selects("jobIndex", INDEX, "Index of the Job within the replicatedJob.").example("0"),
         selects("podIndex", INDEX, "Completion index of the pod.").example("3"),
         selects("restartAttempt", INDEX, "Value of the pod's restart-attempt label.").example("0"),

@@ -35,10 +35,19 @@ pub static TIMING: ObjectSchema = ObjectSchema {
     fields: &[
         delay("apiRead", "Latency of a read request to an idle API server."),
         delay("apiWrite", "Latency of a write request to an idle API server."),
-        delay("apiPodCreate", "Latency of a pod CREATE request, including two webhooks."),
-        delay("watchLag", "Time from a write until it is visible in a controller's cache."),
+        delay(
+            "apiPodCreate",
+            "Latency of a pod CREATE request, including two webhooks.",
+        ),
+        delay(
+            "watchLag",
+            "Time from a write until it is visible in a controller's cache.",
+        ),
         delay("agentFanout", "Time until a JobSet update reaches an in-place agent."),
-        fixed("jobsetListPerPod", "CPU time per listed pod in a reconciliation of a JobSet."),
+        fixed(
+            "jobsetListPerPod",
+            "CPU time per listed pod in a reconciliation of a JobSet.",
+        ),
         fixed(
             "jobSyncBatchPeriod",
             "Time during which the Job controller batches changes before it syncs a Job.",
@@ -47,31 +56,39 @@ pub static TIMING: ObjectSchema = ObjectSchema {
         delay("volumes", "Time to set up the cgroup and the volumes of a pod."),
         delay("sandbox", "Time to create the sandbox and the network of a pod."),
         delay("containerStart", "Time to create and start one container."),
-        delay(
-            "imageCheck",
-            "Registry round trip with imagePullPolicy Always.",
-        ),
+        delay("imageCheck", "Registry round trip with imagePullPolicy Always."),
         delay("statusWrite", "Time until a status update of the kubelet is written."),
         delay("containerStop", "Time from SIGTERM until the container exits."),
         delay("cleanup", "Time from the last container exit until the pod is removed."),
         delay("containerRemove", "Time to remove an exited container."),
-        delay("agentBoot", "Time from the start of the in-place agent to its first API request."),
+        delay(
+            "agentBoot",
+            "Time from the start of the in-place agent to its first API request.",
+        ),
         fixed("plegPeriod", "Relist period of the kubelet's PLEG.").example("1s"),
         fixed(
             "unmountPoll",
             "Interval at which the kubelet checks whether the volumes of a terminated pod are unmounted.",
         )
         .example("300ms"),
-        fixed("minimumGrace", "Minimum time between SIGTERM and SIGKILL in the kubelet.").example("2s"),
+        fixed(
+            "minimumGrace",
+            "Minimum time between SIGTERM and SIGKILL in the kubelet.",
+        )
+        .example("2s"),
         fixed("schedulerFixed", "Fixed cost of one scheduling cycle."),
         fixed("schedulerPerNode", "Additional scheduling cost for each node examined."),
         fixed(
             "schedulerAffinityPerNode",
             "Additional scheduling cost for each node if the pod has affinity or anti-affinity terms.",
         ),
-        field("kubelet", FieldType::Object(&KUBELET), "Alternative model of the kubelet.")
-            .otherwise("the detailed kubelet model, with the delays above")
-            .example("{scripted: {start: 1s}}"),
+        field(
+            "kubelet",
+            FieldType::Object(&KUBELET),
+            "Alternative model of the kubelet.",
+        )
+        .otherwise("the detailed kubelet model, with the delays above")
+        .example("{scripted: {start: 1s}}"),
     ],
 };
 

@@ -30,9 +30,7 @@ impl FieldConstraint {
     /// Returns whether the rule refers to the field.
     pub fn names(&self, field: &str) -> bool {
         match self {
-            FieldConstraint::One { of, .. } | FieldConstraint::Some { of, .. } => {
-                of.contains(&field)
-            }
+            FieldConstraint::One { of, .. } | FieldConstraint::Some { of, .. } => of.contains(&field),
             FieldConstraint::NotBoth(first, second) => [*first, *second].contains(&field),
             FieldConstraint::OneSet(sets) => sets.iter().any(|set| set.contains(&field)),
             FieldConstraint::Needs(this, other, _) => [*this, *other].contains(&field),
@@ -98,21 +96,10 @@ pub fn together(kind: &str) -> &'static [FieldConstraint] {
             },
             Replaces("trace", &RATES, "a trace"),
             Replaces("trace", &["preset", "times", "distribution"], "a trace"),
-            Replaces(
-                "trace",
-                &["from", "until", "lemons", "comesBack", "ages"],
-                "a trace",
-            ),
-            Needs(
-                "comesBack",
-                "backAfter",
-                "without it, nodes are never repaired",
-            ),
+            Replaces("trace", &["from", "until", "lemons", "comesBack", "ages"], "a trace"),
+            Needs("comesBack", "backAfter", "without it, nodes are never repaired"),
         ],
-        "Pool" => &[NotBoth(
-            super::topology::PER_NODE,
-            super::topology::PER_ACCELERATOR,
-        )],
+        "Pool" => &[NotBoth(super::topology::PER_NODE, super::topology::PER_ACCELERATOR)],
         "LifeShape" => &[One {
             what: "a distribution",
             of: &["weibull", "logNormal", "gamma", "empirical"],
@@ -131,11 +118,7 @@ pub fn together(kind: &str) -> &'static [FieldConstraint] {
             NotBoth("label", "ofPod"),
             NotBoth("label", "alias"),
         ],
-        "ContainerRule" => &[Needs(
-            "exitCode",
-            "runFor",
-            "without it, the container never exits",
-        )],
+        "ContainerRule" => &[Needs("exitCode", "runFor", "without it, the container never exits")],
         "Distribution" => &[OneSet(&[
             &["uniform"],
             &["logNormal"],
@@ -145,11 +128,7 @@ pub fn together(kind: &str) -> &'static [FieldConstraint] {
             &["empirical"],
         ])],
         "LogNormal" => &[OneSet(&[&["median", "sigma"], &["p50", "p95"]])],
-        "Timing" => &[Replaces(
-            "kubelet",
-            super::timing::OF_REAL_KUBELETS,
-            "kubelet.scripted",
-        )],
+        "Timing" => &[Replaces("kubelet", super::timing::OF_REAL_KUBELETS, "kubelet.scripted")],
         _ => &[],
     }
 }

@@ -92,12 +92,20 @@ static POOL: ObjectSchema = ObjectSchema {
         )
         .otherwise("none")
         .example("example.com/accelerator"),
-        field(PER_NODE, PRICE, "Price of one node per hour, with a resolution of one millionth of the currency unit.")
-            .default("0")
-            .example("16.8"),
-        field(PER_ACCELERATOR, PRICE, "Price of one accelerator per hour, with a resolution of one millionth of the currency unit.")
-            .otherwise("the node price divided by its number of accelerators")
-            .example("4.2"),
+        field(
+            PER_NODE,
+            PRICE,
+            "Price of one node per hour, with a resolution of one millionth of the currency unit.",
+        )
+        .default("0")
+        .example("16.8"),
+        field(
+            PER_ACCELERATOR,
+            PRICE,
+            "Price of one accelerator per hour, with a resolution of one millionth of the currency unit.",
+        )
+        .otherwise("the node price divided by its number of accelerators")
+        .example("4.2"),
         field(
             "taints",
             FieldType::List(&FieldType::Object(&TAINT)),
@@ -138,13 +146,9 @@ pub static TAINT: ObjectSchema = ObjectSchema {
 static DCN_LEVEL: ObjectSchema = ObjectSchema {
     kind: "DcnLevel",
     fields: &[
-        field(
-            "name",
-            FieldType::Line,
-            "Name of the network level in reports.",
-        )
-        .required()
-        .example("rack"),
+        field("name", FieldType::Line, "Name of the network level in reports.")
+            .required()
+            .example("rack"),
         field(
             "label",
             FieldType::Str,

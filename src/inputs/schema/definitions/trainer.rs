@@ -6,8 +6,7 @@
 
 use super::metadata::METADATA;
 use crate::schema::field_type::{
-    COUNT, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, STR_MAP, field, inert,
-    not_modelled,
+    COUNT, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, STR_MAP, field, inert, not_modelled,
 };
 
 const VERSION: FieldSchema = field("apiVersion", FieldType::Str, "").required();
@@ -33,11 +32,7 @@ static TRAIN_JOB_SPEC: ObjectSchema = ObjectSchema {
         field("runtimeRef", FieldType::Object(&RUNTIME_REF), "").required(),
         field("initializer", FieldType::Object(&INITIALIZER), ""),
         field("trainer", FieldType::Object(&TRAINER), ""),
-        field(
-            "runtimePatches",
-            FieldType::List(&FieldType::Object(&PATCH)),
-            "",
-        ),
+        field("runtimePatches", FieldType::List(&FieldType::Object(&PATCH)), ""),
         field(
             "podTemplateOverrides",
             FieldType::List(&FieldType::Object(&OVERRIDE)),
@@ -162,12 +157,7 @@ static PATCH_POD: ObjectSchema = ObjectSchema {
 static OVERRIDE: ObjectSchema = ObjectSchema {
     kind: "PodTemplateOverride",
     fields: &[
-        field(
-            "targetJobs",
-            FieldType::List(&FieldType::Object(&TARGET)),
-            "",
-        )
-        .required(),
+        field("targetJobs", FieldType::List(&FieldType::Object(&TARGET)), "").required(),
         inert("manager", FieldType::Str),
         field("metadata", FieldType::Object(&METADATA), ""),
         field("spec", FieldType::Object(&POD), ""),
@@ -184,16 +174,8 @@ static POD: ObjectSchema = ObjectSchema {
     fields: &[
         field("serviceAccountName", FieldType::Str, ""),
         field("volumes", ANY_LIST, ""),
-        field(
-            "initContainers",
-            FieldType::List(&FieldType::Object(&CONTAINER)),
-            "",
-        ),
-        field(
-            "containers",
-            FieldType::List(&FieldType::Object(&CONTAINER)),
-            "",
-        ),
+        field("initContainers", FieldType::List(&FieldType::Object(&CONTAINER)), ""),
+        field("containers", FieldType::List(&FieldType::Object(&CONTAINER)), ""),
         field("imagePullSecrets", ANY_LIST, ""),
         field("securityContext", FieldType::Any, ""),
         field("nodeSelector", STR_MAP, ""),

@@ -167,13 +167,9 @@ const COMMIT_DELAY: FieldSchema = field(
 .default("0s")
 .example("51s");
 
-const RESTORE: FieldSchema = field(
-    "restore",
-    DELAY,
-    "Time to restore a checkpoint at each start.",
-)
-.default("0s")
-.example("130s");
+const RESTORE: FieldSchema = field("restore", DELAY, "Time to restore a checkpoint at each start.")
+    .default("0s")
+    .example("130s");
 
 static TRAINING_CHECKPOINT: ObjectSchema = ObjectSchema {
     kind: "TrainingCheckpoint",

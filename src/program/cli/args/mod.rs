@@ -6,6 +6,4 @@ mod typed_values;
 
 pub use input::InputArgs;
 pub use output::{ColorChoice, DisplayStyle, OutputArgs, OutputFormat, TableFormat};
-pub use typed_values::{
-    FieldOverride, TimeLimit, VariantArg, days, fields_of, parse_until, parse_variant, path_value,
-};
+pub use typed_values::{FieldOverride, TimeLimit, VariantArg, days, fields_of, parse_until, parse_variant, path_value};

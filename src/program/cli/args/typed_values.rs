@@ -19,16 +19,11 @@ pub fn days(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let days = match text.strip_suffix('d').unwrap_or(text).parse::<f64>() {
         Ok(days) => Some(days),
-        Err(_) => text
-            .parse::<Duration>()
-            .ok()
-            .map(|d| d.seconds() / 86_400.0),
+        Err(_) => text.parse::<Duration>().ok().map(|d| d.seconds() / 86_400.0),
     };
     match days {
         Some(days) if days > 0.0 && days <= 36_500.0 => Ok(days),
-        _ => Err(
-            "expected a duration above 0 and up to 36500 days, e.g. 30 (days) or 36h".to_owned(),
-        ),
+        _ => Err("expected a duration above 0 and up to 36500 days, e.g. 30 (days) or 36h".to_owned()),
     }
 }
 
@@ -42,8 +37,7 @@ pub struct VariantArg {
 }
 
 pub fn parse_variant(text: &str) -> Result<VariantArg, String> {
-    let bad =
-        || "expected NAME: PATH=VALUE, PATH=VALUE, e.g. patient: spec.failurePolicy.maxRestarts=50";
+    let bad = || "expected NAME: PATH=VALUE, PATH=VALUE, e.g. patient: spec.failurePolicy.maxRestarts=50";
     // Without a name, the text of the overrides serves as the name.
     let (name, fields) = match text.split_once(':') {
         Some((name, fields)) if !name.contains('=') => (name.trim(), fields),
@@ -98,8 +92,7 @@ pub struct TimeLimit {
 }
 
 pub fn parse_until(text: &str) -> Result<TimeLimit, String> {
-    let bad =
-        || "expected METRIC ±SHARE% or METRIC ±NUMBER, e.g. 'restartLatency_s.p50 ±1%'".to_owned();
+    let bad = || "expected METRIC ±SHARE% or METRIC ±NUMBER, e.g. 'restartLatency_s.p50 ±1%'".to_owned();
     let parts = text.split_once('±').or_else(|| text.split_once("+-"));
     let (metric, precision) = parts.ok_or_else(bad)?;
     let (metric, precision) = (metric.trim(), precision.trim());
@@ -135,11 +128,7 @@ mod tests {
         let parsed = parse_variant("two: a.b=1, c=[x, {y: 'z, u'}], d=e=f").unwrap();
         assert_eq!(parsed.name, "two");
         let field = |p: &str, v: &str| (p.to_owned(), v.to_owned());
-        let expected = [
-            field("a.b", "1"),
-            field("c", "[x, {y: 'z, u'}]"),
-            field("d", "e=f"),
-        ];
+        let expected = [field("a.b", "1"), field("c", "[x, {y: 'z, u'}]"), field("d", "e=f")];
         assert_eq!(parsed.sets, expected);
         assert_eq!(parse_variant("a.b=1").unwrap().name, "a.b=1");
         assert_eq!(sets("x: a[\"k,l\"]=2"), [field("a[\"k,l\"]", "2")]);

@@ -1,8 +1,6 @@
 //! Command line of `compare`.
 
-use crate::cli::args::{
-    DisplayStyle, InputArgs, TableFormat, TimeLimit, VariantArg, parse_until, parse_variant,
-};
+use crate::cli::args::{DisplayStyle, InputArgs, TableFormat, TimeLimit, VariantArg, parse_until, parse_variant};
 use clap::Args;
 use std::path::PathBuf;
 

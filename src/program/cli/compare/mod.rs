@@ -13,8 +13,7 @@ use crate::cli::{interrupt, output};
 use serde::Serialize;
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{
-    NoRuns, PlayedVariant, ReplicationLimits, VariantChange, VariantComparison, metrics,
-    never_placed,
+    NoRuns, PlayedVariant, ReplicationLimits, VariantChange, VariantComparison, metrics, never_placed,
 };
 use sim_base::stats::{InterimLook, InterimLooks};
 use sim_report::assumptions::sensitivity;
@@ -149,12 +148,11 @@ impl ComparisonJob<'_> {
             let from = variant.replications.len() as u64;
             let name = &variant.name;
             let quiet = self.args.quiet;
-            let progress =
-                ProgressLine::new(quiet, |done| format!("{name}: {done}/{n} replications"));
+            let progress = ProgressLine::new(quiet, |done| format!("{name}: {done}/{n} replications"));
             let (own, on) = (&self.variants[at], (self.args.input.threads(), self.limits));
-            let more = own.subject.replicate((self.seed, from..n), on, &|done| {
-                progress.reach(from + done)
-            });
+            let more = own
+                .subject
+                .replicate((self.seed, from..n), on, &|done| progress.reach(from + done));
             drop(progress);
             let more = more.map_err(|why| match why {
                 NoRuns::Threads(_) => CommandFailure::Invalid(why.to_string()),
@@ -167,12 +165,7 @@ impl ComparisonJob<'_> {
 
     /// Adds replications until the metric has the requested precision in every variant. Returns the number of
     /// replications.
-    fn until_precise(
-        &self,
-        until: &TimeLimit,
-        played: &mut [PlayedVariant],
-        most: u64,
-    ) -> Result<u64, CommandFailure> {
+    fn until_precise(&self, until: &TimeLimit, played: &mut [PlayedVariant], most: u64) -> Result<u64, CommandFailure> {
         for look in InterimLooks::new(FIRST_LOOK, 0.95).looks() {
             let n = (look.n as u64).min(most);
             self.play_to(played, n)?;
@@ -272,26 +265,15 @@ fn unplayed(variant: &CompareVariant) -> Result<PlayedVariant, CommandFailure> {
     })
 }
 
-fn is_precise(
-    variant: &PlayedVariant,
-    until: &TimeLimit,
-    look: InterimLook,
-) -> Result<bool, CommandFailure> {
+fn is_precise(variant: &PlayedVariant, until: &TimeLimit, look: InterimLook) -> Result<bool, CommandFailure> {
     let rows = variant.replications.iter();
     let rows: Vec<_> = rows.map(|r| metrics(r, &variant.jobsets)).collect();
     let known = rows.iter().flatten().any(|(name, _)| *name == until.metric);
     if !known {
-        let names: Vec<&str> = rows
-            .iter()
-            .flatten()
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let names: Vec<&str> = rows.iter().flatten().map(|(name, _)| name.as_str()).collect();
         return Err(unknown_metric("--until", &until.metric, names));
     }
-    let own = rows
-        .iter()
-        .flatten()
-        .filter(|(name, _)| *name == until.metric);
+    let own = rows.iter().flatten().filter(|(name, _)| *name == until.metric);
     let values: Vec<f64> = own.filter_map(|(_, m)| m.value()).collect();
     Ok(look.sufficient_interval(&values, until.precision).is_some())
 }

@@ -79,11 +79,7 @@ impl VariantSource {
         jobsets.all(|s| s.jobset.spec.strategy() == strategy)
     }
 
-    fn variant(
-        &self,
-        name: String,
-        sets: Vec<FieldOverride>,
-    ) -> Result<CompareVariant, CommandFailure> {
+    fn variant(&self, name: String, sets: Vec<FieldOverride>) -> Result<CompareVariant, CommandFailure> {
         let changes = strategy::with_companions(&sets, self.baseline.jobsets());
         let changes = changes.map_err(|e| CommandFailure::from(e).in_variant(&name))?;
         let more = changes.iter().map(|c| (c.path.clone(), c.value.clone()));
@@ -115,9 +111,7 @@ fn strategies(words: &[String]) -> Result<Vec<RestartStrategy>, CommandFailure> 
         return Ok(RestartStrategy::ALL.to_vec());
     }
     let one = |word: &String| {
-        let found = RestartStrategy::ALL
-            .into_iter()
-            .find(|s| s.as_str() == word);
+        let found = RestartStrategy::ALL.into_iter().find(|s| s.as_str() == word);
         found.ok_or_else(|| {
             let legal = RestartStrategy::ALL.map(RestartStrategy::as_str).join(", ");
             let text = format!("--strategies: unknown strategy {word:?}; legal: all, {legal}");

@@ -127,10 +127,7 @@ fn jobset(recording: &RecordedRun, own: &ScenarioSpec) -> Vec<RecordedDifference
 fn text(told: &RecordingDiff, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     if told.equal {
-        let _ = writeln!(
-            out,
-            "No differences in the inputs and in the compared decisions."
-        );
+        let _ = writeln!(out, "No differences in the inputs and in the compared decisions.");
     }
     let ([made, now], [was, is]) = (&told.versions, &told.digests);
     if was != is {
@@ -152,18 +149,9 @@ fn text(told: &RecordingDiff, style: &WaterfallStyle) -> String {
     } else if !differences.is_empty() {
         let _ = writeln!(out, "All times are equal, but the results differ.\n");
     }
-    listed(
-        &mut out,
-        "Differences, as reported by validate",
-        differences,
-        style,
-    );
+    listed(&mut out, "Differences, as reported by validate", differences, style);
     if let Some(error) = restart_error {
-        let _ = writeln!(
-            out,
-            "restart time {} % off",
-            format::with_sign(error * 100.0, 1)
-        );
+        let _ = writeln!(out, "restart time {} % off", format::with_sign(error * 100.0, 1));
     }
     out
 }
@@ -176,21 +164,12 @@ fn listed(out: &mut String, title: &str, all: &[RecordedDifference], style: &Wat
     for difference in all {
         let path = for_terminal(&difference.path, false);
         let (recorded, own) = (shown(&difference.recorded), shown(&difference.simulated));
-        let _ = writeln!(
-            out,
-            "  {}\n    recording {recorded}\n    run       {own}",
-            cut(&path)
-        );
+        let _ = writeln!(out, "  {}\n    recording {recorded}\n    run       {own}", cut(&path));
     }
     out.push('\n');
 }
 
-fn first_text(
-    out: &mut String,
-    first: &FirstDifference,
-    decision: Option<&Value>,
-    style: &WaterfallStyle,
-) {
+fn first_text(out: &mut String, first: &FirstDifference, decision: Option<&Value>, style: &WaterfallStyle) {
     let title = "First decision that differs (seconds after creation: recording, run)";
     let _ = writeln!(out, "{}", style.bold(title));
     for moment in &first.before {

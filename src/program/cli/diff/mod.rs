@@ -32,9 +32,7 @@ pub fn cli(args: &DiffArgs) -> Result<u8, CommandFailure> {
         let text = if args.b.is_file() {
             format!("{a} is a file, not a run directory: create one with run {a} --out DIR")
         } else {
-            format!(
-                "{a} is a file: the first argument must be a run directory, the second a recording"
-            )
+            format!("{a} is a file: the first argument must be a run directory, the second a recording")
         };
         return Err(CommandFailure::Invalid(text));
     }
@@ -133,10 +131,7 @@ fn first(out: &mut String, diff: &RunDiff, style: &WaterfallStyle) {
         }
         return;
     };
-    let title = format!(
-        "First record that differs: line {} of events.ndjson",
-        first.line
-    );
+    let title = format!("First record that differs: line {} of events.ndjson", first.line);
     let _ = writeln!(out, "{}", style.bold(&title));
     for record in &first.before {
         let _ = writeln!(out, "    {}", style.dim(&cut(&record_line(record))));
@@ -145,9 +140,7 @@ fn first(out: &mut String, diff: &RunDiff, style: &WaterfallStyle) {
         ('-', &first.a, &first.causes_of_a, &first.decision_of_a),
         ('+', &first.b, &first.causes_of_b, &first.decision_of_b),
     ] {
-        let text = record
-            .as_ref()
-            .map_or("(end of the log)".to_owned(), record_line);
+        let text = record.as_ref().map_or("(end of the log)".to_owned(), record_line);
         let _ = writeln!(out, "  {sign} {}", cut(&text));
         for cause in causes.iter().take(3) {
             let _ = writeln!(out, "      cause      {}", cut(&record_line(cause)));

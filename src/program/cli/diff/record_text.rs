@@ -9,10 +9,7 @@ use sim_base::escape::for_terminal;
 use std::fmt::Write;
 
 /// Checks the conditions and returns the exit code. Prints every condition that is true.
-pub fn gate(
-    conditions: &[FieldCondition],
-    number: impl Fn(&str) -> f64,
-) -> Result<u8, CommandFailure> {
+pub fn gate(conditions: &[FieldCondition], number: impl Fn(&str) -> f64) -> Result<u8, CommandFailure> {
     let mut failed = false;
     for condition in conditions {
         let value = number(&condition.name);
@@ -37,19 +34,8 @@ pub fn record_line(value: &Value) -> String {
     let number = number.map_or(String::new(), Value::to_string);
     let at = exact_seconds(u128::from(at));
     let mut line = format!("{number} {at}s {kind} {}", text("object"));
-    const TOLD: [&str; 7] = [
-        "seq",
-        "decision",
-        "t_ns",
-        "cause",
-        "kind",
-        "controller",
-        "object",
-    ];
-    for (key, value) in members
-        .iter()
-        .filter(|(key, _)| !TOLD.contains(&key.as_str()))
-    {
+    const TOLD: [&str; 7] = ["seq", "decision", "t_ns", "cause", "kind", "controller", "object"];
+    for (key, value) in members.iter().filter(|(key, _)| !TOLD.contains(&key.as_str())) {
         if value.as_str() != Some("") {
             let _ = write!(line, " {key}={value}");
         }

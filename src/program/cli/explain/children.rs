@@ -19,27 +19,19 @@ pub struct ChildEntry {
 }
 
 /// Returns the children of every JobSet among the documents, in order.
-pub fn children(
-    documents: &[Value],
-    gates: AdmissionGates,
-) -> Result<Vec<ChildEntry>, CommandFailure> {
+pub fn children(documents: &[Value], gates: AdmissionGates) -> Result<Vec<ChildEntry>, CommandFailure> {
     let of_kind = |kind: &'static str| documents.iter().filter(move |d| d["kind"] == kind);
     let classes: Vec<Value> = of_kind("PriorityClass").cloned().collect();
-    let runtime_classes: Vec<String> = of_kind("RuntimeClass")
-        .map(|d| name(d).to_owned())
-        .collect();
+    let runtime_classes: Vec<String> = of_kind("RuntimeClass").map(|d| name(d).to_owned()).collect();
     let mut entries = Vec::new();
     for document in of_kind("JobSet") {
         let request = CreateRequest {
             object: document,
-            namespace: document["metadata"]["namespace"]
-                .as_str()
-                .unwrap_or("default"),
+            namespace: document["metadata"]["namespace"].as_str().unwrap_or("default"),
             gates,
             existing_claims: &[],
         };
-        let jobset = admission::create(&request)
-            .map_err(|refused| CommandFailure::Invalid(refused.message))?;
+        let jobset = admission::create(&request).map_err(|refused| CommandFailure::Invalid(refused.message))?;
         let around = ObjectContext {
             priority_classes: &classes,
             runtime_classes: &runtime_classes,
@@ -76,12 +68,7 @@ impl ChildEntry {
 
 /// Adds an admitted object, or a note with the rejection. Returns whether the object was admitted; on rejection the
 /// controllers create no further objects.
-fn keep(
-    entries: &mut Vec<ChildEntry>,
-    what: &str,
-    answer: Result<Value, AdmissionRejection>,
-    event: &str,
-) -> bool {
+fn keep(entries: &mut Vec<ChildEntry>, what: &str, answer: Result<Value, AdmissionRejection>, event: &str) -> bool {
     match answer {
         Ok(object) => {
             entries.push(ChildEntry::object(object, Vec::new()));
@@ -95,12 +82,7 @@ fn keep(
     }
 }
 
-fn of_jobset(
-    jobset: &Value,
-    gates: AdmissionGates,
-    around: &ObjectContext,
-    entries: &mut Vec<ChildEntry>,
-) {
+fn of_jobset(jobset: &Value, gates: AdmissionGates, around: &ObjectContext, entries: &mut Vec<ChildEntry>) {
     let spec = &jobset["spec"];
     if let Some(manager) = spec["managedBy"].as_str()
         && manager != keys::JOBSET_CONTROLLER
@@ -120,12 +102,7 @@ fn of_jobset(
     }
     for claim in objects::claims(jobset) {
         let what = format!("persistentvolumeclaim {}", name(&claim));
-        if !keep(
-            entries,
-            &what,
-            objects::admit_claim(&claim),
-            "PVCCreationFailed",
-        ) {
+        if !keep(entries, &what, objects::admit_claim(&claim), "PVCCreationFailed") {
             return;
         }
     }
@@ -134,11 +111,7 @@ fn of_jobset(
     for (k, rj) in rjs.iter().enumerate() {
         let waits = waits_for(jobset, k);
         let mut created = true;
-        for index in 0..rj["replicas"]
-            .as_u64()
-            .and_then(|n| u32::try_from(n).ok())
-            .unwrap_or(0)
-        {
+        for index in 0..rj["replicas"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0) {
             let slot = JobSlot {
                 jobset,
                 replicated_job: k,
@@ -150,15 +123,9 @@ fn of_jobset(
             created &= of_slot(&slot, &waits, around, entries);
         }
         if !created {
-            let later: Vec<&str> = rjs[k + 1..]
-                .iter()
-                .filter_map(|rj| rj["name"].as_str())
-                .collect();
+            let later: Vec<&str> = rjs[k + 1..].iter().filter_map(|rj| rj["name"].as_str()).collect();
             if !later.is_empty() {
-                let text = format!(
-                    "later replicatedJobs are not created either: {}",
-                    later.join(", ")
-                );
+                let text = format!("later replicatedJobs are not created either: {}", later.join(", "));
                 entries.push(ChildEntry::note(text));
             }
             return;
@@ -184,29 +151,19 @@ fn waits_for(jobset: &Value, replicated_job: usize) -> Vec<String> {
     let in_order = jobset["spec"]["startupPolicy"]["startupPolicyOrder"] == "InOrder";
     if in_order && !suspended && replicated_job > 0 {
         let before = rjs[replicated_job - 1]["name"].as_str().unwrap_or("");
-        waits.push(format!(
-            "waits until replicatedJob {before} has started (InOrder)"
-        ));
+        waits.push(format!("waits until replicatedJob {before} has started (InOrder)"));
     }
     waits
 }
 
 /// Adds one Job with its pods. Returns whether the Job is created.
-fn of_slot(
-    slot: &JobSlot,
-    waits: &[String],
-    around: &ObjectContext,
-    entries: &mut Vec<ChildEntry>,
-) -> bool {
+fn of_slot(slot: &JobSlot, waits: &[String], around: &ObjectContext, entries: &mut Vec<ChildEntry>) -> bool {
     let posted = objects::job_of_slot(slot);
     let what = format!("job {}", name(&posted));
     let job = match objects::admit_job(&posted) {
         Ok(job) => job,
         Err(refused) => {
-            let text = format!(
-                "{what} is not created: JobCreationFailed: {}",
-                refused.message
-            );
+            let text = format!("{what} is not created: JobCreationFailed: {}", refused.message);
             entries.push(ChildEntry::note(text));
             return false;
         }
@@ -231,11 +188,7 @@ fn of_slot(
 
 /// Adds the pods of the first attempt. Followers are shown as they are created after their leader has a node.
 fn pods(job: &Value, around: &ObjectContext, entries: &mut Vec<ChildEntry>) {
-    let size = |field: &str| {
-        job["spec"][field]
-            .as_u64()
-            .and_then(|n| u32::try_from(n).ok())
-    };
+    let size = |field: &str| job["spec"][field].as_u64().and_then(|n| u32::try_from(n).ok());
     let parallelism = size("parallelism").unwrap_or(0);
     let count = size("completions").map_or(parallelism, |n| n.min(parallelism));
     let indexed = job["spec"]["completionMode"] == "Indexed";
@@ -261,9 +214,7 @@ fn pods(job: &Value, around: &ObjectContext, entries: &mut Vec<ChildEntry>) {
                     let key = topology_key(&stored).to_owned();
                     let domain = format!("<{key} of {leader}>");
                     stored["spec"]["nodeSelector"][key] = json!(domain);
-                    notes.push(format!(
-                        "pod {what} waits until its leader {leader} has a node"
-                    ));
+                    notes.push(format!("pod {what} waits until its leader {leader} has a node"));
                 } else if objects::is_exclusive(&stored) && index == 0 {
                     let (node, domain) = leader_node(&stored);
                     leader.push(node);
@@ -272,10 +223,7 @@ fn pods(job: &Value, around: &ObjectContext, entries: &mut Vec<ChildEntry>) {
                 entries.push(ChildEntry::object(stored, notes));
             }
             Err(refused) => {
-                let text = format!(
-                    "pod {what} is not created: FailedCreate: {}",
-                    refused.message
-                );
+                let text = format!("pod {what} is not created: FailedCreate: {}", refused.message);
                 entries.push(ChildEntry::note(text));
             }
         }

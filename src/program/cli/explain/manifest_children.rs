@@ -70,16 +70,11 @@ const DEFAULTED: u64 = 2_000;
 fn printable(jobset: &JobSet) -> Result<(), CommandFailure> {
     let rjs = jobset.object.as_ref().map(|o| &o["spec"]["replicatedJobs"]);
     let rjs = rjs.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let sizes = jobset
-        .spec
-        .replicated_jobs
-        .iter()
-        .zip(rjs)
-        .map(|(rj, text)| {
-            let each = text["template"].to_string().len() as u64 + DEFAULTED;
-            let objects = u64::from(rj.replicas) * (1 + u64::from(rj.template.pods()));
-            (objects, objects.saturating_mul(each))
-        });
+    let sizes = jobset.spec.replicated_jobs.iter().zip(rjs).map(|(rj, text)| {
+        let each = text["template"].to_string().len() as u64 + DEFAULTED;
+        let objects = u64::from(rj.replicas) * (1 + u64::from(rj.template.pods()));
+        (objects, objects.saturating_mul(each))
+    });
     let (mut objects, mut bytes) = (0u64, 0u64);
     for (more, size) in sizes {
         objects = objects.saturating_add(more);
@@ -102,10 +97,7 @@ fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<AdmissionGate
     let needed = FeatureGates::required_by(jobsets);
     let set = feature_gates::read(needed, &args.feature_gates)?;
     let on = [
-        (
-            "InPlaceRestart",
-            needed.in_place_restart && set.in_place_restart,
-        ),
+        ("InPlaceRestart", needed.in_place_restart && set.in_place_restart),
         ("RestartJob", needed.restart_job && set.restart_job),
     ];
     for (name, _) in on.iter().filter(|(_, on)| *on) {

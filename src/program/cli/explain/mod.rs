@@ -10,10 +10,7 @@ use crate::cli::explain::args::{ExplainArgs, ExplainCommand};
 use crate::cli::failure::CommandFailure;
 
 /// Runs the command. `command_line` returns the definition of all commands and options.
-pub fn cli(
-    args: &ExplainArgs,
-    command_line: impl FnOnce() -> clap::Command,
-) -> Result<(), CommandFailure> {
+pub fn cli(args: &ExplainArgs, command_line: impl FnOnce() -> clap::Command) -> Result<(), CommandFailure> {
     match &args.command {
         Some(ExplainCommand::Children(args)) => manifest_children::cli(args),
         None => terms::cli(args, command_line()),

@@ -48,10 +48,7 @@ fn unknown(asked: &str, found: &crate::glossary::FoundTerm<'_>) -> CommandFailur
 }
 
 /// Returns all terms, or those of one kind.
-fn all<'b>(
-    book: &'b Glossary,
-    kind: Option<&str>,
-) -> Result<Vec<&'b GlossaryEntry>, CommandFailure> {
+fn all<'b>(book: &'b Glossary, kind: Option<&str>) -> Result<Vec<&'b GlossaryEntry>, CommandFailure> {
     let of_kind = |e: &&GlossaryEntry| kind.is_none_or(|kind| e.kind == kind);
     let found: Vec<&GlossaryEntry> = book.entries.iter().filter(of_kind).collect();
     match (found.is_empty(), kind) {
@@ -86,18 +83,10 @@ fn of_command(command: &Command, path: &str, all: &mut Vec<GlossaryEntry>) {
         let examples = help.unwrap_or_default();
         let examples = examples.lines().filter(|line| line.contains("jobset-sim "));
         let example = |line: &str| line.trim().trim_start_matches("Example: ").to_owned();
-        let mut facts: Vec<FieldOverride> = examples
-            .map(|line| ("example".to_owned(), example(line)))
-            .collect();
+        let mut facts: Vec<FieldOverride> = examples.map(|line| ("example".to_owned(), example(line))).collect();
         facts.insert(0, ("arguments".to_owned(), options.join(", ")));
         facts.retain(|(_, text)| !text.is_empty());
-        all.push(entry(
-            &name,
-            "command",
-            "",
-            about.unwrap_or_default(),
-            facts,
-        ));
+        all.push(entry(&name, "command", "", about.unwrap_or_default(), facts));
         for arg in inner.get_arguments().filter(|a| shown(a)) {
             of_option(arg, &name, all);
         }
@@ -119,9 +108,7 @@ fn of_option(arg: &Arg, command: &str, all: &mut Vec<GlossaryEntry>) {
     };
     let word = typed(arg);
     let word = word.split(' ').next().unwrap_or("").to_owned();
-    let known = all
-        .iter_mut()
-        .find(|e| e.word == word && e.text == plain(&text));
+    let known = all.iter_mut().find(|e| e.word == word && e.text == plain(&text));
     if let Some(known) = known {
         known.of = format!("{}, {command}", known.of);
         return;
@@ -133,13 +120,7 @@ fn of_option(arg: &Arg, command: &str, all: &mut Vec<GlossaryEntry>) {
     all.push(entry(&word, "option", command, text, facts));
 }
 
-fn entry(
-    word: &str,
-    kind: &str,
-    of: &str,
-    text: String,
-    facts: Vec<FieldOverride>,
-) -> GlossaryEntry {
+fn entry(word: &str, kind: &str, of: &str, text: String, facts: Vec<FieldOverride>) -> GlossaryEntry {
     GlossaryEntry {
         word: word.to_owned(),
         kind: kind.to_owned(),

@@ -11,9 +11,7 @@ use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_engine::record::EndReason;
 use sim_inputs::LoadedScenario;
-use sim_report::assumptions::dominant::{
-    AssumedDefaults, DominantAssumption, KnownAssumption, SET_BY_SCENARIO,
-};
+use sim_report::assumptions::dominant::{AssumedDefaults, DominantAssumption, KnownAssumption, SET_BY_SCENARIO};
 use sim_report::assumptions::provenance;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 
@@ -24,11 +22,7 @@ pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult 
             let what = "restart times measured with the full engine";
             said(
                 name,
-                vec![decider(
-                    "restarts",
-                    what,
-                    ("docs/reduced-model.md", "derived"),
-                )],
+                vec![decider("restarts", what, ("docs/reduced-model.md", "derived"))],
             )
         }
         LoadedInput::Pods(loaded) => {
@@ -37,10 +31,7 @@ pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult 
         }
         LoadedInput::Fleet(_) => {
             let what = "as given in the Fleet";
-            said(
-                name,
-                vec![decider("all times and rates", what, SET_BY_SCENARIO)],
-            )
+            said(name, vec![decider("all times and rates", what, SET_BY_SCENARIO)])
         }
     };
     if let LoadedInput::Pods(loaded) = loaded {
@@ -61,11 +52,7 @@ fn said(name: &str, deciders: Vec<DominantAssumption>) -> SensitiveResult {
 }
 
 /// Returns the dominant assumptions of a scenario, and the digest of the run.
-pub fn of_scenario(
-    name: &str,
-    loaded: &LoadedScenario,
-    seed: u64,
-) -> Option<(SensitiveResult, u64)> {
+pub fn of_scenario(name: &str, loaded: &LoadedScenario, seed: u64) -> Option<(SensitiveResult, u64)> {
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario).ok()?;
     let (folds, limits) = (MetricFolds::new(&scenario, false), interrupt::limits());
@@ -80,11 +67,7 @@ pub fn of_scenario(
     Some((hung, played.outcome.digest))
 }
 
-fn decider(
-    name: &'static str,
-    value: &str,
-    (source, confidence): (&str, &str),
-) -> DominantAssumption {
+fn decider(name: &'static str, value: &str, (source, confidence): (&str, &str)) -> DominantAssumption {
     DominantAssumption {
         name,
         value: value.to_owned(),
@@ -108,11 +91,7 @@ fn random_faults(loaded: &LoadedScenario) -> Vec<DominantAssumption> {
     let of_presets: Vec<DominantAssumption> = rates
         .map(|u| DominantAssumption {
             id: u.id.clone(),
-            ..decider(
-                NAME,
-                &format!("{} {}", u.value, u.unit()),
-                (&u.source, &u.confidence),
-            )
+            ..decider(NAME, &format!("{} {}", u.value, u.unit()), (&u.source, &u.confidence))
         })
         .collect();
     if !of_presets.is_empty() {
@@ -133,14 +112,12 @@ fn random_faults(loaded: &LoadedScenario) -> Vec<DominantAssumption> {
 
 /// Returns the defaults of the model with their sources, for reports.
 pub fn model_defaults() -> AssumedDefaults {
-    let known = sim_inputs::assumptions()
-        .into_iter()
-        .map(|a| KnownAssumption {
-            id: a.id,
-            value: a.value,
-            source: a.source,
-            confidence: a.confidence,
-        });
+    let known = sim_inputs::assumptions().into_iter().map(|a| KnownAssumption {
+        id: a.id,
+        value: a.value,
+        source: a.source,
+        confidence: a.confidence,
+    });
     AssumedDefaults {
         declared: known.collect(),
         timing: sim_inputs::timing(),

@@ -4,16 +4,12 @@
 use crate::cli::args::{FieldOverride, InputArgs};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::fail::FailFlags;
-use crate::cli::inputs::input_copies::{
-    InputCopies, copy_manifests, copy_scenario, result_options,
-};
+use crate::cli::inputs::input_copies::{InputCopies, copy_manifests, copy_scenario, result_options};
 use crate::cli::inputs::{fail, reduced_model};
 use crate::cli::output;
 use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{ExperimentSpec, ModelLevel, SubmittedJobSet, TopologySpec};
-use sim_inputs::{
-    Diagnostic, Diagnostics, FileTextError, LoadedFleet, LoadedScenario, SourceText, strategy,
-};
+use sim_inputs::{Diagnostic, Diagnostics, FileTextError, LoadedFleet, LoadedScenario, SourceText, strategy};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -94,11 +90,7 @@ impl ExperimentInput {
     }
 
     /// Loads the inputs of a command that simulates every pod.
-    pub fn pods(
-        &self,
-        more: &[FieldOverride],
-        command: &str,
-    ) -> Result<LoadedScenario, CommandFailure> {
+    pub fn pods(&self, more: &[FieldOverride], command: &str) -> Result<LoadedScenario, CommandFailure> {
         match self.load(more)? {
             LoadedInput::Pods(_) if self.level == Some(ModelLevel::Reduced) => {
                 bail!("{command} needs a run with pods: remove --level reduced")
@@ -126,12 +118,7 @@ impl ExperimentInput {
 
     /// Returns copies of the inputs for an output directory, and the `run` command that repeats the run from there.
     /// `more` is appended to its options.
-    pub fn copies(
-        &self,
-        loaded: &LoadedInput,
-        seeds: (u64, Option<u64>),
-        more: &str,
-    ) -> InputCopies {
+    pub fn copies(&self, loaded: &LoadedInput, seeds: (u64, Option<u64>), more: &str) -> InputCopies {
         let options = self.options(seeds) + more;
         match loaded {
             LoadedInput::Pods(loaded) => self.scenario_copies(loaded, &options),
@@ -141,10 +128,7 @@ impl ExperimentInput {
 
     /// Returns copies of the inputs of a scenario; `options` is appended to the command.
     pub fn scenario_copies(&self, loaded: &LoadedScenario, options: &str) -> InputCopies {
-        let InputSource::Manifests {
-            sources, topology, ..
-        } = &self.source
-        else {
+        let InputSource::Manifests { sources, topology, .. } = &self.source else {
             return copy_scenario(&loaded.inputs, options);
         };
         let file = |source: &SourceText| (source.file.clone(), source.text.clone());
@@ -235,8 +219,7 @@ pub fn topology(path: &Path) -> Result<(SourceText, TopologySpec), Diagnostics> 
 
 /// Returns the error for an option that does not apply to a Fleet.
 pub fn needs_pods(option: &str) -> CommandFailure {
-    let text =
-        format!("{option} needs a scenario with pods; this file is a Fleet, which has no pods");
+    let text = format!("{option} needs a scenario with pods; this file is a Fleet, which has no pods");
     CommandFailure::Invalid(text)
 }
 
@@ -287,10 +270,7 @@ impl LoadedInput {
     }
 
     /// Adds the fields that a restart strategy requires, if the overrides set one.
-    pub fn with_companions(
-        &self,
-        sets: &[FieldOverride],
-    ) -> Result<Vec<FieldOverride>, CommandFailure> {
+    pub fn with_companions(&self, sets: &[FieldOverride]) -> Result<Vec<FieldOverride>, CommandFailure> {
         let changes = strategy::with_companions(sets, self.jobsets())?;
         Ok(changes.into_iter().map(|c| (c.path, c.value)).collect())
     }

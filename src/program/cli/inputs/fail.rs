@@ -81,10 +81,7 @@ pub fn add(fails: &[FailFlags], scenario: &mut ScenarioSpec) -> Result<(), Comma
             && at > scenario.stop.at
         {
             let stop = scenario.stop.at;
-            bail!(
-                "--fail {}: the run already ends at {stop} (stop.at)",
-                fail.text
-            );
+            bail!("--fail {}: the run already ends at {stop} (stop.at)", fail.text);
         }
         let action = match fail.kind {
             FailKind::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },
@@ -155,11 +152,7 @@ mod tests {
             ),
         ] {
             let fail = parse(text).unwrap();
-            assert_eq!(
-                (fail.pod.as_str(), &fail.kind, fail.at),
-                (pod, &kind, at),
-                "{text}"
-            );
+            assert_eq!((fail.pod.as_str(), &fail.kind, fail.at), (pod, &kind, at), "{text}");
         }
     }
 

@@ -24,10 +24,7 @@ pub fn absolute(conditions: &[FieldCondition]) -> Result<(), CommandFailure> {
 }
 
 /// Returns an error that lists the conditions that are true.
-pub fn check(
-    conditions: &[FieldCondition],
-    groups: &[ConditionGroup],
-) -> Result<(), CommandFailure> {
+pub fn check(conditions: &[FieldCondition], groups: &[ConditionGroup]) -> Result<(), CommandFailure> {
     let mut failed = Vec::new();
     for condition in conditions {
         for held in held(condition, groups).map_err(|e| e.to_string())? {

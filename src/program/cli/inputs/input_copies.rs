@@ -36,16 +36,9 @@ pub fn copy_scenario(inputs: &[(String, String)], tail: &str) -> InputCopies {
     let Some((first, _)) = files.first() else {
         return InputCopies::default();
     };
-    let base = Path::new(first)
-        .parent()
-        .unwrap_or(Path::new(""))
-        .to_owned();
+    let base = Path::new(first).parent().unwrap_or(Path::new("")).to_owned();
     let place = |(i, (name, _)): (usize, &&(String, String))| {
-        let path = if i == 0 {
-            PathBuf::from(name)
-        } else {
-            base.join(name)
-        };
+        let path = if i == 0 { PathBuf::from(name) } else { base.join(name) };
         std::path::absolute(&path).unwrap_or(path)
     };
     let written: Vec<PathBuf> = files.iter().enumerate().map(place).collect();
@@ -79,10 +72,7 @@ pub fn copy_scenario(inputs: &[(String, String)], tail: &str) -> InputCopies {
         tail = renamed(&tail, name, &copy);
     }
     let command = format!("jobset-sim run {}{tail}", quoted(&kept[0].0));
-    InputCopies {
-        files: kept,
-        command,
-    }
+    InputCopies { files: kept, command }
 }
 
 /// Path of the override that sets a preset file.
@@ -129,10 +119,7 @@ pub fn result_options(
 ) -> String {
     let level = level.map(|level| level.as_str().to_ascii_lowercase());
     [
-        options(
-            "set",
-            sets.iter().map(|(path, value)| format!("{path}={value}")),
-        ),
+        options("set", sets.iter().map(|(path, value)| format!("{path}={value}"))),
         options("fail", fails.iter().map(|fail| &fail.text)),
         options("seed", [seed]),
         options("seeds", seeds),

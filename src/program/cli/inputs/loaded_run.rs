@@ -45,8 +45,7 @@ impl LoadedRun {
         let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
         let mut simulation = SimulationInput::new(&scenario)?;
         let folds = MetricFolds::new(&scenario, false);
-        let (played, witness) =
-            simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
+        let (played, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
         let run = played.view(seed, &[]);
         let moments = timeline::moments(&run);
         let close = timeline::highlighted_restarts(&run).into_iter();
@@ -74,9 +73,7 @@ impl LoadedRun {
     pub fn kept(&mut self) -> Result<RetainedMetrics, CommandFailure> {
         if self.played.outcome.records > record_buffer::MOST {
             let (n, most) = (self.played.outcome.records, record_buffer::MOST);
-            bail!(
-                "the run has {n} records, more than the {most} of a trace; shorten the run (stop.at)"
-            );
+            bail!("the run has {n} records, more than the {most} of a trace; shorten the run (stop.at)");
         }
         let mut kept = RetainedMetrics::default();
         self.simulation.run(self.seed, 0, &mut kept);
@@ -94,10 +91,7 @@ impl LoadedRun {
     /// too many samples.
     pub fn scraped(&mut self, every: Duration) -> Result<ScrapedMetrics, CommandFailure> {
         let end = self.played.outcome.end;
-        let (nodes, n) = (
-            self.played.names.nodes.len() as u64,
-            end.0 / every.0.max(1) + 2,
-        );
+        let (nodes, n) = (self.played.names.nodes.len() as u64, end.0 / every.0.max(1) + 2);
         let jobsets = self.played.scenario.jobsets.iter();
         let pods: u64 = jobsets.map(|j| j.jobset.spec.pods()).sum();
         let samples = n.saturating_mul(5 * pods + 3 * nodes + 100);

@@ -15,9 +15,7 @@ const KEPT: usize = 64;
 /// Returns the reduced model of a scenario. Measurements of an equivalent scenario are reused. A scenario that the
 /// reduced model does not support is invalid input.
 pub fn measured(scenario: &ScenarioSpec, quiet: bool) -> Result<ReducedExperiment, CommandFailure> {
-    let mut known = MEASURED
-        .lock()
-        .expect("no thread panics while it holds the lock");
+    let mut known = MEASURED.lock().expect("no thread panics while it holds the lock");
     let stop = &interrupt::limits().flag;
     let again = |known: &ReducedExperiment| known.with_until(scenario, stop);
     if let Some(again) = known.iter().rev().find_map(again) {

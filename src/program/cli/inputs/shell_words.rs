@@ -42,15 +42,7 @@ mod tests {
 
     #[test]
     fn words_are_those_that_were_quoted() {
-        let all = [
-            "run",
-            "a b",
-            "it's",
-            "",
-            "x=[{a: 'b'}]",
-            "two\nlines",
-            r"back\slash",
-        ];
+        let all = ["run", "a b", "it's", "", "x=[{a: 'b'}]", "two\nlines", r"back\slash"];
         let line: Vec<String> = all.iter().map(|w| quoted(w)).collect();
         assert_eq!(words(&line.join(" ")), all);
     }

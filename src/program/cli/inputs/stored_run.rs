@@ -59,11 +59,8 @@ pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
     let text = sim_inputs::files::read_stored_text(&file);
     let text = text.map_err(|e| CommandFailure::Invalid(format!("cannot read {shown}: {e}")))?;
     let words = words(text.trim_end());
-    let refused = |reason: &str| {
-        CommandFailure::Invalid(format!(
-            "{shown} does not contain a command of this version: {reason}"
-        ))
-    };
+    let refused =
+        |reason: &str| CommandFailure::Invalid(format!("{shown} does not contain a command of this version: {reason}"));
     let line = StoredLine::try_parse_from(&words).map_err(|e| {
         let reason = e.render().to_string();
         refused(reason.lines().next().unwrap_or_default())
@@ -104,9 +101,7 @@ fn lead(input: &mut InputArgs, base: &Path) {
     input.scenario = input.scenario.as_deref().map(|path| base.join(path));
     // The value may be the name of a shipped topology instead of a file.
     let topology = input.topology.as_deref().map(|path| base.join(path));
-    input.topology = topology
-        .filter(|path| path.exists())
-        .or(input.topology.take());
+    input.topology = topology.filter(|path| path.exists()).or(input.topology.take());
     for (path, value) in &mut input.sets {
         // With a scenario, the preset file is resolved relative to the scenario file.
         if !input.manifests.is_empty() && path == PRESET && sim_inputs::is_preset_file(value) {

@@ -19,11 +19,7 @@ pub struct LintLayout {
     pub verbose: bool,
 }
 
-pub fn render(
-    format: LintFormat,
-    report: &LintReport,
-    shape: &LintLayout,
-) -> Result<String, CommandFailure> {
+pub fn render(format: LintFormat, report: &LintReport, shape: &LintLayout) -> Result<String, CommandFailure> {
     match format {
         LintFormat::Text => Ok(text(report, shape)),
         LintFormat::Json => pretty(&as_json(report)),
@@ -87,10 +83,7 @@ fn last_line(report: &LintReport) -> String {
         1 => format!("1 {one}"),
         n => format!("{n} {many}"),
     };
-    let (errors, warnings) = (
-        report.traps(TrapSeverity::Error),
-        report.traps(TrapSeverity::Warning),
-    );
+    let (errors, warnings) = (report.traps(TrapSeverity::Error), report.traps(TrapSeverity::Warning));
     let jobsets = count(report.examined, "JobSet", "JobSets");
     if report.findings.is_empty() {
         return format!("{jobsets}: no findings\n");
@@ -192,8 +185,7 @@ fn csv(report: &LintReport) -> String {
 
 fn markdown(report: &LintReport) -> String {
     let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-    let mut out =
-        String::from("| | location | finding | consequence | fix |\n|---|---|---|---|---|\n");
+    let mut out = String::from("| | location | finding | consequence | fix |\n|---|---|---|---|---|\n");
     for f in &report.findings {
         let d = &f.diagnostic;
         let server = f.server.as_deref().map(for_markdown);

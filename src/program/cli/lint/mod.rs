@@ -147,10 +147,7 @@ fn require_jobsets(files: &[InspectedManifest]) -> Result<(), CommandFailure> {
     if objects.any(|o| o.jobset.is_some() || !o.errors.is_empty()) {
         return Ok(());
     }
-    let kinds = files
-        .iter()
-        .flat_map(|f| &f.objects)
-        .map(|o| o.kind.as_str());
+    let kinds = files.iter().flat_map(|f| &f.objects).map(|o| o.kind.as_str());
     let kinds: std::collections::BTreeSet<&str> = kinds.collect();
     let kinds: Vec<String> = kinds.into_iter().map(str::to_owned).collect();
     let mut places = files.iter().filter_map(|f| Some((f, f.objects.first()?)));
@@ -160,15 +157,9 @@ fn require_jobsets(files: &[InspectedManifest]) -> Result<(), CommandFailure> {
     Err(Diagnostics::from(error).into())
 }
 
-fn files_of_update(
-    paths: &[String],
-    quiet: bool,
-) -> Result<Vec<InspectedManifest>, CommandFailure> {
+fn files_of_update(paths: &[String], quiet: bool) -> Result<Vec<InspectedManifest>, CommandFailure> {
     let files = files(paths, quiet)?;
-    let jobsets = files
-        .iter()
-        .flat_map(|f| &f.objects)
-        .filter(|o| o.jobset.is_some());
+    let jobsets = files.iter().flat_map(|f| &f.objects).filter(|o| o.jobset.is_some());
     match jobsets.count() {
         0 => Err(CommandFailure::Invalid(
             "--update: the files contain no JobSet".to_owned(),
@@ -250,9 +241,7 @@ fn exit_status(text: &str) -> Result<LintGate, CommandFailure> {
     let unknown = || condition.unknown_name_error(COUNTS.iter().map(|c| c.0));
     let (_, count) = *count.ok_or_else(unknown)?;
     match condition.limit {
-        ConditionLimit::Absolute(limit) if limit >= 0.0 && limit.fract() == 0.0 => {
-            Ok(LintGate { count, condition })
-        }
+        ConditionLimit::Absolute(limit) if limit >= 0.0 && limit.fract() == 0.0 => Ok(LintGate { count, condition }),
         _ => Err(CommandFailure::Invalid(format!(
             "--fail-if {text:?}: the limit must be a whole number of at least 0"
         ))),

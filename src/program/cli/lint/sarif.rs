@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 use sim_lint::{FindingKind, LintFinding, LintReport, LintTrap, TrapSeverity, trap_table};
 
-const SCHEMA: &str =
-    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 const ABOUT: &str = "https://github.com/kubernetes-sigs/jobset";
 
 /// Returns a SARIF document with all traps as rules and the findings as results.
@@ -71,12 +70,7 @@ fn result(f: &LintFinding, rules: &[Value]) -> Value {
     };
     let mut text = d.message.clone();
     for (lead, more) in [
-        (
-            "",
-            f.server
-                .as_deref()
-                .filter(|_| f.kind == FindingKind::Rejected),
-        ),
+        ("", f.server.as_deref().filter(|_| f.kind == FindingKind::Rejected)),
         ("Legal: ", d.legal.as_deref()),
         ("", d.suggestion.as_deref()),
         ("", Some(f.consequence.as_str())),

@@ -57,13 +57,12 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
         }
     }
     let found = {
-        let mut play =
-            |point: &SearchPoint, which: Range<u64>| -> Result<SampleMetric, CommandFailure> {
-                let value = args.over.written(point.value);
-                let what = format!("{} at {}={value}", name(args, point.is_b), args.over.path);
-                let sets = sets(&runner, args, point)?;
-                runner.sample(&sets, which, (&metric, &what))
-            };
+        let mut play = |point: &SearchPoint, which: Range<u64>| -> Result<SampleMetric, CommandFailure> {
+            let value = args.over.written(point.value);
+            let what = format!("{} at {}={value}", name(args, point.is_b), args.over.path);
+            let sets = sets(&runner, args, point)?;
+            runner.sample(&sets, which, (&metric, &what))
+        };
         break_even((&args.over, &metric), effort, &mut play)?
     };
     if found.points.is_empty() {

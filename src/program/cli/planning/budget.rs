@@ -8,8 +8,7 @@ use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment::{
-    CountedRun, ExperimentSubject, count_restarts, never_placed, with_maintenance_rule,
-    without_limit,
+    CountedRun, ExperimentSubject, count_restarts, never_placed, with_maintenance_rule, without_limit,
 };
 use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuledBudget, SCHEMA};
 use sim_api::spec::RandomAction;
@@ -59,9 +58,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
     let jobset = owner_text(&runner, args.jobset.as_deref())?;
     let mut subject = runner.subject.clone();
-    let until = args
-        .horizon
-        .map(|days| Duration::from_seconds_f64(days * 86_400.0));
+    let until = args.horizon.map(|days| Duration::from_seconds_f64(days * 86_400.0));
     let (limit, horizon) = without_limit(&mut subject, jobset, until).map_err(|e| e.to_string())?;
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let runs = simulate(&mut runner, (&subject, jobset), n, "")?;
@@ -151,22 +148,13 @@ fn ruled(
         }
         return Ok(None);
     };
-    let runs = simulate(
-        runner,
-        (&subject, jobset),
-        n,
-        "with a rule that ignores disruptions: ",
-    )?;
+    let runs = simulate(runner, (&subject, jobset), n, "with a rule that ignores disruptions: ")?;
     let what = what.to_owned();
     Ok((runs.len() as u64 == n).then_some(RuledBudget { what, runs }))
 }
 
 /// Returns an error for causes that occur neither in the inputs nor in the runs.
-fn known(
-    subject: &ExperimentSubject,
-    asked: &[String],
-    runs: &[CountedRun],
-) -> Result<(), CommandFailure> {
+fn known(subject: &ExperimentSubject, asked: &[String], runs: &[CountedRun]) -> Result<(), CommandFailure> {
     let mut all = LossBudget::cause_names(runs);
     match subject {
         ExperimentSubject::Fleet(fleet) => all.extend(fleet.faults.iter().map(|f| f.cause.clone())),

@@ -2,8 +2,7 @@
 
 use sim_analysis::experiment::{ExperimentSubject, ReplicationResult};
 use sim_api::spec::{
-    ArrivalProcess, CheckpointSchedule, ExposureSpec, FaultProcess, FleetSpec, ProgressSpec,
-    TrainingJob,
+    ArrivalProcess, CheckpointSchedule, ExposureSpec, FaultProcess, FleetSpec, ProgressSpec, TrainingJob,
 };
 use sim_base::Duration;
 use sim_base::random::Distribution;
@@ -20,9 +19,7 @@ pub fn checkpoints(subject: &ExperimentSubject) -> Result<CheckpointCosts, Strin
     let none = |what: &str| format!("{what}: there is no checkpoint interval to optimize");
     match subject {
         ExperimentSubject::Fleet(fleet) => match fleet.training.progress {
-            ProgressSpec::Checkpoints { every, blocking } => {
-                Ok(CheckpointCosts { every, blocking })
-            }
+            ProgressSpec::Checkpoints { every, blocking } => Ok(CheckpointCosts { every, blocking }),
             ProgressSpec::Kept => Err(none("the job saves continuously")),
             ProgressSpec::FromScratch => Err(none("the job saves no checkpoints")),
         },
@@ -70,8 +67,7 @@ pub fn at_work(subject: &ExperimentSubject, played: &[ReplicationResult]) -> (f6
                 TrainingPhase::Lost,
                 TrainingPhase::Checkpoint,
             ];
-            let seconds =
-                |p: &TrainingPhase| training.time_s.get(p.as_str()).copied().unwrap_or(0.0);
+            let seconds = |p: &TrainingPhase| training.time_s.get(p.as_str()).copied().unwrap_or(0.0);
             sums.0 += at.iter().map(seconds).sum::<f64>();
             sums.1 += f64::from(training.interruptions);
         }
@@ -83,10 +79,7 @@ pub fn at_work(subject: &ExperimentSubject, played: &[ReplicationResult]) -> (f6
 fn beside_work(fleet: &FleetSpec) -> f64 {
     let rate = |f: &FaultProcess| 1.0 / f.life.mean_s().max(1e-9);
     let all: f64 = fleet.faults.iter().map(rate).sum();
-    let running = fleet
-        .faults
-        .iter()
-        .filter(|f| f.exposure == ExposureSpec::Running);
+    let running = fleet.faults.iter().filter(|f| f.exposure == ExposureSpec::Running);
     1.0 - running.map(rate).sum::<f64>() / all.max(1e-300)
 }
 
@@ -95,31 +88,24 @@ pub fn unknown_to_them(subject: &ExperimentSubject) -> Vec<String> {
     let mut all = Vec::new();
     match subject {
         ExperimentSubject::Fleet(fleet) => {
-            let (traced, drawn): (Vec<_>, Vec<_>) =
-                fleet.faults.iter().partition(|f| f.trace.is_some());
+            let (traced, drawn): (Vec<_>, Vec<_>) = fleet.faults.iter().partition(|f| f.trace.is_some());
             let lives = drawn.iter().map(|f| (f.cause.as_str(), &f.life));
             all.extend(not_exponential(lives));
             all.extend(traced.first().map(|f| as_listed(&f.cause)));
             if fleet.lemons.share > 0.0 || fleet.lemons.regeneration.is_some() {
-                all.push(
-                    "some nodes fail more often than others until they are repaired".to_owned(),
-                );
+                all.push("some nodes fail more often than others until they are repaired".to_owned());
             }
         }
         ExperimentSubject::Pods { .. } | ExperimentSubject::Reduced(_) => {
             let Some(scenario) = subject.scenario() else {
                 return all;
             };
-            let lives = scenario
-                .fault_processes
-                .iter()
-                .filter_map(|p| match &p.arrivals {
-                    ArrivalProcess::Renewal(life) => Some((p.cause.as_str(), life)),
-                    ArrivalProcess::Trace(_) => None,
-                });
+            let lives = scenario.fault_processes.iter().filter_map(|p| match &p.arrivals {
+                ArrivalProcess::Renewal(life) => Some((p.cause.as_str(), life)),
+                ArrivalProcess::Trace(_) => None,
+            });
             all.extend(not_exponential(lives));
-            let traced =
-                |p: &&sim_api::spec::RandomFaults| matches!(p.arrivals, ArrivalProcess::Trace(_));
+            let traced = |p: &&sim_api::spec::RandomFaults| matches!(p.arrivals, ArrivalProcess::Trace(_));
             all.extend(
                 scenario
                     .fault_processes
@@ -142,8 +128,7 @@ fn as_listed(cause: &str) -> String {
 
 fn not_exponential<'a>(lives: impl Iterator<Item = (&'a str, &'a Distribution)>) -> Option<String> {
     let other = |(_, life): &(&str, &Distribution)| {
-        !matches!(life, Distribution::Exponential { .. })
-            && **life != Distribution::Fixed(Duration(u64::MAX))
+        !matches!(life, Distribution::Exponential { .. }) && **life != Distribution::Fixed(Duration(u64::MAX))
     };
     let names: Vec<&str> = lives.filter(other).map(|(cause, _)| cause).collect();
     (!names.is_empty()).then(|| {
@@ -165,14 +150,11 @@ fn of_training(job: &TrainingJob) -> Vec<String> {
     }
     if job.checkpoints().len() > 1 {
         all.push(
-            "most failures leave checkpoints of other tiers intact, so durable checkpoints matter less"
-                .to_owned(),
+            "most failures leave checkpoints of other tiers intact, so durable checkpoints matter less".to_owned(),
         );
     }
     if job.save_at_notice {
-        all.push(
-            "the job saves when a node is cordoned, so maintenance loses little work".to_owned(),
-        );
+        all.push("the job saves when a node is cordoned, so maintenance loses little work".to_owned());
     }
     if let Some(step) = job.step {
         all.push(format!("intervals are multiples of the step time {step}"));

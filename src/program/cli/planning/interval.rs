@@ -58,9 +58,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
         return runner.interrupted("no replication was finished");
     }
     if work.1 == 0.0 {
-        bail!(
-            "no interruptions in {first} replications: without failures, no checkpoints are needed"
-        );
+        bail!("no interruptions in {first} replications: without failures, no checkpoints are needed");
     }
     let search = IntervalSearch {
         start_s: ClosedForm::new(now.blocking.seconds(), work.0 / work.1).exact_s,
@@ -80,16 +78,8 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
         let mut found = best(&search, &metric, &mut play)?;
         // The current interval is reported as well.
         let now_ms = (now.every.seconds() * 1e3).round() as u64;
-        let known = found
-            .points
-            .iter()
-            .any(|p| (p.every_s * 1e3).round() as u64 == now_ms);
-        let n = found
-            .points
-            .iter()
-            .map(|p| p.replications)
-            .max()
-            .unwrap_or(0) as u64;
+        let known = found.points.iter().any(|p| (p.every_s * 1e3).round() as u64 == now_ms);
+        let n = found.points.iter().map(|p| p.replications).max().unwrap_or(0) as u64;
         if !known && !found.interrupted {
             found.add(now.every.seconds(), play(&now_ms, 0..n)?);
         }

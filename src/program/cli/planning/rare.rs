@@ -42,9 +42,7 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
         (Some(lost), _) => (SplitExcess::LostTime, lost.0),
         (None, Some(restarts)) => (SplitExcess::Restarts, u64::from(restarts) + 1),
         (None, None) => {
-            bail!(
-                "the inputs have no maxRestarts: use --restarts N or --loss-budget DURATION, e.g. 5d"
-            );
+            bail!("the inputs have no maxRestarts: use --restarts N or --loss-budget DURATION, e.g. 5d");
         }
     };
     if at == 0 {
@@ -62,9 +60,7 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let on = (runner.input.threads(), &runner.limits);
     let found = match &subject {
         ExperimentSubject::Fleet(fleet) => of_fleet((fleet, runner.seed), &question, on, &reach),
-        ExperimentSubject::Reduced(reduced) => {
-            of_reduced((reduced, runner.seed), &question, on, &reach)
-        }
+        ExperimentSubject::Reduced(reduced) => of_reduced((reduced, runner.seed), &question, on, &reach),
         ExperimentSubject::Pods { .. } => return Err(refused()),
     };
     drop(progress);
@@ -80,11 +76,7 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let mut of = runner.provenance(SCHEMA);
     of.replications_played = rare.played;
     let report = RareReport::new(of, (word, limit, horizon.seconds()), rare);
-    runner.print_report(
-        &report,
-        &args.output,
-        ("plan rare", args.seeds, &repeated(args)),
-    )?;
+    runner.print_report(&report, &args.output, ("plan rare", args.seeds, &repeated(args)))?;
     if batches < args.seeds {
         runner.interrupted(&format!("{batches} of {} batches are reported", args.seeds))
     } else {
@@ -93,16 +85,11 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
 }
 
 /// Removes the restart limit. Returns the previous limit and the end time of runs.
-fn boundless(
-    subject: &mut ExperimentSubject,
-    horizon: Option<f64>,
-) -> Result<(Option<u32>, Duration), CommandFailure> {
+fn boundless(subject: &mut ExperimentSubject, horizon: Option<f64>) -> Result<(Option<u32>, Duration), CommandFailure> {
     let until = horizon.map(|days| Duration::from_seconds_f64(days * 86_400.0));
     match subject {
         // The end of the work may end the run before the time limit.
-        ExperimentSubject::Fleet(fleet)
-            if until.is_none() && fleet.training.work < time::MAX_INPUT_DURATION =>
-        {
+        ExperimentSubject::Fleet(fleet) if until.is_none() && fleet.training.work < time::MAX_INPUT_DURATION => {
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }
         ExperimentSubject::Pods { .. } => Err(refused()),

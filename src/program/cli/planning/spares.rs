@@ -7,8 +7,8 @@ use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::minimum_multi::find_minimums;
 use sim_analysis::planning::{
-    MetricTarget, ParameterRange as ValueRange, ParameterRangeError, RangeUnit, SampleMetric,
-    SearchAnswer, SearchPlan, find_minimum,
+    MetricTarget, ParameterRange as ValueRange, ParameterRangeError, RangeUnit, SampleMetric, SearchAnswer, SearchPlan,
+    find_minimum,
 };
 use sim_report::planning::minimum_multi::MinimumMultiReport;
 use sim_report::planning::spares::SparesReport;
@@ -59,9 +59,7 @@ fn searched(text: &str) -> Result<SearchedSpares, String> {
     if !text.contains('=') {
         return Ok(bare);
     }
-    let range: ValueRange = text
-        .parse()
-        .map_err(|e: ParameterRangeError| e.to_string())?;
+    let range: ValueRange = text.parse().map_err(|e: ParameterRangeError| e.to_string())?;
     if range.unit != RangeUnit::Whole || range.low < 0.0 {
         return Err("expected PATH, or PATH=MIN..MAX with whole numbers of at least 0".to_owned());
     }
@@ -106,10 +104,7 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
         if min > max {
             bail!("--min {min} is greater than --max {max}: the range is empty");
         }
-        if args.paths[..i]
-            .iter()
-            .any(|other| other.path == searched.path)
-        {
+        if args.paths[..i].iter().any(|other| other.path == searched.path) {
             bail!("--path {} is used twice", searched.path);
         }
         plans.push(SearchPlan {
@@ -122,11 +117,7 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
     Ok(plans)
 }
 
-fn single_search(
-    runner: &mut TrialRunner<'_>,
-    args: &SparesArgs,
-    plan: &SearchPlan,
-) -> Result<(), CommandFailure> {
+fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchPlan) -> Result<(), CommandFailure> {
     let found = {
         let mut play = |value: &u64, which: Range<u64>| candidate(runner, args, &[*value], which);
         find_minimum(plan, &args.target, &mut play)?
@@ -151,11 +142,7 @@ fn single_search(
     }
 }
 
-fn several_levels(
-    runner: &mut TrialRunner<'_>,
-    args: &SparesArgs,
-    plans: &[SearchPlan],
-) -> Result<(), CommandFailure> {
+fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[SearchPlan]) -> Result<(), CommandFailure> {
     let found = {
         let mut play = |values: &[u64], which: Range<u64>| candidate(runner, args, values, which);
         find_minimums(plans, &args.target, &mut play)?

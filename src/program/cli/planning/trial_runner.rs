@@ -111,11 +111,7 @@ impl<'a> TrialRunner<'a> {
             replications_played: self.digests.len() as u64,
             digest: format!("{:016x}", fnv::fnv1a_words(self.digests.iter().copied())),
             interrupted: self.limits.flag.is_raised(),
-            assumption_lines: sensitivity::footer_lines(&[dominant_assumptions::of_input(
-                "",
-                &self.loaded,
-                self.seed,
-            )]),
+            assumption_lines: sensitivity::footer_lines(&[dominant_assumptions::of_input("", &self.loaded, self.seed)]),
         }
     }
 
@@ -133,9 +129,7 @@ impl<'a> TrialRunner<'a> {
             for (name, scene) in told.figures() {
                 dir.write_chart(&format!("charts/{name}"), &scene)?;
             }
-            let inputs = self
-                .given
-                .copies(&self.loaded, (self.seed, Some(seeds)), more);
+            let inputs = self.given.copies(&self.loaded, (self.seed, Some(seeds)), more);
             let inputs = inputs.of_command(command);
             dir.write_inputs(&inputs.files, &inputs.command)?;
             dir.commit()?;

@@ -113,10 +113,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
         _ => {}
     }
     let (w, h) = text.split_once('x').ok_or_else(wrong)?;
-    let (w, h): (u32, u32) = (
-        w.parse().map_err(|_| wrong())?,
-        h.parse().map_err(|_| wrong())?,
-    );
+    let (w, h): (u32, u32) = (w.parse().map_err(|_| wrong())?, h.parse().map_err(|_| wrong())?);
     if (640..=7680).contains(&w) && (360..=4320).contains(&h) {
         Ok((w, h))
     } else {
@@ -133,19 +130,11 @@ impl ChartKind {
 }
 
 /// Returns the chart with a name, or an error that lists the available charts.
-pub fn find_chart<N: AsRef<str>>(
-    charts: Vec<(N, DrawScene)>,
-    name: &str,
-) -> Result<DrawScene, CommandFailure> {
+pub fn find_chart<N: AsRef<str>>(charts: Vec<(N, DrawScene)>, name: &str) -> Result<DrawScene, CommandFailure> {
     let names: Vec<&str> = charts.iter().map(|(own, _)| own.as_ref()).collect();
-    let none = format!(
-        "this chart has no data here; available charts: {}",
-        names.join(", ")
-    );
+    let none = format!("this chart has no data here; available charts: {}", names.join(", "));
     let found = charts.into_iter().find(|(own, _)| own.as_ref() == name);
-    found
-        .map(|(_, scene)| scene)
-        .ok_or(CommandFailure::Invalid(none))
+    found.map(|(_, scene)| scene).ok_or(CommandFailure::Invalid(none))
 }
 
 impl PlotArgs {

@@ -14,11 +14,7 @@ use sim_report::figures::nodes_figure;
 use sim_report::figures::nodes_figure::NodeInterval;
 
 /// Draws the state of every node at one instant.
-pub fn map(
-    args: &PlotArgs,
-    runs: &mut [LoadedRun],
-    at: SimTime,
-) -> Result<DrawScene, CommandFailure> {
+pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: SimTime) -> Result<DrawScene, CommandFailure> {
     only(args, runs)?;
     let [one] = runs else {
         unreachable!("`only` has checked the number of runs")
@@ -52,12 +48,7 @@ pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Animation, Comman
         longest = longest.max(restart.total().seconds());
         let label = run.strategy(restart).to_owned();
         named.push((label.clone(), run));
-        hung.push(SensitiveResult::from_restarts(
-            "",
-            &run,
-            &[restart],
-            &defaults,
-        ));
+        hung.push(SensitiveResult::from_restarts("", &run, &[restart], &defaults));
         takes.push(NodeInterval {
             label,
             run,
@@ -68,10 +59,5 @@ pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Animation, Comman
     let speed = args.speed.unwrap_or((longest / FILM_S).max(0.01));
     let mut foot = provenance::runs_provenance(&named);
     foot.extend(sensitivity::footer_lines(&hung));
-    Ok(nodes_figure::restart_animation(
-        &takes,
-        speed,
-        &foot,
-        args.size(),
-    ))
+    Ok(nodes_figure::restart_animation(&takes, speed, &foot, args.size()))
 }

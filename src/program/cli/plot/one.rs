@@ -30,10 +30,7 @@ pub fn of_path(args: &PlotArgs, path: &Path) -> InputArgs {
 }
 
 /// Returns the selected restart and its index.
-pub fn chosen<'r>(
-    args: &PlotArgs,
-    run: &RunView<'r>,
-) -> Result<(usize, &'r RestartMetrics), CommandFailure> {
+pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r RestartMetrics), CommandFailure> {
     let all = run.restarts();
     let there = format::count(all.len() as u64, "restart");
     let name = &run.scenario.name;
@@ -41,8 +38,7 @@ pub fn chosen<'r>(
         Some(n) => n.checked_sub(1).filter(|i| *i < all.len()),
         None => sim_analysis::metrics::restarts::restart::longest(all),
     };
-    let none =
-        || CommandFailure::Invalid(format!("{name} has {there}; restart numbers start at 1"));
+    let none = || CommandFailure::Invalid(format!("{name} has {there}; restart numbers start at 1"));
     found.map(|i| (i, &all[i])).ok_or_else(none)
 }
 
@@ -58,20 +54,10 @@ pub fn waterfall(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comma
     let run = only(args, runs)?.view();
     let (i, r) = chosen(args, &run)?;
     let foot = provenance::footer_lines(&run, &[r], &model_defaults());
-    Ok(waterfall_figure::waterfall(
-        &run,
-        r,
-        i + 1,
-        &foot,
-        args.size(),
-    ))
+    Ok(waterfall_figure::waterfall(&run, r, i + 1, &foot, args.size()))
 }
 
-pub fn over_time(
-    args: &PlotArgs,
-    runs: &[LoadedRun],
-    name: &str,
-) -> Result<DrawScene, CommandFailure> {
+pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<DrawScene, CommandFailure> {
     let one = only(args, runs)?;
     let run = one.view();
     let mut lanes = timeline::timeline(&run, &one.pods, &one.queued);
@@ -121,18 +107,13 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comman
         let (_, r) = chosen(args, run)?;
         bars.push((run.strategy(r).to_owned(), r.clone()));
     }
-    let alike =
-        |(i, (name, _)): (usize, &(String, RestartMetrics))| bars[..i].iter().any(|b| b.0 == *name);
+    let alike = |(i, (name, _)): (usize, &(String, RestartMetrics))| bars[..i].iter().any(|b| b.0 == *name);
     if bars.iter().enumerate().any(alike) {
         for (bar, run) in bars.iter_mut().zip(&views) {
             bar.0 = format!("{}: {}", run.scenario.name, bar.0);
         }
     }
-    let named: Vec<_> = bars
-        .iter()
-        .map(|b| b.0.clone())
-        .zip(views.iter().copied())
-        .collect();
+    let named: Vec<_> = bars.iter().map(|b| b.0.clone()).zip(views.iter().copied()).collect();
     let mut foot = provenance::runs_provenance(&named);
     let defaults = model_defaults();
     for ((run, bar), name) in views.iter().zip(&bars).zip(&named) {
@@ -144,11 +125,5 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comman
     }
     let title = "Time from the fault until all pods are ready again";
     let cause = format::cause(&views[0], &bars[0].1.cause);
-    Ok(restart_figure::restart_bars(
-        title,
-        &cause,
-        &bars,
-        &foot,
-        args.size(),
-    ))
+    Ok(restart_figure::restart_bars(title, &cause, &bars, &foot, args.size()))
 }

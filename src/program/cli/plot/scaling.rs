@@ -30,17 +30,12 @@ fn benchmark(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
     }
     let report = bench::baseline(path)?;
     let cases = crate::bench::page::cases(&report.rows);
-    let case = args
-        .case
-        .clone()
-        .or(cases.first().cloned())
-        .unwrap_or_default();
+    let case = args.case.clone().or(cases.first().cloned()).unwrap_or_default();
     let own = report.rows.iter().find(|r| r.key.case == case);
     let preset = own.map_or(String::new(), |r| r.key.preset.clone());
     let preset = args.preset.clone().unwrap_or(preset);
     let hung = bench::decided(&report, &case, &preset);
-    let beside: (crate::bench::page::PageRates<'_>, _) =
-        (&bench::rates, sensitivity::footer_lines(&hung));
+    let beside: (crate::bench::page::PageRates<'_>, _) = (&bench::rates, sensitivity::footer_lines(&hung));
     let drawn = crate::bench::page::chart(&report, (&case, &preset), &beside, args.size());
     let text = format!(
         "{}: case {case:?} with preset {preset:?} has fewer than two cluster sizes; cases in the file: {}",
@@ -60,13 +55,10 @@ pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Command
         let (_, r) = chosen(args, &run)?;
         hung.push(SensitiveResult::from_restarts("", &run, &[r], &defaults));
         let (name, nodes) = (run.strategy(r), run.scenario.topology.nodes() as f64);
-        let at = lines
-            .iter()
-            .position(|l| l.name == name)
-            .unwrap_or_else(|| {
-                lines.push(ScalingLine::new(name.to_owned()));
-                lines.len() - 1
-            });
+        let at = lines.iter().position(|l| l.name == name).unwrap_or_else(|| {
+            lines.push(ScalingLine::new(name.to_owned()));
+            lines.len() - 1
+        });
         lines[at].points.push((nodes, r.total().seconds()));
         let rate = run.scenario.control_plane.kube_controller_manager;
         rates.push((nodes, rate.qps, f64::from(rate.burst)));
@@ -80,10 +72,7 @@ pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Command
     if rates.iter().all(|r| (r.1, r.2) == (rate, burst)) {
         rates.sort_by(|a, b| a.0.total_cmp(&b.0));
         lines.push(ScalingLine {
-            points: rates
-                .iter()
-                .map(|r| (r.0, token_bucket(r.0, rate, burst)))
-                .collect(),
+            points: rates.iter().map(|r| (r.0, token_bucket(r.0, rate, burst))).collect(),
             is_closed_form: true,
             ..ScalingLine::new("lower bound: one request per node".to_owned())
         });

@@ -90,12 +90,7 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), CommandFailure> {
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c))
         .collect();
-    let mut document = preset::preset_document(
-        &found,
-        sim_inputs::API_VERSION,
-        &name.to_lowercase(),
-        &args.base,
-    );
+    let mut document = preset::preset_document(&found, sim_inputs::API_VERSION, &name.to_lowercase(), &args.base);
     if !groups.is_empty() {
         document["groups"] = serde_json::json!(groups);
     }
@@ -141,11 +136,7 @@ fn number(x: f64) -> String {
 }
 
 fn shown(p: &FittedParameter) -> (String, &'static str) {
-    let unit = if p.id.starts_with("timing.") {
-        " s"
-    } else {
-        ""
-    };
+    let unit = if p.id.starts_with("timing.") { " s" } else { "" };
     match &p.value {
         FitValue::Number(n) => (number(*n), unit),
         FitValue::LogNormal(median, _) => (number(*median), unit),
@@ -164,15 +155,9 @@ fn table(out: &mut String, groups: &[SampleGroup]) {
         "phase", "n", "median_s", "sigma", "fit p", "p5_s", "p50_s", "p95_s", "p99_s"
     );
     for g in groups {
-        let at = |name: &str| {
-            g.quantiles_s
-                .get(name)
-                .map_or("-".to_owned(), |s| format!("{s:.3}"))
-        };
+        let at = |name: &str| g.quantiles_s.get(name).map_or("-".to_owned(), |s| format!("{s:.3}"));
         let fit = g.log_normal.as_ref();
-        let cell = |value: Option<f64>, digits: usize| {
-            value.map_or("-".to_owned(), |v| format!("{v:.digits$}"))
-        };
+        let cell = |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |v| format!("{v:.digits$}"));
         let _ = writeln!(
             out,
             "{:<10}{:>6}{:>10}{:>8}{:>8}{:>10}{:>9}{:>9}{:>9}  {}",
@@ -210,11 +195,7 @@ fn text(found: &FitResult, groups: &[SampleGroup], args: &CalibrateArgs) -> Stri
         let [low, high] = p.interval.map(number);
         let _ = writeln!(out, "  {:<40}{value:>10}  {low} to {high}{unit}", p.id);
         if let (FitValue::LogNormal(_, sigma), Some([low, high])) = (&p.value, p.sigma_interval) {
-            let _ = writeln!(
-                out,
-                "    {:<38}{sigma:>10.3}  {low:.3} to {high:.3}",
-                "sigma"
-            );
+            let _ = writeln!(out, "    {:<38}{sigma:>10.3}  {low:.3} to {high:.3}", "sigma");
         }
         let few = match preset::confidence(p) {
             "measured" => "",

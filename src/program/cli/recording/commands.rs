@@ -70,9 +70,7 @@ fn subject(args: &CommandsArgs) -> Result<CommandSubject, CommandFailure> {
         .collect();
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(CommandFailure::Invalid(format!(
-            "{path}: the file contains no JobSet"
-        ))),
+        [] => Err(CommandFailure::Invalid(format!("{path}: the file contains no JobSet"))),
         many => {
             let names: Vec<&str> = many.iter().map(|s| s.jobset.as_str()).collect();
             bail!(

@@ -9,8 +9,7 @@ use sim_inputs::text::node::SourcePosition;
 use sim_inputs::{Diagnostic, SourceText};
 use sim_recordings::observe;
 use sim_recordings::observe::{
-    ImportedRecording, ObjectReadError, TextProblem, WatchReader, anonymizer, lifecycle,
-    milestones, recording, text,
+    ImportedRecording, ObjectReadError, TextProblem, WatchReader, anonymizer, lifecycle, milestones, recording, text,
 };
 use std::fmt::Write;
 use std::io::{Read, Write as _};
@@ -43,25 +42,20 @@ pub struct ImportArgs {
 pub fn cli(args: &ImportArgs) -> Result<(), CommandFailure> {
     let defaults = sim_inputs::control_plane(&args.preset).ok_or_else(|| {
         let names = sim_inputs::preset_names().join(", ");
-        CommandFailure::Invalid(format!(
-            "--preset: unknown preset {:?}; known: {names}",
-            args.preset
-        ))
+        CommandFailure::Invalid(format!("--preset: unknown preset {:?}; known: {names}", args.preset))
     })?;
     let mut reader = WatchReader::default();
     for file in &args.files {
         read(file, &mut reader)?;
     }
     let (jobset, namespace) = (args.jobset.as_deref(), args.namespace.as_deref());
-    let chosen =
-        lifecycle::select_jobset(&reader.versions, jobset, namespace).map_err(|e| e.to_string())?;
+    let chosen = lifecycle::select_jobset(&reader.versions, jobset, namespace).map_err(|e| e.to_string())?;
     let mut observed = lifecycle::observed_lifecycle(&reader.versions, &chosen);
     let notes = std::mem::take(&mut reader.interrupted).into_iter();
     observed
         .notes
         .extend(notes.map(|why| format!("a watch ended early: {why}")));
-    let imported =
-        observe::import(&observed, args.restart, &defaults).map_err(|e| e.to_string())?;
+    let imported = observe::import(&observed, args.restart, &defaults).map_err(|e| e.to_string())?;
     let json = if args.anonymize {
         anonymizer::anonymize(&imported.json)
     } else {
@@ -84,9 +78,8 @@ fn read(file: &str, reader: &mut WatchReader) -> Result<(), CommandFailure> {
         return read.map_err(|problem| placed(&source, &problem));
     }
     let documents = sim_inputs::documents(&source)?;
-    let of_file = |e: ObjectReadError| {
-        CommandFailure::Invalid(Diagnostic::of_file(&source.file, e.to_string()).to_string())
-    };
+    let of_file =
+        |e: ObjectReadError| CommandFailure::Invalid(Diagnostic::of_file(&source.file, e.to_string()).to_string());
     let from = reader.versions.len();
     let read = documents
         .into_iter()
@@ -99,8 +92,7 @@ fn read(file: &str, reader: &mut WatchReader) -> Result<(), CommandFailure> {
 /// Reads a file or standard input. The size limit is higher than for manifests, because a watch may cover thousands
 /// of pods.
 pub fn source(file: &str) -> Result<SourceText, CommandFailure> {
-    let whole =
-        |message: String| CommandFailure::Invalid(Diagnostic::of_file(file, message).to_string());
+    let whole = |message: String| CommandFailure::Invalid(Diagnostic::of_file(file, message).to_string());
     let mut bytes = Vec::new();
     let most = text::TEXT_MAX + 1;
     let read = match file {
@@ -110,18 +102,14 @@ pub fn source(file: &str) -> Result<SourceText, CommandFailure> {
     read.map_err(|e| whole(format!("cannot be read: {e}")))?;
     if bytes.len() as u64 > text::TEXT_MAX {
         let mib = text::TEXT_MAX >> 20;
-        return Err(whole(format!(
-            "the file is too large; the limit is {mib} MiB"
-        )));
+        return Err(whole(format!("the file is too large; the limit is {mib} MiB")));
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         let before = &e.as_bytes()[..at];
         let line = before.iter().filter(|b| **b == b'\n').count() + 1;
         let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
-        whole(format!(
-            "not a text file: invalid UTF-8 in line {line}, byte {column}"
-        ))
+        whole(format!("not a text file: invalid UTF-8 in line {line}, byte {column}"))
     })?;
     let file = match file {
         "-" => sim_inputs::STDIN,
@@ -134,12 +122,7 @@ pub fn source(file: &str) -> Result<SourceText, CommandFailure> {
 }
 
 /// Returns an error at a line and byte of an input text.
-pub fn error_at(
-    source: &SourceText,
-    line: usize,
-    column: usize,
-    message: String,
-) -> CommandFailure {
+pub fn error_at(source: &SourceText, line: usize, column: usize, message: String) -> CommandFailure {
     let problem = TextProblem {
         file: source.file.clone(),
         line,
@@ -170,8 +153,7 @@ fn placed(source: &SourceText, problem: &TextProblem) -> CommandFailure {
 }
 
 fn write(path: &Path, json: &Value) -> Result<(), CommandFailure> {
-    let mut text =
-        serde_json::to_string(json).map_err(|e| CommandFailure::Internal(e.to_string()))?;
+    let mut text = serde_json::to_string(json).map_err(|e| CommandFailure::Internal(e.to_string()))?;
     text.push('\n');
     if path.as_os_str() == "-" {
         return output::result(&text);
@@ -207,10 +189,7 @@ fn summary(
     let mut out = String::new();
     let restart = &imported.restart;
     let name = for_terminal(&life.jobset.name, false).into_owned();
-    let (wanted, counted) = (
-        milestones::specified_pods(life),
-        milestones::restart_count(life),
-    );
+    let (wanted, counted) = (milestones::specified_pods(life), milestones::restart_count(life));
     let _ = writeln!(
         out,
         "JobSet {name}: {wanted} pods, {counted} restart{} in these files; restart {}",
@@ -258,19 +237,13 @@ fn summary(
             let _ = writeln!(out, "  {}", lines.join("\n    "));
         }
     };
-    list(
-        "Assumed, because the files do not contain it",
-        &imported.assumed,
-    );
+    list("Assumed, because the files do not contain it", &imported.assumed);
     list("Notes", &imported.notes);
     let skipped = reader.skipped.iter().map(|(kind, n)| format!("{n} {kind}"));
     list("Not read", &skipped.collect::<Vec<_>>());
     if args.out.as_os_str() != "-" {
         let shown = args.out.display();
-        let _ = writeln!(
-            out,
-            "\nWritten to {shown}; next: jobset-sim validate {shown}"
-        );
+        let _ = writeln!(out, "\nWritten to {shown}; next: jobset-sim validate {shown}");
     }
     out
 }

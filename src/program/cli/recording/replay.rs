@@ -118,10 +118,7 @@ fn of_run(dir: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident, Comma
 }
 
 /// Adds the fields that a restart strategy requires.
-fn companions(
-    changes: &[FieldOverride],
-    scenario: &ScenarioSpec,
-) -> Result<Vec<FieldOverride>, CommandFailure> {
+fn companions(changes: &[FieldOverride], scenario: &ScenarioSpec) -> Result<Vec<FieldOverride>, CommandFailure> {
     let all = strategy::with_companions(changes, &scenario.jobsets)?;
     Ok(all.into_iter().map(|c| (c.path, c.value)).collect())
 }
@@ -129,8 +126,7 @@ fn companions(
 fn of_recording(file: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident, CommandFailure> {
     let name = file.to_string_lossy();
     let recording = read_run_recording(&name).map_err(|e| e.to_string())?;
-    let cannot =
-        |why: ReplayError| CommandFailure::Invalid(format!("{name}: cannot be simulated: {why}"));
+    let cannot = |why: ReplayError| CommandFailure::Invalid(format!("{name}: cannot be simulated: {why}"));
     let as_it_was = simulate::default_replay_scenario(&name, &recording).map_err(cannot)?;
     let mut other = recording.clone();
     let sets = companions(changes, &as_it_was)?;
@@ -143,14 +139,11 @@ fn of_recording(file: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident
             );
         }
     }
-    let (plane, spec): (Vec<_>, Vec<_>) = sets
-        .into_iter()
-        .partition(|(path, _)| replay_plane::is_of(path));
+    let (plane, spec): (Vec<_>, Vec<_>) = sets.into_iter().partition(|(path, _)| replay_plane::is_of(path));
     other.job_set = set(&recording.job_set, &spec)?;
     needs_gates(&mut other);
     once(&mut other);
-    let refused =
-        |why: ReplayError| CommandFailure::Invalid(format!("the counterfactual is invalid: {why}"));
+    let refused = |why: ReplayError| CommandFailure::Invalid(format!("the counterfactual is invalid: {why}"));
     let mut changed = simulate::default_replay_scenario(&name, &other).map_err(refused)?;
     replay_plane::change(&mut changed, &plane)?;
     let restart = recording.nth_restart() as u32 + 1;
@@ -168,9 +161,7 @@ fn of_recording(file: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident
 fn needs_gates(recording: &mut RecordedRun) {
     let policy = recording.job_set["spec"]["failurePolicy"].to_string();
     let gates = &mut recording.control_plane.feature_gates;
-    let jobs = policy
-        .replace("\"RestartJobSet", "")
-        .contains("\"RestartJob");
+    let jobs = policy.replace("\"RestartJobSet", "").contains("\"RestartJob");
     for (gate, needed) in [
         ("InPlaceRestart", policy.contains("\"InPlaceRestart\"")),
         ("RestartJob", jobs),
@@ -186,12 +177,7 @@ fn needs_gates(recording: &mut RecordedRun) {
 fn once(recording: &mut RecordedRun) {
     let policy = recording.job_set["spec"]["failurePolicy"].to_string();
     let in_place = policy.contains("\"InPlaceRestart\"");
-    for rule in recording
-        .script
-        .pods
-        .iter_mut()
-        .filter(|rule| rule.run_ms >= 0)
-    {
+    for rule in recording.script.pods.iter_mut().filter(|rule| rule.run_ms >= 0) {
         if in_place {
             rule.container_run.get_or_insert(0);
         } else {
@@ -220,30 +206,15 @@ fn set(object: &Value, sets: &[FieldOverride]) -> Result<Value, CommandFailure> 
 fn checked(incident: ReplayIncident) -> Result<ReplayIncident, CommandFailure> {
     let (was, with) = (&incident.as_it_was, &incident.changed);
     let objects = |s: &ScenarioSpec| -> Vec<Option<Value>> {
-        let all = s
-            .jobsets
-            .iter()
-            .map(|j| j.jobset.object.as_deref().cloned());
+        let all = s.jobsets.iter().map(|j| j.jobset.object.as_deref().cloned());
         all.collect()
     };
     let same = objects(was) == objects(with)
-        && format!(
-            "{:?}",
-            (
-                &was.control_plane,
-                &was.timing,
-                &was.topology,
-                &was.training
-            )
-        ) == format!(
-            "{:?}",
-            (
-                &with.control_plane,
-                &with.timing,
-                &with.topology,
-                &with.training
-            )
-        );
+        && format!("{:?}", (&was.control_plane, &was.timing, &was.topology, &was.training))
+            == format!(
+                "{:?}",
+                (&with.control_plane, &with.timing, &with.topology, &with.training)
+            );
     if same {
         Err(CommandFailure::Invalid(
             "--counterfactual: nothing differs from the original incident".to_owned(),
@@ -258,12 +229,7 @@ fn replay(scenario: &ScenarioSpec, seed: u64) -> Result<SimulatedReplication, Co
     let mut simulation = SimulationInput::new(&scenario)?;
     let limits = interrupt::limits();
     let folds = MetricFolds::new(&scenario, false);
-    let (played, _) = experiment::simulate_replication(
-        &mut simulation,
-        (seed, 0),
-        folds,
-        LimitedRun::sink(&limits),
-    );
+    let (played, _) = experiment::simulate_replication(&mut simulation, (seed, 0), folds, LimitedRun::sink(&limits));
     match played.outcome.end_reason {
         EndReason::Stopped => Err(interrupt::failure("no results were kept")),
         _ => Ok(played),
@@ -300,28 +266,15 @@ fn rows(incident: &ReplayIncident, restarts: [Option<&RestartMetrics>; 2]) -> Re
         } else {
             name
         };
-        let recorded = incident
-            .recorded
-            .get(as_recorded)
-            .or(incident.recorded.get(name));
-        let values = [
-            recorded.copied(),
-            seconds(restarts[0], m),
-            seconds(restarts[1], m),
-        ];
-        values
-            .iter()
-            .any(Option::is_some)
-            .then(|| (name.to_owned(), values))
+        let recorded = incident.recorded.get(as_recorded).or(incident.recorded.get(name));
+        let values = [recorded.copied(), seconds(restarts[0], m), seconds(restarts[1], m)];
+        values.iter().any(Option::is_some).then(|| (name.to_owned(), values))
     };
     Milestone::ALL.into_iter().filter_map(one).collect()
 }
 
 /// Returns the metrics of the whole run that differ, with both values.
-fn differing(
-    played: (&SimulatedReplication, &SimulatedReplication),
-    seed: u64,
-) -> Vec<(String, f64, f64)> {
+fn differing(played: (&SimulatedReplication, &SimulatedReplication), seed: u64) -> Vec<(String, f64, f64)> {
     let of = |p: &SimulatedReplication| {
         let view = p.view(seed, &[]);
         let names: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
@@ -368,11 +321,7 @@ fn text(
     style: &WaterfallStyle,
 ) -> String {
     let mut out = String::new();
-    let changes: Vec<String> = args
-        .counterfactual
-        .iter()
-        .map(|(p, v)| format!("{p}={v}"))
-        .collect();
+    let changes: Vec<String> = args.counterfactual.iter().map(|(p, v)| format!("{p}={v}")).collect();
     let changes = for_terminal(&changes.join(", "), false).into_owned();
     let _ = writeln!(
         out,
@@ -380,35 +329,20 @@ fn text(
         style.bold(&format!("Incident: original run and run with {changes}"))
     );
     let restarts = [was, with].map(|p| nth(p, incident.restart));
-    table(
-        &mut out,
-        &rows(incident, [restarts[0].as_ref(), restarts[1].as_ref()]),
-    );
+    table(&mut out, &rows(incident, [restarts[0].as_ref(), restarts[1].as_ref()]));
     match (&restarts[0], &restarts[1]) {
         (Some(a), Some(b)) => {
             let (a_run, b_run) = (was.view(incident.seed, &[]), with.view(incident.seed, &[]));
-            let side = |label, run, restart| VariantSide {
-                label,
-                run,
-                restart,
-            };
+            let side = |label, run, restart| VariantSide { label, run, restart };
             out.push('\n');
             let (a, b) = (side("original", a_run, a), side("changed", b_run, b));
             out.push_str(&side_by_side::compare(&a, &b, style));
         }
         (Some(_), None) => {
-            let _ = writeln!(
-                out,
-                "\nThe changed run has no restart {}.",
-                incident.restart
-            );
+            let _ = writeln!(out, "\nThe changed run has no restart {}.", incident.restart);
         }
         _ => {
-            let _ = writeln!(
-                out,
-                "\nThe original run has no restart {}.",
-                incident.restart
-            );
+            let _ = writeln!(out, "\nThe original run has no restart {}.", incident.restart);
         }
     }
     let metrics = differing((was, with), incident.seed);
@@ -424,11 +358,7 @@ fn text(
         let _ = writeln!(out, "  {name:<42}{a:>14.3}{b:>14.3}{:>+14.3}", b - a);
     }
     if metrics.len() > SHOWN {
-        let _ = writeln!(
-            out,
-            "  and {} more; --format json prints all",
-            metrics.len() - SHOWN
-        );
+        let _ = writeln!(out, "  and {} more; --format json prints all", metrics.len() - SHOWN);
     }
     out
 }
@@ -447,9 +377,9 @@ fn table(out: &mut String, rows: &ReplayRows) {
     );
     for (name, [r, was, with]) in rows {
         let r = if recorded { cell(*r) } else { String::new() };
-        let difference = was.zip(*with).map_or("-".to_owned(), |(a, b)| {
-            format!("{} s", with_sign(b - a, 3))
-        });
+        let difference = was
+            .zip(*with)
+            .map_or("-".to_owned(), |(a, b)| format!("{} s", with_sign(b - a, 3)));
         let _ = writeln!(
             out,
             "  {name:<26}{r:>12}{:>12}{:>12}{difference:>13}",

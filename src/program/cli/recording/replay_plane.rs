@@ -22,11 +22,7 @@ pub fn change(scenario: &mut ScenarioSpec, sets: &[FieldOverride]) -> Result<(),
         let parts: Vec<&str> = path.split('.').collect();
         let known = match parts.as_slice() {
             ["controlPlane", "preset"] => {
-                apply_preset(
-                    scenario,
-                    (&plane, &timing),
-                    sim_inputs::is_preset_file(value),
-                );
+                apply_preset(scenario, (&plane, &timing), sim_inputs::is_preset_file(value));
                 true
             }
             ["controlPlane", field, ..] => of_plane(&mut scenario.control_plane, &plane, field),
@@ -63,28 +59,17 @@ fn read(sets: &[FieldOverride]) -> Result<(ControlPlane, TimingSpec), CommandFai
     if !base["timing"].is_object() {
         base["timing"] = json!({});
     }
-    let rest: Vec<FieldOverride> = sets
-        .iter()
-        .filter(|set| Some(*set) != file)
-        .cloned()
-        .collect();
+    let rest: Vec<FieldOverride> = sets.iter().filter(|set| Some(*set) != file).cloned().collect();
     let mut node = sim_inputs::text::node::YamlNode::from_json(&base);
     let source = path::overrides_source("--counterfactual", &rest);
     path::apply_sets(&mut node, &source, &rest)?;
     let text = sim_inputs::print_yaml(&node.to_json());
     let file = "the control plane with --counterfactual".to_owned();
-    Ok(sim_inputs::read_preset(&sim_inputs::SourceText {
-        file,
-        text,
-    })?)
+    Ok(sim_inputs::read_preset(&sim_inputs::SourceText { file, text })?)
 }
 
 /// Applies the rates and workers of another preset; for a preset file also its times.
-fn apply_preset(
-    scenario: &mut ScenarioSpec,
-    (plane, timing): (&ControlPlane, &TimingSpec),
-    file: bool,
-) {
+fn apply_preset(scenario: &mut ScenarioSpec, (plane, timing): (&ControlPlane, &TimingSpec), file: bool) {
     for field in [
         "kubeControllerManager",
         "kubeScheduler",

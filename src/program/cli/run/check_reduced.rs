@@ -37,7 +37,5 @@ pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), CommandFailure> {
         let kept = format!("{} of {n} replications were checked", all.len());
         return Err(interrupt::failure(&kept));
     }
-    checked
-        .failure()
-        .map_or(Ok(()), |why| Err(CommandFailure::Gate(why)))
+    checked.failure().map_or(Ok(()), |why| Err(CommandFailure::Gate(why)))
 }

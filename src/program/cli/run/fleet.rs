@@ -13,33 +13,24 @@ use sim_inputs::LoadedFleet;
 use sim_report::console::fleets;
 use sim_report::files::rundir::RunDir;
 
-pub fn cli(
-    args: &RunArgs,
-    input: &ExperimentInput,
-    loaded: &LoadedFleet,
-) -> Result<(), CommandFailure> {
+pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Result<(), CommandFailure> {
     refuse(args)?;
     let conditions = fail_if::read(&args.fail_if)?;
     fail_if::absolute(&conditions)?;
     let fleet = &loaded.fleet;
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-    let (seed, n) = (
-        args.input.seed.unwrap_or(fleet.seed),
-        args.seeds.unwrap_or(1),
-    );
+    let (seed, n) = (args.input.seed.unwrap_or(fleet.seed), args.seeds.unwrap_or(1));
     let progress = ProgressLine::new(args.quiet, |done| format!("{done}/{n} replications"));
     let threads = args.input.threads();
-    let play = |reach: &(dyn Fn(u64) + Sync)| {
-        experiment::replicate_fleet(fleet, (seed, 0..n), (threads, &limits), reach)
-    };
+    let play =
+        |reach: &(dyn Fn(u64) + Sync)| experiment::replicate_fleet(fleet, (seed, 0..n), (threads, &limits), reach);
     let rows = play(&|done| progress.reach(done))?;
     drop(progress);
     if rows.is_empty() {
         return Err(interrupt::failure("no replication was finished"));
     }
-    let told =
-        |rows: &[_]| FleetReplications::from_replications((fleet, &loaded.parameters), seed, rows);
+    let told = |rows: &[_]| FleetReplications::from_replications((fleet, &loaded.parameters), seed, rows);
     let all = told(&rows);
     // The digests are compared only if no run was interrupted; an interruption is reported as such.
     if args.paranoid && rows.len() as u64 == n {
@@ -62,21 +53,14 @@ pub fn cli(
     match args.format {
         TableFormat::Json => output::json(&all)?,
         TableFormat::Csv => output::bytes(&fleets::table(seed, &rows).csv())?,
-        TableFormat::Md => output::result(
-            &fleets::table(seed, &rows)
-                .without_empty_columns()
-                .markdown(),
-        )?,
+        TableFormat::Md => output::result(&fleets::table(seed, &rows).without_empty_columns().markdown())?,
         TableFormat::Text => {
             let style = output::style(&args.look);
             output::styled(&fleets::text(&all, &style), &style)?;
         }
     }
     if (rows.len() as u64) < n {
-        let kept = format!(
-            "{} of {n} replications were finished and are reported",
-            rows.len()
-        );
+        let kept = format!("{} of {n} replications were finished and are reported", rows.len());
         return Err(interrupt::failure(&kept));
     }
     let rows: Vec<ReplicationResult> = (0..).zip(&rows).map(|(i, row)| compared(row, i)).collect();

@@ -52,9 +52,7 @@ pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
             bail!("--paranoid needs a run with pods: add --level pods");
         }
         if args.trace == TraceFormat::Decisions {
-            bail!(
-                "--trace decisions needs a single run: remove --seeds, or choose a run with --seed"
-            );
+            bail!("--trace decisions needs a single run: remove --seeds, or choose a run with --seed");
         }
         return seeds::cli(args, &loaded, &conditions);
     }
@@ -74,9 +72,7 @@ pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
         dir.write("decisions.log", log.as_bytes())?;
         dir.write("decisions.ndjson", ndjson)?;
     }
-    let target = dir
-        .map(|dir| simulate::keep(dir, &view, &loaded))
-        .transpose()?;
+    let target = dir.map(|dir| simulate::keep(dir, &view, &loaded)).transpose()?;
     print_result(args, &view, &done, target.as_deref())?;
     // Whether pods can never be placed is known only after the run.
     match view.never_placed() {

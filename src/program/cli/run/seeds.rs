@@ -10,8 +10,8 @@ use crate::cli::run::simulate::RunInput;
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{
-    ExperimentSubject, LimitedRun, ReplicationLimits, ReplicationResult, ReplicationSet,
-    SimulatedReplication, never_placed, simulate_replication,
+    ExperimentSubject, LimitedRun, ReplicationLimits, ReplicationResult, ReplicationSet, SimulatedReplication,
+    never_placed, simulate_replication,
 };
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ModelLevel;
@@ -23,11 +23,7 @@ use sim_engine::record::EndReason;
 use sim_report::console::replications;
 use sim_report::files::rundir::RunDir;
 
-pub fn cli(
-    args: &RunArgs,
-    loaded: &RunInput,
-    conditions: &[FieldCondition],
-) -> Result<(), CommandFailure> {
+pub fn cli(args: &RunArgs, loaded: &RunInput, conditions: &[FieldCondition]) -> Result<(), CommandFailure> {
     let n = args.seeds.unwrap_or(1);
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
@@ -66,15 +62,9 @@ pub fn cli(
     }
 }
 
-fn subject(
-    args: &RunArgs,
-    loaded: &RunInput,
-    level: ModelLevel,
-) -> Result<ExperimentSubject, CommandFailure> {
+fn subject(args: &RunArgs, loaded: &RunInput, level: ModelLevel) -> Result<ExperimentSubject, CommandFailure> {
     Ok(match level {
-        ModelLevel::Reduced => {
-            ExperimentSubject::Reduced(reduced_model::measured(&loaded.scenario, args.quiet)?)
-        }
+        ModelLevel::Reduced => ExperimentSubject::Reduced(reduced_model::measured(&loaded.scenario, args.quiet)?),
         ModelLevel::Pods => ExperimentSubject::Pods {
             scenario: Box::new(loaded.scenario.clone()),
             not_modelled: loaded.not_modelled.clone(),
@@ -100,31 +90,21 @@ fn first(
         }
     };
     let folds = MetricFolds::new(sim.scenario(), false).without_paths();
-    let (played, _) =
-        simulate_replication(&mut sim, (loaded.seed, 0), folds, LimitedRun::sink(limits));
+    let (played, _) = simulate_replication(&mut sim, (loaded.seed, 0), folds, LimitedRun::sink(limits));
     match played.outcome.end_reason {
         EndReason::Stopped => Err(interrupt::failure("no replication was finished")),
         _ => Ok(played),
     }
 }
 
-fn print_result(
-    args: &RunArgs,
-    all: &ReplicationSet,
-    rows: &[ReplicationResult],
-) -> Result<(), CommandFailure> {
+fn print_result(args: &RunArgs, all: &ReplicationSet, rows: &[ReplicationResult]) -> Result<(), CommandFailure> {
     match args.format {
         TableFormat::Json => output::json(all),
         TableFormat::Csv => output::bytes(&replications::table(all, rows).csv()),
         TableFormat::Md => {
-            let table = replications::estimates_table(all)
-                .without_empty_columns()
-                .markdown();
+            let table = replications::estimates_table(all).without_empty_columns().markdown();
             let (scenario, n) = (for_markdown(&all.scenario), all.replications);
-            output::result(&format!(
-                "{scenario}, {n} replications of seed {}\n\n{table}",
-                all.seed
-            ))
+            output::result(&format!("{scenario}, {n} replications of seed {}\n\n{table}", all.seed))
         }
         TableFormat::Text => {
             let style = output::style(&args.look);

@@ -87,8 +87,7 @@ pub fn play(
     let asked = trace == TraceFormat::Decisions;
     let log = asked.then(|| DecisionLog::new(sim.scenario()));
     let more = (LimitedRun::sink(limits), (events, log));
-    let (played, (_, (events, log))) =
-        experiment::simulate_replication(&mut sim, (loaded.seed, 0), folds, more);
+    let (played, (_, (events, log))) = experiment::simulate_replication(&mut sim, (loaded.seed, 0), folds, more);
     if played.outcome.end_reason == EndReason::Stopped {
         return Err(interrupt::failure("no results were kept"));
     }

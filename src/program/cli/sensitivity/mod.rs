@@ -75,11 +75,7 @@ fn from_accuracy_parameter(parameter: AccuracyParameter) -> PresetAssumption {
 fn defaults() -> Vec<AssumptionRow> {
     let rows = sim_inputs::assumptions().into_iter();
     let rows = rows.chain(sim_inputs::presets::faults::assumptions());
-    let rows = rows.chain(
-        accuracy_parameters()
-            .into_iter()
-            .map(from_accuracy_parameter),
-    );
+    let rows = rows.chain(accuracy_parameters().into_iter().map(from_accuracy_parameter));
     let row = |a| AssumptionRow {
         used: EffectiveDefault::listed(a),
         effect: AssumptionEffect::NotPlayed,
@@ -165,46 +161,28 @@ impl ElasticityRow<'_> {
         }
         let n = self.base.len() as u64;
         for (set, played) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
-            played.extend(
-                runner
-                    .replicate(std::slice::from_ref(set), 1..n.max(1), self.what)?
-                    .0,
-            );
+            played.extend(runner.replicate(std::slice::from_ref(set), 1..n.max(1), self.what)?.0);
         }
-        let side = |share, replications| DerivativeSide {
-            share,
-            replications,
-        };
+        let side = |share, replications| DerivativeSide { share, replications };
         let (down, up) = (side(smaller.share, &down[..]), side(larger.share, &up[..]));
         let found = derivative(self.base, (&down, &up), (self.names, self.metric));
         Ok(match found {
             Some(d) if d.per_percent == 0.0 && d.ci95 == [0.0; 2] => AssumptionEffect::None,
             Some(d) => AssumptionEffect::Of(d),
-            None => AssumptionEffect::NotTried(format!(
-                "{} is undefined in all replications",
-                self.metric
-            )),
+            None => AssumptionEffect::NotTried(format!("{} is undefined in all replications", self.metric)),
         })
     }
 }
 
-fn known(
-    metric: &str,
-    base: &[ReplicationResult],
-    names: &[String],
-) -> Result<String, CommandFailure> {
-    let all = base
-        .iter()
-        .flat_map(|r| sim_analysis::experiment::metrics(r, names));
+fn known(metric: &str, base: &[ReplicationResult], names: &[String]) -> Result<String, CommandFailure> {
+    let all = base.iter().flat_map(|r| sim_analysis::experiment::metrics(r, names));
     let known: Vec<String> = all.map(|(name, _)| name).collect();
     if known.iter().any(|name| name == metric) {
         return Ok(metric.to_owned());
     }
     let near = sim_inputs::nearest(metric, known.iter().map(String::as_str));
     let hint = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-    Err(CommandFailure::Invalid(format!(
-        "unknown metric {metric:?}{hint}"
-    )))
+    Err(CommandFailure::Invalid(format!("unknown metric {metric:?}{hint}")))
 }
 
 fn print(

@@ -33,9 +33,7 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     }
     let as_is = runner.sample(&[], 0..n, (&metric, "unchanged inputs"))?;
     if !as_is.is_empty() && as_is.iter().all(|row| row.value.is_none()) {
-        bail!(
-            "--metric: {metric} is undefined in all replications of the unchanged inputs; choose another metric"
-        );
+        bail!("--metric: {metric} is undefined in all replications of the unchanged inputs; choose another metric");
     }
     let mut bars = Vec::new();
     for input in &inputs {
@@ -55,12 +53,7 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     if as_is.is_empty() || told == 0 {
         return runner.interrupted("no input was simulated at both ends of its range");
     }
-    let report = TornadoReport::new(
-        runner.provenance(SCHEMA),
-        &metric,
-        base(&as_is),
-        sorted(bars),
-    );
+    let report = TornadoReport::new(runner.provenance(SCHEMA), &metric, base(&as_is), sorted(bars));
     let mut more = options("metric", [&metric]);
     if args.ranges {
         more.push_str(" --ranges");
@@ -68,19 +61,14 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     more += &options("input", args.inputs.iter().map(|input| &input.text));
     runner.print_report(&report, &args.output, ("sensitivity", n, &more))?;
     if told < asked {
-        runner.interrupted(&format!(
-            "{told} of {asked} inputs were finished and are reported"
-        ))
+        runner.interrupted(&format!("{told} of {asked} inputs were finished and are reported"))
     } else {
         Ok(())
     }
 }
 
 /// Returns the given inputs, or those of the file that have a published range.
-fn inputs(
-    runner: &TrialRunner<'_>,
-    args: &SensitivityArgs,
-) -> Result<Vec<SourcedRange>, CommandFailure> {
+fn inputs(runner: &TrialRunner<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, CommandFailure> {
     if !args.inputs.is_empty() {
         let given = |range: &sim_analysis::planning::ParameterRange| SourcedRange {
             path: range.path.clone(),
@@ -91,15 +79,11 @@ fn inputs(
         };
         return Ok(args.inputs.iter().map(given).collect());
     }
-    let found = runner
-        .given
-        .text()
-        .map(sim_inputs::sourced)
-        .unwrap_or_default();
+    let found = runner.given.text().map(sim_inputs::sourced).unwrap_or_default();
     if found.is_empty() {
         Err(CommandFailure::Invalid(
-        "no field of these inputs has a published range; give ranges with --input 'PATH=LOW..HIGH'".to_owned(),
-    ))
+            "no field of these inputs has a published range; give ranges with --input 'PATH=LOW..HIGH'".to_owned(),
+        ))
     } else {
         Ok(found)
     }
@@ -108,10 +92,5 @@ fn inputs(
 /// Returns a bound as given on the command line: `5m` is easier to read than a number of milliseconds.
 fn written(text: &str, which: usize) -> String {
     let bounds = text.rsplit_once('=').map_or("", |(_, bounds)| bounds);
-    bounds
-        .split("..")
-        .nth(which)
-        .unwrap_or("")
-        .trim()
-        .to_owned()
+    bounds.split("..").nth(which).unwrap_or("").trim().to_owned()
 }

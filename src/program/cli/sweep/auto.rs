@@ -14,13 +14,7 @@ const ENGINES: [[&str; 5]; 3] = [
         "SLURM_ARRAY_TASK_COUNT",
         "SLURM_ARRAY_TASK_MAX",
     ],
-    [
-        "Open MPI",
-        "OMPI_COMM_WORLD_RANK",
-        "",
-        "OMPI_COMM_WORLD_SIZE",
-        "",
-    ],
+    ["Open MPI", "OMPI_COMM_WORLD_RANK", "", "OMPI_COMM_WORLD_SIZE", ""],
     ["an Indexed Job", "JOB_COMPLETION_INDEX", "", "", ""],
 ];
 
@@ -39,10 +33,7 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn from(
-    of: Option<u64>,
-    environment: &dyn Fn(&str) -> Option<String>,
-) -> Result<SweepShard, String> {
+fn from(of: Option<u64>, environment: &dyn Fn(&str) -> Option<String>) -> Result<SweepShard, String> {
     let number = |name: &str| -> Result<Option<u64>, String> {
         let Some(text) = environment(name).filter(|_| !name.is_empty()) else {
             return Ok(None);
@@ -55,11 +46,7 @@ fn from(
             continue;
         };
         let (first, count, last) = (number(first)?.unwrap_or(0), number(count)?, number(last)?);
-        let none = || {
-            format!(
-                "--shard auto: {engine} does not provide the number of shards; use --shard auto/N"
-            )
-        };
+        let none = || format!("--shard auto: {engine} does not provide the number of shards; use --shard auto/N");
         let n = of.or(count).ok_or_else(none)?;
         if count.is_some_and(|count| count != n) || last.is_some_and(|last| last + 1 != first + n) {
             return Err(format!(
@@ -87,18 +74,10 @@ mod tests {
         for (set, of, expected) in [
             ("JOB_COMPLETION_INDEX=3", Some(8), Ok("3/8")),
             ("JOB_COMPLETION_INDEX=0", Some(1), Ok("0/1")),
-            (
-                "JOB_COMPLETION_INDEX=3",
-                None,
-                Err("does not provide the number"),
-            ),
+            ("JOB_COMPLETION_INDEX=3", None, Err("does not provide the number")),
             ("JOB_COMPLETION_INDEX=8", Some(8), Err("out of range for 8")),
             ("JOB_COMPLETION_INDEX=x", Some(8), Err("not a number")),
-            (
-                "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4",
-                None,
-                Ok("2/4"),
-            ),
+            ("OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4", None, Ok("2/4")),
             (
                 "SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=8 SLURM_ARRAY_TASK_COUNT=8",
                 None,

@@ -26,9 +26,7 @@ pub fn parse_grid(text: &str) -> Result<AxisArg, String> {
     let values = fields_of(values).into_iter().map(str::trim);
     let values: Vec<String> = values.map(str::to_owned).collect();
     if values.iter().any(String::is_empty) {
-        return Err(format!(
-            "{path} has an empty value; use '' for an empty string"
-        ));
+        return Err(format!("{path} has an empty value; use '' for an empty string"));
     }
     let over = SweepTarget::Values(values);
     Ok(arg(text, path, over))
@@ -36,10 +34,7 @@ pub fn parse_grid(text: &str) -> Result<AxisArg, String> {
 
 /// Parses an axis with a range, written as `PATH=LOW..HIGH` or `PATH=LOW..HIGH:log`.
 pub fn parse_range(text: &str) -> Result<AxisArg, String> {
-    let bad = || {
-        "expected PATH=LOW..HIGH or PATH=LOW..HIGH:log, e.g. parameters.interval=5m..2h:log"
-            .to_owned()
-    };
+    let bad = || "expected PATH=LOW..HIGH or PATH=LOW..HIGH:log, e.g. parameters.interval=5m..2h:log".to_owned();
     let (path, range) = text.split_once('=').ok_or_else(bad)?;
     let (range, log) = match range.rsplit_once(':') {
         Some((range, "log")) => (range, true),
@@ -77,8 +72,7 @@ pub fn parse_shard(text: &str) -> Result<ShardArg, String> {
         Some("") => Ok(ShardArg::Auto(None)),
         Some(of) => {
             let of = of.strip_prefix('/').and_then(|n| n.parse().ok());
-            let of =
-                of.ok_or_else(|| format!("{text:?} is not a shard; expected auto or auto/N"))?;
+            let of = of.ok_or_else(|| format!("{text:?} is not a shard; expected auto or auto/N"))?;
             SweepShard::new(0, of).map_err(|e| e.to_string())?;
             Ok(ShardArg::Auto(Some(of)))
         }
@@ -109,23 +103,8 @@ mod tests {
         }
         let range = parse_range("parameters.i=5m..2h:log").unwrap().axis;
         let (low, high) = ("5m".to_owned(), "2h".to_owned());
-        assert_eq!(
-            range.target,
-            SweepTarget::Range {
-                low,
-                high,
-                log: true
-            }
-        );
-        for wrong in [
-            "a",
-            "a=1",
-            "a=2..1",
-            "a=0..4:log",
-            "a=1..2:cubic",
-            "=1..2",
-            "a=x..y",
-        ] {
+        assert_eq!(range.target, SweepTarget::Range { low, high, log: true });
+        for wrong in ["a", "a=1", "a=2..1", "a=0..4:log", "a=1..2:cubic", "=1..2", "a=x..y"] {
             assert!(parse_range(wrong).is_err(), "{wrong:?}");
         }
     }

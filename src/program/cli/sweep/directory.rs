@@ -95,10 +95,7 @@ impl SweepDirectory {
     }
 
     /// Finishes the sweep and renames its directory. `write` writes the files of a whole sweep.
-    pub fn finish(
-        mut self,
-        write: impl FnOnce(&RunDir) -> Result<(), CommandFailure>,
-    ) -> Result<(), CommandFailure> {
+    pub fn finish(mut self, write: impl FnOnce(&RunDir) -> Result<(), CommandFailure>) -> Result<(), CommandFailure> {
         self.journal.sync().map_err(|e| e.to_string())?;
         let failed = |e: std::io::Error| format!("cannot create {}: {e}", self.target.display());
         let from = match self.part {
@@ -107,9 +104,7 @@ impl SweepDirectory {
                 // An earlier process may have ended while writing it.
                 let _ = fs::remove_dir_all(&complete);
                 let work = self.work.display();
-                let kept = format!(
-                    "finished replications are in {work}; the same command resumes the sweep"
-                );
+                let kept = format!("finished replications are in {work}; the same command resumes the sweep");
                 let dir = RunDir::create_for_rename(&complete, &self.target, kept)?;
                 write(&dir)?;
                 dir.commit()?
@@ -162,9 +157,7 @@ pub fn part_of(dir: &Path) -> Result<Option<PartOf>, CommandFailure> {
 
 /// Returns whether the directory belongs to an unfinished sweep.
 pub fn is_unfinished(dir: &Path) -> bool {
-    let name = dir
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
+    let name = dir.file_name().map(|name| name.to_string_lossy().into_owned());
     name.is_some_and(|name| name.ends_with(UNFINISHED))
 }
 
@@ -172,9 +165,8 @@ pub fn is_unfinished(dir: &Path) -> bool {
 fn same(work: &Path, part: &PartOf) -> Result<(), CommandFailure> {
     let shown = work.display();
     let found = part_of(work)?;
-    let found = found.ok_or_else(|| {
-        format!("{shown} is not the directory of an unfinished sweep: {PART} is missing")
-    })?;
+    let found =
+        found.ok_or_else(|| format!("{shown} is not the directory of an unfinished sweep: {PART} is missing"))?;
     let mut differences = found.experiment.differences(&part.experiment);
     if found.shard != part.shard {
         let text = |s: sim_analysis::sweep::identity::ShardText| format!("{}/{}", s.index, s.of);
@@ -197,8 +189,7 @@ fn is_done(target: &Path, identity: &SweepIdentity, part: Option<SweepShard>) ->
         let found = part_of(target).ok().flatten();
         return found.is_some_and(|p| p.shard == shard.into() && p.experiment == *identity);
     }
-    let text =
-        sim_inputs::files::read_stored_text(&target.join("summary.json")).unwrap_or_default();
+    let text = sim_inputs::files::read_stored_text(&target.join("summary.json")).unwrap_or_default();
     let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     summary["experiment"] == serde_json::Value::String(identity.digest())
 }

@@ -33,8 +33,7 @@ pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
     let finished = together(&parts)?;
     let points = identity.points().map_err(|e| e.to_string())?;
     let until = identity.until.as_deref().map(parse_until).transpose()?;
-    let target: WorkTarget =
-        super::request::target(points.count(), identity.replications, until.as_ref());
+    let target: WorkTarget = super::request::target(points.count(), identity.replications, until.as_ref());
     if let Some(gaps) = target.describe_gaps(&finished) {
         return Err(CommandFailure::Invalid(gaps));
     }
@@ -74,8 +73,7 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, CommandFailure> {
         let before = parts.len();
         add(dir, &mut parts)?;
         if parts.len() == before {
-            let inside =
-                fs::read_dir(dir).map_err(|e| format!("cannot read {}: {e}", dir.display()))?;
+            let inside = fs::read_dir(dir).map_err(|e| format!("cannot read {}: {e}", dir.display()))?;
             let mut inside: Vec<PathBuf> = inside.filter_map(|e| Some(e.ok()?.path())).collect();
             inside.sort();
             for dir in &inside {
@@ -93,10 +91,7 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, CommandFailure> {
     for (dir, part) in &parts[1..] {
         let mut differences = one.experiment.differences(&part.experiment);
         if one.shard.of != part.shard.of {
-            differences.push(format!(
-                "number of shards ({} and {})",
-                one.shard.of, part.shard.of
-            ));
+            differences.push(format!("number of shards ({} and {})", one.shard.of, part.shard.of));
         }
         if !differences.is_empty() {
             bail!(
@@ -164,10 +159,7 @@ fn together(parts: &[(PathBuf, PartOf)]) -> Result<FinishedPoints, CommandFailur
         let (head, rows) = journal::read(&dir.join(JOURNAL)).map_err(|e| e.to_string())?;
         let shard = SweepShard::new(part.shard.index, part.shard.of).map_err(|e| e.to_string())?;
         if head.experiment != part.experiment.digest() || head.shard != shard {
-            bail!(
-                "{}: the journal and {PART} belong to different sweeps",
-                dir.display()
-            );
+            bail!("{}: the journal and {PART} belong to different sweeps", dir.display());
         }
         for row in rows {
             let (point, replication) = row.key();

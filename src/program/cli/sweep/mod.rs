@@ -67,31 +67,16 @@ fn sweep(args: &SweepArgs) -> Result<(), CommandFailure> {
         sweep: &sweep,
         total: sweep.target.total(shard),
         limits: &limits,
-        progress: Mutex::new(SweepProgress::new(
-            finished.count() as u64,
-            args.output.quiet,
-        )),
-        state: Mutex::new(SweepState {
-            finished,
-            directory,
-        }),
+        progress: Mutex::new(SweepProgress::new(finished.count() as u64, args.output.quiet)),
+        state: Mutex::new(SweepState { finished, directory }),
     };
     let played = job.simulate(shard, args.input.threads());
     if !args.output.quiet {
         progress("");
     }
-    let state = job
-        .state
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let state = job.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     played.map_err(|why| with_finished_count(why, &state))?;
-    end(
-        args,
-        (&sweep, &conditions),
-        (shard, job.total),
-        state,
-        &limits,
-    )
+    end(args, (&sweep, &conditions), (shard, job.total), state, &limits)
 }
 
 /// Replaces `{shard}` in the name of a directory.
@@ -116,11 +101,7 @@ fn end(
     let count = state.finished.count();
     if !done {
         debug_assert!(limits.flag.is_raised());
-        let at_most = if sweep.target.until.is_some() {
-            "at most "
-        } else {
-            ""
-        };
+        let at_most = if sweep.target.until.is_some() { "at most " } else { "" };
         let mut text = format!("{count} of {at_most}{total} replications were finished");
         if let Some(directory) = &state.directory {
             text.push_str(&format!(
@@ -136,13 +117,7 @@ fn end(
         }
         return Err(interrupt::failure(&text));
     }
-    output::note_imprecise_points(
-        &sweep.identity,
-        &sweep.target,
-        shard,
-        &state.finished,
-        &sweep.points,
-    );
+    output::note_imprecise_points(&sweep.identity, &sweep.target, shard, &state.finished, &sweep.points);
     let Some(directory) = state.directory else {
         let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
         output::results(&args.output, &sweep.identity, &results)?;
@@ -161,15 +136,7 @@ fn end(
     let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
     let hangs = sensitivity::footer_lines(&stored::dominant_assumptions(sweep, &results));
-    directory.finish(|dir| {
-        output::keep(
-            dir,
-            &args.output,
-            (&sweep.identity, &hangs),
-            &results,
-            inputs,
-        )
-    })?;
+    directory.finish(|dir| output::keep(dir, &args.output, (&sweep.identity, &hangs), &results, inputs))?;
     output::results(&args.output, &sweep.identity, &results)?;
     output::gates(conditions, &results)
 }
@@ -247,11 +214,7 @@ impl HostInfo for SweepJob<'_> {
 
 /// Adds to the error the number and location of the finished replications.
 fn with_finished_count(why: CommandFailure, state: &SweepState) -> CommandFailure {
-    let Some(directory) = state
-        .directory
-        .as_ref()
-        .filter(|_| state.finished.count() > 0)
-    else {
+    let Some(directory) = state.directory.as_ref().filter(|_| state.finished.count() > 0) else {
         return why;
     };
     let count = state.finished.count();

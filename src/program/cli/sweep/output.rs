@@ -64,11 +64,7 @@ pub fn gates(conditions: &[FieldCondition], results: &SweepResults) -> Result<()
     fail_if::check(conditions, &groups)
 }
 
-pub fn results(
-    args: &SweepOutputArgs,
-    identity: &SweepIdentity,
-    results: &SweepResults,
-) -> Result<(), CommandFailure> {
+pub fn results(args: &SweepOutputArgs, identity: &SweepIdentity, results: &SweepResults) -> Result<(), CommandFailure> {
     for metric in &args.metrics {
         check_metric("--metric", metric, results.names())?;
     }
@@ -123,11 +119,7 @@ pub fn note_imprecise_points(
     points: &SweepPoints,
 ) {
     let own = |point: &usize| shard.contains(*point as u64);
-    let all: Vec<usize> = target
-        .imprecise_points(finished)
-        .into_iter()
-        .filter(own)
-        .collect();
+    let all: Vec<usize> = target.imprecise_points(finished).into_iter().filter(own).collect();
     let Some(first) = all.first() else {
         return;
     };

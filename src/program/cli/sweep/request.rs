@@ -29,22 +29,14 @@ pub struct SweepRequest {
 
 impl SweepRequest {
     /// Reads a sweep. Returns an error for invalid points before anything is simulated.
-    pub fn read(
-        input: &InputArgs,
-        over: &OverArgs,
-        quiet: bool,
-    ) -> Result<SweepRequest, CommandFailure> {
+    pub fn read(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<SweepRequest, CommandFailure> {
         let sweep = SweepRequest::open(input, over, quiet)?;
         sweep.check(input)?;
         Ok(sweep)
     }
 
     /// Reads a sweep without checking its points.
-    pub fn open(
-        input: &InputArgs,
-        over: &OverArgs,
-        quiet: bool,
-    ) -> Result<SweepRequest, CommandFailure> {
+    pub fn open(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<SweepRequest, CommandFailure> {
         let given = ExperimentInput::read(input)?;
         let baseline = given.load(&[])?;
         baseline.note_skipped(quiet);
@@ -53,11 +45,7 @@ impl SweepRequest {
         let spec = axes(&of_file.sweep, over);
         let points = SweepPoints::expand(&spec, seed).map_err(|e| e.to_string())?;
         let asked = over.seeds.or(of_file.replications);
-        let otherwise = if over.until.is_some() {
-            UNTIL_MAX
-        } else {
-            REPLICATIONS
-        };
+        let otherwise = if over.until.is_some() { UNTIL_MAX } else { REPLICATIONS };
         let replications = asked.unwrap_or(otherwise);
         let all = points.count() as u64 * replications;
         if over.until.is_none() && all > ROWS_MAX {
@@ -101,8 +89,7 @@ impl SweepRequest {
 
     /// Returns the command-line options that affect results, except axes.
     pub fn tail(&self) -> String {
-        self.given
-            .options((self.seed, Some(self.target.replications)))
+        self.given.options((self.seed, Some(self.target.replications)))
     }
 
     /// Adds the name of the point to an error.

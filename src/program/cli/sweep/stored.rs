@@ -92,11 +92,7 @@ pub fn dominant_assumptions(sweep: &SweepRequest, results: &SweepResults) -> Vec
         let values = results.points().values(point);
         let each = names.iter().zip(values);
         let each: Vec<String> = each.map(|(name, v)| format!("{name}={v}")).collect();
-        Some(dominant_assumptions::of_input(
-            &each.join(", "),
-            &loaded,
-            sweep.seed,
-        ))
+        Some(dominant_assumptions::of_input(&each.join(", "), &loaded, sweep.seed))
     };
     points.into_iter().filter_map(one).collect()
 }
@@ -118,7 +114,8 @@ fn closed(sweep: &SweepRequest) -> Option<ClosedFormCurve> {
     let values: Vec<Option<f64>> = (0..sweep.points.count()).map(one).collect();
     values.iter().any(Option::is_some).then(|| ClosedFormCurve {
         name: "tokens".to_owned(),
-        formula: "closed form: (pods - burst) / rate s, one request of the Job controller per pod (calibration.md 6.6)".to_owned(),
+        formula: "closed form: (pods - burst) / rate s, one request of the Job controller per pod (calibration.md 6.6)"
+            .to_owned(),
         values,
     })
 }
@@ -145,30 +142,23 @@ fn rows(dir: &Path, summary: &Value) -> Result<Vec<SweepRow>, CommandFailure> {
     let (point, number) = (place("point")?, place("replication")?);
     let (reason, outcome) = (place("end_reason")?, place("outcome")?);
     let digest = place("digest")?;
-    let names: Arc<Vec<String>> =
-        Arc::new(head.iter().skip(digest + 1).map(str::to_owned).collect());
+    let names: Arc<Vec<String>> = Arc::new(head.iter().skip(digest + 1).map(str::to_owned).collect());
     let mut rows: Vec<SweepRow> = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|e| failed(e.to_string()))?;
         let wrong = |at: usize| failed(format!("{:?} in column {}", &record[at], &head[at]));
         let cell = |at: usize| match &record[at] {
             "" => Ok(MeasuredMetric::Absent),
-            text => text
-                .parse()
-                .map(MeasuredMetric::Value)
-                .map_err(|_| wrong(at)),
+            text => text.parse().map(MeasuredMetric::Value).map_err(|_| wrong(at)),
         };
         rows.push(SweepRow {
             point: record[point].parse().map_err(|_| wrong(point))?,
             replication: record[number].parse().map_err(|_| wrong(number))?,
             digest: u64::from_str_radix(&record[digest], 16).map_err(|_| wrong(digest))?,
             end_reason: record[reason].to_owned(),
-            outcome: ReplicationOutcome::from_name(&record[outcome])
-                .ok_or_else(|| wrong(outcome))?,
+            outcome: ReplicationOutcome::from_name(&record[outcome]).ok_or_else(|| wrong(outcome))?,
             names: names.clone(),
-            values: (digest + 1..head.len())
-                .map(cell)
-                .collect::<Result<_, _>>()?,
+            values: (digest + 1..head.len()).map(cell).collect::<Result<_, _>>()?,
             warnings: Vec::new(),
             never_placed: None,
         });

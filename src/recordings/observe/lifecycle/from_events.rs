@@ -19,16 +19,11 @@ pub(super) fn add_pods_from_events(life: &mut ObservedLifecycle) {
         let Some(pod) = pod.filter(|pod| !known.contains(*pod)) else {
             continue;
         };
-        let entry = told
-            .entry(pod.to_owned())
-            .or_insert_with(|| pod_from_name(pod));
+        let entry = told.entry(pod.to_owned()).or_insert_with(|| pod_from_name(pod));
         match what {
             0 => {
                 entry.bound = event.at;
-                let node = event
-                    .message
-                    .rsplit_once(" to ")
-                    .map_or("", |(_, node)| node);
+                let node = event.message.rsplit_once(" to ").map_or("", |(_, node)| node);
                 entry.last_observed.node = node.to_owned();
             }
             1 => entry.created = event.at,
@@ -65,9 +60,6 @@ pub(super) fn bound_jobset_creation(life: &mut ObservedLifecycle) {
     let firsts = firsts.chain(life.pods.iter().filter_map(|p| p.created));
     let first = firsts.map(|at| at.ns + at.uncertainty_ns).min();
     if let Some(first) = first.filter(|first| *first > low) {
-        life.jobset.created = Some(ClockTime::between(
-            low,
-            first.min(created.ns + created.uncertainty_ns),
-        ));
+        life.jobset.created = Some(ClockTime::between(low, first.min(created.ns + created.uncertainty_ns)));
     }
 }

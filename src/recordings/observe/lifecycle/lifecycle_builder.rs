@@ -42,12 +42,8 @@ impl<'s> LifecycleBuilder<'s> {
         }
         match &s.facts {
             ObservedFacts::JobSet { .. } => self.add_jobset(s, at),
-            ObservedFacts::Job { jobset, .. } if *jobset == self.life.jobset.name => {
-                self.add_job(s, at)
-            }
-            ObservedFacts::Pod(pod) if pod.jobset == self.life.jobset.name => {
-                self.add_pod(s, pod, at)
-            }
+            ObservedFacts::Job { jobset, .. } if *jobset == self.life.jobset.name => self.add_job(s, at),
+            ObservedFacts::Pod(pod) if pod.jobset == self.life.jobset.name => self.add_pod(s, pod, at),
             ObservedFacts::Event { .. } => self.add_event(s),
             ObservedFacts::Node(node) => self.nodes.add_version(s, node, at),
             _ => {}
@@ -78,8 +74,7 @@ impl<'s> LifecycleBuilder<'s> {
             life.created = created;
         }
         let Some(at) = at else { return };
-        if s.event_kind == WatchEventKind::Deleted
-            || (s.deleting.is_some() && s.event_kind == WatchEventKind::Modified)
+        if s.event_kind == WatchEventKind::Deleted || (s.deleting.is_some() && s.event_kind == WatchEventKind::Modified)
         {
             life.deleted = Some(at);
             return;
@@ -234,9 +229,7 @@ impl<'s> LifecycleBuilder<'s> {
         };
         self.life.events.retain(about);
         if let Some(end) = self.life.jobset.deleted {
-            self.life
-                .events
-                .retain(|e| e.at.is_none_or(|at| at.ns <= end.ns));
+            self.life.events.retain(|e| e.at.is_none_or(|at| at.ns <= end.ns));
         }
         self.life.events.sort_by_key(|e| e.at.map(|at| at.ns));
         add_pods_from_events(&mut self.life);
@@ -251,18 +244,13 @@ impl<'s> LifecycleBuilder<'s> {
 /// another JobSet may be called `js-2`.
 fn child_prefixes(jobset: &JobSetLife) -> Vec<String> {
     let all = jobset.manifest["spec"]["replicatedJobs"].as_array();
-    let names = all
-        .into_iter()
-        .flatten()
-        .filter_map(|rj| rj["name"].as_str());
+    let names = all.into_iter().flatten().filter_map(|rj| rj["name"].as_str());
     names.map(|rj| format!("{}-{rj}-", jobset.name)).collect()
 }
 
 /// Returns whether a name can be that of a child: `js-w-0`, `js-w-0-3-abcde`.
 fn is_child(name: &str, starts: &[String]) -> bool {
-    let rest = starts
-        .iter()
-        .filter_map(|start| name.strip_prefix(start.as_str()));
+    let rest = starts.iter().filter_map(|start| name.strip_prefix(start.as_str()));
     let mut index = rest.map(|rest| rest.split('-').next().unwrap_or(""));
     index.any(|index| index.parse::<u32>().is_ok())
 }
@@ -298,10 +286,7 @@ fn add_condition_changes(
         if last.is_some_and(|(_, c)| c.status == condition.status) {
             continue;
         }
-        let since = condition
-            .last_transition
-            .as_deref()
-            .and_then(ClockTime::parse);
+        let since = condition.last_transition.as_deref().and_then(ClockTime::parse);
         let at = if listed { since.unwrap_or(at) } else { at };
         kept.push((at, condition.clone()));
     }

@@ -95,10 +95,7 @@ pub struct ObservedLifecycle {
 }
 
 /// Returns the life of the JobSet with this namespace and name.
-pub fn observed_lifecycle(
-    seen: &[ObjectVersion],
-    (namespace, name): &(String, String),
-) -> ObservedLifecycle {
+pub fn observed_lifecycle(seen: &[ObjectVersion], (namespace, name): &(String, String)) -> ObservedLifecycle {
     let when = write_time::write_times(seen);
     let mut life = ObservedLifecycle::default();
     life.jobset.namespace = namespace.clone();

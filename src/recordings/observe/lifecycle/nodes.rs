@@ -55,17 +55,13 @@ impl NodeHistory {
             return;
         };
         let last = std::mem::replace(&mut life.last, node.clone());
-        let mut put =
-            |at: Option<ClockTime>, change| life.changes.extend(at.map(|at| (at, change)));
+        let mut put = |at: Option<ClockTime>, change| life.changes.extend(at.map(|at| (at, change)));
         if s.event_kind == WatchEventKind::Deleted {
             return put(at, NodeConditionChange::Gone);
         }
         let written = at.or(since);
         if s.event_kind == WatchEventKind::Added && at.is_some() {
-            put(
-                s.created.map(ClockTime::within_second),
-                NodeConditionChange::Recreated,
-            );
+            put(s.created.map(ClockTime::within_second), NodeConditionChange::Recreated);
         }
         if let Some(change) = readiness_change(&last.ready, &node.ready) {
             let exact = at.filter(|_| s.event_kind != WatchEventKind::Listed);
@@ -91,17 +87,12 @@ impl NodeHistory {
         let of: BTreeMap<&str, &PodLife> = life.pods.iter().map(|p| (p.name.as_str(), p)).collect();
         for event in life.events.iter().filter(|e| e.reason == "NodeNotReady") {
             let pod = event.object.strip_prefix("Pod/").and_then(|p| of.get(p));
-            let (Some(pod), Some(at)) =
-                (pod.filter(|p| !p.last_observed.node.is_empty()), event.at)
-            else {
+            let (Some(pod), Some(at)) = (pod.filter(|p| !p.last_observed.node.is_empty()), event.at) else {
                 continue;
             };
             let node = all.entry(pod.last_observed.node.clone()).or_default();
             let known = |(_, c): &(ClockTime, NodeConditionChange)| {
-                matches!(
-                    c,
-                    NodeConditionChange::Unreachable | NodeConditionChange::NotReady
-                )
+                matches!(c, NodeConditionChange::Unreachable | NodeConditionChange::NotReady)
             };
             if !node.changes.iter().any(known) {
                 node.name.clone_from(&pod.last_observed.node);

@@ -22,14 +22,12 @@ impl fmt::Display for JobSetSelectionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |names: &[String]| names[..names.len().min(LISTED_MAX)].join(", ");
         match self {
-            JobSetSelectionError::NoJobSet => f.write_str(
-                "no JobSet in these files; run `recording commands` to see what to save",
-            ),
-            JobSetSelectionError::NoMatch { available } => write!(
-                f,
-                "JobSet not found in these files; available: {}",
-                list(available)
-            ),
+            JobSetSelectionError::NoJobSet => {
+                f.write_str("no JobSet in these files; run `recording commands` to see what to save")
+            }
+            JobSetSelectionError::NoMatch { available } => {
+                write!(f, "JobSet not found in these files; available: {}", list(available))
+            }
             JobSetSelectionError::SeveralMatches { matches } => write!(
                 f,
                 "{} JobSets in these files: {}; select one with --jobset and -n",
@@ -59,9 +57,7 @@ pub fn select_jobset(
         let names = keys.iter().map(|(ns, name)| format!("{ns}/{name}"));
         names.collect()
     };
-    let meant = |(ns, n): &(String, String)| {
-        name.is_none_or(|name| name == n) && namespace.is_none_or(|own| own == ns)
-    };
+    let meant = |(ns, n): &(String, String)| name.is_none_or(|name| name == n) && namespace.is_none_or(|own| own == ns);
     let matches: Vec<(String, String)> = found.iter().filter(|key| meant(key)).cloned().collect();
     match matches.as_slice() {
         [one] => Ok(one.clone()),
@@ -69,8 +65,6 @@ pub fn select_jobset(
         [] => Err(JobSetSelectionError::NoMatch {
             available: list(&found),
         }),
-        several => Err(JobSetSelectionError::SeveralMatches {
-            matches: list(several),
-        }),
+        several => Err(JobSetSelectionError::SeveralMatches { matches: list(several) }),
     }
 }

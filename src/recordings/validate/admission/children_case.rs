@@ -36,9 +36,7 @@ pub fn topology() -> TopologySpec {
             ("pool", format!("pool-{}", k / NODES_PER_POOL)),
             ("rack", "rack-0".to_owned()),
         ];
-        let milli = |(resource, amount): (&str, &str)| {
-            (resource.to_owned(), parse_milli(amount).unwrap_or_default())
-        };
+        let milli = |(resource, amount): (&str, &str)| (resource.to_owned(), parse_milli(amount).unwrap_or_default());
         NodePool {
             name,
             count: 1,

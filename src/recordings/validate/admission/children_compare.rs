@@ -45,10 +45,7 @@ const METADATA: [&str; 7] = [
     "finalizers",
     "ownerReferences",
 ];
-const DEFAULT_TOLERATIONS: [&str; 2] = [
-    "node.kubernetes.io/not-ready",
-    "node.kubernetes.io/unreachable",
-];
+const DEFAULT_TOLERATIONS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
 /// Returns the differences between recorded and simulated objects of one kind.
 pub fn compare(path: &str, recorded: &Value, own: Vec<Value>) -> Vec<RecordedDifference> {
@@ -57,12 +54,7 @@ pub fn compare(path: &str, recorded: &Value, own: Vec<Value>) -> Vec<RecordedDif
     let order = |o: &Value| (name(o).to_owned(), o["spec"].to_string());
     recorded.sort_by_key(order);
     own.sort_by_key(order);
-    let names = |objects: &[Value]| {
-        objects
-            .iter()
-            .map(|o| name(o).to_owned())
-            .collect::<Vec<_>>()
-    };
+    let names = |objects: &[Value]| objects.iter().map(|o| name(o).to_owned()).collect::<Vec<_>>();
     if names(&recorded) != names(&own) {
         return vec![RecordedDifference::new(path, names(&recorded), names(&own))];
     }
@@ -115,9 +107,7 @@ fn differences(path: &str, recorded: &Value, own: &Value, found: &mut Vec<Record
 pub fn mask_texts(value: &Value, generated: bool) -> Value {
     match value {
         Value::String(text) => {
-            let text = text
-                .replace(NO_UID, "<uid>")
-                .replace(GENERATED_SUFFIX, "<rand>");
+            let text = text.replace(NO_UID, "<uid>").replace(GENERATED_SUFFIX, "<rand>");
             Value::String(text)
         }
         Value::Array(items) => items.iter().map(|v| mask_texts(v, generated)).collect(),
@@ -141,8 +131,7 @@ fn metadata(object: &Value) -> Value {
     let mut kept = Map::new();
     for field in METADATA {
         let value = &object["metadata"][field];
-        let empty = value.as_object().is_some_and(Map::is_empty)
-            || value.as_array().is_some_and(Vec::is_empty);
+        let empty = value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty);
         if !value.is_null() && !empty {
             kept.insert(field.to_owned(), value.clone());
         }
@@ -200,11 +189,7 @@ fn job_status(job: &Value) -> Value {
 
 pub fn pod(pod: &Value) -> Value {
     let mut spec = pod_spec(&pod["spec"]);
-    spec["scheduled"] = json!(
-        pod["spec"]["nodeName"]
-            .as_str()
-            .is_some_and(|n| !n.is_empty())
-    );
+    spec["scheduled"] = json!(pod["spec"]["nodeName"].as_str().is_some_and(|n| !n.is_empty()));
     let key = pod["metadata"]["annotations"][EXCLUSIVE_TOPOLOGY].as_str();
     if let Some(key) = key
         && objects::is_exclusive(pod)
@@ -269,24 +254,16 @@ fn pod_spec(spec: &Value) -> Value {
         return spec;
     };
     for kind in ["containers", "initContainers"] {
-        for item in fields
-            .get_mut(kind)
-            .and_then(Value::as_array_mut)
-            .into_iter()
-            .flatten()
-        {
+        for item in fields.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten() {
             container(item);
         }
     }
     if let Some(Value::Array(tolerations)) = fields.get_mut("tolerations") {
-        let added = |t: &Value| {
-            t["tolerationSeconds"] == 300 && DEFAULT_TOLERATIONS.iter().any(|key| t["key"] == *key)
-        };
+        let added = |t: &Value| t["tolerationSeconds"] == 300 && DEFAULT_TOLERATIONS.iter().any(|key| t["key"] == *key);
         tolerations.retain(|t| !added(t));
     }
     fields.retain(|_, value| {
-        let empty = value.as_object().is_some_and(Map::is_empty)
-            || value.as_array().is_some_and(Vec::is_empty);
+        let empty = value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty);
         !empty && *value != ""
     });
     spec
@@ -295,8 +272,7 @@ fn pod_spec(spec: &Value) -> Value {
 fn container(container: &mut Value) {
     if let Some(fields) = container.as_object_mut() {
         fields.retain(|field, value| {
-            let empty = value.as_object().is_some_and(Map::is_empty)
-                || value.as_array().is_some_and(Vec::is_empty);
+            let empty = value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty);
             CONTAINER_FIELDS.contains(&field.as_str()) && !empty
         });
     }

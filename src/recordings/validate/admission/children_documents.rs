@@ -49,10 +49,7 @@ pub fn documents(recording: &str, case: &Value) -> Result<Vec<Value>, ExampleRea
     let folder = Path::new(recording).parent().unwrap_or(Path::new(""));
     let path = folder.join(EXAMPLES).join(example);
     if !path.is_file() {
-        return Ok(case["observed"]["jobsets"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default());
+        return Ok(case["observed"]["jobsets"].as_array().cloned().unwrap_or_default());
     }
     let mut documents = Vec::new();
     let beside = path.parent().unwrap_or(folder);
@@ -81,9 +78,6 @@ fn as_created(case: &Value, document: &Value) -> bool {
 
 fn read(path: &Path) -> Result<Vec<Value>, ExampleReadError> {
     let text = std::fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
-    simulate::documents(&path.display().to_string(), &text).map_err(|e| {
-        ExampleReadError::InvalidYaml {
-            reason: e.to_string(),
-        }
-    })
+    simulate::documents(&path.display().to_string(), &text)
+        .map_err(|e| ExampleReadError::InvalidYaml { reason: e.to_string() })
 }

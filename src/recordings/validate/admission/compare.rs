@@ -24,11 +24,7 @@ const NOT_RECORDED: [&str; 8] = [
 const UID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
 /// Returns the first difference. `path` contains the case and its feature gates.
-pub fn difference(
-    path: &str,
-    recorded: &Value,
-    answer: &AdmissionAnswer,
-) -> Option<RecordedDifference> {
+pub fn difference(path: &str, recorded: &Value, answer: &AdmissionAnswer) -> Option<RecordedDifference> {
     let differ = |what: &str, recorded: Value, simulated: Value| {
         let differs = recorded != simulated;
         differs.then(|| RecordedDifference::new(format!("{path}: {what}"), recorded, simulated))
@@ -47,21 +43,14 @@ pub fn difference(
         );
     }
     match (&answer.result, message) {
-        _ if warnings(recorded) != answer.warnings => differ(
-            "warnings",
-            recorded["warnings"].clone(),
-            answer.warnings.clone().into(),
-        ),
-        (Ok(object), _) => differ(
-            "object",
-            without_times(&recorded["object"]),
-            recorded_form(object),
-        ),
+        _ if warnings(recorded) != answer.warnings => {
+            differ("warnings", recorded["warnings"].clone(), answer.warnings.clone().into())
+        }
+        (Ok(object), _) => differ("object", without_times(&recorded["object"]), recorded_form(object)),
         (Err(_), Some(simulated)) => {
             let recorded = recorded["message"].as_str().unwrap_or("");
             let equal = is_same_message(recorded, &simulated);
-            (!equal)
-                .then(|| RecordedDifference::new(format!("{path}: message"), recorded, simulated))
+            (!equal).then(|| RecordedDifference::new(format!("{path}: message"), recorded, simulated))
         }
         (Err(_), None) => None,
     }
@@ -96,9 +85,7 @@ fn recorded_form(object: &Value) -> Value {
 fn without_times(object: &Value) -> Value {
     match object {
         Value::Object(fields) => {
-            let kept = fields
-                .iter()
-                .filter(|(key, _)| *key != "lastTransitionTime");
+            let kept = fields.iter().filter(|(key, _)| *key != "lastTransitionTime");
             let kept = kept.map(|(key, value)| match (key.as_str(), value) {
                 ("uid", Value::String(_)) => (key.clone(), "<uid>".into()),
                 _ => (key.clone(), without_times(value)),
@@ -152,9 +139,7 @@ fn without_error_count(message: &str) -> String {
 fn errors(message: &str) -> BTreeSet<(String, String)> {
     static ERROR: OnceLock<Option<Regex>> = OnceLock::new();
     let pattern = r"(?:^\[?|, )(<nil>|[A-Za-z][^\s:,]*): (Required value|Invalid value|Unsupported value|Duplicate value|Too long|Too many|Forbidden|Internal error|Not found)";
-    let body = message
-        .split_once(" is invalid: ")
-        .map_or("", |(_, body)| body);
+    let body = message.split_once(" is invalid: ").map_or("", |(_, body)| body);
     let regex = ERROR.get_or_init(|| Regex::new(pattern).ok());
     let all = regex.iter().flat_map(|r| r.captures_iter(body));
     all.map(|c| (c[1].to_owned(), c[2].to_owned())).collect()
@@ -166,12 +151,6 @@ fn field(message: &str) -> String {
     let pattern = r#"Go struct field \S*?\.(\S+) of type|(?:unknown|duplicate) field "([^"]*)"|Object '(\w+)' is missing|(json parse error)|(the namespace|the API version|the name of)|(quantities must match)"#;
     let regex = FIELD.get_or_init(|| Regex::new(pattern).ok());
     let found = regex.as_ref().and_then(|r| r.captures(message));
-    let found = found.and_then(|c| {
-        c.iter()
-            .skip(1)
-            .flatten()
-            .next()
-            .map(|m| m.as_str().to_owned())
-    });
+    let found = found.and_then(|c| c.iter().skip(1).flatten().next().map(|m| m.as_str().to_owned()));
     found.unwrap_or_else(|| message.to_owned())
 }

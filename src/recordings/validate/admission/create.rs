@@ -9,8 +9,7 @@ use crate::validate::simulate::yaml;
 use serde_json::Value;
 use sim_api::admission;
 use sim_api::admission::{
-    AdmissionAnswer, AdmissionGates, AdmissionRejection, CreateRequest, FieldValidation,
-    GENERATED_SUFFIX,
+    AdmissionAnswer, AdmissionGates, AdmissionRejection, CreateRequest, FieldValidation, GENERATED_SUFFIX,
 };
 use std::fmt;
 
@@ -21,9 +20,7 @@ const NAMESPACE: &str = "adm";
 pub fn compare(case: &Value) -> Vec<RecordedDifference> {
     let id = case["id"].as_str().unwrap_or("");
     let request = &case["request"];
-    let existing = request["existing"]
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
+    let existing = request["existing"].as_array().map_or(&[][..], Vec::as_slice);
     let claims = bound_claims(existing);
     let answers = recorded_responses(case).into_iter();
     let found = answers.filter_map(|(name, gates, recorded)| {
@@ -56,9 +53,7 @@ impl std::error::Error for FieldValidationError {}
 
 /// Returns the treatment of unknown fields that the query requests.
 pub fn field_validation(query: &str) -> Result<FieldValidation, FieldValidationError> {
-    let value = query
-        .split('&')
-        .find_map(|part| part.strip_prefix("fieldValidation="));
+    let value = query.split('&').find_map(|part| part.strip_prefix("fieldValidation="));
     match value {
         Some("Strict") => Ok(FieldValidation::Strict),
         Some("Ignore") => Ok(FieldValidation::Ignore),
@@ -80,16 +75,14 @@ fn rejection(code: u16, reason: &str, message: String) -> AdmissionAnswer {
 /// Returns the error message if an existing object has the same name.
 fn name_conflict(existing: &[Value], answer: &AdmissionAnswer) -> Option<String> {
     let stored = answer.result.as_ref().ok()?;
-    let same =
-        |o: &&Value| o["kind"] == "JobSet" && o["metadata"]["name"] == stored["metadata"]["name"];
+    let same = |o: &&Value| o["kind"] == "JobSet" && o["metadata"]["name"] == stored["metadata"]["name"];
     let name = existing.iter().find(same)?["metadata"]["name"].as_str()?;
     Some(format!("jobsets.jobset.x-k8s.io {name:?} already exists"))
 }
 
 fn respond(request: &Value, gates: AdmissionGates, claims: &[Value]) -> AdmissionAnswer {
     let content_type = request["contentType"].as_str().unwrap_or("");
-    let is_known =
-        content_type.is_empty() || ["json", "yaml"].iter().any(|t| content_type.ends_with(t));
+    let is_known = content_type.is_empty() || ["json", "yaml"].iter().any(|t| content_type.ends_with(t));
     if !is_known {
         let words = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml";
         return rejection(415, "UnsupportedMediaType", words.to_owned());
@@ -100,12 +93,7 @@ fn respond(request: &Value, gates: AdmissionGates, claims: &[Value]) -> Admissio
     }
 }
 
-fn post(
-    request: &Value,
-    gates: AdmissionGates,
-    claims: &[Value],
-    validation: FieldValidation,
-) -> AdmissionAnswer {
+fn post(request: &Value, gates: AdmissionGates, claims: &[Value], validation: FieldValidation) -> AdmissionAnswer {
     let post = CreateRequest {
         object: &unmask_name(&request["body"]),
         namespace: request["namespace"].as_str().unwrap_or(NAMESPACE),
@@ -115,9 +103,7 @@ fn post(
     let Value::String(text) = &request["body"] else {
         return admission::post(&post, validation, &[]);
     };
-    let is_yaml = request["contentType"]
-        .as_str()
-        .is_some_and(|t| t.ends_with("yaml"));
+    let is_yaml = request["contentType"].as_str().is_some_and(|t| t.ends_with("yaml"));
     if !is_yaml {
         return admission::post_text(text, &post, validation);
     }
@@ -157,8 +143,7 @@ fn bound_claims(existing: &[Value]) -> Vec<Value> {
         let fits = |pv: &&Value| match &wanted {
             Some(name) => pv["metadata"]["name"] == name.as_str(),
             None => {
-                class(&pv["spec"]) == class(&claim["spec"])
-                    && pv["spec"]["accessModes"] == claim["spec"]["accessModes"]
+                class(&pv["spec"]) == class(&claim["spec"]) && pv["spec"]["accessModes"] == claim["spec"]["accessModes"]
             }
         };
         if let Some(at) = free.iter().position(fits) {
@@ -182,9 +167,7 @@ mod tests {
         };
         let claim = json!({"kind": "PersistentVolumeClaim", "metadata": {"name": "c"},
             "spec": {"accessModes": ["ReadWriteOnce"]}});
-        let bound = |class: &str| {
-            bound_claims(&[volume(class), claim.clone()])[0]["spec"]["volumeName"].clone()
-        };
+        let bound = |class: &str| bound_claims(&[volume(class), claim.clone()])[0]["spec"]["volumeName"].clone();
         assert_eq!(bound(""), "v");
         assert_eq!(bound("fast"), Value::Null);
     }
@@ -193,10 +176,7 @@ mod tests {
     fn field_validation_is_read_from_the_query() {
         for (query, expected) in [
             ("", Ok(FieldValidation::Warn)),
-            (
-                "dryRun=All&fieldValidation=Strict",
-                Ok(FieldValidation::Strict),
-            ),
+            ("dryRun=All&fieldValidation=Strict", Ok(FieldValidation::Strict)),
             ("fieldValidation=Ignore", Ok(FieldValidation::Ignore)),
             (
                 "fieldValidation=Foo",

@@ -9,8 +9,8 @@ use crate::validate::result::RecordedDifference;
 use serde_json::{Value, json};
 use sim_api::admission;
 use sim_api::admission::{
-    AdmissionAnswer, AdmissionChange, AdmissionGates, AdmissionRejection, ChangeRequest,
-    CreateRequest, FieldValidation, change,
+    AdmissionAnswer, AdmissionChange, AdmissionGates, AdmissionRejection, ChangeRequest, CreateRequest,
+    FieldValidation, change,
 };
 
 /// Namespace of the cases.
@@ -24,21 +24,14 @@ pub fn compare(case: &Value) -> Vec<RecordedDifference> {
         let path = format!("{id}, gates {name}");
         match apply_change(case, gates) {
             Ok(answer) => difference(&path, recorded, &answer),
-            Err(refused) => Some(RecordedDifference::new(
-                path,
-                "base accepted",
-                refused.message,
-            )),
+            Err(refused) => Some(RecordedDifference::new(path, "base accepted", refused.message)),
         }
     });
     found.collect()
 }
 
 /// Returns the response to the change, or `Err` if the JobSet could not be created.
-fn apply_change(
-    case: &Value,
-    gates: AdmissionGates,
-) -> Result<AdmissionAnswer, AdmissionRejection> {
+fn apply_change(case: &Value, gates: AdmissionGates) -> Result<AdmissionAnswer, AdmissionRejection> {
     let base = &case["base"];
     let create = CreateRequest {
         object: base,
@@ -77,8 +70,7 @@ fn respond(base: &Value, stored: &Value, case: &Value, gates: AdmissionGates) ->
         stored,
         change,
         gates,
-        field_validation: field_validation(case["query"].as_str().unwrap_or(""))
-            .unwrap_or(FieldValidation::Warn),
+        field_validation: field_validation(case["query"].as_str().unwrap_or("")).unwrap_or(FieldValidation::Warn),
     };
     change(&request(match op {
         "merge" => AdmissionChange::Merge(&body),
@@ -99,8 +91,7 @@ fn body(base: &Value, stored: &Value, op: &str, change: &Value) -> Value {
         Value::String(_) if change == "original" => {
             let mut original = base.clone();
             if op == "put" {
-                original["metadata"]["resourceVersion"] =
-                    stored["metadata"]["resourceVersion"].clone();
+                original["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
             }
             original
         }
@@ -169,11 +160,7 @@ fn set_at_path(target: &mut Value, path: &[String], value: Option<&Value>) {
         None if rest.is_empty() => {
             fields.remove(key);
         }
-        Some(_) => set_at_path(
-            fields.entry(key.clone()).or_insert(Value::Null),
-            rest,
-            value,
-        ),
+        Some(_) => set_at_path(fields.entry(key.clone()).or_insert(Value::Null), rest, value),
         None => {
             if let Some(inner) = fields.get_mut(key) {
                 set_at_path(inner, rest, None);
@@ -188,7 +175,8 @@ mod tests {
 
     #[test]
     fn abbreviated_paths_are_expanded() {
-        let job = json!({"name": "w", "template": {"spec": {"parallelism": 1, "template": {"spec": {"containers": [{}]}}}}});
+        let job =
+            json!({"name": "w", "template": {"spec": {"parallelism": 1, "template": {"spec": {"containers": [{}]}}}}});
         let stored = json!({"metadata": {}, "spec": {"replicatedJobs": [job]}});
         let change = json!({"set": {"c0.image": "x", "job0.parallelism": 2, "rj0.replicas": 3,
             "pod0.nodeSelector": {"a": "b"}, "metadata.labels": {"l": "1"}}, "unset": ["rj0.name", "spec.none.at.all"]});

@@ -35,24 +35,15 @@ pub fn compare(
     });
     let simulated = run.history.events.iter().map(|e| {
         let kind = if e.warning { "Warning" } else { "Normal" };
-        let (object, message) = (
-            mask.mask_names(&e.object(jobset)),
-            mask.mask_names(&e.message),
-        );
+        let (object, message) = (mask.mask_names(&e.object(jobset)), mask.mask_names(&e.message));
         (object, kind.to_owned(), e.reason.clone(), message)
     });
-    let (recorded, simulated): (Vec<EventTuple>, Vec<EventTuple>) =
-        (recorded.collect(), simulated.collect());
+    let (recorded, simulated): (Vec<EventTuple>, Vec<EventTuple>) = (recorded.collect(), simulated.collect());
     let rules = EventRaces {
         jobset,
         ambiguous: either_way,
     };
-    compare_multisets(
-        "events",
-        rules.texts(&recorded),
-        rules.texts(&simulated),
-        out,
-    );
+    compare_multisets("events", rules.texts(&recorded), rules.texts(&simulated), out);
 }
 
 /// Rules for Events that depend on a race and not on a decision.

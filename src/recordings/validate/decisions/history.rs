@@ -36,9 +36,7 @@ pub struct HistoryReport {
 
 impl HistoryReport {
     pub fn object(&self, jobset: &str) -> String {
-        self.object
-            .clone()
-            .unwrap_or_else(|| format!("JobSet/{jobset}"))
+        self.object.clone().unwrap_or_else(|| format!("JobSet/{jobset}"))
     }
 }
 
@@ -115,13 +113,7 @@ impl DecisionHistory {
         });
     }
 
-    fn set_condition(
-        &mut self,
-        at: SimTime,
-        kind: JobSetConditionType,
-        status: bool,
-        reason: &str,
-    ) {
+    fn set_condition(&mut self, at: SimTime, kind: JobSetConditionType, status: bool, reason: &str) {
         let state = self.pending_state(at);
         let status_text = condition_status(status).to_owned();
         match state.conditions.iter_mut().find(|c| c.0 == kind.as_str()) {
@@ -131,10 +123,7 @@ impl DecisionHistory {
                 state.conditions.push(new);
             }
         }
-        let terminal = matches!(
-            kind,
-            JobSetConditionType::Completed | JobSetConditionType::Failed
-        );
+        let terminal = matches!(kind, JobSetConditionType::Completed | JobSetConditionType::Failed);
         if terminal && status {
             state.terminal_state = kind.as_str().to_owned();
         }

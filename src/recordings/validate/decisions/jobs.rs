@@ -47,11 +47,7 @@ pub fn compare(
     // Jobs of other JobSets in the same namespace are included.
     let all_jobs = run.outcome.jobsets.iter().flat_map(|js| &js.jobs);
     let simulated = all_jobs.map(|j| {
-        let conditions: Vec<String> = j
-            .conditions
-            .iter()
-            .map(|c| condition_text(c, mask))
-            .collect();
+        let conditions: Vec<String> = j.conditions.iter().map(|c| condition_text(c, mask)).collect();
         let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();
         let name = run.names.job(j.job);
         let counters = RecordedCounters {

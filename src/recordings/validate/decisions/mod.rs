@@ -63,20 +63,11 @@ fn condition_text(c: &ConditionOutcome, mask: &VolatileMask) -> String {
     format!("{}={status} {}: {message}", c.kind, c.reason)
 }
 
-fn compare_lists(
-    path: &str,
-    recorded: &[String],
-    simulated: &[String],
-    out: &mut Vec<RecordedDifference>,
-) {
+fn compare_lists(path: &str, recorded: &[String], simulated: &[String], out: &mut Vec<RecordedDifference>) {
     for i in 0..recorded.len().max(simulated.len()) {
         let (r, s) = (recorded.get(i), simulated.get(i));
         if r != s {
-            out.push(RecordedDifference::new(
-                format!("{path}[{i}]"),
-                json!(r),
-                json!(s),
-            ));
+            out.push(RecordedDifference::new(format!("{path}[{i}]"), json!(r), json!(s)));
         }
     }
 }

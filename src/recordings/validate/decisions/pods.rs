@@ -52,11 +52,7 @@ pub struct AmbiguousPods(BTreeSet<(String, u32)>);
 
 impl AmbiguousPods {
     pub fn find(recording: &RecordedRun, run: &DecisionRun<'_>) -> AmbiguousPods {
-        let recorded = recording
-            .pods
-            .0
-            .iter()
-            .filter(|p| recorded_life(p).is_ambiguous);
+        let recorded = recording.pods.0.iter().filter(|p| recorded_life(p).is_ambiguous);
         let recorded = recorded.map(|p| {
             let place = format!("{}-{}-{}", p.replicated_job, p.job_index, p.pod_index);
             (place, p.restart_attempt)
@@ -74,9 +70,7 @@ impl AmbiguousPods {
     pub fn has_pod_of_job(&self, job: &str, attempt: &str) -> bool {
         let of_job = |place: &str| place.rsplit_once('-').is_some_and(|(name, _)| name == job);
         let attempt: Option<u32> = attempt.parse().ok();
-        self.0
-            .iter()
-            .any(|(place, a)| of_job(place) && Some(*a) == attempt)
+        self.0.iter().any(|(place, a)| of_job(place) && Some(*a) == attempt)
     }
 
     /// Returns whether a pod is in the set. `place` is its name without the JobSet's name and the random suffix.
@@ -88,25 +82,14 @@ impl AmbiguousPods {
 pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>, out: &mut Vec<RecordedDifference>) {
     let loose = non_indexed_jobs(recording);
     let index = |rj: &str, index| if loose.contains(rj) { 0 } else { index };
-    let mut lives: BTreeMap<PodKey<'_>, (Vec<RecordedPodLife>, Vec<RecordedPodLife>)> =
-        BTreeMap::new();
+    let mut lives: BTreeMap<PodKey<'_>, (Vec<RecordedPodLife>, Vec<RecordedPodLife>)> = BTreeMap::new();
     for pod in &recording.pods.0 {
         let rj = pod.replicated_job.as_str();
-        let key = (
-            rj,
-            pod.job_index,
-            index(rj, pod.pod_index),
-            pod.restart_attempt,
-        );
+        let key = (rj, pod.job_index, index(rj, pod.pod_index), pod.restart_attempt);
         lives.entry(key).or_default().0.push(recorded_life(pod));
     }
     for pod in run.pods {
-        let Some(job) = run
-            .names
-            .jobs
-            .get(pod.job.ix())
-            .filter(|j| !j.standalone_pod)
-        else {
+        let Some(job) = run.names.jobs.get(pod.job.ix()).filter(|j| !j.standalone_pod) else {
             continue;
         };
         let rj = job.replicated_job.as_str();
@@ -128,12 +111,7 @@ pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>, out: &mut Vec<Rec
 }
 
 fn lives_json(lives: &[RecordedPodLife]) -> Value {
-    json!(
-        lives
-            .iter()
-            .map(RecordedPodLife::to_string)
-            .collect::<Vec<String>>()
-    )
+    json!(lives.iter().map(RecordedPodLife::to_string).collect::<Vec<String>>())
 }
 
 /// Returns the replicatedJobs whose pods have no index.
@@ -159,8 +137,7 @@ fn can_be_matched(recorded: &[RecordedPodLife], simulated: &[RecordedPodLife]) -
     left.len() == right.len()
         && left.iter().all(|life| {
             let fits = |other: &RecordedPodLife| {
-                (life.is_ambiguous || other.is_ambiguous)
-                    && life.container_restarts == other.container_restarts
+                (life.is_ambiguous || other.is_ambiguous) && life.container_restarts == other.container_restarts
             };
             right.iter().position(fits).is_some_and(|at| {
                 right.remove(at);
@@ -203,10 +180,7 @@ fn pod_life(
 ) -> RecordedPodLife {
     // If the end of a pod was not observed, the pod ended when its object was removed.
     let close = |ended: u64, deleting: u64| ended.abs_diff(deleting) < AMBIGUITY_MS;
-    let either_way = finished
-        .or(gone)
-        .zip(deleting)
-        .is_some_and(|(e, d)| close(e, d));
+    let either_way = finished.or(gone).zip(deleting).is_some_and(|(e, d)| close(e, d));
     RecordedPodLife {
         end: if either_way { PodEnd::Never } else { end },
         is_ambiguous: either_way,

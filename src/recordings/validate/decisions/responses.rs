@@ -7,32 +7,17 @@ use crate::validate::recording::RecordedRun;
 use crate::validate::result::RecordedDifference;
 use serde_json::Value;
 
-pub fn compare(
-    recording: &RecordedRun,
-    history: &DecisionHistory,
-    out: &mut Vec<RecordedDifference>,
-) {
-    out.extend(
-        differing_responses(recording, history)
-            .into_iter()
-            .map(|(_, d)| d),
-    );
+pub fn compare(recording: &RecordedRun, history: &DecisionHistory, out: &mut Vec<RecordedDifference>) {
+    out.extend(differing_responses(recording, history).into_iter().map(|(_, d)| d));
 }
 
 /// Returns the indexes of actions with a different response, and the difference.
-pub fn differing_responses(
-    recording: &RecordedRun,
-    history: &DecisionHistory,
-) -> Vec<(usize, RecordedDifference)> {
+pub fn differing_responses(recording: &RecordedRun, history: &DecisionHistory) -> Vec<(usize, RecordedDifference)> {
     let mut out = Vec::new();
     for (i, answer) in recording.responses().into_iter().enumerate() {
         let Some(answer) = answer else { continue };
         let action = &recording.script.actions[i];
-        let found = history
-            .action_found_object
-            .get(&(i as u32))
-            .copied()
-            .unwrap_or(false);
+        let found = history.action_found_object.get(&(i as u32)).copied().unwrap_or(false);
         let simulated = history.responses.get(&(i as u32));
         let simulated = simulated.cloned().unwrap_or_default();
         let (recorded, simulated) = match action.what.as_str() {
@@ -81,9 +66,7 @@ fn fields_agree(recorded: &Value, simulated: &Value, key: &str) -> bool {
         (Value::Null, s) => s.is_null(),
         (r, s) if changing => r.is_string() == s.is_string(),
         (Value::Object(r), Value::Object(s)) => {
-            r.len() == s.len()
-                && r.iter()
-                    .all(|(k, v)| s.get(k).is_some_and(|w| fields_agree(v, w, k)))
+            r.len() == s.len() && r.iter().all(|(k, v)| s.get(k).is_some_and(|w| fields_agree(v, w, k)))
         }
         (Value::Array(r), Value::Array(s)) => {
             r.len() == s.len() && r.iter().zip(s).all(|(v, w)| fields_agree(v, w, key))

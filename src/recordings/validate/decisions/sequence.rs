@@ -53,11 +53,7 @@ pub fn state_text(s: &HistoryState) -> String {
 }
 
 /// Reports only the first status that differs, because later differences are consequences of it.
-pub fn compare(
-    recording: &RecordedRun,
-    history: &DecisionHistory,
-    out: &mut Vec<RecordedDifference>,
-) {
+pub fn compare(recording: &RecordedRun, history: &DecisionHistory, out: &mut Vec<RecordedDifference>) {
     let (recorded, simulated) = (recorded_states(recording), history.states());
     for i in 0..recorded.len().max(simulated.len()) {
         let (r, s) = (recorded.get(i), simulated.get(i));
@@ -67,8 +63,7 @@ pub fn compare(
                 return;
             }
             let path = format!("sequence[{i}]");
-            let text =
-                |state: Option<&(f64, HistoryState)>| json!(state.map(|(_, s)| state_text(s)));
+            let text = |state: Option<&(f64, HistoryState)>| json!(state.map(|(_, s)| state_text(s)));
             out.push(RecordedDifference::new(path, text(r), text(s)));
             return;
         }

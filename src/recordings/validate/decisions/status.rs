@@ -21,11 +21,7 @@ pub fn compare(
             json!(status.terminal_state),
             json!(jobset.terminal_state),
         ),
-        (
-            "status.restarts",
-            json!(status.restarts),
-            json!(jobset.restarts),
-        ),
+        ("status.restarts", json!(status.restarts), json!(jobset.restarts)),
         (
             "status.restartsCountTowardsMax",
             json!(status.restarts_count_towards_max),
@@ -53,34 +49,19 @@ pub fn compare(
         .iter()
         .map(|c| format!("{}={} {}: {}", c.kind, c.status, c.reason, c.message))
         .collect();
-    let simulated: Vec<String> = jobset
-        .conditions
-        .iter()
-        .map(|c| condition_text(c, mask))
-        .collect();
+    let simulated: Vec<String> = jobset.conditions.iter().map(|c| condition_text(c, mask)).collect();
     compare_lists("status.conditions", &recorded, &simulated, out);
     compare_replicated_jobs(status, jobset, out);
 }
 
 /// Compares the rows in order: the API lists them by name in descending order (ST-5).
-fn compare_replicated_jobs(
-    status: &RecordedStatus,
-    jobset: &JobSetOutcome,
-    out: &mut Vec<RecordedDifference>,
-) {
-    let (recorded, simulated) = (
-        &status.replicated_jobs_status,
-        &jobset.replicated_jobs_status,
-    );
+fn compare_replicated_jobs(status: &RecordedStatus, jobset: &JobSetOutcome, out: &mut Vec<RecordedDifference>) {
+    let (recorded, simulated) = (&status.replicated_jobs_status, &jobset.replicated_jobs_status);
     for i in 0..recorded.len().max(simulated.len()) {
         let (r, s) = (recorded.get(i), simulated.get(i));
         if r != s {
             let path = format!("status.replicatedJobsStatus[{i}]");
-            out.push(RecordedDifference::new(
-                path,
-                counts_json(r),
-                counts_json(s),
-            ));
+            out.push(RecordedDifference::new(path, counts_json(r), counts_json(s)));
         }
     }
 }

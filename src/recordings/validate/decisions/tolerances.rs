@@ -74,10 +74,7 @@ pub fn action_moments(recording: &RecordedRun) -> Vec<ComparedMoment> {
 /// Pairs the nth status with the nth up to the first one that differs, which `sequence` reports.
 pub fn status_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMoment> {
     let (recorded, simulated) = (recorded_states(recording), run.history.states());
-    let pairs = recorded
-        .iter()
-        .zip(&simulated)
-        .take_while(|(r, s)| r.1 == s.1);
+    let pairs = recorded.iter().zip(&simulated).take_while(|(r, s)| r.1 == s.1);
     let moment = |(r, s): (&(f64, _), &(f64, _))| {
         let what = format!("status {}", state_text(&r.1));
         ComparedMoment::new(what, Some(r.0), Some(s.0))
@@ -103,11 +100,7 @@ fn job_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMo
         };
         for i in 0..recorded.len().max(simulated.len()) {
             let (recorded_s, simulated_s) = (recorded.get(i).copied(), simulated.get(i).copied());
-            moments.push(ComparedMoment::new(
-                step.to_string(),
-                recorded_s,
-                simulated_s,
-            ));
+            moments.push(ComparedMoment::new(step.to_string(), recorded_s, simulated_s));
         }
     }
     moments
@@ -116,10 +109,8 @@ fn job_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMo
 fn step_times(steps: &[RecordedStep], start_s: f64) -> BTreeMap<(String, StepAction), Vec<f64>> {
     let mut times: BTreeMap<(String, StepAction), Vec<f64>> = BTreeMap::new();
     for step in steps {
-        if let (
-            StepObject::Job(name),
-            StepAction::Created | StepAction::Deleting | StepAction::Gone,
-        ) = (&step.object, &step.action)
+        if let (StepObject::Job(name), StepAction::Created | StepAction::Deleting | StepAction::Gone) =
+            (&step.object, &step.action)
         {
             let key = (name.clone(), step.action.clone());
             times.entry(key).or_default().push(step.at_s - start_s);
@@ -149,9 +140,7 @@ fn compare_counts(
         }
         let held = |shift_s: f64| {
             let mut at_once = (0..simulated.len()).filter(|k| {
-                let ends_s = simulated
-                    .get(k + 1)
-                    .map_or(f64::INFINITY, |(at_s, _)| *at_s);
+                let ends_s = simulated.get(k + 1).map_or(f64::INFINITY, |(at_s, _)| *at_s);
                 simulated[*k].0 <= late_s - shift_s && ends_s > early_s - shift_s
             });
             at_once.any(|k| simulated[k].1 == *counts)
@@ -169,9 +158,7 @@ fn compare_counts(
 }
 
 fn counts_text([ready, succeeded, failed, active, suspended]: &[u32; 5]) -> String {
-    format!(
-        "ready {ready} succeeded {succeeded} failed {failed} active {active} suspended {suspended}"
-    )
+    format!("ready {ready} succeeded {succeeded} failed {failed} active {active} suspended {suspended}")
 }
 
 /// Returns the sums over the replicatedJobs after each change.

@@ -103,10 +103,7 @@ impl fmt::Display for RecordingFileProblem {
             Problem::NotRecording { reason } => {
                 write!(f, "not a recording of schema {SCHEMA}: {reason}")
             }
-            Problem::MissingSchema => write!(
-                f,
-                "key `schema` is missing; a recording has \"schema\": {SCHEMA:?}"
-            ),
+            Problem::MissingSchema => write!(f, "key `schema` is missing; a recording has \"schema\": {SCHEMA:?}"),
             Problem::UnknownSchema { schema, expected } => {
                 write!(f, "unknown schema {schema}; expected {expected:?}")
             }
@@ -115,10 +112,7 @@ impl fmt::Display for RecordingFileProblem {
                 write!(f, "unknown kind {kind}; expected one of {kinds}")
             }
             Problem::UnknownAdmissionKind { kind } => {
-                write!(
-                    f,
-                    "unknown kind {kind}; expected create, update or children"
-                )
+                write!(f, "unknown kind {kind}; expected create, update or children")
             }
             Problem::EmptyList => f.write_str("empty list, not a recording"),
             Problem::MissingCaseId { number } => write!(f, "case {number} has no id"),

@@ -61,13 +61,8 @@ impl fmt::Display for RecordingValueError {
                 f,
                 "controlPlane.{client}: qps {qps} and burst {burst} must be greater than 0"
             ),
-            Problem::NodeCount { nodes } => write!(
-                f,
-                "controlPlane.nodes: {nodes} is not between 1 and {MAX_NODES}"
-            ),
-            Problem::NodeGroupSize => {
-                f.write_str("controlPlane.nodesPerPool and nodesPerZone must be greater than 0")
-            }
+            Problem::NodeCount { nodes } => write!(f, "controlPlane.nodes: {nodes} is not between 1 and {MAX_NODES}"),
+            Problem::NodeGroupSize => f.write_str("controlPlane.nodesPerPool and nodesPerZone must be greater than 0"),
             Problem::ApiLatency(error) => write!(f, "controlPlane.apiLatencyMs: {error}"),
             Problem::TooLong { ms } => {
                 write!(f, "{ms} ms exceeds the longest supported time, 100 years")

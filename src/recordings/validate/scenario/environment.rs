@@ -11,9 +11,7 @@ use sim_api::admission;
 use sim_api::admission::{AdmissionGates, CreateRequest};
 use sim_api::objects;
 use sim_api::objects::admit_any;
-use sim_api::spec::{
-    FaultAction, FaultTime, FeatureGates, GateChanges, ManagerStop, ObjectKind, ScriptedFault,
-};
+use sim_api::spec::{FaultAction, FaultTime, FeatureGates, GateChanges, ManagerStop, ObjectKind, ScriptedFault};
 use sim_base::Duration;
 
 /// Time for which the manager is down when its gates are switched.
@@ -24,18 +22,13 @@ const ROLE_BINDINGS: [&str; 2] = ["ClusterRoleBinding", "RoleBinding"];
 const POD_STATUS: &str = "pods/status";
 
 /// Returns the objects as stored by the API server, in order, or the reasons why they are not supported.
-pub fn objects(
-    recording: &RecordedRun,
-    gates: FeatureGates,
-) -> Result<Vec<Value>, Vec<UnmodelledPart>> {
+pub fn objects(recording: &RecordedRun, gates: FeatureGates) -> Result<Vec<Value>, Vec<UnmodelledPart>> {
     let (mut stored, mut reasons) = (Vec::new(), Vec::new());
     for object in &recording.objects {
         let kind = text(&object["kind"]);
         if ROLES.contains(&kind) {
             let more = !grants_only_pod_status(object);
-            reasons.extend(more.then(|| UnmodelledPart::RoleRules {
-                kind: kind.to_owned(),
-            }));
+            reasons.extend(more.then(|| UnmodelledPart::RoleRules { kind: kind.to_owned() }));
         } else if !ROLE_BINDINGS.contains(&kind) {
             match stored_object(object, recording, gates, &stored) {
                 Ok(object) => stored.push(object),
@@ -43,11 +36,7 @@ pub fn objects(
             }
         }
     }
-    if reasons.is_empty() {
-        Ok(stored)
-    } else {
-        Err(reasons)
-    }
+    if reasons.is_empty() { Ok(stored) } else { Err(reasons) }
 }
 
 fn text(value: &Value) -> &str {
@@ -70,9 +59,7 @@ fn stored_object(
     let kind = text(&object["kind"]);
     let known = ObjectKind::from_kind(kind);
     if known == ObjectKind::Other {
-        return Err(UnmodelledPart::ObjectKind {
-            kind: kind.to_owned(),
-        });
+        return Err(UnmodelledPart::ObjectKind { kind: kind.to_owned() });
     }
     let object = in_namespace(object, &recording.name);
     let stored = match known {
@@ -113,10 +100,7 @@ pub fn claims(objects: &[Value]) -> Vec<Value> {
 pub fn in_namespace(object: &Value, namespace: &str) -> Value {
     let mut object = object.clone();
     let known = ObjectKind::from_kind(text(&object["kind"]));
-    if known.is_namespaced()
-        && object["metadata"].is_object()
-        && object["metadata"]["namespace"].is_null()
-    {
+    if known.is_namespaced() && object["metadata"].is_object() && object["metadata"]["namespace"].is_null() {
         object["metadata"]["namespace"] = json!(namespace);
     }
     object
@@ -167,12 +151,7 @@ pub fn initial_gates_and_switches(
     }
 }
 
-fn set_gates(
-    gates: &mut FeatureGates,
-    names: &[String],
-    on: bool,
-    reasons: &mut Vec<UnmodelledPart>,
-) {
+fn set_gates(gates: &mut FeatureGates, names: &[String], on: bool, reasons: &mut Vec<UnmodelledPart>) {
     for name in names {
         match name.as_str() {
             "InPlaceRestart" => gates.in_place_restart = on,

@@ -6,9 +6,7 @@
 use super::script_requests::user_request;
 use super::unmodelled::UnmodelledPart;
 use crate::validate::recording::{PodRule, RecordedRun, ScriptAction};
-use sim_api::spec::{
-    ContainerRule, FaultAction, FaultTime, NodeRef, ScriptedFault, TaintEffect, TaintSpec,
-};
+use sim_api::spec::{ContainerRule, FaultAction, FaultTime, NodeRef, ScriptedFault, TaintEffect, TaintSpec};
 use sim_base::Duration;
 use std::collections::BTreeSet;
 
@@ -56,11 +54,7 @@ pub fn faults(recording: &RecordedRun) -> Result<Vec<ScriptedFault>, Vec<Unmodel
             Err(reason) => reasons.push(reason),
         }
     }
-    if reasons.is_empty() {
-        Ok(faults)
-    } else {
-        Err(reasons)
-    }
+    if reasons.is_empty() { Ok(faults) } else { Err(reasons) }
 }
 
 /// Keys that each action accepts besides `atMs` and `do`.
@@ -82,14 +76,7 @@ const ACTION_KEYS: [(&str, &[&str]); 19] = [
     ("patch", &["body", "patchType"]),
     (
         "patchObject",
-        &[
-            "pod",
-            "resource",
-            "name",
-            "body",
-            "patchType",
-            "subresource",
-        ],
+        &["pod", "resource", "name", "body", "patchType", "subresource"],
     ),
     ("create", &["resource", "name", "body"]),
     (
@@ -113,9 +100,7 @@ fn written_keys(action: &ScriptAction) -> Vec<&str> {
         ("fields", !action.fields.is_empty()),
     ];
     let present = keys.into_iter().filter(|k| k.1).map(|k| k.0);
-    present
-        .chain(action.unknown.keys().map(String::as_str))
-        .collect()
+    present.chain(action.unknown.keys().map(String::as_str)).collect()
 }
 
 struct ScriptReader<'r> {
@@ -133,10 +118,7 @@ impl<'r> ScriptReader<'r> {
         let Some((_, keys)) = ACTION_KEYS.iter().find(|k| k.0 == what) else {
             return Err(UnmodelledPart::Action { action: name() });
         };
-        if let Some(key) = written_keys(action)
-            .into_iter()
-            .find(|key| !keys.contains(key))
-        {
+        if let Some(key) = written_keys(action).into_iter().find(|key| !keys.contains(key)) {
             return Err(UnmodelledPart::ActionKey {
                 action: name(),
                 key: key.to_owned(),
@@ -231,9 +213,7 @@ fn taint(action: &ScriptAction) -> Result<TaintSpec, UnmodelledPart> {
     Ok(TaintSpec {
         key: body.key,
         value: body.value,
-        effect: effect.ok_or(UnmodelledPart::TaintEffect {
-            effect: body.effect,
-        })?,
+        effect: effect.ok_or(UnmodelledPart::TaintEffect { effect: body.effect })?,
     })
 }
 

@@ -6,9 +6,7 @@ use super::environment::in_namespace;
 use super::unmodelled::UnmodelledPart;
 use crate::validate::recording::{RecordedRun, ScriptAction};
 use serde_json::Value;
-use sim_api::spec::{
-    DeletionPropagation, ObjectKind, ObjectName, RequestVerb, UserRequest, unknown_node_patches,
-};
+use sim_api::spec::{DeletionPropagation, ObjectKind, ObjectName, RequestVerb, UserRequest, unknown_node_patches};
 
 /// Converts one action. `jobsets` is the number of JobSets created by actions so far.
 pub fn user_request(
@@ -66,11 +64,7 @@ fn object(action: &ScriptAction, recording: &RecordedRun) -> ObjectName {
     }
 }
 
-fn create(
-    action: &ScriptAction,
-    recording: &RecordedRun,
-    jobsets: &mut u32,
-) -> Result<UserRequest, UnmodelledPart> {
+fn create(action: &ScriptAction, recording: &RecordedRun, jobsets: &mut u32) -> Result<UserRequest, UnmodelledPart> {
     let object = in_namespace(&body(action)?, &recording.name);
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let kind = ObjectKind::from_kind(&text(&object["kind"]));
@@ -103,9 +97,7 @@ fn patch(action: &ScriptAction, kind: ObjectKind) -> Result<RequestVerb, Unmodel
     match action.patch_type.as_deref() {
         None | Some("merge") => {}
         Some(other) => {
-            return Err(UnmodelledPart::PatchType {
-                name: other.to_owned(),
-            });
+            return Err(UnmodelledPart::PatchType { name: other.to_owned() });
         }
     }
     let status = match action.subresource.as_deref() {
@@ -121,9 +113,7 @@ fn patch(action: &ScriptAction, kind: ObjectKind) -> Result<RequestVerb, Unmodel
     if kind == ObjectKind::Node
         && let Some(path) = unknown_node_patches(&body, status).first()
     {
-        return Err(UnmodelledPart::NodePatch {
-            path: path.to_string(),
-        });
+        return Err(UnmodelledPart::NodePatch { path: path.to_string() });
     }
     Ok(RequestVerb::Patch { body, status })
 }

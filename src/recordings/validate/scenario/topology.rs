@@ -28,10 +28,7 @@ pub fn topology(recording: &RecordedRun) -> TopologySpec {
         let mut labels = BTreeMap::new();
         let pool = first / cp.nodes_per_pool;
         labels.insert("pool".to_owned(), format!("pool-{pool:04}"));
-        labels.insert(
-            "rack".to_owned(),
-            format!("rack-{:04}", pool / POOLS_PER_RACK),
-        );
+        labels.insert("rack".to_owned(), format!("rack-{:04}", pool / POOLS_PER_RACK));
         if let Some(per_zone) = cp.nodes_per_zone {
             let zone = format!("zone-{:03}", first / per_zone);
             labels.insert("topology.kubernetes.io/zone".to_owned(), zone);
@@ -56,19 +53,11 @@ fn pool_or_zone_end(first: u32, per_pool: u32, per_zone: Option<u32>) -> u32 {
     end(per_pool).min(per_zone.map_or(u32::MAX, end))
 }
 
-fn node_pool(
-    name: String,
-    nodes: u32,
-    mut labels: BTreeMap<String, String>,
-    pods_per_node: u32,
-) -> NodePool {
+fn node_pool(name: String, nodes: u32, mut labels: BTreeMap<String, String>, pods_per_node: u32) -> NodePool {
     labels.insert(HOSTNAME.to_owned(), name.clone());
     let mut allocatable = BTreeMap::new();
     for (resource, quantity) in [("cpu", "8"), ("memory", "64Gi"), (ACCELERATOR, "4")] {
-        allocatable.insert(
-            resource.to_owned(),
-            parse_milli(quantity).unwrap_or_default(),
-        );
+        allocatable.insert(resource.to_owned(), parse_milli(quantity).unwrap_or_default());
     }
     allocatable.insert("pods".to_owned(), i64::from(pods_per_node) * 1000);
     NodePool {

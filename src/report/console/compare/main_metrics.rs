@@ -1,8 +1,8 @@
 //! The short form of a comparison: one table of the main metrics.
 
 use super::{
-    caveats, deciding_metric, estimates, format_metric_value, grows_until_end, has_running,
-    is_headline_metric, metric_estimates, split_by_difference,
+    caveats, deciding_metric, estimates, format_metric_value, grows_until_end, has_running, is_headline_metric,
+    metric_estimates, split_by_difference,
 };
 use crate::console::waterfall::WaterfallStyle;
 use crate::planning::columns::columns;
@@ -53,21 +53,14 @@ pub(super) fn write(out: &mut String, all: &VariantComparison, style: &Waterfall
         rows.extend(main_rows(all, metric));
     }
     if !rows.is_empty() {
-        let head = [
-            "metric",
-            "variant",
-            "mean",
-            "difference (95 % interval)",
-            "verdict",
-        ];
+        let head = ["metric", "variant", "mean", "difference (95 % interval)", "verdict"];
         rows.insert(0, head.map(str::to_owned).to_vec());
         columns(out, &rows, |_| false, style);
         out.push('\n');
     }
     let more = count(all.metrics.len() as u64, "metric");
-    let more = format!(
-        "{more} in total: --all prints each with its quantiles and all caveats, --metric NAME one of them."
-    );
+    let more =
+        format!("{more} in total: --all prints each with its quantiles and all caveats, --metric NAME one of them.");
     let mut lines = wrap(&more, style.width);
     for caveat in caveats(all, &[]) {
         let caveat = wrap(&caveat, style.width);

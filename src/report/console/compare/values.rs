@@ -73,11 +73,7 @@ mod tests {
             ("restarts", 12_345.0, "12,345"),
             ("restarts", 12.345, "12.35"),
         ] {
-            assert_eq!(
-                format_metric_value(metric, value),
-                expected,
-                "{metric} {value}"
-            );
+            assert_eq!(format_metric_value(metric, value), expected, "{metric} {value}");
         }
     }
 }

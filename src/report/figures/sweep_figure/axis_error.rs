@@ -27,10 +27,7 @@ impl fmt::Display for SweepAxisError {
                 available.join(", ")
             ),
             SweepAxisError::NotNumeric { name } => {
-                write!(
-                    f,
-                    "--over: {name} does not have at least two numeric values"
-                )
+                write!(f, "--over: {name} does not have at least two numeric values")
             }
         }
     }

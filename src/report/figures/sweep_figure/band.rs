@@ -3,8 +3,8 @@
 
 use super::super::compare_panel::legend;
 use super::{
-    SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit, number,
-    numbers, ranges, scale,
+    SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit, number, numbers, ranges,
+    scale,
 };
 use crate::draw::heading::{MARGIN, heading, shorten};
 use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, TextAnchor, tick_label};
@@ -42,15 +42,10 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
     let shown: Vec<&Vec<usize>> = every.iter().take(PANELS).collect();
     let subtitle = match every.len() - shown.len() {
         0 => "median and central 80 % of the replications".to_owned(),
-        more => format!(
-            "median and central 80 % of the replications; {more} more combinations are in the table"
-        ),
+        more => format!("median and central 80 % of the replications; {more} more combinations are in the table"),
     };
     let top = heading(&mut scene, &title, &subtitle) + 3 * SIZE;
-    let entries = [
-        (COLOR, "median".to_owned()),
-        (PALETTE[3], "p10 to p90".to_owned()),
-    ];
+    let entries = [(COLOR, "median".to_owned()), (PALETTE[3], "p10 to p90".to_owned())];
     let top = legend(&mut scene, top, entries.into_iter()) + 4 * SIZE;
     let bounds = shown.iter().flat_map(|line| line.iter()).flat_map(|p| {
         let e = all.estimate(*p, metric);
@@ -118,18 +113,11 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
 }
 
 /// Returns the values of the other axes at a point, for example `replicas=4, qps=50`.
-pub fn other_axis_values(
-    all: &SweepResults,
-    axis: usize,
-    point: usize,
-    names: &[String],
-) -> String {
+pub fn other_axis_values(all: &SweepResults, axis: usize, point: usize, names: &[String]) -> String {
     let values = all.points().values(point);
     let each = names.iter().zip(values).enumerate();
     let each = each.filter(|(i, _)| *i != axis);
-    let each: Vec<String> = each
-        .map(|(_, (name, value))| format!("{name}={value}"))
-        .collect();
+    let each: Vec<String> = each.map(|(_, (name, value))| format!("{name}={value}")).collect();
     each.join(", ")
 }
 
@@ -163,10 +151,7 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
     let (identity, all) = (of.identity, of.results);
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let names = axis_names(all);
-    let title = format!(
-        "{}: {} at the points of a Latin hypercube",
-        identity.scenario, metric
-    );
+    let title = format!("{}: {} at the points of a Latin hypercube", identity.scenario, metric);
     let subtitle = "mean of each point with its 95 % interval; best point in orange";
     let top = heading(&mut scene, &title, subtitle) + 5 * SIZE;
     let axes: Vec<usize> = ranges(all).into_iter().take(PANELS).collect();
@@ -230,11 +215,7 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
                 continue;
             };
             let clear = |v: f64| if v.is_finite() { v } else { mean };
-            let color = if best == Some(point) {
-                PALETTE[1]
-            } else {
-                COLOR
-            };
+            let color = if best == Some(point) { PALETTE[1] } else { COLOR };
             plane.mark(&mut scene, v, (clear(low), mean, clear(high)), color);
         }
     }
@@ -273,14 +254,8 @@ fn times(scale: PlaneScale) -> Vec<f64> {
         ROUND.into_iter().filter(inside).collect()
     } else {
         let span = scale.to - scale.from;
-        let step = ROUND
-            .into_iter()
-            .find(|r| span / r <= 7.0)
-            .unwrap_or(span / 5.0);
+        let step = ROUND.into_iter().find(|r| span / r <= 7.0).unwrap_or(span / 5.0);
         let first = (scale.from / step).ceil();
-        (0..20)
-            .map(|i| (first + f64::from(i)) * step)
-            .filter(inside)
-            .collect()
+        (0..20).map(|i| (first + f64::from(i)) * step).filter(inside).collect()
     }
 }

@@ -2,9 +2,7 @@
 
 use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit};
 use crate::draw::heading::{MARGIN, fitting_font_size, heading, shorten};
-use crate::draw::scene::{
-    DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width,
-};
+use crate::draw::scene::{DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width};
 use crate::sweep_selection::{axis_names, point_name};
 use sim_analysis::experiment::{BetterDirection, better};
 
@@ -46,10 +44,7 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
     let widest = rows.iter().map(|v| text_width(v, SIZE)).max().unwrap_or(0);
     let left = MARGIN + widest.max(text_width(&names[down], SIZE)) + 24;
     let right = WIDTH - MARGIN;
-    let cell = (
-        (right - left) / columns.len().max(1) as i32,
-        row_height(rows.len()),
-    );
+    let cell = ((right - left) / columns.len().max(1) as i32, row_height(rows.len()));
     scene.text(
         ((left + right) / 2, top - 2 * SIZE),
         SIZE,
@@ -67,37 +62,17 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
     for (j, value) in columns.iter().enumerate() {
         let x = left + j as i32 * cell.0 + cell.0 / 2;
         let value = shorten(value, SIZE, cell.0 - 8);
-        scene.text(
-            (x, top - SIZE / 2),
-            SIZE,
-            TextAnchor::Middle,
-            MUTED_COLOR,
-            &value,
-        );
+        scene.text((x, top - SIZE / 2), SIZE, TextAnchor::Middle, MUTED_COLOR, &value);
     }
     for (i, value) in rows.iter().enumerate() {
         let y = top + SIZE / 2 + i as i32 * cell.1;
-        scene.text(
-            (left - 16, y + cell.1 / 2),
-            SIZE,
-            TextAnchor::Right,
-            MUTED_COLOR,
-            value,
-        );
+        scene.text((left - 16, y + cell.1 / 2), SIZE, TextAnchor::Right, MUTED_COLOR, value);
         for j in 0..columns.len() {
             let point = i * columns.len() + j;
             let at = (left + j as i32 * cell.0, y);
             let is_best = best.as_ref().is_some_and(|b| b.point == point);
-            let alike = best
-                .as_ref()
-                .is_some_and(|b| b.inconclusive.contains(&point));
-            draw_cell(
-                &mut scene,
-                at,
-                cell,
-                (metric, means[point], ends),
-                (is_best, alike),
-            );
+            let alike = best.as_ref().is_some_and(|b| b.inconclusive.contains(&point));
+            draw_cell(&mut scene, at, cell, (metric, means[point], ends), (is_best, alike));
         }
     }
     let bottom = top + SIZE / 2 + rows.len() as i32 * cell.1;
@@ -138,10 +113,7 @@ fn draw_cell(
 /// Returns the worst and the best mean.
 fn worst_and_best_mean(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> {
     let known = || means.iter().flatten().copied();
-    let (low, high) = (
-        known().fold(f64::MAX, f64::min),
-        known().fold(f64::MIN, f64::max),
-    );
+    let (low, high) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
     (low <= high).then_some(match better(metric) {
         BetterDirection::Higher => [low, high],
         BetterDirection::Lower => [high, low],
@@ -182,21 +154,9 @@ fn legend(scene: &mut DrawScene, y: i32, metric: &str, ends: Option<[f64; 2]>) -
     const PARTS: i32 = 50;
     for part in 0..PARTS {
         let color = ramp(f64::from(part) / f64::from(PARTS - 1));
-        scene.rect(
-            x + part * LONG / PARTS,
-            y - SIZE / 2,
-            LONG / PARTS + 1,
-            SIZE,
-            color,
-        );
+        scene.rect(x + part * LONG / PARTS, y - SIZE / 2, LONG / PARTS + 1, SIZE, color);
     }
     let high = format!("{} (best)", format_value(metric, Some(best)));
-    scene.text(
-        (x + LONG + 12, y),
-        SIZE,
-        TextAnchor::Left,
-        MUTED_COLOR,
-        &high,
-    );
+    scene.text((x + LONG + 12, y), SIZE, TextAnchor::Left, MUTED_COLOR, &high);
     y + SIZE
 }

@@ -2,10 +2,7 @@
 
 use super::super::compare_panel::legend;
 use super::band::points_by_line;
-use super::{
-    SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit, numbers,
-    scale,
-};
+use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit, numbers, scale};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE, Rgb};
 use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
@@ -38,10 +35,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     order.sort_by(|a, b| by_value(a).total_cmp(&by_value(b)));
     let least = *order.iter().find(|p| alike(p))?;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let title = format!(
-        "{}: {metric} and cost over {}",
-        identity.scenario, names[axis]
-    );
+    let title = format!("{}: {metric} and cost over {}", identity.scenario, names[axis]);
     let subtitle = format!(
         "{}: {} at a cost of {}; smallest value that is best or inconclusive against the best",
         point_name(all, least),
@@ -50,9 +44,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     );
     let below = heading(&mut scene, &title, &subtitle);
     let means: Vec<_> = line.iter().map(|p| all.estimate(*p, metric)).collect();
-    let bounds = means
-        .iter()
-        .flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
+    let bounds = means.iter().flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
     let y = PlaneScale::from_values(bounds);
     let highest = costs.iter().copied().fold(0.0, f64::max);
     let dear = PlaneScale::new(0.0, highest * 1.08);
@@ -116,12 +108,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
         if let Some((mean, [low, high])) = means[i].mean.zip(means[i].ci95) {
             let clear = |v: f64| if v.is_finite() { v } else { mean };
             let color = if alike(p) { NOT_WORSE } else { WORSE };
-            upper.mark(
-                &mut scene,
-                by_value(p),
-                (clear(low), mean, clear(high)),
-                color,
-            );
+            upper.mark(&mut scene, by_value(p), (clear(low), mean, clear(high)), color);
         }
     }
     let words = [
@@ -150,16 +137,11 @@ fn widen_scale(scale: PlaneScale) -> PlaneScale {
 /// Returns the mean cost of a replication: money, or the node-hours of a fleet if no price is set.
 fn cost(all: &SweepResults, point: usize) -> Option<f64> {
     let money = all.estimate(point, COST).mean;
-    money
-        .filter(|c| *c > 0.0)
-        .or_else(|| node_hours(all, point))
+    money.filter(|c| *c > 0.0).or_else(|| node_hours(all, point))
 }
 
 fn node_hours(all: &SweepResults, point: usize) -> Option<f64> {
-    let names = all
-        .names()
-        .iter()
-        .filter(|name| name.starts_with(NODE_HOURS));
+    let names = all.names().iter().filter(|name| name.starts_with(NODE_HOURS));
     let mut sum = None;
     for name in names {
         let own: Vec<f64> = all

@@ -64,9 +64,7 @@ pub fn figures(of: SweptMetric<'_>, asked: &[String]) -> Vec<(&'static str, Draw
 
 /// Returns whether the axis has at least two discrete values.
 fn is_discrete(all: &SweepResults, axis: usize) -> bool {
-    all.points()
-        .grid(axis)
-        .is_some_and(|values| values.len() > 1)
+    all.points().grid(axis).is_some_and(|values| values.len() > 1)
 }
 
 fn ranges(all: &SweepResults) -> Vec<usize> {
@@ -85,11 +83,7 @@ fn numeric_axis(all: &SweepResults) -> Option<usize> {
 
 /// Returns the values of an axis as numbers, with durations in seconds; `None` if any value is not numeric.
 fn numbers(all: &SweepResults, axis: usize) -> Option<Vec<f64>> {
-    all.points()
-        .grid(axis)?
-        .iter()
-        .map(|text| number(text))
-        .collect()
+    all.points().grid(axis)?.iter().map(|text| number(text)).collect()
 }
 
 fn number(text: &str) -> Option<f64> {
@@ -149,8 +143,7 @@ fn footer_lines(of: SweptMetric<'_>) -> Vec<String> {
 
 /// Returns whether the closed form of a token bucket applies to the metric.
 pub fn has_closed_form(metric: &str) -> bool {
-    crate::console::compare::is_headline_metric(metric, "restartLatency_s.p50")
-        || metric.contains("restartLatency_s.")
+    crate::console::compare::is_headline_metric(metric, "restartLatency_s.p50") || metric.contains("restartLatency_s.")
 }
 
 /// Sets the height of the scene and draws the footer below `bottom`.

@@ -24,10 +24,7 @@ pub struct ClosedFormCurve {
 }
 
 /// Returns the axis with the given name, or the first axis with numeric values.
-pub fn numeric_axis_named(
-    all: &SweepResults,
-    asked: Option<&str>,
-) -> Result<usize, SweepAxisError> {
+pub fn numeric_axis_named(all: &SweepResults, asked: Option<&str>) -> Result<usize, SweepAxisError> {
     let axes = all.points().axes();
     let names = axis_names(all);
     let has_numbers = |a: &usize| numbers(all, *a).is_some_and(|n| n.len() > 1);
@@ -35,8 +32,7 @@ pub fn numeric_axis_named(
         let first = (0..axes.len()).find(has_numbers);
         return first.ok_or(SweepAxisError::NoNumericAxis);
     };
-    let is =
-        |a: &usize| [axes[*a].path.as_str(), short(&axes[*a].path), &names[*a]].contains(&asked);
+    let is = |a: &usize| [axes[*a].path.as_str(), short(&axes[*a].path), &names[*a]].contains(&asked);
     let found = (0..axes.len()).find(is);
     let found = found.ok_or_else(|| SweepAxisError::UnknownAxis {
         name: asked.to_owned(),
@@ -45,9 +41,7 @@ pub fn numeric_axis_named(
     if has_numbers(&found) {
         Ok(found)
     } else {
-        Err(SweepAxisError::NotNumeric {
-            name: asked.to_owned(),
-        })
+        Err(SweepAxisError::NotNumeric { name: asked.to_owned() })
     }
 }
 
@@ -74,8 +68,7 @@ pub fn scaling_lines(
             let e = all.estimate(*p, metric);
             line.points.extend(e.mean.map(|mean| (at(*p), mean)));
             let interval = e.ci95.filter(|ci| ci.iter().all(|v| v.is_finite()));
-            line.bars
-                .extend(interval.map(|[low, high]| (at(*p), low, high)));
+            line.bars.extend(interval.map(|[low, high]| (at(*p), low, high)));
         }
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
         told.push(line);
@@ -86,9 +79,7 @@ pub fn scaling_lines(
                 format!("{}: {}", closed.name, name_of)
             });
             line.is_closed_form = true;
-            let own = points
-                .iter()
-                .filter_map(|p| Some((at(*p), closed.values[*p]?)));
+            let own = points.iter().filter_map(|p| Some((at(*p), closed.values[*p]?)));
             line.points = own.collect();
             line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
             if line.points.len() > 1 && !formulas.iter().any(|f| f.points == line.points) {
@@ -117,10 +108,7 @@ pub fn scaling_chart(
     let title = format!("{}: {metric} over {}", of.identity.scenario, names[axis]);
     let mut subtitle = "mean of the replications with its 95 % interval".to_owned();
     if every > LINES {
-        subtitle.push_str(&format!(
-            "; {} more combinations are in the table",
-            every - LINES
-        ));
+        subtitle.push_str(&format!("; {} more combinations are in the table", every - LINES));
     }
     let mut below = footer_lines(of);
     if let Some(closed) = closed.filter(|_| drawn.iter().any(|l| l.is_closed_form)) {

@@ -32,18 +32,10 @@ fn noisy(limit: f64, noise: f64) -> (SearchAnswer, Vec<u64>) {
 fn it_finds_what_trying_all_of_them_finds_and_plays_few() {
     for limit in 0..=40 {
         let (answer, played) = noisy(f64::from(limit) - 0.5, 0.0);
-        assert_eq!(
-            answer,
-            SearchAnswer::Least {
-                value: limit as u64
-            }
-        );
+        assert_eq!(answer, SearchAnswer::Least { value: limit as u64 });
         assert!(played.len() <= 10, "{limit}: {played:?}");
         let neighbor = limit as u64 + 1;
-        assert!(
-            limit == 40 || played.contains(&neighbor),
-            "{limit}: {played:?}"
-        );
+        assert!(limit == 40 || played.contains(&neighbor), "{limit}: {played:?}");
     }
     assert_eq!(noisy(41.0, 0.0).0, SearchAnswer::Nothing);
 }

@@ -5,11 +5,7 @@ use super::*;
 
 /// Runs the search. `of` is the metric of a combination, identical in all replications; `price` is the cost per
 /// unit.
-fn search(
-    bounds: &[(u64, u64)],
-    price: &[f64],
-    of: &dyn Fn(&[u64]) -> f64,
-) -> (Vec<Vec<u64>>, usize) {
+fn search(bounds: &[(u64, u64)], price: &[f64], of: &dyn Fn(&[u64]) -> f64) -> (Vec<Vec<u64>>, usize) {
     let target: MetricTarget = "x.p10 >= 0".parse().unwrap();
     let plan = |(min, max): &(u64, u64)| SearchPlan {
         min: *min,
@@ -32,27 +28,20 @@ fn search(
     };
     let found = find_minimums(&plans, &target, &mut play).unwrap();
     assert!(found.open.is_empty() && !found.interrupted);
-    (
-        found.least.into_iter().map(|c| c.values).collect(),
-        found.played,
-    )
+    (found.least.into_iter().map(|c| c.values).collect(), found.played)
 }
 
 /// Returns the same result by trying all combinations.
 fn exhaustive(bounds: &[(u64, u64)], price: &[f64], of: &dyn Fn(&[u64]) -> f64) -> Vec<Vec<u64>> {
     let mut all: Vec<Vec<u64>> = vec![Vec::new()];
     for (min, max) in bounds {
-        let longer = |one: &Vec<u64>| -> Vec<Vec<u64>> {
-            (*min..=*max)
-                .map(|n| [one.clone(), vec![n]].concat())
-                .collect()
-        };
+        let longer =
+            |one: &Vec<u64>| -> Vec<Vec<u64>> { (*min..=*max).map(|n| [one.clone(), vec![n]].concat()).collect() };
         all = all.iter().flat_map(longer).collect();
     }
     all.retain(|values| of(values) >= 0.0);
     let mut found = minimal(all);
-    let cost =
-        |values: &Vec<u64>| -> f64 { values.iter().zip(price).map(|(n, p)| *n as f64 * p).sum() };
+    let cost = |values: &Vec<u64>| -> f64 { values.iter().zip(price).map(|(n, p)| *n as f64 * p).sum() };
     found.sort_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
     found
 }

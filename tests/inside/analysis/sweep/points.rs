@@ -21,10 +21,7 @@ fn points(axes: Vec<SweepAxis>, hypercube: Option<u64>) -> Result<SweepPoints, S
 
 #[test]
 fn a_grid_has_every_combination_and_its_last_axis_changes_fastest() {
-    let axes = vec![
-        grid("parameters.a", &["1", "2"]),
-        grid("b", &["x", "y", "z"]),
-    ];
+    let axes = vec![grid("parameters.a", &["1", "2"]), grid("b", &["x", "y", "z"])];
     let points = points(axes, None).unwrap();
     assert_eq!(points.count(), 6);
     let names: Vec<String> = (0..6).map(|i| points.name(i)).collect();
@@ -90,22 +87,10 @@ fn axes_that_contradict_each_other_and_absurd_numbers_are_refused() {
         (vec![grid("a", &["1", "2", "1"])], None, "the value 1 twice"),
         (vec![grid("a", &[])], None, "no value"),
         (vec![grid("", &["1"])], None, "not the path of a field"),
-        (
-            vec![grid("a", &many), grid("b", &many)],
-            None,
-            "200 x 200 = 40000",
-        ),
+        (vec![grid("a", &many), grid("b", &many)], None, "200 x 200 = 40000"),
         (vec![range("a", "1", "9", false)], None, "--lhs"),
-        (
-            vec![range("a", "1", "9", false)],
-            Some(0),
-            "at least 1 point",
-        ),
-        (
-            vec![range("a", "1", "9", false)],
-            Some(u64::MAX),
-            "at most 20000",
-        ),
+        (vec![range("a", "1", "9", false)], Some(0), "at least 1 point"),
+        (vec![range("a", "1", "9", false)], Some(u64::MAX), "at most 20000"),
         (
             vec![range("a", "0", "9", true)],
             Some(4),

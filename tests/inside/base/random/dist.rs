@@ -80,18 +80,11 @@ fn quantiles_agree_with_closed_forms() {
         shape: 1.0,
     };
     near(gamma.median(), 6.0 * std::f64::consts::LN_2);
-    let table =
-        EmpiricalDistribution::new(&[(3.0, 1.0), (1.0, 2.0), (9.0, 0.0), (2.0, 1.0)]).unwrap();
+    let table = EmpiricalDistribution::new(&[(3.0, 1.0), (1.0, 2.0), (9.0, 0.0), (2.0, 1.0)]).unwrap();
     assert_eq!(table.mean_s, 1.75);
     assert!((table.variance() - 0.6875).abs() < 1e-12);
     let table = Distribution::Empirical(table);
-    for (u, at) in [
-        (0.01, 1.0),
-        (0.5, 1.0),
-        (0.51, 2.0),
-        (0.75, 2.0),
-        (0.9, 3.0),
-    ] {
+    for (u, at) in [(0.01, 1.0), (0.5, 1.0), (0.51, 2.0), (0.75, 2.0), (0.9, 3.0)] {
         near(table.quantile(u), at);
     }
     assert_eq!(EmpiricalDistribution::new(&[(1.0, 0.0)]), None);

@@ -44,12 +44,7 @@ fn told(outages: Vec<NodeOutage>) -> Vec<String> {
         format!("{what} {} by {}", fault.at.seconds(), fault.cause)
     };
     let mut all = Vec::new();
-    outage_actions(
-        CellId(0),
-        outages.iter(),
-        Duration::from_secs(100),
-        &mut all,
-    );
+    outage_actions(CellId(0), outages.iter(), Duration::from_secs(100), &mut all);
     all.into_iter().map(word).collect()
 }
 
@@ -58,12 +53,7 @@ fn a_node_is_back_when_the_last_of_its_repairs_is_over() {
     for (outages, expected) in [
         (
             vec![outage(1, Some(2), 0, true), outage(5, Some(6), 1, true)],
-            vec![
-                "crash 1 by 0",
-                "return 2 by 0",
-                "crash 5 by 1",
-                "return 6 by 1",
-            ],
+            vec!["crash 1 by 0", "return 2 by 0", "crash 5 by 1", "return 6 by 1"],
         ),
         (
             vec![outage(1, Some(9), 0, true), outage(5, Some(6), 1, true)],

@@ -58,20 +58,7 @@ proptest! {
 
 #[test]
 fn the_last_that_holds_is_found_from_either_end() {
-    for (most, limit) in [
-        (0, 0),
-        (1, 0),
-        (1, 1),
-        (9, 9),
-        (9, 8),
-        (9, 3),
-        (1000, 1),
-        (1000, 0),
-    ] {
-        assert_eq!(
-            last_satisfying(most, |n| n <= limit),
-            limit,
-            "{limit} of {most}"
-        );
+    for (most, limit) in [(0, 0), (1, 0), (1, 1), (9, 9), (9, 8), (9, 3), (1000, 1), (1000, 0)] {
+        assert_eq!(last_satisfying(most, |n| n <= limit), limit, "{limit} of {most}");
     }
 }

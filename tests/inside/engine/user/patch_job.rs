@@ -16,8 +16,7 @@ fn judged(mode: CompletionMode, patch: Value) -> Result<Option<JobSpec>, JobPatc
 #[test]
 fn sizes_of_a_job_are_judged_as_batch_v1_judges_them() {
     use CompletionMode::*;
-    let tandem =
-        "spec.completions: Invalid value: 5: can only be modified in tandem with spec.parallelism";
+    let tandem = "spec.completions: Invalid value: 5: can only be modified in tandem with spec.parallelism";
     for (mode, patch, refusal) in [
         (Indexed, json!({"completions": 5}), tandem),
         (Indexed, json!({"completions": 5, "parallelism": 4}), tandem),
@@ -54,10 +53,7 @@ fn legal_sizes_and_limits_are_stored() {
     );
     let new = new.unwrap().unwrap();
     assert_eq!((new.completions, new.parallelism), (Some(5), Some(5)));
-    assert_eq!(
-        (new.backoff_limit, new.active_deadline_seconds),
-        (Some(0), Some(60))
-    );
+    assert_eq!((new.backoff_limit, new.active_deadline_seconds), (Some(0), Some(60)));
     let same = judged(CompletionMode::NonIndexed, json!({"completions": 3}));
     assert_eq!(same.unwrap().unwrap().completions, Some(3));
     let suspended = judged(CompletionMode::Indexed, json!({"suspend": true}));

@@ -14,13 +14,7 @@ fn refused(text: &str, shape: &FieldType) -> Vec<String> {
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(&source, &none);
     match yaml::parse(&source).as_deref() {
-        Ok([node]) => check(
-            node,
-            shape,
-            &YamlPath::ROOT,
-            &mut report,
-            &mut UnmodelledFields::new(),
-        ),
+        Ok([node]) => check(node, shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new()),
         _ => return vec!["no document".to_owned()],
     }
     report.found.iter().map(|d| d.message.clone()).collect()
@@ -47,10 +41,7 @@ fn every_field_says_what_it_is_and_its_default_and_example_are_legal() {
                 assert!(!example.is_empty(), "{name} has no example");
                 for text in [example, field.default] {
                     let problems = refused(text, &field.shape);
-                    assert!(
-                        text.is_empty() || problems.is_empty(),
-                        "{name}: {text}: {problems:?}"
-                    );
+                    assert!(text.is_empty() || problems.is_empty(), "{name}: {text}: {problems:?}");
                 }
                 fields += 1;
             }

@@ -22,19 +22,13 @@ fn every_key_and_value_knows_its_place() {
     assert_eq!(docs.len(), 2);
     let (key, value) = &docs[0].entries()[0];
     assert_eq!((key.at.line, key.at.column, key.at.len), (1, 1, 1));
-    assert_eq!(
-        (value.at.line, value.at.column, value.as_int()),
-        (1, 4, Some(1))
-    );
+    assert_eq!((value.at.line, value.at.column, value.as_int()), (1, 4, Some(1)));
     let (key, value) = &docs[0].get("b").unwrap().items()[0].entries()[0];
     assert_eq!((key.at.line, key.at.column), (3, 5));
     assert_eq!((value.at.line, value.at.column, value.at.len), (3, 8, 5));
     let list = docs[1].get("c").unwrap();
     assert_eq!(list.items()[0].as_f64(), Some(1.5));
-    assert_eq!(
-        (list.items()[1].at.line, list.items()[1].at.column),
-        (7, 13)
-    );
+    assert_eq!((list.items()[1].at.line, list.items()[1].at.column), (7, 13));
 }
 
 #[test]
@@ -42,11 +36,7 @@ fn scalars_are_typed_as_kubernetes_types_them() {
     let docs = parse(&text(
         "[1, -2, 1.5, yes, \"yes\", 2026-01-01, ~, 5m, 18446744073709551615, .nan, 2.0, -3e2]",
     ));
-    let kinds: Vec<String> = docs.unwrap()[0]
-        .items()
-        .iter()
-        .map(YamlNode::describe)
-        .collect();
+    let kinds: Vec<String> = docs.unwrap()[0].items().iter().map(YamlNode::describe).collect();
     assert_eq!(
         kinds,
         [
@@ -70,17 +60,9 @@ fn scalars_are_typed_as_kubernetes_types_them() {
 fn bombs_depth_and_duplicates_are_refused_with_a_place() {
     assert!(error("a: 1\na: 2\n").contains("duplicate key \"a\"\n --> x.yaml:2:1"));
     let deep = format!("{}1{}", "[".repeat(2000), "]".repeat(2000));
-    assert!(
-        error(&deep).contains("nested too deeply"),
-        "{}",
-        error(&deep)
-    );
+    assert!(error(&deep).contains("nested too deeply"), "{}", error(&deep));
     let block: String = (0..100).map(|i| format!("{}a:\n", " ".repeat(i))).collect();
-    assert!(
-        error(&block).contains("nested too deeply"),
-        "{}",
-        error(&block)
-    );
+    assert!(error(&block).contains("nested too deeply"), "{}", error(&block));
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for i in 1..9 {
         let row = vec![format!("*a{}", i - 1); 10].join(", ");
@@ -95,9 +77,7 @@ fn bombs_depth_and_duplicates_are_refused_with_a_place() {
 fn what_may_be_nested_is_read_on_any_stack_and_what_may_not_is_refused_with_its_place() {
     let nested = |depth: usize| {
         let lists = format!("a: {}1{}", "[".repeat(depth - 1), "]".repeat(depth - 1));
-        let maps: String = (0..depth)
-            .map(|i| format!("{}a:\n", " ".repeat(i)))
-            .collect();
+        let maps: String = (0..depth).map(|i| format!("{}a:\n", " ".repeat(i))).collect();
         [lists, maps]
     };
     let small = move || {
@@ -120,18 +100,9 @@ fn what_may_be_nested_is_read_on_any_stack_and_what_may_not_is_refused_with_its_
 
 #[test]
 fn what_is_not_yaml_is_refused() {
-    for bad in [
-        "a: b: c\n",
-        "a: [1, 2\n",
-        "a:\n\tb: 1\n",
-        "\"open",
-        "{a: 1}}",
-    ] {
+    for bad in ["a: b: c\n", "a: [1, 2\n", "a:\n\tb: 1\n", "\"open", "{a: 1}}"] {
         let message = error(bad);
-        assert!(
-            message.contains("error: not valid YAML"),
-            "{bad:?}: {message}"
-        );
+        assert!(message.contains("error: not valid YAML"), "{bad:?}: {message}");
         assert!(message.contains("x.yaml:"), "{bad:?}: {message}");
     }
 }

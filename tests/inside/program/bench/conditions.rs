@@ -24,19 +24,12 @@ fn report(ttr_s: &[Option<u64>]) -> BaselineReport {
 
 #[test]
 fn conditions_are_about_each_row_or_all_of_them_absolute_or_against_the_baseline() {
-    let (now, before) = (
-        report(&[Some(10), Some(33), None]),
-        report(&[Some(10), Some(30), None]),
-    );
+    let (now, before) = (report(&[Some(10), Some(33), None]), report(&[Some(10), Some(30), None]));
     for (text, failed, rows) in [
         ("ttr > +2%", true, &["case-1/100/Recreate/stock/1.36"][..]),
         ("ttr > +11%", false, &[]),
         ("ttr > +2s", true, &["case-1/100/Recreate/stock/1.36"]),
-        (
-            "case-0/100:ttr > 9s",
-            true,
-            &["case-0/100/Recreate/stock/1.36"],
-        ),
+        ("case-0/100:ttr > 9s", true, &["case-0/100/Recreate/stock/1.36"]),
         ("ttr.min > +2%", false, &[]),
         ("ttr.p50 > +2%", true, &[]),
         ("ttr.max > 1h", true, &[]),

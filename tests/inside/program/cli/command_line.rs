@@ -9,11 +9,7 @@ fn the_command_line_is_consistent_and_every_help_has_an_example() {
     CommandLine::command().debug_assert();
     for sub in CommandLine::command().get_subcommands() {
         let help = sub.get_after_help().map(ToString::to_string);
-        assert!(
-            help.is_some_and(|h| h.contains("Example")),
-            "{}",
-            sub.get_name()
-        );
+        assert!(help.is_some_and(|h| h.contains("Example")), "{}", sub.get_name());
     }
 }
 
@@ -38,11 +34,7 @@ fn help_lists_every_command_once_in_a_group() {
     let cli = CommandLine::command();
     let commands = cli.get_subcommands().map(|c| c.get_name());
     let mut commands: Vec<&str> = commands.filter(|name| *name != "help").collect();
-    let mut listed: Vec<&str> = GROUPS
-        .iter()
-        .flat_map(|(_, names)| *names)
-        .copied()
-        .collect();
+    let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
     assert!(listed.len() <= 22, "{}", listed.len());
     commands.sort_unstable();
     listed.sort_unstable();
@@ -73,10 +65,7 @@ fn commands_that_pages_list_can_be_typed() {
     let mut read = 0;
     for span in PAGES.iter().flat_map(|page| page.split('`')) {
         let command = span.rsplit("| ").next().unwrap_or(span);
-        if !command.starts_with("jobset-sim ")
-            || command.contains(['\n', '…'])
-            || command.contains("COMMAND")
-        {
+        if !command.starts_with("jobset-sim ") || command.contains(['\n', '…']) || command.contains("COMMAND") {
             continue;
         }
         let words = words(command).into_iter();

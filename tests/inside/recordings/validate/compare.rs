@@ -59,11 +59,7 @@ fn the_restart_is_the_last_milestone_that_counts() {
         let r = times_recording(|j| j["scoredUpTo"] = json!(up_to));
         let result = compare("f", &r, Ok(&observed(&r)));
         let restart = result.restart.unwrap();
-        let seen = (
-            restart.milestone.as_str(),
-            restart.recorded_s,
-            restart.simulated_s,
-        );
+        let seen = (restart.milestone.as_str(), restart.recorded_s, restart.simulated_s);
         assert_eq!(seen, expected);
         assert!(restart.scored && result.differences.is_none());
     }
@@ -76,12 +72,7 @@ fn milestones_are_listed_in_their_order_with_gaps() {
     let names: Vec<&str> = result.milestones.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(
         names,
-        [
-            "firstJobGone",
-            "firstPodCreated",
-            "lastPodCreated",
-            "lastPodReady"
-        ]
+        ["firstJobGone", "firstPodCreated", "lastPodCreated", "lastPodReady"]
     );
     assert_eq!(result.milestones[0].simulated_s, None);
     assert!(!result.restart.unwrap().scored);

@@ -69,11 +69,7 @@ fn outcome() -> RunOutcome {
         exists,
     };
     let pod = names().pod(JobId(0), 1, PodId(1), 1);
-    let failed = condition_outcome(
-        "Failed",
-        "BackoffLimitExceeded",
-        format!("Pod ns/{pod} failed"),
-    );
+    let failed = condition_outcome("Failed", "BackoffLimitExceeded", format!("Pod ns/{pod} failed"));
     RunOutcome {
         end: SimTime::ZERO,
         end_reason: EndReason::TimeLimit,
@@ -84,11 +80,7 @@ fn outcome() -> RunOutcome {
             terminal_state: "Failed",
             restarts: 1,
             restarts_count_towards_max: 1,
-            conditions: vec![condition_outcome(
-                "Failed",
-                "ReachedMaxRestarts",
-                "m".into(),
-            )],
+            conditions: vec![condition_outcome("Failed", "ReachedMaxRestarts", "m".into())],
             replicated_jobs_status: vec![ReplicatedJobStatus {
                 name: "w".into(),
                 failed: 1,
@@ -113,12 +105,7 @@ const NOT_FOUND: &str = "jobsets.jobset.x-k8s.io \"js\" not found";
 
 fn history(more: &[(u64, Body)]) -> DecisionHistory {
     let mut names = names();
-    let failed = condition(
-        JobSetConditionType::Failed,
-        true,
-        &mut names,
-        "ReachedMaxRestarts",
-    );
+    let failed = condition(JobSetConditionType::Failed, true, &mut names, "ReachedMaxRestarts");
     let event = Body::KubeEvent {
         object: ObjectRef::JobSet(JobSetId(0)),
         warning: true,
@@ -153,10 +140,7 @@ fn paths(recording: &RecordedRun, outcome: &RunOutcome, history: &DecisionHistor
 
 #[test]
 fn an_equal_run_has_no_difference() {
-    assert_eq!(
-        paths(&recording(|_| {}), &outcome(), &history(&[])),
-        [""; 0]
-    );
+    assert_eq!(paths(&recording(|_| {}), &outcome(), &history(&[])), [""; 0]);
 }
 
 #[test]
@@ -165,10 +149,7 @@ fn each_change_of_the_outcome_is_found_under_its_own_path() {
     let cases: [(Edit, &str); 15] = [
         (|j| j.terminal_state = "Completed", "status.terminalState"),
         (|j| j.restarts = 2, "status.restarts"),
-        (
-            |j| j.restarts_count_towards_max = 0,
-            "status.restartsCountTowardsMax",
-        ),
+        (|j| j.restarts_count_towards_max = 0, "status.restartsCountTowardsMax"),
         (
             |j| j.current_in_place_restart_attempt = Some(0),
             "status.currentInPlaceRestartAttempt",
@@ -178,10 +159,7 @@ fn each_change_of_the_outcome_is_found_under_its_own_path() {
             "status.previousInPlaceRestartAttempt",
         ),
         (|j| j.deleted = true, "deleted"),
-        (
-            |j| j.conditions[0].message = "n".into(),
-            "status.conditions[0]",
-        ),
+        (|j| j.conditions[0].message = "n".into(), "status.conditions[0]"),
         (
             |j| j.replicated_jobs_status[0].job_restarts.clear(),
             "status.replicatedJobsStatus[0]",
@@ -213,10 +191,7 @@ fn each_change_of_the_recording_is_found_under_its_own_path() {
     type Edit = fn(&mut Value);
     let cases: [(Edit, &str); 5] = [
         (|j| j["events"][2]["reason"] = "Suspended".into(), "events"),
-        (
-            |j| j["events"][1]["message"] = "no match for kind".into(),
-            "events",
-        ),
+        (|j| j["events"][1]["message"] = "no match for kind".into(), "events"),
         (|j| j["events"][0]["type"] = "Normal".into(), "events"),
         (|j| j["log"][2][4]["restarts"] = 0.into(), "sequence[1]"),
         (|j| j["jobs"][1]["conditions"][1] = "x".into(), "jobs"),
@@ -274,17 +249,13 @@ fn a_changed_input_makes_recordings_different() {
     use crate::validate::simulate;
     use serde_json::{Value, json};
     let defaults = simulate::defaults().unwrap();
-    let texts: Vec<(String, String)> = ["decisions", "corner"]
-        .into_iter()
-        .flat_map(shared)
-        .collect();
+    let texts: Vec<(String, String)> = ["decisions", "corner"].into_iter().flat_map(shared).collect();
     let equal = |change: &dyn Fn(&mut Value)| {
         let is_equal = |(file, text): &&(String, String)| {
             let mut json: Value = serde_json::from_str(text).unwrap();
             change(&mut json);
             let recording = read(file, &json.to_string()).unwrap();
-            let result =
-                simulate::validate(file, &recording, &defaults, &ScenarioOverrides::default());
+            let result = simulate::validate(file, &recording, &defaults, &ScenarioOverrides::default());
             result.verdict() == Some(ValidationVerdict::Equal)
         };
         texts.iter().filter(is_equal).count()

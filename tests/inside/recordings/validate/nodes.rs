@@ -10,8 +10,7 @@ fn check(name: &str, edit: impl Fn(&mut Vec<RecordedStep>)) -> Option<Vec<String
     let recorded = steps::recorded_steps(&recording);
     let mut simulated = recorded.clone();
     edit(&mut simulated);
-    let (differences, milestones) =
-        differences_and_milestones(&compare_steps(&recording, &recorded, &simulated));
+    let (differences, milestones) = differences_and_milestones(&compare_steps(&recording, &recorded, &simulated));
     assert!(milestones.len() > 5, "{name}: {}", milestones.len());
     Some(differences.into_iter().map(|d| d.path).collect())
 }
@@ -36,10 +35,7 @@ fn moved(by_s: f64, which: fn(&RecordedStep) -> bool) -> impl Fn(&mut Vec<Record
 #[test]
 fn a_later_heartbeat_phase_moves_the_chain_but_not_its_distances() {
     let late = moved(9.0, |s| s.at_s > 40.0 && s.at_s < 90.0);
-    assert_eq!(
-        check("n-crash-for-ever.json", late).unwrap_or_default(),
-        [""; 0]
-    );
+    assert_eq!(check("n-crash-for-ever.json", late).unwrap_or_default(), [""; 0]);
     let Some(found) = check("n-crash-for-ever.json", moved(16.0, |s| s.at_s > 40.0)) else {
         return;
     };
@@ -57,11 +53,7 @@ fn pod_garbage_collection_may_be_20_s_off_and_a_direct_step_1_5_s() {
     for (from_s, by_s, expected) in [
         // The lost pod ended at 155.0 s. Everything after it depends on that.
         (154.0, -19.0, None),
-        (
-            154.0,
-            21.0,
-            Some("times: pod js-w-0-1 attempt 0 try 0 gone"),
-        ),
+        (154.0, 21.0, Some("times: pod js-w-0-1 attempt 0 try 0 gone")),
         // Failed follows at 156.0 s, and the remaining steps follow Failed.
         (155.5, 3.0, Some("times: Job js-w-0 Failed=True")),
         (155.5, 1.4, None),

@@ -42,10 +42,7 @@ fn json_has_the_documented_keys_and_no_others() {
                     "nodes": {"equal": 0, "otherPlay": 1, "different": 0, "notSimulated": 0, "total": 1}},
                 "restart": {"error": {"p50": 0.031, "max": 0.031}}})
     );
-    assert_eq!(
-        json(&[], &ResultTotals::default()),
-        json!({"recordings": []})
-    );
+    assert_eq!(json(&[], &ResultTotals::default()), json!({"recordings": []}));
 }
 
 #[test]

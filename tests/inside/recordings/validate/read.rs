@@ -46,12 +46,7 @@ pub fn shared(kind: &str) -> Vec<(String, String)> {
 
 #[test]
 fn every_shared_recording_is_read() {
-    for (folder, least) in [
-        ("times", 4),
-        ("nodes", 10),
-        ("decisions", 30),
-        ("corner", 29),
-    ] {
+    for (folder, least) in [("times", 4), ("nodes", 10), ("decisions", 30), ("corner", 29)] {
         let files = shared(folder);
         let kinds = files.iter().map(|(f, t)| read(f, t).unwrap().kind.as_str());
         assert!(kinds.filter(|k| *k == folder).count() >= least, "{folder}");
@@ -74,20 +69,11 @@ fn what_is_not_a_recording_says_so_with_the_file_name() {
         ("{}", "key `schema` is missing"),
         (r#"{"schema":"x/v1"}"#, "unknown schema \"x/v1\""),
         (&format!("{{{head}}}"), "key `kind` is missing"),
-        (
-            &format!("{{{head},\"kind\":\"film\"}}"),
-            "unknown kind \"film\"",
-        ),
-        (
-            &format!("{{{head},\"kind\":\"times\"}}"),
-            "missing field `name`",
-        ),
+        (&format!("{{{head},\"kind\":\"film\"}}"), "unknown kind \"film\""),
+        (&format!("{{{head},\"kind\":\"times\"}}"), "missing field `name`"),
     ] {
         let error = read("f.json", text).unwrap_err().to_string();
-        assert!(
-            error.starts_with("f.json: ") && error.contains(expected),
-            "{error}"
-        );
+        assert!(error.starts_with("f.json: ") && error.contains(expected), "{error}");
     }
 }
 
@@ -95,18 +81,12 @@ fn what_is_not_a_recording_says_so_with_the_file_name() {
 fn absurd_numbers_are_refused() {
     type Edit = fn(&mut Value);
     let cases: [(Edit, &str); 5] = [
-        (
-            |j| j["controlPlane"]["nodes"] = 0.into(),
-            "controlPlane.nodes",
-        ),
+        (|j| j["controlPlane"]["nodes"] = 0.into(), "controlPlane.nodes"),
         (
             |j| j["controlPlane"]["kubeScheduler"]["qps"] = 0.into(),
             "kubeScheduler",
         ),
-        (
-            |j| j["controlPlane"]["nodesPerPool"] = 0.into(),
-            "nodesPerPool",
-        ),
+        (|j| j["controlPlane"]["nodesPerPool"] = 0.into(), "nodesPerPool"),
         (|j| j["playedForMs"] = u64::MAX.into(), "100 years"),
         (|j| j["kind"] = "times".into(), "milestones"),
     ];

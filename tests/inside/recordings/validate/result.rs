@@ -53,17 +53,9 @@ fn each_recording_has_one_of_four_verdicts() {
     skipped.not_simulated = vec!["action patch".to_owned()];
     let totals = ResultTotals::from_files(&[equal, different, other, skipped]);
     let all = totals.decisions.unwrap();
-    let each = (
-        all.equal,
-        all.other_replay,
-        all.different,
-        all.not_simulated,
-    );
+    let each = (all.equal, all.other_replay, all.different, all.not_simulated);
     assert_eq!((each, all.total()), ((1, 1, 1, 1), 4));
     assert_eq!(totals.kinds["corner"].not_simulated, 1);
     assert_eq!(totals.kinds["decisions"].total(), 3);
-    assert_eq!(
-        totals.not_simulated,
-        BTreeMap::from([("action patch".to_owned(), 1)])
-    );
+    assert_eq!(totals.not_simulated, BTreeMap::from([("action patch".to_owned(), 1)]));
 }

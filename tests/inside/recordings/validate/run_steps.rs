@@ -11,8 +11,7 @@ use sim_engine::record::names::JobName;
 #[test]
 fn records_become_steps_in_the_words_of_the_recording() {
     let recording = example(|j| {
-        j["script"]["actions"] =
-            json!([{"atMs": 5000, "do": "crashNode", "pod": "js-w-0-1", "name": "a"}]);
+        j["script"]["actions"] = json!([{"atMs": 5000, "do": "crashNode", "pod": "js-w-0-1", "name": "a"}]);
     });
     let mut names = RecordNames::for_jobs(vec![JobName {
         jobset: JobSetId(0),

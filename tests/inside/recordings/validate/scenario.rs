@@ -51,10 +51,7 @@ pub fn defaults() -> RecordingDefaults {
     }
 }
 
-pub fn plain(
-    recording: &RecordedRun,
-    overrides: ScenarioOverrides,
-) -> Result<ScenarioSpec, UnmodelledAction> {
+pub fn plain(recording: &RecordedRun, overrides: ScenarioOverrides) -> Result<ScenarioSpec, UnmodelledAction> {
     replay_scenario(recording, &defaults(), &overrides)
 }
 
@@ -64,20 +61,14 @@ fn rates_gates_and_kubelet_come_from_the_recording() {
     let cp = &s.control_plane;
     assert_eq!(cp.kube_controller_manager, ClientRate::new(50.0, 60));
     assert_eq!(cp.kube_scheduler, ClientRate::new(70.0, 80));
-    assert_eq!(
-        (cp.kubernetes, cp.node_requests_per_s),
-        (KubeVersion::new(36), 240.0)
-    );
+    assert_eq!((cp.kubernetes, cp.node_requests_per_s), (KubeVersion::new(36), 240.0));
     assert!(cp.feature_gates.in_place_restart && !cp.feature_gates.restart_job);
     assert_eq!(s.stop.at, Duration::from_secs(8));
     assert_eq!(s.timing.api_write, Distribution::fixed_ms(2));
     let KubeletTiming::Scripted { start, stop, .. } = s.timing.kubelet else {
         panic!("not scripted");
     };
-    assert_eq!(
-        (start, stop),
-        (Duration::from_millis(500), Duration::from_millis(400))
-    );
+    assert_eq!((start, stop), (Duration::from_millis(500), Duration::from_millis(400)));
 }
 
 #[test]

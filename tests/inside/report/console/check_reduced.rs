@@ -68,8 +68,5 @@ fn close_replications_may_not_be_most_of_them_and_have_to_even_out() {
     let less = [(100, 0.892), (100, 0.893), (100, 0.892), (100, 0.893)];
     assert_eq!(failure(less), "", "by less than the bound");
     let told = check(poorer, 4).text(&WaterfallStyle::default());
-    assert!(
-        told.ends_with("This difference does not average out.\n"),
-        "{told}"
-    );
+    assert!(told.ends_with("This difference does not average out.\n"), "{told}");
 }

@@ -17,11 +17,7 @@ pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVar
         end_reason: "AllJobSetsFinished",
         jobsets: Vec::new(),
         fleet_goodput: None,
-        ledger_s: BTreeMap::from_iter(
-            categories
-                .iter()
-                .map(|c| (*c, 5000.0 * scale + f64::from(i))),
-        ),
+        ledger_s: BTreeMap::from_iter(categories.iter().map(|c| (*c, 5000.0 * scale + f64::from(i)))),
         cost: 1e6 * scale,
         cost_by_category: BTreeMap::new(),
         outputs: Vec::new(),
@@ -47,10 +43,7 @@ fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_ar
     ] {
         for categories in [&all[..], &all[..2]] {
             let scale = |i: usize| 1.0 + i as f64 * 0.3;
-            let variants = names
-                .iter()
-                .enumerate()
-                .map(|(i, n)| variant(n, scale(i), categories));
+            let variants = names.iter().enumerate().map(|(i, n)| variant(n, scale(i), categories));
             let played: Vec<PlayedVariant> = variants.collect();
             let compared = VariantComparison::from_variants(("a-scenario", 1), &played);
             let figures = figures(&compared, &played, &[HANGS.to_owned()]);

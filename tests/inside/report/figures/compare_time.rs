@@ -53,9 +53,7 @@ fn charts_over_time_are_drawn_of_what_trains_and_their_texts_have_room() {
     let names = ["baseline", "a variant of a long name", "c", "d", "e"];
     let hangs = [HANGS.to_owned()];
     for n in [1, 2, 5] {
-        let played: Vec<PlayedVariant> = (0..n)
-            .map(|i| trained(names[i], 20 + 3000 * i as u64))
-            .collect();
+        let played: Vec<PlayedVariant> = (0..n).map(|i| trained(names[i], 20 + 3000 * i as u64)).collect();
         let compared = VariantComparison::from_variants(("a-scenario", 1), &played);
         let figures = figures((&compared, &hangs), &played);
         let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();

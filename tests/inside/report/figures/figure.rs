@@ -2,9 +2,7 @@
 
 use super::super::growth_figure::{GrowthPanel, growth};
 use super::*;
-use sim_analysis::metrics::restarts::restart::{
-    Milestone, RestartCause, RestartOutcome, RestartScope,
-};
+use sim_analysis::metrics::restarts::restart::{Milestone, RestartCause, RestartOutcome, RestartScope};
 use sim_base::JobSetId;
 
 pub fn bars() -> Vec<(String, RestartMetrics)> {
@@ -36,27 +34,18 @@ pub fn bars() -> Vec<(String, RestartMetrics)> {
         in_place.set_latest(m, t(at));
     }
     (in_place.ending, in_place.end) = (RestartOutcome::Ready, t(101));
-    vec![
-        ("Recreate".into(), recreate),
-        ("InPlaceRestart".into(), in_place),
-    ]
+    vec![("Recreate".into(), recreate), ("InPlaceRestart".into(), in_place)]
 }
 
 pub fn panels() -> Vec<GrowthPanel> {
     let line = |scale: f64| {
         let sizes = [64.0, 256.0, 1024.0, 5000.0, 16384.0, 65536.0];
-        sizes
-            .iter()
-            .map(|&n| (n, scale * (1.0 + libm::log(n) / 8.0)))
-            .collect()
+        sizes.iter().map(|&n| (n, scale * (1.0 + libm::log(n) / 8.0))).collect()
     };
     vec![
         GrowthPanel {
             label: "simulated seconds per pod".into(),
-            lines: vec![
-                ("Recreate".into(), line(0.011)),
-                ("InPlaceRestart".into(), line(0.001)),
-            ],
+            lines: vec![("Recreate".into(), line(0.011)), ("InPlaceRestart".into(), line(0.001))],
         },
         GrowthPanel {
             label: "bytes per pod".into(),

@@ -23,11 +23,7 @@ fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
     }
 }
 
-fn of<'a>(
-    identity: &'a SweepIdentity,
-    results: &'a SweepResults,
-    hangs: &'a [String],
-) -> SweptMetric<'a> {
+fn of<'a>(identity: &'a SweepIdentity, results: &'a SweepResults, hangs: &'a [String]) -> SweptMetric<'a> {
     SweptMetric {
         identity,
         results,
@@ -35,11 +31,7 @@ fn of<'a>(
     }
 }
 
-fn swept(
-    axes: Vec<SweepAxis>,
-    hypercube: Option<u64>,
-    names: &[&str],
-) -> (SweepIdentity, SweepResults) {
+fn swept(axes: Vec<SweepAxis>, hypercube: Option<u64>, names: &[&str]) -> (SweepIdentity, SweepResults) {
     let spec = SweepSpec { axes, hypercube };
     let identity = SweepIdentity::new("a-scenario", (1, 8, None), &spec, (&[], "sweep"));
     let points = SweepPoints::expand(&spec, 1).unwrap();
@@ -51,11 +43,7 @@ fn swept(
         outcome: sim_analysis::experiment::ReplicationOutcome::Completed,
         names: Arc::new(names.iter().map(|n| (*n).to_owned()).collect()),
         values: (0..names.len())
-            .map(|k| {
-                MeasuredMetric::Value(
-                    0.9 + (point * (k + 1)) as f64 * 0.7 + ((i * 5) % 7) as f64 * 0.3,
-                )
-            })
+            .map(|k| MeasuredMetric::Value(0.9 + (point * (k + 1)) as f64 * 0.7 + ((i * 5) % 7) as f64 * 0.3))
             .collect(),
         warnings: Vec::new(),
         never_placed: None,
@@ -73,10 +61,7 @@ fn no_text_overlaps_another_or_leaves_the_picture() {
     let long = values("spec.x", &["a value with an exceptionally long text", "b"]);
     for (axes, hypercube, expected) in [
         (
-            vec![
-                spares.clone(),
-                values("parameters.every", &["5m", "20m", "1h"]),
-            ],
+            vec![spares.clone(), values("parameters.every", &["5m", "20m", "1h"])],
             None,
             &["heat", "bands", "knee"][..],
         ),
@@ -86,16 +71,8 @@ fn no_text_overlaps_another_or_leaves_the_picture() {
             &["heat", "bands", "knee"],
         ),
         (vec![spares.clone()], None, &["bands", "knee"]),
-        (
-            vec![long.clone(), spares.clone()],
-            None,
-            &["heat", "bands", "knee"],
-        ),
-        (
-            vec![long.clone(), values("b", &["x", "y"])],
-            None,
-            &["heat"],
-        ),
+        (vec![long.clone(), spares.clone()], None, &["heat", "bands", "knee"]),
+        (vec![long.clone(), values("b", &["x", "y"])], None, &["heat"]),
         (
             vec![range("a", "0", "16", false), range("b", "5m", "20h", true)],
             Some(20),
@@ -127,9 +104,7 @@ fn lines_over_a_swept_field_have_room_whatever_they_go_over_and_however_many_the
     let nodes = values("parameters.nodes", &["100", "1000", "5000"]);
     let from_zero = values("parameters.spares", &["0", "1", "2", "4", "8", "16"]);
     let times = values("parameters.every", &["5m", "20m", "1h"]);
-    let many: Vec<String> = (1..=14)
-        .map(|i| format!("a long name of a value {i}"))
-        .collect();
+    let many: Vec<String> = (1..=14).map(|i| format!("a long name of a value {i}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     for axes in [
         vec![nodes.clone()],
@@ -143,9 +118,7 @@ fn lines_over_a_swept_field_have_room_whatever_they_go_over_and_however_many_the
             let closed = ClosedFormCurve {
                 name: "one API request per pod".to_owned(),
                 formula: "closed form: (pods - burst) / rate s".to_owned(),
-                values: (0..all.points().count())
-                    .map(|p| Some(p as f64 + 0.5))
-                    .collect(),
+                values: (0..all.points().count()).map(|p| Some(p as f64 + 0.5)).collect(),
             };
             let axis = numeric_axis_named(&all, None).unwrap();
             for closed in [None, Some(&closed)] {
@@ -164,10 +137,7 @@ fn lines_over_a_swept_field_have_room_whatever_they_go_over_and_however_many_the
 
 #[test]
 fn an_axis_is_named_as_it_was_swept_or_by_its_last_part_and_has_numbers() {
-    let axes = vec![
-        values("strategy", &["a", "b"]),
-        values("parameters.nodes", &["1", "2"]),
-    ];
+    let axes = vec![values("strategy", &["a", "b"]), values("parameters.nodes", &["1", "2"])];
     let (_, all) = swept(axes, None, &["goodput"]);
     assert_eq!(numeric_axis_named(&all, None), Ok(1));
     assert_eq!(numeric_axis_named(&all, Some("parameters.nodes")), Ok(1));

@@ -24,9 +24,7 @@ pub fn blocked_reason(setup: &Setup, state: &State) -> Result<Option<&'static st
         return if jobs.all(ended) {
             Ok(None)
         } else {
-            Err(format!(
-                "the JobSet is finished, but a Job is not: {state:?}"
-            ))
+            Err(format!("the JobSet is finished, but a Job is not: {state:?}"))
         };
     }
     if state.js.suspended {
@@ -34,24 +32,17 @@ pub fn blocked_reason(setup: &Setup, state: &State) -> Result<Option<&'static st
         if state.jobs.iter().flatten().any(failed) {
             return Err(format!("a failed Job is ignored: {state:?}"));
         }
-        let still =
-            |j: &Job| j.finished() || j.object.suspended && j.pods.iter().all(Pod::terminal);
+        let still = |j: &Job| j.finished() || j.object.suspended && j.pods.iter().all(Pod::terminal);
         return if jobs.all(still) {
             Ok(None)
         } else {
-            Err(format!(
-                "the JobSet is suspended, but a Job is not: {state:?}"
-            ))
+            Err(format!("the JobSet is suspended, but a Job is not: {state:?}"))
         };
     }
     let in_order = setup.base.jobset.spec.startup_order == StartupPolicyOrder::InOrder;
     let waits = |j: &Job| j.object.suspended && j.object.status.succeeded != 0 && !j.finished();
     if in_order && jobs.any(waits) {
-        return Ok(Some(
-            "SU-3: InOrder does not resume a Job that counts as started",
-        ));
+        return Ok(Some("SU-3: InOrder does not resume a Job that counts as started"));
     }
-    Err(format!(
-        "permanently blocked for an unknown reason: {state:?}"
-    ))
+    Err(format!("permanently blocked for an unknown reason: {state:?}"))
 }

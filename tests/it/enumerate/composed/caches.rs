@@ -30,13 +30,7 @@ pub fn keep_stale_jobset_cache(setup: &Setup, before: &State, next: &mut State, 
 
 /// Does the same for the Job controller's caches of one Job. A change that becomes visible puts the key into the
 /// work queue.
-pub fn keep_stale_job_cache(
-    setup: &Setup,
-    before: &Option<Job>,
-    next: &mut Option<Job>,
-    event: Event,
-    slot: usize,
-) {
+pub fn keep_stale_job_cache(setup: &Setup, before: &Option<Job>, next: &mut Option<Job>, event: Event, slot: usize) {
     let Some(job) = next else { return };
     let Some(before) = before else {
         job.desk.queued = true;
@@ -53,8 +47,7 @@ pub fn keep_stale_job_cache(
         let own = own || matches!(event, Event::Sync(s) if s == slot);
         job.desk.wrote.0 |= own && job.object != before.object;
         job.desk.wrote.1 |= own && job.pods != before.pods;
-        if job.desk.object.is_none() && event != Event::JobSeen(slot) && job.object != before.object
-        {
+        if job.desk.object.is_none() && event != Event::JobSeen(slot) && job.object != before.object {
             job.desk.object = Some(before.object);
         }
         if job.desk.pods.is_none() && event != Event::PodsSeen(slot) && job.pods != before.pods {

@@ -91,10 +91,7 @@ pub fn stale_jobsets(everything: bool) -> Vec<Setup> {
         ..setup_of_kind(&format!("rjs: a:2, {policy}"), &KINDS[0])
     };
     let kinds = KINDS.iter().filter(|k| everything || !k.large);
-    kinds
-        .map(of)
-        .chain(POLICIES[1..4].iter().map(two))
-        .collect()
+    kinds.map(of).chain(POLICIES[1..4].iter().map(two)).collect()
 }
 
 /// Returns setups in which the Job controller's caches lag behind.

@@ -32,9 +32,7 @@ pub fn mask(of: impl Iterator<Item = u8>) -> u16 {
 
 pub fn count(rules: Rules<'_>, object: &Object, pods: &[Pod], desk: &Desk) -> Counted {
     let status = &object.status;
-    let tracked = pods
-        .iter()
-        .filter(|p| p.finalizer && desk.off & 1 << p.uid == 0);
+    let tracked = pods.iter().filter(|p| p.finalizer && desk.off & 1 << p.uid == 0);
     let mut c = Counted {
         active: pods.iter().filter(|p| p.active()).copied().collect(),
         tracked: mask(tracked.clone().map(|p| p.uid)),
@@ -48,16 +46,10 @@ pub fn count(rules: Rules<'_>, object: &Object, pods: &[Pod], desk: &Desk) -> Co
     let terminating = pods.iter().filter(|p| p.deleting && !p.terminal());
     c.terminating = terminating.clone().count() as u8;
     c.terminating_indexes = mask(terminating.map(|p| p.index)) as u8;
-    let good = pods
-        .iter()
-        .filter(|p| p.finalizer && p.phase == Phase::Succeeded);
+    let good = pods.iter().filter(|p| p.finalizer && p.phase == Phase::Succeeded);
     c.succeeded |= mask(good.map(|p| p.index)) as u8;
     let new = |p: &&Pod| status.uncounted & 1 << p.uid == 0;
-    let failed: Vec<&Pod> = tracked
-        .clone()
-        .filter(|p| rules.failed(p))
-        .filter(new)
-        .collect();
+    let failed: Vec<&Pod> = tracked.clone().filter(|p| rules.failed(p)).filter(new).collect();
     c.failed += failed.iter().filter(|p| rules.verdict(p).counts).count() as u32;
     for p in pods.iter().filter(|p| p.finalizer && rules.failed(p)) {
         if per_index::index_fails(rules.spec, &rules.verdict(p), u32::from(p.failures.0)) {
@@ -66,8 +58,7 @@ pub fn count(rules: Rules<'_>, object: &Object, pods: &[Pod], desk: &Desk) -> Co
     }
     let succeeded = tracked.filter(|p| p.phase == Phase::Succeeded);
     let last_success = succeeded.map(|p| time(p.recent)).max();
-    c.backoff =
-        record(desk.backoff).after_sync(last_success, failed.iter().map(|p| time(p.recent)));
+    c.backoff = record(desk.backoff).after_sync(last_success, failed.iter().map(|p| time(p.recent)));
     if per_index::counts_per_index(rules.spec) {
         c.find_delayed(rules, pods);
     }

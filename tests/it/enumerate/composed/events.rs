@@ -67,8 +67,7 @@ pub fn possible_events(setup: &Setup, state: &State) -> Vec<Event> {
         events.extend(desk.sync.map(|s| Event::Goes(slot, s.step)));
     }
     // StaleControllerConsistencyJob (1.36): no sync begins before the caches show the controller's own writes.
-    let waits =
-        |desk: &Desk| desk.sync.is_some() || setup.consistent() && desk.wrote != (false, false);
+    let waits = |desk: &Desk| desk.sync.is_some() || setup.consistent() && desk.wrote != (false, false);
     let queued = jobs().filter(|(_, j)| j.desk.queued && !waits(&j.desk));
     events.extend(queued.map(|(slot, _)| Event::Sync(slot)));
     events.push(Event::Pass);

@@ -54,9 +54,7 @@ impl Walk<'_> {
         let mut helped = None;
         for event in possible_events(self.setup, state) {
             let next = state_after(self.setup, state, event, &mut self.plan);
-            let next = next.and_then(|next| {
-                invariants::check_transition(self.setup, state, &next).map(|()| next)
-            });
+            let next = next.and_then(|next| invariants::check_transition(self.setup, state, &next).map(|()| next));
             let next = next.map_err(|e| format!("{e}, at {event:?}"))?;
             let to = next.key(self.setup.jobset_lags);
             if helped.is_none() && to != key && event.is_helpful() {
@@ -71,13 +69,9 @@ impl Walk<'_> {
         if helped.is_none() {
             let end = crate::enumerate::invariants::terminal_condition(&state.js.status);
             self.seen.finished.extend(end);
-            self.seen
-                .dead_ends
-                .extend(blocked::blocked_reason(self.setup, state)?);
+            self.seen.dead_ends.extend(blocked::blocked_reason(self.setup, state)?);
         }
-        self.known
-            .entry(key)
-            .and_modify(|node| node.helped = helped);
+        self.known.entry(key).and_modify(|node| node.helped = helped);
         Ok(())
     }
 

@@ -36,9 +36,7 @@ pub fn check(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
             "the end is decided, but the Job does not finish",
         ),
     ];
-    let broken = broken
-        .into_iter()
-        .find_map(|(broken, what)| broken.then_some(what));
+    let broken = broken.into_iter().find_map(|(broken, what)| broken.then_some(what));
     if decided {
         broken
     } else {
@@ -47,12 +45,7 @@ pub fn check(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
 }
 
 /// Checks a Job whose end is not decided.
-fn check_undecided_job(
-    setup: &Setup,
-    slot: usize,
-    job: &Job,
-    (active, terminating): (u8, u8),
-) -> Option<&'static str> {
+fn check_undecided_job(setup: &Setup, slot: usize, job: &Job, (active, terminating): (u8, u8)) -> Option<&'static str> {
     let s = &job.object.status;
     let spec = setup.rules(slot).spec;
     if job.object.suspended {
@@ -66,14 +59,8 @@ fn check_undecided_job(
     let there = active + if only_failed { terminating } else { 0 };
     let waits = job.desk.timer && setup.waits;
     let broken = [
-        (
-            s.suspended == Some(true),
-            "a resumed Job has the condition Suspended",
-        ),
-        (
-            done == completions,
-            "every index is decided, but the Job is not",
-        ),
+        (s.suspended == Some(true), "a resumed Job has the condition Suspended"),
+        (done == completions, "every index is decided, but the Job is not"),
         (
             there > wanted || there < wanted && !waits,
             "there are too few or too many pods",
@@ -95,9 +82,7 @@ fn check_undecided_job(
             "an exit code of podFailurePolicy is ignored",
         ),
     ];
-    broken
-        .into_iter()
-        .find_map(|(broken, what)| broken.then_some(what))
+    broken.into_iter().find_map(|(broken, what)| broken.then_some(what))
 }
 
 fn exceeds_restart_limit(spec: &JobSpec, job: &Job) -> bool {

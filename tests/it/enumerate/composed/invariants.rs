@@ -13,9 +13,7 @@ pub fn check_state(setup: &Setup, state: &State) -> Result<(), String> {
     for (slot, job) in state.jobs.iter().enumerate() {
         let Some(job) = job else { continue };
         let broken = conditions(setup, slot, job).or(counters(setup, slot, job));
-        let broken = broken
-            .or(pods(setup, slot, job))
-            .or(idle::check(setup, slot, job));
+        let broken = broken.or(pods(setup, slot, job)).or(idle::check(setup, slot, job));
         if let Some(broken) = broken {
             return Err(format!("Job {slot}: {broken}: {job:?}"));
         }
@@ -49,9 +47,7 @@ fn conditions(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
             "the Job finished before all of its pods terminated",
         ),
     ];
-    broken
-        .into_iter()
-        .find_map(|(broken, what)| broken.then_some(what))
+    broken.into_iter().find_map(|(broken, what)| broken.then_some(what))
 }
 
 fn counters(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
@@ -66,10 +62,7 @@ fn counters(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
     let failed_indexes = s.failed_indexes.count_ones();
     let max = spec.max_failed_indexes;
     let limit = spec.backoff_limit_per_index.unwrap_or(i32::MAX);
-    let per_index = job
-        .pods
-        .iter()
-        .any(|p| passed(u32::from(p.failures.0), limit));
+    let per_index = job.pods.iter().any(|p| passed(u32::from(p.failures.0), limit));
     let completions = u32::from(setup.rules(slot).completions());
     // Permitted in Kubernetes: a deleted pod may still succeed while its replacement fails permanently.
     let twice = !setup.faults.deleted && s.succeeded & s.failed_indexes != 0;
@@ -79,10 +72,7 @@ fn counters(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
             "more successes than completions",
         ),
         (twice, "an index both succeeded and failed"),
-        (
-            s.failures() > u32::from(job.lost.0),
-            "a failure is counted twice",
-        ),
+        (s.failures() > u32::from(job.lost.0), "a failure is counted twice"),
         (
             open && passed(s.failures(), spec.backoff_limit()),
             "the Job continues beyond backoffLimit",
@@ -93,9 +83,7 @@ fn counters(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
         ),
         (per_index, "an index is retried beyond backoffLimitPerIndex"),
     ];
-    broken
-        .into_iter()
-        .find_map(|(broken, what)| broken.then_some(what))
+    broken.into_iter().find_map(|(broken, what)| broken.then_some(what))
 }
 
 fn pods(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
@@ -106,9 +94,7 @@ fn pods(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
         (twin, "two active pods of one index"),
         (many, "more active pods than parallelism"),
     ];
-    broken
-        .into_iter()
-        .find_map(|(broken, what)| broken.then_some(what))
+    broken.into_iter().find_map(|(broken, what)| broken.then_some(what))
 }
 
 /// Checks the invariants of a transition between two states.

@@ -54,10 +54,7 @@ const fn kind(name: &'static str, faults: Faults, job: fn(&mut JobSpec)) -> Kind
 }
 
 const fn large(kind: Kind) -> Kind {
-    Kind {
-        large: true,
-        ..kind
-    }
+    Kind { large: true, ..kind }
 }
 
 pub const KINDS: [Kind; 14] = [

@@ -38,9 +38,7 @@ pub fn pass(setup: &Setup, state: &mut State, plan: &mut ActionPlan) -> Result<(
     let js = state.seen_js.clone().unwrap_or(state.js.clone());
     let seen = state.seen_jobs.clone().unwrap_or(state.jobs_now());
     let here: Vec<usize> = (0..seen.len()).filter(|&s| seen[s].is_some()).collect();
-    let cached = here
-        .iter()
-        .filter_map(|&s| Some(job_view(setup, s, seen[s].as_ref()?)));
+    let cached = here.iter().filter_map(|&s| Some(job_view(setup, s, seen[s].as_ref()?)));
     let jobs: Vec<JobView> = cached.collect();
     let name = |rj: u32, index: u32| format!("js-{rj}-{index}");
     let view = JobSetView {
@@ -81,12 +79,7 @@ fn own_restarts(status: &JobSetStatus, rj: u32, index: u32) -> u32 {
 
 /// Checks that a restart is counted only for a Job that failed in the attempt that ends, so that no failure counts
 /// twice, and that only current Jobs end a JobSet.
-fn check_requests(
-    setup: &Setup,
-    plan: &ActionPlan,
-    js: &Js,
-    seen: &[Option<Seen>],
-) -> Result<(), String> {
+fn check_requests(setup: &Setup, plan: &ActionPlan, js: &Js, seen: &[Option<Seen>]) -> Result<(), String> {
     let (old, new) = (&js.status, &plan.status);
     let ended = |slot: usize, badly: bool| {
         let job = seen[slot]
@@ -97,9 +90,7 @@ fn check_requests(
     let failed = || (0..seen.len()).any(|slot| ended(slot, true));
     let due = match (old.terminal_state, new.terminal_state) {
         (None, Some(TerminalState::Completed)) => (0..seen.len()).all(|slot| ended(slot, false)),
-        (None, Some(TerminalState::Failed)) => {
-            failed() && counted(new) == max_restarts(&setup.base.jobset)
-        }
+        (None, Some(TerminalState::Failed)) => failed() && counted(new) == max_restarts(&setup.base.jobset),
         _ => true,
     };
     let grown = |(rj, index)| own_restarts(new, rj, index) > own_restarts(old, rj, index);
@@ -107,9 +98,8 @@ fn check_requests(
     let whole = new.restarts == old.restarts || failed();
     let once = restarts(new) <= restarts(old) + 1;
     let all = due && own && whole && once;
-    all.then_some(()).ok_or(format!(
-        "a terminal state or a restart without a cause: {new:?}"
-    ))
+    all.then_some(())
+        .ok_or(format!("a terminal state or a restart without a cause: {new:?}"))
 }
 
 fn carry_out(
@@ -129,10 +119,7 @@ fn carry_out(
             break;
         }
         let slot = setup.base.slots.iter().position(|s| *s == (c.rj, c.index));
-        let slot = slot.ok_or(format!(
-            "creates {}/{}, which is not in the spec",
-            c.rj, c.index
-        ))?;
+        let slot = slot.ok_or(format!("creates {}/{}, which is not in the spec", c.rj, c.index))?;
         if state.jobs[slot].is_some() {
             if state.seen_jobs.is_none() {
                 return Err(format!("creates the existing Job {slot}"));

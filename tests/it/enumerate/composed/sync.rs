@@ -39,10 +39,7 @@ pub fn begin(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
 fn delete(job: &mut Job, counted: &mut Counted, plan: &JobPlan) -> Result<(), String> {
     let n = plan.delete_active as usize;
     if n > counted.active.len() {
-        return Err(format!(
-            "deletes {n} of {} active pods",
-            counted.active.len()
-        ));
+        return Err(format!("deletes {n} of {} active pods", counted.active.len()));
     }
     // The least advanced pods are deleted first; among equals, the one with the highest index.
     counted
@@ -55,9 +52,7 @@ fn delete(job: &mut Job, counted: &mut Counted, plan: &JobPlan) -> Result<(), St
         counted.ready -= u8::from(victim.phase == Phase::Ready);
         counted.terminating += 1;
         if plan.untracked {
-            job.pod(victim.uid)
-                .into_iter()
-                .for_each(|p| p.finalizer = false);
+            job.pod(victim.uid).into_iter().for_each(|p| p.finalizer = false);
         }
         if !manages {
             job.note_possible_failure(victim.uid);
@@ -79,11 +74,7 @@ fn create(
     let only_failed = rules.spec.pod_replacement_policy() == PodReplacementPolicy::Failed;
     let active = mask(counted.active.iter().map(|p| p.index)) as Indexes;
     let mut taken = counted.succeeded | counted.failed_indexes | active;
-    taken |= if only_failed {
-        counted.terminating_indexes
-    } else {
-        0
-    };
+    taken |= if only_failed { counted.terminating_indexes } else { 0 };
     let missing = (0..rules.completions()).filter(|i| taken & 1 << i == 0);
     let missing: Vec<u8> = missing.take(plan.create as usize).collect();
     if plan.create > 0 && (missing.is_empty() || object.suspended || object.deleting) {

@@ -11,21 +11,12 @@ use sim_policy::job::per_index::counts_per_index;
 use std::borrow::Cow;
 
 /// Computes the new status and the pods whose finalizer is removed.
-pub fn track(
-    rules: Rules<'_>,
-    job: &mut Job,
-    object: &Object,
-    pods: &[Pod],
-    counted: &Counted,
-    plan: &JobPlan,
-) {
+pub fn track(rules: Rules<'_>, job: &mut Job, object: &Object, pods: &[Pod], counted: &Counted, plan: &JobPlan) {
     let old = object.status;
     let mut s = old;
     s.active = counted.active.len() as u8;
     (s.ready, s.terminating) = (counted.ready, counted.terminating);
-    if let Some(to) = plan
-        .suspended_condition
-        .filter(|to| *to || s.suspended.is_some())
+    if let Some(to) = plan.suspended_condition.filter(|to| *to || s.suspended.is_some())
         && s.suspended != Some(to)
     {
         (s.suspended, s.started) = (Some(to), !to);
@@ -36,14 +27,8 @@ pub fn track(
     s.succeeded = counted.succeeded;
     s.failed_indexes = counted.failed_indexes;
     let delays = rules.version.delays_terminal_condition();
-    let fail = plan
-        .fail
-        .as_ref()
-        .map(|(why, _)| static_reason(why.clone()));
-    let complete = plan
-        .complete
-        .as_ref()
-        .map(|(why, _)| static_reason(why.clone()));
+    let fail = plan.fail.as_ref().map(|(why, _)| static_reason(why.clone()));
+    let complete = plan.complete.as_ref().map(|(why, _)| static_reason(why.clone()));
     if delays || fail == Some(sim_api::spec::POD_FAILURE_POLICY) {
         s.failure_target = s.failure_target.or(fail);
     }
@@ -59,9 +44,7 @@ pub fn track(
         flush: unstarted != old || s.suspended != old.suspended,
         finalize,
         tracked: counted.tracked,
-        end: fail
-            .map(|why| (true, why))
-            .or(complete.map(|why| (false, why))),
+        end: fail.map(|why| (true, why)).or(complete.map(|why| (false, why))),
         backoff: (
             counted.backoff.failures as u8,
             counted.backoff.last_failure.map(|at| at == time(true)),

@@ -14,12 +14,7 @@ use std::rc::Rc;
 const KILLED: u8 = 143;
 
 /// Returns the state after an event, or an error if an invariant is violated.
-pub fn state_after(
-    setup: &Setup,
-    state: &State,
-    event: Event,
-    plan: &mut ActionPlan,
-) -> Result<State, String> {
+pub fn state_after(setup: &Setup, state: &State, event: Event, plan: &mut ActionPlan) -> Result<State, String> {
     let mut next = state.clone();
     match event {
         Event::Pass => pass(setup, &mut next, plan)?,
@@ -38,10 +33,7 @@ pub fn state_after(
         _ => apply_job_event(setup, &mut next, event)?,
     }
     if setup.coarse {
-        next.jobs
-            .iter_mut()
-            .flatten()
-            .for_each(discard_irrelevant_state);
+        next.jobs.iter_mut().flatten().for_each(discard_irrelevant_state);
     }
     caches::keep_stale_jobset_cache(setup, state, &mut next, event);
     for slot in 0..next.jobs.len() {
@@ -111,9 +103,7 @@ fn apply_job_event(setup: &Setup, next: &mut State, event: Event) -> Result<(), 
             job.delete_pod(uid, setup.waits);
             // Finished Jobs are not synced. The queue of orphan pods removes the finalizer.
             let finished = job.finished();
-            job.pod(uid)
-                .into_iter()
-                .for_each(|p| p.finalizer &= !finished);
+            job.pod(uid).into_iter().for_each(|p| p.finalizer &= !finished);
             job.remove_terminated_pods();
         }
         _ => {
@@ -129,19 +119,12 @@ fn apply_job_event(setup: &Setup, next: &mut State, event: Event) -> Result<(), 
 fn apply_pod_event(recent: bool, ignored: bool, job: &mut Job, event: Event) {
     let end = |job: &mut Job, uid: u8, code: u8| {
         let Some(pod) = job.pod(uid) else { return };
-        pod.phase = if code == 0 {
-            Phase::Succeeded
-        } else {
-            Phase::Failed
-        };
+        pod.phase = if code == 0 { Phase::Succeeded } else { Phase::Failed };
         (pod.exit_code, pod.recent) = (code, recent);
         job.remove_terminated_pods();
     };
     match event {
-        Event::Ready(_, uid) => job
-            .pod(uid)
-            .into_iter()
-            .for_each(|p| p.phase = Phase::Ready),
+        Event::Ready(_, uid) => job.pod(uid).into_iter().for_each(|p| p.phase = Phase::Ready),
         Event::Succeeds(_, uid) => end(job, uid, 0),
         Event::Ended(_, uid, well) => end(job, uid, if well { 0 } else { KILLED }),
         Event::Fails(_, uid, code) => {
@@ -172,9 +155,6 @@ fn end_wait(job: &mut Job) {
     old(&mut job.desk.backoff);
     job.desk.sync.iter_mut().for_each(|s| old(&mut s.backoff));
     let cached = job.desk.pods.iter_mut().flatten();
-    job.pods
-        .iter_mut()
-        .chain(cached)
-        .for_each(|p| p.recent = false);
+    job.pods.iter_mut().chain(cached).for_each(|p| p.recent = false);
     job.desk.queued |= std::mem::take(&mut job.desk.timer);
 }

@@ -56,9 +56,7 @@ impl Job {
         let desk = &self.desk;
         let mut used = self.object.status.uncounted | desk.off;
         used |= desk.object.map_or(0, |o| o.status.uncounted);
-        used |= desk
-            .sync
-            .map_or(0, |s| s.status.uncounted | s.finalize | s.tracked);
+        used |= desk.sync.map_or(0, |s| s.status.uncounted | s.finalize | s.tracked);
         let known = self.pods.iter().chain(desk.pods.iter().flatten());
         known.for_each(|p| used |= 1 << p.uid);
         used.trailing_ones() as u8
@@ -82,8 +80,7 @@ impl Job {
 
     /// Removes pods that are being deleted, have terminated and have no finalizer.
     pub fn remove_terminated_pods(&mut self) {
-        self.pods
-            .retain(|p| !p.deleting || !p.terminal() || p.finalizer);
+        self.pods.retain(|p| !p.deleting || !p.terminal() || p.finalizer);
         self.lost.1 &= self.pods.iter().fold(0, |all, p| all | 1 << p.uid);
     }
 }
@@ -141,9 +138,7 @@ impl State {
         let mut h = DefaultHasher::new();
         hash_js(&self.js, &mut h, !lags);
         self.seen_js.is_some().hash(&mut h);
-        self.seen_js
-            .iter()
-            .for_each(|js| hash_js(js, &mut h, !lags));
+        self.seen_js.iter().for_each(|js| hash_js(js, &mut h, !lags));
         (&self.jobs, &self.seen_jobs).hash(&mut h);
         (self.troubles, self.switches).hash(&mut h);
         h.finish()

@@ -24,14 +24,8 @@ pub fn check_status_write(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(
     let completed_now = new.complete_for.is_some() && old.complete_for.is_none();
     let broken = [
         (new.failed < old.failed, "status.failed decreased"),
-        (
-            new.failures() < old.failures(),
-            "the number of failures decreased",
-        ),
-        (
-            old.succeeded & !new.succeeded != 0,
-            "an index is no longer succeeded",
-        ),
+        (new.failures() < old.failures(), "the number of failures decreased"),
+        (old.succeeded & !new.succeeded != 0, "an index is no longer succeeded"),
         (
             old.failed_indexes & !new.failed_indexes != 0,
             "an index is no longer failed",
@@ -48,24 +42,13 @@ pub fn check_status_write(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(
             "Complete was set without an earlier SuccessCriteriaMet",
         ),
     ];
-    let broken = broken
-        .into_iter()
-        .find_map(|(broken, what)| broken.then_some(what));
+    let broken = broken.into_iter().find_map(|(broken, what)| broken.then_some(what));
     broken.map_or(Ok(()), |what| Err(format!("{what}: {old:?}, then {new:?}")))
 }
 
 /// Checks that pods are created only for a Job that needs them. With a stale cache, a sync cannot know that.
-pub fn check_created_pods(
-    setup: &Setup,
-    slot: usize,
-    old: &Job,
-    new: &Job,
-) -> Option<&'static str> {
-    let fresh = || {
-        new.pods
-            .iter()
-            .filter(|p| old.pods.iter().all(|q| q.uid != p.uid))
-    };
+pub fn check_created_pods(setup: &Setup, slot: usize, old: &Job, new: &Job) -> Option<&'static str> {
+    let fresh = || new.pods.iter().filter(|p| old.pods.iter().all(|q| q.uid != p.uid));
     if setup.job_lags || fresh().next().is_none() {
         return None;
     }
@@ -87,13 +70,8 @@ pub fn check_created_pods(
             "a pod is created for a Job that is ending, suspended or deleting",
         ),
         (beyond, "a pod is created beyond backoffLimit"),
-        (
-            too_early,
-            "a pod is created before the back-off of its index is over",
-        ),
+        (too_early, "a pod is created before the back-off of its index is over"),
         (done, "a pod is created for a succeeded or failed index"),
     ];
-    broken
-        .into_iter()
-        .find_map(|(broken, what)| broken.then_some(what))
+    broken.into_iter().find_map(|(broken, what)| broken.then_some(what))
 }

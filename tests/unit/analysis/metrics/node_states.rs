@@ -2,9 +2,7 @@
 
 use sim_analysis::metrics::node_states::*;
 use sim_base::*;
-use sim_engine::record::{
-    Body, DeletionActor, NO_CAUSE, NodeReady, RecordNames, RecordSink, SimulationRecord,
-};
+use sim_engine::record::{Body, DeletionActor, NO_CAUSE, NodeReady, RecordNames, RecordSink, SimulationRecord};
 #[test]
 fn a_node_is_what_the_most_troubled_of_its_pods_is() {
     let (a, b, job, node) = (PodId(0), PodId(1), JobId(0), NodeId(1));
@@ -16,11 +14,7 @@ fn a_node_is_what_the_most_troubled_of_its_pods_is() {
         index: 0,
         attempt: 0,
     };
-    let bound = |pod| Body::PodBound {
-        pod,
-        incarnation,
-        node,
-    };
+    let bound = |pod| Body::PodBound { pod, incarnation, node };
     let ready = |pod| Body::PodReady { pod, incarnation };
     let by = DeletionActor::User;
     let all = [
@@ -38,13 +32,7 @@ fn a_node_is_what_the_most_troubled_of_its_pods_is() {
                 by,
             },
         ),
-        (
-            8,
-            Body::PodGone {
-                pod: a,
-                incarnation,
-            },
-        ),
+        (8, Body::PodGone { pod: a, incarnation }),
         (
             9,
             Body::NodeState {
@@ -59,13 +47,7 @@ fn a_node_is_what_the_most_troubled_of_its_pods_is() {
                 ready: NodeReady::True,
             },
         ),
-        (
-            11,
-            Body::PodGone {
-                pod: b,
-                incarnation,
-            },
-        ),
+        (11, Body::PodGone { pod: b, incarnation }),
         (20, created(a)),
         (21, bound(a)),
     ];
@@ -80,14 +62,10 @@ fn a_node_is_what_the_most_troubled_of_its_pods_is() {
         };
         states.record(&record, &RecordNames::default());
     }
-    let seen: Vec<&str> = (4..=12)
-        .map(|t| states.at(1, SimTime(t)).as_str())
-        .collect();
+    let seen: Vec<&str> = (4..=12).map(|t| states.at(1, SimTime(t)).as_str()).collect();
     let (starting, ready, ending) = ("starting", "ready", "ending");
     let broken = "node not ready";
-    let expected = [
-        ready, starting, ready, ending, ready, broken, ready, "free", "free",
-    ];
+    let expected = [ready, starting, ready, ending, ready, broken, ready, "free", "free"];
     assert_eq!(seen, expected);
     assert_eq!(states.at(0, SimTime(9)), NodeState::Free);
     assert_eq!(

@@ -38,14 +38,7 @@ fn a_pod_is_in_one_state_at_each_instant_and_its_node_is_its_jobs_until_it_is_go
                     attempt: 0,
                 },
             ),
-            (
-                2,
-                Body::PodBound {
-                    pod,
-                    incarnation,
-                    node,
-                },
-            ),
+            (2, Body::PodBound { pod, incarnation, node }),
             (4, Body::PodReady { pod, incarnation }),
             (
                 5,

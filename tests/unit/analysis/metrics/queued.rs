@@ -2,9 +2,7 @@
 
 use sim_analysis::metrics::queue_lengths::*;
 use sim_base::*;
-use sim_engine::record::{
-    Call, LedgerResource, NO_TICKET, RecordSink, TicketSubject, TicketWait, WorkTicket,
-};
+use sim_engine::record::{Call, LedgerResource, NO_TICKET, RecordSink, TicketSubject, TicketWait, WorkTicket};
 #[test]
 fn only_waiting_requests_are_counted_as_queued() {
     let s = |n: u64| SimTime(n * 1_000_000_000);
@@ -21,9 +19,6 @@ fn only_waiting_requests_are_counted_as_queued() {
         });
     }
     let client = LedgerResource::JobControllerClient;
-    assert_eq!(
-        queued.queue_lengths(client),
-        [(1, 1), (2, 2), (3, 1), (4, 0), (8, 1)]
-    );
+    assert_eq!(queued.queue_lengths(client), [(1, 1), (2, 2), (3, 1), (4, 0), (8, 1)]);
     assert_eq!(queued.queue_lengths(LedgerResource::NodeRequests), []);
 }

@@ -35,10 +35,7 @@ fn goodput_and_time_at_work_are_those_of_the_stretches_until_then() {
         (200, 0.3),
         (390, 250.0 / 390.0),
     ] {
-        assert!(
-            (job.goodput(secs(after)) - goodput).abs() < 1e-12,
-            "{after}"
-        );
+        assert!((job.goodput(secs(after)) - goodput).abs() < 1e-12, "{after}");
     }
     assert_eq!(job.goodput(secs(5000)), job.goodput(secs(390)));
     for (from, to, share) in [

@@ -14,11 +14,7 @@ fn search_break_even(range: &str, gain: impl Fn(f64) -> f64) -> BreakEven {
     let mut play = |point: &SearchPoint, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
         let row = |replication: u64| {
             let noise = (replication * 37 % 101) as f64 / 101.0 - 0.5;
-            let own = if point.is_b {
-                gain(point.value) + noise
-            } else {
-                0.0
-            };
+            let own = if point.is_b { gain(point.value) + noise } else { 0.0 };
             SampleRow {
                 replication,
                 value: Some(10.0 + own),
@@ -46,9 +42,7 @@ fn the_crossing_is_inside_its_interval_and_the_interval_is_narrow() {
     assert_eq!(below, BreakEvenSide::A);
     assert!(low < 3.3 && 3.3 < high && high - low < 1.0, "{low} {high}");
     assert!((estimate - 3.3).abs() < 0.3, "{estimate}");
-    let BreakEvenCrossing::At { low, high, .. } =
-        search_break_even("x=0..40", |x| x - 12.0).crossing
-    else {
+    let BreakEvenCrossing::At { low, high, .. } = search_break_even("x=0..40", |x| x - 12.0).crossing else {
         panic!("no crossing");
     };
     assert_eq!((low, high), (11.0, 13.0));
@@ -59,17 +53,10 @@ fn better_everywhere_and_inconclusive_are_results() {
     let everywhere = search_break_even("x=1..9", |x| x);
     assert_eq!(
         everywhere.crossing,
-        BreakEvenCrossing::Everywhere {
-            side: BreakEvenSide::B
-        }
+        BreakEvenCrossing::Everywhere { side: BreakEvenSide::B }
     );
     let worse = search_break_even("x=1..9", |x| -x);
-    assert_eq!(
-        worse.crossing,
-        BreakEvenCrossing::Everywhere {
-            side: BreakEvenSide::A
-        }
-    );
+    assert_eq!(worse.crossing, BreakEvenCrossing::Everywhere { side: BreakEvenSide::A });
     assert_eq!(
         search_break_even("x=1..9", |_| 0.0).crossing,
         BreakEvenCrossing::NotTold

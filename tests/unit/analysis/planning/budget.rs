@@ -33,10 +33,7 @@ fn budget_question(limit: u32) -> BudgetQuestion {
 fn all_limits_and_rules_use_the_same_runs() {
     let runs = [
         run(0, &[(1.0, "gpu"), (2.0, "maintenance"), (20.0, "gpu")]),
-        run(
-            1,
-            &[(5.0, "maintenance"), (6.0, "maintenance"), (40.0, "gpu")],
-        ),
+        run(1, &[(5.0, "maintenance"), (6.0, "maintenance"), (40.0, "gpu")]),
         run(2, &[(5.0, "gpu")]),
         run(3, &[]),
     ];
@@ -49,10 +46,7 @@ fn all_limits_and_rules_use_the_same_runs() {
     assert_eq!((rule.used.mean, rule.lasts.unwrap().share), (0.75, 0.75));
     assert_eq!(rule.uncounted, [("maintenance".to_owned(), 0.75)].into());
     let gpu = &told.causes[0];
-    assert_eq!(
-        (gpu.cause.as_str(), gpu.share, gpu.last_straw),
-        ("gpu", 0.5, 0)
-    );
+    assert_eq!((gpu.cause.as_str(), gpu.share, gpu.last_straw), ("gpu", 0.5, 0));
     let maintenance = &told.causes[1];
     assert_eq!(maintenance.last_straw, 2);
     assert_eq!(told.curve.last().unwrap().lasts.share, 0.5);
@@ -68,13 +62,9 @@ fn the_least_limit_is_a_range_where_so_few_runs_cannot_tell() {
     question.probability = 0.7;
     let clear = LossBudget::from_runs(&question, &runs, None).unwrap().least;
     assert_eq!((clear.low, clear.high), (3, Some(3)));
-    let open = LossBudget::from_runs(&question, &runs[..20], None)
-        .unwrap()
-        .least;
+    let open = LossBudget::from_runs(&question, &runs[..20], None).unwrap().least;
     assert_eq!((open.low, open.high), (2, Some(4)));
     question.probability = 0.99;
-    let few = LossBudget::from_runs(&question, &runs[..20], None)
-        .unwrap()
-        .least;
+    let few = LossBudget::from_runs(&question, &runs[..20], None).unwrap().least;
     assert_eq!((few.high, few.replications_needed), (None, 368));
 }

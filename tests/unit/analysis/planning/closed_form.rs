@@ -13,10 +13,7 @@ fn intervals_are_those_of_the_calibration_table() {
         let found = ClosedForm::new(c, m);
         let found = [found.young_s, found.daly_s, found.exact_s];
         for (found, expected) in found.iter().zip(expected) {
-            assert!(
-                (found - expected).abs() < 1e-3,
-                "{c} {m}: {found}, expected {expected}"
-            );
+            assert!((found - expected).abs() < 1e-3, "{c} {m}: {found}, expected {expected}");
         }
     }
     assert_eq!(ClosedForm::new(0.0, 100.0).exact_s, 0.0);

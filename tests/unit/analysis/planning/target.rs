@@ -29,10 +29,7 @@ fn a_target_is_a_metric_a_quantile_and_a_bound() {
         ("goodput.p10 >= much", "not a number"),
     ] {
         let error = wrong.parse::<MetricTarget>().unwrap_err().to_string();
-        assert!(
-            error.contains(says) && error.contains(wrong),
-            "{wrong}: {error}"
-        );
+        assert!(error.contains(says) && error.contains(wrong), "{wrong}: {error}");
     }
 }
 
@@ -41,26 +38,14 @@ fn so_few_values_that_the_quantile_has_no_bound_leave_it_open() {
     let target: MetricTarget = "x.p10 >= 5".parse().unwrap();
     let twenty = sample([10.0; 20]);
     assert_eq!(target.test_sample(&twenty, 0.95), TargetJudgement::Open);
-    assert_eq!(
-        target.test_sample(&sample([10.0; 40]), 0.95),
-        TargetJudgement::Meets
-    );
-    assert_eq!(
-        target.test_sample(&sample([1.0; 40]), 0.95),
-        TargetJudgement::Misses
-    );
+    assert_eq!(target.test_sample(&sample([10.0; 40]), 0.95), TargetJudgement::Meets);
+    assert_eq!(target.test_sample(&sample([1.0; 40]), 0.95), TargetJudgement::Misses);
     let mixed = sample((0..40).map(|i| if i < 4 { 1.0 } else { 10.0 }));
     assert_eq!(target.test_sample(&mixed, 0.95), TargetJudgement::Open);
     assert_eq!(target.test_sample(&[], 0.95), TargetJudgement::Open);
     let done: MetricTarget = "completed.mean >= 0.9".parse().unwrap();
-    assert_eq!(
-        done.test_sample(&sample([1.0; 20]), 0.95),
-        TargetJudgement::Open
-    );
-    assert_eq!(
-        done.test_sample(&sample([1.0; 40]), 0.95),
-        TargetJudgement::Meets
-    );
+    assert_eq!(done.test_sample(&sample([1.0; 20]), 0.95), TargetJudgement::Open);
+    assert_eq!(done.test_sample(&sample([1.0; 40]), 0.95), TargetJudgement::Meets);
     let most: MetricTarget = "x.mean <= 5".parse().unwrap();
     assert_eq!(most.test_sample(&mixed, 0.95), TargetJudgement::Misses);
 }

@@ -8,10 +8,7 @@ fn identity(seed: u64, text: &str, command: &str) -> SweepIdentity {
         path: "a".to_owned(),
         target,
     }];
-    let sweep = SweepSpec {
-        axes,
-        hypercube: None,
-    };
+    let sweep = SweepSpec { axes, hypercube: None };
     let inputs = [("x.yaml".to_owned(), text.to_owned())];
     SweepIdentity::new("x", (seed, 20, None), &sweep, (&inputs, command))
 }
@@ -22,10 +19,7 @@ fn experiments_that_differ_say_in_what() {
     assert_eq!(one.differences(&one), [""; 0]);
     assert_eq!(one.differences(&identity(2, "a", "c")), ["seed (1 and 2)"]);
     assert_eq!(one.differences(&identity(1, "b", "c")), ["input x.yaml"]);
-    assert_eq!(
-        one.differences(&identity(1, "a", "d")),
-        ["options (c and d)"]
-    );
+    assert_eq!(one.differences(&identity(1, "a", "d")), ["options (c and d)"]);
     let mut other = one.clone();
     other.version = "9".to_owned();
     assert!(one.differences(&other)[0].starts_with("program version"));

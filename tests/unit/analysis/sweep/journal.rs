@@ -37,9 +37,7 @@ fn scratch(name: &str) -> std::path::PathBuf {
 #[test]
 fn a_journal_cut_anywhere_gives_its_whole_rows_and_goes_on() {
     let path = scratch("cut");
-    let rows: Vec<SweepRow> = (0..4)
-        .map(|i| row(i, i as u64 * 7, ["x", "y\t"][i % 2]))
-        .collect();
+    let rows: Vec<SweepRow> = (0..4).map(|i| row(i, i as u64 * 7, ["x", "y\t"][i % 2])).collect();
     let mut journal = SweepJournal::create(&path, &head()).unwrap();
     rows.iter().for_each(|row| journal.append(row).unwrap());
     let error = SweepJournal::open(&path, &head()).err().unwrap();
@@ -51,9 +49,7 @@ fn a_journal_cut_anywhere_gives_its_whole_rows_and_goes_on() {
         std::fs::write(&path, &bytes[..cut]).unwrap();
         let (mut journal, kept) = SweepJournal::open(&path, &head()).unwrap();
         assert_eq!(kept, rows[..kept.len()], "cut at {cut}");
-        rows[kept.len()..]
-            .iter()
-            .for_each(|row| journal.append(row).unwrap());
+        rows[kept.len()..].iter().for_each(|row| journal.append(row).unwrap());
         drop(journal);
         assert_eq!(read(&path).unwrap(), (head(), rows.clone()), "cut at {cut}");
     }

@@ -16,14 +16,7 @@ fn results_with(values: &[&[f64]], outcome: &dyn Fn(usize) -> ReplicationOutcome
         path: "a".to_owned(),
         target,
     }];
-    let points = SweepPoints::expand(
-        &SweepSpec {
-            axes,
-            hypercube: None,
-        },
-        1,
-    )
-    .unwrap();
+    let points = SweepPoints::expand(&SweepSpec { axes, hypercube: None }, 1).unwrap();
     let mut rows = Vec::new();
     for (point, own) in values.iter().enumerate() {
         for (i, v) in own.iter().enumerate() {
@@ -58,20 +51,12 @@ fn the_best_point_has_the_best_mean_and_those_that_nobody_can_tell_from_it_are_n
     let at = |mean: f64| noise.map(|n| mean + n);
     // The third point differs from the second by independent noise.
     let third = [0.9, 1.3, 1.0, 0.8, 1.0];
-    let found = results(&[&at(0.5), &at(1.0), &third])
-        .best("goodput")
-        .unwrap();
+    let found = results(&[&at(0.5), &at(1.0), &third]).best("goodput").unwrap();
     assert_eq!((found.point, found.inconclusive), (1, vec![2]));
-    let clear = results(&[&at(0.5), &at(1.0), &at(0.9)])
-        .best("goodput")
-        .unwrap();
+    let clear = results(&[&at(0.5), &at(1.0), &at(0.9)]).best("goodput").unwrap();
     assert_eq!((clear.point, clear.inconclusive), (1, vec![]));
     let other = results(&[&at(0.5), &at(1.0)]);
-    assert_eq!(
-        other.best("other"),
-        None,
-        "all points have equal values of this metric"
-    );
+    assert_eq!(other.best("other"), None, "all points have equal values of this metric");
     assert_eq!(other.names(), ["goodput", "other"]);
 }
 

@@ -33,17 +33,7 @@ fn shards_are_counted_from_0_or_from_1() {
     assert_eq!(of("0/3"), Ok((0, 3)));
     assert_eq!(of("2/3"), Ok((2, 3)));
     assert_eq!(of("3/3"), Ok((0, 3)));
-    for wrong in [
-        "3/2",
-        "1/0",
-        "a/b",
-        "1",
-        "-1/3",
-        "1/3/5",
-        "",
-        "1/1000000",
-        "0.5/2",
-    ] {
+    for wrong in ["3/2", "1/0", "a/b", "1", "-1/3", "1/3/5", "", "1/1000000", "0.5/2"] {
         assert!(of(wrong).is_err(), "{wrong}");
     }
 }

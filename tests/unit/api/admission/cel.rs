@@ -8,14 +8,9 @@ fn rules_between_fields_have_the_servers_words() {
     for (spec, expected) in [
         (
             json!({"startupPolicy": in_order}),
-            Some(
-                "spec: Invalid value: \"object\": no such key: replicatedJobs evaluating rule: StartupPolicy",
-            ),
+            Some("spec: Invalid value: \"object\": no such key: replicatedJobs evaluating rule: StartupPolicy"),
         ),
-        (
-            json!({"startupPolicy": in_order, "replicatedJobs": []}),
-            None,
-        ),
+        (json!({"startupPolicy": in_order, "replicatedJobs": []}), None),
         (
             json!({"startupPolicy": in_order, "replicatedJobs": [{"dependsOn": []}]}),
             Some("spec: Invalid value: StartupPolicy and DependsOn"),

@@ -4,16 +4,13 @@ use serde_json::{Value, json};
 use sim_api::admission::FieldValidation;
 use sim_api::admission::decode::*;
 fn refused(body: Value, validation: FieldValidation) -> String {
-    decode(&body, &[], validation, &mut Vec::new())
-        .unwrap_err()
-        .message
+    decode(&body, &[], validation, &mut Vec::new()).unwrap_err().message
 }
 
 #[test]
 fn what_is_no_jobset_is_refused_in_the_servers_words() {
     let kind = |edit: Value| {
-        let mut body =
-            json!({"apiVersion": API_VERSION, "kind": "JobSet", "metadata": {"name": "a"}});
+        let mut body = json!({"apiVersion": API_VERSION, "kind": "JobSet", "metadata": {"name": "a"}});
         for (key, value) in edit.as_object().unwrap() {
             body[key] = value.clone();
         }
@@ -52,7 +49,5 @@ fn what_is_no_jobset_is_refused_in_the_servers_words() {
         let message = refused(kind(edit), FieldValidation::Strict);
         assert!(message.starts_with(expected), "{message}");
     }
-    assert!(
-        refused(json!([]), FieldValidation::Warn).contains("cannot unmarshal array into Go value")
-    );
+    assert!(refused(json!([]), FieldValidation::Warn).contains("cannot unmarshal array into Go value"));
 }

@@ -20,20 +20,10 @@ fn an_error_without_a_field_may_still_have_a_place() {
     assert_eq!(
         (
             nowhere.object_path(),
-            nowhere
-                .clone()
-                .with_actual_path("a")
-                .object_path()
-                .to_owned()
+            nowhere.clone().with_actual_path("a").object_path().to_owned()
         ),
         ("", "a".to_owned())
     );
-    assert_eq!(
-        FieldError::new("b", FieldErrorKind::Required, "").object_path(),
-        "b"
-    );
-    assert_eq!(
-        nowhere.with_actual_path("a").to_string(),
-        "<nil>: Internal error: x"
-    );
+    assert_eq!(FieldError::new("b", FieldErrorKind::Required, "").object_path(), "b");
+    assert_eq!(nowhere.with_actual_path("a").to_string(), "<nil>: Internal error: x");
 }

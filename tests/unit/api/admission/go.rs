@@ -41,10 +41,7 @@ fn the_first_wrong_type_is_named_as_go_names_it() {
         ),
     ] {
         let error = round_trip_jobset(&object).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!("json: cannot unmarshal {expected}")
-        );
+        assert_eq!(error.to_string(), format!("json: cannot unmarshal {expected}"));
     }
 }
 

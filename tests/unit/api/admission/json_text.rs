@@ -5,10 +5,7 @@ use sim_api::admission::json_text::*;
 fn the_last_of_equal_keys_counts_and_all_are_named() {
     let text = r#" {"a": 1, "b": [{"c": "x", "c": "y\u0041"}], "a": {"d": null}} "#;
     let (value, duplicates) = parse(text).unwrap();
-    assert_eq!(
-        value,
-        serde_json::json!({"a": {"d": null}, "b": [{"c": "yA"}]})
-    );
+    assert_eq!(value, serde_json::json!({"a": {"d": null}, "b": [{"c": "yA"}]}));
     let expected = ["duplicate field \"b[0].c\"", "duplicate field \"a\""];
     assert_eq!(duplicates, expected);
 }
@@ -25,10 +22,7 @@ fn what_is_no_json_has_gos_words() {
         ),
         ("{\"a\" 1}", "invalid character '1' after object key"),
         ("[1 2]", "invalid character '2' after array element"),
-        (
-            "kind: x",
-            "invalid character 'k' looking for beginning of value",
-        ),
+        ("kind: x", "invalid character 'k' looking for beginning of value"),
         ("-", "invalid character in numeric literal"),
     ] {
         assert_eq!(parse(text).unwrap_err().to_string(), expected, "{text}");

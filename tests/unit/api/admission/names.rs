@@ -12,11 +12,7 @@ fn names_break_the_rules_that_kubernetes_says_they_break() {
         (dns1123_label, "a.b", vec!["must not contain dots"]),
         (dns1123_label, "-a", vec!["a lowercase RFC 1123 label"]),
         (dns1123_subdomain, "a.b", vec![]),
-        (
-            dns1123_subdomain,
-            "a..b",
-            vec!["a lowercase RFC 1123 subdomain"],
-        ),
+        (dns1123_subdomain, "a..b", vec!["a lowercase RFC 1123 subdomain"]),
         (label_key, "a.b/C_d", vec![]),
         (
             label_key,
@@ -25,11 +21,7 @@ fn names_break_the_rules_that_kubernetes_says_they_break() {
         ),
         (label_key, "/a", vec!["prefix part must be non-empty"]),
         (label_key, "a/b/c", vec!["a valid label key must consist"]),
-        (
-            label_key,
-            &long,
-            vec!["name part must be no more than 63 bytes"],
-        ),
+        (label_key, &long, vec!["name part must be no more than 63 bytes"]),
         (label_value, "", vec![]),
         (label_value, "-a", vec!["a valid label must"]),
         (label_value, &long, vec!["must be no more than 63 bytes"]),

@@ -36,15 +36,9 @@ fn a_json_patch_does_all_or_says_why() {
             json!([{"op": "move", "from": "/a/0", "path": "/x"}]),
             Some(json!({"a": [2], "b/c": {"d": 1}, "x": 1})),
         ),
-        (
-            json!([{"op": "test", "path": "/a/0", "value": 1}]),
-            Some(start.clone()),
-        ),
+        (json!([{"op": "test", "path": "/a/0", "value": 1}]), Some(start.clone())),
         (json!([{"op": "test", "path": "/a/0", "value": 2}]), None),
-        (
-            json!([{"op": "replace", "path": "/nope/x", "value": 2}]),
-            None,
-        ),
+        (json!([{"op": "replace", "path": "/nope/x", "value": 2}]), None),
         (json!([{"op": "remove", "path": "/a/7"}]), None),
         (json!([{"op": "add", "path": "/a/7", "value": 2}]), None),
     ] {

@@ -4,10 +4,7 @@ use serde_json::{Value, json};
 use sim_api::admission::schema::*;
 fn sentences(spec: Value) -> Vec<String> {
     let object = json!({"metadata": {}, "spec": spec});
-    errors(&object, None)
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    errors(&object, None).iter().map(ToString::to_string).collect()
 }
 
 #[test]

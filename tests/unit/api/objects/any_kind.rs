@@ -24,9 +24,8 @@ fn a_service_gets_an_address_unless_it_wants_none() {
 
 #[test]
 fn a_priority_class_of_a_user_has_a_highest_value_and_no_name_of_the_system() {
-    let class = |name: &str, value: i64| {
-        stored(json!({"kind": "PriorityClass", "metadata": {"name": name}, "value": value}))
-    };
+    let class =
+        |name: &str, value: i64| stored(json!({"kind": "PriorityClass", "metadata": {"name": name}, "value": value}));
     assert!(class("high", 1_000_000_000).is_ok());
     assert!(class("low", -1_000_000_000).is_ok());
     let refused = class("huge", 1_000_000_001).unwrap_err();
@@ -50,8 +49,7 @@ fn a_pod_keeps_its_name_and_gets_the_defaults() {
 
 #[test]
 fn what_was_posted_is_not_overwritten_and_bad_names_are_refused() {
-    let node =
-        json!({"kind": "Node", "metadata": {"name": "n"}, "status": {"capacity": {"cpu": "8"}}});
+    let node = json!({"kind": "Node", "metadata": {"name": "n"}, "status": {"capacity": {"cpu": "8"}}});
     let node = stored(node).unwrap();
     assert_eq!(node["status"]["allocatable"]["cpu"], "8");
     let class = json!({"kind": "PriorityClass", "metadata": {"name": "p"}, "value": 1,

@@ -10,10 +10,7 @@ fn digests_are_those_of_the_standard_and_of_recorded_job_keys() {
             "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
             "84983e441c3bd26ebaae4aa1f95129e5e54670f1",
         ),
-        (
-            "c-labels-reserved/js-w-0",
-            "b20c76f976686d790bc145077e0b6bb471385f8b",
-        ),
+        ("c-labels-reserved/js-w-0", "b20c76f976686d790bc145077e0b6bb471385f8b"),
     ] {
         assert_eq!(sha1_hex(text), digest, "{text:?}");
     }

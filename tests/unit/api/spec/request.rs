@@ -24,8 +24,5 @@ fn a_patch_of_a_node_may_change_four_things() {
     assert_eq!(unknown(status.clone(), true), [""; 0]);
     assert_eq!(unknown(status, false), ["status.allocatable"]);
     let other = json!({"metadata": {"annotations": {}}, "spec": {"podCIDR": "x"}, "data": 1});
-    assert_eq!(
-        unknown(other, false),
-        ["data", "metadata.annotations", "spec.podCIDR"]
-    );
+    assert_eq!(unknown(other, false), ["data", "metadata.annotations", "spec.podCIDR"]);
 }

@@ -14,10 +14,7 @@ fn keys_are_the_same_for_ever() {
         assert_eq!(StreamKey::from_text(text), StreamKey(key), "{text:?}");
     }
     assert_eq!(StreamKey(0).part(0), StreamKey(0x4e96_155e_5f0a_1c3f));
-    assert_eq!(
-        StreamKey::from_text("js-w-0").part(1),
-        StreamKey(0x0797_0c0e_b385_d324)
-    );
+    assert_eq!(StreamKey::from_text("js-w-0").part(1), StreamKey(0x0797_0c0e_b385_d324));
 }
 
 #[test]
@@ -32,14 +29,8 @@ fn different_names_have_different_keys() {
         for name in ["a", "w", "training-workers", "training-workers-training"] {
             let job = format!("{name}-{i}");
             for part in 0..30 {
-                meet(
-                    format!("{job} and {part}"),
-                    StreamKey::from_text(&job).part(part),
-                );
-                meet(
-                    format!("{job}-{part}"),
-                    StreamKey::from_text(&format!("{job}-{part}")),
-                );
+                meet(format!("{job} and {part}"), StreamKey::from_text(&job).part(part));
+                meet(format!("{job}-{part}"), StreamKey::from_text(&format!("{job}-{part}")));
             }
             meet(job.clone(), StreamKey::from_text(&job));
         }

@@ -17,8 +17,8 @@ fn poisson_chances_are_those_of_the_calibration_table() {
     }
     // In the tail: the first term times the series of the following terms, calculated by hand: 1/(9! e) (1 + 1/10 +
     // 1/110 + ...).
-    let tail = libm::exp(-1.0) / 362_880.0
-        * (1.0 + 0.1 + 1.0 / 110.0 + 1.0 / 1320.0 + 1.0 / 17_160.0 + 1.0 / 240_240.0);
+    let tail =
+        libm::exp(-1.0) / 362_880.0 * (1.0 + 0.1 + 1.0 / 110.0 + 1.0 / 1320.0 + 1.0 / 17_160.0 + 1.0 / 240_240.0);
     assert!((poisson_sf(8, 1.0) / tail - 1.0).abs() < 1e-6);
     assert!((poisson_cdf(400, 400.0) - 0.5133).abs() < 1e-3);
     assert!(poisson_sf(5000, 4000.0) < 1e-50 && poisson_cdf(3000, 4000.0) < 1e-50);
@@ -39,10 +39,7 @@ fn failures_before_one_success_are_geometric() {
 fn a_share_that_was_never_seen_has_the_bound_of_the_rule_of_three() {
     let [low, high] = proportion_interval(0, 100, 0.95);
     assert_eq!(low, 0.0);
-    assert!(
-        (high - (1.0 - libm::pow(0.025, 0.01))).abs() < 1e-9,
-        "{high}"
-    );
+    assert!((high - (1.0 - libm::pow(0.025, 0.01))).abs() < 1e-9, "{high}");
     // R: binom.test(7, 20)$conf.int is 0.1539092 0.5921885.
     let [low, high] = proportion_interval(7, 20, 0.95);
     assert!((low - 0.153_909_2).abs() < 1e-6 && (high - 0.592_188_5).abs() < 1e-6);

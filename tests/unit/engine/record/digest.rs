@@ -19,18 +19,12 @@ fn record(body: Body) -> SimulationRecord {
 fn a_text_counts_by_its_letters_in_every_kind_that_has_one() {
     let (mut one, mut two) = (RecordNames::default(), RecordNames::default());
     two.intern("something else first");
-    let (a, b) = (
-        one.intern("Insufficient cpu"),
-        two.intern("Insufficient cpu"),
-    );
+    let (a, b) = (one.intern("Insufficient cpu"), two.intern("Insufficient cpu"));
     let other = one.intern("Insufficient cpv");
     assert_ne!(a, b);
     let pod = PodId(1);
     let kinds: [fn(TextId) -> Body; 3] = [
-        |reason| Body::PodUnschedulable {
-            pod: PodId(1),
-            reason,
-        },
+        |reason| Body::PodUnschedulable { pod: PodId(1), reason },
         |reason| Body::PodCreateRejected {
             job: JobId(0),
             index: 2,
@@ -48,32 +42,15 @@ fn a_text_counts_by_its_letters_in_every_kind_that_has_one() {
         assert_eq!(digest(a, &one), digest(b, &two));
         assert_ne!(digest(a, &one), digest(other, &one));
     }
-    let ready = records_digest(
-        &[record(Body::PodReady {
-            pod,
-            incarnation: 1,
-        })],
-        &one,
-    );
-    let running = records_digest(
-        &[record(Body::PodRunning {
-            pod,
-            incarnation: 1,
-        })],
-        &one,
-    );
+    let ready = records_digest(&[record(Body::PodReady { pod, incarnation: 1 })], &one);
+    let running = records_digest(&[record(Body::PodRunning { pod, incarnation: 1 })], &one);
     assert_ne!(ready, running);
 }
 
 #[test]
 fn a_ticket_does_not_count() {
-    let plain = record(Body::JobSetCreated {
-        jobset: JobSetId(0),
-    });
+    let plain = record(Body::JobSetCreated { jobset: JobSetId(0) });
     let watched = SimulationRecord { ticket: 7, ..plain };
     let names = RecordNames::default();
-    assert_eq!(
-        records_digest(&[plain], &names),
-        records_digest(&[watched], &names)
-    );
+    assert_eq!(records_digest(&[plain], &names), records_digest(&[watched], &names));
 }

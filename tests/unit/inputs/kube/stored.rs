@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 use sim_api::spec::keys::HOSTNAME;
-use sim_api::spec::{
-    CompletionMode, JobObject, NodeObject, ObjectDecodeError, RestartPolicy, TaintEffect,
-};
+use sim_api::spec::{CompletionMode, JobObject, NodeObject, ObjectDecodeError, RestartPolicy, TaintEffect};
 use sim_inputs::kube::stored::*;
 fn node(edit: impl FnOnce(&mut Value)) -> Result<NodeObject, ObjectDecodeError> {
     let mut object = json!({"apiVersion": "v1", "kind": "Node",

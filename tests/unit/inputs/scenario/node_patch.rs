@@ -19,16 +19,11 @@ fn messages(text: &str, status: bool) -> Vec<String> {
 
 #[test]
 fn values_have_their_types_and_null_takes_away() {
-    let good = "metadata: {labels: {a: b, c: null}}\nspec: {taints: [{key: k, effect: NoExecute}], unschedulable: null}";
+    let good =
+        "metadata: {labels: {a: b, c: null}}\nspec: {taints: [{key: k, effect: NoExecute}], unschedulable: null}";
     assert_eq!(messages(good, false), [""; 0]);
-    assert_eq!(
-        messages("spec: {taints: null, unschedulable: true}", false),
-        [""; 0]
-    );
-    assert_eq!(
-        messages("status: {allocatable: {cpu: 3, gpu: null}}", true),
-        [""; 0]
-    );
+    assert_eq!(messages("spec: {taints: null, unschedulable: true}", false), [""; 0]);
+    assert_eq!(messages("status: {allocatable: {cpu: 3, gpu: null}}", true), [""; 0]);
     let bad = "metadata: {labels: {a: 1}}\nspec: {taints: [{key: k}], unschedulable: 1}";
     assert_eq!(
         messages(bad, false),

@@ -39,20 +39,14 @@ fn objects_are_read_in_their_order_as_the_api_server_stores_them() {
     );
     let objects = &loaded.scenario.objects;
     let kinds: Vec<&str> = objects.iter().filter_map(|o| o["kind"].as_str()).collect();
-    assert_eq!(
-        kinds,
-        ["Node", "PriorityClass", "PersistentVolumeClaim", "Pod"]
-    );
+    assert_eq!(kinds, ["Node", "PriorityClass", "PersistentVolumeClaim", "Pod"]);
     assert_eq!(objects[1]["preemptionPolicy"], "PreemptLowerPriority");
     assert_eq!(objects[2]["spec"]["volumeMode"], "Filesystem");
     assert_eq!(objects[3]["metadata"]["namespace"], "default");
     let pod = (loaded.scenario.decoders.pod)(&objects[3]).unwrap();
     assert_eq!(pod.template.spec.node_name.as_deref(), Some("extra"));
     assert_eq!(loaded.inputs.last().unwrap().0, "more.yaml");
-    assert_eq!(
-        loaded.unmodelled,
-        [("Pod.spec.schedulerName".to_owned(), 1)]
-    );
+    assert_eq!(loaded.unmodelled, [("Pod.spec.schedulerName".to_owned(), 1)]);
 }
 
 #[test]
@@ -91,10 +85,7 @@ fn an_action_creates_any_object_and_later_ones_may_name_it() {
     );
     assert_eq!(created[1].0, name(ObjectKind::Job, "own"));
     assert_eq!(created[1].1["metadata"]["namespace"], "default");
-    assert_eq!(
-        (&created[2].0, created[2].2),
-        (&name(ObjectKind::JobSet, "b"), Some(1))
-    );
+    assert_eq!((&created[2].0, created[2].2), (&name(ObjectKind::JobSet, "b"), Some(1)));
     assert_eq!(loaded.scenario.jobsets[1].submit_at, BY_SCRIPT);
     assert!(loaded.scenario.objects.is_empty());
 }

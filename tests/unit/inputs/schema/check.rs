@@ -1,9 +1,7 @@
 //! Tests of `sim_inputs::schema::check`.
 
 use sim_inputs::schema::check::*;
-use sim_inputs::schema::field_type::{
-    FieldType, ObjectSchema, STR_MAP, field, inert, not_modelled,
-};
+use sim_inputs::schema::field_type::{FieldType, ObjectSchema, STR_MAP, field, inert, not_modelled};
 use sim_inputs::text::diagnostic::{DiagnosticReport, SourceText};
 use sim_inputs::text::path::YamlPath;
 use sim_inputs::text::yaml;
@@ -57,20 +55,14 @@ fn each_wrong_value_is_named_with_its_path() {
             "memory: \"4Q\" is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6",
         ),
         ("memory: -1", "memory: is negative"),
-        (
-            "labels: {a: 1}",
-            "labels.a must be a string, found the integer 1",
-        ),
+        ("labels: {a: 1}", "labels.a must be a string, found the integer 1"),
         ("inner: {}", "inner must be a list, found a mapping"),
         ("inner: [{}]", "inner[0].mode is required"),
         (
             "inner: [{mode: fast}]",
             "inner[0].mode is \"fast\", which is not a valid value",
         ),
-        (
-            "inner: [{mode: Fast, imge: x}]",
-            "unknown field \"imge\" in inner[0]",
-        ),
+        ("inner: [{mode: Fast, imge: x}]", "unknown field \"imge\" in inner[0]"),
         ("cuont: 1", "unknown field \"cuont\" in Outer"),
     ] {
         assert_eq!(run(text).0, [message], "{text}");

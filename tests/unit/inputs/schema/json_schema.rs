@@ -30,13 +30,7 @@ fn document(text: &str) -> Option<YamlNode> {
 fn errors(node: &YamlNode, shape: &FieldType) -> Vec<String> {
     let (of, none) = (source(""), SourceText::default());
     let mut report = DiagnosticReport::new(&of, &none);
-    check(
-        node,
-        shape,
-        &YamlPath::ROOT,
-        &mut report,
-        &mut UnmodelledFields::new(),
-    );
+    check(node, shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
     report.found.iter().map(|e| e.message.clone()).collect()
 }
 
@@ -139,12 +133,8 @@ fn a_parameter_may_stand_for_a_value_where_a_file_has_parameters() {
 /// Each text has a single error, so that the schema cannot reject it because of another one.
 #[test]
 fn each_error_of_shape_is_refused_by_the_schema_too() {
-    let head =
-        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: x}\ntopology: t.yaml\n";
-    let (schema, shape) = (
-        validator("Scenario"),
-        FieldType::Object(root("Scenario").unwrap()),
-    );
+    let head = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: x}\ntopology: t.yaml\n";
+    let (schema, shape) = (validator("Scenario"), FieldType::Object(root("Scenario").unwrap()));
     let is_legal = |rest: &str| {
         let more = if rest.starts_with("jobSets:") {
             ""

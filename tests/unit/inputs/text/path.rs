@@ -22,14 +22,8 @@ fn a_path_reads_as_people_write_it() {
     let a = root.key(spec);
     let b = a.key("replicatedJobs");
     let c = b.index(1);
-    assert_eq!(
-        c.key("replicas").to_string(),
-        "spec.replicatedJobs[1].replicas"
-    );
-    assert_eq!(
-        c.key("a.b/c").to_string(),
-        "spec.replicatedJobs[1][\"a.b/c\"]"
-    );
+    assert_eq!(c.key("replicas").to_string(), "spec.replicatedJobs[1].replicas");
+    assert_eq!(c.key("a.b/c").to_string(), "spec.replicatedJobs[1][\"a.b/c\"]");
     assert_eq!(c.key("x").without_indexes(), "spec.replicatedJobs[].x");
 }
 
@@ -40,12 +34,7 @@ fn overrides_replace_and_create_values() {
         ("a.b", "2", vec!["a", "b"], YamlValue::Int(2)),
         ("a.c.d", "yes", vec!["a", "c", "d"], YamlValue::Bool(true)),
         ("a.k", "2s", vec!["a", "k"], YamlValue::Str("2s".into())),
-        (
-            "a[\"k.y/z\"]",
-            "v",
-            vec!["a", "k.y/z"],
-            YamlValue::Str("v".into()),
-        ),
+        ("a[\"k.y/z\"]", "v", vec!["a", "k.y/z"], YamlValue::Str("v".into())),
     ] {
         let node = set(yaml, path, value).unwrap();
         assert_eq!(node.at_path(&at).unwrap().value, expected, "{path}");
@@ -81,9 +70,5 @@ fn overrides_that_cannot_be_are_refused() {
         let message = set("a: {b: 1}\nl: [1]\nnone: []\n", path, "2").unwrap_err();
         assert!(message.contains(part), "{path}: {message}");
     }
-    assert!(
-        set("a: 1\n", "a", "[1")
-            .unwrap_err()
-            .contains("not valid YAML")
-    );
+    assert!(set("a: 1\n", "a", "[1").unwrap_err().contains("not valid YAML"));
 }

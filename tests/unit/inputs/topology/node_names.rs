@@ -19,10 +19,7 @@ fn node_names_carry_the_running_numbers() {
         };
         node_names(&topology.pools).collect::<Vec<_>>()
     };
-    assert_eq!(
-        names("p{pool}-i{island}-n{node:03}", 2, 1, 2)[3],
-        "p1-i1-n003"
-    );
+    assert_eq!(names("p{pool}-i{island}-n{node:03}", 2, 1, 2)[3], "p1-i1-n003");
     assert_eq!(
         names("tpu", 1, 2, 2),
         ["tpu-00000", "tpu-00001", "tpu-00002", "tpu-00003"]

@@ -29,12 +29,7 @@ fn patterns_are_read_as_go_reads_them() {
         ("[]]x", "]x", true, "a closing bracket first in a class"),
         ("[[:digit:]]+$", "abc7", true, "a named class"),
         ("[a&&b]", "&", true, "Go has no set operations"),
-        (
-            r"\<pod\>",
-            "<pod>",
-            true,
-            "escaped angle brackets are literal",
-        ),
+        (r"\<pod\>", "<pod>", true, "escaped angle brackets are literal"),
         (r"\p{Lu}od", "Éod", true, "Unicode classes"),
         (r"^\x{2603}$", "\u{2603}", true, "a code point in braces"),
         ("", "anything", true, "the empty pattern matches everything"),

@@ -17,11 +17,7 @@ fn the_wait_doubles_to_ten_minutes_from_the_whole_second_of_the_last_failure() {
     };
     let waits: Vec<u64> = (0..9).map(|f| wait(f, 100.0)).collect();
     assert_eq!(waits, [0, 10, 20, 40, 80, 160, 320, 600, 600]);
-    assert_eq!(
-        wait(1, 110.0),
-        0,
-        "the wait is counted from the whole second"
-    );
+    assert_eq!(wait(1, 110.0), 0, "the wait is counted from the whole second");
     assert_eq!(wait(1, 500.0), 0, "the wait is over");
 }
 
@@ -63,12 +59,6 @@ fn a_success_forgets_all_failures_but_later_ones() {
 #[test]
 fn each_index_waits_for_its_own_failures() {
     assert_eq!(until_index(None, at(5.0)), Duration::ZERO);
-    assert_eq!(
-        until_index(Some((1, at(5.4))), at(6.0)),
-        Duration::from_secs(9)
-    );
-    assert_eq!(
-        until_index(Some((2, at(5.4))), at(6.0)),
-        Duration::from_secs(19)
-    );
+    assert_eq!(until_index(Some((1, at(5.4))), at(6.0)), Duration::from_secs(9));
+    assert_eq!(until_index(Some((2, at(5.4))), at(6.0)), Duration::from_secs(19));
 }

@@ -2,8 +2,7 @@
 
 use PodFailurePolicyAction::*;
 use sim_api::spec::{
-    DISRUPTION_TARGET, OnExitCodes, PodConditionPattern, PodFailurePolicyAction,
-    PodFailurePolicyRule,
+    DISRUPTION_TARGET, OnExitCodes, PodConditionPattern, PodFailurePolicyAction, PodFailurePolicyRule,
 };
 use sim_policy::job::pod_failure::*;
 fn on_codes(
@@ -43,18 +42,8 @@ fn the_first_rule_that_matches_decides() {
         on_codes(Count, false, &[1], None),
     ];
     for (codes, disrupted, want, sentence) in [
-        (
-            &[("main", 3)][..],
-            false,
-            Some((1, FailJob)),
-            "a listed code",
-        ),
-        (
-            &[("main", 3)][..],
-            true,
-            Some((1, FailJob)),
-            "before a later condition",
-        ),
+        (&[("main", 3)][..], false, Some((1, FailJob)), "a listed code"),
+        (&[("main", 3)][..], true, Some((1, FailJob)), "before a later condition"),
         (
             &[("side", 3)][..],
             false,
@@ -80,12 +69,7 @@ fn the_first_rule_that_matches_decides() {
             None,
             "exit code 0 never matches, not even NotIn",
         ),
-        (
-            &[][..],
-            false,
-            None,
-            "a terminating container has no exit code",
-        ),
+        (&[][..], false, None, "a terminating container has no exit code"),
         (
             &[][..],
             true,

@@ -13,9 +13,7 @@ fn reasons_are_counted_and_sorted_as_the_scheduler_does() {
     let preemption = "1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.";
     assert_eq!(
         failed_scheduling(&reasons),
-        format!(
-            "{why} no new claims to deallocate, preemption: 0/3 nodes are available: {preemption}"
-        )
+        format!("{why} no new claims to deallocate, preemption: 0/3 nodes are available: {preemption}")
     );
     let claims = [
         UnschedulableReasons::NoClaim("data".to_owned()),

@@ -18,10 +18,7 @@ fn slope_and_height_of_the_line_are_rate_and_burst() {
         let line = longest_line(&bucket(q, b, n), 0.001).unwrap();
         assert!((line.qps / q - 1.0).abs() < 0.02, "{line:?}");
         assert!((line.burst / b as f64 - 1.0).abs() < 0.1, "{line:?}");
-        assert!(
-            line.qps_interval[0] <= q && q <= line.qps_interval[1],
-            "{line:?}"
-        );
+        assert!(line.qps_interval[0] <= q && q <= line.qps_interval[1], "{line:?}");
         assert!(line.has_burst);
     }
 }

@@ -9,11 +9,7 @@ fn sample(n: u32, width: f64) -> Vec<HistogramCell> {
     };
     let one = |i: u32| {
         let x = dist.quantile((f64::from(i) + 0.5) / f64::from(n)).seconds();
-        let low = if width >= 1.0 {
-            x.floor()
-        } else {
-            x - width / 2.0
-        };
+        let low = if width >= 1.0 { x.floor() } else { x - width / 2.0 };
         HistogramCell {
             low,
             high: low + width,
@@ -31,10 +27,7 @@ fn whole_seconds_hide_little_of_a_distribution() {
         assert!((fit.sigma - 0.4).abs() < 0.01, "{fit:?}");
         // 1.96 · sigma / √n on the logarithmic scale.
         let wide = libm::log(fit.median_interval[1] / fit.median_interval[0]);
-        assert!(
-            (wide - 2.0 * 1.96 * 0.4 / 200f64.sqrt()).abs() < 0.01,
-            "{fit:?}"
-        );
+        assert!((wide - 2.0 * 1.96 * 0.4 / 200f64.sqrt()).abs() < 0.01, "{fit:?}");
         assert!(fit.p > 0.5, "{fit:?}");
     }
 }

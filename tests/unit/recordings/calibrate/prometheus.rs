@@ -9,12 +9,7 @@ fn buckets_of_all_labels_are_added_up_and_watches_left_out() {
             "{REQUEST_METRIC}_bucket{{resource=\"pods\",subresource=\"\",verb=\"{verb}\",version=\"v\\\"1\",le=\"{le}\"}} {n}\n"
         )
     };
-    let text = [
-        line("POST", "0.1", 3),
-        line("POST", "+Inf", 4),
-        line("WATCH", "0.1", 9),
-    ]
-    .concat();
+    let text = [line("POST", "0.1", 3), line("POST", "+Inf", 4), line("WATCH", "0.1", 9)].concat();
     metrics.read(&text).unwrap();
     metrics.read(&text).unwrap();
     assert_eq!(metrics.requests.len(), 1);

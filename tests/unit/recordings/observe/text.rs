@@ -30,9 +30,6 @@ fn what_is_wrong_is_named_by_its_place() {
     assert_eq!((line, column), (2, 8));
     assert!(message.starts_with("not JSON: expected"), "{message}");
     let (line, _, message) = at("{}\n{\"a\": [1,\n");
-    assert!(
-        line >= 2 && message.contains("in the middle"),
-        "{line} {message}"
-    );
+    assert!(line >= 2 && message.contains("in the middle"), "{line} {message}");
     assert_eq!(at("{}\n  {\"bad\": 1}"), (2, 3, "is bad".to_owned()));
 }

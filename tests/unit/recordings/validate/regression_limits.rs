@@ -11,10 +11,7 @@ fn gates_fail_when_their_expression_is_true() {
             not_simulated: 1,
             ..ValidationVerdicts::default()
         }),
-        restart: Some(RestartError {
-            p50: 0.04,
-            max: 0.1,
-        }),
+        restart: Some(RestartError { p50: 0.04, max: 0.1 }),
         ..ResultTotals::default()
     };
     for (text, failed) in [

@@ -4,12 +4,7 @@ use sim_base::SimTime;
 use sim_engine::record::RequestCount;
 use sim_recordings::validate::recording::{RecordedRequests, RequestRow};
 use sim_recordings::validate::requests::*;
-fn count(
-    client: &'static str,
-    resource: &'static str,
-    count: u64,
-    since_restart: u64,
-) -> RequestCount {
+fn count(client: &'static str, resource: &'static str, count: u64, since_restart: u64) -> RequestCount {
     RequestCount {
         client,
         verb: "create",
@@ -54,15 +49,7 @@ fn requests_are_split_where_the_restart_began() {
     let rows = compare(&recorded, &run);
     let seen: Vec<(&str, &str, u64, u64, bool)> = rows
         .iter()
-        .map(|r| {
-            (
-                r.window,
-                r.client.as_str(),
-                r.recorded,
-                r.simulated,
-                r.note.is_some(),
-            )
-        })
+        .map(|r| (r.window, r.client.as_str(), r.recorded, r.simulated, r.note.is_some()))
         .collect();
     assert_eq!(
         seen,

@@ -45,10 +45,7 @@ fn a_table_names_the_variant_only_where_there_are_several() {
     };
     assert_eq!(width(&[sensitive_result("", "50/s", 1)]), (6, 6, 1));
     assert_eq!(
-        width(&[
-            sensitive_result("a", "50/s", 1),
-            sensitive_result("b", "50/s", 1)
-        ]),
+        width(&[sensitive_result("a", "50/s", 1), sensitive_result("b", "50/s", 1)]),
         (7, 7, 2)
     );
 }

@@ -4,12 +4,7 @@ use sim_report::draw::scene::*;
 use sim_report::draw::svg::*;
 #[test]
 fn base64_is_that_of_the_standard() {
-    for (text, coded) in [
-        ("", ""),
-        ("f", "Zg=="),
-        ("fo", "Zm8="),
-        ("foobar", "Zm9vYmFy"),
-    ] {
+    for (text, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foobar", "Zm9vYmFy")] {
         assert_eq!(base64(text.as_bytes()), coded);
     }
 }
@@ -20,13 +15,7 @@ fn a_figure_of_a_page_has_its_theme_and_a_file_its_own_colors_and_font() {
     scene.rect(0, 0, 10, 10, PALETTE[1]);
     scene.rect(20, 0, 10, 10, PALETTE[1]);
     scene.line(vec![(0, 0), (5, 0), (5, 7), (9, 9)], 2, GRID);
-    scene.text(
-        (1, 2),
-        22,
-        TextAnchor::Middle,
-        TEXT_COLOR,
-        "</text><script>",
-    );
+    scene.text((1, 2), 22, TextAnchor::Middle, TEXT_COLOR, "</text><script>");
     let (file, page) = (file(&scene), inline(&scene, "a \"name\""));
     assert!(file.contains("M0 0h10v10h-10zM20 0h10v10h-10z"), "{file}");
     assert!(
@@ -40,9 +29,6 @@ fn a_figure_of_a_page_has_its_theme_and_a_file_its_own_colors_and_font() {
     );
     assert!(page.contains("aria-label=\"a &quot;name&quot;\""), "{page}");
     for text in [file, page] {
-        assert!(
-            !text.contains("<script>") && text.contains("&lt;script&gt;"),
-            "{text}"
-        );
+        assert!(!text.contains("<script>") && text.contains("&lt;script&gt;"), "{text}");
     }
 }

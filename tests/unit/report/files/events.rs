@@ -15,24 +15,16 @@ fn every_line_is_json_with_the_seven_keys_and_the_last_has_the_digest() {
         writer.record(&r, &names);
     }
     let text = String::from_utf8(writer.finish("00ff").unwrap()).unwrap();
-    let lines: Vec<serde_json::Value> = text
-        .lines()
-        .map(|l| serde_json::from_str(l).unwrap())
-        .collect();
+    let lines: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     for line in &lines {
-        for key in [
-            "seq", "t_ns", "cause", "kind", "object", "reason", "message",
-        ] {
+        for key in ["seq", "t_ns", "cause", "kind", "object", "reason", "message"] {
             assert!(line.get(key).is_some(), "{key} is not in {line}");
         }
     }
     assert_eq!(lines.last().unwrap()["digest"], "00ff");
     assert_eq!(lines[0]["object"], "jobset/default/train");
     assert_eq!(lines[0]["cause"], serde_json::Value::Null);
-    let exited = lines
-        .iter()
-        .find(|l| l["kind"] == "ContainerExited")
-        .unwrap();
+    let exited = lines.iter().find(|l| l["kind"] == "ContainerExited").unwrap();
     assert_eq!(exited["exitCode"], 1);
     assert!(
         exited["object"]
@@ -40,10 +32,7 @@ fn every_line_is_json_with_the_seven_keys_and_the_last_has_the_digest() {
             .unwrap()
             .starts_with("pod/default/train-workers-0-1-")
     );
-    let condition = lines
-        .iter()
-        .find(|l| l["kind"] == "JobSetCondition")
-        .unwrap();
+    let condition = lines.iter().find(|l| l["kind"] == "JobSetCondition").unwrap();
     assert_eq!(condition["reason"], "DefaultFailurePolicy \"quoted\"");
 }
 

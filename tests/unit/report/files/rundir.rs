@@ -18,10 +18,7 @@ fn a_run_directory_appears_whole_or_not_at_all() {
     dir.write("inputs/x.yaml", b"x").unwrap();
     assert!(!target.exists());
     drop(dir);
-    assert!(
-        !base.join("a").exists(),
-        "the parent directory must not exist either"
-    );
+    assert!(!base.join("a").exists(), "the parent directory must not exist either");
 
     let dir = RunDir::create(&target).unwrap();
     dir.write("inputs/x.yaml", b"x").unwrap();

@@ -10,10 +10,7 @@ fn numbers_have_the_digits_that_can_be_used() {
         change_with_interval(0.00423, [0.000722, 0.0083]),
         "+0.0042 (0.0007 to 0.0083)"
     );
-    assert_eq!(
-        change_with_interval(-512.3, [-640.0, -380.0]),
-        "-512 (-640 to -380)"
-    );
+    assert_eq!(change_with_interval(-512.3, [-640.0, -380.0]), "-512 (-640 to -380)");
     let all = [0.0, 1.0, 0.43, 0.9987, 0.999_99, 0.999_999_9, 1e-6];
     let told = [
         "0 %",

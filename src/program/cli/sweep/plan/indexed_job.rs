@@ -16,11 +16,7 @@ const USER: u32 = 65_532;
 const RETRIES: u32 = 6;
 
 pub fn manifest(plan: &ShardPlan, inputs: &InputCopies) -> Result<String, CommandFailure> {
-    let size: usize = inputs
-        .files
-        .iter()
-        .map(|(name, text)| name.len() + text.len())
-        .sum();
+    let size: usize = inputs.files.iter().map(|(name, text)| name.len() + text.len()).sum();
     // Reserves space for keys and metadata.
     if size > CONFIG_MAP - 16_384 {
         bail!(

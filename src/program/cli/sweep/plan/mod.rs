@@ -21,10 +21,7 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), CommandFailure> {
     let sweep = SweepRequest::read(&args.input, &args.over, args.quiet)?;
     let total = sweep.target.total(sim_analysis::sweep::SweepShard::WHOLE);
     let (shards, size) = match args.shards {
-        Some(shards) => (
-            shards,
-            format!("{total} replications in {}", count(shards, "shard")),
-        ),
+        Some(shards) => (shards, format!("{total} replications in {}", count(shards, "shard"))),
         None => pilot::measure(&sweep, total, args.cpus)?,
     };
     let pieces = match sweep.target.until {
@@ -41,10 +38,7 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), CommandFailure> {
     }
     debug_assert!(shards <= SHARDS_MAX);
     let plan = ShardPlan {
-        name: args
-            .name
-            .clone()
-            .unwrap_or_else(|| label(&sweep.identity.scenario)),
+        name: args.name.clone().unwrap_or_else(|| label(&sweep.identity.scenario)),
         shards,
         cpus: args.cpus,
         words: words_of(&args.input, &sweep, args)?,
@@ -71,11 +65,7 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), CommandFailure> {
 
 /// Returns the `sweep` command of the shards. Seed and replications are explicit, so that later changes of the file
 /// do not affect them.
-fn words_of(
-    input: &InputArgs,
-    sweep: &SweepRequest,
-    args: &SweepPlanArgs,
-) -> Result<Vec<String>, CommandFailure> {
+fn words_of(input: &InputArgs, sweep: &SweepRequest, args: &SweepPlanArgs) -> Result<Vec<String>, CommandFailure> {
     if input.manifests.iter().any(|path| path == sim_inputs::STDIN) {
         bail!("shards cannot read standard input: pass the manifests as a file with -f");
     }

@@ -24,11 +24,7 @@ fn now() -> Instant {
 }
 
 /// Returns the number of shards, and a description of the size of the sweep.
-pub fn measure(
-    sweep: &SweepRequest,
-    total: u64,
-    cpus: u16,
-) -> Result<(u64, String), CommandFailure> {
+pub fn measure(sweep: &SweepRequest, total: u64, cpus: u16) -> Result<(u64, String), CommandFailure> {
     let limits = interrupt::limits();
     let points = sweep.points.count();
     let began = now();
@@ -58,11 +54,7 @@ pub fn measure(
     };
     let wanted = (all / f64::from(cpus) / SHARD_S).ceil();
     let shards = (wanted as u64).clamp(1, SHARDS.min(pieces));
-    let at_most = if sweep.target.until.is_some() {
-        "at most "
-    } else {
-        ""
-    };
+    let at_most = if sweep.target.until.is_some() { "at most " } else { "" };
     Ok((
         shards,
         format!(

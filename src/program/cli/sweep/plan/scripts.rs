@@ -23,11 +23,7 @@ fn shards(plan: &ShardPlan) -> String {
 }
 
 fn merge(plan: &ShardPlan) -> String {
-    format!(
-        "sweep merge {} --out {}",
-        quoted(&shards(plan)),
-        quoted(&plan.out)
-    )
+    format!("sweep merge {} --out {}", quoted(&shards(plan)), quoted(&plan.out))
 }
 
 fn size(plan: &ShardPlan) -> String {

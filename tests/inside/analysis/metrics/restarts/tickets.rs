@@ -45,11 +45,7 @@ fn too_many_are_kept_only_where_they_lead_up_to_newer_ones_or_to_an_end() {
     // Two chains from one root: even ids and odd ids. The odd chain stops early.
     for id in 0..12u32 {
         let parent = id.checked_sub(2).unwrap_or(NO_TICKET);
-        let older = if id % 2 == 1 && id > 5 {
-            id - 1
-        } else {
-            parent
-        };
+        let older = if id % 2 == 1 && id > 5 { id - 1 } else { parent };
         tickets.push(&ticket(id, older, u64::from(id), 100));
     }
     let mut with_end = TicketIndex {

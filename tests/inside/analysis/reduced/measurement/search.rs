@@ -31,19 +31,10 @@ fn search(play: &(dyn Fn(u64, u64, bool) -> Result<PairZone, NotMeasured> + Sync
 fn an_edge_is_found_and_moves_with_the_binding() {
     let pair = search(&|_, offset, other| {
         let bind = if other { 400 } else { 645 };
-        Ok(if offset < (bind - 45) * SECOND {
-            ALONG
-        } else {
-            NEXT
-        })
+        Ok(if offset < (bind - 45) * SECOND { ALONG } else { NEXT })
     });
     assert!(pair.open < 0.01);
-    for (offset, bind, along) in [
-        (599, 645, true),
-        (601, 645, false),
-        (354, 400, true),
-        (356, 400, false),
-    ] {
+    for (offset, bind, along) in [(599, 645, true), (601, 645, false), (354, 400, true), (356, 400, false)] {
         let expected = if along {
             PairMembership::Along(ALONG)
         } else {
@@ -55,10 +46,7 @@ fn an_edge_is_found_and_moves_with_the_binding() {
             "{offset} of {bind}"
         );
     }
-    assert!(
-        pair.membership(600 * SECOND, 645 * SECOND).1,
-        "ambiguous at the edge"
-    );
+    assert!(pair.membership(600 * SECOND, 645 * SECOND).1, "ambiguous at the edge");
 }
 
 /// A second fault 100 s before an edge that is always at 500 s is not a boundary case.

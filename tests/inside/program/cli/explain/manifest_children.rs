@@ -61,8 +61,5 @@ fn what_the_server_refuses_is_refused_in_its_words() {
     let Err(CommandFailure::Invalid(message)) = explained(&bad) else {
         panic!("it was admitted");
     };
-    assert!(
-        message.starts_with("admission webhook \"vjobset.kb.io\""),
-        "{message}"
-    );
+    assert!(message.starts_with("admission webhook \"vjobset.kb.io\""), "{message}");
 }

@@ -16,18 +16,8 @@ fn inputs_of_a_scenario_keep_their_places_relative_to_each_other() {
         &result_options((&[("a.b".into(), "1 2".into())], &[]), (7, None), None),
     );
     let names: Vec<&str> = kept.files.iter().map(|f| f.0.as_str()).collect();
-    assert_eq!(
-        names,
-        [
-            "scenarios/a.yaml",
-            "topologies/t.yaml",
-            "scenarios/m/j.yaml"
-        ]
-    );
-    assert_eq!(
-        kept.command,
-        "jobset-sim run scenarios/a.yaml --set 'a.b=1 2' --seed 7"
-    );
+    assert_eq!(names, ["scenarios/a.yaml", "topologies/t.yaml", "scenarios/m/j.yaml"]);
+    assert_eq!(kept.command, "jobset-sim run scenarios/a.yaml --set 'a.b=1 2' --seed 7");
 }
 
 #[test]

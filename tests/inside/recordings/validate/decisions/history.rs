@@ -20,12 +20,7 @@ pub fn play(names: &RecordNames, records: &[(u64, Body)]) -> DecisionHistory {
     history
 }
 
-pub fn condition(
-    kind: JobSetConditionType,
-    status: bool,
-    names: &mut RecordNames,
-    reason: &str,
-) -> Body {
+pub fn condition(kind: JobSetConditionType, status: bool, names: &mut RecordNames, reason: &str) -> Body {
     Body::JobSetCondition {
         jobset: JOBSET,
         kind,
@@ -50,19 +45,8 @@ fn records_of_one_instant_are_one_status_write() {
     let restarting = JobSetConditionType::RestartingJobSet;
     let on = condition(restarting, true, &mut names, "DefaultFailurePolicy");
     let off = condition(restarting, false, &mut names, "JobsReady");
-    let failed = condition(
-        JobSetConditionType::Failed,
-        true,
-        &mut names,
-        "ReachedMaxRestarts",
-    );
-    let records = [
-        (10, counted(1)),
-        (10, on),
-        (20, on),
-        (30, off),
-        (40, failed),
-    ];
+    let failed = condition(JobSetConditionType::Failed, true, &mut names, "ReachedMaxRestarts");
+    let records = [(10, counted(1)), (10, on), (20, on), (30, off), (40, failed)];
     let states = play(&names, &records).states();
     let seen: Vec<(u32, usize, &str)> = states
         .iter()

@@ -98,10 +98,7 @@ fn actions_become_faults_in_the_order_of_the_script() {
     let FaultAction::TaintNode(_, taint) = &s.faults[1].action else {
         panic!("{:?}", s.faults[1]);
     };
-    assert_eq!(
-        (taint.value.as_str(), taint.effect),
-        ("v", TaintEffect::NoExecute)
-    );
+    assert_eq!((taint.value.as_str(), taint.effect), ("v", TaintEffect::NoExecute));
 }
 
 #[test]
@@ -119,10 +116,7 @@ fn a_forced_deletion_and_a_new_node_go_by_names_given_before() {
     let FaultAction::NewNode(node) = &s.faults[2].action else {
         panic!("{:?}", s.faults[2]);
     };
-    assert_eq!(
-        (node.of_pod.as_deref(), node.alias.as_deref()),
-        (None, Some("a"))
-    );
+    assert_eq!((node.of_pod.as_deref(), node.alias.as_deref()), (None, Some("a")));
 }
 
 #[test]
@@ -147,9 +141,6 @@ fn a_created_object_is_posted_in_the_namespace_of_the_recording() {
     let ns = json!("ns");
     assert_eq!(
         created,
-        [
-            (ObjectKind::Service, &ns, None),
-            (ObjectKind::JobSet, &ns, Some(1))
-        ]
+        [(ObjectKind::Service, &ns, None), (ObjectKind::JobSet, &ns, Some(1))]
     );
 }

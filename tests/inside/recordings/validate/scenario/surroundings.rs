@@ -39,10 +39,7 @@ fn a_role_for_the_status_of_pods_is_what_the_flag_says_and_no_other_is_played() 
     let reasons = with(json!([role("secrets"), {"kind": "ConfigMap"}])).unwrap_err();
     assert_eq!(
         reasons,
-        [
-            "ClusterRole with rules beyond pods/status",
-            "object of kind ConfigMap"
-        ]
+        ["ClusterRole with rules beyond pods/status", "object of kind ConfigMap"]
     );
 }
 
@@ -53,18 +50,14 @@ fn an_object_that_is_refused_is_named() {
             "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}]),
     );
     let reasons = reasons.unwrap_err();
-    assert!(
-        reasons[0].starts_with("object Job J: Job.batch"),
-        "{reasons:?}"
-    );
+    assert!(reasons[0].starts_with("object Job J: Job.batch"), "{reasons:?}");
 }
 
 #[test]
 fn each_switch_says_which_gates_are_off_from_then_on() {
     let recording = example(|j| {
         j["controlPlane"]["featureGates"] = json!(["InPlaceRestart", "RestartJob"]);
-        j["controlPlane"]["gateSwitches"] =
-            json!([{"atMs": 12000, "off": ["RestartJob"]}, {"atMs": 15000, "off": []}]);
+        j["controlPlane"]["gateSwitches"] = json!([{"atMs": 12000, "off": ["RestartJob"]}, {"atMs": 15000, "off": []}]);
     });
     let (from_start, switches) = initial_gates_and_switches(&recording).unwrap();
     assert_eq!(switches[0].at, FaultTime::At(Duration::from_secs(12)));

@@ -33,10 +33,7 @@ fn pools_are_cut_where_the_pool_or_the_zone_changes() {
         ]
     );
     assert_eq!(t.nodes(), 10);
-    assert_eq!(
-        t.pools[0].allocatable["memory"],
-        64 * 1024 * 1024 * 1024 * 1000
-    );
+    assert_eq!(t.pools[0].allocatable["memory"], 64 * 1024 * 1024 * 1024 * 1000);
 }
 
 #[test]
@@ -60,10 +57,7 @@ fn every_zone_and_pool_that_a_shared_recording_selects_exists() {
                     continue;
                 };
                 let value = rest.split('"').next().unwrap_or("");
-                let there = t
-                    .pools
-                    .iter()
-                    .any(|p| p.labels.get(key).is_some_and(|v| v == value));
+                let there = t.pools.iter().any(|p| p.labels.get(key).is_some_and(|v| v == value));
                 assert_eq!(there, value != "nosuch", "{file}: {key}={value}");
             }
         }

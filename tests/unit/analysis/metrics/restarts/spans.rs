@@ -2,17 +2,10 @@
 
 use sim_analysis::metrics::restarts::phases::Phase;
 use sim_analysis::metrics::restarts::restart::Milestone::*;
-use sim_analysis::metrics::restarts::restart::{
-    Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope,
-};
+use sim_analysis::metrics::restarts::restart::{Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope};
 use sim_analysis::metrics::restarts::spans::*;
 use sim_base::*;
-fn restart(
-    shape: RestartScope,
-    ending: RestartOutcome,
-    end_s: u64,
-    at: &[(Milestone, u64)],
-) -> RestartMetrics {
+fn restart(shape: RestartScope, ending: RestartOutcome, end_s: u64, at: &[(Milestone, u64)]) -> RestartMetrics {
     let mut r = RestartMetrics::new(JobSetId(0), SimTime::ZERO, RestartCause::UNKNOWN);
     r.shape = shape;
     r.ending = ending;
@@ -68,10 +61,7 @@ fn a_restart_that_is_stuck_ends_in_the_step_it_waits_in() {
         100,
         &[(PodFailed, 1), (FailureTarget, 6)],
     );
-    assert_eq!(
-        seconds(&r),
-        [("detect", 1), ("terminate", 5), ("terminate", 94)]
-    );
+    assert_eq!(seconds(&r), [("detect", 1), ("terminate", 5), ("terminate", 94)]);
     assert_eq!(
         r.spans()[2].step.what,
         "pods terminate, finalizers are removed, Job becomes Failed"
@@ -91,9 +81,6 @@ fn an_in_place_restart_has_a_barrier_and_no_recreate_phase() {
     let r = restart(RestartScope::InPlaceRestart, RestartOutcome::Ready, 11, &at);
     let p = r.phases();
     let of = |phase: Phase| p[phase as usize].0 / NANOS;
-    assert_eq!(
-        (of(Phase::Detect), of(Phase::Terminate), of(Phase::Start)),
-        (3, 1, 6)
-    );
+    assert_eq!((of(Phase::Detect), of(Phase::Terminate), of(Phase::Start)), (3, 1, 6));
     assert_eq!((of(Phase::Barrier), of(Phase::Recreate)), (1, 0));
 }

@@ -13,8 +13,7 @@ fn answer(code: u16, message: &str) -> AdmissionAnswer {
 
 #[test]
 fn messages_agree_by_stage() {
-    let webhook =
-        "admission webhook \"vjobset.kb.io\" denied the request: JobSet \"a\" is invalid: ";
+    let webhook = "admission webhook \"vjobset.kb.io\" denied the request: JobSet \"a\" is invalid: ";
     let schema = "JobSet \"a\" is invalid: ";
     let named = "rule names are not unique, rules with indices";
     for (recorded, simulated, equal) in [

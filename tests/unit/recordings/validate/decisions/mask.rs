@@ -20,14 +20,8 @@ fn only_suffixes_of_pods_are_masked() {
             format!("Pod ns/{pod} has condition"),
             "Pod ns/js-w-0-3-<rand> has condition",
         ),
-        (
-            "Created pod: js-w-0-bcdfg".into(),
-            "Created pod: js-w-0-<rand>",
-        ),
-        (
-            "first failed job: js-bcdfg-1".into(),
-            "first failed job: js-bcdfg-1",
-        ),
+        ("Created pod: js-w-0-bcdfg".into(), "Created pod: js-w-0-<rand>"),
+        ("first failed job: js-bcdfg-1".into(), "first failed job: js-bcdfg-1"),
         ("other-0-1-bcdfg".into(), "other-0-1-bcdfg"),
         ("js-w-0-3-<rand>".into(), "js-w-0-3-<rand>"),
     ] {
