@@ -50,6 +50,7 @@ mod rejections;
 mod replay;
 mod reported_defects;
 mod reports;
+mod restart_detection;
 mod restart_fold;
 mod restart_times;
 mod rules;

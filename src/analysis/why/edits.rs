@@ -70,6 +70,7 @@ pub fn move_actions_earlier(facts: &RunFacts) -> EditSettings {
     for step in &facts.path.steps {
         let idle = [
             WaitKind::Mechanism(TicketWait::Script),
+            WaitKind::Mechanism(TicketWait::Unschedulable),
             WaitKind::Mechanism(TicketWait::SilentNode),
         ];
         let waits = idle.contains(&WaitKind::from_step(step)) || step.waited == TicketWait::PodGc;

@@ -23,6 +23,32 @@ pub fn lost_nodes(facts: &RunFacts, how: &str) -> EditSettings {
     vec![nodes.iter().enumerate().map(action).collect()]
 }
 
+/// Sets the repair time of random faults to a half and to a tenth of the longest wait for a repair.
+pub fn repair_time(facts: &RunFacts) -> EditSettings {
+    let for_repair = [TicketWait::Unschedulable, TicketWait::SilentNode, TicketWait::Script];
+    let steps = facts.path.steps.iter().filter(|s| for_repair.contains(&s.waited));
+    let longest_s = steps
+        .map(|s| s.duration().0 / time::NANOS_PER_SECOND)
+        .max()
+        .unwrap_or(0);
+    let processes = facts.scenario.fault_processes.iter().enumerate();
+    let repaired: Vec<usize> = processes
+        .filter(|(_, p)| p.repair_time.is_some())
+        .map(|(i, _)| i)
+        .collect();
+    let setting = |part: u64| {
+        let value = format!("{}s", longest_s / part);
+        let one = |i: &usize| set(format!("faultProcesses[{i}].backAfter"), value.clone());
+        repaired.iter().map(one).collect()
+    };
+    let is_significant = facts.spends_time_in(|s| for_repair.contains(&s.waited));
+    if is_significant && longest_s >= 10 && !repaired.is_empty() {
+        vec![setting(2), setting(10)]
+    } else {
+        Vec::new()
+    }
+}
+
 pub fn monitor_grace(facts: &RunFacts) -> EditSettings {
     let now = facts.scenario.control_plane.node_monitor_grace_period_s;
     if facts.waits_for(TicketWait::NodeMonitor) && now > 1 {

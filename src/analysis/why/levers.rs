@@ -49,6 +49,10 @@ const LEVERS: &[TuningLever] = &[
         settings: |f| edits_cluster::lost_nodes(f, "returnNode"),
     },
     TuningLever {
+        name: "repair time of random faults",
+        settings: edits_cluster::repair_time,
+    },
+    TuningLever {
         name: "deletion of the Node object",
         settings: |f| edits_cluster::lost_nodes(f, "deleteNode"),
     },

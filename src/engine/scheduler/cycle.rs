@@ -1,8 +1,9 @@
 //! Scheduling cycles: take a pod from the queue, find a node, assume it there, bind it.
 
 use super::SchedulerState;
+use super::queues::SchedulingQueues;
 use crate::apiserver;
-use crate::ctx::EngineContext;
+use crate::ctx::{ContextMark, EngineContext};
 use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
@@ -27,6 +28,10 @@ impl SchedulerState {
                 continue;
             }
             let before = ctx.take_cause(since);
+            if since.at == ctx.now {
+                // No other cycle occupied the scheduler, so the path continues with the pod's own wait.
+                ctx.restore_mark(since);
+            }
             self.begin_cycle(ctx, pod);
             ctx.restore_mark(before);
         }
@@ -134,9 +139,31 @@ impl SchedulerState {
         }
     }
 
-    /// Capacity was freed: unschedulable pods may be retried after their back-off, or immediately if the active queue
-    /// is empty.
+    /// A node became available. For the critical path, the pods waited for capacity until now.
+    pub(super) fn retry_on_new_capacity(&mut self, ctx: &mut EngineContext<'_>) {
+        self.retry(ctx, |queues, ctx, pod| {
+            let before = ctx.end_wait(queues.enqueued(pod), TicketWait::Unschedulable, TicketSubject::Pod(pod));
+            queues.set_enqueued(pod, ctx.mark());
+            before
+        });
+    }
+
+    /// Pods released resources: unschedulable pods may be retried after their back-off, or immediately if the active
+    /// queue is empty. For the critical path, they waited for whatever released the resources.
     pub(super) fn retry_unschedulable(&mut self, ctx: &mut EngineContext<'_>) {
+        self.retry(ctx, |queues, ctx, pod| {
+            queues.set_enqueued(pod, ctx.mark());
+            ctx.mark()
+        });
+    }
+
+    /// Moves all unschedulable pods to the back-off queue. `continue_path` sets the mark from which the path of a pod
+    /// continues, and returns the mark to restore.
+    fn retry(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        continue_path: impl Fn(&mut SchedulingQueues, &mut EngineContext<'_>, PodId) -> ContextMark,
+    ) {
         self.changed_in_cycle |= self.in_cycle.is_some();
         if !self.queues.has_unschedulable() {
             return;
@@ -148,9 +175,10 @@ impl SchedulerState {
                 self.queues.leave_backoff(pod);
                 continue;
             }
-            self.queues.set_enqueued(pod, ctx.mark());
+            let before = continue_path(&mut self.queues, ctx, pod);
             let over = SimulationEvent::BackoffExpired { pod, incarnation };
             ctx.schedule_after(wait, TicketWait::SchedulerBackoff, TicketSubject::Pod(pod), over);
+            ctx.restore_mark(before);
         }
         self.next_cycle(ctx);
     }

@@ -117,9 +117,9 @@ impl SchedulerState {
         match change {
             NodeChange::Created | NodeChange::Spec => {
                 self.ledger.recount(ctx.store);
-                self.retry_unschedulable(ctx);
+                self.retry_on_new_capacity(ctx);
             }
-            NodeChange::Taints | NodeChange::Condition => self.retry_unschedulable(ctx),
+            NodeChange::Taints | NodeChange::Condition => self.retry_on_new_capacity(ctx),
             _ => {}
         }
     }

@@ -132,6 +132,13 @@ impl SchedulingQueues {
         self.unschedulable.clear();
     }
 
+    /// Returns the mark from which the path of a queued pod continues.
+    pub fn enqueued(&self, pod: PodId) -> ContextMark {
+        self.rows
+            .get(pod.ix())
+            .map_or(ContextMark::default(), |row| row.enqueued)
+    }
+
     pub fn set_enqueued(&mut self, pod: PodId, since: ContextMark) {
         self.row(pod).enqueued = since;
     }

@@ -51,6 +51,7 @@ impl WaterfallStyle {
             Phase::Terminate => "38;5;166",
             Phase::Recreate => "38;5;25",
             Phase::Queue | Phase::Schedule => "38;5;74",
+            Phase::Capacity => "38;5;60",
             Phase::Start => "38;5;36",
             Phase::Barrier => "38;5;178",
             _ => "38;5;175",

@@ -8,6 +8,9 @@ use sim_analysis::format::seconds;
 use sim_analysis::metrics::{Phase, RestartMetrics};
 use sim_base::{Duration, SimTime};
 
+/// Color of waits for capacity, darker than all phases in which something is done.
+const CAPACITY_COLOR: Rgb = (82, 60, 110);
+
 /// Returns the color of a phase. `Queue` and `Schedule` share a color, as do `Rendezvous` and `Restore`.
 pub(crate) fn phase_color(phase: Phase) -> Rgb {
     let i = match phase {
@@ -19,6 +22,7 @@ pub(crate) fn phase_color(phase: Phase) -> Rgb {
         Phase::Barrier => 5,
         Phase::Rendezvous | Phase::Restore => 6,
         Phase::Redo => 7,
+        Phase::Capacity => return CAPACITY_COLOR,
     };
     PALETTE[i]
 }

@@ -4,7 +4,7 @@
 use crate::table::TableColumn;
 
 /// Columns of `restarts.csv` except `digest`.
-pub const RESTARTS: [TableColumn; 19] = [
+pub const RESTARTS: [TableColumn; 20] = [
     TableColumn::new("jobset", "", "name of the JobSet"),
     TableColumn::new(
         "attempt",
@@ -35,6 +35,11 @@ pub const RESTARTS: [TableColumn; 19] = [
         "queue",
         "s",
         "always 0: waiting for a rate limiter token or a worker is part of the phase in which it occurs",
+    ),
+    TableColumn::new(
+        "capacity",
+        "s",
+        "no node fits a pod, until a node is repaired, replaced or released; this time is not part of the other phases",
     ),
     TableColumn::new("schedule", "s", "until the last pod is bound to a node"),
     TableColumn::new("start", "s", "until the last pod is ready"),

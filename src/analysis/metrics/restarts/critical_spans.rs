@@ -7,8 +7,9 @@ use super::bottleneck;
 use super::path::{CriticalPath, PathPart, PathStep};
 use super::restart::RestartMetrics;
 use super::waits::{self, WaitKind};
+use crate::format;
 use crate::metrics::view::RunView;
-use sim_base::Duration;
+use sim_base::{Duration, SimTime};
 use sim_engine::record::{LedgerResource, RUN_ENDED, TicketSubject, TicketWait};
 
 /// One step of a critical path.
@@ -41,7 +42,7 @@ pub fn spans(
             .find(|p| p.from <= step.from && step.from < p.to)
             .map_or("", |p| p.phase().as_str()),
         what: describe_step(run, witness, step),
-        waited_for: waited_for(run, step, pods),
+        waited_for: waited_for(run, witness, step, pods),
         rule: waits::rule_of(step),
     };
     path.steps.iter().map(span).collect()
@@ -71,7 +72,7 @@ fn describe_step(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -
     }
 }
 
-fn waited_for(run: &RunView<'_>, step: &PathStep, pods: u32) -> String {
+fn waited_for(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep, pods: u32) -> String {
     match WaitKind::from_step(step) {
         WaitKind::Shared(resource) => describe_shared_wait(run, step, resource),
         WaitKind::ApiServer => "the API server's response".to_owned(),
@@ -90,8 +91,29 @@ fn waited_for(run: &RunView<'_>, step: &PathStep, pods: u32) -> String {
             let period = run.scenario.timing.job_sync_batch_period;
             format!("the Job controller's batch period of {period}")
         }
+        WaitKind::Mechanism(TicketWait::Unschedulable) => describe_capacity_wait(run, witness, step),
         WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, pods), pods),
     }
+}
+
+/// Describes the wait for capacity: the nodes that were not ready meanwhile, and the action that ended the wait.
+fn describe_capacity_wait(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -> String {
+    const MAX_NODES: usize = 3;
+    let mut text = waits::plain(TicketWait::Unschedulable, 1).to_owned();
+    let nodes = witness.silent_within(step.from, step.to);
+    if !nodes.is_empty() {
+        let names: Vec<&str> = nodes.iter().take(MAX_NODES).map(|node| run.names.node(*node)).collect();
+        text.push_str(&format!("; not ready meanwhile: {}", names.join(", ")));
+        if nodes.len() > MAX_NODES {
+            text.push_str(&format!(" and {} more", nodes.len() - MAX_NODES));
+        }
+    }
+    let within = |(_, at): &&(u32, SimTime)| step.from < *at && *at <= step.to;
+    let last = witness.fired.iter().rev().find(within);
+    if let Some(fault) = last.and_then(|(index, _)| run.scenario.faults.get(*index as usize)) {
+        text.push_str(&format!("; until {}", format::scripted(fault)));
+    }
+    text
 }
 
 /// Describes the wait for a shared resource: by the position of the token at rate limiters, by the capacity otherwise.

@@ -96,7 +96,13 @@ impl RestartFold {
         let Some((start, cause)) = self.troubles.cause(pod) else {
             return;
         };
-        if let Some(jobset) = self.troubles.pod_jobset(pod) {
+        // A surplus pod is a failure only if its deletion made the JobSet unready.
+        let jobset = self.troubles.pod_jobset(pod);
+        let state = jobset.and_then(|jobset| self.jobsets.get(jobset.ix()));
+        if self.troubles.is_surplus(pod) && state.is_none_or(|state| state.unready_since != Some(start)) {
+            return;
+        }
+        if let Some(jobset) = jobset {
             self.open(jobset, start, cause);
         }
     }
@@ -138,6 +144,7 @@ impl RestartFold {
     /// Closes the open restart of a JobSet; discards it if it was never confirmed.
     fn close_restart(&mut self, jobset: JobSetId, ending: RestartOutcome, path: CriticalPath) {
         let now = self.now;
+        self.end_capacity_wait(jobset);
         let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
             return;
         };
@@ -170,6 +177,7 @@ impl RestartFold {
         let state = row_or_default(&mut self.jobsets, jobset.ix());
         state.ready = ready;
         state.was_ready |= ready;
+        state.unready_since = (!ready).then_some(self.now);
         if ready {
             state.ready_since = self.now;
             self.all_ready(jobset);
@@ -346,7 +354,7 @@ impl RestartFold {
             Body::PodFinished { pod, .. } => {
                 // The pod succeeded, which is not a failure.
                 if let Some(p) = self.troubles.pod_mut(pod) {
-                    p.trouble = None;
+                    (p.trouble, p.succeeded) = (None, true);
                 }
                 self.success(pod);
             }
@@ -397,6 +405,7 @@ fn note_next(mut restarts: Vec<&mut RestartMetrics>, stretches: &[SegmentOutcome
 impl RecordSink for RestartFold {
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         (self.now, self.ticket) = (record.at, record.ticket);
+        self.capacity_record(&record.body);
         match record.body {
             Body::PodCreated {
                 pod,
@@ -425,8 +434,16 @@ impl RecordSink for RestartFold {
             | Body::PodDeleting { .. }
             | Body::PodNotReady { .. } => self.pod_trouble(&record.body),
             Body::JobCreated { .. } | Body::JobCondition { .. } | Body::JobDeleting { .. } | Body::JobGone { .. } => {
-                if let Body::JobDeleting { job } | Body::JobGone { job } = record.body {
-                    self.troubles.job_deleted(record, job);
+                match record.body {
+                    Body::JobDeleting { job } | Body::JobGone { job } => self.troubles.job_deleted(record, job),
+                    Body::JobCreated { job, .. } => self.troubles.job_created(job),
+                    Body::JobCondition {
+                        job,
+                        kind,
+                        status: true,
+                        ..
+                    } => self.troubles.job_condition(job, kind),
+                    _ => {}
                 }
                 self.job_record(&record.body, names);
             }

@@ -2,6 +2,7 @@
 
 pub mod blockers;
 pub mod bottleneck;
+mod capacity;
 pub mod critical_spans;
 pub mod fold;
 pub(crate) mod milestones;

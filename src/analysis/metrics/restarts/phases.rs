@@ -32,7 +32,9 @@ phases! {
     Recreate => "recreate",
     /// The JobSet waits for admission; always zero without a queueing system.
     Queue => "queue",
-    /// Pods wait for nodes.
+    /// No node fits some pod until a node is repaired, replaced or released.
+    Capacity => "capacity",
+    /// Pods are bound to nodes that fit.
     Schedule => "schedule",
     /// Containers start and become ready.
     Start => "start",

@@ -198,6 +198,8 @@ pub struct RestartMetrics {
     pub pods: u32,
     /// Virtual time of each milestone; `SimTime::NEVER` if it was not reached.
     pub at: [SimTime; Milestone::COUNT],
+    /// Times in which pods waited for a node to be repaired, replaced or released, in order and disjoint.
+    pub capacity: Vec<(SimTime, SimTime)>,
     /// Critical path of the restart.
     pub path: CriticalPath,
     /// Next segment of its training job, if the JobSet has one.
@@ -219,6 +221,7 @@ impl RestartMetrics {
             ending: RestartOutcome::Unfinished,
             pods: 0,
             at,
+            capacity: Vec::new(),
             path: CriticalPath::default(),
             next: None,
         }

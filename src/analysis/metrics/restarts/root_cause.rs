@@ -2,10 +2,11 @@
 //!
 //! Stores one small entry per pod, node and JobSet. Must never decide whether a failure is a restart.
 
+use super::capacity::CapacityWait;
 use super::restart::{CauseKind, RestartCause, RestartMetrics};
 use sim_api::spec::{DeletionPropagation, FaultAction, ObjectKind, RequestVerb, UserRequest};
 use sim_base::{JobId, JobSetId, NodeId, PodId, SimTime, row_or_default};
-use sim_engine::record::{NO_CAUSE, NodeReady, SimulationRecord};
+use sim_engine::record::{DeletionActor, JobConditionType, NO_CAUSE, NodeReady, SimulationRecord};
 
 #[derive(Copy, Clone)]
 pub struct TroublePodState {
@@ -17,6 +18,10 @@ pub struct TroublePodState {
     pub node: NodeId,
     pub created: SimTime,
     pub gone: bool,
+    /// Whether the scheduler found no node for the pod, and it is still waiting.
+    pub unschedulable: bool,
+    /// Whether the pod succeeded, so that nothing that happens to it later is a failure.
+    pub succeeded: bool,
     /// Time and kind of the first failure of this pod object; `None` if there is none or it is over.
     pub trouble: Option<(SimTime, CauseKind)>,
 }
@@ -29,8 +34,22 @@ pub const NO_POD: TroublePodState = TroublePodState {
     node: NodeId::NONE,
     created: SimTime::NEVER,
     gone: false,
+    unschedulable: false,
+    succeeded: false,
     trouble: None,
 };
+
+/// State of a Job, as far as it decides whether the end of a pod is a failure.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+enum JobState {
+    /// Pods that the Job controller deletes are surplus, for example after a reduction of `parallelism`.
+    #[default]
+    Active,
+    /// The Job has failed: its controller deletes pods that are still needed.
+    Failing,
+    /// The Job has finished, or a controller deletes it: nothing that happens to its pods is a failure.
+    Released,
+}
 
 impl Default for TroublePodState {
     fn default() -> TroublePodState {
@@ -56,6 +75,9 @@ pub struct JobSetState {
     pub awaited: Option<u32>,
     /// Time since which every pod has been ready.
     pub ready_since: SimTime,
+    /// Time since which the JobSet has not been ready; `None` while it is, and before its pods were first required.
+    pub unready_since: Option<SimTime>,
+    pub capacity: CapacityWait,
     /// Whether the JobSet has completed, failed or been deleted, so that it does not restart any more.
     pub over: bool,
 }
@@ -78,6 +100,7 @@ impl FaultHarm {
         match action {
             Request(request) if deletes_pods(request) => FaultHarm::MayBreakPods,
             CrashNode(_) => FaultHarm::LosesProcesses,
+            ContainerExit { exit_code: 0, .. } => FaultHarm::Harmless,
             ContainerExit { .. }
             | DeletePod { .. }
             | EvictPod { .. }
@@ -106,11 +129,17 @@ fn deletes_pods(request: &UserRequest) -> bool {
     }
 }
 
+/// Whether the end of the pod would be a failure.
+fn is_needed(jobs: &[JobState], p: &TroublePodState) -> bool {
+    !p.succeeded && jobs.get(p.job.ix()) != Some(&JobState::Released)
+}
+
 pub struct PodTroubles {
     harms: Vec<FaultHarm>,
     /// Record number, time and index of the latest fault.
     newest: (u32, SimTime, u32),
     pods: Vec<TroublePodState>,
+    jobs: Vec<JobState>,
     /// Pods with a failure noted since their JobSet was last ready, possibly with duplicates.
     noted: Vec<PodId>,
     nodes: Vec<Option<(SimTime, CauseKind)>>,
@@ -122,6 +151,7 @@ impl PodTroubles {
             harms,
             newest: (NO_CAUSE, SimTime::ZERO, 0),
             pods: Vec::new(),
+            jobs: Vec::new(),
             noted: Vec::new(),
             nodes: Vec::new(),
         }
@@ -155,6 +185,7 @@ impl PodTroubles {
     pub fn store_failure(&mut self, now: SimTime, pod: PodId, kind: CauseKind) {
         if let Some(p) = self.pods.get_mut(pod.ix())
             && p.trouble.is_none()
+            && is_needed(&self.jobs, p)
         {
             p.trouble = Some((now, kind));
             self.noted.push(pod);
@@ -181,8 +212,8 @@ impl PodTroubles {
     /// Returns the pod of a JobSet with the earliest failure, ignoring containers that exited with code 0.
     pub fn first_of(&self, jobset: JobSetId) -> Option<PodId> {
         let of_pod = |pod: &PodId| {
-            let p = self.pods.get(pod.ix()).filter(|p| p.jobset == jobset)?;
-            let (at, kind) = p.trouble?;
+            let own = |p: &&TroublePodState| p.jobset == jobset && is_needed(&self.jobs, p);
+            let (at, kind) = self.pods.get(pod.ix()).filter(own)?.trouble?;
             let well = matches!(kind, CauseKind::ContainerExited { exit_code: 0 });
             (!well).then_some((at, *pod))
         };
@@ -196,6 +227,9 @@ impl PodTroubles {
     }
 
     fn root_of(&self, p: &TroublePodState) -> Option<(SimTime, CauseKind)> {
+        if !is_needed(&self.jobs, p) {
+            return None;
+        }
         let of_node = self.nodes.get(p.node.ix()).copied().flatten();
         let known = [p.trouble, of_node].into_iter().flatten();
         known.min_by_key(|&(t, _)| t)
@@ -227,9 +261,16 @@ impl PodTroubles {
     }
 
     /// Handles the deletion of a Job: if a fault deletes it, that fault is the cause of what happens to its pods.
+    /// Otherwise a controller carries out a decision, for example after a reduction of `replicas`.
     pub fn job_deleted(&mut self, record: &SimulationRecord, job: JobId) {
         let (seq, at, index) = self.newest;
         if record.cause != seq || record.at != at || !self.is_harmful(index) {
+            let is_by_fault = |p: &TroublePodState| {
+                p.job == job && !p.gone && matches!(p.trouble, Some((_, CauseKind::Fault { .. })))
+            };
+            if !self.pods.iter().any(is_by_fault) {
+                *row_or_default(&mut self.jobs, job.ix()) = JobState::Released;
+            }
             return;
         }
         for pod in 0..self.pods.len() {
@@ -239,6 +280,39 @@ impl PodTroubles {
                 self.store_failure(at, PodId(pod as u32), kind);
             }
         }
+    }
+
+    /// Handles a new Job object.
+    pub fn job_created(&mut self, job: JobId) {
+        *row_or_default(&mut self.jobs, job.ix()) = JobState::Active;
+    }
+
+    /// Handles a condition of a Job that became `True`.
+    pub fn job_condition(&mut self, job: JobId, kind: JobConditionType) {
+        let state = match kind {
+            JobConditionType::FailureTarget | JobConditionType::Failed => JobState::Failing,
+            JobConditionType::SuccessCriteriaMet | JobConditionType::Complete => JobState::Released,
+            JobConditionType::Suspended => return,
+        };
+        *row_or_default(&mut self.jobs, job.ix()) = state;
+    }
+
+    /// Whether a controller deleted the pod although its Job goes on, so that the pod was surplus.
+    pub fn is_surplus(&self, pod: PodId) -> bool {
+        let surplus = |p: &TroublePodState| {
+            use DeletionActor::{GarbageCollector, JobController};
+            let by_controller = matches!(
+                p.trouble,
+                Some((
+                    _,
+                    CauseKind::PodDeleted {
+                        by: JobController | GarbageCollector
+                    }
+                ))
+            );
+            by_controller && self.jobs.get(p.job.ix()) != Some(&JobState::Failing)
+        };
+        self.pods.get(pod.ix()).is_some_and(surplus)
     }
 
     fn is_harmful(&self, index: u32) -> bool {

@@ -6,7 +6,7 @@
 
 use super::phases::Phase;
 use super::restart::{RestartMetrics, RestartOutcome};
-use super::steps::{RestartStep, steps_of};
+use super::steps::{CAPACITY, RestartStep, steps_of};
 use sim_base::{Duration, SimTime};
 
 /// Contiguous part of a restart.
@@ -30,6 +30,22 @@ impl RestartSpan {
     pub fn duration(&self) -> Duration {
         self.to.since(self.from)
     }
+}
+
+/// Replaces the part of the spans within [from, to] by one span of the phase Capacity.
+fn insert_capacity(spans: Vec<RestartSpan>, (from, to): (SimTime, SimTime)) -> Vec<RestartSpan> {
+    let before = spans.iter().filter(|s| s.from < from);
+    let before = before.map(|s| RestartSpan {
+        to: s.to.min(from),
+        ..*s
+    });
+    let after = spans.iter().filter(|s| s.to > to || (s.from == s.to && s.from >= to));
+    let after = after.map(|s| RestartSpan {
+        from: s.from.max(to),
+        ..*s
+    });
+    let step = &CAPACITY;
+    before.chain([RestartSpan { step, from, to }]).chain(after).collect()
 }
 
 impl RestartMetrics {
@@ -63,6 +79,9 @@ impl RestartMetrics {
                 from: cursor,
                 to: self.end,
             });
+        }
+        for &wait in &self.capacity {
+            spans = insert_capacity(spans, wait);
         }
         spans
     }

@@ -28,6 +28,9 @@ macro_rules! step {
     };
 }
 
+/// Step of the times in which pods wait for capacity, whatever the shape of the restart.
+pub(crate) static CAPACITY: RestartStep = step!(Capacity, [], "pods wait for a node to return or become free");
+
 static RECREATE: [RestartStep; 9] = [
     step!(Detect, [PodFailed, PodDeleting], "failure reaches the API server"),
     step!(Terminate, [FailureTarget], "Job controller stops the sibling pods"),

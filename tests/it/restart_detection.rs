@@ -1,0 +1,120 @@
+//! What is a restart and when it begins: only the loss of a pod that is still needed.
+
+use crate::support;
+use sim_analysis::metrics::{RestartFold, RestartScope};
+
+/// A JobSet with an initializer that completes after 5 s and two Jobs of four workers that run indefinitely.
+const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: a}
+spec:
+  failurePolicy: {maxRestarts: 5}
+  replicatedJobs:
+  - name: init
+    template: {spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, nodeSelector: {kubernetes.io/hostname: i-0}, containers: [{name: c, image: x, resources: {requests: {cpu: 1}}}]}}}}
+  - name: w
+    replicas: 2
+    template: {spec: {parallelism: 4, completions: 4, completionMode: Indexed, backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, resources: {requests: {cpu: 4}}}]}}}}
+";
+
+fn scenario(faults: &str) -> String {
+    let faults = match faults {
+        "" => String::new(),
+        faults => format!("faults:\n{faults}"),
+    };
+    format!(
+        "apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata: {{name: detection}}
+topology:
+  apiVersion: jobset-sim/v1alpha1
+  kind: Topology
+  metadata: {{name: t}}
+  pools:
+  - {{name: \"i-{{node}}\", nodesPerIsland: 1, allocatable: {{cpu: 2}}}}
+  - {{name: \"h-{{node}}\", nodesPerIsland: 12, allocatable: {{cpu: 8}}}}
+jobSets: [{{manifest: jobset.yaml}}]
+controlPlane: {{featureGates: {{ElasticJobSet: true}}}}
+containers:
+- {{replicatedJob: init, runFor: 5s}}
+{faults}stop: {{at: 40m, when: Time}}
+"
+    )
+}
+
+fn scale(at: &str, replicas: u32, parallelism: u32) -> String {
+    format!(
+        "- {{at: {at}, patch: {{kind: JobSet, name: a, merge: {{spec: {{replicatedJobs: [{{name: init, groupName: default, \
+         replicas: 1, template: {{spec: {{backoffLimit: 0, template: {{spec: {{restartPolicy: Never, nodeSelector: \
+         {{kubernetes.io/hostname: i-0}}, containers: [{{name: c, image: x, resources: {{requests: {{cpu: 1}}}}}}]}}}}}}}}}}, {{name: w, groupName: default, replicas: {replicas}, \
+         template: {{spec: {{parallelism: {parallelism}, completions: {parallelism}, completionMode: Indexed, \
+         backoffLimit: 0, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: x, resources: \
+         {{requests: {{cpu: 4}}}}}}]}}}}}}}}}}]}}}}}}}}\n"
+    )
+}
+
+const FAILURE: &str = "- {at: 20m, containerExit: {pod: a-w-0-1, exitCode: 1}}\n";
+
+/// Returns the start and the duration of each restart in whole seconds, with its scope.
+fn restarts(faults: &str, jobset: &str) -> Vec<(u64, u64, RestartScope)> {
+    let scenario = support::parse(&scenario(faults), jobset).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    let mut fold = RestartFold::new(simulation.scenario());
+    let outcome = simulation.run(scenario.seed, 0, &mut fold);
+    let restarts = fold.finish(&outcome, simulation.names());
+    let row =
+        |r: &sim_analysis::metrics::RestartMetrics| (r.start.seconds() as u64, r.total().seconds() as u64, r.shape);
+    restarts.iter().map(row).collect()
+}
+
+#[test]
+fn only_the_loss_of_a_needed_pod_begins_a_restart() {
+    let one = [(1200, 7, RestartScope::Recreate)];
+    let cases: [(&str, String, &[(u64, u64, RestartScope)]); 7] = [
+        ("no other event", FAILURE.into(), &one),
+        (
+            "pod of a finished Job is deleted",
+            format!("- {{at: 60s, deletePod: {{pod: a-init-0-0}}}}\n{FAILURE}"),
+            &one,
+        ),
+        (
+            "node of a completed initializer is lost",
+            format!("- {{at: 60s, crashNode: {{node: i-0}}}}\n{FAILURE}"),
+            // Nobody removes the pod from the lost node, so its Job is never gone.
+            &[(1200, 1200, RestartScope::Recreate)],
+        ),
+        ("Jobs become smaller", format!("{}{FAILURE}", scale("60s", 2, 2)), &one),
+        ("a Job is removed", format!("{}{FAILURE}", scale("60s", 1, 4)), &one),
+        (
+            "Jobs become smaller and larger again",
+            format!("{}{}{FAILURE}", scale("60s", 2, 2), scale("65s", 2, 4)),
+            &one,
+        ),
+        ("no failure", scale("60s", 2, 2), &[]),
+    ];
+    for (case, faults, expected) in cases {
+        assert_eq!(restarts(&faults, JOBSET), expected, "{case}");
+    }
+}
+
+#[test]
+fn pods_that_a_job_success_policy_ends_are_no_restart() {
+    let policy = "spec: {parallelism: 4, successPolicy: {rules: [{succeededIndexes: \"0\"}]},";
+    let jobset = JOBSET.replacen("spec: {parallelism: 4,", policy, 1);
+    assert_ne!(jobset, JOBSET);
+    let exit = "- {at: 60s, containerExit: {pod: a-w-1-0, exitCode: 0}}\n";
+    assert_eq!(restarts(exit, &jobset), []);
+    let failure = format!("{exit}{FAILURE}");
+    assert_eq!(restarts(&failure, &jobset), [(1200, 6, RestartScope::Recreate)]);
+}
+
+#[test]
+fn deadline_of_a_job_begins_a_restart_with_the_deletion_of_its_pods() {
+    let jobset = JOBSET.replacen(
+        "spec: {parallelism: 4,",
+        "spec: {activeDeadlineSeconds: 600, parallelism: 4,",
+        1,
+    );
+    let found = restarts("", &jobset);
+    assert_eq!(found.first().map(|r| (r.0, r.2)), Some((600, RestartScope::Recreate)));
+}
