@@ -90,7 +90,7 @@ fn prepare_scenario(
 ) -> Result<ScenarioSpec, NoRun> {
     let mut scenario = replay_scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
     scenario.decoders = sim_inputs::DECODERS;
-    if play.seed == UnobservedInputs::DEFAULT.seed && recording.kind != RecordingKind::Times {
+    if recording.kind != RecordingKind::Times {
         // Decisions that do not depend on a race are simulated without random latencies.
         scenario.timing = scenario.timing.with_median_api_latency();
     }
@@ -103,7 +103,7 @@ fn prepare_scenario(
         source: format!("{file} (jobSet)"),
     };
     let read = |object: &Value| sim_inputs::stored_jobset(object).map_err(|e| NoRun::Refused(e.to_string()));
-    let mut start = play.clock_phase;
+    let mut start = play.clock_phase + play.heartbeat_shift;
     if !scenario.objects.is_empty() {
         start = start + HEAD_START;
     }
@@ -129,14 +129,14 @@ fn observe(
         // The recorded audit log ends soon after the restart, with Events still unsent. The simulated one ends after
         // the same margin.
         let mut end = RestartEnd::default();
-        simulation.run(play.seed, 0, &mut end);
+        simulation.run(SEED, 0, &mut end);
         if end.0 > SimTime::ZERO {
             scenario.stop.at = end.0.since(SimTime::ZERO) + margin;
             scenario.stop.when = StopWhen::Time;
             simulation = SimulationInput::new(&scenario).map_err(refused)?;
         }
     }
-    let (observed, DiscardSink) = run_observed(recording, &mut simulation, play.seed, DiscardSink);
+    let (observed, DiscardSink) = run_observed(recording, &mut simulation, SEED, DiscardSink);
     Ok(observed)
 }
 
