@@ -8,6 +8,7 @@ use super::DecisionRun;
 use super::mask::VolatileMask;
 use crate::validate::recording::{PodRule, RecordedRun};
 use crate::validate::rows::RecordedPodRow;
+use crate::validate::steps::{RecordedStep, StepAction, StepObject};
 use sim_analysis::metrics::pods::PodMetrics;
 use sim_base::{JobId, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +32,8 @@ pub struct EitherWay<'r> {
     pub pairs: Vec<PodPair<'r>>,
     /// Job objects of the recording, by name and number among the objects of that name.
     recorded_jobs: BTreeSet<(String, usize)>,
-    simulated_jobs: BTreeSet<JobId>,
+    /// Job objects of the run, likewise.
+    simulated_jobs: BTreeSet<(String, usize)>,
     /// Names of the pods, with masked suffix.
     pod_names: BTreeSet<String>,
 }
@@ -44,6 +46,7 @@ impl<'r> EitherWay<'r> {
             simulated_jobs: BTreeSet::new(),
             pod_names: BTreeSet::new(),
         };
+        let created: Vec<RecordedStep> = run.steps.recorded_steps(recording, run.names);
         let mut tries: BTreeMap<(String, usize, u32), u32> = BTreeMap::new();
         for pair in &mut found.pairs {
             let (Some(recorded), Some(simulated)) = (pair.recorded, pair.simulated) else {
@@ -59,12 +62,14 @@ impl<'r> EitherWay<'r> {
                 job_try: *nth,
             };
             *nth += 1;
-            let marks = deletion_marks(recorded, simulated, run.history.created_s());
-            let exits = own_exits(recording, recorded, &selected, simulated.in_place_attempt);
+            let created_s = run.history.created_s();
+            let marks = deletion_marks(recorded, simulated, created_s);
+            let exits = own_exits(recording, (recorded, simulated), &selected, created_s);
             pair.is_either_way = exits.iter().any(|exit_s| is_race(*exit_s, marks));
             if pair.is_either_way {
-                found.recorded_jobs.insert((job, object));
-                found.simulated_jobs.insert(simulated.job);
+                let simulated_object = simulated_job_object(&created, &job, simulated.created.seconds());
+                found.recorded_jobs.insert((job.clone(), object));
+                found.simulated_jobs.insert((job, simulated_object));
                 let PodMetrics {
                     pod, incarnation, index, ..
                 } = *simulated;
@@ -84,8 +89,8 @@ impl<'r> EitherWay<'r> {
         self.recorded_jobs.contains(&(name.to_owned(), nth))
     }
 
-    pub fn has_pod_of_simulated_job(&self, job: JobId) -> bool {
-        self.simulated_jobs.contains(&job)
+    pub fn has_pod_of_simulated_job(&self, name: &str, nth: usize) -> bool {
+        self.simulated_jobs.contains(&(name.to_owned(), nth))
     }
 
     /// Returns whether a pod with this name, with masked suffix, may have ended either way.
@@ -149,6 +154,13 @@ fn recorded_job_object(recording: &RecordedRun, job: &str, at_ms: u64) -> usize 
     objects.saturating_sub(1)
 }
 
+/// Returns the same for a pod of the run.
+fn simulated_job_object(steps: &[RecordedStep], job: &str, at_s: f64) -> usize {
+    let is_of_job = |step: &&RecordedStep| matches!(&step.object, StepObject::Job(name) if name == job);
+    let created = steps.iter().filter(is_of_job).filter(|s| s.action == StepAction::Created);
+    created.filter(|s| s.at_s <= at_s).count().saturating_sub(1)
+}
+
 /// Returns how often the Job of a pod had been restarted on its own when the pod was created.
 fn recorded_job_restart(recording: &RecordedRun, pod: &RecordedPodRow) -> u32 {
     let created_ms = pod.created_ms.unwrap_or(0);
@@ -205,39 +217,74 @@ impl PodSelection<'_> {
     }
 }
 
-/// Returns the instants, in seconds, at which the script ends the runs of a recorded pod.
+/// Returns the instants, in seconds, at which the script ends the runs of a pod. Both sides are used, because the
+/// containers of the run may start slightly earlier or later than the recorded ones.
 fn own_exits(
     recording: &RecordedRun,
-    pod: &RecordedPodRow,
+    (pod, simulated): (&RecordedPodRow, &PodMetrics),
     selected: &PodSelection<'_>,
-    last_attempt: Option<u32>,
+    created_s: f64,
+) -> Vec<f64> {
+    let ready = (simulated.ready != SimTime::NEVER).then(|| simulated.ready.seconds() - created_s);
+    if !pod.in_place_ms.is_empty() {
+        return in_place_exits(recording, (pod, simulated), selected);
+    }
+    let script = &recording.script;
+    let ready_s: Vec<f64> = ready_times(pod).map(|ms| ms as f64 / 1e3).collect();
+    let first = selected.rule(&script.pods, 0, 0);
+    let start_ms = first.and_then(|r| r.start_ms).unwrap_or(script.start_ms);
+    // Without a ready time the deletion came before the containers ran.
+    let bound = pod.bound_ms.map(|ms| (ms + start_ms) as f64 / 1e3);
+    let mut exits = run_exits(recording, pod.container_restarts, selected, &ready_s, bound);
+    exits.extend(run_exits(recording, simulated.container_restarts, selected, &[], ready));
+    exits
+}
+
+/// Returns the exits of all runs. Runs that have no ready time of their own follow the exit before by `restartMs`.
+fn run_exits(
+    recording: &RecordedRun,
+    restarts: u32,
+    selected: &PodSelection<'_>,
+    ready_s: &[f64],
+    first_s: Option<f64>,
 ) -> Vec<f64> {
     let script = &recording.script;
-    let is_in_place = !pod.in_place_ms.is_empty();
-    let starts = pod.ready_changes_ms.iter().filter_map(|ms| u64::try_from(*ms).ok());
+    let every_run_is_known = ready_s.len() > restarts as usize;
+    let mut start_s = ready_s.first().copied().or(first_s);
     let mut exits = Vec::new();
-    for (nth, start_ms) in starts.enumerate() {
-        // Every agent of an in-place restart writes its attempt when its container starts.
-        let later = pod.in_place_ms.iter().filter(|ms| **ms > start_ms).count() as u32;
-        let run = match is_in_place {
-            true => pod.container_restarts.saturating_sub(later),
-            false => nth as u32,
-        };
-        let attempt = last_attempt.unwrap_or(0).saturating_sub(later);
-        // A pod whose node was silent becomes ready again without a new run.
-        let rule = selected.rule(&script.pods, attempt, run).filter(|_| run <= pod.container_restarts);
-        exits.extend(rule.and_then(|r| exit_s(start_ms, r)));
-    }
-    if exits.is_empty() && pod.ready_changes_ms.is_empty() && !is_in_place {
-        // The deletion came before the containers ran.
-        let rule = selected.rule(&script.pods, 0, 0);
-        let start = |r: &PodRule| Some(pod.bound_ms? + r.start_ms.unwrap_or(script.start_ms));
-        exits.extend(rule.and_then(|r| exit_s(start(r)?, r)));
+    for run in 0..=restarts {
+        if every_run_is_known {
+            start_s = ready_s.get(run as usize).copied();
+        }
+        let rule = selected.rule(&script.pods, 0, run);
+        let exit_s = start_s.zip(rule).and_then(|(start_s, rule)| exit_s(start_s, rule));
+        exits.extend(exit_s);
+        start_s = exit_s.map(|exit_s| exit_s + script.restart_ms as f64 / 1e3);
     }
     exits
 }
 
-fn exit_s(start_ms: u64, rule: &PodRule) -> Option<f64> {
+/// Returns the exits of a pod with an agent for in-place restart, which writes its attempt whenever it starts.
+fn in_place_exits(
+    recording: &RecordedRun,
+    (pod, simulated): (&RecordedPodRow, &PodMetrics),
+    selected: &PodSelection<'_>,
+) -> Vec<f64> {
+    let exit = |start_ms: u64| {
+        let later = pod.in_place_ms.iter().filter(|ms| **ms > start_ms).count() as u32;
+        let run = pod.container_restarts.saturating_sub(later);
+        let attempt = simulated.in_place_attempt.unwrap_or(0).saturating_sub(later);
+        let rule = selected.rule(&recording.script.pods, attempt, run)?;
+        exit_s(start_ms as f64 / 1e3, rule)
+    };
+    ready_times(pod).filter_map(exit).collect()
+}
+
+fn ready_times(pod: &RecordedPodRow) -> impl Iterator<Item = u64> {
+    pod.ready_changes_ms.iter().filter_map(|ms| u64::try_from(*ms).ok())
+}
+
+fn exit_s(start_s: f64, rule: &PodRule) -> Option<f64> {
     let run_ms = u64::try_from(rule.run_ms).ok()?;
-    Some((start_ms + run_ms) as f64 / 1e3)
+    Some(start_s + run_ms as f64 / 1e3)
 }

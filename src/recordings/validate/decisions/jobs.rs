@@ -37,10 +37,15 @@ pub fn compare(
     let with_terminating = recorded.iter().all(|(row, _)| row.terminating.is_some());
     // Jobs of other JobSets in the same namespace are included.
     let of_jobsets = run.outcome.jobsets.iter().flat_map(|js| &js.jobs);
+    let mut nth: BTreeMap<&str, usize> = BTreeMap::new();
     let mut simulated: Vec<(JobRow, bool)> = of_jobsets
         .map(|j| {
+            let name = run.names.job(j.job);
+            let object = nth.entry(name).or_default();
+            let is_either_way = either_way.has_pod_of_simulated_job(name, *object);
+            *object += 1;
             let row = JobRow {
-                name: run.names.job(j.job).to_owned(),
+                name: name.to_owned(),
                 restart_attempt: j.restart_attempt.clone(),
                 conditions: j.conditions.iter().map(|c| condition_text(c, mask)).collect(),
                 suspended: j.suspended,
@@ -51,7 +56,7 @@ pub fn compare(
                 failed: j.failed,
                 terminating: Some(j.terminating),
             };
-            (row, either_way.has_pod_of_simulated_job(j.job))
+            (row, is_either_way)
         })
         .collect();
     simulated.extend(run.history.other_jobs().map(|row| (mask_row(row, mask), false)));
