@@ -9,6 +9,7 @@ use super::compare::{NoRun, ObservedRun, RunObserver, compare};
 use super::recording::{RecordedRun, RecordingKind};
 use super::result::{FileResult, ValidationVerdict};
 use super::scenario::environment;
+use super::scenario::unsimulated_fields::{has_preempting_priorities, unsimulated_fields};
 use super::scenario::{RecordingDefaults, SEED, ScenarioOverrides, UnmodelledAction, UnmodelledPart, replay_scenario};
 use super::unobserved_inputs::{UnobservedInputs, candidates};
 use replay_error::ReplayError;
@@ -96,6 +97,10 @@ fn prepare_scenario(
     }
     scenario.ties = play.ties;
     check_supported(&scenario).map_err(NoRun::NotSimulated)?;
+    let fields = unsimulated_fields(recording, sim_inputs::unmodelled_fields);
+    if recording.kind.has_decisions() && !fields.is_empty() {
+        return Err(NoRun::NotSimulated(UnmodelledAction::sorted(fields)));
+    }
     let stored = admit_recorded_jobset(recording, &scenario)?;
     let submit = |jobset, submit_at| SubmittedJobSet {
         jobset,
@@ -137,6 +142,9 @@ fn observe(
         }
     }
     let (observed, DiscardSink) = run_observed(recording, &mut simulation, SEED, DiscardSink);
+    if observed.sink.history.has_unscheduled_pods() && has_preempting_priorities(recording) {
+        return Err(NoRun::NotSimulated(UnmodelledAction(vec![UnmodelledPart::Preemption])));
+    }
     Ok(observed)
 }
 
