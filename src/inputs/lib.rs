@@ -35,7 +35,7 @@ pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use fleet_defaults::effective_fleet_defaults;
 pub use kube::{
     DECODERS, ManifestSet, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources, stored_job,
-    stored_jobset, stored_node, stored_pod, wrapped_documents,
+    stored_jobset, stored_node, stored_pod, unmodelled_fields, wrapped_documents,
 };
 pub use presets::preset_data::preset_names;
 pub use presets::ranges::{SourcedRange, sourced};

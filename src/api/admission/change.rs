@@ -88,9 +88,14 @@ fn apply_put(request: &ChangeRequest, body: &Value, warnings: &mut Vec<String>) 
     let text = |object: &Value, key: &str| object["metadata"][key].as_str().unwrap_or("").to_owned();
     let (uid, stored) = (text(&new, "uid"), text(request.stored, "uid"));
     if !uid.is_empty() && uid != stored {
+        let namespace = request.stored["metadata"]["namespace"].as_str().unwrap_or("");
         return Err(conflict(
             wanted,
-            &format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {stored}"),
+            &format!(
+                "StorageError: invalid object, Code: 4, Key: /registry/jobset.x-k8s.io/jobsets/{namespace}/{wanted}, \
+                 ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in \
+                 object meta: {stored}"
+            ),
         ));
     }
     Ok(new)

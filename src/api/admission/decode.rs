@@ -16,13 +16,15 @@ const KIND: &str = "JobSet";
 const MAX_SHOWN: usize = 30;
 
 /// Returns the object without unknown fields, with decoded metadata and the CRD's defaults. Appends to `warnings`.
-pub fn decode(
-    body: &Value,
+///
+/// `text` is the body as sent, if it was not JSON. Error messages quote it.
+pub fn decode_text(
+    (body, text): (&Value, Option<&str>),
     strict: &[String],
     validation: FieldValidation,
     warnings: &mut Vec<String>,
 ) -> Result<Value, AdmissionRejection> {
-    let (kind, version) = kind_and_version(body)?;
+    let (kind, version) = kind_and_version(body, text)?;
     let (decoded, unknown) =
         coerce_and_default(body, &kind, &version).map_err(|e| cannot_handle(&kind, &version, &e.to_string()))?;
     let words = unknown.iter().map(|path| format!("unknown field {path:?}"));
@@ -38,7 +40,7 @@ pub fn decode(
                 ..cannot_handle(&kind, &version, &problems)
             });
         }
-        FieldValidation::Warn => warnings.extend(problems),
+        FieldValidation::Warn => warnings.extend(problems.iter().flat_map(|p| warning_lines(p))),
         _ => {}
     }
     if version != API_VERSION {
@@ -47,6 +49,16 @@ pub fn decode(
         )));
     }
     Ok(decoded)
+}
+
+/// Returns the same for a body of JSON.
+pub fn decode(
+    body: &Value,
+    strict: &[String],
+    validation: FieldValidation,
+    warnings: &mut Vec<String>,
+) -> Result<Value, AdmissionRejection> {
+    decode_text((body, None), strict, validation, warnings)
 }
 
 fn cannot_handle(kind: &str, version: &str, why: &str) -> AdmissionRejection {
@@ -59,21 +71,48 @@ fn cannot_handle(kind: &str, version: &str, why: &str) -> AdmissionRejection {
 
 /// Returns the error for a body that is not an object.
 pub fn unrecognized_body(why: &str, body: &str) -> AdmissionRejection {
-    let shown = match body.char_indices().nth(MAX_SHOWN) {
-        None if body.is_empty() => "<empty>".to_owned(),
-        Some((end, _)) => format!("{} ...", &body[..end]),
-        None => body.to_owned(),
-    };
+    let shown = summarize_data(body.as_bytes());
     bad_request(format!(
         "the object provided is unrecognized (must be of type {KIND}): {why} ({shown})"
     ))
 }
 
+/// Returns the beginning of a body for an error message. Only JSON objects are shown as text, other data in
+/// hexadecimal (apiserver, `summarizeData`).
+fn summarize_data(data: &[u8]) -> String {
+    let (shown, more) = match data.split_at_checked(MAX_SHOWN) {
+        _ if data.is_empty() => return "<empty>".to_owned(),
+        Some((shown, rest)) if !rest.is_empty() => (shown, " ..."),
+        _ => (data, ""),
+    };
+    if data[0] == b'{' {
+        return String::from_utf8_lossy(shown).into_owned() + more;
+    }
+    let digits: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+    digits + more
+}
+
+/// First lines of an error about duplicate keys in YAML (apiserver, `parseYAMLWarnings`).
+const YAML_ERROR_HEADS: [&str; 2] = [
+    "yaml: unmarshal errors:\n",
+    "error converting YAML to JSON: yaml: unmarshal errors:\n",
+];
+
+/// Returns the warnings for a problem: one per line of an error about YAML.
+fn warning_lines(problem: &str) -> Vec<String> {
+    let body = YAML_ERROR_HEADS.iter().find_map(|head| problem.strip_prefix(head));
+    match body {
+        Some(lines) => lines.split('\n').map(|line| line.trim().to_owned()).collect(),
+        None => vec![problem.to_owned()],
+    }
+}
+
 /// Returns the kind and apiVersion. The kind must be present.
-fn kind_and_version(body: &Value) -> Result<(String, String), AdmissionRejection> {
+fn kind_and_version(body: &Value, text: Option<&str>) -> Result<(String, String), AdmissionRejection> {
+    let sent = || text.map_or_else(|| body.to_string(), str::to_owned);
     let unreadable = |found: &str, ty: &str| {
         let why = format!("couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go {ty}");
-        unrecognized_body(&why, &body.to_string())
+        unrecognized_body(&why, &sent())
     };
     let found = |value: &Value| match value {
         Value::Bool(_) => "bool",
@@ -97,7 +136,7 @@ fn kind_and_version(body: &Value) -> Result<(String, String), AdmissionRejection
     let (version, kind) = (text("apiVersion")?, text("kind")?);
     if kind.is_empty() {
         let why = format!("Object 'Kind' is missing in '{body}'");
-        return Err(unrecognized_body(&why, &body.to_string()));
+        return Err(unrecognized_body(&why, &sent()));
     }
     Ok((kind, version))
 }

@@ -156,8 +156,26 @@ pub fn create(request: &CreateRequest) -> Result<Value, AdmissionRejection> {
 /// Processes a POST request and returns the complete response. `strict` contains problems found by the parser, such
 /// as duplicate keys.
 pub fn post(request: &CreateRequest, validation: FieldValidation, strict: &[String]) -> AdmissionAnswer {
+    post_decoded(request, validation, (strict, None))
+}
+
+/// Processes a POST request whose body is the YAML `text`.
+pub fn post_yaml(
+    text: &str,
+    request: &CreateRequest,
+    validation: FieldValidation,
+    strict: &[String],
+) -> AdmissionAnswer {
+    post_decoded(request, validation, (strict, Some(text)))
+}
+
+fn post_decoded(
+    request: &CreateRequest,
+    validation: FieldValidation,
+    (strict, text): (&[String], Option<&str>),
+) -> AdmissionAnswer {
     let mut warnings = Vec::new();
-    let decoded = decode::decode(request.object, strict, validation, &mut warnings);
+    let decoded = decode::decode_text((request.object, text), strict, validation, &mut warnings);
     let result = decoded.and_then(|object| check_object(request, object));
     if let Ok(stored) = &result {
         warnings.extend(meta_check::finalizer_warnings(&stored["metadata"], &Value::Null));

@@ -19,5 +19,5 @@ pub use sources::{
     has_runtime, manifest_sources, of_jobsets, read_among, read_manifest_path, read_manifests, read_sources,
     read_with_sets, wrapped_documents,
 };
-pub use stored::{DECODERS, stored_job, stored_jobset, stored_node, stored_pod};
+pub use stored::{DECODERS, stored_job, stored_jobset, stored_node, stored_pod, unmodelled_fields};
 pub use written::{WrittenManifest, error, no_jobset, place_of_kind, too_large};

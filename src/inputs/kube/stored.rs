@@ -144,15 +144,26 @@ fn checked(kind: &'static str, object: &Value) -> Result<YamlNode, ObjectDecodeE
         });
     }
     let node = YamlNode::from_json(object);
+    match check_schema(&node).0 {
+        Some(reason) => Err(ObjectDecodeError::Schema { reason }),
+        None => Ok(node),
+    }
+}
+
+/// Returns the first error, and the fields that are not modelled.
+fn check_schema(node: &YamlNode) -> (Option<String>, UnmodelledFields) {
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(&none, &none);
     let mut unmodelled = UnmodelledFields::new();
     let shape = FieldType::Kinds(&CREATED);
-    check(&node, &shape, &YamlPath::ROOT, &mut report, &mut unmodelled);
-    match report.found.into_iter().next() {
-        Some(first) => Err(ObjectDecodeError::Schema { reason: first.message }),
-        None => Ok(node),
-    }
+    check(node, &shape, &YamlPath::ROOT, &mut report, &mut unmodelled);
+    let first = report.found.into_iter().next();
+    (first.map(|e| e.message), unmodelled)
+}
+
+/// Returns the paths, without indexes, of the fields of an object that are not modelled.
+pub fn unmodelled_fields(object: &Value) -> Vec<String> {
+    check_schema(&YamlNode::from_json(object)).1.into_keys().collect()
 }
 
 /// Converts a JobSet as stored by the API server. Rules that the API server enforces are not checked again.

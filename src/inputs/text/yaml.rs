@@ -31,6 +31,7 @@ pub fn parse(source: &SourceText) -> Result<Vec<YamlNode>, Diagnostics> {
     on_own_stack(|| {
         let documents: Vec<YamlNode> =
             serde_yaml::from_multiple_with_options(&source.text, options()).map_err(|e| explain(source, &e))?;
+        let documents = without_added_break(documents, &source.text);
         Ok(documents.into_iter().filter(|d| !d.is_null()).collect())
     })
 }
@@ -61,6 +62,7 @@ fn first_of(source: &SourceText) -> Result<(Option<YamlNode>, Option<DuplicateKe
     lenient.duplicate_keys = serde_yaml::DuplicateKeyPolicy::LastWins;
     let documents: Result<Vec<YamlNode>, _> = serde_yaml::from_multiple_with_options(&source.text, lenient);
     let documents = documents.map_err(|e| explain(source, &e))?;
+    let documents = without_added_break(documents, &source.text);
     let strict: Result<Vec<YamlNode>, Error> = serde_yaml::from_multiple_with_options(&source.text, options());
     let duplicate = match strict.as_ref().map_err(Error::without_snippet) {
         Err(e @ Error::DuplicateMappingKey { key, .. }) => {
@@ -70,6 +72,27 @@ fn first_of(source: &SourceText) -> Result<(Option<YamlNode>, Option<DuplicateKe
         _ => None,
     };
     Ok((documents.into_iter().next(), duplicate))
+}
+
+/// Removes the line break that the parser adds to a block scalar at the end of a text without one. Clip and keep both
+/// take over the final line break only if there is one.
+fn without_added_break(mut documents: Vec<YamlNode>, text: &str) -> Vec<YamlNode> {
+    let last_line = text.lines().last().unwrap_or("").trim_start();
+    let mut last = documents.last_mut().filter(|_| !text.ends_with('\n') && !last_line.is_empty());
+    while let Some(node) = last.take() {
+        match &mut node.value {
+            YamlValue::Seq(items) => last = items.last_mut(),
+            YamlValue::Map(entries) => last = entries.last_mut().map(|(_, value)| value),
+            // Only block scalars contain the last line literally and end with a line break.
+            YamlValue::Str(scalar) if scalar.trim_end_matches('\n').ends_with(last_line) => {
+                if let Some(end) = scalar.strip_suffix('\n').map(str::len) {
+                    scalar.truncate(end);
+                }
+            }
+            _ => {}
+        }
+    }
+    documents
 }
 
 fn options() -> serde_yaml::Options {

@@ -10,6 +10,7 @@ pub(crate) mod children_compare;
 pub mod children_documents;
 pub mod compare;
 pub mod create;
+mod go_yaml;
 pub mod update;
 
 use super::read::file_error::{RecordingFileError, RecordingFileProblem};

@@ -7,6 +7,7 @@
 pub mod admission;
 pub mod compare;
 pub mod decisions;
+mod last_second;
 pub mod milestones;
 pub mod nodes;
 pub mod output;

@@ -33,9 +33,9 @@ pub fn compare(
     recording: &RecordedRun,
     run: &RunSteps,
     names: &RecordNames,
+    created_s: f64,
 ) -> (Vec<RecordedDifference>, Vec<MilestoneResult>) {
-    let simulated = run.recorded_steps(recording, names);
-    differences_and_milestones(&compare_steps(recording, &steps::recorded_steps(recording), &simulated))
+    differences_and_milestones(&compared_moments(recording, run, names, created_s))
 }
 
 /// Returns every compared step with its times after the creation and whether it differs. Steps that occur only in

@@ -38,7 +38,7 @@ pub fn json(files: &[FileResult], totals: &ResultTotals) -> Value {
 
 fn verdicts_json(v: ValidationVerdicts) -> Value {
     json!({"equal": v.equal, "otherPlay": v.other_replay, "different": v.different,
-        "notSimulated": v.not_simulated, "total": v.total()})
+        "notSimulated": v.not_simulated, "eitherWay": v.either_way, "total": v.total()})
 }
 
 fn decisions_json(file: &FileResult, verdict: ValidationVerdict) -> Value {
@@ -50,7 +50,10 @@ fn decisions_json(file: &FileResult, verdict: ValidationVerdict) -> Value {
     }
     match verdict {
         ValidationVerdict::NotSimulated => decisions["notSimulated"] = json!(file.not_simulated),
-        _ => decisions["differences"] = json!(list),
+        _ => {
+            decisions["eitherWay"] = json!(file.either_way);
+            decisions["differences"] = json!(list);
+        }
     }
     decisions
 }
@@ -75,8 +78,8 @@ fn file_json(file: &FileResult) -> Value {
         out.insert("milestones".to_owned(), Value::Array(list));
     }
     if let Some(r) = &file.restart {
-        let mut restart =
-            json!({"recorded_s": round_to_microseconds(r.recorded_s), "error": round_to_microseconds(r.error())});
+        let (recorded_s, error) = (round_to_microseconds(r.recorded_s), round_to_microseconds(r.error()));
+        let mut restart = json!({"recorded_s": recorded_s, "error": error, "scored": r.scored});
         if let Some(simulated_s) = r.simulated_s {
             restart["simulated_s"] = json!(round_to_microseconds(simulated_s));
         }
@@ -129,6 +132,9 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
     }
     if let Some(play) = &file.equal_replay {
         named("equal in another play", play);
+    }
+    if file.either_way > 0 {
+        named("pods that may have ended either way", &file.either_way.to_string());
     }
     let admission = file.admission.iter().flat_map(|a| &a.differences);
     for d in file.differences.iter().flatten().chain(admission) {

@@ -275,7 +275,7 @@ pub struct RecordedCondition {
     pub last_transition_time: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobRow {
     pub name: String,

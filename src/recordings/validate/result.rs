@@ -101,6 +101,8 @@ pub struct FileResult {
     pub differences: Option<Vec<RecordedDifference>>,
     /// Unrecorded properties with which a later replay had equal decisions.
     pub equal_replay: Option<String>,
+    /// Number of pods that may have ended either way in the first replay.
+    pub either_way: usize,
     pub milestones: Vec<MilestoneResult>,
     pub restart: Option<RestartResult>,
     pub requests: Vec<RequestDifference>,
@@ -118,11 +120,16 @@ impl FileResult {
             not_simulated: Vec::new(),
             differences: None,
             equal_replay: None,
+            either_way: 0,
             milestones: Vec::new(),
             restart: None,
             requests: Vec::new(),
             admission: None,
         }
+    }
+
+    pub fn difference_count(&self) -> usize {
+        self.differences.as_ref().map_or(0, Vec::len)
     }
 
     /// Returns the result for the decisions, or `None` if they are not compared for this kind.
@@ -167,6 +174,8 @@ pub struct ValidationVerdicts {
     pub other_replay: usize,
     pub different: usize,
     pub not_simulated: usize,
+    /// Number of equal recordings with pods that may have ended either way; also counted in `equal`.
+    pub either_way: usize,
 }
 
 impl ValidationVerdicts {
@@ -174,7 +183,8 @@ impl ValidationVerdicts {
         self.equal + self.other_replay + self.different + self.not_simulated
     }
 
-    fn add(&mut self, verdict: ValidationVerdict) {
+    fn add(&mut self, verdict: ValidationVerdict, either_way: usize) {
+        self.either_way += usize::from(verdict == ValidationVerdict::Equal && either_way > 0);
         *match verdict {
             ValidationVerdict::Equal => &mut self.equal,
             ValidationVerdict::OtherReplay => &mut self.other_replay,
@@ -226,8 +236,8 @@ impl ResultTotals {
                 *totals.not_simulated.entry(reason.clone()).or_default() += 1;
             }
             if let Some(verdict) = file.verdict() {
-                totals.decisions.get_or_insert_default().add(verdict);
-                totals.kinds.entry(file.kind.as_str()).or_default().add(verdict);
+                totals.decisions.get_or_insert_default().add(verdict, file.either_way);
+                totals.kinds.entry(file.kind.as_str()).or_default().add(verdict, file.either_way);
             }
             if let Some(admission) = &file.admission {
                 let count = totals.admission.get_or_insert_default();

@@ -64,6 +64,10 @@ pub struct RecordedPodRow {
     pub gone_ms: Option<u64>,
     pub phase: String,
     pub container_restarts: u32,
+    /// Times at which the pod became ready; negative: at which it became not ready.
+    pub ready_changes_ms: Vec<i64>,
+    /// Times at which the in-place attempt of the pod increased.
+    pub in_place_ms: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -125,6 +129,7 @@ impl TryFrom<RawPods> for RecordedPods {
             column("goneMs")?,
         ];
         let more = ["boundMs", "readyMs", "countedMs"].map(|name| column(name).ok());
+        let lists = ["allReadyMs", "inPlaceMs"].map(|name| column(name).ok());
         let row = |(i, cells): (usize, &Vec<Value>)| {
             let bad = |c: usize| PodTableError::WrongType {
                 row: i,
@@ -141,7 +146,13 @@ impl TryFrom<RawPods> for RecordedPods {
                 Ok::<_, PodTableError>(u64::try_from(n).ok())
             };
             let maybe = |c: Option<usize>| c.map_or(Ok(None), &time);
+            let list = |c: Option<usize>| {
+                let numbers = c.and_then(|c| cells.get(c)?.as_array());
+                numbers.into_iter().flatten().filter_map(Value::as_i64)
+            };
             Ok(RecordedPodRow {
+                ready_changes_ms: list(lists[0]).collect(),
+                in_place_ms: list(lists[1]).filter_map(|n| u64::try_from(n).ok()).collect(),
                 bound_ms: maybe(more[0])?,
                 ready_ms: maybe(more[1])?,
                 counted_ms: maybe(more[2])?,

@@ -89,6 +89,7 @@ fn compared_timeline(recording: &RecordedRun, observed: &ObservedRun, result: &F
         _ => {
             let mut all = tolerances::compared_moments(recording, &run);
             tolerances::mark_differences(&mut all);
+            all.extend(tolerances::action_moments(recording));
             all.extend(pod_existence(recording, &run));
             all
         }

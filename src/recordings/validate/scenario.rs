@@ -9,6 +9,7 @@ pub(crate) mod script;
 pub(crate) mod script_requests;
 pub(crate) mod topology;
 pub mod unmodelled;
+pub(crate) mod unsimulated_fields;
 
 use super::recording::{RecordedControlPlane, RecordedRequests, RecordedRun, RecordingKind};
 use script::{container_rule, faults};

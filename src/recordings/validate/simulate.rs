@@ -9,6 +9,7 @@ use super::compare::{NoRun, ObservedRun, RunObserver, compare};
 use super::recording::{RecordedRun, RecordingKind};
 use super::result::{FileResult, ValidationVerdict};
 use super::scenario::environment;
+use super::scenario::unsimulated_fields::{has_preempting_priorities, unsimulated_fields};
 use super::scenario::{RecordingDefaults, SEED, ScenarioOverrides, UnmodelledAction, UnmodelledPart, replay_scenario};
 use super::unobserved_inputs::{UnobservedInputs, candidates};
 use replay_error::ReplayError;
@@ -90,12 +91,16 @@ fn prepare_scenario(
 ) -> Result<ScenarioSpec, NoRun> {
     let mut scenario = replay_scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
     scenario.decoders = sim_inputs::DECODERS;
-    if play.seed == UnobservedInputs::DEFAULT.seed && recording.kind != RecordingKind::Times {
+    if recording.kind != RecordingKind::Times {
         // Decisions that do not depend on a race are simulated without random latencies.
         scenario.timing = scenario.timing.with_median_api_latency();
     }
     scenario.ties = play.ties;
     check_supported(&scenario).map_err(NoRun::NotSimulated)?;
+    let fields = unsimulated_fields(recording, sim_inputs::unmodelled_fields);
+    if recording.kind.has_decisions() && !fields.is_empty() {
+        return Err(NoRun::NotSimulated(UnmodelledAction::sorted(fields)));
+    }
     let stored = admit_recorded_jobset(recording, &scenario)?;
     let submit = |jobset, submit_at| SubmittedJobSet {
         jobset,
@@ -103,7 +108,7 @@ fn prepare_scenario(
         source: format!("{file} (jobSet)"),
     };
     let read = |object: &Value| sim_inputs::stored_jobset(object).map_err(|e| NoRun::Refused(e.to_string()));
-    let mut start = play.clock_phase;
+    let mut start = play.clock_phase + play.heartbeat_shift;
     if !scenario.objects.is_empty() {
         start = start + HEAD_START;
     }
@@ -129,14 +134,17 @@ fn observe(
         // The recorded audit log ends soon after the restart, with Events still unsent. The simulated one ends after
         // the same margin.
         let mut end = RestartEnd::default();
-        simulation.run(play.seed, 0, &mut end);
+        simulation.run(SEED, 0, &mut end);
         if end.0 > SimTime::ZERO {
             scenario.stop.at = end.0.since(SimTime::ZERO) + margin;
             scenario.stop.when = StopWhen::Time;
             simulation = SimulationInput::new(&scenario).map_err(refused)?;
         }
     }
-    let (observed, DiscardSink) = run_observed(recording, &mut simulation, play.seed, DiscardSink);
+    let (observed, DiscardSink) = run_observed(recording, &mut simulation, SEED, DiscardSink);
+    if observed.sink.history.has_unscheduled_pods() && has_preempting_priorities(recording) {
+        return Err(NoRun::NotSimulated(UnmodelledAction(vec![UnmodelledPart::Preemption])));
+    }
     Ok(observed)
 }
 

@@ -41,6 +41,11 @@ fn file_text(out: &mut String, file: &FileResult) {
     if let Some(differences) = &file.differences {
         differences_text(out, differences, file.equal_replay.as_deref());
     }
+    match file.either_way {
+        0 => {}
+        1 => line!(out, "  1 pod may have ended either way"),
+        n => line!(out, "  {n} pods may have ended either way"),
+    }
     if let Some(a) = &file.admission {
         line!(out, "  {} of {} cases equal", a.count.equal, a.count.total);
         if !a.differences.is_empty() {
@@ -172,12 +177,14 @@ fn totals_text(out: &mut String, totals: &ResultTotals) {
     }
 }
 
-/// Returns all four counts, including zeros, so that none of them is mistaken for another.
+/// Returns all counts, including zeros, so that none of them is mistaken for another.
 fn verdict_counts(v: ValidationVerdicts) -> String {
     format!(
-        "{} of {} equal, {} equal only in another replay, {} different, {} not simulated",
+        "{} of {} equal ({} with pods that may have ended either way), {} equal only in another replay, {} different, \
+         {} not simulated",
         v.equal,
         v.total(),
+        v.either_way,
         v.other_replay,
         v.different,
         v.not_simulated

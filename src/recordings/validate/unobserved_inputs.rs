@@ -1,18 +1,19 @@
 //! Replays with different values for properties that affect the real system but are not recorded: the fraction of a
-//! wall-clock second at which the recording began, the order of a cache's map, and the order of two racing writes.
-//! If any replay reproduces a decision, the decision counts as reproduced.
+//! wall-clock second at which the recording began, the order of a cache's map, and the phase of the heartbeats. A
+//! recording that only a later replay reproduces is not equal.
 //!
 //! Recorded properties are never varied. The number of replays is small, so that a match by accident is unlikely.
 
 use super::recording::{RecordedRun, RecordingKind};
-use super::scenario::SEED;
 use super::scenario::clock::clock_phases;
 use sim_api::spec::TieBreak;
 use sim_base::Duration;
 use std::fmt;
 
-/// Additional seeds for latencies and delays, which change the outcome of races.
-const MORE_SEEDS: [u64; 3] = [2, 3, 4];
+/// Number of heartbeat phases that are tried. They divide the period of the heartbeats evenly.
+const HEARTBEAT_PHASES: u64 = 5;
+/// Period of the heartbeats, unless the recording states it.
+const HEARTBEAT_S: u64 = 10;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct UnobservedInputs {
@@ -20,7 +21,8 @@ pub struct UnobservedInputs {
     pub clock_phase: Duration,
     /// Rule FP-2: which of several Jobs that failed within the same second counts as the first.
     pub ties: TieBreak,
-    pub seed: u64,
+    /// Time by which the JobSet is created later in the period of the heartbeats of all nodes.
+    pub heartbeat_shift: Duration,
 }
 
 impl UnobservedInputs {
@@ -28,7 +30,7 @@ impl UnobservedInputs {
     pub const DEFAULT: UnobservedInputs = UnobservedInputs {
         clock_phase: Duration::ZERO,
         ties: TieBreak::FirstName,
-        seed: SEED,
+        heartbeat_shift: Duration::ZERO,
     };
 }
 
@@ -39,7 +41,7 @@ pub fn candidates(recording: &RecordedRun) -> Vec<UnobservedInputs> {
         ..UnobservedInputs::DEFAULT
     };
     if !matches!(recording.kind, RecordingKind::Decisions | RecordingKind::Corner) {
-        return vec![UnobservedInputs::DEFAULT];
+        return heartbeat_candidates(recording);
     }
     let phases = clock_phases(recording);
     let first = plain(phases[0]);
@@ -48,8 +50,21 @@ pub fn candidates(recording: &RecordedRun) -> Vec<UnobservedInputs> {
         ties: TieBreak::LastName,
         ..first
     });
-    plays.extend(MORE_SEEDS.map(|seed| UnobservedInputs { seed, ..first }));
     plays
+}
+
+/// Returns the replays of a recording of kind `nodes`. Only the times of other kinds are compared.
+fn heartbeat_candidates(recording: &RecordedRun) -> Vec<UnobservedInputs> {
+    let period_s = recording.control_plane.heartbeat_s.unwrap_or(HEARTBEAT_S);
+    let phases = match recording.kind {
+        RecordingKind::Nodes => HEARTBEAT_PHASES,
+        _ => 1,
+    };
+    let replay = |i| UnobservedInputs {
+        heartbeat_shift: Duration(Duration::from_secs(period_s).0 * i / HEARTBEAT_PHASES),
+        ..UnobservedInputs::DEFAULT
+    };
+    (0..phases).map(replay).collect()
 }
 
 impl fmt::Display for UnobservedInputs {
@@ -62,8 +77,9 @@ impl fmt::Display for UnobservedInputs {
         if self.ties == TieBreak::LastName {
             f.write_str(", ties broken by last name")?;
         }
-        if self.seed != SEED {
-            write!(f, ", race seed {}", self.seed)?;
+        if self.heartbeat_shift != Duration::ZERO {
+            let shift_s = self.heartbeat_shift.seconds();
+            write!(f, ", {shift_s:.1} s later in the period of the heartbeats")?;
         }
         Ok(())
     }

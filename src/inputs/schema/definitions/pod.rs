@@ -326,7 +326,7 @@ static PORT: ObjectSchema = ObjectSchema {
     fields: &[
         inert("name", FieldType::Str),
         inert("containerPort", FieldType::Int(0, 65_535)),
-        inert("hostPort", FieldType::Int(0, 65_535)),
+        not_modelled("hostPort", FieldType::Int(0, 65_535)),
         inert("hostIP", FieldType::Str),
         inert("protocol", FieldType::Str),
     ],

@@ -8,6 +8,7 @@ use sim_api::admission::GENERATED_SUFFIX;
 use sim_api::objects;
 use sim_api::objects::NO_UID;
 use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, JOB_KEY};
+use std::net::IpAddr;
 
 /// Fields of a pod spec that the recordings contain if they are set. Other fields are compared only if a recording
 /// contains them.
@@ -236,6 +237,10 @@ pub fn service(service: &Value) -> Value {
     let mut spec = service["spec"].clone();
     if let Some(spec) = spec.as_object_mut() {
         spec.remove("clusterIPs");
+        let address = spec.get("clusterIP").and_then(Value::as_str);
+        if address.is_some_and(|text| text.parse::<IpAddr>().is_ok()) {
+            spec.insert("clusterIP".to_owned(), json!("<ip>"));
+        }
     }
     json!({"metadata": metadata(service), "spec": spec})
 }

@@ -4,6 +4,7 @@
 
 use super::cases::recorded_responses;
 use super::compare::difference;
+use super::go_yaml::go_yaml_error;
 use crate::validate::result::RecordedDifference;
 use crate::validate::simulate::yaml;
 use serde_json::Value;
@@ -25,7 +26,9 @@ pub fn compare(case: &Value) -> Vec<RecordedDifference> {
     let answers = recorded_responses(case).into_iter();
     let found = answers.filter_map(|(name, gates, recorded)| {
         let mut answer = respond(request, gates, &claims);
-        if let Some(taken) = name_conflict(existing, &answer) {
+        if let Some(missing) = missing_namespace(request, existing, &answer) {
+            answer = rejection(404, "NotFound", missing);
+        } else if let Some(taken) = name_conflict(existing, &answer) {
             answer = rejection(409, "AlreadyExists", taken);
         }
         difference(&format!("{id}, gates {name}"), recorded, &answer)
@@ -72,10 +75,31 @@ fn rejection(code: u16, reason: &str, message: String) -> AdmissionAnswer {
     }
 }
 
+/// Namespaces of every cluster.
+const SYSTEM_NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// Returns the error message if the namespace of the request does not exist. The server checks it after decoding the
+/// body and before it calls the webhooks.
+fn missing_namespace(request: &Value, existing: &[Value], answer: &AdmissionAnswer) -> Option<String> {
+    let name = request["namespace"].as_str().unwrap_or(NAMESPACE);
+    let is_created = |o: &Value| o["kind"] == "Namespace" && o["metadata"]["name"] == name;
+    let exists = name == NAMESPACE || SYSTEM_NAMESPACES.contains(&name) || existing.iter().any(is_created);
+    let is_undecoded = |r: &AdmissionRejection| {
+        let by_webhook = r.message.starts_with("admission webhook");
+        (r.code == 400 && !by_webhook) || r.code == 415 || r.message.starts_with("CreateOptions")
+    };
+    let undecoded = answer.result.as_ref().err().is_some_and(is_undecoded);
+    (!exists && !undecoded).then(|| format!("namespaces {name:?} not found"))
+}
+
 /// Returns the error message if an existing object has the same name.
 fn name_conflict(existing: &[Value], answer: &AdmissionAnswer) -> Option<String> {
     let stored = answer.result.as_ref().ok()?;
-    let same = |o: &&Value| o["kind"] == "JobSet" && o["metadata"]["name"] == stored["metadata"]["name"];
+    let namespace = |o: &Value| o["metadata"]["namespace"].as_str().unwrap_or(NAMESPACE).to_owned();
+    let same = |o: &&Value| {
+        let same_name = o["metadata"]["name"] == stored["metadata"]["name"];
+        o["kind"] == "JobSet" && same_name && namespace(o) == namespace(stored)
+    };
     let name = existing.iter().find(same)?["metadata"]["name"].as_str()?;
     Some(format!("jobsets.jobset.x-k8s.io {name:?} already exists"))
 }
@@ -113,13 +137,9 @@ fn post(request: &Value, gates: AdmissionGates, claims: &[Value], validation: Fi
                 object: &object,
                 ..post
             };
-            admission::post(&post, validation, &problems)
+            admission::post_yaml(text, &post, validation, &problems)
         }
-        Err(error) => {
-            let first = error.0.into_iter().next();
-            let message = first.map_or(String::new(), |d| d.message);
-            admission::unreadable_yaml(&format!("yaml: {message}"), text)
-        }
+        Err(error) => admission::unreadable_yaml(&go_yaml_error(&error), text),
     }
 }
 

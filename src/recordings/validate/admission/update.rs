@@ -16,6 +16,10 @@ use sim_api::admission::{
 /// Namespace of the cases.
 const NAMESPACE: &str = "upd";
 
+/// Versions of the stored object. No case names them by accident.
+const FIRST_VERSION: &str = "700000000000000001";
+const SECOND_VERSION: &str = "700000000000000002";
+
 /// Returns the differences between the recorded and the simulated responses of one case.
 pub fn compare(case: &Value) -> Vec<RecordedDifference> {
     let id = case["id"].as_str().unwrap_or("");
@@ -47,6 +51,7 @@ fn apply_change(case: &Value, gates: AdmissionGates) -> Result<AdmissionAnswer, 
     if case["first"].is_object() {
         let first = respond(base, &stored, &case["first"], gates);
         stored = first.result?;
+        stored["metadata"]["resourceVersion"] = json!(SECOND_VERSION);
     }
     Ok(respond(base, &stored, case, gates))
 }
@@ -55,7 +60,7 @@ fn apply_change(case: &Value, gates: AdmissionGates) -> Result<AdmissionAnswer, 
 fn set_system_fields(stored: &mut Value) {
     for (key, value) in [
         ("uid", json!("00000000-0000-0000-0000-000000000001")),
-        ("resourceVersion", json!("1")),
+        ("resourceVersion", json!(FIRST_VERSION)),
         ("generation", json!(1)),
         ("creationTimestamp", json!("2026-01-01T00:00:00Z")),
     ] {

@@ -3,6 +3,8 @@
 //!
 //! The comparison is the task of `decisions`.
 
+use crate::validate::recording::JobRow;
+use serde_json::Value;
 use sim_base::{JobId, JobSetId, PodId, SimTime};
 use sim_engine::record::{
     Body, JobSetConditionType, ObjectRef, RecordNames, RecordSink, SimulationRecord, StoredEvent,
@@ -23,6 +25,8 @@ pub struct HistoryState {
 
 /// The JobSet of the recording, which is the first of the scenario.
 const JOBSET: JobSetId = JobSetId(0);
+
+const RESTART_ATTEMPT_LABEL: &str = "jobset.sigs.k8s.io/restart-attempt";
 
 /// A Kubernetes Event as emitted, without masking.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +64,8 @@ pub struct DecisionHistory {
     pub responses: BTreeMap<u32, String>,
     /// Names of Jobs, for Events that are not part of the records.
     jobs: Vec<String>,
+    /// Jobs that belong to no JobSet, in order of creation.
+    other_jobs: Vec<(JobId, JobRow)>,
 }
 
 impl DecisionHistory {
@@ -81,6 +87,65 @@ impl DecisionHistory {
         let mut counts = vec![(0.0, [0; 5])];
         counts.extend(self.counts.iter().map(|(at, c)| (self.seconds(*at), *c)));
         counts
+    }
+
+    /// Returns all Jobs that belong to no JobSet, in order of creation.
+    pub fn other_jobs(&self) -> impl Iterator<Item = &JobRow> {
+        self.other_jobs.iter().map(|(_, row)| row)
+    }
+
+    /// Completes the rows of Jobs without a JobSet from the objects that exist at the end.
+    pub fn complete_other_jobs(&mut self, objects: &[Value]) {
+        let jobs = objects.iter().filter(|o| o["kind"] == "Job");
+        for job in jobs {
+            let metadata = &job["metadata"];
+            let mut rows = self.other_jobs.iter_mut().map(|(_, row)| row);
+            let Some(row) = rows.find(|row| row.exists && metadata["name"] == row.name.as_str()) else {
+                continue;
+            };
+            let count = |key: &str| job["status"][key].as_u64().unwrap_or(0) as u32;
+            (row.active, row.ready) = (count("active"), count("ready"));
+            (row.succeeded, row.failed) = (count("succeeded"), count("failed"));
+            row.terminating = Some(count("terminating"));
+            row.suspended = job["spec"]["suspend"] == true;
+            let attempt = metadata["labels"][RESTART_ATTEMPT_LABEL].as_str();
+            row.restart_attempt = attempt.unwrap_or_default().to_owned();
+        }
+    }
+
+    fn other_job(&mut self, body: &Body, names: &RecordNames) {
+        let (Body::JobCreated { job, .. } | Body::JobCondition { job, .. } | Body::JobGone { job }) = *body else {
+            return;
+        };
+        if names.jobs.get(job.ix()).is_none_or(|j| j.jobset.is_some() || j.standalone_pod) {
+            return;
+        }
+        if let Body::JobCreated { .. } = body {
+            let row = JobRow {
+                name: names.job(job).to_owned(),
+                exists: true,
+                ..JobRow::default()
+            };
+            self.other_jobs.push((job, row));
+            return;
+        }
+        let Some((_, row)) = self.other_jobs.iter_mut().rev().find(|(id, _)| *id == job) else {
+            return;
+        };
+        match *body {
+            Body::JobCondition {
+                kind,
+                status,
+                reason,
+                message,
+                ..
+            } => {
+                let head = format!("{}={}", kind.as_str(), condition_status(status));
+                let text = format!("{head} {}: {}", names.text(reason), names.text(message));
+                row.conditions.push(text);
+            }
+            _ => row.exists = false,
+        }
     }
 
     /// Returns the creation time of the JobSet in seconds. Times of a recording are relative to it.
@@ -113,6 +178,11 @@ impl DecisionHistory {
         });
     }
 
+    /// Returns whether the scheduler found no node for a pod at least once.
+    pub fn has_unscheduled_pods(&self) -> bool {
+        self.events.iter().any(|event| event.reason == "FailedScheduling")
+    }
+
     fn set_condition(&mut self, at: SimTime, kind: JobSetConditionType, status: bool, reason: &str) {
         let state = self.pending_state(at);
         let status_text = condition_status(status).to_owned();
@@ -140,6 +210,7 @@ impl RecordSink for DecisionHistory {
         for job in names.jobs.iter().skip(self.jobs.len()) {
             self.jobs.push(job.name.clone());
         }
+        self.other_job(&record.body, names);
         match record.body {
             Body::RestartCounted {
                 jobset: JOBSET,

@@ -1,13 +1,13 @@
 //! Compares all Job objects that ever existed, as a multiset: attempt, existence, suspension, conditions and
-//! counters.
+//! counters. Jobs that belong to no JobSet are included.
 //!
-//! The condition Suspended is skipped, because `suspended` contains the same information. If a Job has pods with an
-//! ambiguous outcome, only the number of its pods is compared.
+//! The condition Suspended is skipped, because `suspended` contains the same information. If a pod of a Job may have
+//! ended either way, only the number of its pods is compared.
 
+use super::either_way::EitherWay;
 use super::mask::VolatileMask;
-use super::pods::AmbiguousPods;
 use super::{DecisionRun, compare_multisets, condition_text};
-use crate::validate::recording::RecordedRun;
+use crate::validate::recording::{JobRow, RecordedRun};
 use crate::validate::result::RecordedDifference;
 use std::collections::BTreeMap;
 
@@ -17,58 +17,61 @@ pub fn compare(
     recording: &RecordedRun,
     run: &DecisionRun<'_>,
     mask: &VolatileMask,
-    either_way: &AmbiguousPods,
+    either_way: &EitherWay<'_>,
     out: &mut Vec<RecordedDifference>,
 ) {
-    let prefix = format!("{}-", recording.jobset_name());
-    let loose = |name: &str, attempt: &str| {
-        let own = name.strip_prefix(&prefix);
-        own.is_some_and(|own| either_way.has_pod_of_job(own, attempt))
-    };
     let terminating = recorded_terminating(recording);
     let mut nth: BTreeMap<&str, usize> = BTreeMap::new();
     let mut recorded = Vec::new();
-    for j in &recording.jobs {
-        let object = nth.entry(&j.name).or_default();
-        let known = terminating.get(&(j.name.as_str(), *object)).copied();
-        *object += 1;
-        let counters = RecordedCounters {
-            numbers: [j.active, j.ready, j.succeeded, j.failed],
-            terminating: j.terminating.or(known),
-            compares_only_sum: loose(&j.name, &j.restart_attempt),
+    for job in &recording.jobs {
+        let object = nth.entry(&job.name).or_default();
+        let known = terminating.get(&(job.name.as_str(), *object)).copied();
+        let row = JobRow {
+            terminating: job.terminating.or(known),
+            ..job.clone()
         };
-        let conditions: Vec<&str> = j.conditions.iter().map(String::as_str).collect();
-        let flags = (j.exists, j.suspended);
-        let text = job_text((&j.name, &j.restart_attempt), flags, &counters, &conditions);
-        recorded.push((text, counters.terminating.is_some()));
+        recorded.push((row, either_way.has_pod_of_recorded_job(&job.name, *object)));
+        *object += 1;
     }
     // The number of terminating pods is compared only if it was recorded.
-    let with_terminating = recorded.iter().all(|(_, known)| *known);
+    let with_terminating = recorded.iter().all(|(row, _)| row.terminating.is_some());
     // Jobs of other JobSets in the same namespace are included.
-    let all_jobs = run.outcome.jobsets.iter().flat_map(|js| &js.jobs);
-    let simulated = all_jobs.map(|j| {
-        let conditions: Vec<String> = j.conditions.iter().map(|c| condition_text(c, mask)).collect();
-        let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();
-        let name = run.names.job(j.job);
-        let counters = RecordedCounters {
-            numbers: [j.active, j.ready, j.succeeded, j.failed],
-            terminating: with_terminating.then_some(j.terminating),
-            compares_only_sum: loose(name, &j.restart_attempt),
-        };
-        let flags = (j.exists, j.suspended);
-        job_text((name, &j.restart_attempt), flags, &counters, &conditions)
-    });
-    let recorded = recorded.into_iter().map(|(text, _)| text);
-    compare_multisets("jobs", recorded.collect(), simulated.collect(), out);
+    let of_jobsets = run.outcome.jobsets.iter().flat_map(|js| &js.jobs);
+    let mut nth: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut simulated: Vec<(JobRow, bool)> = of_jobsets
+        .map(|j| {
+            let name = run.names.job(j.job);
+            let object = nth.entry(name).or_default();
+            let is_either_way = either_way.has_pod_of_simulated_job(name, *object);
+            *object += 1;
+            let row = JobRow {
+                name: name.to_owned(),
+                restart_attempt: j.restart_attempt.clone(),
+                conditions: j.conditions.iter().map(|c| condition_text(c, mask)).collect(),
+                suspended: j.suspended,
+                exists: j.exists,
+                active: j.active,
+                ready: j.ready,
+                succeeded: j.succeeded,
+                failed: j.failed,
+                terminating: Some(j.terminating),
+            };
+            (row, is_either_way)
+        })
+        .collect();
+    simulated.extend(run.history.other_jobs().map(|row| (mask_row(row, mask), false)));
+    for (row, _) in simulated.iter_mut().filter(|_| !with_terminating) {
+        row.terminating = None;
+    }
+    let texts = |rows: Vec<(JobRow, bool)>| rows.iter().map(|(row, only_sum)| job_text(row, *only_sum)).collect();
+    compare_multisets("jobs", texts(recorded), texts(simulated), out);
 }
 
-/// Counters of a Job's status.
-struct RecordedCounters {
-    /// Numbers of active, ready, succeeded and failed pods.
-    numbers: [u32; 4],
-    terminating: Option<u32>,
-    /// Whether only the sum of the counters is compared.
-    compares_only_sum: bool,
+fn mask_row(row: &JobRow, mask: &VolatileMask) -> JobRow {
+    JobRow {
+        conditions: row.conditions.iter().map(|c| mask.mask_names(c)).collect(),
+        ..row.clone()
+    }
 }
 
 /// Returns the last logged number of terminating pods for each Job object, by name and index among the objects of
@@ -93,28 +96,22 @@ fn recorded_terminating(recording: &RecordedRun) -> BTreeMap<(&str, usize), u32>
     last
 }
 
-fn job_text(
-    (name, attempt): (&str, &str),
-    (exists, suspended): (bool, bool),
-    counters: &RecordedCounters,
-    conditions: &[&str],
-) -> String {
-    let conditions: Vec<&str> = conditions
-        .iter()
-        .copied()
-        .filter(|c| !c.starts_with(SUSPENDED))
-        .collect();
-    let mut text = format!("{name} restart-attempt={attempt}");
-    text += if exists { " exists" } else { " gone" };
-    if suspended {
+/// Describes a Job. `only_sum` replaces the single counters by the number of pods.
+fn job_text(job: &JobRow, only_sum: bool) -> String {
+    let conditions: Vec<&str> = job.conditions.iter().map(String::as_str).collect();
+    let conditions: Vec<&str> = conditions.into_iter().filter(|c| !c.starts_with(SUSPENDED)).collect();
+    let mut text = format!("{} restart-attempt={}", job.name, job.restart_attempt);
+    text += if job.exists { " exists" } else { " gone" };
+    if job.suspended {
         text += " suspended";
     }
-    let [active, ready, succeeded, failed] = counters.numbers;
-    if counters.compares_only_sum {
-        text += &format!(" pods={}", active + succeeded + failed);
+    if only_sum {
+        let pods = job.active + job.terminating.unwrap_or(0) + job.succeeded + job.failed;
+        text += &format!(" pods={pods}");
     } else {
-        text += &format!(" active={active} ready={ready} succeeded={succeeded} failed={failed}");
-        if let Some(n) = counters.terminating {
+        let (active, ready) = (job.active, job.ready);
+        text += &format!(" active={active} ready={ready} succeeded={} failed={}", job.succeeded, job.failed);
+        if let Some(n) = job.terminating {
             text += &format!(" terminating={n}");
         }
     }

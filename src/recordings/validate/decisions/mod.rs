@@ -3,6 +3,7 @@
 //!
 //! Each submodule compares one of them; docs/reference/recording.md lists them. Nothing is simulated here.
 
+pub(crate) mod either_way;
 mod events;
 pub mod history;
 mod jobs;
@@ -21,7 +22,7 @@ use super::result::RecordedDifference;
 use super::run_steps::RunSteps;
 use history::DecisionHistory;
 use mask::VolatileMask;
-use pods::AmbiguousPods;
+use either_way::EitherWay;
 use serde_json::json;
 use sim_analysis::metrics::pods::PodMetrics;
 use sim_engine::record::{ConditionOutcome, JobSetOutcome, RecordNames, RunOutcome};
@@ -36,16 +37,17 @@ pub struct DecisionRun<'r> {
     pub names: &'r RecordNames,
 }
 
-/// Returns all differences. The decisions are equal if there are none.
-pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<RecordedDifference> {
+/// Returns all differences, and the number of pods that may have ended either way. The decisions are equal if there
+/// are no differences.
+pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>) -> (Vec<RecordedDifference>, usize) {
     let mask = VolatileMask::new(run.names);
     let nothing = JobSetOutcome::default();
     let jobset = run.outcome.jobsets.first().unwrap_or(&nothing);
     let mut differences = Vec::new();
     status::compare(recording, jobset, &mask, &mut differences);
-    let either_way = AmbiguousPods::find(recording, run);
+    let either_way = EitherWay::find(recording, run, &mask);
     jobs::compare(recording, run, &mask, &either_way, &mut differences);
-    pods::compare(recording, run, &mut differences);
+    pods::compare(&either_way, &mut differences);
     events::compare(recording, run, &mask, &either_way, &mut differences);
     sequence::compare(recording, run.history, &mut differences);
     responses::compare(recording, run.history, &mut differences);
@@ -53,7 +55,7 @@ pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<RecordedDi
         // Times of kind `nodes` depend on phases. `nodes.rs` compares their distances.
         tolerances::compare(recording, run, &mut differences);
     }
-    differences
+    (differences, either_way.count())
 }
 
 /// Returns a condition as `Type=Status Reason: message`, the format of recordings.

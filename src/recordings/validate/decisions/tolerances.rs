@@ -1,9 +1,10 @@
 //! Compares times: each status change of the JobSet, and the creation, deletion and removal of each Job.
 //!
-//! The tolerance of a step is 1.5 s or 10 % of the recorded time, whichever is greater. Delays of the recording
-//! machine accumulate along a chain of steps. Therefore a step outside its tolerance still matches if its distance
-//! from the preceding step differs by at most 1.5 s from the recording. A delay is thus reported once, where it
-//! arises, as in `nodes`. Times in the last second are not compared.
+//! The lag of a step is its recorded minus its simulated time. A step is in time if its lag is within the band of
+//! 1.5 s or 10 % of the recorded time, whichever is greater. Delays of the recording machine accumulate along a chain
+//! of steps, so a later step is also in time if its lag exceeds the lag of the preceding step by at most one band and
+//! is at most 4 s or 20 % of the recorded time. Actions of the user are not steps. Times in the last second are not
+//! compared.
 
 use super::DecisionRun;
 use super::sequence::{compared_until_s, recorded_states, state_text};
@@ -15,9 +16,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const MIN_TOLERANCE_S: f64 = 1.5;
 const RELATIVE_TOLERANCE: f64 = 0.10;
+const MIN_TOTAL_LAG_S: f64 = 4.0;
+const RELATIVE_TOTAL_LAG: f64 = 0.20;
 
 pub fn tolerance_s(recorded_s: f64) -> f64 {
     MIN_TOLERANCE_S.max(RELATIVE_TOLERANCE * recorded_s)
+}
+
+/// Returns whether a step with this lag is in time. `lag_before_s` is the lag of the preceding step.
+fn is_in_time(recorded_s: f64, lag_s: f64, lag_before_s: f64) -> bool {
+    let band_s = tolerance_s(recorded_s);
+    let max_lag_s = MIN_TOTAL_LAG_S.max(RELATIVE_TOTAL_LAG * recorded_s);
+    lag_s.abs() <= band_s || (lag_s > 0.0 && lag_s - lag_before_s <= band_s && lag_s <= max_lag_s)
 }
 
 pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>, out: &mut Vec<RecordedDifference>) {
@@ -35,10 +45,10 @@ pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>, out: &mut Vec<Rec
 /// Returns all instants that have a tolerance, in order of time.
 pub fn compared_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMoment> {
     let until_s = compared_until_s(recording);
-    let mut moments = action_moments(recording);
-    moments.extend(status_moments(recording, run));
+    let mut moments = status_moments(recording, run);
     moments.extend(job_moments(recording, run));
-    moments.retain(|moment| moment.at_s() <= until_s);
+    // Jobs among the objects of the cluster exist before the JobSet.
+    moments.retain(|moment| (0.0..=until_s).contains(&moment.at_s()));
     moments.sort_by(|a, b| a.at_s().total_cmp(&b.at_s()));
     moments
 }
@@ -49,11 +59,8 @@ pub fn mark_differences(moments: &mut [ComparedMoment]) -> Vec<(f64, f64)> {
     let mut lags = vec![(0.0, 0.0)];
     for moment in moments {
         let both = moment.recorded_s.zip(moment.simulated_s);
-        let lag_before = lags.last().map_or(0.0, |(_, lag)| *lag);
-        moment.differs = !both.is_some_and(|(r, s)| {
-            let lag_s = r - s;
-            lag_s.abs() <= tolerance_s(r) || (lag_s - lag_before).abs() <= MIN_TOLERANCE_S
-        });
+        let lag_before_s = lags.last().map_or(0.0, |(_, lag)| *lag);
+        moment.differs = !both.is_some_and(|(r, s)| is_in_time(r, r - s, lag_before_s));
         if let Some((r, s)) = both {
             lags.push((r, r - s));
         }
@@ -61,7 +68,7 @@ pub fn mark_differences(moments: &mut [ComparedMoment]) -> Vec<(f64, f64)> {
     lags
 }
 
-/// Returns the user actions. They happen at the same time in both, so the lag starts again at 0.
+/// Returns the user actions, which happen at the same time on both sides and are not compared.
 pub fn action_moments(recording: &RecordedRun) -> Vec<ComparedMoment> {
     let actions = recording.script.actions.iter().enumerate();
     let moment = |(i, action): (usize, &crate::validate::recording::ScriptAction)| {
@@ -133,7 +140,8 @@ fn compare_counts(
     for (i, (from_s, counts)) in recorded.iter().enumerate() {
         let to_s = recorded.get(i + 1).map_or(until_s, |(at_s, _)| *at_s);
         let lag_s = lags.iter().rev().find(|(at_s, _)| at_s <= from_s);
-        let lag_s = lag_s.map_or(0.0, |(_, lag)| *lag);
+        let max_lag_s = MIN_TOTAL_LAG_S.max(RELATIVE_TOTAL_LAG * from_s);
+        let lag_s = lag_s.map_or(0.0, |(_, lag)| lag.clamp(0.0, max_lag_s));
         let (early_s, late_s) = (from_s + tolerance_s(*from_s), to_s - tolerance_s(to_s));
         if early_s > late_s {
             continue;

@@ -97,6 +97,13 @@ pub enum UnmodelledPart {
     NodePatch {
         path: String,
     },
+    /// A field of a manifest or object whose effect is not simulated.
+    Field {
+        kind: String,
+        path: String,
+    },
+    /// A pod could not be scheduled, and a pod of lower priority could have been removed for it.
+    Preemption,
 }
 
 impl fmt::Display for UnmodelledPart {
@@ -130,6 +137,8 @@ impl fmt::Display for UnmodelledPart {
             Part::PatchedSubresource { subresource } => {
                 write!(f, "patch of the subresource {subresource}")
             }
+            Part::Field { kind, path } => write!(f, "{kind} field {path}"),
+            Part::Preemption => f.write_str("preemption between priorities"),
             Part::NodePatch { path } => write!(f, "patch of a Node's {path}"),
         }
     }
