@@ -160,6 +160,33 @@ fn restorable_checkpoint_depends_on_lost_hosts() {
 }
 
 #[test]
+fn durable_checkpoints_continue_across_restarts_from_another_tier() {
+    let rack = "{afterReady: 4h30m, crashNode: {ofPod: train-w-0-1, alias: a}}, {afterReady: 4h30m, crashNode: {ofPod: \
+        train-w-0-2, alias: b}}, {afterReady: 16201s, deleteNode: {alias: a}}, {afterReady: 16201s, deleteNode: {alias: \
+        b}}, {afterReady: 16210s, newNode: {alias: a}}, {afterReady: 16210s, newNode: {alias: b}}";
+    let exit = |at: &str| format!("{{afterReady: {at}, containerExit: {{pod: train-w-0-1, exitCode: 1}}}}");
+    for exits in [&[][..], &["2h"], &["1h", "2h", "2h59m", "4h"]] {
+        let exits: Vec<String> = exits.iter().map(|at| exit(at)).collect();
+        let faults = exits.iter().map(String::as_str).chain([rack]).collect::<Vec<_>>();
+        let text = format!(
+            "training: {{work: 10h, checkpoint: {{every: 3h, tiers: [{{every: 5m, survives: Host}}]}}}}\n\
+             faults: [{}]\nstop: {{at: 2d, when: AllJobSetsFinished}}\n",
+            faults.join(", ")
+        );
+        let (outcome, log) = play(&scenario_with(4, "restartPolicy: OnFailure", &text), 1);
+        let last_start = log.0.iter().rev().find_map(|r| match r.body {
+            Body::TrainingStarted { from, .. } => Some(from.seconds()),
+            _ => None,
+        });
+        assert_eq!(last_start, Some(10_800.0), "{exits:?}");
+        // 1.5 h before the loss of the rack, minus the time of restarts and less than 5 min per exit.
+        let lost = seconds(&outcome, TrainingPhase::Lost);
+        let exits = exits.len() as f64;
+        assert!((lost - 5400.0).abs() < 30.0 + 300.0 * exits, "{lost}");
+    }
+}
+
+#[test]
 fn only_what_is_durable_counts_as_saved_at_the_end() {
     let text = format!("{TIERS}stop: {{at: 8730s, when: Time}}\n");
     let (outcome, _) = play(&scenario(&text), 1);

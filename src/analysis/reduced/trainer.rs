@@ -5,7 +5,7 @@ use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{LedgerCategory, TrainingOutcome};
-use sim_engine::training_model::{SavedProgress, SegmentEnd, SegmentPlan, SpentTime, WorkLedger, plan_segment};
+use sim_engine::training_model::{SavedProgress, SegmentEnd, SegmentPlan, SpentTime, WorkLedger, plan_from_start};
 
 /// Time per category of the ledger, in nanoseconds.
 pub type TrainerTimes = [u64; LedgerCategory::COUNT];
@@ -63,15 +63,15 @@ impl<'a> ReducedTrainer<'a> {
         for ((), ns) in self.kept.apply_host_loss(loss, self.spec) {
             self.take_back(ns);
         }
-        let newest = self.kept.newest();
-        let plan = plan_segment(self.spec, (self.starts, newest), (self.key, draws));
+        let start = self.kept.plan_start(self.starts);
+        let plan = plan_from_start(self.spec, &start, (self.key, draws));
         self.starts += 1;
         self.books.begin_segment(now);
         let ends = plan.duration().and_then(|takes| now.0.checked_add(takes));
         self.now = Some(TrainerSegment {
             plan,
             since: now,
-            from: newest.0,
+            from: start.start_progress,
             ends: ends.map(SimTime),
         });
     }

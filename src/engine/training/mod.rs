@@ -304,10 +304,9 @@ impl TrainingState {
         let (key, _) = ctx.stream_key(TicketSubject::JobSet(job.jobset));
         let spec = &ctx.scenario.training[at];
         let start = PlanStart {
-            start_progress: from,
             reinitializes: team.reinitializes,
             factor: team.factor,
-            ..PlanStart::from_saved(job.starts, job.saved_progress.newest())
+            ..job.saved_progress.plan_start(job.starts)
         };
         let plan = plan_from_start(spec, &start, (key, &mut ctx.draws));
         let job = &mut self.jobs[at];

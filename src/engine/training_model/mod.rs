@@ -9,7 +9,7 @@ pub mod segment;
 mod work_ledger;
 
 pub use pace::{PaceReason, TrainingPace, UNIT_FACTOR};
-pub use plan::{PlanStart, plan_from_start, plan_segment, restore_time};
+pub use plan::{PlanStart, plan_from_start, restore_time};
 pub use saved_progress::SavedProgress;
 pub use segment::{CheckpointSave, SegmentKind, SegmentPlan, SpentTime};
 pub use work_ledger::{BookedSegment, SegmentEnd, WorkLedger};

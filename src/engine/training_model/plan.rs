@@ -1,6 +1,6 @@
 //! The plan of a training job from one of its starts, with the random numbers of that start.
 
-use super::pace::{self, PaceReason, TrainingPace};
+use super::pace::{PaceReason, TrainingPace, UNIT_FACTOR};
 use super::segment::{CheckpointSave, SegmentKind, SegmentPlan};
 use sim_api::spec::{CheckpointSchedule, TrainingJob};
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw, normal_quantile};
@@ -17,34 +17,14 @@ pub struct PlanStart {
     pub nth: u32,
     /// The largest saved progress, and the kind of checkpoint that saved it.
     pub newest: (u64, usize),
+    /// Progress saved by each kind of checkpoint.
+    pub saved: Vec<u64>,
     /// Progress from which it resumes: saved, or in the memory of its processes.
     pub start_progress: u64,
     /// Processes have continued, and a separate initialization time applies.
     pub reinitializes: bool,
     /// Step time in billionths of the normal one, because of missing slices.
     pub factor: u64,
-}
-
-impl PlanStart {
-    /// With everybody there, from what is saved.
-    pub fn from_saved(nth: u32, newest: (u64, usize)) -> PlanStart {
-        PlanStart {
-            nth,
-            newest,
-            start_progress: newest.0,
-            reinitializes: false,
-            factor: pace::UNIT_FACTOR,
-        }
-    }
-}
-
-/// From the `nth` start on, of the work `from` that the kind of checkpoint has saved. Numbers are those of `jobset`.
-pub fn plan_segment(
-    spec: &TrainingJob,
-    (nth, newest): (u32, (u64, usize)),
-    numbers: (StreamKey, &mut DrawSequence),
-) -> SegmentPlan {
-    plan_from_start(spec, &PlanStart::from_saved(nth, newest), numbers)
 }
 
 /// The plan from one of the job's starts, with the random numbers of `jobset`.
@@ -79,9 +59,10 @@ pub fn plan_from_start(
         CheckpointSchedule::Always => CheckpointSave::Always,
         CheckpointSchedule::Never => CheckpointSave::Never,
         CheckpointSchedule::Checkpoints(kinds) => CheckpointSave::Checkpoints(
-            (kinds.iter().zip(nth * kinds.len() as u32..))
-                .map(|(kind, nth)| SegmentKind {
+            (kinds.iter().zip(&start.saved).zip(nth * kinds.len() as u32..))
+                .map(|((kind, saved), nth)| SegmentKind {
                     interval: spec.round_up_to_steps(kind.every).0,
+                    carry_over: start.start_progress - saved,
                     blocking: kind.blocking.0,
                     commit: takes(StreamPurpose::TrainingCommit, nth, &kind.commit_delay),
                 })
@@ -95,12 +76,12 @@ pub fn plan_from_start(
     }
     if let Some(warm_up) = spec.warm_up {
         pace.set_factor(0, PaceReason::WarmUp, warm_up.factor);
-        let one = u128::from(pace::UNIT_FACTOR);
+        let one = u128::from(UNIT_FACTOR);
         let slow = u128::from(warm_up.duration.0) * one / u128::from(warm_up.factor);
         let slow = (slow * one / u128::from(start.factor)) as u64;
-        pace.set_factor(slow, PaceReason::WarmUp, pace::UNIT_FACTOR);
+        pace.set_factor(slow, PaceReason::WarmUp, UNIT_FACTOR);
     }
-    if start.factor > pace::UNIT_FACTOR {
+    if start.factor > UNIT_FACTOR {
         pace.set_factor(0, PaceReason::Degraded, start.factor);
     }
     SegmentPlan {
@@ -110,7 +91,6 @@ pub fn plan_from_start(
             .map(|work| spec.round_up_to_steps(work).0 - start.start_progress),
         pace,
         saving,
-        carry_over: start.start_progress - start.newest.0,
         ..SegmentPlan::default()
     }
 }

@@ -1,5 +1,7 @@
 //! Saved progress of a job per kind of checkpoint, and the time that the work took.
 
+use super::pace::UNIT_FACTOR;
+use super::plan::PlanStart;
 use sim_api::spec::{LossSpec, TrainingJob};
 
 /// `G` identifies the participants of a segment.
@@ -41,6 +43,18 @@ impl<G: Copy> SavedProgress<G> {
     /// The progress from which the job resumes.
     pub fn resume_point(&self) -> u64 {
         self.live.unwrap_or(self.newest().0)
+    }
+
+    /// The `nth` start from this progress, with all slices and new processes.
+    pub fn plan_start(&self, nth: u32) -> PlanStart {
+        PlanStart {
+            nth,
+            newest: self.newest(),
+            saved: self.saved.clone(),
+            start_progress: self.resume_point(),
+            reinitializes: false,
+            factor: UNIT_FACTOR,
+        }
     }
 
     /// The progress that no interruption undoes.

@@ -17,8 +17,6 @@ pub struct SegmentPlan {
     pub saving: CheckpointSave,
     /// Amounts of work after which a durable checkpoint is forced.
     pub forced_checkpoints: Vec<u64>,
-    /// Work since the last checkpoint that the processes already have in memory; the checkpoint interval includes it.
-    pub carry_over: u64,
 }
 
 /// How work is saved.
@@ -37,6 +35,8 @@ pub enum CheckpointSave {
 #[derive(Copy, Clone, Debug)]
 pub struct SegmentKind {
     pub interval: u64,
+    /// Work between the last checkpoint of this kind and the start of the segment; the first interval includes it.
+    pub carry_over: u64,
     pub blocking: u64,
     pub commit: u64,
 }
@@ -206,27 +206,19 @@ impl SegmentPlan {
     /// Work after which the `nth` checkpoint of a kind is due, from 1; the 0th is the state at the start.
     fn nth_due(&self, kind: &SegmentKind, nth: u128) -> u128 {
         let every = self.checkpoint_interval(kind);
-        (nth * every).saturating_sub(self.carried_part(every))
+        (nth * every).saturating_sub(carried_part(kind, every))
     }
 
     /// Number of checkpoints of a kind that are due after `work`.
     fn count_due(&self, kind: &SegmentKind, work: u128) -> u128 {
         let every = self.checkpoint_interval(kind);
-        whole_parts(work + self.carried_part(every), every)
+        whole_parts(work + carried_part(kind, every), every)
     }
 
     fn is_due(&self, kind: &SegmentKind, work: u128) -> bool {
         let every = self.checkpoint_interval(kind);
-        let all = work + self.carried_part(every);
+        let all = work + carried_part(kind, every);
         whole_parts(all, every) * every == all
-    }
-
-    /// Part of a checkpoint interval that was completed before this segment.
-    fn carried_part(&self, every: u128) -> u128 {
-        match self.carry_over {
-            0 => 0,
-            since => u128::from(since) % every,
-        }
     }
 
     /// Wait of the checkpoint after the `nth` piece for the previous one of its kind.
@@ -351,6 +343,15 @@ impl SegmentPlan {
         let before = self.count_due(kind, work - 1);
         let wait = self.commit_wait(kind, before, work - self.nth_due(kind, before));
         wait + u128::from(kind.blocking) + u128::from(kind.commit)
+    }
+}
+
+/// Part of a checkpoint interval that was completed before the segment. A checkpoint that was due but is incomplete is
+/// skipped, as by trainers that save at multiples of a number of steps.
+fn carried_part(kind: &SegmentKind, every: u128) -> u128 {
+    match kind.carry_over {
+        0 => 0,
+        since => u128::from(since) % every,
     }
 }
 

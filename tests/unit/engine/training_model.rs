@@ -38,7 +38,7 @@ fn simulate_steps(plan: &SegmentPlan, kinds: &[SegmentKind], slow: u64, until: u
             let multiples = (1..).map(|n| n * kind.interval);
             let alone = kinds.len() == 1;
             let every = { multiples }.find(|every| alone || *every >= kind.commit);
-            let due = done > 0 && every.is_some_and(|every| done.is_multiple_of(every));
+            let due = done > 0 && every.is_some_and(|every| (done + kind.carry_over).is_multiple_of(every));
             let durable = k + 1 == kinds.len();
             if (over && durable) || (!over && due) {
                 // The last checkpoint is waited for if the work since then is shorter than its commit.
@@ -121,18 +121,24 @@ fn the_closed_form_of_a_stretch_is_the_walk_through_it() {
                     for slow in [0, 4, 12] {
                         let kind = SegmentKind {
                             interval: every,
+                            carry_over: 0,
                             blocking,
                             commit,
                         };
                         check_closed_form(&[kind], work, slow);
+                        // The checkpoints continue those before the start.
+                        let later = SegmentKind { carry_over: 7, ..kind };
+                        check_closed_form(&[later], work, slow);
                         let others = [(1, 0, 0), (2, 1, 3), (5, 2, 1)];
                         for (every, blocking, commit) in others {
                             let tier = SegmentKind {
                                 interval: every,
+                                carry_over: 1,
                                 blocking,
                                 commit,
                             };
                             check_closed_form(&[tier, kind], work, slow);
+                            check_closed_form(&[tier, later], work, slow);
                         }
                     }
                 }
@@ -164,6 +170,7 @@ fn without_checkpoints_an_interruption_takes_everything_or_nothing() {
 fn a_stretch_that_would_outlast_all_time_has_no_end() {
     let kind = SegmentKind {
         interval: 1,
+        carry_over: 0,
         blocking: u64::MAX,
         commit: u64::MAX,
     };
