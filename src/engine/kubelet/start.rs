@@ -38,18 +38,32 @@ impl KubeletState {
         let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
         let volumes = ctx.draw(StreamPurpose::PodVolumes, about, nth, &k.volumes);
         let sandbox = ctx.draw(StreamPurpose::PodSandbox, about, nth, &k.sandbox);
-        volumes + sandbox + self.start_sequentially(ctx, pod, k)
+        volumes + sandbox + self.start_sequentially(ctx, pod, k, 0)
     }
 
-    /// Delay of starting all containers one after another.
-    pub(super) fn start_sequentially(&self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet) -> Duration {
+    /// Delay of starting the containers one after another, from the one at `from`, until all run or an init container
+    /// fails.
+    pub(super) fn start_sequentially(
+        &self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        k: &RealKubelet,
+        from: usize,
+    ) -> Duration {
         let (about, mut delay) = (TicketSubject::Pod(pod), Duration::ZERO);
-        for position in 0..ctx.store.template(pod).start_order.len() {
+        for position in from..ctx.store.template(pod).start_order.len() {
             let nth = self.occurrence(pod, position);
             if ctx.store.template(pod).start_order[position] {
                 delay = delay + ctx.draw(StreamPurpose::ImageCheck, about, nth, &k.image_check);
             }
             delay = delay + ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
+            if position < ctx.store.pod_spec(pod).init_containers.len() {
+                let (run, fails) = self.init_run(ctx, pod, position);
+                delay = delay + run;
+                if fails {
+                    return delay;
+                }
+            }
         }
         delay + self.agent_boot(ctx, pod, k)
     }
@@ -72,7 +86,12 @@ impl KubeletState {
             return;
         }
         self.count_restart(pod);
+        if let Some(failure) = self.failing_init(ctx, pod) {
+            return self.fail_init(ctx, pod, failure);
+        }
+        self.pods[pod.ix()].init_done = u8::MAX;
         self.set(pod, UP);
+        self.arm_sidecars(ctx, pod);
         let agent = ctx.store.template(pod).agent;
         if agent.has_barrier() {
             self.write_status(ctx, pod, StatusWrite::Running);
@@ -81,7 +100,7 @@ impl KubeletState {
             return;
         }
         apiserver::note_process_change(ctx, pod, true);
-        self.write_status(ctx, pod, StatusWrite::Ready);
+        self.write_started(ctx, pod);
         self.arm_exit(ctx, pod);
         if agent != AgentMode::Absent {
             // No process waits for the barrier.
