@@ -186,6 +186,17 @@ pub enum UsedFields {
     Pod(String),
 }
 
+/// A registry that does not serve images.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImagePullFailure {
+    /// Affected image. `None` affects every image.
+    pub image: Option<String>,
+    /// Duration of the failure. `None` lasts until the end of the run.
+    pub lasts: Option<Duration>,
+    /// Whether the nodes have the image, so that only containers with the pull policy Always are affected.
+    pub cached: bool,
+}
+
 #[derive(Clone, Debug)]
 pub enum FaultAction {
     ContainerExit {
@@ -219,6 +230,7 @@ pub enum FaultAction {
     ResumeJobSet(String),
     DeleteJobSet(String),
     StopManager(ManagerStop),
+    FailImagePulls(ImagePullFailure),
     Request(UserRequest),
 }
 

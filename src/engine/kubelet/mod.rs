@@ -7,6 +7,7 @@
 mod agents;
 pub use agents::agent_container;
 mod exits;
+mod image_pulls;
 mod init_containers;
 mod machines;
 #[cfg(test)]
@@ -26,13 +27,15 @@ mod tests;
 use super::ctx::{ContextMark, EngineContext};
 use super::event::SimulationEvent;
 use crate::store::{ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, flag};
-use sim_api::spec::{KubeletTiming, RealKubelet};
+use sim_api::spec::{ImagePullFailure, KubeletTiming, RealKubelet};
 use sim_base::{NodeId, PodId, SimTime};
 
 #[derive(Clone, Default)]
 pub struct KubeletState {
     pods: Vec<ContainerLifetime>,
     nodes: Vec<NodeMachine>,
+    /// Failures of image pulls so far, each with its end.
+    pull_failures: Vec<(SimTime, ImagePullFailure)>,
     /// A restart has begun: requests are also counted separately.
     restarted: bool,
 }
@@ -70,6 +73,11 @@ struct ContainerLifetime {
     exit_container: u8,
     /// Number of the init containers, from the first, that have ended or run as sidecars.
     init_done: u8,
+    /// Number, from 1, of the container whose image could not be pulled; 0 if the start continues. Init containers
+    /// come first.
+    pull_failed: u8,
+    /// Number of failed pulls of this image.
+    pull_level: u8,
     /// Number of sidecars that have exited and do not run again yet.
     sidecars_down: u8,
     /// Epoch in which the sidecars started, or `NOT_STARTED`; and restartCount of the sidecars.
@@ -109,6 +117,8 @@ impl ContainerLifetime {
             exit_code: 0,
             exit_container: 0,
             init_done: 0,
+            pull_failed: 0,
+            pull_level: 0,
             sidecars_down: 0,
             sidecar_epoch: NOT_STARTED,
             sidecar_restarts: 0,
@@ -163,6 +173,7 @@ impl KubeletState {
     pub fn reset(&mut self, _: &mut EngineContext<'_>) {
         self.pods.clear();
         self.nodes.clear();
+        self.pull_failures.clear();
         self.restarted = false;
     }
 

@@ -10,12 +10,12 @@ use crate::record::{Body, TicketSubject, TicketWait};
 use crate::store::flag;
 use sim_api::spec::{KubeletTiming, RealKubelet};
 use sim_base::random::StreamPurpose;
-use sim_base::{Duration, PodId};
+use sim_base::{Duration, PodId, SimTime};
 
 /// A container that ran longer than this resets its crash back-off (kubernetes.md 3.4).
 const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);
 /// Maximum sleep of a pod worker, `syncFrequency` (kubernetes.md 3.1).
-const WORKER_RESYNC: Duration = Duration::from_secs(60);
+pub(super) const WORKER_RESYNC: Duration = Duration::from_secs(60);
 
 impl KubeletState {
     /// Restarts all containers of a pod in place, or this number of them; the pod becomes not ready.
@@ -86,12 +86,23 @@ impl KubeletState {
             if left == Duration::ZERO {
                 break;
             }
-            let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, look));
-            let late = ctx.draw_phase(StreamPurpose::WorkerJitter, about, nth, Duration(left.0 / 2));
-            looks = looks + left + late;
+            looks = self.next_look(ctx, pod, (looks, left), look);
         }
         crash.restarted_at = looks;
         looks.since(ctx.now)
+    }
+
+    /// Time at which a pod worker looks at the pod again that waits for `left` from `now`: up to half of it later.
+    pub(super) fn next_look(
+        &self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        (now, left): (SimTime, Duration),
+        look: usize,
+    ) -> SimTime {
+        let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, look));
+        let late = ctx.draw_phase(StreamPurpose::WorkerJitter, about, nth, Duration(left.0 / 2));
+        now + left + late
     }
 
     /// Delay of an ordinary restart, including the crash back-off.
@@ -108,7 +119,7 @@ impl KubeletState {
         let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
         let status = ctx.draw(StreamPurpose::ContainerRestart, about, nth, &k.status_write);
         if let Some(init) = self.exited_init(ctx.store, pod) {
-            return status + back_off + self.start_sequentially(ctx, pod, k, init);
+            return status + back_off + self.start_sequentially(ctx, pod, k, (status + back_off, init));
         }
         let start = ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
         status + back_off + start + self.agent_boot(ctx, pod, k)
@@ -126,7 +137,7 @@ impl KubeletState {
         let mut delay = ctx.draw(StreamPurpose::ContainerRestart, about, nth, &k.status_write);
         delay = delay + self.stop_sequentially(ctx, pod, k);
         delay = delay + ctx.draw(StreamPurpose::ContainerRemove, about, nth, &k.container_remove);
-        delay + self.start_sequentially(ctx, pod, k, 0)
+        delay + self.start_sequentially(ctx, pod, k, (delay, 0))
     }
 
     fn stop_sequentially(&self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet) -> Duration {
