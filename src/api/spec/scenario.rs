@@ -47,9 +47,12 @@ pub struct ScenarioSpec {
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim immediately. Otherwise pods that mount a claim stay Pending.
     pub binds_claims: bool,
-    /// Whether a PriorityClass or RuntimeClass that is not among the objects is treated as missing. Otherwise it is
-    /// assumed to exist and to match the values in the pod.
+    /// Whether a PriorityClass or RuntimeClass that is not among the objects is treated as missing. Otherwise a class
+    /// whose kind is not among the objects is assumed to exist and to match the values in the pod.
     pub requires_listed_classes: bool,
+    /// Namespaces and names of the ServiceAccounts of the manifests. If there are none, every account is assumed to
+    /// exist.
+    pub service_accounts: Vec<(String, String)>,
     pub ties: TieBreak,
     /// Decoders for `objects` and for objects that a user creates or changes.
     pub decoders: ObjectDecoders,

@@ -55,7 +55,7 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         field(
             "priorityClassName",
             FieldType::Str,
-            "Name of a PriorityClass in the scenario's objects. Any other class is assumed to exist with the value of `priority`.",
+            "Name of a PriorityClass. If the inputs contain PriorityClasses, other classes do not exist; otherwise every class is assumed to exist with the value of `priority`.",
         ),
         not_modelled("preemptionPolicy", FieldType::Str),
         not_modelled("overhead", STR_OR_NUMBER_MAP),
@@ -71,7 +71,7 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         inert("serviceAccountName", FieldType::Str),
         inert("serviceAccount", FieldType::Str),
         inert("automountServiceAccountToken", FieldType::Bool),
-        inert("hostNetwork", FieldType::Bool),
+        not_modelled("hostNetwork", FieldType::Bool),
         inert("hostPID", FieldType::Bool),
         inert("hostIPC", FieldType::Bool),
         inert("hostUsers", FieldType::Bool),
@@ -338,7 +338,7 @@ static PORT: ObjectSchema = ObjectSchema {
     fields: &[
         inert("name", FieldType::Str),
         inert("containerPort", FieldType::Int(0, 65_535)),
-        inert("hostPort", FieldType::Int(0, 65_535)),
+        not_modelled("hostPort", FieldType::Int(0, 65_535)),
         inert("hostIP", FieldType::Str),
         inert("protocol", FieldType::Str),
     ],
