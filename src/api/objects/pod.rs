@@ -150,13 +150,15 @@ pub const SYSTEM_CLASSES: [(&str, i64); 2] = [
 
 /// Implements the lookup of the admission plugin ServiceAccount. Each namespace has the account `default`.
 fn admit_service_account(pod: &Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
-    let (namespace, account) = (text(&pod["metadata"], "namespace"), text(&pod["spec"], "serviceAccountName"));
+    let (namespace, account) = (
+        text(&pod["metadata"], "namespace"),
+        text(&pod["spec"], "serviceAccountName"),
+    );
     let mut known = around.service_accounts.iter();
     if matches!(account, "" | "default") || known.len() == 0 || known.any(|(n, a)| n == namespace && a == account) {
         return Ok(());
     }
-    let why =
-        format!("error looking up service account {namespace}/{account}: serviceaccount \"{account}\" not found");
+    let why = format!("error looking up service account {namespace}/{account}: serviceaccount \"{account}\" not found");
     Err(forbidden(name, &why))
 }
 

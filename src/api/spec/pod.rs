@@ -222,7 +222,9 @@ impl PodSpec {
             .find(|c| c.is_sidecar() && (agent(c) || restarts_all(c)))
         {
             return AgentMode::Sidecar {
-                probe_period_s: sidecar.startup_probe.map(|p| (p.period.0 / Duration::from_secs(1).0) as u32),
+                probe_period_s: sidecar
+                    .startup_probe
+                    .map(|p| (p.period.0 / Duration::from_secs(1).0) as u32),
             };
         }
         if self

@@ -61,8 +61,8 @@ mod up {
     /// The main containers run, and a startup or readiness probe has not yet succeeded.
     pub const PROBING: u16 = 1 << 8;
 }
-use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, STOPPING, UP};
 use init_containers::{CrashBackOff, NOT_STARTED};
+use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, STOPPING, UP};
 
 /// The kubelet's data about a pod on its machine.
 #[derive(Copy, Clone)]

@@ -8,7 +8,7 @@
 use crate::ctx::EngineContext;
 use crate::kubelet::KubeletState;
 use crate::record::DeletionActor;
-use crate::store::{NO_STATUS, failed_init, PodPhase, RESTARTING_ALL, SUCCEEDING, flag};
+use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, SUCCEEDING, failed_init, flag};
 use serde_json::{Value, json};
 use sim_api::spec::{AgentMode, ContainerSpec, KubeVersion, PodSpec};
 use sim_base::PodId;

@@ -162,7 +162,9 @@ impl ManifestReader<'_> {
                 self.other(&node);
                 let of = |key| node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
                 let (namespace, name) = (of("namespace").unwrap_or("default"), of("name").unwrap_or_default());
-                self.found.service_accounts.push((namespace.to_owned(), name.to_owned()));
+                self.found
+                    .service_accounts
+                    .push((namespace.to_owned(), name.to_owned()));
             }
             "PriorityClass" if version == "scheduling.k8s.io/v1" => self.class(&node),
             _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),

@@ -331,4 +331,3 @@ fn add_classes(scenario: &mut ScenarioSpec, classes: Vec<serde_json::Value>) {
         }
     }
 }
-
