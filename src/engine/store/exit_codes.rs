@@ -3,7 +3,8 @@
 use super::{LAST_CONTAINER, NO_STATUS, ObjectStore};
 use sim_base::PodId;
 
-/// Name and exit code of each container, regular ones first; only one init container can have failed. Empty before the pod has ended, and if no kubelet reported the
+/// Name and exit code of each container, regular ones first; only one init container can have failed. Empty before
+/// the pod has ended, and if no kubelet reported the
 /// codes.
 pub fn exit_codes(store: &ObjectStore, pod: PodId) -> Vec<(&str, i32)> {
     let which = store.pods.exit_container[pod.ix()];

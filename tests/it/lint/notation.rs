@@ -2,7 +2,8 @@
 //!
 //! A case has `trap`, `rules`, `with` and `without`. A JobSet has `name`, `namespace`, `labels`, `annotations`,
 //! `spec` (merged), `base: in-place` and `rjs`: each with `name`, `replicas`, `dependsOn`, `job`, `pod`, `container`
-//! (merged), `meta` and `podMeta`. `padding` is the size of a further annotation. `more` are further JobSets, `objects` further objects, `old` the JobSet that is
+//! (merged), `meta` and `podMeta`. `padding` is the size of a further annotation. `more` are further JobSets,
+//! `objects` further objects, `old` the JobSet that is
 //! replaced by `method`, `topology` a cluster, `gates` and `kubernetes` the target.
 
 use crate::support::{files, root};

@@ -263,12 +263,12 @@ static STOP_MANAGER: ObjectSchema = ObjectSchema {
 static FAIL_IMAGE_PULLS: ObjectSchema = ObjectSchema {
     kind: "FailImagePulls",
     fields: &[
-        field("image", FieldType::Str, "Image that cannot be pulled.").otherwise("every image"),
-        field("for", FieldType::Duration, "Time until pulls succeed again.").otherwise("until the end of the run"),
+        field("image", FieldType::Str, "Image that cannot be pulled.").otherwise("every image").example("example.com/train:1"),
+        field("for", FieldType::Duration, "Time until pulls succeed again.").otherwise("until the end of the run").example("10m"),
         field(
             "cached",
             FieldType::Bool,
-            "Whether the nodes have the image: only containers with imagePullPolicy Always pull it. If false, containers with IfNotPresent pull it, too.",
+            "Whether the nodes have the image: only containers with imagePullPolicy Always pull it. If false, containers with IfNotPresent also pull it.",
         )
         .default("true"),
     ],
