@@ -215,6 +215,16 @@ pub fn fault(action: &FaultAction) -> String {
             let gates = gate_changes(stop.gates);
             format!("the JobSet manager is stopped for {}{gates}", stop.down_for)
         }
+        FailImagePulls(failure) => {
+            let image = failure
+                .image
+                .as_deref()
+                .map_or("images".to_owned(), |name| format!("image {name}"));
+            let lasts = failure
+                .lasts
+                .map_or("the rest of the run".to_owned(), |d| d.to_string());
+            format!("{image} cannot be pulled for {lasts}")
+        }
         Request(request) => user_request(request),
     }
 }

@@ -55,6 +55,7 @@ pub enum StreamPurpose {
     NodeReadyDelay = 24,
     /// Jitter of a kubelet's pod worker.
     WorkerJitter = 25,
+    SidecarStart = 26,
     FleetLifetime = 40,
     FleetRepair = 41,
     FleetSelection = 42,

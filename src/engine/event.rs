@@ -80,6 +80,12 @@ pub enum SimulationEvent {
         pod: PodId,
         epoch: u32,
     },
+    /// A probe of a main container succeeds, or the state of a sidecar changes.
+    ContainerTimerDue {
+        pod: PodId,
+        epoch: u32,
+        timer: ContainerTimer,
+    },
     // class 2: API requests answered
     StatusWritten {
         pod: PodId,
@@ -229,6 +235,17 @@ pub enum StatusWrite {
     Finished,
 }
 
+/// A change on a machine; sidecars are named by their position among the init containers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ContainerTimer {
+    ProbeSucceeded,
+    SidecarExit(u8),
+    /// The kubelet detects the exit of a sidecar.
+    SidecarNoticed(u8),
+    SidecarStarted(u8),
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum JobSetCall {
@@ -263,7 +280,7 @@ impl SimulationEvent {
             ContainersStarted { .. } | ContainerExit { .. } | ExitNoticed { .. } => EventOwner::Kubelet,
             ContainersRestarted { .. } | ContainersStopped { .. } | AgentNotified { .. } => EventOwner::Kubelet,
             WorkerStarted { .. } | StatusWritten { .. } | KubeletDeleted { .. } => EventOwner::Kubelet,
-            AttemptWritten { .. } => EventOwner::Kubelet,
+            AttemptWritten { .. } | ContainerTimerDue { .. } => EventOwner::Kubelet,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } => EventOwner::JobController,
             FinalizerAnswered { .. } | JobStatusAnswered { .. } => EventOwner::JobController,
             JobEventSent | OrphanReleased { .. } | JobDue(_) => EventOwner::JobController,
@@ -312,6 +329,7 @@ impl SimulationEvent {
                 (b'P', pod.0)
             }
             HangDetected { pod, .. } | RendezvousTimedOut { pod, .. } | WorkerStarted { pod, .. } => (b'P', pod.0),
+            ContainerTimerDue { pod, .. } => (b'P', pod.0),
             StatusWritten { pod, .. } | KubeletDeleted { pod, .. } => (b'P', pod.0),
             AttemptWritten { pod, .. } | PodDeleteAnswered { pod, .. } => (b'P', pod.0),
             FinalizerAnswered { pod, .. } | OrphanReleased { pod, .. } => (b'P', pod.0),
@@ -345,7 +363,7 @@ impl SimulationEvent {
             Submit(_) | Fault(_) | ManagerStopped(_) | ManagerRestarted | AgingClockDue { .. } => 0,
             ContainersStarted { .. } | ContainerExit { .. } | ExitNoticed { .. } | ContainersRestarted { .. } => 1,
             ContainersStopped { .. } | AgentNotified { .. } | WorkerStarted { .. } => 1,
-            WorkDone { .. } | RendezvousTimedOut { .. } => 1,
+            WorkDone { .. } | RendezvousTimedOut { .. } | ContainerTimerDue { .. } => 1,
             HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => 1,
             StatusWritten { .. } | KubeletDeleted { .. } | AttemptWritten { .. } => 2,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,

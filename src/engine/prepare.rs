@@ -252,11 +252,9 @@ fn has_fixed_capacity(scenario: &ScenarioSpec) -> bool {
 /// Returns true if no rule ends the containers of the replicatedJob: all of its pods then run at the same time,
 /// indefinitely.
 fn runs_indefinitely(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJob) -> bool {
-    let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|w| w == name);
-    let of = |rule: &ContainerRule| {
-        rule.run_for.is_some() && is(&rule.jobset, &jobset.name) && is(&rule.replicated_job, &rj.name)
-    };
-    !rules.iter().any(of)
+    !rules
+        .iter()
+        .any(|rule| rule.run_for.is_some() && rule.may_apply_to(jobset, rj))
 }
 
 /// Number of pods of a template that fit into the empty cluster; caches the last template, because the next one is

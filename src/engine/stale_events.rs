@@ -15,9 +15,11 @@ use sim_base::SimTime;
 pub fn is_stale(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, at: SimTime, event: SimulationEvent) -> bool {
     use SimulationEvent::*;
     match event {
-        ContainersStarted { .. } | ContainerExit { .. } | ContainersRestarted { .. } | ContainersStopped { .. } => {
-            parts.kubelet.is_stale(ctx.store, at, event)
-        }
+        ContainersStarted { .. }
+        | ContainerExit { .. }
+        | ContainersRestarted { .. }
+        | ContainersStopped { .. }
+        | ContainerTimerDue { .. } => parts.kubelet.is_stale(ctx.store, at, event),
         JobDue(job) => parts.job_controller.is_stale(ctx.store, at, job),
         JobTtlExpired { job, incarnation } => !ttl_controller::has_expired(ctx, job, incarnation),
         JobSetDue(jobset) => parts.jobset_manager.is_stale(at, jobset),

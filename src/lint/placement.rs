@@ -85,7 +85,7 @@ pub const TRAPS: &[LintTrap] = &[
         severity: TrapSeverity::Warning,
         rules: &["EXC-1", "API-30"],
         title: "exclusive-topology is set on the pod template",
-        consequence: "The webhook reads annotations of pods, so the annotation has an effect. However, the Job does not carry it, and a value on the JobSet overwrites it. Exclusive placement is only partly active.",
+        consequence: "The webhook reads annotations of pods, so it places the pods exclusively. However, the Job does not carry the annotation: a value on the JobSet overwrites it, and the node-selector strategy is not available.",
         fix: "Put the annotation on the JobSet or on the template.metadata of the replicatedJob.",
         check: TrapCheck::JobSet(on_pod_template),
     },
@@ -119,7 +119,9 @@ fn name_text(rj: &ReplicatedJobText) -> String {
 pub fn key_at(s: &LintSubject, rj: &ReplicatedJobText) -> SourcePosition {
     let own = rj.node.get("template");
     own.and_then(|t| annotation_at(t, EXCLUSIVE_TOPOLOGY))
-        .unwrap_or_else(|| s.annotation_at(EXCLUSIVE_TOPOLOGY))
+        .or_else(|| annotation_at(s.node, EXCLUSIVE_TOPOLOGY))
+        .or_else(|| template_annotation_at(rj, EXCLUSIVE_TOPOLOGY))
+        .unwrap_or(s.node.at)
 }
 
 fn non_indexed(s: &LintSubject) -> Vec<TrapHit> {
@@ -265,7 +267,10 @@ fn selector_alone(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 fn selector_strategy(s: &LintSubject) -> Vec<TrapHit> {
-    let used = |rj: &ReplicatedJobText| rj.pods() > 0 && s.jobset.uses_node_selector_strategy(rj.spec);
+    let used = |rj: &ReplicatedJobText| {
+        let applies = s.jobset.has_exclusive_job(rj.spec) && s.jobset.uses_node_selector_strategy(rj.spec);
+        rj.pods() > 0 && applies
+    };
     let Some(rj) = s.rjs().into_iter().find(used) else {
         return Vec::new();
     };
@@ -297,7 +302,7 @@ fn on_pod_template(s: &LintSubject) -> Vec<TrapHit> {
             .job
             .get("template")
             .and_then(|t| annotation_at(t, EXCLUSIVE_TOPOLOGY));
-        let live = s.jobset.exclusive_key(rj.spec).is_some();
+        let live = s.jobset.has_exclusive_job(rj.spec);
         if let Some(at) = pod.filter(|_| !live) {
             hits.push(hit(at, name_text(&rj)));
         }

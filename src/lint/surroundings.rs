@@ -2,6 +2,7 @@
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, place, text};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_base::quantity;
 use sim_inputs::kube::inspect::InspectedObject;
 use sim_inputs::text::node::YamlNode;
@@ -25,7 +26,73 @@ pub const TRAPS: &[LintTrap] = &[
         fix: "Make nominalQuota a multiple of the request of one Job.",
         check: TrapCheck::JobSet(quota_broken),
     },
+    LintTrap {
+        name: "queue-on-child-template",
+        severity: TrapSeverity::Warning,
+        rules: &["API-33"],
+        title: "a Kueue queue is set on a child template only",
+        consequence: "Kueue manages the JobSet by the label of the JobSet. With the label on a template only, Kueue suspends and admits each Job or pod on its own, while the JobSet controller resumes the Jobs.",
+        fix: "Put the label kueue.x-k8s.io/queue-name on the JobSet.",
+        check: TrapCheck::JobSet(queue_on_child),
+    },
+    LintTrap {
+        name: "pod-sets-over-kueue-limit",
+        severity: TrapSeverity::Warning,
+        rules: &["API-33"],
+        title: "the JobSet has more pod sets than a Kueue Workload can have",
+        consequence: "Kueue creates one pod set for each replicatedJob. A Workload has at most 8 pod sets (10 in newer versions of Kueue), so Kueue cannot create it, and the JobSet stays suspended.",
+        fix: "Merge replicatedJobs with equal templates by raising replicas, or split the JobSet.",
+        check: TrapCheck::JobSet(too_many_pod_sets),
+    },
+    LintTrap {
+        name: "too-large-for-apply",
+        severity: TrapSeverity::Warning,
+        rules: &["API-34"],
+        title: "the manifest is too large for kubectl apply",
+        consequence: "kubectl apply stores the manifest in an annotation, and the API server rejects it: \"metadata.annotations: Too long: may not be more than 262144 bytes\".",
+        fix: "Use kubectl create, or kubectl apply --server-side.",
+        check: TrapCheck::JobSet(too_large_for_apply),
+    },
 ];
+
+/// Maximum number of pod sets of a Kueue Workload (`WorkloadSpec.podSets`).
+const POD_SETS_MAX: usize = 8;
+/// Maximum total size of the annotations of an object (`TotalAnnotationSizeLimitB`).
+const ANNOTATIONS_MAX: usize = 256 << 10;
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+fn queue_on_child(s: &LintSubject) -> Vec<TrapHit> {
+    let mut hits = Vec::new();
+    for rj in s.rjs().iter().filter(|_| s.jobset.kueue_queue().is_none()) {
+        let templates = [rj.node.get("template"), rj.job.get("template")];
+        for template in templates.into_iter().flatten() {
+            if let Some(queue) = template.at_path(&["metadata", "labels", KUEUE_QUEUE]) {
+                let name = queue.as_str().unwrap_or("");
+                hits.push(hit(queue.at, format!("queue {name:?}, replicatedJob {:?}", rj.name())));
+            }
+        }
+    }
+    hits
+}
+
+fn too_many_pod_sets(s: &LintSubject) -> Vec<TrapHit> {
+    let count = s.rjs().len();
+    if s.jobset.kueue_queue().is_none() || count <= POD_SETS_MAX {
+        return Vec::new();
+    }
+    vec![hit(s.at(&["replicatedJobs"]), format!("{count} replicatedJobs"))]
+}
+
+fn too_large_for_apply(s: &LintSubject) -> Vec<TrapHit> {
+    // The annotation ends with a newline.
+    let applied = LAST_APPLIED.len() + s.node.json_size() + 1;
+    let own = s.jobset.annotations.iter().filter(|(key, _)| *key != LAST_APPLIED);
+    let total = applied + own.map(|(key, value)| key.len() + value.len()).sum::<usize>();
+    if total <= ANNOTATIONS_MAX {
+        return Vec::new();
+    }
+    vec![hit(s.node.at, format!("the annotations would have {total} bytes"))]
+}
 
 fn metadata<'n>(node: &'n YamlNode, key: &str) -> Option<&'n str> {
     node.at_path(&["metadata", key]).and_then(YamlNode::as_str)

@@ -71,6 +71,7 @@ fn scenario() -> ScenarioSpec {
         has_repairs_after_end: false,
         binds_claims: true,
         requires_listed_classes: false,
+        service_accounts: Vec::new(),
         ties: sim_api::spec::TieBreak::default(),
         decoders: sim_api::spec::ObjectDecoders::NONE,
         stop: StopSpec {

@@ -11,6 +11,7 @@ mod closed_forms;
 mod compare;
 mod compare_kinds;
 mod component_boundaries;
+mod container_lifecycle;
 mod corpus;
 mod counterfactual;
 mod coverage;

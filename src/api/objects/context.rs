@@ -9,6 +9,8 @@ pub struct ObjectContext<'a> {
     pub priority_classes: &'a [Value],
     /// Names of the RuntimeClasses in the cluster.
     pub runtime_classes: &'a [String],
+    /// Namespaces and names of the ServiceAccounts. If there are none, every account is assumed to exist.
+    pub service_accounts: &'a [(String, String)],
     /// Pods of the namespace, among which the leader is looked up.
     pub pods: &'a [Value],
     pub nodes: &'a [Value],

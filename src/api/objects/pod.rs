@@ -109,6 +109,7 @@ pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<V
     let name = format!("{}{suffix}", utf8_prefix(prefix, GENERATED_PREFIX_MAX));
     object_insert(&mut stored["metadata"], "name", name.clone().into());
     defaults::pod(&mut stored["spec"]);
+    admit_service_account(&stored, prefix, around)?;
     admit_priority(&mut stored["spec"], prefix, around)?;
     admit_runtime_class(&stored["spec"], prefix, around)?;
     add_default_tolerations(&mut stored["spec"]);
@@ -146,6 +147,20 @@ pub const SYSTEM_CLASSES: [(&str, i64); 2] = [
     ("system-cluster-critical", 2_000_000_000),
     ("system-node-critical", 2_000_001_000),
 ];
+
+/// Implements the lookup of the admission plugin ServiceAccount. Each namespace has the account `default`.
+fn admit_service_account(pod: &Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
+    let (namespace, account) = (
+        text(&pod["metadata"], "namespace"),
+        text(&pod["spec"], "serviceAccountName"),
+    );
+    let mut known = around.service_accounts.iter();
+    if matches!(account, "" | "default") || known.len() == 0 || known.any(|(n, a)| n == namespace && a == account) {
+        return Ok(());
+    }
+    let why = format!("error looking up service account {namespace}/{account}: serviceaccount \"{account}\" not found");
+    Err(forbidden(name, &why))
+}
 
 /// Implements the admission plugin Priority.
 fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {

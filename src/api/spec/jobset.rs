@@ -182,13 +182,18 @@ impl JobSetSpec {
 }
 
 impl JobSet {
-    /// Returns the topology key of a replicatedJob's exclusive placement (EXC-1). Its own annotation overrides the
-    /// JobSet's.
+    /// Returns the topology key of the exclusive placement of a replicatedJob's pods (EXC-1). The annotation of the Job
+    /// template overrides the JobSet's; both override the annotation of the pod template.
     pub fn exclusive_key<'a>(&'a self, rj: &'a ReplicatedJob) -> Option<&'a str> {
-        rj.annotations
-            .get(EXCLUSIVE_TOPOLOGY)
-            .or_else(|| self.annotations.get(EXCLUSIVE_TOPOLOGY))
-            .map(String::as_str)
+        let levels = [&rj.annotations, &self.annotations, &rj.template.template.annotations];
+        let mut keys = levels.into_iter().filter_map(|a| a.get(EXCLUSIVE_TOPOLOGY));
+        keys.next().map(String::as_str)
+    }
+
+    /// Returns whether the Job object carries the annotation of exclusive placement. The pods may carry it alone.
+    pub fn has_exclusive_job(&self, rj: &ReplicatedJob) -> bool {
+        let mut levels = [&rj.annotations, &self.annotations].into_iter();
+        levels.any(|a| a.contains_key(EXCLUSIVE_TOPOLOGY))
     }
 
     pub fn restarts_in_place(&self) -> bool {
@@ -208,11 +213,12 @@ impl JobSet {
         self.labels.get(KUEUE_QUEUE).map(String::as_str)
     }
 
-    /// Returns whether the Jobs select nodes that are labeled for them (EXC-2). An annotation on the Job template
-    /// always counts; the JobSet's node-selector annotation counts only together with exclusive-topology.
+    /// Returns whether the Jobs select nodes that are labeled for them (EXC-2). This depends on the annotations of the
+    /// Job: one on the Job template always counts; the JobSet's node-selector annotation counts only together with
+    /// exclusive-topology.
     pub fn selects_labelled_nodes(&self, rj: &ReplicatedJob) -> bool {
-        self.exclusive_key(rj).is_some()
-            && (rj.annotations.contains_key(NODE_SELECTOR_STRATEGY) || self.uses_node_selector_strategy(rj))
+        let selects = rj.annotations.contains_key(NODE_SELECTOR_STRATEGY) || self.copies_node_selector_strategy(rj);
+        self.has_exclusive_job(rj) && selects
     }
 
     /// Returns the topology key if the pod webhook places the pods. This includes JobSets whose annotations on
@@ -222,9 +228,15 @@ impl JobSet {
         key.filter(|_| !self.uses_node_selector_strategy(rj))
     }
 
-    /// Returns whether a replicatedJob uses only the node-selector strategy (EXC-2): both annotations are set at the
-    /// same level.
+    /// Returns whether the pods have the annotation of the node-selector strategy, so that the pod webhook ignores
+    /// them (EXC-2).
     pub fn uses_node_selector_strategy(&self, rj: &ReplicatedJob) -> bool {
+        let on_pod = rj.template.template.annotations.contains_key(NODE_SELECTOR_STRATEGY);
+        on_pod || self.copies_node_selector_strategy(rj)
+    }
+
+    /// Returns whether JobSet copies the node-selector annotation: both annotations are set at the same level.
+    fn copies_node_selector_strategy(&self, rj: &ReplicatedJob) -> bool {
         let both =
             |a: &BTreeMap<String, String>| a.contains_key(EXCLUSIVE_TOPOLOGY) && a.contains_key(NODE_SELECTOR_STRATEGY);
         both(&self.annotations) || both(&rj.annotations)

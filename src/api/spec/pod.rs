@@ -1,6 +1,7 @@
 //! The modelled part of a pod template: the fields that affect where and how a pod runs.
 
 use super::node_affinity::NodeTerm;
+use sim_base::Duration;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,8 +55,24 @@ pub struct ContainerSpec {
     /// Restart policy of the container. `Always` on an init container makes it a sidecar.
     pub restart_policy: Option<RestartPolicy>,
     pub restart_policy_rules: Vec<ContainerRestartRule>,
-    pub startup_probe_period_s: Option<u32>,
+    pub startup_probe: Option<ProbeTiming>,
+    pub readiness_probe: Option<ProbeTiming>,
     pub env: BTreeMap<String, String>,
+}
+
+/// Times of a container's probe.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ProbeTiming {
+    pub initial_delay: Duration,
+    pub period: Duration,
+    pub success_threshold: u32,
+}
+
+impl ProbeTiming {
+    /// Returns the time from the first success to the success that counts.
+    pub fn successes(self) -> Duration {
+        Duration(self.period.0 * u64::from(self.success_threshold.saturating_sub(1)))
+    }
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -159,21 +176,34 @@ impl PodSpec {
         !self.node_selector.is_empty() || self.node_affinity.is_some()
     }
 
-    /// Returns the requests as computed by the scheduler: the sum over main containers and sidecars, or the largest
-    /// init container if that is more.
+    /// Returns the requests as computed by the scheduler (`resource/helpers.go` of component-helpers, KEP-753): the sum
+    /// over main containers and sidecars, or the largest sum of an init container and the sidecars before it.
     pub fn requests(&self) -> BTreeMap<String, i64> {
-        let mut total: BTreeMap<String, i64> = BTreeMap::new();
-        let sidecars = self.init_containers.iter().filter(|c| c.is_sidecar());
-        for container in self.containers.iter().chain(sidecars) {
-            for (name, milli) in &container.requests {
+        let add = |total: &mut BTreeMap<String, i64>, more: &BTreeMap<String, i64>| {
+            for (name, milli) in more {
                 *total.entry(name.clone()).or_default() += milli;
             }
+        };
+        let (mut total, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
+        let mut peak: BTreeMap<String, i64> = BTreeMap::new();
+        for container in &self.containers {
+            add(&mut total, &container.requests);
         }
-        for container in self.init_containers.iter().filter(|c| !c.is_sidecar()) {
-            for (name, milli) in &container.requests {
-                let sum = total.entry(name.clone()).or_default();
-                *sum = (*sum).max(*milli);
+        for container in &self.init_containers {
+            let mut here = sidecars.clone();
+            add(&mut here, &container.requests);
+            if container.is_sidecar() {
+                add(&mut total, &container.requests);
+                sidecars = here.clone();
             }
+            for (name, milli) in here {
+                let most = peak.entry(name).or_default();
+                *most = milli.max(*most);
+            }
+        }
+        for (name, milli) in peak {
+            let sum = total.entry(name).or_default();
+            *sum = milli.max(*sum);
         }
         total
     }
@@ -192,7 +222,9 @@ impl PodSpec {
             .find(|c| c.is_sidecar() && (agent(c) || restarts_all(c)))
         {
             return AgentMode::Sidecar {
-                probe_period_s: sidecar.startup_probe_period_s,
+                probe_period_s: sidecar
+                    .startup_probe
+                    .map(|p| (p.period.0 / Duration::from_secs(1).0) as u32),
             };
         }
         if self

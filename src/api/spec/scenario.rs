@@ -47,9 +47,12 @@ pub struct ScenarioSpec {
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim immediately. Otherwise pods that mount a claim stay Pending.
     pub binds_claims: bool,
-    /// Whether a PriorityClass or RuntimeClass that is not among the objects is treated as missing. Otherwise it is
-    /// assumed to exist and to match the values in the pod.
+    /// Whether a PriorityClass or RuntimeClass that is not among the objects is treated as missing. Otherwise a class
+    /// whose kind is not among the objects is assumed to exist and to match the values in the pod.
     pub requires_listed_classes: bool,
+    /// Namespaces and names of the ServiceAccounts of the manifests. If there are none, every account is assumed to
+    /// exist.
+    pub service_accounts: Vec<(String, String)>,
     pub ties: TieBreak,
     /// Decoders for `objects` and for objects that a user creates or changes.
     pub decoders: ObjectDecoders,
@@ -110,12 +113,15 @@ pub struct ContainerRule {
     /// Time from start to exit. `None` means that the container never exits.
     pub run_for: Option<Duration>,
     pub exit_code: i32,
-    /// Name of the only container that exits with `exit_code`. The other containers exit with 0.
+    /// Name of the only container that exits with `exit_code`. The other main containers exit with 0. A rule that names
+    /// an init container or a sidecar applies to this container only.
     pub container: Option<String>,
     /// For in-place restart: the exit ends the pod instead of restarting its containers.
     pub pod_fails: bool,
     /// For in-place restart: the container exits after waiting this long at the barrier.
     pub at_barrier_for: Option<Duration>,
+    /// Time from the start of a container until its startup and readiness probes succeed.
+    pub ready_after: Option<Duration>,
     /// Overrides the time from binding to running and ready.
     pub start_after: Option<Duration>,
     /// Overrides the time from the kubelet's observation of the deletion to the exit of the containers. It is
@@ -126,10 +132,12 @@ pub struct ContainerRule {
 }
 
 impl ContainerRule {
-    /// Returns whether the rule may apply to a container of the replicatedJob.
+    /// Returns whether the rule may apply to a main container of the replicatedJob.
     pub fn may_apply_to(&self, jobset: &JobSet, rj: &ReplicatedJob) -> bool {
         let named = |want: &Option<String>, have: &str| want.as_deref().is_none_or(|w| w == have);
-        named(&self.jobset, &jobset.name) && named(&self.replicated_job, &rj.name)
+        let mut init = rj.template.template.spec.init_containers.iter();
+        let of_init = init.any(|c| self.container.as_ref() == Some(&c.name));
+        named(&self.jobset, &jobset.name) && named(&self.replicated_job, &rj.name) && !of_init
     }
 
     /// Returns whether the rule makes a container exit.
@@ -181,6 +189,17 @@ pub enum UsedFields {
     Pod(String),
 }
 
+/// A registry that does not serve images.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImagePullFailure {
+    /// Affected image. `None` affects every image.
+    pub image: Option<String>,
+    /// Duration of the failure. `None` lasts until the end of the run.
+    pub lasts: Option<Duration>,
+    /// Whether the nodes have the image, so that only containers with the pull policy Always are affected.
+    pub cached: bool,
+}
+
 #[derive(Clone, Debug)]
 pub enum FaultAction {
     ContainerExit {
@@ -214,6 +233,7 @@ pub enum FaultAction {
     ResumeJobSet(String),
     DeleteJobSet(String),
     StopManager(ManagerStop),
+    FailImagePulls(ImagePullFailure),
     Request(UserRequest),
 }
 

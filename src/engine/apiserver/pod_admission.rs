@@ -42,12 +42,14 @@ fn admit(ctx: &EngineContext<'_>, job: &Value, index: u32) -> Result<Value, Admi
     let around = ObjectContext {
         priority_classes: &priority_classes,
         runtime_classes: &runtime_classes,
+        service_accounts: &ctx.scenario.service_accounts,
         ..ObjectContext::default()
     };
     objects::stored_pod(&pod, GENERATED_SUFFIX, &around)
 }
 
-/// The existing PriorityClasses, the names of RuntimeClasses, and those of the pod that are not declared.
+/// The existing PriorityClasses, the names of RuntimeClasses, and those of the pod that are not declared. If any
+/// PriorityClass is declared, there are no others.
 pub fn known_classes(ctx: &EngineContext<'_>, spec: &Value) -> (Vec<Value>, Vec<String>) {
     let classes = ctx.store.others.objects_of_kind(ObjectKind::PriorityClass);
     let mut classes: Vec<Value> = classes.map(|(_, _, class)| class.object.clone()).collect();
@@ -55,8 +57,7 @@ pub fn known_classes(ctx: &EngineContext<'_>, spec: &Value) -> (Vec<Value>, Vec<
         return (classes, Vec::new());
     }
     let class = spec["priorityClassName"].as_str().unwrap_or("");
-    let known = |c: &Value| c["metadata"]["name"] == class;
-    if !class.is_empty() && !class.starts_with("system-") && !classes.iter().any(known) {
+    if !class.is_empty() && !class.starts_with("system-") && classes.is_empty() {
         let value = spec["priority"].as_i64().unwrap_or(0);
         classes.push(json!({"metadata": {"name": class}, "value": value}));
     }

@@ -3,7 +3,7 @@
 use super::{AGENT_EXIT, BARRIER_LIFTED, KubeletState, UP, real_kubelet};
 use crate::apiserver;
 use crate::ctx::{ContextMark, EngineContext, StoreWatcher};
-use crate::event::{SimulationEvent, StatusWrite};
+use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
@@ -103,7 +103,7 @@ impl KubeletState {
             return;
         }
         apiserver::note_process_change(ctx, pod, true);
-        self.write_status(ctx, pod, StatusWrite::Ready);
+        self.write_started(ctx, pod);
         self.arm_exit(ctx, pod);
     }
 

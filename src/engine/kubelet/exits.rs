@@ -38,23 +38,34 @@ impl KubeletState {
         let containers = &ctx.store.pod_spec(pod).containers;
         let named = rule.and_then(|r| r.container.as_ref());
         let only = named.and_then(|n| containers.iter().position(|c| c.name == *n));
-        self.end_process(ctx, pod, code);
-        self.pods[pod.ix()].exit_container = only.map_or(0, |at| (at + 1).min(LAST_CONTAINER.into()) as u8);
+        self.end_container(ctx, pod, code, only.map_or(0, |at| at + 1));
     }
 
     /// The containers' processes exit with this code; returns false if none was running.
     pub fn end_process(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32) -> bool {
-        if !self.is_up(pod) {
-            return false;
+        let runs = self.is_up(pod);
+        if runs {
+            self.end_container(ctx, pod, exit_code, 0);
         }
+        runs
+    }
+
+    fn end_container(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32, container: usize) {
+        self.clear(pod, UP);
+        apiserver::note_process_change(ctx, pod, false);
+        self.book_exit(ctx, pod, exit_code, container);
+    }
+
+    /// Stores the exit of the container with this number, see `Pods::exit_container`; the kubelet notices it at its
+    /// next relist.
+    pub(super) fn book_exit(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32, container: usize) {
         let row = &mut self.pods[pod.ix()];
-        row.flags = row.flags & !UP | EXITED;
+        row.flags |= EXITED;
         row.ended_at = ctx.now;
         row.exit_code = exit_code.clamp(0, 255) as u8;
-        row.exit_container = 0;
+        row.exit_container = container.min(LAST_CONTAINER.into()) as u8;
         row.begin_lifetime();
         let epoch = row.epoch;
-        apiserver::note_process_change(ctx, pod, false);
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
         ctx.emit(Body::ContainerExited {
             pod,
@@ -62,10 +73,9 @@ impl KubeletState {
             exit_code,
         });
         self.mark_restart(ctx, pod);
-        let wait = self.time_to_relist(ctx, pod);
+        let wait = self.time_to_relist(ctx, pod, 0);
         let noticed = SimulationEvent::ExitNoticed { pod, epoch };
         ctx.schedule_after(wait, TicketWait::Pleg, TicketSubject::Pod(pod), noticed);
-        true
     }
 
     /// The training job of the JobSet has completed its work: its processes exit with code 0.
@@ -88,11 +98,11 @@ impl KubeletState {
     }
 
     /// Time to the next PLEG relist, uniform in (0, period): each kubelet has its own phase (kubernetes.md 3.1).
-    fn time_to_relist(&self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
+    pub(super) fn time_to_relist(&self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) -> Duration {
         match real_kubelet(ctx) {
             None => Duration::ZERO,
             Some(k) => {
-                let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
+                let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, position));
                 ctx.draw_phase(StreamPurpose::PlegPhase, about, nth, k.pleg_period)
             }
         }
@@ -138,6 +148,14 @@ impl KubeletState {
         let spec = &template.pod.spec;
         if row.has(AGENT_EXIT) {
             return restart_action_of_agent(spec, template.agent, i32::from(row.exit_code));
+        }
+        if let Some(init) = self.exited_init(store, pod).and_then(|at| spec.init_containers.get(at)) {
+            let code = i32::from(row.exit_code);
+            return match init.matching_rule(code) {
+                Some(ContainerRestartAction::RestartAllContainers) => AfterExit::RestartAll,
+                None if !restarts_after(spec, init, code) => AfterExit::PodEnds,
+                _ => AfterExit::Restart(1),
+            };
         }
         restart_action(spec, |container| {
             let only = usize::from(row.exit_container);

@@ -2,7 +2,10 @@
 //!
 //! The script acts directly on machines; other components observe only the Lease and the status of pods.
 
-use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, NodeMachine, SIDECARS, STOPPING, UP};
+use super::init_containers::NOT_STARTED;
+use super::{
+    AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, NodeMachine, PROBING, SIDECARS, STOPPING, UP,
+};
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
@@ -117,7 +120,8 @@ impl KubeletState {
         if row.has(EXITED) {
             row.flags |= ALL_ENDED;
         }
-        row.flags &= !(UP | STOPPING | BARRIER_LIFTED | SIDECARS | ENDING);
+        row.flags &= !(UP | STOPPING | BARRIER_LIFTED | SIDECARS | ENDING | PROBING);
+        (row.init_done, row.sidecar_epoch) = (0, NOT_STARTED);
         row.begin_lifetime();
     }
 
@@ -185,13 +189,19 @@ impl KubeletState {
         if !self.has(pod, UP) || ctx.store.pods.has(pod, flag::READY) {
             return;
         }
-        let behind_barrier = agent && !self.has(pod, BARRIER_LIFTED);
-        let status = if behind_barrier {
+        let status = if self.is_behind_barrier(ctx, pod) || self.has(pod, PROBING) {
             StatusWrite::Running
         } else {
             StatusWrite::Ready
         };
         self.write_status(ctx, pod, status);
+    }
+}
+
+impl KubeletState {
+    /// Returns true if the workers of the pod wait for the in-place barrier.
+    pub(super) fn is_behind_barrier(&self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
+        ctx.store.template(pod).agent != AgentMode::Absent && !self.has(pod, BARRIER_LIFTED)
     }
 }
 

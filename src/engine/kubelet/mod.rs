@@ -7,10 +7,13 @@
 mod agents;
 pub use agents::agent_container;
 mod exits;
+mod image_pulls;
+mod init_containers;
 mod machines;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/kubelet_play.rs"]
 mod play_tests;
+mod probes;
 mod restarts;
 mod rules;
 mod start;
@@ -24,13 +27,15 @@ mod tests;
 use super::ctx::{ContextMark, EngineContext};
 use super::event::SimulationEvent;
 use crate::store::{ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, flag};
-use sim_api::spec::{KubeletTiming, RealKubelet};
+use sim_api::spec::{ImagePullFailure, KubeletTiming, RealKubelet};
 use sim_base::{NodeId, PodId, SimTime};
 
 #[derive(Clone, Default)]
 pub struct KubeletState {
     pods: Vec<ContainerLifetime>,
     nodes: Vec<NodeMachine>,
+    /// Failures of image pulls so far, each with its end.
+    pull_failures: Vec<(SimTime, ImagePullFailure)>,
     /// A restart has begun: requests are also counted separately.
     restarted: bool,
 }
@@ -38,34 +43,48 @@ pub struct KubeletState {
 /// Boolean facts of a pod's containers, as bit flags.
 mod up {
     /// The containers run on the node.
-    pub const UP: u8 = 1 << 0;
+    pub const UP: u16 = 1 << 0;
     /// The containers have ended, but the API server has not been informed.
-    pub const EXITED: u8 = 1 << 1;
+    pub const EXITED: u16 = 1 << 1;
     /// The kubelet is stopping the containers of a deleted pod.
-    pub const STOPPING: u8 = 1 << 2;
+    pub const STOPPING: u16 = 1 << 2;
     /// The barrier is lifted for the current process of the agent.
-    pub const BARRIER_LIFTED: u8 = 1 << 3;
+    pub const BARRIER_LIFTED: u16 = 1 << 3;
     /// The current exit is that of the in-place restart agent.
-    pub const AGENT_EXIT: u8 = 1 << 4;
+    pub const AGENT_EXIT: u16 = 1 << 4;
     /// The main containers have ended permanently, and the kubelet is stopping the sidecars.
-    pub const SIDECARS: u8 = 1 << 5;
+    pub const SIDECARS: u16 = 1 << 5;
     /// No container of the pod is left, including sidecars.
-    pub const ALL_ENDED: u8 = 1 << 6;
+    pub const ALL_ENDED: u16 = 1 << 6;
     /// The pod's worker is in its last syncs, before the terminal phase.
-    pub const ENDING: u8 = 1 << 7;
+    pub const ENDING: u16 = 1 << 7;
+    /// The main containers run, and a startup or readiness probe has not yet succeeded.
+    pub const PROBING: u16 = 1 << 8;
 }
-use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, SIDECARS, STOPPING, UP};
+use init_containers::{CrashBackOff, NOT_STARTED};
+use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, STOPPING, UP};
 
 /// The kubelet's data about a pod on its machine.
 #[derive(Copy, Clone)]
 struct ContainerLifetime {
-    flags: u8,
+    flags: u16,
     exit_code: u8,
-    /// The container of `exit_code`, from 1, the others having exited with 0; 0 means all containers.
+    /// The container of `exit_code`, see `Pods::exit_container`.
     exit_container: u8,
-    /// Crash back-off: number of doublings, and time of the containers' last start.
-    crash_level: u8,
-    restarted_at: SimTime,
+    /// Number of the init containers, from the first, that have ended or run as sidecars.
+    init_done: u8,
+    /// Number, from 1, of the container whose image could not be pulled; 0 if the start continues. Init containers
+    /// come first.
+    pull_failed: u8,
+    /// Number of failed pulls of this image.
+    pull_level: u8,
+    /// Number of sidecars that have exited and do not run again yet.
+    sidecars_down: u8,
+    /// Epoch in which the sidecars started, or `NOT_STARTED`; and restartCount of the sidecars.
+    sidecar_epoch: u32,
+    sidecar_restarts: u32,
+    sidecar_crash: CrashBackOff,
+    crash: CrashBackOff,
     /// Number of the container lifetime in this row; increases with every object and every restart. Events carry it.
     epoch: u32,
     /// Number of the container lifetime of this object, from 0, part of the names of random numbers.
@@ -97,8 +116,14 @@ impl ContainerLifetime {
             flags: 0,
             exit_code: 0,
             exit_container: 0,
-            crash_level: 0,
-            restarted_at: SimTime::ZERO,
+            init_done: 0,
+            pull_failed: 0,
+            pull_level: 0,
+            sidecars_down: 0,
+            sidecar_epoch: NOT_STARTED,
+            sidecar_restarts: 0,
+            sidecar_crash: CrashBackOff::NONE,
+            crash: CrashBackOff::NONE,
             epoch,
             lifetime: 0,
             restarts: 0,
@@ -115,7 +140,7 @@ impl ContainerLifetime {
         }
     }
 
-    fn has(&self, flags: u8) -> bool {
+    fn has(&self, flags: u16) -> bool {
         self.flags & flags != 0
     }
 
@@ -148,6 +173,7 @@ impl KubeletState {
     pub fn reset(&mut self, _: &mut EngineContext<'_>) {
         self.pods.clear();
         self.nodes.clear();
+        self.pull_failures.clear();
         self.restarted = false;
     }
 
@@ -163,6 +189,7 @@ impl KubeletState {
             WorkerStarted { pod, epoch } => self.worker_started(ctx, pod, epoch),
             StatusWritten { pod, epoch, what } => self.status_written(ctx, pod, epoch, what),
             KubeletDeleted { pod, incarnation } => self.kubelet_deleted(ctx, pod, incarnation),
+            ContainerTimerDue { pod, epoch, timer } => self.timer_due(ctx, pod, epoch, timer),
             AttemptWritten { pod, epoch } => self.attempt_written(ctx, pod, epoch),
             other => unreachable!("not an event of a kubelet: {other:?}"),
         }
@@ -196,7 +223,8 @@ impl KubeletState {
     /// The pod has a terminal phase or was removed: none of its containers is considered running.
     fn clear_containers(&mut self, pod: PodId) {
         let row = &mut self.pods[pod.ix()];
-        row.flags &= !(UP | EXITED | STOPPING | SIDECARS | ALL_ENDED | ENDING);
+        row.flags &= !(UP | EXITED | STOPPING | SIDECARS | ALL_ENDED | ENDING | PROBING);
+        row.sidecar_epoch = NOT_STARTED;
         row.begin_lifetime();
     }
 
@@ -212,6 +240,7 @@ impl KubeletState {
             SimulationEvent::ContainersStopped { pod, incarnation } => {
                 !self.stops_at(pod, at) || !store.pods.is_current(pod, incarnation)
             }
+            SimulationEvent::ContainerTimerDue { pod, epoch, timer } => self.is_timer_stale(store, pod, epoch, timer),
             _ => false,
         }
     }
@@ -249,15 +278,15 @@ impl KubeletState {
         self.nodes.get(node.ix()).copied().unwrap_or_default()
     }
 
-    fn has(&self, pod: PodId, flags: u8) -> bool {
+    fn has(&self, pod: PodId, flags: u16) -> bool {
         self.pods[pod.ix()].has(flags)
     }
 
-    fn set(&mut self, pod: PodId, flags: u8) {
+    fn set(&mut self, pod: PodId, flags: u16) {
         self.pods[pod.ix()].flags |= flags;
     }
 
-    fn clear(&mut self, pod: PodId, flags: u8) {
+    fn clear(&mut self, pod: PodId, flags: u16) {
         self.pods[pod.ix()].flags &= !flags;
     }
 

@@ -1,7 +1,8 @@
 //! Containers that restart in their pod: back-off, restart counts, RestartAllContainers (kubernetes.md 3.4, 3.6).
 
 use super::exits::AfterExit;
-use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, UP};
+use super::init_containers::{CrashBackOff, NOT_STARTED};
+use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, PROBING, UP};
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
@@ -9,12 +10,12 @@ use crate::record::{Body, TicketSubject, TicketWait};
 use crate::store::flag;
 use sim_api::spec::{KubeletTiming, RealKubelet};
 use sim_base::random::StreamPurpose;
-use sim_base::{Duration, PodId};
+use sim_base::{Duration, PodId, SimTime};
 
 /// A container that ran longer than this resets its crash back-off (kubernetes.md 3.4).
 const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);
 /// Maximum sleep of a pod worker, `syncFrequency` (kubernetes.md 3.1).
-const WORKER_RESYNC: Duration = Duration::from_secs(60);
+pub(super) const WORKER_RESYNC: Duration = Duration::from_secs(60);
 
 impl KubeletState {
     /// Restarts all containers of a pod in place, or this number of them; the pod becomes not ready.
@@ -43,7 +44,10 @@ impl KubeletState {
         let row = &mut self.pods[pod.ix()];
         row.to_restart = containers.unwrap_or(every);
         let ran = row.has(UP);
-        row.flags &= !(UP | EXITED | BARRIER_LIFTED | AGENT_EXIT | ALL_ENDED | ENDING);
+        row.flags &= !(UP | EXITED | BARRIER_LIFTED | AGENT_EXIT | ALL_ENDED | ENDING | PROBING);
+        if containers.is_none() {
+            (row.init_done, row.sidecar_epoch) = (0, NOT_STARTED);
+        }
         row.begin_lifetime();
         let (incarnation, restarts) = (ctx.store.pods.incarnation[pod.ix()], row.restarts + 1);
         if ran {
@@ -67,35 +71,38 @@ impl KubeletState {
         row.restart_sum += more;
     }
 
-    /// kubernetes.md 3.4: the back-off entry is created at the second start; a container that ran for more than ten
-    /// minutes since its last start begins again at the initial delay.
-    fn next_back_off(&mut self, pod: PodId) -> Duration {
-        let row = &mut self.pods[pod.ix()];
-        let ran = row.ended_at.since(row.restarted_at);
-        if row.crash_level > 0 && ran > CRASH_BACK_OFF_RESET {
-            row.crash_level = 0;
-        }
-        let back_off = crash_back_off(row.crash_level);
-        row.crash_level = row.crash_level.saturating_add(1);
-        back_off
-    }
-
     /// Remaining back-off, counted from the end of the container. A pod worker that finds it unfinished returns after
     /// the remaining time, at most one minute, extended by up to half of it (kubernetes.md 3.1).
-    fn remaining_back_off(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
-        let over = self.pods[pod.ix()].ended_at.min(ctx.now) + self.next_back_off(pod);
+    pub(super) fn remaining_back_off(
+        &self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        crash: &mut CrashBackOff,
+    ) -> Duration {
+        let over = crash.ended_at.min(ctx.now) + crash.next_back_off();
         let mut looks = ctx.now;
         for look in 0.. {
             let left = over.since(looks).min(WORKER_RESYNC);
             if left == Duration::ZERO {
                 break;
             }
-            let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, look));
-            let late = ctx.draw_phase(StreamPurpose::WorkerJitter, about, nth, Duration(left.0 / 2));
-            looks = looks + left + late;
+            looks = self.next_look(ctx, pod, (looks, left), look);
         }
-        self.pods[pod.ix()].restarted_at = looks;
+        crash.restarted_at = looks;
         looks.since(ctx.now)
+    }
+
+    /// Time at which a pod worker looks at the pod again that waits for `left` from `now`: up to half of it later.
+    pub(super) fn next_look(
+        &self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        (now, left): (SimTime, Duration),
+        look: usize,
+    ) -> SimTime {
+        let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, look));
+        let late = ctx.draw_phase(StreamPurpose::WorkerJitter, about, nth, Duration(left.0 / 2));
+        now + left + late
     }
 
     /// Delay of an ordinary restart, including the crash back-off.
@@ -105,9 +112,15 @@ impl KubeletState {
             KubeletTiming::Scripted { restart, .. } => return *restart,
             KubeletTiming::Real(k) => k,
         };
-        let back_off = self.remaining_back_off(ctx, pod);
+        let mut crash = self.pods[pod.ix()].crash;
+        crash.ended_at = self.pods[pod.ix()].ended_at;
+        let back_off = self.remaining_back_off(ctx, pod, &mut crash);
+        self.pods[pod.ix()].crash = crash;
         let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
         let status = ctx.draw(StreamPurpose::ContainerRestart, about, nth, &k.status_write);
+        if let Some(init) = self.exited_init(ctx.store, pod) {
+            return status + back_off + self.start_sequentially(ctx, pod, k, (status + back_off, init));
+        }
         let start = ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
         status + back_off + start + self.agent_boot(ctx, pod, k)
     }
@@ -124,7 +137,7 @@ impl KubeletState {
         let mut delay = ctx.draw(StreamPurpose::ContainerRestart, about, nth, &k.status_write);
         delay = delay + self.stop_sequentially(ctx, pod, k);
         delay = delay + ctx.draw(StreamPurpose::ContainerRemove, about, nth, &k.container_remove);
-        delay + self.start_sequentially(ctx, pod, k)
+        delay + self.start_sequentially(ctx, pod, k, (delay, 0))
     }
 
     fn stop_sequentially(&self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet) -> Duration {
@@ -162,6 +175,20 @@ impl KubeletState {
             self.report_restarts(ctx, pod);
         }
         self.arm_exit(ctx, pod);
+    }
+}
+
+impl CrashBackOff {
+    /// kubernetes.md 3.4: the back-off entry is created at the second start; a container that ran for more than ten
+    /// minutes since its last start begins again at the initial delay.
+    fn next_back_off(&mut self) -> Duration {
+        let ran = self.ended_at.since(self.restarted_at);
+        if self.level > 0 && ran > CRASH_BACK_OFF_RESET {
+            self.level = 0;
+        }
+        let back_off = crash_back_off(self.level);
+        self.level = self.level.saturating_add(1);
+        back_off
     }
 }
 

@@ -29,7 +29,7 @@ impl KubeletState {
     }
 
     /// Delay from the observed binding to running containers: volumes, sandbox, all containers one after another.
-    fn start_delay(&self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
+    fn start_delay(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
         let scenario = ctx.scenario;
         let k = match &scenario.timing.kubelet {
             KubeletTiming::Scripted { start, .. } => return *start,
@@ -38,18 +38,51 @@ impl KubeletState {
         let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
         let volumes = ctx.draw(StreamPurpose::PodVolumes, about, nth, &k.volumes);
         let sandbox = ctx.draw(StreamPurpose::PodSandbox, about, nth, &k.sandbox);
-        volumes + sandbox + self.start_sequentially(ctx, pod, k)
+        let before = volumes + sandbox;
+        before + self.start_sequentially(ctx, pod, k, (before, 0))
     }
 
-    /// Delay of starting all containers one after another.
-    pub(super) fn start_sequentially(&self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet) -> Duration {
+    /// Time to start the containers from the one at `from`, beginning after `before`.
+    pub(super) fn start_from(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        (before, from): (Duration, usize),
+    ) -> Duration {
+        match &ctx.scenario.timing.kubelet {
+            KubeletTiming::Scripted { start, .. } => *start,
+            KubeletTiming::Real(k) => self.start_sequentially(ctx, pod, k, (before, from)),
+        }
+    }
+
+    /// Time to start the containers one after another, from the one at `from`, until all run, an init container fails,
+    /// or an image cannot be pulled. The start begins after `before`.
+    pub(super) fn start_sequentially(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        k: &RealKubelet,
+        (before, from): (Duration, usize),
+    ) -> Duration {
+        self.pods[pod.ix()].pull_failed = 0;
         let (about, mut delay) = (TicketSubject::Pod(pod), Duration::ZERO);
-        for position in 0..ctx.store.template(pod).start_order.len() {
+        for position in from..ctx.store.template(pod).start_order.len() {
             let nth = self.occurrence(pod, position);
             if ctx.store.template(pod).start_order[position] {
                 delay = delay + ctx.draw(StreamPurpose::ImageCheck, about, nth, &k.image_check);
             }
+            if self.fails_to_pull(ctx, pod, position, ctx.now + before + delay) {
+                self.pods[pod.ix()].pull_failed = (position + 1).min(u8::MAX.into()) as u8;
+                return delay;
+            }
             delay = delay + ctx.draw(StreamPurpose::ContainerStart, about, nth, &k.container_start);
+            if position < ctx.store.pod_spec(pod).init_containers.len() {
+                let (run, fails) = self.init_run(ctx, pod, position);
+                delay = delay + run;
+                if fails {
+                    return delay;
+                }
+            }
         }
         delay + self.agent_boot(ctx, pod, k)
     }
@@ -71,8 +104,16 @@ impl KubeletState {
         if !starts || !self.is_node_responsive(ctx, pod) {
             return;
         }
+        if self.pods[pod.ix()].pull_failed > 0 {
+            return self.retry_pull(ctx, pod);
+        }
         self.count_restart(pod);
+        if let Some(failure) = self.failing_init(ctx, pod) {
+            return self.fail_init(ctx, pod, failure);
+        }
+        self.pods[pod.ix()].init_done = u8::MAX;
         self.set(pod, UP);
+        self.arm_sidecars(ctx, pod);
         let agent = ctx.store.template(pod).agent;
         if agent.has_barrier() {
             self.write_status(ctx, pod, StatusWrite::Running);
@@ -81,7 +122,7 @@ impl KubeletState {
             return;
         }
         apiserver::note_process_change(ctx, pod, true);
-        self.write_status(ctx, pod, StatusWrite::Ready);
+        self.write_started(ctx, pod);
         self.arm_exit(ctx, pod);
         if agent != AgentMode::Absent {
             // No process waits for the barrier.

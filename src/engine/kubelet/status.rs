@@ -45,7 +45,9 @@ impl KubeletState {
                 self.report_restarts(ctx, pod);
                 // All containers have been started once: a container waiting for its restart does not make the pod
                 // Pending again.
-                apiserver::set_running(ctx, pod);
+                if self.exited_init(ctx.store, pod).is_none() {
+                    apiserver::set_running(ctx, pod);
+                }
                 let row = &self.pods[pod.ix()];
                 let (code, which) = (row.exit_code, row.exit_container);
                 match what {
@@ -69,8 +71,11 @@ impl KubeletState {
     fn report_running(&self, ctx: &mut EngineContext<'_>, pod: PodId, ready: bool) {
         let starts = ctx.store.pods.phase[pod.ix()] == PodPhase::Pending;
         apiserver::set_running(ctx, pod);
-        if ready && self.has(pod, UP) && !ctx.store.pods.has(pod, flag::DELETING) {
+        let down = self.pods[pod.ix()].sidecars_down > 0;
+        if ready && !down && self.has(pod, UP) && !ctx.store.pods.has(pod, flag::DELETING) {
             apiserver::set_ready(ctx, pod, true);
+        } else if down && ctx.store.pods.has(pod, flag::READY) {
+            apiserver::set_ready(ctx, pod, false);
         } else if !starts {
             apiserver::rewrite_pod_status(ctx, pod);
         }
@@ -79,7 +84,8 @@ impl KubeletState {
     /// Writes the current restartCount.
     pub(super) fn report_restarts(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let row = &self.pods[pod.ix()];
-        apiserver::set_restarts(ctx, pod, row.restarts, row.restart_sum);
+        let sidecars = row.sidecar_restarts;
+        apiserver::set_restarts(ctx, pod, row.restarts.max(sidecars), row.restart_sum + sidecars);
     }
 
     /// Writes the terminal phase, with the exit codes of the containers.

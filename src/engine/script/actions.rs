@@ -59,6 +59,11 @@ impl ScriptRunner {
                 let stops = SimulationEvent::ManagerStopped(index);
                 ctx.schedule_after(Duration::ZERO, TicketWait::Script, TicketSubject::Nothing, stops);
             }
+            FailImagePulls(failure) => {
+                let (node, pod) = (NodeId::NONE, PodId::NONE);
+                ctx.emit(Body::Fault { index, node, pod });
+                kubelets.fail_image_pulls(ctx.now, failure.clone());
+            }
             SuspendJobSet(name) => self.suspend(ctx, index, name, true),
             ResumeJobSet(name) => self.suspend(ctx, index, name, false),
             DeleteJobSet(name) => {

@@ -215,6 +215,7 @@ fn pod_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &KubeletState) -> Val
     let around = ObjectContext {
         priority_classes: &priority_classes,
         runtime_classes: &runtime_classes,
+        service_accounts: &[],
         pods: leader.as_slice(),
         nodes: &nodes.map(|n| vec![node_json(ctx, n)]).unwrap_or_default(),
     };

@@ -8,7 +8,7 @@
 use crate::ctx::EngineContext;
 use crate::kubelet::KubeletState;
 use crate::record::DeletionActor;
-use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, SUCCEEDING, flag};
+use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, SUCCEEDING, failed_init, flag};
 use serde_json::{Value, json};
 use sim_api::spec::{AgentMode, ContainerSpec, KubeVersion, PodSpec};
 use sim_base::PodId;
@@ -54,7 +54,7 @@ impl ShownPod<'_> {
         self.state == ShownState::Running(true)
     }
 
-    /// True if the container runs: there are no readiness probes.
+    /// True if the container runs and its probes have succeeded.
     fn is_ready(&self) -> bool {
         let completed = self.init && !self.is_sidecar() && self.state == ShownState::Ended(Some(0));
         self.is_started() || completed
@@ -148,6 +148,8 @@ fn shown_containers<'a>(ctx: &'a EngineContext<'_>, pod: PodId, stage: PodStage)
     let store = &**ctx.store;
     let spec = store.pod_spec(pod);
     let agent = agent_index(spec, store.template(pod).agent).filter(|_| stage == PodStage::AtBarrier);
+    let failed = failed_init(store, pod).filter(|_| matches!(stage, PodStage::Ended | PodStage::AllEnded));
+    let unready = has_probes(spec) && !store.pods.has(pod, flag::READY);
     let init = spec.init_containers.iter().enumerate();
     let init = init.map(|(at, container)| ShownPod {
         container,
@@ -155,6 +157,8 @@ fn shown_containers<'a>(ctx: &'a EngineContext<'_>, pod: PodId, stage: PodStage)
         state: match stage {
             PodStage::Starting => ShownState::Waiting,
             PodStage::Removed => ShownState::Removed,
+            _ if failed.is_some_and(|failed| at > failed) => ShownState::Waiting,
+            _ if failed == Some(at) => ShownState::Ended(Some(i32::from(store.pods.exit_code[pod.ix()]))),
             _ if agent.is_some_and(|agent| at > agent) => ShownState::Waiting,
             _ if !container.is_sidecar() => ShownState::Ended(Some(0)),
             PodStage::AllEnded => ShownState::Ended(None),
@@ -172,11 +176,18 @@ fn shown_containers<'a>(ctx: &'a EngineContext<'_>, pod: PodId, stage: PodStage)
             PodStage::AtBarrier if sidecar => ShownState::Waiting,
             // The agent is among them.
             PodStage::AtBarrier => ShownState::Running(false),
-            PodStage::Up => ShownState::Running(true),
+            PodStage::Up => ShownState::Running(!unready),
+            _ if failed.is_some() => ShownState::Waiting,
             PodStage::Ended | PodStage::AllEnded => ShownState::Ended(Some(exit_code(ctx, pod, at))),
         },
     });
     init.chain(mains).collect()
+}
+
+/// Returns true if a probe decides whether a main container is ready.
+fn has_probes(spec: &PodSpec) -> bool {
+    let mut mains = spec.containers.iter();
+    mains.any(|c| c.startup_probe.is_some() || c.readiness_probe.is_some())
 }
 
 /// Index of the agent among the init containers.

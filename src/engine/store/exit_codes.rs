@@ -1,9 +1,10 @@
 //! Exit codes of a pod's containers, as its status shows them.
 
-use super::{NO_STATUS, ObjectStore};
+use super::{LAST_CONTAINER, NO_STATUS, ObjectStore};
 use sim_base::PodId;
 
-/// Name and exit code of each regular container; empty before the pod has ended, and if no kubelet reported the
+/// Name and exit code of each container, regular ones first; only one init container can have failed. Empty before
+/// the pod has ended, and if no kubelet reported the
 /// codes.
 pub fn exit_codes(store: &ObjectStore, pod: PodId) -> Vec<(&str, i32)> {
     let which = store.pods.exit_container[pod.ix()];
@@ -13,7 +14,18 @@ pub fn exit_codes(store: &ObjectStore, pod: PodId) -> Vec<(&str, i32)> {
     let code = i32::from(store.pods.exit_code[pod.ix()]);
     let containers = store.pod_spec(pod).containers.iter().enumerate();
     let code_of = |at| if exited_with(which, at) { code } else { 0 };
-    containers.map(|(at, c)| (c.name.as_str(), code_of(at))).collect()
+    let mut codes: Vec<(&str, i32)> = containers.map(|(at, c)| (c.name.as_str(), code_of(at))).collect();
+    if let Some(failed) = failed_init(store, pod).and_then(|at| store.pod_spec(pod).init_containers.get(at)) {
+        codes.push((&failed.name, code));
+    }
+    codes
+}
+
+/// Position of the init container that has failed.
+pub fn failed_init(store: &ObjectStore, pod: PodId) -> Option<usize> {
+    let which = store.pods.exit_container[pod.ix()];
+    let number = Some(usize::from(which)).filter(|_| which <= LAST_CONTAINER)?;
+    number.checked_sub(store.pod_spec(pod).containers.len() + 1)
 }
 
 /// Returns true if the pod's exit code belongs to this container; the others exited with 0.

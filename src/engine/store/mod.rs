@@ -15,7 +15,7 @@ mod tallies;
 pub mod templates;
 
 pub use change::{ChangeKind, JobChange, JobSetChange, NodeChange, PodChange, StoreChange};
-pub use exit_codes::exit_codes;
+pub use exit_codes::{exit_codes, failed_init};
 pub use jobs::{JobCondition, JobCounters, JobEntry, JobStatus};
 pub use jobsets::JobSetRow;
 pub use nodes::NodeStore;

@@ -106,7 +106,8 @@ columns! {
     job_try: u16 = 0;
     exit_code: u8 = 0;
     /// The container of `exit_code`, from 1, the others having exited with 0; 0: all containers exited with that
-    /// code. `NO_STATUS`: no container has a terminated state. `SUCCEEDING`: ready until all exited with 0, and the
+    /// code. Numbers above the main containers are those of init containers. `NO_STATUS`: no container has a
+    /// terminated state. `SUCCEEDING`: ready until all exited with 0, and the
     /// phase is not yet updated. `RESTARTING_ALL`: RestartAllContainers has removed the containers. Reflects the last
     /// status that a kubelet wrote.
     exit_container: u8 = NO_STATUS;

@@ -1,11 +1,12 @@
-//! JobSets embedded in other objects: the JobSet that Kubeflow Trainer renders from a TrainJob, and JobSets written
-//! inside an object of another kind.
+//! JobSets embedded in other objects: those that Kubeflow Trainer renders from a TrainJob and the PathwaysJob
+//! controller from a PathwaysJob, and JobSets written inside an object of another kind.
 //!
 //! Each rendered JobSet is a separate text, named after its source object, and is read like a file. This module does
-//! not
-//! convert JobSets to `spec` types.
+//! not convert JobSets to `spec` types.
 
 pub mod patch;
+mod pathways;
+pub use pathways::MACHINES;
 mod policy;
 mod render;
 mod trainjob;
@@ -57,11 +58,12 @@ impl EmbeddedObject<'_> {
     }
 }
 
-/// Renders the TrainJobs in `texts` to JobSets. The objects in `beside` are only used to resolve references.
+/// Renders the TrainJobs and PathwaysJobs in `texts` to JobSets. The objects in `beside` are only used to resolve references.
 pub fn find(texts: &[SourceText], beside: &[SourceText]) -> EmbeddedJobSet {
     let mut found = EmbeddedJobSet::default();
     let all = texts.iter().chain(beside).enumerate();
-    let suspects = all.filter(|(_, source)| source.text.contains("trainer.kubeflow.org"));
+    let groups = [trainjob::GROUP, pathways::GROUP];
+    let suspects = all.filter(|(_, source)| groups.iter().any(|group| source.text.contains(group)));
     let mut objects = Vec::new();
     for (text, source) in suspects {
         // Invalid YAML is reported later by the reader of the text.
@@ -81,6 +83,9 @@ pub fn find(texts: &[SourceText], beside: &[SourceText]) -> EmbeddedJobSet {
     for object in objects.iter().filter(|o| o.text < texts.len()) {
         if object.version.starts_with(trainjob::GROUP) && object.kind == "TrainJob" {
             trainjob::render(object, &objects, &mut found);
+        }
+        if object.version.starts_with(pathways::GROUP) && object.kind == "PathwaysJob" {
+            pathways::render(object, &mut found);
         }
     }
     found

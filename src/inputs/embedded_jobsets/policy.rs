@@ -105,11 +105,17 @@ fn in_trainer(plan: &mut RenderPlan<'_>, env: &[Value], port: bool) {
 }
 
 fn torch_env(plan: &mut RenderPlan<'_>, count: i64) {
-    let given = plan.trainer.get("numProcPerNode").and_then(Value::as_i64);
-    let each = match given {
-        Some(n) => n.to_string(),
-        None if plan.gpus() > 0 => "auto".to_owned(),
-        None => plan.cpus().max(1).to_string(),
+    let levels = [
+        plan.trainer.get("numProcPerNode"),
+        plan.policy.pointer("/torch/numProcPerNode"),
+    ];
+    let given = levels.into_iter().flatten().find(|value| !value.is_null());
+    let each = match given.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)) {
+        // Trainer before 2.2 has the values auto, cpu and gpu, in the runtime.
+        Some(word) if word == "cpu" => plan.cpus().max(1).to_string(),
+        Some(word) if word != "auto" => word,
+        _ if plan.gpus() > 0 => "auto".to_owned(),
+        _ => plan.cpus().max(1).to_string(),
     };
     let elastic = [
         env(TORCH_NAMES[0], count.to_string()),

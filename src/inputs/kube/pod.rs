@@ -5,8 +5,9 @@ use crate::text::node::YamlNode;
 use crate::topology::taint::taint_effect;
 use sim_api::spec::{
     ContainerRestartAction, ContainerRestartRule, ContainerSpec, ImagePullPolicy, NodeOperator, NodeRequirement,
-    NodeTerm, PodSpec, PodTemplate, RestartPolicy, TolerationSpec,
+    NodeTerm, PodSpec, PodTemplate, ProbeTiming, RestartPolicy, TolerationSpec,
 };
+use sim_base::Duration;
 use std::collections::BTreeMap;
 
 /// The API server's default for `periodSeconds`.
@@ -102,8 +103,6 @@ fn toleration(node: &YamlNode) -> TolerationSpec {
 }
 
 fn container(node: &YamlNode) -> ContainerSpec {
-    let probe = node.get("startupProbe");
-    let period = |p: &YamlNode| read::u32_of(p, "periodSeconds").filter(|s| *s > 0);
     ContainerSpec {
         name: read::string(node, "name").unwrap_or_default(),
         image: read::string(node, "image").unwrap_or_default(),
@@ -114,8 +113,19 @@ fn container(node: &YamlNode) -> ContainerSpec {
             .iter()
             .filter_map(restart_rule)
             .collect(),
-        startup_probe_period_s: probe.map(|p| period(p).unwrap_or(PROBE_PERIOD_S)),
+        startup_probe: node.get("startupProbe").map(probe),
+        readiness_probe: node.get("readinessProbe").map(probe),
         env: env(node),
+    }
+}
+
+fn probe(node: &YamlNode) -> ProbeTiming {
+    let seconds = |key| read::u32_of(node, key).unwrap_or(0);
+    let period = Some(seconds("periodSeconds")).filter(|s| *s > 0);
+    ProbeTiming {
+        initial_delay: Duration::from_secs(seconds("initialDelaySeconds").into()),
+        period: Duration::from_secs(period.unwrap_or(PROBE_PERIOD_S).into()),
+        success_threshold: seconds("successThreshold").max(1),
     }
 }
 

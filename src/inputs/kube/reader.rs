@@ -35,6 +35,8 @@ pub struct ManifestSet {
     pub skipped: Vec<String>,
     /// PriorityClasses. With -f they are created before the JobSets.
     pub classes: Vec<serde_json::Value>,
+    /// Namespaces and names of the ServiceAccounts.
+    pub service_accounts: Vec<(String, String)>,
     /// Files of a directory that do not have the extension of a manifest.
     pub not_tried: Vec<String>,
     /// Known fields that are present but not modelled, each with its number of occurrences.
@@ -92,6 +94,7 @@ impl ManifestSet {
             merged.jobsets.extend(manifests.jobsets);
             merged.not_tried.extend(manifests.not_tried);
             merged.classes.extend(manifests.classes);
+            merged.service_accounts.extend(manifests.service_accounts);
             merged.other = merged.other.or(manifests.other);
             merged.written.extend(manifests.written);
             for name in manifests.skipped {
@@ -154,6 +157,14 @@ impl ManifestReader<'_> {
                     adopt(&mut item, &version, &kind, &mut node);
                     self.object(item);
                 }
+            }
+            "ServiceAccount" if version == "v1" => {
+                self.other(&node);
+                let of = |key| node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
+                let (namespace, name) = (of("namespace").unwrap_or("default"), of("name").unwrap_or_default());
+                self.found
+                    .service_accounts
+                    .push((namespace.to_owned(), name.to_owned()));
             }
             "PriorityClass" if version == "scheduling.k8s.io/v1" => self.class(&node),
             _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),

@@ -5,7 +5,7 @@ use super::pod_names;
 use crate::read;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::YamlNode;
-use sim_api::spec::{CompletionMode, ContainerRule, ReplicatedJob};
+use sim_api::spec::{CompletionMode, ContainerRule, ContainerSpec, ReplicatedJob};
 use std::collections::BTreeSet;
 
 pub fn read(scenario: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> Vec<ContainerRule> {
@@ -31,6 +31,7 @@ fn rule(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) ->
         container: read::string(node, "container"),
         pod_fails: read::boolean(node, "podFails").unwrap_or(false),
         at_barrier_for: read::duration(node, "atBarrierFor"),
+        ready_after: read::duration(node, "readyAfter"),
         start_after: read::duration(node, "startAfter"),
         stop_after: read::duration(node, "stopAfter"),
         from_command: None,
@@ -43,6 +44,7 @@ fn rule(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) ->
         return rule;
     };
     container(node, &rule, &chosen, inputs, report);
+    ready_after(node, &rule, &chosen, report);
     // All pods of a NonIndexed Job count as index 0.
     let indexes = |j: &ReplicatedJob| match j.template.completion_mode {
         CompletionMode::Indexed => pod_names::places(&j.template),
@@ -85,6 +87,21 @@ fn container(
     error.nearest(name, known.iter().copied());
     let known: Vec<&str> = known.into_iter().take(20).collect();
     error.legal(known.join(", "));
+}
+
+/// Checks that `readyAfter` has an effect: a selected container has a probe.
+fn ready_after(node: &YamlNode, rule: &ContainerRule, chosen: &[&ReplicatedJob], report: &mut DiagnosticReport) {
+    let Some(at) = node.get("readyAfter") else {
+        return;
+    };
+    let pods = chosen.iter().map(|j| &j.template.template.spec);
+    let mut all = pods.flat_map(|p| p.init_containers.iter().chain(&p.containers));
+    let named = |c: &ContainerSpec| rule.container.as_ref().is_none_or(|name| *name == c.name);
+    let probed = |c: &ContainerSpec| c.startup_probe.is_some() || c.readiness_probe.is_some();
+    if !chosen.is_empty() && !all.any(|c| named(c) && probed(c)) {
+        let message = "readyAfter has no effect: no selected container has a readinessProbe or startupProbe";
+        report.error(at.at, message.to_owned());
+    }
 }
 
 /// Returns the replicatedJobs of the JobSets that the rule applies to.

@@ -145,10 +145,10 @@ fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &ClusterFacts, er
             job.name
         );
         let annotation = format!("metadata.annotations[{EXCLUSIVE_TOPOLOGY}]");
-        let field = if job.annotations.contains_key(EXCLUSIVE_TOPOLOGY) {
-            format!(".{annotation}")
-        } else {
-            annotation
+        let field = match () {
+            () if job.annotations.contains_key(EXCLUSIVE_TOPOLOGY) => format!(".{annotation}"),
+            () if jobset.has_exclusive_job(job) => annotation,
+            () => format!(".spec.template.{annotation}"),
         };
         error(field, message, cluster.keys());
     }

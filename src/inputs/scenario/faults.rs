@@ -11,7 +11,9 @@ use crate::schema::definitions::faults::ACTIONS;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, SourcePosition, YamlNode};
 use crate::topology::{node_names, taint};
-use sim_api::spec::{FaultAction, FaultTime, GateChanges, ManagerStop, NodeRef, ScriptedFault, SubmittedJobSet};
+use sim_api::spec::{
+    FaultAction, FaultTime, GateChanges, ImagePullFailure, ManagerStop, NodeRef, ScriptedFault, SubmittedJobSet,
+};
 
 /// A fault and the position of its time in the text.
 pub type PlacedFault = (ScriptedFault, SourcePosition);
@@ -87,6 +89,11 @@ fn action(
             })
         }
         "stopManager" => Some(FaultAction::StopManager(manager_stop(body, inputs, report)?)),
+        "failImagePulls" => Some(FaultAction::FailImagePulls(ImagePullFailure {
+            image: read::string(body, "image"),
+            lasts: read::duration(body, "for"),
+            cached: read::boolean(body, "cached").unwrap_or(true),
+        })),
         name @ ("patch" | "create" | "delete" | "show" | "jobCondition") => {
             requests::action(name, body, inputs, created, report)
         }

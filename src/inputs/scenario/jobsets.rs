@@ -18,6 +18,7 @@ pub struct LoadedJobSets {
     pub jobsets: Vec<SubmittedJobSet>,
     pub skipped: Vec<String>,
     pub classes: Vec<serde_json::Value>,
+    pub service_accounts: Vec<(String, String)>,
     pub unmodelled: Vec<(String, usize)>,
     pub written: WrittenAt,
 }
@@ -54,6 +55,7 @@ pub fn load(
     let merged = ManifestSet::merge(rest);
     loaded.skipped = merged.skipped;
     loaded.classes = merged.classes;
+    loaded.service_accounts = merged.service_accounts;
     loaded.unmodelled = merged.unmodelled;
     loaded.written = merged.written;
     check_together(&loaded.jobsets, &loaded.written, report);

@@ -21,6 +21,7 @@ pub mod preset_file;
 mod prices;
 pub mod requests;
 mod stop;
+mod surroundings;
 mod timing;
 mod training;
 
@@ -40,7 +41,7 @@ use super::{experiment, files, parameters, read, traces};
 use cross::CrossInputs;
 pub use generate::topology as generated;
 use objects::ScenarioObjects;
-use sim_api::spec::{ExperimentSpec, FaultAction, ScenarioSpec, SubmittedJobSet, TopologySpec};
+use sim_api::spec::{ExperimentSpec, ScenarioSpec, SubmittedJobSet, TopologySpec};
 use sim_base::Duration;
 
 const DEFAULT_SEED: u64 = 1;
@@ -157,8 +158,9 @@ pub fn parse_scenario(
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled.clone());
-    unmodelled.extend(queues(&scenario));
     add_classes(&mut scenario, loaded.classes);
+    scenario.service_accounts = loaded.service_accounts;
+    unmodelled.extend(surroundings::notes(&scenario));
     Ok(LoadedScenario {
         scenario,
         inputs,
@@ -220,8 +222,9 @@ pub fn scenario_from_manifests(
     cross::check(&scenario, &others, &manifests.written, &mut report.found);
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
-    unmodelled.extend(queues(&scenario));
     add_classes(&mut scenario, manifests.classes);
+    scenario.service_accounts = manifests.service_accounts;
+    unmodelled.extend(surroundings::notes(&scenario));
     let mut inputs = if sets.is_empty() {
         Vec::new()
     } else {
@@ -310,6 +313,7 @@ fn assemble(
         admit_unplaceable: false,
         binds_claims: true,
         requires_listed_classes: false,
+        service_accounts: Vec::new(),
         ties: sim_api::spec::TieBreak::default(),
         decoders: kube::DECODERS,
         stop,
@@ -326,22 +330,4 @@ fn add_classes(scenario: &mut ScenarioSpec, classes: Vec<serde_json::Value>) {
             scenario.objects.push(class);
         }
     }
-}
-
-/// Returns a note for each JobSet with a Kueue queue, because Kueue is not simulated.
-fn queues(scenario: &ScenarioSpec) -> impl Iterator<Item = (String, usize)> {
-    let one = |s: &SubmittedJobSet| {
-        let queue = s.jobset.kueue_queue()?;
-        let (name, suspended) = (&s.jobset.name, s.jobset.spec.suspend);
-        let mut faults = scenario.faults.iter();
-        let resumed = faults.any(|f| matches!(&f.action, FaultAction::ResumeJobSet(n) if n == name));
-        let here = match (suspended, resumed) {
-            (true, true) => "starts when an action resumes it",
-            (true, false) => "stays suspended until an action resumes it",
-            (false, _) => "starts immediately",
-        };
-        let text = format!("Kueue's quota and admission (queue {queue}): JobSet {name} {here}");
-        Some((text, 1))
-    };
-    scenario.jobsets.iter().filter_map(one)
 }

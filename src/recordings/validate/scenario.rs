@@ -100,6 +100,7 @@ pub fn replay_scenario(
         has_repairs_after_end: false,
         binds_claims: false,
         requires_listed_classes: true,
+        service_accounts: Vec::new(),
         ties: TieBreak::default(),
         // `simulate` sets the readers.
         decoders: ObjectDecoders::NONE,

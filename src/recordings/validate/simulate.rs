@@ -362,6 +362,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         has_repairs_after_end: false,
         binds_claims: false,
         requires_listed_classes: true,
+        service_accounts: Vec::new(),
         ties: TieBreak::default(),
         decoders: sim_inputs::DECODERS,
         stop: StopSpec {

@@ -151,6 +151,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
         has_repairs_after_end: false,
         binds_claims: true,
         requires_listed_classes: false,
+        service_accounts: Vec::new(),
         ties: TieBreak::default(),
         decoders: ObjectDecoders::NONE,
         stop: StopSpec {

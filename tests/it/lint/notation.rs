@@ -2,7 +2,8 @@
 //!
 //! A case has `trap`, `rules`, `with` and `without`. A JobSet has `name`, `namespace`, `labels`, `annotations`,
 //! `spec` (merged), `base: in-place` and `rjs`: each with `name`, `replicas`, `dependsOn`, `job`, `pod`, `container`
-//! (merged), `meta` and `podMeta`. `more` are further JobSets, `objects` further objects, `old` the JobSet that is
+//! (merged), `meta` and `podMeta`. `padding` is the size of a further annotation. `more` are further JobSets,
+//! `objects` further objects, `old` the JobSet that is
 //! replaced by `method`, `topology` a cluster, `gates` and `kubernetes` the target.
 
 use crate::support::{files, root};
@@ -172,6 +173,9 @@ pub fn jobset(side: &Value) -> Value {
         if !side[key].is_null() {
             metadata[key] = side[key].clone();
         }
+    }
+    if let Some(size) = side["padding"].as_u64() {
+        metadata["annotations"]["example.com/padding"] = "x".repeat(size as usize).into();
     }
     value!({
         "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": merged(spec, &side["spec"]),

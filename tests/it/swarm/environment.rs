@@ -331,7 +331,15 @@ fn unusual_rule(d: &mut Draw, js: &JobSet, rule: &mut Value) {
     if d.one_in(8) {
         rule["podFails"] = json!(true);
     }
-    for (key, one_in) in [("atBarrierFor", 8), ("startAfter", 6), ("stopAfter", 6)] {
+    let probed =
+        js.object.to_string().contains("Probe") && rule["container"].is_null() && rule["replicatedJob"].is_null();
+    let ready_after = if probed { 4 } else { u32::MAX };
+    for (key, one_in) in [
+        ("atBarrierFor", 8),
+        ("startAfter", 6),
+        ("stopAfter", 6),
+        ("readyAfter", ready_after),
+    ] {
         if d.one_in(one_in) {
             rule[key] = json!(d.pick(&["0s", "1s", "90s"]));
         }

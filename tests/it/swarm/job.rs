@@ -206,6 +206,11 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
         worker["imagePullPolicy"] = json!(d.pick(&["Always", "IfNotPresent", "Never"]));
         worker["resources"]["requests"] = json!({"cpu": "500m"});
     }
+    if d.rare(12) {
+        let initial = d.pick(&[0, 5, 60]);
+        worker["readinessProbe"] = json!({"tcpSocket": {"port": 80}, "initialDelaySeconds": initial,
+            "periodSeconds": d.pick(&[1, 10]), "successThreshold": d.pick(&[1, 3])});
+    }
     if js.in_place {
         in_place(d, &mut pod, &mut worker);
     } else {

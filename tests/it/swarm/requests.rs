@@ -40,6 +40,10 @@ fn patch(kind: &str, name: &str, merge: Value, status: bool) -> Value {
 
 /// Stops the manager for a short or a long time, possibly with changed feature gates afterwards.
 fn manager(d: &mut Draw, stage: &Stage) -> Value {
+    if d.rare(6) {
+        let image = d.pick(&["x:1", "x", "y:1"]);
+        return json!({"failImagePulls": {"image": image, "for": d.pick(&["5s", "10m"]), "cached": d.one_in(2)}});
+    }
     let in_place = stage.jobsets.iter().any(|js| js.in_place);
     let mut stop = json!({"for": format!("{}s", d.pick(&[0, 1, 15, 60, 700]))});
     for gate in ["InPlaceRestart", "RestartJob", "ElasticJobSet"] {

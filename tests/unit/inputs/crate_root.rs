@@ -216,6 +216,7 @@ fn fields_that_are_not_modelled_are_counted_once_and_inert_ones_are_not() {
         "affinity.podAffinity",
         "containers[].lifecycle",
         "containers[].livenessProbe",
+        "hostNetwork",
     ];
     let expected: Vec<(String, usize)> = expected.iter().map(|f| (format!("{prefix}.{f}"), 2)).collect();
     assert_eq!(manifests.unmodelled, expected);

@@ -5,7 +5,7 @@ use super::objects::CREATED;
 use super::pod::EFFECTS;
 use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, STR_LIST, field};
 
-pub const ACTIONS: [&str; 21] = [
+pub const ACTIONS: [&str; 22] = [
     "containerExit",
     "deletePod",
     "evictPod",
@@ -27,6 +27,7 @@ pub const ACTIONS: [&str; 21] = [
     "jobCondition",
     "stopManager",
     "newNode",
+    "failImagePulls",
 ];
 
 /// Creates the field of an action on a node.
@@ -130,6 +131,12 @@ pub static FAULT: ObjectSchema = ObjectSchema {
             ACTIONS[20],
             "Replaces a node by a new machine with the same name and labels. The Node object is created again.",
         ),
+        field(
+            ACTIONS[21],
+            FieldType::Object(&FAIL_IMAGE_PULLS),
+            "Lets image pulls fail (ErrImagePull). The kubelet retries with a back-off of 10 s to 300 s (ImagePullBackOff).",
+        )
+        .example("{image: \"example.com/train:1\", for: 10m}"),
     ],
 };
 
@@ -250,6 +257,20 @@ static STOP_MANAGER: ObjectSchema = ObjectSchema {
         )
         .otherwise("unchanged")
         .example("{RestartJob: false}"),
+    ],
+};
+
+static FAIL_IMAGE_PULLS: ObjectSchema = ObjectSchema {
+    kind: "FailImagePulls",
+    fields: &[
+        field("image", FieldType::Str, "Image that cannot be pulled.").otherwise("every image").example("example.com/train:1"),
+        field("for", FieldType::Duration, "Time until pulls succeed again.").otherwise("until the end of the run").example("10m"),
+        field(
+            "cached",
+            FieldType::Bool,
+            "Whether the nodes have the image: only containers with imagePullPolicy Always pull it. If false, containers with IfNotPresent also pull it.",
+        )
+        .default("true"),
     ],
 };
 

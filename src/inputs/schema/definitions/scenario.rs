@@ -235,7 +235,7 @@ static CONTAINER_RULE: ObjectSchema = ObjectSchema {
         field(
             "container",
             FieldType::Str,
-            "Name of the only container that exits with `exitCode`. The other containers exit with 0.",
+            "Name of the only container that exits with `exitCode`. The other main containers exit with 0. A rule that names an init container applies to it alone: it runs for `runFor`; without a rule it succeeds at once. A sidecar that exits is restarted; its `runFor` counts from the start of the main containers.",
         )
         .otherwise("all containers")
         .example("main"),
@@ -252,6 +252,13 @@ static CONTAINER_RULE: ObjectSchema = ObjectSchema {
         )
         .otherwise("the container waits indefinitely")
         .example("5s"),
+        field(
+            "readyAfter",
+            FieldType::Duration,
+            "Time from the start of the container until its startup and readiness probes would succeed.",
+        )
+        .default("0s")
+        .example("45s"),
         field(
             "startAfter",
             FieldType::Duration,

@@ -1,7 +1,8 @@
 //! Field tables of Kubeflow Trainer's objects: TrainJob, TrainingRuntime and ClusterTrainingRuntime.
 //!
 //! Source: kubeflow/trainer @8c0f5059, pkg/apis/trainer/v1alpha1/{trainjob,trainingruntime}_types.go. The field
-//! podTemplateOverrides, used until @38d8243c^, is also supported. Fields that are copied into the JobSet are
+//! podTemplateOverrides, used until @38d8243c^, and the fields of mlPolicy.torch of Trainer 2.0 and 2.1 are also
+//! supported. Fields that are copied into the JobSet are
 //! checked there.
 
 use super::metadata::METADATA;
@@ -238,7 +239,11 @@ static ML_POLICY: ObjectSchema = ObjectSchema {
 
 static TORCH: ObjectSchema = ObjectSchema {
     kind: "TorchMLPolicySource",
-    fields: &[field("envInjection", FieldType::Object(&INJECTION), "")],
+    fields: &[
+        field("envInjection", FieldType::Object(&INJECTION), ""),
+        field("numProcPerNode", FieldType::Any, ""),
+        not_modelled("elasticPolicy", FieldType::Any),
+    ],
 };
 
 static INJECTION: ObjectSchema = ObjectSchema {

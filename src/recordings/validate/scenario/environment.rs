@@ -74,6 +74,7 @@ fn stored_object(
             &objects::ObjectContext {
                 priority_classes: &objects_of_kind(before, ObjectKind::PriorityClass),
                 runtime_classes: &[],
+                service_accounts: &[],
                 pods: &objects_of_kind(before, ObjectKind::Pod),
                 nodes: &objects_of_kind(before, ObjectKind::Node),
             },

@@ -30,6 +30,7 @@ pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, UnmodelledPart> {
         container: rule.container.clone(),
         pod_fails: rule.pod_fails == Some(true),
         at_barrier_for: rule.barrier_ms.map(Duration::from_millis),
+        ready_after: None,
         start_after: rule.start_ms.map(Duration::from_millis),
         stop_after: rule.term_ms.map(Duration::from_millis),
         from_command: None,

@@ -1,0 +1,224 @@
+//! Init containers and sidecars with rules of the scenario (kubernetes.md 3.2, KEP-753).
+//!
+//! An init container with a rule runs for the rule's time before the next container starts. If it fails, the pod fails
+//! or the init container restarts with a back-off. A sidecar that exits is restarted and does not end the pod. An
+//! init container without a rule succeeds at once.
+
+use super::{ALL_ENDED, ENDING, EXITED, KubeletState, PROBING, SIDECARS, STOPPING, UP, agents, real_kubelet};
+use crate::ctx::EngineContext;
+use crate::event::{ContainerTimer, SimulationEvent, StatusWrite};
+use crate::record::{TicketSubject, TicketWait};
+use crate::store::{ObjectStore, flag};
+use sim_api::spec::{ContainerRestartAction, ContainerRule};
+use sim_base::random::StreamPurpose;
+use sim_base::{Duration, PodId, SimTime};
+
+/// Value of `ContainerLifetime::sidecar_epoch` while no sidecar runs.
+pub(super) const NOT_STARTED: u32 = u32::MAX;
+
+impl KubeletState {
+    /// The rule that names this init container or sidecar.
+    fn init_rule<'a>(&self, ctx: &EngineContext<'a>, pod: PodId, position: usize) -> Option<&'a ContainerRule> {
+        if ctx.scenario.containers.is_empty() {
+            return None;
+        }
+        let (container, row) = (&ctx.store.pod_spec(pod).init_containers[position], &self.pods[pod.ix()]);
+        let run = if container.is_sidecar() {
+            row.sidecar_restarts
+        } else {
+            row.restarts
+        };
+        self.find_rule(ctx, pod, run, |named| named == Some(&container.name))
+    }
+
+    /// Time from the start of an init container until the next container may start, and whether it fails. For a
+    /// sidecar, this is the time until its startup probe succeeds.
+    pub(super) fn init_run(&self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) -> (Duration, bool) {
+        let template = ctx.store.template(pod);
+        let container = &template.pod.spec.init_containers[position];
+        if container.is_sidecar() {
+            let agent = agents::agent_container(&template.pod.spec, template.agent);
+            let probe = container
+                .startup_probe
+                .filter(|_| agent.is_none_or(|a| a.name != container.name));
+            let after = self.init_rule(ctx, pod, position).and_then(|r| r.ready_after);
+            let started = probe.map(|p| self.first_success(ctx, pod, p, after.unwrap_or_default(), position));
+            return (started.unwrap_or_default(), false);
+        }
+        let rule = self
+            .init_rule(ctx, pod, position)
+            .and_then(|r| Some((r.run_for?, r.exit_code)));
+        match rule {
+            None => (Duration::ZERO, false),
+            Some((run_for, 0)) => (run_for + self.time_to_relist(ctx, pod, position + 2), false),
+            Some((run_for, _)) => (run_for, true),
+        }
+    }
+
+    /// The next init container that fails, with its exit code.
+    pub(super) fn failing_init(&self, ctx: &EngineContext<'_>, pod: PodId) -> Option<(usize, i32)> {
+        let all = ctx.store.pod_spec(pod).init_containers.iter().enumerate();
+        let left = all.skip(usize::from(self.pods[pod.ix()].init_done));
+        left.filter(|(_, c)| !c.is_sidecar()).find_map(|(position, _)| {
+            let rule = self.init_rule(ctx, pod, position)?;
+            (rule.run_for.is_some() && rule.exit_code != 0).then_some((position, rule.exit_code))
+        })
+    }
+
+    /// An init container fails before the main containers have started.
+    pub(super) fn fail_init(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, (position, code): (usize, i32)) {
+        let mains = ctx.store.pod_spec(pod).containers.len();
+        let row = &mut self.pods[pod.ix()];
+        row.init_done = position.min(u8::MAX.into()) as u8;
+        self.book_exit(ctx, pod, code, mains + position + 1);
+    }
+
+    /// Position of the init container that exited last in this pod, if the exit was that of an init container.
+    pub(super) fn exited_init(&self, store: &ObjectStore, pod: PodId) -> Option<usize> {
+        let number = usize::from(self.pods[pod.ix()].exit_container);
+        number.checked_sub(store.pod_spec(pod).containers.len() + 1)
+    }
+
+    /// The sidecars run: schedules the exits that rules give them. The time counts from the start of the main
+    /// containers.
+    pub(super) fn arm_sidecars(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        let row = &mut self.pods[pod.ix()];
+        if ctx.scenario.containers.is_empty() || row.sidecar_epoch != NOT_STARTED {
+            return;
+        }
+        (row.sidecar_epoch, row.sidecars_down) = (row.epoch, 0);
+        for position in 0..ctx.store.pod_spec(pod).init_containers.len() {
+            if ctx.store.pod_spec(pod).init_containers[position].is_sidecar() {
+                self.arm_sidecar(ctx, pod, position);
+            }
+        }
+    }
+
+    fn arm_sidecar(&self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) {
+        if let Some(run_for) = self.init_rule(ctx, pod, position).and_then(|r| r.run_for) {
+            let exit = ContainerTimer::SidecarExit(position as u8);
+            self.sidecar_timer(ctx, pod, run_for, TicketWait::Running, exit);
+        }
+    }
+
+    fn sidecar_timer(
+        &self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        after: Duration,
+        wait: TicketWait,
+        timer: ContainerTimer,
+    ) {
+        let epoch = self.pods[pod.ix()].sidecar_epoch;
+        let due = SimulationEvent::ContainerTimerDue { pod, epoch, timer };
+        ctx.schedule_after(after, wait, TicketSubject::Pod(pod), due);
+    }
+
+    /// Returns true if an event about the sidecars of this epoch still counts.
+    fn sidecars_live(&self, store: &ObjectStore, pod: PodId, epoch: u32) -> bool {
+        let row = &self.pods[pod.ix()];
+        let ends = row.has(STOPPING | SIDECARS | ALL_ENDED | ENDING) || store.pods.has(pod, flag::DELETING);
+        row.sidecar_epoch == epoch && store.pods.exists(pod) && !ends
+    }
+
+    pub(super) fn timer_due(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32, timer: ContainerTimer) {
+        match timer {
+            ContainerTimer::ProbeSucceeded => self.probe_succeeded(ctx, pod, epoch),
+            _ if !self.sidecars_live(ctx.store, pod, epoch) => {}
+            ContainerTimer::SidecarExit(position) => self.sidecar_exit(ctx, pod, position.into()),
+            ContainerTimer::SidecarNoticed(position) => self.sidecar_noticed(ctx, pod, position.into()),
+            ContainerTimer::SidecarStarted(position) => self.sidecar_started(ctx, pod, position.into()),
+        }
+    }
+
+    pub fn is_timer_stale(&self, store: &ObjectStore, pod: PodId, epoch: u32, timer: ContainerTimer) -> bool {
+        match timer {
+            ContainerTimer::ProbeSucceeded => !self.is_current_lifetime(store, pod, epoch) || !self.has(pod, UP),
+            _ => !self.sidecars_live(store, pod, epoch),
+        }
+    }
+
+    fn sidecar_exit(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) {
+        let template = ctx.store.template(pod);
+        let agent = agents::agent_container(&template.pod.spec, template.agent);
+        let name = &template.pod.spec.init_containers[position].name;
+        if agent.is_some_and(|a| a.name == *name) {
+            let code = self.init_rule(ctx, pod, position).map_or(1, |r| r.exit_code);
+            self.set(pod, super::AGENT_EXIT);
+            self.end_process(ctx, pod, code);
+            return;
+        }
+        let row = &mut self.pods[pod.ix()];
+        row.sidecars_down += 1;
+        row.sidecar_crash.ended_at = ctx.now;
+        let wait = self.time_to_relist(ctx, pod, position + 2);
+        let noticed = ContainerTimer::SidecarNoticed(position as u8);
+        self.sidecar_timer(ctx, pod, wait, TicketWait::Pleg, noticed);
+    }
+
+    /// The kubelet restarts the sidecar, whatever the restart policy of the pod.
+    fn sidecar_noticed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) {
+        let code = self.init_rule(ctx, pod, position).map_or(1, |r| r.exit_code);
+        let action = ctx.store.pod_spec(pod).init_containers[position].matching_rule(code);
+        if action == Some(ContainerRestartAction::RestartAllContainers) {
+            return self.restart_containers(ctx, pod, None);
+        }
+        self.write_sidecar_status(ctx, pod);
+        let mut crash = self.pods[pod.ix()].sidecar_crash;
+        let back_off = self.remaining_back_off(ctx, pod, &mut crash);
+        self.pods[pod.ix()].sidecar_crash = crash;
+        let start = match real_kubelet(ctx) {
+            None => Duration::ZERO,
+            Some(k) => {
+                let nth = self.pods[pod.ix()].sidecar_restarts;
+                ctx.draw(
+                    StreamPurpose::SidecarStart,
+                    TicketSubject::Pod(pod),
+                    nth,
+                    &k.container_start,
+                )
+            }
+        };
+        let started = ContainerTimer::SidecarStarted(position as u8);
+        self.sidecar_timer(ctx, pod, back_off + start, TicketWait::ContainerRestart, started);
+    }
+
+    fn sidecar_started(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) {
+        let row = &mut self.pods[pod.ix()];
+        row.sidecars_down -= 1;
+        row.sidecar_restarts += 1;
+        self.write_sidecar_status(ctx, pod);
+        self.arm_sidecar(ctx, pod, position);
+    }
+
+    /// A sidecar that does not run makes the pod not ready. While the main containers do not run, the status is
+    /// written with theirs.
+    fn write_sidecar_status(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        if !self.has(pod, UP) || self.has(pod, EXITED) || !self.is_node_responsive(ctx, pod) {
+            return;
+        }
+        let waits = self.has(pod, PROBING) || self.is_behind_barrier(ctx, pod);
+        let status = if waits {
+            StatusWrite::Running
+        } else {
+            StatusWrite::Ready
+        };
+        self.write_status(ctx, pod, status);
+    }
+}
+
+/// Crash back-off of a container: number of doublings, and times of its last start and end.
+#[derive(Copy, Clone)]
+pub(super) struct CrashBackOff {
+    pub level: u8,
+    pub restarted_at: SimTime,
+    pub ended_at: SimTime,
+}
+
+impl CrashBackOff {
+    pub const NONE: CrashBackOff = CrashBackOff {
+        level: 0,
+        restarted_at: SimTime::ZERO,
+        ended_at: SimTime::NEVER,
+    };
+}

@@ -1,0 +1,91 @@
+//! Notes about the surroundings of the JobSets that the simulation does not cover: Kueue, and objects that the inputs
+//! do not contain.
+
+use serde_json::Value;
+use sim_api::spec::keys::KUEUE_QUEUE;
+use sim_api::spec::{FaultAction, JobSet, ScenarioSpec, SubmittedJobSet};
+
+/// Returns the notes on all JobSets, each with its number of occurrences.
+pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
+    let mut notes: Vec<(String, usize)> = Vec::new();
+    for submitted in &scenario.jobsets {
+        let queue = queue(scenario, submitted)
+            .into_iter()
+            .chain(child_queues(&submitted.jobset));
+        for note in queue.chain(assumed_objects(scenario, &submitted.jobset)) {
+            match notes.iter_mut().find(|(known, _)| *known == note) {
+                Some((_, times)) => *times += 1,
+                None => notes.push((note, 1)),
+            }
+        }
+    }
+    notes
+}
+
+/// Kueue is not simulated.
+fn queue(scenario: &ScenarioSpec, submitted: &SubmittedJobSet) -> Option<String> {
+    let queue = submitted.jobset.kueue_queue()?;
+    let (name, suspended) = (&submitted.jobset.name, submitted.jobset.spec.suspend);
+    let mut faults = scenario.faults.iter();
+    let resumed = faults.any(|f| matches!(&f.action, FaultAction::ResumeJobSet(n) if n == name));
+    let here = match (suspended, resumed) {
+        (true, true) => "starts when an action resumes it",
+        (true, false) => "stays suspended until an action resumes it",
+        (false, _) => "starts immediately",
+    };
+    Some(format!(
+        "Kueue's quota and admission (queue {queue}): JobSet {name} {here}"
+    ))
+}
+
+/// With a queue on a child template only, Kueue would queue the Jobs or pods one by one.
+fn child_queues(jobset: &JobSet) -> impl Iterator<Item = String> {
+    let templates = jobset.object.iter().filter(|_| jobset.kueue_queue().is_none());
+    let templates = templates.flat_map(|object| object["spec"]["replicatedJobs"].as_array().into_iter().flatten());
+    let levels = templates.flat_map(|rj| {
+        let job = &rj["template"];
+        [("Job", job, rj), ("pod", &job["spec"]["template"], rj)]
+    });
+    levels.filter_map(|(level, template, rj)| {
+        let queue = template["metadata"]["labels"][KUEUE_QUEUE].as_str()?;
+        let rj = rj["name"].as_str().unwrap_or("");
+        Some(format!(
+            "Kueue's quota and admission (queue {queue} on the {level} template of replicatedJob {rj}, not on JobSet \
+             {}): the {level}s start immediately",
+            jobset.name
+        ))
+    })
+}
+
+/// Objects that the pods need and that the inputs do not contain.
+fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
+    let templates = jobset
+        .object
+        .iter()
+        .flat_map(|o| o["spec"]["replicatedJobs"].as_array().into_iter().flatten());
+    let has_classes = scenario.objects.iter().any(|o| o["kind"] == "PriorityClass");
+    let mut notes = Vec::new();
+    for pod in templates.map(|rj| &rj["template"]["spec"]["template"]["spec"]) {
+        let mut add = |kind: &str, name: &Value, assumed: &str| {
+            if let Some(name) = name.as_str().filter(|name| !name.is_empty()) {
+                notes.push(format!("{kind} {name}: assumed to exist{assumed}"));
+            }
+        };
+        let (account, class) = (&pod["serviceAccountName"], &pod["priorityClassName"]);
+        if scenario.service_accounts.is_empty() && account != "default" {
+            add("ServiceAccount", account, "");
+        }
+        if !has_classes && !class.as_str().is_some_and(|name| name.starts_with("system-")) {
+            add("PriorityClass", class, ", with the value of priority");
+        }
+        for volume in pod["volumes"].as_array().into_iter().flatten() {
+            let claim = &volume["persistentVolumeClaim"]["claimName"];
+            add(
+                "PersistentVolumeClaim",
+                claim,
+                " and to be mountable on every node, whatever its access mode",
+            );
+        }
+    }
+    notes
+}

@@ -1,0 +1,314 @@
+//! Situations from public issue trackers: init containers, sidecars, probes, image pulls, annotations of the pod
+//! template, and objects that the inputs do not contain.
+
+use crate::support;
+use sim_engine::record::*;
+
+/// Records of a run by pod (Job name and index), in order.
+struct Played {
+    outcome: RunOutcome,
+    /// Time in seconds, Job name, index, record.
+    pods: Vec<(f64, String, u32, Body)>,
+    /// Reasons and messages of conditions and rejected pods.
+    texts: Vec<String>,
+    nodes: Vec<String>,
+}
+
+const POOL: &str = "- {name: \"n{pool}-{node}\", count: 3, nodesPerIsland: 4, allocatable: {cpu: 8, pods: 20}, \
+                    labels: {rack: \"r{pool}\"}}";
+
+fn manifest(replicas: u32, job: &str, meta: &str, pod: &str) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: js}}\nspec:\n  \
+         failurePolicy: {{maxRestarts: 1, rules: [{{name: data, action: FailJobSet, onJobFailureReasons: \
+         [PodFailurePolicy]}}]}}\n  replicatedJobs:\n  - name: w\n    replicas: {replicas}\n    template:\n      \
+         spec:\n        parallelism: 2\n        completions: 2\n        backoffLimit: 3\n        {job}\n        \
+         template:\n          metadata: {{{meta}}}\n          spec: {pod}\n"
+    )
+}
+
+fn play(rest: &str, manifest: &str) -> Played {
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  \
+         apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools: [{}]\n\
+         jobSets: [{{manifest: jobset.yaml}}]\n{rest}\nstop: {{at: 10m}}\nseed: 1\n",
+        POOL.trim_start_matches("- ")
+    );
+    let scenario = support::parse(&scenario, manifest).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    simulation.set_paranoid(true);
+    let mut checker = crate::checker::Checker::new(&scenario);
+    let outcome = simulation.run(1, 0, &mut checker);
+    let names = simulation.names();
+    let mut played = Played {
+        outcome,
+        pods: Vec::new(),
+        texts: Vec::new(),
+        nodes: Vec::new(),
+    };
+    let mut rows: Vec<(String, u32)> = Vec::new();
+    for r in &checker.records {
+        let at = r.at.0 as f64 / 1e9;
+        match r.body {
+            Body::PodCreated { pod, job, index, .. } => {
+                rows.resize(rows.len().max(pod.ix() + 1), (String::new(), 0));
+                rows[pod.ix()] = (names.job(job).to_owned(), index);
+                played.pods.push((at, names.job(job).to_owned(), index, r.body));
+            }
+            Body::PodBound { pod, node, .. } => {
+                played.nodes.push(format!("{} {}", rows[pod.ix()].0, names.node(node)));
+            }
+            Body::PodReady { pod, .. }
+            | Body::PodNotReady { pod, .. }
+            | Body::ContainerExited { pod, .. }
+            | Body::PodFinished { pod, .. } => {
+                let (job, index) = rows[pod.ix()].clone();
+                played.pods.push((at, job, index, r.body));
+            }
+            Body::JobSetCondition { reason, message, .. } | Body::JobCondition { reason, message, .. } => {
+                let text = format!("{}: {}", names.text(reason), names.text(message));
+                played.texts.push(text);
+            }
+            Body::PodCreateRejected { reason, .. } => played.texts.push(names.text(reason).to_owned()),
+            _ => {}
+        }
+    }
+    played
+}
+
+impl Played {
+    /// Times of the records of a pod that match.
+    fn times(&self, job: &str, index: u32, what: impl Fn(&Body) -> bool) -> Vec<f64> {
+        let of = self
+            .pods
+            .iter()
+            .filter(|(_, j, i, b)| j == job && *i == index && what(b));
+        of.map(|(at, ..)| *at).collect()
+    }
+
+    fn ready(&self, job: &str, index: u32) -> Vec<f64> {
+        self.times(job, index, |b| matches!(b, Body::PodReady { .. }))
+    }
+
+    fn says(&self, text: &str) -> bool {
+        self.texts.iter().any(|t| t.contains(text))
+    }
+}
+
+const RULES: &str = "podFailurePolicy: {rules: [{action: FailJob, onExitCodes: {containerName: fetch, operator: In, \
+                     values: [44]}}]}";
+
+fn with_init(policy: &str, init: &str) -> String {
+    format!(
+        "{{restartPolicy: {policy}, initContainers: [{{name: fetch, image: \"x:1\"{init}}}], containers: [{{name: c, image: \"x:1\"}}]}}"
+    )
+}
+
+#[test]
+fn annotations_of_the_pod_template_place_jobs_exclusively() {
+    let pod = "{restartPolicy: Never, containers: [{name: c, image: \"x:1\"}]}";
+    let meta = "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}";
+    let racks = |meta: &str| {
+        let played = play("", &manifest(3, "", meta, pod));
+        let split = |line: &String| {
+            let (job, node) = line.split_once(' ').unwrap();
+            (job.to_owned(), node.split_once('-').unwrap().0.to_owned())
+        };
+        let mut all: Vec<(String, String)> = played.nodes.iter().map(split).collect();
+        all.sort();
+        all.dedup();
+        let mut used: Vec<&String> = all.iter().map(|(_, rack)| rack).collect();
+        used.sort();
+        used.dedup();
+        (all.len(), used.len())
+    };
+    assert_eq!(racks(meta), (3, 3), "three Jobs, one rack each");
+    assert_ne!(racks(""), (3, 3));
+    // The node-selector strategy in the pod's annotations switches the webhook off.
+    let both = format!(
+        "{}, alpha.jobset.sigs.k8s.io/node-selector: \"true\"}}",
+        meta.trim_end_matches('}')
+    );
+    assert_ne!(racks(&both), (3, 3));
+}
+
+#[test]
+fn an_exit_rule_applies_to_the_init_container_that_it_names() {
+    let rest = "containers: [{container: fetch, podIndex: 1, runFor: 5s, exitCode: 44}, {runFor: 20m}]";
+    let played = play(rest, &manifest(1, RULES, "", &with_init("Never", "")));
+    assert!(
+        played.says("failed with exit code 44 matching FailJob rule at index 0")
+            && played.says("Container fetch for pod"),
+        "{:?}",
+        played.texts
+    );
+    assert!(played.ready("js-w-0", 1).is_empty());
+    let ended = played.times("js-w-0", 1, |b| matches!(b, Body::PodFinished { succeeded: false, .. }));
+    assert_eq!(ended.len(), 1);
+    assert!((5.0..15.0).contains(&ended[0]), "{ended:?}");
+    assert_eq!(played.outcome.jobsets[0].restarts, 0);
+}
+
+#[test]
+fn an_init_container_takes_its_run_time_and_restarts_after_a_failure() {
+    let rest = "containers: [{container: fetch, runFor: 40s}]";
+    let played = play(rest, &manifest(1, "", "", &with_init("Never", "")));
+    let ready = played.ready("js-w-0", 0);
+    assert!((40.0..50.0).contains(&ready[0]), "{ready:?}");
+    let rest =
+        "containers: [{container: fetch, containerRun: 0, runFor: 5s, exitCode: 1}, {container: fetch, runFor: 5s}]";
+    let played = play(rest, &manifest(1, "", "", &with_init("OnFailure", "")));
+    let ready = played.ready("js-w-0", 0);
+    assert!((10.0..25.0).contains(&ready[0]), "{ready:?}");
+    let exits = |b: &Body| matches!(b, Body::ContainerExited { .. } | Body::PodFinished { .. });
+    assert_eq!(
+        played.times("js-w-0", 0, exits).len(),
+        1,
+        "one failed run of the init container"
+    );
+}
+
+#[test]
+fn a_sidecar_that_exits_is_restarted_and_does_not_end_the_pod() {
+    let rest =
+        "containers: [{container: fetch, podIndex: 1, containerRun: 0, runFor: 20s, exitCode: 44}, {runFor: 5m}]";
+    let played = play(
+        rest,
+        &manifest(1, RULES, "", &with_init("Never", ", restartPolicy: Always")),
+    );
+    assert_eq!(played.ready("js-w-0", 1).len(), 2, "ready again");
+    let down = played.times("js-w-0", 1, |b| matches!(b, Body::PodNotReady { .. }));
+    let (again, down) = (played.ready("js-w-0", 1)[1], down[0]);
+    assert!(again > down && again < down + 5.0, "{down} {again}");
+    assert_eq!(played.outcome.jobsets[0].restarts, 0);
+    assert!(played.says("AllJobsCompleted"), "{:?}", played.texts);
+}
+
+#[test]
+fn a_pod_is_ready_when_its_probes_have_succeeded() {
+    let probed = |probe: &str, rest: &str| {
+        let pod = format!("{{restartPolicy: Never, containers: [{{name: c, image: \"x:1\", {probe}}}]}}");
+        let played = play(rest, &manifest(1, "", "", &pod));
+        played.ready("js-w-0", 0)[0]
+    };
+    let plain = probed("stdin: false", "");
+    let probe = "readinessProbe: {tcpSocket: {port: 1}, initialDelaySeconds: 20, periodSeconds: 5}";
+    let delayed = probed(probe, "");
+    assert!(delayed > plain + 18.0 && delayed < plain + 27.0, "{plain} {delayed}");
+    let later = probed(probe, "containers: [{readyAfter: 90s}]");
+    assert!(later > plain + 88.0 && later < plain + 97.0, "{plain} {later}");
+    let thrice = "readinessProbe: {tcpSocket: {port: 1}, periodSeconds: 10, successThreshold: 3}";
+    let thrice = probed(thrice, "");
+    assert!(thrice > plain + 18.0 && thrice < plain + 23.0, "{plain} {thrice}");
+    let both = "startupProbe: {tcpSocket: {port: 1}, initialDelaySeconds: 30, periodSeconds: 1}, \
+                readinessProbe: {tcpSocket: {port: 1}, periodSeconds: 60}";
+    let both = probed(both, "");
+    assert!(both > plain + 29.0 && both < plain + 34.0, "{plain} {both}");
+}
+
+#[test]
+fn depends_on_ready_waits_for_the_readiness_probe() {
+    let pod = "{restartPolicy: Never, containers: [{name: c, image: \"x:1\", readinessProbe: {tcpSocket: {port: 1}, \
+               initialDelaySeconds: 20, periodSeconds: 5}}]}";
+    let later = "  - name: launcher\n    dependsOn: [{name: w, status: Ready}]\n    template:\n      spec:\n        \
+                 template: {spec: {restartPolicy: Never, containers: [{name: c, image: \"x:1\"}]}}\n";
+    let played = play("", &(manifest(1, "", "", pod) + later));
+    let created = played.times("js-launcher-0", 0, |b| matches!(b, Body::PodCreated { .. }));
+    assert!((20.0..30.0).contains(&created[0]), "{created:?}");
+}
+
+#[test]
+fn image_pulls_that_fail_are_retried_with_back_off() {
+    let pod = "{restartPolicy: Never, containers: [{name: c, image: \"x:1\"}]}";
+    let ready = |rest: &str| play(rest, &manifest(1, "", "", pod)).ready("js-w-0", 0);
+    let plain = ready("")[0];
+    let fault = |more: &str| ready(&format!("faults: [{{at: 0s, failImagePulls: {{for: 100s{more}}}}}]"));
+    assert_eq!(fault("")[0], plain, "the nodes have the image");
+    let late = fault(", cached: false")[0];
+    // Pulls at about 0, 12, 35 and 80 s fail; the next one follows within 1.5 times 80 s.
+    assert!((100.0..200.0).contains(&late), "{late}");
+    assert_eq!(fault(", cached: false, image: \"other:1\"")[0], plain);
+    let forever = ready("faults: [{at: 0s, failImagePulls: {cached: false}}]");
+    assert!(forever.is_empty());
+}
+
+#[test]
+fn a_missing_service_account_or_priority_class_is_refused_if_others_are_listed() {
+    let pod = |field: &str| format!("{{restartPolicy: Never, {field}, containers: [{{name: c, image: \"x:1\"}}]}}");
+    let account = pod("serviceAccountName: nope");
+    let listed = "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: trainer}\n";
+    let played = play("", &(manifest(1, "", "", &account) + listed));
+    let why = "is forbidden: error looking up service account default/nope: serviceaccount \"nope\" not found";
+    assert!(played.says(&format!("pods \"js-w-0-0-\" {why}")), "{:?}", played.texts);
+    let played = play("", &(manifest(1, "", "", &pod("serviceAccountName: trainer")) + listed));
+    assert_eq!(played.ready("js-w-0", 0).len(), 1);
+    assert_eq!(
+        play("", &manifest(1, "", "", &account)).ready("js-w-0", 0).len(),
+        1,
+        "assumed to exist"
+    );
+    let class = pod("priorityClassName: nope");
+    let listed = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: 1\n";
+    let played = play("", &(manifest(1, "", "", &class) + listed));
+    assert!(
+        played.says("no PriorityClass with name nope was found"),
+        "{:?}",
+        played.texts
+    );
+}
+
+#[test]
+fn ignored_fields_and_assumed_objects_are_named() {
+    let pod = "{restartPolicy: Never, serviceAccountName: sa, priorityClassName: high, hostNetwork: true, \
+               topologySpreadConstraints: [{maxSkew: 1}], affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: []}}, \
+               volumes: [{name: v, persistentVolumeClaim: {claimName: ckpt}}], containers: [{name: c, image: \"x:1\", \
+               ports: [{containerPort: 80, hostPort: 80}], livenessProbe: {periodSeconds: 1}}]}";
+    let manifest = manifest(1, "", "labels: {kueue.x-k8s.io/queue-name: q}", pod)
+        + "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota}\n";
+    let source = |file: &str, text: &str| sim_inputs::SourceText {
+        file: file.to_owned(),
+        text: text.to_owned(),
+    };
+    let manifests = sim_inputs::kube::read_sources(&[source("jobset.yaml", &manifest)], &[]).unwrap();
+    let loaded = sim_inputs::scenario_from_manifests(vec![manifests], None, &[]).unwrap();
+    assert_eq!(loaded.skipped, ["ResourceQuota/quota"]);
+    let told = loaded.not_modelled().join("\n");
+    for part in [
+        "hostNetwork",
+        "hostPort",
+        "livenessProbe",
+        "topologySpreadConstraints",
+        "ServiceAccount sa: assumed to exist",
+        "PriorityClass high: assumed to exist",
+        "PersistentVolumeClaim ckpt: assumed to exist",
+        "queue q on the pod template of replicatedJob w",
+    ] {
+        assert!(told.contains(part), "{part} is missing in\n{told}");
+    }
+}
+
+#[test]
+fn init_containers_after_a_sidecar_need_room_beside_it() {
+    let container = |name: &str, cpu: u32, more: &str| {
+        format!("{{name: {name}, image: \"x:1\", resources: {{requests: {{cpu: {cpu}}}}}{more}}}")
+    };
+    let cpu = |post: u32| {
+        let init = [
+            container("pre", 7, ""),
+            container("side", 3, ", restartPolicy: Always"),
+            container("post", post, ""),
+        ];
+        let (init, main) = (init.join(", "), container("c", 5, ""));
+        let pod = format!("{{restartPolicy: Never, initContainers: [{init}], containers: [{main}]}}");
+        let scenario = sim_inputs::kube::read_sources(
+            &[sim_inputs::SourceText {
+                file: "jobset.yaml".to_owned(),
+                text: manifest(1, "", "", &pod),
+            }],
+            &[],
+        );
+        let jobset = &scenario.unwrap().jobsets[0].0;
+        jobset.spec.replicated_jobs[0].template.template.spec.requests()["cpu"]
+    };
+    assert_eq!((cpu(5), cpu(6)), (8000, 9000));
+}
