@@ -12,6 +12,7 @@ mod experiment;
 pub mod files;
 pub mod fleet;
 mod fleet_defaults;
+mod gates;
 pub mod kube;
 mod node_repair;
 mod object_list;
@@ -33,6 +34,7 @@ pub use effective_defaults::{EffectiveDefault, TriedValue, effective_defaults_of
 pub use files::{STDIN, file_text, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use fleet_defaults::effective_fleet_defaults;
+pub use gates::{parse_gates, read_gates};
 pub use kube::{
     DECODERS, ManifestSet, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources, stored_job,
     stored_jobset, stored_node, stored_pod, wrapped_documents,
