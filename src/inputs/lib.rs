@@ -83,8 +83,8 @@ pub fn pod_names(jobsets: &[sim_api::spec::SubmittedJobSet]) -> String {
 }
 
 /// Generates a cluster that is just large enough for JobSets given as texts with their overrides. Texts that cannot
-/// be read are skipped.
-pub fn generated_topology(jobsets: &[(SourceText, Vec<(String, String)>)]) -> sim_api::spec::TopologySpec {
+/// be read are skipped. With `spare`, the cluster has spare nodes for random faults.
+pub fn generated_topology(jobsets: &[(SourceText, Vec<(String, String)>)], spare: bool) -> sim_api::spec::TopologySpec {
     let read = |(source, sets): &(SourceText, Vec<_>)| kube::read_with_sets(source, "", sets).ok();
     let submitted = jobsets.iter().filter_map(read).flat_map(|m| m.jobsets);
     let submitted = submitted.map(|(jobset, source)| sim_api::spec::SubmittedJobSet {
@@ -92,5 +92,5 @@ pub fn generated_topology(jobsets: &[(SourceText, Vec<(String, String)>)]) -> si
         submit_at: sim_base::Duration::ZERO,
         source,
     });
-    scenario::generated(&submitted.collect::<Vec<_>>())
+    scenario::generated(&submitted.collect::<Vec<_>>(), spare)
 }

@@ -210,7 +210,7 @@ pub fn scenario_from_manifests(
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
-    let topology = topology.unwrap_or_else(|| generated(&submitted));
+    let topology = topology.unwrap_or_else(|| generated(&submitted, has_random_faults(&node)));
     let names = (submitted[0].jobset.name.clone(), String::new());
     let none = |_: &str| Err(FileTextError::NotProvided);
     let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
@@ -236,6 +236,11 @@ pub fn scenario_from_manifests(
         experiment: ExperimentSpec::default(),
         settings: InputSettings::from_document(&node),
     })
+}
+
+/// Whether the fields of a scenario have random faults.
+fn has_random_faults(node: &YamlNode) -> bool {
+    node.get("faultProcesses").is_some_and(|list| !list.items().is_empty())
 }
 
 /// Checks that no JobSet of `objects` has the same name as a submitted JobSet.

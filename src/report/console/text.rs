@@ -70,10 +70,17 @@ pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
         n => format!(", {}", count(n, "accelerator")),
     };
     let nodes = count(scenario.topology.nodes(), "node");
+    let composition = match scenario.topology.composition() {
+        Some(text) => format!(" ({text})"),
+        None => String::new(),
+    };
     let cp = &scenario.control_plane;
     let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
     let mut facts = vec![
-        ("cluster", format!("{}: {nodes}{accelerators}", scenario.topology.name)),
+        (
+            "cluster",
+            format!("{}: {nodes}{accelerators}{composition}", scenario.topology.name),
+        ),
         (
             "control plane",
             format!(
