@@ -22,6 +22,7 @@ const MAX_RESTART_LINES: usize = 20;
 pub fn run(run: &RunView<'_>, files: Option<&str>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     header(&mut out, run, style);
+    failures(&mut out, run, style);
     main_events::write_main_events(&mut out, run, style);
     out.push('\n');
     restarts(&mut out, run, style);
@@ -52,6 +53,19 @@ pub fn header(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
         write_labeled(out, label, &text, style);
     }
     out.push('\n');
+}
+
+/// Writes the JobSets that failed, before everything else that happened.
+fn failures(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
+    let failed = run.failed_jobsets();
+    for f in &failed {
+        for line in format::wrap(&format!("{} ({})", f.headline(), f.message), style.width) {
+            let _ = writeln!(out, "{}", style.bold(&line));
+        }
+    }
+    if !failed.is_empty() {
+        out.push('\n');
+    }
 }
 
 /// Writes a labeled header entry, wrapped to the line width.
