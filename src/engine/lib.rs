@@ -42,7 +42,7 @@ use crate::record::{NO_STOP_CHECK, RecordNames, RecordSink, RunOutcome};
 use apiserver::StoredObject;
 use ctx::EngineContext;
 pub use node_lifecycle::max_detection_delay;
-pub use prepare::{CannotRun, PrepareError};
+pub use prepare::{CannotRun, PrepareError, placement_remedy};
 use queue::EventQueue;
 use requests::RequestTable;
 use sim_api::spec::ScenarioSpec;

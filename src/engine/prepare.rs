@@ -7,7 +7,7 @@ use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::{
     AgentMode, ContainerRule, FaultAction, JobSet, PodTemplate, ReplicatedJob, RequestVerb, ScenarioSpec,
-    ScriptedFault, UserRequest,
+    ScriptedFault, TopologySpec, UserRequest, keys,
 };
 use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::ClusterBuilder;
@@ -32,6 +32,8 @@ pub enum PrepareError {
         pod: String,
         /// The reason, in kube-scheduler's words.
         reason: String,
+        /// The field of the topology that makes nodes usable, on a line of its own; empty if there is none.
+        remedy: String,
     },
     /// No node has the label that defines the domains of exclusive placement.
     NoDomain {
@@ -80,8 +82,8 @@ impl fmt::Display for PrepareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PrepareError::NoNodes { topology } => write!(f, "topology {topology:?} has no nodes"),
-            PrepareError::NeverFits { pod, reason } => {
-                write!(f, "pod {pod} can never be placed: {reason}")
+            PrepareError::NeverFits { pod, reason, remedy } => {
+                write!(f, "pod {pod} can never be placed: {reason}{remedy}")
             }
             PrepareError::NoDomain { replicated_job, key } => write!(
                 f,
@@ -216,7 +218,7 @@ fn unplaceable_workloads(store: &mut ObjectStore, scenario: &ScenarioSpec) -> Ve
         let rjs = rjs.filter(|rj| rj.replicas > 0 && !jobset.spec.suspend);
         let before = problems.len();
         for rj in rjs {
-            problems.extend(unplaceable_job(store, jobset, rj));
+            problems.extend(unplaceable_job(store, &scenario.topology, (jobset, rj)));
         }
         if problems.len() == before && has_fixed_capacity(scenario) && !jobset.spec.suspend {
             problems.extend(capacity_errors(
@@ -320,7 +322,30 @@ fn capacity_errors<'s>(
     problems
 }
 
-fn unplaceable_job(store: &mut ObjectStore, jobset: &JobSet, rj: &ReplicatedJob) -> Option<PrepareError> {
+/// Returns the field of the topology that makes nodes usable for pods that kube-scheduler refuses for this reason, on a
+/// line of its own. Empty if there is none.
+pub fn placement_remedy(topology: &TopologySpec, reason: &str) -> String {
+    let mut taints = topology.pools.iter().flat_map(|p| p.taints.iter().map(move |t| (p, t)));
+    if reason.contains("required features") {
+        let feature = keys::RESTART_ALL_CONTAINERS;
+        format!(
+            "\n  The pods have the action RestartAllContainers, and these nodes do not declare its feature. If the kubelets support it, set `features: [{feature}]` in the pools of the topology"
+        )
+    } else if reason.contains("untolerated taint")
+        && !topology.extended_resource_toleration
+        && taints.any(|(pool, taint)| pool.allocatable.contains_key(&taint.key))
+    {
+        "\n  On GKE, a pod tolerates the taint of an extended resource that it requests. If your cluster does so, set `extendedResourceToleration: true` in the topology".to_owned()
+    } else {
+        String::new()
+    }
+}
+
+fn unplaceable_job(
+    store: &mut ObjectStore,
+    topology: &TopologySpec,
+    (jobset, rj): (&JobSet, &ReplicatedJob),
+) -> Option<PrepareError> {
     let by_selector = jobset.selects_labelled_nodes(rj);
     let job = format!("{}-{}-0", jobset.name, rj.name);
     let mut pod = rj.template.template.clone();
@@ -336,7 +361,8 @@ fn unplaceable_job(store: &mut ObjectStore, jobset: &JobSet, rj: &ReplicatedJob)
             return None;
         }
         let pod = format!("{job}-0");
-        return Some(PrepareError::NeverFits { pod, reason });
+        let remedy = placement_remedy(topology, &reason);
+        return Some(PrepareError::NeverFits { pod, reason, remedy });
     }
     let domains = &store.templates.domains[template.exclusive? as usize];
     domains.values.is_empty().then(|| PrepareError::NoDomain {

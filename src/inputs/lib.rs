@@ -12,6 +12,7 @@ mod experiment;
 pub mod files;
 pub mod fleet;
 mod fleet_defaults;
+mod gates;
 pub mod kube;
 mod node_repair;
 mod object_list;
@@ -33,6 +34,7 @@ pub use effective_defaults::{EffectiveDefault, TriedValue, effective_defaults_of
 pub use files::{STDIN, file_text, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use fleet_defaults::effective_fleet_defaults;
+pub use gates::{parse_gates, read_gates};
 pub use kube::{
     DECODERS, ManifestSet, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources, stored_job,
     stored_jobset, stored_node, stored_pod, unmodelled_fields, wrapped_documents,
@@ -81,8 +83,8 @@ pub fn pod_names(jobsets: &[sim_api::spec::SubmittedJobSet]) -> String {
 }
 
 /// Generates a cluster that is just large enough for JobSets given as texts with their overrides. Texts that cannot
-/// be read are skipped.
-pub fn generated_topology(jobsets: &[(SourceText, Vec<(String, String)>)]) -> sim_api::spec::TopologySpec {
+/// be read are skipped. With `spare`, the cluster has spare nodes for random faults.
+pub fn generated_topology(jobsets: &[(SourceText, Vec<(String, String)>)], spare: bool) -> sim_api::spec::TopologySpec {
     let read = |(source, sets): &(SourceText, Vec<_>)| kube::read_with_sets(source, "", sets).ok();
     let submitted = jobsets.iter().filter_map(read).flat_map(|m| m.jobsets);
     let submitted = submitted.map(|(jobset, source)| sim_api::spec::SubmittedJobSet {
@@ -90,5 +92,5 @@ pub fn generated_topology(jobsets: &[(SourceText, Vec<(String, String)>)]) -> si
         submit_at: sim_base::Duration::ZERO,
         source,
     });
-    scenario::generated(&submitted.collect::<Vec<_>>())
+    scenario::generated(&submitted.collect::<Vec<_>>(), spare)
 }

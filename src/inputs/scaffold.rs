@@ -19,6 +19,38 @@ pub struct ScenarioDraft<'d> {
     pub topology: Option<&'d str>,
     /// Explanation of the choice of topology.
     pub because: &'d str,
+    /// The container exit that the scenario injects.
+    pub exit: Option<&'d ExampleExit>,
+}
+
+/// A container exit as an example of a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExampleExit {
+    /// Index of the JobSet in the scenario.
+    pub jobset: usize,
+    pub pod: String,
+    pub exit_code: i32,
+}
+
+/// Exit codes in the order in which they are tried: an error of the program, killed for lack of memory, terminated
+/// (as on preemption), and the code that xpk's examples use for retries.
+const EXIT_CODES: [i32; 4] = [1, 137, 143, 42];
+
+/// Returns container exits that may lead to a restart: with each code, the last pod of the first Job of each
+/// replicatedJob.
+pub fn example_exits(scenario: &ScenarioSpec) -> Vec<ExampleExit> {
+    let mut all = Vec::new();
+    for exit_code in EXIT_CODES {
+        for (jobset, submitted) in scenario.jobsets.iter().enumerate() {
+            let rjs = submitted.jobset.spec.replicated_jobs.iter().filter(|rj| runs(rj));
+            all.extend(rjs.map(|rj| ExampleExit {
+                jobset,
+                pod: last_pod(&submitted.jobset, rj),
+                exit_code,
+            }));
+        }
+    }
+    all
 }
 
 /// Returns the text of the scenario file.
@@ -138,7 +170,8 @@ fn faults(out: &mut String, draft: &ScenarioDraft<'_>) {
   - at: 1s\n    resumeJobSet: {{name: {name}}}"
         );
     }
-    if let Some((jobset, pod)) = jobsets.clone().find_map(|j| Some((j, a_pod(j)?))) {
+    let jobset = draft.exit.and_then(|exit| jobsets.clone().nth(exit.jobset));
+    if let Some((exit, jobset)) = draft.exit.zip(jobset) {
         if jobset.spec.failure_policy.is_none() {
             let _ = writeln!(
                 all,
@@ -148,9 +181,10 @@ fn faults(out: &mut String, draft: &ScenarioDraft<'_>) {
         }
         let _ = writeln!(
             all,
-            "  - afterReady: {}\n    containerExit: {{pod: {}, exitCode: 1}}",
+            "  - afterReady: {}\n    containerExit: {{pod: {}, exitCode: {}}}",
             while_it_runs(draft.scenario),
-            quoted(&pod)
+            quoted(&exit.pod),
+            exit.exit_code
         );
     }
     if all.is_empty() {
@@ -175,11 +209,10 @@ fn while_it_runs(scenario: &ScenarioSpec) -> Duration {
 
 const AFTER_READY: Duration = Duration::from_secs(600);
 
-/// Returns the last pod of the first Job that has pods.
-fn a_pod(jobset: &JobSet) -> Option<String> {
-    let rj = jobset.spec.replicated_jobs.iter().find(|rj| runs(rj))?;
+/// Returns the last pod of the first Job of a replicatedJob.
+fn last_pod(jobset: &JobSet, rj: &ReplicatedJob) -> String {
     let last = places(&rj.template).max(1) - 1;
-    Some(format!("{}-{}-0-{last}", jobset.name, rj.name))
+    format!("{}-{}-0-{last}", jobset.name, rj.name)
 }
 
 const TAIL: &str = "

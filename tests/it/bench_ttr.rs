@@ -77,7 +77,7 @@ fn slower_rule_fails_the_gate_and_names_case_phase_and_wait() {
     );
     let xml = fs::read_to_string(junit).unwrap();
     assert!(
-        xml.contains("tests=\"2\" failures=\"2\"") && xml.contains("ttr &gt; +0%"),
+        xml.contains("tests=\"3\" failures=\"2\"") && xml.contains("ttr &gt; +0%"),
         "{xml}"
     );
     fs::remove_dir_all(dir).unwrap();
@@ -109,6 +109,18 @@ fn user_scenarios_are_rows_and_missing_files_are_rejected_by_name() {
         (&["--nodes", "110"], "expected a multiple of 25, the size of a rack"),
         (&["--fail-if", "ttr > +2%"], "needs --against"),
         (&["--fail-if", "tttr > 2"], "the names are ttr"),
+        (
+            &["scenarios/first-steps.yaml", "--nodes", "100"],
+            "--nodes: cannot change the cluster of scenarios/first-steps.yaml",
+        ),
+        (
+            &["scenarios/first-steps.yaml", "--strategy", "Recreation"],
+            "--strategy: \"Recreation\" is not a restart strategy",
+        ),
+        (
+            &["scenarios/first-steps.yaml", "scenarios/first-steps.yaml"],
+            "two rows are named first-steps/16/Recreate/scale-test/1.36",
+        ),
         (
             &["--against", "Cargo.toml"],
             "not a result of `bench ttr --format json`",

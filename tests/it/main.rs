@@ -2,6 +2,7 @@
 
 mod admission;
 mod allocation;
+mod bench_gates;
 mod bench_ttr;
 mod blocked_jobsets;
 mod bottlenecks;

@@ -30,4 +30,4 @@ pub use restarts::path::{CriticalPath, PathStep};
 pub use restarts::phases::Phase;
 pub use restarts::restart::{Milestone, RestartMetrics, RestartOutcome, RestartScope};
 pub use restarts::spans::RestartSpan;
-pub use view::RunView;
+pub use view::{FailedJobSet, RunView};

@@ -2,8 +2,10 @@
 
 use super::fold::FoldedMetrics;
 use super::restarts::restart::RestartMetrics;
+use crate::format::seconds;
 use sim_api::spec::ScenarioSpec;
-use sim_base::JobSetId;
+use sim_base::{JobSetId, SimTime};
+use sim_engine::placement_remedy;
 use sim_engine::record::{EndReason, RecordNames, RunOutcome};
 
 #[derive(Copy, Clone)]
@@ -15,6 +17,24 @@ pub struct RunView<'a> {
     pub seed: u64,
     /// Input fields that are valid in the Kubernetes API and ignored by the model.
     pub not_modelled: &'a [String],
+}
+
+/// A JobSet with the condition Failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedJobSet {
+    pub name: String,
+    /// Time at which the condition was set.
+    pub at: SimTime,
+    pub reason: String,
+    pub message: String,
+}
+
+impl FailedJobSet {
+    /// Formats the failure as a headline, without the name of the run.
+    pub fn headline(&self) -> String {
+        let after = seconds(self.at.since(SimTime::ZERO));
+        format!("JobSet {} failed after {after}: {}", self.name, self.reason)
+    }
 }
 
 impl<'a> RunView<'a> {
@@ -60,13 +80,39 @@ impl<'a> RunView<'a> {
         let mut jobsets = self.outcome.jobsets.iter().enumerate();
         jobsets.find_map(|(i, o)| {
             let (name, why) = (self.names.jobset(JobSetId(i as u32)), o.never_placed_reason.as_ref()?);
+            let remedy = placement_remedy(&self.scenario.topology, why);
             Some(match self.outcome.end_reason {
                 EndReason::TimeLimit => {
-                    format!("JobSet {name} was not placed before the time limit: {why}")
+                    format!("JobSet {name} was not placed before the time limit: {why}{remedy}")
                 }
-                _ => format!("JobSet {name} could never be placed: {why}"),
+                _ => format!("JobSet {name} could never be placed: {why}{remedy}"),
             })
         })
+    }
+
+    /// Describes each JobSet that failed, with the time of its condition: reason and message.
+    pub fn failed_jobsets(&self) -> Vec<FailedJobSet> {
+        let outcomes = self.outcome.jobsets.iter().enumerate();
+        let failed = outcomes
+            .filter(|(_, o)| o.terminal_state == "Failed")
+            .filter_map(|(i, o)| {
+                let condition = o.conditions.iter().find(|c| c.kind == "Failed" && c.status)?;
+                Some(FailedJobSet {
+                    name: self.names.jobset(JobSetId(i as u32)).to_owned(),
+                    at: condition.last_transition,
+                    reason: condition.reason.clone(),
+                    message: condition.message.clone(),
+                })
+            });
+        failed.collect()
+    }
+
+    /// Appends the JobSets that failed to the subtitle of a chart.
+    pub fn with_failures(&self, subtitle: &str) -> String {
+        let failed = self.failed_jobsets();
+        let failed = failed.iter().map(|f| format!("JobSet {} failed: {}", f.name, f.reason));
+        let parts: Vec<String> = [subtitle.to_owned()].into_iter().chain(failed).collect();
+        parts.join("; ")
     }
 
     /// Describes each JobSet that is suspended at the end of the run, with the condition for its resumption.

@@ -84,7 +84,15 @@ pub struct DcnLevel {
     pub gbits_per_s: f64,
 }
 
+/// Name of a cluster that the program generated for the JobSets.
+pub const GENERATED_CLUSTER: &str = "generated";
+
 impl TopologySpec {
+    /// Returns the pools of a generated cluster as text; `None` for other clusters.
+    pub fn composition(&self) -> Option<&str> {
+        (self.name == GENERATED_CLUSTER && !self.description.is_empty()).then_some(self.description.as_str())
+    }
+
     pub fn nodes(&self) -> u64 {
         self.pools
             .iter()

@@ -1,6 +1,8 @@
 //! Generates a cluster that is large enough for given JobSets.
 
-use sim_api::spec::{JobSet, NodePool, ReplicatedJob, SubmittedJobSet, TopologySpec, keys};
+use sim_api::spec::{
+    GENERATED_CLUSTER, JobSet, NodePool, ReplicatedJob, SubmittedJobSet, TaintEffect, TaintSpec, TopologySpec, keys,
+};
 use std::collections::BTreeMap;
 
 const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
@@ -9,26 +11,116 @@ const PODS_PER_NODE_MILLI: i64 = 110_000;
 const SPARE_CPU_MILLI: i64 = 8_000;
 const SPARE_MEMORY_MILLI: i64 = (32 << 30) * 1_000;
 
-/// Generates one pool for each Job and one node for each pod, with every label that the pods select.
-pub fn topology(jobsets: &[SubmittedJobSet]) -> TopologySpec {
-    let mut pools = Vec::new();
+/// A replicatedJob and the pool that is generated for it.
+struct JobPool<'j> {
+    jobset: &'j JobSet,
+    job: &'j ReplicatedJob,
+    pool: NodePool,
+}
+
+/// Generates one pool for each replicatedJob and one node for each pod, with every label that the pods select. Pools
+/// with accelerators have the taint that GKE sets, so that other pods do not take their nodes. With `spare`, each
+/// accelerator pool, or each pool if none has accelerators, has one more domain, or one more node without exclusive
+/// placement.
+pub fn topology(jobsets: &[SubmittedJobSet], spare: bool) -> TopologySpec {
+    let mut all: Vec<JobPool<'_>> = Vec::new();
     for (i, submitted) in jobsets.iter().enumerate() {
-        let jobs = &submitted.jobset.spec.replicated_jobs;
-        for (j, job) in jobs.iter().enumerate().filter(|(_, job)| job.replicas > 0) {
-            pools.push(pool(&submitted.jobset, job, &format!("{i}-{j}")));
+        let jobset = &submitted.jobset;
+        let jobs = jobset.spec.replicated_jobs.iter().enumerate();
+        all.extend(jobs.filter(|(_, job)| job.replicas > 0).map(|(j, job)| JobPool {
+            jobset,
+            job,
+            pool: pool(jobset, job, &format!("{i}-{j}")),
+        }));
+    }
+    let has_accelerators = all.iter().any(|p| !p.pool.accelerator.is_empty());
+    let mut pools: Vec<NodePool> = all.iter().map(|own| enlarged(own, &all)).collect();
+    if spare {
+        let mut extra = Vec::new();
+        for (pool, own) in pools.iter_mut().zip(&all) {
+            if pool.accelerator.is_empty() == has_accelerators {
+                continue;
+            }
+            match own.jobset.exclusive_key(own.job) {
+                Some(_) => pool.count = pool.count.saturating_add(1),
+                None => extra.push(NodePool {
+                    name: format!("spare-{}", pool.name),
+                    count: 1,
+                    nodes_per_island: 1,
+                    ..pool.clone()
+                }),
+            }
         }
+        pools.extend(extra);
     }
     if pools.is_empty() {
         pools.push(empty_pool());
     }
     TopologySpec {
-        name: "generated".to_owned(),
-        description: "one pool for each Job, one node for each pod".to_owned(),
+        name: GENERATED_CLUSTER.to_owned(),
+        description: composition(&pools),
         pools,
         dcn_levels: Vec::new(),
         currency: "USD".to_owned(),
-        extended_resource_toleration: false,
+        extended_resource_toleration: has_accelerators,
     }
+}
+
+/// Returns a pool with the additional domains and nodes that it needs because other Jobs can take its domains. Jobs
+/// whose domains are interchangeable need none.
+fn enlarged(own: &JobPool<'_>, all: &[JobPool<'_>]) -> NodePool {
+    let mut pool = own.pool.clone();
+    let Some(key) = own.jobset.exclusive_key(own.job) else {
+        return pool;
+    };
+    for other in all.iter().filter(|o| !std::ptr::eq(*o, own) && o.can_use(&own.pool)) {
+        let pods = other.job.template.pods().max(1);
+        if other.jobset.exclusive_key(other.job) != Some(key) {
+            // Each pod without exclusive placement can take a domain of its own.
+            pool.count = pool.count.saturating_add(other.job.replicas.saturating_mul(pods));
+            continue;
+        }
+        pool.nodes_per_island = pool.nodes_per_island.max(pods);
+        if !own.can_use(&other.pool) {
+            pool.count = pool.count.saturating_add(other.job.replicas);
+        }
+    }
+    pool
+}
+
+impl JobPool<'_> {
+    /// Whether pods of this Job can run on empty nodes of a pool.
+    fn can_use(&self, pool: &NodePool) -> bool {
+        let spec = &self.job.template.template.spec;
+        let requests = spec.requests();
+        let key = self.jobset.exclusive_key(self.job);
+        let tolerated = |taint: &TaintSpec| {
+            requests.contains_key(&taint.key) || spec.tolerations.iter().any(|t| t.tolerates(taint))
+        };
+        key.is_none_or(|key| pool.labels.contains_key(key))
+            && !self.jobset.selects_labelled_nodes(self.job)
+            && spec.node_selector.iter().all(|(k, v)| pool.labels.get(k) == Some(v))
+            && pool.taints.iter().all(tolerated)
+            && requests
+                .iter()
+                .all(|(name, n)| pool.allocatable.get(name).is_some_and(|has| has >= n))
+    }
+}
+
+/// Describes the pools: numbers of domains and nodes, accelerators per node and selected labels.
+fn composition(pools: &[NodePool]) -> String {
+    let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let one = |pool: &NodePool| {
+        let nodes = match (pool.count, pool.labels.values().any(|v| v.contains("{pool}"))) {
+            (_, false) => count(pool.count.saturating_mul(pool.nodes_per_island), "node"),
+            (1, true) => format!("1 domain of {}", count(pool.nodes_per_island, "node")),
+            (n, true) => format!("{n} domains of {}", count(pool.nodes_per_island, "node")),
+        };
+        let has = pool.allocatable.get(&pool.accelerator).map(|milli| milli / 1_000);
+        let has = has.map_or(String::new(), |n| format!(" with {n} {}", pool.accelerator));
+        format!("{}: {nodes}{has}", pool.name.trim_end_matches("-{node}"))
+    };
+    pools.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
@@ -49,8 +141,15 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
     allocatable.insert("pods".to_owned(), PODS_PER_NODE_MILLI);
     // The name of an extended resource has a domain prefix.
     let accelerator = allocatable.keys().find(|name| name.contains('/')).cloned();
+    // GKE taints its accelerator nodes with the resource's name, and admission adds the toleration.
+    let taint = accelerator.iter().map(|key| TaintSpec {
+        key: key.clone(),
+        value: "present".to_owned(),
+        effect: TaintEffect::NoSchedule,
+    });
     NodePool {
         name: format!("node-{id}-{{node}}"),
+        taints: taint.collect(),
         count: job.replicas,
         islands: 1,
         nodes_per_island: job.template.pods().max(1),

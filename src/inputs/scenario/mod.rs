@@ -212,7 +212,7 @@ pub fn scenario_from_manifests(
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
-    let topology = topology.unwrap_or_else(|| generated(&submitted));
+    let topology = topology.unwrap_or_else(|| generated(&submitted, has_random_faults(&node)));
     let names = (submitted[0].jobset.name.clone(), String::new());
     let none = |_: &str| Err(FileTextError::NotProvided);
     let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
@@ -241,6 +241,11 @@ pub fn scenario_from_manifests(
     })
 }
 
+/// Whether the fields of a scenario have random faults.
+fn has_random_faults(node: &YamlNode) -> bool {
+    node.get("faultProcesses").is_some_and(|list| !list.items().is_empty())
+}
+
 /// Checks that no JobSet of `objects` has the same name as a submitted JobSet.
 fn check_names(loaded: &jobsets::LoadedJobSets, others: &ScenarioObjects, report: &mut DiagnosticReport) {
     let submitted = &loaded.jobsets;
@@ -252,18 +257,63 @@ fn check_names(loaded: &jobsets::LoadedJobSets, others: &ScenarioObjects, report
 
 /// Reports a file of another kind with one error instead of one error for each of its fields.
 fn wrong_kind(node: &YamlNode, report: &mut DiagnosticReport) -> bool {
-    let Some(kind) = node.get("kind") else {
-        return false;
-    };
-    let (found, option) = match kind.as_str() {
-        Some("JobSet") => ("JobSet", "-f"),
-        Some("Topology") => ("Topology", "-t"),
+    let text = |key: &str| node.get(key).and_then(|n| Some((n.at, n.as_str()?)));
+    let schema = text("schema").and_then(|(at, schema)| Some((at, schema.strip_prefix("jobset-sim/")?)));
+    let (at, found, advice) = match (schema, text("kind")) {
+        (Some((at, schema)), _) => {
+            let name = schema.split('/').next().unwrap_or_default();
+            let (found, advice) = result_file(name);
+            (at, found.to_owned(), advice)
+        }
+        (None, Some((_, "Scenario"))) => return false,
+        (None, Some((at, kind))) => match kind_of_file(kind) {
+            Some(advice) => (at, kind.to_owned(), advice),
+            None => return false,
+        },
         _ => return false,
     };
+    let article = if found.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    };
     report
-        .error(kind.at, format!("this is a {found}, not a Scenario"))
-        .suggest(format!("pass it with {option}"));
+        .error(at, format!("this is {article} {found}, not a Scenario"))
+        .suggest(advice);
     true
+}
+
+/// Returns what to do with a file of another kind; `None` for unknown kinds.
+fn kind_of_file(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "JobSet" | "TrainJob" => "pass it with -f",
+        "Topology" => "pass it with -t",
+        "Gates" => "pass it to `bench ttr` with --gates",
+        "Node" | "NodeList" => "pass it with -t, or convert it with `topology import`",
+        "List" | "JobSetList" => "pass a list of manifests with -f, and a list of Nodes with -t",
+        "Preset" | "Timing" => "name it in controlPlane.preset of a scenario",
+        _ => return None,
+    })
+}
+
+/// Returns the name of a file written by the program and what to do with it. `schema` is the name in its schema.
+fn result_file(schema: &str) -> (&'static str, &'static str) {
+    match schema {
+        "recording" | "admission-recording" => ("recording", "use `validate` or `recording replay`"),
+        "bench-ttr" => (
+            "result of `bench ttr`",
+            "use `bench ttr --against`, `report` or `plot scaling`",
+        ),
+        "summary" | "compare" | "sweep" | "sweep-experiment" => (
+            "result of a run or experiment",
+            "its directory has the inputs under inputs/; use `report DIR`, `why DIR` or `diff`",
+        ),
+        "calibration" => (
+            "calibration",
+            "pass the preset file that `recording calibrate --out` writes",
+        ),
+        _ => ("result of jobset-sim", "pass the scenario that it was made from"),
+    }
 }
 
 fn assemble(

@@ -71,7 +71,18 @@ pub struct MovedRow<'r> {
     pub wait: Option<(String, i128)>,
 }
 
-impl MovedRow<'_> {
+impl<'r> MovedRow<'r> {
+    pub fn new(row: &'r BenchRow, before: &'r BenchRow) -> MovedRow<'r> {
+        let times = row.ttr_ns.zip(before.ttr_ns);
+        MovedRow {
+            change_ns: times.map(|(now, old)| i128::from(now) - i128::from(old)),
+            phase: most(&row.phases_ns, &before.phases_ns),
+            wait: most(&row.waits_ns, &before.waits_ns),
+            row,
+            before,
+        }
+    }
+
     /// Returns the change relative to the baseline; infinite if the row no longer recovers.
     pub fn share(&self) -> f64 {
         match (self.row.ttr_ns, self.before.ttr_ns, self.change_ns) {
@@ -86,21 +97,18 @@ impl MovedRow<'_> {
 /// Returns the rows of both reports that differ in time, largest increase first; ties are in the order of the table.
 pub fn moved<'r>(now: &'r BaselineReport, before: &'r BaselineReport) -> Vec<MovedRow<'r>> {
     let pairs = now.rows.iter().filter_map(|row| Some((row, before.find(row)?)));
-    let differ = pairs.filter(|(row, old)| row.ttr_ns != old.ttr_ns || row.phases_ns != old.phases_ns);
-    let mut all: Vec<MovedRow<'_>> = differ
-        .map(|(row, before)| MovedRow {
-            change_ns: row
-                .ttr_ns
-                .zip(before.ttr_ns)
-                .map(|(now, old)| i128::from(now) - i128::from(old)),
-            phase: most(&row.phases_ns, &before.phases_ns),
-            wait: most(&row.waits_ns, &before.waits_ns),
-            row,
-            before,
-        })
-        .collect();
+    let differ = pairs.filter(|(row, old)| differs(row, old));
+    let mut all: Vec<MovedRow<'_>> = differ.map(|(row, before)| MovedRow::new(row, before)).collect();
     all.sort_by(|a, b| b.share().total_cmp(&a.share()));
     all
+}
+
+/// Whether two results of a row differ in time. Replications are compared only if there are equally many.
+fn differs(row: &BenchRow, before: &BenchRow) -> bool {
+    let comparable = row.replications.len() == before.replications.len();
+    row.ttr_ns != before.ttr_ns
+        || row.phases_ns != before.phases_ns
+        || (comparable && row.replications != before.replications)
 }
 
 /// Returns the entry with the largest absolute change.
@@ -139,6 +147,7 @@ mod tests {
             phases_ns: map("detect", detect),
             waits_ns: map("a bucket", wait),
             digest: String::new(),
+            replications: Vec::new(),
         }
     }
 

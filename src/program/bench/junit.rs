@@ -1,50 +1,96 @@
-//! The suite as JUnit XML: one test per row, and one per condition over all rows.
+//! The suite as JUnit XML: one test per row, and one per condition that is not evaluated per row. The failure of a row
+//! states the value and the phases before and after.
 
-use super::against::BaselineReport;
-use super::conditions::CheckedConditions;
+use super::against::MovedRow;
+use super::conditions::{BaselineComparison, CheckedConditions};
+use super::print;
+use super::row::BenchRow;
+use sim_analysis::format::exact_seconds;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-pub fn xml(report: &BaselineReport, checked: &[CheckedConditions]) -> String {
-    let mut cases = String::new();
-    let mut failures = 0;
-    for row in &report.rows {
+/// A failure: the message, and the details.
+type JunitFailure = (String, String);
+
+pub fn xml(reports: &BaselineComparison<'_>, checked: &[CheckedConditions]) -> String {
+    let mut cases: Vec<(String, Vec<JunitFailure>)> = Vec::new();
+    for row in &reports.now.rows {
         let name = row.key.text();
         let time = row.ttr_ns.map_or(0.0, |ns| ns as f64 / 1e9);
-        let why: Vec<&str> = checked
+        let before = reports.before.and_then(|b| b.find(row));
+        let mut failures = Vec::new();
+        for c in checked {
+            let values = c.rows.iter().filter(|(row, _)| *row == name);
+            failures.extend(
+                values.map(|(_, v)| (format!("{}: {}", c.condition, print::value(c, *v)), phases(row, before))),
+            );
+            let missing = c.missing.iter().filter(|(row, _)| *row == name);
+            failures.extend(missing.map(|(_, reason)| (format!("{}: {reason}", c.condition), String::new())));
+        }
+        cases.push((
+            format!("{} time=\"{time}\"", attributes(&row.key.case, &name)),
+            failures,
+        ));
+    }
+    for c in checked {
+        let not_run = c
+            .missing
             .iter()
-            .filter(|c| c.rows.contains(&name))
-            .map(|c| c.condition.as_str())
-            .collect();
-        let head = format!(
-            "    <testcase classname=\"{}\" name=\"{}\" time=\"{time}\"",
-            escaped(&row.key.case),
-            escaped(&name)
-        );
-        failures += usize::from(!why.is_empty());
-        case(&mut cases, &head, &why);
+            .filter(|(row, _)| !reports.now.rows.iter().any(|r| r.key.text() == *row));
+        for (row, reason) in not_run {
+            let case = row.split('/').next().unwrap_or_default();
+            let failure = (format!("{}: {reason}", c.condition), String::new());
+            cases.push((attributes(case, row), vec![failure]));
+        }
+        if c.rows.is_empty() {
+            let failure = (print::verdict(c), String::new());
+            let failures = if c.failed { vec![failure] } else { Vec::new() };
+            cases.push((attributes("fail-if", &c.condition), failures));
+        }
     }
-    let mut tests = report.rows.len();
-    for c in checked.iter().filter(|c| c.rows.is_empty()) {
-        tests += 1;
-        failures += usize::from(c.failed);
-        let head = format!("    <testcase classname=\"fail-if\" name=\"{}\"", escaped(&c.condition));
-        let value = format!("{}: the value is {}", c.condition, c.value);
-        let why: &[&str] = if c.failed { &[value.as_str()] } else { &[] };
-        case(&mut cases, &head, why);
+    let (tests, failed) = (cases.len(), cases.iter().filter(|(_, f)| !f.is_empty()).count());
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"bench ttr\" tests=\"{tests}\" failures=\"{failed}\">\n"
+    );
+    for (head, failures) in &cases {
+        case(&mut out, head, failures);
     }
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"bench ttr\" tests=\"{tests}\" failures=\"{failures}\">\n{cases}  </testsuite>\n</testsuites>\n"
-    )
+    out.push_str("  </testsuite>\n</testsuites>\n");
+    out
 }
 
-fn case(out: &mut String, head: &str, why: &[&str]) {
-    if why.is_empty() {
-        let _ = writeln!(out, "{head}/>");
+fn attributes(class: &str, name: &str) -> String {
+    format!("classname=\"{}\" name=\"{}\"", escaped(class), escaped(name))
+}
+
+/// Formats the change of a row, and the seconds of each phase before and after.
+fn phases(row: &BenchRow, before: Option<&BenchRow>) -> String {
+    let mut out = String::new();
+    if let Some(before) = before {
+        let _ = writeln!(out, "{}", print::change(&MovedRow::new(row, before)));
+    }
+    let seconds = |row: &BenchRow, name: &str| exact_seconds(u128::from(row.phases_ns.get(name).copied().unwrap_or(0)));
+    let names = row
+        .phases_ns
+        .keys()
+        .chain(before.iter().flat_map(|b| b.phases_ns.keys()));
+    for name in names.collect::<BTreeSet<_>>() {
+        let old = before.map_or(String::new(), |b| format!("{} s before, ", seconds(b, name)));
+        let _ = writeln!(out, "{name}: {old}{} s now", seconds(row, name));
+    }
+    out
+}
+
+fn case(out: &mut String, head: &str, failures: &[JunitFailure]) {
+    if failures.is_empty() {
+        let _ = writeln!(out, "    <testcase {head}/>");
         return;
     }
-    let _ = writeln!(out, "{head}>");
-    for text in why {
-        let _ = writeln!(out, "      <failure message=\"{}\"/>", escaped(text));
+    let _ = writeln!(out, "    <testcase {head}>");
+    for (message, details) in failures {
+        let lines: Vec<String> = details.lines().map(escaped).collect();
+        let (message, details) = (escaped(message), lines.join("\n"));
+        let _ = writeln!(out, "      <failure message=\"{message}\">{details}</failure>");
     }
     let _ = writeln!(out, "    </testcase>");
 }

@@ -10,6 +10,7 @@ pub mod play;
 pub mod print;
 pub mod row;
 pub mod scene;
+pub mod selection;
 pub mod suite;
 
 pub use against::BaselineReport;

@@ -22,10 +22,10 @@ pub enum BenchEntry {
     Own(Box<LoadedScenario>),
 }
 
-/// Simulates all entries and returns the finished rows. The error names the row.
+/// Simulates all entries with this number of replications each, and returns the finished rows. The error names the row.
 pub fn all(
     entries: &[BenchEntry],
-    sets: &[BenchSetting],
+    (sets, seeds): (&[BenchSetting], u64),
     (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<BenchRow>, String> {
@@ -34,15 +34,22 @@ pub fn all(
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|i| std::cmp::Reverse(size(&entries[*i])));
     let one = |(): &mut (), i: u64| {
-        let at = order[i as usize];
-        let row = row(&entries[at], sets, limits);
+        let at = order[(i / seeds) as usize];
+        let row = row(&entries[at], sets, (i % seeds, limits));
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-        Some((at, row)).filter(|(_, row)| !matches!(row, Ok(None)))
+        Some(((at, i % seeds), row)).filter(|(_, row)| !matches!(row, Ok(None)))
     };
-    let played = in_parallel_with(|| Ok(()), (entries.len() as u64, threads), &limits.flag, one);
+    let tasks = (entries.len() as u64 * seeds, threads);
+    let played = in_parallel_with(|| Ok(()), tasks, &limits.flag, one);
     let mut played = played.map_err(|why| why.to_string())?;
     played.sort_by_key(|(at, _)| *at);
-    played.into_iter().filter_map(|(_, row)| row.transpose()).collect()
+    let mut rows: Vec<Vec<BenchRow>> = entries.iter().map(|_| Vec::new()).collect();
+    for ((at, _), row) in played {
+        rows[at].extend(row?);
+    }
+    // A row of a stopped run that lacks replications is not finished.
+    let finished = rows.into_iter().filter(|rows| rows.len() as u64 == seeds);
+    Ok(finished.filter_map(BenchRow::combine).collect())
 }
 
 fn size(entry: &BenchEntry) -> u64 {
@@ -52,34 +59,41 @@ fn size(entry: &BenchEntry) -> u64 {
     }
 }
 
-fn row(entry: &BenchEntry, sets: &[BenchSetting], limits: &ReplicationLimits) -> Result<Option<BenchRow>, String> {
+/// Returns the identity of the row of an entry.
+pub fn key(entry: &BenchEntry) -> BenchKey {
     match entry {
-        BenchEntry::Own(loaded) => {
-            let scenario = &loaded.scenario;
-            play_one(scenario, own_key(scenario), limits)
-        }
-        BenchEntry::OfSuite(row) => {
-            let key = BenchKey {
-                case: row.case.name.clone(),
-                nodes: u64::from(row.nodes),
-                strategy: row.strategy.as_str().to_owned(),
-                preset: row.plane.preset.clone(),
-                kubernetes: row.plane.kubernetes.clone(),
-            };
-            let named = |why: String| format!("{}:\n{why}", key.text());
-            let loaded = scene::load(row, sets).map_err(named)?;
-            play_one(&loaded.scenario, key.clone(), limits)
-        }
+        BenchEntry::Own(loaded) => own_key(&loaded.scenario),
+        BenchEntry::OfSuite(row) => BenchKey {
+            case: row.case.name.clone(),
+            nodes: u64::from(row.nodes),
+            strategy: row.strategy.as_str().to_owned(),
+            preset: row.plane.preset.clone(),
+            kubernetes: row.plane.kubernetes.clone(),
+        },
     }
 }
 
-/// Simulates one row; `None` if it was stopped.
-fn play_one(scenario: &ScenarioSpec, key: BenchKey, limits: &ReplicationLimits) -> Result<Option<BenchRow>, String> {
-    let scenario = faults::draw_faults(scenario, scenario.seed, 0);
-    let simulation = SimulationInput::new(&scenario);
-    let mut simulation = simulation.map_err(|why| format!("{}:\n{why}", key.text()))?;
+/// Simulates one replication of a row; `None` if it was stopped.
+fn row(
+    entry: &BenchEntry,
+    sets: &[BenchSetting],
+    (replication, limits): (u64, &ReplicationLimits),
+) -> Result<Option<BenchRow>, String> {
+    let key = key(entry);
+    let named = |why: String| format!("{}:\n{why}", key.text());
+    let suite;
+    let scenario = match entry {
+        BenchEntry::Own(loaded) => &loaded.scenario,
+        BenchEntry::OfSuite(row) => {
+            suite = scene::load(row, sets).map_err(named)?;
+            &suite.scenario
+        }
+    };
+    let scenario = faults::draw_faults(scenario, scenario.seed, replication);
+    let mut simulation = SimulationInput::new(&scenario).map_err(|why| named(why.to_string()))?;
     let folds = MetricFolds::new(&scenario, false);
-    let (played, _) = simulate_replication(&mut simulation, (scenario.seed, 0), folds, LimitedRun::sink(limits));
+    let seed = (scenario.seed, replication);
+    let (played, _) = simulate_replication(&mut simulation, seed, folds, LimitedRun::sink(limits));
     let stopped = played.outcome.end_reason == EndReason::Stopped;
     Ok((!stopped).then(|| BenchRow::new(key, &played)))
 }
@@ -114,7 +128,11 @@ mod tests {
         };
         let rows = BenchSuite::shipped().combinations(&only).unwrap();
         let entry = BenchEntry::OfSuite(rows[0].clone());
-        let with = |sets: &[BenchSetting]| row(&entry, sets, &ReplicationLimits::unlimited()).unwrap().unwrap();
+        let with = |sets: &[BenchSetting]| {
+            row(&entry, sets, (0, &ReplicationLimits::unlimited()))
+                .unwrap()
+                .unwrap()
+        };
         let play = || with(&[]);
         // Before 1.31 a Job is Failed before its pods have ended (kubernetes.md 1.4).
         let old = [("controlPlane.kubernetes".to_owned(), "1.30".to_owned())];

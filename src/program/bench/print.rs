@@ -1,7 +1,7 @@
 //! The suite as text, CSV and Markdown: times by case, strategy and size, and changes.
 
 use super::against::{BaselineReport, MovedRow, moved, signed};
-use super::conditions::CheckedConditions;
+use super::conditions::{BaselineComparison, CheckedConditions};
 use super::row::BenchRow;
 use sim_analysis::format::{column, count, exact_seconds, seconds, thousands};
 use sim_analysis::metrics::Phase;
@@ -14,20 +14,19 @@ use std::fmt::Write;
 /// Maximum number of changed rows that are listed.
 const WORST: usize = 10;
 
-pub fn text(
-    report: &BaselineReport,
-    before: Option<&BaselineReport>,
-    checked: &[CheckedConditions],
-    style: &WaterfallStyle,
-) -> String {
+pub fn text(reports: &BaselineComparison<'_>, checked: &[CheckedConditions], style: &WaterfallStyle) -> String {
     let mut out = String::new();
+    let report = reports.now;
     for (plane, rows) in planes(report) {
         let _ = writeln!(out, "{}", style.bold(&plane));
         table(&mut out, &rows, style);
         out.push('\n');
     }
-    if let Some(before) = before {
+    if let Some(before) = reports.before {
         changes(&mut out, report, before);
+        for (row, reason) in reports.missing.reasons(|_| true).iter().take(WORST) {
+            let _ = writeln!(out, "  {row}: {reason}");
+        }
     }
     for c in checked {
         let _ = writeln!(out, "{}", verdict(c));
@@ -47,7 +46,14 @@ pub fn text(
 pub(super) fn planes(report: &BaselineReport) -> Vec<(String, Vec<&BenchRow>)> {
     let mut all: Vec<(String, Vec<&BenchRow>)> = Vec::new();
     for row in &report.rows {
-        let plane = format!("{}, Kubernetes {}: time to recover", row.key.preset, row.key.kubernetes);
+        let several = match row.replications.len() {
+            0 => String::new(),
+            n => format!(", p50 / p95 of {}", count(n as u64, "replication")),
+        };
+        let plane = format!(
+            "{}, Kubernetes {}: time to recover{several}",
+            row.key.preset, row.key.kubernetes
+        );
         match all.iter_mut().find(|(known, _)| *known == plane) {
             Some((_, rows)) => rows.push(row),
             None => all.push((plane, vec![row])),
@@ -79,26 +85,38 @@ pub(super) fn lines<'r>(rows: &[&'r BenchRow]) -> Vec<(&'r str, &'r str)> {
 pub(super) fn cell(rows: &[&BenchRow], (case, strategy): (&str, &str), nodes: u64) -> String {
     let mut rows = rows.iter();
     let found = rows.find(|r| r.key.case == case && r.key.strategy == strategy && r.key.nodes == nodes);
-    match found.map(|r| r.ttr()) {
-        Some(Some(ttr)) => seconds(ttr),
-        Some(None) => "never".to_owned(),
-        None => String::new(),
+    let Some(row) = found else {
+        return String::new();
+    };
+    if row.replications.is_empty() {
+        return row.ttr().map_or("never".to_owned(), seconds);
     }
+    let [low, high] = [0.5, 0.95].map(|q| row.quantile_s(q));
+    let text = |s: f64| {
+        let finite = Some(s).filter(|s| s.is_finite());
+        finite.map_or("never".to_owned(), |s| seconds(Duration::from_seconds_f64(s)))
+    };
+    format!("{} / {}", text(low), text(high))
 }
 
 fn table(out: &mut String, rows: &[&BenchRow], style: &WaterfallStyle) {
     let sizes = sizes(rows);
     let lines = lines(rows);
     let widest = column(lines.iter().map(|(case, _)| *case), 4);
+    let column = if rows.iter().any(|r| !r.replications.is_empty()) {
+        19
+    } else {
+        13
+    };
     let mut head = format!("  {:<widest$} {:<16}", "case", "strategy");
     for size in &sizes {
-        let _ = write!(head, " {:>13}", count(*size, "node"));
+        let _ = write!(head, " {:>column$}", count(*size, "node"));
     }
     let _ = writeln!(out, "{}", style.dim(&head));
     for line in lines {
         let _ = write!(out, "  {:<widest$} {:<16}", line.0, line.1);
         for size in &sizes {
-            let _ = write!(out, " {:>13}", cell(rows, line, *size));
+            let _ = write!(out, " {:>column$}", cell(rows, line, *size));
         }
         let _ = writeln!(out);
     }
@@ -146,13 +164,18 @@ pub fn change(m: &MovedRow<'_>) -> String {
     text
 }
 
+/// Formats a value of a condition.
+pub fn value(c: &CheckedConditions, value: f64) -> String {
+    if c.is_share {
+        format!("{:+.3} %", value * 100.0)
+    } else {
+        format!("{value}")
+    }
+}
+
 /// Formats the result of a condition.
 pub fn verdict(c: &CheckedConditions) -> String {
-    let value = if c.is_share {
-        format!("{:+.3} %", c.value * 100.0)
-    } else {
-        format!("{}", c.value)
-    };
+    let value = value(c, c.value);
     match (c.failed, c.rows.len()) {
         (false, _) => format!("passed: {} is false", c.condition),
         (true, 0) => format!("FAILED: {} (value: {value})", c.condition),
@@ -169,7 +192,8 @@ pub fn csv(report: &BaselineReport) -> Vec<u8> {
     let head = ["case", "nodes", "strategy", "preset", "kubernetes", "ttr_s", "restarts"];
     let phases = Phase::ALL.iter().map(|p| format!("{}_s", p.as_str()));
     let head = head.map(str::to_owned).into_iter().chain(phases);
-    let head: Vec<String> = head.chain(["digest".to_owned()]).collect();
+    let last = ["digest", "replications", "ttr_p50_s", "ttr_p95_s"];
+    let head: Vec<String> = head.chain(last.map(str::to_owned)).collect();
     let mut table = Table::new(head);
     for row in &report.rows {
         let k = &row.key;
@@ -184,20 +208,23 @@ pub fn csv(report: &BaselineReport) -> Vec<u8> {
             row.restarts.to_string(),
         ];
         cells.extend(Phase::ALL.map(|p| exact_seconds(u128::from(row.phase(p).0))));
-        cells.push(row.digest.clone());
+        cells.extend([row.digest.clone(), row.samples().len().to_string()]);
+        let quantile = |q: f64| Some(row.quantile_s(q)).filter(|s| s.is_finite());
+        cells.extend([0.5, 0.95].map(|q| quantile(q).map_or(String::new(), |s| s.to_string())));
         table.push(cells);
     }
     table.csv()
 }
 
 /// Returns Markdown for a comment on a pull request: changes first, then the tables.
-pub fn markdown(report: &BaselineReport, before: Option<&BaselineReport>, checked: &[CheckedConditions]) -> String {
+pub fn markdown(reports: &BaselineComparison<'_>, checked: &[CheckedConditions]) -> String {
     let mut out = "## Time to recover\n\n".to_owned();
+    let report = reports.now;
     for c in checked {
         let mark = if c.failed { "❌" } else { "✅" };
         let _ = writeln!(out, "{mark} {}\n", verdict(c));
     }
-    if let Some(before) = before {
+    if let Some(before) = reports.before {
         let all = moved(report, before);
         let _ = writeln!(
             out,
@@ -205,6 +232,13 @@ pub fn markdown(report: &BaselineReport, before: Option<&BaselineReport>, checke
             count(all.len() as u64, "row"),
             thousands(report.rows.len() as u64)
         );
+        let missing = reports.missing.reasons(|_| true);
+        for (row, reason) in missing.iter().take(WORST) {
+            let _ = writeln!(out, "- {}: {reason}", for_markdown(row));
+        }
+        if !missing.is_empty() {
+            out.push('\n');
+        }
         if !all.is_empty() {
             out.push_str("| | row | before | now | change | phase | wait |\n|---|---|---|---|---|---|---|\n");
         }

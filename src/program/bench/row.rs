@@ -5,6 +5,7 @@ use sim_analysis::experiment::SimulatedReplication;
 use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RestartOutcome};
 use sim_base::Duration;
+use sim_base::stats::{quantile, sorted};
 use std::collections::BTreeMap;
 
 /// Identity of a row.
@@ -31,7 +32,8 @@ impl BenchKey {
     }
 }
 
-/// Results of a row. Times are nanoseconds of virtual time.
+/// Results of a row. Times are nanoseconds of virtual time. With several replications, the fields are those of the
+/// replication with the median time to recover.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BenchRow {
     #[serde(flatten)]
@@ -45,6 +47,17 @@ pub struct BenchRow {
     pub waits_ns: BTreeMap<String, u64>,
     /// Digest of all records of the run.
     pub digest: String,
+    /// The replications in order; empty if there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replications: Vec<BenchSample>,
+}
+
+/// Results of one replication of a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BenchSample {
+    pub ttr_ns: Option<u64>,
+    pub restarts: usize,
+    pub phases_ns: BTreeMap<String, u64>,
 }
 
 /// Minimum duration of waits that are listed.
@@ -72,7 +85,38 @@ impl BenchRow {
             phases_ns: phases,
             waits_ns: waits,
             digest: format!("{:016x}", played.outcome.digest),
+            replications: Vec::new(),
         }
+    }
+
+    /// Combines the replications of a row; `None` if there are none. Of an even number, the lower of the two middle
+    /// replications is the median. A replication that never recovers is longer than any other.
+    pub fn combine(rows: Vec<BenchRow>) -> Option<BenchRow> {
+        let mut order: Vec<&BenchRow> = rows.iter().collect();
+        order.sort_by_key(|row| row.ttr_ns.unwrap_or(u64::MAX));
+        let mut median = (*order.get(rows.len().saturating_sub(1) / 2)?).clone();
+        if rows.len() > 1 {
+            median.replications = rows.iter().flat_map(BenchRow::samples).collect();
+        }
+        Some(median)
+    }
+
+    /// Returns the results of each replication.
+    pub fn samples(&self) -> Vec<BenchSample> {
+        if !self.replications.is_empty() {
+            return self.replications.clone();
+        }
+        vec![BenchSample {
+            ttr_ns: self.ttr_ns,
+            restarts: self.restarts,
+            phases_ns: self.phases_ns.clone(),
+        }]
+    }
+
+    /// Returns a quantile of the time to recover over the replications, in seconds; infinite if it never recovers.
+    pub fn quantile_s(&self, q: f64) -> f64 {
+        let times = self.samples().into_iter().map(|s| s.value("ttr")).collect();
+        quantile(&sorted(times), q).unwrap_or(f64::INFINITY)
     }
 
     pub fn ttr(&self) -> Option<Duration> {
@@ -81,6 +125,18 @@ impl BenchRow {
 
     pub fn phase(&self, phase: Phase) -> Duration {
         Duration(self.phases_ns.get(phase.as_str()).copied().unwrap_or(0))
+    }
+}
+
+impl BenchSample {
+    /// Returns a value: a time in seconds, or a count. The time to recover is infinite if that never happens.
+    pub fn value(&self, name: &str) -> f64 {
+        let seconds = |nanos: u64| nanos as f64 / 1e9;
+        match name {
+            "ttr" => self.ttr_ns.map_or(f64::INFINITY, seconds),
+            "restarts" => self.restarts as f64,
+            phase => seconds(self.phases_ns.get(phase).copied().unwrap_or(0)),
+        }
     }
 }
 

@@ -1,15 +1,18 @@
 //! `bench ttr`: the standard restart-latency suite and its comparison with a baseline.
 
+use crate::bench::conditions::BaselineComparison;
 use crate::bench::play::{self, BenchEntry};
+use crate::bench::selection::RowSelection;
 use crate::bench::suite::{BenchSuite, RowFilter};
 use crate::bench::{BaselineReport, BenchRow, conditions, junit, print, scene};
 use crate::cli::args::{DisplayStyle, FieldOverride, TableFormat, path_value};
-use crate::cli::failure::{CommandFailure, GATE_FAILED};
+use crate::cli::failure::{CommandFailure, GATE_FAILED, bail};
 use crate::cli::inputs::{dominant_assumptions, fail_if};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
+use sim_analysis::format::count;
 use sim_base::condition::FieldCondition;
-
+use sim_inputs::strategy;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::atomic_write;
 use std::io::Read;
@@ -25,7 +28,7 @@ pub struct BenchArgs {
 pub enum BenchCommand {
     /// Measure the time to recover by fault, cluster size, strategy and control plane
     #[command(
-        after_help = "Examples:\n  jobset-sim bench ttr --format json > baseline.json\n  jobset-sim bench ttr --against baseline.json --fail-if 'ttr > +2%' --fail-if 'rows.stuck > 0'\n  jobset-sim bench ttr --case drain,node-loss --nodes 100,1000 --set timing.plegPeriod=100ms\n  jobset-sim bench ttr scenarios/first-steps.yaml --format md\n\nNames for --fail-if: ttr, restarts and each phase, checked in every row; with .min, .p50, .p95, .max or .mean: the\nstatistic over all rows; rows.stuck, rows.changed, rows.slower, rows.faster, rows.new. ROW:NAME limits a name to the\nrows that begin with ROW."
+        after_help = "Examples:\n  jobset-sim bench ttr --format json > baseline.json\n  jobset-sim bench ttr --against baseline.json --fail-if 'ttr > +2%' --fail-if 'rows.stuck > 0'\n  jobset-sim bench ttr --seeds 20 --against baseline.json --gates gates.yaml --junit ttr.xml\n  jobset-sim bench ttr --case drain,node-loss --nodes 100,1000 --set timing.plegPeriod=100ms\n  jobset-sim bench ttr scenarios/first-steps.yaml --format md\n\nNames for --fail-if and --gates: ttr, restarts and each phase, checked in every row. With .min, .p50, .p95, .max or\n.mean: the statistic over the replications (--seeds) of every row; with .all behind it, over those of all rows, e.g.\nttr.p95.all. rows.stuck, rows.changed, rows.slower, rows.faster, rows.new, rows.missing: numbers of rows. ROW:NAME\nlimits a name to the rows whose first parts are ROW, e.g. drain/5000:ttr.\nWith --against, `rows.missing > 0` is a gate unless another condition names rows.missing."
     )]
     Ttr(TtrArgs),
 }
@@ -38,15 +41,18 @@ pub struct TtrArgs {
     /// Cases of the suite to measure, e.g. drain,node-loss [default: all]
     #[arg(long = "case", value_name = "NAMES", value_delimiter = ',')]
     pub cases: Vec<String>,
-    /// Cluster sizes in nodes [default: those of the suite]
+    /// Cluster sizes in nodes, for the suite only [default: those of the suite]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub nodes: Vec<u32>,
-    /// Restart strategies to measure [default: all]
+    /// Restart strategies to measure [default: all; of a scenario: its own]
     #[arg(long = "strategy", value_name = "NAMES", value_delimiter = ',')]
     pub strategies: Vec<String>,
-    /// Control-plane presets to measure [default: all]
+    /// Control-plane presets to measure [default: all; of a scenario: its own]
     #[arg(long = "preset", value_name = "NAMES", value_delimiter = ',')]
     pub presets: Vec<String>,
+    /// Number of replications of each row
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub seeds: u64,
     /// Override a field in every row, as with `run --set` (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<FieldOverride>,
@@ -56,6 +62,9 @@ pub struct TtrArgs {
     /// Exit with code 5 if this condition is true, e.g. 'ttr > +2%' (repeatable)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
+    /// File with further conditions: YAML with the list `gates`
+    #[arg(long, value_name = "FILE")]
+    pub gates: Option<PathBuf>,
     /// Write a JUnit XML report to this file
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
@@ -84,19 +93,26 @@ pub fn cli(args: &BenchArgs) -> Result<u8, CommandFailure> {
 }
 
 fn ttr(args: &TtrArgs) -> Result<u8, CommandFailure> {
-    let conditions = fail_if::read(&args.fail_if)?;
+    let mut conditions = fail_if::read(&args.fail_if)?;
+    if let Some(path) = &args.gates {
+        conditions.extend(sim_inputs::read_gates(path)?);
+    }
+    conditions::add_default(&mut conditions, args.against.is_some());
     for condition in &conditions {
         conditions::known(condition, args.against.is_some())?;
     }
     let before = args.against.as_deref().map(baseline).transpose()?;
+    notice_replications(before.as_ref(), args.seeds);
     let suite = BenchSuite::shipped();
     let entries = entries(args, &suite)?;
     let limits = interrupt::limits();
     let n = entries.len();
-    let progress = ProgressLine::new(args.quiet, |done| format!("{done}/{n} rows"));
+    let total = n as u64 * args.seeds;
+    let unit = if args.seeds > 1 { "replications" } else { "rows" };
+    let progress = ProgressLine::new(args.quiet, |done| format!("{done}/{total} {unit}"));
     let threads = args.threads.map_or(0, usize::from);
     let reach = |done| progress.reach(done);
-    let rows = play::all(&entries, &args.sets, (threads, &limits), &reach);
+    let rows = play::all(&entries, (&args.sets, args.seeds), (threads, &limits), &reach);
     drop(progress);
     let rows = rows?;
     if rows.is_empty() {
@@ -109,15 +125,21 @@ fn ttr(args: &TtrArgs) -> Result<u8, CommandFailure> {
         Vec::new()
     };
     let report = BaselineReport::new(rows, not_run);
-    let check = |c: &FieldCondition| conditions::check(c, &report, before.as_ref());
+    let missing = before.as_ref().map(|before| selection(args).missing(&report, before));
+    let reports = BaselineComparison {
+        now: &report,
+        before: before.as_ref(),
+        missing: missing.unwrap_or_default(),
+    };
+    let check = |c: &FieldCondition| conditions::check(c, &reports);
     let checked: Vec<_> = conditions.iter().map(check).collect::<Result<_, _>>()?;
     if let Some(path) = &args.junit {
-        write(path, &junit::xml(&report, &checked))?;
+        write(path, &junit::xml(&reports, &checked))?;
     }
     if let Some(path) = &args.out {
         write(path, &report.json().map_err(CommandFailure::Internal)?)?;
     }
-    print_result(args, &report, before.as_ref(), &checked)?;
+    print_result(args, &reports, &checked)?;
     if finished < n {
         let kept = format!("{finished} of {n} rows were finished and are reported");
         return Err(interrupt::failure(&kept));
@@ -195,27 +217,83 @@ pub fn baseline(path: &Path) -> Result<BaselineReport, CommandFailure> {
     BaselineReport::read(&text).map_err(|why| failed(format!("not a result of `bench ttr --format json`: {why}")))
 }
 
+/// Prints a notice if the baseline has another number of replications, because quantiles are then not comparable.
+fn notice_replications(before: Option<&BaselineReport>, seeds: u64) {
+    let numbers = before
+        .iter()
+        .flat_map(|b| b.rows.iter().map(|r| r.samples().len() as u64));
+    if let Some(other) = numbers.max().filter(|n| *n != seeds) {
+        output::notice(&format!(
+            "the baseline has {} per row, and this run has {seeds}: quantiles are not comparable; use --seeds {other}",
+            count(other, "replication")
+        ));
+    }
+}
+
+fn selection(args: &TtrArgs) -> RowSelection {
+    RowSelection {
+        filter: RowFilter {
+            cases: args.cases.clone(),
+            nodes: args.nodes.clone(),
+            strategies: args.strategies.clone(),
+            presets: args.presets.clone(),
+        },
+        // Given scenarios replace the suite, unless `--case` selects rows of it as well.
+        suite: args.scenarios.is_empty() || !args.cases.is_empty(),
+        own: !args.scenarios.is_empty(),
+    }
+}
+
 fn entries(args: &TtrArgs, suite: &BenchSuite) -> Result<Vec<BenchEntry>, CommandFailure> {
-    let only = RowFilter {
-        cases: args.cases.clone(),
-        nodes: args.nodes.clone(),
-        strategies: args.strategies.clone(),
-        presets: args.presets.clone(),
-    };
+    let selection = selection(args);
     if let Some(why) = args.nodes.iter().find_map(|n| scene::refused(*n)) {
         return Err(CommandFailure::Invalid(why));
     }
+    if let (Some(path), false) = (args.scenarios.first(), args.nodes.is_empty()) {
+        bail!(
+            "--nodes: cannot change the cluster of {}, whose size is part of the scenario\n  change it there or with --set, for example --set topology.pools[0].count=8",
+            path.display()
+        );
+    }
     let mut entries = Vec::new();
     for path in &args.scenarios {
-        let loaded = sim_inputs::read_scenario(path, &args.sets)?;
-        entries.push(BenchEntry::Own(Box::new(loaded)));
+        own_rows(path, args, &mut entries)?;
     }
-    // Given scenarios replace the suite, unless `--case` selects rows of it as well.
-    if args.scenarios.is_empty() || !args.cases.is_empty() {
-        let rows = suite.combinations(&only)?;
+    if selection.suite {
+        let rows = suite.combinations(&selection.filter)?;
         entries.extend(rows.into_iter().map(BenchEntry::OfSuite));
     }
-    Ok(entries)
+    let mut keys: Vec<String> = entries.iter().map(|e| play::key(e).text()).collect();
+    keys.sort();
+    match keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => bail!("two rows are named {}: change metadata.name of a scenario", pair[0]),
+        None => Ok(entries),
+    }
+}
+
+/// Adds the rows of a scenario: one for each strategy and preset of the command line, or its own.
+fn own_rows(path: &Path, args: &TtrArgs, entries: &mut Vec<BenchEntry>) -> Result<(), CommandFailure> {
+    let plain = sim_inputs::read_scenario(path, &args.sets)?;
+    let choices = |given: &[String]| match given {
+        [] => vec![None],
+        given => given.iter().cloned().map(Some).collect(),
+    };
+    for preset in choices(&args.presets) {
+        for name in choices(&args.strategies) {
+            let mut sets: Vec<FieldOverride> = Vec::new();
+            sets.extend(preset.iter().map(|p| ("controlPlane.preset".to_owned(), p.clone())));
+            if let Some(name) = name {
+                let asked = [("strategy".to_owned(), name)];
+                let changes = strategy::with_companions(&asked, &plain.scenario.jobsets);
+                let changes = changes.map_err(|e| CommandFailure::Invalid(format!("--strategy: {e}")))?;
+                sets.extend(changes.into_iter().map(|c| (c.path, c.value)));
+            }
+            sets.extend(args.sets.iter().cloned());
+            let loaded = sim_inputs::read_scenario(path, &sets)?;
+            entries.push(BenchEntry::Own(Box::new(loaded)));
+        }
+    }
+    Ok(())
 }
 
 pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
@@ -225,17 +303,16 @@ pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
 
 fn print_result(
     args: &TtrArgs,
-    report: &BaselineReport,
-    before: Option<&BaselineReport>,
+    reports: &BaselineComparison<'_>,
     checked: &[conditions::CheckedConditions],
 ) -> Result<(), CommandFailure> {
     match args.format {
-        TableFormat::Json => output::result(&report.json().map_err(CommandFailure::Internal)?),
-        TableFormat::Csv => output::bytes(&print::csv(report)),
-        TableFormat::Md => output::result(&print::markdown(report, before, checked)),
+        TableFormat::Json => output::result(&reports.now.json().map_err(CommandFailure::Internal)?),
+        TableFormat::Csv => output::bytes(&print::csv(reports.now)),
+        TableFormat::Md => output::result(&print::markdown(reports, checked)),
         TableFormat::Text => {
             let style = output::style(&args.look);
-            output::styled(&print::text(report, before, checked, &style), &style)
+            output::styled(&print::text(reports, checked, &style), &style)
         }
     }
 }

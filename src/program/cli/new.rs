@@ -3,10 +3,10 @@
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::experiment_input;
 use crate::cli::output;
-use sim_analysis::metrics::RestartFold;
+use sim_analysis::metrics::{RestartFold, RestartOutcome};
 use sim_api::spec::{ScenarioSpec, TopologySpec};
 use sim_engine::SimulationInput;
-use sim_inputs::{Diagnostics, LoadedScenario, SourceText, scaffold};
+use sim_inputs::{Diagnostics, FileTextError, LoadedScenario, SourceText, scaffold};
 use sim_report::files::rundir::RunDir;
 use std::path::{Path, PathBuf};
 
@@ -48,15 +48,31 @@ pub fn cli(args: &NewArgs) -> Result<(), CommandFailure> {
         None => sources.iter().map(|s| s.file.clone()).collect(),
         Some(_) => sources.iter().enumerate().map(copied).collect(),
     };
-    let text = scaffold::scenario(&scaffold::ScenarioDraft {
-        scenario: &chosen.loaded.scenario,
-        manifests: &paths,
-        topology: match (&chosen.file, &args.out) {
-            (Some(_), Some(_)) => Some("topology.yaml"),
-            _ => chosen.name.as_deref(),
-        },
-        because: &chosen.because,
-    });
+    let draft = |exit: Option<&scaffold::ExampleExit>| {
+        scaffold::scenario(&scaffold::ScenarioDraft {
+            scenario: &chosen.loaded.scenario,
+            manifests: &paths,
+            topology: match (&chosen.file, &args.out) {
+                (Some(_), Some(_)) => Some("topology.yaml"),
+                _ => chosen.name.as_deref(),
+            },
+            because: &chosen.because,
+            exit,
+        })
+    };
+    let exits = scaffold::example_exits(&chosen.loaded.scenario);
+    let restarts = |exit: &&scaffold::ExampleExit| {
+        let file = |name: &str| {
+            let manifest = paths.iter().position(|path| path == name).map(|i| &sources[i]);
+            let named = manifest.or(chosen.file.as_ref().filter(|_| name.ends_with("topology.yaml")));
+            named.map_or_else(
+                || sim_inputs::file_text(Path::new(name)),
+                |source| Ok(source.text.clone()),
+            )
+        };
+        has_restart(&draft(Some(exit)), &file)
+    };
+    let text = draft(exits.iter().find(restarts).or(exits.first()));
     let Some(out) = &args.out else {
         return output::result(&text);
     };
@@ -171,6 +187,24 @@ fn all_at_once(scenario: &ScenarioSpec) -> bool {
     };
     let mut sink = RestartFold::new(scenario).without_paths();
     simulation.run(scenario.seed, 0, &mut sink).blocked.is_empty()
+}
+
+/// Returns whether a scenario has a restart.
+fn has_restart(text: &str, file: &dyn Fn(&str) -> Result<String, FileTextError>) -> bool {
+    let source = SourceText {
+        file: "scenario.yaml".to_owned(),
+        text: text.to_owned(),
+    };
+    let Ok(loaded) = sim_inputs::parse_scenario(&source, &[], file) else {
+        return false;
+    };
+    let Ok(mut simulation) = SimulationInput::new(&loaded.scenario) else {
+        return false;
+    };
+    let mut restarts = RestartFold::new(&loaded.scenario).without_paths();
+    let outcome = simulation.run(loaded.scenario.seed, 0, &mut restarts);
+    let restarts = restarts.finish(&outcome, simulation.names());
+    restarts.iter().any(|r| r.ending == RestartOutcome::Ready)
 }
 
 /// Returns whether any pod selects nodes by label or has exclusive placement.

@@ -91,7 +91,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
         };
         write_page(args, path, ExportSubject::Metrics(&metrics))?;
     }
-    let words = whole.words(&args.input);
+    let words = whole.words();
     let told = RunInputText {
         run: whole.view(),
         blockers: &whole.witness,

@@ -119,7 +119,10 @@ impl ScenarioBuilder {
         if !misuse.is_empty() {
             return Err(SimulationError::Invalid(Diagnostics(misuse)));
         }
-        let mut files = InputFiles::default();
+        let mut files = InputFiles {
+            has_random_faults: self.sets.iter().any(|(path, _)| path.starts_with("faultProcesses")),
+            ..InputFiles::default()
+        };
         let submitted = self.jobsets.iter().enumerate();
         let submitted: Vec<Value> = submitted.map(|(i, j)| files.jobset(i, j)).collect();
         let mut document = self.document;
@@ -147,6 +150,8 @@ impl ScenarioBuilder {
 struct InputFiles {
     texts: Vec<(String, String)>,
     jobsets: Vec<(String, Vec<(String, String)>)>,
+    /// Whether the scenario has random faults, for which a generated cluster has spare nodes.
+    has_random_faults: bool,
 }
 
 impl InputFiles {
@@ -203,7 +208,7 @@ impl InputFiles {
         };
         let jobsets = self.jobsets.iter();
         let jobsets = jobsets.filter_map(|(name, sets)| Some((source(name)?, sets.clone())));
-        let topology = sim_inputs::generated_topology(&jobsets.collect::<Vec<_>>());
+        let topology = sim_inputs::generated_topology(&jobsets.collect::<Vec<_>>(), self.has_random_faults);
         sim_inputs::written_topology(&topology)
     }
 }

@@ -28,6 +28,16 @@ pub fn write_main_events(out: &mut String, run: &RunView<'_>, style: &WaterfallS
             format::count(more, "line")
         );
         let _ = writeln!(out, "{}", style.dim(&text));
+        // A failure is the last event of its JobSet, so it would be among the lines that are left out.
+        let shown = lines.iter().take(MAX_SHOWN_LINES).map(|(at, _)| *at).max();
+        for failed in run
+            .failed_jobsets()
+            .iter()
+            .filter(|f| shown.is_none_or(|shown| f.at > shown))
+        {
+            let text = format!("JobSet {}: condition Failed is True ({})", failed.name, failed.reason);
+            let _ = writeln!(out, "  {:>12}  {text}", failed.at.to_string());
+        }
     }
     let end = end_reason_sentence(run);
     let _ = writeln!(out, "  {:>12}  {end}", run.outcome.end.to_string());

@@ -22,6 +22,7 @@ const MAX_RESTART_LINES: usize = 20;
 pub fn run(run: &RunView<'_>, files: Option<&str>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     header(&mut out, run, style);
+    failures(&mut out, run, style);
     main_events::write_main_events(&mut out, run, style);
     out.push('\n');
     restarts(&mut out, run, style);
@@ -54,6 +55,19 @@ pub fn header(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     out.push('\n');
 }
 
+/// Writes the JobSets that failed, before everything else that happened.
+fn failures(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
+    let failed = run.failed_jobsets();
+    for f in &failed {
+        for line in format::wrap(&format!("{} ({})", f.headline(), f.message), style.width) {
+            let _ = writeln!(out, "{}", style.bold(&line));
+        }
+    }
+    if !failed.is_empty() {
+        out.push('\n');
+    }
+}
+
 /// Writes a labeled header entry, wrapped to the line width.
 fn write_labeled(out: &mut String, label: &str, text: &str, style: &WaterfallStyle) {
     for (i, part) in format::wrap(text, style.width - 17).iter().enumerate() {
@@ -70,10 +84,17 @@ pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
         n => format!(", {}", count(n, "accelerator")),
     };
     let nodes = count(scenario.topology.nodes(), "node");
+    let composition = match scenario.topology.composition() {
+        Some(text) => format!(" ({text})"),
+        None => String::new(),
+    };
     let cp = &scenario.control_plane;
     let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
     let mut facts = vec![
-        ("cluster", format!("{}: {nodes}{accelerators}", scenario.topology.name)),
+        (
+            "cluster",
+            format!("{}: {nodes}{accelerators}{composition}", scenario.topology.name),
+        ),
         (
             "control plane",
             format!(

@@ -85,7 +85,7 @@ pub fn restart_map(
             thousands(before.len() as u64)
         ),
     };
-    Some(map(run, (&title, &subtitle), &sides, below, size))
+    Some(map(run, (&title, &run.with_failures(&subtitle)), &sides, below, size))
 }
 
 fn color(tenant: &NodeOccupant) -> Rgb {

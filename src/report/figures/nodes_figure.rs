@@ -78,7 +78,7 @@ pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[Str
         1 => format!("{nodes} nodes"),
         n => format!("{nodes} nodes in {} slices or pools", thousands(n as u64)),
     };
-    let top = heading(&mut scene, &title, &subtitle) + 74;
+    let top = heading(&mut scene, &title, &run.with_failures(&subtitle)) + 74;
     let entry = |(color, (name, n)): (Rgb, (String, u64))| (color, format!("{name}: {}", thousands(n)));
     let entries: Vec<(Rgb, String)> = counts.into_iter().map(entry).collect();
     legend(&mut scene, &entries, top);
@@ -120,6 +120,7 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
     let whole = of_film + REST_S;
     let title = "From the fault until every pod is ready again";
     let subtitle = format!("played at {speed:.1} times the simulated speed, in a loop");
+    let subtitle = takes.iter().fold(subtitle, |text, take| take.run.with_failures(&text));
     let top = heading(&mut scene, title, &subtitle) + 74;
     let entries = NodeState::ALL.map(|state| (color(state), state.as_str().to_owned()));
     legend(&mut scene, &entries, top);

@@ -22,7 +22,7 @@ pub fn charts(
         return Vec::new();
     };
     let one = |group: &LaneGroup| {
-        let subtitle = format!("{}: {}", run.scenario.name, window.name);
+        let subtitle = run.with_failures(&format!("{}: {}", run.scenario.name, window.name));
         let names = (group.title, subtitle.as_str());
         (group.name, chart(names, timeline, (group, window), below, size))
     };

@@ -30,7 +30,7 @@ pub fn waterfall(
     let gated = bottleneck::span_bottlenecks(run, r);
     let shown: Vec<&BottleneckShare> = gated.iter().filter(|g| is_long_enough(g, r.total())).collect();
     let mut scene = DrawScene::new(size);
-    let cause = format!("cause: {}, at {}", format::cause(run, &r.cause), r.start);
+    let cause = run.with_failures(&format!("cause: {}, at {}", format::cause(run, &r.cause), r.start));
     let top = heading(&mut scene, &format::restart_title(run, r, number), &cause) + 70;
     let rows = shown.len().max(1) as i32;
     //  Height of the axis with its label, the line on the longest wait, and the footer.

@@ -12,6 +12,7 @@ use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::restarts::restart;
 use sim_analysis::metrics::{RestartMetrics, RestartOutcome, RunView};
 use sim_engine::record::LedgerCategory;
+use std::fmt::Write;
 
 pub fn page(told: &RunInputText<'_>) -> ReportPage {
     let run = &told.run;
@@ -45,6 +46,18 @@ fn longest_restart<'r>(run: &RunView<'r>) -> Option<&'r RestartMetrics> {
 }
 
 fn title(run: &RunView<'_>) -> String {
+    match run.failed_jobsets().as_slice() {
+        [] => restart_title(run),
+        [one] => one.headline(),
+        [first, others @ ..] => format!(
+            "{}; {} more failed",
+            first.headline(),
+            count(others.len() as u64, "JobSet")
+        ),
+    }
+}
+
+fn restart_title(run: &RunView<'_>) -> String {
     let Some(r) = longest_restart(run) else {
         return format!("{}: no restart", run.scenario.name);
     };
@@ -85,6 +98,9 @@ fn lead(run: &RunView<'_>) -> String {
         topology.name,
         cp.preset
     );
+    for failed in run.failed_jobsets() {
+        let _ = write!(text, "{}, with the message {:?}. ", failed.headline(), failed.message);
+    }
     match longest_restart(run) {
         None => text.push_str("no restart occurred. "),
         Some(r) => text.push_str(&describe_restart(run, r)),

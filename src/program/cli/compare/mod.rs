@@ -53,7 +53,7 @@ fn with<T>(
 ) -> Result<T, CommandFailure> {
     let base = VariantSource::read(args)?;
     let variants = base.variants(args)?;
-    base.baseline.note_skipped(args.quiet);
+    base.baseline.print_notices(args.quiet);
     let job = ComparisonJob {
         args,
         base: &base,

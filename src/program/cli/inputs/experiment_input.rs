@@ -275,12 +275,16 @@ impl LoadedInput {
         Ok(changes.into_iter().map(|c| (c.path, c.value)).collect())
     }
 
-    /// Prints the objects of the manifests that are not simulated.
-    pub fn note_skipped(&self, quiet: bool) {
-        if let LoadedInput::Pods(loaded) = self
-            && !quiet
-            && !loaded.skipped.is_empty()
-        {
+    /// Prints the composition of a generated cluster, and the objects of the manifests that are not simulated.
+    pub fn print_notices(&self, quiet: bool) {
+        let LoadedInput::Pods(loaded) = self else { return };
+        if quiet {
+            return;
+        }
+        if let Some(composition) = loaded.scenario.topology.composition() {
+            output::notice(&format!("cluster generated for the JobSets: {composition}"));
+        }
+        if !loaded.skipped.is_empty() {
             output::notice(&format!("not simulated: {}", loaded.skipped.join(", ")));
         }
     }

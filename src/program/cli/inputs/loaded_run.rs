@@ -3,7 +3,6 @@
 use crate::cli::args::{FieldOverride, InputArgs};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::experiment_input::ExperimentInput;
-use crate::cli::inputs::input_copies::result_options;
 use crate::cli::inputs::stored_run;
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
 use sim_analysis::metrics::node_states::NodeStates;
@@ -33,6 +32,8 @@ pub struct LoadedRun {
     pub queued: QueuedWork,
     simulation: SimulationInput,
     seed: u64,
+    /// Command-line arguments that repeat the run.
+    words: String,
 }
 
 impl LoadedRun {
@@ -66,6 +67,7 @@ impl LoadedRun {
             queued: both.1,
             simulation,
             seed,
+            words: resolved.words() + &given.options((seed, None)),
         })
     }
 
@@ -119,9 +121,9 @@ impl LoadedRun {
         &self.loaded.skipped
     }
 
-    /// Formats the command-line arguments that repeat the run, including its seed.
-    pub fn words(&self, given: &InputArgs) -> String {
-        let overrides = (&given.sets[..], &given.fails[..]);
-        given.words() + &result_options(overrides, (self.seed, None), None)
+    /// Returns the command-line arguments that repeat the run, including all overrides and the seed. The paths of a run
+    /// directory point to its inputs.
+    pub fn words(&self) -> &str {
+        &self.words
     }
 }

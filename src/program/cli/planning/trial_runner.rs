@@ -31,7 +31,7 @@ impl<'a> TrialRunner<'a> {
         let given = ExperimentInput::read(input)?;
         let loaded = given.load(&[])?;
         let subject = loaded.subject()?;
-        loaded.note_skipped(tell.quiet);
+        loaded.print_notices(tell.quiet);
         Ok(TrialRunner {
             input,
             seed: input.seed.unwrap_or(subject.seed()),

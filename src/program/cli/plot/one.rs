@@ -125,5 +125,6 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comman
     }
     let title = "Time from the fault until all pods are ready again";
     let cause = format::cause(&views[0], &bars[0].1.cause);
+    let cause = views.iter().fold(cause, |text, run| run.with_failures(&text));
     Ok(restart_figure::restart_bars(title, &cause, &bars, &foot, args.size()))
 }

@@ -125,6 +125,9 @@ fn notices(loaded: &RunInput, args: &RunArgs) {
             let told = assumed.sentences().join("; ");
             output::note(&format!("note: {told}; {hint}"));
         }
+        if let Some(composition) = loaded.scenario.topology.composition() {
+            output::note(&format!("note: cluster generated for the JobSets: {composition}"));
+        }
     }
     if !loaded.skipped.is_empty() {
         output::note(&format!("not simulated: {}", loaded.skipped.join(", ")));

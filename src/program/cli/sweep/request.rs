@@ -39,7 +39,7 @@ impl SweepRequest {
     pub fn open(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<SweepRequest, CommandFailure> {
         let given = ExperimentInput::read(input)?;
         let baseline = given.load(&[])?;
-        baseline.note_skipped(quiet);
+        baseline.print_notices(quiet);
         let seed = input.seed.unwrap_or(baseline.seed());
         let of_file = baseline.experiment();
         let spec = axes(&of_file.sweep, over);
