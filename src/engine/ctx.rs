@@ -75,6 +75,8 @@ pub enum StoreWatcher {
     Agent = 6,
     TtlController = 7,
     Scheduler = 8,
+    /// The collector's watch of pods.
+    GarbageCollectorPods = 9,
 }
 
 impl EngineContext<'_> {

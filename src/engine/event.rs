@@ -175,8 +175,12 @@ pub enum SimulationEvent {
         incarnation: u32,
         deleted: bool,
     },
-    /// The garbage collector deletes a Job of a JobSet under foreground deletion.
-    GarbageCollectorDeletedJob(JobId),
+    /// The garbage collector's graph observes a JobSet under foreground deletion or its removal (`deleted`), or that
+    /// one of its dependents is gone.
+    GarbageCollectorObservedJobSet {
+        jobset: JobSetId,
+        deleted: bool,
+    },
     /// The garbage collector deletes the Service, or a claim, of a JobSet under foreground deletion.
     GarbageCollectorDeletedOwned {
         jobset: JobSetId,
@@ -273,7 +277,7 @@ impl SimulationEvent {
             JobSetComputed(_) | FollowerAnswered { .. } => EventOwner::JobSetManager,
             LeaderObserved { .. } | LeaderDue { .. } => EventOwner::JobSetManager,
             GarbageCollectorAnswered { .. } | GarbageCollectorObserved { .. } => EventOwner::GarbageCollector,
-            GarbageCollectorDeletedJob(_) | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
+            GarbageCollectorObservedJobSet { .. } | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
             BindAnswered { .. } | CycleDone { .. } | BackoffExpired { .. } => EventOwner::Scheduler,
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => EventOwner::NodeLifecycle,
             TolerationExpired { .. } => EventOwner::NodeLifecycle,
@@ -295,7 +299,7 @@ impl SimulationEvent {
             | TolerationExpired { .. }
             | CycleDone { .. } => true,
             JobObserved(_) | JobSetObserved(_) | JobSetPodsObserved(_) | JobSetComputed(_) => true,
-            GarbageCollectorObserved { .. } | LeaderObserved { .. } => true,
+            GarbageCollectorObserved { .. } | GarbageCollectorObservedJobSet { .. } | LeaderObserved { .. } => true,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -319,9 +323,10 @@ impl SimulationEvent {
             LeaderObserved { pod, .. } | LeaderDue { pod, .. } => (b'P', pod.0),
             TolerationExpired { pod, .. } | CycleDone { pod, .. } => (b'P', pod.0),
             BackoffExpired { pod, .. } => (b'P', pod.0),
-            JobDue(job) | JobObserved(job) | GarbageCollectorDeletedJob(job) => (b'J', job.0),
+            JobDue(job) | JobObserved(job) => (b'J', job.0),
             JobTtlExpired { job, .. } | JobTtlDeletion { job, .. } => (b'J', job.0),
             GarbageCollectorObserved { job, .. } => (b'J', job.0),
+            GarbageCollectorObservedJobSet { jobset, .. } => (b'S', jobset.0),
             JobSetAnswered { job, .. } if job.is_some() => (b'J', job.0),
             JobSetAnswered { jobset, .. } | GarbageCollectorDeletedOwned { jobset, .. } => (b'S', jobset.0),
             WorkDone { jobset, .. } | CorruptionDetected { jobset, .. } => (b'S', jobset.0),
@@ -353,7 +358,6 @@ impl SimulationEvent {
             | JobEventSent
             | OrphanReleased { .. }
             | GarbageCollectorAnswered { .. }
-            | GarbageCollectorDeletedJob(_)
             | GarbageCollectorDeletedOwned { .. }
             | JobTtlDeletion { .. }
             | JobSetAnswered { .. } => 2,
@@ -366,6 +370,7 @@ impl SimulationEvent {
             | JobSetComputed(_) => 3,
             LeaderObserved { .. } | LeaderDue { .. } => 3,
             JobTtlExpired { .. } | GarbageCollectorObserved { .. } | MonitorTick | TaintDue(_) => 3,
+            GarbageCollectorObservedJobSet { .. } => 3,
             TolerationExpired { .. } | PodGcTick => 3,
             CycleDone { .. } | BackoffExpired { .. } => 4,
         }
