@@ -77,6 +77,7 @@ pub enum StoreWatcher {
     Scheduler = 8,
     /// The collector's watch of pods.
     GarbageCollectorPods = 9,
+    NodeLifecycle = 10,
 }
 
 impl EngineContext<'_> {

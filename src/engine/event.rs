@@ -188,6 +188,8 @@ pub enum SimulationEvent {
     },
     MonitorTick,
     TaintDue(NodeId),
+    /// The node lifecycle controller observes that spec.unschedulable is false.
+    UncordonObserved(NodeId),
     TolerationExpired {
         pod: PodId,
         incarnation: u32,
@@ -280,7 +282,7 @@ impl SimulationEvent {
             GarbageCollectorObservedJobSet { .. } | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
             BindAnswered { .. } | CycleDone { .. } | BackoffExpired { .. } => EventOwner::Scheduler,
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => EventOwner::NodeLifecycle,
-            TolerationExpired { .. } => EventOwner::NodeLifecycle,
+            TolerationExpired { .. } | UncordonObserved(_) => EventOwner::NodeLifecycle,
             PodGcTick => EventOwner::PodGc,
             WorkDone { .. } | RendezvousTimedOut { .. } => EventOwner::Training,
             HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => EventOwner::Training,
@@ -333,7 +335,7 @@ impl SimulationEvent {
             LastCallExpired { jobset, .. } => (b'S', jobset.0),
             Submit(jobset) | JobSetObserved(jobset) | JobSetDue(jobset) => (b'S', jobset.0),
             JobSetPodsObserved(jobset) | JobSetComputed(jobset) => (b'S', jobset.0),
-            TaintDue(node) => (b'N', node.0),
+            TaintDue(node) | UncordonObserved(node) => (b'N', node.0),
             Fault(n) | ManagerStopped(n) => (b'F', n),
             AgingClockDue { clock, .. } => (b'W', clock),
             FollowerAnswered { at, .. } => (b'A', at),
@@ -371,7 +373,7 @@ impl SimulationEvent {
             LeaderObserved { .. } | LeaderDue { .. } => 3,
             JobTtlExpired { .. } | GarbageCollectorObserved { .. } | MonitorTick | TaintDue(_) => 3,
             GarbageCollectorObservedJobSet { .. } => 3,
-            TolerationExpired { .. } | PodGcTick => 3,
+            TolerationExpired { .. } | PodGcTick | UncordonObserved(_) => 3,
             CycleDone { .. } | BackoffExpired { .. } => 4,
         }
     }

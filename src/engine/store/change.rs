@@ -116,6 +116,8 @@ pub enum NodeChange {
     /// Labels, features or allocatable changed.
     Spec,
     Taints,
+    /// spec.unschedulable is false again; the taint remains until the node lifecycle controller removes it.
+    Uncordoned,
     /// The Ready condition changed.
     Condition,
     Gone,
