@@ -75,6 +75,9 @@ pub enum StoreWatcher {
     Agent = 6,
     TtlController = 7,
     Scheduler = 8,
+    /// The collector's watch of pods.
+    GarbageCollectorPods = 9,
+    NodeLifecycle = 10,
 }
 
 impl EngineContext<'_> {

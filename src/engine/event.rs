@@ -181,8 +181,12 @@ pub enum SimulationEvent {
         incarnation: u32,
         deleted: bool,
     },
-    /// The garbage collector deletes a Job of a JobSet under foreground deletion.
-    GarbageCollectorDeletedJob(JobId),
+    /// The garbage collector's graph observes a JobSet under foreground deletion or its removal (`deleted`), or that
+    /// one of its dependents is gone.
+    GarbageCollectorObservedJobSet {
+        jobset: JobSetId,
+        deleted: bool,
+    },
     /// The garbage collector deletes the Service, or a claim, of a JobSet under foreground deletion.
     GarbageCollectorDeletedOwned {
         jobset: JobSetId,
@@ -190,6 +194,8 @@ pub enum SimulationEvent {
     },
     MonitorTick,
     TaintDue(NodeId),
+    /// The node lifecycle controller observes that spec.unschedulable is false.
+    UncordonObserved(NodeId),
     TolerationExpired {
         pod: PodId,
         incarnation: u32,
@@ -290,10 +296,10 @@ impl SimulationEvent {
             JobSetComputed(_) | FollowerAnswered { .. } => EventOwner::JobSetManager,
             LeaderObserved { .. } | LeaderDue { .. } => EventOwner::JobSetManager,
             GarbageCollectorAnswered { .. } | GarbageCollectorObserved { .. } => EventOwner::GarbageCollector,
-            GarbageCollectorDeletedJob(_) | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
+            GarbageCollectorObservedJobSet { .. } | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
             BindAnswered { .. } | CycleDone { .. } | BackoffExpired { .. } => EventOwner::Scheduler,
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => EventOwner::NodeLifecycle,
-            TolerationExpired { .. } => EventOwner::NodeLifecycle,
+            TolerationExpired { .. } | UncordonObserved(_) => EventOwner::NodeLifecycle,
             PodGcTick => EventOwner::PodGc,
             WorkDone { .. } | RendezvousTimedOut { .. } => EventOwner::Training,
             HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => EventOwner::Training,
@@ -312,7 +318,7 @@ impl SimulationEvent {
             | TolerationExpired { .. }
             | CycleDone { .. } => true,
             JobObserved(_) | JobSetObserved(_) | JobSetPodsObserved(_) | JobSetComputed(_) => true,
-            GarbageCollectorObserved { .. } | LeaderObserved { .. } => true,
+            GarbageCollectorObserved { .. } | GarbageCollectorObservedJobSet { .. } | LeaderObserved { .. } => true,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -337,16 +343,17 @@ impl SimulationEvent {
             LeaderObserved { pod, .. } | LeaderDue { pod, .. } => (b'P', pod.0),
             TolerationExpired { pod, .. } | CycleDone { pod, .. } => (b'P', pod.0),
             BackoffExpired { pod, .. } => (b'P', pod.0),
-            JobDue(job) | JobObserved(job) | GarbageCollectorDeletedJob(job) => (b'J', job.0),
+            JobDue(job) | JobObserved(job) => (b'J', job.0),
             JobTtlExpired { job, .. } | JobTtlDeletion { job, .. } => (b'J', job.0),
             GarbageCollectorObserved { job, .. } => (b'J', job.0),
+            GarbageCollectorObservedJobSet { jobset, .. } => (b'S', jobset.0),
             JobSetAnswered { job, .. } if job.is_some() => (b'J', job.0),
             JobSetAnswered { jobset, .. } | GarbageCollectorDeletedOwned { jobset, .. } => (b'S', jobset.0),
             WorkDone { jobset, .. } | CorruptionDetected { jobset, .. } => (b'S', jobset.0),
             LastCallExpired { jobset, .. } => (b'S', jobset.0),
             Submit(jobset) | JobSetObserved(jobset) | JobSetDue(jobset) => (b'S', jobset.0),
             JobSetPodsObserved(jobset) | JobSetComputed(jobset) => (b'S', jobset.0),
-            TaintDue(node) => (b'N', node.0),
+            TaintDue(node) | UncordonObserved(node) => (b'N', node.0),
             Fault(n) | ManagerStopped(n) => (b'F', n),
             AgingClockDue { clock, .. } => (b'W', clock),
             FollowerAnswered { at, .. } => (b'A', at),
@@ -371,7 +378,6 @@ impl SimulationEvent {
             | JobEventSent
             | OrphanReleased { .. }
             | GarbageCollectorAnswered { .. }
-            | GarbageCollectorDeletedJob(_)
             | GarbageCollectorDeletedOwned { .. }
             | JobTtlDeletion { .. }
             | JobSetAnswered { .. } => 2,
@@ -384,7 +390,8 @@ impl SimulationEvent {
             | JobSetComputed(_) => 3,
             LeaderObserved { .. } | LeaderDue { .. } => 3,
             JobTtlExpired { .. } | GarbageCollectorObserved { .. } | MonitorTick | TaintDue(_) => 3,
-            TolerationExpired { .. } | PodGcTick => 3,
+            GarbageCollectorObservedJobSet { .. } => 3,
+            TolerationExpired { .. } | PodGcTick | UncordonObserved(_) => 3,
             CycleDone { .. } | BackoffExpired { .. } => 4,
         }
     }

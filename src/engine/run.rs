@@ -209,7 +209,7 @@ impl EngineRun<'_> {
                 tell!(accounting, kubelet, scheduler, node_lifecycle, pod_gc);
             }
             ChangeKind::Service(_) => tell!(jobset_manager),
-            ChangeKind::OwnedCreated(..) => tell!(garbage_collector),
+            ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => tell!(garbage_collector),
             ChangeKind::Claim => tell!(scheduler),
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => tell!(kubelet),
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::SilentFault { .. } => {}

@@ -56,6 +56,7 @@ pub fn update(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan)
     }
     let status = &mut plan.status.replicated_jobs;
     status.resize_with(view.jobset.spec.replicated_jobs.len(), Default::default);
+    status.iter_mut().for_each(|s| s.absent = false);
     if !view.gates.restart_job {
         // ST-6, ST-7 are carried over only if the feature gate is enabled.
         for s in status.iter_mut() {
@@ -94,7 +95,7 @@ pub fn copy_status(to: &mut JobSetStatus, from: &JobSetStatus) {
     rjs.resize_with(from.replicated_jobs.len(), Default::default);
     for (t, f) in rjs.iter_mut().zip(&from.replicated_jobs) {
         (t.ready, t.succeeded, t.failed) = (f.ready, f.succeeded, f.failed);
-        (t.active, t.suspended) = (f.active, f.suspended);
+        (t.active, t.suspended, t.absent) = (f.active, f.suspended, f.absent);
         t.job_restarts.clone_from(&f.job_restarts);
         t.job_restarts_count_towards_max
             .clone_from(&f.job_restarts_count_towards_max);

@@ -135,6 +135,8 @@ impl PodCondition {
 /// Status of one replicatedJob (ST-5 to ST-7).
 #[derive(Clone, Debug, Default)]
 pub struct RjStatus {
+    /// The list has no entry of this replicatedJob, as written by another client than the manager.
+    pub absent: bool,
     pub ready: u32,
     pub succeeded: u32,
     pub failed: u32,
@@ -161,7 +163,7 @@ impl RjStatus {
 
 impl PartialEq for RjStatus {
     fn eq(&self, other: &RjStatus) -> bool {
-        let counters = |s: &RjStatus| (s.ready, s.succeeded, s.failed, s.active, s.suspended);
+        let counters = |s: &RjStatus| (s.ready, s.succeeded, s.failed, s.active, s.suspended, s.absent);
         counters(self) == counters(other) && self.counts_like(other)
     }
 }

@@ -196,11 +196,7 @@ impl TimeAccounting {
             NodeChange::Created | NodeChange::Spec => self.update_accelerators(ctx, node),
             NodeChange::Machine { dead } => self.nodes[node.ix()].dead = dead,
             NodeChange::Condition | NodeChange::Gone => {}
-            NodeChange::Taints | NodeChange::Lease => return,
-        }
-        if change == NodeChange::Created {
-            // The name belongs to a new machine.
-            self.nodes[node.ix()].dead = false;
+            NodeChange::Taints | NodeChange::Uncordoned | NodeChange::Lease => return,
         }
         self.update_node_health(ctx, node);
     }

@@ -1,6 +1,6 @@
 //! Requests about JobSets: create, change, status, delete, and the end of the object.
 
-use super::{record_change, remove_job};
+use super::record_change;
 use crate::ctx::EngineContext;
 use crate::record::Body;
 use crate::store::{ChangeKind, JobSetChange};
@@ -43,6 +43,7 @@ pub fn set_jobset_spec(ctx: &mut EngineContext<'_>, jobset: JobSetId, spec: JobS
 /// A PATCH removes the garbage collector's finalizer: the object no longer waits for its dependents.
 pub fn remove_deletion_finalizer(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
     ctx.store.get_mut().jobsets[jobset.ix()].foreground = false;
+    remove_jobset_if_free(ctx, jobset);
 }
 
 /// Writes the status, as the manager or a user does, and emits records of the changes. `status` receives the old
@@ -151,7 +152,7 @@ fn emit_attempts(ctx: &mut EngineContext<'_>, jobset: JobSetId, old: &JobSetStat
     told
 }
 
-/// DELETE. Foreground: the object waits for its Jobs, which the garbage collector deletes. Otherwise it is removed
+/// DELETE. Foreground: the object waits for its dependents, which the garbage collector deletes. Otherwise it is removed
 /// immediately, and its Jobs are deleted in the background (C-17) or stay.
 pub fn delete_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, propagation: DeletionPropagation) {
     let row = &ctx.store.jobsets[jobset.ix()];
@@ -160,14 +161,14 @@ pub fn delete_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, propagation:
     }
     let held = !row.spec.finalizers.is_empty();
     if propagation == DeletionPropagation::Foreground || held {
-        if !row.is_deleting() {
-            let now = ctx.now;
-            let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
-            row.deletion = Some(now);
-            row.foreground = propagation == DeletionPropagation::Foreground;
+        let (now, deleting) = (ctx.now, row.is_deleting());
+        let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
+        row.foreground = propagation == DeletionPropagation::Foreground;
+        row.deletion.get_or_insert(now);
+        if !deleting {
             jobset_changed(ctx, jobset, JobSetChange::Deleting);
         }
-        return remove_jobset_if_free(ctx, jobset);
+        return;
     }
     if propagation == DeletionPropagation::Orphan {
         orphan_jobs(ctx, jobset);
@@ -186,36 +187,17 @@ fn orphan_jobs(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
     ctx.store.get_mut().others.disown(jobset);
 }
 
-/// Removes a JobSet under deletion, unless a finalizer holds it or, with foreground propagation, an owned object
-/// blocks it (`ctrl.SetControllerReference`).
-pub fn remove_jobset_if_free(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+/// Removes a JobSet under deletion, unless a finalizer holds it.
+fn remove_jobset_if_free(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
     let row = &ctx.store.jobsets[jobset.ix()];
-    let held = !row.spec.finalizers.is_empty();
-    let foreground = row.foreground;
-    let waits = |j: JobId| {
-        let job = &ctx.store.jobs[j.ix()];
-        foreground && job.exists && !job.orphaned
-    };
-    if !row.is_deleting() || row.deleted || held || ctx.store.jobs_of(jobset).any(waits) {
-        return;
+    let held = row.foreground || !row.spec.finalizers.is_empty();
+    if row.is_deleting() && !row.deleted && !held {
+        remove_jobset(ctx, jobset);
     }
-    if foreground && ctx.store.others.owned(jobset).next().is_some() {
-        return;
-    }
-    remove_jobset(ctx, jobset);
 }
 
 fn remove_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
     ctx.store.get_mut().jobsets[jobset.ix()].deleted = true;
     ctx.emit(Body::JobSetDeleted { jobset });
     jobset_changed(ctx, jobset, JobSetChange::Gone);
-}
-
-/// The garbage collector's PATCH removes the foregroundDeletion finalizer of a Job.
-pub fn release_job(ctx: &mut EngineContext<'_>, job: JobId) {
-    let jobset = ctx.store.jobs[job.ix()].jobset;
-    remove_job(ctx, job);
-    if jobset.is_some() {
-        remove_jobset_if_free(ctx, jobset);
-    }
 }

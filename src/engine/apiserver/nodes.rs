@@ -70,7 +70,8 @@ pub fn delete_node(ctx: &mut EngineContext<'_>, node: NodeId) {
     record_change(ctx, ChangeKind::Node(node, NodeChange::Gone));
 }
 
-/// Sets spec.unschedulable and the corresponding taint.
+/// Sets spec.unschedulable. The node lifecycle controller, which keeps the corresponding taint, adds it at once and
+/// removes it with its delay.
 pub fn set_unschedulable(ctx: &mut EngineContext<'_>, node: NodeId, on: bool) {
     ctx.store.get_mut().nodes.rows[node.ix()].cordoned = on;
     if on {
@@ -81,7 +82,7 @@ pub fn set_unschedulable(ctx: &mut EngineContext<'_>, node: NodeId, on: bool) {
         };
         add_taint(ctx, node, taint);
     } else {
-        remove_taint(ctx, node, UNSCHEDULABLE, None);
+        record_change(ctx, ChangeKind::Node(node, NodeChange::Uncordoned));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests about objects that are stored whole: Services, claims, volumes, PriorityClasses, Namespaces, Leases.
 
-use super::{record_change, remove_jobset_if_free};
+use super::record_change;
 use crate::ctx::EngineContext;
 use crate::store::{ChangeKind, OtherObject};
 use serde_json::Value;
@@ -97,7 +97,7 @@ pub fn delete_other(ctx: &mut EngineContext<'_>, kind: ObjectKind, (namespace, n
     };
     record_object_change(ctx, kind, gone.jobset, (namespace, name));
     if gone.jobset.is_some() {
-        remove_jobset_if_free(ctx, gone.jobset);
+        record_change(ctx, ChangeKind::OwnedGone(gone.jobset));
     }
     true
 }

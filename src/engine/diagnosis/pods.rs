@@ -11,7 +11,7 @@ impl Diagnosis<'_, '_> {
         let name = format!("{}-{}", names.job(job), store.pods.index[pod.ix()]);
         let node = store.pods.node[pod.ix()];
         let bound = store.pods.has(pod, flag::BOUND);
-        let silent = bound && !self.components.kubelet.is_responsive(self.ctx, node);
+        let silent = bound && !self.components.kubelet.is_responsive(node);
         if silent && store.pods.has(pod, flag::DELETING) {
             return Some(self.termination_wait_reason(job, pod, &name));
         }
@@ -39,18 +39,9 @@ impl Diagnosis<'_, '_> {
             let may_come = self.may_gain_capacity(store.jobs[job.ix()].jobset);
             return Some(if may_come { self.with_run_end(why) } else { why });
         }
-        let open = bound && !store.pods.is_terminal(pod);
-        if open && silent {
+        (silent && !store.pods.is_terminal(pod)).then(|| {
             let node = names.node(node);
-            return Some(format!("pod {name} is on node {node}, which does not answer"));
-        }
-        // A replayed recording does not report containers that a new machine does not find.
-        (open && self.components.kubelet.has_ended(pod)).then(|| {
-            let node = names.node(node);
-            format!(
-                "pod {name} ended with an earlier machine of node {node}, and a kubelet that is scripted as in the \
-                 recordings (timing.kubelet.scripted) does not say so"
-            )
+            format!("pod {name} is on node {node}, which does not answer")
         })
     }
 

@@ -1,10 +1,11 @@
 //! The garbage collector: one FIFO queue with de-duplication, 20 workers, a separate token bucket (kubernetes.md
 //! 5.4).
 //!
-//! Per pod: GET pod, GET owner, DELETE with the observed resource version; if the pod changed in between, the
-//! response is 409, and the pod is read and deleted again. A Job is processed once, and again from the tail of the
-//! queue whenever a dependent was removed; therefore a few large Jobs are all removed at the end. Must never delete a
-//! pod of another Job object with the same name.
+//! Per dependent (a pod, or a Job of a JobSet): GET object, GET owner unless the graph knows that it is gone, DELETE
+//! with the observed resource version; if the object changed in between, the response is 409, and it is read and
+//! deleted again. An owner under foreground deletion is processed once, and again from the tail of the queue whenever
+//! a dependent was removed; therefore a few large Jobs are all removed at the end. Must never delete a pod of another
+//! Job object with the same name.
 
 mod graph;
 mod owned_objects;
@@ -14,7 +15,7 @@ use super::ctx::{ContextMark, EngineContext};
 use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
 use crate::store::ChangeKind;
-use sim_base::{JobId, PodId, SimTime};
+use sim_base::{JobId, JobSetId, PodId, SimTime};
 use std::collections::VecDeque;
 
 #[derive(Clone, Default)]
@@ -22,7 +23,8 @@ pub struct GarbageCollector {
     queue: VecDeque<CollectorItem>,
     workers: Vec<CollectorWorker>,
     pods: Vec<OwnerMarks>,
-    jobs: Vec<JobMarks>,
+    jobs: Vec<GraphNode>,
+    jobsets: Vec<GraphNode>,
     /// Per JobSet: number of requests about objects of each of `owned::KINDS`.
     owned_requests: Vec<[u32; owned_objects::OWNED_KINDS.len()]>,
     order: Vec<PodId>,
@@ -36,6 +38,7 @@ pub struct GarbageCollector {
 enum CollectorItem {
     Pod(PodId, u32),
     Job(JobId, u32),
+    JobSet(JobSetId),
 }
 
 /// Work-queue state of an object.
@@ -47,15 +50,22 @@ struct OwnerMarks {
     /// Number of requests about it so far, part of their names.
     requests: u32,
     since: ContextMark,
+    /// Time of the creation of a pod; the graph observes it later.
+    created: SimTime,
 }
 
+/// An owner in the dependency graph: a Job or a JobSet.
 #[derive(Copy, Clone, Default)]
-struct JobMarks {
+struct GraphNode {
     marks: OwnerMarks,
-    /// The graph has recorded that the Job waits for its dependents (foreground deletion).
+    /// The graph has recorded that the object waits for its dependents (foreground deletion).
     deleting_dependents: bool,
-    /// Number of changes of its dependents delivered to the graph.
+    /// The graph has recorded that the object is gone: its dependents are deleted without reading it.
+    absent: bool,
+    /// Number of changes of the object and its dependents delivered to the graph.
     notifications: u32,
+    /// Number of its removed dependents, and the time at which the last one was removed.
+    removed: (u32, SimTime),
 }
 
 #[derive(Copy, Clone, Default)]
@@ -63,6 +73,8 @@ struct CollectorWorker {
     item: Option<CollectorItem>,
     step: CollectorStep,
     seen_version: u32,
+    /// Propagation of the DELETE.
+    foreground: bool,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
@@ -73,7 +85,7 @@ enum CollectorStep {
     Delete,
     /// After a conflict: reads the pod again, then repeats the DELETE.
     GetAgain,
-    /// A Job without dependents: the GET of removeFinalizer, then the PATCH.
+    /// An owner without dependents: the GET of removeFinalizer, then the PATCH.
     GetForPatch,
     Patch,
 }
@@ -91,6 +103,7 @@ impl GarbageCollector {
         self.workers.fill(CollectorWorker::default());
         self.pods.clear();
         self.jobs.clear();
+        self.jobsets.clear();
         self.owned_requests.clear();
         self.busy.clear();
         self.processed = 0;
@@ -105,7 +118,9 @@ impl GarbageCollector {
                 deleted,
             } => self.observe(ctx, job, incarnation, deleted),
             SimulationEvent::GarbageCollectorAnswered { worker } => self.handle_response(ctx, worker),
-            SimulationEvent::GarbageCollectorDeletedJob(job) => self.delete_owned_job(ctx, job),
+            SimulationEvent::GarbageCollectorObservedJobSet { jobset, deleted } => {
+                self.observe_jobset(ctx, jobset, deleted);
+            }
             SimulationEvent::GarbageCollectorDeletedOwned { jobset, call } => {
                 owned_objects::delete_first(ctx, jobset, call)
             }
@@ -119,6 +134,7 @@ impl GarbageCollector {
             ChangeKind::JobSet(jobset, change) => self.jobset_changed(ctx, jobset, change),
             ChangeKind::Job(job, change) => self.job_changed(ctx, job, change),
             ChangeKind::OwnedCreated(jobset, kind) => self.owned_created(ctx, jobset, kind),
+            ChangeKind::OwnedGone(jobset) => self.dependent_removed(ctx, jobset),
             ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
             _ => {}
         }
@@ -131,10 +147,18 @@ impl GarbageCollector {
         &mut self.pods[pod.ix()]
     }
 
-    fn job_marks(&mut self, job: JobId) -> &mut JobMarks {
-        if self.jobs.len() <= job.ix() {
-            self.jobs.resize(job.ix() + 1, JobMarks::default());
-        }
-        &mut self.jobs[job.ix()]
+    fn job_node(&mut self, job: JobId) -> &mut GraphNode {
+        graph_node(&mut self.jobs, job.ix())
     }
+
+    fn jobset_node(&mut self, jobset: JobSetId) -> &mut GraphNode {
+        graph_node(&mut self.jobsets, jobset.ix())
+    }
+}
+
+fn graph_node(nodes: &mut Vec<GraphNode>, at: usize) -> &mut GraphNode {
+    if nodes.len() <= at {
+        nodes.resize(at + 1, GraphNode::default());
+    }
+    &mut nodes[at]
 }

@@ -51,36 +51,40 @@ impl KubeletState {
     /// The kubelet returns: it sets Ready=True and catches up on everything that happened meanwhile.
     pub fn return_node(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let was = self.machine(node);
-        let silent = !was.connected || was.crashed;
-        if !silent || !ctx.store.nodes.exists(node) {
+        if was.connected && !was.crashed {
             return;
         }
         self.revive_machine(ctx, node);
-        apiserver::set_lease(ctx, node, SimTime::NEVER);
-        if ctx.store.nodes.rows[node.ix()].unknown {
-            apiserver::set_node_ready(ctx, node, true);
+        if ctx.store.nodes.exists(node) {
+            apiserver::set_lease(ctx, node, SimTime::NEVER);
+            if ctx.store.nodes.rows[node.ix()].unknown {
+                apiserver::set_node_ready(ctx, node, true);
+            }
         }
         for pod in ctx.store.nodes.pods[node.ix()].clone() {
             self.catch_up(ctx, pod);
         }
     }
 
-    /// A new Node with a new machine and kubelet. It does not know the containers of pods bound to an earlier Node
-    /// with that name: they have ended, with the status that a real kubelet reports for missing containers
-    /// (ContainerStatusUnknown, `kubelet_pods.go`). A replayed recording reports this only for pods that are being
-    /// deleted.
-    pub(super) fn new_machine(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+    /// A Node object was created; its machine does not change. No kubelet renews the Lease of a silent machine.
+    pub(super) fn node_created(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+        if !self.is_responsive(node) {
+            apiserver::set_lease(ctx, node, ctx.now);
+        }
+    }
+
+    /// A new machine and kubelet. It does not know the containers of pods bound to an earlier machine with that name:
+    /// they have ended, with the status that a real kubelet reports for missing containers (ContainerStatusUnknown,
+    /// `kubelet_pods.go`). The kubelets of recordings keep the status of a crashed machine's containers.
+    pub fn new_machine(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+        let keeps_status = self.machine(node).crashed && ctx.has_scripted_kubelets();
         self.revive_machine(ctx, node);
         for pod in ctx.store.nodes.pods[node.ix()].clone() {
-            let had_containers = self.has(pod, UP | EXITED);
-            if had_containers {
+            if self.has(pod, EXITED) && !keeps_status {
                 self.set(pod, UP);
-                self.lose_containers(ctx, pod, MISSING_EXIT_CODE);
             }
-            let deleting = ctx.store.pods.has(pod, flag::DELETING);
-            if !had_containers || deleting || !ctx.has_scripted_kubelets() {
-                self.catch_up(ctx, pod);
-            }
+            self.lose_containers(ctx, pod, MISSING_EXIT_CODE);
+            self.catch_up(ctx, pod);
         }
     }
 

@@ -203,8 +203,7 @@ impl KubeletState {
             ChangeKind::Pod(pod, PodChange::Deleting) => self.begin_stop(ctx, pod),
             ChangeKind::Pod(pod, PodChange::Finished | PodChange::Gone) => self.clear_containers(pod),
             ChangeKind::JobSet(jobset, JobSetChange::Attempts) => self.notify_agents(ctx, jobset),
-            ChangeKind::Node(node, NodeChange::Created) => self.new_machine(ctx, node),
-            ChangeKind::Node(node, NodeChange::Gone) => self.begin_pod_waits(ctx, node),
+            ChangeKind::Node(node, NodeChange::Created) => self.node_created(ctx, node),
             ChangeKind::WorkDone(jobset) => self.work_done(ctx, jobset),
             ChangeKind::ProcessExit(pod, exit_code) => _ = self.end_process(ctx, pod, exit_code),
             _ => {}
@@ -247,10 +246,10 @@ impl KubeletState {
 
     // --- queries of other components
 
-    /// Returns true if the kubelet runs and reaches the API server, and the API server has its Node.
-    pub fn is_responsive(&self, ctx: &EngineContext<'_>, node: NodeId) -> bool {
+    /// Returns true if the kubelet runs and reaches the API server. It does not need its Node object.
+    pub fn is_responsive(&self, node: NodeId) -> bool {
         let m = self.machine(node);
-        m.connected && !m.crashed && ctx.store.nodes.exists(node)
+        m.connected && !m.crashed
     }
 
     pub fn is_crashed(&self, node: NodeId) -> bool {
@@ -260,11 +259,6 @@ impl KubeletState {
     /// Returns true if containers of the pod run.
     pub fn is_up(&self, pod: PodId) -> bool {
         self.pods.get(pod.ix()).is_some_and(|row| row.has(UP))
-    }
-
-    /// Returns true if its containers have ended, whether or not this was reported.
-    pub fn has_ended(&self, pod: PodId) -> bool {
-        self.pods.get(pod.ix()).is_some_and(|row| row.has(EXITED))
     }
 
     /// Start of the pod's wait for an unresponsive node.
@@ -296,7 +290,7 @@ impl KubeletState {
     }
 
     fn is_node_responsive(&self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
-        self.is_responsive(ctx, ctx.store.pods.node[pod.ix()])
+        self.is_responsive(ctx.store.pods.node[pod.ix()])
     }
 
     /// Names the random numbers of the current container lifetime; `position` distinguishes several of a kind.

@@ -11,11 +11,11 @@ mod taints;
 mod tests;
 mod zones;
 
-use super::apiserver::NOT_READY;
-use super::ctx::{ContextMark, EngineContext};
+use super::apiserver::{NOT_READY, UNSCHEDULABLE, remove_taint};
+use super::ctx::{ContextMark, EngineContext, StoreWatcher};
 use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
-use crate::record::TicketSubject;
+use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, NodeChange, PodChange};
 use sim_api::spec::ControlPlane;
 use sim_base::random::StreamPurpose;
@@ -53,6 +53,7 @@ struct NodeMarks {
     /// The zone that counts the node as silent, and the one that counts it as removed; `NONE` if there is none.
     silent_zone: ZoneId,
     removed_zone: ZoneId,
+    uncordons: u32,
 }
 
 impl Default for NodeMarks {
@@ -61,6 +62,7 @@ impl Default for NodeMarks {
             taint_at: SimTime::NEVER,
             silent_zone: ZoneId::NONE,
             removed_zone: ZoneId::NONE,
+            uncordons: 0,
         }
     }
 }
@@ -107,6 +109,7 @@ impl NodeLifecycle {
         match event {
             SimulationEvent::MonitorTick => self.monitor_tick(ctx),
             SimulationEvent::TaintDue(node) => self.taint_due(ctx, node),
+            SimulationEvent::UncordonObserved(node) => uncordon_observed(ctx, node),
             SimulationEvent::TolerationExpired { pod, incarnation } => self.toleration_expired(ctx, pod, incarnation),
             SimulationEvent::EvictionAnswered { pod, incarnation } => self.eviction_answered(ctx, pod, incarnation),
             other => unreachable!("not an event of the node lifecycle controller: {other:?}"),
@@ -145,8 +148,18 @@ impl NodeLifecycle {
             }
             NodeChange::Taints => self.update_evictions(ctx, node),
             NodeChange::Lease => self.watch_node(ctx, node),
+            NodeChange::Uncordoned => self.uncordoned(ctx, node),
             NodeChange::Machine { .. } => {}
         }
+    }
+
+    /// The controller observes later that spec.unschedulable is false.
+    fn uncordoned(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+        let marks = self.node(node);
+        marks.uncordons += 1;
+        let (about, nth) = (TicketSubject::Node(node), marks.uncordons);
+        let lag = ctx.watch_lag(StoreWatcher::NodeLifecycle, about, nth);
+        ctx.schedule_after(lag, TicketWait::Watch, about, SimulationEvent::UncordonObserved(node));
     }
 
     fn node(&mut self, node: NodeId) -> &mut NodeMarks {
@@ -161,5 +174,13 @@ impl NodeLifecycle {
             self.pods.resize(pod.ix() + 1, NodePodMarks::default());
         }
         &mut self.pods[pod.ix()]
+    }
+}
+
+/// Removes the taint of a Node whose spec.unschedulable is false.
+fn uncordon_observed(ctx: &mut EngineContext<'_>, node: NodeId) {
+    let row = ctx.store.nodes.rows[node.ix()];
+    if row.exists && !row.cordoned {
+        remove_taint(ctx, node, UNSCHEDULABLE, None);
     }
 }

@@ -101,7 +101,7 @@ impl PodGc {
             }
             NodeChange::Created => self.missing.retain(|m| m.node != node),
             NodeChange::Lease => return self.lease_changed(ctx, node),
-            NodeChange::Machine { .. } => return,
+            NodeChange::Machine { .. } | NodeChange::Uncordoned => return,
             NodeChange::Taints | NodeChange::Spec | NodeChange::Condition => {}
         }
         self.check_out_of_service(ctx, node);

@@ -103,6 +103,8 @@ calls! {
     CollectorClaimGet: "generic-garbage-collector" "get" "persistentvolumeclaims", GARBAGE_COLLECTOR, Read;
     CollectorClaimDelete: "generic-garbage-collector" "delete" "persistentvolumeclaims", GARBAGE_COLLECTOR, Write;
     JobSetJobStatusUpdate: "jobset" "update" "jobs/status", JOBSET_JOBS, Write;
+    CollectorJobSetGet: "generic-garbage-collector" "get" "jobsets", GARBAGE_COLLECTOR, Read;
+    CollectorJobSetPatch: "generic-garbage-collector" "patch" "jobsets", GARBAGE_COLLECTOR, Write;
 }
 
 impl Call {

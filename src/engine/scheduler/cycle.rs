@@ -97,7 +97,8 @@ impl SchedulerState {
                 let free = |node: NodeId| {
                     let domain = domains.of[node.ix()];
                     let there = self.ledger.pods_in(key as usize, domain, class);
-                    domain_is_free(there, own, domain)
+                    // Leaders with other topology keys repel this one, too.
+                    domain_is_free(there, own, domain) && !self.ledger.is_repelled(store, job, class, node)
                 };
                 let (found, next) = find_among(&view, facts, all, self.next_start, free);
                 self.next_start = next;
@@ -132,9 +133,9 @@ impl SchedulerState {
     }
 
     fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
-        if self.queues.mark_unschedulable(pod, incarnation, ctx.mark()) {
-            let reason = self.explain_unschedulable(ctx, pod);
-            let reason = ctx.intern(&reason);
+        let reason = self.explain_unschedulable(ctx, pod);
+        let reason = ctx.intern(&reason);
+        if self.queues.mark_unschedulable((pod, incarnation), reason, ctx.mark()) {
             ctx.emit(Body::PodUnschedulable { pod, reason });
         }
     }

@@ -5,6 +5,7 @@ use crate::apiserver::UNSCHEDULABLE;
 use crate::ctx::EngineContext;
 use sim_api::spec::ObjectKind;
 use sim_base::{NodeId, PodId};
+use sim_policy::placement::domain_is_free;
 use sim_policy::placement::explain::{UnschedulableReasons, failed_scheduling};
 
 impl SchedulerState {
@@ -31,13 +32,13 @@ impl SchedulerState {
         if !facts.is_named(cluster, node) {
             return UnschedulableReasons::NotNamed;
         }
-        let mut taints = store.nodes.taints[node.ix()].iter();
-        if let Some(taint) = taints.find(|t| !facts.tolerates(t)) {
-            return if taint.key == UNSCHEDULABLE {
-                UnschedulableReasons::Cordoned
-            } else {
-                UnschedulableReasons::Taint
-            };
+        let mut untolerated = store.nodes.taints[node.ix()].iter().filter(|t| !facts.tolerates(t));
+        let cordoned = store.nodes.rows[node.ix()].cordoned;
+        if cordoned && untolerated.clone().any(|t| t.key == UNSCHEDULABLE) {
+            return UnschedulableReasons::Cordoned;
+        }
+        if untolerated.next().is_some() {
+            return UnschedulableReasons::Taint;
         }
         let refused = facts.reason_against(cluster, node);
         if let Some(reason) = refused.clone().filter(|r| *r != UnschedulableReasons::Affinity) {
@@ -57,10 +58,13 @@ impl SchedulerState {
         match template.exclusive.filter(|_| leads) {
             Some(key) => {
                 let domain = store.templates.domains[key as usize].of[node.ix()];
-                let mut own = self.ledger.job_domains(store, store.pods.job[pod.ix()]).iter();
-                let elsewhere = own.any(|(d, pods)| *d != domain && *pods > 0);
+                let own = self.ledger.job_domains(store, store.pods.job[pod.ix()]);
+                let elsewhere = own.iter().any(|(d, pods)| *d != domain && *pods > 0);
+                let there = self.ledger.pods_in(key as usize, domain, facts.priority_class);
                 if !domain.is_some() || elsewhere {
                     UnschedulableReasons::Affinity
+                } else if domain_is_free(there, own, domain) {
+                    UnschedulableReasons::ExistingAntiAffinity
                 } else {
                     UnschedulableReasons::AntiAffinity
                 }

@@ -119,7 +119,7 @@ impl SchedulerState {
                 self.ledger.recount(ctx.store);
                 self.retry_on_new_capacity(ctx);
             }
-            NodeChange::Taints | NodeChange::Condition => self.retry_on_new_capacity(ctx),
+            NodeChange::Taints | NodeChange::Condition | NodeChange::Uncordoned => self.retry_on_new_capacity(ctx),
             _ => {}
         }
     }

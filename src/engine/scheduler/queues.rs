@@ -3,7 +3,7 @@
 
 use crate::ctx::ContextMark;
 use priority_queue::PriorityQueue;
-use sim_base::{Duration, PodId, SimTime};
+use sim_base::{Duration, PodId, SimTime, TextId};
 use std::cmp::Reverse;
 
 /// Hasher of the keyed queues: ids are dense and trusted, and no order depends on it.
@@ -51,6 +51,8 @@ struct QueueRow {
     /// Number of attempts that found no node.
     tries: u8,
     unschedulable: bool,
+    /// Reason of its last failed attempt.
+    reason: Option<TextId>,
     enqueued: ContextMark,
 }
 
@@ -102,15 +104,15 @@ impl SchedulingQueues {
         Some((pod, row.enqueued))
     }
 
-    /// No node fits the pod; returns true for its first attempt.
-    pub fn mark_unschedulable(&mut self, pod: PodId, incarnation: u32, since: ContextMark) -> bool {
-        let row = self.row(pod);
+    /// No node fits the pod; returns true if the reason differs from that of its last attempt. Equal Events are merged.
+    pub fn mark_unschedulable(&mut self, pod: (PodId, u32), reason: TextId, since: ContextMark) -> bool {
+        let row = self.row(pod.0);
         row.tries = row.tries.saturating_add(1);
         row.unschedulable = true;
         row.enqueued = since;
-        let first = row.tries == 1;
-        self.unschedulable.push((pod, incarnation));
-        first
+        let last = row.reason.replace(reason);
+        self.unschedulable.push(pod);
+        last != Some(reason)
     }
 
     pub fn has_unschedulable(&self) -> bool {

@@ -144,7 +144,7 @@ impl ScriptRunner {
             UncordonNode(_) => apiserver::set_unschedulable(ctx, node, false),
             DrainNode(_) => drain(ctx, node),
             TaintNode(_, taint) => apiserver::add_taint(ctx, node, taint.clone()),
-            NewNode(_) => replace_node(ctx, node),
+            NewNode(_) => replace_node(ctx, node, kubelets),
             other => unreachable!("not an action on a node: {other:?}"),
         }
     }
@@ -207,11 +207,12 @@ impl ScriptRunner {
 }
 
 /// Node repair: a new machine gets the name and description of the old Node, which is removed first.
-fn replace_node(ctx: &mut EngineContext<'_>, node: NodeId) {
+fn replace_node(ctx: &mut EngineContext<'_>, node: NodeId, kubelets: &mut KubeletState) {
     let object = ctx.store.nodes.cluster.object(node);
     apiserver::delete_node(ctx, node);
     let created = apiserver::create_node(ctx, &object);
     assert!(created, "the name is free");
+    kubelets.new_machine(ctx, node);
 }
 
 /// kubectl drain: cordons the node, then evicts every pod that has not ended.

@@ -32,7 +32,7 @@ pub(super) fn field_values(
 ) -> String {
     let object = match object {
         LookupResult::JobSet(jobset) => jobset_json(ctx, *jobset),
-        LookupResult::Job(job) => job_json(ctx, *job),
+        LookupResult::Job(job) => stored_job_json(ctx, *job),
         LookupResult::Pod(pod) => pod_json(ctx, *pod, kubelets),
         LookupResult::Node(node) => node_json(ctx, *node),
         LookupResult::Other(kind, namespace, name) => {

@@ -73,10 +73,10 @@ fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> 
     if slots(&spec) != slots(&ctx.store.jobsets[jobset.ix()].spec) {
         return Err(ScriptRequestError::ReplicatedJobsImmutable);
     }
+    apiserver::set_jobset_spec(ctx, jobset, spec);
     if left.is_some_and(|left| left.iter().all(|name| name != FOREGROUND_DELETION)) {
         apiserver::remove_deletion_finalizer(ctx, jobset);
     }
-    apiserver::set_jobset_spec(ctx, jobset, spec);
     Ok(())
 }
 

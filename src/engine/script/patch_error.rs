@@ -83,14 +83,7 @@ impl std::error::Error for JobPatchError {}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StatusPatchError {
-    UnsupportedValue {
-        path: String,
-        value: Value,
-    },
-    /// The patch contains the status of some replicatedJobs; `names` lists the replicatedJobs of the JobSet.
-    IncompleteReplicatedJobs {
-        names: Vec<String>,
-    },
+    UnsupportedValue { path: String, value: Value },
 }
 
 impl fmt::Display for StatusPatchError {
@@ -99,11 +92,6 @@ impl fmt::Display for StatusPatchError {
             StatusPatchError::UnsupportedValue { path, value } => {
                 write!(f, "{path}: {value} has no place in the simulation")
             }
-            StatusPatchError::IncompleteReplicatedJobs { names } => write!(
-                f,
-                "status.replicatedJobsStatus: the simulation needs all replicatedJobs or none: {}",
-                names.join(", ")
-            ),
         }
     }
 }

@@ -133,19 +133,28 @@ fn read_condition(at: usize, json: &Value) -> Result<PodCondition, StatusPatchEr
     })
 }
 
-/// Either one entry for every replicatedJob, or none.
+/// Some clients write only some of the replicatedJobs.
 fn read_replicated_jobs(names: &[&str], json: &Value) -> Result<Vec<RjStatus>, StatusPatchError> {
     let list = json.as_array().map_or(&[][..], Vec::as_slice);
     if list.is_empty() {
         return Ok(Vec::new());
     }
-    let own = |name: &&str| list.iter().find(|s| s["name"] == **name);
-    if list.len() != names.len() || !names.iter().all(|name| own(name).is_some()) {
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
-        return Err(StatusPatchError::IncompleteReplicatedJobs { names });
+    let is_known = |s: &&Value| names.iter().any(|name| s["name"] == **name);
+    if let Some(unknown) = list.iter().find(|s| !is_known(s)) {
+        return Err(unsupported_value(
+            "status.replicatedJobsStatus[].name",
+            &unknown["name"],
+        ));
     }
-    let entries = names.iter().filter_map(own);
-    entries.map(read_replicated_job).collect()
+    let own = |name: &&str| list.iter().find(|s| s["name"] == **name);
+    let absent = || RjStatus {
+        absent: true,
+        ..RjStatus::default()
+    };
+    let entries = names.iter().map(own);
+    entries
+        .map(|entry| entry.map_or_else(|| Ok(absent()), read_replicated_job))
+        .collect()
 }
 
 fn read_replicated_job(json: &Value) -> Result<RjStatus, StatusPatchError> {
@@ -156,6 +165,7 @@ fn read_replicated_job(json: &Value) -> Result<RjStatus, StatusPatchError> {
         items.map(|n| read_count(&path(key), n)).collect()
     };
     Ok(RjStatus {
+        absent: false,
         ready: number("ready")?,
         succeeded: number("succeeded")?,
         failed: number("failed")?,
@@ -197,9 +207,12 @@ mod tests {
                 .to_string();
             assert!(refusal.starts_with(words), "{refusal}");
         }
-        let rjs = json!([{"name": "a", "ready": 1}]);
-        let missing = read_replicated_jobs(&["a", "b"], &rjs).unwrap_err().to_string();
-        assert!(missing.ends_with("all replicatedJobs or none: a, b"), "{missing}");
+        let rjs = json!([{"name": "c", "ready": 1}]);
+        let unknown = read_replicated_jobs(&["a", "b"], &rjs).unwrap_err().to_string();
+        assert!(
+            unknown.starts_with("status.replicatedJobsStatus[].name: \"c\" has"),
+            "{unknown}"
+        );
         assert!(read_count("status.restarts", &json!(-1)).is_err());
         assert_eq!(read_count("status.restarts", &json!(i32::MAX)), Ok(i32::MAX as u32));
     }

@@ -23,6 +23,8 @@ pub enum ChangeKind {
     Service(JobSetId),
     /// A Service or claim owned by this JobSet was created.
     OwnedCreated(JobSetId, ObjectKind),
+    /// A Service or claim owned by this JobSet was removed.
+    OwnedGone(JobSetId),
     /// A PersistentVolumeClaim or volume changed: pods that wait for claims may become schedulable.
     Claim,
     /// Not an API change: the containers of a pod started or stopped on its machine. Delivered to training jobs and
@@ -54,6 +56,7 @@ impl ChangeKind {
             ChangeKind::ContainersStopped(pod) | ChangeKind::ProcessExit(pod, _) => (b'P', pod.0),
             ChangeKind::Job(job, _) => (b'J', job.0),
             ChangeKind::JobSet(jobset, _) | ChangeKind::OwnedCreated(jobset, _) => (b'S', jobset.0),
+            ChangeKind::OwnedGone(jobset) => (b'S', jobset.0),
             ChangeKind::Service(jobset) | ChangeKind::WorkDone(jobset) => (b'S', jobset.0),
             ChangeKind::Node(node, _) => (b'N', node.0),
             ChangeKind::SilentFault { fault, .. } => (b'F', fault),
@@ -113,6 +116,8 @@ pub enum NodeChange {
     /// Labels, features or allocatable changed.
     Spec,
     Taints,
+    /// spec.unschedulable is false again; the taint remains until the node lifecycle controller removes it.
+    Uncordoned,
     /// The Ready condition changed.
     Condition,
     Gone,

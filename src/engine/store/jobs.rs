@@ -135,6 +135,11 @@ impl JobEntry {
         self.deletion.is_some()
     }
 
+    /// Returns true if it is in foreground deletion: it waits for its pods.
+    pub fn waits_for_pods(&self) -> bool {
+        self.is_deleting() && !self.dependents_deleted
+    }
+
     /// Returns true if a finalizer of another component holds the object.
     pub fn is_held(&self) -> bool {
         !self.finalizers.is_empty()

@@ -107,6 +107,7 @@ impl JobSetRow {
             .replicated_jobs
             .iter()
             .zip(rjs)
+            .filter(|(s, _)| !s.absent)
             .map(|(s, rj)| ReplicatedJobStatus {
                 name: rj.name.clone(),
                 ready: s.ready,

@@ -191,6 +191,7 @@ impl TrainingState {
             }
             ChangeKind::Service(_)
             | ChangeKind::OwnedCreated(..)
+            | ChangeKind::OwnedGone(_)
             | ChangeKind::Claim
             | ChangeKind::ContainersStopped(_) => return,
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => return,

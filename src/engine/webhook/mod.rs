@@ -13,13 +13,18 @@ use super::ctx::{EngineContext, StoreWatcher};
 use crate::record::TicketSubject;
 use crate::store::{ChangeKind, ObjectStore, PodChange};
 use pod_webhook_error::PodWebhookError;
+use sim_api::spec::keys::EXCLUSIVE_TOPOLOGY;
 use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime};
 use verdict::{FollowerPod, WebhookInput, verdict};
 
 #[derive(Clone, Default)]
 pub struct PodWebhook {
-    /// Leaders by the name of their Job, the only key that the webhooks use (EXC-10).
+    /// Leaders by the name of their Job, the only key that the webhooks use (EXC-10); a pod created by hand has a
+    /// name of its own.
     leaders: Vec<Vec<LeaderPod>>,
+    /// Pods created by hand that have the name of a leader: the number of their own name, namespace and name of the
+    /// Job.
+    by_hand: Vec<(u32, String, String)>,
 }
 
 /// A leader, and the times at which the cache shows its changes.
@@ -66,6 +71,7 @@ pub enum CreationBlocker {
 impl PodWebhook {
     pub fn reset(&mut self) {
         self.leaders.clear();
+        self.by_hand.clear();
     }
 
     #[inline]
@@ -81,11 +87,18 @@ impl PodWebhook {
     }
 
     fn leader_created(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        if ctx.store.template(pod).exclusive.is_none() || !ctx.store.is_leader(pod) {
-            return;
-        }
         let job = ctx.store.pods.job[pod.ix()];
         let place = ctx.store.jobs[job.ix()].name_number as usize;
+        if ctx.store.names.is_standalone_pod(job) {
+            let Some(leads) = job_led_by_hand(ctx.store, pod) else {
+                return;
+            };
+            let namespace = ctx.store.namespace_of(job).to_owned();
+            self.by_hand.retain(|(known, ..)| *known as usize != place);
+            self.by_hand.push((place as u32, namespace, leads));
+        } else if ctx.store.template(pod).exclusive.is_none() || !ctx.store.is_leader(pod) {
+            return;
+        }
         if self.leaders.len() <= place {
             self.leaders.resize_with(place + 1, Vec::new);
         }
@@ -186,12 +199,11 @@ impl PodWebhook {
             let names = &ctx.store.names;
             names.pod(leader.job, 0, leader.pod, leader.incarnation)
         };
-        let leaders = self.leaders.get(j.name_number as usize).into_iter().flatten();
-        let mut live = leaders.filter(|l| l.is_live(called));
+        let mut live = self.leaders_named(ctx.store, job).filter(|l| l.is_live(called));
         let (first, others) = (live.next(), live.count());
         let orphan;
         let sight = match first.filter(|_| others == 0) {
-            Some(leader) if ctx.store.jobs[leader.job.ix()].pods_orphaned => {
+            Some(leader) if has_no_owner(ctx.store, leader) => {
                 orphan = name(leader);
                 WebhookInput::Orphan(&orphan)
             }
@@ -205,6 +217,17 @@ impl PodWebhook {
             None => WebhookInput::Leaders(first.map_or(0, |_| 1 + others)),
         };
         verdict(&follower, sight)
+    }
+
+    /// Pods with the name of the Job's leader, in its namespace.
+    fn leaders_named<'a>(&'a self, store: &'a ObjectStore, job: JobId) -> impl Iterator<Item = &'a LeaderPod> + 'a {
+        let (name, namespace) = (store.names.job(job), store.namespace_of(job));
+        let by_hand = self
+            .by_hand
+            .iter()
+            .filter(move |(_, n, leads)| n == namespace && leads == name);
+        let places = std::iter::once(store.jobs[job.ix()].name_number).chain(by_hand.map(|(place, ..)| *place));
+        places.flat_map(|place| self.leaders.get(place as usize).into_iter().flatten())
     }
 
     /// The API server's message for a pod that the webhooks currently reject, and the reason.
@@ -227,12 +250,11 @@ impl PodWebhook {
         if !store.is_indexed(job) {
             return CreationBlocker::NoIndexes;
         }
-        let leaders = self.leaders.get(j.name_number as usize).into_iter().flatten();
-        let live = || leaders.clone().filter(|l| l.is_live(ctx.now));
+        let live = || self.leaders_named(store, job).filter(|l| l.is_live(ctx.now));
         let Some(own) = live().find(|l| l.job == job) else {
             return CreationBlocker::LeaderEnded;
         };
-        if let Some(l) = live().find(|l| store.jobs[l.job.ix()].pods_orphaned) {
+        if let Some(l) = live().find(|l| has_no_owner(store, l)) {
             let name = store.names.pod(l.job, 0, l.pod, l.incarnation);
             return CreationBlocker::Orphan(name);
         }
@@ -249,5 +271,22 @@ impl PodWebhook {
             },
             true => CreationBlocker::Other,
         }
+    }
+}
+
+fn has_no_owner(store: &ObjectStore, leader: &LeaderPod) -> bool {
+    store.jobs[leader.job.ix()].pods_orphaned || store.names.is_standalone_pod(leader.job)
+}
+
+/// The name of the Job whose leader a pod created by hand would be: that of the pod without the last part, which the
+/// index of leaders removes, and without the completion index 0. The index contains only pods with the annotation of
+/// exclusive placement and names of five parts or more (`pod_controller.go`, IndexPodName).
+fn job_led_by_hand(store: &ObjectStore, pod: PodId) -> Option<String> {
+    let annotated = store.template(pod).pod.annotations.contains_key(EXCLUSIVE_TOPOLOGY);
+    let name = store.names.job(store.pods.job[pod.ix()]);
+    let parts: Vec<&str> = name.split('-').collect();
+    match parts.as_slice() {
+        [job @ .., "0", _] if annotated && job.len() >= 3 => Some(job.join("-")),
+        _ => None,
     }
 }
