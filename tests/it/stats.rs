@@ -11,7 +11,9 @@ use sim_base::stats::normal::normal_quantile;
 use sim_base::stats::student::{t_two_sided, t_upper};
 use sim_base::stats::warnings::skewness;
 use sim_base::stats::wilcoxon::WilcoxonMethod;
-use sim_base::stats::{PairedDifference, StudentMean, quantile, quantile_interval, sign_test, sorted, wilcoxon};
+use sim_base::stats::{
+    PairedDifference, SampleKind, StudentMean, quantile, quantile_interval, sign_test, sorted, wilcoxon,
+};
 
 /// Maximum relative difference from SciPy's result.
 const TOLERANCE: f64 = 1e-10;
@@ -187,7 +189,7 @@ fn paired_differences_and_their_tests_are_scipys() {
     let table: Samples = read(include_str!("stats/samples.yaml"));
     for c in table.pairs {
         let pairs: Vec<(f64, f64)> = c.first.into_iter().zip(c.second).collect();
-        let paired = PairedDifference::from_pairs(&pairs).unwrap();
+        let paired = PairedDifference::from_pairs(&pairs, SampleKind::Number).unwrap();
         assert_bounds_near(paired.ci95.map(Some), c.interval, &c.name);
         let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
         assert_near(sign_test(&differences).p, c.sign_p, &c.name);
@@ -240,7 +242,7 @@ fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
     let pairs = |difference: [f64; 4]| {
         let first = [100.0, 300.0, 500.0, 900.0];
         let pairs: Vec<_> = first.iter().zip(difference).map(|(a, d)| (*a, a + d)).collect();
-        PairedDifference::from_pairs(&pairs).unwrap()
+        PairedDifference::from_pairs(&pairs, SampleKind::Number).unwrap()
     };
     let clear = pairs([-5.0, -6.0, -5.0, -6.0]);
     assert_eq!(clear.significant_order(), Some(std::cmp::Ordering::Less));
@@ -250,14 +252,14 @@ fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
     // 4 differences with mean 0.75 and standard deviation 2.06: by t with 31 degrees of freedom, 32 replications
     // suffice and 31 do not.
     assert_eq!(unclear.required_pairs(), Some(32));
-    let one = PairedDifference::from_pairs(&[(1.0, 3.0)]).unwrap();
+    let one = PairedDifference::from_pairs(&[(1.0, 3.0)], SampleKind::Number).unwrap();
     assert_eq!(
         (one.significant_order(), one.required_pairs(), one.mean),
         (None, None, 2.0)
     );
-    let never = PairedDifference::from_pairs(&[(1.0, 1.0), (2.0, 2.0)]).unwrap();
+    let never = PairedDifference::from_pairs(&[(1.0, 1.0), (2.0, 2.0)], SampleKind::Number).unwrap();
     assert_eq!((never.significant_order(), never.required_pairs()), (None, None));
-    let always = PairedDifference::from_pairs(&[(1.0, 2.0), (2.0, 3.0)]).unwrap();
+    let always = PairedDifference::from_pairs(&[(1.0, 2.0), (2.0, 3.0)], SampleKind::Number).unwrap();
     assert_eq!(always.significant_order(), Some(std::cmp::Ordering::Greater));
-    assert_eq!(PairedDifference::from_pairs(&[]), None);
+    assert_eq!(PairedDifference::from_pairs(&[], SampleKind::Number), None);
 }

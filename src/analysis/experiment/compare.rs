@@ -10,7 +10,7 @@ mod paired;
 pub use estimate::MetricEstimate;
 pub use paired::{CompareVerdict, PairedEstimate};
 
-use super::metric::{MeasuredMetric, better, metrics, unnamed};
+use super::metric::{MeasuredMetric, metrics, unnamed};
 use super::outcome::OutcomeCounts;
 use super::replication::ReplicationResult;
 use super::replications::digest;
@@ -206,7 +206,7 @@ impl<'a> ComparisonTable<'a> {
             end_reasons,
             metrics: columns
                 .map(|(name, column)| {
-                    let estimate = MetricEstimate::from_column(column, better(&name));
+                    let estimate = MetricEstimate::from_column(&name, column);
                     (name, estimate)
                 })
                 .collect(),

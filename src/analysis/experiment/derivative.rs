@@ -1,7 +1,7 @@
 //! Sensitivity of a metric to one value: variants with a smaller and a larger value, compared with the scenario
 //! itself.
 
-use super::metric::{MeasuredMetric, metrics};
+use super::metric::{MeasuredMetric, metrics, sample_kind};
 use super::replication::ReplicationResult;
 use serde::Serialize;
 use sim_base::stats::{PairedDifference, StudentMean};
@@ -12,7 +12,7 @@ use sim_base::stats::{PairedDifference, StudentMean};
 pub struct MetricDerivative {
     /// Change in the metric's unit.
     pub per_percent: f64,
-    /// Student's 95 % confidence interval; infinite for one replication.
+    /// 95 % confidence interval of the paired difference; infinite for one replication.
     pub ci95: [f64; 2],
     /// Change in percent of the metric.
     pub elasticity: Option<f64>,
@@ -49,7 +49,7 @@ pub fn derivative(
     let all = all.filter_map(|(b, (s, l))| Some((of(b)?, of(s)?, of(l)?)));
     let all: Vec<(f64, f64, f64)> = all.collect();
     let pairs: Vec<(f64, f64)> = all.iter().map(|(_, s, l)| (*s, *l)).collect();
-    let paired = PairedDifference::from_pairs(&pairs)?;
+    let paired = PairedDifference::from_pairs(&pairs, sample_kind(metric))?;
     let percent = 100.0 * (larger.share - smaller.share);
     let bases: Vec<f64> = all.iter().map(|(b, ..)| *b).collect();
     let mean = StudentMean::from_values(&bases)?.mean;

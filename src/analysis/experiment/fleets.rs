@@ -1,5 +1,6 @@
 //! Replications of a fleet: every output with its mean, confidence interval and quantiles.
 
+use super::metric::sample_kind;
 use super::outcome::OutcomeCounts;
 use super::parallel::{NoRuns, in_parallel_with};
 use super::replication::ReplicationResult;
@@ -102,11 +103,13 @@ impl FleetReplications {
             *ends.entry(outcome.why.as_str()).or_insert(0) += 1;
         }
         let names = all.first().map_or(&[][..], |o| &o.outputs);
-        let estimate = |k: usize| MeanEstimate::from_values(all.iter().map(|o| o.outputs[k].1).collect());
+        let estimate = |k: usize, name: &str| {
+            MeanEstimate::from_sample(all.iter().map(|o| o.outputs[k].1).collect(), sample_kind(name))
+        };
         let rows: Vec<(String, MeanEstimate)> = names
             .iter()
             .enumerate()
-            .filter_map(|(k, (name, _))| Some((name.clone(), estimate(k)?)))
+            .filter_map(|(k, (name, _))| Some((name.clone(), estimate(k, name)?)))
             .collect();
         let json = |e: &MeanEstimate| serde_json::to_value(e).unwrap_or_default();
         let hours = |c: TimeCategory| all.iter().map(move |o| o.books.node_ns(c) as f64 / 3.6e12);

@@ -4,6 +4,7 @@
 
 use super::outcome::ReplicationOutcome;
 use super::replication::{ReplicatedJobSet, ReplicationResult, RestartQuantile};
+use sim_base::stats::SampleKind;
 use sim_engine::record::{LedgerCategory, TrainingPhase};
 
 /// The value of a metric in one replication, or why there is none.
@@ -77,6 +78,16 @@ pub fn better(metric: &str) -> BetterDirection {
         BetterDirection::Higher
     } else {
         BetterDirection::Lower
+    }
+}
+
+/// Returns the kind of a metric's values: outcomes are 0 or 1, and their mean is a share of the replications.
+pub fn sample_kind(metric: &str) -> SampleKind {
+    let name = metric.rsplit('.').next().unwrap_or(metric);
+    if ["completed", "blocked", "failed", "depleted"].contains(&name) && !is_by_cause(metric) {
+        SampleKind::Indicator
+    } else {
+        SampleKind::Number
     }
 }
 

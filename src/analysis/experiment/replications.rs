@@ -1,7 +1,7 @@
 //! Replications of one scenario: every metric with its mean, confidence interval and quantiles.
 
 use super::compare::MetricEstimate;
-use super::metric::{MeasuredMetric, better, metrics, unnamed};
+use super::metric::{MeasuredMetric, metrics, unnamed};
 use super::outcome::{OutcomeCounts, ReplicationOutcome};
 use super::replication::{EACH, ReplicatedJobSet, ReplicationResult};
 use super::warned::warnings;
@@ -213,7 +213,7 @@ fn metric_estimates(jobsets: &[String], all: &[ReplicationResult]) -> BTreeMap<S
         columns.insert(name.clone(), rows.iter().zip(all).map(value).collect());
     }
     let estimate = |(name, column): (String, Vec<MeasuredMetric>)| {
-        let estimate = MetricEstimate::from_column(&column, better(&name));
+        let estimate = MetricEstimate::from_column(&name, &column);
         (name, estimate)
     };
     columns.into_iter().map(estimate).collect()

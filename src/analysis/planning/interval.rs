@@ -5,7 +5,7 @@
 //! Over the logarithm of the interval, the total is symmetric around the optimum, where it is flat. Intervals far
 //! from the optimum therefore locate it better than a comparison of almost equal values near it.
 
-use super::sample::{SampleMetric, SampleRun, pairs, values};
+use super::sample::{SampleMetric, SampleRun, mean_estimate, paired_difference};
 use crate::experiment::{BetterDirection, better};
 use serde::Serialize;
 use sim_base::stats::{MeanEstimate, PairedDifference, t_quantile};
@@ -57,24 +57,19 @@ pub struct BestInterval {
 
 impl BestInterval {
     /// Adds an evaluated interval.
-    pub fn add(&mut self, every_s: f64, sample: SampleMetric) {
+    pub fn add(&mut self, metric: &str, every_s: f64, sample: SampleMetric) {
         let at = self.points.partition_point(|p| p.every_s < every_s);
-        self.points.insert(at, point(every_s, &sample, &self.best));
+        self.points.insert(at, point(metric, every_s, (&sample, &self.best)));
     }
 }
 
-fn point(every_s: f64, sample: &SampleMetric, best: &SampleMetric) -> SimulatedInterval {
+fn point(metric: &str, every_s: f64, (sample, best): (&SampleMetric, &SampleMetric)) -> SimulatedInterval {
     SimulatedInterval {
         every_s,
-        metric: metric_of(sample),
-        change: PairedDifference::from_pairs(&pairs(best, sample)).filter(|p| p.n > 1),
+        metric: mean_estimate(metric, sample),
+        change: paired_difference(metric, best, sample).filter(|p| p.n > 1),
         replications: sample.len(),
     }
-}
-
-fn metric_of(sample: &SampleMetric) -> Option<MeanEstimate> {
-    let finite = values(sample).into_iter().filter(|v| v.is_finite());
-    MeanEstimate::from_values(finite.collect())
 }
 
 /// Inputs of the search.
@@ -173,7 +168,7 @@ impl CurveTop {
         } else {
             -1.0
         };
-        let mean = |sample: &SampleMetric| metric_of(sample).map_or(f64::MIN, |e| sign * e.mean);
+        let mean = |sample: &SampleMetric| mean_estimate(metric, sample).map_or(f64::MIN, |e| sign * e.mean);
         let best = known.values().max_by(|a, b| mean(a).total_cmp(&mean(b))).cloned();
         let best = best.unwrap_or_default();
         BestInterval {
@@ -181,7 +176,7 @@ impl CurveTop {
             ci95_s: self.found.and_then(|(_, interval)| interval),
             points: known
                 .iter()
-                .map(|(every, sample)| point(*every as f64 / 1e3, sample, &best))
+                .map(|(every, sample)| point(metric, *every as f64 / 1e3, (sample, &best)))
                 .collect(),
             best,
             at_edge: self.at_edge,

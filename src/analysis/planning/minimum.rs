@@ -3,7 +3,7 @@
 //!
 //! The search assumes that larger numbers are not worse. It checks this assumption against all evaluated candidates.
 
-use super::sample::{SampleMetric, SampleRow, SampleRun, pairs};
+use super::sample::{SampleMetric, SampleRow, SampleRun, paired_difference};
 use super::target::{EstimatedTarget, MetricTarget, TargetJudgement};
 use serde::Serialize;
 use sim_base::stats::{InterimLooks, PairedDifference};
@@ -181,7 +181,7 @@ impl<E> SearchRequest<'_, '_, E> {
         let mut not_monotone = Vec::new();
         for (value, (sample, judgement)) in self.known {
             let before = candidates.last();
-            let change = before.and_then(|b| PairedDifference::from_pairs(&pairs(&b.sample, &sample)));
+            let change = before.and_then(|b| paired_difference(&self.target.metric, &b.sample, &sample));
             let worse = if self.target.at_least {
                 Ordering::Less
             } else {

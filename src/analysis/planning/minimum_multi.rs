@@ -7,7 +7,7 @@
 use super::minimum::{LEVEL, SearchCandidate, SearchPlan, look};
 use super::sample::{SampleMetric, pairs};
 use super::target::{MetricTarget, TargetJudgement};
-use sim_base::stats::PairedDifference;
+use sim_base::stats::{PairedDifference, SampleKind};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -198,7 +198,7 @@ fn by_cost(all: &mut [ParameterCombination]) {
         return;
     };
     for other in &mut all[1..] {
-        other.dearer = PairedDifference::from_pairs(&pairs(&cheapest, &costs(other)));
+        other.dearer = PairedDifference::from_pairs(&pairs(&cheapest, &costs(other)), SampleKind::Number);
     }
 }
 

@@ -1,8 +1,9 @@
 //! The result of a candidate's replications: one value each, and the cost.
 
 use crate::experiment::{
-    BetterDirection, MeasuredMetric, ReplicationOutcome, ReplicationResult, better, metrics, unnamed,
+    BetterDirection, MeasuredMetric, ReplicationOutcome, ReplicationResult, better, metrics, sample_kind, unnamed,
 };
+use sim_base::stats::{MeanEstimate, PairedDifference, SampleKind};
 use std::ops::Range;
 
 /// One replication of a candidate.
@@ -14,7 +15,7 @@ pub struct SampleRow {
     pub value: Option<f64>,
     /// Cost of the accelerators, or node-hours of a fleet.
     pub cost: f64,
-    /// True if the replication did not complete its work: its value counts as the worst.
+    /// True if the replication did not complete its work: its value counts as the worst, except for outcomes.
     pub is_worst: bool,
     /// Hash over its records.
     pub digest: u64,
@@ -58,7 +59,10 @@ impl SampleRow {
         let hours: f64 = of_nodes.map(|(_, hours)| hours).sum();
         Ok(SampleRow {
             replication: replication.replication,
-            value: if is_worst { Some(worst) } else { measured.value() },
+            value: match sample_kind(metric) {
+                SampleKind::Number if is_worst => Some(worst),
+                _ => measured.value(),
+            },
             cost: match price {
                 Some(price) => hours * price,
                 None if replication.outputs.is_empty() => replication.cost,
@@ -73,6 +77,17 @@ impl SampleRow {
 /// Returns the values of the replications that have one.
 pub fn values(sample: &[SampleRow]) -> Vec<f64> {
     sample.iter().filter_map(|row| row.value).collect()
+}
+
+/// Returns the estimate of the finite values of a metric.
+pub fn mean_estimate(metric: &str, sample: &[SampleRow]) -> Option<MeanEstimate> {
+    let finite = values(sample).into_iter().filter(|v| v.is_finite());
+    MeanEstimate::from_sample(finite.collect(), sample_kind(metric))
+}
+
+/// Returns the paired difference "second − first" in a metric.
+pub fn paired_difference(metric: &str, first: &[SampleRow], second: &[SampleRow]) -> Option<PairedDifference> {
+    PairedDifference::from_pairs(&pairs(first, second), sample_kind(metric))
 }
 
 /// Returns pairs of finite values, for the replications that both samples have.

@@ -1,9 +1,10 @@
 //! A target such as `goodput.p10 >= 0.9`, and its test against replications: satisfied, missed, or inconclusive.
 
 use super::sample::{SampleRow, values};
+use crate::experiment::sample_kind;
 use serde::Serialize;
 use sim_base::condition::{CompareOperator, ConditionLimit, FieldCondition};
-use sim_base::stats::{proportion_interval, quantile, quantile_interval, sorted, student};
+use sim_base::stats::{mean_interval, quantile, quantile_interval, sorted, student};
 use std::fmt;
 
 /// Statistic over the replications.
@@ -165,18 +166,10 @@ impl MetricTarget {
                 interval: quantile_interval(&values, p, level),
             }),
             TargetStatistic::Mean => {
-                let mean = student::StudentMean::from_values(&values)?;
-                // The mean of 0/1 values is a proportion, for which Student's interval may have zero width.
-                let yes = values.iter().filter(|v| **v == 1.0).count();
-                let share = values.iter().all(|v| *v == 0.0 || *v == 1.0);
-                let interval = if share {
-                    proportion_interval(yes, mean.n, level)
-                } else {
-                    mean.interval(level)
-                };
+                let interval = mean_interval(&values, sample_kind(&self.metric), level)?;
                 let bound = |v: f64| v.is_finite().then_some(v);
                 Some(EstimatedTarget {
-                    value: mean.mean,
+                    value: student::StudentMean::from_values(&values)?.mean,
                     interval: interval.map(bound),
                 })
             }

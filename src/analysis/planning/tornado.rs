@@ -1,9 +1,9 @@
 //! Sensitivity of a result to each input: each input at both ends of its range, with all others unchanged, under
 //! common random numbers.
 
-use super::sample::{SampleMetric, pairs, values};
+use super::sample::{SampleMetric, paired_difference};
 use serde::Serialize;
-use sim_base::stats::{MeanEstimate, PairedDifference};
+use sim_base::stats::PairedDifference;
 
 /// Results for an input at both ends of its range.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,7 +35,8 @@ impl TornadoBar {
     pub fn compare(
         (path, low, high): (String, String, String),
         (shown, source): ([String; 2], String),
-        (base, at_low, at_high): (&SampleMetric, &SampleMetric, &SampleMetric),
+        metric: &str,
+        [base, at_low, at_high]: [&SampleMetric; 3],
     ) -> TornadoBar {
         let cut = |sample: &SampleMetric| sample.iter().filter(|r| r.is_worst).count();
         TornadoBar {
@@ -44,9 +45,9 @@ impl TornadoBar {
             high,
             shown,
             source,
-            at_low: PairedDifference::from_pairs(&pairs(base, at_low)),
-            at_high: PairedDifference::from_pairs(&pairs(base, at_high)),
-            swing: PairedDifference::from_pairs(&pairs(at_low, at_high)),
+            at_low: paired_difference(metric, base, at_low),
+            at_high: paired_difference(metric, base, at_high),
+            swing: paired_difference(metric, at_low, at_high),
             excluded: cut(at_low) + cut(at_high),
         }
     }
@@ -68,9 +69,4 @@ impl TornadoBar {
 pub fn sorted(mut bars: Vec<TornadoBar>) -> Vec<TornadoBar> {
     bars.sort_by(|a, b| b.size().total_cmp(&a.size()));
     bars
-}
-
-/// Returns the estimate of the metric for the baseline.
-pub fn base(sample: &SampleMetric) -> Option<MeanEstimate> {
-    MeanEstimate::from_values(values(sample).into_iter().filter(|v| v.is_finite()).collect())
 }

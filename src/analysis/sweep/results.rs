@@ -2,7 +2,9 @@
 
 use super::points::SweepPoints;
 use super::row::SweepRow;
-use crate::experiment::{BetterDirection, MeasuredMetric, MetricEstimate, ReplicationOutcome, better, is_by_cause};
+use crate::experiment::{
+    BetterDirection, MeasuredMetric, MetricEstimate, ReplicationOutcome, better, is_by_cause, sample_kind,
+};
 use sim_base::stats::PairedDifference;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -77,7 +79,7 @@ impl SweepResults {
     }
 
     pub fn estimate(&self, point: usize, metric: &str) -> MetricEstimate {
-        MetricEstimate::from_column(self.column(point, metric), better(metric))
+        MetricEstimate::from_column(metric, self.column(point, metric))
     }
 
     /// Returns the mean of each point; `None` if a replication of the point has no value.
@@ -145,7 +147,7 @@ impl SweepResults {
                 pairs.push((x, y));
             }
         }
-        PairedDifference::from_pairs(&pairs)
+        PairedDifference::from_pairs(&pairs, sample_kind(metric))
     }
 
     /// Returns true if the means of two points differ by more than rounding errors.

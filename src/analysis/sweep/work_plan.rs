@@ -2,6 +2,7 @@
 
 use super::finished_points::FinishedPoints;
 use super::shard::SweepShard;
+use crate::experiment::sample_kind;
 use sim_base::stats::{InterimLooks, TargetPrecision};
 
 /// With `until`, the number of replications before the first interim analysis of a point.
@@ -79,7 +80,10 @@ impl WorkTarget {
             }
             let seen = &rows[..n as usize];
             let values: Vec<f64> = seen.iter().filter_map(|r| r.measured(&until.metric).value()).collect();
-            if look.sufficient_interval(&values, until.precision).is_some() {
+            if look
+                .sufficient_interval((&values, sample_kind(&until.metric)), until.precision)
+                .is_some()
+            {
                 return n;
             }
         }
@@ -96,7 +100,10 @@ impl WorkTarget {
             let mut looks = InterimLooks::new(FIRST_LOOK, 0.95).looks();
             let look = looks.find(|l| l.n as u64 >= self.replications.min(rows.len() as u64));
             let values: Vec<f64> = rows.iter().filter_map(|r| r.measured(&until.metric).value()).collect();
-            look.is_some_and(|l| l.sufficient_interval(&values, until.precision).is_some())
+            look.is_some_and(|l| {
+                l.sufficient_interval((&values, sample_kind(&until.metric)), until.precision)
+                    .is_some()
+            })
         };
         (0..self.points).filter(|p| !ends(p)).collect()
     }

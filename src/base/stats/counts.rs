@@ -1,7 +1,6 @@
-//! Distributions of counts (Poisson, negative binomial), and the confidence interval of a proportion.
+//! Distributions of counts (Poisson, negative binomial).
 
 use super::beta::incomplete_beta;
-use super::binomial::{binomial_cdf, binomial_sf};
 
 /// Poisson distribution: probability of at most `k` independent events if `mean` are expected.
 pub fn poisson_cdf(k: u64, mean: f64) -> f64 {
@@ -45,30 +44,4 @@ fn series(first: f64, ratio: impl Fn(f64) -> f64) -> f64 {
 /// success probability `p`. `successes` may be fractional.
 pub fn negative_binomial_cdf(k: u64, successes: f64, p: f64) -> f64 {
     incomplete_beta((successes, k as f64 + 1.0), (p, 1.0 - p))
-}
-
-/// Exact confidence interval of a proportion with `k` of `n` observed, at this level: C. Clopper and E. Pearson, "The
-/// use of confidence or fiducial limits illustrated in the case of the binomial", 1934.
-pub fn proportion_interval(k: usize, n: usize, level: f64) -> [f64; 2] {
-    let side = 0.5 * (1.0 - level);
-    let low = match k {
-        0 => 0.0,
-        // The smallest proportion for which at least `k` successes are plausible.
-        _ => smallest_proportion(|p| binomial_sf(k - 1, n, p) >= side),
-    };
-    let high = match k {
-        _ if k >= n => 1.0,
-        _ => smallest_proportion(|p| binomial_cdf(k, n, p) < side),
-    };
-    [low, high]
-}
-
-/// The proportion from which on `holds` is true.
-fn smallest_proportion(holds: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        *(if holds(middle) { &mut high } else { &mut low }) = middle;
-    }
-    high
 }

@@ -1,5 +1,8 @@
 //! Paired differences of two variants under common random numbers.
 
+use super::estimate::SampleKind;
+use super::normal::normal_quantile;
+use super::proportion::share_difference_interval;
 use super::student::{StudentMean, t_upper};
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -15,7 +18,8 @@ const MAX_REQUIRED_PAIRS: usize = 10_000_000;
 pub struct PairedDifference {
     /// Mean of the differences.
     pub mean: f64,
-    /// Student's 95 % confidence interval of the mean; infinite for a single pair.
+    /// 95 % confidence interval of the mean: by Student's t, infinite for a single pair; of a difference of proportions
+    /// by Tango's score.
     pub ci95: [f64; 2],
     /// Number of pairs.
     pub n: usize,
@@ -24,29 +28,45 @@ pub struct PairedDifference {
     /// Standard deviation that a difference would have if both sides were independent.
     #[serde(rename = "unpairedDeviation")]
     pub unpaired_deviation: f64,
+    #[serde(skip)]
+    kind: SampleKind,
 }
 
 impl PairedDifference {
     /// Returns `None` if there are no pairs.
-    pub fn from_pairs(pairs: &[(f64, f64)]) -> Option<PairedDifference> {
-        PairedDifference::at_level(pairs, LEVEL)
+    pub fn from_pairs(pairs: &[(f64, f64)], kind: SampleKind) -> Option<PairedDifference> {
+        PairedDifference::at_level(pairs, kind, LEVEL)
     }
 
     /// With a confidence interval at another level, as for one of several interim looks.
-    pub fn at_level(pairs: &[(f64, f64)], level: f64) -> Option<PairedDifference> {
+    pub fn at_level(pairs: &[(f64, f64)], kind: SampleKind, level: f64) -> Option<PairedDifference> {
         let column = |f: fn(&(f64, f64)) -> f64| pairs.iter().map(f).collect::<Vec<f64>>();
         let difference = StudentMean::from_values(&column(|(a, b)| b - a))?;
         let (first, second) = (
             StudentMean::from_values(&column(|p| p.0))?,
             StudentMean::from_values(&column(|p| p.1))?,
         );
+        let more = |of: Ordering| pairs.iter().filter(|(a, b)| b.total_cmp(a) == of).count();
         Some(PairedDifference {
             mean: difference.mean,
-            ci95: difference.interval(level),
+            ci95: match kind {
+                SampleKind::Number => difference.interval(level),
+                SampleKind::Indicator => {
+                    let only = [Ordering::Less, Ordering::Greater].map(more);
+                    share_difference_interval(only, difference.n, level)
+                }
+            },
             n: difference.n,
             deviation: difference.deviation,
             unpaired_deviation: libm::hypot(first.deviation, second.deviation),
+            kind,
         })
+    }
+
+    /// Mean of the squared differences; of proportions, the share of pairs that are not equal.
+    fn mean_square(&self) -> f64 {
+        let n = self.n as f64;
+        self.mean * self.mean + self.deviation * self.deviation * (n - 1.0) / n
     }
 
     /// The order of second relative to first if the interval excludes zero.
@@ -65,8 +85,12 @@ impl PairedDifference {
             return None;
         }
         let enough = |n: usize| {
-            let t = t_upper((n - 1) as f64, 0.5 * (1.0 - LEVEL));
-            t * self.deviation < self.mean.abs() * libm::sqrt(n as f64)
+            let error = match self.kind {
+                SampleKind::Number => t_upper((n - 1) as f64, 0.5 * (1.0 - LEVEL)) * self.deviation,
+                // McNemar's test relates the difference to the pairs that are not equal.
+                SampleKind::Indicator => normal_quantile(0.5 + 0.5 * LEVEL) * libm::sqrt(self.mean_square()),
+            };
+            error < self.mean.abs() * libm::sqrt(n as f64)
         };
         let mut high = 2;
         while !enough(high) {

@@ -6,6 +6,7 @@
 //! interval, so the stopping rule has no influence. This assumes that each interval is valid, so no look stops with
 //! too few or too skewed values.
 
+use super::estimate::{SampleKind, mean_interval};
 use super::student::StudentMean;
 use super::warnings::statistical_warnings;
 
@@ -27,11 +28,15 @@ pub struct InterimLook {
 
 impl InterimLook {
     /// The confidence interval of the mean, if it is narrow enough and reliable, so that no more values are needed.
-    pub fn sufficient_interval(&self, values: &[f64], precision: TargetPrecision) -> Option<[f64; 2]> {
+    pub fn sufficient_interval(
+        &self,
+        (values, kind): (&[f64], SampleKind),
+        precision: TargetPrecision,
+    ) -> Option<[f64; 2]> {
         let mean = StudentMean::from_values(values)?;
-        let interval = mean.interval(self.level);
+        let interval = mean_interval(values, kind, self.level)?;
         let narrow = precision.is_reached_by(mean.mean, interval);
-        (narrow && statistical_warnings(values).is_empty()).then_some(interval)
+        (narrow && statistical_warnings(values, kind).is_empty()).then_some(interval)
     }
 }
 

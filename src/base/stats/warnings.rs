@@ -1,6 +1,7 @@
 //! Reasons not to trust an estimate, as data; the text is produced elsewhere.
 
 use super::binomial::values_for_quantile_interval;
+use super::estimate::SampleKind;
 use serde::Serialize;
 
 /// One reason not to trust an estimate.
@@ -40,14 +41,16 @@ pub enum StatisticalWarning {
 const MIN_SKEWNESS: f64 = 1.0;
 
 /// Weaknesses of the values; the caller counts the runs without a value.
-pub fn statistical_warnings(values: &[f64]) -> Vec<StatisticalWarning> {
+pub fn statistical_warnings(values: &[f64], kind: SampleKind) -> Vec<StatisticalWarning> {
     let n = values.len();
     let mut found = Vec::new();
     let needed = values_for_quantile_interval(0.9, 0.95);
     if n < needed {
         found.push(StatisticalWarning::TooFew { n, needed });
     }
-    if let Some(skewness) = skewness(values).filter(|s| s.abs() >= MIN_SKEWNESS) {
+    // The interval of a proportion is not affected by skewness.
+    let skewness = skewness(values).filter(|s| kind == SampleKind::Number && s.abs() >= MIN_SKEWNESS);
+    if let Some(skewness) = skewness {
         // Source: W. Cochran, "Sampling Techniques", 3rd edition, 1977, 2.15: with n above 25 times the square of the
         // skewness, a 95 % interval of a mean misses it in at most 6 % of all samples.
         let needed = (25.0 * skewness * skewness).floor() as usize + 1;

@@ -63,7 +63,7 @@ impl MinimumMultiReport {
     ) -> MinimumMultiReport {
         let told = |c: &ParameterCombination| CombinationRow {
             values: c.values.clone(),
-            candidate: row(&c.candidate),
+            candidate: row(&target.metric, &c.candidate),
             dearer: c.dearer.filter(|d| d.n > 1),
         };
         let all = found.least.iter().chain(&found.open).chain(&found.greatest);

@@ -11,6 +11,7 @@ use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, tick_label};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
+use sim_analysis::planning::sample::mean_estimate;
 use sim_analysis::planning::{MetricTarget, MinimumSearch, SearchAnswer, SearchCandidate, TargetJudgement};
 use sim_base::stats::{MeanEstimate, PairedDifference};
 
@@ -75,7 +76,7 @@ impl SparesReport {
         found: &MinimumSearch,
         currency: &str,
     ) -> SparesReport {
-        let candidates = found.candidates.iter().map(row).collect();
+        let candidates = found.candidates.iter().map(|c| row(&target.metric, c)).collect();
         let mut report = SparesReport {
             provenance: of,
             path: path.to_owned(),
@@ -120,7 +121,7 @@ impl SparesReport {
     }
 }
 
-pub(super) fn row(c: &SearchCandidate) -> CandidateRow {
+pub(super) fn row(metric: &str, c: &SearchCandidate) -> CandidateRow {
     CandidateRow {
         value: c.value,
         judgement: c.judgement,
@@ -128,17 +129,12 @@ pub(super) fn row(c: &SearchCandidate) -> CandidateRow {
         ci95: c
             .estimated
             .map_or([None, None], |e| e.interval.map(|v| v.filter(|v| v.is_finite()))),
-        metric: MeanEstimate::from_values(finite_values(c)),
+        metric: mean_estimate(metric, &c.sample),
         change: c.change.filter(|change| change.n > 1),
         cost: c.cost(),
         replications: c.sample.len(),
         excluded: c.excluded(),
     }
-}
-
-fn finite_values(c: &SearchCandidate) -> Vec<f64> {
-    let values = c.sample.iter().filter_map(|row| row.value);
-    values.filter(|v| v.is_finite()).collect()
 }
 
 fn conclusion(r: &SparesReport) -> Vec<String> {

@@ -2,8 +2,8 @@
 
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::stats::{
-    InterimLook, InterimLooks, StatisticalWarning, StudentMean, TargetPrecision, bca, quantile, quantile_interval,
-    sorted, statistical_warnings,
+    InterimLook, InterimLooks, SampleKind, StatisticalWarning, StudentMean, TargetPrecision, bca, quantile,
+    quantile_interval, sorted, statistical_warnings,
 };
 
 const TRIALS: u32 = 2000;
@@ -41,7 +41,9 @@ fn the_sequential_rule_keeps_its_coverage_and_looking_again_and_again_does_not()
                 let interval = mean.interval(look.level);
                 let precision = TargetPrecision::Relative(precision);
                 let narrow = naive && precision.is_reached_by(mean.mean, interval);
-                let ends = look.sufficient_interval(&values, precision).filter(|_| !naive);
+                let ends = look
+                    .sufficient_interval((&values, SampleKind::Number), precision)
+                    .filter(|_| !naive);
                 ends.or(narrow.then_some(interval))
             });
             let [low, high] = ends.expect("an interval was narrow enough");
@@ -115,12 +117,12 @@ fn the_bootstrap_is_the_same_whatever_else_is_drawn() {
 #[test]
 fn few_and_skewed_values_are_called_weak() {
     let normal: Vec<f64> = (1..40).map(|i| f64::from((i * 17) % 40)).collect();
-    assert_eq!(statistical_warnings(&normal), []);
-    let few = statistical_warnings(&normal[..35]);
+    assert_eq!(statistical_warnings(&normal, SampleKind::Number), []);
+    let few = statistical_warnings(&normal[..35], SampleKind::Number);
     assert_eq!(few, [StatisticalWarning::TooFew { n: 35, needed: 36 }]);
     let mut skewed = vec![1.0; 60];
     skewed[7] = 1000.0;
-    let found = statistical_warnings(&skewed);
+    let found = statistical_warnings(&skewed, SampleKind::Number);
     assert!(
         matches!(found[..], [StatisticalWarning::HeavyTail { n: 60, needed, .. }] if needed > 1000),
         "{found:?}"

@@ -1,6 +1,6 @@
 //! The estimate of a metric over the replications of a variant.
 
-use crate::experiment::metric::{BetterDirection, MeasuredMetric};
+use crate::experiment::metric::{BetterDirection, MeasuredMetric, better, sample_kind};
 use serde::Serialize;
 use sim_base::stats::{MeanEstimate, StatisticalWarning, quantile, quantile_interval, sorted, statistical_warnings};
 
@@ -10,7 +10,7 @@ use sim_base::stats::{MeanEstimate, StatisticalWarning, quantile, quantile_inter
 pub struct MetricEstimate {
     /// Arithmetic mean; null if there are no values, as for the fields below.
     pub mean: Option<f64>,
-    /// 95 % confidence interval of the mean by Student's t.
+    /// 95 % confidence interval of the mean: by Student's t, of the share of an outcome by Wilson's score.
     pub ci95: Option<[f64; 2]>,
     /// The 10th percentile.
     pub p10: Option<f64>,
@@ -36,9 +36,9 @@ pub struct MetricEstimate {
 }
 
 impl MetricEstimate {
-    /// Computes the estimate from one value per replication. Quantiles treat replications without completed work as
+    /// Computes the estimate of a metric from one value per replication. Quantiles treat replications without completed work as
     /// the worst value and are unknown if they are among these.
-    pub fn from_column(column: &[MeasuredMetric], better: BetterDirection) -> MetricEstimate {
+    pub fn from_column(metric: &str, column: &[MeasuredMetric]) -> MetricEstimate {
         let count = |what: MeasuredMetric| column.iter().filter(|m| **m == what).count();
         let failed = count(MeasuredMetric::Failed);
         let blocked = count(MeasuredMetric::Blocked);
@@ -47,7 +47,7 @@ impl MetricEstimate {
         let mut weaknesses = if values.is_empty() {
             Vec::new()
         } else {
-            statistical_warnings(&values)
+            statistical_warnings(&values, sample_kind(metric))
         };
         if failed + blocked + censored > 0 {
             weaknesses.push(StatisticalWarning::Excluded {
@@ -57,7 +57,7 @@ impl MetricEstimate {
                 of: column.len(),
             });
         }
-        let worst = match better {
+        let worst = match better(metric) {
             BetterDirection::Lower => f64::INFINITY,
             BetterDirection::Higher => f64::NEG_INFINITY,
         };
@@ -69,7 +69,7 @@ impl MetricEstimate {
         let known = |v: Option<f64>| v.filter(|v| v.is_finite());
         let quantiles = [0.1, 0.5, 0.9].map(|p| known(quantile(&ranked, p)));
         let n = values.len();
-        let estimate = MeanEstimate::from_values(values);
+        let estimate = MeanEstimate::from_sample(values, sample_kind(metric));
         MetricEstimate {
             mean: estimate.map(|e| e.mean),
             ci95: estimate.map(|e| e.ci95),
@@ -104,7 +104,7 @@ mod tests {
         column.push(MeasuredMetric::Failed);
         column.push(MeasuredMetric::Absent);
         let of = column.len();
-        let e = MetricEstimate::from_column(&column, BetterDirection::Lower);
+        let e = MetricEstimate::from_column("end.t_s", &column);
         assert_eq!((e.n, e.failed, e.blocked, e.censored, e.absent), (40, 1, 3, 2, 1));
         assert_eq!((e.mean, e.p50, e.p90), (Some(10.0), Some(10.0), None));
         let excluded = StatisticalWarning::Excluded {
@@ -114,7 +114,7 @@ mod tests {
             of,
         };
         assert_eq!(e.weaknesses, [excluded]);
-        let none = MetricEstimate::from_column(&[MeasuredMetric::Blocked], BetterDirection::Lower);
+        let none = MetricEstimate::from_column("end.t_s", &[MeasuredMetric::Blocked]);
         assert_eq!((none.n, none.mean, none.ci95), (0, None, None));
     }
 }

@@ -1,7 +1,7 @@
 //! The comparison of two variants in one metric, and its verdict.
 
 use super::ComparisonTable;
-use crate::experiment::metric::{BetterDirection, better};
+use crate::experiment::metric::{BetterDirection, better, sample_kind};
 use crate::experiment::outcome::ReplicationOutcome;
 use serde::Serialize;
 use sim_base::stats::{PairedDifference, sign_test, wilcoxon};
@@ -73,7 +73,7 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
             _ => unpaired += 1,
         }
     }
-    let difference = PairedDifference::from_pairs(&pairs)?;
+    let difference = PairedDifference::from_pairs(&pairs, sample_kind(metric))?;
     let differences: Vec<f64> = pairs.iter().map(|(x, y)| y - x).collect();
     let better = better(metric);
     let separated = difference.significant_order();

@@ -13,7 +13,7 @@ use crate::cli::{interrupt, output};
 use serde::Serialize;
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{
-    NoRuns, PlayedVariant, ReplicationLimits, VariantChange, VariantComparison, metrics, never_placed,
+    NoRuns, PlayedVariant, ReplicationLimits, VariantChange, VariantComparison, metrics, never_placed, sample_kind,
 };
 use sim_base::stats::{InterimLook, InterimLooks};
 use sim_report::assumptions::sensitivity;
@@ -275,5 +275,7 @@ fn is_precise(variant: &PlayedVariant, until: &TimeLimit, look: InterimLook) -> 
     }
     let own = rows.iter().flatten().filter(|(name, _)| *name == until.metric);
     let values: Vec<f64> = own.filter_map(|(_, m)| m.value()).collect();
-    Ok(look.sufficient_interval(&values, until.precision).is_some())
+    Ok(look
+        .sufficient_interval((&values, sample_kind(&until.metric)), until.precision)
+        .is_some())
 }

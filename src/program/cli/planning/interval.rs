@@ -81,7 +81,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
         let known = found.points.iter().any(|p| (p.every_s * 1e3).round() as u64 == now_ms);
         let n = found.points.iter().map(|p| p.replications).max().unwrap_or(0) as u64;
         if !known && !found.interrupted {
-            found.add(now.every.seconds(), play(&now_ms, 0..n)?);
+            found.add(&metric, now.every.seconds(), play(&now_ms, 0..n)?);
         }
         found
     };

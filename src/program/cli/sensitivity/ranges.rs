@@ -7,7 +7,8 @@ use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
 use sim_analysis::planning::SampleMetric;
-use sim_analysis::planning::tornado::{TornadoBar, base, sorted};
+use sim_analysis::planning::sample::mean_estimate;
+use sim_analysis::planning::tornado::{TornadoBar, sorted};
 use sim_inputs::SourcedRange;
 use sim_report::planning::tornado::TornadoReport;
 
@@ -47,13 +48,18 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
         }
         let of = (input.path.clone(), input.low.clone(), input.high.clone());
         let told = (input.shown.clone(), input.source.clone());
-        bars.push(TornadoBar::compare(of, told, (&as_is, &low, &high)));
+        bars.push(TornadoBar::compare(of, told, &metric, [&as_is, &low, &high]));
     }
     let (asked, told) = (inputs.len(), bars.len());
     if as_is.is_empty() || told == 0 {
         return runner.interrupted("no input was simulated at both ends of its range");
     }
-    let report = TornadoReport::new(runner.provenance(SCHEMA), &metric, base(&as_is), sorted(bars));
+    let report = TornadoReport::new(
+        runner.provenance(SCHEMA),
+        &metric,
+        mean_estimate(&metric, &as_is),
+        sorted(bars),
+    );
     let mut more = options("metric", [&metric]);
     if args.ranges {
         more.push_str(" --ranges");

@@ -34,14 +34,3 @@ fn failures_before_one_success_are_geometric() {
     // Two successes with probability 1/2: 1/4 + 2/8 + 3/16.
     assert!((negative_binomial_cdf(2, 2.0, 0.5) - 0.6875).abs() < 1e-12);
 }
-
-#[test]
-fn a_share_that_was_never_seen_has_the_bound_of_the_rule_of_three() {
-    let [low, high] = proportion_interval(0, 100, 0.95);
-    assert_eq!(low, 0.0);
-    assert!((high - (1.0 - libm::pow(0.025, 0.01))).abs() < 1e-9, "{high}");
-    // R: binom.test(7, 20)$conf.int is 0.1539092 0.5921885.
-    let [low, high] = proportion_interval(7, 20, 0.95);
-    assert!((low - 0.153_909_2).abs() < 1e-6 && (high - 0.592_188_5).abs() < 1e-6);
-    assert_eq!(proportion_interval(20, 20, 0.95)[1], 1.0);
-}

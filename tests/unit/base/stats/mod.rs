@@ -3,4 +3,5 @@
 mod counts;
 mod estimate;
 mod lambert;
+mod proportion;
 mod quantile;
