@@ -78,7 +78,9 @@ fn first_of(source: &SourceText) -> Result<(Option<YamlNode>, Option<DuplicateKe
 /// take over the final line break only if there is one.
 fn without_added_break(mut documents: Vec<YamlNode>, text: &str) -> Vec<YamlNode> {
     let last_line = text.lines().last().unwrap_or("").trim_start();
-    let mut last = documents.last_mut().filter(|_| !text.ends_with('\n') && !last_line.is_empty());
+    let mut last = documents
+        .last_mut()
+        .filter(|_| !text.ends_with('\n') && !last_line.is_empty());
     while let Some(node) = last.take() {
         match &mut node.value {
             YamlValue::Seq(items) => last = items.last_mut(),

@@ -237,7 +237,11 @@ impl ResultTotals {
             }
             if let Some(verdict) = file.verdict() {
                 totals.decisions.get_or_insert_default().add(verdict, file.either_way);
-                totals.kinds.entry(file.kind.as_str()).or_default().add(verdict, file.either_way);
+                totals
+                    .kinds
+                    .entry(file.kind.as_str())
+                    .or_default()
+                    .add(verdict, file.either_way);
             }
             if let Some(admission) = &file.admission {
                 let count = totals.admission.get_or_insert_default();

@@ -71,7 +71,10 @@ impl<'r> EitherWay<'r> {
                 found.recorded_jobs.insert((job.clone(), object));
                 found.simulated_jobs.insert((job, simulated_object));
                 let PodMetrics {
-                    pod, incarnation, index, ..
+                    pod,
+                    incarnation,
+                    index,
+                    ..
                 } = *simulated;
                 let name = run.names.pod(simulated.job, index, pod, incarnation);
                 found.pod_names.insert(mask.mask_names(&name));
@@ -142,9 +145,13 @@ fn non_indexed_jobs(recording: &RecordedRun) -> BTreeSet<String> {
     let created = bodies.filter_map(|body| serde_json::from_str::<serde_json::Value>(body).ok());
     let created: Vec<serde_json::Value> = created.collect();
     let objects = recording.objects.iter().chain(&created).chain([&recording.job_set]);
-    let rjs = objects.filter_map(|object| object["spec"]["replicatedJobs"].as_array()).flatten();
+    let rjs = objects
+        .filter_map(|object| object["spec"]["replicatedJobs"].as_array())
+        .flatten();
     let non_indexed = rjs.filter(|rj| rj["template"]["spec"]["completionMode"] == "NonIndexed");
-    non_indexed.filter_map(|rj| rj["name"].as_str().map(str::to_owned)).collect()
+    non_indexed
+        .filter_map(|rj| rj["name"].as_str().map(str::to_owned))
+        .collect()
 }
 
 /// Returns which object of this name is the Job of a pod that was created at `at_ms`.
@@ -157,17 +164,26 @@ fn recorded_job_object(recording: &RecordedRun, job: &str, at_ms: u64) -> usize 
 /// Returns the same for a pod of the run.
 fn simulated_job_object(steps: &[RecordedStep], job: &str, at_s: f64) -> usize {
     let is_of_job = |step: &&RecordedStep| matches!(&step.object, StepObject::Job(name) if name == job);
-    let created = steps.iter().filter(is_of_job).filter(|s| s.action == StepAction::Created);
+    let created = steps
+        .iter()
+        .filter(is_of_job)
+        .filter(|s| s.action == StepAction::Created);
     created.filter(|s| s.at_s <= at_s).count().saturating_sub(1)
 }
 
 /// Returns how often the Job of a pod had been restarted on its own when the pod was created.
 fn recorded_job_restart(recording: &RecordedRun, pod: &RecordedPodRow) -> u32 {
     let created_ms = pod.created_ms.unwrap_or(0);
-    let statuses = recording.log.iter().filter(|e| e.kind == "JobSet" && e.what == "status");
+    let statuses = recording
+        .log
+        .iter()
+        .filter(|e| e.kind == "JobSet" && e.what == "status");
     let last = statuses.take_while(|e| e.at_ms <= created_ms).last();
     let rows = last.and_then(|e| e.detail["replicatedJobsStatus"].as_array());
-    let row = rows.into_iter().flatten().find(|row| row["name"] == pod.replicated_job.as_str());
+    let row = rows
+        .into_iter()
+        .flatten()
+        .find(|row| row["name"] == pod.replicated_job.as_str());
     let restarts = row.and_then(|row| row["jobRestarts"][pod.job_index as usize].as_u64());
     restarts.and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }
@@ -288,3 +304,7 @@ fn exit_s(start_s: f64, rule: &PodRule) -> Option<f64> {
     let run_ms = u64::try_from(rule.run_ms).ok()?;
     Some(start_s + run_ms as f64 / 1e3)
 }
+
+#[cfg(test)]
+#[path = "../../../../tests/inside/recordings/validate/decisions/either_way.rs"]
+mod tests;

@@ -113,7 +113,10 @@ fn without_existing_jobs(reason: &str, message: &str) -> Option<String> {
     if reason != "JobCreationFailed" {
         return Some(message.to_owned());
     }
-    let sentences: Vec<&str> = message.lines().filter(|line| !line.ends_with("already exists")).collect();
+    let sentences: Vec<&str> = message
+        .lines()
+        .filter(|line| !line.ends_with("already exists"))
+        .collect();
     (!sentences.is_empty()).then(|| sentences.join("\n"))
 }
 
@@ -146,7 +149,12 @@ fn rejection_rules(recording: &RecordedRun) -> BTreeMap<String, RejectionRule> {
     let end_ms = recording.played_for_ms.unwrap_or(0);
     let mut jobs: BTreeMap<String, (bool, bool)> = BTreeMap::new();
     for pod in &recording.pods.0 {
-        let job = format!("Job/{}-{}-{}", recording.jobset_name(), pod.replicated_job, pod.job_index);
+        let job = format!(
+            "Job/{}-{}-{}",
+            recording.jobset_name(),
+            pod.replicated_job,
+            pod.job_index
+        );
         let (has_follower, leader_waited) = jobs.entry(job).or_default();
         if pod.pod_index > 0 {
             *has_follower = true;
@@ -163,3 +171,7 @@ fn rejection_rules(recording: &RecordedRun) -> BTreeMap<String, RejectionRule> {
     };
     jobs.into_iter().map(rule).collect()
 }
+
+#[cfg(test)]
+#[path = "../../../../tests/inside/recordings/validate/decisions/events.rs"]
+mod tests;

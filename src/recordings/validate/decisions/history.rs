@@ -117,7 +117,11 @@ impl DecisionHistory {
         let (Body::JobCreated { job, .. } | Body::JobCondition { job, .. } | Body::JobGone { job }) = *body else {
             return;
         };
-        if names.jobs.get(job.ix()).is_none_or(|j| j.jobset.is_some() || j.standalone_pod) {
+        if names
+            .jobs
+            .get(job.ix())
+            .is_none_or(|j| j.jobset.is_some() || j.standalone_pod)
+        {
             return;
         }
         if let Body::JobCreated { .. } = body {

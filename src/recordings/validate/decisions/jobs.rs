@@ -110,7 +110,10 @@ fn job_text(job: &JobRow, only_sum: bool) -> String {
         text += &format!(" pods={pods}");
     } else {
         let (active, ready) = (job.active, job.ready);
-        text += &format!(" active={active} ready={ready} succeeded={} failed={}", job.succeeded, job.failed);
+        text += &format!(
+            " active={active} ready={ready} succeeded={} failed={}",
+            job.succeeded, job.failed
+        );
         if let Some(n) = job.terminating {
             text += &format!(" terminating={n}");
         }

@@ -54,13 +54,21 @@ pub fn has_preempting_priorities(recording: &RecordedRun) -> bool {
     let mut priorities = Vec::new();
     let templates = objects.iter().flat_map(|object| pod_specs(object));
     for spec in templates {
-        let class = spec["priorityClassName"].as_str().and_then(|name| classes.get(name)).or(default);
-        let value = class.map_or(&spec["priority"], |class| &class["value"]).as_i64().unwrap_or(0);
+        let class = spec["priorityClassName"]
+            .as_str()
+            .and_then(|name| classes.get(name))
+            .or(default);
+        let value = class
+            .map_or(&spec["priority"], |class| &class["value"])
+            .as_i64()
+            .unwrap_or(0);
         let policy = |object: &Value| object["preemptionPolicy"] == "Never";
         priorities.push((value, !policy(spec) && !class.is_some_and(|class| policy(class))));
     }
     let lowest = priorities.iter().map(|(value, _)| *value).min();
-    priorities.iter().any(|(value, preempts)| *preempts && Some(*value) > lowest)
+    priorities
+        .iter()
+        .any(|(value, preempts)| *preempts && Some(*value) > lowest)
 }
 
 fn all_objects(recording: &RecordedRun) -> Vec<Value> {
@@ -72,7 +80,10 @@ fn all_objects(recording: &RecordedRun) -> Vec<Value> {
 
 /// Returns the pod specs of a JobSet, Job or Pod.
 fn pod_specs(object: &Value) -> Vec<&Value> {
-    pod_templates(object).into_iter().map(|template| &template["spec"]).collect()
+    pod_templates(object)
+        .into_iter()
+        .map(|template| &template["spec"])
+        .collect()
 }
 
 fn pod_templates(object: &Value) -> Vec<&Value> {
@@ -81,7 +92,10 @@ fn pod_templates(object: &Value) -> Vec<&Value> {
         Some("Job") => vec![&object["spec"]["template"]],
         _ => {
             let rjs = object["spec"]["replicatedJobs"].as_array();
-            rjs.into_iter().flatten().map(|rj| &rj["template"]["spec"]["template"]).collect()
+            rjs.into_iter()
+                .flatten()
+                .map(|rj| &rj["template"]["spec"]["template"])
+                .collect()
         }
     }
 }
@@ -94,7 +108,9 @@ fn selects_no_pod(object: &Value, objects: &[Value]) -> bool {
         let wanted = wanted.as_object();
         labels.any(|labels| wanted.into_iter().flatten().all(|(key, value)| labels[key] == *value))
     };
-    let affinities = pod_specs(object).into_iter().map(|spec| &spec["affinity"][POD_AFFINITY]);
+    let affinities = pod_specs(object)
+        .into_iter()
+        .map(|spec| &spec["affinity"][POD_AFFINITY]);
     affinities.filter(|affinity| !affinity.is_null()).all(|affinity| {
         let terms = affinity[REQUIRED].as_array();
         let only_required = affinity.as_object().is_some_and(|fields| fields.len() == 1);

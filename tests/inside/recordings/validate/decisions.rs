@@ -134,7 +134,7 @@ fn paths(recording: &RecordedRun, outcome: &RunOutcome, history: &DecisionHistor
         pods: &[],
         names: &names,
     };
-    let differences = compare(recording, &run);
+    let (differences, _) = compare(recording, &run);
     differences.into_iter().map(|d| d.path).collect()
 }
 
