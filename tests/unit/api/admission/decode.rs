@@ -70,7 +70,8 @@ fn only_json_objects_are_quoted_as_text() {
 #[test]
 fn each_duplicate_key_of_a_yaml_body_is_a_warning() {
     let body = json!({"apiVersion": API_VERSION, "kind": "JobSet", "metadata": {"name": "a"}});
-    let problems = ["yaml: unmarshal errors:\n  line 4: key \"a\" already set in map\n  line 5: key \"b\" already set in map"];
+    let problems =
+        ["yaml: unmarshal errors:\n  line 4: key \"a\" already set in map\n  line 5: key \"b\" already set in map"];
     let problems = problems.map(str::to_owned);
     let mut warnings = Vec::new();
     assert!(decode(&body, &problems, FieldValidation::Warn, &mut warnings).is_ok());
@@ -83,5 +84,8 @@ fn each_duplicate_key_of_a_yaml_body_is_a_warning() {
     );
     let strict = decode(&body, &problems, FieldValidation::Strict, &mut Vec::new());
     let message = strict.unwrap_err().message;
-    assert!(message.contains("strict decoding error: yaml: unmarshal errors:\n  line 4: "), "{message}");
+    assert!(
+        message.contains("strict decoding error: yaml: unmarshal errors:\n  line 4: "),
+        "{message}"
+    );
 }
