@@ -3,6 +3,7 @@
 //! `scenarios/upstream/*.yaml`; the line `# rules:` lists the rules that a scenario covers. Must never grow: a
 //! situation consists of a few pods.
 
+mod pods;
 mod situations;
 mod unit;
 

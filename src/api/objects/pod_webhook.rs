@@ -76,6 +76,10 @@ enum LeaderLookupError {
     MissingLabel { key: &'static str },
     /// The number of live leaders differs from 1.
     LeaderCount { name: String, found: usize },
+    /// The follower has no owner reference.
+    FollowerWithoutOwner,
+    /// The leader with this name has no owner reference.
+    LeaderWithoutOwner { leader: String },
     /// The follower and the leader have different owners. The values are UIDs.
     DifferentOwner { follower: String, leader: String },
 }
@@ -86,6 +90,10 @@ impl fmt::Display for LeaderLookupError {
             LeaderLookupError::MissingLabel { key } => {
                 return write!(f, "pod missing label: {key}");
             }
+            LeaderLookupError::FollowerWithoutOwner => {
+                return f.write_str("follower pod has no owner reference");
+            }
+            LeaderLookupError::LeaderWithoutOwner { leader } => PodDenial::LeaderWithoutOwner(leader),
             LeaderLookupError::LeaderCount { name, found } => PodDenial::LeaderCount(name, *found),
             LeaderLookupError::DifferentOwner { follower, leader } => PodDenial::DifferentOwner(follower, leader),
         };
@@ -207,11 +215,13 @@ fn find_leader<'a>(pod: &Value, around: &ObjectContext<'a>) -> Result<&'a Value,
             .first()
             .map(|o| text(o, "uid").to_owned())
     };
-    match (owner(leader), owner(pod)) {
-        (Some(leader), Some(follower)) if leader != follower => {
-            Err(LeaderLookupError::DifferentOwner { follower, leader })
-        }
-        _ => Ok(leader),
+    let follower = owner(pod).ok_or(LeaderLookupError::FollowerWithoutOwner)?;
+    match owner(leader) {
+        None => Err(LeaderLookupError::LeaderWithoutOwner {
+            leader: text(&leader["metadata"], "name").to_owned(),
+        }),
+        Some(leader) if leader != follower => Err(LeaderLookupError::DifferentOwner { follower, leader }),
+        Some(_) => Ok(leader),
     }
 }
 

@@ -96,3 +96,7 @@ fn set_counts(job: &mut JobRow, counts: &str) {
     (job.succeeded, job.failed) = (count("succeeded"), count("failed"));
     job.terminating = job.terminating.map(|_| count("terminating"));
 }
+
+#[cfg(test)]
+#[path = "../../../tests/inside/recordings/validate/last_second.rs"]
+mod tests;

@@ -259,7 +259,7 @@ mod tests {
             "  10 differences\n",
             "      recorded   7\n      simulated  (empty)\n    and 2 more;",
             "corner.json (corner)\n  not simulated: action patch\n",
-            "decisions: 0 of 2 equal, 0 equal only in another replay, 1 different, 1 not simulated\n  corner: 0 of 1 equal, ",
+            "decisions: 0 of 2 equal (0 with pods that may have ended either way), 0 equal only in another replay, 1 different, 1 not simulated\n  corner: 0 of 1 equal (0",
             "not simulated, by reason:\n  1 action patch\n",
         ] {
             assert!(text.contains(part), "{part:?} in {text}");

@@ -1,9 +1,10 @@
 //! Coverage of upstream's tests: each situation has a counterpart here, or a reason why it cannot have one.
 //!
-//! `situations.txt` lists the cases of all JobSet test suites by upstream's name. A counterpart must exist and must
-//! be a test itself; its name alone proves nothing.
+//! `situations.txt` lists the cases of all JobSet test suites by upstream's name. A counterpart must be simulated or
+//! tested itself. A test function must name the situation in its documentation, so that the two are not paired by
+//! accident.
 
-use super::unit;
+use super::{pods, unit};
 use crate::support::{self, root};
 use std::collections::BTreeSet;
 
@@ -38,7 +39,7 @@ fn code() -> String {
     code
 }
 
-fn check_exists(what: &str, code: &str) -> Result<(), String> {
+fn check_exists(row: &str, what: &str, code: &str) -> Result<(), String> {
     let (kind, name) = what.split_once(' ').unwrap_or((what, ""));
     let found = match kind {
         "scenario" => root().join(format!("scenarios/upstream/{name}.log")).exists(),
@@ -47,7 +48,7 @@ fn check_exists(what: &str, code: &str) -> Result<(), String> {
             let text = std::fs::read_to_string(root().join("tests/it/policy").join(file));
             text.is_ok_and(|text| text.lines().any(|l| l == format!("- name: {case}")))
         }
-        "test" => code.contains(&format!("#[test]\nfn {name}() {{")),
+        "test" => names_situation(code, name, row),
         "not:" => !name.is_empty(),
         _ => false,
     };
@@ -56,6 +57,17 @@ fn check_exists(what: &str, code: &str) -> Result<(), String> {
     } else {
         Err(format!("there is no {what}"))
     }
+}
+
+/// Returns whether a test function exists and its documentation names the situation.
+fn names_situation(code: &str, test: &str, row: &str) -> bool {
+    let Some((before, _)) = code.split_once(&format!("#[test]\nfn {test}() {{")) else {
+        return false;
+    };
+    let lines = before.lines().rev().map_while(|line| line.strip_prefix("/// "));
+    let mut documentation: Vec<&str> = lines.collect();
+    documentation.reverse();
+    documentation.join(" ").contains(&format!("`{row}`"))
 }
 
 #[test]
@@ -68,14 +80,15 @@ fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
         .filter(|(_, what)| *what == "data")
         .map(|(name, _)| *name)
         .collect();
-    let played = unit::tested_rows();
+    let mut played = unit::tested_rows();
+    played.extend(pods::tested_rows());
     let played: BTreeSet<&str> = played.iter().map(String::as_str).collect();
     assert_eq!(
         data, played,
         "situations.txt and the data files must list the same cases"
     );
     let others = all.iter().filter(|(_, what)| *what != "data");
-    let wrong = others.filter_map(|(name, what)| Some(format!("{name}: {}", check_exists(what, &code).err()?)));
+    let wrong = others.filter_map(|(name, what)| Some(format!("{name}: {}", check_exists(name, what, &code).err()?)));
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

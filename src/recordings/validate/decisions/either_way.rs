@@ -304,3 +304,7 @@ fn exit_s(start_s: f64, rule: &PodRule) -> Option<f64> {
     let run_ms = u64::try_from(rule.run_ms).ok()?;
     Some(start_s + run_ms as f64 / 1e3)
 }
+
+#[cfg(test)]
+#[path = "../../../../tests/inside/recordings/validate/decisions/either_way.rs"]
+mod tests;

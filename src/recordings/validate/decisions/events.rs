@@ -171,3 +171,7 @@ fn rejection_rules(recording: &RecordedRun) -> BTreeMap<String, RejectionRule> {
     };
     jobs.into_iter().map(rule).collect()
 }
+
+#[cfg(test)]
+#[path = "../../../../tests/inside/recordings/validate/decisions/events.rs"]
+mod tests;

@@ -186,3 +186,7 @@ fn recorded_counts(recording: &RecordedRun) -> Vec<(f64, [u32; 5])> {
     }
     all
 }
+
+#[cfg(test)]
+#[path = "../../../../tests/inside/recordings/validate/decisions/tolerances.rs"]
+mod tests;

@@ -106,3 +106,23 @@ fn what_is_not_yaml_is_refused() {
         assert!(message.contains("x.yaml:"), "{bad:?}: {message}");
     }
 }
+
+/// The YAML specification keeps the last line break of a block scalar only if the text has one.
+#[test]
+fn a_block_scalar_at_the_end_of_a_text_gains_no_line_break() {
+    for (yaml, expected) in [
+        ("a:\n  b: |\n    one\n    two", "one\ntwo"),
+        ("a:\n  b: |\n    one\n    two\n", "one\ntwo\n"),
+        ("a:\n  b: |+\n    one\n    two", "one\ntwo"),
+        ("a:\n  b: >\n    one\n    two", "one two"),
+        ("a:\n  b: |-\n    one", "one"),
+        // The line break belongs to the scalar, because a comment follows.
+        ("a:\n  b: |\n    one\n# end", "one\n"),
+        ("a:\n  b: \"one\\n\"", "one\n"),
+    ] {
+        let documents = parse(&text(yaml)).unwrap();
+        assert_eq!(documents[0].to_json()["a"]["b"], expected, "{yaml:?}");
+        let (first, _) = first_document(&text(yaml)).unwrap();
+        assert_eq!(first.unwrap().to_json()["a"]["b"], expected, "{yaml:?}");
+    }
+}

@@ -9,6 +9,7 @@ use crate::validate::result::RestartResult;
 fn json_has_the_documented_keys_and_no_others() {
     let mut decided = file(RecordingKind::Decisions);
     decided.differences = Some(vec![RecordedDifference::new("status.restarts", 1, 0)]);
+    decided.either_way = 2;
     let mut skipped = file(RecordingKind::Corner);
     skipped.not_simulated = vec!["action patch".into(), "key x".into()];
     let mut other = file(RecordingKind::Nodes);
@@ -25,21 +26,21 @@ fn json_has_the_documented_keys_and_no_others() {
     assert_eq!(
         json(&files, &ResultTotals::from_files(&files)),
         json!({"recordings": [
-                {"file": "decisions.json", "kind": "decisions", "decisions": {"result": "different", "equal": false,
+                {"file": "decisions.json", "kind": "decisions", "decisions": {"result": "different", "equal": false, "eitherWay": 2,
                     "differences": [{"path": "status.restarts", "recorded": 1, "simulated": 0}]}},
                 {"file": "corner.json", "kind": "corner", "decisions": {"result": "notSimulated", "equal": false,
                     "notSimulated": ["action patch", "key x"]}},
                 {"file": "nodes.json", "kind": "nodes", "decisions": {"result": "otherPlay", "equal": false,
-                    "play": "ties broken by last name",
+                    "play": "ties broken by last name", "eitherWay": 0,
                     "differences": [{"path": "status.restarts", "recorded": 1, "simulated": 0}]}},
                 {"file": "times.json", "kind": "times",
                     "milestones": [{"name": "jobFailed", "recorded_s": 2.0, "simulated_s": 2.5}],
-                    "restart": {"recorded_s": 100.0, "simulated_s": 103.1, "error": 0.031}}],
-                "decisions": {"equal": 0, "otherPlay": 1, "different": 1, "notSimulated": 1, "total": 3},
+                    "restart": {"recorded_s": 100.0, "simulated_s": 103.1, "error": 0.031, "scored": true}}],
+                "decisions": {"equal": 0, "otherPlay": 1, "different": 1, "notSimulated": 1, "eitherWay": 0, "total": 3},
                 "kinds": {
-                    "corner": {"equal": 0, "otherPlay": 0, "different": 0, "notSimulated": 1, "total": 1},
-                    "decisions": {"equal": 0, "otherPlay": 0, "different": 1, "notSimulated": 0, "total": 1},
-                    "nodes": {"equal": 0, "otherPlay": 1, "different": 0, "notSimulated": 0, "total": 1}},
+                    "corner": {"equal": 0, "otherPlay": 0, "different": 0, "notSimulated": 1, "eitherWay": 0, "total": 1},
+                    "decisions": {"equal": 0, "otherPlay": 0, "different": 1, "notSimulated": 0, "eitherWay": 0, "total": 1},
+                    "nodes": {"equal": 0, "otherPlay": 1, "different": 0, "notSimulated": 0, "eitherWay": 0, "total": 1}},
                 "restart": {"error": {"p50": 0.031, "max": 0.031}}})
     );
     assert_eq!(json(&[], &ResultTotals::default()), json!({"recordings": []}));

@@ -51,3 +51,41 @@ fn what_is_no_jobset_is_refused_in_the_servers_words() {
     }
     assert!(refused(json!([]), FieldValidation::Warn).contains("cannot unmarshal array into Go value"));
 }
+
+#[test]
+fn only_json_objects_are_quoted_as_text() {
+    let quoted = |body: &str| {
+        let message = unrecognized_body("why", body).message;
+        let end = message.rsplit_once(": why ").expect("the reason is quoted").1;
+        end.to_owned()
+    };
+    assert_eq!(quoted(""), "(<empty>)");
+    assert_eq!(quoted("{\"kind\": 1}"), "({\"kind\": 1})");
+    let long = format!("{{\"kind\": \"{}\"}}", "x".repeat(30));
+    assert_eq!(quoted(&long), format!("({} ...)", &long[..30]));
+    assert_eq!(quoted("kind: @"), "(6b696e643a2040)");
+    assert_eq!(quoted(&"a".repeat(31)), format!("({} ...)", "61".repeat(30)));
+}
+
+#[test]
+fn each_duplicate_key_of_a_yaml_body_is_a_warning() {
+    let body = json!({"apiVersion": API_VERSION, "kind": "JobSet", "metadata": {"name": "a"}});
+    let problems =
+        ["yaml: unmarshal errors:\n  line 4: key \"a\" already set in map\n  line 5: key \"b\" already set in map"];
+    let problems = problems.map(str::to_owned);
+    let mut warnings = Vec::new();
+    assert!(decode(&body, &problems, FieldValidation::Warn, &mut warnings).is_ok());
+    assert_eq!(
+        warnings,
+        [
+            "line 4: key \"a\" already set in map",
+            "line 5: key \"b\" already set in map"
+        ]
+    );
+    let strict = decode(&body, &problems, FieldValidation::Strict, &mut Vec::new());
+    let message = strict.unwrap_err().message;
+    assert!(
+        message.contains("strict decoding error: yaml: unmarshal errors:\n  line 4: "),
+        "{message}"
+    );
+}
