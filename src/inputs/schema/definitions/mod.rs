@@ -10,7 +10,6 @@ pub mod job;
 pub mod jobset;
 mod metadata;
 pub mod objects;
-pub mod pathways;
 pub mod pod;
 pub mod preset;
 pub mod rate;
