@@ -419,3 +419,79 @@ fn a_jobset_inside_of_another_object_is_found_at_its_place() {
     let text = format!("{owned}---\n{}", crate::program::JOBSET);
     assert_eq!(effective(&text).len(), 1);
 }
+
+/// A PathwaysJob after the project's sample, with `mode` and further fields of the controller.
+fn pathways(mode: &str, controller: &str) -> String {
+    format!(
+        "apiVersion: pathways-job.pathways.domain/v1
+kind: PathwaysJob
+metadata: {{name: trial, labels: {{kueue.x-k8s.io/queue-name: q}}}}
+spec:
+  maxRestarts: 10
+  pathwaysDir: gs://bucket/tmp
+  workers: [{{type: ct5p-hightpu-4t, topology: 2x2x4, numSlices: 2, nodeSelector: {{a: b}}}}]
+  controller: {{deploymentMode: {mode}, mainContainerName: user{controller}}}
+"
+    )
+}
+
+#[test]
+fn a_pathways_job_is_rendered_like_its_controller_does() {
+    let user = ", template: {spec: {restartPolicy: Never, containers: [{name: user, image: 'i:1'}]}}";
+    let jobset = effective(&pathways("default", user)).remove(0);
+    let spec = &jobset["spec"];
+    assert_eq!(jobset["metadata"]["labels"]["kueue.x-k8s.io/queue-name"], "q");
+    assert_eq!(spec["successPolicy"]["targetReplicatedJobs"], json!(["pathways-head"]));
+    let jobs = spec["replicatedJobs"].as_array().unwrap();
+    let head = &jobs[0]["template"]["spec"];
+    let key = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+    assert_eq!(
+        head["template"]["metadata"]["annotations"][key],
+        "kubernetes.io/hostname"
+    );
+    let pod = &head["template"]["spec"];
+    assert_eq!(pod["initContainers"][1]["restartPolicy"], "Always");
+    assert_eq!(
+        pod["containers"][0]["env"][1],
+        json!({"name": "JAX_PLATFORMS", "value": "proxy"})
+    );
+    let worker = &jobs[1]["template"]["spec"];
+    // 16 chips on machines of 4; four retries per machine.
+    assert_eq!(
+        (&worker["parallelism"], &worker["backoffLimit"]),
+        (&json!(4), &json!(16))
+    );
+    assert!(jobs[1]["template"]["metadata"]["annotations"][key].is_null());
+    let pod = &worker["template"];
+    assert_eq!(pod["metadata"]["annotations"][key], "cloud.google.com/gke-nodepool");
+    let selector = json!({"a": "b", "cloud.google.com/gke-tpu-accelerator": "tpu-v5p-slice",
+        "cloud.google.com/gke-tpu-topology": "2x2x4"});
+    assert_eq!(pod["spec"]["nodeSelector"], selector);
+    assert_eq!(
+        pod["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"],
+        "4"
+    );
+    // Without a user pod, the resource manager and the proxy are the main containers.
+    let headless = effective(&pathways("default", "")).remove(0);
+    let head = &headless["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"];
+    assert_eq!(head["containers"][0]["name"], "pathways-rm");
+    let wrong = pathways("default", "").replace("2x2x4", "2xbig");
+    assert!(rejection_of(&wrong).contains("invalid TPU topology for worker type"));
+}
+
+#[test]
+fn runtimes_of_older_trainers_with_num_proc_per_node_are_rendered() {
+    let processes = |given: &str, resources: &str| {
+        let policy = format!("mlPolicy: {{numNodes: 1, torch: {{numProcPerNode: {given}}}}}");
+        let trainer = format!("trainer: {{numNodes: 2, resourcesPerNode: {{limits: {{{resources}}}}}}}");
+        let jobset = effective(&pair(&trainer, &policy)).remove(0);
+        let pod = &jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"];
+        let env = pod["containers"][0]["env"].as_array().unwrap();
+        let found = env.iter().find(|e| e["name"] == "PET_NPROC_PER_NODE").unwrap();
+        found["value"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(processes("auto", "nvidia.com/gpu: 8"), "auto");
+    assert_eq!(processes("auto", "cpu: 6"), "6");
+    assert_eq!(processes("cpu", "nvidia.com/gpu: 8, cpu: 5"), "5");
+    assert_eq!(processes("2", "nvidia.com/gpu: 8"), "2");
+}

@@ -58,7 +58,8 @@ impl EmbeddedObject<'_> {
     }
 }
 
-/// Renders the TrainJobs and PathwaysJobs in `texts` to JobSets. The objects in `beside` are only used to resolve references.
+/// Renders the TrainJobs and PathwaysJobs in `texts` to JobSets. The objects in `beside` are only used to resolve
+/// references.
 pub fn find(texts: &[SourceText], beside: &[SourceText]) -> EmbeddedJobSet {
     let mut found = EmbeddedJobSet::default();
     let all = texts.iter().chain(beside).enumerate();

@@ -5,12 +5,13 @@
 
 use super::{EmbeddedJobSet, EmbeddedObject};
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::pathways::PATHWAYS_JOB;
+use crate::schema::definitions::trainer::PATHWAYS_JOB;
 use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{DiagnosticReport, SourceText};
 use crate::text::path::YamlPath;
 use crate::text::print;
 use serde_json::{Value, json};
+use sim_api::spec::keys::{COORDINATOR, EXCLUSIVE_TOPOLOGY, HOSTNAME, JOBSET_NAME};
 
 pub const GROUP: &str = "pathways-job.pathways.domain/";
 const HEAD: &str = "pathways-head";
@@ -90,7 +91,7 @@ fn jobset(job: &Value, chips: u64) -> Value {
         annotations = json!({});
     }
     if !colocated {
-        annotations["alpha.jobset.sigs.k8s.io/exclusive-topology"] = json!("kubernetes.io/hostname");
+        annotations[EXCLUSIVE_TOPOLOGY] = json!(HOSTNAME);
     }
     let mut head = head_pod(spec, &format!("{version}:{topology}"));
     if colocated {
@@ -118,7 +119,7 @@ fn jobset(job: &Value, chips: u64) -> Value {
                 {"name": "worker", "replicas": worker["numSlices"], "template": {"spec": {
                     "backoffLimit": machines * each, "completions": machines, "parallelism": machines,
                     "template": {"metadata": {"annotations": {
-                        "alpha.jobset.sigs.k8s.io/exclusive-topology": "cloud.google.com/gke-nodepool"}}, "spec": pod}}}},
+                        (EXCLUSIVE_TOPOLOGY): "cloud.google.com/gke-nodepool"}}, "spec": pod}}}},
             ],
         },
     });
@@ -199,7 +200,7 @@ fn text(value: &Value) -> &str {
 }
 
 fn head_variable() -> Value {
-    let path = "metadata.labels['jobset.sigs.k8s.io/coordinator']";
+    let path = format!("metadata.labels['{COORDINATOR}']");
     json!({"name": "PATHWAYS_HEAD", "valueFrom": {"fieldRef": {"fieldPath": path}}})
 }
 
@@ -261,7 +262,7 @@ fn affinity(name: &Value) -> Value {
         json!({"requiredDuringSchedulingIgnoredDuringExecution": [{
             "labelSelector": {"matchExpressions": expressions}, "topologyKey": "cloud.google.com/gke-nodepool"}]})
     };
-    let of = |operator| json!({"key": "jobset.sigs.k8s.io/jobset-name", "operator": operator, "values": [name]});
+    let of = |operator| json!({"key": JOBSET_NAME, "operator": operator, "values": [name]});
     json!({
         "podAffinity": term(json!([of("In")])),
         "podAntiAffinity": term(json!([of("NotIn"), {"key": "job-name", "operator": "Exists"}])),

@@ -11,7 +11,6 @@ pub mod job;
 pub mod jobset;
 mod metadata;
 pub mod objects;
-pub mod pathways;
 pub mod pod;
 pub mod preset;
 pub mod rate;

@@ -1,4 +1,5 @@
-//! Field tables of Kubeflow Trainer's objects: TrainJob, TrainingRuntime and ClusterTrainingRuntime.
+//! Field tables of objects from which JobSets are rendered: TrainJob, TrainingRuntime and ClusterTrainingRuntime of
+//! Kubeflow Trainer, and PathwaysJob.
 //!
 //! Source: kubeflow/trainer @8c0f5059, pkg/apis/trainer/v1alpha1/{trainjob,trainingruntime}_types.go. The field
 //! podTemplateOverrides, used until @38d8243c^, and the fields of mlPolicy.torch of Trainer 2.0 and 2.1 are also
@@ -6,6 +7,7 @@
 //! checked there.
 
 use super::metadata::METADATA;
+use crate::embedded_jobsets::MACHINES;
 use crate::schema::field_type::{
     COUNT, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, STR_MAP, field, inert, not_modelled,
 };
@@ -278,5 +280,82 @@ static POD_GROUP: ObjectSchema = ObjectSchema {
     fields: &[
         not_modelled("coscheduling", FieldType::Any),
         not_modelled("volcano", FieldType::Any),
+    ],
+};
+
+/// Source: google/pathways-job @c0cc759, api/v1/pathwaysjob_types.go.
+pub static PATHWAYS_JOB: ObjectSchema = ObjectSchema {
+    kind: "PathwaysJob",
+    fields: &[
+        VERSION,
+        KIND,
+        NAMED,
+        field("spec", FieldType::Object(&PATHWAYS_SPEC), "").required(),
+        inert("status", FieldType::Any),
+    ],
+};
+
+static PATHWAYS_SPEC: ObjectSchema = ObjectSchema {
+    kind: "PathwaysJobSpec",
+    fields: &[
+        field("maxRestarts", COUNT, ""),
+        field("pathwaysDir", FieldType::Str, ""),
+        field("pathwaysVersion", FieldType::Str, ""),
+        field("workers", FieldType::NonEmpty(&FieldType::Object(&WORKER)), "").required(),
+        field("controller", FieldType::Object(&CONTROLLER), "").required(),
+        field("customComponents", FieldType::List(&FieldType::Object(&COMPONENT)), ""),
+    ],
+};
+
+static MACHINE_TYPES: [&str; MACHINES.len()] = {
+    let (mut names, mut at) = ([""; MACHINES.len()], 0);
+    while at < names.len() {
+        names[at] = MACHINES[at].0;
+        at += 1;
+    }
+    names
+};
+
+static WORKER: ObjectSchema = ObjectSchema {
+    kind: "WorkerSpec",
+    fields: &[
+        field("type", FieldType::OneOf(&MACHINE_TYPES), "").required(),
+        field("topology", FieldType::Str, "").required(),
+        field("numSlices", COUNT, "").required(),
+        field("maxSliceRestarts", COUNT, ""),
+        field("terminationGracePeriodSeconds", COUNT, ""),
+        field("priorityClassName", FieldType::Str, ""),
+        field("nodeSelector", STR_MAP, ""),
+    ],
+};
+
+static CONTROLLER: ObjectSchema = ObjectSchema {
+    kind: "ControllerSpec",
+    fields: &[
+        field(
+            "deploymentMode",
+            FieldType::OneOf(&["colocate_head_with_workers", "default"]),
+            "",
+        )
+        .required(),
+        field("mainContainerName", FieldType::Str, ""),
+        field("enableMetricsCollection", FieldType::Bool, ""),
+        field("template", FieldType::Any, ""),
+        field("elasticSlices", COUNT, ""),
+    ],
+};
+
+static COMPONENT: ObjectSchema = ObjectSchema {
+    kind: "CustomComponentsSpec",
+    fields: &[
+        field(
+            "componentType",
+            FieldType::OneOf(&["pathways_server", "worker", "proxy_server", "colocated_python_sidecar"]),
+            "",
+        )
+        .required(),
+        field("image", FieldType::Str, ""),
+        field("customFlags", STR_LIST, ""),
+        field("customEnv", FieldType::Any, ""),
     ],
 };
