@@ -272,7 +272,7 @@ impl Checker {
                 // An orphan is deleted in the background, and so is a Job if a user requests it: the Job first, its
                 // pods later.
                 let orphan = j.jobset.is_none_or(|js| self.jobsets[js].deleted);
-                let background = orphan || self.by_hand.anything;
+                let background = orphan || self.by_hand.anything || self.by_hand.jobset_deletions;
                 assert!(j.exists && (j.deleting || background), "Job removed without a deletion");
                 assert!(j.pods.is_empty() || background, "Job removed before its pods");
                 j.exists = false;

@@ -1,5 +1,6 @@
 //! Regression tests for defects of the engine, each with the smallest scenario that showed the defect.
 
+mod controllers;
 mod finalizers;
 mod in_place;
 mod owned_objects;

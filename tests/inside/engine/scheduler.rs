@@ -28,7 +28,7 @@ fn back_off_doubles_from_one_second_to_ten() {
     let mut waits = Vec::new();
     for _ in 0..6 {
         let mut woken = Vec::new();
-        queues.mark_unschedulable(PodId(0), 1, ContextMark::default());
+        queues.mark_unschedulable((PodId(0), 1), TextId(0), ContextMark::default());
         queues.move_to_backoff(SimTime::ZERO, &mut woken);
         waits.push(woken[0].2.seconds());
         assert!(queues.leave_backoff(PodId(0)), "it was in its back-off");
@@ -39,7 +39,7 @@ fn back_off_doubles_from_one_second_to_ten() {
 #[test]
 fn a_pod_in_back_off_is_taken_early_when_nothing_else_waits() {
     let mut queues = SchedulingQueues::default();
-    queues.mark_unschedulable(PodId(5), 1, ContextMark::default());
+    queues.mark_unschedulable((PodId(5), 1), TextId(0), ContextMark::default());
     queues.move_to_backoff(SimTime::ZERO, &mut Vec::new());
     queues.activate(PodId(6), 0, ContextMark::default());
     let order: Vec<u32> = std::iter::from_fn(|| queues.pop()).map(|(p, _)| p.0).collect();

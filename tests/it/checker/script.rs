@@ -1,6 +1,8 @@
 //! Invariants that hold under a script: objects that a user changes by hand may differ from what was submitted.
 
-use sim_api::spec::{FaultAction, GateChanges, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault, UserRequest};
+use sim_api::spec::{
+    FaultAction, GateChanges, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault, SubmittedJobSet, UserRequest,
+};
 use sim_base::NodeId;
 use std::collections::BTreeMap;
 
@@ -15,6 +17,9 @@ pub struct ByHand {
     pub jobset_specs: bool,
     /// REC-6: while the gate RestartJob is off, the restart counts of single Jobs are discarded.
     pub gates: bool,
+    /// A JobSet is deleted, by the script or by its TTL: the garbage collector deletes a Job whose pods it does not know
+    /// in the background.
+    pub jobset_deletions: bool,
     /// The priority of a pod depends on the PriorityClasses at the time of its creation.
     pub priorities: bool,
 }
@@ -52,8 +57,11 @@ pub fn by_hand(scenario: &ScenarioSpec) -> ByHand {
         FaultAction::StopManager(stop) => stop.gates != GateChanges::default(),
         _ => false,
     };
+    let deletes = |f: &ScriptedFault| matches!(f.action, FaultAction::DeleteJobSet(_));
+    let expires = |s: &SubmittedJobSet| s.jobset.spec.ttl_seconds_after_finished.is_some();
     let mut found = ByHand {
         gates: scenario.faults.iter().any(gates),
+        jobset_deletions: scenario.faults.iter().any(deletes) || scenario.jobsets.iter().any(expires),
         ..ByHand::default()
     };
     for UserRequest { object, verb } in requests(scenario) {

@@ -187,35 +187,6 @@ fn the_code_that_an_agent_ends_with_decides_what_its_container_does() {
     assert!(failed > 0, "no rule matches 7, so restartPolicy Never must end the pod");
 }
 
-/// A scripted kubelet does not report containers that a replaced machine has lost, so the pod waits indefinitely.
-#[test]
-fn a_pod_that_a_scripted_kubelet_forgot_with_its_machine_is_named() {
-    let agent = "{name: w, image: \"x:1\", restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: \
-                 {operator: In, values: [42]}}], env: [{name: JOBSET_NAME, value: a}, {name: POD_NAME, value: p}, \
-                 {name: WORKER_COMMAND, value: train}]}";
-    let job = "backoffLimit: 2147483647\n          podReplacementPolicy: Failed";
-    let jobs = workers(1, 1, job, &format!("containers: [{agent}]"));
-    let gate = "schedulingGates: [{name: g}]\n              containers:";
-    let gated = jobs.replace("name: w\n", "name: v\n");
-    let gated = gated.replace("containers:", gate);
-    let (outcome, _) = play(
-        2,
-        "faults:\n  - {at: 10s, newNode: {node: node-000}}\n  \
-         - {at: 20s, patch: {kind: Pod, name: a-v-0-0, merge: {spec: {schedulingGates: null}}}}\n\
-         timing: {kubelet: {scripted: {}}}\nstop: {at: 10m}",
-        &format!(
-            "spec:\n  failurePolicy: {{maxRestarts: 3, restartStrategy: InPlaceRestart}}\n  replicatedJobs:\n{jobs}{gated}"
-        ),
-    );
-    assert_eq!(
-        outcome.blocked,
-        [
-            "JobSet a is not ready: pod a-w-0-0 ended with an earlier machine of node node-000, and a kubelet that is \
-             scripted as in the recordings (timing.kubelet.scripted) does not say so"
-        ]
-    );
-}
-
 /// The kubelet's last status update may be sent before the previous one is answered.
 #[test]
 fn pods_that_succeed_take_no_readiness_away_however_fast_their_kubelets_are() {
