@@ -9,7 +9,7 @@ enum Stage {
     Scanner,
     /// Reports the line of the token, counted from 0.
     Parser,
-    /// Reports the line of the scalar, which is usually the one before the character.
+    /// Reports the line of the scalar or, if that is the first, the next one, where the character is.
     PlainScalar,
 }
 
@@ -70,8 +70,8 @@ pub fn go_yaml_error(errors: &Diagnostics) -> String {
     let line = match stage {
         Stage::Scanner if first.line < 2 => 0,
         Stage::Scanner => first.line,
-        Stage::PlainScalar if first.line < 3 => first.line,
-        Stage::Parser | Stage::PlainScalar => first.line.saturating_sub(1),
+        Stage::PlainScalar => first.line.max(2),
+        Stage::Parser => first.line.saturating_sub(1),
     };
     match line {
         0 => format!("yaml: {message}"),
