@@ -98,7 +98,5 @@ mod tests {
             .map(|r| r.heartbeat_shift.seconds())
             .collect();
         assert_eq!(shifts, [0.0, 2.0, 4.0, 6.0, 8.0]);
-        let times = example(|j| j["kind"] = "times".into());
-        assert_eq!(candidates(&times), [UnobservedInputs::DEFAULT]);
     }
 }

@@ -9,10 +9,17 @@ enum Stage {
     Scanner,
     /// Reports the line of the token, counted from 0.
     Parser,
+    /// Reports the line of the scalar or, if that is the first, the next one, where the character is.
+    PlainScalar,
 }
 
 /// Parts of messages of the YAML crate, and the message of Go's parser.
-const MESSAGES: [(&str, &str, Stage); 14] = [
+const MESSAGES: [(&str, &str, Stage); 15] = [
+    (
+        "found a tab",
+        "found a tab character that violates indentation",
+        Stage::PlainScalar,
+    ),
     ("unexpected character", CANNOT_START, Stage::Scanner),
     ("cannot start any token", CANNOT_START, Stage::Scanner),
     ("tabs disallowed", CANNOT_START, Stage::Scanner),
@@ -63,6 +70,7 @@ pub fn go_yaml_error(errors: &Diagnostics) -> String {
     let line = match stage {
         Stage::Scanner if first.line < 2 => 0,
         Stage::Scanner => first.line,
+        Stage::PlainScalar => first.line.max(2),
         Stage::Parser => first.line.saturating_sub(1),
     };
     match line {

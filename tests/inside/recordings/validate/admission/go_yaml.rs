@@ -12,6 +12,10 @@ fn errors_are_worded_and_located_as_by_the_parser_of_the_api_server() {
         ),
         (
             "a: 1\n\tb: 2\n",
+            "yaml: line 2: found a tab character that violates indentation",
+        ),
+        (
+            "a:\n\tb: 2\n",
             "yaml: line 2: found character that cannot start any token",
         ),
         ("@a: 1\n", "yaml: found character that cannot start any token"),
