@@ -30,10 +30,9 @@ pub enum PrepareError {
     NeverFits {
         /// Name of the pod without the random suffix.
         pod: String,
-        /// The reason, in kube-scheduler's words.
+        /// The reason in kube-scheduler's words. If a field of the topology can make nodes usable, a second line names
+        /// it.
         reason: String,
-        /// The field of the topology that makes nodes usable, on a line of its own; empty if there is none.
-        remedy: String,
     },
     /// No node has the label that defines the domains of exclusive placement.
     NoDomain {
@@ -82,8 +81,8 @@ impl fmt::Display for PrepareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PrepareError::NoNodes { topology } => write!(f, "topology {topology:?} has no nodes"),
-            PrepareError::NeverFits { pod, reason, remedy } => {
-                write!(f, "pod {pod} can never be placed: {reason}{remedy}")
+            PrepareError::NeverFits { pod, reason } => {
+                write!(f, "pod {pod} can never be placed: {reason}")
             }
             PrepareError::NoDomain { replicated_job, key } => write!(
                 f,
@@ -361,8 +360,8 @@ fn unplaceable_job(
             return None;
         }
         let pod = format!("{job}-0");
-        let remedy = placement_remedy(topology, &reason);
-        return Some(PrepareError::NeverFits { pod, reason, remedy });
+        let reason = format!("{reason}{}", placement_remedy(topology, &reason));
+        return Some(PrepareError::NeverFits { pod, reason });
     }
     let domains = &store.templates.domains[template.exclusive? as usize];
     domains.values.is_empty().then(|| PrepareError::NoDomain {

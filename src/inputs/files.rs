@@ -16,6 +16,14 @@ const DIRECTORY_DEPTH_MAX: usize = 32;
 /// Reads one file as UTF-8 text.
 pub fn read_source(path: &Path) -> Result<SourceText, Diagnostics> {
     let file = path.display().to_string();
+    if path.join("inputs/command.txt").is_file() {
+        let message = "this is a directory of results, not a file";
+        let mut error = Diagnostic::of_file(&file, message.to_owned());
+        error.suggest(format!(
+            "its inputs and command are in {file}/inputs; `report` and `why` read the directory"
+        ));
+        return Err(error.into());
+    }
     match open(path) {
         Ok(handle) => from_reader(&file, handle),
         Err(error) => Err(error.in_file(&file).into()),

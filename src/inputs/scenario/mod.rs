@@ -308,10 +308,6 @@ fn result_file(schema: &str) -> (&'static str, &'static str) {
             "result of a run or experiment",
             "its directory has the inputs under inputs/; use `report DIR`, `why DIR` or `diff`",
         ),
-        "calibration" => (
-            "calibration",
-            "pass the preset file that `recording calibrate --out` writes",
-        ),
         _ => ("result of jobset-sim", "pass the scenario that it was made from"),
     }
 }

@@ -1,0 +1,160 @@
+//! Clusters generated for manifests: every replication is placed, random faults have a spare, the composition is
+//! printed, and `new` injects a fault that leads to a restart.
+
+use crate::program::{program, run_with_stdin, scratch};
+use std::fs;
+use std::process::Output;
+
+/// A coordinator without accelerators and slices with them, all with exclusive placement. A failed coordinator fails
+/// the JobSet.
+const SLICES: &str = "apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata:
+  name: train
+  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool}
+spec:
+  failurePolicy:
+    maxRestarts: 6
+    rules: [{name: bug, action: FailJobSet, targetReplicatedJobs: [lead]}]
+  replicatedJobs:
+  - name: lead
+    template: {spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'i:1', resources: {requests: {cpu: 2}}}]}}}}
+  - name: slice
+    replicas: 6
+    template:
+      spec:
+        parallelism: 8
+        completions: 8
+        backoffLimit: 0
+        template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'i:1', resources: {limits: {google.com/tpu: 4}}}]}}
+";
+
+fn text(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr]
+        .map(String::from_utf8_lossy)
+        .concat()
+}
+
+/// Without accelerators, a small Job can take the domain of a large one, and a large one must fit in any domain.
+fn without_accelerators() -> String {
+    SLICES.replace("limits: {google.com/tpu: 4}", "requests: {cpu: 1}")
+}
+
+#[test]
+fn no_replication_is_blocked_on_a_generated_cluster() {
+    let tainted = ("6 domains of 8 nodes with 4 google.com/tpu", SLICES.to_owned());
+    let shared = SLICES.replace(
+        "  name: train\n  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: cloud.google.com/gke-nodepool}\n",
+        "  name: train\n",
+    );
+    let only_slices = shared.replace(
+        "  - name: slice\n    replicas: 6\n    template:\n",
+        "  - name: slice\n    replicas: 6\n    template:\n      metadata: {annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}}\n",
+    );
+    assert_ne!(shared, only_slices);
+    let free_lead = only_slices.replace("limits: {google.com/tpu: 4}", "requests: {cpu: 1}");
+    for (expected, manifest) in [
+        tainted,
+        ("7 domains", without_accelerators()),
+        ("", only_slices),
+        ("7 domains", free_lead),
+    ] {
+        let run = run_with_stdin(&["run", "-f", "-", "--seeds", "60"], &manifest);
+        let told = text(&run);
+        assert!(told.contains("60 running") && !told.contains("blocked,"), "{told}");
+        assert!(
+            told.contains("cluster generated for the JobSets: ") && told.contains(expected),
+            "{told}"
+        );
+    }
+    let run = text(&run_with_stdin(&["run", "-f", "-"], SLICES));
+    let run = run.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(run.contains("6 domains of 8 nodes with 4 google.com/tpu)"), "{run}");
+}
+
+#[test]
+fn random_faults_have_a_spare_slice_or_node() {
+    let faults = "faultProcesses=[{cause: host, mtbf: 30d, deletedAfter: 5m}]";
+    let stop = ["--set", "stop={at: 1h}", "--seeds", "1"];
+    let shared = SLICES.replace("annotations: {alpha", "annotations: {other");
+    for (manifest, set, expected) in [
+        (SLICES, faults, "7 domains of 8 nodes"),
+        (SLICES, "seed=1", "6 domains of 8 nodes"),
+        (
+            &shared,
+            faults,
+            "48 nodes with 4 google.com/tpu; spare-node-0-1: 1 node",
+        ),
+    ] {
+        let run = run_with_stdin(&[&["run", "-f", "-", "--set", set][..], &stop].concat(), manifest);
+        let told = text(&run);
+        assert!(told.contains(expected), "{set}: {told}");
+    }
+    let compare = ["compare", "-f", "-", "--set", faults, "--strategies", "all"];
+    let told = text(&run_with_stdin(&[&compare[..], &stop].concat(), SLICES));
+    assert!(told.contains("cluster generated for the JobSets: "), "{told}");
+}
+
+#[test]
+fn a_new_scenario_restarts_although_rules_fail_the_jobset() {
+    let dir = scratch("new-restarts");
+    // The rule of the pods fails the Job on each code up to 41, as xpk writes it, and the JobSet then fails.
+    let by_code = without_accelerators()
+        .replace("        backoffLimit: 0\n", "        backoffLimit: 0\n        podFailurePolicy: {rules: [{action: FailJob, onExitCodes: {operator: NotIn, values: [42, 137]}}]}\n")
+        .replace("targetReplicatedJobs: [lead]}]", "targetReplicatedJobs: [lead]}, {name: code, action: FailJobSet, onJobFailureReasons: [PodFailurePolicy]}]");
+    for (name, manifest, fault) in [
+        ("slices", SLICES, "{pod: train-slice-0-7, exitCode: 1}"),
+        ("codes", by_code.as_str(), "{pod: train-slice-0-7, exitCode: 137}"),
+    ] {
+        let out = dir.join(name);
+        let out = out.to_str().unwrap();
+        let made = run_with_stdin(&["new", "-f", "-", "--out", out], manifest);
+        assert!(made.status.success(), "{}", text(&made));
+        let scenario = fs::read_to_string(format!("{out}/scenario.yaml")).unwrap();
+        assert!(scenario.contains(fault), "{scenario}");
+        let run = text(&program(&["run", &format!("{out}/scenario.yaml")]).output().unwrap());
+        assert!(
+            run.contains("Restart 1 of JobSet train") && !run.contains("condition Failed"),
+            "{run}"
+        );
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_refusal_names_the_field_of_the_topology_that_cures_it() {
+    let dir = scratch("remedies");
+    let topology = "apiVersion: jobset-sim/v1alpha1
+kind: Topology
+metadata: {name: t}
+pools:
+- {name: 'c-{node}', count: 1, nodesPerIsland: 1, allocatable: {cpu: 8}, labels: {cloud.google.com/gke-nodepool: c}}
+- name: 'n-{node}'
+  count: 7
+  nodesPerIsland: 8
+  labels: {cloud.google.com/gke-nodepool: 'p-{pool}'}
+  allocatable: {cpu: 8, google.com/tpu: 4}
+  taints: [{key: google.com/tpu, value: present, effect: NoSchedule}]
+";
+    let refusal = |topology: &str, more: &[&str]| {
+        let path = dir.join("t.yaml");
+        fs::write(&path, topology).unwrap();
+        let path = path.to_str().unwrap();
+        let run = run_with_stdin(
+            &[&["compare", "-f", "-", "-t", path, "--seeds", "1"][..], more].concat(),
+            SLICES,
+        );
+        assert_eq!(run.status.code(), Some(4), "{}", text(&run));
+        text(&run)
+    };
+    let one = ["--variant", "same: seed=1"];
+    let told = refusal(topology, &one);
+    assert!(told.contains("extendedResourceToleration: true"), "{told}");
+    let tolerated = topology.replace("pools:\n", "extendedResourceToleration: true\npools:\n");
+    let told = refusal(&tolerated, &["--strategies", "all"]);
+    assert!(
+        told.contains("features: [RestartAllContainersOnContainerExits]"),
+        "{told}"
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
