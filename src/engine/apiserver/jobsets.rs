@@ -152,8 +152,8 @@ fn emit_attempts(ctx: &mut EngineContext<'_>, jobset: JobSetId, old: &JobSetStat
     told
 }
 
-/// DELETE. Foreground: the object waits for its dependents, which the garbage collector deletes. Otherwise it is removed
-/// immediately, and its Jobs are deleted in the background (C-17) or stay.
+/// DELETE. Foreground: the object waits for its dependents, which the garbage collector deletes. Otherwise it is
+/// removed immediately, and its Jobs are deleted in the background (C-17) or stay.
 pub fn delete_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, propagation: DeletionPropagation) {
     let row = &ctx.store.jobsets[jobset.ix()];
     if row.deleted || (row.is_deleting() && propagation == DeletionPropagation::Foreground) {

@@ -97,7 +97,7 @@ impl SchedulerState {
                 let free = |node: NodeId| {
                     let domain = domains.of[node.ix()];
                     let there = self.ledger.pods_in(key as usize, domain, class);
-                    // Leaders with other topology keys repel this one, too.
+                    // Leaders with other topology keys also repel this one.
                     domain_is_free(there, own, domain) && !self.ledger.is_repelled(store, job, class, node)
                 };
                 let (found, next) = find_among(&view, facts, all, self.next_start, free);

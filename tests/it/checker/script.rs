@@ -17,8 +17,8 @@ pub struct ByHand {
     pub jobset_specs: bool,
     /// REC-6: while the gate RestartJob is off, the restart counts of single Jobs are discarded.
     pub gates: bool,
-    /// A JobSet is deleted, by the script or by its TTL: the garbage collector deletes a Job whose pods it does not know
-    /// in the background.
+    /// A JobSet is deleted, by the script or by its TTL: the garbage collector deletes a Job whose pods it does not
+    /// know in the background.
     pub jobset_deletions: bool,
     /// The priority of a pod depends on the PriorityClasses at the time of its creation.
     pub priorities: bool,
