@@ -47,7 +47,7 @@ impl GarbageCollector {
         match change {
             PodChange::Created => {
                 *self.pod_marks(pod) = OwnerMarks {
-                    created: ctx.now,
+                    since: ctx.mark(),
                     ..OwnerMarks::default()
                 }
             }
@@ -177,7 +177,7 @@ impl GarbageCollector {
         }
         let pods: Vec<PodId> = ctx.store.jobs[job.ix()].pods.iter().collect();
         let mut all = pods.into_iter();
-        all.any(|pod| self.pod_marks(pod).created + ctx.watch_lag(watcher, TicketSubject::Pod(pod), 0) <= ctx.now)
+        all.any(|pod| self.pod_marks(pod).since.at + ctx.watch_lag(watcher, TicketSubject::Pod(pod), 0) <= ctx.now)
     }
 }
 

@@ -49,9 +49,8 @@ struct OwnerMarks {
     dirty: bool,
     /// Number of requests about it so far, part of their names.
     requests: u32,
+    /// The last enqueuing, or before that the creation.
     since: ContextMark,
-    /// Time of the creation of a pod; the graph observes it later.
-    created: SimTime,
 }
 
 /// An owner in the dependency graph: a Job or a JobSet.

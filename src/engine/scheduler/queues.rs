@@ -46,14 +46,25 @@ pub struct SchedulingQueues {
 }
 
 /// The scheduler's data about a queued pod.
-#[derive(Copy, Clone, Default)]
+#[derive(Copy, Clone)]
 struct QueueRow {
     /// Number of attempts that found no node.
     tries: u8,
     unschedulable: bool,
     /// Reason of its last failed attempt.
-    reason: Option<TextId>,
+    reason: TextId,
     enqueued: ContextMark,
+}
+
+impl Default for QueueRow {
+    fn default() -> QueueRow {
+        QueueRow {
+            tries: 0,
+            unschedulable: false,
+            reason: TextId::NONE,
+            enqueued: ContextMark::default(),
+        }
+    }
 }
 
 impl SchedulingQueues {
@@ -110,9 +121,9 @@ impl SchedulingQueues {
         row.tries = row.tries.saturating_add(1);
         row.unschedulable = true;
         row.enqueued = since;
-        let last = row.reason.replace(reason);
+        let last = std::mem::replace(&mut row.reason, reason);
         self.unschedulable.push(pod);
-        last != Some(reason)
+        last != reason
     }
 
     pub fn has_unschedulable(&self) -> bool {
