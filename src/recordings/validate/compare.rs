@@ -3,7 +3,7 @@
 //! This module does not run anything. Its input is an `ObservedRun` run, which tests construct by hand.
 
 use super::decisions::history::DecisionHistory;
-use super::last_second::without_last_second;
+use super::decisions::last_second::without_last_second;
 use super::milestones::{self, IN_PLACE, RECREATE};
 use super::recording::{RecordedRun, RecordingKind};
 use super::result::{FileResult, MilestoneResult, RecordedDifference, RestartResult};

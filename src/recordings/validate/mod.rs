@@ -7,7 +7,6 @@
 pub mod admission;
 pub mod compare;
 pub mod decisions;
-mod last_second;
 pub mod milestones;
 pub mod nodes;
 pub mod output;
@@ -150,15 +149,5 @@ pub fn check_latency(p50: f64, p95: f64) -> Result<(), LatencyRangeError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn directory_expands_to_its_recordings() {
-        let dir = read::tests::folder("nodes").display().to_string();
-        let (recordings, errors) = read_all(&[dir]);
-        assert_eq!(errors, Vec::new());
-        assert!(recordings.len() >= 10);
-        assert!(recordings.is_sorted_by(|a, b| a.0 < b.0));
-    }
-}
+#[path = "../../../tests/inside/recordings/validate/mod.rs"]
+mod tests;

@@ -394,54 +394,5 @@ impl RecordSink for SimulatedObjects {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::read::{read, tests::shared};
-    use super::*;
-
-    #[test]
-    fn replayed_jobset_equals_stored_jobset() {
-        let defaults = defaults().unwrap();
-        let mut compared = 0;
-        for folder in ["decisions", "corner", "nodes"] {
-            for (file, text) in shared(folder) {
-                let recording = read(&file, &text).unwrap();
-                let scenario = replay_scenario(&recording, &defaults, &ScenarioOverrides::default()).unwrap();
-                let (Ok(played), Some(stored)) = (admit_recorded_jobset(&recording, &scenario), &recording.stored_spec)
-                else {
-                    continue;
-                };
-                assert_eq!(played["spec"], *stored, "{file}");
-                compared += 1;
-            }
-        }
-        assert!(compared > 60, "{compared}");
-    }
-
-    #[test]
-    fn script_times_count_from_creation_and_objects_exist_before() {
-        let recording = super::super::read::tests::example(|j| {
-            j["controlPlane"]["gateSwitches"] = serde_json::json!([{"atMs": 3000}]);
-            j["script"]["actions"] = serde_json::json!([{"atMs": 1000, "do": "suspend"}]);
-        });
-        let mut scenario = replay_scenario(&recording, &defaults().unwrap(), &ScenarioOverrides::default()).unwrap();
-        shift_start(Duration::from_secs(2), &mut scenario);
-        assert_eq!(scenario.faults[0].at, FaultTime::At(Duration::from_secs(3)));
-        assert_eq!(scenario.faults[1].at, FaultTime::At(Duration::from_secs(5)));
-        assert_eq!(scenario.stop.at, Duration::from_secs(10));
-    }
-
-    #[test]
-    fn unsupported_object_is_not_simulated() {
-        let recording = super::super::read::tests::example(|j| {
-            j["objects"] = serde_json::json!([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
-                "status": {"conditions": [{"type": "Ready", "status": "False"}]}}]);
-        });
-        let defaults = defaults().unwrap();
-        let result = validate("f", &recording, &defaults, &ScenarioOverrides::default());
-        assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
-        assert_eq!(
-            result.not_simulated,
-            ["object Node n: a Node with condition Ready=False at the start is not modelled"]
-        );
-    }
-}
+#[path = "../../../tests/inside/recordings/validate/simulate.rs"]
+mod tests;

@@ -36,39 +36,5 @@ pub fn save(scene: &DrawScene, path: &Path) -> Result<(), ExportFileError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::restart_figure::tests::{bars, panels};
-    use super::*;
-
-    #[test]
-    fn markup_in_chart_names_is_escaped() {
-        let dir = std::env::temp_dir().join(format!("jobset-sim-test-name-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).unwrap();
-        let file = dir.join("a.svg");
-        let title = "<script>&\"\u{1b}[2J\u{202e}";
-        restart_chart(title, title, (&bars(), &[]), SLIDE, &file).unwrap();
-        let svg = std::fs::read_to_string(&file).unwrap();
-        assert!(!svg.contains("<script") && svg.contains("&lt;script"), "{svg}");
-        assert!(!svg.contains(['\u{1b}', '\u{202e}']), "{svg}");
-        std::fs::remove_dir_all(dir).unwrap();
-    }
-
-    #[test]
-    fn svg_and_png_are_written_and_other_formats_rejected() {
-        let dir = std::env::temp_dir().join(format!("jobset-sim-test-chart-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).unwrap();
-        let draw = |name: &str| restart_chart("Title", "subtitle", (&bars(), &[]), SLIDE, &dir.join(name));
-        draw("a.svg").unwrap();
-        let svg = std::fs::read_to_string(dir.join("a.svg")).unwrap();
-        assert!(svg.starts_with("<svg") && svg.contains("InPlaceRestart"));
-        if cfg!(feature = "png") {
-            draw("a.png").unwrap();
-            growth_chart("Growth", &panels(), SLIDE, &dir.join("g.png")).unwrap();
-            assert_eq!(&std::fs::read(dir.join("a.png")).unwrap()[1..4], b"PNG");
-        }
-        assert!(draw("a.pdf").is_err());
-        let nowhere = draw("nowhere/a.png").unwrap_err().to_string();
-        assert!(!nowhere.contains(['{', '"']), "in plain words: {nowhere}");
-        std::fs::remove_dir_all(dir).unwrap();
-    }
-}
+#[path = "../../../tests/inside/report/draw/chart.rs"]
+mod tests;

@@ -162,45 +162,5 @@ impl Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table() -> Table {
-        let columns = [
-            TableColumn::new("name", "", "a | name"),
-            TableColumn::new("total", "s", "total duration"),
-        ];
-        let mut table = Table::new(columns);
-        table.push(["=a|b", "1.5"]);
-        table.push(["<c>", ""]);
-        table
-    }
-
-    #[test]
-    fn all_formats_have_equal_escaped_cells() {
-        assert_eq!(table().csv(), b"name,total\n'=a|b,1.5\n<c>,\n");
-        let markdown = "| name | total |\n|---|---:|\n| =a\\|b | 1.5 |\n| &lt;c> |  |\n";
-        assert_eq!(table().markdown(), markdown);
-        let json = r#"[{"name":"=a|b","total":1.5},{"name":"<c>","total":null}]"#;
-        assert_eq!(table().json().to_string(), json);
-        let mut html = String::new();
-        write_html(&mut html, &table());
-        assert!(
-            html.contains("<td>&lt;c&gt;</td>") && html.contains("<th scope=\"col\" class=\"n\">total</th>"),
-            "{html}"
-        );
-        assert_eq!(
-            table().text(|row| row == 0, "  <"),
-            ["  name   total", "  =a|b     1.5  <", "  <c>"]
-        );
-    }
-
-    #[test]
-    fn columns_in_which_every_cell_is_empty_or_zero_are_left_out_on_request() {
-        let mut table = Table::new(["a", "b", "c"]);
-        assert_eq!(table.without_empty_columns(), table);
-        table.push(["1", "0", ""]);
-        table.push(["2", "", "0"]);
-        assert_eq!(table.without_empty_columns().csv(), b"a\n1\n2\n");
-    }
-}
+#[path = "../../../tests/inside/report/table/mod.rs"]
+mod tests;

@@ -5,6 +5,7 @@
 
 use crate::validate::recording::JobRow;
 use serde_json::Value;
+use sim_api::spec::keys::RESTART_ATTEMPT;
 use sim_base::{JobId, JobSetId, PodId, SimTime};
 use sim_engine::record::{
     Body, JobSetConditionType, ObjectRef, RecordNames, RecordSink, SimulationRecord, StoredEvent,
@@ -25,8 +26,6 @@ pub struct HistoryState {
 
 /// The JobSet of the recording, which is the first of the scenario.
 const JOBSET: JobSetId = JobSetId(0);
-
-const RESTART_ATTEMPT_LABEL: &str = "jobset.sigs.k8s.io/restart-attempt";
 
 /// A Kubernetes Event as emitted, without masking.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,7 +107,7 @@ impl DecisionHistory {
             (row.succeeded, row.failed) = (count("succeeded"), count("failed"));
             row.terminating = Some(count("terminating"));
             row.suspended = job["spec"]["suspend"] == true;
-            let attempt = metadata["labels"][RESTART_ATTEMPT_LABEL].as_str();
+            let attempt = metadata["labels"][RESTART_ATTEMPT].as_str();
             row.restart_attempt = attempt.unwrap_or_default().to_owned();
         }
     }

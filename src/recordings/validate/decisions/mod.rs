@@ -7,6 +7,7 @@ pub(crate) mod either_way;
 mod events;
 pub mod history;
 mod jobs;
+pub(crate) mod last_second;
 pub mod mask;
 mod pods;
 pub mod responses;

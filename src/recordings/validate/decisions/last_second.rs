@@ -1,8 +1,8 @@
 //! Removes the last second of a recording, in which nothing is compared.
 
-use super::decisions::sequence::compared_until_s;
-use super::recording::{JobRow, RecordedRun, RecordedStatus};
-use super::rows::{LogEntry, RecordedPodRow};
+use super::sequence::compared_until_s;
+use crate::validate::recording::{JobRow, RecordedRun, RecordedStatus};
+use crate::validate::rows::{LogEntry, RecordedPodRow};
 
 /// Returns the recording as it was one second before its end; `None` if nothing happened in the last second.
 pub fn without_last_second(recording: &RecordedRun) -> Option<RecordedRun> {
@@ -98,5 +98,5 @@ fn set_counts(job: &mut JobRow, counts: &str) {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/recordings/validate/last_second.rs"]
+#[path = "../../../../tests/inside/recordings/validate/decisions/last_second.rs"]
 mod tests;
