@@ -64,7 +64,7 @@ fn no_replication_is_blocked_on_a_generated_cluster() {
     let free_lead = only_slices.replace("limits: {google.com/tpu: 4}", "requests: {cpu: 1}");
     for (expected, manifest) in [
         tainted,
-        ("7 domains", without_accelerators()),
+        ("1 domain of 8 nodes; node-0-1: 6 domains", without_accelerators()),
         ("", only_slices),
         ("7 domains", free_lead),
     ] {
