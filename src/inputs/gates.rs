@@ -2,13 +2,33 @@
 
 use super::files::read_source;
 use super::schema::check::{UnmodelledFields, check};
-use super::schema::definitions::gates::GATES;
-use super::schema::field_type::FieldType;
+use super::schema::definitions::common::API_VERSION;
+use super::schema::field_type::{FieldType, ObjectSchema, STR_LIST, field};
 use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use super::text::node::YamlNode;
 use super::text::path::YamlPath;
 use super::text::yaml;
 use sim_base::condition::FieldCondition;
+
+/// Field table of Gates files.
+static GATES: ObjectSchema = ObjectSchema {
+    kind: "Gates",
+    fields: &[
+        field(
+            "apiVersion",
+            FieldType::OneOf(&[API_VERSION]),
+            "API version of the file format.",
+        ),
+        field("kind", FieldType::OneOf(&["Gates"]), "Kind of the file."),
+        field(
+            "gates",
+            STR_LIST,
+            "Conditions. The command fails with exit code 5 if one is true. The syntax is that of `--fail-if`.",
+        )
+        .required()
+        .example("[\"ttr > +2%\", \"rows.stuck > 0\"]"),
+    ],
+};
 
 /// Reads the conditions of a Gates file, in the order of the file.
 pub fn read_gates(path: &std::path::Path) -> Result<Vec<FieldCondition>, Diagnostics> {

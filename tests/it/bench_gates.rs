@@ -240,7 +240,7 @@ impl StandInRunner {
             .env("RUNNER_TEMP", dir.join("temp"))
             .env("GITHUB_PATH", dir.join("path"));
         command
-            .env("GITHUB_STEP_SUMMARY", dir.join("summary.md"))
+            .env("GITHUB_STEP_SUMMARY", dir.join("step-summary"))
             .env("CI_PROJECT_DIR", dir);
         command.env("JOBSET_SIM_URL", "https://example.com/jobset-sim.tar.gz");
         command.output().unwrap().status.code()
@@ -277,7 +277,7 @@ fn the_ci_snippets_of_the_documentation_run() {
             assert_eq!(code.unwrap_or(Some(0)), expected, "{name} {service}");
             assert!(fs::read_to_string(dir.join("ttr.xml")).unwrap().contains("<testsuite "));
             if service == "github" {
-                let summary = fs::read_to_string(dir.join("summary.md")).unwrap();
+                let summary = fs::read_to_string(dir.join("step-summary")).unwrap();
                 assert!(summary.starts_with("## Time to recover"), "{summary}");
             }
             fs::remove_dir_all(dir).unwrap();

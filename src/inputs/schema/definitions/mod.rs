@@ -6,7 +6,6 @@ mod distribution;
 pub mod fault_processes;
 pub mod faults;
 pub mod fleet;
-pub mod gates;
 pub mod job;
 pub mod jobset;
 mod metadata;
