@@ -65,9 +65,9 @@ fn intervals_of_rare_events_cover_known_probabilities() {
             covered += u32::from(low <= exact && exact <= high);
             sum += found.chance / exact;
         }
-        // The interval is slightly conservative, because the estimates are less skewed than log-normal ones.
+        // Over 1,000 experiments it is 96.5, 96.8 and 93.8 %; the standard error of 200 experiments is 1.5 %.
         let coverage = f64::from(covered) / 200.0;
-        assert!((0.93..=0.99).contains(&coverage), "{expected}: {coverage}");
+        assert!((0.92..=0.985).contains(&coverage), "{expected}: {coverage}");
         assert!((sum / 200.0 - 1.0).abs() < 0.1, "{expected}: {sum}");
     }
 }
