@@ -131,7 +131,7 @@ fn splitting_equals_counting_for_weibull_lifetimes() {
             "{excess:?}: {found:?}, counted {low} to {high}"
         );
         assert!(
-            found.ci95[1] - found.ci95[0] < found.chance,
+            ci95[1] - ci95[0] < found.chance,
             "{found:?} the interval is too wide"
         );
     }

@@ -106,12 +106,12 @@ fn required_replications_follow_from_the_level_of_the_interim_analyses() {
     let plan = |most: u64| SearchPlan {
         min: 0,
         max: 1,
-        first_look: 40.min(most),
+        first_look: most.min(40),
         most,
     };
     let target: MetricTarget = "goodput.p10 >= 0.9".parse().unwrap();
-    // At the second look the level is 1 − 0.05/6: 0.9^n < 0.05/12 from n = 52 on.
-    assert_eq!(plan(40).too_few(&target), Some(52));
+    // At the second look the level is 1 − 0.05/6: 0.9^n < 0.05/12 from n = 53 on.
+    assert_eq!(plan(40).too_few(&target), Some(53));
     assert_eq!(plan(60).too_few(&target), None);
     assert_eq!(plan(2).too_few(&"goodput.mean >= 0.9".parse().unwrap()), None);
 }
