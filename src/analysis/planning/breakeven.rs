@@ -75,7 +75,7 @@ pub enum BreakEvenCrossing {
         /// Last value, seen from that end, at which the choice is conclusively better.
         until: f64,
     },
-    /// One choice is conclusively better between these evaluated values, and the comparison is inconclusive at both ends.
+    /// One choice is conclusively better between these values, and the comparison is inconclusive at both ends.
     Inside {
         /// The better choice.
         side: BreakEvenSide,

@@ -183,8 +183,8 @@ pub enum RetirementSpec {
 }
 
 impl RetirementSpec {
-    /// Returns whether a node is retired at `now`, given the number of failures attributed to it and their times. Removes
-    /// times from `failed_at` that are too old to matter later.
+    /// Returns whether a node is retired at `now`, given the number of failures attributed to it and their times.
+    /// Removes times from `failed_at` that are too old to matter later.
     pub fn retires(self, failures: u32, failed_at: &mut VecDeque<u64>, now: u64) -> bool {
         match self {
             RetirementSpec::Never => false,

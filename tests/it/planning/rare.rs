@@ -51,7 +51,7 @@ fn assert_in_range(what: &str, found: &RareEventSearch, [low, high]: [f64; 2]) {
 fn one_in_a_million_budget_exhaustion_agrees_with_poisson() {
     // Processes exit by themselves, on average once in twenty days for all four, and recover within a minute.
     let of = scenario("- {cause: software, on: Pod, mtbf: 80d, exitCode: 1}");
-    let found = rare(&of, SplitExcess::Restarts, 9, (60, 12));
+    let found = rare(&of, SplitExcess::Restarts, 9, (120, 12));
     let exact = poisson_sf(8, 1.0);
     assert_in_range("restarts", &found, [exact, exact]);
     assert!(found.whole_runs && found.by_counting > Some(1e5), "{found:?}");
