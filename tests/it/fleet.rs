@@ -368,3 +368,33 @@ fn the_same_failures_meet_every_policy_while_nothing_else_differs() {
     };
     assert_eq!(first(0.0), first(3600.0));
 }
+
+#[test]
+fn heavy_tails_are_warned_of_by_the_law_and_not_by_the_sample() {
+    use sim_analysis::experiment::FleetReplications;
+    let warnings = |recovery: Distribution, n: u64| {
+        let mut fleet = plain(
+            1,
+            10.0 * HOUR,
+            ProgressSpec::Kept,
+            vec![crashes(exponential(HOUR), ExposureSpec::Always)],
+        );
+        fleet.job.recovery = recovery;
+        let rows = play(&fleet, n);
+        let warnings = FleetReplications::from_replications((&fleet, &[]), 7, &rows).warnings;
+        warnings
+            .into_iter()
+            .filter(|w| w.contains("heavy tail"))
+            .collect::<Vec<_>>()
+    };
+    let log_normal = |sigma| Distribution::LogNormal { median_s: 60.0, sigma };
+    // Skewness 1,184: 35 million values are needed. The sample of 20 replications seldom meets the tail.
+    let found = warnings(log_normal(2.17), 20);
+    assert!(
+        matches!(&found[..], [one] if one.contains("job.recovery") && one.contains("skewness 1")),
+        "{found:?}"
+    );
+    // Skewness 1.75: about 77 values are needed, and 200 occur.
+    assert_eq!(warnings(log_normal(0.5), 20), [""; 0]);
+    assert_eq!(warnings(exponential(60.0), 20), [""; 0]);
+}

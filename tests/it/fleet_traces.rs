@@ -1,6 +1,7 @@
 //! Faults of a Fleet from a trace.
 
 use sim_analysis::fleet::{FleetOutcome, FleetSimulation};
+use sim_api::spec::RetirementSpec;
 use sim_inputs::{FileTextError, LoadedFleet, SourceText, parse_fleet_with};
 
 fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
@@ -48,6 +49,26 @@ fn a_fault_comes_when_it_is_listed_and_the_node_is_back_when_it_was() {
         let found = hours(&loaded);
         assert!((found - expected).abs() < 1e-9, "{trace}: {found}, expected {expected}");
         assert_eq!(loaded.inputs.len(), 2, "the trace is listed as an input");
+    }
+}
+
+#[test]
+fn the_blamed_node_is_retired_as_in_airesim() {
+    for (trace, limit, retired) in [
+        // Both failures of `a` are blamed on `b`, although `b` never fails.
+        ("node,time\na,1h\na,10h\nb,900h\n", 2, 1.0),
+        ("node,time\na,1h\na,10h\nb,900h\n", 3, 0.0),
+        // Each of two nodes is blamed once.
+        ("node,time\na,1h\nb,10h\n", 2, 0.0),
+    ] {
+        let mut loaded = load(2, TRACED, trace).unwrap_or_else(|e| panic!("{e}"));
+        loaded.fleet.diagnosis.misdiagnosis_probability = 1.0;
+        loaded.fleet.retirement = RetirementSpec::Life(limit);
+        let outcome = play(&loaded, 0);
+        let found = outcome.outputs.iter().find(|(name, _)| name == "retirements");
+        assert_eq!(found.map(|(_, n)| *n), Some(retired), "{trace}");
+        let depleted = outcome.outputs.iter().find(|(name, _)| name == "depleted");
+        assert_eq!(depleted.map(|(_, n)| *n), Some(retired), "{trace}");
     }
 }
 

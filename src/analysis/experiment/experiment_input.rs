@@ -6,6 +6,7 @@ use super::player::ExperimentRunner;
 use super::reduced::ReducedExperiment;
 use super::replication::{ReplicationResult, replication};
 use super::stop::ReplicationLimits;
+use super::warned::{fleet_heavy_tails, scenario_heavy_tails};
 use crate::fleet::FleetSimulation;
 use crate::reduced::ReducedPlayer;
 use sim_api::spec::{FleetSpec, ScenarioSpec};
@@ -59,6 +60,19 @@ impl ExperimentSubject {
             ExperimentSubject::Pods { scenario, .. } => Some(scenario),
             ExperimentSubject::Reduced(reduced) => Some(reduced.scenario()),
             ExperimentSubject::Fleet(_) => None,
+        }
+    }
+
+    /// Warns of inputs whose heavy tails make means of these replications unreliable.
+    pub fn heavy_tails(&self, all: &[ReplicationResult]) -> Vec<String> {
+        match self {
+            ExperimentSubject::Fleet(fleet) => {
+                let outputs = all.iter().flat_map(|r| &r.outputs);
+                let failures = outputs.filter(|(name, _)| name == "failures");
+                fleet_heavy_tails(fleet, failures.map(|(_, n)| n).sum())
+            }
+            ExperimentSubject::Pods { scenario, .. } => scenario_heavy_tails(scenario, all),
+            ExperimentSubject::Reduced(reduced) => scenario_heavy_tails(reduced.scenario(), all),
         }
     }
 

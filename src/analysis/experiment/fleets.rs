@@ -5,6 +5,7 @@ use super::outcome::OutcomeCounts;
 use super::parallel::{NoRuns, in_parallel_with};
 use super::replication::ReplicationResult;
 use super::stop::ReplicationLimits;
+use super::warned::fleet_heavy_tails;
 use crate::fleet::{FleetOutcome, FleetSimulation, TimeCategory};
 use serde::Serialize;
 use sim_api::spec::FleetSpec;
@@ -66,6 +67,9 @@ pub struct FleetReplications {
     pub version: &'static str,
     /// Name of the fleet.
     pub scenario: String,
+    /// Description in the file, such as its assumptions.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
     /// Hash over the digests of all replications in order.
     pub digest: String,
     /// Seed of all random numbers.
@@ -111,16 +115,24 @@ impl FleetReplications {
             .enumerate()
             .filter_map(|(k, (name, _))| Some((name.clone(), estimate(k, name)?)))
             .collect();
+        let failures = names.iter().position(|(name, _)| name == "failures");
+        let failures = failures.map_or(0.0, |k| all.iter().map(|o| o.outputs[k].1).sum());
+        let heavy_tails = if all.len() > 1 {
+            fleet_heavy_tails(fleet, failures)
+        } else {
+            Vec::new()
+        };
         let json = |e: &MeanEstimate| serde_json::to_value(e).unwrap_or_default();
         let hours = |c: TimeCategory| all.iter().map(move |o| o.books.node_ns(c) as f64 / 3.6e12);
         FleetReplications {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             scenario: fleet.name.clone(),
+            description: fleet.description.clone(),
             digest: format!("{:016x}", digest(all)),
             seed,
             replications: all.len(),
-            warnings: warnings(&ends, all.len()),
+            warnings: [warnings(&ends, all.len()), heavy_tails].concat(),
             ends,
             outcomes,
             parameters: parameters.iter().cloned().collect(),

@@ -4,7 +4,7 @@ use super::compare::MetricEstimate;
 use super::metric::{MeasuredMetric, metrics, unnamed};
 use super::outcome::{OutcomeCounts, ReplicationOutcome};
 use super::replication::{EACH, ReplicatedJobSet, ReplicationResult};
-use super::warned::warnings;
+use super::warned::{scenario_heavy_tails, warnings};
 use crate::metrics::summary::SCHEMA;
 use crate::metrics::training::TrainingSummary;
 use crate::metrics::{Phase, RunView};
@@ -192,7 +192,7 @@ impl ReplicationSet {
                     })
                     .collect(),
             },
-            warnings: warnings(all),
+            warnings: [warnings(all), scenario_heavy_tails(run.scenario, all)].concat(),
             not_modelled: run.not_modelled.to_vec(),
         }
     }

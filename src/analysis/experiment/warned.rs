@@ -1,6 +1,10 @@
-//! Merges the warnings of replications.
+//! Warnings of experiments: merged warnings of replications, and inputs whose law makes means unreliable.
 
 use super::replication::ReplicationResult;
+use crate::format::thousands;
+use sim_api::spec::{ArrivalProcess, FleetSpec, RepairSpec, ScenarioSpec};
+use sim_base::random::Distribution;
+use sim_base::stats::warnings::values_for_mean_interval;
 
 pub(super) fn warnings(all: &[ReplicationResult]) -> Vec<String> {
     let own: Vec<&[String]> = all.iter().map(|r| r.warnings.as_slice()).collect();
@@ -45,4 +49,66 @@ fn without_numbers(text: &str) -> String {
         }
     }
     bare
+}
+
+type NamedDuration<'s> = (String, &'s Distribution);
+
+fn repair_durations<'s>(repair: &'s RepairSpec, path: &str) -> Vec<NamedDuration<'s>> {
+    let stages = repair.stages.iter();
+    stages
+        .map(|stage| (format!("{path} {:?}", stage.name), &stage.duration))
+        .collect()
+}
+
+/// Warns of outages and restart times of a Fleet with heavy tails. `failures` is their number in all replications.
+pub(super) fn fleet_heavy_tails(fleet: &FleetSpec, failures: f64) -> Vec<String> {
+    let mut all = repair_durations(&fleet.repair, "repair stage");
+    all.push(("job.recovery".to_owned(), &fleet.job.recovery));
+    all.push(("job.hostSelection.takes".to_owned(), &fleet.job.selection_time));
+    heavy_tails(all, failures)
+}
+
+/// Warns of outages and start times of a scenario with heavy tails.
+pub(super) fn scenario_heavy_tails(scenario: &ScenarioSpec, replications: &[ReplicationResult]) -> Vec<String> {
+    let jobsets = replications.iter().flat_map(|r| &r.jobsets);
+    let restarts = jobsets.map(|j| f64::from(j.all_restarts)).sum();
+    let mut all = Vec::new();
+    for process in &scenario.fault_processes {
+        let is_random = matches!(process.arrivals, ArrivalProcess::Renewal(_));
+        let repair = process.repair_time.as_ref().filter(|_| is_random);
+        all.extend(repair.map(|dist| (format!("backAfter of faults {:?}", process.cause), dist)));
+    }
+    if let Some(repair) = &scenario.node_repair {
+        all.extend(repair_durations(&repair.repair, "nodeRepair stage"));
+        all.push(("nodeRepair.detectedAfter".to_owned(), &repair.detected_after));
+    }
+    for training in &scenario.training {
+        all.push(("training.initialization".to_owned(), &training.initialization));
+        all.push(("training.compile".to_owned(), &training.compile));
+        all.extend(
+            training
+                .checkpoints()
+                .last()
+                .map(|c| ("training.checkpoint.restore".to_owned(), &c.restore)),
+        );
+    }
+    heavy_tails(all, restarts)
+}
+
+/// Warns of each duration whose law requires more values for the interval of a mean than occur. The skewness of a
+/// sample is no substitute: it is small if the tail does not occur in the sample.
+fn heavy_tails(all: Vec<NamedDuration<'_>>, values: f64) -> Vec<String> {
+    let warn = |(name, dist): (String, &Distribution)| {
+        let skewness = dist.heavy_tail_skewness()?;
+        let needed = values_for_mean_interval(skewness);
+        ((needed as f64) > values).then(|| {
+            format!(
+                "{name} has a heavy tail (skewness {skewness:.0}): intervals of means that depend on it are too short with \
+                 about {} values; {} are needed. Use medians, which are not affected",
+                thousands(values as u64),
+                thousands(needed as u64)
+            )
+        })
+    };
+    all.into_iter().filter_map(warn).collect()
 }

@@ -82,6 +82,7 @@ impl FleetWorld<'_> {
         };
         // The recorded duration of the outage already includes diagnosis and repair.
         self.failed(fault.node, process as usize);
+        self.blame(fault.node);
         self.move_node(fault.node, PoolPlace::Repair);
         self.schedule_after(lasts.0, FleetEvent::Back { node: fault.node });
         if place == PoolPlace::Active {
@@ -89,15 +90,20 @@ impl FleetWorld<'_> {
         }
     }
 
-    /// Records the failure in the digest, the counts and the history of the node.
+    /// Records the failure in the digest and the counts.
     fn failed(&mut self, node: u32, process: usize) {
         self.digest_event(EventCode::Failed, node);
         self.counts.failures[process] += 1;
+        self.pool.rows[node as usize].failures += 1;
+    }
+
+    /// Counts a failure for the retirement of the node that the diagnosis blames, which is all that an operator knows.
+    fn blame(&mut self, node: u32) {
         let now = self.clocks.now;
         let row = &mut self.pool.rows[node as usize];
-        row.failures += 1;
+        row.blamed += 1;
         if matches!(self.fleet.retirement, RetirementSpec::Window(..)) {
-            row.failed_at.push_back(now);
+            row.blamed_at.push_back(now);
         }
     }
 
@@ -108,6 +114,7 @@ impl FleetWorld<'_> {
         let fleet = self.fleet;
         let was_active = self.pool.rows[node as usize].place == PoolPlace::Active;
         if !fleet.faults[process].needs_repair {
+            self.blame(node);
             self.renew_rung(node, process);
             if was_active {
                 self.interrupt(process);
@@ -122,6 +129,7 @@ impl FleetWorld<'_> {
                     self.renew_rung(node, process);
                     self.pool.move_last(node);
                 }
+                self.blame(blamed);
                 self.move_node(blamed, PoolPlace::Repair);
                 self.begin_repair(blamed);
             }
@@ -196,7 +204,7 @@ impl FleetWorld<'_> {
         let now = self.clocks.now;
         let row = &mut self.pool.rows[node as usize];
         let rule = self.fleet.retirement;
-        rule.retires(row.failures, &mut row.failed_at, now)
+        rule.retires(row.blamed, &mut row.blamed_at, now)
     }
 
     /// Turns a share of the good nodes into lemons, at the interval of the scenario.

@@ -49,8 +49,10 @@ pub struct PoolNode {
     pub lemon: bool,
     /// Total number of failures.
     pub failures: u32,
-    /// Times of the failures in nanoseconds; filled only if retirement counts failures in a time window.
-    pub failed_at: VecDeque<u64>,
+    /// Number of failures for which the diagnosis blamed the node.
+    pub blamed: u32,
+    /// Times of these failures in nanoseconds; filled only if retirement counts failures in a time window.
+    pub blamed_at: VecDeque<u64>,
     /// Number of repairs.
     pub repairs: u32,
     /// Position in the order of entry into the working pool.
@@ -83,7 +85,8 @@ impl PoolState {
             place: PoolPlace::Spare,
             lemon: *lemon,
             failures: 0,
-            failed_at: VecDeque::new(),
+            blamed: 0,
+            blamed_at: VecDeque::new(),
             repairs: 0,
             order: 0,
             at: 0,

@@ -75,6 +75,15 @@ pub enum BreakEvenCrossing {
         /// Last value, seen from that end, at which the choice is conclusively better.
         until: f64,
     },
+    /// One choice is conclusively better between these values, and the comparison is inconclusive at both ends.
+    Inside {
+        /// The better choice.
+        side: BreakEvenSide,
+        /// The first conclusive value.
+        low: f64,
+        /// The last conclusive value.
+        high: f64,
+    },
     /// The comparison is inconclusive at all evaluated values.
     NotTold,
     /// The better choice changes more than once within the range.
@@ -233,6 +242,11 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         let changes = told.windows(2).filter(|w| w[0].side != w[1].side).count();
         let open = |at: Option<&SimulatedPoint>| at.is_some_and(|p| p.side == BreakEvenSide::Inconclusive);
         match changes {
+            0 if open(self.points.first()) && open(self.points.last()) => BreakEvenCrossing::Inside {
+                side: first.side,
+                low: first.value,
+                high: last.value,
+            },
             0 if open(self.points.last()) => BreakEvenCrossing::OneEnd {
                 side: first.side,
                 lower: true,

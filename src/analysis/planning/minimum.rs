@@ -4,9 +4,9 @@
 //! The search assumes that larger numbers are not worse. It checks this assumption against all evaluated candidates.
 
 use super::sample::{SampleMetric, SampleRow, SampleRun, paired_difference};
-use super::target::{EstimatedTarget, MetricTarget, TargetJudgement};
+use super::target::{EstimatedTarget, MetricTarget, TargetJudgement, TargetStatistic};
 use serde::Serialize;
-use sim_base::stats::{InterimLooks, PairedDifference};
+use sim_base::stats::{InterimLooks, PairedDifference, values_for_quantile_interval};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -102,7 +102,7 @@ struct SearchRequest<'a, 'p, E> {
     plan: &'a SearchPlan,
     target: &'a MetricTarget,
     play: &'a mut SampleRun<'p, u64, E>,
-    known: BTreeMap<u64, (SampleMetric, TargetJudgement)>,
+    known: BTreeMap<u64, JudgedSample>,
     interrupted: bool,
 }
 
@@ -121,13 +121,13 @@ impl<E> SearchRequest<'_, '_, E> {
         }
         self.first(max, |j| j != TargetJudgement::Misses)?;
         // Derives the answer from all evaluated candidates, because the assumption of the bisection may not hold.
-        let meets = self.known.iter().filter(|(_, k)| k.1 == TargetJudgement::Meets);
+        let meets = self.known.iter().filter(|(_, k)| k.judgement == TargetJudgement::Meets);
         let high = meets.map(|(v, _)| *v).min();
         let below = |v: u64| high.is_none_or(|high| v < high);
         let misses = self
             .known
             .iter()
-            .filter(|(v, k)| below(**v) && k.1 == TargetJudgement::Misses);
+            .filter(|(v, k)| below(**v) && k.judgement == TargetJudgement::Misses);
         let low = misses.map(|(v, _)| v + 1).max().unwrap_or(min);
         Ok(match high {
             Some(high) if low == high => SearchAnswer::Least { value: high },
@@ -152,12 +152,13 @@ impl<E> SearchRequest<'_, '_, E> {
 
     /// Evaluates a candidate until it is conclusive or the limit of replications is reached.
     fn judge(&mut self, value: u64) -> Result<TargetJudgement, E> {
-        if let Some((_, judgement)) = self.known.get(&value) {
-            return Ok(*judgement);
+        if let Some(known) = self.known.get(&value) {
+            return Ok(known.judgement);
         }
         let play = &mut |which| (self.play)(&value, which);
-        let (sample, judgement) = look(self.plan, self.target, play, &mut self.interrupted)?;
-        self.known.insert(value, (sample, judgement));
+        let judged = look(self.plan, self.target, play, &mut self.interrupted)?;
+        let judgement = judged.judgement;
+        self.known.insert(value, judged);
         Ok(judgement)
     }
 
@@ -179,7 +180,12 @@ impl<E> SearchRequest<'_, '_, E> {
     fn report(self, answer: SearchAnswer) -> MinimumSearch {
         let mut candidates: Vec<SearchCandidate> = Vec::new();
         let mut not_monotone = Vec::new();
-        for (value, (sample, judgement)) in self.known {
+        for (value, judged) in self.known {
+            let JudgedSample {
+                sample,
+                judgement,
+                level,
+            } = judged;
             let before = candidates.last();
             let change = before.and_then(|b| paired_difference(&self.target.metric, &b.sample, &sample));
             let worse = if self.target.at_least {
@@ -194,7 +200,7 @@ impl<E> SearchRequest<'_, '_, E> {
             }
             candidates.push(SearchCandidate {
                 value,
-                estimated: self.target.estimate(&sample, LEVEL),
+                estimated: self.target.estimate(&sample, level),
                 judgement,
                 change,
                 sample,
@@ -210,30 +216,58 @@ impl<E> SearchRequest<'_, '_, E> {
     }
 }
 
+/// The replications of one candidate and the judgment at their last interim analysis.
+pub(super) struct JudgedSample {
+    pub sample: SampleMetric,
+    pub judgement: TargetJudgement,
+    /// Confidence level of the interval that led to the judgment. The intervals of all analyses hold together at
+    /// `LEVEL`.
+    pub level: f64,
+}
+
+impl SearchPlan {
+    /// Number of replications from which on the target can be judged, if it is more than the maximum.
+    pub fn too_few(&self, target: &MetricTarget) -> Option<usize> {
+        let TargetStatistic::Quantile(p) = target.statistic else {
+            return None;
+        };
+        let mut looks = InterimLooks::new(self.first_look as usize, LEVEL).looks();
+        let first = looks.find_map(|look| {
+            let needed = values_for_quantile_interval(p, look.level);
+            (look.n >= needed).then_some(needed)
+        });
+        first.filter(|needed| *needed as u64 > self.most)
+    }
+}
+
 /// Adds replications of one candidate until its judgment is conclusive or the maximum is reached.
 pub(super) fn look<E>(
     plan: &SearchPlan,
     target: &MetricTarget,
     play: &mut dyn FnMut(Range<u64>) -> Result<SampleMetric, E>,
     interrupted: &mut bool,
-) -> Result<(SampleMetric, TargetJudgement), E> {
-    let mut sample = SampleMetric::new();
-    let mut judgement = TargetJudgement::Open;
+) -> Result<JudgedSample, E> {
+    let mut judged = JudgedSample {
+        sample: SampleMetric::new(),
+        judgement: TargetJudgement::Open,
+        level: LEVEL,
+    };
     for look in InterimLooks::new(plan.first_look as usize, LEVEL).looks() {
         let n = (look.n as u64).min(plan.most);
-        let from = sample.len() as u64;
+        let from = judged.sample.len() as u64;
         if *interrupted || n <= from {
             break;
         }
         let more = play(from..n)?;
         *interrupted = (more.len() as u64) < n - from;
-        sample.extend(more);
-        judgement = target.test_sample(&sample, look.level);
-        if judgement != TargetJudgement::Open {
+        judged.sample.extend(more);
+        judged.judgement = target.test_sample(&judged.sample, look.level);
+        judged.level = look.level;
+        if judged.judgement != TargetJudgement::Open {
             break;
         }
     }
-    Ok((sample, judgement))
+    Ok(judged)
 }
 
 impl SearchCandidate {

@@ -4,7 +4,7 @@
 //! The search assumes that larger numbers are not worse, so it only follows the boundary of the satisfying
 //! combinations.
 
-use super::minimum::{LEVEL, SearchCandidate, SearchPlan, look};
+use super::minimum::{JudgedSample, SearchCandidate, SearchPlan, look};
 use super::sample::{SampleMetric, pairs};
 use super::target::{MetricTarget, TargetJudgement};
 use sim_base::stats::{PairedDifference, SampleKind};
@@ -67,19 +67,19 @@ struct MultiSearch<'a, 'p, E> {
     plans: &'a [SearchPlan],
     target: &'a MetricTarget,
     play: &'a mut PlaySeveral<'p, E>,
-    known: BTreeMap<Vec<u64>, (SampleMetric, TargetJudgement)>,
+    known: BTreeMap<Vec<u64>, JudgedSample>,
     interrupted: bool,
 }
 
 impl<E> MultiSearch<'_, '_, E> {
     fn judge(&mut self, values: &[u64]) -> Result<TargetJudgement, E> {
-        if let Some((_, judgement)) = self.known.get(values) {
-            return Ok(*judgement);
+        if let Some(known) = self.known.get(values) {
+            return Ok(known.judgement);
         }
         let play = &mut |which| (self.play)(values, which);
         let found = look(&self.plans[0], self.target, play, &mut self.interrupted)?;
-        let judgement = found.1;
-        if !found.0.is_empty() {
+        let judgement = found.judgement;
+        if !found.sample.is_empty() {
             self.known.insert(values.to_vec(), found);
         }
         Ok(judgement)
@@ -143,12 +143,16 @@ impl<E> MultiSearch<'_, '_, E> {
 
     fn report(self, least: &[Vec<u64>], open: &[Vec<u64>], greatest: &[u64]) -> MultiResult {
         let of = |values: &[u64]| {
-            let (sample, judgement) = self.known.get(values)?;
+            let JudgedSample {
+                sample,
+                judgement,
+                level,
+            } = self.known.get(values)?;
             Some(ParameterCombination {
                 values: values.to_vec(),
                 candidate: SearchCandidate {
                     value: 0,
-                    estimated: self.target.estimate(sample, LEVEL),
+                    estimated: self.target.estimate(sample, *level),
                     judgement: *judgement,
                     change: None,
                     sample: sample.clone(),

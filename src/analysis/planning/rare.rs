@@ -5,7 +5,7 @@ use super::splitting::{BranchFactor, batch, find_levels};
 use crate::experiment::parallel::in_parallel_with;
 use crate::experiment::{NoRuns, ReducedExperiment, ReplicationLimits};
 use crate::fleet::{SplitBranches, SplitExcess};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sim_api::spec::FleetSpec;
 use sim_base::stats::student::StudentMean;
 
@@ -32,7 +32,8 @@ pub struct SplittingLevel {
     pub at: f64,
     /// Proportion of the runs starting at the previous level that reached this one, over all batches.
     pub share: f64,
-    /// Probability of reaching the level.
+    /// Probability of reaching the level; 0, in JSON null, if no run reached it.
+    #[serde(serialize_with = "known")]
     pub chance: f64,
 }
 
@@ -40,10 +41,11 @@ pub struct SplittingLevel {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RareEventSearch {
-    /// Probability of the rare event.
+    /// Probability of the rare event; 0, in JSON null, if no run reached the limit.
+    #[serde(serialize_with = "known")]
     pub chance: f64,
-    /// 95 % confidence interval of the probability.
-    pub ci95: [f64; 2],
+    /// 95 % confidence interval of the probability; `None` if no run reached the limit.
+    pub ci95: Option<[f64; 2]>,
     /// Number of batches.
     pub batches: usize,
     /// Number of runs per level and batch.
@@ -57,8 +59,14 @@ pub struct RareEventSearch {
     pub played: u64,
     /// True if whole runs were resampled, false if runs were split.
     pub whole_runs: bool,
-    /// Number of independent runs that would give a confidence interval of the same width.
-    pub by_counting: f64,
+    /// Number of independent runs that would give a confidence interval of the same width; `None` if no run reached
+    /// the limit.
+    pub by_counting: Option<f64>,
+}
+
+/// Writes a probability of 0, which no simulation can show, as null.
+fn known<S: Serializer>(chance: &f64, to: S) -> Result<S::Ok, S::Error> {
+    Some(*chance).filter(|chance| *chance > 0.0).serialize(to)
 }
 
 /// Estimates the probability for a fleet without a restart limit; `None` if fewer than two batches were completed.
@@ -112,7 +120,7 @@ fn report(question: &RareQuestion, (levels, plays): (&[u64], u64), all: &[Vec<f6
     let product = |shares: &Vec<f64>, n: usize| shares[..n].iter().product::<f64>();
     let estimates: Vec<f64> = all.iter().map(|s| product(s, levels.len())).collect();
     let mean = StudentMean::from_values(&estimates).filter(|m| m.n > 1)?;
-    let [low, high] = mean.interval(0.95);
+    let interval = mean.log_normal_interval(&estimates, 0.95);
     let unit = match question.excess {
         SplitExcess::Restarts => 1.0,
         SplitExcess::LostTime => 1e-9,
@@ -126,22 +134,25 @@ fn report(question: &RareQuestion, (levels, plays): (&[u64], u64), all: &[Vec<f6
         },
         chance: chance_to(k + 1),
     };
-    let half = 0.5 * (high - low);
     let p = mean.mean;
+    // The half-width of the interval of a proportion p among n is 1.96 sqrt(p (1 − p) / n), solved for n.
+    let by_counting = interval.map(|[low, high]| {
+        let half = 0.5 * (high - low);
+        1.96 * 1.96 * p * (1.0 - p) / (half * half)
+    });
     Some(RareEventSearch {
         chance: p,
-        ci95: [low.max(0.0), high.min(1.0)],
+        ci95: interval.map(|limits| limits.map(|limit| limit.min(1.0))),
         batches: all.len(),
         runs: question.runs,
         levels: levels.iter().enumerate().map(level).collect(),
         played: all.len() as u64 * plays * u64::from(question.runs),
         whole_runs: false,
-        // The half-width of the interval of a proportion p among n is 1.96 sqrt(p (1 − p) / n), solved for n.
-        by_counting: if half > 0.0 {
-            1.96 * 1.96 * p * (1.0 - p) / (half * half)
-        } else {
-            0.0
-        },
+        by_counting,
         estimates,
     })
 }
+
+#[cfg(test)]
+#[path = "../../../tests/inside/analysis/planning/rare.rs"]
+mod tests;

@@ -175,15 +175,16 @@ pub struct RepairStage {
 pub enum RetirementSpec {
     /// Every repaired node is used again.
     Never,
-    /// Retires a node with this many failures within this period before the end of its repair.
+    /// Retires a node with this many failures within this period before the end of its repair. As in AIReSim, failures
+    /// count for the node that the diagnosis blames.
     Window(u32, Duration),
     /// Retires a node with this many failures in total.
     Life(u32),
 }
 
 impl RetirementSpec {
-    /// Returns whether a node is retired at `now`, given its total number of failures and their times. Removes times
-    /// from `failed_at` that are too old to matter later.
+    /// Returns whether a node is retired at `now`, given the number of failures attributed to it and their times.
+    /// Removes times from `failed_at` that are too old to matter later.
     pub fn retires(self, failures: u32, failed_at: &mut VecDeque<u64>, now: u64) -> bool {
         match self {
             RetirementSpec::Never => false,

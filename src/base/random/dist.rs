@@ -191,6 +191,24 @@ impl Distribution {
         libm::sqrt(variance.max(0.0))
     }
 
+    /// Skewness of a distribution whose tail is heavier than exponential; `None` for all others.
+    pub fn heavy_tail_skewness(&self) -> Option<f64> {
+        match *self {
+            // J. Aitchison, J. Brown, "The Lognormal Distribution", 1957.
+            Distribution::LogNormal { sigma, .. } => {
+                let spread = libm::expm1(sigma * sigma);
+                Some((spread + 3.0) * libm::sqrt(spread))
+            }
+            Distribution::Weibull { shape, .. } if shape < 1.0 => {
+                let moment = |k: f64| libm::tgamma(1.0 + k / shape);
+                let (mean, square) = (moment(1.0), moment(2.0));
+                let variance = square - mean * mean;
+                Some((moment(3.0) - 3.0 * mean * variance - mean * mean * mean) / (variance * libm::sqrt(variance)))
+            }
+            _ => None,
+        }
+    }
+
     pub fn median(&self) -> Duration {
         self.quantile(0.5)
     }

@@ -5,10 +5,10 @@ use super::quantile::{quantile, sorted};
 use super::student::StudentMean;
 use serde::Serialize;
 
-/// What the values of a sample are, which determines the confidence interval of their mean.
+/// Kind of the values of a sample, which determines the confidence interval of their mean.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum SampleKind {
-    /// Any numbers.
+    /// Numbers without a common range.
     #[default]
     Number,
     /// Each value is 0 or 1, and the mean is a proportion.
@@ -30,8 +30,7 @@ pub fn mean_interval(values: &[f64], kind: SampleKind, level: f64) -> Option<[f6
 pub struct MeanEstimate {
     /// The arithmetic mean.
     pub mean: f64,
-    /// 95 % confidence interval of the mean: by Student's t, the mean itself twice for a single value; of a proportion
-    /// by Wilson's score.
+    /// 95 % confidence interval of the mean, see `mean_interval`; the mean itself twice for a single number.
     pub ci95: [f64; 2],
     /// The 10th percentile.
     pub p10: f64,

@@ -1,6 +1,6 @@
 //! Confidence intervals of proportions, and of differences of proportions over pairs.
 
-use super::binomial::{binomial_cdf, binomial_sf};
+use super::binomial::binomial_sf;
 use super::normal::normal_quantile;
 
 /// Exact confidence interval of a proportion with `k` of `n` observed, at this level: C. Clopper and E. Pearson, "The
@@ -12,18 +12,13 @@ pub fn proportion_interval(k: usize, n: usize, level: f64) -> [f64; 2] {
 
 /// The smallest proportion for which at least `k` successes have the probability `side`.
 fn lower_limit(k: usize, n: usize, side: f64) -> f64 {
-    match k {
-        0 => 0.0,
-        _ => bisect([0.0, 1.0], |p| binomial_sf(k - 1, n, p) >= side),
-    }
+    k.checked_sub(1)
+        .map_or(0.0, |k| bisect([0.0, 1.0], |p| binomial_sf(k, n, p) >= side))
 }
 
 /// The largest proportion for which at most `k` successes have the probability `side`.
 fn upper_limit(k: usize, n: usize, side: f64) -> f64 {
-    match k {
-        _ if k >= n => 1.0,
-        _ => bisect([0.0, 1.0], |p| binomial_cdf(k, n, p) < side),
-    }
+    1.0 - lower_limit(n - k, n, side)
 }
 
 /// Confidence interval of a proportion with `k` of `n` observed, at this level: the score interval of E. Wilson,
@@ -61,16 +56,8 @@ pub fn share_difference_interval([first, second]: [usize; 2], n: usize, level: f
         let only_first = (root - linear) / (4.0 * n);
         libm::sqrt((n * (2.0 * only_first + d * (1.0 - d))).max(0.0))
     };
-    let low = if c == n {
-        -1.0
-    } else {
-        bisect([-1.0, 1.0], |d| excess(d) <= z * deviation(d))
-    };
-    let high = if b == n {
-        1.0
-    } else {
-        bisect([-1.0, 1.0], |d| excess(d) < -z * deviation(d))
-    };
+    let low = bisect([-1.0, 1.0], |d| c == n || excess(d) <= z * deviation(d));
+    let high = bisect([-1.0, 1.0], |d| b != n && excess(d) < -z * deviation(d));
     [low, high]
 }
 

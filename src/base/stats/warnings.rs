@@ -51,14 +51,18 @@ pub fn statistical_warnings(values: &[f64], kind: SampleKind) -> Vec<Statistical
     // The interval of a proportion is not affected by skewness.
     let skewness = skewness(values).filter(|s| kind == SampleKind::Number && s.abs() >= MIN_SKEWNESS);
     if let Some(skewness) = skewness {
-        // Source: W. Cochran, "Sampling Techniques", 3rd edition, 1977, 2.15: with n above 25 times the square of the
-        // skewness, a 95 % interval of a mean misses it in at most 6 % of all samples.
-        let needed = (25.0 * skewness * skewness).floor() as usize + 1;
+        let needed = values_for_mean_interval(skewness);
         if n < needed {
             found.push(StatisticalWarning::HeavyTail { skewness, n, needed });
         }
     }
     found
+}
+
+/// Number of values of this skewness for which a 95 % interval of their mean misses it in at most 6 % of all samples.
+/// Source: W. Cochran, "Sampling Techniques", 3rd edition, 1977, 2.15: more than 25 times the square of the skewness.
+pub fn values_for_mean_interval(skewness: f64) -> usize {
+    (25.0 * skewness * skewness).floor() as usize + 1
 }
 
 /// The third central moment over the cube of the deviation, by n; `None` if all values are equal.

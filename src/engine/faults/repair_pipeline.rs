@@ -25,7 +25,7 @@ struct RepairLine<'a> {
     entity: &'a FaultEntity,
     lifetimes: HardwareLifetimes,
     failures: u32,
-    failure_times: VecDeque<u64>,
+    blame_times: VecDeque<u64>,
     repairs: u32,
     /// Number of the pending failure; failures of a node that is in repair meanwhile are skipped.
     generation: u32,
@@ -79,7 +79,7 @@ impl<'a> RepairPipeline<'a> {
             entity,
             lifetimes: lives,
             failures: 0,
-            failure_times: VecDeque::new(),
+            blame_times: VecDeque::new(),
             repairs: 0,
             generation: u32::from(!fails),
             outage_start: None,
@@ -132,7 +132,6 @@ impl<'a> RepairPipeline<'a> {
         }
         row.outage_start = Some(Duration(now));
         row.failures += 1;
-        row.failure_times.push_back(now);
         let draw = row.lifetimes.draw_name(StreamPurpose::FaultDetection);
         let looked = draws.sample(draw, &self.spec.detected_after).0;
         self.schedule(now, looked, RepairEvent::Diagnosed { line });
@@ -140,6 +139,7 @@ impl<'a> RepairPipeline<'a> {
 
     fn diagnose(&mut self, now: u64, line: usize, draws: &mut DrawSequence) {
         let row = &self.lines[line];
+        let failed_at = row.outage_start.map_or(now, |start| start.0);
         let draw = |lane| UniformDraw {
             substream: lane,
             ..row.lifetimes.draw_name(StreamPurpose::FaultDiagnosis)
@@ -168,6 +168,8 @@ impl<'a> RepairPipeline<'a> {
             row.generation += 1;
         }
         row.repairs += 1;
+        // Retirement counts what the diagnosis found, which is all that an operator knows.
+        row.blame_times.push_back(failed_at);
         if self.spec.repair.crews.is_none_or(|crews| self.busy_crews < crews) {
             self.busy_crews += 1;
             self.begin_stage(now, blamed, 0, draws);
@@ -223,7 +225,7 @@ impl<'a> RepairPipeline<'a> {
         }
         let row = &mut self.lines[line];
         let rule = self.spec.retirement;
-        if rule.retires(row.failures, &mut row.failure_times, now) {
+        if rule.retires(row.repairs, &mut row.blame_times, now) {
             return self.end_outage(line, None);
         }
         self.end_outage(line, Some(now));

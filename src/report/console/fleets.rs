@@ -6,7 +6,7 @@ use crate::estimates::EstimateFormat;
 use crate::table::Table;
 use sim_analysis::experiment::FleetReplications;
 use sim_analysis::fleet::FleetOutcome;
-use sim_analysis::format::count;
+use sim_analysis::format::{count, wrap};
 use sim_base::stats::MeanEstimate;
 use std::fmt::Write;
 
@@ -17,6 +17,12 @@ pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
     let played = count(all.replications as u64, "replication");
     let outcomes = all.outcomes.to_string();
     replications::head(&mut out, of, (&played, all.seed), &outcomes, style);
+    if !all.description.is_empty() {
+        for line in wrap(&all.description, style.width.saturating_sub(2)) {
+            let _ = writeln!(out, "  {line}");
+        }
+        out.push('\n');
+    }
     let mut table = EstimateFormat::new(&["output", "mean", "p10", "p50", "p90"], [26, 5, 12]);
     for (name, e) in &all.rows {
         add_estimate(&mut table, name, e);

@@ -100,10 +100,17 @@ fn conclusion(r: &BreakEvenReport) -> String {
             r.format_value(low)
         ),
         BreakEvenCrossing::OneEnd { side, lower, until } => format!(
-            "{} is better in {metric} {} {path} = {}; inconclusive beyond that.",
+            "{} is better in {metric} {} {path} = {}; the comparison is inconclusive {} that.",
             r.name(side),
             if lower { "up to" } else { "from" },
-            r.format_value(until)
+            r.format_value(until),
+            if lower { "above" } else { "below" }
+        ),
+        BreakEvenCrossing::Inside { side, low, high } => format!(
+            "{} is better in {metric} from {path} = {} to {}; the comparison is inconclusive outside of that.",
+            r.name(side),
+            r.format_value(low),
+            r.format_value(high)
         ),
         BreakEvenCrossing::NotTold => {
             format!("Inconclusive: no significant difference in {metric} for {path} from {range}.")

@@ -88,16 +88,16 @@ fn probability_with_interval(p: f64, [low, high]: [f64; 2]) -> String {
 fn conclusion(r: &RareReport) -> Vec<String> {
     let x = &r.rare;
     let mut all = Vec::new();
-    if x.chance > 0.0 {
+    if let Some((interval, by_counting)) = x.ci95.zip(x.by_counting) {
         all.push(format!(
             "The probability that {} is {}.",
             r.event(),
-            probability_with_interval(x.chance, x.ci95)
+            probability_with_interval(x.chance, interval)
         ));
         all.push(format!(
             "That is one run in {}. Plain simulation with the same precision needs about {} full runs; {} {} were simulated.",
             short_value(1.0 / x.chance),
-            short_value(x.by_counting),
+            short_value(by_counting),
             thousands(x.played),
             if x.whole_runs { "runs" } else { "partial runs" }
         ));
@@ -131,7 +131,7 @@ impl PlanText for RareReport {
         columns(&mut out, &rows, |_| false, style);
         out.push('\n');
         let mut notes = vec![format!(
-            "Multilevel splitting with {} per level in {}, which are independent of each other; the interval is based on the batches.",
+            "Multilevel splitting with {} per level in {}, which are independent of each other; the interval is based on the logarithms of the batches.",
             count(u64::from(self.rare.runs), "run"),
             format_args!("{} batches", self.rare.batches)
         )];
@@ -152,7 +152,11 @@ impl PlanText for RareReport {
         };
         let x = &self.rare;
         let mut last = vec!["limit".to_owned(), self.limit.to_string(), String::new()];
-        last.extend([x.chance, x.ci95[0], x.ci95[1]].map(|v| v.to_string()));
+        let known = |at: usize| {
+            x.ci95
+                .map_or(String::new(), |limits| [x.chance, limits[0], limits[1]][at].to_string())
+        };
+        last.extend([0, 1, 2].map(known));
         table(&head, x.levels.iter().map(row).chain([last]))
     }
 
@@ -171,7 +175,8 @@ fn chart(r: &RareReport) -> DrawScene {
     let title = format!("{}: probability that {}", r.provenance.scenario, r.event());
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let x = &r.rare;
-    let lowest = x.ci95[0].max(x.chance / 10.0);
+    let [low, high] = x.ci95.unwrap_or([x.chance; 2]);
+    let lowest = low.max(x.chance / 10.0);
     let y = PlaneScale::logarithmic(lowest * 0.7, 1.0);
     let powers = |v: f64| match v {
         v if v >= 0.01 => probability(v),
@@ -210,7 +215,7 @@ fn chart(r: &RareReport) -> DrawScene {
         let (px, py) = plane.to_pixels(*at, *chance);
         scene.rect(px - 6, py - 6, 12, 12, PALETTE[2]);
     }
-    plane.mark(&mut scene, to, (lowest, x.chance, x.ci95[1]), PALETTE[1]);
+    plane.mark(&mut scene, to, (lowest, x.chance, high), PALETTE[1]);
     draw_provenance(&mut scene, &r.provenance);
     scene
 }

@@ -305,6 +305,7 @@ impl SparesReport {
     fn notes(&self) -> Vec<String> {
         let mut all = vec![
             "Bisection assumes that larger values are never worse. All candidates were simulated with common random numbers.".to_owned(),
+            "The intervals decide the judgments. They hold at 95 % over all interim analyses, so they are wider than a single one.".to_owned(),
         ];
         if !self.not_monotone.is_empty() {
             let values: Vec<String> = self.not_monotone.iter().map(u64::to_string).collect();

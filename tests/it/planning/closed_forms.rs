@@ -70,7 +70,8 @@ fn interrupted(life: Distribution, work: f64) -> FleetSpec {
 #[track_caller]
 fn assert_contains(what: &str, found: &RareEventSearch, exact: f64) {
     // Three standard errors; the 95 % interval spans about two on each side.
-    let half = 1.5 * 0.5 * (found.ci95[1] - found.ci95[0]);
+    let [low, high] = found.ci95.expect("a run reached the limit");
+    let half = 1.5 * 0.5 * (high - low);
     assert!(
         (found.chance - exact).abs() < half,
         "{what}: {found:?}, expected {exact}"
@@ -86,7 +87,7 @@ fn splitting_finds_chances_of_one_in_a_million_that_poisson_says() {
         let found = rare(&fleet, SplitExcess::Restarts, limit, (500, 24));
         assert_contains("restarts", &found, poisson_sf(limit - 1, 1.0));
         assert_eq!(found.levels.last().unwrap().at, limit as f64);
-        assert!(found.by_counting > 1e4, "{found:?}");
+        assert!(found.by_counting > Some(1e4), "{found:?}");
     }
 }
 
@@ -105,7 +106,7 @@ fn splitting_equals_counting_for_weibull_lifetimes() {
     };
     fleet.job.recovery = exponential(60.0);
     for (excess, limit) in [(SplitExcess::Restarts, 8), (SplitExcess::LostTime, s(1350.0).0)] {
-        let found = rare(&fleet, excess, limit, (150, 16));
+        let found = rare(&fleet, excess, limit, (220, 16));
         let n = 12_000;
         let mut simulation = FleetSimulation::new(&fleet);
         let over = |i: &u64| {
@@ -121,16 +122,14 @@ fn splitting_equals_counting_for_weibull_lifetimes() {
         };
         let k = (0..n).filter(over).count();
         let [low, high] = proportion_interval(k, n as usize, 0.999);
-        let found_low = found.chance - 1.5 * (found.chance - found.ci95[0]);
-        let found_high = found.chance + 1.5 * (found.ci95[1] - found.chance);
+        let ci95 = found.ci95.expect("a run reached the limit");
+        let found_low = found.chance - 1.5 * (found.chance - ci95[0]);
+        let found_high = found.chance + 1.5 * (ci95[1] - found.chance);
         assert!((5e-4..8e-3).contains(&(k as f64 / n as f64)), "{k} of {n}");
         assert!(
             found_low < high && low < found_high,
             "{excess:?}: {found:?}, counted {low} to {high}"
         );
-        assert!(
-            found.ci95[1] - found.ci95[0] < found.chance,
-            "{found:?} the interval is too wide"
-        );
+        assert!(ci95[1] - ci95[0] < found.chance, "{found:?} the interval is too wide");
     }
 }

@@ -38,7 +38,8 @@ fn rare(of: &ReducedExperiment, excess: SplitExcess, limit: u64, (runs, batches)
 /// Asserts agreement within three standard errors; the 95 % interval spans about two on each side.
 #[track_caller]
 fn assert_in_range(what: &str, found: &RareEventSearch, [low, high]: [f64; 2]) {
-    let half = 1.5 * 0.5 * (found.ci95[1] - found.ci95[0]);
+    let [low_limit, high_limit] = found.ci95.expect("a run reached the limit");
+    let half = 1.5 * 0.5 * (high_limit - low_limit);
     assert!(
         found.chance - half < high && low < found.chance + half,
         "{what}: {found:?}, expected {low} to {high}"
@@ -50,10 +51,10 @@ fn assert_in_range(what: &str, found: &RareEventSearch, [low, high]: [f64; 2]) {
 fn one_in_a_million_budget_exhaustion_agrees_with_poisson() {
     // Processes exit by themselves, on average once in twenty days for all four, and recover within a minute.
     let of = scenario("- {cause: software, on: Pod, mtbf: 80d, exitCode: 1}");
-    let found = rare(&of, SplitExcess::Restarts, 9, (60, 12));
+    let found = rare(&of, SplitExcess::Restarts, 9, (120, 12));
     let exact = poisson_sf(8, 1.0);
     assert_in_range("restarts", &found, [exact, exact]);
-    assert!(found.whole_runs && found.by_counting > 1e5, "{found:?}");
+    assert!(found.whole_runs && found.by_counting > Some(1e5), "{found:?}");
 }
 
 #[test]

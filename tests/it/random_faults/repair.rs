@@ -104,6 +104,24 @@ fn frequently_failing_nodes_are_retired_and_repairs_heal_lemons() {
 }
 
 #[test]
+fn retirement_counts_repairs_of_the_blamed_node_and_not_real_failures() {
+    let rule = "{diagnosis: {uncertainty: 1}, stages: [{name: a, takes: 1h}], retire: life:2}";
+    let all = played(rule, "mtbf: 10h", 0);
+    let mut retired = 0;
+    for node in 0..16 {
+        let own = |entry: &&(f64, String, bool)| entry.1 == format!("n-{node:03}");
+        let own: Vec<_> = all.iter().filter(own).cloned().collect();
+        let completed = outages(&own);
+        let repairs = completed.iter().filter(|s| **s > 3599.0).count();
+        // A node does not return from its second repair.
+        assert!(repairs <= 1, "{own:?}");
+        let is_gone = own.last().is_some_and(|(.., crash)| *crash);
+        retired += u32::from(is_gone && repairs == 1);
+    }
+    assert!(retired > 10, "{retired}");
+}
+
+#[test]
 fn a_change_of_policy_leaves_repairs_what_they_were() {
     let text = "faultProcesses: [{cause: host, mtbf: 20h}]\nnodeRepair: {stages: [{name: a, takes: 2h}], crews: 2}";
     let scenario = racks(text).unwrap();

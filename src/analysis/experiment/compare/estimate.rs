@@ -36,8 +36,8 @@ pub struct MetricEstimate {
 }
 
 impl MetricEstimate {
-    /// Computes the estimate of a metric from one value per replication. Quantiles treat replications without completed work as
-    /// the worst value and are unknown if they are among these.
+    /// Computes the estimate of a metric from one value per replication. Quantiles treat replications without completed
+    /// work as the worst value and are unknown if they are among these.
     pub fn from_column(metric: &str, column: &[MeasuredMetric]) -> MetricEstimate {
         let count = |what: MeasuredMetric| column.iter().filter(|m| **m == what).count();
         let failed = count(MeasuredMetric::Failed);

@@ -291,7 +291,7 @@ pub const REPAIR_FIELDS: [FieldSchema; 3] = [
     field(
         "retire",
         FieldType::Str,
-        "Rule for retiring a node at the end of a repair: `never`, `window:FAILURES:DURATION` (failures within a time window) or `life:FAILURES` (failures in total).",
+        "Rule for retiring a node at the end of a repair: `never`, `window:FAILURES:DURATION` (failures within a time window) or `life:FAILURES` (failures in total). A failure counts for the node that the diagnosis sends to repair.",
     )
     .default("never")
     .example("window:3:7d"),

@@ -99,7 +99,13 @@ impl ComparisonJob<'_> {
             return Err(interrupt::failure("no replication was finished"));
         }
         let name = self.variants[0].subject.name();
-        let all = VariantComparison::from_variants((name, self.seed), &played);
+        let mut all = VariantComparison::from_variants((name, self.seed), &played);
+        for played in &played {
+            let subject = self.variants.iter().find(|variant| variant.name == played.name);
+            let tails = subject.map(|variant| variant.subject.heavy_tails(&played.replications));
+            let tails = tails.iter().flatten().map(|tail| format!("{}: {tail}", played.name));
+            all.warnings.extend(tails);
+        }
         Ok((all, played, wanted))
     }
 

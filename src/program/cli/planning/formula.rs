@@ -2,7 +2,7 @@
 
 use sim_analysis::experiment::{ExperimentSubject, ReplicationResult};
 use sim_api::spec::{
-    ArrivalProcess, CheckpointSchedule, ExposureSpec, FaultProcess, FleetSpec, ProgressSpec, TrainingJob,
+    ArrivalProcess, Checkpoint, CheckpointSchedule, ExposureSpec, FaultProcess, FleetSpec, ProgressSpec, TrainingJob,
 };
 use sim_base::Duration;
 use sim_base::random::Distribution;
@@ -14,8 +14,15 @@ pub struct CheckpointCosts {
     pub blocking: Duration,
 }
 
-/// Returns the durable checkpoints. The error explains why the inputs have no checkpoint interval.
-pub fn checkpoints(subject: &ExperimentSubject) -> Result<CheckpointCosts, String> {
+/// Returns the index of the tier of `checkpoint` that a path such as `training.checkpoint.tiers[0].every` names.
+fn tier_of(path: &str) -> Option<usize> {
+    let (_, tier) = path.rsplit_once(".tiers[")?;
+    tier.strip_suffix("].every")?.parse().ok()
+}
+
+/// Returns the checkpoints of the tier in the path, otherwise the durable ones. The error explains why the inputs have
+/// no checkpoint interval.
+pub fn checkpoints(subject: &ExperimentSubject, path: &str) -> Result<CheckpointCosts, String> {
     let none = |what: &str| format!("{what}: there is no checkpoint interval to optimize");
     match subject {
         ExperimentSubject::Fleet(fleet) => match fleet.training.progress {
@@ -26,8 +33,7 @@ pub fn checkpoints(subject: &ExperimentSubject) -> Result<CheckpointCosts, Strin
         ExperimentSubject::Pods { .. } | ExperimentSubject::Reduced(_) => {
             let job = subject.scenario().and_then(|s| s.training.first());
             let job = job.ok_or_else(|| none("the scenario has no `training`"))?;
-            let durable = job.checkpoints().last();
-            durable.map_or_else(
+            of_path(job, path).map_or_else(
                 || match job.checkpoint_schedule {
                     CheckpointSchedule::Always => Err(none("the job saves continuously")),
                     _ => Err(none("the job saves no checkpoints")),
@@ -41,6 +47,11 @@ pub fn checkpoints(subject: &ExperimentSubject) -> Result<CheckpointCosts, Strin
             )
         }
     }
+}
+
+fn of_path<'j>(job: &'j TrainingJob, path: &str) -> Option<&'j Checkpoint> {
+    let all = job.checkpoints();
+    tier_of(path).map_or(all.last(), |tier| all.get(tier))
 }
 
 /// Returns the seconds of work and the number of interruptions of work in replications.
@@ -84,7 +95,7 @@ fn beside_work(fleet: &FleetSpec) -> f64 {
 }
 
 /// Returns a description of each feature of the inputs that the closed forms ignore.
-pub fn unknown_to_them(subject: &ExperimentSubject) -> Vec<String> {
+pub fn unknown_to_them(subject: &ExperimentSubject, path: &str) -> Vec<String> {
     let mut all = Vec::new();
     match subject {
         ExperimentSubject::Fleet(fleet) => {
@@ -116,7 +127,13 @@ pub fn unknown_to_them(subject: &ExperimentSubject) -> Vec<String> {
             if !scenario.faults.is_empty() {
                 all.push("scripted faults occur at fixed times".to_owned());
             }
-            all.extend(scenario.training.first().into_iter().flat_map(of_training));
+            all.extend(
+                scenario
+                    .training
+                    .first()
+                    .into_iter()
+                    .flat_map(|job| of_training(job, path)),
+            );
         }
     }
     all
@@ -139,19 +156,21 @@ fn not_exponential<'a>(lives: impl Iterator<Item = (&'a str, &'a Distribution)>)
     })
 }
 
-fn of_training(job: &TrainingJob) -> Vec<String> {
+fn of_training(job: &TrainingJob, path: &str) -> Vec<String> {
     let mut all = Vec::new();
-    if let Some(durable) = job.checkpoints().last() {
-        let commit = durable.commit_delay.mean_s();
+    if let Some(checkpoint) = of_path(job, path) {
+        let commit = checkpoint.commit_delay.mean_s();
         if commit > 0.0 {
             let commit = Duration::from_seconds_f64(commit);
             all.push(format!("a checkpoint can be restored only {commit} after its blocking part, so a failure loses that much more work"));
         }
     }
     if job.checkpoints().len() > 1 {
-        all.push(
-            "most failures leave checkpoints of other tiers intact, so durable checkpoints matter less".to_owned(),
-        );
+        let text = match tier_of(path) {
+            Some(_) => "a loss that the tier does not survive loses the work since a checkpoint of another tier",
+            None => "most failures leave checkpoints of other tiers intact, so durable checkpoints matter less",
+        };
+        all.push(text.to_owned());
     }
     if job.save_at_notice {
         all.push("the job saves when a node is cordoned, so maintenance loses little work".to_owned());

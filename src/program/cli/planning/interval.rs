@@ -38,7 +38,7 @@ const FLEET: u64 = 1_600;
 
 pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
-    let now = formula::checkpoints(&runner.subject)?;
+    let now = formula::checkpoints(&runner.subject, &args.path)?;
     if now.blocking.0 == 0 {
         bail!(
             "checkpoints do not block work (blocking 0s), so the shortest interval that the storage supports is best"
@@ -88,7 +88,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
     let closed = ClosedForm::new(now.blocking.seconds(), work.0 / work.1);
     let interrupted = found.interrupted;
     let told = (args.path.as_str(), metric.as_str(), now.every.seconds());
-    let unknown = formula::unknown_to_them(&runner.subject);
+    let unknown = formula::unknown_to_them(&runner.subject, &args.path);
     let report = IntervalReport::new(runner.provenance(SCHEMA), told, found, closed, unknown);
     let more = options("path", [&args.path]) + &options("metric", [&metric]);
     runner.print_report(&report, &args.output, ("plan interval", most, &more))?;

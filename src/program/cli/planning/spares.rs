@@ -4,6 +4,7 @@ use crate::cli::args::{FieldOverride, InputArgs, OutputArgs};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::LoadedInput;
 use crate::cli::inputs::options;
+use crate::cli::output;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::minimum_multi::find_minimums;
 use sim_analysis::planning::{
@@ -90,6 +91,12 @@ const FLEET: u64 = 2_560;
 pub fn cli(args: &SparesArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
     let plans = plans(&runner, args)?;
+    if let Some(needed) = plans[0].too_few(&args.target) {
+        output::note(&format!(
+            "{} needs at least {needed} replications per candidate to be judged: increase --seeds",
+            args.target.text
+        ));
+    }
     match plans.as_slice() {
         [plan] => single_search(&mut runner, args, plan),
         plans => several_levels(&mut runner, args, plans),

@@ -100,3 +100,18 @@ fn an_interrupted_search_says_what_is_known() {
     assert!(found.interrupted);
     assert_eq!(found.answer, SearchAnswer::Between { low: 1, high: 8 });
 }
+
+#[test]
+fn required_replications_follow_from_the_level_of_the_interim_analyses() {
+    let plan = |most: u64| SearchPlan {
+        min: 0,
+        max: 1,
+        first_look: most.min(40),
+        most,
+    };
+    let target: MetricTarget = "goodput.p10 >= 0.9".parse().unwrap();
+    // At the second look the level is 1 − 0.05/6: 0.9^n < 0.05/12 from n = 53 on.
+    assert_eq!(plan(40).too_few(&target), Some(53));
+    assert_eq!(plan(60).too_few(&target), None);
+    assert_eq!(plan(2).too_few(&"goodput.mean >= 0.9".parse().unwrap()), None);
+}

@@ -70,6 +70,17 @@ fn better_everywhere_and_inconclusive_are_results() {
             ..
         }
     ));
+    let upper = search_break_even("x=0.0..9.0", |x| if x > 5.0 { 1.0 } else { 0.0 });
+    assert!(matches!(upper.crossing, BreakEvenCrossing::OneEnd { lower: false, until, .. } if until > 5.0));
+    let inside = search_break_even("x=0.0..8.0", |x| if (1.0..7.0).contains(&x) { 1.0 } else { 0.0 });
+    assert!(matches!(
+        inside.crossing,
+        BreakEvenCrossing::Inside {
+            side: BreakEvenSide::B,
+            low: 2.0,
+            high: 6.0
+        }
+    ));
     let twice = search_break_even("x=0.0..10.0", |x| (x - 4.0) * (x - 6.0));
     assert_eq!(twice.crossing, BreakEvenCrossing::SeveralTimes);
 }
