@@ -25,12 +25,9 @@ fn restart_times(sim: &mut SimulationInput, runs: u64) -> Duration {
 fn bench_event_queue(c: &mut Criterion) {
     for pending in [5_000u32, 100_000] {
         let mut queue = filled_queue(pending);
-        c.bench_function(
-            &format!("event queue, hold, {pending} pending, 100,000 operations"),
-            |b| {
-                b.iter(|| hold(&mut queue, 100_000));
-            },
-        );
+        c.bench_function(&format!("event queue, hold, {pending} pending, 100,000 operations"), |b| {
+            b.iter(|| hold(&mut queue, 100_000));
+        });
     }
 }
 
@@ -39,10 +36,7 @@ fn bench_restarts(c: &mut Criterion) {
     group.sample_size(10);
     for (label, file) in [
         ("5,000 nodes, Recreate", "scenarios/restart-5000-recreate.yaml"),
-        (
-            "5,000 nodes, BlockingRecreate",
-            "scenarios/restart-5000-blocking-recreate.yaml",
-        ),
+        ("5,000 nodes, BlockingRecreate", "scenarios/restart-5000-blocking-recreate.yaml"),
         ("5,000 nodes, InPlaceRestart", "scenarios/restart-5000-in-place.yaml"),
     ] {
         let mut sim = SimulationInput::new(&load(file, &[]).scenario).unwrap_or_else(|e| panic!("{e:?}"));
@@ -50,15 +44,10 @@ fn bench_restarts(c: &mut Criterion) {
     }
     let big = load(
         "scenarios/restart-5000-recreate.yaml",
-        &[
-            ("topology", "../topologies/tpu-65k.yaml"),
-            ("jobSets.0.set.5", "spec.replicatedJobs[0].replicas=65"),
-        ],
+        &[("topology", "../topologies/tpu-65k.yaml"), ("jobSets.0.set.5", "spec.replicatedJobs[0].replicas=65")],
     );
     let mut sim = SimulationInput::new(&big.scenario).unwrap_or_else(|e| panic!("{e:?}"));
-    group.bench_function("65,000 nodes, Recreate", |b| {
-        b.iter_custom(|runs| restart_times(&mut sim, runs))
-    });
+    group.bench_function("65,000 nodes, Recreate", |b| b.iter_custom(|runs| restart_times(&mut sim, runs)));
     group.finish();
 }
 
@@ -66,12 +55,9 @@ fn bench_complete_run(c: &mut Criterion) {
     let mut sim = SimulationInput::new(&load("scenarios/restart-5000-recreate.yaml", &[]).scenario)
         .unwrap_or_else(|e| panic!("{e:?}"));
     let events = sim.run(42, 0, &mut DiscardSink).events;
-    c.bench_function(
-        &format!("creation and Recreate restart of 5,000 pods, {events} events"),
-        |b| {
-            b.iter(|| sim.run(42, 0, &mut DiscardSink).digest);
-        },
-    );
+    c.bench_function(&format!("creation and Recreate restart of 5,000 pods, {events} events"), |b| {
+        b.iter(|| sim.run(42, 0, &mut DiscardSink).digest);
+    });
 }
 
 /// Measures 54 days at pod level. The same run in the reduced model is scenarios/published/llama3-405b.yaml.
@@ -111,24 +97,15 @@ fn bench_reduced_model(c: &mut Criterion) {
 }
 
 fn bench_reading(c: &mut Criterion) {
-    c.bench_function(
-        "reading a scenario, a manifest and a 5,000-node topology, up to the first event",
-        |b| {
-            b.iter(|| {
-                SimulationInput::new(&load("scenarios/restart-5000-recreate.yaml", &[]).scenario)
-                    .map(|s| s.node_count())
-            });
-        },
-    );
+    c.bench_function("reading a scenario, a manifest and a 5,000-node topology, up to the first event", |b| {
+        b.iter(|| {
+            SimulationInput::new(&load("scenarios/restart-5000-recreate.yaml", &[]).scenario).map(|s| s.node_count())
+        });
+    });
     let file = "topologies/tpu-5000.yaml";
     let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
-    let source = SourceText {
-        file: file.to_owned(),
-        text,
-    };
-    c.bench_function("reading a 5,000-node topology", |b| {
-        b.iter(|| read_topology(&source).map(|t| t.nodes()).ok())
-    });
+    let source = SourceText { file: file.to_owned(), text };
+    c.bench_function("reading a 5,000-node topology", |b| b.iter(|| read_topology(&source).map(|t| t.nodes()).ok()));
 }
 
 criterion_group!(

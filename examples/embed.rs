@@ -35,10 +35,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("stopped after {events} events");
 
     // Report errors with their positions.
-    if let Err(error) = Scenario::builder("bad")
-        .jobset(JobSet::from_yaml("train.yaml", INVALID_MANIFEST))
-        .build()
-    {
+    if let Err(error) = Scenario::builder("bad").jobset(JobSet::from_yaml("train.yaml", INVALID_MANIFEST)).build() {
         for one in error.diagnostics() {
             println!("{}:{}:{}: {}", one.file, one.line, one.column, one.message);
         }
@@ -84,11 +81,7 @@ pub fn describe_restarts(outcome: &SimulationOutcome) -> String {
     for restart in outcome.restarts() {
         let pods = restart.pods();
         text += &format!("  {}: {pods} pods restarted\n", restart.cause());
-        for piece in restart
-            .pieces()
-            .iter()
-            .filter(|p| p.takes >= Duration::from_millis(100))
-        {
+        for piece in restart.pieces().iter().filter(|p| p.takes >= Duration::from_millis(100)) {
             let waited_for = piece.waited_for.as_deref().unwrap_or("no single cause");
             text += &format!("    {:>6.2} s  {}: {waited_for}\n", piece.takes.seconds(), piece.what);
         }

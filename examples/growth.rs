@@ -98,25 +98,18 @@ fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Resul
 
 fn panel(rows: &[Row], label: &str, value: impl Fn(&Row) -> f64) -> GrowthPanel {
     let line = |strategy: &str| {
-        let points = rows
-            .iter()
-            .filter(|r| r.strategy == strategy)
-            .map(|r| (f64::from(r.nodes), value(r)));
+        let points = rows.iter().filter(|r| r.strategy == strategy).map(|r| (f64::from(r.nodes), value(r)));
         (strategy.to_owned(), points.collect())
     };
-    GrowthPanel {
-        label: label.to_owned(),
-        lines: vec![line("Recreate"), line("InPlaceRestart")],
-    }
+    GrowthPanel { label: label.to_owned(), lines: vec![line("Recreate"), line("InPlaceRestart")] }
 }
 
 fn main() -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut rows = Vec::new();
-    for (strategy, file) in [
-        ("Recreate", "restart-5000-recreate.yaml"),
-        ("InPlaceRestart", "restart-5000-in-place.yaml"),
-    ] {
+    for (strategy, file) in
+        [("Recreate", "restart-5000-recreate.yaml"), ("InPlaceRestart", "restart-5000-in-place.yaml")]
+    {
         for nodes in [500, 5_000, 50_000] {
             rows.push(measure(root, strategy, file, nodes)?);
         }
@@ -144,20 +137,13 @@ fn main() -> Result<(), String> {
     }
     std::fs::write(root.join("reports/growth.csv"), csv).map_err(|e| e.to_string())?;
     let panels = [
-        panel(&rows, "simulated restart, ms per pod", |r| {
-            r.restart_s * 1e3 / f64::from(r.nodes)
-        }),
+        panel(&rows, "simulated restart, ms per pod", |r| r.restart_s * 1e3 / f64::from(r.nodes)),
         panel(&rows, "memory, bytes per pod", |r| r.bytes_per_pod),
         panel(&rows, "engine, microseconds per pod", |r| r.engine_us_per_pod),
     ];
     for name in ["reports/growth.svg", "reports/growth.png"] {
-        growth_chart(
-            "One restart, from 500 to 50,000 nodes",
-            &panels,
-            SLIDE,
-            &root.join(name),
-        )
-        .map_err(|e| e.to_string())?;
+        growth_chart("One restart, from 500 to 50,000 nodes", &panels, SLIDE, &root.join(name))
+            .map_err(|e| e.to_string())?;
     }
     Ok(())
 }

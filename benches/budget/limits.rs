@@ -77,11 +77,7 @@ pub struct BudgetRow {
 impl BudgetRow {
     pub fn status(&self, value: f64) -> Status {
         let reaches = |bound: f64| {
-            if self.unit.higher_is_better() {
-                value >= bound
-            } else {
-                value <= bound
-            }
+            if self.unit.higher_is_better() { value >= bound } else { value <= bound }
         };
         match (reaches(self.goal), reaches(self.limit)) {
             (true, _) => Status::Goal,
@@ -92,13 +88,7 @@ impl BudgetRow {
 }
 
 const fn row(name: &'static str, description: &'static str, unit: Unit, (limit, goal): (f64, f64)) -> BudgetRow {
-    BudgetRow {
-        name,
-        description,
-        unit,
-        limit,
-        goal,
-    }
+    BudgetRow { name, description, unit, limit, goal }
 }
 
 const MIB: f64 = (1 << 20) as f64;
@@ -106,18 +96,8 @@ const MIB: f64 = (1 << 20) as f64;
 /// All rows. The memory row is first, because the measured peak includes all earlier rows. The others are sorted by
 /// duration.
 pub const BUDGET: [BudgetRow; 18] = [
-    row(
-        "memory.5000",
-        "peak memory of the process at 5,000 nodes",
-        Unit::Bytes,
-        (16.0 * MIB, 12.0 * MIB),
-    ),
-    row(
-        "memory.event",
-        "engine memory per pending event",
-        Unit::Bytes,
-        (32.0, 16.0),
-    ),
+    row("memory.5000", "peak memory of the process at 5,000 nodes", Unit::Bytes, (16.0 * MIB, 12.0 * MIB)),
+    row("memory.event", "engine memory per pending event", Unit::Bytes, (32.0, 16.0)),
     row("memory.pod", "engine memory per pod", Unit::Bytes, (394.0, 64.0)),
     row(
         "reading.5000",
@@ -125,84 +105,24 @@ pub const BUDGET: [BudgetRow; 18] = [
         Unit::Seconds,
         (0.004, 0.003),
     ),
-    row(
-        "recreate.5000",
-        "one Recreate restart of 5,000 pods on 5,000 nodes",
-        Unit::Seconds,
-        (0.0105, 0.005),
-    ),
-    row(
-        "in-place.5000",
-        "one in-place restart of 5,000 pods on 5,000 nodes",
-        Unit::Seconds,
-        (0.009, 0.003),
-    ),
-    row(
-        "queue.5000",
-        "event queue, hold model, 5,000 pending events",
-        Unit::Rate,
-        (40e6, 60e6),
-    ),
-    row(
-        "queue.100000",
-        "event queue, hold model, 100,000 pending events",
-        Unit::Rate,
-        (25e6, 40e6),
-    ),
-    row(
-        "engine.5000",
-        "creation and Recreate restart of 5,000 pods, no trace, events",
-        Unit::Rate,
-        (4.4e6, 10e6),
-    ),
+    row("recreate.5000", "one Recreate restart of 5,000 pods on 5,000 nodes", Unit::Seconds, (0.0105, 0.005)),
+    row("in-place.5000", "one in-place restart of 5,000 pods on 5,000 nodes", Unit::Seconds, (0.009, 0.003)),
+    row("queue.5000", "event queue, hold model, 5,000 pending events", Unit::Rate, (40e6, 60e6)),
+    row("queue.100000", "event queue, hold model, 100,000 pending events", Unit::Rate, (25e6, 40e6)),
+    row("engine.5000", "creation and Recreate restart of 5,000 pods, no trace, events", Unit::Rate, (4.4e6, 10e6)),
     row(
         "exclusive.5000",
         "one Recreate restart of 1,250 Jobs of 4 pods with exclusive placement",
         Unit::Seconds,
         (0.055, 0.025),
     ),
-    row(
-        "recreate.65000",
-        "one Recreate restart on 65,000 nodes",
-        Unit::Seconds,
-        (0.19, 0.08),
-    ),
-    row(
-        "demo",
-        "`demo`, from program start to charts",
-        Unit::Seconds,
-        (0.1, 0.05),
-    ),
-    row(
-        "kueue.50000",
-        "one Kueue admission pass, 1,000 queues, 50,000 Workloads",
-        Unit::Seconds,
-        (0.001, 0.000_1),
-    ),
-    row(
-        "fleet.200",
-        "200 replications of AIReSim's base case, two cores",
-        Unit::Seconds,
-        (1.1, 0.5),
-    ),
-    row(
-        "threads.2",
-        "speedup of `fleet.200` from one core to two",
-        Unit::Ratio,
-        (1.9, 1.98),
-    ),
-    row(
-        "pods.54d",
-        "54 days, 2,048 nodes, at pod level",
-        Unit::Seconds,
-        (2.5, 0.7),
-    ),
-    row(
-        "reduced.54d",
-        "54 days, 2,048 nodes, reduced model, one replication",
-        Unit::Seconds,
-        (0.001, 0.000_1),
-    ),
+    row("recreate.65000", "one Recreate restart on 65,000 nodes", Unit::Seconds, (0.19, 0.08)),
+    row("demo", "`demo`, from program start to charts", Unit::Seconds, (0.1, 0.05)),
+    row("kueue.50000", "one Kueue admission pass, 1,000 queues, 50,000 Workloads", Unit::Seconds, (0.001, 0.000_1)),
+    row("fleet.200", "200 replications of AIReSim's base case, two cores", Unit::Seconds, (1.1, 0.5)),
+    row("threads.2", "speedup of `fleet.200` from one core to two", Unit::Ratio, (1.9, 1.98)),
+    row("pods.54d", "54 days, 2,048 nodes, at pod level", Unit::Seconds, (2.5, 0.7)),
+    row("reduced.54d", "54 days, 2,048 nodes, reduced model, one replication", Unit::Seconds, (0.001, 0.000_1)),
     row(
         "pairs.10000",
         "10,000 paired replications of two policies, reduced model, two cores",

@@ -72,20 +72,11 @@ fn main() -> ExitCode {
     if all.iter().any(|m| matches!(m.value, Err(NoValue::Failed(_)))) {
         return ExitCode::from(1);
     }
-    if options.check && all.iter().any(missed) {
-        ExitCode::from(5)
-    } else {
-        ExitCode::SUCCESS
-    }
+    if options.check && all.iter().any(missed) { ExitCode::from(5) } else { ExitCode::SUCCESS }
 }
 
 fn options(arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options {
-        only: Vec::new(),
-        format: OutputFormat::Text,
-        trial: true,
-        check: false,
-    };
+    let mut options = Options { only: Vec::new(), format: OutputFormat::Text, trial: true, check: false };
     let mut is_trial = false;
     let mut arguments = arguments.peekable();
     while let Some(argument) = arguments.next() {
@@ -111,19 +102,14 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<Options, String> {
                 }
             }
             other => {
-                return Err(format!(
-                    "unknown argument {other}; available: --only ROW,ROW, --format, --trial, --check"
-                ));
+                return Err(format!("unknown argument {other}; available: --only ROW,ROW, --format, --trial, --check"));
             }
         }
     }
     options.trial |= is_trial;
     let names: Vec<&str> = BUDGET.iter().map(|row| row.name).collect();
     match options.only.iter().find(|o| !names.contains(&o.as_str())) {
-        Some(unknown) => Err(format!(
-            "--only {unknown}: unknown row; available: {}",
-            names.join(", ")
-        )),
+        Some(unknown) => Err(format!("--only {unknown}: unknown row; available: {}", names.join(", "))),
         None => Ok(options),
     }
 }
@@ -189,11 +175,7 @@ fn render(all: &[Measurement], bench: &Bench, format: OutputFormat) -> String {
         "jobset-sim {}, {} cores{}\n\n",
         env!("CARGO_PKG_VERSION"),
         bench.cores,
-        if bench.trial {
-            "; trial with small inputs, no status"
-        } else {
-            ""
-        }
+        if bench.trial { "; trial with small inputs, no status" } else { "" }
     );
     for [name, what, must, goal, measured, remark] in &rows {
         let line = format!(

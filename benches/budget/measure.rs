@@ -92,10 +92,9 @@ impl Bench {
             "in-place.5000" => self.restart(IN_PLACE, few(&[(REPLICAS, "1")]))?,
             "exclusive.5000" => self.restart(EXCLUSIVE, few(&[(REPLICAS, "50")]))?,
             "recreate.65000" if self.trial => self.restart(RECREATE, &[(REPLICAS, "1")])?,
-            "recreate.65000" => self.restart(
-                RECREATE,
-                &[("topology", "../topologies/tpu-65k.yaml"), (REPLICAS, "65")],
-            )?,
+            "recreate.65000" => {
+                self.restart(RECREATE, &[("topology", "../topologies/tpu-65k.yaml"), (REPLICAS, "65")])?
+            }
             "queue.5000" => self.hold_model(5_000)?,
             "queue.100000" => self.hold_model(100_000)?,
             "engine.5000" => self.events(few(&[(REPLICAS, "1")]))?,

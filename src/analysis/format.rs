@@ -43,11 +43,7 @@ pub fn exact_seconds(nanos: u128) -> String {
 
 /// Formats a time for a table; empty for `SimTime::NEVER`.
 pub fn exact_time(t: SimTime) -> String {
-    if t == SimTime::NEVER {
-        String::new()
-    } else {
-        exact_seconds(u128::from(t.0))
-    }
+    if t == SimTime::NEVER { String::new() } else { exact_seconds(u128::from(t.0)) }
 }
 
 /// Formats a number with its noun: `1 pod`, `5,000 pods`.
@@ -198,11 +194,7 @@ pub fn fault(action: &FaultAction) -> String {
         UncordonNode(n) => format!("{} is uncordoned", node_ref(n)),
         DrainNode(n) => format!("{} is drained", node_ref(n)),
         TaintNode(n, taint) => {
-            let value = if taint.value.is_empty() {
-                String::new()
-            } else {
-                format!("={}", taint.value)
-            };
+            let value = if taint.value.is_empty() { String::new() } else { format!("={}", taint.value) };
             let effect = taint.effect.as_str();
             format!("{} is tainted {}{value}:{effect}", node_ref(n), taint.key)
         }
@@ -216,13 +208,8 @@ pub fn fault(action: &FaultAction) -> String {
             format!("the JobSet manager is stopped for {}{gates}", stop.down_for)
         }
         FailImagePulls(failure) => {
-            let image = failure
-                .image
-                .as_deref()
-                .map_or("images".to_owned(), |name| format!("image {name}"));
-            let lasts = failure
-                .lasts
-                .map_or("the rest of the run".to_owned(), |d| d.to_string());
+            let image = failure.image.as_deref().map_or("images".to_owned(), |name| format!("image {name}"));
+            let lasts = failure.lasts.map_or("the rest of the run".to_owned(), |d| d.to_string());
             format!("{image} cannot be pulled for {lasts}")
         }
         Request(request) => user_request(request),
@@ -250,11 +237,7 @@ fn gate_changes(gates: GateChanges) -> String {
     ];
     let said = all.iter().filter_map(|(name, on)| on.map(|on| format!("{name}={on}")));
     let said: Vec<String> = said.collect();
-    if said.is_empty() {
-        String::new()
-    } else {
-        format!(" and restarts with {}", said.join(", "))
-    }
+    if said.is_empty() { String::new() } else { format!(" and restarts with {}", said.join(", ")) }
 }
 
 fn user_request(request: &UserRequest) -> String {

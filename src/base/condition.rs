@@ -88,9 +88,7 @@ impl std::str::FromStr for FieldCondition {
             return Err(ConditionError::NoOperator(text));
         };
         let (name, rest) = written.split_at(at);
-        let operator = OPERATORS
-            .iter()
-            .find_map(|(o, operator)| Some((*operator, rest.strip_prefix(o)?)));
+        let operator = OPERATORS.iter().find_map(|(o, operator)| Some((*operator, rest.strip_prefix(o)?)));
         let Some((operator, limit)) = operator else {
             return Err(ConditionError::UnknownOperator(text));
         };
@@ -102,12 +100,7 @@ impl std::str::FromStr for FieldCondition {
             let limit = rest.to_owned();
             return Err(ConditionError::InvalidLimit { text, limit });
         };
-        Ok(FieldCondition {
-            text,
-            name: name.to_owned(),
-            operator,
-            limit,
-        })
+        Ok(FieldCondition { text, name: name.to_owned(), operator, limit })
     }
 }
 

@@ -13,18 +13,8 @@ pub const INVALID_FORMAT: &str =
 
 /// Quantities with more digits may exceed int64 and take Go's slow path.
 const INT64_DIGITS: i32 = 18;
-const DECIMAL: [(&str, i32); 10] = [
-    ("n", -9),
-    ("u", -6),
-    ("m", -3),
-    ("", 0),
-    ("k", 3),
-    ("M", 6),
-    ("G", 9),
-    ("T", 12),
-    ("P", 15),
-    ("E", 18),
-];
+const DECIMAL: [(&str, i32); 10] =
+    [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
 const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
 
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -50,11 +40,7 @@ pub fn parse(text: &str) -> Result<Quantity, QuantityError> {
 /// Returns the quantity in Go's canonical form, or Go's error.
 pub fn canonical(text: &str) -> Result<String, QuantityError> {
     let (quantity, as_written) = parse_keeping_text(text)?;
-    Ok(if as_written {
-        text.trim().to_owned()
-    } else {
-        quantity.canonical_text()
-    })
+    Ok(if as_written { text.trim().to_owned() } else { quantity.canonical_text() })
 }
 
 /// Parses a quantity as whole thousandths, rounded up like Kubernetes; the error describes valid forms.
@@ -123,11 +109,7 @@ impl Quantity {
     }
 
     fn canonical_text(&self) -> String {
-        let Quantity {
-            digits: mut value,
-            mut scale,
-            format,
-        } = *self;
+        let Quantity { digits: mut value, mut scale, format } = *self;
         if value == 0 {
             return "0".to_owned();
         }
@@ -177,17 +159,10 @@ fn parse_keeping_text(text: &str) -> Result<(Quantity, bool), QuantityError> {
     };
     // The smallest unit is one billionth.
     let (magnitude, scale) = match scale {
-        ..-9 => (
-            divide_away_from_zero(magnitude, pow10((-9i32).saturating_sub(scale))),
-            -9,
-        ),
+        ..-9 => (divide_away_from_zero(magnitude, pow10((-9i32).saturating_sub(scale))), -9),
         _ => (magnitude, scale),
     };
-    let quantity = Quantity {
-        digits: if parts.negative { -magnitude } else { magnitude },
-        scale,
-        format: read,
-    };
+    let quantity = Quantity { digits: if parts.negative { -magnitude } else { magnitude }, scale, format: read };
     let as_written = text == "0" || is_canonical_text(&parts, &digits, format, exponent);
     Ok((quantity, as_written))
 }
@@ -215,12 +190,7 @@ fn split_parts(text: &str) -> Option<QuantityParts<'_>> {
     let letters = end(suffix, |c| "eEinumkKMGTP".contains(c));
     let tail = &suffix[letters..];
     let tail = tail.strip_prefix(['-', '+']).unwrap_or(tail);
-    tail.chars().all(digit).then_some(QuantityParts {
-        negative,
-        num,
-        denom,
-        suffix,
-    })
+    tail.chars().all(digit).then_some(QuantityParts { negative, num, denom, suffix })
 }
 
 fn parse_suffix(suffix: &str) -> Option<(QuantityFormat, i32)> {

@@ -110,12 +110,7 @@ impl Sub for Duration {
 
 impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}.{:03}s",
-            self.0 / NANOS_PER_SECOND,
-            self.0 % NANOS_PER_SECOND / 1_000_000
-        )
+        write!(f, "{}.{:03}s", self.0 / NANOS_PER_SECOND, self.0 % NANOS_PER_SECOND / 1_000_000)
     }
 }
 
@@ -153,9 +148,7 @@ impl std::str::FromStr for Duration {
         let mut rest = written;
         let mut total: u128 = 0;
         while !rest.is_empty() {
-            let digits = rest
-                .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-                .unwrap_or(rest.len());
+            let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
             let (number, tail) = rest.split_at(digits);
             if number.is_empty() {
                 return Err(DurationError::NotDuration(text));

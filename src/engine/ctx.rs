@@ -54,11 +54,7 @@ pub struct ContextMark {
 
 impl Default for ContextMark {
     fn default() -> ContextMark {
-        ContextMark {
-            at: SimTime::ZERO,
-            cause: NO_CAUSE,
-            ticket: NO_TICKET,
-        }
+        ContextMark { at: SimTime::ZERO, cause: NO_CAUSE, ticket: NO_TICKET }
     }
 }
 
@@ -85,11 +81,7 @@ impl EngineContext<'_> {
 
     /// Returns the mark of the current instant and its cause.
     pub fn mark(&self) -> ContextMark {
-        ContextMark {
-            at: self.now,
-            cause: self.cause,
-            ticket: self.ticket,
-        }
+        ContextMark { at: self.now, cause: self.cause, ticket: self.ticket }
     }
 
     /// Extends the chain by a wait of `delay`.
@@ -144,11 +136,7 @@ impl EngineContext<'_> {
         };
         self.tickets.next += 1;
         self.sink.ticket(&ticket);
-        ContextMark {
-            at: to,
-            ticket: ticket.id,
-            ..mark
-        }
+        ContextMark { at: to, ticket: ticket.id, ..mark }
     }
 
     /// Schedules an event at the end of the chain.
@@ -284,12 +272,7 @@ impl EngineContext<'_> {
 
     fn draw_name(&self, purpose: StreamPurpose, about: TicketSubject, nth: u32) -> UniformDraw {
         let (entity, lane) = self.stream_key(about);
-        UniformDraw {
-            purpose,
-            entity,
-            occurrence: nth,
-            substream: lane,
-        }
+        UniformDraw { purpose, entity, occurrence: nth, substream: lane }
     }
 
     /// Draws the delay from a write to a watcher's cache; `version` is the number of changes of the object so far.
@@ -312,13 +295,7 @@ impl EngineContext<'_> {
 
     /// Writes a record, which becomes the cause of what the handler does next.
     pub fn emit(&mut self, body: Body) {
-        let record = SimulationRecord {
-            seq: self.records,
-            cause: self.cause,
-            at: self.now,
-            ticket: self.ticket,
-            body,
-        };
+        let record = SimulationRecord { seq: self.records, cause: self.cause, at: self.now, ticket: self.ticket, body };
         self.digest = crate::record::digest::add(self.digest, &record, &self.store.names);
         let next = self.records.checked_add(1);
         self.records = next.expect("fewer than 4 billion records");
@@ -336,12 +313,7 @@ impl EngineContext<'_> {
     /// Emits a Kubernetes Event for an object.
     pub fn emit_kube_event(&mut self, object: ObjectRef, warning: bool, reason: &str, message: &str) {
         let (reason, message) = (self.intern(reason), self.intern(message));
-        self.emit(Body::KubeEvent {
-            object,
-            warning,
-            reason,
-            message,
-        });
+        self.emit(Body::KubeEvent { object, warning, reason, message });
     }
 
     pub fn receives_events(&self) -> bool {
@@ -358,12 +330,8 @@ impl EngineContext<'_> {
     }
 
     pub fn emit_decision(&mut self, what: PolicyOutcome) {
-        let decision = PolicyDecision {
-            id: 0,
-            at: self.now,
-            cause: (self.cause != NO_CAUSE).then_some(self.cause),
-            what,
-        };
+        let decision =
+            PolicyDecision { id: 0, at: self.now, cause: (self.cause != NO_CAUSE).then_some(self.cause), what };
         self.sink.decision(decision);
     }
 

@@ -100,24 +100,14 @@ fn resource_usages(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> V
             (gc.processed, gc.longest_queue),
             &gc.busy,
         ),
-        usage(
-            LedgerResource::SchedulerCycle,
-            "1 pod at a time".to_owned(),
-            (s.cycles, s.longest_queue()),
-            &s.busy,
-        ),
+        usage(LedgerResource::SchedulerCycle, "1 pod at a time".to_owned(), (s.cycles, s.longest_queue()), &s.busy),
         usage(
             LedgerResource::JobSetReconciler,
             "1 JobSet at a time".to_owned(),
             (js.passes, js.longest_queue),
             &js.busy,
         ),
-        usage(
-            LedgerResource::TaintLimiter,
-            "1 node per 10 s and zone".to_owned(),
-            (l.tainted, 0),
-            &l.limiter_busy,
-        ),
+        usage(LedgerResource::TaintLimiter, "1 node per 10 s and zone".to_owned(), (l.tainted, 0), &l.limiter_busy),
     ]);
     all.sort_by_key(|u| u.resource);
     all
@@ -149,11 +139,5 @@ fn usage(
     (requests, longest_queue): (u64, u32),
     busy: &BusyTimes,
 ) -> ResourceUsage {
-    ResourceUsage {
-        resource,
-        capacity,
-        requests,
-        busy: busy.spans().to_vec(),
-        longest_queue,
-    }
+    ResourceUsage { resource, capacity, requests, busy: busy.spans().to_vec(), longest_queue }
 }

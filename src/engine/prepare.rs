@@ -88,31 +88,17 @@ impl fmt::Display for PrepareError {
                 f,
                 "replicatedJob {replicated_job:?} wants exclusive placement per {key:?}, but no node has that label"
             ),
-            PrepareError::DomainsTooSmall {
-                replicated_job,
-                key,
-                pods,
-                most,
-            } => write!(
+            PrepareError::DomainsTooSmall { replicated_job, key, pods, most } => write!(
                 f,
                 "a Job of replicatedJob {replicated_job:?} has {pods} pods, and a domain of {key:?} holds {most} of \
                  them at most; {NOTHING_ENDS}"
             ),
-            PrepareError::TooFewDomains {
-                jobset,
-                key,
-                jobs,
-                domains,
-            } => write!(
+            PrepareError::TooFewDomains { jobset, key, jobs, domains } => write!(
                 f,
                 "JobSet {jobset} has {jobs} Jobs with exclusive placement per {key:?}, and the cluster has {domains} \
                  such domains that can take one; {NOTHING_ENDS}"
             ),
-            PrepareError::TooManyPods {
-                replicated_job,
-                pods,
-                most,
-            } => write!(
+            PrepareError::TooManyPods { replicated_job, pods, most } => write!(
                 f,
                 "replicatedJob {replicated_job:?} has {pods} pods, and the empty cluster holds {most} of them; \
                  {NOTHING_ENDS}"
@@ -146,16 +132,9 @@ pub fn build_store(scenario: &ScenarioSpec) -> Result<ObjectStore, CannotRun> {
     }
     let mut store = ObjectStore::new(cluster);
     store.reset();
-    let problems = if more_nodes || scenario.admit_unplaceable {
-        Vec::new()
-    } else {
-        unplaceable_workloads(&mut store, scenario)
-    };
-    if problems.is_empty() {
-        Ok(store)
-    } else {
-        Err(CannotRun(problems))
-    }
+    let problems =
+        if more_nodes || scenario.admit_unplaceable { Vec::new() } else { unplaceable_workloads(&mut store, scenario) };
+    if problems.is_empty() { Ok(store) } else { Err(CannotRun(problems)) }
 }
 
 /// Resources that a pod may request; they are the columns of the cluster.
@@ -220,12 +199,7 @@ fn unplaceable_workloads(store: &mut ObjectStore, scenario: &ScenarioSpec) -> Ve
             problems.extend(unplaceable_job(store, &scenario.topology, (jobset, rj)));
         }
         if problems.len() == before && has_fixed_capacity(scenario) && !jobset.spec.suspend {
-            problems.extend(capacity_errors(
-                &store.nodes.cluster,
-                jobset,
-                &scenario.containers,
-                &mut rooms,
-            ));
+            problems.extend(capacity_errors(&store.nodes.cluster, jobset, &scenario.containers, &mut rooms));
         }
     }
     store.templates.reset();
@@ -253,9 +227,7 @@ fn has_fixed_capacity(scenario: &ScenarioSpec) -> bool {
 /// Returns true if no rule ends the containers of the replicatedJob: all of its pods then run at the same time,
 /// indefinitely.
 fn runs_indefinitely(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJob) -> bool {
-    !rules
-        .iter()
-        .any(|rule| rule.run_for.is_some() && rule.may_apply_to(jobset, rj))
+    !rules.iter().any(|rule| rule.run_for.is_some() && rule.may_apply_to(jobset, rj))
 }
 
 /// Number of pods of a template that fit into the empty cluster; caches the last template, because the next one is
@@ -311,11 +283,7 @@ fn capacity_errors<'s>(
         let pods = u64::from(rj.replicas) * u64::from(rj.template.pods());
         let most = rooms.capacity(cluster, &rj.template.template);
         if most < pods && !is_rejected(jobset, rj) {
-            problems.push(PrepareError::TooManyPods {
-                replicated_job: rj.name.clone(),
-                pods,
-                most,
-            });
+            problems.push(PrepareError::TooManyPods { replicated_job: rj.name.clone(), pods, most });
         }
     }
     problems
@@ -364,10 +332,10 @@ fn unplaceable_job(
         return Some(PrepareError::NeverFits { pod, reason });
     }
     let domains = &store.templates.domains[template.exclusive? as usize];
-    domains.values.is_empty().then(|| PrepareError::NoDomain {
-        replicated_job: rj.name.clone(),
-        key: domains.key.clone(),
-    })
+    domains
+        .values
+        .is_empty()
+        .then(|| PrepareError::NoDomain { replicated_job: rj.name.clone(), key: domains.key.clone() })
 }
 
 /// Returns true if the API server rejects the Job, so that its pods never exist; the run reports this in the server's

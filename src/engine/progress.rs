@@ -121,12 +121,7 @@ impl RestartProgress {
         let again = &mut self.recreations[job.ix()];
         let late = now.since(again.start) > RECREATION_WINDOW;
         if again.times == 0 || late || made.is_new_series(&again.last) {
-            *again = RestartCount {
-                start: now,
-                times: 0,
-                first: made,
-                last: made,
-            };
+            *again = RestartCount { start: now, times: 0, first: made, last: made };
         }
         again.last = made;
         again.times += 1;

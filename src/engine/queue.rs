@@ -100,12 +100,7 @@ impl EventQueue {
         self.sequence += 1;
         assert!(self.sequence < 1 << SEQUENCE_BITS, "event sequence exhausted");
         let class_and_sequence = u64::from(event.class()) << SEQUENCE_BITS | self.sequence;
-        let pending = PendingEvent {
-            at,
-            order: class_and_sequence << SLOT_BITS,
-            event,
-            cause,
-        };
+        let pending = PendingEvent { at, order: class_and_sequence << SLOT_BITS, event, cause };
         let slot = self.free;
         let slot = if slot == NONE {
             assert!(self.slab.len() < NONE as usize, "more than 16 million pending events");

@@ -25,27 +25,15 @@ pub struct RequestEntry {
 
 impl RequestEntry {
     pub fn new(call: Call, about: TicketSubject, nth: u32) -> RequestEntry {
-        RequestEntry {
-            call,
-            subject: about,
-            nth,
-            substream: None,
-            step: None,
-        }
+        RequestEntry { call, subject: about, nth, substream: None, step: None }
     }
 
     pub fn with_substream(self, lane: u32) -> RequestEntry {
-        RequestEntry {
-            substream: Some(lane),
-            ..self
-        }
+        RequestEntry { substream: Some(lane), ..self }
     }
 
     pub fn in_step(self, step: StreamKey) -> RequestEntry {
-        RequestEntry {
-            step: Some(step),
-            ..self
-        }
+        RequestEntry { step: Some(step), ..self }
     }
 }
 
@@ -71,11 +59,7 @@ impl RequestAnswer {
 
     /// Success if the object exists, otherwise 404.
     pub fn from_existence(there: bool) -> RequestAnswer {
-        if there {
-            RequestAnswer::Success
-        } else {
-            RequestAnswer::NotFound
-        }
+        if there { RequestAnswer::Success } else { RequestAnswer::NotFound }
     }
 
     pub fn is_success(self) -> bool {
@@ -92,11 +76,7 @@ struct RequestTally {
     last: SimTime,
 }
 
-const NO_TALLY: RequestTally = RequestTally {
-    count: 0,
-    first: SimTime::NEVER,
-    last: SimTime::ZERO,
-};
+const NO_TALLY: RequestTally = RequestTally { count: 0, first: SimTime::NEVER, last: SimTime::ZERO };
 
 /// Time at which a request leaves and time at which its response arrives.
 pub struct RequestTimes {
@@ -198,15 +178,9 @@ impl RequestTable {
         };
         let step = req.step.filter(|_| granted == now);
         let latency = self.draw_latency(draws, req, object, step);
-        let answered = if self.includes_wait[req.call as usize] {
-            granted.max(now + latency)
-        } else {
-            granted + latency
-        };
-        RequestTimes {
-            granted,
-            answered_at: answered,
-        }
+        let answered =
+            if self.includes_wait[req.call as usize] { granted.max(now + latency) } else { granted + latency };
+        RequestTimes { granted, answered_at: answered }
     }
 
     /// Requests that leave together share one draw; each adds at most `TOGETHER_SPREAD` of it.
@@ -234,12 +208,7 @@ impl RequestTable {
         let entity = StreamKey(step.0 ^ kind);
         let last = &mut self.step_latencies[req.call as usize];
         if last.0 != entity {
-            let shared = UniformDraw {
-                purpose: StreamPurpose::Burst,
-                entity,
-                occurrence: 0,
-                substream: 0,
-            };
+            let shared = UniformDraw { purpose: StreamPurpose::Burst, entity, occurrence: 0, substream: 0 };
             *last = (entity, draws.sample(shared, dist));
         }
         let base = last.1;

@@ -34,10 +34,7 @@ impl Snapshot {
             progress: RestartProgress::default(),
             cause: NO_CAUSE,
             ticket: NO_TICKET,
-            tickets: TicketSource {
-                enabled: wants_tickets,
-                next: 0,
-            },
+            tickets: TicketSource { enabled: wants_tickets, next: 0 },
             records: 0,
             digest: digest::START,
             events: 0,
@@ -82,11 +79,7 @@ impl SnapshotOutcome {
         let mut run = simulation.start(seed, replication, sink);
         run.begin();
         let course = Snapshot::from_run(run);
-        SnapshotOutcome {
-            simulation,
-            snapshot: course,
-            processed_until: SimTime::ZERO,
-        }
+        SnapshotOutcome { simulation, snapshot: course, processed_until: SimTime::ZERO }
     }
 
     /// Appends the next actions of the script, in order of time.

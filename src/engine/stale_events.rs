@@ -65,11 +65,7 @@ pub fn has_awaited_event(ctx: &mut EngineContext<'_>, parts: &ControlPlaneCompon
     let awaited = ctx.queue.pending().filter(|(_, event)| event.is_awaited());
     let (mut void, mut next) = (0, SimTime::NEVER);
     for (at, event) in awaited {
-        if is_stale(ctx, parts, at, event) {
-            void += 1
-        } else {
-            next = next.min(at)
-        }
+        if is_stale(ctx, parts, at, event) { void += 1 } else { next = next.min(at) }
     }
     ctx.progress.awaited_search = (since, next);
     ctx.progress.awaited > void

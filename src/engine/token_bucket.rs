@@ -104,10 +104,7 @@ mod tests {
             let mut lane = TokenBucket::new(ClientRate::new(rate, burst));
             let last = (0..5_000).map(|_| lane.reserve(SimTime(0))).last();
             let found = last.map_or(0.0, SimTime::seconds);
-            assert!(
-                (found - expected).abs() <= 1e-6 * expected,
-                "{rate}/{burst}: {found}, not {expected}"
-            );
+            assert!((found - expected).abs() <= 1e-6 * expected, "{rate}/{burst}: {found}, not {expected}");
         }
     }
 

@@ -18,12 +18,7 @@ impl WheelLevel {
 
     /// Creates an empty level; `none` marks an empty list.
     pub fn new(none: u32) -> WheelLevel {
-        WheelLevel {
-            heads: Box::new([none; PLACES]),
-            used: [0; PLACES / WORD],
-            used_words: 0,
-            empty_marker: none,
-        }
+        WheelLevel { heads: Box::new([none; PLACES]), used: [0; PLACES / WORD], used_words: 0, empty_marker: none }
     }
 
     pub fn clear(&mut self) {

@@ -37,14 +37,9 @@ pub fn dist(node: &YamlNode) -> Result<Distribution, DistributionError> {
     match key.name.as_str() {
         "uniform" => uniform(value),
         "logNormal" => log_normal(value),
-        "exponential" => Ok(Distribution::Exponential {
-            mean_s: seconds(value, "mean")?,
-        }),
+        "exponential" => Ok(Distribution::Exponential { mean_s: seconds(value, "mean")? }),
         "weibull" => Ok(weibull(seconds(value, "mean")?, shape_of(value))),
-        "gamma" => Ok(Distribution::Gamma {
-            mean_s: seconds(value, "mean")?,
-            shape: shape_of(value),
-        }),
+        "gamma" => Ok(Distribution::Gamma { mean_s: seconds(value, "mean")?, shape: shape_of(value) }),
         "empirical" => empirical(value).map(Distribution::Empirical),
         other => Err(DistributionError::UnknownName { name: other.to_owned() }),
     }
@@ -62,10 +57,7 @@ fn shape_of(node: &YamlNode) -> f64 {
 
 /// Returns the Weibull distribution with mean `mean_s`: the mean is scale · Γ(1 + 1/shape).
 pub fn weibull(mean_s: f64, shape: f64) -> Distribution {
-    Distribution::Weibull {
-        scale_s: mean_s / libm::tgamma(1.0 + 1.0 / shape),
-        shape,
-    }
+    Distribution::Weibull { scale_s: mean_s / libm::tgamma(1.0 + 1.0 / shape), shape }
 }
 
 /// Reads an empirical distribution, written as `[values]` or `{values, weights}`.
@@ -101,10 +93,7 @@ fn log_normal(node: &YamlNode) -> Result<Distribution, DistributionError> {
     match (has("median"), has("sigma"), has("p50"), has("p95")) {
         (true, true, false, false) => {
             let sigma = node.get("sigma").and_then(YamlNode::as_f64).unwrap_or(0.0);
-            Ok(Distribution::LogNormal {
-                median_s: seconds(node, "median")?,
-                sigma,
-            })
+            Ok(Distribution::LogNormal { median_s: seconds(node, "median")?, sigma })
         }
         (false, false, true, true) => {
             let (p50_s, p95_s) = (seconds(node, "p50")?, seconds(node, "p95")?);

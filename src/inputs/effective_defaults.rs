@@ -178,24 +178,14 @@ impl EffectiveDefault {
         let (path, value) = self.knob.as_ref()?;
         if let Ok(whole) = value.parse::<i64>() {
             let scaled = (whole as f64 * factor).round() as i64;
-            let scaled = if factor > 1.0 {
-                scaled.max(whole + 1)
-            } else {
-                scaled.min(whole - 1)
-            };
+            let scaled = if factor > 1.0 { scaled.max(whole + 1) } else { scaled.min(whole - 1) };
             let share = scaled as f64 / whole as f64 - 1.0;
             let set = (path.clone(), scaled.to_string());
             return (scaled > 0).then_some(TriedValue { set, share });
         }
-        let source = super::SourceText {
-            file: String::new(),
-            text: value.clone(),
-        };
+        let source = super::SourceText { file: String::new(), text: value.clone() };
         let node = yaml::parse(&source).ok()?.into_iter().next()?;
-        Some(TriedValue {
-            set: (path.clone(), scaled(&node, factor)?),
-            share: factor - 1.0,
-        })
+        Some(TriedValue { set: (path.clone(), scaled(&node, factor)?), share: factor - 1.0 })
     }
 }
 
@@ -214,11 +204,8 @@ fn scaled(node: &YamlNode, factor: f64) -> Option<String> {
         }
         YamlValue::Map(entries) => {
             let entry = |(key, value): &(super::text::node::MappingKey, YamlNode)| {
-                let value = if dist::SHAPES.contains(&key.name.as_str()) {
-                    render(value)
-                } else {
-                    scaled(value, factor)?
-                };
+                let value =
+                    if dist::SHAPES.contains(&key.name.as_str()) { render(value) } else { scaled(value, factor)? };
                 Some(format!("{}: {value}", key.name))
             };
             let entries: Option<Vec<String>> = entries.iter().map(entry).collect();

@@ -32,9 +32,7 @@ pub fn read(node: &YamlNode, report: &mut DiagnosticReport) -> ExperimentSpec {
         variants.push(VariantSpec { name, sets });
     }
     let level = read::string(node, "level");
-    let level = ModelLevel::ALL
-        .into_iter()
-        .find(|l| Some(l.as_str()) == level.as_deref());
+    let level = ModelLevel::ALL.into_iter().find(|l| Some(l.as_str()) == level.as_deref());
     if variants.is_empty() && node.get("sweep").is_none() && level.is_none() {
         let error = report.error(node.at, "an experiment requires variants or a sweep");
         error.suggest("sweep: {axes: [{path: parameters.spares, values: [0, 2, 4]}]}");

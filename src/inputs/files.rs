@@ -19,9 +19,7 @@ pub fn read_source(path: &Path) -> Result<SourceText, Diagnostics> {
     if path.join("inputs/command.txt").is_file() {
         let message = "this is a directory of results, not a file";
         let mut error = Diagnostic::of_file(&file, message.to_owned());
-        error.suggest(format!(
-            "its inputs and command are in {file}/inputs; `report` and `why` read the directory"
-        ));
+        error.suggest(format!("its inputs and command are in {file}/inputs; `report` and `why` read the directory"));
         return Err(error.into());
     }
     match open(path) {
@@ -81,10 +79,7 @@ pub struct FoundFile {
 /// (`-`).
 pub fn read_path(path: &str) -> Result<FoundFile, Diagnostics> {
     if path == "-" {
-        return Ok(FoundFile {
-            texts: vec![from_reader(STDIN, io::stdin().lock())],
-            left_out: Vec::new(),
-        });
+        return Ok(FoundFile { texts: vec![from_reader(STDIN, io::stdin().lock())], left_out: Vec::new() });
     }
     let (files, left_out) = manifest_files(Path::new(path))?;
     Ok(FoundFile {
@@ -96,10 +91,7 @@ pub fn read_path(path: &str) -> Result<FoundFile, Diagnostics> {
 fn from_reader(file: &str, reader: impl Read) -> Result<SourceText, Diagnostics> {
     let bytes = read_bytes(reader).map_err(|e| e.in_file(file))?;
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(SourceText {
-            file: file.to_owned(),
-            text,
-        }),
+        Ok(text) => Ok(SourceText { file: file.to_owned(), text }),
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
             Err(not_utf8(file, e.as_bytes(), at).into())
@@ -114,10 +106,7 @@ fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
     let column = valid.rsplit('\n').next().map_or(0, |last| last.chars().count());
     // The 200 bytes from the invalid one on provide the rest of the line for the snippet.
     let after = &bytes[at..bytes.len().min(at + 200)];
-    let source = SourceText {
-        file: file.to_owned(),
-        text: format!("{valid}{}", String::from_utf8_lossy(after)),
-    };
+    let source = SourceText { file: file.to_owned(), text: format!("{valid}{}", String::from_utf8_lossy(after)) };
     let place = SourcePosition {
         line: line as u32 + 1,
         column: column as u32 + 1,
@@ -125,10 +114,7 @@ fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
         byte: at as u32,
         ..SourcePosition::default()
     };
-    let error = FileTextError::NotUtf8 {
-        offset: at,
-        byte: bytes[at],
-    };
+    let error = FileTextError::NotUtf8 { offset: at, byte: bytes[at] };
     let mut error = Diagnostic::at(&source, place, error.to_string());
     error.legal("text in UTF-8");
     error

@@ -73,10 +73,7 @@ pub fn parse_fleet_with(
 ) -> Result<LoadedFleet, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {
-        let message = format!(
-            "found {} YAML documents; a fleet file must contain exactly one",
-            documents.len()
-        );
+        let message = format!("found {} YAML documents; a fleet file must contain exactly one", documents.len());
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     let mut node = documents.remove(0);
@@ -90,13 +87,7 @@ pub fn parse_fleet_with(
         return Err(Diagnostics(report.found));
     }
     let shape = FieldType::Object(&FLEET);
-    check(
-        &node,
-        &shape,
-        &YamlPath::ROOT,
-        &mut report,
-        &mut UnmodelledFields::new(),
-    );
+    check(&node, &shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
@@ -109,13 +100,7 @@ pub fn parse_fleet_with(
     if !sets.is_empty() {
         inputs.push((SETS.to_owned(), overrides.text.clone()));
     }
-    Ok(LoadedFleet {
-        fleet,
-        inputs,
-        parameters,
-        experiment,
-        written: node,
-    })
+    Ok(LoadedFleet { fleet, inputs, parameters, experiment, written: node })
 }
 
 fn convert((node, traces): (&YamlNode, &FaultTraces), report: &mut DiagnosticReport) -> FleetSpec {
@@ -149,10 +134,7 @@ fn convert((node, traces): (&YamlNode, &FaultTraces), report: &mut DiagnosticRep
         },
         job: job(node, report),
         training: training(node, report),
-        faults: processes(node, report)
-            .iter()
-            .map(|f| process(f, &mut named, report))
-            .collect(),
+        faults: processes(node, report).iter().map(|f| process(f, &mut named, report)).collect(),
         lemons: LemonSpec {
             share: chance(lemons, "share", 0.0),
             regeneration: every.map(|every| (every, chance(lemons, "regenerateShare", 0.1))),
@@ -160,13 +142,8 @@ fn convert((node, traces): (&YamlNode, &FaultTraces), report: &mut DiagnosticRep
         diagnosis: node_repair::diagnosis(node.get("diagnosis")),
         repair: node_repair::repair(node.get("repair"), report),
         retirement: node_repair::retirement(node.get("repair"), report),
-        stop_at: node
-            .get("stop")
-            .and_then(|s| read::duration(s, "at"))
-            .unwrap_or(time::MAX_INPUT_DURATION),
-        seed: read::integer(node, "seed")
-            .and_then(|s| u64::try_from(s).ok())
-            .unwrap_or(1),
+        stop_at: node.get("stop").and_then(|s| read::duration(s, "at")).unwrap_or(time::MAX_INPUT_DURATION),
+        seed: read::integer(node, "seed").and_then(|s| u64::try_from(s).ok()).unwrap_or(1),
     }
 }
 
@@ -191,10 +168,7 @@ fn job(node: &YamlNode, report: &mut DiagnosticReport) -> FleetJob {
 fn training(node: &YamlNode, report: &mut DiagnosticReport) -> FleetTraining {
     let training = node.get("training").unwrap_or(node);
     let progress = training::progress(training, report);
-    FleetTraining {
-        work: read::duration(training, "work").unwrap_or_default(),
-        progress,
-    }
+    FleetTraining { work: read::duration(training, "work").unwrap_or_default(), progress }
 }
 
 /// Returns the fault processes, with presets replaced by their processes.
@@ -239,10 +213,8 @@ fn cross(fleet: &FleetSpec, node: &YamlNode, report: &mut DiagnosticReport) {
         for (process, at) in fleet.faults.iter().zip(&written) {
             let rate = !matches!(process.life, Distribution::Fixed(_));
             if process.only_lemons && rate && node.get("lemons").is_none() {
-                let error = report.error(
-                    at.at,
-                    format!("faults with cause {:?} require the field lemons", process.cause),
-                );
+                let error =
+                    report.error(at.at, format!("faults with cause {:?} require the field lemons", process.cause));
                 error.suggest("lemons: {share: 0.1}");
             }
         }

@@ -14,11 +14,7 @@ use sim_base::condition::FieldCondition;
 static GATES: ObjectSchema = ObjectSchema {
     kind: "Gates",
     fields: &[
-        field(
-            "apiVersion",
-            FieldType::OneOf(&[API_VERSION]),
-            "API version of the file format.",
-        ),
+        field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format."),
         field("kind", FieldType::OneOf(&["Gates"]), "Kind of the file."),
         field(
             "gates",
@@ -47,13 +43,7 @@ pub fn parse_gates(source: &SourceText) -> Result<Vec<FieldCondition>, Diagnosti
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(source, &none);
     let schema = FieldType::Object(&GATES);
-    check(
-        &node,
-        &schema,
-        &YamlPath::ROOT,
-        &mut report,
-        &mut UnmodelledFields::new(),
-    );
+    check(&node, &schema, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
     let mut conditions = Vec::new();
     for item in node.get("gates").map_or(&[][..], YamlNode::items) {
         match item.as_str().unwrap_or_default().parse::<FieldCondition>() {

@@ -63,17 +63,13 @@ pub fn retirement(repair: Option<&YamlNode>, report: &mut DiagnosticReport) -> R
         ["life", n] => count(n).map(RetirementSpec::Life),
         ["window", n, within] => {
             let within = within.parse::<Duration>().ok();
-            count(n)
-                .zip(within)
-                .map(|(n, within)| RetirementSpec::Window(n, within))
+            count(n).zip(within).map(|(n, within)| RetirementSpec::Window(n, within))
         }
         _ => None,
     };
     found.unwrap_or_else(|| {
         let legal = "never, window:FAILURES:DURATION such as window:3:7d, or life:FAILURES such as life:5";
-        report
-            .error(node.at, format!("{text:?} is not a valid retirement rule"))
-            .legal(legal);
+        report.error(node.at, format!("{text:?} is not a valid retirement rule")).legal(legal);
         RetirementSpec::Never
     })
 }

@@ -18,11 +18,8 @@ pub fn substitute(node: &mut YamlNode, sets: &[(String, String)], report: &mut D
     };
     for (key, value) in parameters.entries() {
         if matches!(value.value, YamlValue::Map(_) | YamlValue::Seq(_) | YamlValue::Null) {
-            let message = format!(
-                "parameters.{} is {}; a parameter must be a single value",
-                key.name,
-                value.describe()
-            );
+            let message =
+                format!("parameters.{} is {}; a parameter must be a single value", key.name, value.describe());
             report.error(value.at, message);
         }
         values.insert(key.name.clone(), (value.clone(), false));
@@ -38,11 +35,7 @@ pub fn substitute(node: &mut YamlNode, sets: &[(String, String)], report: &mut D
     let of_file = |key: &MappingKey| key.at.origin == NodeOrigin::File;
     for key in places.iter().filter(unused).filter(|key| !(overridden && of_file(key))) {
         let message = format!("unused parameter: no field of this file contains ${{{}}}", key.name);
-        let others: Vec<&str> = values
-            .iter()
-            .filter(|(_, (_, used))| *used)
-            .map(|(n, _)| n.as_str())
-            .collect();
+        let others: Vec<&str> = values.iter().filter(|(_, (_, used))| *used).map(|(n, _)| n.as_str()).collect();
         let meant = nearest(&key.name, others).map(str::to_owned);
         let error = report.error(key.at, message);
         if let Some(meant) = meant {

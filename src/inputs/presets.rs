@@ -38,13 +38,10 @@ pub struct PresetAssumption {
 pub fn control_plane(preset: &str) -> Option<ControlPlane> {
     let root = document("control-plane.yaml", CONTROL_PLANE);
     let presets = read::list(&root, "presets");
-    let own = presets
-        .iter()
-        .find(|p| read::string(p, "name").as_deref() == Some(preset))?;
+    let own = presets.iter().find(|p| read::string(p, "name").as_deref() == Some(preset))?;
     let value = |id: &str| {
         let own = entry(read::list(own, "values"), id);
-        own.or_else(|| entry(read::list(&root, "common"), id))
-            .and_then(|e| read::number(e, "value"))
+        own.or_else(|| entry(read::list(&root, "common"), id)).and_then(|e| read::number(e, "value"))
     };
     let rate = |who: &str| {
         let qps = value(&format!("{who}.qps"))?;
@@ -59,11 +56,7 @@ pub fn control_plane(preset: &str) -> Option<ControlPlane> {
         jobset_manager: rate("jobsetManager")?,
         node_requests_per_s: value("nodeRequestsPerSecond")?,
         kubernetes: DEFAULT_VERSION,
-        feature_gates: FeatureGates {
-            in_place_restart: false,
-            restart_job: false,
-            elastic_jobset: false,
-        },
+        feature_gates: FeatureGates { in_place_restart: false, restart_job: false, elastic_jobset: false },
         placement_repair: PlacementRepair::default(),
         node_monitor_grace_period_s: node_monitor_grace_period_s(DEFAULT_VERSION)?,
         heartbeat_s: value("heartbeatSeconds")? as u64,
@@ -168,7 +161,5 @@ pub(super) fn render(node: &YamlNode) -> String {
 }
 
 fn entry<'n>(entries: &'n [YamlNode], id: &str) -> Option<&'n YamlNode> {
-    entries
-        .iter()
-        .find(|e| e.get("id").and_then(YamlNode::as_str) == Some(id))
+    entries.iter().find(|e| e.get("id").and_then(YamlNode::as_str) == Some(id))
 }

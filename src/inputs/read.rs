@@ -42,25 +42,16 @@ pub fn list<'n>(node: &'n YamlNode, key: &str) -> &'n [YamlNode] {
 }
 
 pub fn strings(node: &YamlNode, key: &str) -> Vec<String> {
-    list(node, key)
-        .iter()
-        .filter_map(|item| item.as_str().map(str::to_owned))
-        .collect()
+    list(node, key).iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 pub fn i32s(node: &YamlNode, key: &str) -> Vec<i32> {
-    list(node, key)
-        .iter()
-        .filter_map(|item| item.as_int().and_then(|i| i32::try_from(i).ok()))
-        .collect()
+    list(node, key).iter().filter_map(|item| item.as_int().and_then(|i| i32::try_from(i).ok())).collect()
 }
 
 pub fn string_map(node: &YamlNode, key: &str) -> BTreeMap<String, String> {
     let entries = node.get(key).map_or(&[][..], YamlNode::entries);
-    entries
-        .iter()
-        .filter_map(|(k, v)| Some((k.name.clone(), v.as_str()?.to_owned())))
-        .collect()
+    entries.iter().filter_map(|(k, v)| Some((k.name.clone(), v.as_str()?.to_owned()))).collect()
 }
 
 /// Reads a map from resource names to quantities, in thousandths.
@@ -82,11 +73,7 @@ pub fn seconds(node: &YamlNode) -> Result<f64, SecondsError> {
         YamlValue::Str(text) => Ok(text.parse::<Duration>()?.seconds()),
         YamlValue::Int(_) | YamlValue::Float(_) => {
             let number = node.as_f64().unwrap_or(f64::NAN);
-            if (0.0..=LONGEST_S).contains(&number) {
-                Ok(number)
-            } else {
-                Err(SecondsError::OutOfRange { number })
-            }
+            if (0.0..=LONGEST_S).contains(&number) { Ok(number) } else { Err(SecondsError::OutOfRange { number }) }
         }
         _ => Err(SecondsError::NotDuration { found: node.describe() }),
     }

@@ -43,11 +43,7 @@ pub fn example_exits(scenario: &ScenarioSpec) -> Vec<ExampleExit> {
     for exit_code in EXIT_CODES {
         for (jobset, submitted) in scenario.jobsets.iter().enumerate() {
             let rjs = submitted.jobset.spec.replicated_jobs.iter().filter(|rj| runs(rj));
-            all.extend(rjs.map(|rj| ExampleExit {
-                jobset,
-                pod: last_pod(&submitted.jobset, rj),
-                exit_code,
-            }));
+            all.extend(rjs.map(|rj| ExampleExit { jobset, pod: last_pod(&submitted.jobset, rj), exit_code }));
         }
     }
     all
@@ -139,11 +135,7 @@ fn containers(out: &mut String, draft: &ScenarioDraft<'_>) {
             if all.any(|rule| rule.from_command.is_some() && rule.may_apply_to(jobset, rj)) {
                 continue;
             }
-            let of = if several {
-                format!("jobSet: {}, ", quoted(&jobset.name))
-            } else {
-                String::new()
-            };
+            let of = if several { format!("jobSet: {}, ", quoted(&jobset.name)) } else { String::new() };
             let _ = writeln!(rules, "  - {{{of}replicatedJob: {}, runFor: 1h}}", quoted(&rj.name));
         }
     }

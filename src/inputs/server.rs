@@ -24,11 +24,7 @@ fn request(object: &Value) -> CreateRequest<'_> {
     CreateRequest {
         object,
         namespace: namespace.filter(|n| !n.is_empty()).unwrap_or("default"),
-        gates: AdmissionGates {
-            in_place_restart: true,
-            restart_job: true,
-            elastic_job_set: true,
-        },
+        gates: AdmissionGates { in_place_restart: true, restart_job: true, elastic_job_set: true },
         existing_claims: &[],
     }
 }

@@ -54,11 +54,7 @@ pub fn with_companions(
 
 fn as_written((path, value): &(String, String)) -> FieldChange {
     let short = SHORT.contains(&path.as_str());
-    FieldChange {
-        path: if short { STRATEGY } else { path }.to_owned(),
-        value: value.clone(),
-        reason: String::new(),
-    }
+    FieldChange { path: if short { STRATEGY } else { path }.to_owned(), value: value.clone(), reason: String::new() }
 }
 
 /// Returns the other fields of a JobSet that must change for the strategy to take effect.

@@ -47,10 +47,7 @@ const IMPORTED: &str = "nodes";
 /// Imports a list of Nodes and validates the resulting topology. Also returns notes on what was not imported.
 pub fn imported(source: &SourceText, name: &str) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
     let (topology, notes) = import::import_nodes(source, name)?;
-    let written = SourceText {
-        file: source.file.clone(),
-        text: print::yaml(&written(&topology)),
-    };
+    let written = SourceText { file: source.file.clone(), text: print::yaml(&written(&topology)) };
     let topology = read_documents(yaml::parse(&written)?, &written)?;
     Ok((topology, notes))
 }
@@ -72,13 +69,7 @@ fn read_documents(mut documents: Vec<YamlNode>, source: &SourceText) -> Result<T
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(source, &none);
     let shape = FieldType::Object(&TOPOLOGY);
-    check(
-        &node,
-        &shape,
-        &YamlPath::ROOT,
-        &mut report,
-        &mut UnmodelledFields::new(),
-    );
+    check(&node, &shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
     if !report.is_clean() {
         return report.finish().map(|()| TopologySpec::default());
     }
@@ -284,12 +275,7 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
             report.error(at, format!("{what} is {text:?}: {rule}"));
         }
     };
-    text(
-        "the pool name".to_owned(),
-        &pool.name,
-        at("name"),
-        names::dns1123_subdomain,
-    );
+    text("the pool name".to_owned(), &pool.name, at("name"), names::dns1123_subdomain);
     for (key, value) in node.get("labels").map_or(&[][..], YamlNode::entries) {
         text("a label key".to_owned(), &key.name, key.at, names::label_key);
         let what = format!("the value of label {:?}", key.name);
@@ -298,12 +284,7 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
     for (taint, node) in pool.taints.iter().zip(read::list(node, "taints")) {
         let at = |key: &str| node.get(key).map_or(node.at, |n| n.at);
         text("a taint key".to_owned(), &taint.key, at("key"), names::label_key);
-        text(
-            "a taint value".to_owned(),
-            &taint.value,
-            at("value"),
-            names::label_value,
-        );
+        text("a taint value".to_owned(), &taint.value, at("value"), names::label_value);
     }
     if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
         let message = format!("the accelerator {:?} is missing from allocatable", pool.accelerator);
@@ -350,10 +331,8 @@ fn names_twice(topology: &TopologySpec, nodes: &[YamlNode], report: &mut Diagnos
                 continue;
             };
             let at = nodes[i].get("name").map_or(nodes[i].at, |n| n.at);
-            let message = format!(
-                "duplicate node name {name:?}: pool {:?} and this pool both generate it",
-                pools[other].name
-            );
+            let message =
+                format!("duplicate node name {name:?}: pool {:?} and this pool both generate it", pools[other].name);
             let error = report.error(at, message);
             error.suggest("give the names of each pool a different prefix");
             break;

@@ -77,10 +77,7 @@ pub fn load(
         if !inputs.iter().any(|(name, _)| *name == file) {
             inputs.push((file.clone(), text.clone()));
         }
-        let source = SourceText {
-            file: file.clone(),
-            text,
-        };
+        let source = SourceText { file: file.clone(), text };
         let (rows, errors) = rows(&source);
         report.found.extend(errors);
         traces.insert(file, FaultTrace { rows, source });
@@ -115,11 +112,7 @@ pub fn error(source: &SourceText, line: u32, message: String) -> Diagnostic {
 type TraceFields = BTreeMap<String, String>;
 
 fn rows(source: &SourceText) -> (Vec<TraceRow>, Vec<Diagnostic>) {
-    let found = if source.text.trim_start().starts_with('{') {
-        json_lines(source)
-    } else {
-        csv_lines(source)
-    };
+    let found = if source.text.trim_start().starts_with('{') { json_lines(source) } else { csv_lines(source) };
     let (mut rows, mut errors) = (Vec::new(), Vec::new());
     for (line, fields) in found {
         match fields.and_then(|fields| row(&fields, line)) {
@@ -171,10 +164,7 @@ fn csv_lines(source: &SourceText) -> TraceLines {
         }
         Err(e) => match e.kind() {
             csv::ErrorKind::UnequalLengths { pos, len, .. } => {
-                let error = TraceLineError::ValueCount {
-                    values: *len,
-                    columns: head.len(),
-                };
+                let error = TraceLineError::ValueCount { values: *len, columns: head.len() };
                 (line_of(pos.as_ref()), Err(error))
             }
             _ => (line_of(e.position()), Err(e.into())),
@@ -186,9 +176,7 @@ fn csv_lines(source: &SourceText) -> TraceLines {
 /// Returns an error if the column name is unknown.
 fn unknown(column: &str) -> Option<TraceLineError> {
     let known = NAMED.iter().chain(&COLUMNS).any(|known| *known == column);
-    (!known).then(|| TraceLineError::UnknownColumn {
-        name: column.to_owned(),
-    })
+    (!known).then(|| TraceLineError::UnknownColumn { name: column.to_owned() })
 }
 
 fn of_json(line: &str) -> Result<TraceFields, TraceLineError> {

@@ -17,10 +17,9 @@ pub fn progress(training: &YamlNode, report: &mut DiagnosticReport) -> ProgressS
     }
     let every = checkpoint.and_then(|c| every(c, "training.checkpoint", report));
     match (checkpoint, every) {
-        (Some(checkpoint), Some(every)) => ProgressSpec::Checkpoints {
-            every,
-            blocking: read::duration(checkpoint, "blocking").unwrap_or_default(),
-        },
+        (Some(checkpoint), Some(every)) => {
+            ProgressSpec::Checkpoints { every, blocking: read::duration(checkpoint, "blocking").unwrap_or_default() }
+        }
         _ => ProgressSpec::Kept,
     }
 }

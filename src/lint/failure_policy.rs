@@ -172,10 +172,7 @@ fn counted(action: FailurePolicyAction) -> bool {
 
 fn ignores_limit(action: FailurePolicyAction) -> bool {
     use FailurePolicyAction as A;
-    matches!(
-        action,
-        A::RestartJobSetAndIgnoreMaxRestarts | A::RestartJobAndIgnoreMaxRestarts
-    )
+    matches!(action, A::RestartJobSetAndIgnoreMaxRestarts | A::RestartJobAndIgnoreMaxRestarts)
 }
 
 fn max_restarts_absent(s: &LintSubject) -> Vec<TrapHit> {
@@ -190,11 +187,7 @@ fn max_restarts_absent(s: &LintSubject) -> Vec<TrapHit> {
     let wants = policy.rules.is_empty()
         || node.get("restartStrategy").is_some()
         || policy.rules.iter().any(|r| counted(r.action));
-    if wants {
-        vec![hit(s.at(&["failurePolicy"]), "maxRestarts is not set")]
-    } else {
-        Vec::new()
-    }
+    if wants { vec![hit(s.at(&["failurePolicy"]), "maxRestarts is not set")] } else { Vec::new() }
 }
 
 /// Returns whether `wide` includes every value of `narrow`. An empty list matches everything.
@@ -209,19 +202,11 @@ fn rule_shadowed(s: &LintSubject) -> Vec<TrapHit> {
         let earlier = all[..*i].iter().find(|(_, e, _)| {
             covers(&e.on_job_failure_reasons, &rule.on_job_failure_reasons)
                 && covers(&e.target_replicated_jobs, &rule.target_replicated_jobs)
-                && covers(
-                    &e.on_job_failure_message_patterns,
-                    &rule.on_job_failure_message_patterns,
-                )
-                && e.on_job_failure_message_patterns
-                    .iter()
-                    .all(|p| re2::compile(p).is_some())
+                && covers(&e.on_job_failure_message_patterns, &rule.on_job_failure_message_patterns)
+                && e.on_job_failure_message_patterns.iter().all(|p| re2::compile(p).is_some())
         });
         if let Some((_, winner, _)) = earlier {
-            let detail = format!(
-                "rule {:?} matches every failure that rule {:?} matches",
-                winner.name, rule.name
-            );
+            let detail = format!("rule {:?} matches every failure that rule {:?} matches", winner.name, rule.name);
             hits.push(hit(node.at, detail));
         }
     }
@@ -232,11 +217,9 @@ fn rule_shadowed(s: &LintSubject) -> Vec<TrapHit> {
 fn possible(rj: &ReplicatedJobText, reason: &str) -> bool {
     let template = rj.template();
     match reason {
-        "PodFailurePolicy" => template
-            .pod_failure_policy
-            .iter()
-            .flatten()
-            .any(|r| r.action == PodFailurePolicyAction::FailJob),
+        "PodFailurePolicy" => {
+            template.pod_failure_policy.iter().flatten().any(|r| r.action == PodFailurePolicyAction::FailJob)
+        }
         "DeadlineExceeded" => template.active_deadline_seconds.is_some(),
         "FailedIndexes" => template.backoff_limit_per_index.is_some(),
         "MaxFailedIndexesExceeded" => template.max_failed_indexes.is_some(),
@@ -252,10 +235,7 @@ fn rule_never_matches(s: &LintSubject) -> Vec<TrapHit> {
         let reasons = &rule.on_job_failure_reasons;
         let targets = &rule.target_replicated_jobs;
         let targeted = |rj: &&ReplicatedJobText| targets.is_empty() || targets.contains(&rj.spec.name);
-        let can = rjs
-            .iter()
-            .filter(targeted)
-            .any(|rj| reasons.iter().any(|reason| possible(rj, reason)));
+        let can = rjs.iter().filter(targeted).any(|rj| reasons.iter().any(|reason| possible(rj, reason)));
         if !reasons.is_empty() && !rjs.is_empty() && !can {
             let detail = format!("rule {:?}: {}", rule.name, reasons.join(", "));
             hits.push(hit(place(node, "onJobFailureReasons"), detail));
@@ -268,12 +248,8 @@ fn restart_without_limit(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (_, rule, node) in rules(s) {
         let reasons = &rule.on_job_failure_reasons;
-        let crash = |r: &String| {
-            matches!(
-                r.as_str(),
-                "BackoffLimitExceeded" | "FailedIndexes" | "MaxFailedIndexesExceeded"
-            )
-        };
+        let crash =
+            |r: &String| matches!(r.as_str(), "BackoffLimitExceeded" | "FailedIndexes" | "MaxFailedIndexesExceeded");
         let any_crash = reasons.is_empty() || reasons.iter().any(crash);
         let unfiltered = rule.on_job_failure_message_patterns.is_empty();
         if ignores_limit(rule.action) && any_crash && unfiltered {
@@ -285,11 +261,7 @@ fn restart_without_limit(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 fn rule_duplicate_entry(s: &LintSubject) -> Vec<TrapHit> {
-    const LISTS: [&str; 3] = [
-        "onJobFailureReasons",
-        "onJobFailureMessagePatterns",
-        "targetReplicatedJobs",
-    ];
+    const LISTS: [&str; 3] = ["onJobFailureReasons", "onJobFailureMessagePatterns", "targetReplicatedJobs"];
     let mut hits = Vec::new();
     for (_, rule, node) in rules(s) {
         for key in LISTS {
@@ -374,11 +346,7 @@ fn sidecar_grace(s: &LintSubject) -> Vec<TrapHit> {
         let grace = pod.termination_grace_period_s;
         let sidecar = pod.init_containers.iter().find(|c| c.is_sidecar());
         if let Some(sidecar) = sidecar.filter(|_| grace > 0) {
-            let detail = format!(
-                "up to {grace} s for sidecar {:?} in replicatedJob {:?}",
-                sidecar.name,
-                rj.name()
-            );
+            let detail = format!("up to {grace} s for sidecar {:?} in replicatedJob {:?}", sidecar.name, rj.name());
             hits.push(hit(rj.pod_at("initContainers"), detail));
         }
     }
@@ -390,9 +358,7 @@ fn restart_policy_default(s: &LintSubject) -> Vec<TrapHit> {
         return Vec::new();
     }
     let rjs = s.rjs();
-    let left = rjs
-        .iter()
-        .filter(|rj| rj.pods() > 0 && rj.pod.get("restartPolicy").is_none());
+    let left = rjs.iter().filter(|rj| rj.pods() > 0 && rj.pod.get("restartPolicy").is_none());
     left.map(|rj| {
         let detail = format!("replicatedJob {:?}", rj.name());
         hit(rj.pod_at("containers"), detail)

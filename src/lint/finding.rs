@@ -42,11 +42,7 @@ impl LintFinding {
         let message = format!("{}: {}", trap.title, hit.detail);
         LintFinding {
             kind: FindingKind::Trap,
-            severity: if hit.eased {
-                TrapSeverity::Warning
-            } else {
-                trap.severity
-            },
+            severity: if hit.eased { TrapSeverity::Warning } else { trap.severity },
             name: trap.name,
             rules: trap.rules,
             jobset: subject.jobset.name.clone(),

@@ -125,11 +125,7 @@ fn name_text(rj: &ReplicatedJobText) -> String {
 
 fn needs_feature(rj: &ReplicatedJobText) -> bool {
     let pod = rj.pod_spec();
-    let mut rules = pod
-        .init_containers
-        .iter()
-        .chain(&pod.containers)
-        .flat_map(|c| &c.restart_policy_rules);
+    let mut rules = pod.init_containers.iter().chain(&pod.containers).flat_map(|c| &c.restart_policy_rules);
     rules.any(|r| r.action == ContainerRestartAction::RestartAllContainers)
 }
 
@@ -261,18 +257,9 @@ fn domain_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     let small = |d: &SliceDemand| {
         let most = d.rooms.iter().map(|r| r.pods).max()?;
         let (key, pods, rj) = (d.key, d.pods(), rj_of(s, d)?);
-        let detail = format!(
-            "{} has {pods} pods per Job, but a domain of {key} holds at most {most}",
-            name_text(&rj)
-        );
+        let detail = format!("{} has {pods} pods per Job, but a domain of {key} holds at most {most}", name_text(&rj));
         let found = hit(rj.job_at("parallelism"), detail);
-        (most < pods).then(|| {
-            if containers_finish(&rj) {
-                found.as_warning()
-            } else {
-                found
-            }
-        })
+        (most < pods).then(|| if containers_finish(&rj) { found.as_warning() } else { found })
     };
     demands.iter().filter_map(small).collect()
 }
@@ -337,17 +324,9 @@ fn cluster_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         let room = capacity::of_cluster(&facts(s, &rj, cluster), cluster);
         // Exclusive placement has separate traps.
         if room > 0 && room < rj.pods() && s.webhook_key(&rj).is_none() {
-            let detail = format!(
-                "{} has {} pods, but the cluster can hold only {room}",
-                name_text(&rj),
-                rj.pods()
-            );
+            let detail = format!("{} has {} pods, but the cluster can hold only {room}", name_text(&rj), rj.pods());
             let found = hit(rj.at("replicas"), detail);
-            hits.push(if containers_finish(&rj) {
-                found.as_warning()
-            } else {
-                found
-            });
+            hits.push(if containers_finish(&rj) { found.as_warning() } else { found });
         }
     }
     hits
@@ -364,9 +343,7 @@ fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> HitsOf {
         let (alone, before) = ([i], runs.iter().take_while(|n| **n < i).copied());
         let with: Vec<usize> = before.chain([i]).collect();
         let found = [(few(&with), few(&alone)), (much(&with), much(&alone))];
-        let found = found
-            .into_iter()
-            .find_map(|(with, alone)| with.filter(|_| alone.is_none()));
+        let found = found.into_iter().find_map(|(with, alone)| with.filter(|_| alone.is_none()));
         if let Some(detail) = found {
             let names: Vec<&str> = with.iter().map(|n| all[*n].jobset.name.as_str()).collect();
             let detail = format!("JobSets {} together: {detail}", names.join(", "));
@@ -401,11 +378,7 @@ fn too_much<'s>(of: impl Iterator<Item = &'s LintSubject<'s>>, cluster: &Cluster
         let there: u128 = nodes.map(|n| u128::from(n[column].unsigned_abs())).sum();
         let whole = |milli: u128| milli.div_ceil(1000);
         (there < wanted).then(|| {
-            format!(
-                "the pods request {} {resource}, but all nodes together have {}",
-                whole(wanted),
-                whole(there)
-            )
+            format!("the pods request {} {resource}, but all nodes together have {}", whole(wanted), whole(there))
         })
     };
     wanted.into_iter().find_map(short)

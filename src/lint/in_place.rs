@@ -216,15 +216,9 @@ fn no_barrier(s: &LintSubject) -> Vec<TrapHit> {
 fn probe(agent: &YamlNode) -> Option<(SourcePosition, i64, i64)> {
     let probe = agent.get("startupProbe")?;
     let period = int(probe, "periodSeconds").filter(|p| *p > 0).unwrap_or(PROBE_PERIOD_S);
-    let failures = int(probe, "failureThreshold")
-        .filter(|f| *f > 0)
-        .unwrap_or(PROBE_FAILURES);
+    let failures = int(probe, "failureThreshold").filter(|f| *f > 0).unwrap_or(PROBE_FAILURES);
     let delay = int(probe, "initialDelaySeconds").unwrap_or(0);
-    Some((
-        place(agent, "startupProbe"),
-        period,
-        delay.saturating_add(period.saturating_mul(failures)),
-    ))
+    Some((place(agent, "startupProbe"), period, delay.saturating_add(period.saturating_mul(failures))))
 }
 
 fn slow_probe(s: &LintSubject) -> Vec<TrapHit> {
@@ -284,12 +278,8 @@ fn budget_shared(s: &LintSubject) -> Vec<TrapHit> {
         let any = r.on_job_failure_reasons.is_empty() && r.on_job_failure_message_patterns.is_empty();
         targeted && any
     });
-    let counted = decides.is_none_or(|r| {
-        matches!(
-            r.action,
-            FailurePolicyAction::RestartJobSet | FailurePolicyAction::RestartJob
-        )
-    });
+    let counted = decides
+        .is_none_or(|r| matches!(r.action, FailurePolicyAction::RestartJobSet | FailurePolicyAction::RestartJob));
     let explained = policy.rules.iter().any(|r| {
         r.action == FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts
             || r.action == FailurePolicyAction::FailJobSet
@@ -297,11 +287,7 @@ fn budget_shared(s: &LintSubject) -> Vec<TrapHit> {
     if !counted || explained || max_restarts(s) <= 0 {
         return Vec::new();
     }
-    let detail = format!(
-        "Jobs of replicatedJob {:?} can fail, and maxRestarts is {}",
-        rj.name(),
-        max_restarts(s)
-    );
+    let detail = format!("Jobs of replicatedJob {:?} can fail, and maxRestarts is {}", rj.name(), max_restarts(s));
     vec![hit(s.at(&["failurePolicy", "maxRestarts"]), detail)]
 }
 

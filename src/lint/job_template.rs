@@ -247,9 +247,7 @@ fn job_metadata_ignored(s: &LintSubject) -> Vec<TrapHit> {
         };
         for key in IGNORED {
             let same_namespace = key == "namespace" && text(metadata, key) == Some(s.jobset.namespace.as_str());
-            let written = metadata
-                .get(key)
-                .is_some_and(|v| !v.is_empty() && v.as_str() != Some(""));
+            let written = metadata.get(key).is_some_and(|v| !v.is_empty() && v.as_str() != Some(""));
             if written && !same_namespace {
                 hits.push(hit(place(metadata, key), format!("{key} in {}", name_text(&rj))));
             }

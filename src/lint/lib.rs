@@ -52,9 +52,7 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
     let mut subjects = Vec::new();
     for file in inputs.files {
         for object in &file.objects {
-            let old = inputs
-                .update
-                .and_then(|(files, how)| Some((update::stored(files, object)?, how)));
+            let old = inputs.update.and_then(|(files, how)| Some((update::stored(files, object)?, how)));
             let verdict = match &old {
                 Some((old, how)) => update::verdict(object, old, *how, inputs.target),
                 None => rejected::create(object, inputs.target),
@@ -66,9 +64,7 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
             };
             let subject = subject(jobset, object, &file.source, &objects, inputs.target, refused);
             if let (Some((old, _)), RejectionVerdict::Accepted { stored, creation, .. }) = (&old, &verdict) {
-                report
-                    .findings
-                    .extend(update::traps(old, &subject, stored, creation.as_ref()));
+                report.findings.extend(update::traps(old, &subject, stored, creation.as_ref()));
             }
             subjects.push(subject);
         }
@@ -88,14 +84,7 @@ fn subject<'a>(
     target: NodeTarget,
     refused: &[Option<AdmissionRejection>],
 ) -> LintSubject<'a> {
-    LintSubject {
-        jobset,
-        node: &object.node,
-        source,
-        objects,
-        target,
-        refused: refused.to_vec(),
-    }
+    LintSubject { jobset, node: &object.node, source, objects, target, refused: refused.to_vec() }
 }
 
 /// Runs the checks that look at one JobSet at a time.

@@ -82,9 +82,7 @@ impl ReplicatedJobText<'_> {
 
     /// Returns the nodes of the init containers and containers.
     pub fn containers(&self) -> impl Iterator<Item = &YamlNode> {
-        ["initContainers", "containers"]
-            .into_iter()
-            .flat_map(|key| self.pod.get(key).map_or(&[][..], YamlNode::items))
+        ["initContainers", "containers"].into_iter().flat_map(|key| self.pod.get(key).map_or(&[][..], YamlNode::items))
     }
 }
 
@@ -94,13 +92,7 @@ impl<'a> LintSubject<'a> {
         let of = |(index, (spec, node)): (usize, (&'a ReplicatedJob, &'a YamlNode))| {
             let job = node.at_path(&["template", "spec"]).unwrap_or(node);
             let pod = job.at_path(&["template", "spec"]).unwrap_or(job);
-            ReplicatedJobText {
-                index,
-                spec,
-                node,
-                job,
-                pod,
-            }
+            ReplicatedJobText { index, spec, node, job, pod }
         };
         let specs = &self.jobset.spec.replicated_jobs;
         specs.iter().zip(nodes).enumerate().map(of).collect()

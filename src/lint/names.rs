@@ -48,9 +48,7 @@ fn collision(all: &[LintSubject]) -> HitsOf {
     for (i, s) in all.iter().enumerate() {
         for rj in s.rjs().iter().filter(|rj| rj.spec.replicas > 0) {
             let key = format!("{}/{}-{}", s.jobset.namespace, s.jobset.name, rj.name());
-            let first = seen
-                .iter()
-                .find(|(k, j)| *k == key && all[*j].jobset.name != s.jobset.name);
+            let first = seen.iter().find(|(k, j)| *k == key && all[*j].jobset.name != s.jobset.name);
             if let Some((_, j)) = first {
                 let detail = format!(
                     "{}-{}-0 is a Job of JobSet {:?} and of JobSet {:?}",

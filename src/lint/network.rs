@@ -88,12 +88,7 @@ fn subdomain_shared(all: &[LintSubject]) -> HitsOf {
             o.jobset.namespace == s.jobset.namespace && o.subdomain() == s.subdomain() && o.jobset.name != s.jobset.name
         });
         if let Some(other) = first {
-            let detail = format!(
-                "{:?} and {:?} use subdomain {:?}",
-                other.jobset.name,
-                s.jobset.name,
-                s.subdomain()
-            );
+            let detail = format!("{:?} and {:?} use subdomain {:?}", other.jobset.name, s.jobset.name, s.subdomain());
             hits.push((i, hit(s.at(&["network", "subdomain"]), detail)));
         }
     }
@@ -141,8 +136,5 @@ fn service_name_invalid(s: &LintSubject) -> Vec<TrapHit> {
         return Vec::new();
     }
     let metadata = s.node.get("metadata").unwrap_or(s.node);
-    vec![hit(
-        place(metadata, "name"),
-        format!("the Service would be named {name:?}"),
-    )]
+    vec![hit(place(metadata, "name"), format!("the Service would be named {name:?}"))]
 }

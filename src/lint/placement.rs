@@ -195,10 +195,7 @@ fn devices(rj: &ReplicatedJobText) -> BTreeSet<String> {
 fn may_meet(a: &ReplicatedJobText, b: &ReplicatedJobText) -> bool {
     let keys = |rj: &ReplicatedJobText| {
         let tolerations = &rj.pod_spec().tolerations;
-        tolerations
-            .iter()
-            .map(|t| (t.key.clone(), t.value.clone()))
-            .collect::<BTreeSet<_>>()
+        tolerations.iter().map(|t| (t.key.clone(), t.value.clone())).collect::<BTreeSet<_>>()
     };
     let choice = |rj: &ReplicatedJobText| NodeChoice::from_spec(rj.pod_spec());
     !choice(a).is_apart_from(&choice(b)) && devices(a) == devices(b) && keys(a) == keys(b)
@@ -207,11 +204,8 @@ fn may_meet(a: &ReplicatedJobText, b: &ReplicatedJobText) -> bool {
 fn mixed_keys(s: &LintSubject) -> Vec<TrapHit> {
     let rjs = s.rjs();
     let mut hits = Vec::new();
-    let exclusive: Vec<(&ReplicatedJobText, &str)> = rjs
-        .iter()
-        .filter(|rj| rj.pods() > 0)
-        .filter_map(|rj| Some((rj, s.webhook_key(rj)?)))
-        .collect();
+    let exclusive: Vec<(&ReplicatedJobText, &str)> =
+        rjs.iter().filter(|rj| rj.pods() > 0).filter_map(|rj| Some((rj, s.webhook_key(rj)?))).collect();
     for (i, (rj, key)) in exclusive.iter().enumerate() {
         let other = exclusive[..i].iter().find(|(o, k)| k != key && may_meet(o, rj));
         if let Some((other, first)) = other {
@@ -248,10 +242,7 @@ fn selector_alone(s: &LintSubject) -> Vec<TrapHit> {
     let rjs = s.rjs();
     let top = &s.jobset.annotations;
     let top_key = top.contains_key(EXCLUSIVE_TOPOLOGY);
-    let any_key = top_key
-        || rjs
-            .iter()
-            .any(|rj| rj.spec.annotations.contains_key(EXCLUSIVE_TOPOLOGY));
+    let any_key = top_key || rjs.iter().any(|rj| rj.spec.annotations.contains_key(EXCLUSIVE_TOPOLOGY));
     let mut hits = Vec::new();
     if top.contains_key(NODE_SELECTOR_STRATEGY) && !any_key {
         hits.push(hit(s.annotation_at(NODE_SELECTOR_STRATEGY), "on the JobSet"));
@@ -298,10 +289,7 @@ pub fn selector_value_long(s: &LintSubject) -> Vec<TrapHit> {
 fn on_pod_template(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
-        let pod = rj
-            .job
-            .get("template")
-            .and_then(|t| annotation_at(t, EXCLUSIVE_TOPOLOGY));
+        let pod = rj.job.get("template").and_then(|t| annotation_at(t, EXCLUSIVE_TOPOLOGY));
         let live = s.jobset.has_exclusive_job(rj.spec);
         if let Some(at) = pod.filter(|_| !live) {
             hits.push(hit(at, name_text(&rj)));
@@ -354,9 +342,7 @@ fn priorities(all: &[LintSubject]) -> HitsOf {
                 continue;
             };
             let own = priority(&rj);
-            let other = seen
-                .iter()
-                .find(|(k, p, o, _)| *k == key && *p != own && may_meet(o, &rj));
+            let other = seen.iter().find(|(k, p, o, _)| *k == key && *p != own && may_meet(o, &rj));
             if let Some((_, _, o, jobset)) = other {
                 let detail = format!("{} and {:?} of JobSet {jobset:?}", name_text(&rj), o.name());
                 hits.push((i, hit(key_at(s, &rj), detail)));

@@ -52,19 +52,11 @@ pub fn post(object: &Value, target: NodeTarget) -> Result<Value, AdmissionReject
 
 pub fn create(object: &InspectedObject, target: NodeTarget) -> RejectionVerdict {
     if object.jobset.is_none() {
-        return if object.errors.is_empty() {
-            RejectionVerdict::Other
-        } else {
-            RejectionVerdict::Unreadable
-        };
+        return if object.errors.is_empty() { RejectionVerdict::Other } else { RejectionVerdict::Unreadable };
     }
     let json = object.node.to_json();
     match post(&json, target) {
-        Ok(stored) => RejectionVerdict::Accepted {
-            refused: refusals(&stored, target),
-            stored,
-            creation: None,
-        },
+        Ok(stored) => RejectionVerdict::Accepted { refused: refusals(&stored, target), stored, creation: None },
         // Report the positions of all errors, not only those found before the API server stops validating.
         Err(rejection) => RejectionVerdict::Rejected(AdmissionRejection {
             errors: admission::all_errors(&request(&json, target)),

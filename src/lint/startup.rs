@@ -138,12 +138,7 @@ fn completes_at_once(rj: &ReplicatedJobText) -> bool {
 /// Returns each (dependent, dependency, status, position of the name).
 fn dependencies<'a>(
     s: &LintSubject<'a>,
-) -> Vec<(
-    ReplicatedJobText<'a>,
-    ReplicatedJobText<'a>,
-    DependsOnStatus,
-    sim_inputs::text::node::SourcePosition,
-)> {
+) -> Vec<(ReplicatedJobText<'a>, ReplicatedJobText<'a>, DependsOnStatus, sim_inputs::text::node::SourcePosition)> {
     let mut found = Vec::new();
     for rj in s.rjs() {
         let nodes = list(rj.node, "dependsOn");

@@ -154,9 +154,7 @@ fn slice(rj: &ReplicatedJobText) -> Vec<(String, i64)> {
     let pods = i64::from(rj.template().pods());
     let requests = rj.pod_spec().requests().into_iter();
     let devices = requests.filter(|(name, milli)| name.contains('/') && *milli > 0);
-    devices
-        .map(|(name, milli)| (name, milli.saturating_mul(pods)))
-        .collect()
+    devices.map(|(name, milli)| (name, milli.saturating_mul(pods))).collect()
 }
 
 fn quota_broken(s: &LintSubject) -> Vec<TrapHit> {

@@ -32,11 +32,7 @@ pub struct TrapHit {
 }
 
 pub fn hit(at: SourcePosition, detail: impl Into<String>) -> TrapHit {
-    TrapHit {
-        at,
-        detail: detail.into(),
-        eased: false,
-    }
+    TrapHit { at, detail: detail.into(), eased: false }
 }
 
 impl TrapHit {

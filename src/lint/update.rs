@@ -116,13 +116,7 @@ pub fn verdict(
 fn creation(object: &Value, target: NodeTarget) -> Option<AdmissionRejection> {
     let mut object = object.clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {
-        for key in [
-            "uid",
-            "resourceVersion",
-            "creationTimestamp",
-            "generation",
-            "managedFields",
-        ] {
+        for key in ["uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"] {
             metadata.remove(key);
         }
     }
@@ -140,21 +134,9 @@ pub fn traps(
         return Vec::new();
     };
     let (before, _) = before(old.0, new.target);
-    let old = LintSubject {
-        jobset,
-        node: &old.0.node,
-        source: old.1,
-        objects: &[],
-        target: new.target,
-        refused: Vec::new(),
-    };
-    let change = TextChange {
-        old: &old,
-        new,
-        before: &before,
-        after,
-        creation_refused,
-    };
+    let old =
+        LintSubject { jobset, node: &old.0.node, source: old.1, objects: &[], target: new.target, refused: Vec::new() };
+    let change = TextChange { old: &old, new, before: &before, after, creation_refused };
     let mut findings = Vec::new();
     for trap in trap_table::all() {
         if let TrapCheck::Update(check) = trap.check {

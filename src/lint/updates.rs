@@ -113,11 +113,7 @@ fn removed(c: &TextChange, key: &str) -> bool {
 }
 
 fn when(found: bool, c: &TextChange, keys: &[&str], detail: &str) -> Vec<TrapHit> {
-    if found {
-        vec![hit(c.new.at(keys), detail)]
-    } else {
-        Vec::new()
-    }
+    if found { vec![hit(c.new.at(keys), detail)] } else { Vec::new() }
 }
 
 fn success_policy(c: &TextChange) -> Vec<TrapHit> {
@@ -156,9 +152,7 @@ fn unvalidated(c: &TextChange) -> Vec<TrapHit> {
 
 fn adds_claims(c: &TextChange) -> Vec<TrapHit> {
     let policies = &c.after["spec"]["volumeClaimPolicies"];
-    let bare = policies
-        .as_array()
-        .is_some_and(|p| p.iter().any(|p| p["retentionPolicy"].is_null()));
+    let bare = policies.as_array().is_some_and(|p| p.iter().any(|p| p["retentionPolicy"].is_null()));
     let new = c.before["spec"]["volumeClaimPolicies"].is_null();
     when(bare && new, c, &["volumeClaimPolicies"], "no retentionPolicy")
 }
@@ -179,20 +173,13 @@ fn late_effect(c: &TextChange) -> Vec<TrapHit> {
 
 /// Returns the keys of the pod template that the old object has and the new object does not have.
 fn lost_keys(before: &Value, after: &Value) -> Vec<String> {
-    const MAPS: [&[&str]; 3] = [
-        &["metadata", "labels"],
-        &["metadata", "annotations"],
-        &["spec", "nodeSelector"],
-    ];
+    const MAPS: [&[&str]; 3] = [&["metadata", "labels"], &["metadata", "annotations"], &["spec", "nodeSelector"]];
     let mut lost = Vec::new();
     for path in MAPS {
         let at = |template: &Value| path.iter().fold(template.clone(), |v, key| v[*key].clone());
         let (old, new) = (at(before), at(after));
         let keys = old.as_object().into_iter().flat_map(|o| o.keys());
-        lost.extend(
-            keys.filter(|k| new[k.as_str()].is_null())
-                .map(|k| format!("{} {k}", path[1])),
-        );
+        lost.extend(keys.filter(|k| new[k.as_str()].is_null()).map(|k| format!("{} {k}", path[1])));
     }
     for list in ["tolerations", "schedulingGates"] {
         let items = |t: &Value| t["spec"][list].as_array().cloned().unwrap_or_default();

@@ -101,10 +101,8 @@ fn not_reusable(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (template, _) in templates(s).into_iter().filter(|(_, retained)| *retained) {
         let spec = template.get("spec").unwrap_or(template);
-        let lacks: Vec<&str> = ["volumeMode", "storageClassName"]
-            .into_iter()
-            .filter(|key| spec.get(key).is_none())
-            .collect();
+        let lacks: Vec<&str> =
+            ["volumeMode", "storageClassName"].into_iter().filter(|key| spec.get(key).is_none()).collect();
         if !lacks.is_empty() {
             let detail = format!("claim template {:?} has no {}", name(template), lacks.join(" and no "));
             hits.push(hit(place(template, "spec"), detail));

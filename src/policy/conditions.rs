@@ -25,14 +25,7 @@ pub struct NewCondition<'a> {
 
 impl<'a> NewCondition<'a> {
     fn normal(kind: JobSetConditionType, status: bool, reason: &'static str, message: &'a str) -> NewCondition<'a> {
-        NewCondition {
-            kind,
-            status,
-            reason,
-            reason_suffix: "",
-            message,
-            warning: false,
-        }
+        NewCondition { kind, status, reason, reason_suffix: "", message, warning: false }
     }
 }
 
@@ -96,10 +89,7 @@ pub fn terminal(status: &JobSetStatus) -> Option<&PodCondition> {
 
 /// Sets the condition Failed (FP-13).
 pub fn set_failed(plan: &mut ActionPlan, now: SimTime, reason: &'static str, message: &str) {
-    let failed = NewCondition {
-        warning: true,
-        ..NewCondition::normal(Failed, true, reason, message)
-    };
+    let failed = NewCondition { warning: true, ..NewCondition::normal(Failed, true, reason, message) };
     set(plan, now, failed);
     set_not_restarting(plan, now, "JobSetFailed", "jobset failed");
     plan.status.terminal_state = Some(TerminalState::Failed);
@@ -134,19 +124,12 @@ pub fn set_jobs_ready(plan: &mut ActionPlan, now: SimTime) -> bool {
 }
 
 fn set_not_restarting(plan: &mut ActionPlan, now: SimTime, reason: &'static str, message: &str) -> bool {
-    set(
-        plan,
-        now,
-        NewCondition::normal(RestartingJobSet, false, reason, message),
-    )
+    set(plan, now, NewCondition::normal(RestartingJobSet, false, reason, message))
 }
 
 /// Sets the condition StartupPolicyInProgress (SU-2).
 pub fn set_startup_in_progress(plan: &mut ActionPlan, now: SimTime) -> bool {
-    let (reason, message) = (
-        "InOrderStartupPolicyInProgress",
-        "in order startup policy is in progress",
-    );
+    let (reason, message) = ("InOrderStartupPolicyInProgress", "in order startup policy is in progress");
     let c = NewCondition::normal(StartupPolicyInProgress, true, reason, message);
     set(plan, now, c)
 }

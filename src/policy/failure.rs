@@ -94,10 +94,7 @@ pub(super) struct PreparedPolicy<'r> {
 impl<'r> PreparedPolicy<'r> {
     pub(super) fn new(rule: &'r FailurePolicyRule) -> PreparedPolicy<'r> {
         let patterns = rule.on_job_failure_message_patterns.iter();
-        PreparedPolicy {
-            rule,
-            patterns: patterns.map(|p| re2::compile(p)).collect(),
-        }
+        PreparedPolicy { rule, patterns: patterns.map(|p| re2::compile(p)).collect() }
     }
 
     pub(super) fn has_reason(&self, failed: &FinishedView) -> bool {
@@ -149,11 +146,7 @@ fn apply(
         plan.rules.push("FP-7");
         return Ok(());
     }
-    let message = append_failed_job(
-        view,
-        &format!("applying {} failure policy action", action.as_str()),
-        job,
-    );
+    let message = append_failed_job(view, &format!("applying {} failure policy action", action.as_str()), job);
     match action {
         FailJobSet => {
             conditions::set_failed(plan, view.now, "FailJobSetFailurePolicyAction", &message);
@@ -173,11 +166,7 @@ fn apply(
         RestartJobAndIgnoreMaxRestarts => "FP-12",
     });
     // FP-17: also if the condition did not change.
-    plan.events.push(KubeEvent {
-        warning: true,
-        reason: format!("{}FailurePolicyAction", action.as_str()),
-        message,
-    });
+    plan.events.push(KubeEvent { warning: true, reason: format!("{}FailurePolicyAction", action.as_str()), message });
     Ok(())
 }
 
@@ -201,14 +190,8 @@ fn restart_jobset(
         Some(rule) => ("FailurePolicy_", rule.name.as_str()),
         None => ("DefaultFailurePolicy", ""),
     };
-    let restarting = NewCondition {
-        kind: RestartingJobSet,
-        status: true,
-        reason,
-        reason_suffix,
-        message,
-        warning: true,
-    };
+    let restarting =
+        NewCondition { kind: RestartingJobSet, status: true, reason, reason_suffix, message, warning: true };
     conditions::set(plan, view.now, restarting);
 }
 
@@ -220,12 +203,7 @@ fn restart_job(
     counted: bool,
 ) -> Result<(), ReconcileError> {
     let (rj, index) = (job.rj as usize, job.index as usize);
-    let replicas = view
-        .jobset
-        .spec
-        .replicated_jobs
-        .get(rj)
-        .map_or(0, |r| r.replicas as usize);
+    let replicas = view.jobset.spec.replicated_jobs.get(rj).map_or(0, |r| r.replicas as usize);
     let Some(status) = plan.status.replicated_jobs.get_mut(rj) else {
         let job = name(view, job);
         return Err(ReconcileError::FailedJobParent { job });

@@ -58,22 +58,13 @@ pub fn step(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), Reconcil
 
 /// COND-3: this message does not name a Job.
 fn fail(view: &JobSetView<'_>, plan: &mut ActionPlan) {
-    conditions::set_failed(
-        plan,
-        view.now,
-        conditions::REACHED_MAX_RESTARTS,
-        conditions::REACHED_MAX_RESTARTS_MESSAGE,
-    );
+    conditions::set_failed(plan, view.now, conditions::REACHED_MAX_RESTARTS, conditions::REACHED_MAX_RESTARTS_MESSAGE);
 }
 
 /// IPR-5: replicatedJobs that are not yet created also count; therefore InOrder and dependsOn never start.
 pub(super) fn expected_pods(specs: &[ReplicatedJob]) -> Result<u64, ReconcileError> {
-    specs
-        .iter()
-        .try_fold(0, |sum, r| match (r.template.parallelism, r.template.completions) {
-            (Some(p), Some(c)) if p == c => Ok(sum + u64::from(r.replicas) * u64::from(p)),
-            _ => Err(ReconcileError::InPlaceRestartSize {
-                replicated_job: r.name.clone(),
-            }),
-        })
+    specs.iter().try_fold(0, |sum, r| match (r.template.parallelism, r.template.completions) {
+        (Some(p), Some(c)) if p == c => Ok(sum + u64::from(r.replicas) * u64::from(p)),
+        _ => Err(ReconcileError::InPlaceRestartSize { replicated_job: r.name.clone() }),
+    })
 }

@@ -74,11 +74,7 @@ pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
 
 /// Until 1.30 the Complete condition had no reason or message.
 fn completions_reached(version: KubeVersion) -> (&'static str, &'static str) {
-    if version.delays_terminal_condition() {
-        COMPLETIONS_REACHED
-    } else {
-        ("", "")
-    }
+    if version.delays_terminal_condition() { COMPLETIONS_REACHED } else { ("", "") }
 }
 
 /// 1.3 step 4: failure is evaluated before success. Also plans the sync for an active deadline.
@@ -157,18 +153,12 @@ fn manage(view: &JobSyncView<'_>, plan: &mut JobPlan) {
     }
     // With backoffLimitPerIndex each index has its own back-off; the engine selects the indexes that are due
     // (`backoff`).
-    let left = if per_index::counts_per_index(view.spec) {
-        Duration::ZERO
-    } else {
-        view.backoff.remaining(view.now)
-    };
+    let left = if per_index::counts_per_index(view.spec) { Duration::ZERO } else { view.backoff.remaining(view.now) };
     if left > Duration::ZERO {
         plan.requeue(left.max(SYNC_JOB_BATCH_PERIOD));
         return;
     }
-    plan.create = missing
-        .min(MAX_POD_CREATE_DELETE_PER_SYNC)
-        .min(free_indexes(view, terminating));
+    plan.create = missing.min(MAX_POD_CREATE_DELETE_PER_SYNC).min(free_indexes(view, terminating));
 }
 
 /// 1.7: number of indexes that are neither active nor decided; a failed index is not retried.

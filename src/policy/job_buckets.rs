@@ -20,10 +20,7 @@ pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<JobBucket, Reconci
 
 fn reconcile_error(view: &JobSetView<'_>, job: &JobView, why: UnreadableJob) -> ReconcileError {
     match why {
-        UnreadableJob::Label(label) => ReconcileError::InvalidLabel {
-            job: (view.job_name)(job.rj, job.index),
-            label,
-        },
+        UnreadableJob::Label(label) => ReconcileError::InvalidLabel { job: (view.job_name)(job.rj, job.index), label },
         UnreadableJob::Index => {
             let spec = view.jobset.spec.replicated_jobs.get(job.rj as usize);
             ReconcileError::JobIndex {
@@ -37,8 +34,7 @@ fn reconcile_error(view: &JobSetView<'_>, job: &JobView, why: UnreadableJob) -> 
 /// The Jobs of one bucket with their positions. Requires that `update` accepted every Job.
 pub fn in_bucket<'v>(view: &'v JobSetView<'_>, wanted: JobBucket) -> impl Iterator<Item = (u32, &'v JobView)> {
     let jobs = view.jobs.iter().enumerate();
-    jobs.filter(move |(_, job)| bucket(view, job) == Ok(wanted))
-        .map(|(at, job)| (at as u32, job))
+    jobs.filter(move |(_, job)| bucket(view, job) == Ok(wanted)).map(|(at, job)| (at as u32, job))
 }
 
 /// Positions of the Jobs of one replicatedJob; `view.jobs` is in slot order.
@@ -97,7 +93,6 @@ pub fn copy_status(to: &mut JobSetStatus, from: &JobSetStatus) {
         (t.ready, t.succeeded, t.failed) = (f.ready, f.succeeded, f.failed);
         (t.active, t.suspended, t.absent) = (f.active, f.suspended, f.absent);
         t.job_restarts.clone_from(&f.job_restarts);
-        t.job_restarts_count_towards_max
-            .clone_from(&f.job_restarts_count_towards_max);
+        t.job_restarts_count_towards_max.clone_from(&f.job_restarts_count_towards_max);
     }
 }

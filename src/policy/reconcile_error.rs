@@ -35,10 +35,9 @@ impl fmt::Display for ReconcileError {
                 }
                 Ok(())
             }
-            ReconcileError::JobIndex { index, replicated_job } => write!(
-                f,
-                "job index {index} is out of bounds for replicated job {replicated_job}"
-            ),
+            ReconcileError::JobIndex { index, replicated_job } => {
+                write!(f, "job index {index} is out of bounds for replicated job {replicated_job}")
+            }
             ReconcileError::RestartJobDisabled { action } => write!(
                 f,
                 "{} failure policy action cannot be used when the feature gate RestartJob is disabled",
@@ -48,10 +47,9 @@ impl fmt::Display for ReconcileError {
             ReconcileError::FailedJobIndex { job, index } => {
                 write!(f, "failed job {job} has index {index} out of bounds")
             }
-            ReconcileError::InPlaceRestartAttempt => write!(
-                f,
-                "invalid value for annotation {IN_PLACE_RESTART_ATTEMPT}, must be non-negative integer"
-            ),
+            ReconcileError::InPlaceRestartAttempt => {
+                write!(f, "invalid value for annotation {IN_PLACE_RESTART_ATTEMPT}, must be non-negative integer")
+            }
             ReconcileError::InPlaceRestartSize { replicated_job } => write!(
                 f,
                 "{replicated_job}: in-place restart requires jobTemplate.spec.completions == jobTemplate.spec.parallelism != nil"

@@ -46,11 +46,7 @@ fn candidates(view: &JobSetView<'_>, plan: &mut ActionPlan, rj: u32, replicas: u
         if taken.next_if_eq(&index).is_some() {
             continue;
         }
-        plan.create.push(CreateJob {
-            rj,
-            index,
-            suspended: view.suspended,
-        });
+        plan.create.push(CreateJob { rj, index, suspended: view.suspended });
     }
     plan.rules.push(if view.suspended { "CRE-7" } else { "CRE-4" });
 }

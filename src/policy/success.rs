@@ -21,21 +21,14 @@ pub(super) fn tally(view: &JobSetView<'_>) -> Result<(u64, u64), ReconcileError>
     let policy = policy.ok_or(ReconcileError::NoSuccessPolicy)?;
     let targeted = |rj: u32| {
         policy.target_replicated_jobs.is_empty()
-            || spec
-                .replicated_jobs
-                .get(rj as usize)
-                .is_some_and(|r| policy.target_replicated_jobs.contains(&r.name))
+            || spec.replicated_jobs.get(rj as usize).is_some_and(|r| policy.target_replicated_jobs.contains(&r.name))
     };
     let needed: u64 = match policy.operator {
         ConditionOperator::Any => 1,
-        ConditionOperator::All => (0..)
-            .zip(&spec.replicated_jobs)
-            .filter(|(rj, _)| targeted(*rj))
-            .map(|(_, r)| u64::from(r.replicas))
-            .sum(),
+        ConditionOperator::All => {
+            (0..).zip(&spec.replicated_jobs).filter(|(rj, _)| targeted(*rj)).map(|(_, r)| u64::from(r.replicas)).sum()
+        }
     };
-    let matched = in_bucket(view, JobBucket::Successful)
-        .filter(|(_, job)| targeted(job.rj))
-        .count() as u64;
+    let matched = in_bucket(view, JobBucket::Successful).filter(|(_, job)| targeted(job.rj)).count() as u64;
     Ok((matched, needed))
 }

@@ -91,10 +91,7 @@ fn counts(view: &JobSetView<'_>) -> JobCounts {
 }
 
 fn step(view: &JobSetView<'_>, plan: &ActionPlan, of: fn(&JobSetStatus) -> u32) -> DecisionStep {
-    DecisionStep {
-        before: of(view.status),
-        after: of(&plan.status),
-    }
+    DecisionStep { before: of(view.status), after: of(&plan.status) }
 }
 
 fn requests(view: &JobSetView<'_>, plan: &ActionPlan) -> PlannedRequests {
@@ -249,9 +246,7 @@ fn restart(view: &JobSetView<'_>, previous: u32) -> Option<RestartTrace> {
     let strategy = view.jobset.spec.strategy();
     (previous > 0).then(|| RestartTrace {
         strategy: strategy.as_str(),
-        previous: in_bucket(view, JobBucket::Previous)
-            .map(|(_, job)| (view.job_name)(job.rj, job.index))
-            .collect(),
+        previous: in_bucket(view, JobBucket::Previous).map(|(_, job)| (view.job_name)(job.rj, job.index)).collect(),
         blocks: strategy == RestartStrategy::BlockingRecreate,
     })
 }

@@ -30,11 +30,7 @@ pub struct JobSetView<'a> {
 
 impl JobSetView<'_> {
     pub fn basis(&self) -> PlanBasis<'_> {
-        PlanBasis {
-            jobset: self.jobset,
-            status: self.status,
-            gates: self.gates,
-        }
+        PlanBasis { jobset: self.jobset, status: self.status, gates: self.gates }
     }
 }
 
@@ -154,10 +150,7 @@ impl RjStatus {
         // memory.
         let same = |a: &[u32], b: &[u32]| a.len() == b.len() && (a.is_empty() || a == b);
         same(&self.job_restarts, &other.job_restarts)
-            && same(
-                &self.job_restarts_count_towards_max,
-                &other.job_restarts_count_towards_max,
-            )
+            && same(&self.job_restarts_count_towards_max, &other.job_restarts_count_towards_max)
     }
 }
 

@@ -152,12 +152,7 @@ impl DecisionLog {
         }
         let known = self.bursts.iter().position(|b| b.kind == kind);
         let place = known.unwrap_or_else(|| {
-            self.bursts.push(DecisionBurst {
-                kind,
-                lines: 0,
-                left_out: 0,
-                last: at,
-            });
+            self.bursts.push(DecisionBurst { kind, lines: 0, left_out: 0, last: at });
             self.bursts.len() - 1
         });
         let burst = &mut self.bursts[place];
@@ -294,10 +289,8 @@ impl DecisionLog {
                 self.jobs.insert(object, job);
             }
             PodCreated { pod, job, index, .. } => {
-                *row_or_default(&mut self.pods, pod.ix()) = DecisionPod {
-                    job_and_index: Some((job, index)),
-                    ..DecisionPod::default()
-                };
+                *row_or_default(&mut self.pods, pod.ix()) =
+                    DecisionPod { job_and_index: Some((job, index)), ..DecisionPod::default() };
             }
             PodFinished { pod, .. } => self.set_last_end(pod, record.seq),
             PodDeleting { pod, .. } => {
@@ -306,11 +299,9 @@ impl DecisionLog {
                     pod.deleting = true;
                 }
             }
-            JobCondition {
-                job,
-                kind: JobConditionType::Failed,
-                ..
-            } => row_or_default(&mut self.job_states, job.ix()).failed = Some(record.seq),
+            JobCondition { job, kind: JobConditionType::Failed, .. } => {
+                row_or_default(&mut self.job_states, job.ix()).failed = Some(record.seq)
+            }
             _ => {}
         }
     }
@@ -377,11 +368,7 @@ impl RecordSink for DecisionLog {
             None => false,
         };
         let before = self.shown_cause.get(record.cause as usize).copied();
-        let shown = if written {
-            record.seq
-        } else {
-            before.unwrap_or(NO_CAUSE)
-        };
+        let shown = if written { record.seq } else { before.unwrap_or(NO_CAUSE) };
         self.shown_cause.push(shown);
     }
 

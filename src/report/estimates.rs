@@ -106,9 +106,7 @@ impl EstimateFormat {
         let sum =
             |widths: &[usize], interval: &str| widths.iter().sum::<usize>() + n + 4 + widest(n).max(width(interval));
         let tries = [(&roomy, INTERVAL[0]), (&roomy, INTERVAL[1]), (&tight, INTERVAL[0])];
-        let fits = tries
-            .into_iter()
-            .find(|(widths, interval)| sum(widths, interval) <= room);
+        let fits = tries.into_iter().find(|(widths, interval)| sum(widths, interval) <= room);
         let (widths, interval) = fits.unwrap_or((&tight, INTERVAL[1]));
         (widths.clone(), interval.to_owned())
     }

@@ -50,20 +50,11 @@ pub trait RunExporter: Sync {
 }
 
 /// All exporters of runs.
-pub const EXPORTERS: &[&dyn RunExporter] = &[
-    &SvgExporter,
-    &PngExporter,
-    &HtmlExporter,
-    &MarkdownExporter,
-    &PerfettoExporter,
-    &OpenMetricsExporter,
-];
+pub const EXPORTERS: &[&dyn RunExporter] =
+    &[&SvgExporter, &PngExporter, &HtmlExporter, &MarkdownExporter, &PerfettoExporter, &OpenMetricsExporter];
 
 pub fn save(subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportFileError> {
-    write(subject, path).map_err(|cause| ExportFileError {
-        path: path.to_owned(),
-        cause,
-    })
+    write(subject, path).map_err(|cause| ExportFileError { path: path.to_owned(), cause })
 }
 
 /// Writes the content to `path` in the format of the file extension. The error message does not include the path.
@@ -78,14 +69,8 @@ pub fn write(subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError>
 
 fn unsupported_format(subject: ExportSubject<'_>) -> ExportError {
     let fit = EXPORTERS.iter().filter(|e| e.supports(subject));
-    let supported = fit.map(|e| FormatName {
-        name: e.name(),
-        extensions: e.extensions(),
-    });
-    ExportError::UnsupportedFormat {
-        subject: subject.name(),
-        supported: supported.collect(),
-    }
+    let supported = fit.map(|e| FormatName { name: e.name(), extensions: e.extensions() });
+    ExportError::UnsupportedFormat { subject: subject.name(), supported: supported.collect() }
 }
 
 fn bytes(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {

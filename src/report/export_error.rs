@@ -61,9 +61,7 @@ impl std::error::Error for ExportError {}
 
 impl From<io::Error> for ExportError {
     fn from(error: io::Error) -> ExportError {
-        ExportError::Io {
-            reason: error.to_string(),
-        }
+        ExportError::Io { reason: error.to_string() }
     }
 }
 

@@ -101,17 +101,11 @@ fn open(path: &Path) -> Result<BufReader<File>, RunDiffError> {
 }
 
 fn cannot_open(path: &Path, error: &io::Error) -> RunDiffError {
-    RunDiffError::CannotOpen {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    }
+    RunDiffError::CannotOpen { path: path.to_owned(), reason: error.to_string() }
 }
 
 fn invalid_file(path: &Path, error: &impl ToString) -> RunDiffError {
-    RunDiffError::InvalidFile {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    }
+    RunDiffError::InvalidFile { path: path.to_owned(), reason: error.to_string() }
 }
 
 fn summary(dir: &Path) -> Result<Value, RunDiffError> {
@@ -139,20 +133,12 @@ fn read_line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, RunDif
 /// covers them.
 pub fn diff_values(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
     let at = |key: &str| {
-        if path.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{path}.{key}")
-        }
+        if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
     };
     match (a, b) {
         (Value::Object(x), Value::Object(y)) => {
             let only_b = y.keys().filter(|key| !x.contains_key(*key));
-            for key in x
-                .keys()
-                .chain(only_b)
-                .filter(|key| !["jobs", "events"].contains(&key.as_str()))
-            {
+            for key in x.keys().chain(only_b).filter(|key| !["jobs", "events"].contains(&key.as_str())) {
                 diff_values(&a[key], &b[key], &at(key), found);
             }
         }
@@ -164,11 +150,7 @@ pub fn diff_values(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>
                 diff_values(x.get(i).unwrap_or(&none), y.get(i).unwrap_or(&other), &at(&key), found);
             }
         }
-        _ if a != b => found.push(MetricDiff {
-            metric: path.to_owned(),
-            a: a.clone(),
-            b: b.clone(),
-        }),
+        _ if a != b => found.push(MetricDiff { metric: path.to_owned(), a: a.clone(), b: b.clone() }),
         _ => {}
     }
 }
@@ -180,10 +162,7 @@ fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), RunDi
         if !path.is_file() {
             return Ok(Vec::new());
         }
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(open(&path)?);
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(open(&path)?);
         let rows = reader.records().map(|row| {
             let row = row.map_err(|e| invalid_file(&path, &e))?;
             Ok(row.iter().map(str::to_owned).collect())
@@ -200,11 +179,7 @@ fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), RunDi
         for (k, name) in head.iter().enumerate().filter(|(_, name)| *name != "digest") {
             let cell = |row: &[String]| row.get(k).map_or(Value::Null, |c| number_or_text(c));
             if cell(x) != cell(y) {
-                found.push(MetricDiff {
-                    metric: format!("restarts.{i}.{name}"),
-                    a: cell(x),
-                    b: cell(y),
-                });
+                found.push(MetricDiff { metric: format!("restarts.{i}.{name}"), a: cell(x), b: cell(y) });
             }
         }
     }
@@ -249,23 +224,13 @@ fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, RunDiffError> {
         let alone = |a: bool| {
             let text = |there: bool| there.then(|| "(entire file)".to_owned());
             let (file, line) = (name.clone(), None);
-            InputDiff {
-                file,
-                line,
-                a: text(a),
-                b: text(!a),
-            }
+            InputDiff { file, line, a: text(a), b: text(!a) }
         };
         match (of_a.contains(file), of_b.contains(file)) {
             (true, true) => {
                 let at = |dir: &Path| dir.join("inputs").join(file);
                 let first = first_differing_line(&at(a), &at(b))?;
-                found.extend(first.map(|(line, a, b)| InputDiff {
-                    file: name,
-                    line: Some(line),
-                    a,
-                    b,
-                }));
+                found.extend(first.map(|(line, a, b)| InputDiff { file: name, line: Some(line), a, b }));
             }
             (only_a, _) => found.push(alone(only_a)),
         }
@@ -355,10 +320,7 @@ fn cause(line: &[u8]) -> u32 {
     };
     let digits = head[at + KEY.len()..].iter().take_while(|c| c.is_ascii_digit());
     let digits: Vec<u8> = digits.copied().collect();
-    std::str::from_utf8(&digits)
-        .ok()
-        .and_then(|d| d.parse().ok())
-        .unwrap_or(NO_CAUSE)
+    std::str::from_utf8(&digits).ok().and_then(|d| d.parse().ok()).unwrap_or(NO_CAUSE)
 }
 
 /// Returns the chain of causes as record numbers, starting with `first`.
@@ -427,11 +389,7 @@ mod tests {
         assert_eq!(cause(b"no record"), NO_CAUSE);
         assert_eq!(cause_chain(3, &[NO_CAUSE, 0, 0, 1]), [3, 1, 0]);
         assert_eq!(cause_chain(9, &[NO_CAUSE, 0]), Vec::<u32>::new());
-        assert_eq!(
-            cause_chain(1, &[0, 1]),
-            [1],
-            "the chain ends at a record that is its own cause"
-        );
+        assert_eq!(cause_chain(1, &[0, 1]), [1], "the chain ends at a record that is its own cause");
     }
 
     #[test]

@@ -49,8 +49,6 @@ impl std::error::Error for RunDiffError {}
 
 impl From<std::io::Error> for RunDiffError {
     fn from(error: std::io::Error) -> RunDiffError {
-        RunDiffError::Io {
-            reason: error.to_string(),
-        }
+        RunDiffError::Io { reason: error.to_string() }
     }
 }

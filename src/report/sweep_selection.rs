@@ -18,12 +18,7 @@ pub fn selected_metrics(results: &SweepResults, asked: &[String]) -> Vec<String>
         own.filter(|name| results.differs(name)).cloned()
     };
     // Points that complete fewer replications than others are not ranked, so completion needs no rank of its own.
-    HEADLINES
-        .into_iter()
-        .filter(|headline| *headline != "completed")
-        .flat_map(fit)
-        .take(MAX_SELECTED)
-        .collect()
+    HEADLINES.into_iter().filter(|headline| *headline != "completed").flat_map(fit).take(MAX_SELECTED).collect()
 }
 
 /// Returns the display names of the axes: the last path segment, or a longer form if several axes share it.
@@ -32,11 +27,7 @@ pub fn axis_names(results: &SweepResults) -> Vec<String> {
     let last = |path: &str| path.rsplit(['.', '[']).next().unwrap_or(path).to_owned();
     let name = |path: &str| {
         let alike = axes.iter().filter(|a| last(&a.path) == last(path)).count();
-        if alike > 1 || last(path).ends_with(']') {
-            short(path).to_owned()
-        } else {
-            last(path)
-        }
+        if alike > 1 || last(path).ends_with(']') { short(path).to_owned() } else { last(path) }
     };
     axes.iter().map(|axis| name(&axis.path)).collect()
 }

@@ -116,11 +116,7 @@ pub fn moments(run: &RunView<'_>) -> Vec<SimTime> {
 }
 
 pub fn timeline(run: &RunView<'_>, pods: &NodeOccupancy, queued: &QueuedWork) -> TimelineChart {
-    let whole = ViewWindow {
-        name: "whole run".to_owned(),
-        from: SimTime::ZERO,
-        to: run.outcome.end,
-    };
+    let whole = ViewWindow { name: "whole run".to_owned(), from: SimTime::ZERO, to: run.outcome.end };
     let close = highlighted_restarts(run).into_iter().map(|(i, r)| {
         let (from, to) = restart_window(run, r);
         let name = format!("restart {}", i + 1);
@@ -134,11 +130,7 @@ pub fn timeline(run: &RunView<'_>, pods: &NodeOccupancy, queued: &QueuedWork) ->
     }
     windows.push(whole);
     let moments = moments(run);
-    let groups = [
-        pod_lanes(run, pods),
-        queue_lanes(run, queued),
-        busy_share_lanes(run, &moments),
-    ];
+    let groups = [pod_lanes(run, pods), queue_lanes(run, queued), busy_share_lanes(run, &moments)];
     TimelineChart {
         moments,
         windows,
@@ -151,14 +143,9 @@ pub fn timeline(run: &RunView<'_>, pods: &NodeOccupancy, queued: &QueuedWork) ->
 const MARKS: usize = 60;
 
 fn marks(run: &RunView<'_>) -> Vec<TimelineMark> {
-    let faults = main_events::faults(run)
-        .into_iter()
-        .map(|at| TimelineMark { at, label: "fault" });
+    let faults = main_events::faults(run).into_iter().map(|at| TimelineMark { at, label: "fault" });
     let ready = run.restarts().iter().filter(|r| r.latency().is_some());
-    let ready = ready.map(|r| TimelineMark {
-        at: r.end,
-        label: "all ready",
-    });
+    let ready = ready.map(|r| TimelineMark { at: r.end, label: "all ready" });
     let mut all: Vec<TimelineMark> = faults.chain(ready).collect();
     all.sort_by_key(|m| m.at);
     all.truncate(MARKS);
@@ -240,10 +227,7 @@ fn queue_lanes(run: &RunView<'_>, queued: &QueuedWork) -> LaneGroup {
     LaneGroup {
         name: "queues",
         title: "Control plane: queue length",
-        legend: vec![
-            (PALETTE[1], "on the critical path"),
-            (PALETTE[2], "off the critical path"),
-        ],
+        legend: vec![(PALETTE[1], "on the critical path"), (PALETTE[2], "off the critical path")],
         lanes: all.filter_map(lane).collect(),
     }
 }
@@ -277,17 +261,10 @@ fn busy_share_lanes(run: &RunView<'_>, moments: &[SimTime]) -> LaneGroup {
     }
 }
 
-const LEGEND: [(Rgb, &str); 2] = [
-    (PALETTE[1], "on the critical path"),
-    (PALETTE[2], "off the critical path"),
-];
+const LEGEND: [(Rgb, &str); 2] = [(PALETTE[1], "on the critical path"), (PALETTE[2], "off the critical path")];
 
 fn resource_color(gating: &[LedgerResource], resource: LedgerResource) -> Rgb {
-    if gating.contains(&resource) {
-        LEGEND[0].0
-    } else {
-        LEGEND[1].0
-    }
+    if gating.contains(&resource) { LEGEND[0].0 } else { LEGEND[1].0 }
 }
 
 /// Returns the alternative text of the timeline.

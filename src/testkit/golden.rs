@@ -61,12 +61,7 @@ struct GoldenCounts {
 
 enum GoldenLine {
     Pods(GoldenCounts),
-    Other {
-        at: SimTime,
-        kind: &'static str,
-        object: String,
-        details: String,
-    },
+    Other { at: SimTime, kind: &'static str, object: String, details: String },
 }
 
 pub struct GoldenLog {
@@ -86,12 +81,7 @@ impl Default for GoldenLog {
 
 impl GoldenLog {
     pub fn new() -> GoldenLog {
-        GoldenLog {
-            text: LEGEND.to_owned(),
-            second: Vec::new(),
-            now: SimTime::ZERO,
-            places: Vec::new(),
-        }
+        GoldenLog { text: LEGEND.to_owned(), second: Vec::new(), now: SimTime::ZERO, places: Vec::new() }
     }
 
     /// Returns the log, with the digest as its last line.
@@ -129,12 +119,7 @@ impl GoldenLog {
                     counts.at = at;
                     *counts.kinds.entry(kind).or_default() += 1;
                 }
-                GoldenLine::Other {
-                    at,
-                    kind,
-                    object,
-                    details,
-                } => {
+                GoldenLine::Other { at, kind, object, details } => {
                     std::mem::take(&mut counts).write(&mut self.text);
                     self.line(at, kind, &object, &details);
                 }
@@ -195,11 +180,8 @@ impl GoldenCounts {
 
     fn write(self, text: &mut String) {
         let pods = WORDS.into_iter().zip(self.pods);
-        let words: String = pods
-            .chain(self.kinds)
-            .filter(|(_, n)| *n > 0)
-            .map(|(word, n)| format!(" +{n} {word}"))
-            .collect();
+        let words: String =
+            pods.chain(self.kinds).filter(|(_, n)| *n > 0).map(|(word, n)| format!(" +{n} {word}")).collect();
         if words.is_empty() {
             return;
         }
@@ -263,30 +245,15 @@ fn word(body: &Body) -> Option<usize> {
 fn details(body: &Body, names: &RecordNames) -> String {
     use Body::*;
     match *body {
-        RestartCounted {
-            restarts,
-            counted,
-            failed_job,
-            ..
-        } => {
+        RestartCounted { restarts, counted, failed_job, .. } => {
             let job = names.job(failed_job);
             format!("restarts={restarts} countTowardsMax={counted} failedJob={job}")
         }
         PreviousAttempt { attempt, .. } | CurrentAttempt { attempt, .. } => attempt.to_string(),
-        JobSetCondition {
-            kind,
-            status,
-            reason,
-            message,
-            ..
-        } => condition(kind.as_str(), status, reason, message, names),
-        JobCondition {
-            kind,
-            status,
-            reason,
-            message,
-            ..
-        } => condition(kind.as_str(), status, reason, message, names),
+        JobSetCondition { kind, status, reason, message, .. } => {
+            condition(kind.as_str(), status, reason, message, names)
+        }
+        JobCondition { kind, status, reason, message, .. } => condition(kind.as_str(), status, reason, message, names),
         AllReady { ready, .. } => ready.to_string(),
         TrainingStarted { from, .. } => format!("from {from}"),
         TrainingSlices { slices, of, .. } => format!("{slices} of {of}"),
@@ -300,12 +267,7 @@ fn details(body: &Body, names: &RecordNames) -> String {
             let text = Some(names.text(answer)).filter(|t| !t.is_empty());
             format!("fault {index}: {}", text.unwrap_or("accepted"))
         }
-        KubeEvent {
-            warning,
-            reason,
-            message,
-            ..
-        } => {
+        KubeEvent { warning, reason, message, .. } => {
             let kind = if warning { "Warning" } else { "Normal" };
             format!("{kind} {}: {}", names.text(reason), names.text(message))
         }

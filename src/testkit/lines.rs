@@ -14,10 +14,7 @@ pub fn s(n: u64) -> SimTime {
 
 pub fn names() -> RecordNames {
     let mut names = RecordNames::default();
-    names.jobsets = vec![JobSetName {
-        namespace: "default".into(),
-        name: "train".into(),
-    }];
+    names.jobsets = vec![JobSetName { namespace: "default".into(), name: "train".into() }];
     names.jobs = vec![JobName {
         jobset: JobSetId(0),
         name: "train-workers-0".into(),

@@ -11,11 +11,7 @@ pub use super::run::{with_outcome, with_view};
 
 /// Returns the outcome of a run that ended at 1000 s.
 pub fn ended(stuck: &[&str]) -> RunOutcome {
-    RunOutcome {
-        end: s(1000),
-        blocked: stuck.iter().map(|s| (*s).to_owned()).collect(),
-        ..super::run::outcome()
-    }
+    RunOutcome { end: s(1000), blocked: stuck.iter().map(|s| (*s).to_owned()).collect(), ..super::run::outcome() }
 }
 
 pub fn fold(lines: &[LineFilter]) -> Vec<RestartMetrics> {
@@ -25,24 +21,12 @@ pub fn fold(lines: &[LineFilter]) -> Vec<RestartMetrics> {
 }
 
 pub fn condition(kind: JobSetConditionType, status: bool) -> Body {
-    Body::JobSetCondition {
-        jobset: JobSetId(0),
-        kind,
-        status,
-        reason: TextId(0),
-        message: TextId(0),
-    }
+    Body::JobSetCondition { jobset: JobSetId(0), kind, status, reason: TextId(0), message: TextId(0) }
 }
 
 fn pod_up(lines: &mut Vec<LineFilter>, pod: u32, attempt: u32, created: u64, bound: u64, ready: u64) {
     let (incarnation, pod) = (attempt, PodId(pod));
-    let created_body = Body::PodCreated {
-        pod,
-        incarnation,
-        job: JobId(0),
-        index: pod.0,
-        attempt,
-    };
+    let created_body = Body::PodCreated { pod, incarnation, job: JobId(0), index: pod.0, attempt };
     let node = NodeId(pod.0);
     lines.push((created, created_body));
     lines.push((bound, Body::PodBound { pod, incarnation, node }));
@@ -54,10 +38,7 @@ fn pod_up(lines: &mut Vec<LineFilter>, pod: u32, attempt: u32, created: u64, bou
 pub fn started() -> Vec<LineFilter> {
     let jobset = JobSetId(0);
     let job = JobId(0);
-    let mut lines = vec![
-        (0, Body::JobSetCreated { jobset }),
-        (0, Body::JobCreated { job, attempt: 0 }),
-    ];
+    let mut lines = vec![(0, Body::JobSetCreated { jobset }), (0, Body::JobCreated { job, attempt: 0 })];
     pod_up(&mut lines, 0, 0, 1, 2, 9);
     pod_up(&mut lines, 1, 0, 1, 2, 10);
     lines.push((10, Body::AllReady { jobset, ready: true }));
@@ -71,107 +52,27 @@ pub fn recreate() -> Vec<LineFilter> {
     let job = JobId(0);
     let pod = PodId(1);
     let none = TextId(0);
-    let job_condition = |kind| Body::JobCondition {
-        job,
-        kind,
-        status: true,
-        reason: none,
-        message: none,
-    };
+    let job_condition = |kind| Body::JobCondition { job, kind, status: true, reason: none, message: none };
     let mut lines = started();
     lines.extend([
-        (
-            100,
-            Body::ContainerExited {
-                pod,
-                incarnation: 0,
-                exit_code: 1,
-            },
-        ),
-        (
-            101,
-            Body::PodFinished {
-                pod,
-                incarnation: 0,
-                succeeded: false,
-                exit_code: 1,
-            },
-        ),
+        (100, Body::ContainerExited { pod, incarnation: 0, exit_code: 1 }),
+        (101, Body::PodFinished { pod, incarnation: 0, succeeded: false, exit_code: 1 }),
         (101, Body::AllReady { jobset, ready: false }),
-        (
-            102,
-            Body::PodDeleting {
-                pod: PodId(0),
-                incarnation: 0,
-                by: DeletionActor::JobController,
-            },
-        ),
+        (102, Body::PodDeleting { pod: PodId(0), incarnation: 0, by: DeletionActor::JobController }),
         (102, job_condition(JobConditionType::FailureTarget)),
-        (
-            105,
-            Body::PodGone {
-                pod: PodId(0),
-                incarnation: 0,
-            },
-        ),
+        (105, Body::PodGone { pod: PodId(0), incarnation: 0 }),
         (106, job_condition(JobConditionType::Failed)),
-        (
-            107,
-            Body::RestartCounted {
-                jobset,
-                restarts: 1,
-                counted: 1,
-                failed_job: job,
-            },
-        ),
+        (107, Body::RestartCounted { jobset, restarts: 1, counted: 1, failed_job: job }),
         (107, condition(JobSetConditionType::RestartingJobSet, true)),
         (108, Body::JobDeleting { job }),
         (110, Body::PodGone { pod, incarnation: 0 }),
         (112, Body::JobGone { job }),
         (114, Body::JobCreated { job, attempt: 1 }),
-        (
-            115,
-            Body::PodCreated {
-                pod: PodId(0),
-                incarnation: 1,
-                job,
-                index: 0,
-                attempt: 1,
-            },
-        ),
-        (
-            120,
-            Body::PodCreated {
-                pod,
-                incarnation: 1,
-                job,
-                index: 1,
-                attempt: 1,
-            },
-        ),
-        (
-            122,
-            Body::PodBound {
-                pod: PodId(0),
-                incarnation: 1,
-                node: NodeId(0),
-            },
-        ),
-        (
-            124,
-            Body::PodBound {
-                pod,
-                incarnation: 1,
-                node: NodeId(1),
-            },
-        ),
-        (
-            127,
-            Body::PodReady {
-                pod: PodId(0),
-                incarnation: 1,
-            },
-        ),
+        (115, Body::PodCreated { pod: PodId(0), incarnation: 1, job, index: 0, attempt: 1 }),
+        (120, Body::PodCreated { pod, incarnation: 1, job, index: 1, attempt: 1 }),
+        (122, Body::PodBound { pod: PodId(0), incarnation: 1, node: NodeId(0) }),
+        (124, Body::PodBound { pod, incarnation: 1, node: NodeId(1) }),
+        (127, Body::PodReady { pod: PodId(0), incarnation: 1 }),
         (130, Body::PodReady { pod, incarnation: 1 }),
         (130, Body::AllReady { jobset, ready: true }),
         (131, condition(JobSetConditionType::RestartingJobSet, false)),
@@ -186,59 +87,17 @@ pub fn in_place() -> Vec<LineFilter> {
     let (p0, incarnation) = (PodId(0), 0);
     let mut lines = started();
     lines.extend([
-        (
-            100,
-            Body::ContainerExited {
-                pod,
-                incarnation,
-                exit_code: 1,
-            },
-        ),
-        (
-            101,
-            Body::ContainersRestarting {
-                pod,
-                incarnation,
-                restarts: 1,
-            },
-        ),
+        (100, Body::ContainerExited { pod, incarnation, exit_code: 1 }),
+        (101, Body::ContainersRestarting { pod, incarnation, restarts: 1 }),
         (101, Body::PodNotReady { pod, incarnation }),
         (101, Body::AllReady { jobset, ready: false }),
-        (
-            102,
-            Body::AttemptWritten {
-                pod,
-                incarnation,
-                attempt: 1,
-            },
-        ),
+        (102, Body::AttemptWritten { pod, incarnation, attempt: 1 }),
         (103, Body::PreviousAttempt { jobset, attempt: 0 }),
-        (
-            104,
-            Body::ContainersRestarting {
-                pod: p0,
-                incarnation,
-                restarts: 1,
-            },
-        ),
+        (104, Body::ContainersRestarting { pod: p0, incarnation, restarts: 1 }),
         (104, Body::PodNotReady { pod: p0, incarnation }),
-        (
-            106,
-            Body::AttemptWritten {
-                pod: p0,
-                incarnation,
-                attempt: 1,
-            },
-        ),
+        (106, Body::AttemptWritten { pod: p0, incarnation, attempt: 1 }),
         (107, Body::CurrentAttempt { jobset, attempt: 1 }),
-        (
-            108,
-            Body::BarrierLifted {
-                pod,
-                incarnation,
-                attempt: 1,
-            },
-        ),
+        (108, Body::BarrierLifted { pod, incarnation, attempt: 1 }),
         (108, Body::PodReady { pod, incarnation }),
         (109, Body::PodReady { pod: p0, incarnation }),
         (109, Body::AllReady { jobset, ready: true }),
@@ -249,26 +108,12 @@ pub fn in_place() -> Vec<LineFilter> {
 /// Returns a node failure: pod 1's node crashes at 100 s, and its pod is deleted at 440 s and never ends.
 pub fn dead_node() -> Vec<LineFilter> {
     let (node, pod, incarnation) = (NodeId(1), PodId(1), 0);
-    let crash = Body::Fault {
-        index: 0,
-        node,
-        pod: PodId::NONE,
-    };
-    let unknown = Body::NodeState {
-        node,
-        ready: NodeReady::Unknown,
-    };
-    let not_ready = Body::AllReady {
-        jobset: JobSetId(0),
-        ready: false,
-    };
+    let crash = Body::Fault { index: 0, node, pod: PodId::NONE };
+    let unknown = Body::NodeState { node, ready: NodeReady::Unknown };
+    let not_ready = Body::AllReady { jobset: JobSetId(0), ready: false };
     let by = DeletionActor::TaintEviction;
     let deleting = Body::PodDeleting { pod, incarnation, by };
-    let retry = Body::PodCreateRejected {
-        job: JobId(0),
-        index: 1,
-        reason: TextId(0),
-    };
+    let retry = Body::PodCreateRejected { job: JobId(0), index: 1, reason: TextId(0) };
     let mut lines = started();
     lines.extend([
         (100, crash),

@@ -16,17 +16,11 @@ use sim_engine::record::{
 /// Returns a scenario for the streams of `records`, with names and a single fault.
 fn scenario() -> ScenarioSpec {
     let rate = ClientRate::new(100.0, 100);
-    let exit = FaultAction::ContainerExit {
-        pod: "train-workers-0-1".into(),
-        exit_code: 1,
-    };
+    let exit = FaultAction::ContainerExit { pod: "train-workers-0-1".into(), exit_code: 1 };
     ScenarioSpec {
         name: "two-pods".into(),
         description: String::new(),
-        topology: TopologySpec {
-            name: "small".into(),
-            ..TopologySpec::default()
-        },
+        topology: TopologySpec { name: "small".into(), ..TopologySpec::default() },
         control_plane: ControlPlane {
             preset: "custom".into(),
             kube_controller_manager: rate,
@@ -36,33 +30,21 @@ fn scenario() -> ScenarioSpec {
             jobset_manager: rate,
             node_requests_per_s: 1000.0,
             kubernetes: KubeVersion::new(36),
-            feature_gates: FeatureGates {
-                in_place_restart: true,
-                restart_job: false,
-                elastic_jobset: false,
-            },
+            feature_gates: FeatureGates { in_place_restart: true, restart_job: false, elastic_jobset: false },
             placement_repair: PlacementRepair::default(),
             node_monitor_grace_period_s: 50,
             heartbeat_s: 10,
         },
         timing: timing(),
         jobsets: vec![SubmittedJobSet {
-            jobset: JobSet {
-                name: "train".into(),
-                namespace: "default".into(),
-                ..JobSet::default()
-            },
+            jobset: JobSet { name: "train".into(), namespace: "default".into(), ..JobSet::default() },
             submit_at: Duration::ZERO,
             source: String::new(),
         }],
         objects: Vec::new(),
         containers: Vec::new(),
         training: Vec::new(),
-        faults: vec![ScriptedFault {
-            at: FaultTime::At(Duration::from_secs(100)),
-            action: exit,
-            random_cause: None,
-        }],
+        faults: vec![ScriptedFault { at: FaultTime::At(Duration::from_secs(100)), action: exit, random_cause: None }],
         admit_unplaceable: false,
         fault_processes: Vec::new(),
         node_repair: None,
@@ -74,10 +56,7 @@ fn scenario() -> ScenarioSpec {
         service_accounts: Vec::new(),
         ties: sim_api::spec::TieBreak::default(),
         decoders: sim_api::spec::ObjectDecoders::NONE,
-        stop: StopSpec {
-            at: Duration::from_secs(1000),
-            when: StopWhen::Settled,
-        },
+        stop: StopSpec { at: Duration::from_secs(1000), when: StopWhen::Settled },
         seed: 1,
     }
 }
@@ -98,20 +77,12 @@ fn timing() -> TimingSpec {
             stop_exit_code: 143,
             restart: Duration::ZERO,
         },
-        scheduler: SchedulerCost {
-            fixed: Duration::ZERO,
-            per_node: Duration::ZERO,
-            affinity_per_node: Duration::ZERO,
-        },
+        scheduler: SchedulerCost { fixed: Duration::ZERO, per_node: Duration::ZERO, affinity_per_node: Duration::ZERO },
     }
 }
 
 pub fn outcome() -> RunOutcome {
-    let mut ledger = TimeLedger {
-        accelerators: 8,
-        currency: "USD".into(),
-        ..TimeLedger::default()
-    };
+    let mut ledger = TimeLedger { accelerators: 8, currency: "USD".into(), ..TimeLedger::default() };
     ledger.accelerator_ns[LedgerCategory::Productive as usize] = 8 * 131_000_000_000;
     RunOutcome {
         end: s(131),
@@ -119,10 +90,7 @@ pub fn outcome() -> RunOutcome {
         digest: 0xabc,
         records: 40,
         events: 100,
-        jobsets: vec![JobSetOutcome {
-            restarts: 1,
-            ..JobSetOutcome::default()
-        }],
+        jobsets: vec![JobSetOutcome { restarts: 1, ..JobSetOutcome::default() }],
         training: Vec::new(),
         ledger,
         resources: vec![ResourceUsage {

@@ -31,11 +31,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
     for (at, line) in text.lines().enumerate() {
         let line_number = at + 1;
         if let Some(name) = line.strip_prefix("== ") {
-            cases.push(Case {
-                name,
-                line: line_number,
-                ..Case::default()
-            });
+            cases.push(Case { name, line: line_number, ..Case::default() });
             continue;
         }
         if line.is_empty() || line.starts_with('#') {
@@ -110,12 +106,8 @@ fn set_values(object: &mut Value, values: &Value) {
 fn respond(case: &Case) -> AdmissionAnswer {
     let mut object = base();
     set_values(&mut object, &case.set);
-    let create = CreateRequest {
-        object: &object,
-        namespace: "default",
-        gates: case.gates,
-        existing_claims: &case.claims,
-    };
+    let create =
+        CreateRequest { object: &object, namespace: "default", gates: case.gates, existing_claims: &case.claims };
     let Some(change) = &case.change else {
         return admission::post(&create, FieldValidation::Warn, &[]);
     };

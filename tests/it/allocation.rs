@@ -61,11 +61,7 @@ fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
         let outcome = simulation.run(scenario.seed, 0, &mut DiscardSink);
         let allocations = COUNT.with(Cell::get) - before;
         let share = allocations as f64 / outcome.events as f64;
-        println!(
-            "{name}: {allocations} allocations, {} events, {:.2} %",
-            outcome.events,
-            100.0 * share
-        );
+        println!("{name}: {allocations} allocations, {} events, {:.2} %", outcome.events, 100.0 * share);
         assert!(share < share_max, "{name}: {:.2} %", 100.0 * share);
     }
 }
@@ -120,20 +116,9 @@ fn long_inputs(n: usize) -> Vec<(&'static str, String)> {
     vec![
         ("unknown fields", format!("{HEAD}{}", each(&|i| format!("  u{i}: 1\n")))),
         ("containers", of_one(format!("containers: [{containers}]"))),
-        (
-            "wrong containers",
-            of_one(format!("containers: [{}]", containers.replace("image", "imaje"))),
-        ),
-        (
-            "variables",
-            of_one(format!("containers: [{{name: c, image: 'x:1', env: [{variables}]}}]")),
-        ),
-        (
-            "tolerations",
-            of_one(format!(
-                "tolerations: [{tolerations}], containers: [{{name: c, image: 'x:1'}}]"
-            )),
-        ),
+        ("wrong containers", of_one(format!("containers: [{}]", containers.replace("image", "imaje")))),
+        ("variables", of_one(format!("containers: [{{name: c, image: 'x:1', env: [{variables}]}}]"))),
+        ("tolerations", of_one(format!("tolerations: [{tolerations}], containers: [{{name: c, image: 'x:1'}}]"))),
         ("other objects", format!("{others}{plain}")),
         ("replicatedJobs", format!("{HEAD}  replicatedJobs:\n{jobs}")),
         ("Jobs", plain.replace("name: w,", &format!("name: w, replicas: {n},"))),
@@ -142,10 +127,7 @@ fn long_inputs(n: usize) -> Vec<(&'static str, String)> {
 
 /// Counts the allocations of reading, checking, defaulting and running an input.
 fn work(text: &str) -> u64 {
-    let source = SourceText {
-        file: "a.yaml".to_owned(),
-        text: text.to_owned(),
-    };
+    let source = SourceText { file: "a.yaml".to_owned(), text: text.to_owned() };
     let before = COUNT.with(Cell::get);
     let read = sim_inputs::read_sources(&[source], &[]);
     let loaded = read.and_then(|read| sim_inputs::scenario_from_manifests(vec![read], None, &[]));
@@ -165,9 +147,6 @@ fn four_times_as_many_of_anything_are_four_times_as_much_work() {
         let (small, large) = (work(&small), work(&large));
         let growth = large as f64 / small as f64;
         println!("{what}: {small} and {large} allocations, {growth:.2} times");
-        assert!(
-            growth < 4.8,
-            "{what}: {small} and {large} allocations, {growth:.2} times"
-        );
+        assert!(growth < 4.8, "{what}: {small} and {large} allocations, {growth:.2} times");
     }
 }

@@ -37,22 +37,15 @@ fn strategy_preset_and_seeds_apply_to_scenarios_of_the_user() {
         "first-steps,16,InPlaceRestart,kops",
     ];
     assert_eq!(rows, expected);
-    assert!(
-        csv.lines().skip(1).all(|l| l.split(',').rev().nth(2) == Some("3")),
-        "{csv}"
-    );
+    assert!(csv.lines().skip(1).all(|l| l.split(',').rev().nth(2) == Some("3")), "{csv}");
 
     let (_, json, _) = bench(&[SCENARIO, "--format", "json", "--seeds", "3", "--threads", "1"]);
     let (_, again, _) = bench(&[SCENARIO, "--format", "json", "--seeds", "3", "--threads", "2"]);
     assert_eq!(json, again);
     let report: Value = serde_json::from_str(&json).unwrap();
     let row = &report["rows"][0];
-    let mut times: Vec<u64> = row["replications"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|r| r["ttr_ns"].as_u64().unwrap())
-        .collect();
+    let mut times: Vec<u64> =
+        row["replications"].as_array().unwrap().iter().map(|r| r["ttr_ns"].as_u64().unwrap()).collect();
     times.sort_unstable();
     assert_eq!(times.len(), 3);
     assert_eq!(row["ttr_ns"], times[1], "a row is its median replication");
@@ -61,16 +54,7 @@ fn strategy_preset_and_seeds_apply_to_scenarios_of_the_user() {
 #[test]
 fn statistics_gate_each_row_unless_all_rows_are_named() {
     let dir = scratch("gates-rows");
-    let (code, json, _) = bench(&[
-        "--case",
-        "kill-process",
-        "--nodes",
-        "100",
-        "--preset",
-        "stock",
-        "--format",
-        "json",
-    ]);
+    let (code, json, _) = bench(&["--case", "kill-process", "--nodes", "100", "--preset", "stock", "--format", "json"]);
     assert_eq!(code, Some(0));
     // One row of the baseline is 2 % faster, which the p95 over all rows does not show.
     let mut report: Value = serde_json::from_str(&json).unwrap();
@@ -82,13 +66,9 @@ fn statistics_gate_each_row_unless_all_rows_are_named() {
         let some = ["--case", "kill-process", "--nodes", "100", "--preset", "stock"];
         bench(&[&some[..], &["--against", &baseline, "--fail-if", text]].concat())
     };
-    for (text, expected) in [
-        ("ttr > +1%", 5),
-        ("ttr.p95 > +1%", 5),
-        ("ttr.p95.all > +1%", 0),
-        ("ttr.min.all > +1%", 5),
-        ("ttr > +3%", 0),
-    ] {
+    for (text, expected) in
+        [("ttr > +1%", 5), ("ttr.p95 > +1%", 5), ("ttr.p95.all > +1%", 0), ("ttr.min.all > +1%", 5), ("ttr > +3%", 0)]
+    {
         let (code, out, error) = gate(text);
         assert_eq!(code, Some(expected), "{text}: {out}{error}");
     }
@@ -113,16 +93,7 @@ fn rows_missing_from_the_run_or_the_baseline_fail_the_gates() {
         // A selection excludes rows on purpose.
         (
             &[],
-            &[
-                "--case",
-                "drain",
-                "--nodes",
-                "100",
-                "--preset",
-                "stock",
-                "--fail-if",
-                "node-drain:rows.missing > 0",
-            ],
+            &["--case", "drain", "--nodes", "100", "--preset", "stock", "--fail-if", "node-drain:rows.missing > 0"],
             0,
         ),
     ] {
@@ -132,10 +103,7 @@ fn rows_missing_from_the_run_or_the_baseline_fail_the_gates() {
         assert_eq!(names_rows, scenarios != both && !scenarios.is_empty(), "{out}");
     }
     let xml = fs::read_to_string(&junit).unwrap();
-    assert!(
-        xml.contains("failure message=\"rows.missing &gt; 0: in the baseline, not in this run\""),
-        "{xml}"
-    );
+    assert!(xml.contains("failure message=\"rows.missing &gt; 0: in the baseline, not in this run\""), "{xml}");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -144,33 +112,18 @@ fn gates_stand_in_a_file_and_junit_has_the_phases_of_each_failed_row() {
     let dir = scratch("gates-file");
     let baseline = dir.join("base.json").to_str().unwrap().to_owned();
     assert_eq!(bench(&[SCENARIO, "--out", &baseline]).0, Some(0));
-    let gates = written(
-        &dir,
-        "gates.yaml",
-        "kind: Gates\ngates:\n  - ttr > +2%\n  - rows.stuck > 0\n",
-    );
+    let gates = written(&dir, "gates.yaml", "kind: Gates\ngates:\n  - ttr > +2%\n  - rows.stuck > 0\n");
     let junit = dir.join("ttr.xml").to_str().unwrap().to_owned();
     let run = |more: &[&str]| {
-        bench(
-            &[
-                &[SCENARIO, "--against", &baseline, "--gates", &gates, "--junit", &junit][..],
-                more,
-            ]
-            .concat(),
-        )
+        bench(&[&[SCENARIO, "--against", &baseline, "--gates", &gates, "--junit", &junit][..], more].concat())
     };
     let (code, out, error) = run(&[]);
     assert_eq!(code, Some(0), "{out}{error}");
     let (code, out, _) = run(&["--set", "timing.jobSyncBatchPeriod=10s"]);
     assert_eq!(code, Some(5), "{out}");
     let xml = fs::read_to_string(&junit).unwrap();
-    for part in [
-        "<failure message=\"ttr &gt; +2%: +",
-        "; phase terminate +",
-        "\nterminate: ",
-        " s before, ",
-        " s now",
-    ] {
+    for part in ["<failure message=\"ttr &gt; +2%: +", "; phase terminate +", "\nterminate: ", " s before, ", " s now"]
+    {
         assert!(xml.contains(part), "{part}: {xml}");
     }
     for (text, expected) in [
@@ -190,16 +143,10 @@ fn gates_stand_in_a_file_and_junit_has_the_phases_of_each_failed_row() {
 /// Returns the n-th YAML block of `docs/bench.md` as JSON, and the Gates file.
 fn snippets() -> Vec<(String, Value)> {
     let page = fs::read_to_string("docs/bench.md").unwrap();
-    let blocks = page
-        .split("```yaml\n")
-        .skip(1)
-        .map(|rest| &rest[..rest.find("```").unwrap()]);
+    let blocks = page.split("```yaml\n").skip(1).map(|rest| &rest[..rest.find("```").unwrap()]);
     let read = |text: &str| {
         let (file, text) = ("docs/bench.md".to_owned(), text.to_owned());
-        let source = sim_inputs::SourceText {
-            file,
-            text: text.clone(),
-        };
+        let source = sim_inputs::SourceText { file, text: text.clone() };
         (text, sim_inputs::documents(&source).unwrap().remove(0))
     };
     blocks.map(read).collect()
@@ -232,16 +179,9 @@ impl StandInRunner {
         let added: Vec<&str> = added.lines().collect();
         let path = format!("{}:{}:{}", added.join(":"), dir.join("stubs").display(), env!("PATH"));
         let mut command = Command::new("bash");
-        command
-            .args(["-e", "-o", "pipefail", "-c", script])
-            .current_dir(dir)
-            .env("PATH", path);
-        command
-            .env("RUNNER_TEMP", dir.join("temp"))
-            .env("GITHUB_PATH", dir.join("path"));
-        command
-            .env("GITHUB_STEP_SUMMARY", dir.join("step-summary"))
-            .env("CI_PROJECT_DIR", dir);
+        command.args(["-e", "-o", "pipefail", "-c", script]).current_dir(dir).env("PATH", path);
+        command.env("RUNNER_TEMP", dir.join("temp")).env("GITHUB_PATH", dir.join("path"));
+        command.env("GITHUB_STEP_SUMMARY", dir.join("step-summary")).env("CI_PROJECT_DIR", dir);
         command.env("JOBSET_SIM_URL", "https://example.com/jobset-sim.tar.gz");
         command.output().unwrap().status.code()
     }
@@ -253,18 +193,14 @@ fn the_ci_snippets_of_the_documentation_run() {
     let find = |key: &str| snippets.iter().find(|(_, json)| !json[key].is_null()).unwrap();
     let gates = &find("gates").0;
     let steps = find("jobs").1["jobs"]["ttr"]["steps"].as_array().unwrap().clone();
-    let github: Vec<String> = steps
-        .iter()
-        .filter_map(|s| Some(s["run"].as_str()?.to_owned()))
-        .collect();
+    let github: Vec<String> = steps.iter().filter_map(|s| Some(s["run"].as_str()?.to_owned())).collect();
     let script = find("ttr").1["ttr"]["script"].as_array().unwrap().clone();
     let gitlab: Vec<&str> = script.iter().map(|s| s.as_str().unwrap()).collect();
     assert_eq!((github.len(), gitlab.len()), (2, 4));
     let some = ["--nodes", "100", "--preset", "stock", "--out"];
-    for (name, more, expected) in [
-        ("same", &[][..], Some(0)),
-        ("faster", &["--set", "timing.jobSyncBatchPeriod=100ms"], Some(5)),
-    ] {
+    for (name, more, expected) in
+        [("same", &[][..], Some(0)), ("faster", &["--set", "timing.jobSyncBatchPeriod=100ms"], Some(5))]
+    {
         for service in ["github", "gitlab"] {
             let dir = scratch(&format!("ci-{name}-{service}"));
             let runner = StandInRunner::new(&dir, gates);

@@ -42,16 +42,7 @@ fn an_unchanged_program_gives_equal_bytes_on_any_number_of_threads() {
 fn slower_rule_fails_the_gate_and_names_case_phase_and_wait() {
     let dir = scratch("bench");
     let (baseline, junit) = (dir.join("baseline.json"), dir.join("ttr.xml"));
-    let some = [
-        "--case",
-        "kill-process",
-        "--nodes",
-        "100",
-        "--strategy",
-        "Recreate",
-        "--preset",
-        "scale-test",
-    ];
+    let some = ["--case", "kill-process", "--nodes", "100", "--strategy", "Recreate", "--preset", "scale-test"];
     let of = |more: &[&str]| bench(&[&some[..], more].concat());
     let baseline = baseline.to_str().unwrap();
     let made = of(&["--out", baseline]);
@@ -60,26 +51,15 @@ fn slower_rule_fails_the_gate_and_names_case_phase_and_wait() {
     let (code, text, _) = code_and_output(&of(&gate));
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("2 rows unchanged, 0 changed, 0 new"), "{text}");
-    let slower = [
-        "--set",
-        "timing.jobSyncBatchPeriod=10s",
-        "--junit",
-        junit.to_str().unwrap(),
-    ];
+    let slower = ["--set", "timing.jobSyncBatchPeriod=10s", "--junit", junit.to_str().unwrap()];
     let (code, text, _) = code_and_output(&of(&[&gate[..], &slower].concat()));
     assert_eq!(code, Some(5), "{text}");
     // The report wraps long lines, so they are joined.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("kill-process/100/Recreate/scale-test/1.36"), "{text}");
-    assert!(
-        text.contains("; phase terminate +") && text.contains("; wait for Job controller batches"),
-        "{text}"
-    );
+    assert!(text.contains("; phase terminate +") && text.contains("; wait for Job controller batches"), "{text}");
     let xml = fs::read_to_string(junit).unwrap();
-    assert!(
-        xml.contains("tests=\"3\" failures=\"2\"") && xml.contains("ttr &gt; +0%"),
-        "{xml}"
-    );
+    assert!(xml.contains("tests=\"3\" failures=\"2\"") && xml.contains("ttr &gt; +0%"), "{xml}");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -93,12 +73,7 @@ fn latency() -> String {
 
 #[test]
 fn user_scenarios_are_rows_and_missing_files_are_rejected_by_name() {
-    let output = bench(&[
-        "scenarios/first-steps.yaml",
-        "scenarios/node-drain.yaml",
-        "--format",
-        "csv",
-    ]);
+    let output = bench(&["scenarios/first-steps.yaml", "scenarios/node-drain.yaml", "--format", "csv"]);
     let (code, text, error) = code_and_output(&output);
     assert_eq!(code, Some(0), "{error}");
     assert_eq!(text.lines().count(), 3, "{text}");
@@ -121,10 +96,7 @@ fn user_scenarios_are_rows_and_missing_files_are_rejected_by_name() {
             &["scenarios/first-steps.yaml", "scenarios/first-steps.yaml"],
             "two rows are named first-steps/16/Recreate/scale-test/1.36",
         ),
-        (
-            &["--against", "Cargo.toml"],
-            "not a result of `bench ttr --format json`",
-        ),
+        (&["--against", "Cargo.toml"], "not a result of `bench ttr --format json`"),
     ] {
         let (code, _, error) = code_and_output(&bench(arguments));
         assert_eq!(code, Some(2), "{arguments:?}: {error}");
@@ -134,14 +106,7 @@ fn user_scenarios_are_rows_and_missing_files_are_rejected_by_name() {
 
 #[test]
 fn the_committed_baseline_is_what_the_suite_gives() {
-    let some = [
-        "--nodes",
-        "100",
-        "--against",
-        "reports/ttr-baseline.json",
-        "--fail-if",
-        "rows.changed > 0",
-    ];
+    let some = ["--nodes", "100", "--against", "reports/ttr-baseline.json", "--fail-if", "rows.changed > 0"];
     let (code, text, error) = code_and_output(&bench(&[&some[..], &["--fail-if", "rows.new > 0"]].concat()));
     assert_eq!(
         code,
@@ -153,58 +118,17 @@ fn the_committed_baseline_is_what_the_suite_gives() {
 #[test]
 fn run_and_compare_accept_the_same_gates() {
     let scenario = "scenarios/first-steps.yaml";
-    let candidate = [
-        "--variant",
-        "slow: timing.jobSyncBatchPeriod=3s",
-        "--seeds",
-        "2",
-        "--quiet",
-    ];
+    let candidate = ["--variant", "slow: timing.jobSyncBatchPeriod=3s", "--seeds", "2", "--quiet"];
     for (arguments, code, expected) in [
         (&["run", scenario, "--fail-if", "restartLatency_s.max > 1m"][..], 0, ""),
-        (
-            &["run", scenario, "--fail-if", "restartLatency_s.max > 2500ms"],
-            5,
-            "is true: the value is",
-        ),
-        (
-            &[
-                "run",
-                scenario,
-                "--seeds",
-                "3",
-                "--fail-if",
-                "restartLatency_s.p50@max > 1s",
-            ],
-            5,
-            "is true: the value is",
-        ),
-        (
-            &["run", scenario, "--fail-if", "restartLatency_s.max > +2%"],
-            2,
-            "a relative change needs a baseline",
-        ),
+        (&["run", scenario, "--fail-if", "restartLatency_s.max > 2500ms"], 5, "is true: the value is"),
+        (&["run", scenario, "--seeds", "3", "--fail-if", "restartLatency_s.p50@max > 1s"], 5, "is true: the value is"),
+        (&["run", scenario, "--fail-if", "restartLatency_s.max > +2%"], 2, "a relative change needs a baseline"),
         (&["run", scenario, "--fail-if", "latency > 1"], 2, "the names are"),
-        (
-            &["run", "scenarios/user-actions.yaml", "--fail-if", "blocked < 1"],
-            5,
-            "blocked",
-        ),
-        (
-            &["compare", scenario, "--fail-if", "slow:restartLatency_s.p50 > +5%"],
-            5,
-            "in slow",
-        ),
-        (
-            &["compare", scenario, "--fail-if", "restartLatency_s.p50 > +500%"],
-            0,
-            "",
-        ),
-        (
-            &["compare", scenario, "--fail-if", "fast:restarts > 1"],
-            2,
-            "available: baseline, slow",
-        ),
+        (&["run", "scenarios/user-actions.yaml", "--fail-if", "blocked < 1"], 5, "blocked"),
+        (&["compare", scenario, "--fail-if", "slow:restartLatency_s.p50 > +5%"], 5, "in slow"),
+        (&["compare", scenario, "--fail-if", "restartLatency_s.p50 > +500%"], 0, ""),
+        (&["compare", scenario, "--fail-if", "fast:restarts > 1"], 2, "available: baseline, slow"),
     ] {
         let more = if arguments[0] == "compare" { &candidate[..] } else { &[] };
         let (got, _, error) = code_and_output(&program(&[arguments, more].concat()).output().unwrap());
@@ -218,26 +142,12 @@ fn diff_reports_inputs_then_first_record_then_metrics() {
     let dir = scratch("diff");
     let run = |name: &str, sets: &[&str]| {
         let out = dir.join(name).to_str().unwrap().to_owned();
-        let arguments = [
-            &[
-                "run",
-                "scenarios/first-steps.yaml",
-                "--trace",
-                "decisions",
-                "--out",
-                &out,
-            ][..],
-            sets,
-        ]
-        .concat();
+        let arguments =
+            [&["run", "scenarios/first-steps.yaml", "--trace", "decisions", "--out", &out][..], sets].concat();
         assert!(program(&arguments).output().unwrap().status.success());
         out
     };
-    let (a, same, b) = (
-        run("a", &[]),
-        run("same", &[]),
-        run("b", &["--set", "timing.jobSyncBatchPeriod=1500ms"]),
-    );
+    let (a, same, b) = (run("a", &[]), run("same", &[]), run("b", &["--set", "timing.jobSyncBatchPeriod=1500ms"]));
     let diff = |x: &str, y: &str, more: &[&str]| {
         let output = program(&[&["diff", x, y][..], more].concat()).output().unwrap();
         code_and_output(&output)
@@ -252,23 +162,13 @@ fn diff_reports_inputs_then_first_record_then_metrics() {
     let first = &found["first"];
     assert_eq!(first["before"].as_array().unwrap().len(), 10, "{first}");
     assert_ne!(first["a"], first["b"]);
-    assert!(
-        first["causesOfA"][0]["seq"].is_u64() && first["decisionOfA"]["decision"].is_u64(),
-        "{first}"
-    );
+    assert!(first["causesOfA"][0]["seq"].is_u64() && first["decisionOfA"]["decision"].is_u64(), "{first}");
     let metrics = found["metrics"].as_array().unwrap();
-    let latency = metrics
-        .iter()
-        .find(|m| m["metric"] == "jobSets.train.restartLatency_s.max");
+    let latency = metrics.iter().find(|m| m["metric"] == "jobSets.train.restartLatency_s.max");
     assert!(latency.is_some(), "{metrics:?}");
     let (code, text, _) = diff(&a, &b, &[]);
     assert_eq!(code, Some(0));
-    for part in [
-        "Inputs that differ",
-        "First record that differs: line",
-        "cause      ",
-        "Metrics that differ",
-    ] {
+    for part in ["Inputs that differ", "First record that differs: line", "cause      ", "Metrics that differ"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(diff(&a, "scenarios", &[]).0, Some(2));

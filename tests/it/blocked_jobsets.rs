@@ -45,12 +45,7 @@ fn lint_and_run_agree_on_unplaceable_jobsets() {
         for (text, code) in [(text, endless), (sleeps, 0)] {
             let file = dir.join("jobset.yaml");
             fs::write(&file, &text).unwrap();
-            let inputs = [
-                "-f",
-                file.to_str().unwrap(),
-                "-t",
-                &given(&format!("{topology}.topology")),
-            ];
+            let inputs = ["-f", file.to_str().unwrap(), "-t", &given(&format!("{topology}.topology"))];
             for command in ["lint", "run"] {
                 let (found, said) = code_and_output(&[&[command][..], &inputs].concat());
                 assert_eq!(found, code, "{command} {manifest} on {topology}: {said}\n{text}");
@@ -67,10 +62,7 @@ fn lint_warns_where_each_jobset_fits_alone_but_not_all_of_them() {
     assert!(code == 0 && !said.contains("together"), "{said}");
     let other = "tests/it/words/two-slices.yaml";
     let (code, said) = code_and_output(&["lint", "-f", crowd, "-f", other, "-t", topology]);
-    assert_eq!(
-        code, 0,
-        "the inputs do not state whether the JobSets run at the same time"
-    );
+    assert_eq!(code, 0, "the inputs do not state whether the JobSets run at the same time");
     let short = "crowd, tight together: the pods request 64 google.com/tpu, but all nodes together have 32";
     assert!(said.contains(short), "{said}");
 }
@@ -84,14 +76,8 @@ fn unhandled_blockers_are_reported_with_a_solution() {
     let suspended = jobset(&dir, "suspended", "  suspend: true\n", "", "");
     for (file, words) in [
         (&gated, patch),
-        (
-            &managed,
-            "its spec.managedBy names example.com/mine, a controller that is not modelled",
-        ),
-        (
-            &suspended,
-            "it is suspended until spec.suspend is set to false. To resume it, add to the scenario",
-        ),
+        (&managed, "its spec.managedBy names example.com/mine, a controller that is not modelled"),
+        (&suspended, "it is suspended until spec.suspend is set to false. To resume it, add to the scenario"),
     ] {
         for command in [
             &["run", "-f", file][..],
@@ -108,9 +94,8 @@ fn unhandled_blockers_are_reported_with_a_solution() {
     let resumed = "faults=[{at: 10s, resumeJobSet: {name: suspended}}]";
     let (_, said) = code_and_output(&["run", "-f", &suspended, "--set", resumed]);
     assert!(said.contains("condition Completed is True"), "{said}");
-    let all: Vec<String> = (0..4)
-        .map(|i| format!("{{at: 10s, {}}}", patch.replace("0-0", &format!("{}-{}", i / 2, i % 2))))
-        .collect();
+    let all: Vec<String> =
+        (0..4).map(|i| format!("{{at: 10s, {}}}", patch.replace("0-0", &format!("{}-{}", i / 2, i % 2)))).collect();
     let opened = format!("faults=[{}]", all.join(", "));
     let (_, said) = code_and_output(&["run", "-f", &gated, "--set", &opened]);
     assert!(said.contains("condition Completed is True"), "{said}");
@@ -122,36 +107,18 @@ fn unhandled_blockers_are_reported_with_a_solution() {
 #[test]
 fn pods_without_an_index_can_be_failed_and_asked_about_by_the_names_that_are_legal() {
     let dir = scratch("dead-ends-plain");
-    let plain = jobset(
-        &dir,
-        "plain",
-        "  failurePolicy: {maxRestarts: 1}\n",
-        ", completionMode: NonIndexed",
-        "",
-    );
+    let plain = jobset(&dir, "plain", "  failurePolicy: {maxRestarts: 1}\n", ", completionMode: NonIndexed", "");
     let (code, said) = code_and_output(&["run", "-f", &plain, "--fail", "w-2:exit=7"]);
     assert_eq!(code, 2);
     assert!(said.contains("legal: plain-w-{0..1}-{0..1}"), "{said}");
     let out = dir.join("out");
-    let (code, said) = code_and_output(&[
-        "run",
-        "-f",
-        &plain,
-        "--fail",
-        "w-0-1:exit=7",
-        "--out",
-        out.to_str().unwrap(),
-    ]);
-    assert!(
-        code == 0 && said.contains("restart 1 triggered: Job plain-w-0 failed"),
-        "{said}"
-    );
+    let (code, said) =
+        code_and_output(&["run", "-f", &plain, "--fail", "w-0-1:exit=7", "--out", out.to_str().unwrap()]);
+    assert!(code == 0 && said.contains("restart 1 triggered: Job plain-w-0 failed"), "{said}");
     let (code, said) = code_and_output(&["why", "-f", &plain, "--pod", "w-0-1"]);
     assert!(code == 0 && said.contains("Pod plain-w-0-1: "), "{said}");
     let events = fs::read_to_string(out.join("events.ndjson")).unwrap();
-    let pods = events
-        .split('"')
-        .filter_map(|word| word.strip_prefix("pod/default/plain-w-"));
+    let pods = events.split('"').filter_map(|word| word.strip_prefix("pod/default/plain-w-"));
     let mut seen = 0;
     for pod in pods {
         let parts: Vec<&str> = pod.split('-').collect();
@@ -208,10 +175,7 @@ fn run_unfinished_at_the_time_limit_is_not_permanently_blocked() {
         };
         assert!(said.contains(&sentence), "{rest}: {said}");
     };
-    let (one, both) = (
-        "{manifest: first.yaml}",
-        "{manifest: first.yaml}, {manifest: next.yaml, submitAt: 5s}",
-    );
+    let (one, both) = ("{manifest: first.yaml}", "{manifest: first.yaml}, {manifest: next.yaml, submitAt: 5s}");
     let missing = "JobSet first is not ready: 2 of its Jobs do not exist yet";
     ends(one, "stop: {at: 1ns}", missing, true);
     ends(one, "timing: {apiWrite: 100d}", missing, true);
@@ -228,10 +192,7 @@ fn run_unfinished_at_the_time_limit_is_not_permanently_blocked() {
 #[test]
 fn unplaceable_jobset_has_the_same_exit_code_in_every_command() {
     let dir = scratch("dead-ends-code");
-    let (first, next) = (
-        "  failurePolicy: {maxRestarts: 1}\n",
-        ", nodeSelector: {example.com/slot: a}",
-    );
+    let (first, next) = ("  failurePolicy: {maxRestarts: 1}\n", ", nodeSelector: {example.com/slot: a}");
     for name in ["first", "next"] {
         jobset(&dir, name, first, "", next);
     }
@@ -250,11 +211,7 @@ fn unplaceable_jobset_has_the_same_exit_code_in_every_command() {
         ("sweep", "--seeds 2 --grid stop.at=20m,40m"),
         ("plan budget", "--seeds 2 --jobset next"),
     ] {
-        let words: Vec<&str> = command
-            .split(' ')
-            .chain([file])
-            .chain(more.split_whitespace())
-            .collect();
+        let words: Vec<&str> = command.split(' ').chain([file]).chain(more.split_whitespace()).collect();
         let (code, said) = code_and_output(&words);
         assert_eq!(code, 4, "{words:?}: {said}");
         assert!(said.contains(why) || command == "plan budget", "{words:?}: {said}");

@@ -17,13 +17,7 @@ fn restart(steps: &[(u64, TicketWait, PathPart)]) -> RestartMetrics {
     r.pods = 5000;
     let mut at = 0;
     for &(seconds, waited, part) in steps {
-        r.path.steps.push(PathStep {
-            from: s(at),
-            to: s(at + seconds),
-            waited,
-            part,
-            about: TicketSubject::Nothing,
-        });
+        r.path.steps.push(PathStep { from: s(at), to: s(at + seconds), waited, part, about: TicketSubject::Nothing });
         at += seconds;
     }
     r.end = s(at);
@@ -32,9 +26,7 @@ fn restart(steps: &[(u64, TicketWait, PathPart)]) -> RestartMetrics {
 
 fn bottleneck_of(r: &RestartMetrics) -> Vec<(String, u64)> {
     let gate = |g: RestartBottleneck| (g.name, g.time.0 / 1_000_000_000);
-    with_view(&started(), |run| {
-        restart_bottlenecks(run, r).into_iter().map(gate).collect()
-    })
+    with_view(&started(), |run| restart_bottlenecks(run, r).into_iter().map(gate).collect())
 }
 
 const CREATE: TicketWait = TicketWait::Request(Call::JobPodCreate);
@@ -64,21 +56,15 @@ fn waits_for_one_thing_add_up_and_a_client_is_not_its_workers_nor_the_api_server
     assert_eq!(sums, expected.map(|(what, n)| (what, Duration::from_secs(n))));
     let name = "job-controller client at 100 requests/s".to_owned();
     assert_eq!(bottleneck_of(&r), [(name, 9)]);
-    let found = [
-        LedgerResource::JobControllerClient,
-        LedgerResource::SchedulerCycle,
-        LedgerResource::JobControllerWorkers,
-    ];
+    let found =
+        [LedgerResource::JobControllerClient, LedgerResource::SchedulerCycle, LedgerResource::JobControllerWorkers];
     assert_eq!(bottlenecks(&[r]), found);
 }
 
 #[test]
 fn second_bottleneck_of_similar_length_is_reported() {
     let with = |other| {
-        let steps = [
-            (100, TicketWait::ContainerStart, Whole),
-            (other, TicketWait::Grace, Whole),
-        ];
+        let steps = [(100, TicketWait::ContainerStart, Whole), (other, TicketWait::Grace, Whole)];
         bottleneck_of(&restart(&steps))
     };
     let start = "slowest of 5,000 container starts (kubernetes.md 3.2)".to_owned();
@@ -91,11 +77,7 @@ fn second_bottleneck_of_similar_length_is_reported() {
 
 #[test]
 fn bottleneck_of_a_span_is_on_the_path_within_it() {
-    let mut r = restart(&[
-        (10, TicketWait::Pleg, Whole),
-        (40, CREATE, Token),
-        (50, TicketWait::ContainerStart, Whole),
-    ]);
+    let mut r = restart(&[(10, TicketWait::Pleg, Whole), (40, CREATE, Token), (50, TicketWait::ContainerStart, Whole)]);
     r.set_latest(Milestone::PodFailed, s(20));
     let text = with_view(&started(), |run| {
         let gated = span_bottlenecks(run, &r).into_iter();

@@ -40,10 +40,7 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
         let name = path.display().to_string();
         let recording = read(&name, &text).expect("a recording");
         let truth = recording.control_plane.kube_controller_manager;
-        let in_place = recording
-            .milestones
-            .as_ref()
-            .is_some_and(|m| m.strategy == "InPlaceRestart");
+        let in_place = recording.milestones.as_ref().is_some_and(|m| m.strategy == "InPlaceRestart");
         let found = calibrate(&[(name.clone(), recording)], &PrometheusMetrics::default(), 0.0);
         all += 1;
         // No other client reached its limit: the report states that and contains no rate for it.
@@ -60,11 +57,7 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
         seen += 1;
         let off = number(qps) / truth.qps - 1.0;
         assert!(off.abs() < 0.05, "{name}: {qps:?}");
-        assert!(
-            contains_planted(qps, truth.qps),
-            "{name}: {qps:?}, planted {}",
-            truth.qps
-        );
+        assert!(contains_planted(qps, truth.qps), "{name}: {qps:?}, planted {}", truth.qps);
         let burst = parameter(&found, KCM_BURST).expect("a burst was seen");
         let planted = f64::from(truth.burst);
         assert!(contains_planted(burst, planted), "{name}: {burst:?}, planted {planted}");
@@ -163,17 +156,10 @@ fn planted_recording(qps: &str, burst: &str, (median, sigma): (&str, &str), seed
     let text = text.replace("MEDIAN", median).replace("SIGMA", sigma);
     let scenario = crate::support::parse(&text, JOBSET).expect("the scenario is valid");
     let mut simulation = SimulationInput::new(&scenario).expect("the scenario can run");
-    let mut played = Played {
-        pods: PodFold::default(),
-        log: Vec::new(),
-    };
+    let mut played = Played { pods: PodFold::default(), log: Vec::new() };
     simulation.run(seed, 0, &mut played);
     let ms = |time: sim_base::SimTime| {
-        if time == sim_base::SimTime::NEVER {
-            -1
-        } else {
-            (time.0 / 1_000_000) as i64
-        }
+        if time == sim_base::SimTime::NEVER { -1 } else { (time.0 / 1_000_000) as i64 }
     };
     let names = simulation.names();
     let row = |p: &PodMetrics| {
@@ -215,11 +201,7 @@ fn planted_rates_and_start_up_times_are_within_the_intervals() {
         let text = |x: f64| x.to_string();
         let recording = planted_recording(&text(qps), &text(burst), (&text(median), &text(sigma)), 7);
         // The kubelet's status write and the API server are part of every start (docs/reference/timing.md).
-        let found = calibrate(
-            &[("planted".to_owned(), recording)],
-            &PrometheusMetrics::default(),
-            0.13,
-        );
+        let found = calibrate(&[("planted".to_owned(), recording)], &PrometheusMetrics::default(), 0.13);
         let rate = parameter(&found, KCM_QPS).expect("the limit was reached");
         assert!(contains_planted(rate, qps), "{rate:?}");
         assert!((rate.interval[1] - rate.interval[0]) / qps < 0.2, "{rate:?}");
@@ -243,22 +225,12 @@ fn intervals_hold_what_was_planted_over_many_seeds() {
     let mut missed = std::collections::BTreeMap::new();
     for seed in 1..=12 {
         let recording = planted_recording("30", "40", ("4", "0.35"), seed);
-        let found = calibrate(
-            &[("planted".to_owned(), recording)],
-            &PrometheusMetrics::default(),
-            0.13,
-        );
+        let found = calibrate(&[("planted".to_owned(), recording)], &PrometheusMetrics::default(), 0.13);
         let start = parameter(&found, "timing.containerStart").expect("pods have started");
         let [low, high] = start.sigma_interval.unwrap_or([0.0, 0.0]);
         let found = [
-            (
-                "qps",
-                parameter(&found, KCM_QPS).is_some_and(|p| contains_planted(p, qps)),
-            ),
-            (
-                "burst",
-                parameter(&found, KCM_BURST).is_some_and(|p| contains_planted(p, burst)),
-            ),
+            ("qps", parameter(&found, KCM_QPS).is_some_and(|p| contains_planted(p, qps))),
+            ("burst", parameter(&found, KCM_BURST).is_some_and(|p| contains_planted(p, burst))),
             ("median", contains_planted(start, median)),
             ("sigma", low <= sigma && sigma <= high),
         ];
@@ -277,10 +249,7 @@ fn phases_are_grouped_by_image_and_pool_with_quantiles() {
     let found = groups(&all, &[GroupKey::Phase], None);
     let start = found.iter().find(|g| g.phase == "start").expect("pods have started");
     let fit = start.log_normal.as_ref().expect("a distribution");
-    assert!(
-        (fit.median_s - 6.13).abs() < 0.2 && start.confidence == "measured",
-        "{start:?}"
-    );
+    assert!((fit.median_s - 6.13).abs() < 0.2 && start.confidence == "measured", "{start:?}");
     assert!(start.quantiles_s["p5"] < start.quantiles_s["p95"], "{start:?}");
     // Pods with two images form two groups, and a group with few pods has the confidence `assumed`.
     let mut two = all[0].1.clone();
@@ -290,15 +259,9 @@ fn phases_are_grouped_by_image_and_pool_with_quantiles() {
     for pod in two.pods.0.iter_mut().take(7) {
         pod.replicated_job = "v".to_owned();
     }
-    let found = groups(
-        &[("two".to_owned(), two)],
-        &[GroupKey::Phase, GroupKey::Image, GroupKey::Pool],
-        None,
-    );
+    let found = groups(&[("two".to_owned(), two)], &[GroupKey::Phase, GroupKey::Image, GroupKey::Pool], None);
     let of = |image: &str| {
-        let mut of = found
-            .iter()
-            .filter(|g| g.phase == "start" && g.image.as_deref() == Some(image));
+        let mut of = found.iter().filter(|g| g.phase == "start" && g.image.as_deref() == Some(image));
         of.next().map(|g| (g.n, g.confidence, g.pool.as_deref()))
     };
     assert_eq!(of("b:1"), Some((7, "assumed", Some("?"))));
@@ -319,9 +282,6 @@ fn restart_below_the_rate_limit_yields_no_rate() {
     let recording = read(&out, &text).expect("a recording");
     let found = calibrate(&[(out, recording)], &PrometheusMetrics::default(), 0.0);
     assert_eq!(parameter(&found, KCM_QPS), None, "{found:?}");
-    assert!(
-        found.unseen.iter().any(|u| u.contains("kubeControllerManager.qps")),
-        "{found:?}"
-    );
+    assert!(found.unseen.iter().any(|u| u.contains("kubeControllerManager.qps")), "{found:?}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

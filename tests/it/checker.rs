@@ -69,10 +69,10 @@ pub struct Checker {
 impl Checker {
     pub fn new(scenario: &ScenarioSpec) -> Checker {
         let version = scenario.control_plane.kubernetes;
-        let jobsets = scenario.jobsets.iter().map(|s| JobSet {
-            max_restarts: Some(max_restarts(&s.jobset)),
-            ..JobSet::default()
-        });
+        let jobsets = scenario
+            .jobsets
+            .iter()
+            .map(|s| JobSet { max_restarts: Some(max_restarts(&s.jobset)), ..JobSet::default() });
         Checker {
             pods: Vec::new(),
             jobs: Vec::new(),
@@ -102,10 +102,7 @@ impl Checker {
 
     /// Returns the expected properties of a Job at its creation, derived from the scenario.
     fn job_of(&self, job: JobId, names: &RecordNames) -> Job {
-        let mut j = Job {
-            bare: names.is_standalone_pod(job),
-            ..Job::default()
-        };
+        let mut j = Job { bare: names.is_standalone_pod(job), ..Job::default() };
         let Some(id) = names.jobset_of(job) else {
             return j;
         };
@@ -187,10 +184,7 @@ impl Checker {
         assert!(!self.ended, "record after the end of the run");
         assert_eq!(record.seq, self.next, "seq increases by one");
         assert!(record.at >= self.now, "time runs backwards");
-        assert!(
-            record.cause == NO_CAUSE || record.cause < record.seq,
-            "the cause must precede its effect"
-        );
+        assert!(record.cause == NO_CAUSE || record.cause < record.seq, "the cause must precede its effect");
         self.next += 1;
         self.now = record.at;
         self.training.body(&record.body);
@@ -211,27 +205,15 @@ impl Checker {
                 let before = self.by_hand.anything || !own.any(|j| j.exists);
                 assert!(before, "JobSet deleted before its Jobs");
             }
-            RestartCounted {
-                jobset,
-                restarts,
-                counted,
-                ..
-            } => self.restart_counted(jobset, restarts, counted),
-            JobRestartCounted {
-                jobset, job, restarts, ..
-            } => {
+            RestartCounted { jobset, restarts, counted, .. } => self.restart_counted(jobset, restarts, counted),
+            JobRestartCounted { jobset, job, restarts, .. } => {
                 let js = row_or_default(&mut self.jobsets, jobset.ix());
                 let n = js.job_restarts.entry(names.job(job).to_owned()).or_default();
                 let free = self.by_hand.jobset_status || self.by_hand.gates && restarts == 1;
-                assert!(
-                    restarts == *n + 1 || free,
-                    "the restart count of a Job increases by one"
-                );
+                assert!(restarts == *n + 1 || free, "the restart count of a Job increases by one");
                 *n = restarts;
             }
-            JobSetCondition {
-                jobset, kind, status, ..
-            } => self.jobset_condition(jobset, kind, status),
+            JobSetCondition { jobset, kind, status, .. } => self.jobset_condition(jobset, kind, status),
             AllReady { jobset, ready } => {
                 let js = row_or_default(&mut self.jobsets, jobset.ix());
                 // A terminal condition resets AllReady without a record, and a user may revert the terminal
@@ -242,10 +224,7 @@ impl Checker {
                 // removed as soon as its pod has succeeded, and a follower may be deleted as soon as its leader is
                 // ready (EXC-15).
                 let at_once = js.flipped == Some(self.now) && js.lost != js.flipped;
-                assert!(
-                    !at_once || self.by_hand.anything,
-                    "AllReady changed twice at one instant"
-                );
+                assert!(!at_once || self.by_hand.anything, "AllReady changed twice at one instant");
                 (js.all_ready, js.flipped) = (ready, Some(self.now));
             }
             JobCreated { job, .. } => {
@@ -257,11 +236,7 @@ impl Checker {
                 let j = row_or_default(&mut self.jobs, job.ix());
                 assert!(!j.exists, "a Job of this name exists already");
                 let pods = std::mem::take(&mut j.pods);
-                *j = Job {
-                    exists: true,
-                    pods,
-                    ..new
-                };
+                *j = Job { exists: true, pods, ..new };
             }
             JobDeleting { job } => {
                 let j = &mut self.jobs[job.ix()];

@@ -31,27 +31,18 @@ fn slowest_of_n_exponential_starts_is_mean_times_harmonic_number() {
         // The variance of the maximum is m² Σ 1/k², nearly m² π²/6.
         let error = 3.0 * 2.0 * (std::f64::consts::PI / 6.0_f64.sqrt()) / (REPLICATIONS as f64).sqrt();
         let expected = 2.0 * harmonic;
-        assert!(
-            (found - expected).abs() < error,
-            "n = {n}: mean {found}, expected {expected}"
-        );
+        assert!((found - expected).abs() < error, "n = {n}: mean {found}, expected {expected}");
     }
 }
 
 /// 6.7: P(max <= t) = F(t)^n. Checks the medians of the slowest of n log-normal starts with median 2 s and p99 5 s.
 #[test]
 fn slowest_of_n_log_normal_starts_agrees_with_the_order_statistic() {
-    let dist = Distribution::LogNormal {
-        median_s: 2.0,
-        sigma: 0.39389,
-    };
+    let dist = Distribution::LogNormal { median_s: 2.0, sigma: 0.39389 };
     for (n, median) in [(1_000, 7.05), (3_000, 7.94), (5_000, 8.37)] {
         let below = (0..REPLICATIONS).filter(|i| slowest(&dist, n, *i) <= median).count() as f64;
         let (half, error) = (REPLICATIONS as f64 / 2.0, 3.0 * (REPLICATIONS as f64 / 4.0).sqrt());
-        assert!(
-            (below - half).abs() < error,
-            "{n}: {below} of {REPLICATIONS} below {median} s"
-        );
+        assert!((below - half).abs() < error, "{n}: {below} of {REPLICATIONS} below {median} s");
     }
 }
 
@@ -82,9 +73,7 @@ fn complete_cubes(scenario: &ScenarioSpec, replication: u64) -> Vec<bool> {
         away.insert(node.name.clone().unwrap_or_default(), lost);
     }
     let lost = |host: usize| away.get(&format!("n-{host:04}")) == Some(&true);
-    (0..64)
-        .map(|cube| !(0..16).any(|host| lost(16 * cube + host)))
-        .collect()
+    (0..64).map(|cube| !(0..16).any(|host| lost(16 * cube + host))).collect()
 }
 
 /// 6.5: with G complete cubes, a reconfigurable fabric has goodput E[floor(G/k)] k/n, and fixed wiring has q^k
@@ -92,24 +81,8 @@ fn complete_cubes(scenario: &ScenarioSpec, replication: u64) -> Vec<bool> {
 #[test]
 fn available_slices_agree_with_the_binomial_formula() {
     for (availability, rows) in [
-        (
-            0.99,
-            [
-                (1, 0.8515, 0.8515),
-                (4, 0.8280, 0.5256),
-                (8, 0.7957, 0.2763),
-                (48, 0.7420, 0.0003),
-            ],
-        ),
-        (
-            0.999,
-            [
-                (1, 0.9841, 0.9841),
-                (16, 0.8397, 0.7740),
-                (32, 0.6795, 0.5991),
-                (48, 0.7500, 0.3478),
-            ],
-        ),
+        (0.99, [(1, 0.8515, 0.8515), (4, 0.8280, 0.5256), (8, 0.7957, 0.2763), (48, 0.7420, 0.0003)]),
+        (0.999, [(1, 0.9841, 0.9841), (16, 0.8397, 0.7740), (32, 0.6795, 0.5991), (48, 0.7500, 0.3478)]),
     ] {
         let scenario = cubes(availability);
         let all: Vec<Vec<bool>> = (0..200).map(|i| complete_cubes(&scenario, i)).collect();
@@ -122,11 +95,7 @@ fn available_slices_agree_with_the_binomial_formula() {
                 let complete = |part: &&[bool]| part.len() == k && part.iter().all(|whole| *whole);
                 (cubes.chunks(k).filter(complete).count() * k) as f64 / 64.0
             };
-            assert_mean(
-                &format!("reconfigurable {availability} {k}"),
-                all.iter().map(free),
-                reconfigurable,
-            );
+            assert_mean(&format!("reconfigurable {availability} {k}"), all.iter().map(free), reconfigurable);
             assert_mean(&format!("fixed {availability} {k}"), all.iter().map(wired), fixed);
         }
     }
@@ -140,8 +109,5 @@ fn assert_mean(what: &str, samples: impl Iterator<Item = f64>, expected: f64) {
     let variance = all.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
     // If almost no samples differ, the error is at least the contribution of one differing sample.
     let error = 3.0 * (variance / n).sqrt().max(0.25 / n) + 5e-5;
-    assert!(
-        (mean - expected).abs() < error,
-        "{what}: {mean} ± {error}, expected {expected}"
-    );
+    assert!((mean - expected).abs() < error, "{what}: {mean} ± {error}, expected {expected}");
 }

@@ -50,10 +50,7 @@ const FAIL: &str = "train-workers-0-1:exit=1";
 
 pub fn find_by_name<'v>(all: &'v Value, name: &str) -> &'v Value {
     let variants = all["variants"].as_array().unwrap();
-    variants
-        .iter()
-        .find(|v| v["name"] == name)
-        .unwrap_or_else(|| panic!("no variant {name} in {all}"))
+    variants.iter().find(|v| v["name"] == name).unwrap_or_else(|| panic!("no variant {name} in {all}"))
 }
 
 fn pair<'v>(all: &'v Value, (a, b): (&str, &str), metric: &str) -> Option<&'v Value> {
@@ -259,10 +256,7 @@ fn a_variant_with_a_wrong_path_is_an_error_with_a_suggestion() {
     assert!(told.contains("nothing to compare"), "{told}");
     let twice = [SCENARIO, "--variant", BLOCKING, "--variant", BLOCKING];
     assert!(assert_rejected(&twice, 2).contains("is used twice"));
-    let told = assert_rejected(
-        &[SCENARIO, "--variant", BLOCKING, "--until", "restartLatency.p50 ±1%"],
-        2,
-    );
+    let told = assert_rejected(&[SCENARIO, "--variant", BLOCKING, "--until", "restartLatency.p50 ±1%"], 2);
     assert!(told.contains("did you mean restartLatency_s.p50?"), "{told}");
 }
 
@@ -294,10 +288,9 @@ fn variants_of_a_scenario_are_played_by_compare_and_not_by_run() {
     assert_eq!(find_by_name(&all, "blocking")["replications"], 3);
     let on_the_line = json(&[SCENARIO, "--variant", BLOCKING, "--seeds", "3"]);
     assert_eq!(all["paired"], on_the_line["paired"]);
-    for (wrong, expected) in [
-        ("name: blocking", "duplicate variant name"),
-        ("name: baseline", "cannot be the name of a variant"),
-    ] {
+    for (wrong, expected) in
+        [("name: blocking", "duplicate variant name"), ("name: baseline", "cannot be the name of a variant")]
+    {
         let twice = fs::read_to_string(&file).unwrap() + &format!("    - {wrong}\n      set: {{seed: 2}}\n");
         let other = dir.join("wrong.yaml");
         fs::write(&other, twice).unwrap();
@@ -311,40 +304,22 @@ fn variants_of_a_scenario_are_played_by_compare_and_not_by_run() {
 fn the_directory_alone_repeats_the_comparison() {
     let dir = scratch("compare-inputs");
     let out = dir.join("out");
-    let arguments = [
-        "-f",
-        WORKERS,
-        "--variant",
-        "small: spec.replicatedJobs[0].replicas=2",
-        "--seeds",
-        "2",
-    ];
+    let arguments = ["-f", WORKERS, "--variant", "small: spec.replicatedJobs[0].replicas=2", "--seeds", "2"];
     stdout_of(&[&arguments[..], &["--out", out.to_str().unwrap()]].concat());
     let command = fs::read_to_string(out.join("inputs/command.txt")).unwrap();
     let words = command.trim().strip_prefix("jobset-sim ").unwrap();
     let program = env!("CARGO_BIN_EXE_jobset-sim");
     let shell = format!("'{program}' {words} --out again --quiet");
     let mut again = Command::new("sh");
-    let again = again
-        .args(["-c", &shell])
-        .current_dir(out.join("inputs"))
-        .output()
-        .unwrap();
-    assert!(
-        again.status.success(),
-        "{shell}: {}",
-        String::from_utf8_lossy(&again.stderr)
-    );
+    let again = again.args(["-c", &shell]).current_dir(out.join("inputs")).output().unwrap();
+    assert!(again.status.success(), "{shell}: {}", String::from_utf8_lossy(&again.stderr));
     let read = |path: &str| fs::read_to_string(out.join(path)).unwrap();
     assert_eq!(read("summary.json"), read("inputs/again/summary.json"));
     let summary: Value = serde_json::from_str(&read("summary.json")).unwrap();
     let digest = summary["variants"][1]["digest"].as_str().unwrap();
     for chart in ["differences", "ledger", "distributions"] {
         let drawn = read(&format!("charts/{chart}.svg"));
-        assert!(
-            drawn.contains(&format!("small {digest}")),
-            "{chart} does not show the digest"
-        );
+        assert!(drawn.contains(&format!("small {digest}")), "{chart} does not show the digest");
         assert_eq!(drawn, read(&format!("inputs/again/charts/{chart}.svg")));
         let png = fs::read(out.join(format!("charts/{chart}.png")));
         assert_eq!(png.is_ok(), cfg!(feature = "png"), "{chart}");
@@ -359,18 +334,7 @@ fn metrics_of_several_jobsets_have_their_names() {
     let file = dir.join("second.yaml");
     fs::write(&file, second.replacen("name: train", "name: other", 1)).unwrap();
     let file = file.to_str().unwrap();
-    let both = json(&[
-        "-f",
-        WORKERS,
-        "-f",
-        file,
-        "--fail",
-        FAIL,
-        "--seeds",
-        "2",
-        "--variant",
-        BLOCKING,
-    ]);
+    let both = json(&["-f", WORKERS, "-f", file, "--fail", FAIL, "--seeds", "2", "--variant", BLOCKING]);
     let metrics = find_by_name(&both, "baseline")["metrics"].as_object().unwrap();
     for name in ["train.restarts", "other.restarts"] {
         assert!(metrics.contains_key(name), "{name} is not in {:?}", metrics.keys());

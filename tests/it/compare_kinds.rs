@@ -18,11 +18,7 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
     assert_eq!(all["schema"], "jobset-sim/compare/v1");
     let (baseline, often) = (find_by_name(&all, "baseline"), find_by_name(&all, "often"));
     assert_eq!(often["changes"][0]["path"], "training.checkpoint.every");
-    assert_eq!(
-        baseline["digest"],
-        find_by_name(&all, "same")["digest"],
-        "the variant uses the seed of the baseline"
-    );
+    assert_eq!(baseline["digest"], find_by_name(&all, "same")["digest"], "the variant uses the seed of the baseline");
     assert_eq!(baseline["metrics"]["restarts"]["n"], 20);
     assert!(mean(often, "lost_work_h") < mean(baseline, "lost_work_h") / 2.0);
     let pairs = all["paired"].as_array().unwrap();
@@ -41,13 +37,7 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
     // Both variants have the same failures: the number of restarts differs less than between two independent fleets.
     let sd = pair("often", "restarts")["sd"].as_f64().unwrap_or(0.0);
     assert!(sd < 5.0, "{sd}");
-    let text = stdout_of(&[
-        FLEET,
-        "--variant",
-        "often: training.checkpoint.every=10m",
-        "--seeds",
-        "8",
-    ]);
+    let text = stdout_of(&[FLEET, "--variant", "often: training.checkpoint.every=10m", "--seeds", "8"]);
     assert!(text.contains("baseline is best in effective_training_ratio"), "{text}");
 }
 
@@ -57,15 +47,7 @@ fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_refused() {
     let out = dir.join("out");
     let out_text = out.to_str().unwrap();
     let variant = "one: parameters.recovery=1m";
-    stdout_of(&[
-        "scenarios/published/llama3-405b.yaml",
-        "--variant",
-        variant,
-        "--seeds",
-        "4",
-        "--out",
-        out_text,
-    ]);
+    stdout_of(&["scenarios/published/llama3-405b.yaml", "--variant", variant, "--seeds", "4", "--out", out_text]);
     let rows = fs::read_to_string(out.join("replications.csv")).unwrap();
     assert_eq!(rows.lines().count(), 9, "{rows}");
     assert!(rows.starts_with("variant,replication,seed,outcome,end_reason,digest,"));
@@ -74,14 +56,8 @@ fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_refused() {
     fs::remove_dir_all(&dir).unwrap();
     for (arguments, part) in [
         (&[FLEET][..], "nothing to compare: add --variant"),
-        (
-            &[FLEET, "--strategies", "all"],
-            "--strategies needs a scenario with pods",
-        ),
-        (
-            &[FLEET, "--fail", "a-b-0-0:exit=1", "--variant", variant],
-            "--fail needs a scenario with pods",
-        ),
+        (&[FLEET, "--strategies", "all"], "--strategies needs a scenario with pods"),
+        (&[FLEET, "--fail", "a-b-0-0:exit=1", "--variant", variant], "--fail needs a scenario with pods"),
         (&[FLEET, "--variant", "x: nodez=1"], "in variant \"x\""),
     ] {
         let told = assert_rejected(arguments, 2);
@@ -109,10 +85,7 @@ fn losses_by_cause_sum_to_lost_work_and_recovery() {
             };
             let own = variant["metrics"].as_object().unwrap().iter();
             let prefix = format!("{metric}.");
-            let causes: Vec<f64> = own
-                .filter(|(name, _)| name.starts_with(&prefix))
-                .filter_map(of)
-                .collect();
+            let causes: Vec<f64> = own.filter(|(name, _)| name.starts_with(&prefix)).filter_map(of).collect();
             assert!(causes.len() >= 2, "{variant}");
             let sum: f64 = causes.iter().sum();
             assert!((sum / mean(variant, metric) - 1.0).abs() < 1e-6, "{metric}: {sum}");
@@ -153,11 +126,7 @@ fn four_runs(format: &str) -> Vec<u8> {
 fn cost_of_replications_is_reported_by_category() {
     let text = String::from_utf8(four_runs("text")).unwrap();
     let at = text.find("Cost in").unwrap_or_else(|| panic!("{text}"));
-    let rows: Vec<&str> = text[at..]
-        .lines()
-        .skip(2)
-        .map_while(|l| l.split_whitespace().next())
-        .collect();
+    let rows: Vec<&str> = text[at..].lines().skip(2).map_while(|l| l.split_whitespace().next()).collect();
     assert_eq!(rows[0], "productive", "the largest category comes first");
     assert!(rows.contains(&"lost") && rows.last() == Some(&"total"), "{rows:?}");
 }

@@ -58,11 +58,7 @@ fn components_name_no_other_component() {
                 let own = other == component || may.contains(&other);
                 // A component may contain a file with the name of another component.
                 let own_file = folder.join(format!("{other}.rs")).exists();
-                assert!(
-                    own || own_file || !names,
-                    "{} refers to the component {other}",
-                    file.display()
-                );
+                assert!(own || own_file || !names, "{} refers to the component {other}", file.display());
             }
         }
     }
@@ -73,11 +69,7 @@ fn only_the_api_server_writes_to_the_store() {
     let engine = root().join("src/engine");
     for (file, code) in rust_files(&engine) {
         let inside = file.starts_with(engine.join("apiserver"));
-        assert!(
-            inside || !code.contains("store.get_mut()"),
-            "{} writes to the store",
-            file.display()
-        );
+        assert!(inside || !code.contains("store.get_mut()"), "{} writes to the store", file.display());
     }
 }
 

@@ -40,12 +40,7 @@ fn play(rest: &str, manifest: &str) -> Played {
     let mut checker = crate::checker::Checker::new(&scenario);
     let outcome = simulation.run(1, 0, &mut checker);
     let names = simulation.names();
-    let mut played = Played {
-        outcome,
-        pods: Vec::new(),
-        texts: Vec::new(),
-        nodes: Vec::new(),
-    };
+    let mut played = Played { outcome, pods: Vec::new(), texts: Vec::new(), nodes: Vec::new() };
     let mut rows: Vec<(String, u32)> = Vec::new();
     for r in &checker.records {
         let at = r.at.0 as f64 / 1e9;
@@ -79,10 +74,7 @@ fn play(rest: &str, manifest: &str) -> Played {
 impl Played {
     /// Times of the records of a pod that match.
     fn times(&self, job: &str, index: u32, what: impl Fn(&Body) -> bool) -> Vec<f64> {
-        let of = self
-            .pods
-            .iter()
-            .filter(|(_, j, i, b)| j == job && *i == index && what(b));
+        let of = self.pods.iter().filter(|(_, j, i, b)| j == job && *i == index && what(b));
         of.map(|(at, ..)| *at).collect()
     }
 
@@ -125,10 +117,7 @@ fn annotations_of_the_pod_template_place_jobs_exclusively() {
     assert_eq!(racks(meta), (3, 3), "three Jobs, one rack each");
     assert_ne!(racks(""), (3, 3));
     // The node-selector strategy in the pod's annotations switches the webhook off.
-    let both = format!(
-        "{}, alpha.jobset.sigs.k8s.io/node-selector: \"true\"}}",
-        meta.trim_end_matches('}')
-    );
+    let both = format!("{}, alpha.jobset.sigs.k8s.io/node-selector: \"true\"}}", meta.trim_end_matches('}'));
     assert_ne!(racks(&both), (3, 3));
 }
 
@@ -161,21 +150,14 @@ fn an_init_container_takes_its_run_time_and_restarts_after_a_failure() {
     let ready = played.ready("js-w-0", 0);
     assert!((10.0..25.0).contains(&ready[0]), "{ready:?}");
     let exits = |b: &Body| matches!(b, Body::ContainerExited { .. } | Body::PodFinished { .. });
-    assert_eq!(
-        played.times("js-w-0", 0, exits).len(),
-        1,
-        "one failed run of the init container"
-    );
+    assert_eq!(played.times("js-w-0", 0, exits).len(), 1, "one failed run of the init container");
 }
 
 #[test]
 fn a_sidecar_that_exits_is_restarted_and_does_not_end_the_pod() {
     let rest =
         "containers: [{container: fetch, podIndex: 1, containerRun: 0, runFor: 20s, exitCode: 44}, {runFor: 5m}]";
-    let played = play(
-        rest,
-        &manifest(1, RULES, "", &with_init("Never", ", restartPolicy: Always")),
-    );
+    let played = play(rest, &manifest(1, RULES, "", &with_init("Never", ", restartPolicy: Always")));
     assert_eq!(played.ready("js-w-0", 1).len(), 2, "ready again");
     let down = played.times("js-w-0", 1, |b| matches!(b, Body::PodNotReady { .. }));
     let (again, down) = (played.ready("js-w-0", 1)[1], down[0]);
@@ -242,19 +224,11 @@ fn a_missing_service_account_or_priority_class_is_refused_if_others_are_listed()
     assert!(played.says(&format!("pods \"js-w-0-0-\" {why}")), "{:?}", played.texts);
     let played = play("", &(manifest(1, "", "", &pod("serviceAccountName: trainer")) + listed));
     assert_eq!(played.ready("js-w-0", 0).len(), 1);
-    assert_eq!(
-        play("", &manifest(1, "", "", &account)).ready("js-w-0", 0).len(),
-        1,
-        "assumed to exist"
-    );
+    assert_eq!(play("", &manifest(1, "", "", &account)).ready("js-w-0", 0).len(), 1, "assumed to exist");
     let class = pod("priorityClassName: nope");
     let listed = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: 1\n";
     let played = play("", &(manifest(1, "", "", &class) + listed));
-    assert!(
-        played.says("no PriorityClass with name nope was found"),
-        "{:?}",
-        played.texts
-    );
+    assert!(played.says("no PriorityClass with name nope was found"), "{:?}", played.texts);
 }
 
 #[test]
@@ -265,10 +239,7 @@ fn ignored_fields_and_assumed_objects_are_named() {
                ports: [{containerPort: 80, hostPort: 80}], livenessProbe: {periodSeconds: 1}}]}";
     let manifest = manifest(1, "", "labels: {kueue.x-k8s.io/queue-name: q}", pod)
         + "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota}\n";
-    let source = |file: &str, text: &str| sim_inputs::SourceText {
-        file: file.to_owned(),
-        text: text.to_owned(),
-    };
+    let source = |file: &str, text: &str| sim_inputs::SourceText { file: file.to_owned(), text: text.to_owned() };
     let manifests = sim_inputs::kube::read_sources(&[source("jobset.yaml", &manifest)], &[]).unwrap();
     let loaded = sim_inputs::scenario_from_manifests(vec![manifests], None, &[]).unwrap();
     assert_eq!(loaded.skipped, ["ResourceQuota/quota"]);
@@ -293,18 +264,12 @@ fn init_containers_after_a_sidecar_need_room_beside_it() {
         format!("{{name: {name}, image: \"x:1\", resources: {{requests: {{cpu: {cpu}}}}}{more}}}")
     };
     let cpu = |post: u32| {
-        let init = [
-            container("pre", 7, ""),
-            container("side", 3, ", restartPolicy: Always"),
-            container("post", post, ""),
-        ];
+        let init =
+            [container("pre", 7, ""), container("side", 3, ", restartPolicy: Always"), container("post", post, "")];
         let (init, main) = (init.join(", "), container("c", 5, ""));
         let pod = format!("{{restartPolicy: Never, initContainers: [{init}], containers: [{main}]}}");
         let scenario = sim_inputs::kube::read_sources(
-            &[sim_inputs::SourceText {
-                file: "jobset.yaml".to_owned(),
-                text: manifest(1, "", "", &pod),
-            }],
+            &[sim_inputs::SourceText { file: "jobset.yaml".to_owned(), text: manifest(1, "", "", &pod) }],
             &[],
         );
         let jobset = &scenario.unwrap().jobsets[0].0;

@@ -32,28 +32,13 @@ fn restart_and_bottlenecks(scenario: &ScenarioSpec) -> (Duration, Vec<RestartBot
 fn halve(dist: &mut Distribution) {
     *dist = match dist.clone() {
         Distribution::Fixed(d) => Distribution::Fixed(Duration(d.0 / 2)),
-        Distribution::LogNormal { median_s, sigma } => Distribution::LogNormal {
-            median_s: median_s / 2.0,
-            sigma,
-        },
-        Distribution::Uniform { low_s, high_s } => Distribution::Uniform {
-            low_s: low_s / 2.0,
-            high_s: high_s / 2.0,
-        },
+        Distribution::LogNormal { median_s, sigma } => Distribution::LogNormal { median_s: median_s / 2.0, sigma },
+        Distribution::Uniform { low_s, high_s } => Distribution::Uniform { low_s: low_s / 2.0, high_s: high_s / 2.0 },
         Distribution::Exponential { mean_s } => Distribution::Exponential { mean_s: mean_s / 2.0 },
-        Distribution::Weibull { scale_s, shape } => Distribution::Weibull {
-            scale_s: scale_s / 2.0,
-            shape,
-        },
-        Distribution::Gamma { mean_s, shape } => Distribution::Gamma {
-            mean_s: mean_s / 2.0,
-            shape,
-        },
+        Distribution::Weibull { scale_s, shape } => Distribution::Weibull { scale_s: scale_s / 2.0, shape },
+        Distribution::Gamma { mean_s, shape } => Distribution::Gamma { mean_s: mean_s / 2.0, shape },
         Distribution::Empirical(table) => Distribution::Empirical(table.scale(0.5)),
-        Distribution::Measured { p50_s, p95_s } => Distribution::Measured {
-            p50_s: p50_s / 2.0,
-            p95_s: p95_s / 2.0,
-        },
+        Distribution::Measured { p50_s, p95_s } => Distribution::Measured { p50_s: p50_s / 2.0, p95_s: p95_s / 2.0 },
     };
 }
 
@@ -106,13 +91,8 @@ fn relieve(scenario: &mut ScenarioSpec, what: WaitKind) -> Option<()> {
         }
         WaitKind::Mechanism(TicketWait::ContainerStart) => {
             let k = kubelet(scenario);
-            for dist in [
-                &mut k.volumes,
-                &mut k.sandbox,
-                &mut k.container_start,
-                &mut k.image_check,
-                &mut k.agent_boot,
-            ] {
+            for dist in [&mut k.volumes, &mut k.sandbox, &mut k.container_start, &mut k.image_check, &mut k.agent_boot]
+            {
                 halve(dist);
             }
             for rule in &mut scenario.containers {
@@ -232,11 +212,7 @@ fn verify_bottleneck(scenario: &ScenarioSpec) -> Result<String, String> {
     }
     let text = format!("{}: {}", scenario.name, held.told.join("\n    "));
     let saved = held.as_it_is - held.relieved;
-    if saved.0 * 3 >= held.claimed.0 {
-        Ok(text)
-    } else {
-        Err(text)
-    }
+    if saved.0 * 3 >= held.claimed.0 { Ok(text) } else { Err(text) }
 }
 
 const HEAD: &str = "
@@ -320,12 +296,7 @@ pub fn inline_situations() -> Vec<Situation> {
             "",
         ),
         inline("a-pod-on-a-silent-node", lost, &rjs(&[w("")]), ""),
-        inline(
-            "288-pods-on-18-node-racks",
-            exit,
-            &rjs(&[replicated_job("w", 16, 18, "")]),
-            exclusive,
-        ),
+        inline("288-pods-on-18-node-racks", exit, &rjs(&[replicated_job("w", 16, 18, "")]), exclusive),
     ]
 }
 

@@ -82,17 +82,13 @@ fn every_rule_has_a_case_or_a_reason_why_not() {
     let (listed, without) = (documented_rules(), rules_without_case());
     let cited: BTreeSet<String> = citations().iter().map(|(id, _)| parent_rule(id).to_owned()).collect();
     let needed = listed.keys().filter(|id| !id.starts_with(RECORDING_RULES_PREFIX));
-    let missing: Vec<&String> = needed
-        .filter(|id| !cited.contains(*id) && !without.contains_key(id.as_str()))
-        .collect();
+    let missing: Vec<&String> =
+        needed.filter(|id| !cited.contains(*id) && !without.contains_key(id.as_str())).collect();
     assert!(missing.is_empty(), "no case cites these rules: {missing:?}");
     for (id, reason) in without {
         assert!(listed.contains_key(id), "docs/rules does not list {id}");
         assert!(!reason.is_empty(), "{id}: the reason for the missing case is empty");
-        assert!(
-            !cited.contains(id),
-            "{id} has a case: remove it from coverage/rules.txt"
-        );
+        assert!(!cited.contains(id), "{id} has a case: remove it from coverage/rules.txt");
     }
 }
 
@@ -108,11 +104,8 @@ fn every_rule_of_the_reference_is_in_docs_rules() {
     let listed = documented_rules();
     let families: BTreeSet<&str> = listed.keys().filter_map(|id| Some(id.split_once('-')?.0)).collect();
     let known = |id: &&str| id.split_once('-').is_some_and(|(f, _)| families.contains(f));
-    let mut there: BTreeSet<String> = ids(&text)
-        .into_iter()
-        .filter(known)
-        .map(|id| parent_rule(id).to_owned())
-        .collect();
+    let mut there: BTreeSet<String> =
+        ids(&text).into_iter().filter(known).map(|id| parent_rule(id).to_owned()).collect();
     // The rows of the transition table in section 3.7 contain their ids without a dash.
     let row = |line: &str| Some(format!("J-{}", line.strip_prefix("| J")?.split_once(" |")?.0));
     there.extend(text.lines().filter_map(row).filter(|id| ids(id) == [id]));

@@ -48,11 +48,7 @@ fn every_decision_log_equals_its_golden_log() {
             }
         }
     }
-    assert!(
-        different.is_empty(),
-        "these golden files differ (UPDATE_GOLDEN=1 writes them):\n{}",
-        different.join("\n")
-    );
+    assert!(different.is_empty(), "these golden files differ (UPDATE_GOLDEN=1 writes them):\n{}", different.join("\n"));
 }
 
 /// Each transcript shows the rule that it was written for.
@@ -65,32 +61,17 @@ fn the_transcripts_show_the_rules_they_are_named_after() {
         ("untargeted", "the default: no rule matches"),
         ("invalid-pattern", "is not a valid RE2 pattern: it never matches"),
         ("invalid-pattern", "the message matches \"exit code 4[0-9] \""),
-        (
-            "budget-reached",
-            "1 of maxRestarts 1 counted so far: exhausted, so the JobSet fails",
-        ),
-        (
-            "restart-job",
-            "1 (0 by JobSet restarts, 1 by Job restarts) of maxRestarts 3",
-        ),
+        ("budget-reached", "1 of maxRestarts 1 counted so far: exhausted, so the JobSet fails"),
+        ("restart-job", "1 (0 by JobSet restarts, 1 by Job restarts) of maxRestarts 3"),
         ("in-place", "attempt 2 − 0 uncounted restarts exceeds maxRestarts 1"),
         ("depends-on", "worker, until driver is Ready: 0 of 1 Job"),
-        (
-            "depends-on",
-            "BlockingRecreate: no Job is created until all of them are gone",
-        ),
+        ("depends-on", "BlockingRecreate: no Job is created until all of them are gone"),
         ("pod-failure-policy", "ignored, by rule 0"),
         ("pod-failure-policy", "counts, no rule matches"),
         ("pod-failure-policy", "fails the Job, by rule 1"),
-        (
-            "success-and-failure",
-            "not evaluated, 1 Job Complete: failed Jobs take precedence",
-        ),
+        ("success-and-failure", "not evaluated, 1 Job Complete: failed Jobs take precedence"),
         ("success-and-failure", "operator Any: 1 Job Complete, 1 needed: met"),
-        (
-            "container-restart",
-            "1 container restart of active pods, backoffLimit 6: not reached",
-        ),
+        ("container-restart", "1 container restart of active pods, backoffLimit 6: not reached"),
     ] {
         let path = root().join("tests/it/decisions").join(format!("{name}.yaml"));
         let (text, ..) = log(&read(&path));
@@ -237,9 +218,7 @@ fn log_leads_from_exit_code_to_condition() {
 #[test]
 fn every_logged_rule_is_documented() {
     let pages = files(&root().join("docs/rules"), "md");
-    let pages = pages
-        .iter()
-        .map(|p| std::fs::read_to_string(p).expect("a page can be read"));
+    let pages = pages.iter().map(|p| std::fs::read_to_string(p).expect("a page can be read"));
     let rules: String = pages.collect();
     let mut missing = Vec::new();
     for folder in ["src/policy", "src/report", "src/engine"] {

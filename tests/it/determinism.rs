@@ -12,12 +12,7 @@ use sim_engine::record::digest::records_digest as digest_of;
 use sim_engine::record::*;
 use std::fmt::Write;
 
-const SMALL: [&str; 4] = [
-    "first-steps",
-    "in-place-main-container",
-    "node-partition-return",
-    "regime-image-bound",
-];
+const SMALL: [&str; 4] = ["first-steps", "in-place-main-container", "node-partition-return", "regime-image-bound"];
 
 #[test]
 fn every_scenario_has_its_golden_digest_in_every_profile() {
@@ -80,15 +75,10 @@ fn replications_do_not_depend_on_the_number_of_threads() {
     for name in SMALL {
         let scenario = support::scenario(name, &[]);
         let digests = |threads: usize| -> Vec<u64> {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .expect("a thread pool");
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool");
             pool.install(|| {
                 let new = || support::simulation(&scenario);
-                keys.par_iter()
-                    .map_init(new, |s, &(seed, rep)| s.run(seed, rep, &mut DiscardSink).digest)
-                    .collect()
+                keys.par_iter().map_init(new, |s, &(seed, rep)| s.run(seed, rep, &mut DiscardSink).digest).collect()
             })
         };
         let (one, two) = (digests(1), digests(2));
@@ -128,10 +118,7 @@ fn digest_changes_if_two_simultaneous_records_are_swapped() {
 #[test]
 fn queue_without_class_order_is_detected() {
     let job = |k: u32| SimulationEvent::JobDue(JobId(k));
-    let pod = |k: u32| SimulationEvent::ContainersStarted {
-        pod: PodId(k),
-        epoch: 0,
-    };
+    let pod = |k: u32| SimulationEvent::ContainersStarted { pod: PodId(k), epoch: 0 };
     let pushed = [job(0), pod(0), SimulationEvent::Fault(0), pod(1), job(1)];
     let mut queue = EventQueue::default();
     for event in pushed {

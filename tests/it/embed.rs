@@ -14,11 +14,7 @@ fn lines_of(simulation: &mut Simulation, most: usize) -> (Vec<String>, EndReason
     let mut lines = Vec::new();
     let outcome = simulation.observe(1, 0, |record| {
         lines.push(record.to_json());
-        if lines.len() == most {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if lines.len() == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     (lines, outcome.end_reason())
 }
@@ -163,10 +159,7 @@ fn facade_and_program_give_equal_results() {
 fn errors_have_the_file_and_line_of_what_was_given_in_code() {
     let bad = JobSet::from_yaml("train.yaml", example::INVALID_MANIFEST);
     let found = diagnostics(Scenario::builder("x").jobset(bad).build());
-    assert_eq!(
-        found[1],
-        "train.yaml:7: unknown field \"replicaz\" in spec.replicatedJobs[0]"
-    );
+    assert_eq!(found[1], "train.yaml:7: unknown field \"replicaz\" in spec.replicatedJobs[0]");
 
     let train = || JobSet::new("train").replicated_job("workers", 1, 2);
     let fault = Fault::delete_pod("train-workers-0-7");
@@ -187,10 +180,7 @@ fn errors_have_the_file_and_line_of_what_was_given_in_code() {
     let found = diagnostics(Scenario::builder("x").jobset(text).build());
     assert!(found[0].contains("replicated_job"), "{found:?}");
     let found = diagnostics(Scenario::from_file("no/such/scenario.yaml"));
-    assert!(
-        found[0].starts_with("no/such/scenario.yaml:0: cannot be read"),
-        "{found:?}"
-    );
+    assert!(found[0].starts_with("no/such/scenario.yaml:0: cannot be read"), "{found:?}");
 }
 
 #[test]
@@ -266,10 +256,7 @@ fn everything_that_can_be_written_in_code_can_be_run() {
 fn a_generated_cluster_is_the_same_from_code_and_from_a_file() {
     let path = "scenarios/manifests/exclusive-workers.yaml";
     let file = Scenario::from_manifest(path).unwrap();
-    let code = Scenario::builder("train")
-        .jobset(JobSet::from_file(path))
-        .build()
-        .unwrap();
+    let code = Scenario::builder("train").jobset(JobSet::from_file(path)).build().unwrap();
     let nodes = |s: &Scenario| format!("{:?}", s.spec().topology);
     assert_eq!(nodes(&code), nodes(&file));
     let digest = |s: &Scenario| Simulation::new(s).unwrap().run(1, 0).digest();

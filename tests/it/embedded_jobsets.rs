@@ -62,11 +62,7 @@ spec:
 
 fn env(jobset: &Value, job: usize) -> Vec<(String, String)> {
     let path = format!("/spec/replicatedJobs/{job}/template/spec/template/spec/containers/0/env");
-    let list = jobset
-        .pointer(&path)
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
+    let list = jobset.pointer(&path).and_then(Value::as_array).cloned().unwrap_or_default();
     let text = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
     let both = |v: &Value| (text(&v["name"]), v.get("value").map_or("from".to_owned(), text));
     list.iter().map(both).collect()
@@ -78,33 +74,16 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[test]
 fn a_trainjob_is_played_as_the_jobset_that_trainer_makes_of_it() {
-    let words = [
-        "run",
-        "-f",
-        TRAINJOB,
-        "-f",
-        RUNTIME,
-        "--show-effective",
-        "--format",
-        "json",
-    ];
+    let words = ["run", "-f", TRAINJOB, "-f", RUNTIME, "--show-effective", "--format", "json"];
     let (code, out, err) = run_program(&words);
     assert_eq!(code, Some(0), "{err}");
     let jobsets: Vec<Value> = serde_json::from_str(&out).expect("JSON");
     let [jobset] = jobsets.as_slice() else { panic!("{out}") };
     let metadata = &jobset["metadata"];
-    assert_eq!(
-        (&metadata["name"], &metadata["namespace"]),
-        (&json!("llm"), &json!("research"))
-    );
+    assert_eq!((&metadata["name"], &metadata["namespace"]), (&json!("llm"), &json!("research")));
     // Labels and annotations come from the template and the patch; those of the TrainJob are not copied.
     assert_eq!(metadata["labels"], json!({"team": "research", "queue": "gold"}));
-    let at = |path: &str| {
-        jobset
-            .pointer(&format!("/spec/replicatedJobs{path}"))
-            .cloned()
-            .unwrap_or_default()
-    };
+    let at = |path: &str| jobset.pointer(&format!("/spec/replicatedJobs{path}")).cloned().unwrap_or_default();
     assert_eq!(at("/0/replicas"), json!(1));
     assert_eq!(at("/0/template/spec/completions"), json!(1));
     assert_eq!(at("/1/template/spec/parallelism"), json!(4));
@@ -112,14 +91,8 @@ fn a_trainjob_is_played_as_the_jobset_that_trainer_makes_of_it() {
     assert_eq!(at("/1/dependsOn/0/name"), json!("dataset-initializer"));
     let pod = "/1/template/spec/template";
     assert_eq!(at(&format!("{pod}/spec/nodeSelector")), json!({"pool": "h100"}));
-    assert_eq!(
-        at(&format!("{pod}/metadata/labels/scheduling.x-k8s.io~1pod-group")),
-        json!("llm")
-    );
-    assert_eq!(
-        at(&format!("{pod}/spec/containers/0/image")),
-        json!("example.com/llm:7")
-    );
+    assert_eq!(at(&format!("{pod}/metadata/labels/scheduling.x-k8s.io~1pod-group")), json!("llm"));
+    assert_eq!(at(&format!("{pod}/spec/containers/0/image")), json!("example.com/llm:7"));
     let resources = at(&format!("{pod}/spec/containers/0/resources"));
     assert_eq!(resources["requests"]["cpu"], json!("16"));
     assert_eq!(resources["requests"]["memory"], json!("64Gi"));
@@ -139,24 +112,11 @@ fn a_trainjob_is_played_as_the_jobset_that_trainer_makes_of_it() {
 
 #[test]
 fn unmodelled_trainjob_fields_are_listed_and_converted_objects_are_not_skipped() {
-    let words = [
-        "run",
-        "-f",
-        TRAINJOB,
-        "-f",
-        RUNTIME,
-        "--format",
-        "json",
-        "--set",
-        "stop.at=10m",
-    ];
+    let words = ["run", "-f", TRAINJOB, "-f", RUNTIME, "--format", "json", "--set", "stop.at=10m"];
     let (code, out, err) = run_program(&words);
     assert_eq!(code, Some(0), "{err}");
     assert!(!err.contains("not simulated: "), "{err}");
-    for field in [
-        "TrainJob.spec.activeDeadlineSeconds",
-        "TrainingRuntime.spec.podGroupPolicy.coscheduling",
-    ] {
+    for field in ["TrainJob.spec.activeDeadlineSeconds", "TrainingRuntime.spec.podGroupPolicy.coscheduling"] {
         assert!(out.contains(field), "{field}: {out}");
     }
 }
@@ -170,10 +130,7 @@ fn every_manifest_command_reads_embedded_jobsets() {
     assert_eq!(code, Some(0), "{err}");
     let scenario = format!("{out}/scenario.yaml");
     let text = fs::read_to_string(&scenario).expect("the scenario was written");
-    assert!(
-        text.contains("manifest: trainjob.yaml") && text.contains("training-runtime.yaml"),
-        "{text}"
-    );
+    assert!(text.contains("manifest: trainjob.yaml") && text.contains("training-runtime.yaml"), "{text}");
     let (code, told, err) = run_program(&["run", &scenario]);
     assert_eq!(code, Some(0), "{err}");
     assert!(told.contains("llm"), "{told}");
@@ -182,15 +139,7 @@ fn every_manifest_command_reads_embedded_jobsets() {
     assert!(out.contains("llm-node-0-3"), "{out}");
     let (code, out, err) = run_program(&["lint", "-f", TRAINJOB, "-f", RUNTIME]);
     assert!(code == Some(0) && out.contains("1 JobSet"), "{code:?} {out} {err}");
-    let words = [
-        "compare",
-        "-f",
-        TRAINJOB,
-        "-f",
-        RUNTIME,
-        "--variant",
-        "patient: spec.failurePolicy.maxRestarts=9",
-    ];
+    let words = ["compare", "-f", TRAINJOB, "-f", RUNTIME, "--variant", "patient: spec.failurePolicy.maxRestarts=9"];
     let (code, _, err) = run_program(&words);
     assert_eq!(code, Some(0), "{err}");
     fs::remove_dir_all(dir).expect("the directory can be removed");
@@ -206,10 +155,7 @@ fn annotations_for_code_hosts_name_the_existing_file() {
     for result in results {
         let place = &result["locations"][0]["physicalLocation"];
         assert_eq!(place["artifactLocation"]["uri"], json!(TRAINJOB), "{result}");
-        assert!(
-            place["region"].is_null(),
-            "the line numbers refer to another text: {result}"
-        );
+        assert!(place["region"].is_null(), "the line numbers refer to another text: {result}");
     }
 }
 
@@ -218,23 +164,10 @@ fn a_run_directory_keeps_both_files_and_repeats_the_run() {
     let dir = scratch("wrapped-run");
     let out = dir.join("run");
     let out = out.to_string_lossy();
-    let (code, _, err) = run_program(&[
-        "run",
-        "-f",
-        TRAINJOB,
-        "-f",
-        RUNTIME,
-        "--set",
-        "stop.at=5m",
-        "--out",
-        &out,
-    ]);
+    let (code, _, err) = run_program(&["run", "-f", TRAINJOB, "-f", RUNTIME, "--set", "stop.at=5m", "--out", &out]);
     assert_eq!(code, Some(0), "{err}");
     let command = fs::read_to_string(format!("{out}/inputs/command.txt")).expect("the command is saved");
-    assert!(
-        command.contains("00-trainjob.yaml") && command.contains("01-training-runtime.yaml"),
-        "{command}"
-    );
+    assert!(command.contains("00-trainjob.yaml") && command.contains("01-training-runtime.yaml"), "{command}");
     let (code, _, err) = run_program(&["why", &out]);
     assert_eq!(code, Some(0), "{err}");
     fs::remove_dir_all(dir).expect("the directory can be removed");
@@ -251,16 +184,8 @@ fn the_number_of_nodes_is_the_trainjobs_or_the_policys_or_the_templates() {
         ("suspend: false", "podGroupPolicy: {}", 5),
         ("trainer: {numNodes: 7}", "podGroupPolicy: {}", 7),
         ("trainer: {numNodes: 7}", "mlPolicy: {mpi: {}}", 7),
-        (
-            "trainer: {numNodes: 7}",
-            "mlPolicy: {mpi: {runLauncherAsNode: true}}",
-            6,
-        ),
-        (
-            "trainer: {numNodes: 1}",
-            "mlPolicy: {mpi: {runLauncherAsNode: true}}",
-            1,
-        ),
+        ("trainer: {numNodes: 7}", "mlPolicy: {mpi: {runLauncherAsNode: true}}", 6),
+        ("trainer: {numNodes: 1}", "mlPolicy: {mpi: {runLauncherAsNode: true}}", 1),
     ] {
         let jobset = effective(&pair(spec, policy)).remove(0);
         let job = &jobset["spec"]["replicatedJobs"][0];
@@ -281,11 +206,8 @@ fn each_policy_writes_its_environment() {
         ("PET_MASTER_PORT", "29500"),
     ];
     assert_eq!(found("mlPolicy: {torch: {}}"), pairs(&torch));
-    let jax = [
-        ("JAX_NUM_PROCESSES", "2"),
-        ("JAX_PROCESS_ID", "from"),
-        ("JAX_COORDINATOR_ADDRESS", "t-node-0-0.t:29500"),
-    ];
+    let jax =
+        [("JAX_NUM_PROCESSES", "2"), ("JAX_PROCESS_ID", "from"), ("JAX_COORDINATOR_ADDRESS", "t-node-0-0.t:29500")];
     assert_eq!(found("mlPolicy: {jax: {}}"), pairs(&jax));
     let xgboost = [
         ("DMLC_TRACKER_URI", "t-node-0-0.t"),
@@ -295,10 +217,7 @@ fn each_policy_writes_its_environment() {
     ];
     assert_eq!(found("mlPolicy: {xgboost: {}}"), pairs(&xgboost));
     // A TrainJob without `trainer` gets no environment variables.
-    assert_eq!(
-        env(&effective(&pair("suspend: true", "mlPolicy: {torch: {}}"))[0], 0),
-        []
-    );
+    assert_eq!(env(&effective(&pair("suspend: true", "mlPolicy: {torch: {}}"))[0], 0), []);
 }
 
 #[test]
@@ -316,31 +235,11 @@ fn overrides_of_older_versions_are_laid_over_their_jobs() {
 fn what_trainer_would_refuse_and_what_is_not_rendered_is_refused_by_name() {
     let torch = "mlPolicy: {torch: {}}";
     for (spec, policy, words) in [
-        (
-            "trainer: {env: [{name: PET_NNODES, value: '1'}]}",
-            torch,
-            "must not have reserved envs",
-        ),
-        (
-            "managedBy: kueue.x-k8s.io/multikueue",
-            torch,
-            "Trainer in this cluster does not create a JobSet for it",
-        ),
-        (
-            "initializer: {model: {storageUri: 's3://x'}}",
-            torch,
-            "must have model-initializer job",
-        ),
-        (
-            "suspend: false",
-            "mlPolicy: {flux: {}}",
-            "mlPolicy.flux, which is not supported",
-        ),
-        (
-            "suspend: false",
-            "mlPolicy: {torch: {}, jax: {}}",
-            "Only one of the policy can be configured",
-        ),
+        ("trainer: {env: [{name: PET_NNODES, value: '1'}]}", torch, "must not have reserved envs"),
+        ("managedBy: kueue.x-k8s.io/multikueue", torch, "Trainer in this cluster does not create a JobSet for it"),
+        ("initializer: {model: {storageUri: 's3://x'}}", torch, "must have model-initializer job"),
+        ("suspend: false", "mlPolicy: {flux: {}}", "mlPolicy.flux, which is not supported"),
+        ("suspend: false", "mlPolicy: {torch: {}, jax: {}}", "Only one of the policy can be configured"),
         ("trainer: {nodes: 3}", torch, "nodes"),
         (
             "runtimePatches: [{trainingRuntimeSpec: {template: {spec: {replicatedJobs: [{name: other}]}}}}]",
@@ -364,10 +263,7 @@ fn what_trainer_would_refuse_and_what_is_not_rendered_is_refused_by_name() {
     }
     let (code, _, err) = run_program(&["run", "-f", TRAINJOB]);
     assert_eq!(code, Some(2));
-    assert!(
-        err.contains("trainjob.yaml:10:") && err.contains("kubectl get clustertrainingruntime"),
-        "{err}"
-    );
+    assert!(err.contains("trainjob.yaml:10:") && err.contains("kubectl get clustertrainingruntime"), "{err}");
     let (code, out, _) = run_program(&["lint", "-f", TRAINJOB]);
     assert_eq!(code, Some(2), "{out}");
     assert!(out.contains("is missing from the manifests"), "{out}");
@@ -391,10 +287,7 @@ fn an_argo_workflow_is_listed_as_an_unknown_kind() {
     );
     let said = rejection_of(&workflow);
     assert!(said.contains("no JobSet to run"), "{said}");
-    let done = run_with_stdin(
-        &["run", "-f", "-"],
-        &format!("{workflow}---\n{}", crate::program::JOBSET),
-    );
+    let done = run_with_stdin(&["run", "-f", "-"], &format!("{workflow}---\n{}", crate::program::JOBSET));
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(done.status.code(), Some(0), "{said}");
     assert!(said.contains("Workflow/nightly"), "{said}");
@@ -445,32 +338,20 @@ fn a_pathways_job_is_rendered_like_its_controller_does() {
     let jobs = spec["replicatedJobs"].as_array().unwrap();
     let head = &jobs[0]["template"]["spec"];
     let key = "alpha.jobset.sigs.k8s.io/exclusive-topology";
-    assert_eq!(
-        head["template"]["metadata"]["annotations"][key],
-        "kubernetes.io/hostname"
-    );
+    assert_eq!(head["template"]["metadata"]["annotations"][key], "kubernetes.io/hostname");
     let pod = &head["template"]["spec"];
     assert_eq!(pod["initContainers"][1]["restartPolicy"], "Always");
-    assert_eq!(
-        pod["containers"][0]["env"][1],
-        json!({"name": "JAX_PLATFORMS", "value": "proxy"})
-    );
+    assert_eq!(pod["containers"][0]["env"][1], json!({"name": "JAX_PLATFORMS", "value": "proxy"}));
     let worker = &jobs[1]["template"]["spec"];
     // 16 chips on machines of 4; four retries per machine.
-    assert_eq!(
-        (&worker["parallelism"], &worker["backoffLimit"]),
-        (&json!(4), &json!(16))
-    );
+    assert_eq!((&worker["parallelism"], &worker["backoffLimit"]), (&json!(4), &json!(16)));
     assert!(jobs[1]["template"]["metadata"]["annotations"][key].is_null());
     let pod = &worker["template"];
     assert_eq!(pod["metadata"]["annotations"][key], "cloud.google.com/gke-nodepool");
     let selector = json!({"a": "b", "cloud.google.com/gke-tpu-accelerator": "tpu-v5p-slice",
         "cloud.google.com/gke-tpu-topology": "2x2x4"});
     assert_eq!(pod["spec"]["nodeSelector"], selector);
-    assert_eq!(
-        pod["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"],
-        "4"
-    );
+    assert_eq!(pod["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"], "4");
     // Without a user pod, the resource manager and the proxy are the main containers.
     let headless = effective(&pathways("default", "")).remove(0);
     let head = &headless["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"];

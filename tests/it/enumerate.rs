@@ -93,10 +93,7 @@ fn explore_all<S>(what: &str, setups: &[S], explore: impl Fn(&S) -> Seen) -> See
 }
 
 /// Returns whether `ENUMERATE=all` is set: the enumeration then omits nothing and takes minutes.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a switch for developers, not an input of a run"
-)]
+#[expect(clippy::disallowed_methods, reason = "a switch for developers, not an input of a run")]
 fn enumerates_all() -> bool {
     std::env::var_os("ENUMERATE").is_some_and(|v| v == "all")
 }
@@ -137,11 +134,7 @@ fn permanently_blocked_states_are_those_in_the_reference() {
     let cases = [
         ("rjs: 'a:0'", gate, "C-10: there are no Jobs"),
         ("rjs: ''", gate, "C-10: there are no Jobs"),
-        (
-            "rjs: a:1 b:1, depends: [b on b Ready]",
-            gate,
-            "C-21: a replicatedJob depends on itself",
-        ),
+        ("rjs: a:1 b:1, depends: [b on b Ready]", gate, "C-21: a replicatedJob depends on itself"),
         (
             "rjs: a:1, failure: {max: 1, rules: [{name: r, action: RestartJob}]}",
             "",

@@ -15,11 +15,7 @@ fn printed(line: &str) -> String {
     let output = command.output().expect("the program starts");
     let code = output.status.code();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(
-        matches!(code, Some(0 | 2 | 3 | 5)),
-        "{line}: {code:?}\n{}",
-        text(&output.stderr)
-    );
+    assert!(matches!(code, Some(0 | 2 | 3 | 5)), "{line}: {code:?}\n{}", text(&output.stderr));
     text(&output.stdout)
 }
 
@@ -227,12 +223,7 @@ fn every_word_that_commands_print_is_explained() {
         .filter(|(word, _)| !is_input_word(word) && book.find(word).entries.is_empty())
         .map(|(word, place)| format!("{word} ({place})"))
         .collect();
-    assert!(
-        unknown.is_empty(),
-        "of {} words, explain does not know:\n{}",
-        words.0.len(),
-        unknown.join("\n")
-    );
+    assert!(unknown.is_empty(), "of {} words, explain does not know:\n{}", words.0.len(), unknown.join("\n"));
     assert!(words.0.len() > 300, "{}", words.0.len());
 }
 
@@ -250,12 +241,7 @@ fn kinds_and_families_of_rules_have_short_names() {
         let is_short = kind.split(' ').count() <= 2 && !kind.contains(['-', '`']);
         assert!(is_short, "{kind:?} of {:?} in {}", entry.word, entry.source);
     }
-    let families: Vec<&str> = glossary
-        .entries
-        .iter()
-        .filter(|e| e.kind == "rules")
-        .map(|e| e.word.as_str())
-        .collect();
+    let families: Vec<&str> = glossary.entries.iter().filter(|e| e.kind == "rules").map(|e| e.word.as_str()).collect();
     assert!(families.contains(&"FP") && !families.contains(&"JSON"), "{families:?}");
 }
 
@@ -337,9 +323,7 @@ fn run_event_lines(command: &str) -> Vec<String> {
     assert_eq!(output.status.code(), Some(0), "{command}: {said}");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let told = text.split("What happened\n").nth(1).unwrap_or_default();
-    let lines = told
-        .lines()
-        .take_while(|line| !line.is_empty() && !line.contains("run ended: "));
+    let lines = told.lines().take_while(|line| !line.is_empty() && !line.contains("run ended: "));
     lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
@@ -359,39 +343,24 @@ fn effects() {
     for effect in jobset_sim::glossary::effects::all() {
         let lines = run_event_lines(effect.command);
         assert!((3..=8).contains(&lines.len()), "{}: {lines:?}", effect.word);
-        now.push_str(&format!(
-            "== {}\n$ {}\n{}\n",
-            effect.word,
-            effect.command,
-            lines.join("\n")
-        ));
+        now.push_str(&format!("== {}\n$ {}\n{}\n", effect.word, effect.command, lines.join("\n")));
     }
     let path = root().join("src/program/glossary/effects.txt");
     if crate::support::updates_golden_files() {
         std::fs::write(&path, &now).expect("the file can be written");
     }
     let known = std::fs::read_to_string(&path).expect("the file exists");
-    assert!(
-        known == now,
-        "src/program/glossary/effects.txt is out of date (UPDATE_GOLDEN=1 writes it)\n{now}"
-    );
+    assert!(known == now, "src/program/glossary/effects.txt is out of date (UPDATE_GOLDEN=1 writes it)\n{now}");
 }
 
 #[test]
 fn the_effect_of_an_action_and_of_a_strategy_is_shown() {
     let (_, out, _) = explained("failurePolicy.rules.action");
-    for word in [
-        "Effect of FailJobSet",
-        "Effect of RestartJob",
-        "condition Failed is True",
-    ] {
+    for word in ["Effect of FailJobSet", "Effect of RestartJob", "condition Failed is True"] {
         assert!(out.contains(word), "{word}: {out}");
     }
     let (_, out, _) = explained("BlockingRecreate");
-    assert!(
-        out.contains("Effect of BlockingRecreate") && !out.contains("Effect of RestartJob"),
-        "{out}"
-    );
+    assert!(out.contains("Effect of BlockingRecreate") && !out.contains("Effect of RestartJob"), "{out}");
 }
 
 #[test]
@@ -399,19 +368,11 @@ fn assumptions_of_a_fleet_are_its_own_numbers_and_the_presets_of_its_faults() {
     let told = printed("sensitivity tests/it/sweep/fleet.yaml --seeds 3 --quiet --format json");
     let told: Value = serde_json::from_str(&told).expect("JSON");
     let rows = told["parameters"].as_array().expect("rows");
-    let row = |id: &str| {
-        rows.iter()
-            .find(|row| row["id"] == id)
-            .unwrap_or_else(|| panic!("{id}: {told}"))
-    };
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("{id}: {told}"));
     assert_eq!(row("training.checkpoint.every")["value"], "600s");
     assert_eq!(row("spares.takeOver")["confidence"], "given");
     assert_eq!(row("job.standbys")["confidence"], "assumed");
-    assert!(
-        rows.iter()
-            .all(|row| !row["id"].as_str().is_some_and(|id| id.starts_with("timing."))),
-        "{told}"
-    );
+    assert!(rows.iter().all(|row| !row["id"].as_str().is_some_and(|id| id.starts_with("timing."))), "{told}");
     let preset = printed("sensitivity scenarios/published/opt-175b.yaml --parameters-only --format csv");
     assert!(preset.contains("faults.opt-175b.per1000NodeDays"), "{preset}");
 }

@@ -20,33 +20,13 @@ const FAULTS: [(&str, &str, &str); 15] = [
     ("delete of a leader", "deletePod: {pod: a-w-0-0}", ""),
     ("force", "deletePod: {pod: a-w-0-1, force: true}", ""),
     ("evict", "evictPod: {pod: a-w-0-0}", ""),
-    (
-        "crash",
-        "crashNode: {node: node-00, alias: lost}",
-        "returnNode: {alias: lost}",
-    ),
-    (
-        "partition",
-        "partitionNode: {node: node-00, alias: lost}",
-        "returnNode: {alias: lost}",
-    ),
-    (
-        "partition of a follower",
-        "partitionNode: {node: node-01, alias: lost}",
-        "returnNode: {alias: lost}",
-    ),
+    ("crash", "crashNode: {node: node-00, alias: lost}", "returnNode: {alias: lost}"),
+    ("partition", "partitionNode: {node: node-00, alias: lost}", "returnNode: {alias: lost}"),
+    ("partition of a follower", "partitionNode: {node: node-01, alias: lost}", "returnNode: {alias: lost}"),
     ("node deleted", "deleteNode: {node: node-00}", ""),
     ("node of a follower deleted", "deleteNode: {node: node-01}", ""),
-    (
-        "drain",
-        "drainNode: {node: node-00, alias: lost}",
-        "uncordonNode: {alias: lost}",
-    ),
-    (
-        "taint",
-        "taintNode: {node: node-01, key: example.com/broken, effect: NoExecute}",
-        "",
-    ),
+    ("drain", "drainNode: {node: node-00, alias: lost}", "uncordonNode: {alias: lost}"),
+    ("taint", "taintNode: {node: node-01, key: example.com/broken, effect: NoExecute}", ""),
     ("suspend", "suspendJobSet: {name: a}", "resumeJobSet: {name: a}"),
     ("JobSet deleted", "deleteJobSet: {name: a}", ""),
 ];
@@ -149,8 +129,7 @@ fn run(scenario: &ScenarioSpec, seed: u64) -> Result<(), String> {
     let mut checker = Checker::new(scenario);
     let outcome = catch_unwind(AssertUnwindSafe(|| simulation.run(seed, 0, &mut checker))).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
-        text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-            .unwrap_or_default()
+        text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
     })?;
     let js = &outcome.jobsets[0];
     let rests = js.deleted || !js.terminal_state.is_empty() || checker.is_all_ready(0);

@@ -13,14 +13,7 @@ pub fn s(seconds: f64) -> Duration {
 
 /// Returns a fault process on every node whose failures only interrupt the job.
 pub fn crashes(life: Distribution, exposure: ExposureSpec) -> FaultProcess {
-    FaultProcess {
-        cause: "crash".to_owned(),
-        only_lemons: false,
-        life,
-        exposure,
-        trace: None,
-        needs_repair: false,
-    }
+    FaultProcess { cause: "crash".to_owned(), only_lemons: false, life, exposure, trace: None, needs_repair: false }
 }
 
 pub fn exponential(mean_s: f64) -> Distribution {
@@ -33,10 +26,7 @@ pub fn plain(nodes: u32, work_s: f64, progress: ProgressSpec, faults: Vec<FaultP
         name: "test".to_owned(),
         description: String::new(),
         nodes,
-        spares: SparePool {
-            nodes: 0,
-            take_over: Duration::ZERO,
-        },
+        spares: SparePool { nodes: 0, take_over: Duration::ZERO },
         job: FleetJob {
             nodes,
             standbys: 0,
@@ -45,23 +35,11 @@ pub fn plain(nodes: u32, work_s: f64, progress: ProgressSpec, faults: Vec<FaultP
             recovery: Distribution::ZERO,
             max_restarts: None,
         },
-        training: FleetTraining {
-            work: s(work_s),
-            progress,
-        },
+        training: FleetTraining { work: s(work_s), progress },
         faults,
-        lemons: LemonSpec {
-            share: 0.0,
-            regeneration: None,
-        },
-        diagnosis: DiagnosisSpec {
-            repair_probability: 1.0,
-            misdiagnosis_probability: 0.0,
-        },
-        repair: RepairSpec {
-            stages: Vec::new(),
-            crews: None,
-        },
+        lemons: LemonSpec { share: 0.0, regeneration: None },
+        diagnosis: DiagnosisSpec { repair_probability: 1.0, misdiagnosis_probability: 0.0 },
+        repair: RepairSpec { stages: Vec::new(), crews: None },
         retirement: RetirementSpec::Never,
         stop_at: Duration(u64::MAX / 2),
         seed: 1,
@@ -89,10 +67,7 @@ fn assert_mean(what: &str, values: &[f64], expected: f64) {
         "{what}: {mean} ± {error}, expected {expected}"
     );
     // A wide interval would accept any value.
-    assert!(
-        error < 0.05 * expected.abs().max(0.01),
-        "{what}: ± {error} is too wide an interval"
-    );
+    assert!(error < 0.05 * expected.abs().max(0.01), "{what}: ± {error} is too wide an interval");
 }
 
 #[test]
@@ -102,22 +77,11 @@ fn checkpointed_segments_agree_with_daly() {
         ("CT-1", [3600.0, 600.0, 60.0, 300.0], [787.324_041, 784.737_510]),
         ("CT-2", [3600.0, 600.0, 60.0, 0.0], [724.373_087, 724.373_087]),
         ("CT-3", [10_000.0, 1800.0, 30.0, 600.0], [2_132.320_776, 2_128.632_726]),
-        (
-            "CT-4",
-            [2_658.461_538, 1200.0, 20.0, 130.0],
-            [1_625.746_349, 1_623.864_783],
-        ),
-        (
-            "CT-5",
-            [2_658.461_538, 1200.0, 20.0, 10.0],
-            [1_553.993_568, 1_553.982_602],
-        ),
+        ("CT-4", [2_658.461_538, 1200.0, 20.0, 130.0], [1_625.746_349, 1_623.864_783]),
+        ("CT-5", [2_658.461_538, 1200.0, 20.0, 10.0], [1_553.993_568, 1_553.982_602]),
     ] {
         for (convention, exposure, expected) in [("A", ExposureSpec::Assigned, a), ("B", ExposureSpec::Running, b)] {
-            let progress = ProgressSpec::Checkpoints {
-                every: s(every),
-                blocking: s(blocking),
-            };
+            let progress = ProgressSpec::Checkpoints { every: s(every), blocking: s(blocking) };
             let faults = vec![crashes(exponential(mean), exposure)];
             let mut fleet = plain(1, every * 500.0, progress, faults);
             fleet.job.recovery = Distribution::Fixed(s(restart));
@@ -152,46 +116,15 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
     // at any time (hot spares), only while assigned to the job (cold spares), or only while the job runs.
     type Row = (u32, u32, f64, f64, u32, [[f64; 2]; 3]);
     let rows: [Row; 4] = [
-        (
-            64,
-            0,
-            1000.0,
-            24.0,
-            64,
-            [[0.219_181, 1.5], [0.219_181, 1.5], [0.394_322, 0.605_68]],
-        ),
-        (
-            64,
-            2,
-            1000.0,
-            24.0,
-            66,
-            [[0.798_384, 1.546_87], [0.801_378, 1.529_00], [0.860_178, 1.321_23]],
-        ),
-        (
-            64,
-            4,
-            1000.0,
-            24.0,
-            68,
-            [[0.978_205, 1.593_75], [0.979_798, 1.535_37], [0.984_588, 1.512_33]],
-        ),
-        (
-            256,
-            8,
-            3693.0,
-            24.0,
-            2,
-            [[0.796_588, 5.255_93], [0.806_835, 5.073_60], [0.957_652, 3.401_19]],
-        ),
+        (64, 0, 1000.0, 24.0, 64, [[0.219_181, 1.5], [0.219_181, 1.5], [0.394_322, 0.605_68]]),
+        (64, 2, 1000.0, 24.0, 66, [[0.798_384, 1.546_87], [0.801_378, 1.529_00], [0.860_178, 1.321_23]]),
+        (64, 4, 1000.0, 24.0, 68, [[0.978_205, 1.593_75], [0.979_798, 1.535_37], [0.984_588, 1.512_33]]),
+        (256, 8, 3693.0, 24.0, 2, [[0.796_588, 5.255_93], [0.806_835, 5.073_60], [0.957_652, 3.401_19]]),
     ];
     for (n, spare, mtbf, mttr, crews, conventions) in rows {
         let exposures = [ExposureSpec::Always, ExposureSpec::Assigned, ExposureSpec::Running];
         for (exposure, [availability, failed]) in exposures.into_iter().zip(conventions) {
-            let faults = vec![FaultProcess {
-                needs_repair: true,
-                ..crashes(exponential(mtbf * HOUR), exposure)
-            }];
+            let faults = vec![FaultProcess { needs_repair: true, ..crashes(exponential(mtbf * HOUR), exposure) }];
             let mut fleet = plain(n, 1e9, ProgressSpec::Kept, faults);
             fleet.nodes = n + spare;
             fleet.training.work = Duration(u64::MAX / 2);
@@ -219,10 +152,7 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
 fn first_failure_time_agrees_with_the_weibull_minimum() {
     // reference 6.8: 64 nodes of mean life 3,693 h; shape and mean time to the first failure in hours.
     for (shape, hours) in [(0.7, 9.708), (1.0, 57.703), (1.5, 230.81)] {
-        let life = Distribution::Weibull {
-            scale_s: 3693.0 * HOUR / libm::tgamma(1.0 + 1.0 / shape),
-            shape,
-        };
+        let life = Distribution::Weibull { scale_s: 3693.0 * HOUR / libm::tgamma(1.0 + 1.0 / shape), shape };
         let mut fleet = plain(64, 1e9, ProgressSpec::Kept, vec![crashes(life, ExposureSpec::Running)]);
         fleet.job.max_restarts = Some(0);
         let first: Vec<f64> = play(&fleet, 4000).iter().map(|o| o.end.seconds() / HOUR).collect();
@@ -236,22 +166,10 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
     let mean_s = 50.0 * HOUR;
     let dists = [
         exponential(mean_s),
-        Distribution::Weibull {
-            scale_s: mean_s / libm::tgamma(1.0 + 1.0 / 0.7),
-            shape: 0.7,
-        },
-        Distribution::Weibull {
-            scale_s: mean_s / libm::tgamma(1.0 + 1.0 / 1.5),
-            shape: 1.5,
-        },
-        Distribution::LogNormal {
-            median_s: mean_s * libm::exp(-0.5),
-            sigma: 1.0,
-        },
-        Distribution::Uniform {
-            low_s: 0.0,
-            high_s: 2.0 * mean_s,
-        },
+        Distribution::Weibull { scale_s: mean_s / libm::tgamma(1.0 + 1.0 / 0.7), shape: 0.7 },
+        Distribution::Weibull { scale_s: mean_s / libm::tgamma(1.0 + 1.0 / 1.5), shape: 1.5 },
+        Distribution::LogNormal { median_s: mean_s * libm::exp(-0.5), sigma: 1.0 },
+        Distribution::Uniform { low_s: 0.0, high_s: 2.0 * mean_s },
         Distribution::Gamma { mean_s, shape: 0.7 },
         Distribution::Gamma { mean_s, shape: 3.0 },
         // If all lifetimes are multiples of one number, the theorem holds only for the mean over long times.
@@ -273,10 +191,7 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
 /// Returns a Fleet that uses every feature.
 fn full_featured_fleet(selection: HostSelection, retirement: RetirementSpec) -> FleetSpec {
     let faults = vec![
-        FaultProcess {
-            needs_repair: true,
-            ..crashes(exponential(200.0 * HOUR), ExposureSpec::Running)
-        },
+        FaultProcess { needs_repair: true, ..crashes(exponential(200.0 * HOUR), ExposureSpec::Running) },
         FaultProcess {
             needs_repair: true,
             only_lemons: true,
@@ -284,38 +199,24 @@ fn full_featured_fleet(selection: HostSelection, retirement: RetirementSpec) -> 
         },
         crashes(exponential(900.0 * HOUR), ExposureSpec::Assigned),
     ];
-    let progress = ProgressSpec::Checkpoints {
-        every: s(900.0),
-        blocking: s(20.0),
-    };
+    let progress = ProgressSpec::Checkpoints { every: s(900.0), blocking: s(20.0) };
     let mut fleet = plain(30, 400.0 * HOUR, progress, faults);
     fleet.nodes = 36;
-    fleet.spares = SparePool {
-        nodes: 4,
-        take_over: s(1200.0),
-    };
+    fleet.spares = SparePool { nodes: 4, take_over: s(1200.0) };
     fleet.job.standbys = 2;
     fleet.job.selection = selection;
     fleet.job.selection_time = Distribution::Fixed(s(180.0));
     fleet.job.recovery = exponential(600.0);
-    fleet.lemons = LemonSpec {
-        share: 0.2,
-        regeneration: Some((s(100.0 * HOUR), 0.1)),
-    };
-    fleet.diagnosis = DiagnosisSpec {
-        repair_probability: 0.9,
-        misdiagnosis_probability: 0.1,
-    };
+    fleet.lemons = LemonSpec { share: 0.2, regeneration: Some((s(100.0 * HOUR), 0.1)) };
+    fleet.diagnosis = DiagnosisSpec { repair_probability: 0.9, misdiagnosis_probability: 0.1 };
     let stage = |name: &str, hours: f64, escalates, fails| RepairStage {
         name: name.to_owned(),
         duration: exponential(hours * HOUR),
         escalates,
         fails,
     };
-    fleet.repair = RepairSpec {
-        stages: vec![stage("automatic", 2.0, 0.8, 0.4), stage("manual", 20.0, 0.0, 0.2)],
-        crews: Some(5),
-    };
+    fleet.repair =
+        RepairSpec { stages: vec![stage("automatic", 2.0, 0.8, 0.4), stage("manual", 20.0, 0.0, 0.2)], crews: Some(5) };
     fleet.retirement = retirement;
     fleet
 }
@@ -323,24 +224,15 @@ fn full_featured_fleet(selection: HostSelection, retirement: RetirementSpec) -> 
 #[test]
 fn the_phases_of_the_job_and_the_time_of_the_nodes_close_to_the_nanosecond() {
     for selection in [HostSelection::LongestInPool, HostSelection::FewestFailures] {
-        for retirement in [
-            RetirementSpec::Never,
-            RetirementSpec::Window(3, s(7.0 * 24.0 * HOUR)),
-            RetirementSpec::Life(4),
-        ] {
+        for retirement in
+            [RetirementSpec::Never, RetirementSpec::Window(3, s(7.0 * 24.0 * HOUR)), RetirementSpec::Life(4)]
+        {
             for outcome in play(&full_featured_fleet(selection, retirement), 5) {
                 let phases: u64 = outcome.phases_ns.iter().map(|(_, ns)| ns).sum();
                 assert_eq!(phases, outcome.end.0, "the phases");
-                assert_eq!(
-                    outcome.books.total_node_ns(),
-                    40 * u128::from(outcome.end.0),
-                    "the nodes"
-                );
+                assert_eq!(outcome.books.total_node_ns(), 40 * u128::from(outcome.end.0), "the nodes");
                 let work = output(&outcome, "compute_h");
-                assert!(
-                    outcome.why != FleetEnd::Completed || (work - 400.0).abs() < 1e-9,
-                    "{work}"
-                );
+                assert!(outcome.why != FleetEnd::Completed || (work - 400.0).abs() < 1e-9, "{work}");
             }
         }
     }
@@ -373,27 +265,17 @@ fn the_same_failures_meet_every_policy_while_nothing_else_differs() {
 fn heavy_tails_are_warned_of_by_the_law_and_not_by_the_sample() {
     use sim_analysis::experiment::FleetReplications;
     let warnings = |recovery: Distribution, n: u64| {
-        let mut fleet = plain(
-            1,
-            10.0 * HOUR,
-            ProgressSpec::Kept,
-            vec![crashes(exponential(HOUR), ExposureSpec::Always)],
-        );
+        let mut fleet =
+            plain(1, 10.0 * HOUR, ProgressSpec::Kept, vec![crashes(exponential(HOUR), ExposureSpec::Always)]);
         fleet.job.recovery = recovery;
         let rows = play(&fleet, n);
         let warnings = FleetReplications::from_replications((&fleet, &[]), 7, &rows).warnings;
-        warnings
-            .into_iter()
-            .filter(|w| w.contains("heavy tail"))
-            .collect::<Vec<_>>()
+        warnings.into_iter().filter(|w| w.contains("heavy tail")).collect::<Vec<_>>()
     };
     let log_normal = |sigma| Distribution::LogNormal { median_s: 60.0, sigma };
     // Skewness 1,184: 35 million values are needed. The sample of 20 replications seldom meets the tail.
     let found = warnings(log_normal(2.17), 20);
-    assert!(
-        matches!(&found[..], [one] if one.contains("job.recovery") && one.contains("skewness 1")),
-        "{found:?}"
-    );
+    assert!(matches!(&found[..], [one] if one.contains("job.recovery") && one.contains("skewness 1")), "{found:?}");
     // Skewness 1.75: about 77 values are needed, and 200 occur.
     assert_eq!(warnings(log_normal(0.5), 20), [""; 0]);
     assert_eq!(warnings(exponential(60.0), 20), [""; 0]);

@@ -10,15 +10,10 @@ fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
          recovery: 10m}}\ntraining: {{work: 20h, checkpoint: Continuous}}\nfaults: [{{{fault}}}]\nrepair: {{stages: [{{name: \
          manual, takes: 3h}}]}}\n"
     );
-    let source = SourceText {
-        file: "fleet.yaml".to_owned(),
-        text,
-    };
+    let source = SourceText { file: "fleet.yaml".to_owned(), text };
     let loader = |name: &str| match name {
         "faults.csv" => Ok(trace.to_owned()),
-        other => Err(FileTextError::Loader {
-            reason: format!("{other} does not exist"),
-        }),
+        other => Err(FileTextError::Loader { reason: format!("{other} does not exist") }),
     };
     parse_fleet_with(&source, &[], &loader).map_err(|e| e.to_string())
 }
@@ -92,19 +87,11 @@ fn each_name_is_a_node_and_every_replication_meets_the_same_faults() {
 fn unsupported_trace_lines_are_rejected_with_line_number() {
     let fine = "node,time\na,2h\n";
     for (fault, trace, part) in [
-        (
-            TRACED,
-            "node,time\na,2h\nb,3h\n",
-            "the trace names at least 2 nodes, but the Fleet has 1",
-        ),
+        (TRACED, "node,time\na,2h\nb,3h\n", "the trace names at least 2 nodes, but the Fleet has 1"),
         (TRACED, "pod,time\na,2h\n", "a Fleet only has nodes"),
         (TRACED, "node,time\na,soon\n", "not a time"),
         ("cause: a, trace: nothing.csv", fine, "does not exist"),
-        (
-            "cause: a, trace: {file: faults.csv, kinds: [xid]}",
-            fine,
-            "no matching fault",
-        ),
+        ("cause: a, trace: {file: faults.csv, kinds: [xid]}", fine, "no matching fault"),
         ("cause: a, mtbf: 1d, trace: faults.csv", fine, "mtbf"),
         ("cause: a, ages: Always, trace: faults.csv", fine, "ages"),
         ("cause: a, onlyLemons: true, trace: faults.csv", fine, "onlyLemons"),

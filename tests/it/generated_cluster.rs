@@ -38,9 +38,7 @@ spec:
 
 /// Returns the output with single spaces, because lines are wrapped.
 fn text(output: &Output) -> String {
-    let all = [&output.stdout[..], &output.stderr]
-        .map(String::from_utf8_lossy)
-        .concat();
+    let all = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
     all.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -71,10 +69,7 @@ fn no_replication_is_blocked_on_a_generated_cluster() {
         let run = run_with_stdin(&["run", "-f", "-", "--seeds", "60"], &manifest);
         let told = text(&run);
         assert!(told.contains("60 running") && !told.contains("blocked,"), "{told}");
-        assert!(
-            told.contains("cluster generated for the JobSets: ") && told.contains(expected),
-            "{told}"
-        );
+        assert!(told.contains("cluster generated for the JobSets: ") && told.contains(expected), "{told}");
     }
     let run = text(&run_with_stdin(&["run", "-f", "-"], SLICES));
     assert!(run.contains("6 domains of 8 nodes with 4 google.com/tpu)"), "{run}");
@@ -88,11 +83,7 @@ fn random_faults_have_a_spare_slice_or_node() {
     for (manifest, set, expected) in [
         (SLICES, faults, "7 domains of 8 nodes"),
         (SLICES, "seed=1", "6 domains of 8 nodes"),
-        (
-            &shared,
-            faults,
-            "48 nodes with 4 google.com/tpu; spare-node-0-1: 1 node",
-        ),
+        (&shared, faults, "48 nodes with 4 google.com/tpu; spare-node-0-1: 1 node"),
     ] {
         let run = run_with_stdin(&[&["run", "-f", "-", "--set", set][..], &stop].concat(), manifest);
         let told = text(&run);
@@ -121,10 +112,7 @@ fn a_new_scenario_restarts_although_rules_fail_the_jobset() {
         let scenario = fs::read_to_string(format!("{out}/scenario.yaml")).unwrap();
         assert!(scenario.contains(fault), "{scenario}");
         let run = text(&program(&["run", &format!("{out}/scenario.yaml")]).output().unwrap());
-        assert!(
-            run.contains("Restart 1 of JobSet train") && !run.contains("condition Failed"),
-            "{run}"
-        );
+        assert!(run.contains("Restart 1 of JobSet train") && !run.contains("condition Failed"), "{run}");
     }
     fs::remove_dir_all(dir).unwrap();
 }
@@ -148,10 +136,7 @@ pools:
         let path = dir.join("t.yaml");
         fs::write(&path, topology).unwrap();
         let path = path.to_str().unwrap();
-        let run = run_with_stdin(
-            &[&["compare", "-f", "-", "-t", path, "--seeds", "2"][..], more].concat(),
-            SLICES,
-        );
+        let run = run_with_stdin(&[&["compare", "-f", "-", "-t", path, "--seeds", "2"][..], more].concat(), SLICES);
         assert_eq!(run.status.code(), Some(4), "{}", text(&run));
         text(&run)
     };
@@ -160,9 +145,6 @@ pools:
     assert!(told.contains("extendedResourceToleration: true"), "{told}");
     let tolerated = topology.replace("pools:\n", "extendedResourceToleration: true\npools:\n");
     let told = refusal(&tolerated, &["--strategies", "all"]);
-    assert!(
-        told.contains("features: [RestartAllContainersOnContainerExits]"),
-        "{told}"
-    );
+    assert!(told.contains("features: [RestartAllContainersOnContainerExits]"), "{told}");
     fs::remove_dir_all(dir).unwrap();
 }

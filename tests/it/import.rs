@@ -53,15 +53,9 @@ fn node_list() -> (String, Vec<BTreeMap<String, String>>) {
 fn labels_of(topology: &TopologySpec) -> Vec<BTreeMap<String, String>> {
     let cluster = ClusterBuilder::build(topology, &["pods".to_owned()]);
     let nodes = (0..cluster.len() as u32).map(NodeId);
-    let keys = [
-        "cloud.google.com/gke-nodepool",
-        "cloud.google.com/gke-tpu-topology",
-        "pool",
-    ];
+    let keys = ["cloud.google.com/gke-nodepool", "cloud.google.com/gke-tpu-topology", "pool"];
     let labels = |node: NodeId| {
-        let found = keys
-            .iter()
-            .filter_map(|k| Some((k.to_string(), cluster.label(node, k)?)));
+        let found = keys.iter().filter_map(|k| Some((k.to_string(), cluster.label(node, k)?)));
         found.collect()
     };
     let mut all: Vec<BTreeMap<String, String>> = nodes.map(labels).collect();
@@ -72,35 +66,22 @@ fn labels_of(topology: &TopologySpec) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn every_usable_node_of_the_list_is_in_the_topology_and_alike_ones_are_counted() {
     let (text, expected) = node_list();
-    let source = SourceText {
-        file: "nodes.yaml".into(),
-        text,
-    };
+    let source = SourceText { file: "nodes.yaml".into(), text };
     let (topology, notes) = import_nodes(&source, "prod").unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(labels_of(&topology), expected);
-    let pools: Vec<(&str, u32, u32)> = topology
-        .pools
-        .iter()
-        .map(|p| (p.name.as_str(), p.islands, p.nodes_per_island))
-        .collect();
+    let pools: Vec<(&str, u32, u32)> =
+        topology.pools.iter().map(|p| (p.name.as_str(), p.islands, p.nodes_per_island)).collect();
     assert_eq!(pools, [("cpu-{node}", 1, 2), ("p1-{node}", 4, 2)]);
     let tpus = &topology.pools[1];
     assert_eq!(tpus.labels["cloud.google.com/gke-nodepool"], "v5p-{island}");
     assert_eq!((tpus.accelerator.as_str(), tpus.taints.len()), ("google.com/tpu", 1));
     assert!(topology.extended_resource_toleration);
     let notes = notes.join("; ");
-    for part in [
-        "not imported, because not ready or cordoned: dead",
-        "example.com/serial",
-        "nodes renamed to",
-    ] {
+    for part in ["not imported, because not ready or cordoned: dead", "example.com/serial", "nodes renamed to"] {
         assert!(notes.contains(part), "{notes}");
     }
     // The written topology is equal to the imported one.
-    let again = SourceText {
-        file: "t.yaml".into(),
-        text: print_yaml(&written_topology(&topology)),
-    };
+    let again = SourceText { file: "t.yaml".into(), text: print_yaml(&written_topology(&topology)) };
     let again = read_topology(&again).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(labels_of(&again), expected);
     assert_eq!(written_topology(&again), written_topology(&topology));
@@ -114,20 +95,11 @@ fn the_program_imports_and_checks() {
     assert_eq!(output.status.code(), Some(0), "{out}");
     assert!(out.contains("name: prod") && out.contains("v5p-{island}"), "{out}");
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        told.contains("note: not imported, because not ready or cordoned: dead"),
-        "{told}"
-    );
-    let output = run_with_stdin(
-        &["topology", "import", "-"],
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n",
-    );
+    assert!(told.contains("note: not imported, because not ready or cordoned: dead"), "{told}");
+    let output = run_with_stdin(&["topology", "import", "-"], "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n");
     assert_eq!(output.status.code(), Some(2));
     let output = run_with_stdin(&["topology", "check", "small-16"], "");
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        "small-16: 16 nodes in 1 pool\n"
-    );
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "small-16: 16 nodes in 1 pool\n");
 }
 
 /// `-t` and the field `topology` of a scenario accept a list of Nodes, with the same result as a prior import.
@@ -153,17 +125,11 @@ fn node_list_is_accepted_as_topology() {
     let (jobset, scenario) = (jobset.to_str().unwrap(), scenario.to_str().unwrap());
     let json = ["--format", "json"];
     let (with_list, told) = digest(&[&["run", "-f", jobset, "-t", nodes], &json[..]].concat());
-    assert!(
-        told.contains("not imported, because not ready or cordoned: dead"),
-        "{told}"
-    );
+    assert!(told.contains("not imported, because not ready or cordoned: dead"), "{told}");
     let (with_import, _) = digest(&[&["run", "-f", jobset, "-t", imported], &json[..]].concat());
     assert_eq!(with_list, with_import);
     let (_, told) = digest(&[&["run", scenario], &json[..]].concat());
-    assert!(
-        told.contains("not imported, because not ready or cordoned: dead"),
-        "{told}"
-    );
+    assert!(told.contains("not imported, because not ready or cordoned: dead"), "{told}");
     std::fs::remove_dir_all(dir).unwrap();
 }
 

@@ -48,9 +48,8 @@ fn work_grows_with_the_input_and_not_with_its_square() {
     }
     in_one_line.push_str("}\n");
     let containers = jobset("", &format!("containers: [{containers}]"));
-    let jobs: String = (0..20_000)
-        .map(|i| format!("apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j{i}}}\n---\n"))
-        .collect();
+    let jobs: String =
+        (0..20_000).map(|i| format!("apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j{i}}}\n---\n")).collect();
     for (text, code) in [
         (&unknown, Some(2)),
         (&in_one_line, Some(2)),
@@ -76,9 +75,8 @@ fn inputs_beyond_memory_are_rejected_with_their_position() {
     let containers: String = (0..40_000).map(|i| format!("{{name: c{i}, image: x}}, ")).collect();
     let containers = jobset("", &format!("containers: [{containers}]"));
     let one = jobset("", CONTAINERS);
-    let many_jobsets: String = (0..5_000)
-        .map(|i| one.replace("name: a}", &format!("name: a{i}}}")) + "---\n")
-        .collect();
+    let many_jobsets: String =
+        (0..5_000).map(|i| one.replace("name: a}", &format!("name: a{i}}}")) + "---\n").collect();
     let not_stored = ["etcdserver: request is too large", "<stdin>:1:1"];
     let too_many = ["too many JobSets", "at most 4096"];
     for text in [(&containers, not_stored), (&many_jobsets, too_many)] {
@@ -127,12 +125,8 @@ fn a_recording_without_end_is_refused() {
 #[test]
 fn a_result_that_cannot_be_written_is_told() {
     let recordings = "tests/recordings/nodes";
-    let commands = [
-        &["validate", recordings][..],
-        &["lint", "--list"],
-        &["--help"],
-        &["run", "scenarios/first-steps.yaml"],
-    ];
+    let commands =
+        [&["validate", recordings][..], &["lint", "--list"], &["--help"], &["run", "scenarios/first-steps.yaml"]];
     for command in commands {
         let full = fs::OpenOptions::new().write(true).open("/dev/full");
         let output = program(command).stdout(full.unwrap()).output().unwrap();
@@ -157,10 +151,7 @@ fn without_a_jobset_there_is_nothing_to_run_or_to_check() {
         &run_with_stdin(&["run", "-f", "-"], text),
         &["no JobSet to run", "Service/s", "<stdin>:2:7", "^^^^^^^"],
     );
-    assert_rejected(
-        &run_with_stdin(&["lint", "-f", "-"], text),
-        &["no JobSet to check", "Service", "<stdin>:2:7"],
-    );
+    assert_rejected(&run_with_stdin(&["lint", "-f", "-"], text), &["no JobSet to check", "Service", "<stdin>:2:7"]);
     assert_rejected(
         &run_with_stdin(&["explain", "children", "-f", "-"], text),
         &["no JobSet to explain", "Service/s", "<stdin>:2:7"],
@@ -234,21 +225,11 @@ fn job_recreated_in_a_loop_is_reported() {
     let outcome = simulation(&scenario).run(1, 0, &mut DiscardSink);
     assert_eq!(outcome.end_reason, EndReason::Stuck);
     let why = outcome.blocked.join(" ");
-    assert!(
-        why.contains("Job a-w-0 was created 1001 times without a restart"),
-        "{why}"
-    );
+    assert!(why.contains("Job a-w-0 was created 1001 times without a restart"), "{why}");
     assert!(why.contains("ttlSecondsAfterFinished 0"), "{why}");
-    let scenario = parse(
-        &format!("{SCENE}stop: {{at: 1h}}\n"),
-        &text.replace("Finished: 0", "Finished: 60"),
-    );
+    let scenario = parse(&format!("{SCENE}stop: {{at: 1h}}\n"), &text.replace("Finished: 0", "Finished: 60"));
     let outcome = simulation(&scenario.unwrap()).run(1, 0, &mut DiscardSink);
-    assert_eq!(
-        outcome.end_reason,
-        EndReason::TimeLimit,
-        "one re-creation per minute is not reported as a loop"
-    );
+    assert_eq!(outcome.end_reason, EndReason::TimeLimit, "one re-creation per minute is not reported as a loop");
 }
 
 /// FP-7: a deadline of 0 s fails the Job as soon as it exists, while the restart limit is very high or absent.
@@ -257,9 +238,7 @@ fn endless_restarts_are_reported_and_limited_restarts_are_not() {
     let played = |policy: &str| {
         let job = jobset("activeDeadlineSeconds: 0, ", CONTAINERS);
         let text = job.replace("spec:\n", &format!("spec:\n  failurePolicy: {{{policy}}}\n"));
-        let outside = text
-            .replace("name: a", "name: other")
-            .replace("activeDeadlineSeconds: 0, ", "");
+        let outside = text.replace("name: a", "name: other").replace("activeDeadlineSeconds: 0, ", "");
         let files = format!("{text}---\n{outside}");
         let scenario = parse(&format!("{SCENE}stop: {{at: 30d}}\n"), &files).unwrap();
         let outcome = simulation(&scenario).run(1, 0, &mut DiscardSink);
@@ -267,25 +246,15 @@ fn endless_restarts_are_reported_and_limited_restarts_are_not() {
     };
     let (reason, why) = played("maxRestarts: 2147483647");
     assert_eq!(reason, EndReason::Stuck);
-    assert!(
-        why[0].contains("JobSet a is in a restart loop: Job a-w-0 was created 1001 times within"),
-        "{why:?}"
-    );
+    assert!(why[0].contains("JobSet a is in a restart loop: Job a-w-0 was created 1001 times within"), "{why:?}");
     assert!(
         why[0].ends_with("for 1000 restarts: it fails again each time, and maxRestarts allows 2147482647 more"),
         "{why:?}"
     );
     let (_, why) = played("maxRestarts: 1, rules: [{action: RestartJobSetAndIgnoreMaxRestarts}]");
-    assert!(
-        why[0].ends_with("none of which counts towards maxRestarts: nothing limits them"),
-        "{why:?}"
-    );
+    assert!(why[0].ends_with("none of which counts towards maxRestarts: nothing limits them"), "{why:?}");
     let (reason, why) = played("maxRestarts: 3000");
-    assert_eq!(
-        (reason, why),
-        (EndReason::Settled, vec![]),
-        "the other JobSet continues, and nothing is blocked"
-    );
+    assert_eq!((reason, why), (EndReason::Settled, vec![]), "the other JobSet continues, and nothing is blocked");
 }
 
 /// Each attempt creates new Jobs; the summary keeps the newest.
@@ -313,10 +282,7 @@ fn a_rule_or_an_override_that_would_do_nothing_is_refused() {
     let text = jobset("", CONTAINERS);
     let node = "objects: [{apiVersion: v1, kind: Node, metadata: {name: n-1}}]\n";
     for (more, words) in [
-        (
-            "containers: [{container: d, runFor: 1s}]\n",
-            "container \"d\" does not exist",
-        ),
+        ("containers: [{container: d, runFor: 1s}]\n", "container \"d\" does not exist"),
         (node, "Node \"n-1\" is already defined in the topology"),
     ] {
         let error = parse(&format!("{SCENE}{more}"), &text).unwrap_err();
@@ -365,17 +331,11 @@ fn extreme_times_counts_and_orders_keep_counters_consistent() {
         N}}}}\n- {at: 20s, containerExit: {pod: a-w-0-0, exitCode: 1}}\nstop: {at: 10m}\n";
     let fails = "containers: [{runFor: 0s, exitCode: 1}]\n";
     for (rest, jobset) in [
-        (
-            &format!("timing: {{kubelet: {{scripted: {{restart: 0s}}}}}}\n{fails}"),
-            &plain,
-        ),
+        (&format!("timing: {{kubelet: {{scripted: {{restart: 0s}}}}}}\n{fails}"), &plain),
         (&"containers: [{runFor: 0s, atBarrierFor: 1s}]\n".to_owned(), &plain),
         (&fails.to_owned(), &plain),
         (&"timing: {apiWrite: 43s, apiRead: 42949673us}\n".to_owned(), &plain),
-        (
-            &"timing: {apiRead: {exponential: {mean: 1e9}}}\nstop: {at: 36000d}\n".to_owned(),
-            &plain,
-        ),
+        (&"timing: {apiRead: {exponential: {mean: 1e9}}}\nstop: {at: 36000d}\n".to_owned(), &plain),
         (&twice, &plain),
         (&orphaned, &plain),
         (&annotated.to_owned(), &never),

@@ -52,9 +52,6 @@ fn first_steps_keeps_every_invariant_with_every_strategy_preset_and_version() {
 
 #[test]
 fn a_restart_of_200_exclusive_pods_keeps_every_invariant() {
-    let sets = [
-        ("topology.pools[0].count", "20"),
-        ("jobSets[0].set[0]", "spec.replicatedJobs[0].replicas=20"),
-    ];
+    let sets = [("topology.pools[0].count", "20"), ("jobSets[0].set[0]", "spec.replicatedJobs[0].replicas=20")];
     check(&support::scenario("regime-algorithm-bound", &sets));
 }

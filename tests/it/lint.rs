@@ -21,10 +21,7 @@ fn each_case_shows_its_trap_and_its_counterpart_does_not() {
         for (what, report) in [("with", &with), ("without", &without)] {
             for f in report.findings.iter().filter(|f| f.kind == FindingKind::Rejected) {
                 let server = f.server.as_deref().unwrap_or("");
-                wrong.push(format!(
-                    "{} ({what}): rejected: {} {server}",
-                    case.trap, f.diagnostic.message
-                ));
+                wrong.push(format!("{} ({what}): rejected: {} {server}", case.trap, f.diagnostic.message));
             }
         }
         if !names(&with).contains(case.trap.as_str()) {
@@ -65,65 +62,32 @@ fn findings_have_a_place_in_the_file() {
 const UPSTREAM: [(&str, &[&str]); 17] = [
     // Without restartPolicy, the kubelet restarts the container, and the Job fails as well.
     ("failure-policy/failjobset-action.yaml", &["restart-policy-default"]),
-    (
-        "failure-policy/host-maintenance-event-model.yaml",
-        &["restart-policy-default"],
-    ),
-    (
-        "failure-policy/onjobfailurereasons-present-podfailurepolicy.yaml",
-        &["restart-policy-default"],
-    ),
+    ("failure-policy/host-maintenance-event-model.yaml", &["restart-policy-default"]),
+    ("failure-policy/onjobfailurereasons-present-podfailurepolicy.yaml", &["restart-policy-default"]),
     ("failure-policy/restartjobset-action.yaml", &["restart-policy-default"]),
     ("simple/failure-policy.yaml", &["restart-policy-default"]),
     ("tpu-multislice/v6e-jax-workload.yaml", &["restart-policy-default"]),
-    (
-        "workload-aware-scheduling/tas/jobset.yaml",
-        &["restart-policy-default", "scheduling-group-dropped"],
-    ),
+    ("workload-aware-scheduling/tas/jobset.yaml", &["restart-policy-default", "scheduling-group-dropped"]),
     // The leader always exits with 1, and the rule has no limit.
-    (
-        "failure-policy/onjobfailurereasons-present.yaml",
-        &["restart-policy-default", "restart-without-limit"],
-    ),
-    (
-        "failure-policy/restartjobandignoremaxrestarts-action.yaml",
-        &["restart-without-limit"],
-    ),
+    ("failure-policy/onjobfailurereasons-present.yaml", &["restart-policy-default", "restart-without-limit"]),
+    ("failure-policy/restartjobandignoremaxrestarts-action.yaml", &["restart-without-limit"]),
     (
         "failure-policy/restartjobsetandignoremaxrestarts-action.yaml",
         &["restart-policy-default", "restart-without-limit"],
     ),
     // With /tmp/exit0, one pod exits with 0 while the others continue; after the next failure, the barrier is never
     // lifted.
-    (
-        "in-place-restart/jobset-main-container-mode.yaml",
-        &["in-place-pod-may-succeed"],
-    ),
-    (
-        "in-place-restart/jobset-sidecar-container-mode.yaml",
-        &["in-place-pod-may-succeed"],
-    ),
+    ("in-place-restart/jobset-main-container-mode.yaml", &["in-place-pod-may-succeed"]),
+    ("in-place-restart/jobset-sidecar-container-mode.yaml", &["in-place-pod-may-succeed"]),
     // backoffLimit 10 with exclusive placement.
-    (
-        "simple/exclusive-placement.yaml",
-        &["restart-policy-default", "exclusive-leader-ends-first"],
-    ),
+    ("simple/exclusive-placement.yaml", &["restart-policy-default", "exclusive-leader-ends-first"]),
     // The driver's readiness may be lost again.
-    (
-        "startup-policy/startup-driver-ready.yaml",
-        &["in-order-readiness-probe"],
-    ),
+    ("startup-policy/startup-driver-ready.yaml", &["in-order-readiness-probe"]),
     // Three pods share a ReadWriteOnce claim that is retained without volumeMode; backoffLimit is 6.
-    (
-        "volume-claim-policy/single-pvc.yaml",
-        &["claim-not-reusable", "claim-single-node", "two-pods-of-one-index"],
-    ),
+    ("volume-claim-policy/single-pvc.yaml", &["claim-not-reusable", "claim-single-node", "two-pods-of-one-index"]),
     // The JobSet is linted without the PodGroup of the other file.
     ("workload-aware-scheduling/jobset.yaml", &["scheduling-group-dropped"]),
-    (
-        "workload-aware-scheduling/dra/jobset.yaml",
-        &["scheduling-group-dropped"],
-    ),
+    ("workload-aware-scheduling/dra/jobset.yaml", &["scheduling-group-dropped"]),
 ];
 
 #[test]
@@ -145,11 +109,7 @@ fn upstream_examples_have_exactly_the_listed_traps() {
                 update: None,
                 target: target(true, true, false, 36),
             });
-            let short = file
-                .strip_prefix(&corpus)
-                .expect("the file is below the directory")
-                .display()
-                .to_string();
+            let short = file.strip_prefix(&corpus).expect("the file is below the directory").display().to_string();
             let expected = UPSTREAM.iter().find(|(name, _)| *name == short);
             let expected: BTreeSet<&str> = match expected {
                 Some((_, names)) => names.iter().copied().collect(),
@@ -176,35 +136,16 @@ fn the_page_about_lint_is_the_table() {
 #[test]
 fn server_rejections_are_reported_with_position_and_message() {
     for (patch, line_has, server) in [
-        (
-            r#"{"spec":{"ttlSecondsAfterFinished":-1}}"#,
-            "ttlSecondsAfterFinished",
-            "422 Invalid",
-        ),
-        (
-            r#"{"spec":{"relpicatedJobs":[]}}"#,
-            "relpicatedJobs",
-            "strict decoding error",
-        ),
-        (
-            r#"{"spec":{"successPolicy":{"operator":"All","targetReplicatedJobs":["x"]}}}"#,
-            "\"x\"",
-            "vjobset.kb.io",
-        ),
+        (r#"{"spec":{"ttlSecondsAfterFinished":-1}}"#, "ttlSecondsAfterFinished", "422 Invalid"),
+        (r#"{"spec":{"relpicatedJobs":[]}}"#, "relpicatedJobs", "strict decoding error"),
+        (r#"{"spec":{"successPolicy":{"operator":"All","targetReplicatedJobs":["x"]}}}"#, "\"x\"", "vjobset.kb.io"),
         (r#"{"spec":{"suspend":"yes"}}"#, "suspend", "400"),
         (r#"{"metadata":{"name":"A"}}"#, "\"A\"", "422 Invalid"),
     ] {
         let report = notation::patched(patch);
-        let rejected: Vec<_> = report
-            .findings
-            .iter()
-            .filter(|f| f.kind == FindingKind::Rejected)
-            .collect();
+        let rejected: Vec<_> = report.findings.iter().filter(|f| f.kind == FindingKind::Rejected).collect();
         assert!(!rejected.is_empty(), "{patch}");
-        assert!(
-            rejected[0].diagnostic.snippet.contains(line_has),
-            "{patch}: {rejected:?}"
-        );
+        assert!(rejected[0].diagnostic.snippet.contains(line_has), "{patch}: {rejected:?}");
         let sentence = rejected[0].server.as_deref().unwrap_or("");
         assert!(sentence.contains(server), "{patch}: {sentence}");
     }

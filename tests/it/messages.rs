@@ -10,10 +10,7 @@ fn run_command_line(line: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     let word = |w: &str| w.replace("@/", &format!("{INPUTS}/")).replace('\u{a0}', " ");
     let words: Vec<String> = line.split(' ').map(word).collect();
-    command
-        .args(words)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_remove("NO_COLOR");
+    command.args(words).current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("NO_COLOR");
     let output = command.output().expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let code = output.status.code().unwrap_or(-1);
@@ -24,22 +21,10 @@ fn run_command_line(line: &str) -> (i32, String, String) {
 fn unplaceable_jobsets_exit_with_4() {
     let cases = [
         // Detected before the run: missing label, too few domains, domains too small, insufficient capacity.
-        (
-            "run -f @/two-slices.yaml -t topologies/small-16.yaml",
-            "no node has the label",
-        ),
-        (
-            "run -f @/two-slices.yaml -t @/one-slice.topology.yaml",
-            "JobSet tight has 2 Jobs",
-        ),
-        (
-            "run -f @/two-slices.yaml -t @/short-slices.topology.yaml",
-            "has 4 pods, and a domain",
-        ),
-        (
-            "run -f @/crowd.yaml -t @/one-slice.topology.yaml",
-            "the empty cluster holds",
-        ),
+        ("run -f @/two-slices.yaml -t topologies/small-16.yaml", "no node has the label"),
+        ("run -f @/two-slices.yaml -t @/one-slice.topology.yaml", "JobSet tight has 2 Jobs"),
+        ("run -f @/two-slices.yaml -t @/short-slices.topology.yaml", "has 4 pods, and a domain"),
+        ("run -f @/crowd.yaml -t @/one-slice.topology.yaml", "the empty cluster holds"),
         // A failure does not free capacity.
         (
             "run -f @/two-slices.yaml -t @/one-slice.topology.yaml --fail slice-0-0:exit=1@10m",
@@ -56,14 +41,8 @@ fn unplaceable_jobsets_exit_with_4() {
             "JobSet tight was not placed before the time limit: pod tight-slice-",
         ),
         // Detected only during the run: containers end, but not those that occupy the nodes.
-        (
-            "run @/never-placed.scenario.yaml",
-            "JobSet tight could never be placed: pod tight-slice-",
-        ),
-        (
-            "run @/never-placed.scenario.yaml --seeds 3",
-            "in none of the replications: JobSet tight",
-        ),
+        ("run @/never-placed.scenario.yaml", "JobSet tight could never be placed: pod tight-slice-"),
+        ("run @/never-placed.scenario.yaml --seeds 3", "in none of the replications: JobSet tight"),
         ("lint -f @/two-slices.yaml -t @/one-slice.topology.yaml", ""),
     ];
     for (line, why) in cases {
@@ -80,10 +59,7 @@ fn lint_ends_with_a_code_for_errors_and_for_gates() {
     for (line, code) in [
         ("lint -f @/two-slices.yaml", 0),
         ("lint -f @/two-slices.yaml -t @/spare-slice.topology.yaml", 0),
-        (
-            "lint -f @/two-slices.yaml -t @/one-slice.topology.yaml --fail-if lint.errors>0",
-            5,
-        ),
+        ("lint -f @/two-slices.yaml -t @/one-slice.topology.yaml --fail-if lint.errors>0", 5),
         ("lint -f @/malformed-key.yaml", 2),
     ] {
         assert_eq!(run_command_line(line).0, code, "{line}");
@@ -106,9 +82,7 @@ fn lint_warns_of_the_loss_of_a_node_where_runs_end_stuck_and_nowhere_else() {
         ("spare-nodes.topology.yaml", None),
     ] {
         let (_, out, _) = run_command_line(&format!("lint -f @/two-slices.yaml -t @/{topology}"));
-        let warned = ["no-spare-domain", "spare-domain-missed"]
-            .into_iter()
-            .find(|t| out.contains(*t));
+        let warned = ["no-spare-domain", "spare-domain-missed"].into_iter().find(|t| out.contains(*t));
         assert_eq!(warned, trap, "{topology}: {out}");
         assert_eq!(ends_blocked(topology), trap.is_some(), "{topology}");
     }
@@ -118,11 +92,7 @@ fn lint_warns_of_the_loss_of_a_node_where_runs_end_stuck_and_nowhere_else() {
 fn what_is_assumed_of_containers_is_said_and_a_sleep_is_read() {
     let (code, out, _) = run_command_line("run -f @/prepare-first.yaml");
     assert_eq!(code, 0);
-    let header: Vec<&str> = out
-        .lines()
-        .skip_while(|l| !l.starts_with("  containers"))
-        .take(4)
-        .collect();
+    let header: Vec<&str> = out.lines().skip_while(|l| !l.starts_with("  containers")).take(4).collect();
     assert_eq!(
         header.join("\n"),
         "  containers     those of fetch run for 10s, derived from their command \"sh -c sleep 10\"
@@ -138,10 +108,7 @@ fn what_is_assumed_of_containers_is_said_and_a_sleep_is_read() {
     // The suggested `--set` value has the described effect.
     let (_, out, _) =
         run_command_line("run -f @/prepare-first.yaml --set containers=[{replicatedJob:\u{a0}check,runFor:\u{a0}1h}]");
-    assert!(
-        out.contains("every pod is ready") && !out.contains("check, work"),
-        "{out}"
-    );
+    assert!(out.contains("every pod is ready") && !out.contains("check, work"), "{out}");
     let (_, _, err) = run_command_line("run -f @/prepare-first.yaml --format json");
     assert!(err.contains("note: containers of fetch run for 10s"), "{err}");
 }
@@ -175,10 +142,7 @@ fn replications_that_never_end_are_counted_apart_and_alike_warnings_are_one() {
     let first = &json["jobSets"][0]["eachRestart"][0];
     let count = |key: &str| first[key].as_u64().expect("a count");
     assert_eq!(count("ended") + count("notEnded"), 20);
-    assert!(
-        count("notEnded") > 0 && first["total_s"]["n"] == count("ended"),
-        "{first}"
-    );
+    assert!(count("notEnded") > 0 && first["total_s"]["n"] == count("ended"), "{first}");
     assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1));
 }
 
@@ -189,10 +153,7 @@ fn manifests_as_xpk_and_axlearn_write_them_run_on_shipped_topologies() {
         ("xpk-v6e.yaml", "gke-tpu-v6e"),
         // A manifest without a toleration, as in GKE's examples.
         ("no-toleration.yaml", "gke-tpu-v6e"),
-        (
-            "axlearn.yaml",
-            "gke-tpu-v6e --set containers=[{replicatedJob:\u{a0}prep,runFor:\u{a0}1m}]",
-        ),
+        ("axlearn.yaml", "gke-tpu-v6e --set containers=[{replicatedJob:\u{a0}prep,runFor:\u{a0}1m}]"),
         ("nvl72.yaml", "gpu-nvl72-5000"),
     ] {
         let (code, out, err) = run_command_line(&format!("run -f @/{manifest} -t {topology}"));
@@ -262,17 +223,13 @@ fn every_result_can_be_had_as_json() {
 
 #[test]
 fn set_reaches_the_jobsets_of_manifests_and_of_scenarios() {
-    for line in [
-        "run -f @/two-slices.yaml -t @/spare-slice.topology.yaml",
-        "run @/lost-node.scenario.yaml --set faults=[]",
-    ] {
+    for line in
+        ["run -f @/two-slices.yaml -t @/spare-slice.topology.yaml", "run @/lost-node.scenario.yaml --set faults=[]"]
+    {
         let sets = "--set spec.failurePolicy.maxRestarts=7 --set seed=9 --set spec.replicatedJobs[0].replicas=1";
         let (code, out, err) = run_command_line(&format!("{line} {sets}"));
         assert_eq!(code, 0, "{err}");
-        assert!(
-            out.contains("tight: 1 Job with 4 pods; Recreate, maxRestarts 7"),
-            "{out}"
-        );
+        assert!(out.contains("tight: 1 Job with 4 pods; Recreate, maxRestarts 7"), "{out}");
         let (code, _, err) = run_command_line(&format!("{line} --set seed=2 --set spec.failurePolicy.maxRestart=7"));
         assert_eq!(code, 2);
         assert!(err.contains("spec.failurePolicy.maxRestart=7"), "{err}");
@@ -304,10 +261,7 @@ fn explain_children_accepts_what_run_and_lint_accept() {
         }
     }
     let (_, _, err) = run_command_line("explain children -f @/restart-job.yaml");
-    assert_eq!(
-        err,
-        "note: feature gate RestartJob is enabled because the manifests use it\n"
-    );
+    assert_eq!(err, "note: feature gate RestartJob is enabled because the manifests use it\n");
     let (code, _, err) = run_command_line("explain children -f @/restart-job.yaml --feature-gates RestartJob=false");
     assert_eq!(code, 2);
     assert!(err.contains("when RestartJob feature gate is disabled"), "{err}");
@@ -339,10 +293,7 @@ fn shells_get_completions_and_man_gets_pages() {
     }
     let (code, out, _) = run_command_line("man");
     assert_eq!(code, 0);
-    assert!(
-        out.contains(".TH jobset-sim 1") && out.contains("jobset\\-sim\\-run(1)"),
-        "{out}"
-    );
+    assert!(out.contains(".TH jobset-sim 1") && out.contains("jobset\\-sim\\-run(1)"), "{out}");
     let dir = std::env::temp_dir().join(format!("jobset-sim-it-man-{}", std::process::id()));
     let (code, _, err) = run_command_line(&format!("man --out {}", dir.display()));
     assert_eq!(code, 0, "{err}");
@@ -384,10 +335,7 @@ fn no_color_is_heeded_on_a_terminal_and_so_is_its_width() {
         let shell = format!("stty cols 120 rows 40; {before} {program} run {INPUTS}/lost-node.scenario.yaml");
         let mut command = Command::new("script");
         command.args(["-qec", &shell, "/dev/null"]).env_remove("NO_COLOR");
-        let output = command
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .expect("script can be run");
+        let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("script can be run");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let plain = on_terminal("NO_COLOR=1");

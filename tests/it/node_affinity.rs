@@ -57,18 +57,9 @@ fn play(scenario: &ScenarioSpec) -> (Vec<String>, Vec<String>, Vec<String>) {
 #[test]
 fn pods_go_to_nodes_that_one_of_the_terms_matches_and_to_no_other() {
     for (terms, nodes) in [
-        (
-            "[{matchExpressions: [{key: color, operator: In, values: [red]}]}]",
-            &["red-0", "red-1"][..],
-        ),
-        (
-            "[{}, {matchExpressions: [{key: generation, operator: Gt, values: ['6']}]}]",
-            &["red-0", "red-1"],
-        ),
-        (
-            "[{matchFields: [{key: metadata.name, operator: In, values: [red-1]}]}]",
-            &["red-1"],
-        ),
+        ("[{matchExpressions: [{key: color, operator: In, values: [red]}]}]", &["red-0", "red-1"][..]),
+        ("[{}, {matchExpressions: [{key: generation, operator: Gt, values: ['6']}]}]", &["red-0", "red-1"]),
+        ("[{matchFields: [{key: metadata.name, operator: In, values: [red-1]}]}]", &["red-1"]),
         (
             "[{matchExpressions: [{key: color, operator: Exists}, {key: color, operator: NotIn, values: [red]}], \
              matchFields: [{key: metadata.name, operator: NotIn, values: [blue-0]}]}]",

@@ -26,15 +26,7 @@ fn evictions(pod: &str) -> usize {
     let before = workers(1, 1, QUIET, &format!("containers: [{POD}]"));
     let spec = format!("spec:\n  suspend: true\n  replicatedJobs:\n{before}");
     let (_, records) = play(2, &faults, &spec);
-    let by_taint = |b: &Body| {
-        matches!(
-            b,
-            Body::PodDeleting {
-                by: DeletionActor::TaintEviction,
-                ..
-            }
-        )
-    };
+    let by_taint = |b: &Body| matches!(b, Body::PodDeleting { by: DeletionActor::TaintEviction, .. });
     count(&records, by_taint)
 }
 
@@ -60,10 +52,7 @@ fn a_node_that_is_deleted_and_created_again_takes_pods() {
     let spec = format!("spec:\n  suspend: true\n  replicatedJobs:\n{}", plain_worker());
     let (_, records) = play(1, &faults, &spec);
     let bound = count(&records, |b| matches!(b, Body::PodBound { .. }));
-    assert_eq!(
-        bound, 2,
-        "both pods fit the new Node, which has twice the capacity of the old one"
-    );
+    assert_eq!(bound, 2, "both pods fit the new Node, which has twice the capacity of the old one");
 }
 
 #[test]
@@ -147,8 +136,5 @@ fn strategies_meet_the_same_pod_with_the_same_start() {
     };
     let (recreate, blocking) = (of("Recreate"), of("BlockingRecreate"));
     assert_eq!(recreate[&0].len(), 2, "each pod must have two attempts");
-    assert_eq!(
-        recreate, blocking,
-        "second attempts must be equal, regardless of their start time"
-    );
+    assert_eq!(recreate, blocking, "second attempts must be equal, regardless of their start time");
 }

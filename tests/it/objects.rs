@@ -33,13 +33,7 @@ fn every_recorded_jobset_gets_the_recorded_children() {
             ));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} differences in {} cases\n{}",
-        wrong.len(),
-        cases.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} differences in {} cases\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
 /// The watched cases of `create.json` also contain child objects, many of them of invalid templates.
@@ -66,11 +60,7 @@ fn every_watched_jobset_gets_the_recorded_children() {
         }
     }
     let (found, all) = (wrong.len(), watched.len());
-    assert!(
-        wrong.is_empty(),
-        "{found} differences in {all} cases\n{}",
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{found} differences in {all} cases\n{}", wrong.join("\n"));
 }
 
 /// Returns the watched cases of `create.json`: id, stored JobSet, observed objects.
@@ -93,20 +83,9 @@ fn refusals(jobset: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (replicated_job, rj) in rjs.iter().enumerate() {
         for index in 0..rj["replicas"].as_u64().unwrap_or(0) as u32 {
-            let slot = JobSlot {
-                jobset,
-                replicated_job,
-                index,
-                restarts: 0,
-                job_restarts: None,
-                global_indexes: None,
-            };
+            let slot = JobSlot { jobset, replicated_job, index, restarts: 0, job_restarts: None, global_indexes: None };
             if let Err(refused) = objects::admit_job(&objects::job_of_slot(&slot)) {
-                let text = format!(
-                    "job \"{}\" creation failed with error: {}",
-                    slot.name(),
-                    refused.message
-                );
+                let text = format!("job \"{}\" creation failed with error: {}", slot.name(), refused.message);
                 found.push(text.replace(NO_UID, "<uid>"));
             }
         }
@@ -142,25 +121,13 @@ fn services_claims_and_pods_are_refused_in_the_recorded_words() {
         let mut keep = |answer: Result<Value, AdmissionRejection>| {
             own.extend(answer.err().map(|refused| refused.message));
         };
-        objects::service(jobset)
-            .map(|s| objects::admit_service(&s))
-            .into_iter()
-            .for_each(&mut keep);
-        objects::claims(jobset)
-            .iter()
-            .map(objects::admit_claim)
-            .for_each(&mut keep);
+        objects::service(jobset).map(|s| objects::admit_service(&s)).into_iter().for_each(&mut keep);
+        objects::claims(jobset).iter().map(objects::admit_claim).for_each(&mut keep);
         let around = objects::ObjectContext::default();
         let rjs = jobset["spec"]["replicatedJobs"].as_array().map_or(0, Vec::len);
         for replicated_job in 0..rjs {
-            let slot = JobSlot {
-                jobset,
-                replicated_job,
-                index: 0,
-                restarts: 0,
-                job_restarts: None,
-                global_indexes: None,
-            };
+            let slot =
+                JobSlot { jobset, replicated_job, index: 0, restarts: 0, job_restarts: None, global_indexes: None };
             if let Ok(job) = objects::admit_job(&objects::job_of_slot(&slot)) {
                 let pod = objects::pod_of_index(&job, Some(0));
                 keep(objects::admit_pod(&pod, GENERATED_SUFFIX, &around));

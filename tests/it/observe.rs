@@ -19,13 +19,8 @@ fn run(arguments: &[&str]) -> std::process::Output {
     program(arguments).output().expect("the program runs")
 }
 
-const WATCHES: [&str; 5] = [
-    "watch-jobsets.json",
-    "watch-jobs.json",
-    "watch-pods.json",
-    "watch-events.json",
-    "nodes.json",
-];
+const WATCHES: [&str; 5] =
+    ["watch-jobsets.json", "watch-jobs.json", "watch-pods.json", "watch-events.json", "nodes.json"];
 
 fn text(file: &str) -> String {
     let path = root().join("tests/recordings/kubectl").join(file);
@@ -39,10 +34,7 @@ fn imported(files: &[&str]) -> (ObservedLifecycle, ImportedRecording) {
         if file.ends_with(".json") {
             reader.read_json(file, &text).expect("kubectl prints JSON")
         } else {
-            let source = sim_inputs::SourceText {
-                file: (*file).to_owned(),
-                text,
-            };
+            let source = sim_inputs::SourceText { file: (*file).to_owned(), text };
             for value in sim_inputs::documents(&source).expect("kubectl prints YAML") {
                 reader.read_value(value).expect("the document contains objects");
             }
@@ -78,17 +70,11 @@ const TOLERANCE_S: f64 = 1.1;
 fn check(json: &Value, wanted: &[&str]) {
     let hand: BTreeMap<&str, f64> = MANUAL_MILESTONES.into_iter().collect();
     let found = json["milestones"]["milestones_s"].as_object().expect("milestones");
-    assert_eq!(
-        found.keys().map(String::as_str).collect::<BTreeSet<_>>(),
-        wanted.iter().copied().collect()
-    );
+    assert_eq!(found.keys().map(String::as_str).collect::<BTreeSet<_>>(), wanted.iter().copied().collect());
     for name in wanted {
         let expected = hand[name] - hand["podFailed"];
         let is = found[*name].as_f64().expect("seconds");
-        assert!(
-            (is - expected).abs() <= TOLERANCE_S,
-            "{name}: {is}, expected {expected}"
-        );
+        assert!((is - expected).abs() <= TOLERANCE_S, "{name}: {is}, expected {expected}");
     }
 }
 
@@ -112,32 +98,19 @@ fn every_milestone_of_a_watched_restart_is_found_within_the_resolution_of_its_ti
     near("startMs", 1000);
     near("termMs", 1500);
     assert_eq!(script["termExit"], 143);
-    assert_eq!(
-        (&script["pods"][0]["podIndex"], &script["pods"][0]["exit"]),
-        (&json!(3), &json!(1))
-    );
+    assert_eq!((&script["pods"][0]["podIndex"], &script["pods"][0]["exit"]), (&json!(3), &json!(1)));
     assert_eq!(script["actions"], json!([]));
 }
 
 #[test]
 fn a_list_after_the_fact_holds_some_milestones_and_the_others_are_named() {
     let (_, imported) = imported(&["after.yaml"]);
-    let held = [
-        "jobFailed",
-        "restartCounted",
-        "firstJobCreated",
-        "lastJobCreated",
-        "firstPodCreated",
-        "lastPodCreated",
-    ];
+    let held =
+        ["jobFailed", "restartCounted", "firstJobCreated", "lastJobCreated", "firstPodCreated", "lastPodCreated"];
     check(&imported.json, &held);
     let unknown = imported.json["imported"]["unknown"].as_array().expect("a list");
     assert_eq!(held.len() + unknown.len(), 14);
-    assert!(
-        unknown
-            .iter()
-            .all(|u| u["why"].as_str().is_some_and(|why| why.len() > 10))
-    );
+    assert!(unknown.iter().all(|u| u["why"].as_str().is_some_and(|why| why.len() > 10)));
     assert!(imported.notes.iter().any(|n| n.contains("removed without a trace")));
     assert_eq!(imported.json["script"]["pods"][0]["podIndex"], 3);
 }
@@ -167,28 +140,15 @@ fn an_imported_restart_is_played_and_compared() {
             let restart = result.restart.expect("a restart");
             assert_eq!(restart.milestone, "lastPodCreated");
             let simulated = restart.simulated_s.expect("the restart is simulated");
-            assert!(
-                (simulated - restart.recorded_s).abs() < off,
-                "{simulated} {}",
-                restart.recorded_s
-            );
+            assert!((simulated - restart.recorded_s).abs() < off, "{simulated} {}", restart.recorded_s);
         }
     }
 }
 
 /// Returns the words that a user or a cluster chose: names, images, nodes, addresses, ids, label values.
 fn private_words() -> BTreeSet<String> {
-    const KEYS: [&str; 9] = [
-        "name",
-        "namespace",
-        "uid",
-        "image",
-        "nodeName",
-        "hostIP",
-        "podIP",
-        "generateName",
-        "resourceVersion",
-    ];
+    const KEYS: [&str; 9] =
+        ["name", "namespace", "uid", "image", "nodeName", "hostIP", "podIP", "generateName", "resourceVersion"];
     let mut words = BTreeSet::new();
     fn walk(value: &Value, words: &mut BTreeSet<String>) {
         match value {
@@ -257,9 +217,7 @@ fn nodes_get_new_names_in_the_order_in_which_they_are_met() {
     let json = anonymizer::anonymize(&imported.json);
     let nodes = |json: &Value| -> Vec<String> {
         let all = json["objects"].as_array().expect("nodes");
-        all.iter()
-            .map(|n| n["metadata"]["name"].as_str().expect("a name").to_owned())
-            .collect()
+        all.iter().map(|n| n["metadata"]["name"].as_str().expect("a name").to_owned()).collect()
     };
     let expected: Vec<String> = (0..nodes(&imported.json).len()).map(|n| format!("n-{n:05}")).collect();
     assert_eq!(nodes(&json), expected);
@@ -273,35 +231,17 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
     let out = dir.join("out.json");
     for (text, expected) in [
         ("{\"type\": \"ADDED\"\n", ":2:"),
-        (
-            "{\"kind\": \"List\", \"items\": []}\n[1, 2",
-            "in the middle of an object",
-        ),
-        (
-            "{\"kind\": \"Pod\", \"metadata\": {\"name\": \"a\"}}\n{\"a\": nope}",
-            ":2:8",
-        ),
+        ("{\"kind\": \"List\", \"items\": []}\n[1, 2", "in the middle of an object"),
+        ("{\"kind\": \"Pod\", \"metadata\": {\"name\": \"a\"}}\n{\"a\": nope}", ":2:8"),
         ("{\"kind\": \"Pod\", \"metadata\": {}}", "Pod with a missing name"),
-        (
-            "{\"type\": \"EXPLODED\", \"object\": {\"kind\": \"Pod\"}}",
-            "is not a watch event type",
-        ),
+        ("{\"type\": \"EXPLODED\", \"object\": {\"kind\": \"Pod\"}}", "is not a watch event type"),
         ("{\"kind\": \"Secret\"}", "no JobSet in these files"),
         ("{\"items\": [\"a\"]}", "not a Kubernetes object: kind is missing"),
-        (
-            "{\"kind\": \"JobSet\", \"metadata\": {\"name\": \"a\"}}",
-            "did not restart",
-        ),
+        ("{\"kind\": \"JobSet\", \"metadata\": {\"name\": \"a\"}}", "did not restart"),
         ("a: [", "f.json:1"),
     ] {
         std::fs::write(&file, text).expect("the file can be written");
-        let done = run(&[
-            "recording",
-            "import",
-            &file.display().to_string(),
-            "--out",
-            &out.display().to_string(),
-        ]);
+        let done = run(&["recording", "import", &file.display().to_string(), "--out", &out.display().to_string()]);
         assert_eq!(done.status.code(), Some(2), "{text}");
         let told = String::from_utf8_lossy(&done.stderr).into_owned();
         assert!(told.contains(expected), "{text}: {told}");
@@ -309,13 +249,7 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
     }
     let deep = "[".repeat(100_000);
     std::fs::write(&file, deep).expect("the file can be written");
-    let done = run(&[
-        "recording",
-        "import",
-        &file.display().to_string(),
-        "--out",
-        &out.display().to_string(),
-    ]);
+    let done = run(&["recording", "import", &file.display().to_string(), "--out", &out.display().to_string()]);
     assert_eq!(done.status.code(), Some(2));
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
@@ -327,18 +261,14 @@ fn status_rows_that_are_not_objects_are_ignored() {
     let begin = "\"replicatedJobsStatus\":[";
     assert!(texts[0].contains(begin), "the watch contains the status");
     texts[0] = texts[0].replace(begin, &format!("{begin}\"secret\",3,"));
-    let files: Vec<String> = (0..texts.len())
-        .map(|i| dir.join(format!("{i}.json")).display().to_string())
-        .collect();
+    let files: Vec<String> = (0..texts.len()).map(|i| dir.join(format!("{i}.json")).display().to_string()).collect();
     for (file, text) in files.iter().zip(&texts) {
         std::fs::write(file, text).expect("the file can be written");
     }
     let out = dir.join("out.json").display().to_string();
     let inputs = files.iter().map(String::as_str);
-    let arguments: Vec<&str> = ["recording", "import", "--anonymize", "--out", &out]
-        .into_iter()
-        .chain(inputs)
-        .collect();
+    let arguments: Vec<&str> =
+        ["recording", "import", "--anonymize", "--out", &out].into_iter().chain(inputs).collect();
     let done = run(&arguments);
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(done.status.code(), Some(0), "{told}");
@@ -360,13 +290,7 @@ fn control_characters_in_names_reach_no_terminal() {
     };
     std::fs::write(&file, format!("{}{}", status(0), status(1))).expect("the file can be written");
     let out = dir.join("out.json");
-    let done = run(&[
-        "recording",
-        "import",
-        &file.display().to_string(),
-        "--out",
-        &out.display().to_string(),
-    ]);
+    let done = run(&["recording", "import", &file.display().to_string(), "--out", &out.display().to_string()]);
     let told = [done.stdout, done.stderr].concat();
     assert!(!told.contains(&0x1b), "{}", String::from_utf8_lossy(&told));
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");

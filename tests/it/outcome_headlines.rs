@@ -10,9 +10,7 @@ const LESS: [&str; 2] = ["--set", "spec.failurePolicy.maxRestarts=5"];
 
 fn output(arguments: &[&str]) -> (Option<i32>, String) {
     let output = program(arguments).output().unwrap();
-    let told = [&output.stdout[..], &output.stderr]
-        .map(String::from_utf8_lossy)
-        .concat();
+    let told = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
     (output.status.code(), told)
 }
 
@@ -24,31 +22,16 @@ fn a_failed_jobset_is_the_headline_everywhere_and_commands_repeat_the_run() {
     let (_, told) = output(&[&["run", SCENARIO][..], &LESS, &["--out", &run]].concat());
     let head = told.find("JobSet train failed after").expect("the text has a headline");
     assert!(head < told.find("What happened").unwrap(), "{told}");
-    let story = told
-        .split("What happened")
-        .nth(1)
-        .unwrap()
-        .split("Restart 1")
-        .next()
-        .unwrap();
-    assert!(
-        story.contains("condition Failed is True (ReachedMaxRestarts)"),
-        "{story}"
-    );
+    let story = told.split("What happened").nth(1).unwrap().split("Restart 1").next().unwrap();
+    assert!(story.contains("condition Failed is True (ReachedMaxRestarts)"), "{story}");
 
     let (html, md) = (at("r.html"), at("r.md"));
     assert_eq!(output(&["report", &run, "--html", &html, "--md", &md]).0, Some(0));
     let md = fs::read_to_string(&md).unwrap();
     let first = md.lines().next().unwrap();
-    assert!(
-        first.starts_with("# JobSet train failed after") && first.ends_with("ReachedMaxRestarts"),
-        "{first}"
-    );
+    assert!(first.starts_with("# JobSet train failed after") && first.ends_with("ReachedMaxRestarts"), "{first}");
     let html = fs::read_to_string(&html).unwrap();
-    assert!(
-        html.contains("<h1>JobSet train failed after"),
-        "the page has a headline"
-    );
+    assert!(html.contains("<h1>JobSet train failed after"), "the page has a headline");
     for kind in ["waterfall", "gantt", "map", "restarts"] {
         let chart = at(&format!("{kind}.svg"));
         let (code, told) = output(&["plot", kind, &run, "--out", &chart]);
@@ -62,11 +45,7 @@ fn a_failed_jobset_is_the_headline_everywhere_and_commands_repeat_the_run() {
     let command = commands.find(|c| c.starts_with("jobset-sim run ")).unwrap();
     assert!(command.contains(LESS[1]), "{command}");
     let bin = command.replacen("jobset-sim", env!("CARGO_BIN_EXE_jobset-sim"), 1);
-    let again = Command::new("bash")
-        .args(["-c", &bin])
-        .current_dir(&dir)
-        .output()
-        .unwrap();
+    let again = Command::new("bash").args(["-c", &bin]).current_dir(&dir).output().unwrap();
     assert!(String::from_utf8_lossy(&again.stdout).contains(digest), "{command}");
     fs::remove_dir_all(dir).unwrap();
 }
@@ -78,16 +57,10 @@ fn a_file_of_another_kind_is_recognized_by_every_command_that_reads_a_scenario()
     let (bench, run) = (at("bench.json"), at("run"));
     let made = output(&["bench", "ttr", "scenarios/first-steps.yaml", "--quiet", "--out", &bench]);
     assert_eq!(made.0, Some(0), "{}", made.1);
-    assert_eq!(
-        output(&["run", "scenarios/first-steps.yaml", "--quiet", "--out", &run]).0,
-        Some(0)
-    );
-    let recordings = fs::read_dir("tests/recordings")
-        .unwrap()
-        .flat_map(|d| fs::read_dir(d.unwrap().path()).into_iter().flatten());
-    let recording = recordings
-        .map(|f| f.unwrap().path())
-        .find(|f| f.extension().is_some_and(|e| e == "json"));
+    assert_eq!(output(&["run", "scenarios/first-steps.yaml", "--quiet", "--out", &run]).0, Some(0));
+    let recordings =
+        fs::read_dir("tests/recordings").unwrap().flat_map(|d| fs::read_dir(d.unwrap().path()).into_iter().flatten());
+    let recording = recordings.map(|f| f.unwrap().path()).find(|f| f.extension().is_some_and(|e| e == "json"));
     let recording = recording.unwrap().to_str().unwrap().to_owned();
     let summary = format!("{run}/summary.json");
     let gates = at("gates.yaml");
@@ -100,20 +73,10 @@ fn a_file_of_another_kind_is_recognized_by_every_command_that_reads_a_scenario()
         ("topologies/small-16.yaml", "this is a Topology"),
         ("scenarios/manifests/workers.yaml", "this is a JobSet"),
     ] {
-        for command in [
-            &["run"][..],
-            &["compare"],
-            &["why"],
-            &["sweep"],
-            &["bench", "ttr"],
-            &["sensitivity"],
-            &["step"],
-        ] {
-            let more = if command == ["sweep"] {
-                &["--grid", "seed=1,2"][..]
-            } else {
-                &[]
-            };
+        for command in
+            [&["run"][..], &["compare"], &["why"], &["sweep"], &["bench", "ttr"], &["sensitivity"], &["step"]]
+        {
+            let more = if command == ["sweep"] { &["--grid", "seed=1,2"][..] } else { &[] };
             let (code, told) = output(&[command, &[file], more].concat());
             assert_eq!(code, Some(2), "{command:?} {file}: {told}");
             assert!(told.contains(expected), "{command:?} {file}: {told}");

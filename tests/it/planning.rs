@@ -30,11 +30,7 @@ fn runs(mut subject: ExperimentSubject, n: u64) -> (Vec<CountedRun>, Option<u32>
 
 fn budget(fleet: FleetSpec, n: u64) -> LossBudget {
     let (runs, limit, until) = runs(ExperimentSubject::Fleet(Box::new(fleet)), n);
-    let question = BudgetQuestion {
-        horizon_s: until.seconds(),
-        limit,
-        probability: 0.9,
-    };
+    let question = BudgetQuestion { horizon_s: until.seconds(), limit, probability: 0.9 };
     LossBudget::from_runs(&question, &runs, None).unwrap()
 }
 
@@ -48,11 +44,7 @@ fn assert_survival(what: &str, told: &LossBudget, n: u64, chance: impl Fn(u64) -
         assert!(low <= exact && exact <= high, "{what}: {row:?}, expected {exact}");
         looked += usize::from(high - low < 0.1 && exact > 0.05 && exact < 0.95);
     }
-    assert!(
-        looked > 1,
-        "{what}: fewer than two limits have a meaningful probability: {:?}",
-        told.limits
-    );
+    assert!(looked > 1, "{what}: fewer than two limits have a meaningful probability: {:?}", told.limits);
 }
 
 #[test]
@@ -74,10 +66,7 @@ fn budget_survival_agrees_with_negative_binomial_with_checkpoints() {
     // reference 6.3: each segment succeeds with probability exp(-lambda (tau + C)), and s segments must succeed; one
     // segment means "from scratch".
     for (segments, every, blocking) in [(1.0, 1000.0, 0.0), (5.0, 300.0, 20.0)] {
-        let progress = ProgressSpec::Checkpoints {
-            every: s(every),
-            blocking: s(blocking),
-        };
+        let progress = ProgressSpec::Checkpoints { every: s(every), blocking: s(blocking) };
         let faults = vec![crashes(exponential(1000.0), ExposureSpec::Running)];
         let mut fleet = plain(1, every * segments, progress, faults);
         fleet.stop_at = s(1e7);
@@ -135,19 +124,9 @@ fn leaves_disruptions_uncounted(rules: &str) {
         ignored += of(plain, "host_maintenance").len();
     }
     assert!(ignored > 2, "{ignored}");
-    let told = RuledBudget {
-        what: String::new(),
-        runs: ruled,
-    };
-    let question = BudgetQuestion {
-        horizon_s: 4.0 * 86_400.0,
-        limit,
-        probability: 0.5,
-    };
-    let told = LossBudget::from_runs(&question, &plain, Some(&told))
-        .unwrap()
-        .rule
-        .unwrap();
+    let told = RuledBudget { what: String::new(), runs: ruled };
+    let question = BudgetQuestion { horizon_s: 4.0 * 86_400.0, limit, probability: 0.5 };
+    let told = LossBudget::from_runs(&question, &plain, Some(&told)).unwrap().rule.unwrap();
     assert!(told.uncounted["host_maintenance"] > 0.0 && !told.uncounted.contains_key("software"));
     // The Node of a crashed host is deleted after ten minutes, and the loss of a pod's Node is a disruption as well.
     assert!(told.uncounted["gpu"] > 0.0, "{:?}", told.uncounted);
@@ -178,12 +157,7 @@ fn sample_metric(value: u64, which: Range<u64>) -> SampleMetric {
 
 #[test]
 fn spares_search_equals_exhaustive_search() {
-    let plan = SearchPlan {
-        min: 0,
-        max: 16,
-        first_look: 40,
-        most: 120,
-    };
+    let plan = SearchPlan { min: 0, max: 16, first_look: 40, most: 120 };
     // Samples of all values, with the maximum number of replications of the search.
     let all: Vec<SampleMetric> = (plan.min..=plan.max).map(|v| sample_metric(v, 0..plan.most)).collect();
     for limit in ["0.5", "0.7", "0.8", "0.85"] {
@@ -196,10 +170,7 @@ fn spares_search_equals_exhaustive_search() {
         let found = find_minimum(&plan, &target, &mut play).unwrap();
         let all: Vec<TargetJudgement> = all.iter().map(|sample| target.test_sample(sample, 0.95)).collect();
         let first = |is: &dyn Fn(&TargetJudgement) -> bool| all.iter().position(is).unwrap() as u64;
-        let (low, high) = (
-            first(&|j| *j != TargetJudgement::Misses),
-            first(&|j| *j == TargetJudgement::Meets),
-        );
+        let (low, high) = (first(&|j| *j != TargetJudgement::Misses), first(&|j| *j == TargetJudgement::Meets));
         match found.answer {
             SearchAnswer::Least { value } => {
                 assert!(low <= value && value <= high, "{value} {all:?}")
@@ -216,12 +187,7 @@ fn spares_search_equals_exhaustive_search() {
 
 #[test]
 fn two_field_search_equals_exhaustive_search() {
-    let plan = SearchPlan {
-        min: 0,
-        max: 8,
-        first_look: 40,
-        most: 80,
-    };
+    let plan = SearchPlan { min: 0, max: 8, first_look: 40, most: 80 };
     let plans = [SearchPlan { max: 4, ..plan }, plan];
     let of = |values: &[u64]| {
         let mut fleet = fleet_with_spares(values[1]);

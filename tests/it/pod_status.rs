@@ -64,11 +64,7 @@ fn containers(status: &Value, list: &str) -> Vec<String> {
             let ended = &state["terminated"];
             format!("{} {}", ended["reason"], ended["exitCode"])
         };
-        format!(
-            "{} {state} {} {} {}",
-            c["name"], c["ready"], c["started"], c["restartCount"]
-        )
-        .replace('"', "")
+        format!("{} {state} {} {} {}", c["name"], c["ready"], c["started"], c["restartCount"]).replace('"', "")
     })
     .collect()
 }
@@ -103,13 +99,7 @@ fn a_shown_pod_has_the_conditions_and_containers_that_its_kubelet_writes() {
             "PodScheduled=True",
         ]
     );
-    assert_eq!(
-        init(0),
-        [
-            "prepare PodInitializing false false 0",
-            "log PodInitializing false false 0"
-        ]
-    );
+    assert_eq!(init(0), ["prepare PodInitializing false false 0", "log PodInitializing false false 0"]);
     assert_eq!(
         conditions(&all[1]),
         [
@@ -125,10 +115,7 @@ fn a_shown_pod_has_the_conditions_and_containers_that_its_kubelet_writes() {
     let ended = ["c Completed 0 false false 0", "d Error 7 false false 0"];
     // The sidecar terminates first; then the phase of the pod is updated.
     assert_eq!((mains(2), init(2)), (ended.map(str::to_owned).to_vec(), init(1)));
-    assert_eq!(
-        conditions(&all[2])[2],
-        "Ready=False ContainersNotReady containers with unready status: [c d]"
-    );
+    assert_eq!(conditions(&all[2])[2], "Ready=False ContainersNotReady containers with unready status: [c d]");
     assert_eq!(mains(3), ended);
     assert_eq!(
         conditions(&all[3]),
@@ -140,10 +127,7 @@ fn a_shown_pod_has_the_conditions_and_containers_that_its_kubelet_writes() {
             "PodScheduled=True",
         ]
     );
-    assert_eq!(
-        conditions(&all[4])[0],
-        "DisruptionTarget=True EvictionByEvictionAPI Eviction API: evicting"
-    );
+    assert_eq!(conditions(&all[4])[0], "DisruptionTarget=True EvictionByEvictionAPI Eviction API: evicting");
 }
 
 const IN_PLACE: &str = "{restartPolicy: Never, initContainers: [{name: agent, image: 'a:1', restartPolicy: Always, \
@@ -158,25 +142,13 @@ fn a_shown_pod_waits_at_its_barrier_and_its_containers_are_removed_by_a_restart_
     let rules = "containers: [{podIndex: 1, startAfter: 20s, runFor: 30s, exitCode: 3, containerRun: 0}]\nfaults:\n";
     let script = format!("{rules}{}{}{}", show("10s", 0), show("52200ms", 1), show("2m", 1));
     let all = shown_statuses("maxRestarts: 3, restartStrategy: InPlaceRestart", IN_PLACE, &script);
-    assert_eq!(
-        containers(&all[0], "initContainerStatuses"),
-        ["agent running false false 0"]
-    );
-    assert_eq!(
-        containers(&all[0], "containerStatuses"),
-        ["c PodInitializing false false 0"]
-    );
+    assert_eq!(containers(&all[0], "initContainerStatuses"), ["agent running false false 0"]);
+    assert_eq!(containers(&all[0], "containerStatuses"), ["c PodInitializing false false 0"]);
     assert_eq!(
         conditions(&all[0])[1],
         "Initialized=False ContainersNotInitialized containers with incomplete status: [agent]"
     );
-    assert_eq!(
-        containers(&all[1], "containerStatuses"),
-        ["c RestartingAllContainers false false 1"]
-    );
-    assert_eq!(
-        all[1]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"],
-        137
-    );
+    assert_eq!(containers(&all[1], "containerStatuses"), ["c RestartingAllContainers false false 1"]);
+    assert_eq!(all[1]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"], 137);
     assert_eq!(containers(&all[2], "containerStatuses"), ["c running true true 1"]);
 }

@@ -37,11 +37,7 @@ fn check(file: &str, case: &Case, reused: &mut ActionPlan) -> Result<(), String>
     let (got, again) = (render::plan(&view, &plan), render::plan(&view, reused));
     let want: Vec<&str> = case.plan.lines().map(str::trim_end).collect();
     if got != want {
-        return Err(format!(
-            "{at}\n  expected:\n    {}\n  got:\n    {}",
-            want.join("\n    "),
-            got.join("\n    ")
-        ));
+        return Err(format!("{at}\n  expected:\n    {}\n  got:\n    {}", want.join("\n    "), got.join("\n    ")));
     }
     if got != again || plan.rules != reused.rules {
         return Err(format!("{at}: a reused plan differs: {again:?}"));
@@ -76,19 +72,9 @@ fn every_policy_case_gives_its_plan() {
         let cases: Vec<Case> = serde_yaml::from_str(text).unwrap_or_else(|e| panic!("{file} does not parse: {e}"));
         for case in &cases {
             wrong.extend(check(file, case, &mut reused).err());
-            assert!(
-                !names.contains(&case.name),
-                "{file}: duplicate case name: {}",
-                case.name
-            );
+            assert!(!names.contains(&case.name), "{file}: duplicate case name: {}", case.name);
             names.push(case.name.clone());
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} of {} cases differ\n\n{}",
-        wrong.len(),
-        names.len(),
-        wrong.join("\n\n")
-    );
+    assert!(wrong.is_empty(), "{} of {} cases differ\n\n{}", wrong.len(), names.len(), wrong.join("\n\n"));
 }

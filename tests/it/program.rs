@@ -21,9 +21,7 @@ pub fn scratch(name: &str) -> PathBuf {
 
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap();
-    let mut names: Vec<String> = entries
-        .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
-        .collect();
+    let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
@@ -98,12 +96,7 @@ fn control_characters_in_files_do_not_reach_the_terminal() {
     for more in [&["--format", "text"][..], &["--format", "json"], &["--color", "always"]] {
         let arguments = [&["run", file.to_str().unwrap()], more].concat();
         let output = program(&arguments).output().unwrap();
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         for printed in [output.stdout, output.stderr] {
             let printed = String::from_utf8(printed).unwrap();
             let ours = printed.replace("\u{1b}[", "");
@@ -190,16 +183,7 @@ fn a_run_directory_replays_a_scenario_that_names_files_from_the_root_on() {
     fs::write(&file, scenario).unwrap();
     let (file, out) = (file.to_str().unwrap().to_owned(), dir.join("out"));
     let set = format!("topology={topology}");
-    let run = [
-        "run",
-        &file,
-        "--format",
-        "json",
-        "--set",
-        &set,
-        "--out",
-        out.to_str().unwrap(),
-    ];
+    let run = ["run", &file, "--format", "json", "--set", &set, "--out", out.to_str().unwrap()];
     let first = program(&run).output().unwrap();
     assert_eq!(first.status.code(), Some(0), "{first:?}");
     for name in ["s", "m", "t"] {

@@ -7,10 +7,8 @@ use sim_inputs::{LoadedFleet, parse_fleet, read_source};
 
 fn load(name: &str, sets: &[(&str, &str)]) -> LoadedFleet {
     let path = root().join("scenarios/published").join(name);
-    let sets: Vec<(String, String)> = sets
-        .iter()
-        .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
-        .collect();
+    let sets: Vec<(String, String)> =
+        sets.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
     let source = read_source(&path).unwrap_or_else(|e| panic!("{e}"));
     parse_fleet(&source, &sets).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -43,10 +41,7 @@ fn runs_of_publications_come_out_as_reported() {
     ] {
         let (_, told) = play(&load(file, &[]), 40, 0);
         let (mean, _) = mean(&told, output);
-        assert!(
-            (low..=high).contains(&mean),
-            "{file}: {output} {mean}, reported {low} to {high}"
-        );
+        assert!((low..=high).contains(&mean), "{file}: {output} {mean}, reported {low} to {high}");
     }
 }
 
@@ -103,9 +98,8 @@ fn the_extremes_of_aire_sims_parameters_close_too() {
         "job_length=1m",
     ] {
         let own = extreme.split(' ').filter_map(|set| set.split_once('='));
-        let sets: Vec<(String, &str)> = (few.iter().copied().chain(own))
-            .map(|(name, value)| (format!("parameters.{name}"), value))
-            .collect();
+        let sets: Vec<(String, &str)> =
+            (few.iter().copied().chain(own)).map(|(name, value)| (format!("parameters.{name}"), value)).collect();
         let sets: Vec<(&str, &str)> = sets.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let (rows, told) = play(&load("airesim.yaml", &sets), 6, 0);
         for row in &rows {

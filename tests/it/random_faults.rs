@@ -55,19 +55,13 @@ fn faults_come_at_the_rate_that_was_asked_for_whatever_the_distribution() {
         ", distribution: {gamma: {shape: 4}}",
         ", distribution: {empirical: {values: [1, 2, 30], weights: [5, 2, 1]}}",
     ] {
-        for (rate, per_hour) in [
-            ("mtbf: 10h", 0.1),
-            ("perMinute: 0.002", 0.12),
-            ("per1000NodeDays: 2000", 1.0 / 12.0),
-        ] {
+        for (rate, per_hour) in [("mtbf: 10h", 0.1), ("perMinute: 0.002", 0.12), ("per1000NodeDays: 2000", 1.0 / 12.0)]
+        {
             let process = format!("- {{cause: host, {rate}, backAfter: 0s{distribution}}}\n");
             let scenario = scenario(100, "2000h", &process);
             let long = crashes(&draw_faults(&scenario, 1, 0)) as f64;
             let expected = 100.0 * 2000.0 * per_hour;
-            assert!(
-                (long / expected - 1.0).abs() < 0.05,
-                "{process}: {long} faults, expected {expected}"
-            );
+            assert!((long / expected - 1.0).abs() < 0.05, "{process}: {long} faults, expected {expected}");
         }
     }
 }
@@ -79,9 +73,7 @@ fn a_change_of_policy_cluster_or_other_processes_leaves_the_faults_of_a_node_wha
         let mine =
             |f: &&ScriptedFault| matches!(&f.action, FaultAction::CrashNode(n) if n.name.as_deref() == Some("n-000"));
         let all = scenario.faults.iter().filter(mine);
-        all.filter(|f| f.random_cause.as_deref() == Some("host"))
-            .map(|f| at(f).to_string())
-            .collect()
+        all.filter(|f| f.random_cause.as_deref() == Some("host")).map(|f| at(f).to_string()).collect()
     };
     let base = of_first(&draw_faults(&scenario(4, "100h", one), 3, 5));
     assert!(base.len() > 5, "{base:?}");
@@ -91,21 +83,13 @@ fn a_change_of_policy_cluster_or_other_processes_leaves_the_faults_of_a_node_wha
     assert_eq!(base, of_first(&draw_faults(&scenario(40, "100h", one), 3, 5)));
     let first = format!("- {{cause: rare, mtbf: 99h, on: Pod}}\n{one}");
     assert_eq!(base, of_first(&draw_faults(&scenario(4, "100h", &first), 3, 5)));
-    assert_ne!(
-        base,
-        of_first(&draw_faults(&scenario(4, "100h", one), 3, 6)),
-        "another replication"
-    );
+    assert_ne!(base, of_first(&draw_faults(&scenario(4, "100h", one), 3, 6)), "another replication");
 }
 
 #[test]
 fn a_domain_fails_at_one_instant_and_pods_by_their_names() {
     let rack = draw_faults(
-        &scenario(
-            5,
-            "50h",
-            "- {cause: power, on: {label: example.com/rack}, mtbf: 10h, backAfter: 1h}\n",
-        ),
+        &scenario(5, "50h", "- {cause: power, on: {label: example.com/rack}, mtbf: 10h, backAfter: 1h}\n"),
         1,
         0,
     );
@@ -113,11 +97,7 @@ fn a_domain_fails_at_one_instant_and_pods_by_their_names() {
         assert!(five.iter().all(|f| at(f) == at(&five[0])), "{five:?}");
     }
     assert!(crashes(&rack) >= 5);
-    let pods = draw_faults(
-        &scenario(5, "50h", "- {cause: bug, on: Pod, mtbf: 10h, exitCode: 42}\n"),
-        1,
-        0,
-    );
+    let pods = draw_faults(&scenario(5, "50h", "- {cause: bug, on: Pod, mtbf: 10h, exitCode: 42}\n"), 1, 0);
     let exit = |f: &ScriptedFault| matches!(&f.action, FaultAction::ContainerExit { pod, exit_code: 42 } if pod.starts_with("train-w-"));
     assert!(!pods.faults.is_empty() && pods.faults.iter().all(exit));
 }
@@ -134,17 +114,12 @@ fn silent_faults_are_drawn_with_their_detection_time() {
         };
         draw_faults(&scenario, 1, 0).faults.iter().map(one).collect()
     };
-    let hangs = with(RandomAction::Hang {
-        detected_after: Some(Distribution::Exponential { mean_s: 600.0 }),
-        exit_code: 3,
-    });
+    let hangs =
+        with(RandomAction::Hang { detected_after: Some(Distribution::Exponential { mean_s: 600.0 }), exit_code: 3 });
     let all: std::collections::BTreeSet<Option<Duration>> = hangs
         .iter()
         .map(|(_, _, what)| match what {
-            SilentFaults::Hang {
-                detected_after,
-                exit_code: 3,
-            } => *detected_after,
+            SilentFaults::Hang { detected_after, exit_code: 3 } => *detected_after,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -165,19 +140,11 @@ fn silent_faults_are_drawn_with_their_detection_time() {
     let found_after = Distribution::Fixed(Duration::from_secs(9));
     let wrong = with(RandomAction::Corrupt { found_after });
     let after = Duration::from_secs(9);
-    assert!(
-        wrong
-            .iter()
-            .all(|(_, _, what)| *what == SilentFaults::Corrupt { found_after: after })
-    );
+    assert!(wrong.iter().all(|(_, _, what)| *what == SilentFaults::Corrupt { found_after: after }));
     let instants = |all: &[(Duration, SilentOn, SilentFaults)]| -> Vec<Duration> {
         all.iter().map(|(at, ..)| *at).take(3).collect()
     };
-    assert_eq!(
-        instants(&hangs),
-        instants(&wrong),
-        "the action does not affect the times"
-    );
+    assert_eq!(instants(&hangs), instants(&wrong), "the action does not affect the times");
 }
 
 #[test]
@@ -211,15 +178,9 @@ fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained
     let repaired = slowest("backAfter: 3h, asNew: true");
     assert!(repaired > 3.0 * 3600.0, "the pod waits for the repair: {repaired}");
     let deleted = slowest("backAfter: 3h, deletedAfter: 20m");
-    assert!(
-        (1200.0..4000.0).contains(&deleted),
-        "the pod waits for the deletion of its Node: {deleted}"
-    );
+    assert!((1200.0..4000.0).contains(&deleted), "the pod waits for the deletion of its Node: {deleted}");
     let drained = slowest("backAfter: 3h, does: Drain");
-    assert!(
-        (1.0..120.0).contains(&drained),
-        "the pod waits only for its grace period: {drained}"
-    );
+    assert!((1.0..120.0).contains(&drained), "the pod waits only for its grace period: {drained}");
 }
 
 /// A repair that ends after the end of the run does not make the JobSet permanently blocked.
@@ -232,15 +193,8 @@ fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
         rows.iter().map(|r| (r.end_reason, r.end_s)).collect::<Vec<_>>()
     };
-    assert!(
-        ends("backAfter: 100d")
-            .iter()
-            .all(|e| *e == ("TimeLimit", 4.0 * 3600.0))
-    );
-    assert!(
-        ends("does: Crash").iter().all(|e| e.0 == "Stuck"),
-        "nodes without a repair time never return"
-    );
+    assert!(ends("backAfter: 100d").iter().all(|e| *e == ("TimeLimit", 4.0 * 3600.0)));
+    assert!(ends("does: Crash").iter().all(|e| e.0 == "Stuck"), "nodes without a repair time never return");
 }
 
 #[test]
@@ -259,58 +213,22 @@ fn what_makes_no_sense_is_refused() {
     for (process, part) in [
         ("{cause: a}", "a rate"),
         ("{cause: a, mtbf: 1h, perMinute: 1}", "perMinute"),
-        (
-            "{cause: a, mtbf: 0s}",
-            "the mean time to failure is 0: it must be positive",
-        ),
+        ("{cause: a, mtbf: 0s}", "the mean time to failure is 0: it must be positive"),
         ("{cause: a, mtbf: 1ms}", "the maximum is 1,000,000 in a run"),
         // 691,200 faults per day, and each affects another node as well.
-        (
-            "{cause: a, mtbf: 250ms, takesAlong: {label: example.com/rack}}",
-            "about 1382400 faults",
-        ),
-        (
-            "{cause: a, mtbf: 1h, on: Pod, backAfter: 1h}",
-            "a Job always replaces its pods",
-        ),
-        (
-            "{cause: a, mtbf: 1h, does: Exit}",
-            "does: Exit applies to pods, not nodes",
-        ),
-        (
-            "{cause: a, mtbf: 1h, on: Pod, does: Drain}",
-            "does: Drain applies to nodes, not pods",
-        ),
-        (
-            "{cause: a, mtbf: 1h, on: Pod, deletedAfter: 1h}",
-            "deletedAfter applies to nodes only",
-        ),
-        (
-            "{cause: a, mtbf: 1h, does: Drain, asNew: true}",
-            "asNew: a drained node is not replaced by a new Node",
-        ),
-        (
-            "{cause: a, mtbf: 1h, exitCode: 3}",
-            "exitCode requires does: Exit or does: Hang",
-        ),
-        (
-            "{cause: a, mtbf: 1h, does: Hang}",
-            "only affects training, but no JobSet has a training",
-        ),
+        ("{cause: a, mtbf: 250ms, takesAlong: {label: example.com/rack}}", "about 1382400 faults"),
+        ("{cause: a, mtbf: 1h, on: Pod, backAfter: 1h}", "a Job always replaces its pods"),
+        ("{cause: a, mtbf: 1h, does: Exit}", "does: Exit applies to pods, not nodes"),
+        ("{cause: a, mtbf: 1h, on: Pod, does: Drain}", "does: Drain applies to nodes, not pods"),
+        ("{cause: a, mtbf: 1h, on: Pod, deletedAfter: 1h}", "deletedAfter applies to nodes only"),
+        ("{cause: a, mtbf: 1h, does: Drain, asNew: true}", "asNew: a drained node is not replaced by a new Node"),
+        ("{cause: a, mtbf: 1h, exitCode: 3}", "exitCode requires does: Exit or does: Hang"),
+        ("{cause: a, mtbf: 1h, does: Hang}", "only affects training, but no JobSet has a training"),
         ("{cause: a, mtbf: 1h, does: Slow}", "does: Slow requires factor"),
-        (
-            "{cause: a, mtbf: 1h, does: Corrupt}",
-            "does: Corrupt requires foundAfter",
-        ),
+        ("{cause: a, mtbf: 1h, does: Corrupt}", "does: Corrupt requires foundAfter"),
         ("{cause: a, mtbf: 1h, factor: 2}", "factor requires does: Slow"),
-        (
-            "{cause: a, mtbf: 1h, on: Pod, does: Slow, factor: 2}",
-            "does: Slow applies to nodes, not pods",
-        ),
-        (
-            "{cause: a, mtbf: 1h, does: Hang, backAfter: 1h}",
-            "the fault lasts until the affected process ends",
-        ),
+        ("{cause: a, mtbf: 1h, on: Pod, does: Slow, factor: 2}", "does: Slow applies to nodes, not pods"),
+        ("{cause: a, mtbf: 1h, does: Hang, backAfter: 1h}", "the fault lasts until the affected process ends"),
         (
             "{cause: a, mtbf: 1h, does: Slow, factor: 2, asNew: true}",
             "computes slowly or wrongly is not replaced by a new Node",

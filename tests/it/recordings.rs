@@ -88,10 +88,7 @@ fn difference(result: &FileResult) -> Option<String> {
 fn every_recording_is_equal_or_a_known_difference() {
     let known: Vec<Known> = serde_yaml::from_str(KNOWN).expect("the list of known differences is YAML");
     let files: Vec<&str> = known.iter().map(|k| k.file.as_str()).collect();
-    assert!(
-        files.is_sorted_by(|a, b| a < b),
-        "the list must be sorted and have each file once"
-    );
+    assert!(files.is_sorted_by(|a, b| a < b), "the list must be sorted and have each file once");
     let nameless = known.iter().filter(|k| k.mechanism.trim().is_empty());
     assert_eq!(nameless.count(), 0, "every difference must have a mechanism");
     let recordings = recordings();
@@ -116,12 +113,8 @@ fn every_recording_is_equal_or_a_known_difference() {
             _ => {}
         }
     }
-    let (equal, total) = compared
-        .values()
-        .fold((0, 0), |all, kind| (all.0 + kind.0, all.1 + kind.1));
-    print_to_stderr(&format!(
-        "recordings: {total} files compared, {equal} equal: {compared:?}"
-    ));
+    let (equal, total) = compared.values().fold((0, 0), |all, kind| (all.0 + kind.0, all.1 + kind.1));
+    print_to_stderr(&format!("recordings: {total} files compared, {equal} equal: {compared:?}"));
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
@@ -136,9 +129,7 @@ fn decision_recordings() -> Vec<(String, Value)> {
     let decided = |file: File| {
         let json: Value = serde_json::from_str(&file.text).ok()?;
         let kind = json["kind"].as_str().unwrap_or("");
-        ["decisions", "corner", "nodes"]
-            .contains(&kind)
-            .then_some((file.name, json))
+        ["decisions", "corner", "nodes"].contains(&kind).then_some((file.name, json))
     };
     let all = recordings();
     all.into_iter().filter_map(decided).collect()
@@ -179,10 +170,7 @@ fn the_scenario_of_a_recording_does_not_know_what_came_out() {
     let defaults = defaults();
     let of = |file: &str, json: &Value| {
         let recording = read(file, &json.to_string()).expect("a recording is well-formed");
-        format!(
-            "{:?}",
-            replay_scenario(&recording, &defaults, &ScenarioOverrides::default())
-        )
+        format!("{:?}", replay_scenario(&recording, &defaults, &ScenarioOverrides::default()))
     };
     for (file, mut json) in decision_recordings() {
         let before = of(&file, &json);

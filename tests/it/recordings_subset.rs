@@ -20,13 +20,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
 #[test]
 fn every_kind_of_recording_is_in_the_repository() {
     let here = names(&root().join(RECORDINGS));
-    for (kind, least) in [
-        ("admission", 3),
-        ("corner", 29),
-        ("decisions", 30),
-        ("nodes", 17),
-        ("times", 8),
-    ] {
+    for (kind, least) in [("admission", 3), ("corner", 29), ("decisions", 30), ("nodes", 17), ("times", 8)] {
         let of_kind = here.iter().filter(|name| name.starts_with(kind)).count();
         assert!(of_kind >= least, "{kind}: {of_kind}");
     }
@@ -53,10 +47,7 @@ fn the_recordings_in_the_repository_and_the_list_of_others_are_those_handed_out(
             let text = std::fs::read_to_string(folder.join(&name)).expect("the recording can be read");
             serde_json::from_str::<Value>(&text).expect("the recording is JSON")
         };
-        assert!(
-            read(&part) == without_omitted_cases(&name, read(&all)),
-            "{name} was changed"
-        );
+        assert!(read(&part) == without_omitted_cases(&name, read(&all)), "{name} was changed");
     }
 }
 

@@ -117,16 +117,9 @@ fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
         assert_ne!(checked.agreement(), ModelAgreement::Different, "{told}");
         assert!(checked.bound < 0.02, "the error bound is 2 % or more: {told}");
     }
-    assert!(
-        restarts > 5 * replications as u32,
-        "{name}: fewer than 5 restarts per replication"
-    );
+    assert!(restarts > 5 * replications as u32, "{name}: fewer than 5 restarts per replication");
     let close = all.iter().filter(|c| c.close_calls > 0).count();
-    assert!(
-        close * 4 <= all.len(),
-        "{name}: {close} of {} replications have boundary cases",
-        all.len()
-    );
+    assert!(close * 4 <= all.len(), "{name}: {close} of {} replications have boundary cases", all.len());
 }
 
 #[test]
@@ -138,11 +131,7 @@ fn host_failures_with_free_hosts_restart_equally_at_both_levels() {
 
 #[test]
 fn waits_for_repair_are_equal_at_both_levels() {
-    assert_equal(
-        "repair",
-        &Case::new("Recreate", (1, 8), 8, &[REPAIR, EXIT]).scenario(),
-        12,
-    );
+    assert_equal("repair", &Case::new("Recreate", (1, 8), 8, &[REPAIR, EXIT]).scenario(), 12);
 }
 
 #[test]
@@ -177,10 +166,7 @@ fn partitioned_node_that_returns_as_spare_keeps_its_pods_at_both_levels() {
 #[test]
 fn quick_returns_use_up_the_restart_limit_at_both_levels() {
     let reboot = "- {cause: reboot, mtbf: 20000s, backAfter: 30s}\n";
-    let case = Case {
-        limit: "maxRestarts: 3".to_owned(),
-        ..Case::new("BlockingRecreate", (1, 2), 2, &[reboot])
-    };
+    let case = Case { limit: "maxRestarts: 3".to_owned(), ..Case::new("BlockingRecreate", (1, 2), 2, &[reboot]) };
     let reduced = reduced_experiment(&case.scenario());
     let limits = ReplicationLimits::unlimited();
     let all = check_reduced(&reduced, (7, 10), (2, &limits), &|_| {}).expect("the run succeeds");
@@ -272,10 +258,7 @@ fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
         for checked in &all {
             let said = checked.is_equal() || checked.close_calls > 0;
             let number = checked.pods.replication;
-            assert!(
-                said,
-                "{take_over}, replication {number} differs without a reported boundary case"
-            );
+            assert!(said, "{take_over}, replication {number} differs without a reported boundary case");
         }
         let equal = all.iter().filter(|checked| checked.is_equal()).count();
         assert!(equal >= 15, "{take_over}: only {equal} of 20 replications are equal");
@@ -287,26 +270,11 @@ fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
 #[test]
 fn outcomes_decided_by_chance_are_reported() {
     let table = [
-        (
-            "a failed unit is replaced at the instant at which the pods of its restart are bound",
-            "5m",
-            9,
-            220,
-        ),
-        (
-            "a unit is drained when it is uncertain whether the restart is complete or counted",
-            "5m",
-            9,
-            298,
-        ),
+        ("a failed unit is replaced at the instant at which the pods of its restart are bound", "5m", 9, 220),
+        ("a unit is drained when it is uncertain whether the restart is complete or counted", "5m", 9, 298),
         ("a restart is counted at the end of the run", "20m", 7, 665),
         ("a container exits while pods start one after another", "0s", 9, 253),
-        (
-            "a container exits at the instant at which waiting pods become ready",
-            "5m",
-            9,
-            434,
-        ),
+        ("a container exits at the instant at which waiting pods become ready", "5m", 9, 434),
         ("a unit is drained while another Job waits for nodes", "0s", 2, 175),
     ];
     for (what, take_over, seed, replication) in table {
@@ -322,10 +290,7 @@ fn outcomes_decided_by_chance_are_reported() {
 
 #[test]
 fn containers_that_exit_restart_in_place_at_both_levels() {
-    let case = Case {
-        job: IN_PLACE.to_owned(),
-        ..Case::new("InPlaceRestart", (2, 4), 8, &[EXIT])
-    };
+    let case = Case { job: IN_PLACE.to_owned(), ..Case::new("InPlaceRestart", (2, 4), 8, &[EXIT]) };
     assert_equal("in place", &case.scenario(), 12);
 }
 
@@ -343,10 +308,7 @@ fn maintenance_that_a_rule_ignores_is_not_counted_at_either_level() {
 
 #[test]
 fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
-    let case = Case {
-        limit: "maxRestarts: 8".to_owned(),
-        ..Case::new("Recreate", (1, 8), 10, &[HOST, EXIT])
-    };
+    let case = Case { limit: "maxRestarts: 8".to_owned(), ..Case::new("Recreate", (1, 8), 10, &[HOST, EXIT]) };
     assert_equal("limit", &case.scenario(), 12);
     let reduced = reduced_experiment(&case.scenario());
     let limits = ReplicationLimits::unlimited();
@@ -373,10 +335,7 @@ fn unmodelled_features_are_rejected_by_name() {
     let mut idle = Case::new("Recreate", (1, 8), 8, &[HOST]).scenario();
     idle.training.clear();
     assert!(refused(&idle).contains("without a training job"));
-    let lost = Case {
-        job: IN_PLACE.to_owned(),
-        ..Case::new("InPlaceRestart", (2, 4), 8, &[HOST])
-    };
+    let lost = Case { job: IN_PLACE.to_owned(), ..Case::new("InPlaceRestart", (2, 4), 8, &[HOST]) };
     assert!(refused(&lost.scenario()).contains("InPlaceRestart with faults of nodes"));
     let worn = "- {cause: gpu, mtbf: 20d, backAfter: 1h, ages: Running}\n";
     let worn = Case::new("Recreate", (1, 8), 8, &[worn]).scenario();
@@ -395,32 +354,20 @@ fn unmodelled_features_are_rejected_by_name() {
 
 #[test]
 fn reduced_replications_are_independent_of_other_replications() {
-    let subject = ExperimentSubject::Reduced(reduced_experiment(
-        &Case::new("Recreate", (1, 8), 12, &[HOST]).scenario(),
-    ));
+    let subject =
+        ExperimentSubject::Reduced(reduced_experiment(&Case::new("Recreate", (1, 8), 12, &[HOST]).scenario()));
     let limits = ReplicationLimits::unlimited();
-    let all = subject
-        .replicate((7, 0..20), (2, &limits), &|_| {})
-        .expect("the run succeeds");
-    let some = subject
-        .replicate((7, 12..20), (1, &limits), &|_| {})
-        .expect("the run succeeds");
+    let all = subject.replicate((7, 0..20), (2, &limits), &|_| {}).expect("the run succeeds");
+    let some = subject.replicate((7, 12..20), (1, &limits), &|_| {}).expect("the run succeeds");
     assert_eq!(all[12..], some);
     assert_ne!(all[0].digest, all[1].digest);
     for replication in &all {
         let sum: f64 = replication.ledger_s.values().sum();
         let installed = 12.0 * replication.end_s;
-        assert!(
-            (sum - installed).abs() < 1e-3 * installed,
-            "the ledger does not add up: {sum} of {installed}"
-        );
+        assert!((sum - installed).abs() < 1e-3 * installed, "the ledger does not add up: {sum} of {installed}");
         let training = replication.jobsets[0].training.as_ref().expect("the JobSet trains");
         let time: f64 = training.time_s.values().sum();
-        assert!(
-            (time - replication.end_s).abs() < 1.0,
-            "training time {time} s of {} s",
-            replication.end_s
-        );
+        assert!((time - replication.end_s).abs() < 1.0, "training time {time} s of {} s", replication.end_s);
     }
 }
 

@@ -73,11 +73,7 @@ fn success_of_any_replicated_job_ends_a_jobset_whose_other_pods_still_run() {
 #[test]
 fn a_pod_that_succeeds_does_not_make_its_jobset_unready_for_an_instant() {
     let jobs = workers(2, 3, "backoffLimit: 0", &format!("containers: [{POD}]"));
-    let (_, records) = play(
-        6,
-        "containers: [{runFor: 60s}]",
-        &format!("spec:\n  replicatedJobs:\n{jobs}"),
-    );
+    let (_, records) = play(6, "containers: [{runFor: 60s}]", &format!("spec:\n  replicatedJobs:\n{jobs}"));
     let flips = count(&records, |b| matches!(b, Body::AllReady { .. }));
     assert_eq!(flips, 1, "AllReady must be recorded once");
 }
@@ -110,15 +106,8 @@ fn a_taint_that_went_and_came_back_evicts_after_the_whole_toleration() {
         matches!(r.body, Body::NodeTaint { added: true, effect, .. }
             if effect == sim_api::spec::TaintEffect::NoExecute as u8)
     });
-    let eviction = records.iter().find(|r| {
-        matches!(
-            r.body,
-            Body::PodDeleting {
-                by: DeletionActor::TaintEviction,
-                ..
-            }
-        )
-    });
+    let eviction =
+        records.iter().find(|r| matches!(r.body, Body::PodDeleting { by: DeletionActor::TaintEviction, .. }));
     let (taint, eviction) = (last_taint.expect("a taint"), eviction.expect("an eviction"));
     let waited_s = eviction.at.since(taint.at).seconds();
     assert!((300.0..301.0).contains(&waited_s), "evicted after {waited_s} s");
@@ -168,11 +157,8 @@ fn a_zone_that_was_silent_for_hours_taints_the_last_silent_node_when_the_others_
     let lost = |n: u32| format!("  - {{at: 100s, partitionNode: {{node: node-00{n}, alias: n{n}}}}}\n");
     let back = |n: u32| format!("  - {{at: 6h, returnNode: {{alias: n{n}}}}}\n");
     let faults = [lost(0), lost(1), lost(2), back(0), back(1)].concat();
-    let (_, records) = play(
-        4,
-        &format!("faults:\n{faults}stop: {{at: 12h}}"),
-        &format!("spec:\n  replicatedJobs:\n{jobs}"),
-    );
+    let (_, records) =
+        play(4, &format!("faults:\n{faults}stop: {{at: 12h}}"), &format!("spec:\n  replicatedJobs:\n{jobs}"));
     let no_execute = sim_api::spec::TaintEffect::NoExecute as u8;
     let late = records.iter().filter(|r| r.at.seconds() > 6.0 * 3600.0);
     let tainted = late.filter(|r| {
@@ -191,12 +177,7 @@ fn blocked_explanations(rest: &str, jobset: &str) -> Vec<String> {
 
 #[test]
 fn a_deadline_of_centuries_is_no_deadline() {
-    let jobs = workers(
-        1,
-        1,
-        "activeDeadlineSeconds: 1099511627776",
-        &format!("containers: [{POD}]"),
-    );
+    let jobs = workers(1, 1, "activeDeadlineSeconds: 1099511627776", &format!("containers: [{POD}]"));
     let (outcome, _) = play(1, "", &format!("spec:\n  replicatedJobs:\n{jobs}"));
     assert_eq!(outcome.end_reason, EndReason::Settled);
 }
@@ -206,12 +187,7 @@ fn a_deadline_of_centuries_is_no_deadline() {
 fn a_key_of_exclusive_placement_may_come_into_use_while_pods_run() {
     let pod = format!("containers: [{POD}]");
     let first = workers(1, 2, "backoffLimit: 0", &pod);
-    let gated = workers(
-        1,
-        1,
-        "",
-        &format!("schedulingGates: [{{name: g}}]\n              {pod}"),
-    );
+    let gated = workers(1, 1, "", &format!("schedulingGates: [{{name: g}}]\n              {pod}"));
     let later = gated.replace("name: w\n", "name: v\n      dependsOn: [{name: w, status: Ready}]\n");
     let later = later.replace(
         "template:\n        spec:\n          parallelism",
@@ -224,10 +200,8 @@ fn a_key_of_exclusive_placement_may_come_into_use_while_pods_run() {
     );
     assert_eq!(
         sentences,
-        [
-            "JobSet a is not ready: pod a-v-0-0 has scheduling gates, which nobody takes off; a scenario does: faults: \
-             [{at: 10m, patch: {kind: Pod, name: a-v-0-0, merge: {spec: {schedulingGates: null}}}}]"
-        ]
+        ["JobSet a is not ready: pod a-v-0-0 has scheduling gates, which nobody takes off; a scenario does: faults: \
+             [{at: 10m, patch: {kind: Pod, name: a-v-0-0, merge: {spec: {schedulingGates: null}}}}]"]
     );
 }
 
@@ -270,16 +244,10 @@ fn containers_restarting_without_delay_end_the_run() {
     let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
     let sentences = blocked_explanations(
         "timing: {kubelet: {scripted: {restart: 0s}}}\ncontainers: [{runFor: 0s, exitCode: 1}]",
-        &format!(
-            "spec:\n  replicatedJobs:\n{}",
-            jobs.replace("Policy: Never", "Policy: OnFailure")
-        ),
+        &format!("spec:\n  replicatedJobs:\n{}", jobs.replace("Policy: Never", "Policy: OnFailure")),
     );
     assert_eq!(sentences.len(), 1);
-    assert!(
-        sentences[0].starts_with("virtual time does not advance past "),
-        "{sentences:?}"
-    );
+    assert!(sentences[0].starts_with("virtual time does not advance past "), "{sentences:?}");
 }
 
 #[test]
@@ -356,10 +324,7 @@ fn followers_that_are_refused_for_ever_have_the_reason_by_name() {
     };
     let orphan = told("- {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}");
     let (before, pod) = orphan.split_once("leader pods: ").unwrap_or_default();
-    assert_eq!(
-        before,
-        "JobSet a is not ready: followers of Job a-w-0 are refused, because they have two "
-    );
+    assert_eq!(before, "JobSet a is not ready: followers of Job a-w-0 are refused, because they have two ");
     let (pod, after) = pod.split_once(' ').unwrap_or_default();
     assert!(pod.starts_with("a-w-0-0-"), "{orphan}");
     assert_eq!(
@@ -400,11 +365,7 @@ fn a_job_that_is_being_deleted_begins_to_be_deleted_once() {
     let held = "  - {at: 60s, patch: {kind: Job, name: a-w-0, merge: {metadata: {finalizers: [example.com/hold]}}}}\n";
     for (first, gone) in [(delete("60s", "Foreground").as_str(), 1), (held, 0)] {
         let script = first.to_owned() + &delete("60100ms", "Orphan");
-        let (_, records) = play(
-            2,
-            &format!("faults:\n{script}"),
-            &format!("spec:\n  replicatedJobs:\n{jobs}"),
-        );
+        let (_, records) = play(2, &format!("faults:\n{script}"), &format!("spec:\n  replicatedJobs:\n{jobs}"));
         let of = |what: fn(&Body) -> bool| count(&records, what);
         assert_eq!(of(|b| matches!(b, Body::JobDeleting { .. })), 1);
         assert_eq!(of(|b| matches!(b, Body::JobGone { .. })), gone);

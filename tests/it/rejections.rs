@@ -37,20 +37,11 @@ fn try_play(objects: &str, jobset: &str) -> Result<Told, String> {
         _ => None,
     };
     let events = keep.0.iter().filter_map(told).collect();
-    Ok(Told {
-        outcome,
-        records: keep.0,
-        events,
-    })
+    Ok(Told { outcome, records: keep.0, events })
 }
 
 fn jobset(rest: &str, pod: &str) -> String {
-    let jobs = workers(
-        1,
-        2,
-        "backoffLimit: 0",
-        &format!("{pod}\n              containers: [{POD}]"),
-    );
+    let jobs = workers(1, 2, "backoffLimit: 0", &format!("{pod}\n              containers: [{POD}]"));
     let later = jobs.replace("name: w\n", "name: v\n");
     format!("metadata: {{name: js}}\nspec:\n{rest}  replicatedJobs:\n{jobs}{later}")
 }
@@ -63,10 +54,8 @@ fn pods(told: &Told) -> usize {
 fn a_claim_that_is_refused_keeps_every_job_from_being_created() {
     let claims = "  volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}]}]\n";
     let mount = "volumes: []".to_owned();
-    let text = jobset(claims, &mount).replace(
-        "image: \"x:1\"",
-        "image: \"x:1\", volumeMounts: [{name: data, mountPath: /d}]",
-    );
+    let text =
+        jobset(claims, &mount).replace("image: \"x:1\"", "image: \"x:1\", volumeMounts: [{name: data, mountPath: /d}]");
     let told = play("", &text);
     let jobs = count(&told.records, |b| matches!(b, Body::JobCreated { .. }));
     assert_eq!(jobs, 0);
@@ -83,10 +72,7 @@ fn a_service_that_is_refused_keeps_every_job_from_being_created() {
     // The name is the value of the Service's selector, and the name of a JobSet without Jobs may be longer than a
     // label value.
     let name = "j".repeat(64);
-    let told = play(
-        "",
-        &format!("metadata: {{name: {name}}}\nspec: {{replicatedJobs: []}}\n"),
-    );
+    let told = play("", &format!("metadata: {{name: {name}}}\nspec: {{replicatedJobs: []}}\n"));
     let start = format!("HeadlessServiceCreationFailed: Service \"{name}\" is invalid: [metadata.name: Invalid value");
     assert!(told.events.iter().any(|e| e.starts_with(&start)), "{:?}", told.events);
 }
@@ -135,30 +121,15 @@ fn a_priority_without_its_class_is_forbidden() {
     let expected = "Error creating: pods \"js-w-0-0-\" is forbidden: the integer value of priority (7) must not be provided in pod spec";
     assert!(told.events.iter().any(|e| e.starts_with(expected)), "{:?}", told.events);
     // Without a definition of the class, it is assumed to exist with the value in the pod spec.
-    assert_eq!(
-        pods(&play(
-            "",
-            &jobset("", "priorityClassName: some\n              priority: 7")
-        )),
-        4
-    );
+    assert_eq!(pods(&play("", &jobset("", "priorityClassName: some\n              priority: 7"))), 4);
 }
 
 #[test]
 fn a_request_that_no_pod_may_have_is_refused_with_the_job() {
-    let told = play(
-        "",
-        &jobset("", "").replacen("accelerator: 4}", "accelerator: 4, cpu: -1}", 1),
-    );
+    let told = play("", &jobset("", "").replacen("accelerator: 4}", "accelerator: 4, cpu: -1}", 1));
     assert_eq!(pods(&told), 0, "{:?}", told.events);
     let words = "Invalid value: \"-1\": must be greater than or equal to 0";
-    assert!(
-        told.events
-            .iter()
-            .any(|e| e.starts_with("JobCreationFailed") && e.contains(words)),
-        "{:?}",
-        told.events
-    );
+    assert!(told.events.iter().any(|e| e.starts_with("JobCreationFailed") && e.contains(words)), "{:?}", told.events);
 }
 
 #[test]

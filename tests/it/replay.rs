@@ -11,15 +11,7 @@ fn run(words: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn replayed(incident: &str, change: &str) -> Value {
-    let (code, told, errors) = run(&[
-        "recording",
-        "replay",
-        incident,
-        "--counterfactual",
-        change,
-        "--format",
-        "json",
-    ]);
+    let (code, told, errors) = run(&["recording", "replay", incident, "--counterfactual", change, "--format", "json"]);
     assert_eq!(code, Some(0), "{errors}");
     serde_json::from_str(&told).expect("JSON")
 }
@@ -49,10 +41,7 @@ fn replay_with_another_strategy_changes_only_dependent_results() {
         assert_eq!(milestone(&blocking, same)["difference_s"], 0.0, "{same}");
     }
     let first = milestone(&blocking, "firstJobCreated");
-    assert!(
-        first["difference_s"].as_f64().expect("both values exist") > 1.0,
-        "{first}"
-    );
+    assert!(first["difference_s"].as_f64().expect("both values exist") > 1.0, "{first}");
     assert!(first["recorded_s"].is_number() && first["asItWas_s"].is_number());
     let in_place = replayed(&incident, "strategy=InPlaceRestart");
     assert!(milestone(&in_place, "jobFailed")["counterfactual_s"].is_null());
@@ -61,10 +50,7 @@ fn replay_with_another_strategy_changes_only_dependent_results() {
     // A recorded fault occurs only once, whatever state it meets.
     let restarts = in_place["metrics"].as_array().expect("metrics");
     let counted = restarts.iter().find(|m| m["name"] == "restarts");
-    assert!(
-        counted.is_none_or(|m| m["counterfactual"].as_f64() <= Some(1.0)),
-        "{counted:?}"
-    );
+    assert!(counted.is_none_or(|m| m["counterfactual"].as_f64() <= Some(1.0)), "{counted:?}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
@@ -79,10 +65,7 @@ fn a_run_is_replayed_with_its_own_faults() {
     assert_ne!(json["digests"][0], json["digests"][1]);
     let summary = std::fs::read_to_string(dir.join("run/summary.json")).expect("a summary");
     let summary: Value = serde_json::from_str(&summary).expect("JSON");
-    assert_eq!(
-        json["digests"][0], summary["digest"],
-        "the unchanged replay must be equal to the run"
-    );
+    assert_eq!(json["digests"][0], summary["digest"], "the unchanged replay must be equal to the run");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
@@ -94,27 +77,11 @@ fn contradictory_options_are_rejected() {
     assert_eq!(run(&["run", "scenarios/first-steps.yaml", "--out", &out]).0, Some(0));
     for (what, change, expected) in [
         (&incident, "script.startMs=5", "is the incident itself"),
-        (
-            &incident,
-            "spec.failurePolicy.restartStrategy=Recreate",
-            "nothing differs",
-        ),
-        (
-            &incident,
-            "spec.failurePolicy.restartStrategie=Recreate",
-            "unknown field",
-        ),
+        (&incident, "spec.failurePolicy.restartStrategy=Recreate", "nothing differs"),
+        (&incident, "spec.failurePolicy.restartStrategie=Recreate", "unknown field"),
         (&incident, "strategy=Hope", "\"Hope\" is not a restart strategy"),
-        (
-            &incident,
-            "controlPlane.kubeScheduler.qps=-1",
-            "legal: a number from 0.01",
-        ),
-        (
-            &incident,
-            "controlPlane.preset=stok",
-            "control plane preset \"stok\" does not exist",
-        ),
+        (&incident, "controlPlane.kubeScheduler.qps=-1", "legal: a number from 0.01"),
+        (&incident, "controlPlane.preset=stok", "control plane preset \"stok\" does not exist"),
         (&out, "seed=3", "is the incident itself"),
         (&out, "faults.0.at=3s", "is the incident itself"),
     ] {
@@ -122,13 +89,7 @@ fn contradictory_options_are_rejected() {
         assert_eq!(code, Some(2), "{change}: {told}");
         assert!(errors.contains(expected), "{change}: {errors}");
     }
-    let (code, _, errors) = run(&[
-        "recording",
-        "replay",
-        "scenarios",
-        "--counterfactual",
-        "strategy=Recreate",
-    ]);
+    let (code, _, errors) = run(&["recording", "replay", "scenarios", "--counterfactual", "strategy=Recreate"]);
     assert!(code == Some(2) && errors.contains("is not a run directory"), "{errors}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

@@ -27,10 +27,7 @@ fn long_name() -> String {
 #[test]
 fn overlong_name_only_shifts_its_own_row() {
     let variant = format!("{}: timing.plegPeriod=2s", long_name());
-    run(
-        &["compare", SCENARIO, "--variant", &variant, "--seeds", "2", "--quiet"],
-        0,
-    );
+    run(&["compare", SCENARIO, "--variant", &variant, "--seeds", "2", "--quiet"], 0);
     let axis = format!("metadata.description=a,{}", long_name());
     for second in [&[][..], &["--grid", "timing.plegPeriod=1s,2s"]] {
         let mut words = vec!["sweep", SCENARIO, "--seeds", "2", "--quiet", "--grid", &axis];
@@ -72,11 +69,7 @@ fn what_cannot_be_placed_has_its_exit_code_in_why_too() {
     for command in ["why", "run"] {
         let arguments = [command, "-f", manifest, "-t", "small-16", "--set", selector];
         let output = run(&arguments, 4);
-        assert!(
-            output_text(&output).contains("no node has the label"),
-            "{}",
-            output_text(&output)
-        );
+        assert!(output_text(&output).contains("no node has the label"), "{}", output_text(&output));
     }
 }
 
@@ -89,32 +82,16 @@ fn a_scenario_is_told_how_it_can_be_compared_with_a_run() {
 #[cfg(unix)]
 #[test]
 fn a_baseline_without_end_is_refused() {
-    let arguments = [
-        "bench",
-        "ttr",
-        "--case",
-        "drain",
-        "--nodes",
-        "100",
-        "--against",
-        "/dev/zero",
-    ];
+    let arguments = ["bench", "ttr", "--case", "drain", "--nodes", "100", "--against", "/dev/zero"];
     let output = run(&arguments, 2);
-    assert!(
-        output_text(&output).contains("larger than 64 MiB"),
-        "{}",
-        output_text(&output)
-    );
+    assert!(output_text(&output).contains("larger than 64 MiB"), "{}", output_text(&output));
 }
 
 #[test]
 fn what_a_message_quotes_of_a_file_has_a_limit() {
     let dir = scratch("long-message");
     let file = dir.join("bench.json");
-    let text = format!(
-        "{{\"schema\": \"jobset-sim/bench-ttr/v1\", \"rows\": \"{}\"}}",
-        long_name()
-    );
+    let text = format!("{{\"schema\": \"jobset-sim/bench-ttr/v1\", \"rows\": \"{}\"}}", long_name());
     fs::write(&file, text).unwrap();
     let page = dir.join("page.html");
     let output = run(&["report", file.to_str().unwrap(), "--html", page.to_str().unwrap()], 2);
@@ -125,27 +102,12 @@ fn what_a_message_quotes_of_a_file_has_a_limit() {
 #[test]
 fn unobserved_probability_is_not_reported_as_zero() {
     let fleet = "scenarios/published/bloom-176b.yaml";
-    let arguments = [
-        "plan",
-        "rare",
-        fleet,
-        "--horizon",
-        "2",
-        "--restarts",
-        "1000",
-        "--runs",
-        "4",
-        "--seeds",
-        "2",
-        "--quiet",
-    ];
+    let arguments =
+        ["plan", "rare", fleet, "--horizon", "2", "--restarts", "1000", "--runs", "4", "--seeds", "2", "--quiet"];
     let output = run(&arguments, 0);
     let told = String::from_utf8_lossy(&output.stdout);
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        told.contains("could not be estimated: no branch reached the limit"),
-        "{told}"
-    );
+    assert!(told.contains("could not be estimated: no branch reached the limit"), "{told}");
     assert!(!told.contains("0 % to 0 %"), "{told}");
 }
 
@@ -169,10 +131,7 @@ fn a_scheduling_gate_that_was_taken_off_is_not_shown() {
     fs::write(&file, scenario).unwrap();
     let output = run(&["run", file.to_str().unwrap(), "--quiet"], 0);
     let told = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        told.contains("{\"spec.schedulingGates\":[{\"name\":\"example.com/g\"}]}"),
-        "{told}"
-    );
+    assert!(told.contains("{\"spec.schedulingGates\":[{\"name\":\"example.com/g\"}]}"), "{told}");
     assert!(told.contains("{\"spec.schedulingGates\":null}"), "{told}");
     fs::remove_dir_all(dir).unwrap();
 }
@@ -183,35 +142,11 @@ fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {
     let dir = scratch("no-room");
     let parent = dir.join("gone");
     let out = parent.join("o.svg");
-    let output = run(
-        &["plot", "gantt", SCENARIO, "--out", out.to_str().unwrap(), "--quiet"],
-        2,
-    );
-    assert!(
-        output_text(&output).contains("cannot write"),
-        "{}",
-        output_text(&output)
-    );
+    let output = run(&["plot", "gantt", SCENARIO, "--out", out.to_str().unwrap(), "--quiet"], 2);
+    assert!(output_text(&output).contains("cannot write"), "{}", output_text(&output));
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
-    let device = run(
-        &[
-            "bench",
-            "ttr",
-            "--case",
-            "drain",
-            "--nodes",
-            "100",
-            "--out",
-            "/dev/full",
-            "--quiet",
-        ],
-        2,
-    );
-    assert!(
-        output_text(&device).contains("cannot write"),
-        "{}",
-        output_text(&device)
-    );
+    let device = run(&["bench", "ttr", "--case", "drain", "--nodes", "100", "--out", "/dev/full", "--quiet"], 2);
+    assert!(output_text(&device).contains("cannot write"), "{}", output_text(&device));
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -258,26 +193,14 @@ fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
     }
     fs::write(out.join("o"), "x").unwrap();
     let again = run(&["topology", "import", list, "--out", place], 2);
-    assert!(
-        output_text(&again).contains("already exists"),
-        "{}",
-        output_text(&again)
-    );
+    assert!(output_text(&again).contains("already exists"), "{}", output_text(&again));
     fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
 fn variants_without_faults_are_not_ranked_by_end_time() {
-    let arguments = [
-        "compare",
-        "-f",
-        "scenarios/manifests/workers.yaml",
-        "--strategies",
-        "all",
-        "--seeds",
-        "2",
-        "--quiet",
-    ];
+    let arguments =
+        ["compare", "-f", "scenarios/manifests/workers.yaml", "--strategies", "all", "--seeds", "2", "--quiet"];
     let output = run(&arguments, 0);
     let told = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
     assert!(told.contains("which does not rank them"), "{told}");
@@ -286,23 +209,9 @@ fn variants_without_faults_are_not_ranked_by_end_time() {
 
 #[test]
 fn a_budget_that_nothing_uses_says_that_nothing_failed() {
-    let output = run(
-        &[
-            "plan",
-            "budget",
-            "-f",
-            "scenarios/manifests/workers.yaml",
-            "--seeds",
-            "2",
-            "--quiet",
-        ],
-        0,
-    );
+    let output = run(&["plan", "budget", "-f", "scenarios/manifests/workers.yaml", "--seeds", "2", "--quiet"], 0);
     let told = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
-    assert!(
-        told.contains("No run restarted: without failures any limit is sufficient"),
-        "{told}"
-    );
+    assert!(told.contains("No run restarted: without failures any limit is sufficient"), "{told}");
 }
 
 #[test]
@@ -331,28 +240,9 @@ fn restarts_written_by_a_user_are_not_attributed_to_a_job() {
 #[test]
 fn a_variant_or_a_value_that_begins_like_a_formula_is_none_in_any_table() {
     let variant = "@x\u{202e}: timing.plegPeriod=2s";
-    let compared = [
-        "compare",
-        SCENARIO,
-        "--variant",
-        variant,
-        "--seeds",
-        "2",
-        "--quiet",
-        "--format",
-        "csv",
-    ];
-    let swept = [
-        "sweep",
-        SCENARIO,
-        "--grid",
-        "metadata.description==1+1,-x",
-        "--seeds",
-        "2",
-        "--quiet",
-        "--format",
-        "csv",
-    ];
+    let compared = ["compare", SCENARIO, "--variant", variant, "--seeds", "2", "--quiet", "--format", "csv"];
+    let swept =
+        ["sweep", SCENARIO, "--grid", "metadata.description==1+1,-x", "--seeds", "2", "--quiet", "--format", "csv"];
     for (arguments, shown) in [(&compared[..], "'@x\\u202e"), (&swept, "'=1+1")] {
         let output = run(arguments, 0);
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -390,11 +280,7 @@ fn restarts_of(name: &str, job: &str, script: &str) -> serde_json::Value {
     let head: Vec<&str> = rows.next().unwrap().split(',').collect();
     let row = |line: &str| -> serde_json::Value {
         let cells = line.split(',').map(Into::into);
-        head.iter()
-            .map(|k| (*k).to_owned())
-            .zip(cells)
-            .collect::<serde_json::Map<_, _>>()
-            .into()
+        head.iter().map(|k| (*k).to_owned()).zip(cells).collect::<serde_json::Map<_, _>>().into()
     };
     let restarts = rows.map(row).collect();
     fs::remove_dir_all(dir).unwrap();

@@ -15,11 +15,7 @@ const SMALL: &str = "scenarios/first-steps.yaml";
 
 fn run(arguments: &[&str]) -> (Option<i32>, String) {
     let output = program(arguments).output().unwrap();
-    let told = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     (output.status.code(), told)
 }
 
@@ -36,21 +32,12 @@ fn text(path: &Path) -> String {
 /// Asserts that a page contains nothing that makes a browser load resources or run foreign scripts.
 fn assert_self_contained(page: &str) {
     assert!(page.starts_with("<!doctype html>") && page.contains("default-src 'none'"));
-    for foreign in [
-        "http://",
-        "https://",
-        "src=",
-        "<link rel=\"stylesheet",
-        "@import",
-        "url(//",
-    ] {
+    for foreign in ["http://", "https://", "src=", "<link rel=\"stylesheet", "@import", "url(//"] {
         let kept = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
         assert!(!kept.contains(foreign), "{foreign}");
     }
     assert_eq!(page.matches("<script>").count(), 1, "a page has exactly one script");
-    for tag in [
-        "html", "body", "main", "section", "table", "svg", "figure", "p", "td", "ul", "div",
-    ] {
+    for tag in ["html", "body", "main", "section", "table", "svg", "figure", "p", "td", "ul", "div"] {
         let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
         let opened = page.matches(&format!("{open} ")).count() + page.matches(&format!("{open}>")).count();
         assert_eq!(opened, page.matches(&close).count(), "{tag}");
@@ -73,10 +60,7 @@ fn a_report_is_one_file_with_the_seconds_of_run_and_the_path_of_why() {
     let title = told.lines().find(|l| l.starts_with("Restart 1 of")).unwrap();
     assert!(page.contains(title), "{title}");
     let why = run_ok(&["why", SMALL, "--path-only"]);
-    let spans = why
-        .lines()
-        .find(|l| l.contains(" spans, ") && l.contains(" in total: "))
-        .unwrap();
+    let spans = why.lines().find(|l| l.contains(" spans, ") && l.contains(" in total: ")).unwrap();
     let spans = spans.trim().split(',').next().unwrap();
     assert!(page.contains(spans), "{spans}");
     for section in ["Critical path", "Main events", "Relevant assumptions", "Reproduce"] {
@@ -100,15 +84,7 @@ fn a_run_directory_is_reported_as_its_scenario_is_and_has_its_waterfall() {
     assert!(text(&md).contains("](r.charts/waterfall-1.svg)"));
     assert_eq!(text(&dir.join("r.charts/waterfall-1.svg")).len(), {
         let alone = dir.join("alone.svg");
-        run_ok(&[
-            "plot",
-            "waterfall",
-            &name(&out),
-            "--size",
-            "1600x700",
-            "--out",
-            &name(&alone),
-        ]);
+        run_ok(&["plot", "waterfall", &name(&out), "--size", "1600x700", "--out", &name(&alone)]);
         text(&alone).len()
     });
     fs::remove_dir_all(dir).unwrap();
@@ -174,23 +150,11 @@ fn what_cannot_be_written_is_refused_by_name() {
     for (arguments, says) in [
         (vec!["report", SMALL, "--html", &at("r.txt")], "must end with .html"),
         (vec!["report", SMALL], "--html"),
-        (
-            vec!["report", "scenarios", "--html", &at("r.html")],
-            "is not a run directory",
-        ),
+        (vec!["report", "scenarios", "--html", &at("r.html")], "is not a run directory"),
         (vec!["plot", "waterfall", SMALL, "--out", &at("w.pdf")], "SVG (.svg)"),
-        (
-            vec!["plot", "waterfall", SMALL, "--out", &at("w.svg"), "--restart", "9"],
-            "restart numbers start at 1",
-        ),
-        (
-            vec!["plot", "waterfall", SMALL, "--out", &at("w.svg"), "--size", "1x1"],
-            "WIDTHxHEIGHT",
-        ),
-        (
-            vec!["plot", "waterfall", SMALL, SMALL, "--out", &at("w.svg")],
-            "plot restarts",
-        ),
+        (vec!["plot", "waterfall", SMALL, "--out", &at("w.svg"), "--restart", "9"], "restart numbers start at 1"),
+        (vec!["plot", "waterfall", SMALL, "--out", &at("w.svg"), "--size", "1x1"], "WIDTHxHEIGHT"),
+        (vec!["plot", "waterfall", SMALL, SMALL, "--out", &at("w.svg")], "plot restarts"),
     ] {
         let (code, told) = run(&arguments);
         assert_eq!(code, Some(2), "{told}");
@@ -215,12 +179,7 @@ fn a_restart_of_5000_pods_is_a_small_page_with_every_pod_in_its_lanes_and_every_
         let file = at(&format!("{kind}.svg"));
         run_ok(&["plot", kind, scenario, "--out", &file]);
         let drawn = fs::read_to_string(file).unwrap();
-        for told in [
-            "digest 61472ba916bd3fc1",
-            "node requests 4,000/s (unverified)",
-            "grace period 0 s",
-            "(assumed)",
-        ] {
+        for told in ["digest 61472ba916bd3fc1", "node requests 4,000/s (unverified)", "grace period 0 s", "(assumed)"] {
             assert!(drawn.contains(told), "{kind}: {told}");
         }
     }
@@ -246,10 +205,7 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
     }
     let (drawn, again) = (at("d.svg"), dir.join("cmp/charts/differences.svg"));
     run_ok(&["plot", "differences", &at("cmp"), "--out", &drawn]);
-    assert!(
-        fs::read(drawn).unwrap() == fs::read(again).unwrap(),
-        "the chart must be the one that compare wrote"
-    );
+    assert!(fs::read(drawn).unwrap() == fs::read(again).unwrap(), "the chart must be the one that compare wrote");
     run_ok(&["plot", "cdf", SMALL, compared, "--seeds", "4", "--out", &at("cdf.svg")]);
     run_ok(&["report", "reports/ttr-baseline.json", "--html", &at("b.html")]);
     let page = text(&dir.join("b.html"));
@@ -257,38 +213,16 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
     for told in ["Relevant assumptions</h2>", "depends on: ", "drain/1000/Recreate/"] {
         assert!(page.replace("<wbr>", "").contains(told), "{told}");
     }
-    run_ok(&[
-        "plot",
-        "scaling",
-        "reports/ttr-baseline.json",
-        "--case",
-        "drain",
-        "--out",
-        &at("s.svg"),
-    ]);
+    run_ok(&["plot", "scaling", "reports/ttr-baseline.json", "--case", "drain", "--out", &at("s.svg")]);
     let drawn = text(&dir.join("s.svg"));
     assert!(drawn.contains("drain: time to recover") && drawn.contains("closed form: (nodes - 100) / 100 s"));
     for (arguments, says) in [
+        (vec!["plot", "goodput", &at("cmp"), "--out", &at("x.svg")], "available charts: differences"),
         (
-            vec!["plot", "goodput", &at("cmp"), "--out", &at("x.svg")],
-            "available charts: differences",
-        ),
-        (
-            vec![
-                "plot",
-                "scaling",
-                "reports/ttr-baseline.json",
-                "--case",
-                "x",
-                "--out",
-                &at("x.svg"),
-            ],
+            vec!["plot", "scaling", "reports/ttr-baseline.json", "--case", "x", "--out", &at("x.svg")],
             "cases in the file: ",
         ),
-        (
-            vec!["report", &at("cmp"), "--perfetto", &at("x.pftrace")],
-            "need a single run",
-        ),
+        (vec!["report", &at("cmp"), "--perfetto", &at("x.pftrace")], "need a single run"),
     ] {
         let (code, told) = run(&arguments);
         assert!(code == Some(2) && told.contains(says), "{says}: {told}");

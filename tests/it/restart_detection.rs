@@ -72,11 +72,7 @@ fn only_the_loss_of_a_needed_pod_begins_a_restart() {
     let one = [(1200, 7, RestartScope::Recreate)];
     let cases: [(&str, String, &[(u64, u64, RestartScope)]); 7] = [
         ("no other event", FAILURE.into(), &one),
-        (
-            "pod of a finished Job is deleted",
-            format!("- {{at: 60s, deletePod: {{pod: a-init-0-0}}}}\n{FAILURE}"),
-            &one,
-        ),
+        ("pod of a finished Job is deleted", format!("- {{at: 60s, deletePod: {{pod: a-init-0-0}}}}\n{FAILURE}"), &one),
         (
             "node of a completed initializer is lost",
             format!("- {{at: 60s, crashNode: {{node: i-0}}}}\n{FAILURE}"),
@@ -110,11 +106,7 @@ fn pods_that_a_job_success_policy_ends_are_no_restart() {
 
 #[test]
 fn deadline_of_a_job_begins_a_restart_with_the_deletion_of_its_pods() {
-    let jobset = JOBSET.replacen(
-        "spec: {parallelism: 4,",
-        "spec: {activeDeadlineSeconds: 600, parallelism: 4,",
-        1,
-    );
+    let jobset = JOBSET.replacen("spec: {parallelism: 4,", "spec: {activeDeadlineSeconds: 600, parallelism: 4,", 1);
     let found = restarts("", &jobset);
     assert_eq!(found.first().map(|r| (r.0, r.2)), Some((600, RestartScope::Recreate)));
 }

@@ -17,10 +17,7 @@ fn a_recreate_runs_from_the_exit_to_all_ready_and_its_phases_add_up() {
     let restarts = fold(&recreate());
     assert_eq!(restarts.len(), 1);
     let r = &restarts[0];
-    assert_eq!(
-        (r.shape, r.attempt, r.ending),
-        (RestartScope::Recreate, 1, RestartOutcome::Ready)
-    );
+    assert_eq!((r.shape, r.attempt, r.ending), (RestartScope::Recreate, 1, RestartOutcome::Ready));
     assert_eq!(r.cause.kind, CauseKind::ContainerExited { exit_code: 1 });
     assert_eq!((r.cause.pod, r.pods), (PodId(1), 2));
     assert_eq!((r.start, r.end), (s(100), s(130)));
@@ -50,71 +47,18 @@ fn an_in_place_restart_has_the_milestones_of_the_recordings() {
 #[test]
 fn success_suspension_and_mended_faults_are_no_restarts() {
     let succeeded = [
-        (
-            100,
-            Body::ContainerExited {
-                pod: PodId(0),
-                incarnation: 0,
-                exit_code: 0,
-            },
-        ),
-        (
-            101,
-            Body::PodFinished {
-                pod: PodId(0),
-                incarnation: 0,
-                succeeded: true,
-                exit_code: 0,
-            },
-        ),
-        (
-            101,
-            Body::AllReady {
-                jobset: JobSetId(0),
-                ready: false,
-            },
-        ),
+        (100, Body::ContainerExited { pod: PodId(0), incarnation: 0, exit_code: 0 }),
+        (101, Body::PodFinished { pod: PodId(0), incarnation: 0, succeeded: true, exit_code: 0 }),
+        (101, Body::AllReady { jobset: JobSetId(0), ready: false }),
         (102, condition(JobSetConditionType::Completed, true)),
     ];
     let suspended = [
-        (
-            100,
-            Body::Fault {
-                index: 0,
-                node: NodeId::NONE,
-                pod: PodId::NONE,
-            },
-        ),
+        (100, Body::Fault { index: 0, node: NodeId::NONE, pod: PodId::NONE }),
         (100, condition(JobSetConditionType::Suspended, true)),
-        (
-            101,
-            Body::PodDeleting {
-                pod: PodId(0),
-                incarnation: 0,
-                by: DeletionActor::JobController,
-            },
-        ),
-        (
-            101,
-            Body::PodNotReady {
-                pod: PodId(0),
-                incarnation: 0,
-            },
-        ),
-        (
-            101,
-            Body::AllReady {
-                jobset: JobSetId(0),
-                ready: false,
-            },
-        ),
-        (
-            150,
-            Body::AllReady {
-                jobset: JobSetId(0),
-                ready: true,
-            },
-        ),
+        (101, Body::PodDeleting { pod: PodId(0), incarnation: 0, by: DeletionActor::JobController }),
+        (101, Body::PodNotReady { pod: PodId(0), incarnation: 0 }),
+        (101, Body::AllReady { jobset: JobSetId(0), ready: false }),
+        (150, Body::AllReady { jobset: JobSetId(0), ready: true }),
     ];
     for body in [&succeeded[..], &suspended[..]] {
         let records: Vec<_> = started().into_iter().chain(body.iter().copied()).collect();
@@ -125,43 +69,11 @@ fn success_suspension_and_mended_faults_are_no_restarts() {
 #[test]
 fn a_node_crash_starts_the_restart_before_anybody_notices_and_a_dead_pod_leaves_it_unfinished() {
     let crash = [
-        (
-            100,
-            Body::Fault {
-                index: 0,
-                node: NodeId(1),
-                pod: PodId::NONE,
-            },
-        ),
-        (
-            140,
-            Body::NodeState {
-                node: NodeId(1),
-                ready: NodeReady::Unknown,
-            },
-        ),
-        (
-            140,
-            Body::PodNotReady {
-                pod: PodId(1),
-                incarnation: 0,
-            },
-        ),
-        (
-            140,
-            Body::AllReady {
-                jobset: JobSetId(0),
-                ready: false,
-            },
-        ),
-        (
-            440,
-            Body::PodDeleting {
-                pod: PodId(1),
-                incarnation: 0,
-                by: DeletionActor::TaintEviction,
-            },
-        ),
+        (100, Body::Fault { index: 0, node: NodeId(1), pod: PodId::NONE }),
+        (140, Body::NodeState { node: NodeId(1), ready: NodeReady::Unknown }),
+        (140, Body::PodNotReady { pod: PodId(1), incarnation: 0 }),
+        (140, Body::AllReady { jobset: JobSetId(0), ready: false }),
+        (440, Body::PodDeleting { pod: PodId(1), incarnation: 0, by: DeletionActor::TaintEviction }),
     ];
     let records: Vec<_> = started().into_iter().chain(crash).collect();
     let restarts = fold(&records);
@@ -182,41 +94,13 @@ fn reused_pod_row_does_not_affect_its_previous_jobset() {
         }
     };
     feed(&mut fold, &started(), &names);
-    names.jobs.push(JobName {
-        jobset: JobSetId::NONE,
-        name: "backup".into(),
-        ..JobName::default()
-    });
+    names.jobs.push(JobName { jobset: JobSetId::NONE, name: "backup".into(), ..JobName::default() });
     let (job, pod, incarnation) = (JobId(1), PodId(0), 1);
     let other = [
         (50, Body::JobCreated { job, attempt: 0 }),
-        (
-            50,
-            Body::PodCreated {
-                pod,
-                incarnation,
-                job,
-                index: 0,
-                attempt: 0,
-            },
-        ),
-        (
-            60,
-            Body::ContainerExited {
-                pod,
-                incarnation,
-                exit_code: 1,
-            },
-        ),
-        (
-            61,
-            Body::PodFinished {
-                pod,
-                incarnation,
-                succeeded: false,
-                exit_code: 1,
-            },
-        ),
+        (50, Body::PodCreated { pod, incarnation, job, index: 0, attempt: 0 }),
+        (60, Body::ContainerExited { pod, incarnation, exit_code: 1 }),
+        (61, Body::PodFinished { pod, incarnation, succeeded: false, exit_code: 1 }),
         (62, Body::JobGone { job }),
     ];
     feed(&mut fold, &other, &names);
@@ -227,30 +111,9 @@ fn reused_pod_row_does_not_affect_its_previous_jobset() {
 fn a_failed_jobset_is_the_end_and_no_restart() {
     let mut records = started();
     records.extend([
-        (
-            100,
-            Body::ContainerExited {
-                pod: PodId(1),
-                incarnation: 0,
-                exit_code: 1,
-            },
-        ),
-        (
-            101,
-            Body::PodFinished {
-                pod: PodId(1),
-                incarnation: 0,
-                succeeded: false,
-                exit_code: 1,
-            },
-        ),
-        (
-            101,
-            Body::AllReady {
-                jobset: JobSetId(0),
-                ready: false,
-            },
-        ),
+        (100, Body::ContainerExited { pod: PodId(1), incarnation: 0, exit_code: 1 }),
+        (101, Body::PodFinished { pod: PodId(1), incarnation: 0, succeeded: false, exit_code: 1 }),
+        (101, Body::AllReady { jobset: JobSetId(0), ready: false }),
         (102, condition(JobSetConditionType::Failed, true)),
     ]);
     assert_eq!(fold(&records), []);
@@ -279,10 +142,7 @@ fn blocked_restart_waits_from_its_last_record_for_the_outcomes_reason() {
     let mut fold = RestartFold::from_parts(vec![FaultHarm::MayBreakPods]);
     play(&dead_node(), &names(), &mut fold);
     let why = "pod train-workers-0-1 is terminating on node node-1, which does not answer; it stays";
-    let outcome = ended(&[
-        "JobSet train-2 is not ready: something else",
-        &format!("JobSet train is not ready: {why}"),
-    ]);
+    let outcome = ended(&["JobSet train-2 is not ready: something else", &format!("JobSet train is not ready: {why}")]);
     assert_eq!(outcome.blocked_reason("train"), Some(why));
     let restarts = fold.finish(&outcome, &names());
     let r = &restarts[0];
@@ -345,11 +205,7 @@ fn tickets_do_not_pile_up_over_many_restarts() {
         assert_eq!(r.path.total(), Duration::from_secs(30), "from {}", r.start);
         assert_eq!(r.path.steps[0].waited, TicketWait::Pleg);
     }
-    assert!(
-        lines.len() > 40_000 && most <= 4096,
-        "{most} tickets are kept of {} lines",
-        lines.len()
-    );
+    assert!(lines.len() > 40_000 && most <= 4096, "{most} tickets are kept of {} lines", lines.len());
 }
 
 /// A node that reboots within the grace period of the node monitor reports its lost containers when it returns. The

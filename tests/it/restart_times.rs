@@ -37,10 +37,7 @@ impl RecordSink for Stopwatch {
 
 /// Returns the duration of the restart of a shipped scenario in seconds.
 pub fn restart_s(scenario: &sim_api::spec::ScenarioSpec) -> f64 {
-    let mut watch = Stopwatch {
-        in_place: scenario.name.ends_with("in-place"),
-        ..Stopwatch::default()
-    };
+    let mut watch = Stopwatch { in_place: scenario.name.ends_with("in-place"), ..Stopwatch::default() };
     let outcome = support::simulation(scenario).run(scenario.seed, 0, &mut watch);
     let (Some(failed), Some(ready)) = (watch.failed, watch.ready) else {
         panic!("{}: no complete restart: {:?}", scenario.name, outcome.blocked);
@@ -51,22 +48,14 @@ pub fn restart_s(scenario: &sim_api::spec::ScenarioSpec) -> f64 {
 fn assert_restart_time(name: &str, sets: &[(&str, &str)], low_s: f64, high_s: f64) -> f64 {
     let took_s = restart_s(&support::scenario(name, sets));
     println!("{name} {sets:?}: {took_s:.1} s");
-    assert!(
-        (low_s..=high_s).contains(&took_s),
-        "{name} {sets:?}: {took_s:.1} s is not in {low_s} to {high_s} s"
-    );
+    assert!((low_s..=high_s).contains(&took_s), "{name} {sets:?}: {took_s:.1} s is not in {low_s} to {high_s} s");
     took_s
 }
 
 #[test]
 fn recreating_5000_pods_takes_about_130_seconds_with_either_strategy() {
     let recreate_s = assert_restart_time("restart-5000-recreate", &[], 120.0, 150.0);
-    assert_restart_time(
-        "restart-5000-blocking-recreate",
-        &[],
-        recreate_s * 0.97,
-        recreate_s * 1.03,
-    );
+    assert_restart_time("restart-5000-blocking-recreate", &[], recreate_s * 0.97, recreate_s * 1.03);
 }
 
 #[test]

@@ -116,10 +116,7 @@ fn findings_as_sarif_have_what_its_schema_requires() {
     }
     let rejected = sarif(&["lint", "-f", "tests/it/bad/manifest-enums.yaml"]);
     let first = &rejected["runs"][0]["results"][0];
-    assert_eq!(
-        (&first["ruleId"], &first["level"]),
-        (&"rejected".into(), &"error".into())
-    );
+    assert_eq!((&first["ruleId"], &first["level"]), (&"rejected".into(), &"error".into()));
     let none = sarif(&["lint", "-f", "scenarios/manifests/workers.yaml"]);
     assert!(none["runs"][0]["results"].is_array());
 }

@@ -6,10 +6,7 @@ use std::process::Command;
 
 fn assumptions(words: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
-    command
-        .arg("sensitivity")
-        .args(words)
-        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.arg("sensitivity").args(words).current_dir(env!("CARGO_MANIFEST_DIR"));
     let output = command.output().expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
@@ -30,13 +27,7 @@ fn row<'v>(all: &'v Value, id: &str) -> &'v Value {
 
 #[test]
 fn most_influential_delay_is_listed_first() {
-    let all = json(&[
-        "scenarios/first-steps.yaml",
-        "--set",
-        "timing.containerStart=60s",
-        "--seeds",
-        "3",
-    ]);
+    let all = json(&["scenarios/first-steps.yaml", "--set", "timing.containerStart=60s", "--seeds", "3"]);
     let first = &all["parameters"][0];
     assert_eq!(first["id"], "timing.containerStart", "{first}");
     assert_eq!(first["insteadOf"], "{logNormal: {median: 0.3, sigma: 0.3}}");
@@ -64,10 +55,7 @@ fn only_defaults_that_are_in_force_are_listed() {
     let grace = row(&stock, "controlPlane.nodeMonitorGracePeriodSeconds");
     assert_eq!(grace["value"], "40");
     let rows = stock["parameters"].as_array().expect("rows");
-    assert!(
-        rows.iter().all(|r| r["effect"].is_null()),
-        "no replication is simulated"
-    );
+    assert!(rows.iter().all(|r| r["effect"].is_null()), "no replication is simulated");
     let every = json(&[]);
     let known = sim_inputs::assumptions().len()
         + sim_inputs::presets::faults::assumptions().len()
@@ -77,12 +65,8 @@ fn only_defaults_that_are_in_force_are_listed() {
 
 #[test]
 fn fault_rates_are_assumptions_of_scenarios_with_a_fault_preset() {
-    let all = json(&[
-        "scenarios/first-steps.yaml",
-        "--set",
-        "faultProcesses=[{preset: llama3-405b}]",
-        "--parameters-only",
-    ]);
+    let all =
+        json(&["scenarios/first-steps.yaml", "--set", "faultProcesses=[{preset: llama3-405b}]", "--parameters-only"]);
     let rate = row(&all, "faults.llama3-405b.per1000NodeDays");
     assert_eq!(rate["confidence"], "derived");
     assert_eq!(rate["unit"], "faults per 1,000 node-days");
@@ -96,10 +80,7 @@ fn reduced_scenario_lists_its_measurement_assumptions() {
     let off = row(&reduced, "reduced.relativeErrorMax");
     assert_eq!(off["value"], "0.001");
     let told = off["source"].as_str().unwrap_or_default();
-    assert!(
-        told.contains("accepted relative error of interpolated restart times"),
-        "{told}"
-    );
+    assert!(told.contains("accepted relative error of interpolated restart times"), "{told}");
     let pods = json(&[gang, "--parameters-only", "--level", "pods"]);
     let rows = pods["parameters"].as_array().expect("rows");
     let is = |row: &serde_json::Value| row["id"].as_str().unwrap_or("").starts_with("reduced.");

@@ -253,10 +253,7 @@ fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
     // suffice and 31 do not.
     assert_eq!(unclear.required_pairs(), Some(32));
     let one = PairedDifference::from_pairs(&[(1.0, 3.0)], SampleKind::Number).unwrap();
-    assert_eq!(
-        (one.significant_order(), one.required_pairs(), one.mean),
-        (None, None, 2.0)
-    );
+    assert_eq!((one.significant_order(), one.required_pairs(), one.mean), (None, None, 2.0));
     let never = PairedDifference::from_pairs(&[(1.0, 1.0), (2.0, 2.0)], SampleKind::Number).unwrap();
     assert_eq!((never.significant_order(), never.required_pairs()), (None, None));
     let always = PairedDifference::from_pairs(&[(1.0, 2.0), (2.0, 3.0)], SampleKind::Number).unwrap();

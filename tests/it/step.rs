@@ -40,10 +40,7 @@ fn records_come_one_by_one_and_as_in_events_ndjson() {
     let told = step_output(&[], "next 3\n\nwhere\n");
     let lines = unwrap_lines(&told);
     assert_eq!(lines.len(), 7, "{told}");
-    assert!(
-        lines[0].starts_with("      0.000s     #0  JobSetCreated jobset/default/"),
-        "{told}"
-    );
+    assert!(lines[0].starts_with("      0.000s     #0  JobSetCreated jobset/default/"), "{told}");
     // An empty line repeats the last command.
     assert!(lines[5].contains(" #5  "), "{told}");
     assert_eq!(lines[5], lines[6]);
@@ -52,29 +49,14 @@ fn records_come_one_by_one_and_as_in_events_ndjson() {
 #[test]
 fn it_stops_at_breakpoints_and_says_what_brought_a_record_about() {
     let more = ["--break", "jobset.condition=RestartingJobSet"];
-    let told = step_output(
-        &more,
-        "continue\nwhy\nbreak RestartCounted.restarts=2\nbreaks\ndelete 1\nbreaks\n",
-    );
+    let told = step_output(&more, "continue\nwhy\nbreak RestartCounted.restarts=2\nbreaks\ndelete 1\nbreaks\n");
     let lines = unwrap_lines(&told);
     assert_eq!(lines[0], "breakpoint 1: jobset.condition=RestartingJobSet");
-    assert!(
-        lines[1].contains("JobSetCondition") && lines[1].contains("type=RestartingJobSet"),
-        "{told}"
-    );
-    assert_eq!(
-        lines[1], lines[2],
-        "why begins at the current position of the run: {told}"
-    );
-    assert!(
-        lines.iter().any(|l| l.contains("  Fault ")),
-        "the root cause must be the fault: {told}"
-    );
+    assert!(lines[1].contains("JobSetCondition") && lines[1].contains("type=RestartingJobSet"), "{told}");
+    assert_eq!(lines[1], lines[2], "why begins at the current position of the run: {told}");
+    assert!(lines.iter().any(|l| l.contains("  Fault ")), "the root cause must be the fault: {told}");
     assert!(told.contains("breakpoint 2: RestartCounted.restarts=2"), "{told}");
-    assert!(
-        told.trim_end().ends_with("breakpoint 1: RestartCounted.restarts=2"),
-        "{told}"
-    );
+    assert!(told.trim_end().ends_with("breakpoint 1: RestartCounted.restarts=2"), "{told}");
 }
 
 #[test]
@@ -82,25 +64,12 @@ fn objects_are_described_as_they_are_at_that_record() {
     let commands = "break PodFinished\ncontinue\nget pods\nget jobs\nget nodes\ndescribe jobset train\n";
     let told = step_output(&[], commands);
     assert!(told.contains("Failed") && told.contains("Running"), "{told}");
-    for words in [
-        "Replicated Jobs:",
-        "Failure Policy:",
-        "Max Restarts:",
-        "Status:",
-        "Events:",
-    ] {
+    for words in ["Replicated Jobs:", "Failure Policy:", "Max Restarts:", "Status:", "Events:"] {
         assert!(told.contains(words), "{words}: {told}");
     }
     // The name of the pod that has just failed, without the random suffix.
-    let line = told
-        .lines()
-        .find(|l| l.contains("PodFinished pod/"))
-        .expect("the record is printed");
-    let name = line
-        .split("pod/default/")
-        .nth(1)
-        .and_then(|rest| rest.split(' ').next())
-        .expect("a name");
+    let line = told.lines().find(|l| l.contains("PodFinished pod/")).expect("the record is printed");
+    let name = line.split("pod/default/").nth(1).and_then(|rest| rest.split(' ').next()).expect("a name");
     let short = name.rsplit_once('-').expect("a suffix").0;
     let told = step_output(&[], &format!("break PodFinished\ncontinue\ndescribe pod {short}\n"));
     assert!(told.contains(&format!("Name:             {name}")), "{told}");
@@ -135,9 +104,7 @@ fn a_wrong_command_in_a_pipe_is_named_and_ends_in_exit_code_2() {
         assert_eq!(done.status.code(), Some(2), "{commands}: {said}");
         assert!(said.contains(words), "{commands}: {said}");
     }
-    let refused = program(&["step", "scenarios/first-steps.yaml", "--break", "Nothing"])
-        .output()
-        .unwrap();
+    let refused = program(&["step", "scenarios/first-steps.yaml", "--break", "Nothing"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     let refused = run_with_stdin(&["step", "-f", "-"], crate::program::JOBSET);
     assert_eq!(refused.status.code(), Some(2));
@@ -146,9 +113,7 @@ fn a_wrong_command_in_a_pipe_is_named_and_ends_in_exit_code_2() {
 
 #[test]
 fn step_and_run_give_equal_records() {
-    let ran = program(&["run", "scenarios/first-steps.yaml", "--format", "json"])
-        .output()
-        .unwrap();
+    let ran = program(&["run", "scenarios/first-steps.yaml", "--format", "json"]).output().unwrap();
     let summary: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("JSON");
     let end = &summary["end"]["t_s"];
     let told = step_output(&[], "until 5m\ndescribe jobset train\ncontinue\n");

@@ -65,17 +65,12 @@ pub fn parse(scenario: &str, jobset: &str) -> Result<ScenarioSpec, String> {
 
 /// Parses a scenario and the files that it names from text.
 pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<ScenarioSpec, String> {
-    let source = sim_inputs::SourceText {
-        file: "scenario.yaml".to_owned(),
-        text: scenario.to_owned(),
-    };
+    let source = sim_inputs::SourceText { file: "scenario.yaml".to_owned(), text: scenario.to_owned() };
     let loader = |name: &str| {
         let found = files.iter().find(|(file, _)| *file == name);
         found
             .map(|(_, text)| (*text).to_owned())
-            .ok_or_else(|| sim_inputs::FileTextError::Loader {
-                reason: format!("{name} does not exist"),
-            })
+            .ok_or_else(|| sim_inputs::FileTextError::Loader { reason: format!("{name} does not exist") })
     };
     sim_inputs::parse_scenario(&source, &[], &loader)
         .map(|loaded| loaded.scenario)
@@ -129,17 +124,12 @@ pub fn examples(what: &str) -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    print_to_stderr(&format!(
-        "NOT TESTED: {what} (the examples of the JobSet project are missing)"
-    ));
+    print_to_stderr(&format!("NOT TESTED: {what} (the examples of the JobSet project are missing)"));
     None
 }
 
 /// Returns whether golden files are to be written instead of compared.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a switch for developers, not an input of a run"
-)]
+#[expect(clippy::disallowed_methods, reason = "a switch for developers, not an input of a run")]
 pub fn updates_golden_files() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()
 }

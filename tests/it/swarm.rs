@@ -86,10 +86,7 @@ fn mistyped_files_are_read_or_rejected() {
 
 /// Parses a text as each kind of input and renders the errors.
 fn read_as_any_input(text: String) -> String {
-    let source = sim_inputs::SourceText {
-        file: "typed.yaml".to_owned(),
-        text,
-    };
+    let source = sim_inputs::SourceText { file: "typed.yaml".to_owned(), text };
     let none = |_: &str| Err(sim_inputs::FileTextError::NotProvided);
     let answers = [
         sim_inputs::read_manifests(&source).map(drop),
@@ -112,10 +109,7 @@ fn linted(source: sim_inputs::SourceText) -> Result<(), sim_inputs::Diagnostics>
         files: &files,
         topology: None,
         update: Some((&files, sim_lint::UpdateMethod::Apply)),
-        target: sim_lint::NodeTarget {
-            kubernetes: KubeVersion::new(36),
-            gates: FeatureGates::default(),
-        },
+        target: sim_lint::NodeTarget { kubernetes: KubeVersion::new(36), gates: FeatureGates::default() },
     });
     assert!(report.findings.iter().all(|f| !f.name.is_empty()));
     Ok(())
@@ -174,10 +168,7 @@ const MUST_HAPPEN: [&str; 28] = [
     "TrainingStarted",
 ];
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a switch for developers, not an input of a run"
-)]
+#[expect(clippy::disallowed_methods, reason = "a switch for developers, not an input of a run")]
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
@@ -392,8 +383,7 @@ fn kinds(records: &[SimulationRecord]) -> BTreeSet<String> {
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
-    text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-        .unwrap_or_default()
+    text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
 }
 
 fn print_end(checker: &Checker, names: &RecordNames) {
@@ -431,19 +421,14 @@ fn check_end_states(
             continue;
         };
         let name = format!("JobSet {} ", expected.name);
-        let suspended = js
-            .conditions
-            .iter()
-            .any(|c| ["Suspended", "Failed", "Completed"].contains(&c.kind) && c.status);
+        let suspended =
+            js.conditions.iter().any(|c| ["Suspended", "Failed", "Completed"].contains(&c.kind) && c.status);
         let at_rest = expected.managed_elsewhere
             || !js.terminal_state.is_empty()
             || js.deleted
             || suspended
             || checker.is_all_ready(i)
-            || outcome
-                .warnings
-                .iter()
-                .any(|w| w.starts_with(&format!("{name}was not created")));
+            || outcome.warnings.iter().any(|w| w.starts_with(&format!("{name}was not created")));
         let in_time = outcome.end_reason != EndReason::TimeLimit;
         if js.deleted && js.jobs.iter().any(|j| j.exists) && in_time && !case.leaves_pods_unfinished() {
             return Err(format!("{name}is deleted, but its Jobs are not"));

@@ -149,24 +149,13 @@ fn shards_and_threads_change_no_byte() {
 fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
     let dir = scratch("sweep-until");
     let grid = "faults.0.mtbf=40d,20d";
-    let until = [
-        FLEET,
-        "--grid",
-        "parameters.interval=1200",
-        "--grid",
-        grid,
-        "--until",
-        "restarts ±10%",
-        "--seeds",
-        "400",
-    ];
+    let until =
+        [FLEET, "--grid", "parameters.interval=1200", "--grid", grid, "--until", "restarts ±10%", "--seeds", "400"];
     let whole = dir.join("whole");
     assert_success(&sweep(&until, &whole));
     let rows = fs::read_to_string(whole.join("replications.csv")).unwrap();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    rows.lines()
-        .skip(1)
-        .for_each(|row| *counts.entry(row.split(',').next().unwrap()).or_default() += 1);
+    rows.lines().skip(1).for_each(|row| *counts.entry(row.split(',').next().unwrap()).or_default() += 1);
     assert!(counts.values().all(|n| *n < 400), "{counts:?}");
     let distinct: BTreeSet<&usize> = counts.values().collect();
     assert!(distinct.len() > 1, "{counts:?}");
@@ -233,10 +222,7 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
     let told = sweep(&arguments, &whole);
     assert_success(&told);
     let told = String::from_utf8(told.stdout).unwrap();
-    assert!(
-        told.contains("restartLatency_s.p50 (seconds of virtual time; lower is better): mean"),
-        "{told}"
-    );
+    assert!(told.contains("restartLatency_s.p50 (seconds of virtual time; lower is better): mean"), "{told}");
     for i in 0..2 {
         let shard = format!("{i}/2");
         let all = [&arguments[..], &["--shard", &shard]].concat();
@@ -251,10 +237,7 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
     let again = dir.join("again");
     let more = ["--out", again.to_str().unwrap(), "--quiet"];
-    let repeated = program(&[&words[..], &more].concat())
-        .current_dir(&inputs)
-        .output()
-        .unwrap();
+    let repeated = program(&[&words[..], &more].concat()).current_dir(&inputs).output().unwrap();
     assert_success(&repeated);
     for name in ["replications.csv", "summary.json"] {
         let bytes = |dir: &Path| fs::read(dir.join(name)).unwrap();
@@ -270,10 +253,7 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     let dir = scratch("sweep-merge");
     let shard = |name: &str, more: &[&str]| {
         let out = dir.join(name);
-        assert_success(&sweep(
-            &[&[FLEET, "--grid", "parameters.spares=0,1"], more].concat(),
-            &out,
-        ));
+        assert_success(&sweep(&[&[FLEET, "--grid", "parameters.spares=0,1"], more].concat(), &out));
         out
     };
     let one = shard("one", &["--shard", "1/2", "--seeds", "2"]);
@@ -318,10 +298,7 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     fs::write(&journal, text.replace(&format!("{row}\n"), "")).unwrap();
     refused(&[&one, &two], "1 replications are missing");
     fs::write(&journal, &text).unwrap();
-    assert_success(&sweep(
-        &["merge", one.to_str().unwrap(), two.to_str().unwrap()],
-        &dir.join("merged"),
-    ));
+    assert_success(&sweep(&["merge", one.to_str().unwrap(), two.to_str().unwrap()], &dir.join("merged")));
     fs::rename(&two, dir.join("two.unfinished")).unwrap();
     fs::remove_dir_all(dir.join("merged")).unwrap();
     refused(&[&one, &dir.join("two.unfinished")], "is an unfinished shard");

@@ -31,10 +31,7 @@ impl RecordSink for Chains {
 
     fn ticket(&mut self, ticket: &WorkTicket) {
         assert_eq!(ticket.id as usize, self.ends.len(), "ids ascend without gaps");
-        assert!(
-            ticket.from <= ticket.granted && ticket.granted <= ticket.to,
-            "{ticket:?}"
-        );
+        assert!(ticket.from <= ticket.granted && ticket.granted <= ticket.to, "{ticket:?}");
         if ticket.parent != NO_TICKET {
             let end = self.ends[ticket.parent as usize];
             assert_eq!(end, ticket.from, "a gap before {ticket:?}");
@@ -52,11 +49,7 @@ fn no_chain_of_tickets_has_a_gap() {
         support::simulation(&scenario).run(scenario.seed, 0, &mut chains);
         assert!(!chains.tickets.is_empty(), "{name} has no tickets");
         let first = chains.astray.first();
-        assert!(
-            first.is_none(),
-            "{name}: {} records at the wrong time: {first:?}",
-            chains.astray.len()
-        );
+        assert!(first.is_none(), "{name}: {} records at the wrong time: {first:?}", chains.astray.len());
     }
 }
 

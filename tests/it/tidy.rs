@@ -33,21 +33,12 @@ const WRITTEN_ONLY_IN: [(&str, &str); 8] = [
     ("(\"Ki\"", "src/base/quantity.rs"),
     ("regex used for validation", "src/api/admission/names.rs"),
     ("\"Required value", "src/api/admission/field.rs"),
-    (
-        "does not appear in .spec.ReplicatedJobs",
-        "src/api/admission/webhook/policies.rs",
-    ),
+    ("does not appear in .spec.ReplicatedJobs", "src/api/admission/webhook/policies.rs"),
 ];
 
 /// Forbidden words, each in two parts so that this file does not contain them.
-const FORBIDDEN: [(&str, &str); 6] = [
-    ("TO", "DO"),
-    ("FIX", "ME"),
-    ("XX", "X"),
-    ("place", "holder"),
-    ("for ", "now"),
-    ("this ", "session"),
-];
+const FORBIDDEN: [(&str, &str); 6] =
+    [("TO", "DO"), ("FIX", "ME"), ("XX", "X"), ("place", "holder"), ("for ", "now"), ("this ", "session")];
 
 /// Returns all Rust files below a folder, sorted by path.
 fn rust_files(folder: &str) -> Vec<(String, String)> {
@@ -83,10 +74,7 @@ fn code(path: &str, text: &str) -> String {
         return String::new();
     }
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
-    text.lines()
-        .map(|line| line.split("//").next().unwrap_or(""))
-        .collect::<Vec<_>>()
-        .join("\n")
+    text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -94,9 +82,7 @@ fn restricted_names_occur_only_in_permitted_files() {
     for (path, text) in rust_files("src") {
         let code = code(&path, &text);
         for (what, places) in NAMED_ONLY_IN {
-            let allowed = places
-                .iter()
-                .any(|p| path == *p || (p.ends_with('/') && path.starts_with(p)));
+            let allowed = places.iter().any(|p| path == *p || (p.ends_with('/') && path.starts_with(p)));
             assert!(allowed || !names_word(&code, what), "{path} must not use {what}");
         }
     }
@@ -124,11 +110,8 @@ fn names_word(code: &str, word: &str) -> bool {
 #[test]
 fn every_module_says_first_what_it_is_for() {
     let starts_so = |(_, text): &(String, String)| text.starts_with("//!");
-    let silent: Vec<String> = all_rust_files()
-        .into_iter()
-        .filter(|file| !starts_so(file))
-        .map(|(path, _)| path)
-        .collect();
+    let silent: Vec<String> =
+        all_rust_files().into_iter().filter(|file| !starts_so(file)).map(|(path, _)| path).collect();
     assert!(silent.is_empty(), "these do not start with //!: {silent:?}");
 }
 
@@ -167,10 +150,7 @@ fn public_crates_deny_missing_docs() {
             let item = text.split("#[deny(missing_docs)]").skip(1);
             let mut heads = item.filter_map(|t| t.split('{').next());
             let alone = heads.any(|head| head.contains(&format!(" {name} ")));
-            assert!(
-                is_documented(path) || alone,
-                "{path}: {name} is public, but its documentation is not enforced"
-            );
+            assert!(is_documented(path) || alone, "{path}: {name} is public, but its documentation is not enforced");
         }
     }
     assert!(count > 30, "{count} types found");
@@ -234,10 +214,8 @@ fn no_todo_comments_remain() {
 #[test]
 fn every_shipped_scenario_has_a_golden_log_and_every_log_a_scenario() {
     let dir = root().join("scenarios");
-    let logs: Vec<String> = files(&dir, "log")
-        .iter()
-        .filter_map(|p| Some(p.file_stem()?.to_str()?.to_owned()))
-        .collect();
+    let logs: Vec<String> =
+        files(&dir, "log").iter().filter_map(|p| Some(p.file_stem()?.to_str()?.to_owned())).collect();
     if !logs.is_empty() {
         assert_eq!(logs, scenario_names());
     }

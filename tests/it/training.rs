@@ -86,11 +86,7 @@ fn without_faults_a_job_takes_its_work_and_its_checkpoints() {
     // 24 segments with a checkpoint of 2 s each, plus the commit delay of the last checkpoint.
     let expected = 80 + 6 * 3600 + 24 * 2 + 60;
     assert_eq!(done.since(begin), Duration::from_secs(expected));
-    assert_close(
-        "checkpoints",
-        seconds(&outcome, TrainingPhase::Checkpoint),
-        24.0 * 2.0 + 60.0,
-    );
+    assert_close("checkpoints", seconds(&outcome, TrainingPhase::Checkpoint), 24.0 * 2.0 + 60.0);
 }
 
 #[test]
@@ -129,11 +125,7 @@ fn an_interruption_takes_back_the_steps_since_the_last_complete_checkpoint_and_n
         // After the restart, only the unsaved work is repeated.
         let saves = (0..).take_while(|n| n * 902 + 900 < at as i64 - 80).count() as f64;
         let in_save = (at as f64 - 80.0 - 900.0 - (saves - 1.0) * 902.0).clamp(0.0, 2.0);
-        let first = if saves > 0.0 {
-            (saves - 1.0) * 2.0 + in_save
-        } else {
-            0.0
-        };
+        let first = if saves > 0.0 { (saves - 1.0) * 2.0 + in_save } else { 0.0 };
         let left = (21_600 - saved) as f64;
         let expected = first + (left / 900.0).ceil() * 2.0 + 60.0;
         assert_close("checkpoints", seconds(&outcome, TrainingPhase::Checkpoint), expected);
@@ -192,10 +184,7 @@ fn the_time_of_a_job_and_that_of_all_accelerators_close() {
 #[test]
 fn a_process_that_ends_stops_all_accelerators_at_once() {
     // A dead host is not detected for 40 s, but the job makes no progress in the meantime.
-    for fault in [
-        "crashNode: {ofPod: train-w-0-1}",
-        "containerExit: {pod: train-w-0-1, exitCode: 1}",
-    ] {
+    for fault in ["crashNode: {ofPod: train-w-0-1}", "containerExit: {pod: train-w-0-1, exitCode: 1}"] {
         let text = format!(
             "training: {{step: 1s, checkpoint: Continuous}}\nfaults: [{{afterReady: 100s, {fault}}}]\n\
              stop: {{at: 10m, when: Time}}\n"

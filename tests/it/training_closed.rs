@@ -57,10 +57,7 @@ fn best_checkpoint_interval_agrees_with_lambert_w() {
         let expected = n * (mtbf + down) * libm::expm1((every + blocking) / mtbf);
         let took: Vec<f64> = rows.iter().map(|r| r.0).collect();
         let (found, error) = mean(&took);
-        assert!(
-            (found - expected).abs() < 3.0 * error,
-            "{every}: {found} ± {error}, expected {expected}"
-        );
+        assert!((found - expected).abs() < 3.0 * error, "{every}: {found} ± {error}, expected {expected}");
         took
     };
     let at_best = took(best);
@@ -91,10 +88,7 @@ fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
             let done = map_replications(&scenario, n, |outcome| outcome.training[0].done);
             let share = done.iter().filter(|done| **done).count() as f64 / n as f64;
             let error = (chance * (1.0 - chance) / n as f64).sqrt();
-            assert!(
-                (share - chance).abs() < 3.0 * error,
-                "{saved}, {limit}: {share}, expected {chance}"
-            );
+            assert!((share - chance).abs() < 3.0 * error, "{saved}, {limit}: {share}, expected {chance}");
         }
         if saved == "Never" {
             // Without a limit, the expected number of restarts is exp(lambda W) - 1.
@@ -102,10 +96,7 @@ fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
             let restarts = map_replications(&scenario, n, |outcome| f64::from(outcome.jobsets[0].restarts));
             let (found, error) = mean(&restarts);
             let expected = libm::expm1(1.0);
-            assert!(
-                (found - expected).abs() < 3.0 * error,
-                "{found} ± {error}, expected {expected}"
-            );
+            assert!((found - expected).abs() < 3.0 * error, "{found} ± {error}, expected {expected}");
         }
     }
 }

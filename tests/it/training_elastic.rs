@@ -91,11 +91,7 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
     assert_eq!(outcome.training[0].interruptions, 1);
     // The work of the available slices is productive, however few they are.
     let productive = 8.0 * (600.0 + 6000.0) + 6.0 * 800.0;
-    assert_close(
-        "productive chips",
-        booked_seconds(&outcome, LedgerCategory::Productive),
-        productive,
-    );
+    assert_close("productive chips", booked_seconds(&outcome, LedgerCategory::Productive), productive);
     assert_eq!(booked_seconds(&outcome, LedgerCategory::Degraded), 0.0);
     // The JobSet does not restart.
     assert_eq!(outcome.jobsets[0].restarts, 0);
@@ -114,11 +110,7 @@ fn pace_below_the_slice_share_is_booked_as_waste() {
     // Without a reinitialization time, the job starts up like at any start.
     assert_close("initialization", phase(TrainingPhase::Initialization), 60.0);
     // 600 s of work take 800 s with three slices; here they took 1,200 s.
-    assert_close(
-        "degraded chips",
-        booked_seconds(&outcome, LedgerCategory::Degraded),
-        6.0 * 400.0,
-    );
+    assert_close("degraded chips", booked_seconds(&outcome, LedgerCategory::Degraded), 6.0 * 400.0);
 }
 
 #[test]
@@ -127,15 +119,7 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
     let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
     let told = training_records(&log);
-    let expected = [
-        "from 0s",
-        "4 of 4",
-        "16m40s saved 10m",
-        "from 10m",
-        "3 of 4",
-        "4 of 4",
-        "done",
-    ];
+    let expected = ["from 0s", "4 of 4", "16m40s saved 10m", "from 10m", "3 of 4", "4 of 4", "done"];
     assert_eq!(record_texts(&told), expected);
     // Some whole steps with three slices, then the rest with four.
     let degraded = told[5].0.since(told[4].0).seconds();
@@ -197,18 +181,9 @@ fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
     for regrow in ["NextCheckpoint", "AtOnce", "Never"] {
         let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, regrow: {regrow}}}");
         let (outcome, restarts) = crate::training_kinds::restarts(&scenario(&training, CRASH), 1);
-        let told = |phase: Phase| {
-            restarts
-                .iter()
-                .map(|r| r.phases()[phase as usize].seconds())
-                .sum::<f64>()
-        };
+        let told = |phase: Phase| restarts.iter().map(|r| r.phases()[phase as usize].seconds()).sum::<f64>();
         assert_eq!(restarts.len(), 1);
-        assert_close(
-            "restore",
-            told(Phase::Restore),
-            seconds(&outcome, TrainingPhase::Restore),
-        );
+        assert_close("restore", told(Phase::Restore), seconds(&outcome, TrainingPhase::Restore));
         // Three slices repeat the lost steps at three quarters of the speed.
         let lost = seconds(&outcome, TrainingPhase::Lost);
         match regrow {

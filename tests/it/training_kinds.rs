@@ -40,11 +40,7 @@ fn a_restart_is_followed_by_initialization_restore_and_the_steps_that_were_lost(
         for restart in &restarts {
             let phases = restart.phases();
             let pods: u64 = phases[..Phase::Rendezvous as usize].iter().map(|d| d.0).sum();
-            assert_eq!(
-                pods,
-                restart.total().0,
-                "the phases of the pods must add up to the total"
-            );
+            assert_eq!(pods, restart.total().0, "the phases of the pods must add up to the total");
             assert_eq!(restart.next.is_some(), restart.ending == RestartOutcome::Ready);
         }
     }

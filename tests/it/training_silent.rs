@@ -6,20 +6,12 @@ use sim_base::Duration;
 use sim_engine::record::*;
 
 fn fault(after: u64, action: FaultAction) -> ScriptedFault {
-    ScriptedFault {
-        at: FaultTime::AfterReady(Duration::from_secs(after)),
-        action,
-        random_cause: None,
-    }
+    ScriptedFault { at: FaultTime::AfterReady(Duration::from_secs(after)), action, random_cause: None }
 }
 
 /// Returns a silent fault on the node of a pod.
 fn silent(after: u64, pod: &str, what: SilentFaults) -> ScriptedFault {
-    let on = SilentOn::Node(NodeRef {
-        name: None,
-        of_pod: Some(pod.to_owned()),
-        alias: None,
-    });
+    let on = SilentOn::Node(NodeRef { name: None, of_pod: Some(pod.to_owned()), alias: None });
     fault(after, FaultAction::Silent { on, fault: what })
 }
 
@@ -57,10 +49,7 @@ const EVERY: &str = "{every: 10m}";
 fn a_job_that_hangs_does_nothing_until_a_detector_ends_it() {
     let hang = |detected_after| {
         let exit_code = 7;
-        let what = SilentFaults::Hang {
-            detected_after,
-            exit_code,
-        };
+        let what = SilentFaults::Hang { detected_after, exit_code };
         silent(1000, "train-w-0-1", what)
     };
     let found = Some(Duration::from_secs(1800));
@@ -104,10 +93,7 @@ fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
     assert!((slow - expected).abs() < 4.0, "{slow}, expected about {expected}");
     assert_eq!(outcome.training[0].interruptions, 0);
     // A job that starts on a slow node is slow from its first step.
-    let faults = vec![
-        silent(0, "train-w-0-0", SilentFaults::Slow { factor: 2.0 }),
-        exits(10_000, "train-w-0-3"),
-    ];
+    let faults = vec![silent(0, "train-w-0-0", SilentFaults::Slow { factor: 2.0 }), exits(10_000, "train-w-0-3")];
     let (outcome, _) = run("Continuous", TO_THE_END, faults);
     assert_close("slow", seconds(&outcome, TrainingPhase::Slow), 21_600.0);
 }

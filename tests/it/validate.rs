@@ -24,11 +24,7 @@ fn recorded_restarts_are_met_within_eight_percent_and_four_in_the_median() {
     for file in &files {
         let restart = file.restart.as_ref().expect("a restart was recorded");
         println!("{}: {:+.1} %", file.file, 100.0 * restart.error());
-        assert!(
-            !restart.scored || restart.error().abs() <= 0.08,
-            "{}: {restart:?}",
-            file.file
-        );
+        assert!(!restart.scored || restart.error().abs() <= 0.08, "{}: {restart:?}", file.file);
     }
     let totals = ResultTotals::from_files(&files);
     assert!(totals.scored_restarts >= files.len() - 1, "{totals:?}");
@@ -55,8 +51,5 @@ fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
             break;
         }
     }
-    assert!(
-        compared >= 8,
-        "only {compared} milestones were compared up to lastPodCreated"
-    );
+    assert!(compared >= 8, "only {compared} milestones were compared up to lastPodCreated");
 }

@@ -25,10 +25,7 @@ fn explained(name: &str, asked: &WhyRequest) -> WhyExplanation {
 }
 
 fn path_only() -> WhyRequest {
-    WhyRequest {
-        path_only: true,
-        ..WhyRequest::default()
-    }
+    WhyRequest { path_only: true, ..WhyRequest::default() }
 }
 
 /// Returns the restarts of a separate run, as `run` would simulate it.
@@ -64,13 +61,7 @@ fn the_spans_of_a_path_follow_each_other_and_are_the_whole_restart_in_every_scen
 #[test]
 fn every_what_if_is_a_run_with_its_overrides_to_the_nanosecond() {
     let mut seen = 0;
-    for name in [
-        "first-steps",
-        "regime-grace-bound",
-        "regime-dead-node-bound",
-        "node-drain",
-        "sidecar-grace",
-    ] {
+    for name in ["first-steps", "regime-grace-bound", "regime-dead-node-bound", "node-drain", "sidecar-grace"] {
         let why = explained(name, &WhyRequest::default());
         let (number, _) = why.subject.number.expect("the JobSet restarts");
         for w in &why.what_if {
@@ -87,16 +78,10 @@ fn every_what_if_is_a_run_with_its_overrides_to_the_nanosecond() {
 #[test]
 fn best_lever_of_a_regime_relieves_its_designed_bottleneck() {
     for (name, lever) in [
-        (
-            "regime-job-controller-bound",
-            "QPS of each controller of kube-controller-manager",
-        ),
+        ("regime-job-controller-bound", "QPS of each controller of kube-controller-manager"),
         ("regime-bind-bound", "QPS of kube-scheduler"),
         ("regime-algorithm-bound", "scheduling time per pod"),
-        (
-            "regime-event-bound",
-            "QPS of each controller of kube-controller-manager",
-        ),
+        ("regime-event-bound", "QPS of each controller of kube-controller-manager"),
         ("regime-gc-bound", "workers of the garbage collector"),
         ("regime-image-bound", "imagePullPolicy IfNotPresent"),
         ("regime-dead-node-bound", "earlier scripted action"),
@@ -121,10 +106,7 @@ stop: {at: 6h}
 "#;
 
 fn explain_texts(scenario: &str, jobset: &str, asked: &WhyRequest) -> WhyExplanation {
-    let source = SourceText {
-        file: "scenario.yaml".to_owned(),
-        text: scenario.to_owned(),
-    };
+    let source = SourceText { file: "scenario.yaml".to_owned(), text: scenario.to_owned() };
     let loader = |_: &str| Ok(jobset.to_owned());
     let load = |more: &[OverrideSetter]| sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string());
     why::explain(&load, asked).unwrap_or_else(|e| panic!("{e:?}"))
@@ -139,17 +121,9 @@ fn jobset(policy: &str, pods: &str) -> String {
 #[test]
 fn a_dead_node_blocks_by_name_and_the_way_out_is_proven() {
     let pods = "parallelism: 3, completions: 3";
-    let why = explain_texts(
-        DEAD,
-        &jobset("failurePolicy: {maxRestarts: 3}", pods),
-        &WhyRequest::default(),
-    );
+    let why = explain_texts(DEAD, &jobset("failurePolicy: {maxRestarts: 3}", pods), &WhyRequest::default());
     let blocked = why.blocked.expect("the JobSet is blocked");
-    assert!(
-        blocked.condition.contains("pod a-w-0-1 is terminating on node n-"),
-        "{}",
-        blocked.condition
-    );
+    assert!(blocked.condition.contains("pod a-w-0-1 is terminating on node n-"), "{}", blocked.condition);
     let (setting, _) = blocked.change.expect("a change resolves the block");
     assert_eq!(setting.lever, "repair of the lost node");
     let deleted = |w: &why::WhatIf| w.setting.lever == "deletion of the Node object";
@@ -159,10 +133,8 @@ fn a_dead_node_blocks_by_name_and_the_way_out_is_proven() {
 
 #[test]
 fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
-    let faults = DEAD.replace(
-        "{at: 10m, crashNode: {ofPod: a-w-0-1, alias: lost}}",
-        "{at: 10m, containerExit: {pod: a-w-0-1}}",
-    );
+    let faults =
+        DEAD.replace("{at: 10m, crashNode: {ofPod: a-w-0-1, alias: lost}}", "{at: 10m, containerExit: {pod: a-w-0-1}}");
     for (policy, lever) in [
         ("suspend: false", "failurePolicy"),
         ("failurePolicy: {maxRestarts: 0}", "maxRestarts"),
@@ -171,19 +143,9 @@ fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
             "action of the failure policy rule",
         ),
     ] {
-        let why = explain_texts(
-            &faults,
-            &jobset(policy, "parallelism: 3, completions: 3"),
-            &WhyRequest::default(),
-        );
-        let blocked = why
-            .blocked
-            .unwrap_or_else(|| panic!("{policy}: the JobSet must have failed"));
-        assert!(
-            blocked.condition.contains("condition Failed is True"),
-            "{policy}: {}",
-            blocked.condition
-        );
+        let why = explain_texts(&faults, &jobset(policy, "parallelism: 3, completions: 3"), &WhyRequest::default());
+        let blocked = why.blocked.unwrap_or_else(|| panic!("{policy}: the JobSet must have failed"));
+        assert!(blocked.condition.contains("condition Failed is True"), "{policy}: {}", blocked.condition);
         let change = blocked.change.map(|(s, _)| s.lever);
         assert_eq!(change.as_deref(), Some(lever), "{policy}");
     }
@@ -209,11 +171,7 @@ fn change_is_reported_only_if_it_removes_the_blocker() {
 
 #[test]
 fn a_suspended_jobset_waits_for_nothing_but_its_resume() {
-    let why = explain_texts(
-        DEAD,
-        &jobset("suspend: true", "parallelism: 3, completions: 3"),
-        &WhyRequest::default(),
-    );
+    let why = explain_texts(DEAD, &jobset("suspend: true", "parallelism: 3, completions: 3"), &WhyRequest::default());
     let blocked = why.blocked.expect("the JobSet is suspended");
     assert!(blocked.condition.contains("condition Suspended is True"), "{blocked:?}");
     let change = blocked.change.map(|(s, _)| s.lever);
@@ -234,11 +192,7 @@ fn a_broken_node_whose_domain_is_needed_is_replaced() {
 
 #[test]
 fn what_cannot_be_placed_says_so_and_one_more_node_is_proven_to_be_enough() {
-    let why = explain_texts(
-        DEAD,
-        &jobset("suspend: false", "parallelism: 7, completions: 7"),
-        &WhyRequest::default(),
-    );
+    let why = explain_texts(DEAD, &jobset("suspend: false", "parallelism: 7, completions: 7"), &WhyRequest::default());
     let blocked = why.blocked.expect("seven pods do not fit on six nodes");
     assert!(!blocked.condition.is_empty());
     let (setting, _) = blocked.change.expect("one node more");
@@ -253,10 +207,7 @@ fn pending_pod_has_the_scheduler_message_and_others_have_their_path() {
     let jobset = jobset("failurePolicy: {maxRestarts: 3}", pods);
     let mut pending = 0;
     for index in 0..6 {
-        let asked = WhyRequest {
-            pod: Some(format!("w-0-{index}")),
-            ..WhyRequest::default()
-        };
+        let asked = WhyRequest { pod: Some(format!("w-0-{index}")), ..WhyRequest::default() };
         let why = explain_texts(&scenario, &jobset, &asked);
         assert_eq!(why.subject.kind, "pod");
         assert!(!why.spans.is_empty(), "{why:?}");
@@ -287,10 +238,7 @@ fn a_run_directory_is_explained_as_its_scenario_is() {
     let out = out.to_str().unwrap();
     let sets = ["--set", "faults.0.afterReady=40s", "--seed", "7"];
     let scenario = "scenarios/first-steps.yaml";
-    json(
-        &[&["run", scenario, "--out", out, "--format", "json"][..], &sets].concat(),
-        0,
-    );
+    json(&[&["run", scenario, "--out", out, "--format", "json"][..], &sets].concat(), 0);
     let of_scenario = json(&[&["why", scenario, "--format", "json"][..], &sets].concat(), 0);
     let of_run = json(&["why", out, "--format", "json"], 0);
     assert_eq!(of_run, of_scenario);

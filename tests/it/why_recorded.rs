@@ -55,32 +55,21 @@ fn with_actions(scenario: &ScenarioSpec, sets: &[OverrideSetter]) -> Result<Load
             .into_iter()
             .find_map(|name| Some((name, value[name]["node"].as_str()?)))
             .ok_or("another action")?;
-        let node = NodeRef {
-            name: Some(node.to_owned()),
-            of_pod: None,
-            alias: None,
-        };
+        let node = NodeRef { name: Some(node.to_owned()), of_pod: None, alias: None };
         let action = match name {
             "returnNode" => FaultAction::ReturnNode(node),
             "deleteNode" => FaultAction::DeleteNode(node),
             _ => FaultAction::NewNode(node),
         };
         scenario.stop.at = scenario.stop.at + Duration::from_secs(1000);
-        scenario.faults.push(ScriptedFault {
-            at: FaultTime::At(at),
-            action,
-            random_cause: None,
-        });
+        scenario.faults.push(ScriptedFault { at: FaultTime::At(at), action, random_cause: None });
     }
     Ok(loaded(scenario))
 }
 
 fn explained(name: &str, scenario: &ScenarioSpec, path_only: bool) -> WhyExplanation {
     let load = |sets: &[OverrideSetter]| with_actions(scenario, sets);
-    let asked = WhyRequest {
-        path_only,
-        ..WhyRequest::default()
-    };
+    let asked = WhyRequest { path_only, ..WhyRequest::default() };
     why::explain(&load, &asked).unwrap_or_else(|e| panic!("{name}: {e:?}"))
 }
 
@@ -117,11 +106,9 @@ fn the_critical_path_goes_through_the_recorded_milestones() {
             let last = why.spans.iter().rfind(|span| span.phase == phase)?;
             Some(last.step.to.since(why.subject.start).seconds())
         };
-        for (phase, milestone) in [
-            ("terminate", "lastJobGone"),
-            ("recreate", "lastPodCreated"),
-            ("barrier", "currentWritten"),
-        ] {
+        for (phase, milestone) in
+            [("terminate", "lastJobGone"), ("recreate", "lastPodCreated"), ("barrier", "currentWritten")]
+        {
             if let Some(recorded_s) = recorded.get(milestone) {
                 let end = ends(phase).unwrap_or_else(|| panic!("{name} has no {phase}"));
                 assert_close(&name, milestone, *recorded_s, end);
@@ -144,10 +131,7 @@ fn the_critical_path_goes_through_the_recorded_milestones() {
                 continue;
             };
             let own = path_share(&why, (from_s, *to_s), whom);
-            assert!(
-                own > 0.6,
-                "{name}: from {from:?} to {to} only {own:.2} of the path is {whom:?}"
-            );
+            assert!(own > 0.6, "{name}: from {from:?} to {to} only {own:.2} of the path is {whom:?}");
             stages += 1;
         }
     }
@@ -161,21 +145,14 @@ fn a_recorded_dead_node_blocks_by_name_and_the_recorded_ways_out_end_it() {
     scenario.stop.when = StopWhen::Settled;
     let why = explained("n-crash-for-ever", &scenario, false);
     let blocked = why.blocked.expect("the JobSet is blocked");
-    for part in [
-        "pod js-w-0-1 is terminating on node ",
-        "the Node object is deleted",
-        "out-of-service",
-        "removed by force",
-    ] {
+    for part in
+        ["pod js-w-0-1 is terminating on node ", "the Node object is deleted", "out-of-service", "removed by force"]
+    {
         assert!(blocked.condition.contains(part), "{part}: {}", blocked.condition);
     }
     assert!(blocked.change.is_some());
     // n-crash-delete-node, n-lost-reboot-exit-rule and n-lost-new-node show that these actions resolve the block.
-    for lever in [
-        "repair of the lost node",
-        "deletion of the Node object",
-        "replacement of the lost node",
-    ] {
+    for lever in ["repair of the lost node", "deletion of the Node object", "replacement of the lost node"] {
         let found = why.what_if.iter().any(|w| w.setting.lever == lever);
         assert!(found, "{lever}: {:?}", why.what_if);
     }
@@ -196,12 +173,7 @@ fn two_recorded_dead_nodes_need_two_actions() {
 /// The action that resolved the block in the recording is on the path, with the waiting pod and the duration.
 #[test]
 fn handled_dead_node_is_the_longest_wait() {
-    for name in [
-        "n-crash-delete-node",
-        "n-crash-out-of-service",
-        "n-lost-force-delete",
-        "n-lost-new-node",
-    ] {
+    for name in ["n-crash-delete-node", "n-crash-out-of-service", "n-lost-force-delete", "n-lost-new-node"] {
         let (recording, scenario) = recording("nodes", name);
         let why = explained(name, &scenario, false);
         let wait = why.spans.iter().max_by_key(|span| span.step.duration()).unwrap();
@@ -209,12 +181,7 @@ fn handled_dead_node_is_the_longest_wait() {
         assert!(wait.waited_for.contains("an unresponsive node"), "{name}: {wait:?}");
         let action = &recording.script.actions[1];
         let recorded_s = (action.at_ms - recording.script.actions[0].at_ms) as f64 / 1e3;
-        assert_close(
-            name,
-            &action.what,
-            recorded_s,
-            wait.step.to.since(why.subject.start).seconds(),
-        );
+        assert_close(name, &action.what, recorded_s, wait.step.to.since(why.subject.start).seconds());
         assert!(why.subject.ended, "{name}");
     }
 }
@@ -222,30 +189,15 @@ fn handled_dead_node_is_the_longest_wait() {
 #[test]
 fn user_situations_are_explained_by_their_bottleneck() {
     for (name, waited, lever) in [
-        (
-            "depends-on-a-slow-predecessor",
-            "a container that runs until it exits",
-            Some("dependsOn"),
-        ),
-        (
-            "in-order-behind-a-slow-driver",
-            "container starts",
-            Some("container start delay"),
-        ),
-        (
-            "a-pod-on-a-silent-node",
-            "an unresponsive node",
-            Some("earlier scripted action"),
-        ),
+        ("depends-on-a-slow-predecessor", "a container that runs until it exits", Some("dependsOn")),
+        ("in-order-behind-a-slow-driver", "container starts", Some("container start delay")),
+        ("a-pod-on-a-silent-node", "an unresponsive node", Some("earlier scripted action")),
         // There is no dominant wait: the pods of 16 racks pass through one Job controller and one garbage collector.
         ("288-pods-on-18-node-racks", "kubelet cleans up", None),
     ] {
         let mut all = inline_situations().into_iter();
         let situation = all.find(|s| s.name == name).unwrap();
-        let source = SourceText {
-            file: "scenario.yaml".to_owned(),
-            text: situation.scenario,
-        };
+        let source = SourceText { file: "scenario.yaml".to_owned(), text: situation.scenario };
         let loader = |_: &str| Ok(situation.jobset.clone());
         let load =
             |more: &[OverrideSetter]| sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string());
@@ -316,36 +268,16 @@ fn diff_with_a_recording_reports_inputs_then_first_different_decision() {
     let inputs = found["inputs"].as_array().unwrap();
     assert!(inputs.iter().all(|d| d["path"] == "nodes"), "{inputs:?}");
 
-    let later = run(
-        "later",
-        &["--set", "faults.1.at=12s", "--set", "spec.failurePolicy.maxRestarts=4"],
-    );
+    let later = run("later", &["--set", "faults.1.at=12s", "--set", "spec.failurePolicy.maxRestarts=4"]);
     let (code, told) = diff(&[&later, file, "--format", "json", "--fail-if", "diff.records > 0"]);
     assert_eq!(code, Some(5), "{told}");
     let found: Value = serde_json::from_str(&told).unwrap();
-    let paths: Vec<&str> = found["inputs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|d| d["path"].as_str())
-        .collect();
-    assert!(
-        paths.contains(&"action 1") && paths.contains(&"jobSet.spec.failurePolicy.maxRestarts"),
-        "{paths:?}"
-    );
+    let paths: Vec<&str> = found["inputs"].as_array().unwrap().iter().filter_map(|d| d["path"].as_str()).collect();
+    assert!(paths.contains(&"action 1") && paths.contains(&"jobSet.spec.failurePolicy.maxRestarts"), "{paths:?}");
     let first = &found["first"];
-    assert!(
-        first["moment"]["what"]
-            .as_str()
-            .unwrap()
-            .contains("RestartingJobSet=True"),
-        "{first}"
-    );
+    assert!(first["moment"]["what"].as_str().unwrap().contains("RestartingJobSet=True"), "{first}");
     let before = first["before"].as_array().unwrap();
-    assert!(
-        before.len() >= 8 && before.iter().all(|m| m["differs"] == false),
-        "{before:?}"
-    );
+    assert!(before.len() >= 8 && before.iter().all(|m| m["differs"] == false), "{before:?}");
     assert_eq!(found["decision"]["object"], "default/js", "{}", found["decision"]);
     let (_, told) = diff(&[&later, file]);
     for part in [
@@ -357,11 +289,7 @@ fn diff_with_a_recording_reports_inputs_then_first_different_decision() {
         assert!(told.contains(part), "{part}: {told}");
     }
     let admission = root().join("tests/recordings/admission/create.json");
-    for words in [
-        [file, &later],
-        [&later, admission.to_str().unwrap()],
-        [dir.to_str().unwrap(), file],
-    ] {
+    for words in [[file, &later], [&later, admission.to_str().unwrap()], [dir.to_str().unwrap(), file]] {
         assert_eq!(diff(&words).0, Some(2), "{words:?}");
     }
     fs::remove_dir_all(dir).unwrap();
@@ -388,12 +316,7 @@ fn runs_of_two_versions_say_so_and_the_inputs_that_are_the_same() {
     let output = program(&["diff", &old, &new]).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
     let versions = format!("versions of the program: 0.0.9 and {}", env!("CARGO_PKG_VERSION"));
-    for part in [
-        versions.as_str(),
-        "The inputs are equal.",
-        "PodBounded",
-        "      cause      ",
-    ] {
+    for part in [versions.as_str(), "The inputs are equal.", "PodBounded", "      cause      "] {
         assert!(told.contains(part), "{part}: {told}");
     }
     fs::remove_dir_all(dir).unwrap();

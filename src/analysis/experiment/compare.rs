@@ -178,11 +178,7 @@ impl<'a> ComparisonTable<'a> {
                 column.push(unnamed(name, replication));
             }
         }
-        ComparisonTable {
-            variant,
-            names,
-            columns,
-        }
+        ComparisonTable { variant, names, columns }
     }
 
     fn column(&self, metric: &str) -> Option<&[MeasuredMetric]> {

@@ -174,11 +174,7 @@ fn of_pods(
         let mut all = restarts.iter().filter(own);
         let restart = all.find(|r| r.start <= u.at && u.at <= r.end);
         let cause = restart.map(|r| cause_name(simulation.scenario(), &r.cause));
-        UsedAt {
-            at_s: u.at.seconds(),
-            times: u.times,
-            cause: Arc::from(cause.as_deref().unwrap_or("other")),
-        }
+        UsedAt { at_s: u.at.seconds(), times: u.times, cause: Arc::from(cause.as_deref().unwrap_or("other")) }
     });
     let ended = outcome.jobsets.get(jobset.ix());
     let state = ended.map_or("", |o| o.terminal_state);
@@ -258,9 +254,7 @@ fn lift(
     scenario.stop.at = until.unwrap_or(scenario.stop.at);
     let submitted = &mut scenario.jobsets[jobset].jobset;
     let Some(policy) = submitted.spec.failure_policy.as_mut() else {
-        return Err(RestartLimitError::NoFailurePolicy {
-            jobset: submitted.name.clone(),
-        });
+        return Err(RestartLimitError::NoFailurePolicy { jobset: submitted.name.clone() });
     };
     let limit = u32::try_from(policy.max_restarts).unwrap_or(0);
     policy.max_restarts = i32::MAX;

@@ -65,28 +65,19 @@ pub fn derivative(
 /// Returns the metric of one replication, or `None` if it has none.
 pub fn value(replication: &ReplicationResult, names: &[String], metric: &str) -> Option<f64> {
     let mut all = metrics(replication, names).into_iter();
-    all.find(|(name, _)| name == metric)
-        .and_then(|(_, measured): (String, MeasuredMetric)| measured.value())
+    all.find(|(name, _)| name == metric).and_then(|(_, measured): (String, MeasuredMetric)| measured.value())
 }
 
 /// Returns the first metric, of a fixed list in order of importance, that the replications have, for the first
 /// JobSet that has it.
 pub fn headline(replications: &[ReplicationResult], names: &[String]) -> Option<String> {
-    const FIRST: [&str; 5] = [
-        "goodput",
-        "effective_training_ratio",
-        "restartLatency_s.p50",
-        "training_time_h",
-        "end.t_s",
-    ];
+    const FIRST: [&str; 5] =
+        ["goodput", "effective_training_ratio", "restartLatency_s.p50", "training_time_h", "end.t_s"];
     let all = replications.iter().flat_map(|r| metrics(r, names));
     let known: Vec<String> = all.filter(|(_, m)| m.value().is_some()).map(|(name, _)| name).collect();
     let is = |name: &str, wanted: &str| {
-        name.strip_suffix(wanted)
-            .is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        name.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with('.'))
     };
-    let found = FIRST
-        .iter()
-        .find_map(|wanted| known.iter().find(|name| is(name, wanted)));
+    let found = FIRST.iter().find_map(|wanted| known.iter().find(|name| is(name, wanted)));
     found.cloned()
 }

@@ -37,10 +37,7 @@ fn names(scenario: &ScenarioSpec) -> Vec<String> {
 
 impl From<ScenarioSpec> for ExperimentSubject {
     fn from(scenario: ScenarioSpec) -> ExperimentSubject {
-        ExperimentSubject::Pods {
-            scenario: Box::new(scenario),
-            not_modelled: Vec::new(),
-        }
+        ExperimentSubject::Pods { scenario: Box::new(scenario), not_modelled: Vec::new() }
     }
 }
 

@@ -32,11 +32,7 @@ impl ConditionGroup {
     pub fn from_values(name: &str, title: &str, all: impl Iterator<Item = (String, MeasuredMetric)>) -> ConditionGroup {
         let mut values: BTreeMap<String, Vec<MeasuredMetric>> = BTreeMap::new();
         all.for_each(|(name, value)| values.entry(name).or_default().push(value));
-        ConditionGroup {
-            name: name.to_owned(),
-            title: title.to_owned(),
-            values,
-        }
+        ConditionGroup { name: name.to_owned(), title: title.to_owned(), values }
     }
 }
 
@@ -92,15 +88,9 @@ impl fmt::Display for FailIfError {
                 f,
                 "--fail-if {condition:?}: unknown statistic {statistic:?}; use METRIC, METRIC@min, METRIC@max or METRIC@p90"
             ),
-            FailIfError::UnknownVariant {
-                condition,
-                variant,
-                available,
-            } => write!(
-                f,
-                "--fail-if {condition:?}: unknown variant {variant:?}; available: {}",
-                available.join(", ")
-            ),
+            FailIfError::UnknownVariant { condition, variant, available } => {
+                write!(f, "--fail-if {condition:?}: unknown variant {variant:?}; available: {}", available.join(", "))
+            }
             FailIfError::UnknownMetric { reason } | FailIfError::NoReference { reason } => f.write_str(reason),
             FailIfError::NoValue { condition } => write!(
                 f,
@@ -144,10 +134,7 @@ pub fn held(condition: &FieldCondition, groups: &[ConditionGroup]) -> Result<Vec
         let verdict = condition.evaluate(now, reference);
         let verdict = verdict.map_err(|e| FailIfError::NoReference { reason: e.to_string() })?;
         if verdict.failed {
-            held.push(HeldCondition {
-                variant: group.title.clone(),
-                value: verdict.value,
-            });
+            held.push(HeldCondition { variant: group.title.clone(), value: verdict.value });
         }
     }
     Ok(held)
@@ -173,9 +160,7 @@ fn value(
 ) -> Result<f64, FailIfError> {
     let Some(own) = group.values.get(metric) else {
         let known = group.values.keys().map(String::as_str);
-        return Err(FailIfError::UnknownMetric {
-            reason: condition.unknown_name_error(known).to_string(),
-        });
+        return Err(FailIfError::UnknownMetric { reason: condition.unknown_name_error(known).to_string() });
     };
     // Replications without completed work have no value and count as the worst.
     let worst = match better(metric) {
@@ -189,9 +174,7 @@ fn value(
     };
     let values: Vec<f64> = own.iter().filter_map(number).collect();
     if values.is_empty() {
-        return Err(FailIfError::NoValue {
-            condition: condition.text().to_owned(),
-        });
+        return Err(FailIfError::NoValue { condition: condition.text().to_owned() });
     }
     Ok(match share {
         None => values.iter().sum::<f64>() / values.len() as f64,

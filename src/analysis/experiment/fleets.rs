@@ -110,18 +110,11 @@ impl FleetReplications {
         let estimate = |k: usize, name: &str| {
             MeanEstimate::from_sample(all.iter().map(|o| o.outputs[k].1).collect(), sample_kind(name))
         };
-        let rows: Vec<(String, MeanEstimate)> = names
-            .iter()
-            .enumerate()
-            .filter_map(|(k, (name, _))| Some((name.clone(), estimate(k, name)?)))
-            .collect();
+        let rows: Vec<(String, MeanEstimate)> =
+            names.iter().enumerate().filter_map(|(k, (name, _))| Some((name.clone(), estimate(k, name)?))).collect();
         let failures = names.iter().position(|(name, _)| name == "failures");
         let failures = failures.map_or(0.0, |k| all.iter().map(|o| o.outputs[k].1).sum());
-        let heavy_tails = if all.len() > 1 {
-            fleet_heavy_tails(fleet, failures)
-        } else {
-            Vec::new()
-        };
+        let heavy_tails = if all.len() > 1 { fleet_heavy_tails(fleet, failures) } else { Vec::new() };
         let json = |e: &MeanEstimate| serde_json::to_value(e).unwrap_or_default();
         let hours = |c: TimeCategory| all.iter().map(move |o| o.books.node_ns(c) as f64 / 3.6e12);
         FleetReplications {
@@ -137,9 +130,7 @@ impl FleetReplications {
             outcomes,
             parameters: parameters.iter().cloned().collect(),
             outputs: rows.iter().map(|(name, e)| (name.clone(), json(e))).collect(),
-            node_hours: TimeCategory::ALL
-                .map(|c| (c.as_str(), MeanEstimate::from_values(hours(c).collect())))
-                .into(),
+            node_hours: TimeCategory::ALL.map(|c| (c.as_str(), MeanEstimate::from_values(hours(c).collect()))).into(),
             rows,
         }
     }
@@ -149,11 +140,8 @@ fn warnings(ends: &BTreeMap<&'static str, usize>, n: usize) -> Vec<String> {
     let ended = ends.get("Completed").copied().unwrap_or(0);
     let mut all = Vec::new();
     if ended < n {
-        let others: Vec<String> = ends
-            .iter()
-            .filter(|(why, _)| **why != "Completed")
-            .map(|(why, n)| format!("{why} {n}"))
-            .collect();
+        let others: Vec<String> =
+            ends.iter().filter(|(why, _)| **why != "Completed").map(|(why, n)| format!("{why} {n}")).collect();
         all.push(format!(
             "{} of {n} replications did not complete their work ({}); their times end when the run ended",
             n - ended,

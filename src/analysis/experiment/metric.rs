@@ -44,10 +44,7 @@ impl MeasuredMetric {
 
     /// Returns true if the metric has no value because the replication did not complete its work.
     pub fn is_worst(self) -> bool {
-        matches!(
-            self,
-            MeasuredMetric::Failed | MeasuredMetric::Blocked | MeasuredMetric::Censored
-        )
+        matches!(self, MeasuredMetric::Failed | MeasuredMetric::Blocked | MeasuredMetric::Censored)
     }
 }
 
@@ -74,11 +71,7 @@ pub fn better(metric: &str) -> BetterDirection {
         "completed",
         "usefulWork_s",
     ];
-    if high.contains(&last) || metric.contains("goodput") {
-        BetterDirection::Higher
-    } else {
-        BetterDirection::Lower
-    }
+    if high.contains(&last) || metric.contains("goodput") { BetterDirection::Higher } else { BetterDirection::Lower }
 }
 
 /// Returns the kind of a metric's values: outcomes are 0 or 1, and their mean is a share of the replications.
@@ -127,11 +120,7 @@ fn of_run(replication: &ReplicationResult, outcome: ReplicationOutcome) -> Vec<(
     let is_completed = outcome == ReplicationOutcome::Completed;
     // Time and cost up to the completion of the work.
     let to_complete = |value: f64| {
-        if is_completed {
-            MeasuredMetric::Value(value)
-        } else {
-            MeasuredMetric::missing(outcome)
-        }
+        if is_completed { MeasuredMetric::Value(value) } else { MeasuredMetric::missing(outcome) }
     };
     // A run without an amount of work has a time and a cost, unless it failed or is blocked.
     let is_worst = match outcome {
@@ -140,11 +129,7 @@ fn of_run(replication: &ReplicationResult, outcome: ReplicationOutcome) -> Vec<(
         ReplicationOutcome::Completed | ReplicationOutcome::Running => false,
     };
     let in_the_end = |value: f64| {
-        if is_worst {
-            MeasuredMetric::missing(outcome)
-        } else {
-            MeasuredMetric::Value(value)
-        }
+        if is_worst { MeasuredMetric::missing(outcome) } else { MeasuredMetric::Value(value) }
     };
     let end = match replication.end_reason {
         "TimeLimit" if !is_worst => MeasuredMetric::Censored,
@@ -212,11 +197,7 @@ fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
             "effective_training_ratio" => matches!(outcome, ReplicationOutcome::Failed | ReplicationOutcome::Blocked),
             _ => false,
         };
-        let measured = if is_unknown {
-            MeasuredMetric::missing(outcome)
-        } else {
-            MeasuredMetric::Value(*value)
-        };
+        let measured = if is_unknown { MeasuredMetric::missing(outcome) } else { MeasuredMetric::Value(*value) };
         (name.clone(), measured)
     };
     replication.outputs.iter().map(one).collect()
@@ -235,10 +216,7 @@ fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'stat
         ("restartLatency_s.p95", quantile(0.95)),
         ("restartLatency_s.max", quantile(1.0)),
         ("restarts", MeasuredMetric::Value(f64::from(jobset.all_restarts))),
-        (
-            "restartBudgetUsed",
-            MeasuredMetric::Value(f64::from(jobset.restart_budget_used)),
-        ),
+        ("restartBudgetUsed", MeasuredMetric::Value(f64::from(jobset.restart_budget_used))),
         ("restartsCountTowardsMax", MeasuredMetric::Value(f64::from(counted))),
         ("failed", MeasuredMetric::Value(failed)),
     ]
@@ -258,21 +236,14 @@ fn of_training(
             None => MeasuredMetric::Absent,
         };
         let ratio = |value: Option<f64>| {
-            if is_failed {
-                MeasuredMetric::Failed
-            } else {
-                measured(value)
-            }
+            if is_failed { MeasuredMetric::Failed } else { measured(value) }
         };
         let phase = |phase: TrainingPhase| t.time_s.get(phase.as_str()).copied();
         [
             ("goodput", ratio(t.goodput)),
             ("ettr", ratio(t.ettr)),
             ("interruptions", measured(Some(f64::from(t.interruptions)))),
-            (
-                "usefulWork_s",
-                phase(TrainingPhase::Productive).map_or(MeasuredMetric::Absent, MeasuredMetric::Value),
-            ),
+            ("usefulWork_s", phase(TrainingPhase::Productive).map_or(MeasuredMetric::Absent, MeasuredMetric::Value)),
             ("lost_s", measured(phase(TrainingPhase::Lost))),
             ("recovery_s", measured(phase(TrainingPhase::Recovery))),
             ("checkpoint_s", measured(phase(TrainingPhase::Checkpoint))),

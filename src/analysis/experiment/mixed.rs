@@ -24,10 +24,7 @@ pub struct UnusableMetric {
 impl<'c> MixedRuns<'c> {
     /// Creates a runner for a measured scenario.
     pub fn new(reduced: &'c ReducedExperiment, seed: u64) -> MixedRuns<'c> {
-        MixedRuns {
-            player: reduced.player(),
-            seed,
-        }
+        MixedRuns { player: reduced.player(), seed }
     }
 
     /// Runs with these random numbers.

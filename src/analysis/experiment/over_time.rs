@@ -62,12 +62,7 @@ fn quantile_bands(name: &str, own: &[&JobTimeline], longest: u64) -> OverTime {
         let middle = (from.seconds() + to.seconds()) / 2.0;
         (!shares.is_empty()).then_some((middle, mean))
     });
-    OverTime {
-        name: name.to_owned(),
-        replications: own.len(),
-        goodput: goodput.collect(),
-        at_work: at_work.collect(),
-    }
+    OverTime { name: name.to_owned(), replications: own.len(), goodput: goodput.collect(), at_work: at_work.collect() }
 }
 
 /// Returns the durations of all finished restarts in seconds, ascending, and the number of unfinished ones.

@@ -60,9 +60,7 @@ pub fn in_parallel_with<S: Send, T: Send>(
             None => make().map_err(NoRuns::Scenario)?,
         };
         let played = play(&mut player, i);
-        idle.lock()
-            .expect("no thread panics while it holds the lock")
-            .push(player);
+        idle.lock().expect("no thread panics while it holds the lock").push(player);
         Ok(played)
     };
     let all = || {

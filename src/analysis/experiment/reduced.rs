@@ -72,10 +72,7 @@ impl ReducedExperiment {
             NotMeasured::Refused(why) => NotReducible::Refused(vec![why]),
             NotMeasured::Stopped => NotReducible::Stopped,
         })?;
-        Ok(ReducedExperiment {
-            measured: Arc::new(measured),
-            scenario: Arc::new(scenario.clone()),
-        })
+        Ok(ReducedExperiment { measured: Arc::new(measured), scenario: Arc::new(scenario.clone()) })
     }
 
     /// The simulated scenario.
@@ -143,10 +140,7 @@ impl ReducedExperiment {
             return None;
         }
         let again = self.measured.reapply(scenario, &|| stop.is_raised());
-        Some(ReducedExperiment {
-            measured: Arc::new(again.ok()??),
-            scenario: Arc::new(scenario.clone()),
-        })
+        Some(ReducedExperiment { measured: Arc::new(again.ok()??), scenario: Arc::new(scenario.clone()) })
     }
 
     /// Returns the lost work and the recovery time, in seconds, by the cause of the fault.
@@ -183,11 +177,7 @@ fn warnings(outcome: &ReducedOutcome) -> Vec<String> {
 }
 
 fn restart(recovery: &RecoveryKind) -> BriefRestart {
-    let ending = if recovery.is_over {
-        RestartOutcome::Ready
-    } else {
-        RestartOutcome::Unfinished
-    };
+    let ending = if recovery.is_over { RestartOutcome::Ready } else { RestartOutcome::Unfinished };
     BriefRestart::new((recovery.start, recovery.end), ending)
 }
 

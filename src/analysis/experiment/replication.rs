@@ -159,22 +159,14 @@ pub struct BriefRestart {
 impl BriefRestart {
     /// Creates a restart without phases, as in models without pods.
     pub fn new((start, end): (SimTime, SimTime), ending: RestartOutcome) -> BriefRestart {
-        BriefRestart {
-            start,
-            end,
-            ending,
-            phases: None,
-        }
+        BriefRestart { start, end, ending, phases: None }
     }
 
     /// Extracts the `nth` restart of a run.
     fn from_restart((nth, restart): (usize, &RestartMetrics)) -> BriefRestart {
         let has_phases = nth < EACH && restart.latency().is_some() && restart.reached_milestones().len() > 1;
         let whole = BriefRestart::new((restart.start, restart.end), restart.ending);
-        BriefRestart {
-            phases: has_phases.then(|| Box::new(restart.phases())),
-            ..whole
-        }
+        BriefRestart { phases: has_phases.then(|| Box::new(restart.phases())), ..whole }
     }
 
     /// Time from the fault to readiness of all pods; `None` if not reached.

@@ -153,9 +153,8 @@ impl ReplicationSet {
     /// `run` is any run of the scenario, for its names; `all` contains the replications in order.
     pub fn from_results(run: &RunView<'_>, all: &[ReplicationResult]) -> ReplicationSet {
         let estimate = |f: &dyn Fn(&ReplicationResult) -> f64| MeanEstimate::from_values(all.iter().map(f).collect());
-        let names: Vec<String> = (0..run.names.jobsets.len())
-            .map(|i| run.names.jobset(JobSetId(i as u32)).to_owned())
-            .collect();
+        let names: Vec<String> =
+            (0..run.names.jobsets.len()).map(|i| run.names.jobset(JobSetId(i as u32)).to_owned()).collect();
         let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
         let categories = run.outcome.ledger.categories().iter().map(|c| c.as_str());
         ReplicationSet {
@@ -168,10 +167,7 @@ impl ReplicationSet {
             level: all.first().map_or(ModelLevel::Pods, |r| r.level),
             outcomes: OutcomeCounts::new(all.iter().map(ReplicationResult::outcome)),
             metrics: metric_estimates(&names, all),
-            end: ReplicationEnd {
-                t_s: estimate(&|r| r.end_s),
-                reasons: counted(all.iter().map(|r| r.end_reason)),
-            },
+            end: ReplicationEnd { t_s: estimate(&|r| r.end_s), reasons: counted(all.iter().map(|r| r.end_reason)) },
             job_sets: jobsets.collect(),
             ledger: categories
                 .map(|name| (name, estimate(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0))))
@@ -260,10 +256,7 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstim
             ettr: ratio(&|t| t.ettr),
             job_uptime: ratio(&|t| t.job_uptime),
             interruptions: trained(&|t| Some(f64::from(t.interruptions))),
-            done: mine
-                .iter()
-                .filter(|j| j.training.as_ref().is_some_and(|t| t.done))
-                .count(),
+            done: mine.iter().filter(|j| j.training.as_ref().is_some_and(|t| t.done)).count(),
             time_s: (TrainingPhase::ALL.iter())
                 .map(|p| (p.as_str(), trained(&|t| t.time_s.get(p.as_str()).copied())))
                 .collect(),

@@ -48,10 +48,7 @@ pub struct ReplicationLimits {
 impl ReplicationLimits {
     /// Returns limits that never stop the experiment.
     pub fn unlimited() -> ReplicationLimits {
-        ReplicationLimits {
-            flag: StopFlag::new(),
-            events_max: u64::MAX,
-        }
+        ReplicationLimits { flag: StopFlag::new(), events_max: u64::MAX }
     }
 
     /// Returns true if the run is to end after `events` events.

@@ -55,9 +55,7 @@ type NamedDuration<'s> = (String, &'s Distribution);
 
 fn repair_durations<'s>(repair: &'s RepairSpec, path: &str) -> Vec<NamedDuration<'s>> {
     let stages = repair.stages.iter();
-    stages
-        .map(|stage| (format!("{path} {:?}", stage.name), &stage.duration))
-        .collect()
+    stages.map(|stage| (format!("{path} {:?}", stage.name), &stage.duration)).collect()
 }
 
 /// Warns of outages and restart times of a Fleet with heavy tails. `failures` is their number in all replications.
@@ -85,12 +83,7 @@ pub(super) fn scenario_heavy_tails(scenario: &ScenarioSpec, replications: &[Repl
     for training in &scenario.training {
         all.push(("training.initialization".to_owned(), &training.initialization));
         all.push(("training.compile".to_owned(), &training.compile));
-        all.extend(
-            training
-                .checkpoints()
-                .last()
-                .map(|c| ("training.checkpoint.restore".to_owned(), &c.restore)),
-        );
+        all.extend(training.checkpoints().last().map(|c| ("training.checkpoint.restore".to_owned(), &c.restore)));
     }
     heavy_tails(all, restarts)
 }

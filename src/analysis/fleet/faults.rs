@@ -217,12 +217,7 @@ impl FleetWorld<'_> {
         let good = |(_, r): &(usize, &super::pool::PoolNode)| !r.lemon && r.place != PoolPlace::Retired;
         let mut good: Vec<u32> = rows.iter().enumerate().filter(good).map(|(i, _)| i as u32).collect();
         let n = (good.len() as f64 * self.fleet.lemons.share * part) as usize;
-        self.draws.shuffle(
-            StreamPurpose::FleetLemons,
-            StreamKey(0),
-            self.counts.regenerations,
-            &mut good,
-        );
+        self.draws.shuffle(StreamPurpose::FleetLemons, StreamKey(0), self.counts.regenerations, &mut good);
         for node in good.iter().take(n.max(1)).copied() {
             self.pool.rows[node as usize].lemon = true;
             for process in 0..self.fleet.faults.len() {

@@ -14,11 +14,7 @@ impl FleetWorld<'_> {
     /// Selects nodes if the working pool has enough. Otherwise pulls spares one after another until there are enough
     /// nodes, including standbys, or stalls until a repair ends.
     pub(super) fn select_or_wait(&mut self) {
-        if self.pool.working() >= self.fleet.job.nodes {
-            self.select()
-        } else {
-            self.pull_or_stall()
-        }
+        if self.pool.working() >= self.fleet.job.nodes { self.select() } else { self.pull_or_stall() }
     }
 
     /// Selects nodes if there are enough, otherwise pulls a spare or stalls. Called when a spare or repaired node

@@ -66,11 +66,7 @@ impl FleetWorld<'_> {
 
     fn saved(&mut self) {
         self.job.kept += std::mem::take(&mut self.job.piece);
-        if self.job.kept >= self.fleet.training.work.0 {
-            self.end(super::FleetEnd::Completed)
-        } else {
-            self.work()
-        }
+        if self.job.kept >= self.fleet.training.work.0 { self.end(super::FleetEnd::Completed) } else { self.work() }
     }
 
     /// Interrupts the job after one of its nodes failed in the given fault process.

@@ -60,13 +60,7 @@ fn queue_of(exposure: ExposureSpec) -> usize {
 impl FleetLifetimes {
     /// Creates infinite lifetimes for all nodes.
     pub fn new(nodes: u32, processes: usize) -> FleetLifetimes {
-        let life = NodeLifetime {
-            left: NEVER,
-            due: NEVER,
-            drawn: 0,
-            generation: 0,
-            ages: false,
-        };
+        let life = NodeLifetime { left: NEVER, due: NEVER, drawn: 0, generation: 0, ages: false };
         FleetLifetimes {
             processes,
             rows: vec![life; nodes as usize * processes],
@@ -146,11 +140,7 @@ impl FleetLifetimes {
             let queue = queue_of(spec.exposure);
             let clock = [clocks.ran, clocks.now][queue];
             let life = &mut self.rows[slot];
-            let left = if life.ages {
-                life.due.saturating_sub(clock)
-            } else {
-                life.left
-            };
+            let left = if life.ages { life.due.saturating_sub(clock) } else { life.left };
             if left == NEVER {
                 continue;
             }
@@ -175,18 +165,13 @@ impl FleetLifetimes {
     /// Returns the next failure, provided that no other event occurs before; `runs` is true if the job is running.
     pub fn next(&mut self, clocks: LifetimeClocks, runs: bool) -> Option<DueFailure> {
         let running = if runs {
-            self.first(0)
-                .map(|(due, slot)| ((due - clocks.ran).saturating_add(clocks.now), slot))
+            self.first(0).map(|(due, slot)| ((due - clocks.ran).saturating_add(clocks.now), slot))
         } else {
             None
         };
         let calendar = self.first(1);
         let (at, slot) = [running, calendar].into_iter().flatten().min()?;
-        Some(DueFailure {
-            at,
-            node: slot / self.processes as u32,
-            process: slot % self.processes as u32,
-        })
+        Some(DueFailure { at, node: slot / self.processes as u32, process: slot % self.processes as u32 })
     }
 
     fn first(&mut self, queue: usize) -> Option<(u64, u32)> {
@@ -214,11 +199,7 @@ fn remaining_lifetime(life: &Distribution, (lived, left): (u64, u64), u: f64) ->
             let (mut low, mut high) = (0.0, 1.0);
             for _ in 0..60 {
                 let middle = 0.5 * (low + high);
-                if life.quantile(middle).0 < lived {
-                    low = middle
-                } else {
-                    high = middle
-                }
+                if life.quantile(middle).0 < lived { low = middle } else { high = middle }
             }
             let whole = life.quantile((high + (1.0 - high) * u).min(1.0 - 1e-16));
             whole.0.saturating_sub(lived)
@@ -234,19 +215,13 @@ mod tests {
     #[test]
     fn the_rest_of_a_life_is_drawn_given_what_was_lived_of_it() {
         let s = |seconds: f64| Duration::from_seconds_f64(seconds).0;
-        let uniform = Distribution::Uniform {
-            low_s: 10.0,
-            high_s: 30.0,
-        };
+        let uniform = Distribution::Uniform { low_s: 10.0, high_s: 30.0 };
         // After 20 s of a lifetime between 10 s and 30 s, the remaining time has a median of 5 s.
         for (u, expected) in [(0.0, 0.0), (0.5, 5.0), (0.9, 9.0)] {
             let found = remaining_lifetime(&uniform, (s(20.0), s(3.0)), u) as f64 / 1e9;
             assert!((found - expected).abs() < 1e-6, "{u}: {found}");
         }
-        let weibull = Distribution::Weibull {
-            scale_s: 100.0,
-            shape: 0.7,
-        };
+        let weibull = Distribution::Weibull { scale_s: 100.0, shape: 0.7 };
         let found = remaining_lifetime(&weibull, (s(50.0), 0), 0.5) as f64 / 1e9;
         // The median remaining time x satisfies S(50 + x) = S(50) / 2.
         let survival = |t: f64| libm::exp(-libm::pow(t / 100.0, 0.7));

@@ -37,11 +37,7 @@ impl FleetOutcome {
         let all: u64 = world.job.spent.iter().sum();
         assert_eq!(all, end, "the times of the job's phases must sum to its end time");
         let nodes = world.pool.rows.len() as u128;
-        assert_eq!(
-            world.books.total_node_ns(),
-            nodes * u128::from(end),
-            "node time must sum to nodes × end time"
-        );
+        assert_eq!(world.books.total_node_ns(), nodes * u128::from(end), "node time must sum to nodes × end time");
         let compute = spent(FleetJobPhase::Working) - world.job.lost;
         let phases_ns = vec![
             ("compute", compute),
@@ -76,10 +72,7 @@ fn outputs(
         end => phases_ns[0].1 as f64 / end as f64,
     };
     let failures: u64 = world.counts.failures.iter().sum();
-    let mut all = vec![
-        ("training_time_h".to_owned(), hours(end)),
-        ("effective_training_ratio".to_owned(), ratio),
-    ];
+    let mut all = vec![("training_time_h".to_owned(), hours(end)), ("effective_training_ratio".to_owned(), ratio)];
     all.extend(phases_ns.iter().map(|(name, ns)| (format!("{name}_h"), hours(*ns))));
     let mut count = |name: &str, n: u64| all.push((name.to_owned(), n as f64));
     count("failures", failures);

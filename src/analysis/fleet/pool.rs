@@ -200,22 +200,9 @@ impl PoolState {
             counts[row.place as usize] += 1;
         }
         assert_eq!(counts, self.counts, "counts by place differ from the rows");
-        let lists = [
-            self.active.len(),
-            self.standbys.len(),
-            self.idle.len(),
-            self.spares.len(),
-        ];
-        assert_eq!(
-            lists.map(|n| n as u32),
-            counts[..4],
-            "lengths of the lists differ from the rows"
-        );
+        let lists = [self.active.len(), self.standbys.len(), self.idle.len(), self.spares.len()];
+        assert_eq!(lists.map(|n| n as u32), counts[..4], "lengths of the lists differ from the rows");
         let working: u32 = counts[..3].iter().sum();
-        assert_eq!(
-            self.working(),
-            working,
-            "size of the working pool differs from the rows"
-        );
+        assert_eq!(self.working(), working, "size of the working pool differs from the rows");
     }
 }

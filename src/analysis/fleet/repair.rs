@@ -17,9 +17,6 @@ pub struct FleetRepair {
 
 impl FleetRepair {
     pub fn new(stages: usize) -> FleetRepair {
-        FleetRepair {
-            done: vec![0; stages],
-            ..FleetRepair::default()
-        }
+        FleetRepair { done: vec![0; stages], ..FleetRepair::default() }
     }
 }

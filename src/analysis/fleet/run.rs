@@ -16,25 +16,17 @@ pub struct FleetSimulation<'f> {
 impl<'f> FleetSimulation<'f> {
     /// Creates a simulation of the fleet.
     pub fn new(fleet: &'f FleetSpec) -> FleetSimulation<'f> {
-        FleetSimulation {
-            fleet,
-            draws: None,
-            notes_restarts: false,
-        }
+        FleetSimulation { fleet, draws: None, notes_restarts: false }
     }
 
     /// Makes outcomes list all interruptions of the job, of which there may be thousands.
     pub fn noting_restarts(self) -> FleetSimulation<'f> {
-        FleetSimulation {
-            notes_restarts: true,
-            ..self
-        }
+        FleetSimulation { notes_restarts: true, ..self }
     }
 
     /// Simulates one replication until the job ends and all repairs in progress are completed.
     pub fn run(&mut self, seed: u64, replication: u64) -> FleetOutcome {
-        self.run_until((seed, replication), &|_| false)
-            .expect("the run is never stopped")
+        self.run_until((seed, replication), &|_| false).expect("the run is never stopped")
     }
 
     /// Like `run`, but returns `None` if `stops` returns true. It is called before each event with the number of

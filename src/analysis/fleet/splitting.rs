@@ -56,13 +56,7 @@ impl<'f> SplitBranches<'f> {
         excess: SplitExcess,
         stops: &'f (dyn Fn(u64) -> bool + Sync),
     ) -> SplitBranches<'f> {
-        SplitBranches {
-            fleet,
-            excess,
-            draws: None,
-            seed,
-            stops,
-        }
+        SplitBranches { fleet, excess, draws: None, seed, stops }
     }
 
     /// Returns the state at the start of a run.

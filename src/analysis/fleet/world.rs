@@ -125,10 +125,7 @@ impl<'f> FleetWorld<'f> {
             shop: FleetRepair::new(fleet.repair.stages.len()),
             job: FleetJobState::new(),
             books: FleetLedger::default(),
-            counts: FleetCounts {
-                failures: vec![0; fleet.faults.len()],
-                ..FleetCounts::default()
-            },
+            counts: FleetCounts { failures: vec![0; fleet.faults.len()], ..FleetCounts::default() },
             digest: OFFSET_BASIS,
             noted: None,
             halts_at: None,

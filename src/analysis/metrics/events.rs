@@ -38,22 +38,12 @@ impl RecordSink for EventFold {
             Body::PodCreated { pod, job, .. } => {
                 *row_or_default(&mut self.pod_job, pod.ix()) = Some(job);
             }
-            Body::KubeEvent {
-                object,
-                warning,
-                reason,
-                ..
-            } => {
+            Body::KubeEvent { object, warning, reason, .. } => {
                 let jobset = self.jobset(object, names).unwrap_or(JobSetId::NONE);
                 let same = |c: &&mut EventCount| (c.jobset, c.warning, c.reason) == (jobset, warning, reason);
                 match self.counts.iter_mut().find(same) {
                     Some(c) => c.count += 1,
-                    None => self.counts.push(EventCount {
-                        jobset,
-                        warning,
-                        reason,
-                        count: 1,
-                    }),
+                    None => self.counts.push(EventCount { jobset, warning, reason, count: 1 }),
                 }
             }
             _ => {}

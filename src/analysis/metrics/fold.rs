@@ -42,10 +42,7 @@ impl MetricFolds {
 
     /// Turns off tickets: restarts then have no critical path.
     pub fn without_paths(self) -> MetricFolds {
-        MetricFolds {
-            restarts: self.restarts.without_paths(),
-            ..self
-        }
+        MetricFolds { restarts: self.restarts.without_paths(), ..self }
     }
 
     pub fn finish(self, outcome: &RunOutcome, names: &RecordNames) -> FoldedMetrics {

@@ -21,14 +21,7 @@ pub enum NodeState {
 }
 
 impl NodeState {
-    pub const ALL: [NodeState; 6] = [
-        Self::Free,
-        Self::Ready,
-        Self::Starting,
-        Self::Down,
-        Self::Ending,
-        Self::Broken,
-    ];
+    pub const ALL: [NodeState; 6] = [Self::Free, Self::Ready, Self::Starting, Self::Down, Self::Ending, Self::Broken];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -83,12 +76,7 @@ pub struct NodeStates {
 
 impl NodeStates {
     pub fn new((from, to): (SimTime, SimTime), nodes: usize) -> NodeStates {
-        NodeStates {
-            from,
-            to,
-            pods: Vec::new(),
-            rows: vec![NodeStateRow::default(); nodes],
-        }
+        NodeStates { from, to, pods: Vec::new(), rows: vec![NodeStateRow::default(); nodes] }
     }
 
     pub fn nodes(&self) -> usize {

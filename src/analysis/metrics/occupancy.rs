@@ -74,10 +74,7 @@ pub struct NodeOccupancy {
 impl NodeOccupancy {
     /// `moments` must be ascending; `snapshots` are the times at which the users of all nodes are stored.
     pub fn new(moments: Vec<SimTime>, snapshots: &[SimTime], nodes: usize) -> NodeOccupancy {
-        let empty = NodeOccupant {
-            job: JobId::NONE,
-            ready: true,
-        };
+        let empty = NodeOccupant { job: JobId::NONE, ready: true };
         NodeOccupancy {
             moments,
             next: 0,
@@ -160,21 +157,14 @@ impl NodeOccupancy {
             return None;
         }
         if self.nodes.len() <= node.ix() {
-            let empty = NodeOccupant {
-                job: JobId::NONE,
-                ready: true,
-            };
+            let empty = NodeOccupant { job: JobId::NONE, ready: true };
             self.nodes.resize(node.ix() + 1, empty);
         }
         self.nodes.get_mut(node.ix())
     }
 
     fn created(&mut self, pod: PodId, job: JobId) {
-        let new = PodOccupancy {
-            job,
-            state: None,
-            node: NodeId::NONE,
-        };
+        let new = PodOccupancy { job, state: None, node: NodeId::NONE };
         while self.pods.len() <= pod.ix() {
             self.pods.push(new);
         }

@@ -92,23 +92,13 @@ impl CountedFold {
 impl RecordSink for CountedFold {
     fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         let jobset = match record.body {
-            Body::RestartCounted {
-                jobset,
-                restarts,
-                counted,
-                ..
-            } => {
+            Body::RestartCounted { jobset, restarts, counted, .. } => {
                 let state = row_or_default(&mut self.states, jobset.ix());
                 state.counted = counted;
                 state.ignored = restarts.saturating_sub(counted);
                 jobset
             }
-            Body::JobRestartCounted {
-                jobset,
-                job,
-                restarts,
-                counted,
-            } => {
+            Body::JobRestartCounted { jobset, job, restarts, counted } => {
                 let state = row_or_default(&mut self.states, jobset.ix());
                 state.of_jobs.insert(job, counted);
                 state.all_of_jobs.insert(job, restarts);

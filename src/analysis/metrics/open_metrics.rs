@@ -150,11 +150,7 @@ impl ScrapedMetrics {
         let same = |l: &RateLimiterMetrics| l.client == client && l.verb == verb;
         let at = self.limiters.iter().position(same).unwrap_or_else(|| {
             let none = ([0; LIMITER_BOUNDS.len() + 1], Duration::ZERO);
-            self.limiters.push(RateLimiterMetrics {
-                client,
-                verb,
-                since: vec![none; self.at.len()],
-            });
+            self.limiters.push(RateLimiterMetrics { client, verb, since: vec![none; self.at.len()] });
             self.limiters.len() - 1
         });
         &mut self.limiters[at]
@@ -163,18 +159,14 @@ impl ScrapedMetrics {
     fn of_jobset(&mut self, body: &Body) {
         match *body {
             Body::JobSetCreated { jobset } => {
-                *row_or_default(&mut self.jobsets_now, jobset.ix()) = JobSetNow {
-                    exists: true,
-                    ..JobSetNow::default()
-                };
+                *row_or_default(&mut self.jobsets_now, jobset.ix()) =
+                    JobSetNow { exists: true, ..JobSetNow::default() };
             }
             Body::JobSetDeleted { jobset } => row_or_default(&mut self.jobsets_now, jobset.ix()).exists = false,
             Body::RestartCounted { jobset, restarts, .. } => {
                 row_or_default(&mut self.jobsets_now, jobset.ix()).restarts = restarts
             }
-            Body::JobSetCondition {
-                jobset, kind, status, ..
-            } => {
+            Body::JobSetCondition { jobset, kind, status, .. } => {
                 let now = row_or_default(&mut self.jobsets_now, jobset.ix());
                 now.conditions.insert(kind, status);
             }
@@ -187,23 +179,9 @@ impl RecordSink for ScrapedMetrics {
     fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         self.scrape_until(record.at);
         match record.body {
-            Body::PodCreated {
-                pod,
-                incarnation,
-                job,
-                index,
-                ..
-            } => {
+            Body::PodCreated { pod, incarnation, job, index, .. } => {
                 *row_or_default(&mut self.newest, pod.ix()) = Some(self.pods.len());
-                self.pods.push(ScrapedPod {
-                    job,
-                    index,
-                    pod,
-                    incarnation,
-                    seen: Vec::new(),
-                    phase: 0,
-                    ready: false,
-                });
+                self.pods.push(ScrapedPod { job, index, pod, incarnation, seen: Vec::new(), phase: 0, ready: false });
                 row_or_default(&mut self.jobs_now, job.ix()).pods[0] += 1;
             }
             Body::PodRunning { pod, .. } => {
@@ -220,10 +198,8 @@ impl RecordSink for ScrapedMetrics {
             Body::PodFinished { pod, succeeded, .. } => self.ended(pod, succeeded),
             Body::PodGone { pod, .. } => self.remove_pod(pod),
             Body::JobCreated { job, .. } => {
-                *row_or_default(&mut self.jobs_now, job.ix()) = JobNow {
-                    created: Some(record.at),
-                    ..JobNow::default()
-                };
+                *row_or_default(&mut self.jobs_now, job.ix()) =
+                    JobNow { created: Some(record.at), ..JobNow::default() };
             }
             Body::JobGone { job } => row_or_default(&mut self.jobs_now, job.ix()).created = None,
             Body::JobCondition { job, kind, .. } => {
@@ -255,11 +231,7 @@ impl RecordSink for ScrapedMetrics {
         }
         let same = |a: &ScrapedAnswers| a.call == call && a.code == code;
         let known = self.answers.iter().position(same).unwrap_or_else(|| {
-            self.answers.push(ScrapedAnswers {
-                call,
-                code,
-                since: vec![0; self.at.len()],
-            });
+            self.answers.push(ScrapedAnswers { call, code, since: vec![0; self.at.len()] });
             self.answers.len() - 1
         });
         self.answers[known].since[scrape] += 1;

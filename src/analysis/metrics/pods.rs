@@ -78,12 +78,7 @@ impl PodFold {
             Body::AttemptWritten { pod, attempt, .. } => {
                 self.row(pod)?.in_place_attempt = Some(attempt);
             }
-            Body::PodFinished {
-                pod,
-                succeeded,
-                exit_code,
-                ..
-            } => {
+            Body::PodFinished { pod, succeeded, exit_code, .. } => {
                 let row = self.row(pod)?;
                 (row.finished, row.succeeded, row.exit_code) = (at, succeeded, exit_code);
             }
@@ -101,14 +96,7 @@ impl PodFold {
 
 impl RecordSink for PodFold {
     fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
-        if let Body::PodCreated {
-            pod,
-            incarnation,
-            job,
-            index,
-            attempt,
-        } = record.body
-        {
+        if let Body::PodCreated { pod, incarnation, job, index, attempt } = record.body {
             self.create(PodMetrics {
                 pod,
                 incarnation,

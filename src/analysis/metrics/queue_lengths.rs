@@ -14,10 +14,7 @@ pub struct QueuedWork {
 
 impl QueuedWork {
     pub fn new(moments: Vec<SimTime>) -> QueuedWork {
-        QueuedWork {
-            moments,
-            steps: Vec::new(),
-        }
+        QueuedWork { moments, steps: Vec::new() }
     }
 
     /// Returns the changes of the queue length: index of the instant, and length from then on. Empty if nothing ever

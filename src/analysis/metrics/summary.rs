@@ -216,10 +216,7 @@ impl RunSummary {
             scenario: run.scenario.name.clone(),
             digest: run.digest(),
             seed: run.seed,
-            end: RunEnd {
-                t_s: outcome.end.seconds(),
-                reason: outcome.end_reason.as_str(),
-            },
+            end: RunEnd { t_s: outcome.end.seconds(), reason: outcome.end_reason.as_str() },
             job_sets: outcome.jobsets.iter().enumerate().map(one).collect(),
             ledger: ledger(&outcome.ledger),
             goodput: TimeShares::from_ledger(&outcome.ledger),
@@ -252,10 +249,8 @@ impl TimeShares {
         let free = ns(LedgerCategory::Idle) + ns(LedgerCategory::Unhealthy);
         let productive = ns(LedgerCategory::Productive);
         let share = |of: u128| (of > 0).then(|| productive as f64 / of as f64);
-        (!ledger.by_jobset.is_empty()).then(|| TimeShares {
-            fleet: share(installed),
-            allocated: share(installed - free),
-        })
+        (!ledger.by_jobset.is_empty())
+            .then(|| TimeShares { fleet: share(installed), allocated: share(installed - free) })
     }
 }
 

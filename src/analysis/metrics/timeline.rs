@@ -67,11 +67,7 @@ impl JobTimeline {
         let of = |s: &TimelineSegment| {
             let whole = s.until.since(s.steps).seconds();
             let part = at.min(s.until).since(s.steps).seconds();
-            if whole > 0.0 {
-                s.productive.seconds() * part / whole
-            } else {
-                0.0
-            }
+            if whole > 0.0 { s.productive.seconds() * part / whole } else { 0.0 }
         };
         let productive: f64 = self.stretches.iter().map(of).sum();
         productive / at.since(self.start()).seconds().max(1e-9)

@@ -64,12 +64,8 @@ pub struct MlProductivity {
 }
 
 /// Phases in which at least one pod is not at work.
-const AWAY: [TrainingPhase; 4] = [
-    TrainingPhase::Startup,
-    TrainingPhase::Recovery,
-    TrainingPhase::Suspended,
-    TrainingPhase::Ending,
-];
+const AWAY: [TrainingPhase; 4] =
+    [TrainingPhase::Startup, TrainingPhase::Recovery, TrainingPhase::Suspended, TrainingPhase::Ending];
 
 impl TrainingSummary {
     /// Builds the summary from the outcome of a training job.

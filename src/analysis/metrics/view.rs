@@ -59,12 +59,8 @@ impl<'a> RunView<'a> {
     pub fn strategy(&self, restart: &RestartMetrics) -> &'static str {
         use super::restarts::restart::RestartScope;
         use sim_api::spec::RestartStrategy;
-        let asked = self
-            .scenario
-            .jobsets
-            .get(restart.jobset.ix())
-            .map(|j| j.jobset.spec.strategy())
-            .unwrap_or_default();
+        let asked =
+            self.scenario.jobsets.get(restart.jobset.ix()).map(|j| j.jobset.spec.strategy()).unwrap_or_default();
         match (restart.shape, asked) {
             (RestartScope::Recreate, RestartStrategy::BlockingRecreate) => "BlockingRecreate",
             (RestartScope::Recreate, _) => "Recreate",
@@ -93,17 +89,15 @@ impl<'a> RunView<'a> {
     /// Describes each JobSet that failed, with the time of its condition: reason and message.
     pub fn failed_jobsets(&self) -> Vec<FailedJobSet> {
         let outcomes = self.outcome.jobsets.iter().enumerate();
-        let failed = outcomes
-            .filter(|(_, o)| o.terminal_state == "Failed")
-            .filter_map(|(i, o)| {
-                let condition = o.conditions.iter().find(|c| c.kind == "Failed" && c.status)?;
-                Some(FailedJobSet {
-                    name: self.names.jobset(JobSetId(i as u32)).to_owned(),
-                    at: condition.last_transition,
-                    reason: condition.reason.clone(),
-                    message: condition.message.clone(),
-                })
-            });
+        let failed = outcomes.filter(|(_, o)| o.terminal_state == "Failed").filter_map(|(i, o)| {
+            let condition = o.conditions.iter().find(|c| c.kind == "Failed" && c.status)?;
+            Some(FailedJobSet {
+                name: self.names.jobset(JobSetId(i as u32)).to_owned(),
+                at: condition.last_transition,
+                reason: condition.reason.clone(),
+                message: condition.message.clone(),
+            })
+        });
         failed.collect()
     }
 
@@ -139,9 +133,7 @@ impl<'a> RunView<'a> {
             None => "it is suspended until spec.suspend is set to false".to_owned(),
         };
         let name = &jobset.name;
-        Some(format!(
-            "{who}. To resume it, add to the scenario: faults: [{{at: 10m, resumeJobSet: {{name: {name}}}}}]"
-        ))
+        Some(format!("{who}. To resume it, add to the scenario: faults: [{{at: 10m, resumeJobSet: {{name: {name}}}}}]"))
     }
 
     /// Returns all warnings of the run: permanently blocked or unfinished parts, suspended JobSets, engine warnings.

@@ -116,13 +116,7 @@ pub fn break_even<E>(
     effort: SearchEffort,
     play: &mut SampleRun<'_, SearchPoint, E>,
 ) -> Result<BreakEven, E> {
-    let mut search = BreakEvenSearch {
-        metric,
-        effort,
-        play,
-        points: Vec::new(),
-        interrupted: false,
-    };
+    let mut search = BreakEvenSearch { metric, effort, play, points: Vec::new(), interrupted: false };
     // Evaluates the ends, and enough values between them to detect a second crossing.
     for share in [0.0, 1.0, 0.5, 0.25, 0.75] {
         search.look(range.at(share))?;
@@ -132,11 +126,7 @@ pub fn break_even<E>(
         search.narrow(range, (low, high), high)?;
     }
     let crossing = search.crossing();
-    Ok(BreakEven {
-        crossing,
-        points: search.points,
-        interrupted: search.interrupted,
-    })
+    Ok(BreakEven { crossing, points: search.points, interrupted: search.interrupted })
 }
 
 struct BreakEvenSearch<'a, 'p, E> {
@@ -187,12 +177,7 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         }
         let at = self.points.partition_point(|p| p.value < value);
         let replications = a.len().min(b.len());
-        let played = SimulatedPoint {
-            value,
-            difference,
-            side,
-            replications,
-        };
+        let played = SimulatedPoint { value, difference, side, replications };
         self.points.insert(at, played);
         Ok(side)
     }
@@ -224,11 +209,7 @@ impl<E> BreakEvenSearch<'_, '_, E> {
             if self.interrupted || middle == near || middle == far {
                 break;
             }
-            if self.look(middle)? == side {
-                near = middle
-            } else {
-                far = middle
-            }
+            if self.look(middle)? == side { near = middle } else { far = middle }
         }
         Ok(())
     }
@@ -242,30 +223,19 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         let changes = told.windows(2).filter(|w| w[0].side != w[1].side).count();
         let open = |at: Option<&SimulatedPoint>| at.is_some_and(|p| p.side == BreakEvenSide::Inconclusive);
         match changes {
-            0 if open(self.points.first()) && open(self.points.last()) => BreakEvenCrossing::Inside {
-                side: first.side,
-                low: first.value,
-                high: last.value,
-            },
-            0 if open(self.points.last()) => BreakEvenCrossing::OneEnd {
-                side: first.side,
-                lower: true,
-                until: last.value,
-            },
-            0 if open(self.points.first()) => BreakEvenCrossing::OneEnd {
-                side: first.side,
-                lower: false,
-                until: first.value,
-            },
+            0 if open(self.points.first()) && open(self.points.last()) => {
+                BreakEvenCrossing::Inside { side: first.side, low: first.value, high: last.value }
+            }
+            0 if open(self.points.last()) => {
+                BreakEvenCrossing::OneEnd { side: first.side, lower: true, until: last.value }
+            }
+            0 if open(self.points.first()) => {
+                BreakEvenCrossing::OneEnd { side: first.side, lower: false, until: first.value }
+            }
             0 => BreakEvenCrossing::Everywhere { side: first.side },
             1 => {
                 let (low, high) = self.bounds().unwrap_or((first.value, last.value));
-                BreakEvenCrossing::At {
-                    below: first.side,
-                    estimate: self.zero((low, high)),
-                    low,
-                    high,
-                }
+                BreakEvenCrossing::At { below: first.side, estimate: self.zero((low, high)), low, high }
             }
             _ => BreakEvenCrossing::SeveralTimes,
         }

@@ -41,10 +41,7 @@ pub struct LossShare {
 
 impl LossShare {
     fn from_counts(k: usize, n: usize) -> LossShare {
-        LossShare {
-            share: k as f64 / n.max(1) as f64,
-            ci95: proportion_interval(k, n, LEVEL),
-        }
+        LossShare { share: k as f64 / n.max(1) as f64, ci95: proportion_interval(k, n, LEVEL) }
     }
 }
 
@@ -261,11 +258,7 @@ impl LossCounts {
             let (mut low, mut high) = (0, most + 1);
             while low < high {
                 let middle = low + (high - low) / 2;
-                if is(self.lasts(middle)) {
-                    high = middle
-                } else {
-                    low = middle + 1
-                }
+                if is(self.lasts(middle)) { high = middle } else { low = middle + 1 }
             }
             low
         };
@@ -375,10 +368,7 @@ impl RuledBudget {
             run.used.retain(|u| !causes.iter().any(|c| **c == *u.cause));
             run
         };
-        RuledBudget {
-            what: format!("restarts by {}", causes.join(", ")),
-            runs: runs.iter().map(without).collect(),
-        }
+        RuledBudget { what: format!("restarts by {}", causes.join(", ")), runs: runs.iter().map(without).collect() }
     }
 }
 

@@ -32,19 +32,9 @@ impl ClosedForm {
         let young = libm::sqrt(2.0 * c * m);
         let half = c / (2.0 * m);
         // Source: J. Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", 2006.
-        let daly = if c < 2.0 * m {
-            young * (1.0 + libm::sqrt(half) / 3.0 + half / 9.0) - c
-        } else {
-            m
-        };
+        let daly = if c < 2.0 * m { young * (1.0 + libm::sqrt(half) / 3.0 + half / 9.0) - c } else { m };
         // At the optimum, the derivative of the expected time per unit of work is zero.
         let exact = m * (1.0 + lambert_w0(-libm::exp(-1.0 - c / m)));
-        ClosedForm {
-            blocking_s,
-            between_s,
-            young_s: young,
-            daly_s: daly,
-            exact_s: exact,
-        }
+        ClosedForm { blocking_s, between_s, young_s: young, daly_s: daly, exact_s: exact }
     }
 }

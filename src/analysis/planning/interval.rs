@@ -111,10 +111,8 @@ pub fn best<E>(
         if top.interrupted {
             break;
         }
-        let fit = ParabolaFit::through_points(
-            &five.map(|every| &known[&every]),
-            better(metric) == BetterDirection::Higher,
-        );
+        let fit =
+            ParabolaFit::through_points(&five.map(|every| &known[&every]), better(metric) == BetterDirection::Higher);
         let Some(fit) = fit else { break };
         top.found = None;
         // If the curvature is too uncertain for a vertex, replications are added below.
@@ -163,21 +161,14 @@ struct CurveTop {
 
 impl CurveTop {
     fn report(self, known: BTreeMap<Milliseconds, SampleMetric>, metric: &str) -> BestInterval {
-        let sign = if better(metric) == BetterDirection::Higher {
-            1.0
-        } else {
-            -1.0
-        };
+        let sign = if better(metric) == BetterDirection::Higher { 1.0 } else { -1.0 };
         let mean = |sample: &SampleMetric| mean_estimate(metric, sample).map_or(f64::MIN, |e| sign * e.mean);
         let best = known.values().max_by(|a, b| mean(a).total_cmp(&mean(b))).cloned();
         let best = best.unwrap_or_default();
         BestInterval {
             every_s: self.found.map(|(every, _)| every),
             ci95_s: self.found.and_then(|(_, interval)| interval),
-            points: known
-                .iter()
-                .map(|(every, sample)| point(metric, *every as f64 / 1e3, (sample, &best)))
-                .collect(),
+            points: known.iter().map(|(every, sample)| point(metric, *every as f64 / 1e3, (sample, &best))).collect(),
             best,
             at_edge: self.at_edge,
             interrupted: self.interrupted,
@@ -259,11 +250,8 @@ impl ParabolaFit {
     /// interval. Source: E. Fieller, "Some problems in interval estimation", 1954.
     fn interval(&self) -> Option<[f64; 2]> {
         let s = self.share();
-        let (a, half, c) = (
-            self.c * self.c - s * self.cc,
-            self.b * self.c - s * self.bc,
-            self.b * self.b - s * self.bb,
-        );
+        let (a, half, c) =
+            (self.c * self.c - s * self.cc, self.b * self.c - s * self.bc, self.b * self.b - s * self.bb);
         let under = half * half - a * c;
         if a <= 0.0 || under < 0.0 {
             return None;

@@ -86,13 +86,7 @@ pub fn find_minimum<E>(
     target: &MetricTarget,
     play: &mut SampleRun<'_, u64, E>,
 ) -> Result<MinimumSearch, E> {
-    let mut search = SearchRequest {
-        plan,
-        target,
-        play,
-        known: BTreeMap::new(),
-        interrupted: false,
-    };
+    let mut search = SearchRequest { plan, target, play, known: BTreeMap::new(), interrupted: false };
     let answer = search.answer()?;
     search.neighbors(answer)?;
     Ok(search.report(answer))
@@ -124,10 +118,7 @@ impl<E> SearchRequest<'_, '_, E> {
         let meets = self.known.iter().filter(|(_, k)| k.judgement == TargetJudgement::Meets);
         let high = meets.map(|(v, _)| *v).min();
         let below = |v: u64| high.is_none_or(|high| v < high);
-        let misses = self
-            .known
-            .iter()
-            .filter(|(v, k)| below(**v) && k.judgement == TargetJudgement::Misses);
+        let misses = self.known.iter().filter(|(v, k)| below(**v) && k.judgement == TargetJudgement::Misses);
         let low = misses.map(|(v, _)| v + 1).max().unwrap_or(min);
         Ok(match high {
             Some(high) if low == high => SearchAnswer::Least { value: high },
@@ -141,11 +132,7 @@ impl<E> SearchRequest<'_, '_, E> {
         let (mut low, mut high) = (self.plan.min, high);
         while low < high && !self.interrupted {
             let middle = low + (high - low) / 2;
-            if is(self.judge(middle)?) {
-                high = middle
-            } else {
-                low = middle + 1
-            }
+            if is(self.judge(middle)?) { high = middle } else { low = middle + 1 }
         }
         Ok(())
     }
@@ -181,18 +168,10 @@ impl<E> SearchRequest<'_, '_, E> {
         let mut candidates: Vec<SearchCandidate> = Vec::new();
         let mut not_monotone = Vec::new();
         for (value, judged) in self.known {
-            let JudgedSample {
-                sample,
-                judgement,
-                level,
-            } = judged;
+            let JudgedSample { sample, judgement, level } = judged;
             let before = candidates.last();
             let change = before.and_then(|b| paired_difference(&self.target.metric, &b.sample, &sample));
-            let worse = if self.target.at_least {
-                Ordering::Less
-            } else {
-                Ordering::Greater
-            };
+            let worse = if self.target.at_least { Ordering::Less } else { Ordering::Greater };
             let crossed =
                 before.is_some_and(|b| b.judgement == TargetJudgement::Meets && judgement == TargetJudgement::Misses);
             if crossed || change.and_then(|c| c.significant_order()) == Some(worse) {
@@ -207,12 +186,7 @@ impl<E> SearchRequest<'_, '_, E> {
             });
         }
         candidates.retain(|c| !c.sample.is_empty());
-        MinimumSearch {
-            answer,
-            candidates,
-            not_monotone,
-            interrupted: self.interrupted,
-        }
+        MinimumSearch { answer, candidates, not_monotone, interrupted: self.interrupted }
     }
 }
 
@@ -247,11 +221,7 @@ pub(super) fn look<E>(
     play: &mut dyn FnMut(Range<u64>) -> Result<SampleMetric, E>,
     interrupted: &mut bool,
 ) -> Result<JudgedSample, E> {
-    let mut judged = JudgedSample {
-        sample: SampleMetric::new(),
-        judgement: TargetJudgement::Open,
-        level: LEVEL,
-    };
+    let mut judged = JudgedSample { sample: SampleMetric::new(), judgement: TargetJudgement::Open, level: LEVEL };
     for look in InterimLooks::new(plan.first_look as usize, LEVEL).looks() {
         let n = (look.n as u64).min(plan.most);
         let from = judged.sample.len() as u64;

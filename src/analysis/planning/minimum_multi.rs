@@ -47,13 +47,7 @@ pub fn find_minimums<E>(
     target: &MetricTarget,
     play: &mut PlaySeveral<'_, E>,
 ) -> Result<MultiResult, E> {
-    let mut search = MultiSearch {
-        plans,
-        target,
-        play,
-        known: BTreeMap::new(),
-        interrupted: false,
-    };
+    let mut search = MultiSearch { plans, target, play, known: BTreeMap::new(), interrupted: false };
     let greatest: Vec<u64> = plans.iter().map(|plan| plan.max).collect();
     search.judge(&greatest)?;
     let surely = |j: TargetJudgement| j == TargetJudgement::Meets;
@@ -99,11 +93,7 @@ impl<E> MultiSearch<'_, '_, E> {
         while low < high && !self.interrupted {
             let middle = low + (high - low) / 2;
             let values = [before, &[middle], &rest].concat();
-            if is(self.judge(&values)?) {
-                high = middle
-            } else {
-                low = middle + 1
-            }
+            if is(self.judge(&values)?) { high = middle } else { low = middle + 1 }
         }
         Ok(high)
     }
@@ -143,11 +133,7 @@ impl<E> MultiSearch<'_, '_, E> {
 
     fn report(self, least: &[Vec<u64>], open: &[Vec<u64>], greatest: &[u64]) -> MultiResult {
         let of = |values: &[u64]| {
-            let JudgedSample {
-                sample,
-                judgement,
-                level,
-            } = self.known.get(values)?;
+            let JudgedSample { sample, judgement, level } = self.known.get(values)?;
             Some(ParameterCombination {
                 values: values.to_vec(),
                 candidate: SearchCandidate {
@@ -187,11 +173,7 @@ fn by_cost(all: &mut [ParameterCombination]) {
     let common = common.unwrap_or(0);
     let costs = |c: &ParameterCombination| -> SampleMetric {
         let rows = c.candidate.sample[..common].iter();
-        rows.map(|row| super::SampleRow {
-            value: Some(row.cost),
-            ..*row
-        })
-        .collect()
+        rows.map(|row| super::SampleRow { value: Some(row.cost), ..*row }).collect()
     };
     let sum = |c: &ParameterCombination| costs(c).iter().map(|row| row.cost).sum::<f64>();
     all.sort_by(|a, b| match sum(a).total_cmp(&sum(b)) {

@@ -85,10 +85,9 @@ impl fmt::Display for ParameterRangeProblem {
             ParameterRangeProblem::InvalidBound { bound } => {
                 write!(f, "{bound:?} is neither a number nor a duration")
             }
-            ParameterRangeProblem::MixedUnits { low, high } => write!(
-                f,
-                "{low} and {high} have different units: use two numbers or two durations"
-            ),
+            ParameterRangeProblem::MixedUnits { low, high } => {
+                write!(f, "{low} and {high} have different units: use two numbers or two durations")
+            }
             ParameterRangeProblem::EmptyRange { low, high } => {
                 write!(f, "the range is empty: {low} is not below {high}")
             }
@@ -102,10 +101,7 @@ impl std::str::FromStr for ParameterRange {
     type Err = ParameterRangeError;
 
     fn from_str(text: &str) -> Result<ParameterRange, ParameterRangeError> {
-        let wrong = |problem: ParameterRangeProblem| ParameterRangeError {
-            text: text.to_owned(),
-            problem,
-        };
+        let wrong = |problem: ParameterRangeProblem| ParameterRangeError { text: text.to_owned(), problem };
         let parts = text.rsplit_once('=').and_then(|(p, r)| Some((p, r.split_once("..")?)));
         let (path, (low, high)) = parts.ok_or_else(|| wrong(ParameterRangeProblem::NoRange))?;
         let (path, low, high) = (path.trim(), low.trim(), high.trim());
@@ -120,26 +116,14 @@ impl std::str::FromStr for ParameterRange {
         let unit = match (a, b) {
             (a, b) if a == b => a,
             (RangeUnit::Seconds, _) | (_, RangeUnit::Seconds) => {
-                return Err(wrong(ParameterRangeProblem::MixedUnits {
-                    low: low.to_owned(),
-                    high: high.to_owned(),
-                }));
+                return Err(wrong(ParameterRangeProblem::MixedUnits { low: low.to_owned(), high: high.to_owned() }));
             }
             _ => RangeUnit::Number,
         };
         if from >= to {
-            return Err(wrong(ParameterRangeProblem::EmptyRange {
-                low: low.to_owned(),
-                high: high.to_owned(),
-            }));
+            return Err(wrong(ParameterRangeProblem::EmptyRange { low: low.to_owned(), high: high.to_owned() }));
         }
-        Ok(ParameterRange {
-            text: text.to_owned(),
-            path: path.to_owned(),
-            low: from,
-            high: to,
-            unit,
-        })
+        Ok(ParameterRange { text: text.to_owned(), path: path.to_owned(), low: from, high: to, unit })
     }
 }
 

@@ -90,10 +90,7 @@ pub fn of_reduced(
 ) -> Result<Option<RareEventSearch>, NoRuns> {
     let make = || ResampledSearch::new(reduced, question.excess, seed);
     let found = split(&make, question, on, done)?;
-    Ok(found.map(|rare| RareEventSearch {
-        whole_runs: true,
-        ..rare
-    }))
+    Ok(found.map(|rare| RareEventSearch { whole_runs: true, ..rare }))
 }
 
 fn split<B: BranchFactor + Send>(

@@ -33,10 +33,7 @@ pub struct ResampledRun {
 impl<'c> ResampledSearch<'c> {
     /// Creates a resampler for a scenario without a restart limit.
     pub fn new(reduced: &'c ReducedExperiment, excess: SplitExcess, seed: u64) -> ResampledSearch<'c> {
-        ResampledSearch {
-            runs: MixedRuns::new(reduced, seed),
-            excess,
-        }
+        ResampledSearch { runs: MixedRuns::new(reduced, seed), excess }
     }
 
     fn has(&mut self, numbers: &MixtureDistribution) -> u64 {
@@ -53,11 +50,7 @@ impl BranchFactor for ResampledSearch<'_> {
 
     fn start(&mut self, branch: u64) -> ResampledRun {
         let numbers = MixtureDistribution::single(branch);
-        ResampledRun {
-            has: self.has(&numbers),
-            numbers,
-            floor: 0,
-        }
+        ResampledRun { has: self.has(&numbers), numbers, floor: 0 }
     }
 
     fn resume(&mut self, from: &ResampledRun, branch: u64, level: u64) -> (Option<ResampledRun>, u64) {

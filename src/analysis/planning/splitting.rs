@@ -57,9 +57,8 @@ pub fn find_levels<B: BranchFactor>(branches: &mut B, question: &RareQuestion, s
     for stage in 1..=LEVELS_MAX as u64 {
         let number = |i: u64| first + (stage << 32) + i;
         let own = |i: u64| (i as usize) % from.len();
-        let mut has: Vec<u64> = (0..runs)
-            .map(|i| branches.resume(&from[own(i)], number(i), question.limit).1)
-            .collect();
+        let mut has: Vec<u64> =
+            (0..runs).map(|i| branches.resume(&from[own(i)], number(i), question.limit).1).collect();
         if stop.is_raised() {
             break;
         }
@@ -74,9 +73,8 @@ pub fn find_levels<B: BranchFactor>(branches: &mut B, question: &RareQuestion, s
             break;
         }
         // Repeats the same branches up to that level.
-        let states: Vec<B::State> = (0..runs)
-            .filter_map(|i| branches.resume(&from[own(i)], number(i), onward).0)
-            .collect();
+        let states: Vec<B::State> =
+            (0..runs).filter_map(|i| branches.resume(&from[own(i)], number(i), onward).0).collect();
         (from, reached) = (states, onward);
         levels.push(onward);
     }

@@ -87,10 +87,9 @@ impl fmt::Display for MetricTargetProblem {
             MetricTargetProblem::RelativeLimit => {
                 f.write_str("a target has no reference for a relative change: use an absolute limit")
             }
-            MetricTargetProblem::NoStatistic { metric } => write!(
-                f,
-                "add a statistic over the replications, e.g. {metric}.p10 for the 10th percentile; {FORM}"
-            ),
+            MetricTargetProblem::NoStatistic { metric } => {
+                write!(f, "add a statistic over the replications, e.g. {metric}.p10 for the 10th percentile; {FORM}")
+            }
         }
     }
 }
@@ -101,10 +100,7 @@ impl std::str::FromStr for MetricTarget {
     type Err = MetricTargetError;
 
     fn from_str(text: &str) -> Result<MetricTarget, MetricTargetError> {
-        let wrong = |problem: MetricTargetProblem| MetricTargetError {
-            text: text.to_owned(),
-            problem,
-        };
+        let wrong = |problem: MetricTargetProblem| MetricTargetError { text: text.to_owned(), problem };
         let read = text.parse::<FieldCondition>();
         let condition = read.map_err(|error| {
             let why = error.to_string();
@@ -123,18 +119,9 @@ impl std::str::FromStr for MetricTarget {
             return Err(wrong(MetricTargetProblem::RelativeLimit));
         };
         let (metric, last) = condition.name.rsplit_once('.').unwrap_or((&condition.name, ""));
-        let statistic = statistic(last).ok_or_else(|| {
-            wrong(MetricTargetProblem::NoStatistic {
-                metric: condition.name.clone(),
-            })
-        })?;
-        Ok(MetricTarget {
-            text: text.to_owned(),
-            metric: metric.to_owned(),
-            statistic,
-            at_least,
-            limit,
-        })
+        let statistic = statistic(last)
+            .ok_or_else(|| wrong(MetricTargetProblem::NoStatistic { metric: condition.name.clone() }))?;
+        Ok(MetricTarget { text: text.to_owned(), metric: metric.to_owned(), statistic, at_least, limit })
     }
 }
 
@@ -161,10 +148,9 @@ impl MetricTarget {
     pub fn estimate(&self, sample: &[SampleRow], level: f64) -> Option<EstimatedTarget> {
         let values = sorted(values(sample));
         match self.statistic {
-            TargetStatistic::Quantile(p) => Some(EstimatedTarget {
-                value: quantile(&values, p)?,
-                interval: quantile_interval(&values, p, level),
-            }),
+            TargetStatistic::Quantile(p) => {
+                Some(EstimatedTarget { value: quantile(&values, p)?, interval: quantile_interval(&values, p, level) })
+            }
             TargetStatistic::Mean => {
                 let interval = mean_interval(&values, sample_kind(&self.metric), level)?;
                 let bound = |v: f64| v.is_finite().then_some(v);

@@ -167,11 +167,7 @@ impl<'m> ReplicationState<'_, 'm> {
     fn mark_failed(&mut self, faults: &[InjectedFault]) -> bool {
         let mut hit = faults.iter().any(|fault| matches!(fault.target, FaultScope::Pod(_)));
         for (fault, node) in self.nodes_of(faults) {
-            let what = if fault.operation == FaultOperation::Drain {
-                CLOSED
-            } else {
-                DOWN
-            };
+            let what = if fault.operation == FaultOperation::Drain { CLOSED } else { DOWN };
             let dead = self.gang.has_flag(node, DOWN);
             hit |= self.gang.uses(node) && !dead;
             self.gang.set_flag(node, what, true);

@@ -10,10 +10,7 @@ pub struct BitSet {
 impl BitSet {
     /// Creates a set of all integers below `len`, or an empty one.
     pub fn new(len: usize, all: bool) -> BitSet {
-        let mut bits = BitSet {
-            words: vec![if all { u64::MAX } else { 0 }; len.div_ceil(64)],
-            len,
-        };
+        let mut bits = BitSet { words: vec![if all { u64::MAX } else { 0 }; len.div_ceil(64)], len };
         if let (true, Some(last)) = (all && !len.is_multiple_of(64), bits.words.last_mut()) {
             *last = (1 << (len % 64)) - 1;
         }
@@ -26,11 +23,7 @@ impl BitSet {
 
     pub fn set(&mut self, i: usize, to: bool) {
         let bit = 1 << (i % 64);
-        if to {
-            self.words[i / 64] |= bit
-        } else {
-            self.words[i / 64] &= !bit
-        }
+        if to { self.words[i / 64] |= bit } else { self.words[i / 64] &= !bit }
     }
 
     pub fn count(&self) -> usize {

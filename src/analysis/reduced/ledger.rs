@@ -58,10 +58,7 @@ impl ReducedLedger {
             accelerators: installed,
             cost_micros: cost(ns),
             currency: seats.currency.clone(),
-            by_jobset: vec![LedgerSums {
-                accelerator_ns: own,
-                cost_micros: cost(own),
-            }],
+            by_jobset: vec![LedgerSums { accelerator_ns: own, cost_micros: cost(own) }],
         }
     }
 }

@@ -22,25 +22,13 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         }];
     };
     let (jobset, spec) = (&submitted.jobset, &submitted.jobset.spec);
-    refuse(
-        scenario.training.len() != 1,
-        "a JobSet without a training job, because it has no goodput",
-    );
+    refuse(scenario.training.len() != 1, "a JobSet without a training job, because it has no goodput");
     refuse(!scenario.faults.is_empty(), "scripted faults and requests (faults)");
     refuse(!scenario.objects.is_empty(), "other objects in the cluster (objects)");
-    refuse(
-        !scenario.containers.is_empty(),
-        "rules for the run time of containers (containers)",
-    );
+    refuse(!scenario.containers.is_empty(), "rules for the run time of containers (containers)");
     refuse(spec.replicated_jobs.len() != 1, "several replicatedJobs");
-    refuse(
-        spec.startup_order == StartupPolicyOrder::InOrder,
-        "startupPolicy InOrder",
-    );
-    refuse(
-        spec.suspend || jobset.kueue_queue().is_some(),
-        "a suspended or queued JobSet",
-    );
+    refuse(spec.startup_order == StartupPolicyOrder::InOrder, "startupPolicy InOrder");
+    refuse(spec.suspend || jobset.kueue_queue().is_some(), "a suspended or queued JobSet");
     refuse(spec.ttl_seconds_after_finished.is_some(), "ttlSecondsAfterFinished");
     refuse(spec.managed_by.is_some(), "managedBy");
     refuse(scenario.stop.when == StopWhen::Settled, "stop.when Settled");
@@ -51,10 +39,7 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
     let rules = spec.failure_policy.iter().flat_map(|p| &p.rules);
     use FailurePolicyAction::{RestartJob, RestartJobAndIgnoreMaxRestarts};
     let single = |a: FailurePolicyAction| matches!(a, RestartJob | RestartJobAndIgnoreMaxRestarts);
-    refuse(
-        rules.clone().any(|rule| single(rule.action)),
-        "restarts of single Jobs (RestartJob)",
-    );
+    refuse(rules.clone().any(|rule| single(rule.action)), "restarts of single Jobs (RestartJob)");
     refuse_training(scenario, &mut refuse);
     refuse_faults(scenario, &mut refuse);
     if all.is_empty() {
@@ -68,10 +53,7 @@ fn refuse_training(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) 
         return;
     };
     let local = training.checkpoints().iter().any(|kind| kind.survives < LossSpec::All);
-    refuse(
-        local,
-        "checkpoints stored on hosts (training.checkpoints with survives)",
-    );
+    refuse(local, "checkpoints stored on hosts (training.checkpoints with survives)");
     refuse(training.rendezvous_timeout.is_some(), "training.rendezvousTimeout");
     refuse(training.elastic.is_some(), "elastic jobs (training.elastic)");
 }
@@ -114,14 +96,8 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
         pod.restricts_nodes() || pod.node_name.is_some() || !pod.required_pod_affinity.is_empty(),
         "pods with node constraints (nodeSelector, nodeName, affinity)",
     );
-    refuse(
-        jobset.selects_labelled_nodes(rj),
-        "exclusive placement by node selectors",
-    );
-    refuse(
-        !pod.claims.is_empty() || !pod.resource_claims.is_empty(),
-        "pods with volume or resource claims",
-    );
+    refuse(jobset.selects_labelled_nodes(rj), "exclusive placement by node selectors");
+    refuse(!pod.claims.is_empty() || !pod.resource_claims.is_empty(), "pods with volume or resource claims");
     let requests = pod.requests();
     let one = |pool: &NodePool| {
         let holds = |(name, milli): (&String, &i64)| {
@@ -129,10 +105,7 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
         };
         requests.iter().any(holds)
     };
-    refuse(
-        !scenario.topology.pools.iter().all(one),
-        "nodes with room for several pods or for none",
-    );
+    refuse(!scenario.topology.pools.iter().all(one), "nodes with room for several pods or for none");
     let pools = &scenario.topology.pools;
     let alike = |a: &NodePool, b: &NodePool| {
         let same = a.allocatable == b.allocatable && a.taints == b.taints && a.price == b.price;

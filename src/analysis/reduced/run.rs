@@ -131,8 +131,7 @@ impl<'m> ReducedPlayer<'m> {
 
     /// Runs a replication that mixes the random numbers of several replications.
     pub fn run_mixed(&mut self, seed: u64, numbers: MixtureDistribution) -> ReducedOutcome {
-        self.run_mixture((seed, numbers), &|_| false)
-            .expect("the run is never stopped")
+        self.run_mixture((seed, numbers), &|_| false).expect("the run is never stopped")
     }
 
     fn run_mixture(
@@ -336,12 +335,7 @@ impl<'m> ReplicationState<'_, 'm> {
         self.trainer.books.set_holds_all(ready, true);
         self.trainer.begin(ready, LossSpec::Process, self.draws);
         if let Some(effect) = episode.effect {
-            self.last_over = Some(FinishedRestart {
-                over: ready,
-                effect,
-                since: episode.since,
-                bind: episode.bind,
-            });
+            self.last_over = Some(FinishedRestart { over: ready, effect, since: episode.since, bind: episode.bind });
             self.recovered(&episode, ready, true);
             let took = ready.since(episode.stopped.min(ready)).0;
             let model = self.model;
@@ -406,9 +400,7 @@ impl<'m> ReplicationState<'_, 'm> {
             terminal_state: self.terminal,
             restarts: self.restarts,
             restarts_count_towards_max: self.counts,
-            ledger: self
-                .accounts
-                .close(end, &self.trainer.times, (&model.seats, self.gang_accelerators())),
+            ledger: self.accounts.close(end, &self.trainer.times, (&model.seats, self.gang_accelerators())),
             training,
             recoveries: self.recoveries,
             counted: self.counted,

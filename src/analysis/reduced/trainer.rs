@@ -68,12 +68,7 @@ impl<'a> ReducedTrainer<'a> {
         self.starts += 1;
         self.books.begin_segment(now);
         let ends = plan.duration().and_then(|takes| now.0.checked_add(takes));
-        self.now = Some(TrainerSegment {
-            plan,
-            since: now,
-            from: start.start_progress,
-            ends: ends.map(SimTime),
-        });
+        self.now = Some(TrainerSegment { plan, since: now, from: start.start_progress, ends: ends.map(SimTime) });
     }
 
     /// Handles the notice of a maintenance of one of its nodes: the job saves a checkpoint after the current step,
@@ -84,9 +79,7 @@ impl<'a> ReducedTrainer<'a> {
             return;
         };
         let done = stretch.plan.state_at(now.since(stretch.since).0).done;
-        stretch
-            .plan
-            .force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
+        stretch.plan.force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
         let takes = stretch.plan.duration();
         stretch.ends = takes.and_then(|takes| stretch.since.0.checked_add(takes)).map(SimTime);
     }
@@ -106,13 +99,8 @@ impl<'a> ReducedTrainer<'a> {
         let again = stretch.plan.stepping_time(again).min(spent.stepping);
         let reached = stretch.from + spent.done;
         self.reached = self.reached.max(reached);
-        let end = SegmentEnd {
-            interrupted: loses,
-            repeated: again,
-            hang: 0,
-            reinitialized: false,
-            unused_fraction: (0, 1),
-        };
+        let end =
+            SegmentEnd { interrupted: loses, repeated: again, hang: 0, reinitialized: false, unused_fraction: (0, 1) };
         let booked = self.books.end_segment(now, &spent, &end);
         for (category, ns) in booked.other_categories {
             self.times[category as usize] += ns;

@@ -148,23 +148,15 @@ impl AxisText {
                 (None, Some(low.clone()), Some(high.clone()), scale)
             }
         };
-        AxisText {
-            path,
-            values,
-            from,
-            to,
-            scale,
-        }
+        AxisText { path, values, from, to, scale }
     }
 
     fn axis(&self) -> Option<SweepAxis> {
         let over = match (&self.values, &self.from, &self.to) {
             (Some(values), None, None) => SweepTarget::Values(values.clone()),
-            (None, Some(low), Some(high)) => SweepTarget::Range {
-                low: low.clone(),
-                high: high.clone(),
-                log: self.scale.as_deref() == Some("Log"),
-            },
+            (None, Some(low), Some(high)) => {
+                SweepTarget::Range { low: low.clone(), high: high.clone(), log: self.scale.as_deref() == Some("Log") }
+            }
             _ => return None,
         };
         let path = self.path.clone();

@@ -67,10 +67,7 @@ impl JournalTable {
 impl SweepJournal {
     /// Creates a journal; the file must not exist.
     pub fn create(path: &Path, head: &JournalHead) -> Result<SweepJournal, SweepJournalError> {
-        let failed = |e: io::Error| SweepJournalError::NotCreated {
-            path: path.to_owned(),
-            reason: e.to_string(),
-        };
+        let failed = |e: io::Error| SweepJournalError::NotCreated { path: path.to_owned(), reason: e.to_string() };
         let new = OpenOptions::new().read(true).append(true).create_new(true).open(path);
         let mut journal = SweepJournal::open_locked(new.map_err(failed)?, path)?;
         let line = format!("sweep\t{FORMAT}\t{}\t{}", head.experiment, head.shard);
@@ -81,10 +78,7 @@ impl SweepJournal {
 
     /// Opens an existing journal and returns its rows in the order of completion.
     pub fn open(path: &Path, head: &JournalHead) -> Result<(SweepJournal, Vec<SweepRow>), SweepJournalError> {
-        let failed = |e: io::Error| SweepJournalError::NotOpened {
-            path: path.to_owned(),
-            reason: e.to_string(),
-        };
+        let failed = |e: io::Error| SweepJournalError::NotOpened { path: path.to_owned(), reason: e.to_string() };
         let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
         let mut journal = SweepJournal::open_locked(file, path)?;
         let mut bytes = Vec::new();
@@ -108,12 +102,7 @@ impl SweepJournal {
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
             return Err(SweepJournalError::Locked { path: path.to_owned() });
         }
-        Ok(SweepJournal {
-            file,
-            names: JournalTable::default(),
-            texts: JournalTable::default(),
-            synced: true,
-        })
+        Ok(SweepJournal { file, names: JournalTable::default(), texts: JournalTable::default(), synced: true })
     }
 
     /// Appends a row. After the return the row survives the end of the process; after `sync` it survives a crash of
@@ -153,10 +142,8 @@ fn failed_write(e: &io::Error) -> SweepJournalError {
 
 /// Reads the rows of a complete journal. Fails if its last line is incomplete.
 pub fn read(path: &Path) -> Result<(JournalHead, Vec<SweepRow>), SweepJournalError> {
-    let bytes = sim_inputs::files::read_stored(path).map_err(|e| SweepJournalError::Unreadable {
-        path: path.to_owned(),
-        reason: e.to_string(),
-    })?;
+    let bytes = sim_inputs::files::read_stored(path)
+        .map_err(|e| SweepJournalError::Unreadable { path: path.to_owned(), reason: e.to_string() })?;
     let read = JournalContent::parse(&bytes, path)?;
     match read.head {
         Some(head) if read.good == bytes.len() => Ok((head, read.rows)),
@@ -188,10 +175,7 @@ impl JournalContent {
                 }
                 (Some(payload), None) => {
                     let taken = content.take(payload);
-                    taken.ok_or_else(|| SweepJournalError::InvalidLine {
-                        path: path.to_owned(),
-                        line: i + 1,
-                    })?;
+                    taken.ok_or_else(|| SweepJournalError::InvalidLine { path: path.to_owned(), line: i + 1 })?;
                     content.good += line.len();
                 }
                 (None, _) => bad = bad.or(Some(i + 1)),
@@ -209,10 +193,8 @@ impl JournalContent {
         let parts: Vec<&str> = rest.split('\t').collect();
         match (kind, parts.as_slice()) {
             ("sweep", [FORMAT, experiment, shard]) if self.head.is_none() => {
-                self.head = Some(JournalHead {
-                    experiment: (*experiment).to_owned(),
-                    shard: SweepShard::parse(shard).ok()?,
-                });
+                self.head =
+                    Some(JournalHead { experiment: (*experiment).to_owned(), shard: SweepShard::parse(shard).ok()? });
             }
             ("names" | "texts", [id, list]) => {
                 let list: Vec<String> = serde_json::from_str(list).ok()?;

@@ -57,28 +57,23 @@ impl fmt::Display for SweepJournalError {
             Problem::Unreadable { path, reason } => {
                 write!(f, "cannot read {}: {reason}", path.display())
             }
-            Problem::NotWritten { reason } => write!(
-                f,
-                "cannot write the journal of the sweep: {reason}; replications written before are kept"
-            ),
+            Problem::NotWritten { reason } => {
+                write!(f, "cannot write the journal of the sweep: {reason}; replications written before are kept")
+            }
             Problem::Locked { path } => {
                 write!(f, "another process is writing {}", path.display())
             }
-            Problem::OtherSweep { path } => write!(
-                f,
-                "{} belongs to another sweep: use another output directory",
-                path.display()
-            ),
+            Problem::OtherSweep { path } => {
+                write!(f, "{} belongs to another sweep: use another output directory", path.display())
+            }
             Problem::DamagedLine { path, line } => write!(
                 f,
                 "{}: line {line} is damaged; remove it and all following lines to resume with the lines before it",
                 path.display()
             ),
-            Problem::InvalidLine { path, line } => write!(
-                f,
-                "{}: line {line} is not valid in a journal of this version",
-                path.display()
-            ),
+            Problem::InvalidLine { path, line } => {
+                write!(f, "{}: line {line} is not valid in a journal of this version", path.display())
+            }
             Problem::IncompleteLine { path } => {
                 write!(f, "{} ends with an incomplete line", path.display())
             }

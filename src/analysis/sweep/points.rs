@@ -54,12 +54,7 @@ impl SweepPoints {
             })
         };
         let values = sweep.axes.iter().map(column).collect::<Result<_, SweepPointsError>>()?;
-        Ok(SweepPoints {
-            axes: sweep.axes.clone(),
-            values,
-            hypercube,
-            count,
-        })
+        Ok(SweepPoints { axes: sweep.axes.clone(), values, hypercube, count })
     }
 
     /// Returns the number of points, at least one.
@@ -130,10 +125,7 @@ pub fn short(path: &str) -> &str {
 }
 
 fn invalid_range(axis: &SweepAxis, error: SweepRangeError) -> SweepPointsError {
-    SweepPointsError::InvalidRange {
-        path: axis.path.clone(),
-        error,
-    }
+    SweepPointsError::InvalidRange { path: axis.path.clone(), error }
 }
 
 fn count(sweep: &SweepSpec) -> Result<usize, SweepPointsError> {
@@ -169,10 +161,7 @@ fn contradictions(axes: &[SweepAxis]) -> Result<(), SweepPointsError> {
                 false if known.starts_with(&own) => (&axis.path, &other.path),
                 false => continue,
             };
-            return Err(SweepPointsError::NestedAxes {
-                inner: inner.clone(),
-                outer: outer.clone(),
-            });
+            return Err(SweepPointsError::NestedAxes { inner: inner.clone(), outer: outer.clone() });
         }
         match &axis.target {
             SweepTarget::Values(values) if values.is_empty() => {
@@ -181,10 +170,7 @@ fn contradictions(axes: &[SweepAxis]) -> Result<(), SweepPointsError> {
             SweepTarget::Values(values) => {
                 for (k, value) in values.iter().enumerate() {
                     if values[..k].contains(value) {
-                        return Err(SweepPointsError::RepeatedValue {
-                            path: path(),
-                            value: value.clone(),
-                        });
+                        return Err(SweepPointsError::RepeatedValue { path: path(), value: value.clone() });
                     }
                 }
             }

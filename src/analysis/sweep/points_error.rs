@@ -67,17 +67,14 @@ impl fmt::Display for SweepPointsError {
                 "a range requires the number of points of its Latin hypercube: add --lhs N, or \
                     latinHypercube in the scenario",
             ),
-            Problem::HypercubeWithoutRange { points } => write!(
-                f,
-                "a Latin hypercube of {points} points requires a range: add --range 'PATH=LOW..HIGH'"
-            ),
+            Problem::HypercubeWithoutRange { points } => {
+                write!(f, "a Latin hypercube of {points} points requires a range: add --range 'PATH=LOW..HIGH'")
+            }
             Problem::EmptyHypercube => f.write_str("a Latin hypercube requires at least 1 point"),
             Problem::InvalidRange { path, error } => write!(f, "{path}: {error}"),
-            Problem::TooManyPoints { factors } => write!(
-                f,
-                "too many points: {}; a sweep may have at most {POINTS_MAX}",
-                product(factors)
-            ),
+            Problem::TooManyPoints { factors } => {
+                write!(f, "too many points: {}; a sweep may have at most {POINTS_MAX}", product(factors))
+            }
             Problem::NotFieldPath { path } => write!(f, "{path:?} is not the path of a field"),
             Problem::RepeatedAxis { path } => write!(f, "two axes vary {path}"),
             Problem::NestedAxes { inner, outer } => {

@@ -51,10 +51,9 @@ impl fmt::Display for SweepRangeError {
                 f,
                 "{low}..{high} is not a range: use two numbers, such as 0..16 or 0.5..2, or two durations, such as 5m..2h"
             ),
-            SweepRangeProblem::EmptyRange => write!(
-                f,
-                "the range {low}..{high} is empty: the first value must be below the second one"
-            ),
+            SweepRangeProblem::EmptyRange => {
+                write!(f, "the range {low}..{high} is empty: the first value must be below the second one")
+            }
             SweepRangeProblem::NotPositive => write!(f, "the logarithmic range {low}..{high} has to begin above 0"),
         }
     }
@@ -121,11 +120,7 @@ fn read(low: &str, high: &str) -> Option<(RangeKind, f64, f64)> {
     let numbers = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite());
     if let (Some(l), Some(h)) = (numbers(low), numbers(high)) {
         let whole = |text: &str, v: f64| text.parse::<i64>().is_ok() && v.abs() < WHOLE_MAX;
-        let kind = if whole(low, l) && whole(high, h) {
-            RangeKind::Whole
-        } else {
-            RangeKind::Number
-        };
+        let kind = if whole(low, l) && whole(high, h) { RangeKind::Whole } else { RangeKind::Number };
         return Some((kind, l, h));
     }
     let durations = |text: &str| text.parse::<Duration>().ok();

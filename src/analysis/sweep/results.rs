@@ -44,13 +44,7 @@ impl SweepResults {
             at += own;
         }
         let (names, columns) = columns(&rows);
-        SweepResults {
-            points,
-            rows,
-            places,
-            names,
-            columns,
-        }
+        SweepResults { points, rows, places, names, columns }
     }
 
     pub fn points(&self) -> &SweepPoints {
@@ -108,9 +102,7 @@ impl SweepResults {
         let side = better(metric);
         let with_mean = || (0..means.len()).filter(|p| means[*p].is_some());
         let most = with_mean().map(|p| self.completed(p)).max();
-        let ranked = with_mean()
-            .filter(|p| Some(self.completed(*p)) == most)
-            .filter_map(|p| Some((p, means[p]?)));
+        let ranked = with_mean().filter(|p| Some(self.completed(*p)) == most).filter_map(|p| Some((p, means[p]?)));
         let order = |a: f64, b: f64| match side {
             BetterDirection::Higher => b.total_cmp(&a),
             BetterDirection::Lower => a.total_cmp(&b),
@@ -119,9 +111,7 @@ impl SweepResults {
         let inconclusive = |other: &usize| {
             *other != point
                 && means[*other].is_some()
-                && self
-                    .paired(point, *other, metric)
-                    .is_none_or(|d| d.significant_order().is_none())
+                && self.paired(point, *other, metric).is_none_or(|d| d.significant_order().is_none())
         };
         Some(BestPoint {
             metric: metric.to_owned(),

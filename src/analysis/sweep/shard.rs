@@ -33,19 +33,15 @@ pub enum SweepShardError {
 impl fmt::Display for SweepShardError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SweepShardError::NotShard { text } => write!(
-                f,
-                "{text:?} is not a shard; use I/N, such as 2/8 for one of eight shards"
-            ),
-            SweepShardError::ShardCount { of } => write!(
-                f,
-                "invalid number of shards {of}: it must be between 1 and {SHARDS_MAX}"
-            ),
-            SweepShardError::NoSuchShard { index, of } => write!(
-                f,
-                "shard {index} of {of} does not exist: use 0/{of} to {}/{of}, or 1/{of} to {of}/{of}",
-                of - 1
-            ),
+            SweepShardError::NotShard { text } => {
+                write!(f, "{text:?} is not a shard; use I/N, such as 2/8 for one of eight shards")
+            }
+            SweepShardError::ShardCount { of } => {
+                write!(f, "invalid number of shards {of}: it must be between 1 and {SHARDS_MAX}")
+            }
+            SweepShardError::NoSuchShard { index, of } => {
+                write!(f, "shard {index} of {of} does not exist: use 0/{of} to {}/{of}, or 1/{of} to {of}/{of}", of - 1)
+            }
         }
     }
 }

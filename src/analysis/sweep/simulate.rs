@@ -32,13 +32,8 @@ pub fn simulate<H: HostInfo>(
     let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = if threads == 0 { cores() } else { threads };
     let left: usize = work.iter().map(|(_, which)| which.len()).sum();
-    let common = SharedInputs {
-        host,
-        seed,
-        limits,
-        queue: Mutex::new(PointQueue::new(work)),
-        failed: AtomicBool::new(false),
-    };
+    let common =
+        SharedInputs { host, seed, limits, queue: Mutex::new(PointQueue::new(work)), failed: AtomicBool::new(false) };
     std::thread::scope(|scope| {
         let mut workers = Vec::new();
         for _ in 0..threads.min(left) {
@@ -89,8 +84,7 @@ impl<H: HostInfo> SharedInputs<'_, H> {
                 let Some(played) = player.simulate((self.seed, replication), self.limits) else {
                     return Ok(());
                 };
-                self.host
-                    .receive(SweepRow::from_replication(point, &played, &jobsets))?;
+                self.host.receive(SweepRow::from_replication(point, &played, &jobsets))?;
                 next = self.take(|queue| queue.another(point));
             }
         }
@@ -116,10 +110,7 @@ struct PointQueue {
 impl PointQueue {
     fn new(work: WorkItem) -> PointQueue {
         let left = work.into_iter().map(|(point, which)| (point, which.into()));
-        PointQueue {
-            left: left.collect(),
-            fresh: 0,
-        }
+        PointQueue { left: left.collect(), fresh: 0 }
     }
 
     /// Removes a replication of the first point that no thread has started, otherwise of the point with the most

@@ -94,19 +94,7 @@ impl Serialize for CompactSummary {
         let e = &self.0;
         let (mean, ci95, p10, p50, p90) = (e.mean, e.ci95, e.p10, e.p50, e.p90);
         let (failed, blocked, censored) = (e.failed, e.blocked, e.censored);
-        WrittenSummary {
-            mean,
-            ci95,
-            p10,
-            p50,
-            p90,
-            n: e.n,
-            failed,
-            blocked,
-            censored,
-            absent: e.absent,
-        }
-        .serialize(to)
+        WrittenSummary { mean, ci95, p10, p50, p90, n: e.n, failed, blocked, censored, absent: e.absent }.serialize(to)
     }
 }
 
@@ -136,12 +124,7 @@ impl SweepSummary {
 
 impl BestText {
     fn from_point(best: BestPoint) -> BestText {
-        BestText {
-            metric: best.metric,
-            better: best.better,
-            point: best.point,
-            inconclusive: best.inconclusive,
-        }
+        BestText { metric: best.metric, better: best.better, point: best.point, inconclusive: best.inconclusive }
     }
 }
 

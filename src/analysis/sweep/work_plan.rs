@@ -80,10 +80,7 @@ impl WorkTarget {
             }
             let seen = &rows[..n as usize];
             let values: Vec<f64> = seen.iter().filter_map(|r| r.measured(&until.metric).value()).collect();
-            if look
-                .sufficient_interval((&values, sample_kind(&until.metric)), until.precision)
-                .is_some()
-            {
+            if look.sufficient_interval((&values, sample_kind(&until.metric)), until.precision).is_some() {
                 return n;
             }
         }
@@ -101,8 +98,7 @@ impl WorkTarget {
             let look = looks.find(|l| l.n as u64 >= self.replications.min(rows.len() as u64));
             let values: Vec<f64> = rows.iter().filter_map(|r| r.measured(&until.metric).value()).collect();
             look.is_some_and(|l| {
-                l.sufficient_interval((&values, sample_kind(&until.metric)), until.precision)
-                    .is_some()
+                l.sufficient_interval((&values, sample_kind(&until.metric)), until.precision).is_some()
             })
         };
         (0..self.points).filter(|p| !ends(p)).collect()

@@ -22,11 +22,7 @@ pub struct BlockedJobSet {
 impl BlockedJobSet {
     pub fn new(object: String, condition: String) -> BlockedJobSet {
         let change = None;
-        BlockedJobSet {
-            object,
-            condition,
-            change,
-        }
+        BlockedJobSet { object, condition, change }
     }
 }
 
@@ -52,8 +48,5 @@ pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<BlockedJobSet> {
 fn condition(outcome: &JobSetOutcome, kind: &str) -> Option<String> {
     let mut conditions = outcome.conditions.iter();
     let found = conditions.find(|c| c.kind == kind && c.status)?;
-    Some(format!(
-        "condition {kind} is True since {} ({}): {}",
-        found.last_transition, found.reason, found.message
-    ))
+    Some(format!("condition {kind} is True since {} ({}): {}", found.last_transition, found.reason, found.message))
 }

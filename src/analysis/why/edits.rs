@@ -104,9 +104,8 @@ pub fn replacement(facts: &RunFacts) -> EditSettings {
         (PodReplacementPolicy::Failed, _) => Some("TerminatingOrFailed".to_owned()),
     };
     // With a podFailurePolicy, the API server only accepts podReplacementPolicy Failed.
-    let without = each_job(facts, "podFailurePolicy", |rj| {
-        rj.template.pod_failure_policy.is_some().then(|| "null".to_owned())
-    });
+    let without =
+        each_job(facts, "podFailurePolicy", |rj| rj.template.pod_failure_policy.is_some().then(|| "null".to_owned()));
     non_empty([[without, each_job(facts, "podReplacementPolicy", other)].concat()])
 }
 
@@ -162,9 +161,7 @@ pub fn stop_time(facts: &RunFacts) -> EditSettings {
     }
     let written = facts.scenario.containers.iter().enumerate();
     let slow = written.filter(|(_, rule)| rule.from_command.is_none() && rule.stop_after > Some(SECOND));
-    let mut sets: Vec<OverrideSetter> = slow
-        .map(|(i, _)| set(format!("containers.{i}.stopAfter"), "1s"))
-        .collect();
+    let mut sets: Vec<OverrideSetter> = slow.map(|(i, _)| set(format!("containers.{i}.stopAfter"), "1s")).collect();
     match &facts.scenario.timing.kubelet {
         KubeletTiming::Real(kubelet) if kubelet.container_stop.median() > SECOND => {
             sets.push(set("timing.containerStop", "1s"))
@@ -183,10 +180,7 @@ pub fn start_time(facts: &RunFacts) -> EditSettings {
     let rules = facts.scenario.containers.iter().enumerate();
     let late = rules.filter_map(|(i, rule)| {
         let after = rule.start_after.filter(|after| *after > Duration::ZERO)?;
-        Some(vec![set(
-            format!("containers.{i}.startAfter"),
-            Duration(after.0 / 2).to_string(),
-        )])
+        Some(vec![set(format!("containers.{i}.startAfter"), Duration(after.0 / 2).to_string())])
     });
     late.collect()
 }
@@ -199,10 +193,7 @@ pub fn image_pull(facts: &RunFacts) -> EditSettings {
     let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
     for (i, rj) in jobs.iter().enumerate() {
         let pod = &rj.template.template.spec;
-        for (field, list) in [
-            ("containers", &pod.containers),
-            ("initContainers", &pod.init_containers),
-        ] {
+        for (field, list) in [("containers", &pod.containers), ("initContainers", &pod.init_containers)] {
             for (k, _) in list.iter().enumerate().filter(|(_, c)| c.pulls_always()) {
                 let at = format!("spec.replicatedJobs[{i}].template.spec.template.spec.{field}[{k}].imagePullPolicy");
                 sets.push(set(at, "IfNotPresent"));
@@ -215,11 +206,7 @@ pub fn image_pull(facts: &RunFacts) -> EditSettings {
 /// Halves the number of Jobs with twice as many pods each, and doubles it with half as many pods each. For a JobSet
 /// that cannot be placed, also tries smaller Jobs.
 pub fn jobs(facts: &RunFacts) -> EditSettings {
-    let parts: &[u32] = if facts.unplaced {
-        &[2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 18, 24, 32, 64]
-    } else {
-        &[2]
-    };
+    let parts: &[u32] = if facts.unplaced { &[2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 18, 24, 32, 64] } else { &[2] };
     let smaller = parts.iter().map(|part| divided(facts, (*part, 1)));
     non_empty(std::iter::once(divided(facts, (1, 2))).chain(smaller))
 }
@@ -283,9 +270,7 @@ pub fn strategies(facts: &RunFacts) -> EditSettings {
     if jobset.spec.failure_policy.is_none() || facts.failed || facts.unplaced {
         return Vec::new();
     }
-    let others = RestartStrategy::ALL
-        .into_iter()
-        .filter(|s| *s != jobset.spec.strategy());
+    let others = RestartStrategy::ALL.into_iter().filter(|s| *s != jobset.spec.strategy());
     let sets = others.filter_map(|s| {
         let asked = [set("strategy", s.as_str())];
         let changes = strategy::with_companions(&asked, &facts.scenario.jobsets).ok()?;
@@ -317,22 +302,14 @@ pub fn predecessor(facts: &RunFacts) -> EditSettings {
             continue;
         };
         if on.status == DependsOnStatus::Complete {
-            all.push(vec![set(
-                format!("spec.replicatedJobs[{i}].dependsOn[0].status"),
-                "Ready",
-            )]);
+            all.push(vec![set(format!("spec.replicatedJobs[{i}].dependsOn[0].status"), "Ready")]);
             let ends = facts
                 .scenario
                 .containers
                 .iter()
                 .any(|r| r.exits() && r.replicated_job.as_deref().is_none_or(|n| n == on.name));
             if !ends {
-                let rules = facts
-                    .scenario
-                    .containers
-                    .iter()
-                    .filter(|r| r.from_command.is_none())
-                    .count();
+                let rules = facts.scenario.containers.iter().filter(|r| r.from_command.is_none()).count();
                 all.push(vec![set(
                     format!("containers.{rules}"),
                     format!("{{replicatedJob: {}, runFor: 1m}}", on.name),
@@ -363,22 +340,13 @@ pub fn max_restarts(facts: &RunFacts) -> EditSettings {
     let Some(policy) = policy.filter(|_| facts.failed) else {
         return Vec::new();
     };
-    let more = |n: i32| {
-        vec![set(
-            "spec.failurePolicy.maxRestarts",
-            policy.max_restarts.saturating_add(n).to_string(),
-        )]
-    };
+    let more = |n: i32| vec![set("spec.failurePolicy.maxRestarts", policy.max_restarts.saturating_add(n).to_string())];
     vec![more(1), more(10)]
 }
 
 pub fn resumed(facts: &RunFacts) -> EditSettings {
     let suspended = |j: &JobSet| j.spec.suspend;
-    if facts.blocked && facts.jobset().is_some_and(suspended) {
-        single("spec.suspend", "false")
-    } else {
-        Vec::new()
-    }
+    if facts.blocked && facts.jobset().is_some_and(suspended) { single("spec.suspend", "false") } else { Vec::new() }
 }
 
 /// Adds a failurePolicy, because without one the first failed Job fails the JobSet (REC-10).

@@ -27,26 +27,16 @@ pub fn lost_nodes(facts: &RunFacts, how: &str) -> EditSettings {
 pub fn repair_time(facts: &RunFacts) -> EditSettings {
     let for_repair = [TicketWait::Unschedulable, TicketWait::SilentNode, TicketWait::Script];
     let steps = facts.path.steps.iter().filter(|s| for_repair.contains(&s.waited));
-    let longest_s = steps
-        .map(|s| s.duration().0 / time::NANOS_PER_SECOND)
-        .max()
-        .unwrap_or(0);
+    let longest_s = steps.map(|s| s.duration().0 / time::NANOS_PER_SECOND).max().unwrap_or(0);
     let processes = facts.scenario.fault_processes.iter().enumerate();
-    let repaired: Vec<usize> = processes
-        .filter(|(_, p)| p.repair_time.is_some())
-        .map(|(i, _)| i)
-        .collect();
+    let repaired: Vec<usize> = processes.filter(|(_, p)| p.repair_time.is_some()).map(|(i, _)| i).collect();
     let setting = |part: u64| {
         let value = format!("{}s", longest_s / part);
         let one = |i: &usize| set(format!("faultProcesses[{i}].backAfter"), value.clone());
         repaired.iter().map(one).collect()
     };
     let is_significant = facts.spends_time_in(|s| for_repair.contains(&s.waited));
-    if is_significant && longest_s >= 10 && !repaired.is_empty() {
-        vec![setting(2), setting(10)]
-    } else {
-        Vec::new()
-    }
+    if is_significant && longest_s >= 10 && !repaired.is_empty() { vec![setting(2), setting(10)] } else { Vec::new() }
 }
 
 pub fn monitor_grace(facts: &RunFacts) -> EditSettings {
@@ -69,33 +59,21 @@ pub fn rate(facts: &RunFacts, of: &[LedgerResource], field: &str, now: f64) -> E
 
 pub fn job_workers(facts: &RunFacts) -> EditSettings {
     let waits = facts.waits_in(&[LedgerResource::JobControllerWorkers]);
-    workers(
-        waits,
-        "concurrentJobSyncs",
-        facts.scenario.control_plane.concurrent_job_syncs,
-    )
+    workers(waits, "concurrentJobSyncs", facts.scenario.control_plane.concurrent_job_syncs)
 }
 
 /// Also applies if responses take long, because a worker sends its requests one after another.
 pub fn collector_workers(facts: &RunFacts) -> EditSettings {
     let waits = facts.waits_in(&[LedgerResource::GarbageCollectorWorkers]);
     let waits = waits || facts.waits_for_responses(Call::CollectorPodGet.kind().client);
-    workers(
-        waits,
-        "concurrentGcSyncs",
-        facts.scenario.control_plane.concurrent_gc_syncs,
-    )
+    workers(waits, "concurrentGcSyncs", facts.scenario.control_plane.concurrent_gc_syncs)
 }
 
 /// Doubles the number of workers, and multiplies it by 10.
 fn workers(waits: bool, field: &str, now: u32) -> EditSettings {
     let path = format!("controlPlane.kubeControllerManager.{field}");
     let setting = |n: u32| vec![set(path.clone(), now.saturating_mul(n).to_string())];
-    if waits {
-        vec![setting(2), setting(10)]
-    } else {
-        Vec::new()
-    }
+    if waits { vec![setting(2), setting(10)] } else { Vec::new() }
 }
 
 /// Halves the time that the scheduler takes for a pod.
@@ -145,10 +123,7 @@ pub fn spares(facts: &RunFacts) -> EditSettings {
     let topology = &facts.scenario.topology;
     let mut all = Vec::new();
     for (i, pool) in topology.pools.iter().enumerate().take(3) {
-        all.push(vec![set(
-            format!("topology.pools[{i}].count"),
-            (pool.count + 1).to_string(),
-        )]);
+        all.push(vec![set(format!("topology.pools[{i}].count"), (pool.count + 1).to_string())]);
         let mut more = topology.clone();
         more.pools[i].count += 1;
         all.push(vec![set("topology", written_topology(&more).to_string())]);
@@ -160,10 +135,7 @@ pub fn spares(facts: &RunFacts) -> EditSettings {
 pub fn kubernetes(facts: &RunFacts) -> EditSettings {
     let version = facts.scenario.control_plane.kubernetes;
     let concerned = facts.waits(|w| {
-        matches!(
-            w,
-            WaitKind::Mechanism(TicketWait::Grace | TicketWait::NodeMonitor | TicketWait::SilentNode)
-        )
+        matches!(w, WaitKind::Mechanism(TicketWait::Grace | TicketWait::NodeMonitor | TicketWait::SilentNode))
     });
     match (concerned, version.delays_terminal_condition()) {
         (false, _) => Vec::new(),
@@ -176,10 +148,7 @@ pub fn kubernetes(facts: &RunFacts) -> EditSettings {
 pub fn jobset_version(facts: &RunFacts) -> EditSettings {
     let exclusive = |j: &JobSet| j.annotations.contains_key(EXCLUSIVE_TOPOLOGY);
     let now = facts.scenario.control_plane.placement_repair;
-    match (
-        facts.jobset().is_some_and(exclusive) && facts.blocked && !facts.unplaced,
-        now,
-    ) {
+    match (facts.jobset().is_some_and(exclusive) && facts.blocked && !facts.unplaced, now) {
         (false, _) => Vec::new(),
         (true, PlacementRepair::Fails) => single("controlPlane.jobset", "\"0.13\""),
         (true, _) => single("controlPlane.jobset", "\"0.12\""),

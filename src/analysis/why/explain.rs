@@ -114,12 +114,7 @@ pub fn explain(load: &ScenarioLoader<'_>, asked: &WhyRequest) -> Result<WhyExpla
     };
     let folds = MetricFolds::new(&scenario, false);
     let (played, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
-    let case = WhyCase {
-        asked,
-        loaded: &loaded,
-        played: &played,
-        seed,
-    };
+    let case = WhyCase { asked, loaded: &loaded, played: &played, seed };
     let found = case.find(&mut simulation, witness)?;
     case.answer(load, found)
 }
@@ -213,10 +208,7 @@ impl<'c> WhyCase<'c> {
         };
         let number = match self.asked.restart {
             Some(n) if n == 0 || n > restarts.len() => {
-                return Err(NoAnswer::NoSuchRestart {
-                    number: n,
-                    restarts: restarts.len() as u64,
-                });
+                return Err(NoAnswer::NoSuchRestart { number: n, restarts: restarts.len() as u64 });
             }
             Some(n) => Some(n - 1),
             None => restart::longest(restarts),
@@ -265,10 +257,7 @@ impl<'c> WhyCase<'c> {
             target: if failed && restart.ending != RestartOutcome::Ready {
                 TrialTarget::Survival { jobset: restart.jobset }
             } else {
-                TrialTarget::Restart {
-                    jobset: restart.jobset,
-                    nth,
-                }
+                TrialTarget::Restart { jobset: restart.jobset, nth }
             },
             restart: Some(restart),
             blocked,
@@ -315,11 +304,7 @@ impl<'c> WhyCase<'c> {
             },
             path: path.unwrap_or_default(),
             restart: None,
-            target: if self.failed(jobset) {
-                TrialTarget::Survival { jobset }
-            } else {
-                TrialTarget::Start { jobset }
-            },
+            target: if self.failed(jobset) { TrialTarget::Survival { jobset } } else { TrialTarget::Start { jobset } },
             blocked: blocked::jobset(&run, jobset),
             witness,
         }
@@ -375,26 +360,14 @@ impl<'c> WhyCase<'c> {
 
     fn answer(&self, load: &ScenarioLoader<'_>, found: FoundImprovement<'_>) -> Result<WhyExplanation, NoAnswer> {
         let run = self.run();
-        let FoundImprovement {
-            subject,
-            path,
-            restart,
-            target,
-            blocked,
-            witness,
-        } = found;
+        let FoundImprovement { subject, path, restart, target, blocked, witness } = found;
         let silent = silent_nodes(&run, &witness, &path, restart);
         let facts = RunFacts {
             scenario: &self.loaded.scenario,
             jobset: target.jobset(),
             path: &path,
             fired: &witness.fired,
-            in_file: self
-                .loaded
-                .scenario
-                .faults
-                .len()
-                .saturating_sub(self.asked.extra_faults),
+            in_file: self.loaded.scenario.faults.len().saturating_sub(self.asked.extra_faults),
             silent: silent.as_ref().map(|(names, since)| (&names[..], *since)),
             blocked: blocked.is_some(),
             failed: self.failed(target.jobset()),

@@ -96,9 +96,7 @@ impl WhyExplanation {
             return;
         };
         let on_gate = facts.path.steps.iter().filter(|s| WaitKind::from_step(s) == gate.what);
-        let path = CriticalPath {
-            steps: on_gate.copied().collect(),
-        };
+        let path = CriticalPath { steps: on_gate.copied().collect() };
         let nothing = CriticalPath::default();
         let with = |path| levers::settings(&RunFacts { path, ..*facts });
         let (own, always) = (with(&path), with(&nothing));
@@ -106,11 +104,7 @@ impl WhyExplanation {
         let enough = |saves: Duration| !self.subject.ended || saves.0 >= gate.time.0 / ACTS;
         let mut what_if = self.what_if.iter();
         let lever = what_if.position(|w| acts(&w.setting) && enough(w.saves));
-        self.binding = Some(BindingConstraint {
-            name: gate.name,
-            time: gate.time,
-            lever,
-        });
+        self.binding = Some(BindingConstraint { name: gate.name, time: gate.time, lever });
     }
 
     fn take(&mut self, setting: LeverSetting, result: Result<MeasuredTrial, TrialError>, parts: Option<Duration>) {

@@ -153,11 +153,7 @@ impl<'w> WhyJson<'w> {
             not_tried: why
                 .not_tried
                 .iter()
-                .map(|(s, why)| NotTried {
-                    lever: &s.lever,
-                    set: set(&s.sets),
-                    why,
-                })
+                .map(|(s, why)| NotTried { lever: &s.lever, set: set(&s.sets), why })
                 .collect(),
             blocked: why.blocked.as_ref().map(|b| JsonBlocked {
                 object: &b.object,

@@ -24,70 +24,22 @@ struct TuningLever {
 
 /// Levers in ascending order of intervention. If several resolve a blocking condition, the first one is reported.
 const LEVERS: &[TuningLever] = &[
-    TuningLever {
-        name: "resumption (suspend: false)",
-        settings: edits::resumed,
-    },
-    TuningLever {
-        name: "maxRestarts",
-        settings: edits::max_restarts,
-    },
-    TuningLever {
-        name: "failurePolicy",
-        settings: edits::failure_policy,
-    },
-    TuningLever {
-        name: "action of the failure policy rule",
-        settings: edits::rule_action,
-    },
-    TuningLever {
-        name: "earlier scripted action",
-        settings: edits::move_actions_earlier,
-    },
-    TuningLever {
-        name: "repair of the lost node",
-        settings: |f| edits_cluster::lost_nodes(f, "returnNode"),
-    },
-    TuningLever {
-        name: "repair time of random faults",
-        settings: edits_cluster::repair_time,
-    },
-    TuningLever {
-        name: "deletion of the Node object",
-        settings: |f| edits_cluster::lost_nodes(f, "deleteNode"),
-    },
-    TuningLever {
-        name: "replacement of the lost node",
-        settings: |f| edits_cluster::lost_nodes(f, "newNode"),
-    },
-    TuningLever {
-        name: "podReplacementPolicy",
-        settings: edits::replacement,
-    },
-    TuningLever {
-        name: "node monitor grace period",
-        settings: edits_cluster::monitor_grace,
-    },
-    TuningLever {
-        name: "toleration of a lost node",
-        settings: edits::toleration,
-    },
-    TuningLever {
-        name: "termination grace period",
-        settings: edits::grace,
-    },
-    TuningLever {
-        name: "time to stop on SIGTERM",
-        settings: edits::stop_time,
-    },
-    TuningLever {
-        name: "imagePullPolicy IfNotPresent",
-        settings: edits::image_pull,
-    },
-    TuningLever {
-        name: "container start delay",
-        settings: edits::start_time,
-    },
+    TuningLever { name: "resumption (suspend: false)", settings: edits::resumed },
+    TuningLever { name: "maxRestarts", settings: edits::max_restarts },
+    TuningLever { name: "failurePolicy", settings: edits::failure_policy },
+    TuningLever { name: "action of the failure policy rule", settings: edits::rule_action },
+    TuningLever { name: "earlier scripted action", settings: edits::move_actions_earlier },
+    TuningLever { name: "repair of the lost node", settings: |f| edits_cluster::lost_nodes(f, "returnNode") },
+    TuningLever { name: "repair time of random faults", settings: edits_cluster::repair_time },
+    TuningLever { name: "deletion of the Node object", settings: |f| edits_cluster::lost_nodes(f, "deleteNode") },
+    TuningLever { name: "replacement of the lost node", settings: |f| edits_cluster::lost_nodes(f, "newNode") },
+    TuningLever { name: "podReplacementPolicy", settings: edits::replacement },
+    TuningLever { name: "node monitor grace period", settings: edits_cluster::monitor_grace },
+    TuningLever { name: "toleration of a lost node", settings: edits::toleration },
+    TuningLever { name: "termination grace period", settings: edits::grace },
+    TuningLever { name: "time to stop on SIGTERM", settings: edits::stop_time },
+    TuningLever { name: "imagePullPolicy IfNotPresent", settings: edits::image_pull },
+    TuningLever { name: "container start delay", settings: edits::start_time },
     TuningLever {
         name: "QPS of each controller of kube-controller-manager",
         settings: |f| {
@@ -117,12 +69,7 @@ const LEVERS: &[TuningLever] = &[
         settings: |f| {
             use LedgerResource::*;
             let own = [JobSetClient, JobSetStatusClient, JobSetPodClient];
-            edits_cluster::rate(
-                f,
-                &own,
-                "jobsetManager.qps",
-                f.scenario.control_plane.jobset_manager.qps,
-            )
+            edits_cluster::rate(f, &own, "jobsetManager.qps", f.scenario.control_plane.jobset_manager.qps)
         },
     },
     TuningLever {
@@ -136,58 +83,19 @@ const LEVERS: &[TuningLever] = &[
             )
         },
     },
-    TuningLever {
-        name: "workers of the Job controller",
-        settings: edits_cluster::job_workers,
-    },
-    TuningLever {
-        name: "workers of the garbage collector",
-        settings: edits_cluster::collector_workers,
-    },
-    TuningLever {
-        name: "scheduling time per pod",
-        settings: edits_cluster::scheduler_time,
-    },
-    TuningLever {
-        name: "batch period of the Job controller",
-        settings: edits_cluster::batch_period,
-    },
-    TuningLever {
-        name: "PLEG period of kubelets",
-        settings: edits_cluster::pleg,
-    },
-    TuningLever {
-        name: "number of Jobs for the same pods",
-        settings: edits::jobs,
-    },
-    TuningLever {
-        name: "restart strategy",
-        settings: edits::strategies,
-    },
-    TuningLever {
-        name: "startupPolicy AnyOrder",
-        settings: edits::any_order,
-    },
-    TuningLever {
-        name: "dependsOn",
-        settings: edits::predecessor,
-    },
-    TuningLever {
-        name: "spare nodes",
-        settings: edits_cluster::spares,
-    },
-    TuningLever {
-        name: "no exclusive placement",
-        settings: edits::not_exclusive,
-    },
-    TuningLever {
-        name: "Kubernetes version",
-        settings: edits_cluster::kubernetes,
-    },
-    TuningLever {
-        name: "JobSet version",
-        settings: edits_cluster::jobset_version,
-    },
+    TuningLever { name: "workers of the Job controller", settings: edits_cluster::job_workers },
+    TuningLever { name: "workers of the garbage collector", settings: edits_cluster::collector_workers },
+    TuningLever { name: "scheduling time per pod", settings: edits_cluster::scheduler_time },
+    TuningLever { name: "batch period of the Job controller", settings: edits_cluster::batch_period },
+    TuningLever { name: "PLEG period of kubelets", settings: edits_cluster::pleg },
+    TuningLever { name: "number of Jobs for the same pods", settings: edits::jobs },
+    TuningLever { name: "restart strategy", settings: edits::strategies },
+    TuningLever { name: "startupPolicy AnyOrder", settings: edits::any_order },
+    TuningLever { name: "dependsOn", settings: edits::predecessor },
+    TuningLever { name: "spare nodes", settings: edits_cluster::spares },
+    TuningLever { name: "no exclusive placement", settings: edits::not_exclusive },
+    TuningLever { name: "Kubernetes version", settings: edits_cluster::kubernetes },
+    TuningLever { name: "JobSet version", settings: edits_cluster::jobset_version },
 ];
 
 /// Returns all settings that concern the case, in the order of the table.
@@ -216,10 +124,7 @@ impl LeverSetting {
 /// Combines settings of several levers.
 pub fn together(parts: &[&LeverSetting]) -> LeverSetting {
     let names: Vec<&str> = parts.iter().map(|s| s.lever.as_str()).collect();
-    LeverSetting {
-        lever: names.join(" + "),
-        sets: parts.iter().flat_map(|s| s.sets.clone()).collect(),
-    }
+    LeverSetting { lever: names.join(" + "), sets: parts.iter().flat_map(|s| s.sets.clone()).collect() }
 }
 
 /// Formats overrides as arguments of `--set`; several are separated by ` --set `.

@@ -5,13 +5,7 @@
 use super::field::FieldError;
 use serde_json::Value;
 
-const IMMUTABLE: [&str; 5] = [
-    "failurePolicy",
-    "network",
-    "startupPolicy",
-    "successPolicy",
-    "volumeClaimPolicies",
-];
+const IMMUTABLE: [&str; 5] = ["failurePolicy", "network", "startupPolicy", "successPolicy", "volumeClaimPolicies"];
 const EXCLUSIVE_MESSAGE: &str = "StartupPolicy and DependsOn APIs are mutually exclusive";
 /// Field to which the error of the mutual exclusion is attributed.
 const STARTUP_ORDER_PATH: &str = "spec.startupPolicy.startupPolicyOrder";

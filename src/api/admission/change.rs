@@ -38,11 +38,7 @@ pub struct ChangeRequest<'a> {
 pub fn change(request: &ChangeRequest) -> AdmissionAnswer {
     let mut warnings = Vec::new();
     let result = apply_change(request, &mut warnings);
-    AdmissionAnswer {
-        code: result.as_ref().map_or_else(|r| r.code, |_| 200),
-        result,
-        warnings,
-    }
+    AdmissionAnswer { code: result.as_ref().map_or_else(|r| r.code, |_| 200), result, warnings }
 }
 
 fn apply_change(request: &ChangeRequest, warnings: &mut Vec<String>) -> Result<Value, AdmissionRejection> {
@@ -154,11 +150,7 @@ fn apply_json_patch(stored: &Value, body: &Value) -> Result<Value, AdmissionReje
     let mut new = stored.clone();
     // The API server does not return the reason.
     patch::json_patch(&mut new, operations).map_err(|_| {
-        AdmissionRejection::new(
-            422,
-            "Invalid",
-            "the server rejected our request due to an error in our request",
-        )
+        AdmissionRejection::new(422, "Invalid", "the server rejected our request due to an error in our request")
     })?;
     Ok(new)
 }
@@ -192,11 +184,7 @@ fn apply_server_side(stored: &Value, body: &Value) -> Result<Value, AdmissionRej
             stored["metadata"]["namespace"].as_str().unwrap_or(""),
             name(stored)
         );
-        return Err(AdmissionRejection::new(
-            500,
-            "",
-            format!("failed to create typed patch object ({place}): {why}"),
-        ));
+        return Err(AdmissionRejection::new(500, "", format!("failed to create typed patch object ({place}): {why}")));
     }
     if let Some(fields) = applied.as_object_mut() {
         fields.remove("status");
@@ -295,9 +283,5 @@ fn apply_status(stored: &Value, new: &Value) -> Result<Value, AdmissionRejection
     if schema::blocks_cel(&found) {
         found.push(schema::rules_not_checked());
     }
-    if found.is_empty() {
-        Ok(result)
-    } else {
-        Err(errors::invalid(name(stored), found))
-    }
+    if found.is_empty() { Ok(result) } else { Err(errors::invalid(name(stored), found)) }
 }

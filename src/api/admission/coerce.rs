@@ -10,10 +10,7 @@ use serde_json::{Map, Value};
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 fn root_type() -> SchemaType {
-    SchemaType {
-        name: JOBSET,
-        kind: FieldKind::Struct(JOBSET),
-    }
+    SchemaType { name: JOBSET, kind: FieldKind::Struct(JOBSET) }
 }
 
 /// Removes fields that the schema does not define. Returns their paths, sorted like the server's list.
@@ -36,11 +33,7 @@ pub fn prune_all(object: &mut Value) -> Vec<String> {
 }
 
 fn child_path(path: &str, key: &str) -> String {
-    if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
-    }
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 fn prune_value(ty: Option<&SchemaType>, value: &mut Value, path: &str, unknown: &mut Vec<String>) {

@@ -34,9 +34,7 @@ pub fn decode_text(
             let problems = format!("strict decoding error: {}", problems.join(", "));
             let unknown = unknown.iter();
             return Err(AdmissionRejection {
-                errors: unknown
-                    .map(|path| FieldError::new(path, FieldErrorKind::Unknown, ""))
-                    .collect(),
+                errors: unknown.map(|path| FieldError::new(path, FieldErrorKind::Unknown, "")).collect(),
                 ..cannot_handle(&kind, &version, &problems)
             });
         }
@@ -63,18 +61,13 @@ pub fn decode(
 
 fn cannot_handle(kind: &str, version: &str, why: &str) -> AdmissionRejection {
     let version = version.rsplit('/').next().unwrap_or("");
-    bad_request(format!(
-        "{kind} in version {} cannot be handled as a {KIND}: {why}",
-        go_quote(version)
-    ))
+    bad_request(format!("{kind} in version {} cannot be handled as a {KIND}: {why}", go_quote(version)))
 }
 
 /// Returns the error for a body that is not an object.
 pub fn unrecognized_body(why: &str, body: &str) -> AdmissionRejection {
     let shown = summarize_data(body.as_bytes());
-    bad_request(format!(
-        "the object provided is unrecognized (must be of type {KIND}): {why} ({shown})"
-    ))
+    bad_request(format!("the object provided is unrecognized (must be of type {KIND}): {why} ({shown})"))
 }
 
 /// Returns the beginning of a body for an error message. Only JSON objects are shown as text, other data in
@@ -93,10 +86,8 @@ fn summarize_data(data: &[u8]) -> String {
 }
 
 /// First lines of an error about duplicate keys in YAML (apiserver, `parseYAMLWarnings`).
-const YAML_ERROR_HEADS: [&str; 2] = [
-    "yaml: unmarshal errors:\n",
-    "error converting YAML to JSON: yaml: unmarshal errors:\n",
-];
+const YAML_ERROR_HEADS: [&str; 2] =
+    ["yaml: unmarshal errors:\n", "error converting YAML to JSON: yaml: unmarshal errors:\n"];
 
 /// Returns the warnings for a problem: one per line of an error about YAML.
 fn warning_lines(problem: &str) -> Vec<String> {

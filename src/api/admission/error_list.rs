@@ -19,10 +19,7 @@ pub struct ErrorList {
 impl ErrorList {
     /// Returns an empty list for a server that rejects privileged containers.
     pub fn unprivileged() -> ErrorList {
-        ErrorList {
-            refuse_privileged: true,
-            ..ErrorList::default()
-        }
+        ErrorList { refuse_privileged: true, ..ErrorList::default() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -120,10 +117,6 @@ impl ErrorList {
 
     /// Returns a 422 Invalid error if there are any field errors.
     pub fn into_rejection(self, kind: &str, name: &str) -> Result<(), AdmissionRejection> {
-        if self.errors.is_empty() {
-            Ok(())
-        } else {
-            Err(invalid_object(kind, name, self.errors))
-        }
+        if self.errors.is_empty() { Ok(()) } else { Err(invalid_object(kind, name, self.errors)) }
     }
 }

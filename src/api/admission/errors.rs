@@ -21,12 +21,7 @@ fn join_errors(errors: &[FieldError]) -> String {
 /// Returns the API server's 422 error for an object of a kind such as `Job.batch`.
 pub fn invalid_object(kind: &str, name: &str, errors: Vec<FieldError>) -> AdmissionRejection {
     let message = format!("{kind} {} is invalid: {}", go_quote(name), join_errors(&errors));
-    AdmissionRejection {
-        code: 422,
-        reason: "Invalid".to_owned(),
-        message,
-        errors,
-    }
+    AdmissionRejection { code: 422, reason: "Invalid".to_owned(), message, errors }
 }
 
 /// Returns the API server's 422 error for a JobSet.
@@ -38,21 +33,14 @@ pub fn invalid(name: &str, errors: Vec<FieldError>) -> AdmissionRejection {
 pub fn denied(name: &str, errors: Vec<FieldError>) -> AdmissionRejection {
     let inner = invalid(name, errors);
     AdmissionRejection {
-        message: format!(
-            "admission webhook \"vjobset.kb.io\" denied the request: {}",
-            inner.message
-        ),
+        message: format!("admission webhook \"vjobset.kb.io\" denied the request: {}", inner.message),
         ..inner
     }
 }
 
 /// Returns the 400 error of a webhook that cannot decode the object. It has no reason.
 pub fn webhook_decode_error(webhook: &str, error: &GoDecodeError) -> AdmissionRejection {
-    AdmissionRejection::new(
-        400,
-        "",
-        format!("admission webhook {webhook:?} denied the request: {error}"),
-    )
+    AdmissionRejection::new(400, "", format!("admission webhook {webhook:?} denied the request: {error}"))
 }
 
 /// Returns the API server's error if etcd rejects the object because of its size.

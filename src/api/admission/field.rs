@@ -86,19 +86,11 @@ pub struct FieldError {
 
 impl FieldError {
     pub fn new(path: impl Into<String>, kind: FieldErrorKind, detail: impl Into<String>) -> FieldError {
-        FieldError {
-            path: path.into(),
-            kind,
-            detail: detail.into(),
-            ..FieldError::default()
-        }
+        FieldError { path: path.into(), kind, detail: detail.into(), ..FieldError::default() }
     }
 
     pub fn invalid(path: impl Into<String>, value: impl Into<String>, detail: impl Into<String>) -> FieldError {
-        FieldError {
-            value: Some(value.into()),
-            ..FieldError::new(path, FieldErrorKind::Invalid, detail)
-        }
+        FieldError { value: Some(value.into()), ..FieldError::new(path, FieldErrorKind::Invalid, detail) }
     }
 
     /// Returns an error for a plain Go error that the webhook wraps.

@@ -18,10 +18,7 @@ pub fn round_trip_jobset(object: &Value) -> Result<Value, GoDecodeError> {
 
 /// Returns an object of any struct type in the tables after decoding and serialization by Go.
 pub fn round_trip(name: &'static str, object: &Value) -> Result<Value, GoDecodeError> {
-    let root = SchemaType {
-        name,
-        kind: FieldKind::Struct(name),
-    };
+    let root = SchemaType { name, kind: FieldKind::Struct(name) };
     let mut reader = GoReader::default();
     let read = reader.value(&root, object)?;
     match reader.first_error {
@@ -82,11 +79,7 @@ impl GoReader {
         if self.path.is_empty() {
             return GoDecodeError::ValueType { found, expected };
         }
-        GoDecodeError::FieldType {
-            found,
-            field: format!("{}.{}", self.struct_name, self.path.join(".")),
-            expected,
-        }
+        GoDecodeError::FieldType { found, field: format!("{}.{}", self.struct_name, self.path.join(".")), expected }
     }
 
     fn fields(&mut self, table: &StructType, object: &Map<String, Value>) -> Result<Value, GoDecodeError> {

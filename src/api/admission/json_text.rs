@@ -13,11 +13,7 @@ const DEPTH_MAX: usize = 200;
 
 /// Returns the value and a message `duplicate field "path"` for every repeated key, or Go's error.
 pub fn parse(text: &str) -> Result<(Value, Vec<String>), JsonSyntaxError> {
-    let mut parser = JsonParser {
-        text,
-        at: 0,
-        duplicates: Vec::new(),
-    };
+    let mut parser = JsonParser { text, at: 0, duplicates: Vec::new() };
     let value = parser.value("", 0)?;
     parser.skip_whitespace();
     match parser.peek() {
@@ -88,11 +84,7 @@ impl JsonParser<'_> {
                 return Err(self.unexpected("looking for beginning of object key string"));
             }
             let key = self.string()?;
-            let place = if path.is_empty() {
-                key.clone()
-            } else {
-                format!("{path}.{key}")
-            };
+            let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
             if fields.contains_key(&key) {
                 self.duplicates.push(format!("duplicate field {place:?}"));
             }
@@ -143,10 +135,7 @@ impl JsonParser<'_> {
                     return serde_json::from_str(&rest[..=i]).map_err(|_| JsonSyntaxError::InvalidEscape);
                 }
                 c if (c as u32) < 0x20 => {
-                    return Err(JsonSyntaxError::UnexpectedCharacter {
-                        found: c,
-                        context: "in string literal",
-                    });
+                    return Err(JsonSyntaxError::UnexpectedCharacter { found: c, context: "in string literal" });
                 }
                 _ => {}
             }
@@ -165,11 +154,7 @@ impl JsonParser<'_> {
 
     fn parse_keyword(&mut self) -> Result<Value, JsonSyntaxError> {
         let rest = &self.text[self.at..];
-        let words = [
-            ("true", Value::Bool(true)),
-            ("false", Value::Bool(false)),
-            ("null", Value::Null),
-        ];
+        let words = [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)];
         for (word, value) in words {
             if rest.starts_with(word) {
                 self.at += word.len();

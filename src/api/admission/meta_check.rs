@@ -169,13 +169,7 @@ fn owners(metadata: &Value, errors: &mut ErrorList) {
             let kind = TypeKind::Struct(ty);
             let one = SchemaType { name: ty, kind };
             match value {
-                Value::Array(_) => go::go_json(
-                    &SchemaType {
-                        name: ty,
-                        kind: TypeKind::List(Box::new(one)),
-                    },
-                    value,
-                ),
+                Value::Array(_) => go::go_json(&SchemaType { name: ty, kind: TypeKind::List(Box::new(one)) }, value),
                 _ => go::go_json(&one, value),
             }
         };
@@ -200,10 +194,7 @@ fn owners(metadata: &Value, errors: &mut ErrorList) {
 
 fn finalizers(metadata: &Value, errors: &mut ErrorList) {
     const PATH: &str = "metadata.finalizers";
-    let all: Vec<&str> = items(&metadata["finalizers"])
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let all: Vec<&str> = items(&metadata["finalizers"]).iter().filter_map(Value::as_str).collect();
     for name in &all {
         check_rule(PATH, name, names::label_key, errors);
     }
@@ -217,21 +208,14 @@ fn finalizers(metadata: &Value, errors: &mut ErrorList) {
 /// Returns the server's warnings about accepted finalizers.
 pub fn finalizer_warnings(metadata: &Value, old: &Value) -> Vec<String> {
     let before = items(&old["finalizers"]);
-    let mut added: Vec<&str> = items(&metadata["finalizers"])
-        .iter()
-        .filter(|f| !before.contains(f))
-        .filter_map(Value::as_str)
-        .collect();
+    let mut added: Vec<&str> =
+        items(&metadata["finalizers"]).iter().filter(|f| !before.contains(f)).filter_map(Value::as_str).collect();
     added.sort_unstable();
     added.dedup();
     let standard = ["orphan", "foregroundDeletion", "kubernetes"];
     let mut warnings = Vec::new();
     for name in added.into_iter().filter(|n| !n.contains('/') && !standard.contains(n)) {
-        let path = if name.contains('.') {
-            " including a path (/)"
-        } else {
-            ""
-        };
+        let path = if name.contains('.') { " including a path (/)" } else { "" };
         warnings.push(format!(
             "metadata.finalizers: {}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers",
             go_quote(name)

@@ -65,12 +65,7 @@ pub struct AdmissionRejection {
 impl AdmissionRejection {
     /// Returns an error without field errors.
     pub fn new(code: u16, reason: &str, message: impl Into<String>) -> AdmissionRejection {
-        AdmissionRejection {
-            code,
-            reason: reason.to_owned(),
-            message: message.into(),
-            errors: Vec::new(),
-        }
+        AdmissionRejection { code, reason: reason.to_owned(), message: message.into(), errors: Vec::new() }
     }
 }
 
@@ -140,11 +135,7 @@ pub mod webhooks {
     ) -> Result<(), AdmissionRejection> {
         let found = found.map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
         let name = object["metadata"]["name"].as_str().unwrap_or("");
-        if found.is_empty() {
-            Ok(())
-        } else {
-            Err(errors::denied(name, found))
-        }
+        if found.is_empty() { Ok(()) } else { Err(errors::denied(name, found)) }
     }
 }
 
@@ -180,21 +171,14 @@ fn post_decoded(
     if let Ok(stored) = &result {
         warnings.extend(meta_check::finalizer_warnings(&stored["metadata"], &Value::Null));
     }
-    AdmissionAnswer {
-        code: result.as_ref().map_or_else(|r| r.code, |_| 201),
-        result,
-        warnings,
-    }
+    AdmissionAnswer { code: result.as_ref().map_or_else(|r| r.code, |_| 201), result, warnings }
 }
 
 /// Processes a POST request with a body of JSON text.
 pub fn post_text(text: &str, request: &CreateRequest, validation: FieldValidation) -> AdmissionAnswer {
     match json_text::parse(text) {
         Ok((object, duplicates)) => {
-            let request = CreateRequest {
-                object: &object,
-                ..*request
-            };
+            let request = CreateRequest { object: &object, ..*request };
             post(&request, validation, &duplicates)
         }
         Err(error) => {
@@ -210,11 +194,7 @@ pub fn unreadable_yaml(error: &str, text: &str) -> AdmissionAnswer {
 }
 
 fn rejection_answer(rejection: AdmissionRejection) -> AdmissionAnswer {
-    AdmissionAnswer {
-        code: rejection.code,
-        result: Err(rejection),
-        warnings: Vec::new(),
-    }
+    AdmissionAnswer { code: rejection.code, result: Err(rejection), warnings: Vec::new() }
 }
 
 /// Returns all errors of a new JobSet, including those of checks that the server skips after earlier errors.

@@ -171,11 +171,7 @@ pub fn port_name(text: &str) -> Vec<String> {
 pub fn config_map_key(text: &str) -> Vec<String> {
     const SENTENCE: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
     let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let mut found = naming_errors(
-        length_error(text, 253),
-        !text.is_empty() && text.chars().all(legal),
-        SENTENCE,
-    );
+    let mut found = naming_errors(length_error(text, 253), !text.is_empty() && text.chars().all(legal), SENTENCE);
     match text {
         "." => found.push("must not be '.'".to_owned()),
         ".." => found.push("must not be '..'".to_owned()),

@@ -47,9 +47,7 @@ pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), JsonPa
                 add(target, path, value)?;
             }
             "copy" => {
-                let value = target
-                    .pointer(source_path(operation)?)
-                    .ok_or(JsonPatchError::PathNotFound)?;
+                let value = target.pointer(source_path(operation)?).ok_or(JsonPatchError::PathNotFound)?;
                 let value = value.clone();
                 add(target, path, value)?;
             }
@@ -123,10 +121,7 @@ fn remove(target: &mut Value, path: &str) -> Result<Value, JsonPatchError> {
 /// Implements forced server-side apply by a manager that owned no fields before. Applied values replace existing
 /// ones, and nothing is removed.
 pub fn apply(target: &mut Value, applied: &Value) {
-    let root = SchemaType {
-        name: JOBSET,
-        kind: FieldKind::Struct(JOBSET),
-    };
+    let root = SchemaType { name: JOBSET, kind: FieldKind::Struct(JOBSET) };
     apply_value(&root, &SchemaRules::default(), target, applied);
 }
 
@@ -172,8 +167,7 @@ fn apply_list(item: &SchemaType, rules: &SchemaRules, target: &mut Vec<Value>, a
             _ => None,
         };
         let keys = rules.keys.iter();
-        keys.map(|k| value.get(*k).cloned().or_else(|| default(k)).unwrap_or(Value::Null))
-            .collect()
+        keys.map(|k| value.get(*k).cloned().or_else(|| default(k)).unwrap_or(Value::Null)).collect()
     };
     let new_keys: Vec<Vec<Value>> = applied.iter().map(key_of).collect();
     let mut old: Vec<Option<Value>> = std::mem::take(target).into_iter().map(Some).collect();

@@ -15,10 +15,7 @@ const DATE_TIME: &str = r"^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[
 /// Returns all errors of the object. Values that are equal in `old` are not validated again.
 pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let root = SchemaType {
-        name: JOBSET,
-        kind: FieldKind::Struct(JOBSET),
-    };
+    let root = SchemaType { name: JOBSET, kind: FieldKind::Struct(JOBSET) };
     check_value(&root, &SchemaRules::default(), "", object, old, &mut errors);
     let was_unique = old.is_none_or(|old| {
         let mut before = Vec::new();
@@ -43,10 +40,7 @@ pub fn status_errors(status: &Value, old: Option<&Value>) -> Vec<FieldError> {
 
 /// Returns the first error for which server-side apply fails to parse the object.
 pub fn first_apply_error(object: &Value) -> Option<String> {
-    let root = SchemaType {
-        name: JOBSET,
-        kind: FieldKind::Struct(JOBSET),
-    };
+    let root = SchemaType { name: JOBSET, kind: FieldKind::Struct(JOBSET) };
     let mut found = Vec::new();
     check_value(&root, &SchemaRules::default(), "", object, None, &mut found);
     found.retain(|e| e.kind == ErrorKind::TypeInvalid);
@@ -95,27 +89,13 @@ fn check_value(
         (FieldKind::Map(item), Value::Object(entries)) => {
             for (key, value) in entries {
                 let old = old.and_then(|o| o.get(key));
-                check_value(
-                    item,
-                    &SchemaRules::default(),
-                    &format!("{path}.{key}"),
-                    value,
-                    old,
-                    errors,
-                );
+                check_value(item, &SchemaRules::default(), &format!("{path}.{key}"), value, old, errors);
             }
         }
         (FieldKind::List(item), Value::Array(items)) => {
             for (i, value) in items.iter().enumerate() {
                 let old = old.and_then(|o| item_with_same_key(&rules.keys, value, o));
-                check_value(
-                    item,
-                    &SchemaRules::default(),
-                    &format!("{path}[{i}]"),
-                    value,
-                    old,
-                    errors,
-                );
+                check_value(item, &SchemaRules::default(), &format!("{path}[{i}]"), value, old, errors);
             }
             check_length(rules, path, items.len(), errors);
         }
@@ -200,10 +180,7 @@ fn type_error(path: &str, wanted: &str, found: &str) -> FieldError {
 fn check_length(rules: &SchemaRules, path: &str, length: usize, errors: &mut SchemaErrors) {
     if let Some(most) = rules.max_items.filter(|most| length > *most) {
         let words = format!("must have at most {most} items");
-        errors.push(FieldError {
-            value: Some(length.to_string()),
-            ..FieldError::new(path, ErrorKind::TooMany, words)
-        });
+        errors.push(FieldError { value: Some(length.to_string()), ..FieldError::new(path, ErrorKind::TooMany, words) });
     }
 }
 
@@ -246,9 +223,7 @@ fn check_number(ty: &SchemaType, rules: &SchemaRules, path: &str, value: &Value,
         let words = format!("Checked value must be of {form} in {path}");
         errors.push(FieldError::invalid("<nil>", "\"\"", words).with_actual_path(path));
     }
-    let least = rules
-        .minimum
-        .filter(|least| number.as_f64().is_some_and(|n| n < *least as f64));
+    let least = rules.minimum.filter(|least| number.as_f64().is_some_and(|n| n < *least as f64));
     if let Some(least) = least {
         let words = format!("{path} in body should be greater than or equal to {least}");
         errors.push(FieldError::invalid(path, text, words));
@@ -267,11 +242,7 @@ fn check_enum(rules: &SchemaRules, path: &str, value: &Value, errors: &mut Schem
     };
     errors.push(FieldError {
         value: Some(found),
-        ..FieldError::new(
-            path,
-            ErrorKind::NotSupported,
-            format!("supported values: {}", values.join(", ")),
-        )
-        .with_legal_values(rules.values.iter().copied())
+        ..FieldError::new(path, ErrorKind::NotSupported, format!("supported values: {}", values.join(", ")))
+            .with_legal_values(rules.values.iter().copied())
     });
 }

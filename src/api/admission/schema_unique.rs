@@ -55,9 +55,7 @@ fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut UniqueEr
         return;
     }
     let key_of = |item: &Value| -> Map<String, Value> {
-        let key = keys
-            .iter()
-            .filter_map(|k| Some(((*k).to_owned(), item.get(k)?.clone())));
+        let key = keys.iter().filter_map(|k| Some(((*k).to_owned(), item.get(k)?.clone())));
         key.collect()
     };
     // Keys are compared by their serialized text, which is equal for equal keys.

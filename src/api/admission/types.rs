@@ -116,10 +116,7 @@ pub fn tables() -> &'static TypeTables {
                 }
             }
         }
-        TypeTables {
-            structs,
-            empty: StructType::default(),
-        }
+        TypeTables { structs, empty: StructType::default() }
     })
 }
 

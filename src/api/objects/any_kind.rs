@@ -83,9 +83,7 @@ fn stored_with_defaults(kind: &str, posted: &Value) -> Result<Value, AdmissionRe
         "PriorityClass" => set_default_text(&mut stored, "preemptionPolicy", "PreemptLowerPriority"),
         "Namespace" => {
             let labels = object_mut(&mut stored["metadata"], "labels");
-            labels
-                .entry("kubernetes.io/metadata.name")
-                .or_insert_with(|| json!(name));
+            labels.entry("kubernetes.io/metadata.name").or_insert_with(|| json!(name));
             set_default_text(&mut stored["status"], "phase", "Active");
         }
         _ => {}

@@ -58,11 +58,7 @@ pub fn elastic_patch(job: &Value, replicated_job: &Value) -> Option<Value> {
     let mut spec = Map::new();
     for name in ["parallelism", "completions"] {
         if size(&job["spec"], name) != size(wanted, name) {
-            let value = if has_value(wanted, name) {
-                wanted[name].clone()
-            } else {
-                Value::Null
-            };
+            let value = if has_value(wanted, name) { wanted[name].clone() } else { Value::Null };
             spec.insert(name.to_owned(), value);
         }
     }

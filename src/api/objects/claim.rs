@@ -23,9 +23,7 @@ pub fn claims(jobset: &Value) -> Vec<Value> {
         let templates = list(policy, "templates").iter();
         templates.map(move |template| (deleted, template))
     });
-    templates
-        .map(|(deleted, template)| claim(jobset, template, deleted))
-        .collect()
+    templates.map(|(deleted, template)| claim(jobset, template, deleted)).collect()
 }
 
 fn claim(jobset: &Value, template: &Value, deleted: bool) -> Value {
@@ -73,20 +71,13 @@ fn check(spec: &Value, errors: &mut ErrorList) {
     label_selector(&spec["selector"], &path.child("selector"), errors);
     for mode in modes {
         if !ACCESS_MODES.iter().any(|legal| mode == legal) {
-            errors.unsupported(
-                &at,
-                mode,
-                &["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"],
-            );
+            errors.unsupported(&at, mode, &["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"]);
         }
     }
     if modes.len() > 1 && modes.contains(&"ReadWriteOncePod".into()) {
         errors.forbidden(&at, "may not use ReadWriteOncePod with other access modes");
     }
-    let (storage, at) = (
-        &spec["resources"]["requests"]["storage"],
-        path.child("resources").key("storage"),
-    );
+    let (storage, at) = (&spec["resources"]["requests"]["storage"], path.child("resources").key("storage"));
     match quantity(storage) {
         None => errors.required(&at, ""),
         Some(bytes) if bytes.is_negative() || bytes.is_zero() => {

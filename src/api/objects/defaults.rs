@@ -23,20 +23,12 @@ pub fn size(spec: &mut Value) {
 
 fn spec(spec: &mut Value) {
     size(spec);
-    let backoff = if has_value(spec, "backoffLimitPerIndex") {
-        i32::MAX
-    } else {
-        6
-    };
+    let backoff = if has_value(spec, "backoffLimitPerIndex") { i32::MAX } else { 6 };
     set_default(spec, "backoffLimit", backoff);
     set_default(spec, "completionMode", "NonIndexed");
     set_default(spec, "suspend", false);
     set_default(spec, "manualSelector", false);
-    let policy = if has_value(spec, "podFailurePolicy") {
-        "Failed"
-    } else {
-        "TerminatingOrFailed"
-    };
+    let policy = if has_value(spec, "podFailurePolicy") { "Failed" } else { "TerminatingOrFailed" };
     set_default(spec, "podReplacementPolicy", policy);
     if has_value(spec, "podFailurePolicy") {
         for rule in items_mut(&mut spec["podFailurePolicy"], "rules") {
@@ -108,11 +100,7 @@ pub fn pod(pod: &mut Value) {
 
 fn container(container: &mut Value, host_network: bool) {
     let image = text(container, "image");
-    let pull = if has_latest_tag(image) {
-        "Always"
-    } else {
-        "IfNotPresent"
-    };
+    let pull = if has_latest_tag(image) { "Always" } else { "IfNotPresent" };
     set_default_text(container, "imagePullPolicy", pull);
     set_default_text(container, "terminationMessagePath", "/dev/termination-log");
     set_default_text(container, "terminationMessagePolicy", "File");
@@ -146,9 +134,7 @@ fn container(container: &mut Value, host_network: bool) {
 
 /// Returns whether the image has no tag or the tag `latest`, so that it is always pulled.
 fn has_latest_tag(image: &str) -> bool {
-    let (name, digest) = image
-        .split_once('@')
-        .map_or((image, ""), |(name, digest)| (name, digest));
+    let (name, digest) = image.split_once('@').map_or((image, ""), |(name, digest)| (name, digest));
     let last = name.rsplit('/').next().unwrap_or(name);
     match last.split_once(':') {
         Some((_, tag)) => tag == "latest",
@@ -158,12 +144,9 @@ fn has_latest_tag(image: &str) -> bool {
 
 fn probe(probe: &mut Value) {
     let zero = |probe: &Value, name: &str| probe[name].as_i64().unwrap_or(0) == 0;
-    for (name, value) in [
-        ("timeoutSeconds", 1),
-        ("periodSeconds", 10),
-        ("successThreshold", 1),
-        ("failureThreshold", 3),
-    ] {
+    for (name, value) in
+        [("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)]
+    {
         if zero(probe, name) {
             as_object(probe).insert(name.to_owned(), value.into());
         }

@@ -86,10 +86,7 @@ pub fn job_of_slot(slot: &JobSlot) -> Value {
         object_mut(&mut job["spec"]["template"], "spec").insert("subdomain".into(), subdomain.into());
     }
     let strategy_b = [keys::EXCLUSIVE_TOPOLOGY, keys::NODE_SELECTOR_STRATEGY];
-    if strategy_b
-        .iter()
-        .all(|key| has_value(&job["metadata"]["annotations"], key))
-    {
+    if strategy_b.iter().all(|key| has_value(&job["metadata"]["annotations"], key)) {
         select_labelled_nodes(&mut job);
     }
     let suspend = jobset["spec"]["suspend"].as_bool().unwrap_or(false);
@@ -134,10 +131,7 @@ pub fn uid(object: &Value) -> &str {
 /// Returns the name of the headless Service (API-9), or `None` if DNS host names are disabled.
 pub fn subdomain(jobset: &Value) -> Option<&str> {
     let network = &jobset["spec"]["network"];
-    network["enableDNSHostnames"]
-        .as_bool()
-        .unwrap_or(false)
-        .then(|| effective_subdomain(jobset))
+    network["enableDNSHostnames"].as_bool().unwrap_or(false).then(|| effective_subdomain(jobset))
 }
 
 fn effective_subdomain(jobset: &Value) -> &str {
@@ -169,10 +163,7 @@ fn jobset_labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
         (keys::JOBSET_NAME, text(metadata, "name").to_owned()),
         (keys::JOBSET_UID, uid(jobset).to_owned()),
         (keys::REPLICATED_JOB_NAME, text(rj, "name").to_owned()),
-        (
-            keys::REPLICATED_JOB_REPLICAS,
-            int(rj, "replicas").unwrap_or(0).to_string(),
-        ),
+        (keys::REPLICATED_JOB_REPLICAS, int(rj, "replicas").unwrap_or(0).to_string()),
         (keys::JOB_INDEX, index.to_string()),
         (keys::JOB_GLOBAL_INDEX, (before + index).to_string()),
         (keys::GLOBAL_REPLICAS, places.total.to_string()),
@@ -262,7 +253,5 @@ pub fn mounted_claims(jobset: &Value, pod: &Value) -> Vec<(String, String)> {
     let names = policies.flat_map(|policy| list(policy, "templates"));
     let names = names.map(|template| text(&template["metadata"], "name"));
     let mounted = names.filter(|name| mounted(name));
-    mounted
-        .map(|name| (name.to_owned(), format!("{name}-{owner}")))
-        .collect()
+    mounted.map(|name| (name.to_owned(), format!("{name}-{owner}"))).collect()
 }

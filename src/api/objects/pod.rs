@@ -118,11 +118,7 @@ pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<V
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
     pod::spec(&stored["spec"], &FieldPath::new("spec"), &mut errors);
     for kind in ["containers", "initContainers"] {
-        images(
-            list(&stored["spec"], kind),
-            &FieldPath::new("spec").child(kind),
-            &mut errors,
-        );
+        images(list(&stored["spec"], kind), &FieldPath::new("spec").child(kind), &mut errors);
     }
     errors.into_rejection("Pod", &name)?;
     Ok(stored)
@@ -143,17 +139,12 @@ fn forbidden(name: &str, why: &str) -> AdmissionRejection {
 }
 
 /// PriorityClasses that exist in every cluster, with their values.
-pub const SYSTEM_CLASSES: [(&str, i64); 2] = [
-    ("system-cluster-critical", 2_000_000_000),
-    ("system-node-critical", 2_000_001_000),
-];
+pub const SYSTEM_CLASSES: [(&str, i64); 2] =
+    [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
 
 /// Implements the lookup of the admission plugin ServiceAccount. Each namespace has the account `default`.
 fn admit_service_account(pod: &Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
-    let (namespace, account) = (
-        text(&pod["metadata"], "namespace"),
-        text(&pod["spec"], "serviceAccountName"),
-    );
+    let (namespace, account) = (text(&pod["metadata"], "namespace"), text(&pod["spec"], "serviceAccountName"));
     let mut known = around.service_accounts.iter();
     if matches!(account, "" | "default") || known.len() == 0 || known.any(|(n, a)| n == namespace && a == account) {
         return Ok(());
@@ -167,9 +158,7 @@ fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result
     let class = text(pod, "priorityClassName").to_owned();
     let classes = around.priority_classes.iter();
     let found = match class.as_str() {
-        "" => classes
-            .filter(|c| c["globalDefault"] == true)
-            .min_by_key(|c| int(c, "value")),
+        "" => classes.filter(|c| c["globalDefault"] == true).min_by_key(|c| int(c, "value")),
         _ => classes.clone().find(|c| text(&c["metadata"], "name") == class),
     };
     let value = match (found, class.as_str()) {
@@ -193,11 +182,7 @@ fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result
     }
     object_insert(pod, "priority", value.into());
     let policy = found.map_or("", |c| text(c, "preemptionPolicy"));
-    let policy = if policy.is_empty() {
-        "PreemptLowerPriority"
-    } else {
-        policy
-    };
+    let policy = if policy.is_empty() { "PreemptLowerPriority" } else { policy };
     if let (Some(found), "") = (found, class.as_str()) {
         let name = found["metadata"]["name"].clone();
         object_insert(pod, "priorityClassName", name);

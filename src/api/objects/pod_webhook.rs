@@ -195,9 +195,7 @@ fn find_leader<'a>(pod: &Value, around: &ObjectContext<'a>) -> Result<&'a Value,
     let (jobset, rj) = (label(JOBSET_NAME)?, label(REPLICATED_JOB_NAME)?);
     let name = format!("{jobset}-{rj}-{}-0", label(JOB_INDEX)?);
     let live = |p: &&Value| {
-        let named = text(&p["metadata"], "name")
-            .rsplit_once('-')
-            .is_some_and(|(n, _)| n == name);
+        let named = text(&p["metadata"], "name").rsplit_once('-').is_some_and(|(n, _)| n == name);
         let ended = matches!(text(&p["status"], "phase"), "Failed" | "Succeeded");
         named
             && has_value(&p["metadata"]["annotations"], EXCLUSIVE_TOPOLOGY)
@@ -210,16 +208,10 @@ fn find_leader<'a>(pod: &Value, around: &ObjectContext<'a>) -> Result<&'a Value,
         let found = leaders.len();
         return Err(LeaderLookupError::LeaderCount { name, found });
     };
-    let owner = |p: &Value| {
-        list(&p["metadata"], "ownerReferences")
-            .first()
-            .map(|o| text(o, "uid").to_owned())
-    };
+    let owner = |p: &Value| list(&p["metadata"], "ownerReferences").first().map(|o| text(o, "uid").to_owned());
     let follower = owner(pod).ok_or(LeaderLookupError::FollowerWithoutOwner)?;
     match owner(leader) {
-        None => Err(LeaderLookupError::LeaderWithoutOwner {
-            leader: text(&leader["metadata"], "name").to_owned(),
-        }),
+        None => Err(LeaderLookupError::LeaderWithoutOwner { leader: text(&leader["metadata"], "name").to_owned() }),
         Some(leader) if leader != follower => Err(LeaderLookupError::DifferentOwner { follower, leader }),
         Some(_) => Ok(leader),
     }

@@ -37,11 +37,7 @@ pub fn admit_service(service: &Value) -> Result<Value, AdmissionRejection> {
     let mut errors = ErrorList::default();
     let name = text(&service["metadata"], "name");
     object_meta(&service["metadata"], dns1123_label, &mut errors);
-    labels(
-        &service["spec"]["selector"],
-        &FieldPath::new("spec.selector"),
-        &mut errors,
-    );
+    labels(&service["spec"]["selector"], &FieldPath::new("spec.selector"), &mut errors);
     errors.into_rejection("Service", name)?;
     let mut stored = service.clone();
     let spec = as_object(&mut stored["spec"]);

@@ -94,9 +94,6 @@ impl TopologySpec {
     }
 
     pub fn nodes(&self) -> u64 {
-        self.pools
-            .iter()
-            .map(|p| u64::from(p.count) * u64::from(p.islands) * u64::from(p.nodes_per_island))
-            .sum()
+        self.pools.iter().map(|p| u64::from(p.count) * u64::from(p.islands) * u64::from(p.nodes_per_island)).sum()
     }
 }

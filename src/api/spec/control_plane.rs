@@ -98,11 +98,7 @@ impl FeatureGates {
     }
 
     pub fn with_changes(self, changes: GateChanges) -> FeatureGates {
-        let GateChanges {
-            in_place_restart,
-            restart_job,
-            elastic_jobset,
-        } = changes;
+        let GateChanges { in_place_restart, restart_job, elastic_jobset } = changes;
         FeatureGates {
             in_place_restart: in_place_restart.unwrap_or(self.in_place_restart),
             restart_job: restart_job.unwrap_or(self.restart_job),

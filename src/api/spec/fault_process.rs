@@ -132,10 +132,7 @@ pub enum RandomAction {
     Exit(i32),
     /// The processes keep running but make no progress. A detector, if any, terminates them with this exit code
     /// after `detected_after`.
-    Hang {
-        detected_after: Option<Distribution>,
-        exit_code: i32,
-    },
+    Hang { detected_after: Option<Distribution>, exit_code: i32 },
     /// Steps take this many times as long until the end of the repair.
     Slow(f64),
     /// Results are wrong from the fault on; the error is detected after this time.
@@ -147,10 +144,7 @@ pub enum RandomAction {
 pub enum SilentFaults {
     /// Running processes make no further progress. A detector, if any, terminates them with this exit code after
     /// `detected_after`, unless they have ended before.
-    Hang {
-        detected_after: Option<Duration>,
-        exit_code: i32,
-    },
+    Hang { detected_after: Option<Duration>, exit_code: i32 },
     /// Steps take this many times as long from now on. The value 1 is the normal speed. It replaces the previous
     /// factor.
     Slow { factor: f64 },

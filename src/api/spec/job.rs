@@ -84,8 +84,7 @@ impl JobSpec {
     /// Returns completions as defaulted by the API server: if unset, it stays unset unless parallelism is also unset
     /// (then 1).
     pub fn completions(&self) -> Option<u32> {
-        self.completions
-            .or(if self.parallelism.is_none() { Some(1) } else { None })
+        self.completions.or(if self.parallelism.is_none() { Some(1) } else { None })
     }
 
     /// Returns the number of pods that run at the same time.
@@ -96,20 +95,15 @@ impl JobSpec {
     /// Returns the backoff limit with its default from `pkg/apis/batch/v1/defaults.go`: 6, or MaxInt32 with a
     /// per-index limit.
     pub fn backoff_limit(&self) -> i32 {
-        self.backoff_limit.unwrap_or(if self.backoff_limit_per_index.is_some() {
-            i32::MAX
-        } else {
-            6
-        })
+        self.backoff_limit.unwrap_or(if self.backoff_limit_per_index.is_some() { i32::MAX } else { 6 })
     }
 
     /// Returns the policy with its default: Failed if a podFailurePolicy exists, otherwise TerminatingOrFailed.
     pub fn pod_replacement_policy(&self) -> PodReplacementPolicy {
-        self.pod_replacement_policy
-            .unwrap_or(if self.pod_failure_policy.is_some() {
-                PodReplacementPolicy::Failed
-            } else {
-                PodReplacementPolicy::TerminatingOrFailed
-            })
+        self.pod_replacement_policy.unwrap_or(if self.pod_failure_policy.is_some() {
+            PodReplacementPolicy::Failed
+        } else {
+            PodReplacementPolicy::TerminatingOrFailed
+        })
     }
 }

@@ -96,11 +96,8 @@ pub enum RestartStrategy {
 }
 
 impl RestartStrategy {
-    pub const ALL: [RestartStrategy; 3] = [
-        RestartStrategy::Recreate,
-        RestartStrategy::BlockingRecreate,
-        RestartStrategy::InPlaceRestart,
-    ];
+    pub const ALL: [RestartStrategy; 3] =
+        [RestartStrategy::Recreate, RestartStrategy::BlockingRecreate, RestartStrategy::InPlaceRestart];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -168,10 +165,7 @@ pub struct CoordinatorSpec {
 
 impl JobSetSpec {
     pub fn strategy(&self) -> RestartStrategy {
-        self.failure_policy
-            .as_ref()
-            .map(|p| p.restart_strategy)
-            .unwrap_or_default()
+        self.failure_policy.as_ref().map(|p| p.restart_strategy).unwrap_or_default()
     }
 
     /// Returns the number of pods of the running JobSet.

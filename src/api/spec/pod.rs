@@ -162,10 +162,7 @@ impl ContainerSpec {
     /// Returns the action of the first rule that matches the exit code (KEP-5307). Rules apply to successful and
     /// failed exits.
     pub fn matching_rule(&self, exit_code: i32) -> Option<ContainerRestartAction> {
-        let rule = self
-            .restart_policy_rules
-            .iter()
-            .find(|r| r.values.contains(&exit_code) == r.operator_in)?;
+        let rule = self.restart_policy_rules.iter().find(|r| r.values.contains(&exit_code) == r.operator_in)?;
         Some(rule.action)
     }
 }
@@ -211,27 +208,15 @@ impl PodSpec {
     /// Returns the mode of the in-place agent in this pod, detected by the conventions of upstream's examples (5.4).
     pub fn agent_mode(&self) -> AgentMode {
         let restarts_all = |c: &ContainerSpec| {
-            c.restart_policy_rules
-                .iter()
-                .any(|r| r.action == ContainerRestartAction::RestartAllContainers)
+            c.restart_policy_rules.iter().any(|r| r.action == ContainerRestartAction::RestartAllContainers)
         };
         let agent = |c: &&ContainerSpec| c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME");
-        if let Some(sidecar) = self
-            .init_containers
-            .iter()
-            .find(|c| c.is_sidecar() && (agent(c) || restarts_all(c)))
-        {
+        if let Some(sidecar) = self.init_containers.iter().find(|c| c.is_sidecar() && (agent(c) || restarts_all(c))) {
             return AgentMode::Sidecar {
-                probe_period_s: sidecar
-                    .startup_probe
-                    .map(|p| (p.period.0 / Duration::from_secs(1).0) as u32),
+                probe_period_s: sidecar.startup_probe.map(|p| (p.period.0 / Duration::from_secs(1).0) as u32),
             };
         }
-        if self
-            .containers
-            .iter()
-            .any(|c| agent(&c) || c.env.contains_key("WORKER_COMMAND"))
-        {
+        if self.containers.iter().any(|c| agent(&c) || c.env.contains_key("WORKER_COMMAND")) {
             return AgentMode::MainContainer;
         }
         AgentMode::Absent

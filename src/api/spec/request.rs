@@ -42,24 +42,9 @@ const KINDS: [(ObjectKind, &str, &str, bool); 10] = [
     (ObjectKind::Pod, "Pod", "v1/pods", true),
     (ObjectKind::Node, "Node", "v1/nodes", false),
     (ObjectKind::Service, "Service", "v1/services", true),
-    (
-        ObjectKind::PersistentVolumeClaim,
-        "PersistentVolumeClaim",
-        "v1/persistentvolumeclaims",
-        true,
-    ),
-    (
-        ObjectKind::PersistentVolume,
-        "PersistentVolume",
-        "v1/persistentvolumes",
-        false,
-    ),
-    (
-        ObjectKind::PriorityClass,
-        "PriorityClass",
-        "scheduling.k8s.io/v1/priorityclasses",
-        false,
-    ),
+    (ObjectKind::PersistentVolumeClaim, "PersistentVolumeClaim", "v1/persistentvolumeclaims", true),
+    (ObjectKind::PersistentVolume, "PersistentVolume", "v1/persistentvolumes", false),
+    (ObjectKind::PriorityClass, "PriorityClass", "scheduling.k8s.io/v1/priorityclasses", false),
     (ObjectKind::Namespace, "Namespace", "v1/namespaces", false),
     (ObjectKind::Lease, "Lease", "coordination.k8s.io/v1/leases", true),
 ];
@@ -92,15 +77,23 @@ impl ObjectKind {
 #[derive(Clone, Debug)]
 pub enum RequestVerb {
     /// A merge patch (RFC 7386) of the object or of its status.
-    Patch { body: Value, status: bool },
+    Patch {
+        body: Value,
+        status: bool,
+    },
     /// POST of an object of any kind, with its namespace set. For a JobSet, `jobset` is its index in the scenario.
-    Create { object: Value, jobset: Option<u32> },
+    Create {
+        object: Value,
+        jobset: Option<u32>,
+    },
     Delete {
         propagation: DeletionPropagation,
         grace_s: Option<u32>,
     },
     /// GET request that prints these fields of the object.
-    Show { fields: Vec<String> },
+    Show {
+        fields: Vec<String>,
+    },
 }
 
 /// The propagationPolicy of a DELETE request.
@@ -113,12 +106,7 @@ pub enum DeletionPropagation {
 
 /// Fields of a Node that a patch may change; no other fields are modelled. `status` fields are patched through the
 /// status subresource.
-pub const NODE_PATCHES: [&str; 4] = [
-    "metadata.labels",
-    "spec.taints",
-    "spec.unschedulable",
-    "status.allocatable",
-];
+pub const NODE_PATCHES: [&str; 4] = ["metadata.labels", "spec.taints", "spec.unschedulable", "status.allocatable"];
 
 /// Fields that identify the object and change nothing.
 const IDENTIFYING_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata.name"];

@@ -37,12 +37,7 @@ pub struct MeasuredLatency {
 impl TimingSpec {
     /// Replaces the latency of requests and watch events by its median.
     pub fn with_median_api_latency(mut self) -> TimingSpec {
-        for dist in [
-            &mut self.api_read,
-            &mut self.api_write,
-            &mut self.api_pod_create,
-            &mut self.watch_lag,
-        ] {
+        for dist in [&mut self.api_read, &mut self.api_write, &mut self.api_pod_create, &mut self.watch_lag] {
             *dist = Distribution::Fixed(dist.median());
         }
         self

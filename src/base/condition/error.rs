@@ -46,18 +46,15 @@ impl fmt::Display for ConditionError {
                 write!(f, "--fail-if {text:?}: no such operator; {FORM}")
             }
             ConditionError::NoName(text) => write!(f, "--fail-if {text:?}: no name; {FORM}"),
-            ConditionError::InvalidLimit { text, limit } => write!(
-                f,
-                "--fail-if {text:?}: {limit:?} is not a number with a unit or without; {FORM}"
-            ),
+            ConditionError::InvalidLimit { text, limit } => {
+                write!(f, "--fail-if {text:?}: {limit:?} is not a number with a unit or without; {FORM}")
+            }
             ConditionError::NoReference(text) => {
                 write!(f, "--fail-if {text:?}: there is nothing to compare with")
             }
-            ConditionError::UnknownName { text, name, known } => write!(
-                f,
-                "--fail-if {text:?}: {name:?} is not a name; the names are {}",
-                known.join(", ")
-            ),
+            ConditionError::UnknownName { text, name, known } => {
+                write!(f, "--fail-if {text:?}: {name:?} is not a name; the names are {}", known.join(", "))
+            }
         }
     }
 }

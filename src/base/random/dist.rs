@@ -108,10 +108,7 @@ impl Distribution {
         if p50_s <= 0.0 || p95_s <= p50_s {
             return Distribution::Fixed(Duration::from_seconds_f64(p50_s.max(0.0)));
         }
-        Distribution::LogNormal {
-            median_s: p50_s,
-            sigma: libm::log(p95_s / p50_s) / NORMAL_P95,
-        }
+        Distribution::LogNormal { median_s: p50_s, sigma: libm::log(p95_s / p50_s) / NORMAL_P95 }
     }
 
     /// The quantile at `u`, 0 < u < 1.
@@ -243,12 +240,8 @@ pub fn normal_quantile(u: f64) -> f64 {
         4.374_664_141_464_968,
         2.938_163_982_698_783,
     ];
-    const D: [f64; 4] = [
-        7.784_695_709_041_462e-3,
-        3.224_671_290_700_398e-1,
-        2.445_134_137_142_996,
-        3.754_408_661_907_416,
-    ];
+    const D: [f64; 4] =
+        [7.784_695_709_041_462e-3, 3.224_671_290_700_398e-1, 2.445_134_137_142_996, 3.754_408_661_907_416];
     const LOW: f64 = 0.024_25;
     let tail = |q: f64| {
         (((((C[0] * q + C[1]) * q + C[2]) * q + C[3]) * q + C[4]) * q + C[5])

@@ -63,10 +63,7 @@ impl DrawSequence {
     /// The random word with that name, 64 bits. Adjacent lanes share one computation per 32 words.
     pub fn word(&mut self, draw: UniformDraw) -> u64 {
         let within = draw.substream as usize % BATCH;
-        let first = UniformDraw {
-            substream: draw.substream - within as u32,
-            ..draw
-        };
+        let first = UniformDraw { substream: draw.substream - within as u32, ..draw };
         let line = self.find(first, within);
         let (words, _) = self.batches[line].as_chunks();
         u64::from_le_bytes(words[within])
@@ -159,12 +156,7 @@ impl DrawSequence {
     /// Fisher–Yates shuffle from the end; uses the lanes 0, 1, 2 … of that name.
     pub fn shuffle<T>(&mut self, purpose: StreamPurpose, entity: StreamKey, occurrence: u32, items: &mut [T]) {
         for (lane, i) in (1..items.len()).rev().enumerate() {
-            let draw = UniformDraw {
-                purpose,
-                entity,
-                occurrence,
-                substream: lane as u32,
-            };
+            let draw = UniformDraw { purpose, entity, occurrence, substream: lane as u32 };
             items.swap(i, self.below(draw, i as u32 + 1) as usize);
         }
     }

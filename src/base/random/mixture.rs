@@ -24,20 +24,14 @@ struct MixturePart {
 impl MixtureDistribution {
     /// All draws come from a single replication.
     pub fn single(replication: u64) -> MixtureDistribution {
-        MixtureDistribution {
-            replication,
-            parts: Vec::new(),
-        }
+        MixtureDistribution { replication, parts: Vec::new() }
     }
 
     /// Replaces this share of the draws by those of another replication.
     #[must_use]
     pub fn with_share(&self, replication: u64, share: f64) -> MixtureDistribution {
         let mut mixture = self.clone();
-        mixture.parts.push(MixturePart {
-            replication,
-            below: (share * u64::MAX as f64) as u64,
-        });
+        mixture.parts.push(MixturePart { replication, below: (share * u64::MAX as f64) as u64 });
         mixture
     }
 

@@ -66,15 +66,8 @@ fn stirling_error(z: f64) -> f64 {
         return libm::lgamma(z + 1.0) - (z + 0.5) * libm::log(z) + z - half_ln_tau;
     }
     // Bernoulli numbers divided by their factors.
-    const SERIES: [f64; 7] = [
-        1.0 / 12.0,
-        -1.0 / 360.0,
-        1.0 / 1260.0,
-        -1.0 / 1680.0,
-        1.0 / 1188.0,
-        -691.0 / 360_360.0,
-        1.0 / 156.0,
-    ];
+    const SERIES: [f64; 7] =
+        [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360_360.0, 1.0 / 156.0];
     let inverse = 1.0 / (z * z);
     SERIES.iter().rev().fold(0.0, |sum, c| sum * inverse + c) / z
 }

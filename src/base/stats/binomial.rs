@@ -73,9 +73,5 @@ pub fn sign_test(differences: &[f64]) -> SignTest {
     let negative = differences.iter().filter(|d| **d < 0.0).count();
     let fewer = positive.min(negative);
     let p = 2.0 * binomial_cdf(fewer, positive + negative, 0.5);
-    SignTest {
-        positive,
-        negative,
-        p: p.min(1.0),
-    }
+    SignTest { positive, negative, p: p.min(1.0) }
 }

@@ -29,12 +29,7 @@ pub fn bca(
     let mut sample = vec![0.0; values.len()];
     let resampled = (0..resamples).map(|occurrence| {
         for (lane, value) in (0..n).zip(&mut sample) {
-            let draw = UniformDraw {
-                purpose: StreamPurpose::Bootstrap,
-                entity: key,
-                occurrence,
-                substream: lane,
-            };
+            let draw = UniformDraw { purpose: StreamPurpose::Bootstrap, entity: key, occurrence, substream: lane };
             *value = values[draws.below(draw, n) as usize];
         }
         statistic(&sample)
@@ -73,9 +68,5 @@ pub fn bca_from(observed: f64, resampled: Vec<f64>, jackknife: &[f64], level: f6
         let p = normal_cdf(z0 + moved / (1.0 - acceleration * moved));
         quantile(&resampled, p)
     };
-    Some(BcaBootstrap {
-        interval: [bound(side)?, bound(-side)?],
-        z0,
-        acceleration,
-    })
+    Some(BcaBootstrap { interval: [bound(side)?, bound(-side)?], z0, acceleration })
 }

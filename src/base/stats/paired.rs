@@ -42,10 +42,8 @@ impl PairedDifference {
     pub fn at_level(pairs: &[(f64, f64)], kind: SampleKind, level: f64) -> Option<PairedDifference> {
         let column = |f: fn(&(f64, f64)) -> f64| pairs.iter().map(f).collect::<Vec<f64>>();
         let difference = StudentMean::from_values(&column(|(a, b)| b - a))?;
-        let (first, second) = (
-            StudentMean::from_values(&column(|p| p.0))?,
-            StudentMean::from_values(&column(|p| p.1))?,
-        );
+        let (first, second) =
+            (StudentMean::from_values(&column(|p| p.0))?, StudentMean::from_values(&column(|p| p.1))?);
         let more = |of: Ordering| pairs.iter().filter(|(a, b)| b.total_cmp(a) == of).count();
         Some(PairedDifference {
             mean: difference.mean,

@@ -12,8 +12,7 @@ pub fn proportion_interval(k: usize, n: usize, level: f64) -> [f64; 2] {
 
 /// The smallest proportion for which at least `k` successes have the probability `side`.
 fn lower_limit(k: usize, n: usize, side: f64) -> f64 {
-    k.checked_sub(1)
-        .map_or(0.0, |k| bisect([0.0, 1.0], |p| binomial_sf(k, n, p) >= side))
+    k.checked_sub(1).map_or(0.0, |k| bisect([0.0, 1.0], |p| binomial_sf(k, n, p) >= side))
 }
 
 /// The largest proportion for which at most `k` successes have the probability `side`.

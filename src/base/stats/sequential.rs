@@ -52,10 +52,7 @@ impl InterimLooks {
         (1..).map_while(move |k: u32| {
             let n = self.first.checked_mul(1usize.checked_shl(k - 1)?)?;
             let share = 1.0 / (f64::from(k) * f64::from(k + 1));
-            Some(InterimLook {
-                n,
-                level: 1.0 - (1.0 - self.level) * share,
-            })
+            Some(InterimLook { n, level: 1.0 - (1.0 - self.level) * share })
         })
     }
 }

@@ -6,11 +6,7 @@ use super::normal::normal_quantile;
 /// Quantile of Student's t with `degrees` degrees of freedom at `p`. The relative error is below 1e-10 for `p` >
 /// 1e-100 and at least one degree; infinite with zero degrees, at 0 and at 1.
 pub fn t_quantile(degrees: f64, p: f64) -> f64 {
-    if p < 0.5 {
-        -t_upper(degrees, p)
-    } else {
-        t_upper(degrees, 1.0 - p)
-    }
+    if p < 0.5 { -t_upper(degrees, p) } else { t_upper(degrees, 1.0 - p) }
 }
 
 /// Like `t_quantile`, from the upper tail probability, because 1 − 1e-20 rounds to 1.
@@ -28,18 +24,10 @@ pub fn t_upper(degrees: f64, tail: f64) -> f64 {
     let center = 0.5 - tail;
     let from_center = center < 0.25;
     let goal = libm::log(if from_center { center } else { tail });
-    let mut t = if from_center {
-        2.5 * center
-    } else {
-        -normal_quantile(tail)
-    };
+    let mut t = if from_center { 2.5 * center } else { -normal_quantile(tail) };
     let (mut low, mut high) = (0.0, f64::INFINITY);
     for _ in 0..200 {
-        let (chance, slope) = if from_center {
-            central(degrees, t)
-        } else {
-            upper(degrees, t)
-        };
+        let (chance, slope) = if from_center { central(degrees, t) } else { upper(degrees, t) };
         let excess = libm::log(chance) - goal;
         if (excess > 0.0) == from_center {
             high = t;

@@ -56,12 +56,7 @@ pub fn wilcoxon(differences: &[f64]) -> Option<WilcoxonTest> {
     } else {
         (normal_p(statistic, n, ties), WilcoxonMethod::Normal)
     };
-    Some(WilcoxonTest {
-        statistic,
-        n,
-        p,
-        method,
-    })
+    Some(WilcoxonTest { statistic, n, p, method })
 }
 
 fn cube_minus_self(count: usize) -> f64 {

@@ -74,11 +74,7 @@ impl LedgerBooks {
 
     /// Adds or removes the accelerators of a node; with `sick`, they are counted as Unhealthy.
     pub fn change_installed(&mut self, now: SimTime, n: u32, rate: u64, sick: bool, add: bool) {
-        let category = if sick {
-            LedgerCategory::Unhealthy
-        } else {
-            LedgerCategory::Idle
-        };
+        let category = if sick { LedgerCategory::Unhealthy } else { LedgerCategory::Idle };
         self.settle_installed(now);
         let n = u64::from(n);
         if add {
@@ -163,10 +159,7 @@ impl TimeAccounting {
             return;
         }
         let whose = (jobset, ctx.store.pods.job[pod.ix()]);
-        let (from, to) = (
-            self.ledger_category(whose, from, held, false),
-            self.ledger_category(whose, to, held, true),
-        );
+        let (from, to) = (self.ledger_category(whose, from, held, false), self.ledger_category(whose, to, held, true));
         self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
 
@@ -216,11 +209,7 @@ impl TimeAccounting {
         };
         change(&mut js.ready_accelerators, n);
         change(&mut js.ready_rate, rate);
-        if js.is_productive && (takes_part || !js.elastic) {
-            LedgerCategory::Productive
-        } else {
-            category
-        }
+        if js.is_productive && (takes_part || !js.elastic) { LedgerCategory::Productive } else { category }
     }
 
     /// A node was added, or its number of accelerators changed.
@@ -230,10 +219,7 @@ impl TimeAccounting {
         }
         let cluster = &ctx.store.nodes.cluster;
         let row = &mut self.nodes[node.ix()];
-        let (n, rate) = (
-            cluster.accelerators[node.ix()],
-            cluster.price_micros_per_hour[node.ix()],
-        );
+        let (n, rate) = (cluster.accelerators[node.ix()], cluster.price_micros_per_hour[node.ix()]);
         let (old, sick) = (row.accelerators, row.unhealthy);
         (row.accelerators, row.rate) = (n, rate);
         if n > old {
@@ -291,11 +277,8 @@ impl TimeAccounting {
         category: LedgerCategory,
         sick: bool,
     ) {
-        let (from, to) = if sick {
-            (category, LedgerCategory::Unhealthy)
-        } else {
-            (LedgerCategory::Unhealthy, category)
-        };
+        let (from, to) =
+            if sick { (category, LedgerCategory::Unhealthy) } else { (LedgerCategory::Unhealthy, category) };
         self.ledger.transfer(now, jobset, held, from, to);
     }
 }

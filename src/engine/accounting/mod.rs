@@ -97,11 +97,7 @@ struct NodeTime {
 impl TimeAccounting {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         let cluster = &ctx.store.nodes.cluster;
-        let own = if ctx.scenario.training.is_empty() {
-            0
-        } else {
-            ctx.store.jobsets.len()
-        };
+        let own = if ctx.scenario.training.is_empty() { 0 } else { ctx.store.jobsets.len() };
         self.ledger.reset(cluster, own);
         self.pods.clear();
         self.jobs.clear();
@@ -110,11 +106,7 @@ impl TimeAccounting {
         self.nodes.clear();
         let prices = cluster.price_micros_per_hour.iter();
         let nodes = cluster.accelerators.iter().zip(prices);
-        self.nodes.extend(nodes.map(|(&accelerators, &rate)| NodeTime {
-            accelerators,
-            rate,
-            ..NodeTime::default()
-        }));
+        self.nodes.extend(nodes.map(|(&accelerators, &rate)| NodeTime { accelerators, rate, ..NodeTime::default() }));
         self.first_ready = false;
         for training in &ctx.scenario.training {
             let js = &mut self.jobsets[training.jobset];
@@ -164,10 +156,7 @@ impl TimeAccounting {
             JobChange::Created => {
                 // Pods of an earlier Job with the name may remain.
                 let held = self.job_mut(job).ready_pods;
-                *self.job_mut(job) = JobTime {
-                    ready_pods: held,
-                    ..JobTime::default()
-                };
+                *self.job_mut(job) = JobTime { ready_pods: held, ..JobTime::default() };
                 self.add_job_entry(ctx, job);
                 self.require_new_job(ctx, job);
             }
@@ -267,11 +256,7 @@ impl TimeAccounting {
     pub fn ready_pod_group(&self, jobset: JobSetId) -> Option<ReadyPodGroup> {
         let js = self.jobsets.get(jobset.ix())?;
         let complete = js.all_ready && js.unhealthy == 0 && js.ready > 0;
-        complete.then_some(ReadyPodGroup {
-            pods: js.ready,
-            accelerators: js.ready_accelerators,
-            rate: js.ready_rate,
-        })
+        complete.then_some(ReadyPodGroup { pods: js.ready, accelerators: js.ready_accelerators, rate: js.ready_rate })
     }
 
     /// Recomputes all accounting (`--paranoid`, tests).
@@ -291,11 +276,7 @@ impl TimeAccounting {
             let held = jobs.filter_map(|job| self.jobs.get(job.ix()));
             let sums = held.fold([0; 3], |sums, job| {
                 let held = &job.ready_pods;
-                [
-                    sums[0] + u64::from(held.ready),
-                    sums[1] + u64::from(held.unhealthy),
-                    sums[2] + held.accelerators,
-                ]
+                [sums[0] + u64::from(held.ready), sums[1] + u64::from(held.unhealthy), sums[2] + held.accelerators]
             });
             let whole = [u64::from(js.ready), u64::from(js.unhealthy), js.ready_accelerators];
             assert_eq!(sums, whole, "Jobs of JobSet {i}, the JobSet");

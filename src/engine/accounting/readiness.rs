@@ -79,11 +79,7 @@ impl TimeAccounting {
         // A successPolicy may be met before all completions.
         let complete = apiserver::is_complete(ctx, job);
         let successes = self.job_mut(job).successes;
-        Some(if complete {
-            0
-        } else {
-            required_ready_pods(ctx.store.job_spec(job), successes)
-        })
+        Some(if complete { 0 } else { required_ready_pods(ctx.store.job_spec(job), successes) })
     }
 
     fn set_required(&mut self, ctx: &mut EngineContext<'_>, job: JobId, wanted: u32) {
@@ -110,11 +106,7 @@ impl TimeAccounting {
         }
         self.pod_mut(pod).ready = ready;
         let jobset = self.count_ready(ctx, pod, ready);
-        let category = if ready {
-            LedgerCategory::Waiting
-        } else {
-            LedgerCategory::Starting
-        };
+        let category = if ready { LedgerCategory::Waiting } else { LedgerCategory::Starting };
         self.set_category(ctx, pod, Some(category));
         self.check_all_ready(ctx, jobset);
     }
@@ -209,11 +201,7 @@ impl TimeAccounting {
         js.is_productive = runs;
         let held = (js.ready_accelerators, js.ready_rate);
         let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
-        let (from, to) = if runs {
-            (waiting, productive)
-        } else {
-            (productive, waiting)
-        };
+        let (from, to) = if runs { (waiting, productive) } else { (productive, waiting) };
         self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
 }

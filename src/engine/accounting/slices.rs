@@ -54,9 +54,7 @@ impl TimeAccounting {
                 continue;
             };
             let is_slice = is_slice(stored.rj as usize);
-            let HeldSlices {
-                ready, unhealthy: sick, ..
-            } = own.ready_pods;
+            let HeldSlices { ready, unhealthy: sick, .. } = own.ready_pods;
             let complete = own.required == 0 || (ready >= own.required && sick == 0 && up(job));
             match (own.required, complete, is_slice) {
                 // It has ended, and no process waits for it.
@@ -74,12 +72,7 @@ impl TimeAccounting {
         slices.sort_unstable();
         jobs.sort_unstable();
         slices.append(&mut jobs);
-        AvailableSlices {
-            jobs: slices,
-            slices: n,
-            total: of.max(n),
-            others_ready: missing == 0 && !ended,
-        }
+        AvailableSlices { jobs: slices, slices: n, total: of.max(n), others_ready: missing == 0 && !ended }
     }
 
     /// The ready pods of these Jobs.
@@ -96,11 +89,7 @@ impl TimeAccounting {
     /// Sets whether the ready accelerators of these Jobs are productive; all others of the JobSet are not.
     pub fn set_productive_jobs(&mut self, ctx: &EngineContext<'_>, jobset: JobSetId, jobs: &[JobId], runs: bool) {
         let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
-        let (from, to) = if runs {
-            (waiting, productive)
-        } else {
-            (productive, waiting)
-        };
+        let (from, to) = if runs { (waiting, productive) } else { (productive, waiting) };
         for job in jobs {
             let held = &mut self.job_mut(*job).ready_pods;
             assert_ne!(held.is_productive, runs, "a Job takes part, or does not");

@@ -35,10 +35,7 @@ impl TimeSums {
     pub fn leave(&mut self, now: SimTime, (n, rate): (u64, u64), from: LedgerCategory) {
         let from = from as usize;
         self.accumulate_to_now(now, from);
-        assert!(
-            self.counts[from] >= n && self.rates[from] >= rate,
-            "ledger: more taken than was there"
-        );
+        assert!(self.counts[from] >= n && self.rates[from] >= rate, "ledger: more taken than was there");
         self.counts[from] -= n;
         self.rates[from] -= rate;
     }
@@ -63,9 +60,6 @@ impl TimeSums {
     pub fn close(&mut self, now: SimTime) -> LedgerSums {
         (0..N).for_each(|category| self.accumulate_to_now(now, category));
         const HOUR_NS: u128 = 3_600_000_000_000;
-        LedgerSums {
-            accelerator_ns: self.times,
-            cost_micros: self.costs.map(|c| c / HOUR_NS),
-        }
+        LedgerSums { accelerator_ns: self.times, cost_micros: self.costs.map(|c| c / HOUR_NS) }
     }
 }

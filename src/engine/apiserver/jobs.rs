@@ -130,8 +130,7 @@ fn child_spec(ctx: &mut EngineContext<'_>, new: &NewChild) -> Result<(TemplateId
     let s = ctx.store.get_mut();
     let pod = Arc::new(spec.template.clone());
     let template = s.templates.add(&s.nodes.cluster, pod, key, agent);
-    s.templates
-        .set_exclusive_annotation(template, new.jobset.exclusive_key(rj));
+    s.templates.set_exclusive_annotation(template, new.jobset.exclusive_key(rj));
     if blocked {
         s.templates.mark_unbound_claims(template);
     }
@@ -338,13 +337,7 @@ pub fn set_job_condition(ctx: &mut EngineContext<'_>, job: JobId, condition: Job
         Some(old) => *old = condition,
         None => stored.push(condition),
     }
-    ctx.emit(Body::JobCondition {
-        job,
-        kind,
-        status,
-        reason,
-        message,
-    });
+    ctx.emit(Body::JobCondition { job, kind, status, reason, message });
 }
 
 /// DELETE with foreground propagation: stores deletionTimestamp and the foregroundDeletion finalizer; the object

@@ -70,12 +70,7 @@ fn emit_status_changes(
 ) {
     if new.restarts != old.restarts {
         let (restarts, counted) = (new.restarts, new.restarts_count_towards_max);
-        ctx.emit(Body::RestartCounted {
-            jobset,
-            restarts,
-            counted,
-            failed_job,
-        });
+        ctx.emit(Body::RestartCounted { jobset, restarts, counted, failed_job });
     }
     for (rj, s) in new.replicated_jobs.iter().enumerate() {
         let before = old.replicated_jobs.get(rj);
@@ -109,13 +104,7 @@ fn emit_status_changes(
         }
         let reason = ctx.intern(&condition.full_reason());
         let message = ctx.intern(&condition.message);
-        ctx.emit(Body::JobSetCondition {
-            jobset,
-            kind: condition.kind,
-            status: condition.status,
-            reason,
-            message,
-        });
+        ctx.emit(Body::JobSetCondition { jobset, kind: condition.kind, status: condition.status, reason, message });
     }
 }
 

@@ -26,10 +26,6 @@ use crate::store::{ChangeKind, StoreChange};
 
 /// Records a change for the watches; they receive it after the current event was handled.
 fn record_change(ctx: &mut EngineContext<'_>, what: ChangeKind) {
-    let change = StoreChange {
-        kind: what,
-        cause: ctx.cause,
-        ticket: ctx.ticket,
-    };
+    let change = StoreChange { kind: what, cause: ctx.cause, ticket: ctx.ticket };
     ctx.store.get_mut().changes.push(change);
 }

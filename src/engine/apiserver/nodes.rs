@@ -75,11 +75,7 @@ pub fn delete_node(ctx: &mut EngineContext<'_>, node: NodeId) {
 pub fn set_unschedulable(ctx: &mut EngineContext<'_>, node: NodeId, on: bool) {
     ctx.store.get_mut().nodes.rows[node.ix()].cordoned = on;
     if on {
-        let taint = TaintSpec {
-            key: UNSCHEDULABLE.to_owned(),
-            value: String::new(),
-            effect: TaintEffect::NoSchedule,
-        };
+        let taint = TaintSpec { key: UNSCHEDULABLE.to_owned(), value: String::new(), effect: TaintEffect::NoSchedule };
         add_taint(ctx, node, taint);
     } else {
         record_change(ctx, ChangeKind::Node(node, NodeChange::Uncordoned));
@@ -109,12 +105,7 @@ pub fn add_taint(ctx: &mut EngineContext<'_>, node: NodeId, taint: TaintSpec) {
     let nodes = &mut ctx.store.get_mut().nodes;
     nodes.placement_obstacles += 1;
     nodes.taints[node.ix()].push(taint);
-    ctx.emit(Body::NodeTaint {
-        node,
-        key,
-        effect,
-        added: true,
-    });
+    ctx.emit(Body::NodeTaint { node, key, effect, added: true });
     record_change(ctx, ChangeKind::Node(node, NodeChange::Taints));
 }
 
@@ -128,12 +119,7 @@ pub fn remove_taint(ctx: &mut EngineContext<'_>, node: NodeId, key: &str, effect
         let gone = nodes.taints[node.ix()].remove(at);
         nodes.placement_obstacles -= 1;
         let key = ctx.intern(&gone.key);
-        ctx.emit(Body::NodeTaint {
-            node,
-            key,
-            effect: gone.effect as u8,
-            added: false,
-        });
+        ctx.emit(Body::NodeTaint { node, key, effect: gone.effect as u8, added: false });
         record_change(ctx, ChangeKind::Node(node, NodeChange::Taints));
     }
 }

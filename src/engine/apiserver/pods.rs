@@ -53,11 +53,7 @@ pub fn create_pod(ctx: &mut EngineContext<'_>, new: NewPod) -> PodId {
     p.domain[i] = new.domain;
     p.job_try[i] = job_try;
     (p.index_failures[i], p.ignored_failures[i]) = new.failures;
-    for (wanted, flag) in [
-        (new.tracked, flag::FINALIZER),
-        (new.held, flag::HELD),
-        (gated, flag::GATED),
-    ] {
+    for (wanted, flag) in [(new.tracked, flag::FINALIZER), (new.held, flag::HELD), (gated, flag::GATED)] {
         if wanted {
             p.set(pod, flag);
         }
@@ -68,13 +64,7 @@ pub fn create_pod(ctx: &mut EngineContext<'_>, new: NewPod) -> PodId {
     j.live.with_finalizer += u32::from(new.tracked);
     let (attempt, incarnation) = (j.restart_attempt, p.incarnation[i]);
     s.update_pod(pod, |s| s.pods.phase[i] = PodPhase::Pending);
-    ctx.emit(Body::PodCreated {
-        pod,
-        incarnation,
-        job: new.job,
-        index: new.index,
-        attempt,
-    });
+    ctx.emit(Body::PodCreated { pod, incarnation, job: new.job, index: new.index, attempt });
     record_change(ctx, ChangeKind::Pod(pod, PodChange::Created));
     let store = &**ctx.store;
     let named = store.pod_spec(pod).node_name.as_ref();
@@ -89,11 +79,8 @@ fn next_job_try(s: &mut ObjectStore, job: JobId, index: u32) -> u16 {
     let index = if s.is_indexed(job) { index } else { 0 };
     let j = &s.jobs[job.ix()];
     let gone = j.tries.get(&index).copied().unwrap_or(0);
-    let there = if s.is_indexed(job) {
-        s.pod_of(job, index)
-    } else {
-        j.pods.iter().max_by_key(|p| s.pods.job_try[p.ix()])
-    };
+    let there =
+        if s.is_indexed(job) { s.pod_of(job, index) } else { j.pods.iter().max_by_key(|p| s.pods.job_try[p.ix()]) };
     there.map_or(gone, |p| gone.max(s.pods.job_try[p.ix()].saturating_add(1)))
 }
 
@@ -257,11 +244,7 @@ pub fn finish_pod(ctx: &mut EngineContext<'_>, pod: PodId, ended: Option<Termina
     } else if with_finalizer {
         live.ended_with_finalizer += 1;
     }
-    let phase = if succeeded {
-        PodPhase::Succeeded
-    } else {
-        PodPhase::Failed
-    };
+    let phase = if succeeded { PodPhase::Succeeded } else { PodPhase::Failed };
     s.update_pod(pod, |s| s.pods.phase[i] = phase);
     s.pods.exit_code[i] = ended.map_or(0, |e| e.exit_code);
     s.pods.exit_container[i] = ended.map_or(NO_STATUS, |e| e.exit_container);
@@ -271,12 +254,7 @@ pub fn finish_pod(ctx: &mut EngineContext<'_>, pod: PodId, ended: Option<Termina
     };
     s.pods.clear(pod, flag::READY);
     let (incarnation, exit_code) = (s.pods.incarnation[i], i32::from(s.pods.exit_code[i]));
-    ctx.emit(Body::PodFinished {
-        pod,
-        incarnation,
-        succeeded,
-        exit_code,
-    });
+    ctx.emit(Body::PodFinished { pod, incarnation, succeeded, exit_code });
     pod_changed(ctx, pod, PodChange::Finished);
 }
 

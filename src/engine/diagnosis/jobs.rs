@@ -20,12 +20,8 @@ impl Diagnosis<'_, '_> {
             let manager = j.spec.managed_by.as_deref()?;
             let version = self.ctx.scenario.control_plane.kubernetes;
             let other = sim_policy::job::managed_by_other(&j.spec, version);
-            (j.exists && !j.status.is_finished() && other).then(|| {
-                format!(
-                    "Job {} is left to {manager}, which does nothing here",
-                    store.names.job(job)
-                )
-            })
+            (j.exists && !j.status.is_finished() && other)
+                .then(|| format!("Job {} is left to {manager}, which does nothing here", store.names.job(job)))
         })
     }
 
@@ -85,9 +81,7 @@ impl Diagnosis<'_, '_> {
         let rj = specs.get(at)?;
         if rj.depends_on.iter().any(|d| d.name == rj.name) {
             let name = &rj.name;
-            return Some(format!(
-                "replicatedJob {name} depends on itself, so its Jobs are never created"
-            ));
+            return Some(format!("replicatedJob {name} depends on itself, so its Jobs are never created"));
         }
         if !depends_on::reached(specs, statuses, at) {
             let on = |d: &DependsOn| match d.status {
@@ -95,18 +89,12 @@ impl Diagnosis<'_, '_> {
                 DependsOnStatus::Complete => format!("{} is complete", d.name),
             };
             let names: Vec<String> = rj.depends_on.iter().map(on).collect();
-            let mut why = format!(
-                "the Jobs of replicatedJob {} are not created before {}",
-                rj.name,
-                names.join(" and ")
-            );
+            let mut why =
+                format!("the Jobs of replicatedJob {} are not created before {}", rj.name, names.join(" and "));
             let complete = |d: &&DependsOn| d.status == DependsOnStatus::Complete;
             let mut waits_for = rj.depends_on.iter().filter(complete);
             if let Some(d) = waits_for.find(|d| self.runs_indefinitely(&js.spec, &d.name)) {
-                why += &format!(
-                    "; the containers of {} run indefinitely, because no runFor is set",
-                    d.name
-                );
+                why += &format!("; the containers of {} run indefinitely, because no runFor is set", d.name);
             }
             return Some(why);
         }
@@ -164,18 +152,12 @@ impl Diagnosis<'_, '_> {
                 return Some(format!("all pods of Job {name} are refused: {why}"));
             }
             if let Some((words, why)) = refused(j, 0) {
-                return Some(format!(
-                    "all pods of Job {name} are refused{}",
-                    rejection_cause(&words, &why)
-                ));
+                return Some(format!("all pods of Job {name} are refused{}", rejection_cause(&words, &why)));
             }
             let spec = &store.jobs[j.ix()].spec;
             let pods = spec.completions().unwrap_or_else(|| spec.pods());
             let (words, why) = refused(j, 1).filter(|_| pods > 1)?;
-            Some(format!(
-                "followers of Job {name} are refused{}",
-                rejection_cause(&words, &why)
-            ))
+            Some(format!("followers of Job {name} are refused{}", rejection_cause(&words, &why)))
         };
         jobs.find_map(of_job)
     }

@@ -42,11 +42,7 @@ pub fn end_reason(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> En
         return EndReason::AllJobSetsFinished;
     }
     let mut jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
-    if jobsets.all(|jobset| is_settled(ctx, parts, jobset)) {
-        EndReason::Settled
-    } else {
-        EndReason::Stuck
-    }
+    if jobsets.all(|jobset| is_settled(ctx, parts, jobset)) { EndReason::Settled } else { EndReason::Stuck }
 }
 
 /// Returns true if a Job will fail at its activeDeadlineSeconds before the run ends.
@@ -67,12 +63,7 @@ pub fn describe_blocked(ctx: &mut EngineContext<'_>, parts: &ControlPlaneCompone
     let repairs = ctx.scenario.has_repairs_after_end || parts.usage_aging.repairs_later;
     let more = repairs || stale_events::has_awaited_event(ctx, parts) || !parts.script.is_finished();
     let cut = reason == EndReason::TimeLimit;
-    let why = Diagnosis {
-        ctx,
-        components: parts,
-        unfinished: cut && more,
-        repairs_pending: cut && repairs,
-    };
+    let why = Diagnosis { ctx, components: parts, unfinished: cut && more, repairs_pending: cut && repairs };
     if ctx.progress.livelock {
         return vec![format!(
             "virtual time does not advance past {}: objects end and start again in a loop that takes little or no time",
@@ -99,12 +90,7 @@ pub fn never_placed_reason(
     if is_settled(ctx, parts, jobset) || ever_ready {
         return None;
     }
-    let why = Diagnosis {
-        ctx,
-        components: parts,
-        unfinished: false,
-        repairs_pending: false,
-    };
+    let why = Diagnosis { ctx, components: parts, unfinished: false, repairs_pending: false };
     let mut jobs = ctx.store.jobs_of(jobset);
     jobs.find_map(|job| {
         let mut pods = ctx.store.jobs[job.ix()].pods.iter();
@@ -169,11 +155,7 @@ impl Diagnosis<'_, '_> {
         if js.is_deleting()
             && js.foreground
             && let Some((kind, name)) = others.owned(jobset).next()
-            && !self
-                .ctx
-                .store
-                .jobs_of(jobset)
-                .any(|j| self.ctx.store.jobs[j.ix()].exists)
+            && !self.ctx.store.jobs_of(jobset).any(|j| self.ctx.store.jobs[j.ix()].exists)
         {
             let kind = kind.as_str();
             return format!("{kind} {name} is being deleted, but no modelled controller removes its finalizers");
@@ -219,21 +201,14 @@ impl Diagnosis<'_, '_> {
     /// Returns the reason of a wait that is observed only because nothing happened before the end of the run. It is not
     /// conclusive if events were still pending.
     fn with_run_end(&self, why: String) -> String {
-        if self.unfinished {
-            format!("{}; {RUN_ENDED}", why.trim_end_matches('.'))
-        } else {
-            why
-        }
+        if self.unfinished { format!("{}; {RUN_ENDED}", why.trim_end_matches('.')) } else { why }
     }
 
     /// C-10: nothing can succeed, and without a success the success policy is never asked.
     fn no_pods_sentence(&self, name: &str, spec: &JobSet) -> String {
         let none = spec.spec.replicated_jobs.iter().all(|r| r.replicas == 0);
-        let why = if none {
-            "none of its replicatedJobs has a Job"
-        } else {
-            "its Jobs have parallelism 0, and so no pod"
-        };
+        let why =
+            if none { "none of its replicatedJobs has a Job" } else { "its Jobs have parallelism 0, and so no pod" };
         format!("JobSet {name} never completes: {why}")
     }
 }

@@ -17,9 +17,7 @@ impl Diagnosis<'_, '_> {
         }
         let held = store.pods.has(pod, flag::DELETING) && store.pods.has(pod, flag::HELD);
         if held && store.pods.has(pod, flag::CONFIRMED) {
-            return Some(format!(
-                "pod {name} is being deleted, but no modelled controller removes its finalizers"
-            ));
+            return Some(format!("pod {name} is being deleted, but no modelled controller removes its finalizers"));
         }
         let tracked = store.pods.is_terminal(pod) && store.pods.has(pod, flag::FINALIZER);
         let finished = store.jobs[job.ix()].status.is_finished();

@@ -25,10 +25,7 @@ impl FaultCells {
                 });
             }
         }
-        let mut cells = FaultCells {
-            nodes: Vec::new(),
-            cell_of_node: Vec::new(),
-        };
+        let mut cells = FaultCells { nodes: Vec::new(), cell_of_node: Vec::new() };
         let mut numbers = vec![CellId::NONE; classes as usize];
         for (i, class) in class.iter().enumerate() {
             let cell = &mut numbers[*class as usize];
@@ -70,16 +67,12 @@ mod tests {
         for (sets, expected) in [
             (vec![], vec![vec![0, 1, 2, 3, 4]]),
             (vec![vec![0, 1], vec![2, 3]], vec![vec![0, 1], vec![2, 3], vec![4]]),
-            (
-                vec![vec![0, 1, 2], vec![1, 2, 3]],
-                vec![vec![0], vec![1, 2], vec![3], vec![4]],
-            ),
+            (vec![vec![0, 1, 2], vec![1, 2, 3]], vec![vec![0], vec![1, 2], vec![3], vec![4]]),
             (vec![vec![4, 0], vec![1, 3]], vec![vec![0, 4], vec![1, 3], vec![2]]),
             (vec![vec![0, 1, 2, 3, 4], vec![3]], vec![vec![0, 1, 2, 4], vec![3]]),
         ] {
-            let sets: Vec<Vec<NodeId>> = (sets.into_iter())
-                .map(|set: Vec<u32>| set.into_iter().map(NodeId).collect())
-                .collect();
+            let sets: Vec<Vec<NodeId>> =
+                (sets.into_iter()).map(|set: Vec<u32>| set.into_iter().map(NodeId).collect()).collect();
             let cells = FaultCells::partition(5, sets.iter().map(Vec::as_slice));
             let all = (0..cells.len()).map(|i| cells.nodes(CellId(i as u32)));
             let all: Vec<Vec<u32>> = all.map(|c| c.iter().map(|node| node.0).collect()).collect();

@@ -51,10 +51,7 @@ impl LocatedPods {
                 let pod = struck.entity.pod.unwrap_or_default();
                 return self.add_fault(struck, FaultScope::Pod(pod), FaultOperation::Exit(*exit_code));
             }
-            RandomAction::Hang {
-                detected_after,
-                exit_code,
-            } => {
+            RandomAction::Hang { detected_after, exit_code } => {
                 let detected = detected_after.as_ref();
                 let what = SilentFaults::Hang {
                     detected_after: detected.map(|dist| struck.draw_detection(dist, draws)),
@@ -67,12 +64,7 @@ impl LocatedPods {
                 return self.add_silent(struck, SilentFaults::Corrupt { found_after });
             }
             RandomAction::Slow(factor) => {
-                let slowness = SlowNodes {
-                    start: struck.start,
-                    end: struck.end,
-                    factor: *factor,
-                    cause: struck.cause,
-                };
+                let slowness = SlowNodes { start: struck.start, end: struck.end, factor: *factor, cause: struck.cause };
                 for node in &*struck.entity.nodes {
                     self.slow.push((*node, slowness.clone()));
                 }
@@ -93,14 +85,7 @@ impl LocatedPods {
         (as_new, deleted): (bool, Option<Duration>),
     ) {
         for cell in &*struck.entity.cells {
-            let outage = NodeOutage {
-                start,
-                end,
-                cause: struck.cause,
-                kind: how,
-                as_new,
-                deleted,
-            };
+            let outage = NodeOutage { start, end, cause: struck.cause, kind: how, as_new, deleted };
             self.outages.push(((*cell, how <= OutageKind::Drained), outage));
         }
     }
@@ -119,10 +104,8 @@ impl LocatedPods {
     fn add_reclaim(&mut self, struck: &AffectedPods) {
         let spec = &struck.process.spec;
         let (gone, drained) = (struck.start + spec.notice, struck.start + spec.grace);
-        for (how, from, until) in [
-            (OutageKind::Announced, struck.start, drained),
-            (OutageKind::Drained, drained, gone),
-        ] {
+        for (how, from, until) in [(OutageKind::Announced, struck.start, drained), (OutageKind::Drained, drained, gone)]
+        {
             if from < until {
                 self.add_outage(struck, (how, from, Some(gone)), (false, None));
             }
@@ -131,12 +114,7 @@ impl LocatedPods {
     }
 
     fn add_fault(&mut self, struck: &AffectedPods, on: FaultScope, does: FaultOperation) {
-        self.faults.push(InjectedFault {
-            at: struck.start,
-            target: on,
-            operation: does,
-            cause: struck.cause,
-        });
+        self.faults.push(InjectedFault { at: struck.start, target: on, operation: does, cause: struck.cause });
     }
 
     /// A silent fault in the processes of the pod, or on each node.

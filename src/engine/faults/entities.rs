@@ -49,11 +49,7 @@ pub struct EntityLevels<'a> {
 
 impl<'a> EntityLevels<'a> {
     pub fn new(scenario: &'a ScenarioSpec, cluster: &'a ClusterBuilder) -> EntityLevels<'a> {
-        EntityLevels {
-            scenario,
-            cluster,
-            computed: Vec::new(),
-        }
+        EntityLevels { scenario, cluster, computed: Vec::new() }
     }
 
     /// Entities of a process, with keys that do not include a cause.
@@ -136,8 +132,7 @@ impl EntityProcess {
         draws: &'d DrawSequence,
     ) -> impl Iterator<Item = &'a FaultEntity> + use<'a, 'd> {
         let all = self.entities.iter().zip(&self.keys);
-        all.filter(move |(_, key)| self.may_fail(**key, draws))
-            .map(|(entity, _)| entity)
+        all.filter(move |(_, key)| self.may_fail(**key, draws)).map(|(entity, _)| entity)
     }
 
     /// Returns true if the entity with that key may fail before the run ends.
@@ -198,9 +193,7 @@ fn entities_at_level(scenario: &ScenarioSpec, cluster: &ClusterBuilder, on: &Fau
             let of_key = domains(cluster, |node| cluster.label(node, key));
             of_key.into_iter().collect()
         }
-        FaultsOn::Pod => (pod_names(scenario).into_iter())
-            .map(|name| (name, Arc::default()))
-            .collect(),
+        FaultsOn::Pod => (pod_names(scenario).into_iter()).map(|name| (name, Arc::default())).collect(),
     }
 }
 
@@ -222,10 +215,5 @@ pub fn pod_names(scenario: &ScenarioSpec) -> Vec<String> {
 
 /// Name of the random number for the first lifetime of an entity.
 pub fn first_lifetime_draw(entity: StreamKey) -> UniformDraw {
-    UniformDraw {
-        purpose: StreamPurpose::FaultLifetime,
-        entity,
-        occurrence: 0,
-        substream: 0,
-    }
+    UniformDraw { purpose: StreamPurpose::FaultLifetime, entity, occurrence: 0, substream: 0 }
 }

@@ -63,12 +63,7 @@ fn traced_failure_times(
 ) -> Vec<(Duration, Option<Duration>)> {
     let mine = rows.iter().filter(|row| *row.entity == *entity.name && row.at <= stop);
     let one = |(occurrence, row): (u32, &TracedFault)| {
-        let draw = UniformDraw {
-            purpose: StreamPurpose::FaultRepair,
-            entity: entity.key,
-            occurrence,
-            substream: 0,
-        };
+        let draw = UniformDraw { purpose: StreamPurpose::FaultRepair, entity: entity.key, occurrence, substream: 0 };
         let back = process.repair_time.as_ref().map(|back| draws.sample_once(draw, back));
         let lasts = row.outage.or(back);
         (row.at, lasts.map(|lasts| Duration(row.at.0.saturating_add(lasts.0))))

@@ -67,10 +67,7 @@ impl FaultState {
                     all.push(*fault);
                     continue;
                 };
-                let on = |node: &NodeId| InjectedFault {
-                    target: FaultScope::Node(*node),
-                    ..*fault
-                };
+                let on = |node: &NodeId| InjectedFault { target: FaultScope::Node(*node), ..*fault };
                 all.extend(self.cells.nodes(cell).iter().map(on));
             }
             all[before..].sort_by_key(|fault| match fault.target {
@@ -88,11 +85,7 @@ impl FaultState {
 
     /// Converts the fault to an action of a script at a different time.
     pub(super) fn to_scripted_at(&self, at: FaultTime, fault: &InjectedFault) -> ScriptedFault {
-        ScriptedFault {
-            at,
-            action: self.action(fault),
-            random_cause: Some(Arc::clone(self.cause(fault.cause))),
-        }
+        ScriptedFault { at, action: self.action(fault), random_cause: Some(Arc::clone(self.cause(fault.cause))) }
     }
 
     fn action(&self, fault: &InjectedFault) -> FaultAction {
@@ -100,10 +93,7 @@ impl FaultState {
             FaultScope::Pod(pod) => {
                 let pod = self.pods[pod as usize].clone();
                 match fault.operation {
-                    FaultOperation::Silent(what) => FaultAction::Silent {
-                        on: SilentOn::Pod(pod),
-                        fault: what,
-                    },
+                    FaultOperation::Silent(what) => FaultAction::Silent { on: SilentOn::Pod(pod), fault: what },
                     FaultOperation::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },
                     other => unreachable!("of nodes alone: {other:?}"),
                 }
@@ -120,10 +110,7 @@ impl FaultState {
                     FaultOperation::Cordon => FaultAction::CordonNode(node),
                     FaultOperation::Uncordon => FaultAction::UncordonNode(node),
                     FaultOperation::Drain => FaultAction::DrainNode(node),
-                    FaultOperation::Silent(what) => FaultAction::Silent {
-                        on: SilentOn::Node(node),
-                        fault: what,
-                    },
+                    FaultOperation::Silent(what) => FaultAction::Silent { on: SilentOn::Node(node), fault: what },
                     FaultOperation::Exit(_) => unreachable!("of pods alone"),
                 }
             }
@@ -133,9 +120,5 @@ impl FaultState {
 
 /// A reference to a node by its name.
 pub fn node_ref(name: &str) -> NodeRef {
-    NodeRef {
-        name: Some(name.to_owned()),
-        of_pod: None,
-        alias: None,
-    }
+    NodeRef { name: Some(name.to_owned()), of_pod: None, alias: None }
 }

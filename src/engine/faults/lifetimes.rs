@@ -25,21 +25,12 @@ impl HardwareLifetimes {
             };
             draws.uniform_once(draw) < lemons.share
         });
-        HardwareLifetimes {
-            key: entity.key,
-            factor: lemon.map(|lemons| lemons.factor),
-            drawn: 0,
-        }
+        HardwareLifetimes { key: entity.key, factor: lemon.map(|lemons| lemons.factor), drawn: 0 }
     }
 
     /// Name of a random number of the current lifetime.
     pub fn draw_name(&self, purpose: StreamPurpose) -> UniformDraw {
-        UniformDraw {
-            purpose,
-            entity: self.key,
-            occurrence: self.drawn.saturating_sub(1),
-            substream: 0,
-        }
+        UniformDraw { purpose, entity: self.key, occurrence: self.drawn.saturating_sub(1), substream: 0 }
     }
 
     /// Skips a lifetime that is known to be longer than the run.

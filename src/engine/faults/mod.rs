@@ -116,14 +116,7 @@ impl FaultState {
             for entity in mortal.drain(..) {
                 let times = failure_times::failure_times((&process.spec, entity), self.stop, draws);
                 for (occurrence, (start, end)) in (0..).zip(times) {
-                    let struck = AffectedPods {
-                        cause,
-                        process,
-                        entity,
-                        occurrence,
-                        start,
-                        end,
-                    };
+                    let struck = AffectedPods { cause, process, entity, occurrence, start, end };
                     found.add(&struck, draws);
                 }
             }

@@ -97,12 +97,7 @@ fn return_actions(cell: CellId, down: &DownTarget, stop: Duration) -> impl Itera
     let cause = down.cause;
     let all = [(deleted, FaultOperation::Delete), (down.until, back)];
     all.into_iter().filter_map(move |(at, does)| {
-        Some(InjectedFault {
-            at: at.filter(|at| *at <= stop)?,
-            target: FaultScope::Cell(cell),
-            operation: does,
-            cause,
-        })
+        Some(InjectedFault { at: at.filter(|at| *at <= stop)?, target: FaultScope::Cell(cell), operation: does, cause })
     })
 }
 

@@ -140,10 +140,7 @@ impl<'a> RepairPipeline<'a> {
     fn diagnose(&mut self, now: u64, line: usize, draws: &mut DrawSequence) {
         let row = &self.lines[line];
         let failed_at = row.outage_start.map_or(now, |start| start.0);
-        let draw = |lane| UniformDraw {
-            substream: lane,
-            ..row.lifetimes.draw_name(StreamPurpose::FaultDiagnosis)
-        };
+        let draw = |lane| UniformDraw { substream: lane, ..row.lifetimes.draw_name(StreamPurpose::FaultDiagnosis) };
         let spec = &self.spec.diagnosis;
         let finds = spec.repair_probability >= 1.0 || draws.uniform(draw(REPAIR_DRAW)) < spec.repair_probability;
         let blames = spec.misdiagnosis_probability > 0.0

@@ -50,10 +50,7 @@ impl SpareUnits {
             within.iter().for_each(|cell| of_cell[cell.ix()] = unit);
             all.push(within);
         }
-        let unit = |nodes: &Vec<NodeId>| SpareUnit {
-            spare: nodes.iter().any(is_spare),
-            ..SpareUnit::default()
-        };
+        let unit = |nodes: &Vec<NodeId>| SpareUnit { spare: nodes.iter().any(is_spare), ..SpareUnit::default() };
         SpareUnits {
             spec: spec.clone(),
             units: nodes.iter().map(unit).collect(),
@@ -186,12 +183,7 @@ impl SpareNodes<'_> {
     /// Applies an action to all nodes of a unit.
     fn apply_to_unit(&mut self, at: Duration, unit: usize, does: FaultOperation) {
         for cell in &self.cells[unit] {
-            self.script.push(InjectedFault {
-                at,
-                target: FaultScope::Cell(*cell),
-                operation: does,
-                cause: SPARE,
-            });
+            self.script.push(InjectedFault { at, target: FaultScope::Cell(*cell), operation: does, cause: SPARE });
         }
     }
 
@@ -215,11 +207,7 @@ impl SpareNodes<'_> {
             _ => return,
         };
         let unit = self.unit_of_cell[cell.ix()];
-        if lost {
-            self.lose_cell(now, (cell, drained), unit)
-        } else {
-            self.restore_cell(now, (cell, drained), unit)
-        }
+        if lost { self.lose_cell(now, (cell, drained), unit) } else { self.restore_cell(now, (cell, drained), unit) }
     }
 
     fn lose_cell(&mut self, now: Duration, what: (CellId, bool), unit: usize) {

@@ -65,10 +65,7 @@ impl FaultState {
         for (i, fault) in self.expand_cells(&faults).iter().enumerate() {
             let at = match i {
                 0 => FaultTime::AtUsageAge { clock, age },
-                _ => FaultTime::AfterFault {
-                    fault: head,
-                    after: fault.at,
-                },
+                _ => FaultTime::AfterFault { fault: head, after: fault.at },
             };
             drawn.faults.push(self.to_scripted_at(at, fault));
         }

@@ -45,12 +45,7 @@ impl GarbageCollector {
 
     pub(super) fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, change: PodChange) {
         match change {
-            PodChange::Created => {
-                *self.pod_marks(pod) = OwnerMarks {
-                    since: ctx.mark(),
-                    ..OwnerMarks::default()
-                }
-            }
+            PodChange::Created => *self.pod_marks(pod) = OwnerMarks { since: ctx.mark(), ..OwnerMarks::default() },
             PodChange::Gone => {
                 let job = ctx.store.pods.job[pod.ix()];
                 let removed = &mut self.job_node(job).removed;
@@ -142,8 +137,7 @@ impl GarbageCollector {
         let (j, pods) = (&ctx.store.jobs[job.ix()], &ctx.store.pods);
         order.extend(j.pods.iter().filter(|p| !pods.has(*p, flag::DELETING)));
         let (key, incarnation) = (j.key, j.incarnation);
-        ctx.draws
-            .shuffle(StreamPurpose::GarbageCollectorOrder, key, incarnation, &mut order);
+        ctx.draws.shuffle(StreamPurpose::GarbageCollectorOrder, key, incarnation, &mut order);
         for &pod in &order {
             let incarnation = ctx.store.pods.incarnation[pod.ix()];
             self.enqueue(ctx, CollectorItem::Pod(pod, incarnation));
@@ -156,8 +150,7 @@ impl GarbageCollector {
         let jobs = ctx.store.jobs_of(jobset);
         let mut order: Vec<JobId> = jobs.filter(|job| !ctx.store.jobs[job.ix()].is_deleting()).collect();
         let key = ctx.store.jobsets[jobset.ix()].key;
-        ctx.draws
-            .shuffle(StreamPurpose::GarbageCollectorOrder, key, 0, &mut order);
+        ctx.draws.shuffle(StreamPurpose::GarbageCollectorOrder, key, 0, &mut order);
         for job in order {
             let incarnation = ctx.store.jobs[job.ix()].incarnation;
             self.enqueue(ctx, CollectorItem::Job(job, incarnation));

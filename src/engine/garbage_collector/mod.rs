@@ -91,10 +91,7 @@ enum CollectorStep {
 
 impl GarbageCollector {
     pub fn new(workers: u32) -> GarbageCollector {
-        GarbageCollector {
-            workers: vec![CollectorWorker::default(); workers as usize],
-            ..GarbageCollector::default()
-        }
+        GarbageCollector { workers: vec![CollectorWorker::default(); workers as usize], ..GarbageCollector::default() }
     }
 
     pub fn reset(&mut self) {
@@ -111,11 +108,9 @@ impl GarbageCollector {
 
     pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
         match event {
-            SimulationEvent::GarbageCollectorObserved {
-                job,
-                incarnation,
-                deleted,
-            } => self.observe(ctx, job, incarnation, deleted),
+            SimulationEvent::GarbageCollectorObserved { job, incarnation, deleted } => {
+                self.observe(ctx, job, incarnation, deleted)
+            }
             SimulationEvent::GarbageCollectorAnswered { worker } => self.handle_response(ctx, worker),
             SimulationEvent::GarbageCollectorObservedJobSet { jobset, deleted } => {
                 self.observe_jobset(ctx, jobset, deleted);

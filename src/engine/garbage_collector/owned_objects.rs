@@ -11,16 +11,8 @@ use sim_base::JobSetId;
 
 /// The kinds of owned objects, with their GET and DELETE requests.
 pub(super) const OWNED_KINDS: [(ObjectKind, Call, Call); 2] = [
-    (
-        ObjectKind::Service,
-        Call::CollectorServiceGet,
-        Call::CollectorServiceDelete,
-    ),
-    (
-        ObjectKind::PersistentVolumeClaim,
-        Call::CollectorClaimGet,
-        Call::CollectorClaimDelete,
-    ),
+    (ObjectKind::Service, Call::CollectorServiceGet, Call::CollectorServiceDelete),
+    (ObjectKind::PersistentVolumeClaim, Call::CollectorClaimGet, Call::CollectorClaimDelete),
 ];
 
 /// Returns true if an object was created for the JobSet after its deletion, by a request in flight.

@@ -107,10 +107,7 @@ impl GarbageCollector {
             if self.workers.iter().all(|w| w.item.is_none()) {
                 self.busy_since = ctx.now;
             }
-            self.workers[worker] = CollectorWorker {
-                item: Some(item),
-                ..CollectorWorker::default()
-            };
+            self.workers[worker] = CollectorWorker { item: Some(item), ..CollectorWorker::default() };
             let since = self.marks(item).since;
             ctx.take_cause(since);
             self.send_request(ctx, worker);
@@ -153,9 +150,7 @@ impl GarbageCollector {
     pub(super) fn handle_response(&mut self, ctx: &mut EngineContext<'_>, worker: u16) {
         let at = usize::from(worker);
         let w = self.workers[at];
-        let Some(item) = w.item else {
-            unreachable!("an answer for a worker without an item")
-        };
+        let Some(item) = w.item else { unreachable!("an answer for a worker without an item") };
         let waits = match item {
             CollectorItem::Pod(..) => false,
             CollectorItem::Job(job, _) => self.job_node(job).deleting_dependents,

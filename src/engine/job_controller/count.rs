@@ -171,9 +171,7 @@ impl<'a> JobSyncInput<'a> {
         let within = |e: &&EndedPod| e.index < limit;
         let succeeded = c.ended.iter().filter(|e| e.succeeded).filter(within);
         let failed = c.ended.iter().filter(|e| !e.succeeded).filter(within);
-        c.backoff = c
-            .backoff
-            .after_sync(succeeded.map(ended_at).max(), failed.map(ended_at));
+        c.backoff = c.backoff.after_sync(succeeded.map(ended_at).max(), failed.map(ended_at));
     }
 
     /// getPodsWithDelayedDeletionPerIndex: for every index that is neither active nor decided, the failed pod with

@@ -82,8 +82,7 @@ impl JobController {
                 req = req.in_step(step);
             }
             let (worker, nth) = (worker as u16, at as u32);
-            w.request_times
-                .push(ctx.request_with_departure(req, SimulationEvent::PodCreateAnswered { worker, nth }));
+            w.request_times.push(ctx.request_with_departure(req, SimulationEvent::PodCreateAnswered { worker, nth }));
         }
     }
 

@@ -109,11 +109,7 @@ impl EventBooks {
             return None;
         }
         self.tokens_used += 1;
-        let call = if patch {
-            Call::JobEventPatch
-        } else {
-            Call::JobEventCreate
-        };
+        let call = if patch { Call::JobEventPatch } else { Call::JobEventCreate };
         Some((call, combined))
     }
 }
@@ -150,11 +146,7 @@ impl JobController {
     ) {
         ctx.emit_kube_event(ObjectRef::Job(job), warning, reason, message);
         let (reason, message) = (ctx.intern(reason), ctx.intern(message));
-        let said = EmittedReason::Other {
-            warning,
-            reason,
-            message,
-        };
+        let said = EmittedReason::Other { warning, reason, message };
         self.queue_event(ctx, job, said, 0);
     }
 
@@ -194,10 +186,7 @@ impl JobController {
             // The single sender is paced by the token bucket.
             let waited = TicketWait::Queue(LedgerResource::JobControllerClient);
             let before = ctx.resume(pending.mark, waited, TicketSubject::Job(job));
-            ctx.request(
-                RequestEntry::new(call, TicketSubject::Job(job), nth),
-                SimulationEvent::JobEventSent,
-            );
+            ctx.request(RequestEntry::new(call, TicketSubject::Job(job), nth), SimulationEvent::JobEventSent);
             return ctx.restore_mark(before);
         }
     }
@@ -221,22 +210,11 @@ fn notify_sink(ctx: &mut EngineContext<'_>, pending: &PendingPodEvents, combined
         EmittedReason::Created(id, nth) => (false, "SuccessfulCreate", format!("Created pod: {}", pod(id, nth))),
         EmittedReason::Deleted(id, nth) => (false, "SuccessfulDelete", format!("Deleted pod: {}", pod(id, nth))),
         EmittedReason::CreateFailed(words) => (true, "FailedCreate", names.text(words).to_owned()),
-        EmittedReason::Other {
-            warning,
-            reason,
-            message,
-        } => (warning, names.text(reason), names.text(message).to_owned()),
+        EmittedReason::Other { warning, reason, message } => {
+            (warning, names.text(reason), names.text(message).to_owned())
+        }
     };
     let reason = reason.to_owned();
-    let message = if combined {
-        format!("(combined from similar events): {message}")
-    } else {
-        message
-    };
-    ctx.emit_stored_event(StoredEvent {
-        job: pending.job,
-        warning,
-        reason,
-        message,
-    });
+    let message = if combined { format!("(combined from similar events): {message}") } else { message };
+    ctx.emit_stored_event(StoredEvent { job: pending.job, warning, reason, message });
 }

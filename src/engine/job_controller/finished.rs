@@ -59,10 +59,7 @@ impl JobController {
         let own = own.map(|pod| (pod, c.observed_pod(pod, index_of(pod))));
         let ended = c.ended.iter().take(walk(!everything));
         let ended = ended.map(|e| (e.pod, Some(e)));
-        let mut entered = FinishedEntry {
-            failed_before,
-            ..FinishedEntry::default()
-        };
+        let mut entered = FinishedEntry { failed_before, ..FinishedEntry::default() };
         for (pod, seen) in own.chain(ended) {
             let same = |e: &EndedPod| store.pods.is_current(pod, e.incarnation);
             let tracked = store.pods.exists(pod) && store.pods.has(pod, flag::FINALIZER);

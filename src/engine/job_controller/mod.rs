@@ -63,10 +63,7 @@ enum JobSyncStep {
 
 impl JobController {
     pub fn new(workers: u32) -> JobController {
-        JobController {
-            workers: (0..workers).map(|_| JobWorker::default()).collect(),
-            ..JobController::default()
-        }
+        JobController { workers: (0..workers).map(|_| JobWorker::default()).collect(), ..JobController::default() }
     }
 
     pub fn reset(&mut self) {
@@ -88,16 +85,12 @@ impl JobController {
             SimulationEvent::PodCreateAnswered { worker, nth } => {
                 self.pod_create_answered(ctx, webhook, worker.into(), nth as usize)
             }
-            SimulationEvent::PodDeleteAnswered {
-                worker,
-                pod,
-                incarnation,
-            } => self.pod_delete_answered(ctx, worker.into(), pod, incarnation),
-            SimulationEvent::FinalizerAnswered {
-                worker,
-                pod,
-                incarnation,
-            } => self.finalizer_answered(ctx, worker.into(), pod, incarnation),
+            SimulationEvent::PodDeleteAnswered { worker, pod, incarnation } => {
+                self.pod_delete_answered(ctx, worker.into(), pod, incarnation)
+            }
+            SimulationEvent::FinalizerAnswered { worker, pod, incarnation } => {
+                self.finalizer_answered(ctx, worker.into(), pod, incarnation)
+            }
             SimulationEvent::JobStatusAnswered { worker } => self.job_status_answered(ctx, worker.into()),
             SimulationEvent::JobEventSent => self.event_sent(ctx),
             SimulationEvent::OrphanReleased { pod, incarnation } => {
@@ -164,12 +157,7 @@ impl JobController {
     }
 
     fn sync_input_for<'a>(&'a self, store: &'a ObjectStore, job: JobId) -> JobSyncInput<'a> {
-        JobSyncInput {
-            store,
-            job,
-            row: &self.rows[job.ix()],
-            pods: &self.pods,
-        }
+        JobSyncInput { store, job, row: &self.rows[job.ix()], pods: &self.pods }
     }
 
     fn step_key(&self, ctx: &EngineContext<'_>, job: JobId, step: JobSyncStep) -> StreamKey {

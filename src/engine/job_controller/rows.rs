@@ -81,10 +81,7 @@ impl PodMarks {
         let incarnation = store.pods.incarnation[pod.ix()];
         let mark = &mut self.0[pod.ix()];
         if mark.incarnation != incarnation {
-            *mark = PodMark {
-                incarnation,
-                ..PodMark::default()
-            };
+            *mark = PodMark { incarnation, ..PodMark::default() };
         }
         mark
     }

@@ -107,11 +107,7 @@ impl JobController {
 
     /// Reason and message of the Event that is emitted before the status write.
     fn suspended_event(&mut self, ctx: &mut EngineContext<'_>, job: JobId, to: bool) -> (&'static str, &'static str) {
-        let ((reason, message), event) = if to {
-            (JOB_SUSPENDED, "Suspended")
-        } else {
-            (JOB_RESUMED, "Resumed")
-        };
+        let ((reason, message), event) = if to { (JOB_SUSPENDED, "Suspended") } else { (JOB_RESUMED, "Resumed") };
         self.emit_job_event(ctx, job, event, message, false);
         (reason, message)
     }
@@ -172,12 +168,7 @@ fn add_condition(
     if ctx.store.jobs[job.ix()].status.condition(kind).is_some() {
         return;
     }
-    let condition = JobCondition {
-        kind,
-        status: true,
-        reason: reason.clone(),
-        message: message.to_owned(),
-        at: ctx.now,
-    };
+    let condition =
+        JobCondition { kind, status: true, reason: reason.clone(), message: message.to_owned(), at: ctx.now };
     apiserver::set_job_condition(ctx, job, condition);
 }

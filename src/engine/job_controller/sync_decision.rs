@@ -73,10 +73,7 @@ impl<'a> JobSyncInput<'a> {
     }
 
     pub fn failed_pod_view<'c>(&self, pod: PodId, codes: &'c [(&'c str, i32)]) -> FailedPodView<'c> {
-        FailedPodView {
-            exit_codes: codes,
-            disruption_target: self.store.pods.has(pod, flag::DISRUPTION_TARGET),
-        }
+        FailedPodView { exit_codes: codes, disruption_target: self.store.pods.has(pod, flag::DISRUPTION_TARGET) }
     }
 
     /// Evaluates the podFailurePolicy for one failed pod.

@@ -51,11 +51,7 @@ impl CachedJobSet {
     }
 
     fn plan_basis(&self, gates: FeatureGates) -> PlanBasis<'_> {
-        PlanBasis {
-            jobset: &self.spec,
-            status: &self.status,
-            gates,
-        }
+        PlanBasis { jobset: &self.spec, status: &self.status, gates }
     }
 
     fn read_spec(&mut self, gate: bool) {

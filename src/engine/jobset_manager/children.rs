@@ -142,11 +142,7 @@ impl JobSetManager {
                 let at = (self.pass.spec.namespace.as_str(), name);
                 let kind = ObjectKind::PersistentVolumeClaim;
                 let made = apiserver::create_other(ctx, kind, at, object, owner);
-                let answer = if made {
-                    RequestAnswer::Success
-                } else {
-                    RequestAnswer::Conflict
-                };
+                let answer = if made { RequestAnswer::Success } else { RequestAnswer::Conflict };
                 ctx.record_response(Call::JobSetClaimCreate, answer);
             }
         }

@@ -19,11 +19,7 @@ pub(super) fn emit_event(ctx: &mut EngineContext<'_>, jobset: JobSetId, event: &
 pub(super) fn emit_failure(ctx: &mut EngineContext<'_>, jobset: JobSetId, reason: &str, message: String) {
     // The server rejects Events with a longer note.
     if message.len() <= EVENT_NOTE_MAX {
-        let event = KubeEvent {
-            warning: true,
-            reason: reason.to_owned(),
-            message,
-        };
+        let event = KubeEvent { warning: true, reason: reason.to_owned(), message };
         emit_event(ctx, jobset, &event);
     }
 }

@@ -53,6 +53,5 @@ fn unusable_label(j: &JobEntry) -> Option<&'static str> {
         return Some(JOB_INDEX);
     }
     let own = changed(JOB_RESTART_ATTEMPT);
-    own.is_some_and(|(_, text)| text.is_some() && !number(text))
-        .then_some(JOB_RESTART_ATTEMPT)
+    own.is_some_and(|(_, text)| text.is_some() && !number(text)).then_some(JOB_RESTART_ATTEMPT)
 }

@@ -45,10 +45,7 @@ impl LeaderJobs {
     fn row(&mut self, (pod, incarnation): PodObjectRow) -> &mut LeaderJob {
         let row = self.rows.entry(pod).or_default();
         if row.incarnation != incarnation {
-            *row = LeaderJob {
-                incarnation,
-                ..LeaderJob::default()
-            };
+            *row = LeaderJob { incarnation, ..LeaderJob::default() };
         }
         row
     }

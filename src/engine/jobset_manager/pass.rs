@@ -170,10 +170,7 @@ impl JobSetManager {
     }
 
     pub(super) fn advance(&mut self, ctx: &mut EngineContext<'_>) {
-        assert!(
-            self.pass.in_flight == 0,
-            "a step begins when the one before is answered"
-        );
+        assert!(self.pass.in_flight == 0, "a step begins when the one before is answered");
         if self.pass.next_step() {
             self.send_more(ctx);
         } else {

@@ -75,11 +75,7 @@ fn check_placement(store: &ObjectStore, leader: PodId) -> RepairFinding {
         return RepairFinding::Unknown;
     }
     let node = store.pods.node[leader.ix()];
-    let domain = if store.nodes.exists(node) {
-        store.nodes.cluster.label(node, key)
-    } else {
-        Some(Default::default())
-    };
+    let domain = if store.nodes.exists(node) { store.nodes.cluster.label(node, key) } else { Some(Default::default()) };
     let Some(domain) = domain else {
         return RepairFinding::Unknown;
     };
@@ -126,11 +122,7 @@ impl JobSetManager {
             if repair.in_flight == MAX_PARALLELISM {
                 return;
             }
-            let call = if follower.disrupted {
-                FollowerCall::Delete
-            } else {
-                FollowerCall::Condition
-            };
+            let call = if follower.disrupted { FollowerCall::Delete } else { FollowerCall::Condition };
             let at = repair.next as u32;
             repair.next += 1;
             repair.in_flight += 1;

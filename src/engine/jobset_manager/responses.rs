@@ -19,10 +19,7 @@ impl JobSetManager {
         call: JobSetCall,
         job: JobId,
     ) {
-        assert!(
-            self.pass.jobset == Some(jobset),
-            "answers are those of the pass at hand"
-        );
+        assert!(self.pass.jobset == Some(jobset), "answers are those of the pass at hand");
         match call {
             JobSetCall::Delete => self.job_deleted(ctx, job),
             JobSetCall::CreateService => self.service_answered(ctx, jobset),
@@ -50,10 +47,7 @@ impl JobSetManager {
     /// Continues the pass. Upstream collects the errors of Job creations, Job patches and claims; any other error
     /// ends the pass immediately.
     fn continue_pass(&mut self, ctx: &mut EngineContext<'_>) {
-        let gathers = matches!(
-            self.pass.step,
-            PassStep::Creating | PassStep::Patching | PassStep::Claims
-        );
+        let gathers = matches!(self.pass.step, PassStep::Creating | PassStep::Patching | PassStep::Claims);
         if !self.pass.failed || gathers {
             self.send_more(ctx);
         }

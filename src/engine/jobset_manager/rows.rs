@@ -33,11 +33,7 @@ pub struct RowTimer {
 
 impl Default for RowTimer {
     fn default() -> RowTimer {
-        RowTimer {
-            due: SimTime::NEVER,
-            mark: ContextMark::default(),
-            waited: TicketWait::ErrorBackoff,
-        }
+        RowTimer { due: SimTime::NEVER, mark: ContextMark::default(), waited: TicketWait::ErrorBackoff }
     }
 }
 

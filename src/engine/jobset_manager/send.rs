@@ -60,9 +60,7 @@ impl ReconcilePass {
 impl JobSetManager {
     /// Sends requests up to the parallelism of the step.
     pub(super) fn send_more(&mut self, ctx: &mut EngineContext<'_>) {
-        let Some(jobset) = self.pass.jobset else {
-            unreachable!("only a pass sends requests")
-        };
+        let Some(jobset) = self.pass.jobset else { unreachable!("only a pass sends requests") };
         let (call, what, width) = self.pass.step.request_kind();
         while self.pass.in_flight < width && self.pass.next < self.pass.sendable_items() {
             let job = self.next_job(ctx, jobset);
@@ -75,11 +73,7 @@ impl JobSetManager {
             let req = self.request_entry(ctx, (jobset, job), call);
             self.pass.next += 1;
             self.pass.in_flight += 1;
-            let answered = SimulationEvent::JobSetAnswered {
-                jobset,
-                call: what,
-                job,
-            };
+            let answered = SimulationEvent::JobSetAnswered { jobset, call: what, job };
             ctx.request(req, answered);
         }
     }
@@ -88,11 +82,7 @@ impl JobSetManager {
     pub(super) fn send_resume(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, job: JobId) {
         let (call, what, _) = PassStep::Resuming.request_kind();
         let req = self.request_entry(ctx, (jobset, job), call);
-        let answered = SimulationEvent::JobSetAnswered {
-            jobset,
-            call: what,
-            job,
-        };
+        let answered = SimulationEvent::JobSetAnswered { jobset, call: what, job };
         ctx.request(req, answered);
     }
 
@@ -116,11 +106,7 @@ impl JobSetManager {
     /// their number.
     fn request_entry(&self, ctx: &EngineContext<'_>, (jobset, job): (JobSetId, JobId), call: Call) -> RequestEntry {
         let pass = &self.pass;
-        let about = if job.is_some() {
-            TicketSubject::Job(job)
-        } else {
-            TicketSubject::JobSet(jobset)
-        };
+        let about = if job.is_some() { TicketSubject::Job(job) } else { TicketSubject::JobSet(jobset) };
         let req = RequestEntry::new(call, about, pass.number);
         match pass.step {
             PassStep::Deleting | PassStep::Creating => {

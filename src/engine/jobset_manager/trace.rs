@@ -37,12 +37,7 @@ impl JobSetManager {
         rule: &'static str,
     ) {
         if ctx.receives_decisions() {
-            let lost = PassLost {
-                decision: 0,
-                object: full_name(ctx, jobset),
-                why: why.to_owned(),
-                rule,
-            };
+            let lost = PassLost { decision: 0, object: full_name(ctx, jobset), why: why.to_owned(), rule };
             ctx.emit_decision(PolicyOutcome::JobSetPassLost(lost));
         }
     }

@@ -54,21 +54,13 @@ impl JobSetManager {
         match what {
             ChangeKind::JobSet(jobset, _) => {
                 let version = ctx.store.jobsets[jobset.ix()].resource_version;
-                Some((
-                    TicketSubject::JobSet(jobset),
-                    version,
-                    SimulationEvent::JobSetObserved(jobset),
-                ))
+                Some((TicketSubject::JobSet(jobset), version, SimulationEvent::JobSetObserved(jobset)))
             }
             ChangeKind::Service(jobset) => {
                 let row = self.row(jobset);
                 row.services += 1;
                 let version = SERVICE_VERSION_BIT | row.services;
-                Some((
-                    TicketSubject::JobSet(jobset),
-                    version,
-                    SimulationEvent::JobSetObserved(jobset),
-                ))
+                Some((TicketSubject::JobSet(jobset), version, SimulationEvent::JobSetObserved(jobset)))
             }
             ChangeKind::Job(job, _) => {
                 let j = &ctx.store.jobs[job.ix()];

@@ -45,11 +45,7 @@ impl KubeletState {
         }
         let attempt = self.pods[pod.ix()].agent_attempt;
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
-        ctx.emit(Body::AttemptWritten {
-            pod,
-            incarnation,
-            attempt,
-        });
+        ctx.emit(Body::AttemptWritten { pod, incarnation, attempt });
         apiserver::set_attempt(ctx, pod, attempt);
         self.agent_notified(ctx, pod, epoch);
     }
@@ -87,11 +83,7 @@ impl KubeletState {
     fn lift_barrier(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, attempt: u32) {
         self.set(pod, BARRIER_LIFTED);
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
-        ctx.emit(Body::BarrierLifted {
-            pod,
-            incarnation,
-            attempt,
-        });
+        ctx.emit(Body::BarrierLifted { pod, incarnation, attempt });
         let delay = self.worker_delay(ctx, pod);
         let epoch = self.pods[pod.ix()].epoch;
         let up = SimulationEvent::WorkerStarted { pod, epoch };
@@ -124,12 +116,7 @@ impl KubeletState {
                 ctx.draw(StreamPurpose::AgentFanout, about, version, fanout)
             };
             let epoch = self.pods[pod.ix()].epoch;
-            ctx.schedule_after(
-                lag,
-                TicketWait::FanOut,
-                about,
-                SimulationEvent::AgentNotified { pod, epoch },
-            );
+            ctx.schedule_after(lag, TicketWait::FanOut, about, SimulationEvent::AgentNotified { pod, epoch });
         }
     }
 }

@@ -67,11 +67,7 @@ impl KubeletState {
         row.begin_lifetime();
         let epoch = row.epoch;
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
-        ctx.emit(Body::ContainerExited {
-            pod,
-            incarnation,
-            exit_code,
-        });
+        ctx.emit(Body::ContainerExited { pod, incarnation, exit_code });
         self.mark_restart(ctx, pod);
         let wait = self.time_to_relist(ctx, pod, 0);
         let noticed = SimulationEvent::ExitNoticed { pod, epoch };
@@ -120,11 +116,7 @@ impl KubeletState {
             return self.finish_pod(ctx, pod);
         }
         let ends = self.rule_for(ctx, pod).is_some_and(|r| r.pod_fails);
-        let after = if ends {
-            AfterExit::PodEnds
-        } else {
-            self.action_after_exit(ctx.store, pod)
-        };
+        let after = if ends { AfterExit::PodEnds } else { self.action_after_exit(ctx.store, pod) };
         match after {
             AfterExit::PodEnds => self.end_pod(ctx, pod),
             AfterExit::Restart(containers) => match ctx.scenario.timing.kubelet {

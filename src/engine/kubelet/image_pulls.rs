@@ -55,11 +55,6 @@ impl KubeletState {
         let start = self.start_from(ctx, pod, (back_off, from));
         let epoch = self.pods[pod.ix()].epoch;
         let up = SimulationEvent::ContainersStarted { pod, epoch };
-        ctx.schedule_after(
-            back_off + start,
-            TicketWait::ContainerStart,
-            TicketSubject::Pod(pod),
-            up,
-        );
+        ctx.schedule_after(back_off + start, TicketWait::ContainerStart, TicketSubject::Pod(pod), up);
     }
 }

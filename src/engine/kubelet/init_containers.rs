@@ -23,11 +23,7 @@ impl KubeletState {
             return None;
         }
         let (container, row) = (&ctx.store.pod_spec(pod).init_containers[position], &self.pods[pod.ix()]);
-        let run = if container.is_sidecar() {
-            row.sidecar_restarts
-        } else {
-            row.restarts
-        };
+        let run = if container.is_sidecar() { row.sidecar_restarts } else { row.restarts };
         self.find_rule(ctx, pod, run, |named| named == Some(&container.name))
     }
 
@@ -38,16 +34,12 @@ impl KubeletState {
         let container = &template.pod.spec.init_containers[position];
         if container.is_sidecar() {
             let agent = agents::agent_container(&template.pod.spec, template.agent);
-            let probe = container
-                .startup_probe
-                .filter(|_| agent.is_none_or(|a| a.name != container.name));
+            let probe = container.startup_probe.filter(|_| agent.is_none_or(|a| a.name != container.name));
             let after = self.init_rule(ctx, pod, position).and_then(|r| r.ready_after);
             let started = probe.map(|p| self.first_success(ctx, pod, p, after.unwrap_or_default(), position));
             return (started.unwrap_or_default(), false);
         }
-        let rule = self
-            .init_rule(ctx, pod, position)
-            .and_then(|r| Some((r.run_for?, r.exit_code)));
+        let rule = self.init_rule(ctx, pod, position).and_then(|r| Some((r.run_for?, r.exit_code)));
         match rule {
             None => (Duration::ZERO, false),
             Some((run_for, 0)) => (run_for + self.time_to_relist(ctx, pod, position + 2), false),
@@ -171,12 +163,7 @@ impl KubeletState {
             None => Duration::ZERO,
             Some(k) => {
                 let nth = self.pods[pod.ix()].sidecar_restarts;
-                ctx.draw(
-                    StreamPurpose::SidecarStart,
-                    TicketSubject::Pod(pod),
-                    nth,
-                    &k.container_start,
-                )
+                ctx.draw(StreamPurpose::SidecarStart, TicketSubject::Pod(pod), nth, &k.container_start)
             }
         };
         let started = ContainerTimer::SidecarStarted(position as u8);
@@ -198,11 +185,7 @@ impl KubeletState {
             return;
         }
         let waits = self.has(pod, PROBING) || self.is_behind_barrier(ctx, pod);
-        let status = if waits {
-            StatusWrite::Running
-        } else {
-            StatusWrite::Ready
-        };
+        let status = if waits { StatusWrite::Running } else { StatusWrite::Ready };
         self.write_status(ctx, pod, status);
     }
 }
@@ -216,9 +199,5 @@ pub(super) struct CrashBackOff {
 }
 
 impl CrashBackOff {
-    pub const NONE: CrashBackOff = CrashBackOff {
-        level: 0,
-        restarted_at: SimTime::ZERO,
-        ended_at: SimTime::NEVER,
-    };
+    pub const NONE: CrashBackOff = CrashBackOff { level: 0, restarted_at: SimTime::ZERO, ended_at: SimTime::NEVER };
 }

@@ -28,10 +28,7 @@ impl KubeletState {
         if was.crashed || (!was.connected && !crash) {
             return;
         }
-        *self.machine_mut(node) = NodeMachine {
-            connected: false,
-            crashed: crash,
-        };
+        *self.machine_mut(node) = NodeMachine { connected: false, crashed: crash };
         if was.connected {
             self.begin_pod_waits(ctx, node);
         }

@@ -162,10 +162,7 @@ struct NodeMachine {
 
 impl Default for NodeMachine {
     fn default() -> NodeMachine {
-        NodeMachine {
-            connected: true,
-            crashed: false,
-        }
+        NodeMachine { connected: true, crashed: false }
     }
 }
 

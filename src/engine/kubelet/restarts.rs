@@ -53,11 +53,7 @@ impl KubeletState {
         if ran {
             apiserver::note_process_change(ctx, pod, false);
         }
-        ctx.emit(Body::ContainersRestarting {
-            pod,
-            incarnation,
-            restarts,
-        });
+        ctx.emit(Body::ContainersRestarting { pod, incarnation, restarts });
         if containers.is_none() {
             self.count_restart(pod);
         }

@@ -90,12 +90,7 @@ impl KubeletState {
     pub(super) fn agent_boot(&self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet) -> Duration {
         match ctx.store.template(pod).agent {
             AgentMode::Absent => Duration::ZERO,
-            _ => ctx.draw(
-                StreamPurpose::AgentBoot,
-                TicketSubject::Pod(pod),
-                self.occurrence(pod, 0),
-                &k.agent_boot,
-            ),
+            _ => ctx.draw(StreamPurpose::AgentBoot, TicketSubject::Pod(pod), self.occurrence(pod, 0), &k.agent_boot),
         }
     }
 
@@ -155,10 +150,7 @@ impl KubeletState {
     pub(super) fn worker_delay(&self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
         let template = ctx.store.template(pod);
         let (agent, spec) = (template.agent, template.pod.clone());
-        let AgentMode::Sidecar {
-            probe_period_s: Some(probe_period_s),
-        } = agent
-        else {
+        let AgentMode::Sidecar { probe_period_s: Some(probe_period_s) } = agent else {
             return Duration::ZERO;
         };
         let Some(k) = real_kubelet(ctx) else {

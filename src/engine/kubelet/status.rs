@@ -105,9 +105,5 @@ impl KubeletState {
 /// The status manager sends the PATCHes of a pod one after another: returns the response time of a PATCH that alone
 /// would be answered at `answered`, after one that is answered at `before`.
 pub(super) fn serialize_completion(now: SimTime, answered: SimTime, before: SimTime) -> SimTime {
-    if answered > before {
-        answered
-    } else {
-        before + answered.since(now)
-    }
+    if answered > before { answered } else { before + answered.since(now) }
 }

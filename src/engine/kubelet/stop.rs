@@ -84,12 +84,7 @@ impl KubeletState {
                 return stop;
             }
             let nth = self.occurrence(pod, position);
-            ctx.draw(
-                StreamPurpose::ContainerStop,
-                TicketSubject::Pod(pod),
-                nth,
-                &k.container_stop,
-            )
+            ctx.draw(StreamPurpose::ContainerStop, TicketSubject::Pod(pod), nth, &k.container_stop)
         };
         let main = mains.then(|| takes(0));
         let turns = sidecars.iter().map(|position| takes(1 + position));

@@ -14,11 +14,7 @@ impl KubeletState {
     /// Called when the kubelet has noticed that no main container will run again. Sidecars do not keep a pod alive:
     /// they are stopped, and the phase becomes terminal after they have ended.
     pub(super) fn end_pod(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        let sidecars = if self.has(pod, ALL_ENDED) {
-            Duration::ZERO
-        } else {
-            self.stop_time(ctx, pod, false)
-        };
+        let sidecars = if self.has(pod, ALL_ENDED) { Duration::ZERO } else { self.stop_time(ctx, pod, false) };
         let turns = match real_kubelet(ctx) {
             Some(k) => self.final_sync_delay(ctx, pod, k, sidecars > Duration::ZERO),
             None => Duration::ZERO,
@@ -78,9 +74,5 @@ impl KubeletState {
 /// visible status does not change until SyncTerminatedPod has seen the volumes unmounted and forces a status write.
 pub(super) fn delay_after_sidecars(k: &RealKubelet, version: KubeVersion) -> Duration {
     let terminating_and_terminated = k.pleg_period + k.unmount_poll;
-    if version.relists_on_demand() {
-        terminating_and_terminated
-    } else {
-        k.pleg_period + terminating_and_terminated
-    }
+    if version.relists_on_demand() { terminating_and_terminated } else { k.pleg_period + terminating_and_terminated }
 }

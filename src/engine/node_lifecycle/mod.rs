@@ -58,12 +58,7 @@ struct NodeMarks {
 
 impl Default for NodeMarks {
     fn default() -> NodeMarks {
-        NodeMarks {
-            taint_at: SimTime::NEVER,
-            silent_zone: ZoneId::NONE,
-            removed_zone: ZoneId::NONE,
-            uncordons: 0,
-        }
+        NodeMarks { taint_at: SimTime::NEVER, silent_zone: ZoneId::NONE, removed_zone: ZoneId::NONE, uncordons: 0 }
     }
 }
 
@@ -84,10 +79,7 @@ struct NodePodMarks {
 
 impl Default for NodePodMarks {
     fn default() -> NodePodMarks {
-        NodePodMarks {
-            evict_at: SimTime::NEVER,
-            evictions: 0,
-        }
+        NodePodMarks { evict_at: SimTime::NEVER, evictions: 0 }
     }
 }
 

@@ -25,12 +25,7 @@ impl NodeLifecycle {
         }
         self.monitor_armed = true;
         let at = (ctx.now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD);
-        ctx.schedule_at(
-            at,
-            TicketWait::NodeMonitor,
-            TicketSubject::Nothing,
-            SimulationEvent::MonitorTick,
-        );
+        ctx.schedule_at(at, TicketWait::NodeMonitor, TicketSubject::Nothing, SimulationEvent::MonitorTick);
     }
 
     pub(super) fn monitor_tick(&mut self, ctx: &mut EngineContext<'_>) {
@@ -102,9 +97,5 @@ fn has_lifecycle_taint(ctx: &EngineContext<'_>, node: NodeId) -> bool {
 }
 
 pub(super) fn unreachable_taint(effect: TaintEffect) -> TaintSpec {
-    TaintSpec {
-        key: UNREACHABLE.to_owned(),
-        value: String::new(),
-        effect,
-    }
+    TaintSpec { key: UNREACHABLE.to_owned(), value: String::new(), effect }
 }

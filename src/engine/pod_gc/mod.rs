@@ -91,10 +91,7 @@ impl PodGc {
     fn node_changed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
         match change {
             NodeChange::Gone => {
-                self.missing.push(MissingNodePods {
-                    node,
-                    quarantine_until: SimTime::NEVER,
-                });
+                self.missing.push(MissingNodePods { node, quarantine_until: SimTime::NEVER });
                 for pod in ctx.store.nodes.pods[node.ix()].clone() {
                     self.waits.begin_sweep_wait(ctx, pod);
                 }
@@ -112,11 +109,7 @@ impl PodGc {
     fn lease_changed(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
         let renewed = ctx.store.nodes.rows[node.ix()].lease == SimTime::NEVER;
         for pod in ctx.store.nodes.pods[node.ix()].iter() {
-            if renewed {
-                self.waits.end(*pod)
-            } else {
-                self.waits.begin(*pod, ctx.mark())
-            }
+            if renewed { self.waits.end(*pod) } else { self.waits.begin(*pod, ctx.mark()) }
         }
     }
 
@@ -150,12 +143,7 @@ impl PodGc {
         }
         self.armed = true;
         let at = (ctx.now + Duration(1)).next_tick(self.phase, PERIOD);
-        ctx.schedule_at(
-            at,
-            TicketWait::PodGc,
-            TicketSubject::Nothing,
-            SimulationEvent::PodGcTick,
-        );
+        ctx.schedule_at(at, TicketWait::PodGc, TicketSubject::Nothing, SimulationEvent::PodGcTick);
     }
 
     fn has_work(&self, ctx: &EngineContext<'_>) -> bool {

@@ -154,11 +154,7 @@ macro_rules! about_field {
         concat!("Whom it is about; `", $name, "` in `events.ndjson` is its kind.")
     };
     ((object, $name:literal)) => {
-        concat!(
-            "The object concerned, if it is named; also `",
-            $name,
-            "` in `events.ndjson`."
-        )
+        concat!("The object concerned, if it is named; also `", $name, "` in `events.ndjson`.")
     };
     (reason) => {
         "Kubernetes' reason."

@@ -21,11 +21,7 @@ pub struct RecordHead {
 impl Body {
     /// Returns the common members of the record's line.
     pub fn head(&self) -> RecordHead {
-        let mut head = RecordHead {
-            subject: TicketSubject::Nothing,
-            reason: TextId::NONE,
-            message: TextId::NONE,
-        };
+        let mut head = RecordHead { subject: TicketSubject::Nothing, reason: TextId::NONE, message: TextId::NONE };
         self.fields(&mut |role, value| match (role, value) {
             (FieldRole::Reason, FieldValue::Text(id)) => head.reason = id,
             (FieldRole::Message, FieldValue::Text(id)) => head.message = id,

@@ -44,10 +44,7 @@ const RECENT: usize = 8;
 impl RecordNames {
     /// Creates the names of these Jobs, without any texts.
     pub fn for_jobs(jobs: Vec<JobName>) -> RecordNames {
-        RecordNames {
-            jobs,
-            ..RecordNames::default()
-        }
+        RecordNames { jobs, ..RecordNames::default() }
     }
 
     pub fn job(&self, id: JobId) -> &str {
@@ -107,11 +104,7 @@ impl RecordNames {
     /// Pod name without the random suffix, as used in scenarios. For a NonIndexed Job, the index is the rank among
     /// its running pods.
     pub fn pod_base_name(&self, job: JobId, index: u32) -> String {
-        if self.is_standalone_pod(job) {
-            self.job(job).to_owned()
-        } else {
-            format!("{}-{index}", self.job(job))
-        }
+        if self.is_standalone_pod(job) { self.job(job).to_owned() } else { format!("{}-{index}", self.job(job)) }
     }
 
     pub fn is_standalone_pod(&self, job: JobId) -> bool {
@@ -188,10 +181,7 @@ mod tests {
             standalone_pod: bare,
             ..JobName::default()
         };
-        let names = RecordNames {
-            jobs: vec![own("debug", true), own("backup", false)],
-            ..RecordNames::default()
-        };
+        let names = RecordNames { jobs: vec![own("debug", true), own("backup", false)], ..RecordNames::default() };
         assert_eq!(names.pod(JobId(0), 0, PodId(4), 1), "debug");
         assert_eq!(names.pod_base_name(JobId(0), 0), "debug");
         assert_eq!(names.pod_base_name(JobId(1), 2), "backup-2");

@@ -270,9 +270,6 @@ impl Body {
     /// Returns true for records of unsuccessful attempts: a run with only such records makes no progress.
     pub fn is_retry(&self) -> bool {
         use Body::*;
-        matches!(
-            self,
-            PodCreateRejected { .. } | KubeEvent { .. } | PodUnschedulable { .. }
-        )
+        matches!(self, PodCreateRejected { .. } | KubeEvent { .. } | PodUnschedulable { .. })
     }
 }

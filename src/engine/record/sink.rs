@@ -177,9 +177,7 @@ impl<A: RecordSink, B: RecordSink> RecordSink for (A, B) {
     }
 
     fn events_until_stop_check(&self, events: u64) -> u64 {
-        self.0
-            .events_until_stop_check(events)
-            .min(self.1.events_until_stop_check(events))
+        self.0.events_until_stop_check(events).min(self.1.events_until_stop_check(events))
     }
 
     fn should_stop(&mut self, events: u64) -> bool {
@@ -238,8 +236,7 @@ impl<S: RecordSink> RecordSink for Option<S> {
     }
 
     fn events_until_stop_check(&self, events: u64) -> u64 {
-        self.as_ref()
-            .map_or(NO_STOP_CHECK, |sink| sink.events_until_stop_check(events))
+        self.as_ref().map_or(NO_STOP_CHECK, |sink| sink.events_until_stop_check(events))
     }
 
     fn should_stop(&mut self, events: u64) -> bool {

@@ -68,11 +68,8 @@ impl SchedulerState {
             nodes.placement_obstacles == 0
                 || (nodes.exists(node) && nodes.taints[node.ix()].iter().all(|t| facts.tolerates(t)))
         };
-        let view = ClusterView {
-            columns: nodes.cluster.resources.len(),
-            free: self.ledger.free(),
-            schedulable: &schedulable,
-        };
+        let view =
+            ClusterView { columns: nodes.cluster.resources.len(), free: self.ledger.free(), schedulable: &schedulable };
         let all = nodes.len() as u32;
         match template.exclusive {
             Some(key) if !store.is_leader(pod) => {
@@ -221,11 +218,7 @@ fn find_among(
 }
 
 fn no_placement(next: u32) -> PlacementResult {
-    PlacementResult {
-        node: None,
-        examined: 0,
-        next,
-    }
+    PlacementResult { node: None, examined: 0, next }
 }
 
 /// Duration of a cycle: filters until enough feasible nodes are found, affinity terms over all nodes (kubernetes.md
@@ -240,11 +233,7 @@ fn cycle_cost(ctx: &EngineContext<'_>, pod: PodId, examined: u32) -> Duration {
     // density.
     let walked = (u64::from(examined) * wanted).min(looked_at);
     let leader = ctx.store.template(pod).exclusive.is_some() && ctx.store.is_leader(pod);
-    let affinity = if leader {
-        c.affinity_per_node.saturating_mul(nodes)
-    } else {
-        Duration::ZERO
-    };
+    let affinity = if leader { c.affinity_per_node.saturating_mul(nodes) } else { Duration::ZERO };
     c.fixed + c.per_node.saturating_mul(walked) + affinity
 }
 

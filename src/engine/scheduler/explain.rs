@@ -91,7 +91,5 @@ fn missing_claim_reasons(ctx: &EngineContext<'_>, pod: PodId) -> UnschedulableRe
     let mut claims = store.pod_spec(pod).claims.iter();
     let kind = ObjectKind::PersistentVolumeClaim;
     let missing = claims.find(|name| store.others.get(kind, namespace, name).is_none());
-    missing.map_or(UnschedulableReasons::UnboundClaims, |name| {
-        UnschedulableReasons::NoClaim(name.clone())
-    })
+    missing.map_or(UnschedulableReasons::UnboundClaims, |name| UnschedulableReasons::NoClaim(name.clone()))
 }

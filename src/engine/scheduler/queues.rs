@@ -58,12 +58,7 @@ struct QueueRow {
 
 impl Default for QueueRow {
     fn default() -> QueueRow {
-        QueueRow {
-            tries: 0,
-            unschedulable: false,
-            reason: TextId::NONE,
-            enqueued: ContextMark::default(),
-        }
+        QueueRow { tries: 0, unschedulable: false, reason: TextId::NONE, enqueued: ContextMark::default() }
     }
 }
 
@@ -147,9 +142,7 @@ impl SchedulingQueues {
 
     /// Returns the mark from which the path of a queued pod continues.
     pub fn enqueued(&self, pod: PodId) -> ContextMark {
-        self.rows
-            .get(pod.ix())
-            .map_or(ContextMark::default(), |row| row.enqueued)
+        self.rows.get(pod.ix()).map_or(ContextMark::default(), |row| row.enqueued)
     }
 
     pub fn set_enqueued(&mut self, pod: PodId, since: ContextMark) {

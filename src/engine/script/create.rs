@@ -64,11 +64,7 @@ impl ScriptRunner {
     pub(super) fn add_node(&mut self, ctx: &mut EngineContext<'_>, object: &Value) -> Result<(), ScriptRequestError> {
         let node = (ctx.scenario.decoders.node)(object);
         let node = node.map_err(ScriptRequestError::cannot_decode)?;
-        if apiserver::add_node(ctx, &node) {
-            Ok(())
-        } else {
-            Err(already_exists(ObjectKind::Node, &node.name))
-        }
+        if apiserver::add_node(ctx, &node) { Ok(()) } else { Err(already_exists(ObjectKind::Node, &node.name)) }
     }
 
     fn create_jobset(
@@ -132,10 +128,7 @@ fn check_namespace_exists(ctx: &EngineContext<'_>, object: &Value) -> Result<(),
     if known {
         Ok(())
     } else {
-        Err(ScriptRequestError::NotFound {
-            kind: ObjectKind::Namespace,
-            name: name.to_owned(),
-        })
+        Err(ScriptRequestError::NotFound { kind: ObjectKind::Namespace, name: name.to_owned() })
     }
 }
 
@@ -162,10 +155,7 @@ fn existing_claims(ctx: &EngineContext<'_>, namespace: &str) -> Vec<Value> {
 fn create_pod(ctx: &mut EngineContext<'_>, pod: PodObject) -> Result<(), ScriptRequestError> {
     let node = pod.template.spec.node_name.as_ref();
     if let Some(name) = node.filter(|name| ctx.store.nodes.find_by_name(name).is_none()) {
-        return Err(ScriptRequestError::NodeOfPodMissing {
-            node: name.clone(),
-            pod: pod.name,
-        });
+        return Err(ScriptRequestError::NodeOfPodMissing { node: name.clone(), pod: pod.name });
     }
     let held = !pod.template.finalizers.is_empty();
     let name = JobName {
@@ -184,15 +174,7 @@ fn create_pod(ctx: &mut EngineContext<'_>, pod: PodObject) -> Result<(), ScriptR
     let template = apiserver::add_template(ctx, job, pod.template);
     apiserver::create_pod(
         ctx,
-        NewPod {
-            job,
-            index: 0,
-            template,
-            domain: DomainId::NONE,
-            failures: (0, 0),
-            tracked: false,
-            held,
-        },
+        NewPod { job, index: 0, template, domain: DomainId::NONE, failures: (0, 0), tracked: false, held },
     );
     Ok(())
 }

@@ -16,11 +16,7 @@ pub(super) fn patched_finalizers(
     let wanted = finalizer_names(listed);
     let is_new = |name: &&String| deleting && !has.contains(name);
     let names: Vec<String> = wanted.iter().filter(is_new).cloned().collect();
-    if names.is_empty() {
-        Ok(Some(wanted))
-    } else {
-        Err(ScriptRequestError::NewFinalizers { names })
-    }
+    if names.is_empty() { Ok(Some(wanted)) } else { Err(ScriptRequestError::NewFinalizers { names }) }
 }
 
 pub(super) fn finalizer_names(listed: &Value) -> Vec<String> {

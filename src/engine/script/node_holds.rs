@@ -50,11 +50,7 @@ impl UserHolds {
                     return None;
                 }
                 held.crashed = false;
-                if ctx.store.nodes.exists(node) {
-                    as_written
-                } else {
-                    Some(Cow::Owned(NewNode(name.clone())))
-                }
+                if ctx.store.nodes.exists(node) { as_written } else { Some(Cow::Owned(NewNode(name.clone()))) }
             }
             action @ (CordonNode(_) | DrainNode(_)) => {
                 let drain = matches!(action, DrainNode(_));

@@ -114,10 +114,7 @@ pub fn jobset_status_json(ctx: &EngineContext<'_>, jobset: JobSetId) -> Value {
         out.insert("restartsCountTowardsMax".into(), counted);
     }
     let (current, previous) = (s.current_in_place_restart_attempt, s.previous_in_place_restart_attempt);
-    for (key, value) in [
-        ("currentInPlaceRestartAttempt", current),
-        ("previousInPlaceRestartAttempt", previous),
-    ] {
+    for (key, value) in [("currentInPlaceRestartAttempt", current), ("previousInPlaceRestartAttempt", previous)] {
         if let Some(attempt) = value {
             out.insert(key.into(), json!(attempt));
         }
@@ -234,11 +231,8 @@ fn pod_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &KubeletState) -> Val
     }
     object["status"] = pod_status_json::pod_status_json(ctx, pod, kubelets);
     let deleting = store.pods.has(pod, flag::DELETING);
-    let grace_s = if store.pods.has(pod, flag::CONFIRMED) {
-        0
-    } else {
-        ctx.store.pod_spec(pod).termination_grace_period_s
-    };
+    let grace_s =
+        if store.pods.has(pod, flag::CONFIRMED) { 0 } else { ctx.store.pod_spec(pod).termination_grace_period_s };
     let since = Duration::from_secs(store.pods.deletion_s[i].into());
     let deletion = deleting.then_some(SimTime::ZERO + since);
     add_deletion_metadata(&mut object, finalizers_of_pod(ctx, pod), deletion, grace_s.into());
@@ -265,19 +259,14 @@ fn node_json(ctx: &EngineContext<'_>, node: NodeId) -> Value {
     let object = nodes.cluster.object(node);
     let taint = |t: &sim_api::spec::TaintSpec| json!({"key": t.key, "value": t.value, "effect": t.effect.as_str()});
     let taints: Vec<Value> = nodes.taints_of(node).map(taint).collect();
-    let ready = if nodes.rows[node.ix()].unknown {
-        "Unknown"
-    } else {
-        "True"
-    };
+    let ready = if nodes.rows[node.ix()].unknown { "Unknown" } else { "True" };
     let quantity = |milli: i64| match milli % 1000 {
         0 => (milli / 1000).to_string(),
         _ => format!("{milli}m"),
     };
     let allocatable = object.allocatable.iter();
-    let allocatable: BTreeMap<&str, String> = allocatable
-        .map(|(resource, milli)| (resource.as_str(), quantity(*milli)))
-        .collect();
+    let allocatable: BTreeMap<&str, String> =
+        allocatable.map(|(resource, milli)| (resource.as_str(), quantity(*milli))).collect();
     let mut shown = json!({"metadata": {"name": object.name, "labels": object.labels}, "spec": {},
         "status": {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": ready}]}});
     if !taints.is_empty() {

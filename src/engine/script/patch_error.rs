@@ -59,10 +59,9 @@ impl fmt::Display for JobPatchError {
             JobPatchError::SuspendNotBoolean { value } => {
                 write!(f, "spec.suspend: {value} is not a boolean")
             }
-            JobPatchError::InvalidCount { field, value } => write!(
-                f,
-                "spec.{field}: Invalid value: {value}: must be greater than or equal to 0"
-            ),
+            JobPatchError::InvalidCount { field, value } => {
+                write!(f, "spec.{field}: Invalid value: {value}: must be greater than or equal to 0")
+            }
             JobPatchError::CompletionsRequired => {
                 f.write_str("spec.completions: Required value: when completion mode is Indexed")
             }

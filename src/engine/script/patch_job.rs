@@ -81,13 +81,8 @@ fn check_known_fields(section: &'static str, fields: &Value, legal: &[&str]) -> 
 }
 
 /// Mutable fields of the spec; `suspend` is handled separately.
-const MUTABLE_SPEC_FIELDS: [&str; 5] = [
-    "activeDeadlineSeconds",
-    "backoffLimit",
-    "completions",
-    "parallelism",
-    "suspend",
-];
+const MUTABLE_SPEC_FIELDS: [&str; 5] =
+    ["activeDeadlineSeconds", "backoffLimit", "completions", "parallelism", "suspend"];
 
 /// The spec after the patch, if the patch changes any field other than `suspend`.
 fn patched_spec(own: &JobSpec, patch: &Value) -> Result<Option<JobSpec>, JobPatchError> {
@@ -138,10 +133,7 @@ fn read_count(spec: &Value, field: &'static str) -> Result<Option<u32>, JobPatch
         value => {
             let number = value.as_i64().and_then(|n| i32::try_from(n).ok());
             let legal = number.and_then(|n| u32::try_from(n).ok());
-            legal.map(Some).ok_or_else(|| JobPatchError::InvalidCount {
-                field,
-                value: value.clone(),
-            })
+            legal.map(Some).ok_or_else(|| JobPatchError::InvalidCount { field, value: value.clone() })
         }
     }
 }
@@ -170,9 +162,7 @@ fn read_condition(json: &Value, now: SimTime) -> Result<JobCondition, JobPatchEr
     let mut kinds = kinds.into_iter();
     let kind = kinds.find(|k| k.as_str() == text("type"));
     Ok(JobCondition {
-        kind: kind.ok_or_else(|| JobPatchError::UnsupportedCondition {
-            condition: json["type"].clone(),
-        })?,
+        kind: kind.ok_or_else(|| JobPatchError::UnsupportedCondition { condition: json["type"].clone() })?,
         status: text("status") == "True",
         reason: text("reason").into(),
         message: text("message"),

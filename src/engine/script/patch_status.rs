@@ -71,10 +71,7 @@ fn read_status(
 }
 
 fn unsupported_value(path: &str, value: &Value) -> StatusPatchError {
-    StatusPatchError::UnsupportedValue {
-        path: path.to_owned(),
-        value: value.clone(),
-    }
+    StatusPatchError::UnsupportedValue { path: path.to_owned(), value: value.clone() }
 }
 
 /// Reads an int32, already validated by the schema, that the model stores as a count.
@@ -105,8 +102,7 @@ fn read_conditions(stored: &[PodCondition], old: &Value, new: &Value) -> Result<
         stored.get(at).cloned()
     };
     let each = after.iter().enumerate();
-    each.map(|(at, json)| unchanged(json).map_or_else(|| read_condition(at, json), Ok))
-        .collect()
+    each.map(|(at, json)| unchanged(json).map_or_else(|| read_condition(at, json), Ok)).collect()
 }
 
 fn read_condition(at: usize, json: &Value) -> Result<PodCondition, StatusPatchError> {
@@ -141,20 +137,12 @@ fn read_replicated_jobs(names: &[&str], json: &Value) -> Result<Vec<RjStatus>, S
     }
     let is_known = |s: &&Value| names.iter().any(|name| s["name"] == **name);
     if let Some(unknown) = list.iter().find(|s| !is_known(s)) {
-        return Err(unsupported_value(
-            "status.replicatedJobsStatus[].name",
-            &unknown["name"],
-        ));
+        return Err(unsupported_value("status.replicatedJobsStatus[].name", &unknown["name"]));
     }
     let own = |name: &&str| list.iter().find(|s| s["name"] == **name);
-    let absent = || RjStatus {
-        absent: true,
-        ..RjStatus::default()
-    };
+    let absent = || RjStatus { absent: true, ..RjStatus::default() };
     let entries = names.iter().map(own);
-    entries
-        .map(|entry| entry.map_or_else(|| Ok(absent()), read_replicated_job))
-        .collect()
+    entries.map(|entry| entry.map_or_else(|| Ok(absent()), read_replicated_job)).collect()
 }
 
 fn read_replicated_job(json: &Value) -> Result<RjStatus, StatusPatchError> {
@@ -202,17 +190,12 @@ mod tests {
             ("Paused", "True", "status.conditions[1].type: \"Paused\" has"),
             ("Failed", "Unknown", "status.conditions[1].status: \"Unknown\" has"),
         ] {
-            let refusal = read_condition(1, &condition_json(kind, status, "R"))
-                .unwrap_err()
-                .to_string();
+            let refusal = read_condition(1, &condition_json(kind, status, "R")).unwrap_err().to_string();
             assert!(refusal.starts_with(words), "{refusal}");
         }
         let rjs = json!([{"name": "c", "ready": 1}]);
         let unknown = read_replicated_jobs(&["a", "b"], &rjs).unwrap_err().to_string();
-        assert!(
-            unknown.starts_with("status.replicatedJobsStatus[].name: \"c\" has"),
-            "{unknown}"
-        );
+        assert!(unknown.starts_with("status.replicatedJobsStatus[].name: \"c\" has"), "{unknown}");
         assert!(read_count("status.restarts", &json!(-1)).is_err());
         assert_eq!(read_count("status.restarts", &json!(i32::MAX)), Ok(i32::MAX as u32));
     }

@@ -63,11 +63,7 @@ impl ShownPod<'_> {
     fn json(&self, restarts: Option<u32>, has_init: bool) -> Value {
         let state = match self.state {
             ShownState::Waiting => {
-                let reason = if has_init {
-                    "PodInitializing"
-                } else {
-                    "ContainerCreating"
-                };
+                let reason = if has_init { "PodInitializing" } else { "ContainerCreating" };
                 json!({"waiting": {"reason": reason}})
             }
             ShownState::Removed => {
@@ -201,11 +197,7 @@ fn exit_code(ctx: &EngineContext<'_>, pod: PodId, container: usize) -> i32 {
     let pods = &ctx.store.pods;
     let which = pods.exit_container[pod.ix()];
     let its = which == 0 || usize::from(which) == container + 1;
-    if which != SUCCEEDING && its {
-        i32::from(pods.exit_code[pod.ix()])
-    } else {
-        0
-    }
+    if which != SUCCEEDING && its { i32::from(pods.exit_code[pod.ix()]) } else { 0 }
 }
 
 /// The restart count of every container, if all have restarted equally often.
@@ -301,15 +293,11 @@ fn disruption_condition(ctx: &EngineContext<'_>, pod: PodId) -> Option<Value> {
     let by = ctx.store.pods.disrupted_by.get(&pod)?;
     let (reason, message) = match by {
         DeletionActor::Eviction => ("EvictionByEvictionAPI", "Eviction API: evicting"),
-        DeletionActor::TaintEviction => (
-            "DeletionByTaintManager",
-            "Taint manager: deleting due to NoExecute taint",
-        ),
+        DeletionActor::TaintEviction => ("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"),
         DeletionActor::PodGarbageCollector => ("DeletionByPodGC", "PodGC: node no longer exists"),
-        DeletionActor::JobSetManager => (
-            "ExclusivePlacementViolation",
-            "Pod violated JobSet exclusive placement policy",
-        ),
+        DeletionActor::JobSetManager => {
+            ("ExclusivePlacementViolation", "Pod violated JobSet exclusive placement policy")
+        }
         _ => return None,
     };
     Some(condition_json("DisruptionTarget", true, reason, message))

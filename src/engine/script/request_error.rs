@@ -72,9 +72,7 @@ fn resource_name(kind: ObjectKind) -> &'static str {
 impl fmt::Display for ScriptRequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ScriptRequestError::NotFound {
-                kind: ObjectKind::Pod, ..
-            } => f.write_str("no such pod"),
+            ScriptRequestError::NotFound { kind: ObjectKind::Pod, .. } => f.write_str("no such pod"),
             ScriptRequestError::NotFound { kind, name } => {
                 write!(f, "{} {name:?} not found", resource_name(*kind))
             }

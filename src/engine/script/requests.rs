@@ -42,10 +42,8 @@ impl ScriptRunner {
             self.create(ctx, object, jobset.map(JobSetId))?;
             return Ok(String::new());
         }
-        let object = find_object(ctx, name).ok_or_else(|| ScriptRequestError::NotFound {
-            kind: name.kind,
-            name: name.name.clone(),
-        })?;
+        let object = find_object(ctx, name)
+            .ok_or_else(|| ScriptRequestError::NotFound { kind: name.kind, name: name.name.clone() })?;
         match &request.verb {
             RequestVerb::Patch { body, status } => self.patch(ctx, object, body, *status)?,
             RequestVerb::Delete { propagation, grace_s } => delete(ctx, object, (*propagation, *grace_s), kubelets),

@@ -14,11 +14,7 @@ pub(super) fn check_webhook_available(
     ctx: &EngineContext<'_>,
     webhook: &'static str,
 ) -> Result<(), ScriptRequestError> {
-    if ctx.is_manager_up(ctx.now) {
-        Ok(())
-    } else {
-        Err(ScriptRequestError::WebhookUnavailable { webhook })
-    }
+    if ctx.is_manager_up(ctx.now) { Ok(()) } else { Err(ScriptRequestError::WebhookUnavailable { webhook }) }
 }
 
 pub(super) fn admission_gates(ctx: &EngineContext<'_>) -> AdmissionGates {

@@ -40,11 +40,7 @@ mod tests {
     #[test]
     fn an_exit_code_is_of_all_containers_or_of_one() {
         let of = |which| [0, 1, 2].map(|container| exited_with(which, container));
-        for (which, containers) in [
-            (0, [true, true, true]),
-            (1, [true, false, false]),
-            (3, [false, false, true]),
-        ] {
+        for (which, containers) in [(0, [true, true, true]), (1, [true, false, false]), (3, [false, false, true])] {
             assert_eq!(of(which), containers, "{which}");
         }
     }

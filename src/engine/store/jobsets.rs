@@ -102,13 +102,8 @@ impl JobSetRow {
     /// Status entries sorted by name, descending (ST-5).
     pub fn sorted_status(&self) -> Vec<ReplicatedJobStatus> {
         let rjs = self.spec.spec.replicated_jobs.iter();
-        let shown = self
-            .status
-            .replicated_jobs
-            .iter()
-            .zip(rjs)
-            .filter(|(s, _)| !s.absent)
-            .map(|(s, rj)| ReplicatedJobStatus {
+        let shown =
+            self.status.replicated_jobs.iter().zip(rjs).filter(|(s, _)| !s.absent).map(|(s, rj)| ReplicatedJobStatus {
                 name: rj.name.clone(),
                 ready: s.ready,
                 succeeded: s.succeeded,

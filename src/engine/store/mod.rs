@@ -82,14 +82,8 @@ impl ObjectStore {
     /// Adds a row for a JobSet that is created later.
     pub fn add_jobset(&mut self, namespace: &str, name: &str) -> JobSetId {
         let (key, _) = self.register_name(namespace, name);
-        self.jobsets.push(JobSetRow {
-            key,
-            ..JobSetRow::default()
-        });
-        self.names.jobsets.push(JobSetName {
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-        });
+        self.jobsets.push(JobSetRow { key, ..JobSetRow::default() });
+        self.names.jobsets.push(JobSetName { namespace: namespace.to_owned(), name: name.to_owned() });
         JobSetId(self.jobsets.len() as u32 - 1)
     }
 
@@ -140,20 +134,14 @@ impl ObjectStore {
         };
         let job = self.row_for_name(name);
         (self.jobs[job.ix()].rj, self.jobs[job.ix()].index) = (rj, index);
-        *row_or_default(
-            row_or_default(&mut self.jobsets[jobset.ix()].slots, rj as usize),
-            index as usize,
-        ) = job;
+        *row_or_default(row_or_default(&mut self.jobsets[jobset.ix()].slots, rj as usize), index as usize) = job;
         job
     }
 
     /// Returns the row for a Job, or for a pod without a Job, with any name.
     pub fn row_for_name(&mut self, name: JobName) -> JobId {
-        let namespace = if name.jobset.is_some() {
-            self.names.namespace(name.jobset).to_owned()
-        } else {
-            name.namespace.clone()
-        };
+        let namespace =
+            if name.jobset.is_some() { self.names.namespace(name.jobset).to_owned() } else { name.namespace.clone() };
         let (key, place) = self.register_name(&namespace, &name.name);
         if let Some(job) = self.free_row(place, name.jobset) {
             return job;

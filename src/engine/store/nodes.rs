@@ -32,13 +32,7 @@ pub struct NodeEntry {
 
 impl Default for NodeEntry {
     fn default() -> NodeEntry {
-        NodeEntry {
-            exists: true,
-            incarnation: 1,
-            unknown: false,
-            cordoned: false,
-            lease: SimTime::NEVER,
-        }
+        NodeEntry { exists: true, incarnation: 1, unknown: false, cordoned: false, lease: SimTime::NEVER }
     }
 }
 
@@ -99,10 +93,7 @@ impl NodeStore {
                 // A removed node was counted as a condition.
                 self.placement_obstacles -= u32::from(!self.rows[node.ix()].exists);
                 let incarnation = self.rows[node.ix()].incarnation + 1;
-                self.rows[node.ix()] = NodeEntry {
-                    incarnation,
-                    ..NodeEntry::default()
-                };
+                self.rows[node.ix()] = NodeEntry { incarnation, ..NodeEntry::default() };
                 node
             }
             None => {

@@ -118,9 +118,7 @@ impl TemplateStore {
 
     pub fn cache_admission(&mut self, object: Arc<Value>, rj: u32, priority: Option<i32>) {
         let key = (address(&object), rj);
-        self.cache
-            .admissions
-            .insert(key, PodAdmissionResult { object, priority });
+        self.cache.admissions.insert(key, PodAdmissionResult { object, priority });
     }
 
     /// Returns the job index ranges of exactly this object.
@@ -203,8 +201,7 @@ impl TemplateStore {
     ) -> TemplateId {
         let class = self.class(pod.spec.priority);
         let facts = self.facts(cluster, &pod, class);
-        self.by_requirements
-            .insert(facts.requirements(), TemplateId(self.rows.len() as u32));
+        self.by_requirements.insert(facts.requirements(), TemplateId(self.rows.len() as u32));
         let exclusive = exclusive_key.map(|key| self.domain(cluster, key));
         self.rows.push(StoredTemplate {
             accelerators: facts.accelerators(cluster),
@@ -247,11 +244,7 @@ impl TemplateStore {
         }
         let facts = TemplateFacts::of_pod(cluster, pod, class);
         // Many JobSets have equal requirements, and the cluster may have many nodes.
-        match self
-            .by_requirements
-            .get(&facts.requirements())
-            .map(|like| &self.rows[like.ix()].facts)
-        {
+        match self.by_requirements.get(&facts.requirements()).map(|like| &self.rows[like.ix()].facts) {
             Some(like) if like.is_plain() => facts.allowed_like(like),
             _ => facts.look_at_all(cluster),
         }
@@ -314,9 +307,7 @@ pub fn agent_mode(jobset: &JobSet, pod: &PodSpec, gate: bool, kubelet: &KubeletT
         return AgentMode::Absent;
     }
     match kubelet {
-        KubeletTiming::Scripted { .. } => AgentMode::Sidecar {
-            probe_period_s: Some(0),
-        },
+        KubeletTiming::Scripted { .. } => AgentMode::Sidecar { probe_period_s: Some(0) },
         KubeletTiming::Real(_) => pod.agent_mode(),
     }
 }

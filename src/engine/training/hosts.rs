@@ -22,10 +22,7 @@ struct TrainingHost {
 
 impl TrainingHosts {
     pub fn node_changed(&mut self, node: NodeId, change: NodeChange) {
-        let wiped = matches!(
-            change,
-            NodeChange::Machine { dead: true } | NodeChange::Created | NodeChange::Gone
-        );
+        let wiped = matches!(change, NodeChange::Machine { dead: true } | NodeChange::Created | NodeChange::Gone);
         if wiped {
             let own = self.hosts.iter_mut().filter(|host| host.node == node);
             own.for_each(|host| host.lost = true);
@@ -39,18 +36,13 @@ impl TrainingHosts {
             let pods = ctx.store.jobs[slice.ix()].pods.iter();
             for pod in pods.filter(|pod| ctx.store.pods.has(*pod, flag::READY)) {
                 let node = ctx.store.pods.node[pod.ix()];
-                now.push(TrainingHost {
-                    node,
-                    slice,
-                    lost: false,
-                });
+                now.push(TrainingHost { node, slice, lost: false });
             }
         }
         now.sort_unstable_by_key(|host| host.node);
         let is_here = |node| now.binary_search_by_key(&node, |host| host.node).is_ok();
-        let mut lost: Vec<TrainingHost> = (self.hosts.iter().copied())
-            .filter(|host| host.lost || !is_here(host.node))
-            .collect();
+        let mut lost: Vec<TrainingHost> =
+            (self.hosts.iter().copied()).filter(|host| host.lost || !is_here(host.node)).collect();
         lost.sort_unstable_by_key(|host| (host.slice, host.node));
         lost.dedup_by_key(|host| (host.slice, host.node));
         self.hosts = now;

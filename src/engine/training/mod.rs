@@ -112,9 +112,7 @@ impl TrainingState {
             corruption: None,
             corruptions: 0,
             saved_progress: SavedProgress::new(t),
-            hosts: (t.checkpoints().iter())
-                .any(|kind| kind.survives < LossSpec::All)
-                .then(TrainingHosts::default),
+            hosts: (t.checkpoints().iter()).any(|kind| kind.survives < LossSpec::All).then(TrainingHosts::default),
             reached: 0,
             generation: 0,
             segment: None,
@@ -130,10 +128,7 @@ impl TrainingState {
     pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent, accounting: &mut TimeAccounting) {
         match event {
             SimulationEvent::WorkDone { jobset, generation } => {
-                if let Some(at) = self
-                    .job_index(jobset)
-                    .filter(|_| !self.is_interrupted(jobset, generation))
-                {
+                if let Some(at) = self.job_index(jobset).filter(|_| !self.is_interrupted(jobset, generation)) {
                     self.finish_segment(ctx, at, accounting);
                 }
             }
@@ -280,9 +275,7 @@ impl TrainingState {
         };
         stretch.cordoned_nodes.push(node);
         let done = stretch.plan.state_at(stretch.elapsed(ctx.now)).done;
-        stretch
-            .plan
-            .force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
+        stretch.plan.force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
         self.reschedule_end(ctx, at);
     }
 
@@ -391,8 +384,7 @@ impl TrainingState {
             held: (booked.productive_held, booked.productive.max(1)),
         };
         let done = (booked.productive, done);
-        job.saved_progress
-            .add_live((stretch.start_progress, live), &spent.saved, done);
+        job.saved_progress.add_live((stretch.start_progress, live), &spent.saved, done);
         let members = &team.members;
         self.set_productive(ctx, at, (members, false), accounting);
         Some(reached)

@@ -29,20 +29,10 @@ impl TrainingState {
         let FaultAction::Silent { fault: what, .. } = ctx.scenario.faults[fault as usize].action else {
             return;
         };
-        let pods = if pod.is_some() {
-            vec![pod]
-        } else {
-            ctx.store.nodes.pods[node.ix()].clone()
-        };
-        let at_work: Vec<PodId> = pods
-            .into_iter()
-            .filter(|pod| self.is_process_running(ctx, *pod))
-            .collect();
+        let pods = if pod.is_some() { vec![pod] } else { ctx.store.nodes.pods[node.ix()].clone() };
+        let at_work: Vec<PodId> = pods.into_iter().filter(|pod| self.is_process_running(ctx, *pod)).collect();
         match what {
-            SilentFaults::Hang {
-                detected_after,
-                exit_code,
-            } => {
+            SilentFaults::Hang { detected_after, exit_code } => {
                 for pod in at_work {
                     self.begin_hang(ctx, pod, (detected_after, exit_code.clamp(0, 255) as u8));
                 }
@@ -179,9 +169,7 @@ impl TrainingState {
         (jobset, nth): (JobSetId, u32),
         accounting: &mut TimeAccounting,
     ) {
-        let found = self
-            .job_index(jobset)
-            .filter(|_| self.is_current_corruption(jobset, nth));
+        let found = self.job_index(jobset).filter(|_| self.is_current_corruption(jobset, nth));
         let Some(at) = found else { return };
         let job = &mut self.jobs[at];
         let Some(wrong) = job.corruption.take() else {

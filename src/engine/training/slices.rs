@@ -203,12 +203,7 @@ impl TrainingState {
             slices.last_call = Some(slices.last_call_count);
             let (jobset, nth) = (job.jobset, slices.last_call_count);
             let over = SimulationEvent::LastCallExpired { jobset, nth };
-            ctx.schedule_after(
-                spec.last_call,
-                TicketWait::Deadline,
-                TicketSubject::JobSet(jobset),
-                over,
-            );
+            ctx.schedule_after(spec.last_call, TicketWait::Deadline, TicketSubject::JobSet(jobset), over);
         }
     }
 
@@ -224,9 +219,7 @@ impl TrainingState {
         (jobset, nth): (JobSetId, u32),
         accounting: &mut TimeAccounting,
     ) {
-        let called = self
-            .job_index(jobset)
-            .filter(|_| self.is_current_last_call(jobset, nth));
+        let called = self.job_index(jobset).filter(|_| self.is_current_last_call(jobset, nth));
         let Some(at) = called else { return };
         let Some(slices) = &mut self.jobs[at].slices else {
             return;
@@ -327,11 +320,7 @@ impl TrainingState {
     pub(super) fn finish_segment(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         let job = &self.jobs[at];
         let regrows = (job.segment.as_ref()).is_some_and(|stretch| stretch.slice_group.work_before_regrow.is_some());
-        if regrows {
-            self.restore_size(ctx, at, accounting)
-        } else {
-            self.finish(ctx, at, accounting)
-        }
+        if regrows { self.restore_size(ctx, at, accounting) } else { self.finish(ctx, at, accounting) }
     }
 
     fn restore_size(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {

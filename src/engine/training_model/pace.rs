@@ -76,11 +76,7 @@ impl TrainingPace {
             }
         }
         let off = libm::round(self.deviation * libm::sqrt(work as f64));
-        let plain = if off < 0.0 {
-            work.saturating_sub(-off as u128)
-        } else {
-            work.saturating_add(off as u128)
-        };
+        let plain = if off < 0.0 { work.saturating_sub(-off as u128) } else { work.saturating_add(off as u128) };
         (plain, excess)
     }
 

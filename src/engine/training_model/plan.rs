@@ -34,12 +34,7 @@ pub fn plan_from_start(
     (jobset, draws): (StreamKey, &mut DrawSequence),
 ) -> SegmentPlan {
     let nth = start.nth;
-    let named = |purpose, occurrence| UniformDraw {
-        purpose,
-        entity: jobset,
-        occurrence,
-        substream: 0,
-    };
+    let named = |purpose, occurrence| UniformDraw { purpose, entity: jobset, occurrence, substream: 0 };
     let mut takes = |purpose, nth, dist: &Distribution| draws.sample(named(purpose, nth), dist).0;
     let again = spec.elastic.as_ref().and_then(|e| e.reinitialization.as_ref());
     let (initialization, compile) = match again.filter(|_| start.reinitializes) {
@@ -86,9 +81,7 @@ pub fn plan_from_start(
     }
     SegmentPlan {
         startup_phases: before,
-        work: spec
-            .work
-            .map(|work| spec.round_up_to_steps(work).0 - start.start_progress),
+        work: spec.work.map(|work| spec.round_up_to_steps(work).0 - start.start_progress),
         pace,
         saving,
         ..SegmentPlan::default()

@@ -26,11 +26,7 @@ struct SavedPiece<G> {
 
 impl<G: Copy> SavedProgress<G> {
     pub fn new(spec: &TrainingJob) -> SavedProgress<G> {
-        SavedProgress {
-            saved: vec![0; spec.checkpoints().len().max(1)],
-            pieces: Vec::new(),
-            live: None,
-        }
+        SavedProgress { saved: vec![0; spec.checkpoints().len().max(1)], pieces: Vec::new(), live: None }
     }
 
     /// The largest saved progress, and the first kind of checkpoint that has it.
@@ -73,11 +69,7 @@ impl<G: Copy> SavedProgress<G> {
         self.live = Some(live).filter(|live| *live > self.newest().0);
         let to = self.resume_point();
         if to > from {
-            self.pieces.push(SavedPiece {
-                end: to,
-                ns,
-                participants: gang,
-            });
+            self.pieces.push(SavedPiece { end: to, ns, participants: gang });
         }
     }
 
@@ -100,8 +92,7 @@ impl<G: Copy> SavedProgress<G> {
     /// The saved progress after the checkpoints begun by a segment are complete.
     pub fn saved_after(&self, from: u64, own: &[u64]) -> Vec<u64> {
         let all = self.saved.iter().zip(own);
-        all.map(|(saved, own)| if *own > 0 { from + own } else { *saved })
-            .collect()
+        all.map(|(saved, own)| if *own > 0 { from + own } else { *saved }).collect()
     }
 
     /// Limits each kind of checkpoint to uncorrupted progress. Returns the duration of the lost work.

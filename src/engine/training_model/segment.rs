@@ -86,10 +86,7 @@ impl SegmentPlan {
         spent.stepping = (elapsed - saving) as u64;
         self.compute_saved(elapsed, done, &mut spent);
         let kept = spent.saved.iter().copied().max().unwrap_or(0);
-        let (all, own) = (
-            self.pace.nominal_and_excess(done),
-            self.pace.nominal_and_excess(u128::from(kept)),
-        );
+        let (all, own) = (self.pace.nominal_and_excess(done), self.pace.nominal_and_excess(u128::from(kept)));
         spent.saved_stepping = match self.saving {
             CheckpointSave::Always => spent.stepping,
             _ => self.stepping_time(kept),
@@ -159,9 +156,7 @@ impl SegmentPlan {
             return;
         }
         // A checkpoint after the last piece belongs to the end only.
-        let before_end = self
-            .work
-            .map_or(done, |work| done.min(u128::from(work.saturating_sub(1))));
+        let before_end = self.work.map_or(done, |work| done.min(u128::from(work.saturating_sub(1))));
         for kind in kinds {
             let complete = |n: u128| {
                 let at = self.nth_due(kind, n);
@@ -223,11 +218,7 @@ impl SegmentPlan {
 
     /// Wait of the checkpoint after the `nth` piece for the previous one of its kind.
     fn commit_wait(&self, kind: &SegmentKind, nth: u128, piece: u128) -> u128 {
-        if nth > 0 {
-            u128::from(kind.commit).saturating_sub(piece)
-        } else {
-            0
-        }
+        if nth > 0 { u128::from(kind.commit).saturating_sub(piece) } else { 0 }
     }
 
     /// Time until the work is complete and saved.
@@ -302,11 +293,7 @@ impl SegmentPlan {
             blocking.saturating_add(waits)
         };
         let due = self.kinds().iter().map(of).fold(0, u128::saturating_add);
-        let also = self
-            .forced_checkpoints
-            .iter()
-            .filter(|at| u128::from(**at) < work)
-            .count();
+        let also = self.forced_checkpoints.iter().filter(|at| u128::from(**at) < work).count();
         due.saturating_add(also as u128 * self.blocking_time())
     }
 

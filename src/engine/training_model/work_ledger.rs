@@ -123,11 +123,7 @@ impl WorkLedger {
             (0, spent.excess)
         };
         let [initialization, compile, restore] = spent.startup_phases;
-        let (initialization, again) = if end.reinitialized {
-            (0, initialization)
-        } else {
-            (initialization, 0)
-        };
+        let (initialization, again) = if end.reinitialized { (0, initialization) } else { (initialization, 0) };
         let before = self.until;
         let degraded = excess[PaceReason::Degraded as usize];
         use LedgerCategory as L;

@@ -139,11 +139,7 @@ impl UsageAging {
     /// A pod starts or stops to use its entities, in the sense of `exposure`.
     fn set_in_use(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exposure: ExposureSpec, on: bool) {
         if self.pods.len() <= pod.ix() {
-            let nobody = AgingPod {
-                node: NodeId::NONE,
-                running: false,
-                bound: false,
-            };
+            let nobody = AgingPod { node: NodeId::NONE, running: false, bound: false };
             self.pods.resize(pod.ix() + 1, nobody);
         }
         let row = &mut self.pods[pod.ix()];

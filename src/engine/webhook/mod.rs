@@ -222,10 +222,7 @@ impl PodWebhook {
     /// Pods with the name of the Job's leader, in its namespace.
     fn leaders_named<'a>(&'a self, store: &'a ObjectStore, job: JobId) -> impl Iterator<Item = &'a LeaderPod> + 'a {
         let (name, namespace) = (store.names.job(job), store.namespace_of(job));
-        let by_hand = self
-            .by_hand
-            .iter()
-            .filter(move |(_, n, leads)| n == namespace && leads == name);
+        let by_hand = self.by_hand.iter().filter(move |(_, n, leads)| n == namespace && leads == name);
         let places = std::iter::once(store.jobs[job.ix()].name_number).chain(by_hand.map(|(place, ..)| *place));
         places.flat_map(|place| self.leaders.get(place as usize).into_iter().flatten())
     }
@@ -265,10 +262,7 @@ impl PodWebhook {
         let domains = &store.templates.domains[key as usize];
         match store.nodes.exists(own.node) {
             false => CreationBlocker::NodeGone(node),
-            true if !domains.of[own.node.ix()].is_some() => CreationBlocker::NoLabel {
-                node,
-                key: domains.key.clone(),
-            },
+            true if !domains.of[own.node.ix()].is_some() => CreationBlocker::NoLabel { node, key: domains.key.clone() },
             true => CreationBlocker::Other,
         }
     }

@@ -43,16 +43,14 @@ impl fmt::Display for DistributionError {
             }
             DistributionError::MissingField { field } => write!(f, "{field} is missing"),
             DistributionError::Time(error) => error.fmt(f),
-            DistributionError::WeightCount { values, weights } => write!(
-                f,
-                "the number of weights ({weights}) differs from the number of values ({values})"
-            ),
+            DistributionError::WeightCount { values, weights } => {
+                write!(f, "the number of weights ({weights}) differs from the number of values ({values})")
+            }
             DistributionError::ZeroWeights => f.write_str("all weights are zero: at least one must be positive"),
             DistributionError::UniformLength => f.write_str("uniform requires two times: [low, high]"),
-            DistributionError::EmptyRange { low_s, high_s } => write!(
-                f,
-                "the range of uniform is empty: low is {low_s} s and high is {high_s} s"
-            ),
+            DistributionError::EmptyRange { low_s, high_s } => {
+                write!(f, "the range of uniform is empty: low is {low_s} s and high is {high_s} s")
+            }
             DistributionError::LogNormalFields => f.write_str("logNormal requires {median, sigma} or {p50, p95}"),
             DistributionError::QuantileOrder { p50_s, p95_s } => {
                 write!(f, "p50 is {p50_s} s and p95 is {p95_s} s: 0 < p50 <= p95 is required")

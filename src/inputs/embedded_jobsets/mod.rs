@@ -43,9 +43,7 @@ struct EmbeddedObject<'s> {
 impl EmbeddedObject<'_> {
     fn name(&self) -> &str {
         let name = self.node.at_path(&["metadata", "name"]);
-        name.or(self.node.at_path(&["metadata", "generateName"]))
-            .and_then(YamlNode::as_str)
-            .unwrap_or("")
+        name.or(self.node.at_path(&["metadata", "generateName"])).and_then(YamlNode::as_str).unwrap_or("")
     }
 
     fn called(&self) -> String {
@@ -72,13 +70,7 @@ pub fn find(texts: &[SourceText], beside: &[SourceText]) -> EmbeddedJobSet {
         objects.extend(documents.into_iter().map(|node| {
             let word = |key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("").to_owned();
             let (kind, version) = (word("kind"), word("apiVersion"));
-            EmbeddedObject {
-                text,
-                source,
-                kind,
-                version,
-                node,
-            }
+            EmbeddedObject { text, source, kind, version, node }
         }));
     }
     for object in objects.iter().filter(|o| o.text < texts.len()) {

@@ -37,38 +37,23 @@ pub fn render(object: &EmbeddedObject<'_>, found: &mut EmbeddedJobSet) {
     let job = object.node.to_json();
     let topology = job["spec"]["workers"][0]["topology"].as_str().unwrap_or("");
     let sizes: Result<Vec<u64>, _> = topology.split('x').map(str::parse).collect();
-    let chips = sizes
-        .ok()
-        .and_then(|all| all.into_iter().try_fold(1u64, u64::checked_mul));
+    let chips = sizes.ok().and_then(|all| all.into_iter().try_fold(1u64, u64::checked_mul));
     match chips.filter(|_| report.is_clean()) {
         Some(chips) => {
             let text = print::yaml(&jobset(&job, chips));
-            found.texts.push((
-                object.text,
-                SourceText {
-                    file: object.part(""),
-                    text,
-                },
-            ));
+            found.texts.push((object.text, SourceText { file: object.part(""), text }));
             found.used.insert(object.called());
         }
         None if report.is_clean() => {
-            let at = object
-                .node
-                .at_path(&["spec", "workers"])
-                .map_or(object.node.at, |w| w.at);
+            let at = object.node.at_path(&["spec", "workers"]).map_or(object.node.at, |w| w.at);
             let error = report.error(at, format!("invalid TPU topology for worker type: {topology:?}"));
             error.legal("sizes such as 2x2x4 or 4x8");
         }
         None => {}
     }
     let errors = report.found.into_iter();
-    found
-        .errors
-        .extend(errors.map(|error| (object.text, object.node.at.line, error)));
-    found
-        .unmodelled
-        .extend(unmodelled.into_keys().map(|field| (object.text, field)));
+    found.errors.extend(errors.map(|error| (object.text, object.node.at.line, error)));
+    found.unmodelled.extend(unmodelled.into_keys().map(|field| (object.text, field)));
 }
 
 /// Returns the JobSet for a PathwaysJob whose slices have this many chips.
@@ -137,10 +122,7 @@ fn jobset(job: &Value, chips: u64) -> Value {
 /// The head pod: the user's containers with the resource manager and the proxy as sidecars. Without a user pod, these
 /// two are the main containers.
 fn head_pod(spec: &Value, instance: &str) -> Value {
-    let (controller, gcs) = (
-        &spec["controller"],
-        format!("--gcs_scratch_location={}", text(&spec["pathwaysDir"])),
-    );
+    let (controller, gcs) = (&spec["controller"], format!("--gcs_scratch_location={}", text(&spec["pathwaysDir"])));
     let slices = spec["workers"][0]["numSlices"].as_u64().unwrap_or(0);
     let manager = [
         "--server_port=29001".to_owned(),
@@ -154,12 +136,7 @@ fn head_pod(spec: &Value, instance: &str) -> Value {
     proxy.extend(elastic.map(|n| format!("--num_elastic_slices={n}")));
     let mut services = [
         component(spec, ("pathways-rm", "pathways_server", "server"), &manager, (8, "32G")),
-        component(
-            spec,
-            ("pathways-proxy", "proxy_server", "proxy_server"),
-            &proxy,
-            (16, "100G"),
-        ),
+        component(spec, ("pathways-proxy", "proxy_server", "proxy_server"), &proxy, (16, "100G")),
     ];
     let mut pod = controller["template"]["spec"].clone();
     if pod.is_object() {
@@ -170,12 +147,7 @@ fn head_pod(spec: &Value, instance: &str) -> Value {
         inits.extend(services);
         pod["initContainers"] = inits.into();
         let main = controller["mainContainerName"].as_str().unwrap_or("main");
-        for container in pod["containers"]
-            .as_array_mut()
-            .into_iter()
-            .flatten()
-            .filter(|c| c["name"] == main)
-        {
+        for container in pod["containers"].as_array_mut().into_iter().flatten().filter(|c| c["name"] == main) {
             let mut env = container["env"].as_array().cloned().unwrap_or_default();
             env.extend([
                 head_variable(),
@@ -207,10 +179,7 @@ fn head_variable() -> Value {
 /// A container of Pathways with its customizations: its name, the type of the component and the default image.
 fn component(spec: &Value, names: (&str, &str, &str), args: &[String], (cpu, memory): (u32, &str)) -> Value {
     let custom = spec["customComponents"].as_array().into_iter().flatten();
-    let custom = custom
-        .clone()
-        .find(|c| c["componentType"] == names.1)
-        .unwrap_or(&Value::Null);
+    let custom = custom.clone().find(|c| c["componentType"] == names.1).unwrap_or(&Value::Null);
     let tag = spec["pathwaysVersion"].as_str().unwrap_or("latest");
     let mut args: Vec<Value> = args.iter().map(|arg| json!(arg)).collect();
     if spec["controller"]["enableMetricsCollection"] == true {
@@ -219,9 +188,7 @@ fn component(spec: &Value, names: (&str, &str, &str), args: &[String], (cpu, mem
     args.extend(custom["customFlags"].as_array().cloned().unwrap_or_default());
     let mut env = vec![head_variable()];
     env.extend(custom["customEnv"].as_array().cloned().unwrap_or_default());
-    let image = custom["image"]
-        .as_str()
-        .map_or(format!("{IMAGES}/{}:{tag}", names.2), str::to_owned);
+    let image = custom["image"].as_str().map_or(format!("{IMAGES}/{}:{tag}", names.2), str::to_owned);
     let mut container = json!({"name": names.0, "image": image, "imagePullPolicy": "Always", "args": args, "env": env});
     if cpu > 0 {
         container["resources"] = json!({"limits": {"cpu": cpu, "memory": memory}});
@@ -246,9 +213,7 @@ fn worker_pod(spec: &Value, chips: u64, selector: Value) -> Value {
         }
     }
     let custom = spec["customComponents"].as_array().into_iter().flatten();
-    let python = custom
-        .clone()
-        .find(|c| c["componentType"] == "colocated_python_sidecar");
+    let python = custom.clone().find(|c| c["componentType"] == "colocated_python_sidecar");
     if let Some(image) = python.and_then(|c| c["image"].as_str()) {
         pod["initContainers"] = json!([{"name": "colocated-python-sidecar", "image": image, "restartPolicy": "Always",
             "imagePullPolicy": "Always"}]);

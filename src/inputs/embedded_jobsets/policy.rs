@@ -13,20 +13,10 @@ use sim_base::quantity;
 const PORT: u32 = 29500;
 const RANK: &str = "metadata.annotations['batch.kubernetes.io/job-completion-index']";
 /// Environment variables reserved by torchrun; a TrainJob must not set them (TorchRunReservedEnvNames).
-pub const TORCH_NAMES: [&str; 5] = [
-    "PET_NNODES",
-    "PET_NPROC_PER_NODE",
-    "PET_NODE_RANK",
-    "PET_MASTER_ADDR",
-    "PET_MASTER_PORT",
-];
+pub const TORCH_NAMES: [&str; 5] =
+    ["PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"];
 /// Environment variables reserved by the XGBoost plug-in (XGBoostReservedEnvNames).
-pub const XGBOOST_NAMES: [&str; 4] = [
-    "DMLC_TRACKER_URI",
-    "DMLC_TRACKER_PORT",
-    "DMLC_TASK_ID",
-    "DMLC_NUM_WORKER",
-];
+pub const XGBOOST_NAMES: [&str; 4] = ["DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"];
 /// Environment variables reserved by the MPI plug-in (MPIReservedEnvNames).
 pub const MPI_NAMES: [&str; 4] = [
     "OMPI_MCA_orte_default_hostfile",
@@ -43,11 +33,7 @@ pub fn enforce(plan: &mut RenderPlan<'_>) {
     let (torch, mpi, jax, xgboost) = (has("torch"), has("mpi"), has("jax"), has("xgboost"));
     let nodes = plan.trainer.get("numNodes").and_then(Value::as_i64);
     if let Some(nodes) = nodes {
-        if mpi {
-            mpi_nodes(plan, nodes)
-        } else {
-            plan.set_trainer_count(nodes)
-        }
+        if mpi { mpi_nodes(plan, nodes) } else { plan.set_trainer_count(nodes) }
     }
     let count = plan.trainer_count().unwrap_or(1);
     if torch {
@@ -105,10 +91,7 @@ fn in_trainer(plan: &mut RenderPlan<'_>, env: &[Value], port: bool) {
 }
 
 fn torch_env(plan: &mut RenderPlan<'_>, count: i64) {
-    let levels = [
-        plan.trainer.get("numProcPerNode"),
-        plan.policy.pointer("/torch/numProcPerNode"),
-    ];
+    let levels = [plan.trainer.get("numProcPerNode"), plan.policy.pointer("/torch/numProcPerNode")];
     let given = levels.into_iter().flatten().find(|value| !value.is_null());
     let each = match given.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)) {
         // Trainer before 2.2 has the values auto, cpu and gpu, in the runtime.
@@ -117,15 +100,8 @@ fn torch_env(plan: &mut RenderPlan<'_>, count: i64) {
         _ if plan.gpus() > 0 => "auto".to_owned(),
         _ => plan.cpus().max(1).to_string(),
     };
-    let elastic = [
-        env(TORCH_NAMES[0], count.to_string()),
-        env(TORCH_NAMES[1], each),
-        rank(TORCH_NAMES[2]),
-    ];
-    let first = [
-        env(TORCH_NAMES[3], first_pod(plan)),
-        env(TORCH_NAMES[4], PORT.to_string()),
-    ];
+    let elastic = [env(TORCH_NAMES[0], count.to_string()), env(TORCH_NAMES[1], each), rank(TORCH_NAMES[2])];
+    let first = [env(TORCH_NAMES[3], first_pod(plan)), env(TORCH_NAMES[4], PORT.to_string())];
     in_trainer(plan, &elastic, true);
     if !plan.is_torchtune() {
         in_trainer(plan, &first, false);
@@ -145,11 +121,7 @@ fn torch_env(plan: &mut RenderPlan<'_>, count: i64) {
 
 /// Sets the number of MPI worker pods. If the launcher counts as a node, one fewer worker is needed.
 fn mpi_nodes(plan: &mut RenderPlan<'_>, nodes: i64) {
-    let count = if plan.launcher_is_node() {
-        (nodes - 1).max(1)
-    } else {
-        nodes
-    };
+    let count = if plan.launcher_is_node() { (nodes - 1).max(1) } else { nodes };
     plan.set_count(NODE, count);
 }
 

@@ -35,10 +35,7 @@ pub fn jobset(train_job: &Value, runtime: &Value) -> Value {
     let null = &Value::Null;
     let part = |object: &'static str| -> Value {
         let template = runtime.pointer("/spec/template");
-        template
-            .and_then(|t| t.pointer(object))
-            .cloned()
-            .unwrap_or_else(|| json!({}))
+        template.and_then(|t| t.pointer(object)).cloned().unwrap_or_else(|| json!({}))
     };
     let mut metadata = part("/metadata");
     let mut spec = part("/spec");
@@ -66,10 +63,7 @@ pub fn jobset(train_job: &Value, runtime: &Value) -> Value {
     plan.spec["suspend"] = json!(suspend.unwrap_or(false));
     let mut head = json!({"name": name, "namespace": text("/metadata/namespace").unwrap_or("default")});
     for list in ["labels", "annotations"] {
-        if let Some(values) = metadata
-            .get(list)
-            .filter(|v| v.as_object().is_some_and(|v| !v.is_empty()))
-        {
+        if let Some(values) = metadata.get(list).filter(|v| v.as_object().is_some_and(|v| !v.is_empty())) {
             head[list] = values.clone();
         }
     }
@@ -111,9 +105,7 @@ fn patches(train_job: &Value, metadata: &mut Value, spec: &mut Value) {
                 continue;
             };
             let fields = ["metadata", "spec"].map(|key| (key, patch.get(key)));
-            let fields = fields
-                .into_iter()
-                .filter_map(|(key, value)| Some((key.to_owned(), value?.clone())));
+            let fields = fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.clone())));
             merge(pod, &Value::Object(fields.collect()));
         }
     }
@@ -146,12 +138,7 @@ impl RenderPlan<'_> {
             let written = job.pointer("/template/spec/parallelism").and_then(Value::as_i64);
             let nodes = self.policy.get("numNodes").and_then(Value::as_i64);
             let of_policy = ancestor(job) == "trainer" && !self.policy.is_null();
-            if of_policy {
-                nodes.unwrap_or(1)
-            } else {
-                written.unwrap_or(1)
-            }
-            .max(1)
+            if of_policy { nodes.unwrap_or(1) } else { written.unwrap_or(1) }.max(1)
         });
         self.counts = counts.collect();
     }
@@ -277,12 +264,7 @@ impl RenderPlan<'_> {
                     continue;
                 };
                 if let Some(uri) = asked.get("storageUri") {
-                    put(
-                        container,
-                        "env",
-                        "name",
-                        &[json!({"name": "STORAGE_URI", "value": uri})],
-                    );
+                    put(container, "env", "name", &[json!({"name": "STORAGE_URI", "value": uri})]);
                 }
                 put(container, "env", "name", &items(asked, "env"));
                 if let Some(secret) = asked.pointer("/secretRef/name") {

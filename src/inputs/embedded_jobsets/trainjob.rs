@@ -27,18 +27,8 @@ pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], found: &m
     let mut report = DiagnosticReport::new(object.source, &none);
     let mut unmodelled = UnmodelledFields::new();
     let root = YamlPath::ROOT.key("TrainJob");
-    check(
-        &object.node,
-        &FieldType::Object(&TRAIN_JOB),
-        &root,
-        &mut report,
-        &mut unmodelled,
-    );
-    let runtime = if report.is_clean() {
-        runtime(object, all, &mut report)
-    } else {
-        None
-    };
+    check(&object.node, &FieldType::Object(&TRAIN_JOB), &root, &mut report, &mut unmodelled);
+    let runtime = if report.is_clean() { runtime(object, all, &mut report) } else { None };
     if let Some(runtime) = runtime {
         let mut of_runtime = DiagnosticReport::new(runtime.source, &none);
         let root = YamlPath::ROOT.key("TrainingRuntime");
@@ -63,19 +53,14 @@ pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], found: &m
         }
     }
     let line = object.node.at.line;
-    found
-        .errors
-        .extend(report.found.into_iter().map(|error| (object.text, line, error)));
+    found.errors.extend(report.found.into_iter().map(|error| (object.text, line, error)));
     let fields = unmodelled.into_keys().map(|field| (object.text, field));
     found.unmodelled.extend(fields);
 }
 
 fn is_torchtune(object: &EmbeddedObject<'_>, runtime: &EmbeddedObject<'_>) -> bool {
     let command = object.node.at_path(&["spec", "trainer", "command"]);
-    let words = command
-        .map_or(&[][..], YamlNode::items)
-        .iter()
-        .filter_map(YamlNode::as_str);
+    let words = command.map_or(&[][..], YamlNode::items).iter().filter_map(YamlNode::as_str);
     let torch = runtime.node.at_path(&["spec", "mlPolicy", "torch"]);
     torch.is_some() && words.eq(TORCHTUNE)
 }
@@ -88,19 +73,12 @@ fn runtime<'o>(
 ) -> Option<&'o EmbeddedObject<'o>> {
     let reference = object.node.at_path(&["spec", "runtimeRef"])?;
     let word = |key: &str, default: &'static str| -> String {
-        reference
-            .get(key)
-            .and_then(YamlNode::as_str)
-            .unwrap_or(default)
-            .to_owned()
+        reference.get(key).and_then(YamlNode::as_str).unwrap_or(default).to_owned()
     };
     let kind = word("kind", RUNTIMES[0]);
     let group = word("apiGroup", "trainer.kubeflow.org");
     if !RUNTIMES.contains(&kind.as_str()) || group != "trainer.kubeflow.org" {
-        let at = reference
-            .get("kind")
-            .or(reference.get("apiGroup"))
-            .map_or(reference.at, |v| v.at);
+        let at = reference.get("kind").or(reference.get("apiGroup")).map_or(reference.at, |v| v.at);
         let message = format!("Kubeflow Trainer cannot create a JobSet from a {kind} of {group}");
         report.error(at, message).legal(RUNTIMES.join(", "));
         return None;
@@ -119,14 +97,8 @@ fn runtime<'o>(
         let error = report.error(at, format!("{kind} {name:?} is missing from the manifests"));
         error.nearest(&name, of_kind().filter(reached).map(|o| o.name()));
         let resource = kind.to_ascii_lowercase();
-        let of = if kind == RUNTIMES[0] {
-            String::new()
-        } else {
-            format!(" -n {here}")
-        };
-        error.legal(format!(
-            "add it with another -f; to export it, run kubectl get {resource}{of} {name} -o yaml"
-        ));
+        let of = if kind == RUNTIMES[0] { String::new() } else { format!(" -n {here}") };
+        error.legal(format!("add it with another -f; to export it, run kubectl get {resource}{of} {name} -o yaml"));
     }
     found
 }
@@ -138,39 +110,23 @@ fn refuse(object: &EmbeddedObject<'_>, runtime: &EmbeddedObject<'_>, report: &mu
         let place = locate(&object.node, path).map_or(object.node.at, |found| found.key);
         report.error(place, message);
     };
-    if let Some(by) = job
-        .pointer("/spec/managedBy")
-        .and_then(Value::as_str)
-        .filter(|by| *by != CONTROLLER)
-    {
-        at(
-            "spec.managedBy",
-            format!("managed by {by}: Trainer in this cluster does not create a JobSet for it"),
-        );
+    if let Some(by) = job.pointer("/spec/managedBy").and_then(Value::as_str).filter(|by| *by != CONTROLLER) {
+        at("spec.managedBy", format!("managed by {by}: Trainer in this cluster does not create a JobSet for it"));
     }
     let name = object.name();
     let mut letters = name.chars();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let label = letters.next().is_some_and(|c| c.is_ascii_lowercase()) && letters.all(plain);
     if !label || name.ends_with('-') || name.len() > 63 {
-        at(
-            "metadata.name",
-            "metadata.name must match RFC 1035 DNS label format, of at most 63 characters".to_owned(),
-        );
+        at("metadata.name", "metadata.name must match RFC 1035 DNS label format, of at most 63 characters".to_owned());
     }
     let policy = &template["spec"]["mlPolicy"];
     if policy.get("flux").is_some_and(|flux| !flux.is_null()) {
-        at(
-            "spec.runtimeRef.name",
-            format!("{} has mlPolicy.flux, which is not supported", runtime.called()),
-        );
+        at("spec.runtimeRef.name", format!("{} has mlPolicy.flux, which is not supported", runtime.called()));
     }
     let sources = ["torch", "mpi", "jax", "xgboost", "flux"];
     if sources.iter().filter(|s| policy.get(**s).is_some()).count() > 1 {
-        at(
-            "spec.runtimeRef.name",
-            "Only one of the policy can be configured".to_owned(),
-        );
+        at("spec.runtimeRef.name", "Only one of the policy can be configured".to_owned());
     }
     injections(policy, &template, &mut at);
     initializers(&job, &template, &mut at);
@@ -198,28 +154,19 @@ fn initializers(job: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
         }
         let path = format!("spec.initializer.{member}");
         let Some(found) = job_named(template, step) else {
-            tell(
-                &path,
-                format!("must have {step} job when trainJob is configured with input {member}Config"),
-            );
+            tell(&path, format!("must have {step} job when trainJob is configured with input {member}Config"));
             continue;
         };
         let pod = found.pointer("/template/spec/template/spec").unwrap_or(&Value::Null);
         if !has_container(pod, "containers", step) && !has_container(pod, "initContainers", step) {
-            tell(
-                &path,
-                format!("must have container with name - {step} in the {step} job"),
-            );
+            tell(&path, format!("must have container with name - {step} in the {step} job"));
             continue;
         }
         let containers = pod.get("containers").and_then(Value::as_array);
         let container = containers.into_iter().flatten().find(|c| c["name"] == step);
         let mounts = container.and_then(|c| c.get("volumeMounts")).and_then(Value::as_array);
         if !mounts.into_iter().flatten().any(|mount| mount["name"] == "initializer") {
-            tell(
-                &path,
-                format!("must have volumeMount with name - initializer in container {step} of the {step} job"),
-            );
+            tell(&path, format!("must have volumeMount with name - initializer in container {step} of the {step} job"));
         }
     }
 }
@@ -237,10 +184,7 @@ fn reserved(job: &Value, policy: &Value, tell: &mut NoticeSink<'_>) {
         let name = var.get("name").and_then(Value::as_str).unwrap_or("");
         if names.contains(&name) {
             let path = format!("spec.trainer.env[{i}].name");
-            tell(
-                &path,
-                format!("must not have reserved envs, invalid envs configured: [{name}]"),
-            );
+            tell(&path, format!("must not have reserved envs, invalid envs configured: [{name}]"));
         }
     }
 }
@@ -305,10 +249,7 @@ fn targets(job: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
                         format!("must not have {word} that doesn't exist in the runtime job {name}: {called:?}"),
                     );
                 } else if kind == "containers" && WRITTEN.contains(&called) && container.get("env").is_some() {
-                    tell(
-                        &path,
-                        format!("must not have envs for the {} containers", WRITTEN.join(", ")),
-                    );
+                    tell(&path, format!("must not have envs for the {} containers", WRITTEN.join(", ")));
                 }
             }
         }

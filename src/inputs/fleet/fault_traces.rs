@@ -18,11 +18,7 @@ pub struct NamedTrace<'t> {
 impl<'t> NamedTrace<'t> {
     /// Creates an empty assignment for at most `most` nodes.
     pub fn new(traces: &'t FaultTraces, most: u32) -> NamedTrace<'t> {
-        NamedTrace {
-            traces,
-            nodes: BTreeMap::new(),
-            most,
-        }
+        NamedTrace { traces, nodes: BTreeMap::new(), most }
     }
 
     /// Returns the faults that the trace of a process lists; `None` if the process has no trace.
@@ -42,19 +38,11 @@ impl<'t> NamedTrace<'t> {
             let message = if row.of != traces::NAMED[0] {
                 format!("this line names a {}, but a Fleet only has nodes", row.of)
             } else if node >= self.most {
-                format!(
-                    "the trace names at least {} nodes, but the Fleet has {}",
-                    node + 1,
-                    self.most
-                )
+                format!("the trace names at least {} nodes, but the Fleet has {}", node + 1, self.most)
             } else if row.lasts.is_some() && !repaired {
                 "a duration is not allowed with needsRepair: false, because no node goes to repair".to_owned()
             } else {
-                all.push(FleetFault {
-                    at: row.at,
-                    node,
-                    outage: row.lasts,
-                });
+                all.push(FleetFault { at: row.at, node, outage: row.lasts });
                 continue;
             };
             let error = traces::error(&trace.source, row.line, message);

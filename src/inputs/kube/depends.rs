@@ -21,10 +21,7 @@ pub fn name_circle(jobset: &JobSet, node: &YamlNode, errors: &mut [Diagnostic]) 
     let words = format!("these replicatedJobs form a dependency cycle: {}", names.join(" -> "));
     let nodes = node.get("spec").map_or(&[][..], |s| read::list(s, "replicatedJobs"));
     let members = circle.iter().filter_map(|i| nodes.get(*i));
-    for name in members
-        .flat_map(|n| read::list(n, "dependsOn"))
-        .filter_map(|d| d.get("name"))
-    {
+    for name in members.flat_map(|n| read::list(n, "dependsOn")).filter_map(|d| d.get("name")) {
         let here = |e: &&mut Diagnostic| (e.line, e.column) == (name.at.line, name.at.column);
         for error in errors.iter_mut().filter(here) {
             error.suggest(&words);

@@ -83,11 +83,7 @@ pub fn inspect_all(sources: &[SourceText]) -> Result<Vec<InspectedManifest>, Dia
             }
         }
     }
-    if errors.is_empty() {
-        Ok(all)
-    } else {
-        Err(Diagnostics(errors))
-    }
+    if errors.is_empty() { Ok(all) } else { Err(Diagnostics(errors)) }
 }
 
 fn object(node: YamlNode, source: &SourceText) -> InspectedObject {
@@ -104,13 +100,7 @@ fn object(node: YamlNode, source: &SourceText) -> InspectedObject {
         // An object that is too large is not checked further.
     } else if kind == "JobSet" && version == API_VERSION {
         let shape = FieldType::Object(&JOBSET);
-        check(
-            &node,
-            &shape,
-            &YamlPath::ROOT,
-            &mut report,
-            &mut UnmodelledFields::new(),
-        );
+        check(&node, &shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
         found = Some(jobset::convert(&node));
     } else if kind == "JobSet" {
         let at = node.get("apiVersion").map_or(node.at, |v| v.at);
@@ -123,10 +113,5 @@ fn object(node: YamlNode, source: &SourceText) -> InspectedObject {
     }
     let mut errors = report.found;
     errors.sort_by_key(|d| (d.line, d.column));
-    InspectedObject {
-        kind,
-        node,
-        jobset: found,
-        errors,
-    }
+    InspectedObject { kind, node, jobset: found, errors }
 }

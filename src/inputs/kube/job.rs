@@ -29,9 +29,7 @@ pub fn spec(node: &YamlNode) -> JobSpec {
             Some(_) => Some(PodReplacementPolicy::TerminatingOrFailed),
             None => None,
         },
-        success_policy: node
-            .get("successPolicy")
-            .map(|p| read::list(p, "rules").iter().map(success_rule).collect()),
+        success_policy: node.get("successPolicy").map(|p| read::list(p, "rules").iter().map(success_rule).collect()),
         ttl_seconds_after_finished: read::u32_of(node, "ttlSecondsAfterFinished"),
         managed_by: read::string(node, "managedBy"),
         template: node.get("template").map(pod::template).unwrap_or_default(),

@@ -129,11 +129,7 @@ fn failure_policy(node: &YamlNode) -> FailurePolicy {
             Some("InPlaceRestart") => RestartStrategy::InPlaceRestart,
             _ => RestartStrategy::Recreate,
         },
-        rules: read::list(node, "rules")
-            .iter()
-            .enumerate()
-            .map(|(i, rule)| failure_rule(i, rule))
-            .collect(),
+        rules: read::list(node, "rules").iter().enumerate().map(|(i, rule)| failure_rule(i, rule)).collect(),
     }
 }
 

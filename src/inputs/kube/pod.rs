@@ -75,19 +75,13 @@ fn restart_policy(node: &YamlNode) -> Option<RestartPolicy> {
 
 fn node_term(node: &YamlNode) -> NodeTerm {
     let all = |key| read::list(node, key).iter().map(requirement).collect();
-    NodeTerm {
-        expressions: all("matchExpressions"),
-        fields: all("matchFields"),
-    }
+    NodeTerm { expressions: all("matchExpressions"), fields: all("matchFields") }
 }
 
 fn requirement(node: &YamlNode) -> NodeRequirement {
     NodeRequirement {
         key: read::string(node, "key").unwrap_or_default(),
-        operator: node
-            .get("operator")
-            .and_then(YamlNode::as_str)
-            .and_then(NodeOperator::parse),
+        operator: node.get("operator").and_then(YamlNode::as_str).and_then(NodeOperator::parse),
         values: read::strings(node, "values"),
     }
 }
@@ -109,10 +103,7 @@ fn container(node: &YamlNode) -> ContainerSpec {
         image_pull_policy: pull_policy(node),
         requests: requests(node),
         restart_policy: restart_policy(node),
-        restart_policy_rules: read::list(node, "restartPolicyRules")
-            .iter()
-            .filter_map(restart_rule)
-            .collect(),
+        restart_policy_rules: read::list(node, "restartPolicyRules").iter().filter_map(restart_rule).collect(),
         startup_probe: node.get("startupProbe").map(probe),
         readiness_probe: node.get("readinessProbe").map(probe),
         env: env(node),

@@ -72,12 +72,7 @@ pub fn read_text(
     for document in documents {
         reader.object(document);
     }
-    let ManifestReader {
-        mut report,
-        mut found,
-        unmodelled,
-        ..
-    } = reader;
+    let ManifestReader { mut report, mut found, unmodelled, .. } = reader;
     check_together(&found, &mut report);
     report.finish()?;
     found.unmodelled = unmodelled.into_iter().collect();
@@ -132,9 +127,7 @@ impl ManifestReader<'_> {
         let version = version.unwrap_or("").to_owned();
         let Some(kind) = kind else {
             let message = "this is not a Kubernetes object: it has no kind";
-            self.report
-                .error(node.at, message)
-                .suggest(format!("apiVersion: {API_VERSION}, kind: JobSet"));
+            self.report.error(node.at, message).suggest(format!("apiVersion: {API_VERSION}, kind: JobSet"));
             return;
         };
         match kind.as_str() {
@@ -162,9 +155,7 @@ impl ManifestReader<'_> {
                 self.other(&node);
                 let of = |key| node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
                 let (namespace, name) = (of("namespace").unwrap_or("default"), of("name").unwrap_or_default());
-                self.found
-                    .service_accounts
-                    .push((namespace.to_owned(), name.to_owned()));
+                self.found.service_accounts.push((namespace.to_owned(), name.to_owned()));
             }
             "PriorityClass" if version == "scheduling.k8s.io/v1" => self.class(&node),
             _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),
@@ -198,9 +189,8 @@ impl ManifestReader<'_> {
 
     fn skip(&mut self, kind: &str, node: &YamlNode) {
         self.other(node);
-        let name = ["name", "generateName"]
-            .iter()
-            .find_map(|key| node.at_path(&["metadata", key]).and_then(YamlNode::as_str));
+        let name =
+            ["name", "generateName"].iter().find_map(|key| node.at_path(&["metadata", key]).and_then(YamlNode::as_str));
         if too_large(node, &mut self.report) {
             return;
         }
@@ -223,9 +213,7 @@ impl ManifestReader<'_> {
             return;
         }
         if let Some(kind) = node.get("kind").filter(|k| k.as_str() != Some("JobSet")) {
-            let error = self
-                .report
-                .error(kind.at, "an override must not change the kind of a JobSet");
+            let error = self.report.error(kind.at, "an override must not change the kind of a JobSet");
             error.legal("JobSet");
             return;
         }

@@ -50,11 +50,7 @@ pub fn manifest_sources(path: &str) -> Result<(Vec<SourceText>, Vec<String>), Di
             Err(Diagnostics(found)) => errors.extend(found),
         }
     }
-    if errors.is_empty() {
-        Ok((sources, not_tried(&found.left_out).collect()))
-    } else {
-        Err(Diagnostics(errors))
-    }
+    if errors.is_empty() { Ok((sources, not_tried(&found.left_out).collect())) } else { Err(Diagnostics(errors)) }
 }
 
 /// Reads a file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or standard input (`-`).
@@ -92,10 +88,7 @@ fn read_all(
     for (_, field) in found.unmodelled {
         *fields.entry(field).or_default() += 1;
     }
-    all.push(ManifestSet {
-        unmodelled: fields.into_iter().collect(),
-        ..ManifestSet::default()
-    });
+    all.push(ManifestSet { unmodelled: fields.into_iter().collect(), ..ManifestSet::default() });
     Ok(ManifestSet::merge(all))
 }
 
@@ -131,9 +124,7 @@ pub fn wrapped_documents(sources: &[SourceText]) -> Vec<serde_json::Value> {
 pub fn has_runtime(source: &SourceText) -> bool {
     let objects = unlisted(yaml::parse(source).unwrap_or_default());
     let word = |node: &YamlNode, key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("").to_owned();
-    objects
-        .iter()
-        .any(|o| embedded_jobsets::is_runtime(&word(o, "kind"), &word(o, "apiVersion")))
+    objects.iter().any(|o| embedded_jobsets::is_runtime(&word(o, "kind"), &word(o, "apiVersion")))
 }
 
 /// Describes the files of a directory that do not have the extension of a manifest.

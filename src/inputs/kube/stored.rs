@@ -22,12 +22,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Converters for stored objects, used by `Scenario::decode`.
-pub const DECODERS: ObjectDecoders = ObjectDecoders {
-    jobset: stored_jobset,
-    job: stored_job,
-    pod: stored_pod,
-    node: stored_node,
-};
+pub const DECODERS: ObjectDecoders =
+    ObjectDecoders { jobset: stored_jobset, job: stored_job, pod: stored_pod, node: stored_node };
 
 /// Converts a Job as stored by the API server.
 pub fn stored_job(object: &Value) -> Result<JobObject, ObjectDecodeError> {
@@ -44,10 +40,7 @@ pub fn stored_job(object: &Value) -> Result<JobObject, ObjectDecodeError> {
     }
     let pods = u64::from(spec.pods());
     if pods > PODS_MAX {
-        return Err(ObjectDecodeError::TooManyPods {
-            pods,
-            maximum: PODS_MAX,
-        });
+        return Err(ObjectDecodeError::TooManyPods { pods, maximum: PODS_MAX });
     }
     Ok(JobObject {
         namespace: metadata.namespace,
@@ -68,11 +61,7 @@ pub fn stored_pod(object: &Value) -> Result<PodObject, ObjectDecodeError> {
     if node.at_path(&["spec", "restartPolicy"]).is_none() {
         template.spec.restart_policy = RestartPolicy::Always;
     }
-    Ok(PodObject {
-        namespace: metadata.namespace,
-        name: metadata.name,
-        template,
-    })
+    Ok(PodObject { namespace: metadata.namespace, name: metadata.name, template })
 }
 
 /// Converts a Node as printed by `kubectl get node -o json`.
@@ -89,16 +78,12 @@ pub fn stored_node(object: &Value) -> Result<NodeObject, ObjectDecodeError> {
             return Err(ObjectDecodeError::NotReady { status });
         }
     }
-    let given = ["allocatable", "capacity"]
-        .into_iter()
-        .find(|key| status.get(key).is_some());
+    let given = ["allocatable", "capacity"].into_iter().find(|key| status.get(key).is_some());
     let mut allocatable = read::quantities(status, given.unwrap_or("allocatable"));
     allocatable.entry("pods".to_owned()).or_insert(PODS_PER_NODE_MILLI);
     let mut labels = metadata.labels;
     // The kubelet maintains this label.
-    labels
-        .entry(HOSTNAME.to_owned())
-        .or_insert_with(|| metadata.name.clone());
+    labels.entry(HOSTNAME.to_owned()).or_insert_with(|| metadata.name.clone());
     Ok(NodeObject {
         name: metadata.name,
         labels,
@@ -138,10 +123,7 @@ impl StoredMetadata {
 /// Checks the object against the schema of its kind and returns the tree.
 fn checked(kind: &'static str, object: &Value) -> Result<YamlNode, ObjectDecodeError> {
     if object["kind"] != kind {
-        return Err(ObjectDecodeError::WrongKind {
-            found: object["kind"].to_string(),
-            expected: kind,
-        });
+        return Err(ObjectDecodeError::WrongKind { found: object["kind"].to_string(), expected: kind });
     }
     let node = YamlNode::from_json(object);
     match check_schema(&node).0 {
@@ -171,10 +153,7 @@ pub fn stored_jobset(object: &serde_json::Value) -> Result<JobSet, ObjectDecodeE
     let mut jobset = jobset::stored(&YamlNode::from_json(object));
     let pods = pods_of(&jobset);
     if pods > PODS_MAX {
-        return Err(ObjectDecodeError::TooManyPods {
-            pods,
-            maximum: PODS_MAX,
-        });
+        return Err(ObjectDecodeError::TooManyPods { pods, maximum: PODS_MAX });
     }
     jobset.object = Some(Arc::new(object.clone()));
     Ok(jobset)

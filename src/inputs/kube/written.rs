@@ -29,11 +29,7 @@ pub struct WrittenManifest {
 impl WrittenManifest {
     pub(super) fn new(source: Arc<SourceText>, overrides: Arc<SourceText>, node: YamlNode) -> WrittenManifest {
         let node = Arc::new(node);
-        WrittenManifest {
-            source,
-            overrides,
-            node,
-        }
+        WrittenManifest { source, overrides, node }
     }
 }
 
@@ -151,7 +147,5 @@ pub(super) const PODS_MAX: u64 = 1_000_000;
 /// Returns the number of pods that exist at once when all Jobs of the JobSet run.
 pub fn pods_of(jobset: &JobSet) -> u64 {
     let jobs = &jobset.spec.replicated_jobs;
-    jobs.iter()
-        .map(|rj| u64::from(rj.replicas) * u64::from(rj.template.pods()).max(1))
-        .fold(0, u64::saturating_add)
+    jobs.iter().map(|rj| u64::from(rj.replicas) * u64::from(rj.template.pods()).max(1)).fold(0, u64::saturating_add)
 }

@@ -20,16 +20,7 @@ pub enum PresetTarget {
 /// Entry fields that control the expansion of a preset. They are not copied to the processes.
 const OF_ENTRY: [&str; 3] = ["preset", "causes", "times"];
 /// Fields that only apply to faults of nodes.
-const OF_NODES: [&str; 8] = [
-    "on",
-    "takesAlong",
-    "backAfter",
-    "comesBack",
-    "lemons",
-    "notice",
-    "asNew",
-    "deletedAfter",
-];
+const OF_NODES: [&str; 8] = ["on", "takesAlong", "backAfter", "comesBack", "lemons", "notice", "asNew", "deletedAfter"];
 /// Fields of node faults that do not apply to maintenance drains, and those that do not apply to lost hosts.
 const NOT_DRAINED: [&str; 2] = ["asNew", "deletedAfter"];
 const NOT_LOST: [&str; 1] = ["notice"];
@@ -90,16 +81,11 @@ fn process(entry: &YamlNode, preset: &YamlNode, cause: &YamlNode, root: &YamlNod
         found.and_then(|e| e.get("value")).map(|v| v.value.clone())
     };
     let times = number(cause, "share", 1.0) * number(entry, "times", 1.0);
-    let mut fields = vec![
-        ("cause", text(&read::string(cause, "cause").unwrap_or_default())),
-        ("times", YamlValue::Float(times)),
-    ];
+    let mut fields =
+        vec![("cause", text(&read::string(cause, "cause").unwrap_or_default())), ("times", YamlValue::Float(times))];
     if !RATES.iter().any(|rate| entry.get(rate).is_some()) {
         let rate = preset.at_path(&["per1000NodeDays", "value"]);
-        fields.push((
-            "per1000NodeDays",
-            YamlValue::Float(rate.and_then(YamlNode::as_f64).unwrap_or(0.0)),
-        ));
+        fields.push(("per1000NodeDays", YamlValue::Float(rate.and_then(YamlNode::as_f64).unwrap_or(0.0))));
     }
     let mut not: &[&str] = &[];
     match (what, hits.as_str()) {

@@ -18,10 +18,7 @@ pub fn preset_names() -> Vec<String> {
 
 /// Parses an embedded file. Tests verify that every embedded file is valid.
 pub fn document(file: &str, text: &str) -> YamlNode {
-    let source = SourceText {
-        file: file.to_owned(),
-        text: text.to_owned(),
-    };
+    let source = SourceText { file: file.to_owned(), text: text.to_owned() };
     let documents = yaml::parse(&source).unwrap_or_default();
     documents.into_iter().next().unwrap_or_else(YamlNode::empty_map)
 }

@@ -103,26 +103,16 @@ mod tests {
     fn ranges_are_those_of_fields_that_a_file_has_and_each_has_a_source() {
         let text = "nodes: 50\nparameters: {s: 3}\nspares: {nodes: \"${s}\"}\njob: {recovery: 5m}\n\
             faults: [{preset: rsc}, {cause: x, mtbf: 3d}]\nrepair: {stages: [{takes: 1h}]}\n";
-        let source = SourceText {
-            file: "f.yaml".to_owned(),
-            text: text.to_owned(),
-        };
+        let source = SourceText { file: "f.yaml".to_owned(), text: text.to_owned() };
         let all = sourced(&source);
         let paths: Vec<&str> = all.iter().map(|r| r.path.as_str()).collect();
-        let expected = [
-            "faults[0].per1000NodeDays",
-            "job.recovery",
-            "repair.stages[0].takes",
-            "parameters.s",
-        ];
+        let expected = ["faults[0].per1000NodeDays", "job.recovery", "repair.stages[0].takes", "parameters.s"];
         assert_eq!(paths, expected);
         assert_eq!((all[3].low.as_str(), all[3].high.as_str()), ("0", "5"));
         let root = document("ranges.yaml", RANGES);
         for entry in read::list(&root, "ranges") {
             let source = read::string(entry, "source").unwrap_or_default();
-            let named = ["FAIL-", "CKPT-", "INIT-", "REP-", "NODE-"]
-                .iter()
-                .any(|id| source.contains(id));
+            let named = ["FAIL-", "CKPT-", "INIT-", "REP-", "NODE-"].iter().any(|id| source.contains(id));
             assert!(named, "{source}");
             let levels = ["documented", "derived", "unverified"];
             let confidence = read::string(entry, "confidence").unwrap_or_default();

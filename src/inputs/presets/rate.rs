@@ -37,10 +37,7 @@ fn of_rate(node: &YamlNode, rate_per_s: f64, report: &mut DiagnosticReport) -> D
     }
     if let Some(sigma) = number(["distribution", "logNormal", "sigma"]) {
         // The mean of a log-normal distribution is median · exp(sigma²/2).
-        return Distribution::LogNormal {
-            median_s: mean_s * libm::exp(-sigma * sigma / 2.0),
-            sigma,
-        };
+        return Distribution::LogNormal { median_s: mean_s * libm::exp(-sigma * sigma / 2.0), sigma };
     }
     Distribution::Exponential { mean_s }
 }

@@ -14,16 +14,7 @@ macro_rules! shipped {
     };
 }
 
-shipped!(
-    "gke-tpu-v5p",
-    "gke-tpu-v6e",
-    "gpu-nvl72-5000",
-    "small-16",
-    "tpu-18x16",
-    "tpu-5000",
-    "tpu-65k",
-    "tpu-68x64",
-);
+shipped!("gke-tpu-v5p", "gke-tpu-v6e", "gpu-nvl72-5000", "small-16", "tpu-18x16", "tpu-5000", "tpu-65k", "tpu-68x64",);
 
 /// Returns the names of all shipped topologies.
 pub fn topology_names() -> Vec<&'static str> {
@@ -33,10 +24,7 @@ pub fn topology_names() -> Vec<&'static str> {
 /// Returns the text of a shipped topology.
 pub fn shipped_topology(name: &str) -> Option<SourceText> {
     let (name, text) = TOPOLOGIES.iter().find(|(known, _)| *known == name)?;
-    Some(SourceText {
-        file: format!("{name}.yaml"),
-        text: (*text).to_owned(),
-    })
+    Some(SourceText { file: format!("{name}.yaml"), text: (*text).to_owned() })
 }
 
 /// Reads a topology file. If the file does not exist, returns the shipped topology of that name.

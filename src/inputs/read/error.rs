@@ -18,10 +18,9 @@ impl fmt::Display for SecondsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SecondsError::Text(error) => error.fmt(f),
-            SecondsError::OutOfRange { number } => write!(
-                f,
-                "{number} is out of range: the number of seconds must be from 0 to 1e9"
-            ),
+            SecondsError::OutOfRange { number } => {
+                write!(f, "{number} is out of range: the number of seconds must be from 0 to 1e9")
+            }
             SecondsError::NotDuration { found } => write!(f, "{found} is not a duration"),
         }
     }

@@ -54,10 +54,7 @@ pub(super) fn load(
             return Default::default();
         }
     };
-    let source = SourceText {
-        file: file.clone(),
-        text,
-    };
+    let source = SourceText { file: file.clone(), text };
     let read = topology::read_noting(&source);
     inputs.push((source.file, source.text));
     read.unwrap_or_else(|errors| {

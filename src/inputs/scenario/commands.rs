@@ -20,10 +20,7 @@ pub fn rules(jobsets: &[SubmittedJobSet], given: &[ContainerRule]) -> Vec<Contai
             }
             let pod = format!("/spec/replicatedJobs/{i}/template/spec/template/spec");
             if let Some(rule) = object.pointer(&pod).and_then(of_pod) {
-                found.push(ContainerRule {
-                    jobset: Some(jobset.name.clone()),
-                    ..named(rule, rj)
-                });
+                found.push(ContainerRule { jobset: Some(jobset.name.clone()), ..named(rule, rj) });
             }
         }
     }
@@ -36,10 +33,7 @@ pub fn containers_finish(pod: &Value) -> bool {
 }
 
 fn named(rule: ContainerRule, rj: &ReplicatedJob) -> ContainerRule {
-    ContainerRule {
-        replicated_job: Some(rj.name.clone()),
-        ..rule
-    }
+    ContainerRule { replicated_job: Some(rj.name.clone()), ..rule }
 }
 
 fn of_pod(pod: &Value) -> Option<ContainerRule> {

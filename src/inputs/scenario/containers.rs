@@ -9,10 +9,7 @@ use sim_api::spec::{CompletionMode, ContainerRule, ContainerSpec, ReplicatedJob}
 use std::collections::BTreeSet;
 
 pub fn read(scenario: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> Vec<ContainerRule> {
-    read::list(scenario, "containers")
-        .iter()
-        .map(|node| rule(node, inputs, report))
-        .collect()
+    read::list(scenario, "containers").iter().map(|node| rule(node, inputs, report)).collect()
 }
 
 fn rule(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> ContainerRule {
@@ -51,10 +48,9 @@ fn rule(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) ->
         CompletionMode::NonIndexed => 1,
     };
     let most = |count: fn(&ReplicatedJob) -> u32| chosen.iter().map(|j| count(j)).max();
-    for (key, index, count) in [
-        ("jobIndex", rule.job_index, most(|j| j.replicas)),
-        ("podIndex", rule.pod_index, most(indexes)),
-    ] {
+    for (key, index, count) in
+        [("jobIndex", rule.job_index, most(|j| j.replicas)), ("podIndex", rule.pod_index, most(indexes))]
+    {
         if let (Some(at), Some(index), Some(count)) = (node.get(key), index, count)
             && index >= count
         {
@@ -107,11 +103,7 @@ fn ready_after(node: &YamlNode, rule: &ContainerRule, chosen: &[&ReplicatedJob],
 /// Returns the replicatedJobs of the JobSets that the rule applies to.
 fn selected<'a>(rule: &ContainerRule, inputs: &CrossInputs<'a>) -> Vec<&'a ReplicatedJob> {
     let wanted = |name: &str| rule.jobset.as_deref().is_none_or(|wanted| wanted == name);
-    inputs
-        .all_jobsets()
-        .filter(|s| wanted(&s.jobset.name))
-        .flat_map(|s| &s.jobset.spec.replicated_jobs)
-        .collect()
+    inputs.all_jobsets().filter(|s| wanted(&s.jobset.name)).flat_map(|s| &s.jobset.spec.replicated_jobs).collect()
 }
 
 /// Returns the replicatedJobs that the rule selects; `None` if it names one that does not exist.

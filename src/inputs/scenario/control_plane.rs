@@ -54,9 +54,7 @@ pub fn read(scenario: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut Diagn
 fn preset(node: &YamlNode) -> ControlPlane {
     let name = node.get("preset").and_then(YamlNode::as_str);
     let plane = name.and_then(presets::control_plane);
-    plane
-        .or_else(|| presets::control_plane(presets::DEFAULT_PRESET))
-        .expect("the default preset is embedded")
+    plane.or_else(|| presets::control_plane(presets::DEFAULT_PRESET)).expect("the default preset is embedded")
 }
 
 /// Returns the version as written in the text. Without quotes, `1.30` would be parsed as the number 1.3.
@@ -109,9 +107,7 @@ pub fn version(text: &str) -> Result<KubeVersion, UnmodelledSetting> {
         _ => None,
     };
     let known = minor.filter(|n| (KUBERNETES.oldest..=KUBERNETES.newest).contains(n));
-    known
-        .map(KubeVersion::new)
-        .ok_or_else(|| UnmodelledSetting(text.to_owned()))
+    known.map(KubeVersion::new).ok_or_else(|| UnmodelledSetting(text.to_owned()))
 }
 
 /// Returns the minor version of JobSet.

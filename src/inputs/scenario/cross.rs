@@ -81,10 +81,7 @@ struct ClusterFacts {
 
 impl ClusterFacts {
     fn new(topology: &TopologySpec, others: &[NodeObject]) -> ClusterFacts {
-        let mut cluster = ClusterFacts {
-            labels: BTreeMap::new(),
-            resources: BTreeSet::new(),
-        };
+        let mut cluster = ClusterFacts { labels: BTreeMap::new(), resources: BTreeSet::new() };
         let pools = topology.pools.iter().map(|p| (&p.labels, &p.allocatable));
         let nodes = others.iter().map(|n| (&n.labels, &n.allocatable));
         for (labels, allocatable) in pools.chain(nodes) {
@@ -140,10 +137,8 @@ fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &ClusterFacts, er
         return;
     };
     if key != HOSTNAME && !cluster.labels.contains_key(key) {
-        let message = format!(
-            "replicatedJob {:?} uses the exclusive-topology key {key:?}, but no node has this label",
-            job.name
-        );
+        let message =
+            format!("replicatedJob {:?} uses the exclusive-topology key {key:?}, but no node has this label", job.name);
         let annotation = format!("metadata.annotations[{EXCLUSIVE_TOPOLOGY}]");
         let field = match () {
             () if job.annotations.contains_key(EXCLUSIVE_TOPOLOGY) => format!(".{annotation}"),
@@ -192,10 +187,8 @@ fn selector(job: &ReplicatedJob, cluster: &ClusterFacts, error: &mut CrossError)
 fn resources(job: &ReplicatedJob, cluster: &ClusterFacts, error: &mut CrossError) {
     for resource in job.template.template.spec.requests().keys() {
         if !cluster.resources.contains(resource) {
-            let message = format!(
-                "replicatedJob {:?} requests {resource:?}, but no node provides this resource",
-                job.name
-            );
+            let message =
+                format!("replicatedJob {:?} requests {resource:?}, but no node provides this resource", job.name);
             let known: Vec<&str> = cluster.resources.iter().map(String::as_str).collect();
             error(requested_at(job, resource), message, known.join(", "));
         }
@@ -205,10 +198,7 @@ fn resources(job: &ReplicatedJob, cluster: &ClusterFacts, error: &mut CrossError
 /// Returns the field path of the first container that requests the resource.
 fn requested_at(job: &ReplicatedJob, resource: &str) -> String {
     let pod = &job.template.template.spec;
-    let lists = [
-        ("initContainers", &pod.init_containers),
-        ("containers", &pod.containers),
-    ];
+    let lists = [("initContainers", &pod.init_containers), ("containers", &pod.containers)];
     for (list, containers) in lists {
         let asks = |c: &ContainerSpec| c.requests.contains_key(resource);
         if let Some(at) = containers.iter().position(asks) {

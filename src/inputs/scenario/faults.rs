@@ -32,16 +32,10 @@ pub fn read(
         let of_label = of_label(node, inputs, report);
         let actions: Vec<FaultAction> = match of_label {
             Some(actions) => actions,
-            None => action(node, inputs, (&mut aliases, &mut created), report)
-                .into_iter()
-                .collect(),
+            None => action(node, inputs, (&mut aliases, &mut created), report).into_iter().collect(),
         };
         if let Some((at, place)) = time {
-            let one = |action| ScriptedFault {
-                at,
-                action,
-                random_cause: None,
-            };
+            let one = |action| ScriptedFault { at, action, random_cause: None };
             faults.extend(actions.into_iter().map(|action| (one(action), place)));
         }
     }
@@ -77,9 +71,7 @@ fn action(
             pod: pod(body, inputs, report)?,
             force: read::boolean(body, "force").unwrap_or(false),
         }),
-        "evictPod" => Some(FaultAction::EvictPod {
-            pod: pod(body, inputs, report)?,
-        }),
+        "evictPod" => Some(FaultAction::EvictPod { pod: pod(body, inputs, report)? }),
         "suspendJobSet" | "resumeJobSet" | "deleteJobSet" => {
             let jobset = inputs.jobset(body.get("name")?, report)?;
             Some(match name {
@@ -145,11 +137,7 @@ fn of_label(fault: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticRepor
         report.error(label.at, format!("no node has the label {text}"));
     }
     let one = |node: String| {
-        let node = NodeRef {
-            name: Some(node),
-            of_pod: None,
-            alias: None,
-        };
+        let node = NodeRef { name: Some(node), of_pod: None, alias: None };
         on_node(name, body, node)
     };
     Some(names.into_iter().map(one).collect())
@@ -191,11 +179,7 @@ fn node_ref(
     report: &mut DiagnosticReport,
 ) -> Option<NodeRef> {
     let alias = body.get("alias");
-    let mut reference = NodeRef {
-        name: read::string(body, "node"),
-        of_pod: None,
-        alias: read::string(body, "alias"),
-    };
+    let mut reference = NodeRef { name: read::string(body, "node"), of_pod: None, alias: read::string(body, "alias") };
     match (body.get("node"), body.get("ofPod")) {
         (Some(name), _) => inputs.node(name, report)?,
         (None, Some(pod)) => {

@@ -101,9 +101,7 @@ impl JobPool<'_> {
             && !self.jobset.selects_labelled_nodes(self.job)
             && spec.node_selector.iter().all(|(k, v)| pool.labels.get(k) == Some(v))
             && pool.taints.iter().all(tolerated)
-            && requests
-                .iter()
-                .all(|(name, n)| pool.allocatable.get(name).is_some_and(|has| has >= n))
+            && requests.iter().all(|(name, n)| pool.allocatable.get(name).is_some_and(|has| has >= n))
     }
 }
 

@@ -44,11 +44,7 @@ pub fn load(
         };
         let submit_at = read::duration(entry, "submitAt").unwrap_or(Duration::ZERO);
         for (jobset, source) in &manifests.jobsets {
-            loaded.jobsets.push(SubmittedJobSet {
-                jobset: jobset.clone(),
-                submit_at,
-                source: source.clone(),
-            });
+            loaded.jobsets.push(SubmittedJobSet { jobset: jobset.clone(), submit_at, source: source.clone() });
         }
         rest.push(manifests);
     }

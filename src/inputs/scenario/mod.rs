@@ -126,13 +126,7 @@ pub fn parse_scenario(
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
-    check(
-        &node,
-        &FieldType::Object(&SCENARIO),
-        &YamlPath::ROOT,
-        &mut report,
-        &mut UnmodelledFields::new(),
-    );
+    check(&node, &FieldType::Object(&SCENARIO), &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
@@ -202,13 +196,7 @@ pub fn scenario_from_manifests(
     let mut presets = Vec::new();
     let beside = |name: &str| file_text(std::path::Path::new(name));
     preset_file::merge(&mut node, &beside, &mut presets, &mut report);
-    check(
-        &node,
-        &FieldType::Object(&SETTINGS),
-        &YamlPath::ROOT,
-        &mut report,
-        &mut UnmodelledFields::new(),
-    );
+    check(&node, &FieldType::Object(&SETTINGS), &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
@@ -225,11 +213,7 @@ pub fn scenario_from_manifests(
     add_classes(&mut scenario, manifests.classes);
     scenario.service_accounts = manifests.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
-    let mut inputs = if sets.is_empty() {
-        Vec::new()
-    } else {
-        vec![(SETS.to_owned(), overrides.text.clone())]
-    };
+    let mut inputs = if sets.is_empty() { Vec::new() } else { vec![(SETS.to_owned(), overrides.text.clone())] };
     inputs.extend(presets);
     Ok(LoadedScenario {
         scenario,
@@ -272,14 +256,8 @@ fn wrong_kind(node: &YamlNode, report: &mut DiagnosticReport) -> bool {
         },
         _ => return false,
     };
-    let article = if found.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) {
-        "an"
-    } else {
-        "a"
-    };
-    report
-        .error(at, format!("this is {article} {found}, not a Scenario"))
-        .suggest(advice);
+    let article = if found.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
+    report.error(at, format!("this is {article} {found}, not a Scenario")).suggest(advice);
     true
 }
 
@@ -300,10 +278,7 @@ fn kind_of_file(kind: &str) -> Option<&'static str> {
 fn result_file(schema: &str) -> (&'static str, &'static str) {
     match schema {
         "recording" | "admission-recording" => ("recording", "use `validate` or `recording replay`"),
-        "bench-ttr" => (
-            "result of `bench ttr`",
-            "use `bench ttr --against`, `report` or `plot scaling`",
-        ),
+        "bench-ttr" => ("result of `bench ttr`", "use `bench ttr --against`, `report` or `plot scaling`"),
         "summary" | "compare" | "sweep" | "sweep-experiment" => (
             "result of a run or experiment",
             "its directory has the inputs under inputs/; use `report DIR`, `why DIR` or `diff`",
@@ -321,11 +296,7 @@ fn assemble(
     report: &mut DiagnosticReport,
 ) -> ScenarioSpec {
     prices::apply(node, &mut topology, report);
-    let inputs = CrossInputs {
-        topology: &topology,
-        jobsets: &jobsets,
-        others,
-    };
+    let inputs = CrossInputs { topology: &topology, jobsets: &jobsets, others };
     let mut containers = containers::read(node, &inputs, report);
     containers.extend(commands::rules(&jobsets, &containers));
     let (faults, created) = faults::read(node, &inputs, report);

@@ -34,10 +34,7 @@ pub fn spares(
     let node = scenario.get("nodeSpares")?;
     let of_nodes = |p: &RandomFaults| p.on != FaultsOn::Pod;
     if !processes.iter().any(of_nodes) {
-        report.error(
-            node.at,
-            "nodeSpares has no effect: no process in faultProcesses applies to nodes",
-        );
+        report.error(node.at, "nodeSpares has no effect: no process in faultProcesses applies to nodes");
     }
     let (place, text) = node.get("label").and_then(|l| Some((l, l.as_str()?)))?;
     let Some((key, value)) = text.split_once('=') else {
@@ -52,10 +49,7 @@ pub fn spares(
     if spares == 0 && !pools.iter().any(named) {
         report.error(place.at, format!("no node has the label {text}"));
     } else if spares as u64 == inputs.topology.nodes() {
-        report.error(
-            place.at,
-            format!("all nodes have the label {text}: no node is left to run pods"),
-        );
+        report.error(place.at, format!("all nodes have the label {text}: no node is left to run pods"));
     }
     Some(NodeSpares {
         key: key.to_owned(),

@@ -48,8 +48,7 @@ impl ScenarioObjects {
             Some(format!("{}-{pod}", job.name))
         };
         let own = self.pods.iter().find(|pod| *pod == name).cloned();
-        own.or_else(|| self.jobs.iter().find_map(of_job))
-            .or_else(|| pod_names::complete_name(&self.jobsets, name))
+        own.or_else(|| self.jobs.iter().find_map(of_job)).or_else(|| pod_names::complete_name(&self.jobsets, name))
     }
 
     /// Returns whether there are Jobs or pods that do not belong to a JobSet.
@@ -165,13 +164,7 @@ fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Di
     for document in unlisted(yaml::parse(source)?) {
         let before = report.found.len();
         let shape = FieldType::Kinds(&CREATED);
-        check(
-            &document,
-            &shape,
-            &YamlPath::ROOT,
-            &mut report,
-            &mut UnmodelledFields::new(),
-        );
+        check(&document, &shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
         if report.found.len() == before {
             let place = format!("{}:{}", source.file, document.at.line);
             add(&document, place, others, &mut report);

@@ -70,29 +70,17 @@ pub fn read(source: &SourceText) -> Result<(ControlPlane, TimingSpec), Diagnosti
 fn checked(source: &SourceText) -> Result<YamlNode, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {
-        let message = format!(
-            "found {} YAML documents; a preset file must contain exactly one",
-            documents.len()
-        );
+        let message = format!("found {} YAML documents; a preset file must contain exactly one", documents.len());
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     let node = documents.remove(0);
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(source, &none);
     let shape = FieldType::Object(&PRESET);
-    check(
-        &node,
-        &shape,
-        &YamlPath::ROOT,
-        &mut report,
-        &mut UnmodelledFields::new(),
-    );
+    check(&node, &shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
     let base = node.at_path(&["controlPlane", "preset"]);
     if let Some(base) = base.filter(|b| b.as_str().is_some_and(is_file)) {
-        report.error(
-            base.at,
-            "the preset of a preset file must be a built-in preset, not another file",
-        );
+        report.error(base.at, "the preset of a preset file must be a built-in preset, not another file");
     }
     // Errors in the values are reported here because their positions refer to the preset file.
     if report.is_readable() {
@@ -108,13 +96,7 @@ fn under(node: &mut YamlNode, key: &str, own: &YamlNode) {
         return;
     };
     match entries.iter_mut().find(|(k, _)| k.name == key) {
-        None => entries.push((
-            MappingKey {
-                name: key.to_owned(),
-                at: own.at,
-            },
-            own.clone(),
-        )),
+        None => entries.push((MappingKey { name: key.to_owned(), at: own.at }, own.clone())),
         Some((_, there)) if there.is_null() => *there = own.clone(),
         Some((_, there)) => {
             let client = ["kubeControllerManager", "kubeScheduler", "jobsetManager"];

@@ -24,10 +24,7 @@ pub fn action(
     let request = match name {
         "create" => return create(body, inputs, created, report),
         "jobCondition" => job_condition(body)?,
-        _ => UserRequest {
-            object: object(body)?,
-            verb: verb(name, body),
-        },
+        _ => UserRequest { object: object(body)?, verb: verb(name, body) },
     };
     match (request.object.kind, &request.verb) {
         (ObjectKind::JobSet, _) => drop(inputs.jobset(body.get("name")?, report)?),
@@ -63,9 +60,7 @@ fn verb(name: &str, body: &YamlNode) -> RequestVerb {
             },
             grace_s: read::u32_of(body, "gracePeriodSeconds"),
         },
-        _ => RequestVerb::Show {
-            fields: read::strings(body, "fields"),
-        },
+        _ => RequestVerb::Show { fields: read::strings(body, "fields") },
     }
 }
 
@@ -76,14 +71,8 @@ fn job_condition(body: &YamlNode) -> Option<UserRequest> {
     let condition = json!({"type": text("type"), "status": status, "reason": text("reason"),
         "message": text("message")});
     Some(UserRequest {
-        object: ObjectName {
-            kind: ObjectKind::Job,
-            name: read::string(body, "job")?,
-        },
-        verb: RequestVerb::Patch {
-            body: json!({"status": {"conditions": [condition]}}),
-            status: true,
-        },
+        object: ObjectName { kind: ObjectKind::Job, name: read::string(body, "job")? },
+        verb: RequestVerb::Patch { body: json!({"status": {"conditions": [condition]}}), status: true },
     })
 }
 
@@ -101,22 +90,12 @@ fn create(
     };
     let stored = kube::stored(object, kind, report)?;
     let name = stored["metadata"]["name"].as_str().unwrap_or("").to_owned();
-    let mut verb = RequestVerb::Create {
-        object: kube::posted(object, kind),
-        jobset: None,
-    };
+    let mut verb = RequestVerb::Create { object: kube::posted(object, kind), jobset: None };
     if kind == ObjectKind::JobSet {
         let jobset = kube::stored_jobset(&stored).ok()?;
         let position = inputs.jobsets.len() + created.len();
-        created.push(SubmittedJobSet {
-            jobset,
-            submit_at: BY_SCRIPT,
-            source: format!("line {}", object.at.line),
-        });
-        verb = RequestVerb::Create {
-            object: stored,
-            jobset: u32::try_from(position).ok(),
-        };
+        created.push(SubmittedJobSet { jobset, submit_at: BY_SCRIPT, source: format!("line {}", object.at.line) });
+        verb = RequestVerb::Create { object: stored, jobset: u32::try_from(position).ok() };
     }
     let object = ObjectName { kind, name };
     Some(FaultAction::Request(UserRequest { object, verb }))

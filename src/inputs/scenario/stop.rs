@@ -22,10 +22,7 @@ pub(super) fn read(
     let when = stop_node.and_then(|s| s.get("when")).and_then(YamlNode::as_str);
     if at == Duration::ZERO {
         report.error(place, "stop.at is 0: the run would end before it begins");
-        return StopSpec {
-            at,
-            when: StopWhen::Time,
-        };
+        return StopSpec { at, when: StopWhen::Time };
     }
     for (fault, place) in faults {
         if let FaultTime::At(time) = fault.at
@@ -37,17 +34,8 @@ pub(super) fn read(
     }
     for submitted in jobsets.iter().filter(|s| s.submit_at > at) {
         let name = &submitted.jobset.name;
-        let message = format!(
-            "JobSet {name:?} is submitted at {}, but the run stops at {at}",
-            submitted.submit_at
-        );
+        let message = format!("JobSet {name:?} is submitted at {}, but the run stops at {at}", submitted.submit_at);
         report.error(place, message);
     }
-    StopSpec {
-        at,
-        when: StopWhen::ALL
-            .into_iter()
-            .find(|w| when == Some(w.as_str()))
-            .unwrap_or(StopWhen::Settled),
-    }
+    StopSpec { at, when: StopWhen::ALL.into_iter().find(|w| when == Some(w.as_str())).unwrap_or(StopWhen::Settled) }
 }

@@ -9,9 +9,7 @@ use sim_api::spec::{FaultAction, JobSet, ScenarioSpec, SubmittedJobSet};
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
     let mut notes: Vec<(String, usize)> = Vec::new();
     for submitted in &scenario.jobsets {
-        let queue = queue(scenario, submitted)
-            .into_iter()
-            .chain(child_queues(&submitted.jobset));
+        let queue = queue(scenario, submitted).into_iter().chain(child_queues(&submitted.jobset));
         for note in queue.chain(assumed_objects(scenario, &submitted.jobset)) {
             match notes.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, times)) => *times += 1,
@@ -33,9 +31,7 @@ fn queue(scenario: &ScenarioSpec, submitted: &SubmittedJobSet) -> Option<String>
         (true, false) => "stays suspended until an action resumes it",
         (false, _) => "starts immediately",
     };
-    Some(format!(
-        "Kueue's quota and admission (queue {queue}): JobSet {name} {here}"
-    ))
+    Some(format!("Kueue's quota and admission (queue {queue}): JobSet {name} {here}"))
 }
 
 /// With a queue on a child template only, Kueue would queue the Jobs or pods one by one.
@@ -59,10 +55,7 @@ fn child_queues(jobset: &JobSet) -> impl Iterator<Item = String> {
 
 /// Objects that the pods need and that the inputs do not contain.
 fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
-    let templates = jobset
-        .object
-        .iter()
-        .flat_map(|o| o["spec"]["replicatedJobs"].as_array().into_iter().flatten());
+    let templates = jobset.object.iter().flat_map(|o| o["spec"]["replicatedJobs"].as_array().into_iter().flatten());
     let has_classes = scenario.objects.iter().any(|o| o["kind"] == "PriorityClass");
     let mut notes = Vec::new();
     for pod in templates.map(|rj| &rj["template"]["spec"]["template"]["spec"]) {
@@ -80,11 +73,7 @@ fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
         }
         for volume in pod["volumes"].as_array().into_iter().flatten() {
             let claim = &volume["persistentVolumeClaim"]["claimName"];
-            add(
-                "PersistentVolumeClaim",
-                claim,
-                " and to be mountable on every node, whatever its access mode",
-            );
+            add("PersistentVolumeClaim", claim, " and to be mountable on every node, whatever its access mode");
         }
     }
     notes

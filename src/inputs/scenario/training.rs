@@ -41,10 +41,7 @@ fn job_training(node: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut Diagn
     let known = || names().take(20).collect::<Vec<_>>().join(", ");
     let Some((place, name)) = node.get("jobSet").and_then(|n| Some((n, n.as_str()?))) else {
         if jobsets.len() != 1 {
-            let message = format!(
-                "training.jobSet is required because there are {} JobSets",
-                jobsets.len()
-            );
+            let message = format!("training.jobSet is required because there are {} JobSets", jobsets.len());
             let error = report.error(node.at, message);
             if let Some(first) = names().next() {
                 error.suggest(format!("jobSet: {first}"));
@@ -174,12 +171,7 @@ fn warm_up(node: &YamlNode, report: &mut DiagnosticReport) -> Option<WarmUp> {
     let node = node.get("warmUp")?;
     Some(WarmUp {
         factor: factor(node)?,
-        duration: above_zero(
-            (node, "training.warmUp"),
-            "for",
-            "the duration must be positive",
-            report,
-        )?,
+        duration: above_zero((node, "training.warmUp"), "for", "the duration must be positive", report)?,
     })
 }
 
@@ -197,10 +189,7 @@ fn saves(node: &YamlNode, report: &mut DiagnosticReport) -> CheckpointSchedule {
         ProgressSpec::Checkpoints { .. } => node.get("checkpoint"),
     };
     let tiers = durable.and_then(|d| d.get("tiers"));
-    let tiers = tiers
-        .map_or(&[][..], YamlNode::items)
-        .iter()
-        .map(|n| (n, "training.checkpoint.tiers"));
+    let tiers = tiers.map_or(&[][..], YamlNode::items).iter().map(|n| (n, "training.checkpoint.tiers"));
     let all = tiers.chain(durable.map(|node| (node, "training.checkpoint")));
     CheckpointSchedule::Checkpoints(all.filter_map(|(n, path)| checkpoint(n, path, report)).collect())
 }

@@ -31,11 +31,7 @@ pub fn check(
         FieldType::Any => {}
         FieldType::Object(object) => check_object(node, object, path, report, unmodelled),
         FieldType::Either(first, second) => {
-            let chosen = if matches!(node.value, YamlValue::Map(_)) {
-                second
-            } else {
-                first
-            };
+            let chosen = if matches!(node.value, YamlValue::Map(_)) { second } else { first };
             check(node, chosen, path, report, unmodelled);
         }
         FieldType::Kinds(kinds) => check_kind(node, kinds, path, report, unmodelled),
@@ -132,14 +128,8 @@ fn check_kind(
             return check_object(node, file, path, report, unmodelled);
         }
         let at = node.at;
-        let message = format!(
-            "{} has no kind",
-            if path.is_root() {
-                "the object".to_owned()
-            } else {
-                path.to_string()
-            }
-        );
+        let message =
+            format!("{} has no kind", if path.is_root() { "the object".to_owned() } else { path.to_string() });
         report.error(at, message).legal(legal());
         return;
     };
@@ -151,10 +141,7 @@ fn check_kind(
         Some(name) => format!("kind {name} has no effect in the simulation"),
         None => format!("kind must be a string, found {}", kind.describe()),
     };
-    report
-        .error(kind.at, message)
-        .nearest(name, kinds.names())
-        .legal(legal());
+    report.error(kind.at, message).nearest(name, kinds.names()).legal(legal());
 }
 
 fn unknown_field(key: &MappingKey, object: &ObjectSchema, path: &YamlPath, report: &mut DiagnosticReport) {
@@ -176,11 +163,7 @@ fn unknown_field(key: &MappingKey, object: &ObjectSchema, path: &YamlPath, repor
 }
 
 fn wrong_type(node: &YamlNode, shape: &FieldType, path: &YamlPath, report: &mut DiagnosticReport) {
-    let name = if path.is_root() {
-        "the document".to_owned()
-    } else {
-        path.to_string()
-    };
+    let name = if path.is_root() { "the document".to_owned() } else { path.to_string() };
     let message = format!("{name} must be {}, found {}", shape.noun(), node.describe());
     let error = report.error(node.at, message);
     if matches!(shape, FieldType::Str | FieldType::Line) && !matches!(node.value, YamlValue::Seq(_) | YamlValue::Map(_))

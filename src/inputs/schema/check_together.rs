@@ -9,11 +9,7 @@ use crate::text::path::YamlPath;
 /// Reports violations of the rules of the object's kind. Objects with unknown fields are skipped, because a
 /// misspelled field may be the missing one.
 pub fn check(node: &YamlNode, object: &ObjectSchema, path: &YamlPath, report: &mut DiagnosticReport) {
-    let place = if path.is_root() {
-        object.kind.to_owned()
-    } else {
-        path.to_string()
-    };
+    let place = if path.is_root() { object.kind.to_owned() } else { path.to_string() };
     let known = |name: &str| object.fields.iter().any(|f| f.name == name);
     if node.entries().iter().any(|(key, _)| !known(&key.name)) {
         return;

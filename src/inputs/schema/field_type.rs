@@ -110,32 +110,17 @@ const PLAIN: FieldSchema = FieldSchema {
 
 /// Creates a field that the model uses.
 pub const fn field(name: &'static str, shape: FieldType, doc: &'static str) -> FieldSchema {
-    FieldSchema {
-        name,
-        shape,
-        doc,
-        ..PLAIN
-    }
+    FieldSchema { name, shape, doc, ..PLAIN }
 }
 
 /// Creates a field that never affects a simulation.
 pub const fn inert(name: &'static str, shape: FieldType) -> FieldSchema {
-    FieldSchema {
-        name,
-        shape,
-        class: FieldClass::Inert,
-        ..PLAIN
-    }
+    FieldSchema { name, shape, class: FieldClass::Inert, ..PLAIN }
 }
 
 /// Creates a known field that is not modelled.
 pub const fn not_modelled(name: &'static str, shape: FieldType) -> FieldSchema {
-    FieldSchema {
-        name,
-        shape,
-        class: FieldClass::NotModelled,
-        ..PLAIN
-    }
+    FieldSchema { name, shape, class: FieldClass::NotModelled, ..PLAIN }
 }
 
 impl FieldSchema {

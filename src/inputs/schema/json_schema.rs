@@ -13,10 +13,7 @@ use serde_json::{Map, Value, json};
 pub fn json_schema(kind: &str) -> Option<Value> {
     let root = super::definitions::root(kind)?;
     let has_parameters = root.fields.iter().any(|f| f.name == PARAMETERS.name);
-    let mut defs = SchemaDefinitions {
-        of: Map::new(),
-        has_parameters,
-    };
+    let mut defs = SchemaDefinitions { of: Map::new(), has_parameters };
     if has_parameters {
         defs.of.insert(PARAMETER.to_owned(), parameter());
     }
@@ -24,10 +21,7 @@ pub fn json_schema(kind: &str) -> Option<Value> {
     let Value::Object(fields) = &mut schema else {
         return None;
     };
-    fields.insert(
-        "$schema".to_owned(),
-        json!("https://json-schema.org/draft/2020-12/schema"),
-    );
+    fields.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     fields.insert("title".to_owned(), json!(kind));
     fields.insert("$defs".to_owned(), Value::Object(defs.of));
     Some(schema)
@@ -108,10 +102,7 @@ fn field_schema(field: &FieldSchema, defs: &mut SchemaDefinitions) -> Value {
 
 /// Parses a value as written in the tables. Returns `None` if the text is empty.
 pub(crate) fn written(text: &str) -> Option<Value> {
-    let source = SourceText {
-        file: String::new(),
-        text: text.to_owned(),
-    };
+    let source = SourceText { file: String::new(), text: text.to_owned() };
     Some(yaml::parse(&source).ok()?.first()?.to_json())
 }
 

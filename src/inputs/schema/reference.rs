@@ -10,21 +10,13 @@ use std::fmt::Write;
 /// Formats with a reference page: kind, description, and path of the object in a scenario.
 const PAGES: [(&str, &str, &str); 4] = [
     ("Scenario", "All inputs of a run in one file", ""),
-    (
-        "Topology",
-        "The nodes of a cluster and the networks that connect them",
-        "",
-    ),
+    ("Topology", "The nodes of a cluster and the networks that connect them", ""),
     (
         "Fleet",
         "Input of the reduced model: one synchronous job on identical nodes that fail and are repaired, without a control plane",
         "",
     ),
-    (
-        "Timing",
-        "The field `timing` of a scenario: delays that override the timing profile",
-        "timing",
-    ),
+    ("Timing", "The field `timing` of a scenario: delays that override the timing profile", "timing"),
 ];
 
 /// Returns the reference page of a format; `None` if the format has no page.
@@ -73,10 +65,7 @@ pub fn fields(kind: &str) -> Vec<FieldRow> {
 
 /// Returns the objects of a format, each once.
 fn sections(object: &'static ObjectSchema, prefix: &str) -> Vec<ReferenceSection> {
-    let mut sections = vec![ReferenceSection {
-        object,
-        paths: vec![prefix.to_owned()],
-    }];
+    let mut sections = vec![ReferenceSection { object, paths: vec![prefix.to_owned()] }];
     let mut at = 0;
     while at < sections.len() {
         let (object, path) = (sections[at].object, sections[at].paths[0].clone());
@@ -108,10 +97,7 @@ fn inner(shape: &FieldType, path: String, sections: &mut Vec<ReferenceSection>) 
         FieldType::Object(object) if PAGES.iter().any(|(page, ..)| *page == object.kind) => {}
         FieldType::Object(object) => match sections.iter_mut().find(|s| s.object.kind == object.kind) {
             Some(known) => known.paths.push(path),
-            None => sections.push(ReferenceSection {
-                object,
-                paths: vec![path],
-            }),
+            None => sections.push(ReferenceSection { object, paths: vec![path] }),
         },
         FieldType::List(item) | FieldType::NonEmpty(item) | FieldType::Pair(item) => {
             inner(item, format!("{path}[]"), sections);
@@ -165,13 +151,8 @@ impl ReferenceSection {
         }
         page.push_str("\n| path | type | default | meaning | example |\n|---|---|---|---|---|\n");
         for row in self.rows(assumptions) {
-            let cells = [
-                format!("`{}`", row.path),
-                row.takes,
-                row.default,
-                row.doc.to_owned(),
-                format!("`{}`", row.example),
-            ];
+            let cells =
+                [format!("`{}`", row.path), row.takes, row.default, row.doc.to_owned(), format!("`{}`", row.example)];
             let cells = cells.map(|cell| cell.replace('|', "\\|"));
             let _ = writeln!(page, "| {} |", cells.join(" | "));
         }
@@ -252,16 +233,12 @@ fn words(rule: &FieldConstraint) -> String {
         }
         FieldConstraint::OneSet(sets) => {
             let sets: Vec<String> = sets.iter().map(|set| list(set)).collect();
-            format!(
-                "Exactly one of these sets of fields is required: {}.",
-                sets.join(", or ")
-            )
+            format!("Exactly one of these sets of fields is required: {}.", sets.join(", or "))
         }
         FieldConstraint::Needs(this, other, _) => format!("`{this}` requires `{other}`."),
-        FieldConstraint::Replaces(this, others, _) => format!(
-            "With `{this}`, these fields have no effect and are refused: {}.",
-            list(others)
-        ),
+        FieldConstraint::Replaces(this, others, _) => {
+            format!("With `{this}`, these fields have no effect and are refused: {}.", list(others))
+        }
     }
 }
 

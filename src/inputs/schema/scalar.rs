@@ -41,10 +41,9 @@ impl fmt::Display for ScalarError {
             ScalarError::UnknownPreset { name } => {
                 write!(f, "control plane preset {name:?} does not exist")
             }
-            ScalarError::NotAssignment { found } => write!(
-                f,
-                "{found} is not path=value, such as spec.replicatedJobs[0].replicas=2"
-            ),
+            ScalarError::NotAssignment { found } => {
+                write!(f, "{found} is not path=value, such as spec.replicatedJobs[0].replicas=2")
+            }
             ScalarError::IntegerRange { number } => write!(f, "is {number}"),
             ScalarError::NumberRange { number } => write!(f, "is {}", render_f64(*number)),
             ScalarError::NotListed { value } => {
@@ -73,8 +72,7 @@ pub fn check_scalar_range(node: &YamlNode, shape: &FieldType) -> Option<Result<(
         }
         (FieldType::Assignment, YamlValue::Str(found)) => {
             let path = found.split_once('=').map_or("", |(path, _)| path);
-            path.is_empty()
-                .then(|| ScalarError::NotAssignment { found: node.describe() })
+            path.is_empty().then(|| ScalarError::NotAssignment { found: node.describe() })
         }
         (FieldType::Int(low, high), YamlValue::Int(i)) => {
             (!(low..=high).contains(&i)).then_some(ScalarError::IntegerRange { number: *i })

@@ -64,11 +64,7 @@ const MESSAGE_MAX: usize = 600;
 impl Diagnostic {
     /// Creates an error about a whole file.
     pub fn of_file(file: &str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            file: file.to_owned(),
-            message: shortened(message.into()),
-            ..Diagnostic::default()
-        }
+        Diagnostic { file: file.to_owned(), message: shortened(message.into()), ..Diagnostic::default() }
     }
 
     /// Creates an error at a position in a text.
@@ -128,12 +124,7 @@ fn snippet(text: &str, at: SourcePosition) -> (String, u32) {
         return (String::new(), 0);
     };
     let in_line = |c: &char| *c != '\n';
-    let mut before: Vec<char> = text[..byte]
-        .chars()
-        .rev()
-        .take(SNIPPET_MAX + 1)
-        .take_while(in_line)
-        .collect();
+    let mut before: Vec<char> = text[..byte].chars().rev().take(SNIPPET_MAX + 1).take_while(in_line).collect();
     let after = text[byte..].chars().take(SNIPPET_MAX + 1);
     let mut after: Vec<char> = after.take_while(in_line).collect();
     if after.last() == Some(&'\r') {
@@ -174,11 +165,7 @@ fn byte_of(text: &str, at: SourcePosition) -> Option<usize> {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}", self.message)?;
-        let number = if self.line > 0 {
-            self.line.to_string()
-        } else {
-            String::new()
-        };
+        let number = if self.line > 0 { self.line.to_string() } else { String::new() };
         let gutter = " ".repeat(number.len().max(1));
         if self.line == 0 {
             if !self.file.is_empty() {
@@ -247,12 +234,7 @@ pub struct DiagnosticReport<'a> {
 impl<'a> DiagnosticReport<'a> {
     /// Creates a report without errors.
     pub fn new(source: &'a SourceText, overrides: &'a SourceText) -> DiagnosticReport<'a> {
-        DiagnosticReport {
-            source,
-            overrides,
-            found: Vec::new(),
-            harmless: 0,
-        }
+        DiagnosticReport { source, overrides, found: Vec::new(), harmless: 0 }
     }
 
     /// Adds an error. The result can be used to add legal values or a suggestion.

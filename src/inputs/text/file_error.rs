@@ -52,8 +52,6 @@ impl std::error::Error for FileTextError {}
 
 impl From<std::io::Error> for FileTextError {
     fn from(error: std::io::Error) -> FileTextError {
-        FileTextError::Unreadable {
-            reason: error.to_string(),
-        }
+        FileTextError::Unreadable { reason: error.to_string() }
     }
 }

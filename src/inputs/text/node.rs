@@ -106,11 +106,7 @@ impl YamlNode {
 
     /// Returns the value of a key. A null value counts as absent, as in the API server.
     pub fn get(&self, key: &str) -> Option<&YamlNode> {
-        self.entries()
-            .iter()
-            .find(|(k, _)| k.name == key)
-            .map(|(_, v)| v)
-            .filter(|v| !v.is_null())
+        self.entries().iter().find(|(k, _)| k.name == key).map(|(_, v)| v).filter(|v| !v.is_null())
     }
 
     /// Returns the value at the end of a chain of keys.

@@ -25,10 +25,9 @@ pub enum SegmentError {
 impl fmt::Display for OverrideError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OverrideError::InvalidPath { path } => write!(
-                f,
-                "{path:?} is not a valid path; supported forms: a.b, a[0].b, a.*.b or a[\"x.y/z\"]"
-            ),
+            OverrideError::InvalidPath { path } => {
+                write!(f, "{path:?} is not a valid path; supported forms: a.b, a[0].b, a.*.b or a[\"x.y/z\"]")
+            }
             OverrideError::CannotSet { path, reason } => write!(f, "cannot set {path:?}: {reason}"),
         }
     }
@@ -38,10 +37,9 @@ impl fmt::Display for SegmentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SegmentError::EmptyList => f.write_str("the list is empty"),
-            SegmentError::InvalidIndex { segment, length } => write!(
-                f,
-                "{segment:?} is not a valid index: the length of the list is {length}"
-            ),
+            SegmentError::InvalidIndex { segment, length } => {
+                write!(f, "{segment:?} is not a valid index: the length of the list is {length}")
+            }
             SegmentError::NotCollection { segment, found } => {
                 write!(f, "{segment:?} cannot be set inside {found}")
             }

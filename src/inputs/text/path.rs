@@ -29,23 +29,14 @@ pub enum PathSegment<'p> {
 }
 
 impl<'p> YamlPath<'p> {
-    pub const ROOT: YamlPath<'static> = YamlPath {
-        parent: None,
-        segment: PathSegment::Root,
-    };
+    pub const ROOT: YamlPath<'static> = YamlPath { parent: None, segment: PathSegment::Root };
 
     pub fn key(&'p self, key: &'p str) -> YamlPath<'p> {
-        YamlPath {
-            parent: Some(self),
-            segment: PathSegment::Key(key),
-        }
+        YamlPath { parent: Some(self), segment: PathSegment::Key(key) }
     }
 
     pub fn index(&'p self, index: usize) -> YamlPath<'p> {
-        YamlPath {
-            parent: Some(self),
-            segment: PathSegment::Index(index),
-        }
+        YamlPath { parent: Some(self), segment: PathSegment::Index(index) }
     }
 
     pub fn is_root(&self) -> bool {
@@ -106,10 +97,7 @@ pub type PathSetting = (String, String);
 /// Returns the overrides as a text with one override per line, so that errors can quote them.
 pub fn overrides_source(name: &str, sets: &[(String, String)]) -> SourceText {
     let lines: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();
-    SourceText {
-        file: name.to_owned(),
-        text: lines.join("\n"),
-    }
+    SourceText { file: name.to_owned(), text: lines.join("\n") }
 }
 
 /// Applies all overrides in order. Their positions refer to the text of `overrides_source`.
@@ -117,13 +105,8 @@ pub fn apply_sets(node: &mut YamlNode, source: &SourceText, sets: &[(String, Str
     let mut found = Vec::new();
     let mut line = 1;
     for (path, value) in sets {
-        let start = SourcePosition {
-            line,
-            column: 1,
-            len: path.chars().count() as u32,
-            byte: 0,
-            origin: NodeOrigin::Set,
-        };
+        let start =
+            SourcePosition { line, column: 1, len: path.chars().count() as u32, byte: 0, origin: NodeOrigin::Set };
         match parse_value(source, value, start) {
             Ok(value) => {
                 if let Err(error) = set_path(node, path, value, start) {
@@ -134,19 +117,12 @@ pub fn apply_sets(node: &mut YamlNode, source: &SourceText, sets: &[(String, Str
         }
         line += 1 + (path.matches('\n').count() + value.matches('\n').count()) as u32;
     }
-    if found.is_empty() {
-        Ok(())
-    } else {
-        Err(Diagnostics(found))
-    }
+    if found.is_empty() { Ok(()) } else { Err(Diagnostics(found)) }
 }
 
 /// Parses one YAML value, with positions relative to the overrides text.
 fn parse_value(source: &SourceText, text: &str, start: SourcePosition) -> Result<YamlNode, Diagnostics> {
-    let alone = SourceText {
-        file: source.file.clone(),
-        text: text.to_owned(),
-    };
+    let alone = SourceText { file: source.file.clone(), text: text.to_owned() };
     let mut documents = yaml::parse(&alone)?;
     if documents.len() > 1 {
         let message = format!("{text:?} contains several YAML documents");
@@ -212,11 +188,7 @@ fn set_below(node: &mut YamlNode, path: &[String], value: &YamlNode, at: SourceP
 
 fn descend<'n>(node: &'n mut YamlNode, segment: &str, at: SourcePosition) -> Result<&'n mut YamlNode, SegmentError> {
     if node.is_null() {
-        let value = if segment == "0" {
-            YamlValue::Seq(Vec::new())
-        } else {
-            YamlValue::Map(Vec::new())
-        };
+        let value = if segment == "0" { YamlValue::Seq(Vec::new()) } else { YamlValue::Map(Vec::new()) };
         *node = YamlNode::new(at, value);
     }
     let found = node.describe();
@@ -224,10 +196,8 @@ fn descend<'n>(node: &'n mut YamlNode, segment: &str, at: SourcePosition) -> Res
         YamlValue::Seq(items) => {
             let count = items.len();
             let index = segment.parse::<usize>().ok().filter(|i| *i <= count);
-            let index = index.ok_or_else(|| SegmentError::InvalidIndex {
-                segment: segment.to_owned(),
-                length: count,
-            })?;
+            let index =
+                index.ok_or_else(|| SegmentError::InvalidIndex { segment: segment.to_owned(), length: count })?;
             if index == count {
                 items.push(YamlNode::new(at, YamlValue::Null));
             }
@@ -242,10 +212,7 @@ fn descend<'n>(node: &'n mut YamlNode, segment: &str, at: SourcePosition) -> Res
             });
             Ok(&mut entries[index].1)
         }
-        _ => Err(SegmentError::NotCollection {
-            segment: segment.to_owned(),
-            found,
-        }),
+        _ => Err(SegmentError::NotCollection { segment: segment.to_owned(), found }),
     }
 }
 

@@ -78,9 +78,7 @@ fn first_of(source: &SourceText) -> Result<(Option<YamlNode>, Option<DuplicateKe
 /// take over the final line break only if there is one.
 fn without_added_break(mut documents: Vec<YamlNode>, text: &str) -> Vec<YamlNode> {
     let last_line = text.lines().last().unwrap_or("").trim_start();
-    let mut last = documents
-        .last_mut()
-        .filter(|_| !text.ends_with('\n') && !last_line.is_empty());
+    let mut last = documents.last_mut().filter(|_| !text.ends_with('\n') && !last_line.is_empty());
     while let Some(node) = last.take() {
         match &mut node.value {
             YamlValue::Seq(items) => last = items.last_mut(),
@@ -162,11 +160,8 @@ fn explain(source: &SourceText, error: &Error) -> Diagnostics {
             }
         }
     };
-    let mut diagnostic = if at.line > 0 {
-        Diagnostic::at(source, at, message)
-    } else {
-        Diagnostic::of_file(&source.file, message)
-    };
+    let mut diagnostic =
+        if at.line > 0 { Diagnostic::at(source, at, message) } else { Diagnostic::of_file(&source.file, message) };
     diagnostic.legal = legal;
     diagnostic.into()
 }
@@ -177,14 +172,10 @@ fn describe_breach(breach: &BudgetBreach) -> (String, String) {
         BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } | BudgetBreach::AliasAnchorRatio { .. } => {
             ("too many anchors or aliases".to_owned(), "a few hundred".to_owned())
         }
-        BudgetBreach::ScalarBytes { .. } => (
-            "too much text in one file".to_owned(),
-            format!("at most {} MiB", TEXT_MAX >> 20),
-        ),
-        _ => (
-            "too many values in one file".to_owned(),
-            format!("at most {NODES_MAX} values"),
-        ),
+        BudgetBreach::ScalarBytes { .. } => {
+            ("too much text in one file".to_owned(), format!("at most {} MiB", TEXT_MAX >> 20))
+        }
+        _ => ("too many values in one file".to_owned(), format!("at most {NODES_MAX} values")),
     }
 }
 
@@ -251,11 +242,7 @@ impl<'de> Visitor<'de> for BareVisitor {
     fn visit_f64<E>(self, f: f64) -> Result<YamlValue, E> {
         // kubectl sends YAML as JSON written by Go, which formats 2.0 and 2e0 as `2`.
         let whole = f.fract() == 0.0 && f.abs() < i64::MAX as f64;
-        Ok(if whole {
-            YamlValue::Int(f as i64)
-        } else {
-            YamlValue::Float(f)
-        })
+        Ok(if whole { YamlValue::Int(f as i64) } else { YamlValue::Float(f) })
     }
 
     fn visit_str<E>(self, s: &str) -> Result<YamlValue, E> {

@@ -61,11 +61,7 @@ pub fn import_nodes(source: &SourceText, name: &str) -> Result<(TopologySpec, Ve
             error.legal("the output of `kubectl get nodes -o yaml`");
             return Err(error.into());
         }
-        if in_trouble(&node) {
-            out.push(name_of(&node))
-        } else {
-            members.push(member(&node))
-        }
+        if in_trouble(&node) { out.push(name_of(&node)) } else { members.push(member(&node)) }
     }
     if members.is_empty() {
         let message = "no node is ready and schedulable";
@@ -130,12 +126,7 @@ fn member(node: &YamlNode) -> ImportMember {
     ImportMember {
         name: name_of(node),
         about,
-        kind: ImportKind {
-            allocatable,
-            taints,
-            features: read::strings(part("status"), "declaredFeatures"),
-            labels,
-        },
+        kind: ImportKind { allocatable, taints, features: read::strings(part("status"), "declaredFeatures"), labels },
     }
 }
 
@@ -151,9 +142,7 @@ fn drop_identities(members: &mut [ImportMember]) -> Option<String> {
         let counts_up = values.iter().all(|v| split(v).is_some());
         all > 1 && distinct.len() == all && !counts_up
     };
-    let dropped = values
-        .iter()
-        .filter(|(key, values)| ![SLICE, CLIQUE].contains(&key.as_str()) && is_identity(values));
+    let dropped = values.iter().filter(|(key, values)| ![SLICE, CLIQUE].contains(&key.as_str()) && is_identity(values));
     let dropped: Vec<String> = dropped.map(|(key, _)| key.clone()).collect();
     for key in &dropped {
         members.iter_mut().for_each(|m| drop(m.kind.labels.remove(key)));
@@ -190,11 +179,7 @@ fn pools(mut members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePoo
         };
         match cells.last_mut().filter(alike) {
             Some(cell) => cell.names.push(m.name),
-            None => cells.push(ImportCell {
-                kind: m.kind,
-                names: vec![m.name],
-                about: m.about,
-            }),
+            None => cells.push(ImportCell { kind: m.kind, names: vec![m.name], about: m.about }),
         }
     }
     let natural = |name: &String| split(name).map(|(before, n, _)| (before.to_owned(), n));
@@ -227,10 +212,7 @@ fn families(cells: Vec<ImportCell>) -> Vec<Vec<ImportCell>> {
             let before = split(value).map_or(value.as_str(), |(before, _, _)| before);
             (key.clone(), before.to_owned())
         };
-        let kind = ImportKind {
-            labels: cell.kind.labels.iter().map(without).collect(),
-            ..cell.kind.clone()
-        };
+        let kind = ImportKind { labels: cell.kind.labels.iter().map(without).collect(), ..cell.kind.clone() };
         (kind, cell.names.len())
     };
     let mut found: BTreeMap<(ImportKind, usize), Vec<ImportCell>> = BTreeMap::new();
@@ -258,11 +240,7 @@ fn families(cells: Vec<ImportCell>) -> Vec<Vec<ImportCell>> {
 fn labels(family: &[ImportCell]) -> Option<BTreeMap<String, String>> {
     let one = |key: &String| {
         let values: Vec<&String> = family.iter().map(|cell| &cell.kind.labels[key]).collect();
-        if values.iter().all(|v| *v == values[0]) {
-            Some(values[0].clone())
-        } else {
-            counted(&values, "island")
-        }
+        if values.iter().all(|v| *v == values[0]) { Some(values[0].clone()) } else { counted(&values, "island") }
     };
     let keys = family[0].kind.labels.keys();
     keys.map(|key| Some((key.clone(), one(key)?))).collect()

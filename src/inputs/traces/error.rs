@@ -26,16 +26,14 @@ impl fmt::Display for TraceLineError {
             TraceLineError::ValueCount { values, columns } => {
                 write!(f, "found {values} values, but the header has {columns} columns")
             }
-            TraceLineError::UnknownColumn { name } => write!(
-                f,
-                "unknown column {name:?}; supported columns: node or pod, time, kind, duration"
-            ),
+            TraceLineError::UnknownColumn { name } => {
+                write!(f, "unknown column {name:?}; supported columns: node or pod, time, kind, duration")
+            }
             TraceLineError::NotObject => f.write_str("the line is not a JSON object"),
             TraceLineError::MissingField => f.write_str("a fault requires a node (or a pod) and a time"),
-            TraceLineError::InvalidTime { text } => write!(
-                f,
-                "{text:?} is not a time; use a form such as 90, 1m30s or 3h since the start of the run"
-            ),
+            TraceLineError::InvalidTime { text } => {
+                write!(f, "{text:?} is not a time; use a form such as 90, 1m30s or 3h since the start of the run")
+            }
         }
     }
 }
@@ -44,8 +42,6 @@ impl std::error::Error for TraceLineError {}
 
 impl From<csv::Error> for TraceLineError {
     fn from(error: csv::Error) -> TraceLineError {
-        TraceLineError::Csv {
-            reason: error.to_string(),
-        }
+        TraceLineError::Csv { reason: error.to_string() }
     }
 }

@@ -30,16 +30,10 @@ impl BackoffRecord {
         let last_failure = failed.clone().max();
         match (last_success.map(whole_seconds), last_failure) {
             (None, None) => self,
-            (None, some) => BackoffRecord {
-                failures: self.failures + failed.count() as u32,
-                last_failure: some,
-            },
+            (None, some) => BackoffRecord { failures: self.failures + failed.count() as u32, last_failure: some },
             (Some(success), _) => {
                 let later = failed.filter(|f| *f > success);
-                BackoffRecord {
-                    failures: later.clone().count() as u32,
-                    last_failure: later.max(),
-                }
+                BackoffRecord { failures: later.clone().count() as u32, last_failure: later.max() }
             }
         }
     }
@@ -51,9 +45,7 @@ impl BackoffRecord {
         };
         // 2^6 · 10 s exceeds the maximum.
         let factor = 1 << (self.failures - 1).min(6);
-        let whole = POD_FAILURE_BACK_OFF
-            .saturating_mul(factor)
-            .min(MAX_POD_FAILURE_BACK_OFF);
+        let whole = POD_FAILURE_BACK_OFF.saturating_mul(factor).min(MAX_POD_FAILURE_BACK_OFF);
         (whole_seconds(last) + whole).since(now)
     }
 }
@@ -62,9 +54,6 @@ impl BackoffRecord {
 /// created; zero if now. `replaced` is the failed pod whose finalizer is kept, with the number of failures including
 /// that pod.
 pub fn until_index(replaced: Option<(u32, SimTime)>, now: SimTime) -> Duration {
-    let record = replaced.map(|(failures, ended)| BackoffRecord {
-        failures,
-        last_failure: Some(ended),
-    });
+    let record = replaced.map(|(failures, ended)| BackoffRecord { failures, last_failure: Some(ended) });
     record.unwrap_or_default().remaining(now)
 }

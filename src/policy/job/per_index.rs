@@ -6,10 +6,8 @@ use super::pod_failure::RuleVerdict;
 use crate::JobSyncView;
 use sim_api::spec::{CompletionMode, JobSpec, PodFailurePolicyAction};
 
-pub const MAX_FAILED_INDEXES_EXCEEDED: (&str, &str) = (
-    "MaxFailedIndexesExceeded",
-    "Job has exceeded the specified maximal number of failed indexes",
-);
+pub const MAX_FAILED_INDEXES_EXCEEDED: (&str, &str) =
+    ("MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes");
 pub const FAILED_INDEXES: (&str, &str) = ("FailedIndexes", "Job has failed indexes");
 
 /// Returns true if the Job counts failures per index.

@@ -31,10 +31,7 @@ pub struct RuleVerdict {
 
 impl Default for RuleVerdict {
     fn default() -> RuleVerdict {
-        RuleVerdict {
-            counts: true,
-            action: None,
-        }
+        RuleVerdict { counts: true, action: None }
     }
 }
 
@@ -64,19 +61,13 @@ fn exit_code_match<'a>(codes: &OnExitCodes, pod: &FailedPodView<'a>) -> Option<R
 
 fn condition_matches(rule: &PodFailurePolicyRule, pod: &FailedPodView<'_>) -> bool {
     let patterns = &rule.on_pod_conditions;
-    pod.disruption_target
-        && patterns
-            .iter()
-            .any(|p| p.condition == DISRUPTION_TARGET && p.status == "True")
+    pod.disruption_target && patterns.iter().any(|p| p.condition == DISRUPTION_TARGET && p.status == "True")
 }
 
 /// Result of the rules; without a match, the failure counts.
 pub fn verdict(rules: &[PodFailurePolicyRule], pod: &FailedPodView<'_>) -> RuleVerdict {
     let action = matching_rule(rules, pod).map(|(_, action, _)| action);
-    RuleVerdict {
-        counts: action != Some(PodFailurePolicyAction::Ignore),
-        action,
-    }
+    RuleVerdict { counts: action != Some(PodFailurePolicyAction::Ignore), action }
 }
 
 /// Message of FailureTarget and Failed for a FailJob match.

@@ -18,9 +18,7 @@ pub fn satisfied_message(view: &JobSyncView<'_>) -> Option<String> {
         return None;
     }
     let completions = view.spec.completions().unwrap_or(0);
-    let index = rules
-        .iter()
-        .position(|r| satisfied(r, view.succeeded_indexes, completions))?;
+    let index = rules.iter().position(|r| satisfied(r, view.succeeded_indexes, completions))?;
     Some(format!("Matched rules at index {index}"))
 }
 

@@ -33,11 +33,7 @@ impl FreeCapacity {
 pub fn of_nodes(facts: &TemplateFacts, cluster: &ClusterBuilder) -> Vec<u64> {
     let one = |n: usize| {
         let node = NodeId(n as u32);
-        if facts.allows(node) {
-            facts.room(cluster, node)
-        } else {
-            0
-        }
+        if facts.allows(node) { facts.room(cluster, node) } else { 0 }
     };
     (0..cluster.len()).map(one).collect()
 }
@@ -53,11 +49,7 @@ pub fn of_domains(facts: &TemplateFacts, cluster: &ClusterBuilder, domains: &Top
     let rooms = of_nodes(facts, cluster);
     let room = |(domain, nodes): (usize, &Vec<NodeId>)| {
         let each = || nodes.iter().map(|n| rooms[n.ix()]);
-        FreeCapacity {
-            domain,
-            pods: each().fold(0, u64::saturating_add),
-            largest_node: each().max().unwrap_or(0),
-        }
+        FreeCapacity { domain, pods: each().fold(0, u64::saturating_add), largest_node: each().max().unwrap_or(0) }
     };
     let rooms = domains.nodes.iter().enumerate().map(room);
     rooms.filter(|room| room.pods > 0).collect()
@@ -95,12 +87,7 @@ pub fn demands<'a>(jobset: &'a JobSet, cluster: &ClusterBuilder) -> Vec<SliceDem
         });
         if !domains[at].nodes.is_empty() {
             let facts = TemplateFacts::build(cluster, &rj.template.template, 0);
-            found.push(SliceDemand {
-                index,
-                rj,
-                key,
-                rooms: of_domains(&facts, cluster, &domains[at]),
-            });
+            found.push(SliceDemand { index, rj, key, rooms: of_domains(&facts, cluster, &domains[at]) });
         }
     }
     found
@@ -138,12 +125,7 @@ pub fn by_key<'d, 'a>(demands: &'d [SliceDemand<'a>]) -> Vec<KeyDemand<'d, 'a>> 
         let replicas = |d: &&SliceDemand| u64::from(d.rj.replicas);
         let at_once: u64 = of.iter().filter(|d| !waits(d)).map(replicas).sum();
         let largest = of.iter().map(replicas).max();
-        KeyDemand {
-            key,
-            domains: usable.len(),
-            jobs: at_once.max(largest.unwrap_or(0)),
-            of,
-        }
+        KeyDemand { key, domains: usable.len(), jobs: at_once.max(largest.unwrap_or(0)), of }
     };
     keys.into_iter().map(together).collect()
 }

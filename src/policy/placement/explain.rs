@@ -121,10 +121,7 @@ pub fn explain(reasons: &[UnschedulableReasons]) -> String {
 pub fn failed_scheduling(reasons: &[UnschedulableReasons]) -> String {
     let why = explain(reasons);
     let fails = |r: &UnschedulableReasons| {
-        let refuses = matches!(
-            r,
-            UnschedulableReasons::ClaimGoes(_) | UnschedulableReasons::AffinityConflict
-        );
+        let refuses = matches!(r, UnschedulableReasons::ClaimGoes(_) | UnschedulableReasons::AffinityConflict);
         r.is_before_nodes() && !refuses
     };
     if reasons.iter().any(fails) {

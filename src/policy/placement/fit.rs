@@ -47,16 +47,8 @@ pub fn find_node(
         at = if at + 1 == count { 0 } else { at + 1 };
         let fits = facts.allows(node) && view.has_room(facts, node) && (view.schedulable)(node) && also(node);
         if fits {
-            return PlacementResult {
-                node: Some(node),
-                examined,
-                next: at,
-            };
+            return PlacementResult { node: Some(node), examined, next: at };
         }
     }
-    PlacementResult {
-        node: None,
-        examined: count,
-        next: at,
-    }
+    PlacementResult { node: None, examined: count, next: at }
 }

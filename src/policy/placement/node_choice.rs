@@ -15,10 +15,7 @@ pub struct NodeChoice {
 
 impl NodeChoice {
     pub fn from_spec(spec: &PodSpec) -> NodeChoice {
-        NodeChoice {
-            selector: spec.node_selector.clone().into_iter().collect(),
-            affinity: spec.node_affinity.clone(),
-        }
+        NodeChoice { selector: spec.node_selector.clone().into_iter().collect(), affinity: spec.node_affinity.clone() }
     }
 
     /// The Filter stage.
@@ -27,10 +24,7 @@ impl NodeChoice {
         let mut selector = self.selector.iter();
         let name = &cluster.names[node.ix()];
         selector.all(|(key, value)| label(key).as_deref() == Some(value))
-            && self
-                .affinity
-                .as_ref()
-                .is_none_or(|terms| terms.iter().any(|t| t.matches(name, label)))
+            && self.affinity.as_ref().is_none_or(|terms| terms.iter().any(|t| t.matches(name, label)))
     }
 
     /// The PreFilter stage: the nodes to examine, if each term names some.

@@ -50,10 +50,7 @@ impl TemplateFacts {
                 Some(c) if milli > 0 => requests.push((c as u32, milli)),
                 // No node has this resource.
                 None if milli > 0 => {
-                    blocked = Some(UnschedulableReasons::Insufficient {
-                        resource: name.clone(),
-                        free: false,
-                    })
+                    blocked = Some(UnschedulableReasons::Insufficient { resource: name.clone(), free: false })
                 }
                 _ => {}
             }

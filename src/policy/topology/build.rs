@@ -70,10 +70,7 @@ impl ClusterBuilder {
             ..ClusterBuilder::default()
         };
         for (p, pool) in topology.pools.iter().enumerate() {
-            let mut place = NodePlace {
-                pool: p as u32,
-                ..NodePlace::default()
-            };
+            let mut place = NodePlace { pool: p as u32, ..NodePlace::default() };
             for pool_number in 0..pool.count {
                 place.pool_number = pool_number;
                 for _ in 0..pool.islands {
@@ -176,14 +173,10 @@ impl ClusterBuilder {
         self.remember();
         let id = NodeId(self.names.len() as u32);
         self.names.push(node.name.clone());
-        self.place.push(NodePlace {
-            pool: u32::MAX,
-            ..NodePlace::default()
-        });
+        self.place.push(NodePlace { pool: u32::MAX, ..NodePlace::default() });
         self.island.push(IslandId::NONE);
         self.zone.push(ZoneId::NONE);
-        self.allocatable
-            .resize(self.allocatable.len() + self.resources.len(), 0);
+        self.allocatable.resize(self.allocatable.len() + self.resources.len(), 0);
         self.accelerators.push(0);
         self.price_micros_per_hour.push(0);
         self.change(id, node);
@@ -220,9 +213,7 @@ impl ClusterBuilder {
         let pool = &self.pools[place.pool as usize];
         let filled = pool.labels.iter().map(|(k, v)| (k.clone(), fill(v, place)));
         let mut labels: BTreeMap<String, String> = filled.collect();
-        labels
-            .entry(HOSTNAME_LABEL.to_owned())
-            .or_insert_with(|| self.names[node.ix()].clone());
+        labels.entry(HOSTNAME_LABEL.to_owned()).or_insert_with(|| self.names[node.ix()].clone());
         NodeObject {
             name: self.names[node.ix()].clone(),
             labels,
@@ -280,10 +271,7 @@ impl ClusterBuilder {
         if let Some(own) = self.own.get(&node) {
             return own.features.iter().any(|f| f == feature);
         }
-        self.pools[self.place[node.ix()].pool as usize]
-            .features
-            .iter()
-            .any(|f| f == feature)
+        self.pools[self.place[node.ix()].pool as usize].features.iter().any(|f| f == feature)
     }
 
     /// Returns true if units of a resource are accelerators in the ledger.
@@ -300,11 +288,7 @@ impl ClusterBuilder {
 }
 
 fn default_allocatable(resource: &str) -> i64 {
-    if resource == "pods" {
-        MAX_PODS_PER_NODE * 1000
-    } else {
-        0
-    }
+    if resource == "pods" { MAX_PODS_PER_NODE * 1000 } else { 0 }
 }
 
 /// Replaces `{pool}`, `{island}` and `{node}` by their numbers; `{node:05}` pads with zeros.
@@ -357,12 +341,7 @@ mod tests {
 
     #[test]
     fn running_numbers_fill_names_and_labels() {
-        let place = NodePlace {
-            pool: 0,
-            pool_number: 2,
-            island_number: 3,
-            node_number: 41,
-        };
+        let place = NodePlace { pool: 0, pool_number: 2, island_number: 3, node_number: 41 };
         for (text, filled) in [
             ("pool-{pool}", "pool-2"),
             ("n-{node:05}", "n-00041"),

@@ -17,10 +17,7 @@ pub struct TopologyDomains {
 
 impl TopologyDomains {
     pub fn build(cluster: &ClusterBuilder, key: &str) -> TopologyDomains {
-        let mut d = TopologyDomains {
-            key: key.to_owned(),
-            ..TopologyDomains::default()
-        };
+        let mut d = TopologyDomains { key: key.to_owned(), ..TopologyDomains::default() };
         for n in 0..cluster.len() as u32 {
             let node = NodeId(n);
             // Most nodes are in the domain of the previous node, and formatting their labels is the most expensive

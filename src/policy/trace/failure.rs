@@ -13,9 +13,8 @@ type FinishedJob<'v> = (&'v JobView, &'v FinishedView);
 
 pub(crate) fn trace(view: &JobSetView<'_>, plan: &ActionPlan, successful: u32) -> FailureTrace {
     let name = |job: &JobView| (view.job_name)(job.rj, job.index);
-    let mut failed: Vec<FinishedJob<'_>> = in_bucket(view, JobBucket::Failed)
-        .filter_map(|(_, job)| Some((job, job.finished.as_ref()?)))
-        .collect();
+    let mut failed: Vec<FinishedJob<'_>> =
+        in_bucket(view, JobBucket::Failed).filter_map(|(_, job)| Some((job, job.finished.as_ref()?))).collect();
     failed.sort_by(|(a, f), (b, g)| {
         let times = ttl::whole_seconds(f.at).cmp(&ttl::whole_seconds(g.at));
         times.then_with(|| failure::failed_before(view, b, a).cmp(&failure::failed_before(view, a, b)))
@@ -35,15 +34,11 @@ pub(crate) fn trace(view: &JobSetView<'_>, plan: &ActionPlan, successful: u32) -
     };
     trace.chosen_rule = chosen;
     trace.job = name(job);
-    let action = chosen
-        .and_then(|at| policy.rules.get(at))
-        .map_or(FailurePolicyAction::RestartJobSet, |r| r.action);
+    let action = chosen.and_then(|at| policy.rules.get(at)).map_or(FailurePolicyAction::RestartJobSet, |r| r.action);
     trace.action = Some(action.as_str());
     let tried = chosen.map_or(policy.rules.len(), |at| at + 1);
     let rules = policy.rules.iter().enumerate();
-    trace.rules = rules
-        .map(|(at, rule)| rule_trace(view, rule, at, if at < tried { &failed } else { &[] }))
-        .collect();
+    trace.rules = rules.map(|(at, rule)| rule_trace(view, rule, at, if at < tried { &failed } else { &[] })).collect();
     trace.budget = Some(budget(view, plan, policy, action));
     trace
 }
@@ -110,11 +105,7 @@ fn budget(
     };
     let counted = failure::counts_towards_max(action);
     // Without the feature gate, the pass has dropped the counters of single Jobs (REC-6).
-    let jobs = if view.gates.restart_job {
-        of_jobs(&view.status.replicated_jobs)
-    } else {
-        0
-    };
+    let jobs = if view.gates.restart_job { of_jobs(&view.status.replicated_jobs) } else { 0 };
     RestartBudget {
         counted,
         restarts_count_towards_max: i64::from(view.status.restarts_count_towards_max),

@@ -93,10 +93,7 @@ pub fn sync(
         object: object.to_owned(),
         failed_pods: if decided { Vec::new() } else { pods },
         more_failed_pods: if decided { 0 } else { more },
-        failed: DecisionStep {
-            before: failed_before,
-            after: view.failed,
-        },
+        failed: DecisionStep { before: failed_before, after: view.failed },
         backoff_limit: view.spec.backoff_limit(),
         container_restarts: restarts_count.then_some(view.container_restarts),
         succeeded: view.succeeded,

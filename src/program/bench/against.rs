@@ -19,12 +19,7 @@ pub struct BaselineReport {
 
 impl BaselineReport {
     pub fn new(rows: Vec<BenchRow>, not_run: Vec<String>) -> BaselineReport {
-        BaselineReport {
-            schema: SCHEMA.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            rows,
-            not_run,
-        }
+        BaselineReport { schema: SCHEMA.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), rows, not_run }
     }
 
     /// Formats the report as JSON with one row per line, so that changed rows are lines of a diff.
@@ -166,10 +161,7 @@ mod tests {
             row("d", None, 5, 5),
             row("e", Some(1), 1, 1),
         ];
-        let (before, now) = (
-            BaselineReport::new(before, Vec::new()),
-            BaselineReport::new(now, Vec::new()),
-        );
+        let (before, now) = (BaselineReport::new(before, Vec::new()), BaselineReport::new(now, Vec::new()));
         assert_eq!(BaselineReport::read(&now.json().unwrap()).unwrap(), now);
         let moved = moved(&now, &before);
         let told: Vec<_> = moved.iter().map(|m| (m.row.key.case.as_str(), m.change_ns)).collect();

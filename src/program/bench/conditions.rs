@@ -16,14 +16,7 @@ const STATISTICS: [&str; 5] = ["min", "p50", "p95", "max", "mean"];
 /// Suffix of statistics over the replications of all rows.
 const ALL_ROWS: &str = ".all";
 /// Names of the row counts.
-const COUNTS: [&str; 6] = [
-    "rows.stuck",
-    "rows.changed",
-    "rows.slower",
-    "rows.faster",
-    "rows.new",
-    MISSING,
-];
+const COUNTS: [&str; 6] = ["rows.stuck", "rows.changed", "rows.slower", "rows.faster", "rows.new", MISSING];
 const MISSING: &str = "rows.missing";
 
 /// Result of checking a condition.
@@ -100,9 +93,7 @@ pub fn known(condition: &FieldCondition, has_baseline: bool) -> Result<(), Strin
     if found.is_none() {
         let names: Vec<String> = names().collect();
         let text = condition.unknown_name_error(names.iter().map(String::as_str));
-        return Err(format!(
-            "{text}; ROW:NAME limits a name to the rows whose first parts are ROW"
-        ));
+        return Err(format!("{text}; ROW:NAME limits a name to the rows whose first parts are ROW"));
     }
     let compares = matches!(found, Some(GateMetric::Count(name)) if name != "rows.stuck");
     if (condition.is_relative() || compares) && !has_baseline {
@@ -217,10 +208,7 @@ fn over(samples: Vec<BenchSample>, name: &str, statistic: &str) -> Option<f64> {
 
 /// Counts rows whose first parts are `first`; `rows` are those of this run.
 fn count(name: &str, rows: &[&BenchRow], (first, reports): (&str, &BaselineComparison<'_>)) -> f64 {
-    let changed = reports
-        .before
-        .map(|before| moved(reports.now, before))
-        .unwrap_or_default();
+    let changed = reports.before.map(|before| moved(reports.now, before)).unwrap_or_default();
     let changed = changed.iter().filter(|m| begins_with(&m.row.key.text(), first));
     let named = |names: &[String]| names.iter().filter(|n| begins_with(n, first)).count();
     let new = named(&reports.missing.not_in_baseline);

@@ -27,16 +27,10 @@ pub fn xml(reports: &BaselineComparison<'_>, checked: &[CheckedConditions]) -> S
             let missing = c.missing.iter().filter(|(row, _)| *row == name);
             failures.extend(missing.map(|(_, reason)| (format!("{}: {reason}", c.condition), String::new())));
         }
-        cases.push((
-            format!("{} time=\"{time}\"", attributes(&row.key.case, &name)),
-            failures,
-        ));
+        cases.push((format!("{} time=\"{time}\"", attributes(&row.key.case, &name)), failures));
     }
     for c in checked {
-        let not_run = c
-            .missing
-            .iter()
-            .filter(|(row, _)| !reports.now.rows.iter().any(|r| r.key.text() == *row));
+        let not_run = c.missing.iter().filter(|(row, _)| !reports.now.rows.iter().any(|r| r.key.text() == *row));
         for (row, reason) in not_run {
             let case = row.split('/').next().unwrap_or_default();
             let failure = (format!("{}: {reason}", c.condition), String::new());
@@ -70,10 +64,7 @@ fn phases(row: &BenchRow, before: Option<&BenchRow>) -> String {
         let _ = writeln!(out, "{}", print::change(&MovedRow::new(row, before)));
     }
     let seconds = |row: &BenchRow, name: &str| exact_seconds(u128::from(row.phases_ns.get(name).copied().unwrap_or(0)));
-    let names = row
-        .phases_ns
-        .keys()
-        .chain(before.iter().flat_map(|b| b.phases_ns.keys()));
+    let names = row.phases_ns.keys().chain(before.iter().flat_map(|b| b.phases_ns.keys()));
     for name in names.collect::<BTreeSet<_>>() {
         let old = before.map_or(String::new(), |b| format!("{} s before, ", seconds(b, name)));
         let _ = writeln!(out, "{name}: {old}{} s now", seconds(row, name));

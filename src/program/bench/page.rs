@@ -39,10 +39,7 @@ pub fn page(
         figures: vec![
             figure("rows", rows.len() as u64),
             figure("rows without recovery", never as u64),
-            figure(
-                "nodes in the largest cluster",
-                rows.iter().map(|r| r.key.nodes).max().unwrap_or(0),
-            ),
+            figure("nodes in the largest cluster", rows.iter().map(|r| r.key.nodes).max().unwrap_or(0)),
         ],
         sections: Vec::new(),
         provenance_lines: vec![foot(report)],
@@ -82,11 +79,7 @@ pub fn page(
     if !report.not_run.is_empty() {
         page.push(PageSection::new("not-run", "Not run", not_run));
     }
-    page.push(PageSection::new(
-        "assumptions",
-        "Relevant assumptions",
-        sensitivity::blocks(&hung),
-    ));
+    page.push(PageSection::new("assumptions", "Relevant assumptions", sensitivity::blocks(&hung)));
     let never = PageBlock::List(NOT_MODELLED.map(str::to_owned).to_vec());
     let limits = vec![PageBlock::Heading("Not modelled".to_owned()), never];
     page.push(PageSection::new("limits", "Caveats", limits));
@@ -98,10 +91,7 @@ pub fn page(
 }
 
 fn figure(what: &str, n: u64) -> KeyFigure {
-    KeyFigure {
-        label: what.to_owned(),
-        value: thousands(n),
-    }
+    KeyFigure { label: what.to_owned(), value: thousands(n) }
 }
 
 fn foot(report: &BaselineReport) -> String {
@@ -146,8 +136,7 @@ pub fn chart(
         });
         all[at].points.push((row.key.nodes as f64, ttr.seconds()));
     }
-    all.iter_mut()
-        .for_each(|l| l.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    all.iter_mut().for_each(|l| l.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
     if all.iter().all(|l| l.points.len() < 2) {
         return None;
     }
@@ -156,10 +145,7 @@ pub fn chart(
     if let Some((rate, burst)) = rates(preset) {
         let sizes: Vec<u64> = sizes(&own);
         all.push(ScalingLine {
-            points: sizes
-                .iter()
-                .map(|n| (*n as f64, token_bucket(*n as f64, rate, burst)))
-                .collect(),
+            points: sizes.iter().map(|n| (*n as f64, token_bucket(*n as f64, rate, burst))).collect(),
             is_closed_form: true,
             ..ScalingLine::new("lower bound: one request per node".to_owned())
         });
@@ -169,11 +155,5 @@ pub fn chart(
     }
     let title = format!("{case}: time to recover");
     let subtitle = format!("preset {preset}, Kubernetes {version}");
-    Some(scaling(
-        (&title, &subtitle),
-        &ScalingAxes::NODES_TO_RECOVERY,
-        &all,
-        &below,
-        size,
-    ))
+    Some(scaling((&title, &subtitle), &ScalingAxes::NODES_TO_RECOVERY, &all, &below, size))
 }

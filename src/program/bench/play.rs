@@ -128,11 +128,7 @@ mod tests {
         };
         let rows = BenchSuite::shipped().combinations(&only).unwrap();
         let entry = BenchEntry::OfSuite(rows[0].clone());
-        let with = |sets: &[BenchSetting]| {
-            row(&entry, sets, (0, &ReplicationLimits::unlimited()))
-                .unwrap()
-                .unwrap()
-        };
+        let with = |sets: &[BenchSetting]| row(&entry, sets, (0, &ReplicationLimits::unlimited())).unwrap().unwrap();
         let play = || with(&[]);
         // Before 1.31 a Job is Failed before its pods have ended (kubernetes.md 1.4).
         let old = [("controlPlane.kubernetes".to_owned(), "1.30".to_owned())];
@@ -142,9 +138,6 @@ mod tests {
         let moved = moved(&wrong, &right);
         let told = change(&moved[0]);
         let begins = "kill-process/100/Recreate/kops/1.36: ";
-        assert!(
-            told.starts_with(begins) && told.contains("; phase terminate -"),
-            "{told}"
-        );
+        assert!(told.starts_with(begins) && told.contains("; phase terminate -"), "{told}");
     }
 }

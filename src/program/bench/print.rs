@@ -50,10 +50,7 @@ pub(super) fn planes(report: &BaselineReport) -> Vec<(String, Vec<&BenchRow>)> {
             0 => String::new(),
             n => format!(", p50 / p95 of {}", count(n as u64, "replication")),
         };
-        let plane = format!(
-            "{}, Kubernetes {}: time to recover{several}",
-            row.key.preset, row.key.kubernetes
-        );
+        let plane = format!("{}, Kubernetes {}: time to recover{several}", row.key.preset, row.key.kubernetes);
         match all.iter_mut().find(|(known, _)| *known == plane) {
             Some((_, rows)) => rows.push(row),
             None => all.push((plane, vec![row])),
@@ -103,11 +100,7 @@ fn table(out: &mut String, rows: &[&BenchRow], style: &WaterfallStyle) {
     let sizes = sizes(rows);
     let lines = lines(rows);
     let widest = column(lines.iter().map(|(case, _)| *case), 4);
-    let column = if rows.iter().any(|r| !r.replications.is_empty()) {
-        19
-    } else {
-        13
-    };
+    let column = if rows.iter().any(|r| !r.replications.is_empty()) { 19 } else { 13 };
     let mut head = format!("  {:<widest$} {:<16}", "case", "strategy");
     for size in &sizes {
         let _ = write!(head, " {:>column$}", count(*size, "node"));
@@ -145,12 +138,7 @@ fn changes(out: &mut String, now: &BaselineReport, before: &BaselineReport) {
 /// Formats a changed row as one line.
 pub fn change(m: &MovedRow<'_>) -> String {
     let time = |ns: Option<u64>| ns.map_or("never".to_owned(), |ns| seconds(Duration(ns)));
-    let mut text = format!(
-        "{}: {} -> {}",
-        m.row.key.text(),
-        time(m.before.ttr_ns),
-        time(m.row.ttr_ns)
-    );
+    let mut text = format!("{}: {} -> {}", m.row.key.text(), time(m.before.ttr_ns), time(m.row.ttr_ns));
     if let Some(change) = m.change_ns {
         let percent = m.share() * 100.0;
         let _ = write!(text, " ({}, {percent:+.2} %)", signed(change, seconds));
@@ -166,11 +154,7 @@ pub fn change(m: &MovedRow<'_>) -> String {
 
 /// Formats a value of a condition.
 pub fn value(c: &CheckedConditions, value: f64) -> String {
-    if c.is_share {
-        format!("{:+.3} %", value * 100.0)
-    } else {
-        format!("{value}")
-    }
+    if c.is_share { format!("{:+.3} %", value * 100.0) } else { format!("{value}") }
 }
 
 /// Formats the result of a condition.
@@ -179,11 +163,7 @@ pub fn verdict(c: &CheckedConditions) -> String {
     match (c.failed, c.rows.len()) {
         (false, _) => format!("passed: {} is false", c.condition),
         (true, 0) => format!("FAILED: {} (value: {value})", c.condition),
-        (true, n) => format!(
-            "FAILED: {} in {} (worst value: {value})",
-            c.condition,
-            count(n as u64, "row")
-        ),
+        (true, n) => format!("FAILED: {} in {} (worst value: {value})", c.condition, count(n as u64, "row")),
     }
 }
 
@@ -226,12 +206,8 @@ pub fn markdown(reports: &BaselineComparison<'_>, checked: &[CheckedConditions])
     }
     if let Some(before) = reports.before {
         let all = moved(report, before);
-        let _ = writeln!(
-            out,
-            "{} changed of {}.\n",
-            count(all.len() as u64, "row"),
-            thousands(report.rows.len() as u64)
-        );
+        let _ =
+            writeln!(out, "{} changed of {}.\n", count(all.len() as u64, "row"), thousands(report.rows.len() as u64));
         let missing = reports.missing.reasons(|_| true);
         for (row, reason) in missing.iter().take(WORST) {
             let _ = writeln!(out, "- {}: {reason}", for_markdown(row));

@@ -21,13 +21,7 @@ pub struct BenchKey {
 impl BenchKey {
     /// Formats the key as it is printed and used in conditions.
     pub fn text(&self) -> String {
-        let BenchKey {
-            case,
-            nodes,
-            strategy,
-            preset,
-            kubernetes,
-        } = self;
+        let BenchKey { case, nodes, strategy, preset, kubernetes } = self;
         format!("{case}/{nodes}/{strategy}/{preset}/{kubernetes}")
     }
 }
@@ -106,11 +100,7 @@ impl BenchRow {
         if !self.replications.is_empty() {
             return self.replications.clone();
         }
-        vec![BenchSample {
-            ttr_ns: self.ttr_ns,
-            restarts: self.restarts,
-            phases_ns: self.phases_ns.clone(),
-        }]
+        vec![BenchSample { ttr_ns: self.ttr_ns, restarts: self.restarts, phases_ns: self.phases_ns.clone() }]
     }
 
     /// Returns a quantile of the time to recover over the replications, in seconds; infinite if it never recovers.

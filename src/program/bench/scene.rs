@@ -24,10 +24,7 @@ pub fn refused(nodes: u32) -> Option<String> {
 }
 
 pub fn load(row: &BenchCombination, more: &[BenchSetting]) -> Result<LoadedScenario, String> {
-    let source = SourceText {
-        file: format!("{}.yaml", row.case.name),
-        text: text(row),
-    };
+    let source = SourceText { file: format!("{}.yaml", row.case.name), text: text(row) };
     let manifest = if row.case.exclusive { EXCLUSIVE } else { MANIFEST };
     let loader = |_: &str| Ok(manifest.to_owned());
     let read = |sets: &[BenchSetting]| sim_inputs::parse_scenario(&source, sets, &loader).map_err(|e| e.to_string());

@@ -40,19 +40,11 @@ impl RowSelection {
     /// Whether a row of a baseline should be part of the run. A row that is not part of the suite is a scenario of
     /// the user, or a row that the suite no longer has.
     fn selects(&self, key: &BenchKey, suite: &BenchSuite) -> bool {
-        let RowFilter {
-            cases,
-            nodes,
-            strategies,
-            presets,
-        } = &self.filter;
+        let RowFilter { cases, nodes, strategies, presets } = &self.filter;
         let wanted = |list: &[String], name: &str| list.is_empty() || list.iter().any(|w| w == name);
         let of_suite = suite.cases.iter().any(|c| c.name == key.case);
-        let by_case = if of_suite {
-            self.suite && wanted(cases, &key.case)
-        } else {
-            self.own || wanted(cases, &key.case)
-        };
+        let by_case =
+            if of_suite { self.suite && wanted(cases, &key.case) } else { self.own || wanted(cases, &key.case) };
         let by_size = nodes.is_empty() || nodes.iter().any(|n| u64::from(*n) == key.nodes);
         by_case && by_size && wanted(strategies, &key.strategy) && wanted(presets, &key.preset)
     }

@@ -53,10 +53,7 @@ pub struct RowFilter {
 
 impl BenchSuite {
     pub fn shipped() -> BenchSuite {
-        let source = SourceText {
-            file: "suite.yaml".to_owned(),
-            text: TEXT.to_owned(),
-        };
+        let source = SourceText { file: "suite.yaml".to_owned(), text: TEXT.to_owned() };
         let documents = sim_inputs::documents(&source).unwrap_or_default();
         let root = documents.into_iter().next().unwrap_or_default();
         let list = |key: &str| root[key].as_array().cloned().unwrap_or_default();
@@ -72,18 +69,10 @@ impl BenchSuite {
                     name: text(&case["name"]),
                     about: text(&case["about"]),
                     exclusive: case["exclusive"] == true,
-                    faults: case["faults"]
-                        .as_array()
-                        .into_iter()
-                        .flatten()
-                        .flat_map(script)
-                        .collect(),
+                    faults: case["faults"].as_array().into_iter().flatten().flat_map(script).collect(),
                 })
                 .collect(),
-            nodes: list("nodes")
-                .iter()
-                .filter_map(|n| u32::try_from(n.as_u64()?).ok())
-                .collect(),
+            nodes: list("nodes").iter().filter_map(|n| u32::try_from(n.as_u64()?).ok()).collect(),
             strategies: list("strategies").iter().filter_map(strategy).collect(),
             control_planes: list("controlPlanes")
                 .iter()
@@ -107,11 +96,7 @@ impl BenchSuite {
         presets.dedup();
         known("--preset", &only.presets, &presets)?;
         let wanted = |list: &[String], name: &str| list.is_empty() || list.iter().any(|w| w == name);
-        let nodes = if only.nodes.is_empty() {
-            &self.nodes
-        } else {
-            &only.nodes
-        };
+        let nodes = if only.nodes.is_empty() { &self.nodes } else { &only.nodes };
         let mut all = Vec::new();
         for plane in self.control_planes.iter().filter(|p| wanted(&only.presets, &p.preset)) {
             for case in self.cases.iter().filter(|c| wanted(&only.cases, &c.name)) {
@@ -181,10 +166,7 @@ mod tests {
             ..RowFilter::default()
         };
         assert_eq!(suite.combinations(&only).unwrap().len(), 6);
-        let wrong = RowFilter {
-            cases: vec!["drian".to_owned()],
-            ..RowFilter::default()
-        };
+        let wrong = RowFilter { cases: vec!["drian".to_owned()], ..RowFilter::default() };
         let error = suite.combinations(&wrong).err().unwrap();
         assert!(error.contains("did you mean drain?"), "{error}");
     }

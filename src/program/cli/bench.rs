@@ -119,18 +119,10 @@ fn ttr(args: &TtrArgs) -> Result<u8, CommandFailure> {
         return Err(interrupt::failure("no row was finished"));
     }
     let finished = rows.len();
-    let not_run = if args.scenarios.is_empty() {
-        suite.not_run
-    } else {
-        Vec::new()
-    };
+    let not_run = if args.scenarios.is_empty() { suite.not_run } else { Vec::new() };
     let report = BaselineReport::new(rows, not_run);
     let missing = before.as_ref().map(|before| selection(args).missing(&report, before));
-    let reports = BaselineComparison {
-        now: &report,
-        before: before.as_ref(),
-        missing: missing.unwrap_or_default(),
-    };
+    let reports = BaselineComparison { now: &report, before: before.as_ref(), missing: missing.unwrap_or_default() };
     let check = |c: &FieldCondition| conditions::check(c, &reports);
     let checked: Vec<_> = conditions.iter().map(check).collect::<Result<_, _>>()?;
     if let Some(path) = &args.junit {
@@ -219,9 +211,7 @@ pub fn baseline(path: &Path) -> Result<BaselineReport, CommandFailure> {
 
 /// Prints a notice if the baseline has another number of replications, because quantiles are then not comparable.
 fn notice_replications(before: Option<&BaselineReport>, seeds: u64) {
-    let numbers = before
-        .iter()
-        .flat_map(|b| b.rows.iter().map(|r| r.samples().len() as u64));
+    let numbers = before.iter().flat_map(|b| b.rows.iter().map(|r| r.samples().len() as u64));
     if let Some(other) = numbers.max().filter(|n| *n != seeds) {
         output::notice(&format!(
             "the baseline has {} per row, and this run has {seeds}: quantiles are not comparable; use --seeds {other}",

@@ -27,10 +27,7 @@ use std::path::PathBuf;
 /// Command groups in the order of `--help`.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Simulate", &["run", "step", "demo"]),
-    (
-        "Compare and plan",
-        &["compare", "sweep", "plan", "sensitivity", "bench", "diff"],
-    ),
+    ("Compare and plan", &["compare", "sweep", "plan", "sensitivity", "bench", "diff"]),
     ("Explain", &["why", "lint", "explain"]),
     ("Reports and charts", &["report", "plot"]),
     ("Clusters and recordings", &["topology", "recording", "validate"]),

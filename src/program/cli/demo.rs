@@ -34,20 +34,13 @@ pub struct DemoArgs {
     pub look: DisplayStyle,
 }
 
-const RECREATE: (&str, &str) = (
-    "scenarios/restart-5000-recreate.yaml",
-    include_str!("../../../scenarios/restart-5000-recreate.yaml"),
-);
-const IN_PLACE: (&str, &str) = (
-    "scenarios/restart-5000-in-place.yaml",
-    include_str!("../../../scenarios/restart-5000-in-place.yaml"),
-);
+const RECREATE: (&str, &str) =
+    ("scenarios/restart-5000-recreate.yaml", include_str!("../../../scenarios/restart-5000-recreate.yaml"));
+const IN_PLACE: (&str, &str) =
+    ("scenarios/restart-5000-in-place.yaml", include_str!("../../../scenarios/restart-5000-in-place.yaml"));
 /// Files that the scenarios refer to.
 const NAMED: [(&str, &str); 2] = [
-    (
-        "train-5000.yaml",
-        include_str!("../../../scenarios/manifests/train-5000.yaml"),
-    ),
+    ("train-5000.yaml", include_str!("../../../scenarios/manifests/train-5000.yaml")),
     ("tpu-5000.yaml", include_str!("../../../topologies/tpu-5000.yaml")),
 ];
 
@@ -55,10 +48,8 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
     let out = args.out.clone().unwrap_or_else(free_name);
     let dir = RunDir::create(&out)?;
     let limits = interrupt::limits();
-    let (left, right) = rayon::join(
-        || run((&dir, &limits), "recreate", RECREATE),
-        || run((&dir, &limits), "in-place", IN_PLACE),
-    );
+    let (left, right) =
+        rayon::join(|| run((&dir, &limits), "recreate", RECREATE), || run((&dir, &limits), "in-place", IN_PLACE));
     let (left, right) = (left?, right?);
     let views = (left.1.view(&left.0), right.1.view(&right.0));
     let style = output::style(&args.look);
@@ -71,10 +62,7 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
     };
     let (l, r) = (side_by_side(views.0, l), side_by_side(views.1, r));
     let (title, subtitle) = titles(&l, &r);
-    let bars = [
-        (l.label.to_owned(), l.restart.clone()),
-        (r.label.to_owned(), r.restart.clone()),
-    ];
+    let bars = [(l.label.to_owned(), l.restart.clone()), (r.label.to_owned(), r.restart.clone())];
     page.push_str(&format!("{title}\n\n"));
     page.push_str(&side_by_side::compare(&l, &r, &style));
     let defaults = model_defaults();
@@ -110,16 +98,11 @@ fn run(
 }
 
 fn load(file: &str, text: &str) -> Result<RunInput, CommandFailure> {
-    let source = SourceText {
-        file: file.to_owned(),
-        text: text.to_owned(),
-    };
+    let source = SourceText { file: file.to_owned(), text: text.to_owned() };
     let named = |name: &str| {
         let known = NAMED.iter().find(|(file, _)| Path::new(name).ends_with(file));
         let text = known.map(|(_, text)| (*text).to_owned());
-        text.ok_or_else(|| FileTextError::Loader {
-            reason: format!("{name} is not a built-in file"),
-        })
+        text.ok_or_else(|| FileTextError::Loader { reason: format!("{name} is not a built-in file") })
     };
     let loaded = sim_inputs::parse_scenario(&source, &[], &named)?;
     let seed = loaded.scenario.seed;
@@ -128,11 +111,7 @@ fn load(file: &str, text: &str) -> Result<RunInput, CommandFailure> {
 }
 
 fn side_by_side<'a>(run: RunView<'a>, restart: &'a RestartMetrics) -> VariantSide<'a> {
-    VariantSide {
-        label: run.strategy(restart),
-        run,
-        restart,
-    }
+    VariantSide { label: run.strategy(restart), run, restart }
 }
 
 fn titles(left: &VariantSide<'_>, right: &VariantSide<'_>) -> (String, String) {

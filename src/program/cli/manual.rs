@@ -81,11 +81,9 @@ mod tests {
 
     #[test]
     fn shells_complete_shipped_topologies_and_files_after_t() {
-        for (shell, part) in [
-            (Shell::Bash, "compgen -W \""),
-            (Shell::Zsh, ":TOPOLOGY:{compadd "),
-            (Shell::Fish, " -a \""),
-        ] {
+        for (shell, part) in
+            [(Shell::Bash, "compgen -W \""), (Shell::Zsh, ":TOPOLOGY:{compadd "), (Shell::Fish, " -a \"")]
+        {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut CommandLine::command(), "jobset-sim", &mut text);
             let plain = String::from_utf8(text).expect("UTF-8");

@@ -46,11 +46,7 @@ const REPORT: &str =
 fn shortened_lines(message: &str) -> String {
     const LONGEST: usize = 2000;
     let line = |line: &str| {
-        if line.len() > LONGEST {
-            shortened(line.to_owned())
-        } else {
-            line.to_owned()
-        }
+        if line.len() > LONGEST { shortened(line.to_owned()) } else { line.to_owned() }
     };
     message.lines().map(line).collect::<Vec<_>>().join("\n")
 }

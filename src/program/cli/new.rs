@@ -37,10 +37,7 @@ pub fn cli(args: &NewArgs) -> Result<(), CommandFailure> {
         (true, None) => {
             bail!("no manifest given: use -f FILE, or --out DIR for a first scenario with its manifest");
         }
-        (true, Some(_)) => vec![SourceText {
-            file: "jobset.yaml".to_owned(),
-            text: FIRST.to_owned(),
-        }],
+        (true, Some(_)) => vec![SourceText { file: "jobset.yaml".to_owned(), text: FIRST.to_owned() }],
         (false, _) => read(&args.manifests)?,
     };
     let chosen = choose(&sources, args.topology.as_deref())?;
@@ -65,10 +62,7 @@ pub fn cli(args: &NewArgs) -> Result<(), CommandFailure> {
         let file = |name: &str| {
             let manifest = paths.iter().position(|path| path == name).map(|i| &sources[i]);
             let named = manifest.or(chosen.file.as_ref().filter(|_| name.ends_with("topology.yaml")));
-            named.map_or_else(
-                || sim_inputs::file_text(Path::new(name)),
-                |source| Ok(source.text.clone()),
-            )
+            named.map_or_else(|| sim_inputs::file_text(Path::new(name)), |source| Ok(source.text.clone()))
         };
         has_restart(&draft(Some(exit)), &file)
     };
@@ -191,10 +185,7 @@ fn all_at_once(scenario: &ScenarioSpec) -> bool {
 
 /// Returns whether a scenario has a restart.
 fn has_restart(text: &str, file: &dyn Fn(&str) -> Result<String, FileTextError>) -> bool {
-    let source = SourceText {
-        file: "scenario.yaml".to_owned(),
-        text: text.to_owned(),
-    };
+    let source = SourceText { file: "scenario.yaml".to_owned(), text: text.to_owned() };
     let Ok(loaded) = sim_inputs::parse_scenario(&source, &[], file) else {
         return false;
     };

@@ -21,10 +21,7 @@ pub fn styled(text: &str, style: &WaterfallStyle) -> Result<(), CommandFailure> 
 
 /// Writes text without colors, wrapped to the width of the terminal.
 pub fn text(text: &str) -> Result<(), CommandFailure> {
-    let style = WaterfallStyle {
-        width: width(),
-        ..WaterfallStyle::default()
-    };
+    let style = WaterfallStyle { width: width(), ..WaterfallStyle::default() };
     styled(text, &style)
 }
 
@@ -64,11 +61,7 @@ pub struct ProgressLine<F> {
 
 impl<F: Fn(u64) -> String> ProgressLine<F> {
     pub fn new(quiet: bool, text: F) -> ProgressLine<F> {
-        ProgressLine {
-            shown: Mutex::new(0),
-            quiet,
-            text,
-        }
+        ProgressLine { shown: Mutex::new(0), quiet, text }
     }
 
     /// Shows the number unless a higher one is already shown.
@@ -103,11 +96,7 @@ pub fn style(look: &DisplayStyle) -> WaterfallStyle {
         ColorChoice::Never => false,
         ColorChoice::Auto => stdout().is_terminal() && !no_color(),
     };
-    WaterfallStyle {
-        unicode: !look.ascii,
-        color,
-        width: width(),
-    }
+    WaterfallStyle { unicode: !look.ascii, color, width: width() }
 }
 
 /// Returns whether `NO_COLOR` is set to a non-empty value; see <https://no-color.org>.

@@ -44,11 +44,7 @@ pub struct ReportArgs {
 
 fn scrape(text: &str) -> Result<Duration, String> {
     let every = text.parse::<Duration>().map_err(|e| e.to_string())?;
-    if every >= Duration::from_millis(100) {
-        Ok(every)
-    } else {
-        Err("must be at least 100ms".to_owned())
-    }
+    if every >= Duration::from_millis(100) { Ok(every) } else { Err("must be at least 100ms".to_owned()) }
 }
 
 pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
@@ -76,19 +72,12 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
     let mut whole = LoadedRun::simulate(&args.input, "report")?;
     if let Some(path) = &args.perfetto {
         let kept = whole.kept()?;
-        let trace = PerfettoTrace {
-            run: whole.view(),
-            blockers: &whole.witness,
-            retained: &kept,
-        };
+        let trace = PerfettoTrace { run: whole.view(), blockers: &whole.witness, retained: &kept };
         write_page(args, path, ExportSubject::Trace(&trace))?;
     }
     if let Some(path) = &args.openmetrics {
         let scraped = whole.scraped(args.scrape)?;
-        let metrics = MetricFamilies {
-            run: whole.view(),
-            samples: &scraped,
-        };
+        let metrics = MetricFamilies { run: whole.view(), samples: &scraped };
         write_page(args, path, ExportSubject::Metrics(&metrics))?;
     }
     let words = whole.words();
@@ -98,10 +87,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
         pods: &whole.pods,
         queued: &whole.queued,
         defaults: &model_defaults(),
-        commands: &[
-            format!("jobset-sim run{words}"),
-            format!("jobset-sim report{words} --html report.html"),
-        ],
+        commands: &[format!("jobset-sim run{words}"), format!("jobset-sim report{words} --html report.html")],
         inputs: &provenance::inputs_digest(&whole.files),
         skipped: whole.skipped(),
     };
@@ -121,10 +107,7 @@ fn other_page(args: &ReportArgs) -> Result<Option<ReportPage>, CommandFailure> {
     let Some(path) = args.input.scenario.as_deref() else {
         return Ok(None);
     };
-    let page = format!(
-        "jobset-sim report {} --html report.html",
-        quoted(&path.to_string_lossy())
-    );
+    let page = format!("jobset-sim report {} --html report.html", quoted(&path.to_string_lossy()));
     if path.is_dir() && stored_run::is_run(path) {
         let stored = stored_run::stored(path)?;
         let of = stored.command();

@@ -33,11 +33,7 @@ pub fn cli(args: &StepArgs) -> Result<u8, CommandFailure> {
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario)?;
     let second = SimulationInput::new(&scenario)?;
-    let mut talk = StepTerminal {
-        asks: stdin().is_terminal() && stderr().is_terminal(),
-        wrong: false,
-        failed: None,
-    };
+    let mut talk = StepTerminal { asks: stdin().is_terminal() && stderr().is_terminal(), wrong: false, failed: None };
     step::run(&mut simulation, second, (seed, args.breaks.clone()), &mut talk);
     match talk.failed {
         Some(failure) => Err(failure),

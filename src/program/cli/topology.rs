@@ -145,13 +145,7 @@ fn nodes(pool: &NodePool) -> u64 {
 pub fn show(topology: &TopologySpec) -> String {
     let mut out = String::new();
     let total: u64 = topology.pools.iter().map(accelerators).sum();
-    let _ = writeln!(
-        out,
-        "{}: {}, {}",
-        topology.name,
-        count(topology.nodes(), "node"),
-        count(total, "accelerator")
-    );
+    let _ = writeln!(out, "{}: {}, {}", topology.name, count(topology.nodes(), "node"), count(total, "accelerator"));
     if !topology.description.is_empty() {
         let _ = writeln!(out, "{}", topology.description);
     }
@@ -193,13 +187,7 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
         let _ = writeln!(out, "  label        {key}={value}");
     }
     for taint in &pool.taints {
-        let _ = writeln!(
-            out,
-            "  taint        {}={}:{}",
-            taint.key,
-            taint.value,
-            taint.effect.as_str()
-        );
+        let _ = writeln!(out, "  taint        {}={}:{}", taint.key, taint.value, taint.effect.as_str());
     }
     for (name, milli) in &pool.allocatable {
         let _ = writeln!(out, "  allocatable  {name}: {}", *milli as f64 / 1000.0);
@@ -229,11 +217,7 @@ mod tests {
             accelerator: "google.com/tpu".into(),
             ..NodePool::default()
         };
-        let topology = TopologySpec {
-            name: "t".into(),
-            pools: vec![pool.clone(), pool],
-            ..TopologySpec::default()
-        };
+        let topology = TopologySpec { name: "t".into(), pools: vec![pool.clone(), pool], ..TopologySpec::default() };
         assert!(show(&topology).starts_with("t: 48 nodes, 192 accelerators\n"));
     }
 }

@@ -62,12 +62,8 @@ error: ",
     Ok(if failed { GATE_FAILED } else { 0 })
 }
 
-type PreparedRecording = (
-    ScenarioOverrides,
-    Vec<ConformanceGate>,
-    Vec<(String, ValidationInput)>,
-    Option<(ControlPlane, TimingSpec)>,
-);
+type PreparedRecording =
+    (ScenarioOverrides, Vec<ConformanceGate>, Vec<(String, ValidationInput)>, Option<(ControlPlane, TimingSpec)>);
 
 /// Reads and checks all inputs before the first run, and returns all errors together.
 fn prepare(args: &ValidateArgs) -> Result<PreparedRecording, Vec<String>> {
@@ -89,11 +85,7 @@ fn prepare(args: &ValidateArgs) -> Result<PreparedRecording, Vec<String>> {
         errors.push(e.to_string());
         None
     });
-    if errors.is_empty() {
-        Ok((overrides, gates, recordings, preset))
-    } else {
-        Err(errors)
-    }
+    if errors.is_empty() { Ok((overrides, gates, recordings, preset)) } else { Err(errors) }
 }
 
 fn overrides(args: &ValidateArgs) -> Result<ScenarioOverrides, String> {

@@ -135,10 +135,7 @@ impl ScenarioBuilder {
             None => GENERATED.into(),
         };
         document.insert("topology".to_owned(), topology);
-        let source = SourceText {
-            file: DOCUMENT.to_owned(),
-            text: sim_inputs::print_yaml(&document.into()),
-        };
+        let source = SourceText { file: DOCUMENT.to_owned(), text: sim_inputs::print_yaml(&document.into()) };
         let file = |name: &str| files.read(name);
         let loaded = sim_inputs::parse_scenario(&source, &self.sets, &file)?;
         Ok(Scenario::new(loaded))
@@ -179,11 +176,7 @@ impl InputFiles {
     /// Adds a text and returns its name, made unique if another text has the same name.
     fn add_text(&mut self, index: usize, name: &str, text: String) -> String {
         let taken = self.texts.iter().any(|(n, t)| n == name && *t != text);
-        let name = if taken {
-            format!("{name} ({index})")
-        } else {
-            name.to_owned()
-        };
+        let name = if taken { format!("{name} ({index})") } else { name.to_owned() };
         self.texts.push((name.clone(), text));
         name
     }

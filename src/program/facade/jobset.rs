@@ -67,12 +67,7 @@ impl JobSet {
     }
 
     fn from_origin(from: JobSetOrigin) -> JobSet {
-        JobSet {
-            from,
-            submit_at: None,
-            sets: Vec::new(),
-            misuse: None,
-        }
+        JobSet { from, submit_at: None, sets: Vec::new(), misuse: None }
     }
 
     /// Adds a replicatedJob with `replicas` Jobs of `pods` indexed pods. A failed container fails its pod, and a

@@ -36,12 +36,7 @@ impl SimulationOutcome {
         (seed, replication): (u64, u64),
         played: SimulatedReplication,
     ) -> SimulationOutcome {
-        SimulationOutcome {
-            scenario,
-            seed,
-            replication,
-            played,
-        }
+        SimulationOutcome { scenario, seed, replication, played }
     }
 
     /// Returns the seed of the run.
@@ -101,8 +96,7 @@ impl SimulationOutcome {
     /// ```
     pub fn tables(&self) -> Vec<(&'static str, String)> {
         let all = csv::tables(&self.view()).into_iter();
-        all.map(|(name, table)| (name, String::from_utf8_lossy(&table.csv()).into_owned()))
-            .collect()
+        all.map(|(name, table)| (name, String::from_utf8_lossy(&table.csv()).into_owned())).collect()
     }
 
     /// Returns the rows of one of the [`SimulationOutcome::tables`] as JSON objects, with numeric cells as numbers;

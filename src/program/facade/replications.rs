@@ -33,13 +33,7 @@ pub struct Replications {
 impl Replications {
     /// Creates `n` replications of a seed, with one thread per core.
     pub fn new(scenario: &Scenario, seed: u64, n: u64) -> Replications {
-        Replications {
-            scenario: scenario.clone(),
-            seed,
-            n,
-            threads: 0,
-            limits: ReplicationLimits::unlimited(),
-        }
+        Replications { scenario: scenario.clone(), seed, n, threads: 0, limits: ReplicationLimits::unlimited() }
     }
 
     /// Sets the number of threads, which does not affect results.

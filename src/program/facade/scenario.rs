@@ -59,10 +59,7 @@ impl Scenario {
         text: &str,
         file: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Scenario, SimulationError> {
-        let source = SourceText {
-            file: name.to_owned(),
-            text: text.to_owned(),
-        };
+        let source = SourceText { file: name.to_owned(), text: text.to_owned() };
         let file = |name: &str| {
             let text = file(name).map(Into::into);
             text.map_err(|reason| FileTextError::Loader { reason })

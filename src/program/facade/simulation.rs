@@ -25,9 +25,7 @@ pub struct Simulation {
 
 impl fmt::Debug for Simulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Simulation")
-            .field("scenario", &self.scenario.name())
-            .finish_non_exhaustive()
+        f.debug_struct("Simulation").field("scenario", &self.scenario.name()).finish_non_exhaustive()
     }
 }
 
@@ -98,12 +96,7 @@ impl Simulation {
         replication: u64,
         see: impl FnMut(&Record<'_>) -> ControlFlow<()>,
     ) -> SimulationOutcome {
-        let watch = SimulationObserver {
-            see,
-            objects: EventObjects::default(),
-            over: false,
-            limits: &self.limits,
-        };
+        let watch = SimulationObserver { see, objects: EventObjects::default(), over: false, limits: &self.limits };
         let engine = self.player.simulation(seed, replication);
         let folds = MetricFolds::new(engine.scenario(), self.tables);
         let (played, _) = experiment::simulate_replication(engine, (seed, replication), folds, watch);

@@ -92,10 +92,7 @@ fn effects(out: &mut String, rows: &[AssumptionRow], played: &SimulatedEffect, s
     let hardly = |d: &MetricDerivative| d.elasticity.is_some_and(|e| e.abs() < HARDLY);
     let (small, clear): (Vec<_>, Vec<_>) = clear.into_iter().partition(|(_, d)| hardly(d));
     if !clear.is_empty() {
-        let head = format!(
-            "\n  {:>12} {:>10}   {:>25}  parameter",
-            "per +1 %", "elasticity", "95 % interval"
-        );
+        let head = format!("\n  {:>12} {:>10}   {:>25}  parameter", "per +1 %", "elasticity", "95 % interval");
         let _ = writeln!(out, "{}", style.dim(&head));
     }
     for (row, d) in &clear {
@@ -132,21 +129,12 @@ fn effects(out: &mut String, rows: &[AssumptionRow], played: &SimulatedEffect, s
 
 fn line(out: &mut String, used: &EffectiveDefault, d: &MetricDerivative, metric: &str) {
     let signed = |v: f64| {
-        if v > 0.0 {
-            format!("+{}", format_metric_value(metric, v))
-        } else {
-            format_metric_value(metric, v)
-        }
+        if v > 0.0 { format!("+{}", format_metric_value(metric, v)) } else { format_metric_value(metric, v) }
     };
     let share = d.elasticity.map_or(String::new(), |e| format!("{e:+.3} %"));
     let [low, high] = d.ci95.map(signed);
-    let _ = writeln!(
-        out,
-        "  {:>12} {share:>10}   {:>25}  {}",
-        signed(d.per_percent),
-        format!("{low} to {high}"),
-        used.id
-    );
+    let _ =
+        writeln!(out, "  {:>12} {share:>10}   {:>25}  {}", signed(d.per_percent), format!("{low} to {high}"), used.id);
 }
 
 fn default(out: &mut String, used: &EffectiveDefault, style: &WaterfallStyle) {
@@ -161,11 +149,7 @@ fn default(out: &mut String, used: &EffectiveDefault, style: &WaterfallStyle) {
 /// Formats a value with its unit, unless the value already contains it.
 fn value(used: &EffectiveDefault) -> String {
     let said = used.unit() == "s" && used.value.ends_with(['s', 'm', 'h', 'd']);
-    if said || used.unit().is_empty() {
-        used.value.clone()
-    } else {
-        format!("{} {}", used.value, used.unit())
-    }
+    if said || used.unit().is_empty() { used.value.clone() } else { format!("{} {}", used.value, used.unit()) }
 }
 
 fn add_sentence(out: &mut String, lead: &str, text: &str, style: &WaterfallStyle) {
@@ -243,17 +227,14 @@ fn cells(row: &AssumptionRow) -> [String; 11] {
 }
 
 pub fn csv(rows: &[AssumptionRow]) -> Vec<u8> {
-    Table::new(COLUMNS)
-        .with_rows(rows.iter().map(|row| cells(row).to_vec()))
-        .csv()
+    Table::new(COLUMNS).with_rows(rows.iter().map(|row| cells(row).to_vec())).csv()
 }
 
 pub fn markdown(rows: &[AssumptionRow], played: Option<&SimulatedEffect>) -> String {
     let head = match played {
-        Some(p) => format!(
-            "| parameter | value | {} per +1 % | confidence | source |\n|---|---|---|---|---|\n",
-            p.metric
-        ),
+        Some(p) => {
+            format!("| parameter | value | {} per +1 % | confidence | source |\n|---|---|---|---|---|\n", p.metric)
+        }
         None => "| parameter | value | confidence | source |\n|---|---|---|---|\n".to_owned(),
     };
     let mut out = head;

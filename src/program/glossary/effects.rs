@@ -18,11 +18,7 @@ pub fn all() -> Vec<ParameterEffect> {
     for line in EFFECTS.lines() {
         if let Some(word) = line.strip_prefix("== ") {
             let lines = Vec::new();
-            all.push(ParameterEffect {
-                word,
-                command: "",
-                lines,
-            });
+            all.push(ParameterEffect { word, command: "", lines });
         } else if let Some(effect) = all.last_mut() {
             match line.strip_prefix("$ ") {
                 Some(command) => effect.command = command,

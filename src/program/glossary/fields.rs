@@ -37,11 +37,7 @@ fn entry(format: &str, of: &str, row: &FieldRow) -> GlossaryEntry {
         [first, many @ ..] => fact("also at", &format!("{first} and {} more", many.len())),
     }
     fact("constraints", &row.rules.join(" "));
-    let modelled = if row.modelled {
-        ""
-    } else {
-        "supported by Kubernetes, but not simulated"
-    };
+    let modelled = if row.modelled { "" } else { "supported by Kubernetes, but not simulated" };
     let text = match (row.doc, modelled) {
         ("", "") => format!("field of {of}"),
         (doc, "") => plain(doc),

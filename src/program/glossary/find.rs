@@ -43,10 +43,7 @@ impl Glossary {
             &|e| e.mentions.iter().any(|m| ends_in(&folded(m), &word)),
             &|e| e.mentions.iter().any(|m| fits(m, asked)),
         ];
-        let mut found = FoundTerm {
-            asked: asked.to_owned(),
-            ..FoundTerm::default()
-        };
+        let mut found = FoundTerm { asked: asked.to_owned(), ..FoundTerm::default() };
         for look in looks {
             found.entries = self.entries.iter().filter(|e| look(e)).collect();
             if !found.entries.is_empty() {

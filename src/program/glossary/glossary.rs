@@ -53,15 +53,11 @@ fn traps() -> Vec<GlossaryEntry> {
         kind: "trap".to_owned(),
         of: format!("lint, {theme}"),
         text: format!("{}: {}", trap.severity.as_str(), trap.title),
-        facts: [
-            ("consequence", trap.consequence),
-            ("fix", trap.fix),
-            ("needs", trap.check.needs()),
-        ]
-        .map(|(name, text)| (name.to_owned(), text.to_owned()))
-        .into_iter()
-        .chain([("rules".to_owned(), trap.rules.join(", "))])
-        .collect(),
+        facts: [("consequence", trap.consequence), ("fix", trap.fix), ("needs", trap.check.needs())]
+            .map(|(name, text)| (name.to_owned(), text.to_owned()))
+            .into_iter()
+            .chain([("rules".to_owned(), trap.rules.join(", "))])
+            .collect(),
         source: "docs/lint.md".to_owned(),
         ..GlossaryEntry::default()
     };

@@ -43,10 +43,7 @@ fn default_meaning() -> String {
 
 /// Returns the tables, with the columns of `sim-report` as rows. Panics if the compiled-in file is invalid.
 fn tables() -> Vec<TermTable> {
-    let source = SourceText {
-        file: "output_terms.yaml".to_owned(),
-        text: TABLES.to_owned(),
-    };
+    let source = SourceText { file: "output_terms.yaml".to_owned(), text: TABLES.to_owned() };
     let documents = sim_inputs::documents(&source).unwrap_or_else(|e| panic!("{e}"));
     let mut document = documents.into_iter().next().expect("a document");
     let mut tables: Vec<TermTable> =
@@ -121,10 +118,8 @@ pub fn output_reference() -> String {
             let _ = write!(page, "{}\n\n", table.introduction.trim_end());
         }
         let details = table.details.iter().map(String::as_str);
-        let headers: Vec<&str> = std::iter::once(table.kind.as_str())
-            .chain(details)
-            .chain([table.meaning.as_str()])
-            .collect();
+        let headers: Vec<&str> =
+            std::iter::once(table.kind.as_str()).chain(details).chain([table.meaning.as_str()]).collect();
         let _ = writeln!(page, "| {} |", headers.join(" | "));
         let _ = writeln!(page, "|{}", "---|".repeat(headers.len()));
         for row in &table.rows {

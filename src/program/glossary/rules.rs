@@ -27,10 +27,7 @@ pub const RULE_PAGES: [(&str, &str); 11] = [
 
 /// Returns the entries of all pages.
 pub fn entries() -> Vec<GlossaryEntry> {
-    RULE_PAGES
-        .iter()
-        .flat_map(|(name, text)| page_entries(name, text))
-        .collect()
+    RULE_PAGES.iter().flat_map(|(name, text)| page_entries(name, text)).collect()
 }
 
 fn page_entries(name: &str, text: &str) -> Vec<GlossaryEntry> {

@@ -47,12 +47,7 @@ const fn alias(
     member: &'static str,
     also: &'static [(&'static str, &'static str)],
 ) -> BreakpointAlias {
-    BreakpointAlias {
-        name,
-        kind,
-        member,
-        also,
-    }
+    BreakpointAlias { name, kind, member, also }
 }
 
 /// Members that every record has.
@@ -90,11 +85,7 @@ impl std::str::FromStr for Breakpoint {
             }
             _ => return Err(format!("{text:?}: expected KIND or KIND.MEMBER=VALUE")),
         };
-        Ok(Breakpoint {
-            text: text.to_owned(),
-            kind,
-            wants,
-        })
+        Ok(Breakpoint { text: text.to_owned(), kind, wants })
     }
 }
 
@@ -111,18 +102,10 @@ fn of_alias(text: &str, alias: &BreakpointAlias, value: Option<&str>) -> Result<
                 return Err("the phase of a pod is Pending, Running, Succeeded or Failed".to_owned());
             }
         };
-        return Ok(Breakpoint {
-            text: text.to_owned(),
-            kind,
-            wants: Vec::new(),
-        });
+        return Ok(Breakpoint { text: text.to_owned(), kind, wants: Vec::new() });
     }
     let wants = std::iter::once((alias.member, value)).chain(alias.also.iter().copied());
-    Ok(Breakpoint {
-        text: text.to_owned(),
-        kind: alias.kind,
-        wants: wants.map(both).collect(),
-    })
+    Ok(Breakpoint { text: text.to_owned(), kind: alias.kind, wants: wants.map(both).collect() })
 }
 
 fn unknown(name: &str, kind: &str) -> String {
@@ -149,10 +132,7 @@ impl Breakpoint {
             // An object also matches by its name without the namespace or without the random suffix.
             let named = member == "object"
                 && found.split('/').any(|part| {
-                    part == wanted
-                        || part
-                            .strip_prefix(wanted.as_str())
-                            .is_some_and(|rest| rest.starts_with('-'))
+                    part == wanted || part.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
                 });
             found == *wanted || named
         })

@@ -31,20 +31,10 @@ const KINDS: [(&str, &[&str]); 6] = [
     ("Pod", &["pod", "pods", "po"]),
     ("Node", &["node", "nodes", "no"]),
     ("Service", &["service", "services", "svc"]),
-    (
-        "PersistentVolumeClaim",
-        &[
-            "claim",
-            "claims",
-            "pvc",
-            "persistentvolumeclaim",
-            "persistentvolumeclaims",
-        ],
-    ),
+    ("PersistentVolumeClaim", &["claim", "claims", "pvc", "persistentvolumeclaim", "persistentvolumeclaims"]),
 ];
-const COMMANDS: [&str; 12] = [
-    "next", "continue", "until", "break", "breaks", "delete", "get", "describe", "why", "where", "quit", "help",
-];
+const COMMANDS: [&str; 12] =
+    ["next", "continue", "until", "break", "breaks", "delete", "get", "describe", "why", "where", "quit", "help"];
 /// Maximum number of lines of a list; further lines are only counted.
 const LISTED_MAX: usize = 200;
 
@@ -76,11 +66,7 @@ impl StepSession<'_> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         let bare = |yes: bool| {
-            if rest.is_empty() {
-                Ok(yes)
-            } else {
-                Err(format!("{word} takes no argument"))
-            }
+            if rest.is_empty() { Ok(yes) } else { Err(format!("{word} takes no argument")) }
         };
         match word {
             "next" | "n" => {
@@ -144,9 +130,7 @@ impl StepSession<'_> {
             self.breakpoints.clear();
             return Ok(());
         }
-        let n: usize = which
-            .parse()
-            .map_err(|_| format!("delete: expected a number, not {which:?}"))?;
+        let n: usize = which.parse().map_err(|_| format!("delete: expected a number, not {which:?}"))?;
         if n == 0 || n > self.breakpoints.len() {
             return Err(format!("there is no breakpoint {n}"));
         }
@@ -162,18 +146,14 @@ impl StepSession<'_> {
         for seq in chain {
             match self.describe_record(seq, names) {
                 Some(line) => self.say(&line),
-                None => self.say(&format!(
-                    "record {seq} was not stored: the run exceeds the limit of stored records"
-                )),
+                None => self.say(&format!("record {seq} was not stored: the run exceeds the limit of stored records")),
             }
         }
     }
 
     fn tell_where(&mut self, names: Option<&RecordNames>) {
         let here = self.here.as_ref().map(|(record, _)| record.seq);
-        let told = here
-            .zip(names)
-            .and_then(|(seq, names)| self.describe_record(seq, names));
+        let told = here.zip(names).and_then(|(seq, names)| self.describe_record(seq, names));
         match (&self.over, told) {
             (Some(over), _) => self.say(&over.clone()),
             (None, Some(line)) => self.say(&line),

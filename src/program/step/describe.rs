@@ -16,11 +16,7 @@ pub fn object(object: &Value, known: &KnownState, now: SimTime) -> String {
     let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
     let kind = text("/kind");
     let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
-    let namespace = if namespace.is_empty() {
-        "default".to_owned()
-    } else {
-        namespace
-    };
+    let namespace = if namespace.is_empty() { "default".to_owned() } else { namespace };
     let about = format!("{}/{namespace}/{name}", kind.to_ascii_lowercase());
     field(&mut out, "Name", &name);
     field(&mut out, "Namespace", &namespace);
@@ -95,11 +91,7 @@ fn general(out: &mut String, value: &Value, indent: usize) {
     let pad = " ".repeat(indent);
     for (key, value) in value.as_object().into_iter().flatten() {
         // Keys chosen by users, such as labels, are unchanged.
-        let key = if key.contains(['.', '/', '-']) {
-            key.clone()
-        } else {
-            title(key)
-        };
+        let key = if key.contains(['.', '/', '-']) { key.clone() } else { title(key) };
         match value {
             Value::Object(inner) if !inner.is_empty() => {
                 let _ = writeln!(out, "{pad}{key}:");
@@ -134,11 +126,7 @@ fn general(out: &mut String, value: &Value, indent: usize) {
 fn conditions(out: &mut String, list: &Value) {
     let list = list.as_array().filter(|list| !list.is_empty());
     let Some(list) = list else { return };
-    let _ = writeln!(
-        out,
-        "Conditions:\n  {:<18}{:<9}{:<22}Message",
-        "Type", "Status", "Reason"
-    );
+    let _ = writeln!(out, "Conditions:\n  {:<18}{:<9}{:<22}Message", "Type", "Status", "Reason");
     for c in list {
         let text = |key: &str| c[key].as_str().unwrap_or("").to_owned();
         let (kind, status, reason) = (text("type"), text("status"), text("reason"));
@@ -212,14 +200,8 @@ fn pod(out: &mut String, pod: &Value, known: Option<&OfPod>, now: SimTime) {
         let value = t["value"].as_str().map_or(String::new(), |v| format!("={v}"));
         let effect = t["effect"].as_str().map_or(String::new(), |e| format!(":{e}"));
         let exists = if t["operator"] == "Exists" { " op=Exists" } else { "" };
-        let lasts = t["tolerationSeconds"]
-            .as_i64()
-            .map_or(String::new(), |s| format!(" for {s}s"));
-        let _ = writeln!(
-            out,
-            "{lead:<18}{}{value}{effect}{exists}{lasts}",
-            t["key"].as_str().unwrap_or("")
-        );
+        let lasts = t["tolerationSeconds"].as_i64().map_or(String::new(), |s| format!(" for {s}s"));
+        let _ = writeln!(out, "{lead:<18}{}{value}{effect}{exists}{lasts}", t["key"].as_str().unwrap_or(""));
         lead.clear();
     }
 }
@@ -266,18 +248,10 @@ pub fn events(known: &KnownState, about: Option<&str>) -> String {
         return "Events:           <none>\n".to_owned();
     }
     let mut out = format!("Events:\n  {:<8}{:>12}  {:<24}", "Type", "At", "Reason");
-    out.push_str(if about.is_none() {
-        "Object: Message\n"
-    } else {
-        "Message\n"
-    });
+    out.push_str(if about.is_none() { "Object: Message\n" } else { "Message\n" });
     for e in found {
         let kind = if e.warning { "Warning" } else { "Normal" };
-        let object = if about.is_none() {
-            format!("{}: ", e.object)
-        } else {
-            String::new()
-        };
+        let object = if about.is_none() { format!("{}: ", e.object) } else { String::new() };
         let at = e.at.to_string();
         let _ = writeln!(out, "  {kind:<8}{at:>12}  {:<24}{object}{}", e.reason, e.message);
     }
@@ -289,11 +263,7 @@ pub fn node(node: &NodeObject, objects: &[Value], known: &KnownState) -> String 
     let mut out = String::new();
     field(&mut out, "Name", &node.name);
     map(&mut out, "Labels", &serde_json::json!(node.labels));
-    let of = known
-        .nodes
-        .get(&format!("node/{}", node.name))
-        .cloned()
-        .unwrap_or_default();
+    let of = known.nodes.get(&format!("node/{}", node.name)).cloned().unwrap_or_default();
     let written = node.taints.iter().map(|t| {
         if t.value.is_empty() {
             format!("{}:{}", t.key, t.effect.as_str())
@@ -320,9 +290,7 @@ pub fn node(node: &NodeObject, objects: &[Value], known: &KnownState) -> String 
     for (resource, milli) in &node.allocatable {
         let _ = writeln!(out, "  {resource}: {}", quantity(*milli));
     }
-    let pods: Vec<String> = on_node(objects, &node.name)
-        .map(|o| plain(&o["metadata"]["name"]))
-        .collect();
+    let pods: Vec<String> = on_node(objects, &node.name).map(|o| plain(&o["metadata"]["name"])).collect();
     let _ = writeln!(out, "Pods:             ({} in total)", pods.len());
     for pod in pods {
         let _ = writeln!(out, "  {pod}");

@@ -50,25 +50,13 @@ impl KnownState {
     pub fn learn(&mut self, record: &SimulationRecord, objects: &EventObjects, names: &RecordNames) {
         let head = record.body.head();
         let object = String::from_utf8_lossy(objects.escaped_name(head.subject)).into_owned();
-        if let Body::KubeEvent {
-            warning,
-            reason,
-            message,
-            ..
-        } = record.body
-        {
+        if let Body::KubeEvent { warning, reason, message, .. } = record.body {
             if self.events.len() == EVENTS_MAX {
                 self.events.remove(0);
             }
             let text = |id| names.text(id).to_owned();
             let (reason, message) = (text(reason), text(message));
-            self.events.push(ReportedState {
-                at: record.at,
-                warning,
-                object,
-                reason,
-                message,
-            });
+            self.events.push(ReportedState { at: record.at, warning, object, reason, message });
             return;
         }
         match head.subject {
@@ -82,10 +70,7 @@ impl KnownState {
         let at = record.at;
         match record.body {
             Body::PodCreated { .. } => {
-                let pod = OfPod {
-                    created: at,
-                    ..OfPod::default()
-                };
+                let pod = OfPod { created: at, ..OfPod::default() };
                 self.pods.insert(object, pod);
                 return;
             }
@@ -124,12 +109,7 @@ impl KnownState {
                     node.taints.push(taint);
                 }
             }
-            Body::NodeGone { .. } => {
-                *node = KnownNode {
-                    gone: true,
-                    ..KnownNode::default()
-                }
-            }
+            Body::NodeGone { .. } => *node = KnownNode { gone: true, ..KnownNode::default() },
             Body::NodeCreated { .. } => *node = KnownNode::default(),
             _ => {}
         }

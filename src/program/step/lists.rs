@@ -45,12 +45,7 @@ pub fn list(kind: &str, objects: &[Value], known: &KnownState) -> String {
             ],
             "Job" => {
                 let completions = format!("{}/{}", number(&status["succeeded"]), plain(&spec["completions"]));
-                [
-                    name(o),
-                    completions,
-                    number(&status["ready"]),
-                    number(&status["failed"]),
-                ]
+                [name(o), completions, number(&status["ready"]), number(&status["failed"])]
             }
             "Pod" => {
                 let namespace = o["metadata"]["namespace"].as_str().unwrap_or("default");
@@ -60,12 +55,7 @@ pub fn list(kind: &str, objects: &[Value], known: &KnownState) -> String {
                     None => plain(&status["phase"]),
                 };
                 let ready = of.is_some_and(|of| of.ready).to_string();
-                [
-                    name(o),
-                    ready,
-                    phase,
-                    spec["nodeName"].as_str().unwrap_or("<none>").to_owned(),
-                ]
+                [name(o), ready, phase, spec["nodeName"].as_str().unwrap_or("<none>").to_owned()]
             }
             _ => [name(o), String::new(), String::new(), String::new()],
         });
@@ -77,9 +67,7 @@ fn table<const N: usize>(rows: &[[String; N]]) -> String {
     if rows.len() == 1 {
         return "no objects\n".to_owned();
     }
-    let widths: Vec<usize> = (0..N)
-        .map(|i| rows.iter().map(|r| r[i].len()).max().unwrap_or(0))
-        .collect();
+    let widths: Vec<usize> = (0..N).map(|i| rows.iter().map(|r| r[i].len()).max().unwrap_or(0)).collect();
     let mut out = String::new();
     for row in rows {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));

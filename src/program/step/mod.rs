@@ -82,11 +82,8 @@ pub fn run(
         over: None,
     };
     session.prompt(None);
-    let outcome = if session.quit {
-        simulation.run(seed, 0, &mut SessionEnd)
-    } else {
-        simulation.run(seed, 0, &mut session)
-    };
+    let outcome =
+        if session.quit { simulation.run(seed, 0, &mut SessionEnd) } else { simulation.run(seed, 0, &mut session) };
     if !session.quit {
         let reason = outcome.end_reason.as_str();
         let over = format!("run ended at {}: {reason}", outcome.end);
@@ -169,9 +166,7 @@ impl StepSession<'_> {
         let mut of_kind = self.breakpoints.iter().filter(|b| b.may_be(kind)).peekable();
         of_kind.peek()?;
         let members = members(record, names, &self.objects);
-        self.breakpoints
-            .iter()
-            .position(|b| b.may_be(kind) && b.meets(&members))
+        self.breakpoints.iter().position(|b| b.may_be(kind) && b.meets(&members))
     }
 
     /// Returns the text of a record by its number, with the current pod names.

@@ -15,22 +15,14 @@ pub struct SnapshotStore {
 
 impl SnapshotStore {
     pub fn new(simulation: SimulationInput, seed: u64) -> SnapshotStore {
-        SnapshotStore {
-            simulation,
-            seed,
-            taken: None,
-        }
+        SnapshotStore { simulation, seed, taken: None }
     }
 
     /// Returns JobSets, Jobs, pods, Services and claims after the event that wrote the record; for `None`, at the
     /// end of the run.
     pub fn at(&mut self, seq: Option<u32>) -> &[Value] {
         if self.taken.as_ref().is_none_or(|(of, _)| *of != seq) {
-            let mut sink = StepLimit {
-                seq,
-                reached: false,
-                objects: Vec::new(),
-            };
+            let mut sink = StepLimit { seq, reached: false, objects: Vec::new() };
             self.simulation.run(self.seed, 0, &mut sink);
             self.taken = Some((seq, sink.objects));
         }

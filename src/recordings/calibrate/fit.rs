@@ -74,22 +74,13 @@ pub fn calibrate(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetri
             "controlPlane.kubeControllerManager.concurrentJobSyncs, concurrentGcSyncs",
             "a waiting worker cannot be distinguished from a missing one",
         ),
-        (
-            "controlPlane.nodeRequestsPerSecond",
-            "responses to kubelets are not counted",
-        ),
-        (
-            "timing.watchLag, agentFanout",
-            "objects do not record when a cache received them",
-        ),
+        ("controlPlane.nodeRequestsPerSecond", "responses to kubelets are not counted"),
+        ("timing.watchLag, agentFanout", "objects do not record when a cache received them"),
         (
             "timing.schedulerFixed, schedulerPerNode, schedulerAffinityPerNode",
             "scheduling cycles are not recorded separately",
         ),
-        (
-            "timing.cleanup, containerRemove",
-            "the end of a pod is recorded only once",
-        ),
+        ("timing.cleanup, containerRemove", "the end of a pod is recorded only once"),
     ] {
         found.unseen.push(format!("{what}: {why}"));
     }
@@ -181,9 +172,7 @@ fn add_rate(client: &str, name: &str, line: &BucketLine, tokens: &ClientRequests
     };
     found.parameters.push(number("qps", line.qps, interval));
     if line.has_burst {
-        found
-            .parameters
-            .push(number("burst", line.burst.round(), line.burst_interval));
+        found.parameters.push(number("burst", line.burst.round(), line.burst_interval));
         let mean = 0.5 * (line.n as f64 - line.burst) / line.qps;
         found.undecided.push(format!(
             "controlPlane.{client}.qps and burst: raising qps by 1 request/s and lowering burst by {mean:.1} fits equally well"
@@ -257,10 +246,7 @@ const LATENCY_PARAMETERS: [&str; 3] = ["timing.apiRead", "timing.apiWrite", "tim
 fn fit_latencies(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, found: &mut FitResult) {
     for id in LATENCY_PARAMETERS {
         let mut histogram = CumulativeHistogram::default();
-        let of = metrics
-            .requests
-            .iter()
-            .filter(|((verb, resource), _)| latency_parameter(verb, resource) == Some(id));
+        let of = metrics.requests.iter().filter(|((verb, resource), _)| latency_parameter(verb, resource) == Some(id));
         for (_, own) in of {
             own.buckets.iter().for_each(|(le, n)| histogram.add(*le, *n));
         }
@@ -288,11 +274,7 @@ fn fit_request_latencies(rows: &[&RequestRow], id: &str) -> Option<LognormalFit>
         }
         let (p50, p95, n) = (p50 / 1e3, p95.max(*p50 * 1.001) / 1e3, *n as f64);
         let cell = |low, high, part| HistogramCell { low, high, n: n * part };
-        cells.extend([
-            cell(0.0, p50, 0.5),
-            cell(p50, p95, 0.45),
-            cell(p95, f64::INFINITY, 0.05),
-        ]);
+        cells.extend([cell(0.0, p50, 0.5), cell(p50, p95, 0.45), cell(p95, f64::INFINITY, 0.05)]);
     }
     lognormal::fit(&cells)
 }
@@ -318,31 +300,20 @@ fn spans(
         let s = to.checked_sub(from)? as f64 / 1e3;
         // The difference of two whole seconds is known to 1 s.
         let width = if recording.imported.is_some() { 1.0 } else { 0.001 };
-        Some(HistogramCell {
-            low: (s - width / 2.0).max(0.0),
-            high: s + width / 2.0,
-            n: 1.0,
-        })
+        Some(HistogramCell { low: (s - width / 2.0).max(0.0), high: s + width / 2.0, n: 1.0 })
     };
-    let all = recordings
-        .iter()
-        .flat_map(|(_, r)| r.pods.0.iter().filter_map(move |pod| one(r, pod)));
+    let all = recordings.iter().flat_map(|(_, r)| r.pods.0.iter().filter_map(move |pod| one(r, pod)));
     all.collect()
 }
 
 fn fit_start_up(recordings: &[(String, RecordedRun)], rest_s: f64, found: &mut FitResult) {
     let cells = spans(recordings, &|pod| Some((pod.bound_ms?, pod.ready_ms?)));
     if cells.len() < MIN_OBSERVATIONS {
-        found
-            .unseen
-            .push("timing.containerStart: fewer than 5 pods were observed both bound and ready".to_owned());
+        found.unseen.push("timing.containerStart: fewer than 5 pods were observed both bound and ready".to_owned());
         return;
     }
-    let less = |c: &HistogramCell| HistogramCell {
-        low: (c.low - rest_s).max(0.0),
-        high: (c.high - rest_s).max(1e-3),
-        n: c.n,
-    };
+    let less =
+        |c: &HistogramCell| HistogramCell { low: (c.low - rest_s).max(0.0), high: (c.high - rest_s).max(1e-3), n: c.n };
     let cells: Vec<HistogramCell> = cells.iter().map(less).collect();
     add_checked_distribution("timing.containerStart", &cells, "pods, bound to ready", found);
     found.undecided.push(format!(
@@ -383,11 +354,7 @@ fn add_checked_distribution(id: &str, cells: &[HistogramCell], of: &str, found: 
     let bound = |side: Option<f64>, end: usize| side.unwrap_or(middles[end]);
     const MAX_POINTS: usize = 40;
     let at = |i: usize| quantile(&middles, (i as f64 + 0.5) / MAX_POINTS as f64).unwrap_or(0.0);
-    let values = if middles.len() <= MAX_POINTS {
-        middles.clone()
-    } else {
-        (0..MAX_POINTS).map(at).collect()
-    };
+    let values = if middles.len() <= MAX_POINTS { middles.clone() } else { (0..MAX_POINTS).map(at).collect() };
     found.parameters.push(FittedParameter {
         id: id.to_owned(),
         interval: [bound(low, 0), bound(high, middles.len() - 1)],

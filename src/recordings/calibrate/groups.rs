@@ -50,22 +50,12 @@ pub struct FittedGroup {
     pub fits: bool,
 }
 
-const QUANTILES: [(&str, f64); 6] = [
-    ("p5", 0.05),
-    ("p25", 0.25),
-    ("p50", 0.5),
-    ("p75", 0.75),
-    ("p95", 0.95),
-    ("p99", 0.99),
-];
+const QUANTILES: [(&str, f64); 6] =
+    [("p5", 0.05), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p95", 0.95), ("p99", 0.99)];
 
 /// Labels that name a node's pool if the user does not name one. The first label present is used.
-pub const POOL_LABELS: [&str; 4] = [
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "kubernetes.azure.com/agentpool",
-    "pool",
-];
+pub const POOL_LABELS: [&str; 4] =
+    ["cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup", "kubernetes.azure.com/agentpool", "pool"];
 
 type SampleKey = (usize, Option<String>, Option<String>);
 
@@ -82,23 +72,15 @@ pub fn groups(recordings: &[(String, RecordedRun)], by: &[GroupKey], label: Opti
             for (i, (_, span)) in PHASES.iter().enumerate() {
                 let Some(s) = span(pod) else { continue };
                 let of = |by_it: GroupKey, value: &str| {
-                    by.contains(&by_it)
-                        .then(|| if value.is_empty() { "?" } else { value }.to_owned())
+                    by.contains(&by_it).then(|| if value.is_empty() { "?" } else { value }.to_owned())
                 };
                 let key = (i, of(GroupKey::Image, &image), of(GroupKey::Pool, &pool));
-                let cell = HistogramCell {
-                    low: (s - half).max(0.0),
-                    high: s + half,
-                    n: 1.0,
-                };
+                let cell = HistogramCell { low: (s - half).max(0.0), high: s + half, n: 1.0 };
                 cells.entry(key).or_default().push(cell);
             }
         }
     }
-    cells
-        .into_iter()
-        .map(|(key, cells)| sample_group(key, &cells))
-        .collect()
+    cells.into_iter().map(|(key, cells)| sample_group(key, &cells)).collect()
 }
 
 type SampleSpan = fn(&RecordedPodRow) -> Option<f64>;
@@ -111,9 +93,7 @@ const PHASES: [(&str, SampleSpan); 4] = [
         p.ready_ms?;
         seconds_between(p.deleting_ms, p.finished_ms)
     }),
-    ("remove", |p| {
-        seconds_between(p.finished_ms.or(p.deleting_ms), p.gone_ms)
-    }),
+    ("remove", |p| seconds_between(p.finished_ms.or(p.deleting_ms), p.gone_ms)),
 ];
 
 fn seconds_between(from: Option<u64>, to: Option<u64>) -> Option<f64> {
@@ -138,11 +118,7 @@ fn sample_group((phase, image, pool): SampleKey, cells: &[HistogramCell]) -> Sam
         n: cells.len(),
         log_normal: lognormal::fit(&lognormal::merge_cells(cells)).map(fitted),
         quantiles_s: QUANTILES.iter().filter_map(at).collect(),
-        confidence: if cells.len() as u64 >= MIN_MEASURED {
-            "measured"
-        } else {
-            "assumed"
-        },
+        confidence: if cells.len() as u64 >= MIN_MEASURED { "measured" } else { "assumed" },
     }
 }
 

@@ -13,11 +13,7 @@ pub fn maximize(f: &dyn Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) ->
         if v.is_finite() { v } else { f64::MIN }
     };
     let point = |at: [f64; 2]| (value(at), at);
-    let mut simplex = [
-        point(start),
-        point([start[0] + step[0], start[1]]),
-        point([start[0], start[1] + step[1]]),
-    ];
+    let mut simplex = [point(start), point([start[0] + step[0], start[1]]), point([start[0], start[1] + step[1]])];
     for _ in 0..MAX_STEPS {
         simplex.sort_by(|a, b| b.0.total_cmp(&a.0));
         let [best, good, worst] = simplex;
@@ -76,11 +72,7 @@ pub fn profile_interval(f: &dyn Fn([f64; 2]) -> f64, top: [f64; 2], which: usize
         }
         for _ in 0..40 {
             let middle = 0.5 * (inside + outside);
-            if at_top - height(top[which] + sign * middle) > PROFILE_DROP {
-                outside = middle
-            } else {
-                inside = middle
-            }
+            if at_top - height(top[which] + sign * middle) > PROFILE_DROP { outside = middle } else { inside = middle }
         }
         top[which] + sign * inside
     };

@@ -30,10 +30,10 @@ impl PrometheusMetrics {
             if line.len() > LINE_MAX {
                 return Err(wrong(1, "line too long"));
             }
-            let Some(name) = [REQUEST_METRIC, LIMITER_METRIC].into_iter().find(|name| {
-                line.strip_prefix(*name)
-                    .is_some_and(|rest| rest.starts_with("_bucket{"))
-            }) else {
+            let Some(name) = [REQUEST_METRIC, LIMITER_METRIC]
+                .into_iter()
+                .find(|name| line.strip_prefix(*name).is_some_and(|rest| rest.starts_with("_bucket{")))
+            else {
                 continue;
             };
             let labels_at = name.len() + "_bucket{".len();
@@ -66,11 +66,7 @@ impl PrometheusMetrics {
         if used {
             Ok(())
         } else {
-            Err((
-                0,
-                0,
-                format!("the text contains neither {REQUEST_METRIC} nor {LIMITER_METRIC}"),
-            ))
+            Err((0, 0, format!("the text contains neither {REQUEST_METRIC} nor {LIMITER_METRIC}")))
         }
     }
 }

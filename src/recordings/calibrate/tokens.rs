@@ -57,10 +57,7 @@ pub fn job_controller(recording: &RecordedRun, burst: Option<u64>) -> ClientRequ
             tokens.add_request(pod.deleting_ms);
         }
     }
-    let events = recording
-        .log
-        .iter()
-        .filter(|e| e.kind == "Event" && e.what == "job-controller");
+    let events = recording.log.iter().filter(|e| e.kind == "Event" && e.what == "job-controller");
     for event in events {
         tokens.add_request(Some(event.at_ms));
     }
@@ -108,10 +105,7 @@ fn is_deleted_by_job(recording: &RecordedRun, pod: &RecordedPodRow) -> bool {
     let (Some(deleting), Some(created)) = (pod.deleting_ms, pod.created_ms) else {
         return false;
     };
-    let log = recording
-        .log
-        .iter()
-        .filter(|e| e.kind == "Job" && e.name == job && e.at_ms >= created);
+    let log = recording.log.iter().filter(|e| e.kind == "Job" && e.name == job && e.at_ms >= created);
     let mut marked = log.filter(|e| e.what == "deleting" || e.what == "gone");
     marked.next().is_none_or(|e| deleting < e.at_ms)
 }
@@ -126,10 +120,7 @@ fn status_write_times(recording: &RecordedRun) -> Vec<u64> {
     }
     let mut found = Vec::new();
     let mut before: Option<[i64; 2]> = None;
-    let statuses = recording
-        .log
-        .iter()
-        .filter(|e| e.kind == "JobSet" && e.what == "status");
+    let statuses = recording.log.iter().filter(|e| e.kind == "JobSet" && e.what == "status");
     for entry in statuses {
         let Some(all) = entry.detail["replicatedJobsStatus"].as_array() else {
             continue;
@@ -152,13 +143,7 @@ fn first_failure_s(recording: &RecordedRun) -> Option<f64> {
         (Some(_), None) => true,
         _ => false,
     };
-    let first = recording
-        .pods
-        .0
-        .iter()
-        .filter(alone)
-        .filter_map(|p| p.finished_ms)
-        .min();
+    let first = recording.pods.0.iter().filter(alone).filter_map(|p| p.finished_ms).min();
     first.map(|ms| ms as f64 / 1e3)
 }
 

@@ -32,9 +32,7 @@ impl AnonymousNames {
     }
 
     fn replace_value(&mut self, what: &'static str, value: &Value) -> Value {
-        value
-            .as_str()
-            .map_or(Value::Null, |name| json!(self.replacement(what, name)))
+        value.as_str().map_or(Value::Null, |name| json!(self.replacement(what, name)))
     }
 }
 
@@ -50,12 +48,8 @@ const PUBLIC_RESOURCES: [&str; 8] = [
     "aws.amazon.com/neuron",
 ];
 /// Public label keys, which are kept.
-const PUBLIC_LABELS: [&str; 4] = [
-    keys::HOSTNAME,
-    "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region",
-    "cloud.google.com/gke-nodepool",
-];
+const PUBLIC_LABELS: [&str; 4] =
+    [keys::HOSTNAME, "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "cloud.google.com/gke-nodepool"];
 /// Fields of a JobSet and of its Job and pod templates that contain a number, an enum value or nested fields, but no
 /// name.
 const KEPT_FIELDS: [&str; 40] = [
@@ -153,15 +147,7 @@ pub fn anonymize(recording: &Value) -> Value {
     let namespace = "ns";
     let jobset = r["jobSet"]["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let mut out = Map::new();
-    for key in [
-        "schema",
-        "kind",
-        "playedForMs",
-        "deleted",
-        "podColumns",
-        "scored",
-        "scoredUpTo",
-    ] {
+    for key in ["schema", "kind", "playedForMs", "deleted", "podColumns", "scored", "scoredUpTo"] {
         if !r[key].is_null() {
             out.insert(key.to_owned(), r[key].clone());
         }
@@ -218,11 +204,7 @@ fn manifest(jobset: &Value, names: &mut AnonymousNames) -> Value {
 }
 
 fn label(key: &str, names: &mut AnonymousNames) -> String {
-    if PUBLIC_LABELS.contains(&key) {
-        key.to_owned()
-    } else {
-        names.replacement("topology", key)
-    }
+    if PUBLIC_LABELS.contains(&key) { key.to_owned() } else { names.replacement("topology", key) }
 }
 
 fn resource(name: &str, names: &mut AnonymousNames) -> String {
@@ -301,11 +283,7 @@ fn placement_metadata(meta: &Value, names: &mut AnonymousNames) -> Value {
         let topology = label(key, names);
         out.insert(keys::EXCLUSIVE_TOPOLOGY.to_owned(), json!(topology));
     }
-    if out.is_empty() {
-        json!({})
-    } else {
-        json!({"annotations": out})
-    }
+    if out.is_empty() { json!({}) } else { json!({"annotations": out}) }
 }
 
 /// Returns a node with its name, its size and the labels that affect the placement of pods.
@@ -339,9 +317,7 @@ fn replace_child_name(name: &str, jobset: &str, names: &mut AnonymousNames) -> S
         return JOBSET_NAME.to_owned();
     };
     let known: Vec<String> = names.known.keys().filter(|k| k.0 == "r").map(|k| k.1.clone()).collect();
-    let of = known
-        .iter()
-        .filter(|w| rest.strip_prefix(w.as_str()).is_some_and(|r| r.starts_with('-')));
+    let of = known.iter().filter(|w| rest.strip_prefix(w.as_str()).is_some_and(|r| r.starts_with('-')));
     match of.max_by_key(|w| w.len()) {
         Some(w) => format!("{JOBSET_NAME}-{}{}", names.replacement("r", w), &rest[w.len()..]),
         None => JOBSET_NAME.to_owned(),
@@ -384,10 +360,7 @@ fn status(status: &Value, names: &mut AnonymousNames) -> Value {
             ("replicatedJobsStatus", value) => map_rows(value, |s| {
                 // Rows that are not part of the API are dropped.
                 let mut s = s.as_object().cloned().unwrap_or_default();
-                s.insert(
-                    "name".to_owned(),
-                    names.replace_value("r", &Value::from(s.get("name").cloned())),
-                );
+                s.insert("name".to_owned(), names.replace_value("r", &Value::from(s.get("name").cloned())));
                 s.into()
             }),
             (_, Value::Number(_)) => value.clone(),
@@ -410,10 +383,7 @@ fn job(job: &Value, (jobset, names): (&str, &mut AnonymousNames)) -> Value {
     out["name"] = json!(replace_child_name(job["name"].as_str().unwrap_or(""), jobset, names));
     out["conditions"] = map_rows(&job["conditions"], without_message);
     out["restartAttempt"] = json!(
-        job["restartAttempt"]
-            .as_str()
-            .and_then(|a| a.parse::<u32>().ok())
-            .map_or(String::new(), |a| a.to_string())
+        job["restartAttempt"].as_str().and_then(|a| a.parse::<u32>().ok()).map_or(String::new(), |a| a.to_string())
     );
     out
 }

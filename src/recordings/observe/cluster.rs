@@ -52,11 +52,7 @@ pub fn cluster(life: &ObservedLifecycle) -> ObservedCluster {
             node["status"]["declaredFeatures"] = json!([keys::RESTART_ALL_CONTAINERS]);
         }
     }
-    ObservedCluster {
-        nodes: nodes.into_values().take(NODES_MAX).collect(),
-        version,
-        assumed,
-    }
+    ObservedCluster { nodes: nodes.into_values().take(NODES_MAX).collect(), version, assumed }
 }
 
 fn has_restart_policy_rules(manifest: &Value) -> bool {
@@ -90,9 +86,7 @@ fn required_node_sizes(life: &ObservedLifecycle) -> PodNeeds {
     let mut sums: BTreeMap<(&str, Option<u32>), BTreeMap<String, i64>> = BTreeMap::new();
     let mut needs = PodNeeds::new();
     for pod in life.pods.iter().filter(|p| !p.last_observed.node.is_empty()) {
-        let sum = sums
-            .entry((&pod.last_observed.node, pod.last_observed.attempt))
-            .or_default();
+        let sum = sums.entry((&pod.last_observed.node, pod.last_observed.attempt)).or_default();
         for (name, quantity) in &pod.last_observed.requests {
             let milli = quantity.as_str().and_then(|q| parse_milli(q).ok()).unwrap_or(0);
             let all = sum.entry(name.clone()).or_default();

@@ -68,12 +68,7 @@ pub fn watch_commands(subject: &CommandSubject) -> Vec<RecordedCommand> {
 /// Returns the commands that save a file once. They can be run at any time.
 pub fn snapshot_commands(subject: &CommandSubject) -> Vec<RecordedCommand> {
     let ns = quote_for_shell(&subject.namespace);
-    let one = |what, command: String, file: &'static str| RecordedCommand {
-        what,
-        command,
-        file,
-        watches: false,
-    };
+    let one = |what, command: String, file: &'static str| RecordedCommand { what, command, file, watches: false };
     vec![
         one(
             "labels, taints and capacities of nodes, which determine placement; needed only if nodes are not watched",

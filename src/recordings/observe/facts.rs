@@ -102,9 +102,7 @@ impl ObservedFacts {
     /// Returns the newest time, in nanoseconds, that the object's writers recorded in its status.
     pub fn newest_status_time(&self) -> Option<u64> {
         let newest = |conditions: &[ObservedCondition]| {
-            let all = conditions
-                .iter()
-                .filter_map(|c| parse_nanoseconds(c.last_transition.as_deref()?));
+            let all = conditions.iter().filter_map(|c| parse_nanoseconds(c.last_transition.as_deref()?));
             all.max()
         };
         match self {
@@ -121,11 +119,9 @@ pub fn from_object(kind: ObservedKind, object: &Value) -> ObservedFacts {
     let labels = &object["metadata"]["labels"];
     let status = &object["status"];
     match kind {
-        ObservedKind::JobSet => ObservedFacts::JobSet {
-            manifest: manifest(object),
-            status: status.clone(),
-            conditions: conditions(status),
-        },
+        ObservedKind::JobSet => {
+            ObservedFacts::JobSet { manifest: manifest(object), status: status.clone(), conditions: conditions(status) }
+        }
         ObservedKind::Job => ObservedFacts::Job {
             jobset: text(&labels[keys::JOBSET_NAME]),
             attempt: text(&labels[keys::RESTART_ATTEMPT]),
@@ -182,11 +178,8 @@ fn node(object: &Value) -> ObservedNode {
     let conditions = conditions(&object["status"]);
     let ready = conditions.into_iter().find(|c| c.kind == "Ready");
     let taints = object["spec"]["taints"].as_array().into_iter().flatten();
-    let taint = |t: &Value| ObservedTaint {
-        key: text(&t["key"]),
-        value: text(&t["value"]),
-        effect: text(&t["effect"]),
-    };
+    let taint =
+        |t: &Value| ObservedTaint { key: text(&t["key"]), value: text(&t["value"]), effect: text(&t["effect"]) };
     ObservedNode {
         object: recreatable_node(object),
         ready_since: ready.as_ref().and_then(|c| c.last_transition.clone()),
@@ -248,18 +241,11 @@ fn pod(object: &Value) -> ObservedPod {
         node: text(&spec["nodeName"]),
         phase: text(&status["phase"]),
         conditions: conditions(status),
-        exit_code: end
-            .and_then(|t| t["exitCode"].as_i64())
-            .and_then(|code| i32::try_from(code).ok()),
-        started: containers()
-            .filter_map(|c| time(&c["state"]["running"]["startedAt"]))
-            .max(),
+        exit_code: end.and_then(|t| t["exitCode"].as_i64()).and_then(|code| i32::try_from(code).ok()),
+        started: containers().filter_map(|c| time(&c["state"]["running"]["startedAt"])).max(),
         finished: end.and_then(|t| time(&t["finishedAt"])),
         container_restart: containers().filter_map(again).max(),
-        restarts: containers()
-            .filter_map(|c| parse_u32(&c["restartCount"]))
-            .max()
-            .unwrap_or(0),
+        restarts: containers().filter_map(|c| parse_u32(&c["restartCount"])).max().unwrap_or(0),
         has_tracking_finalizer: finalizers.into_iter().any(|f| f == keys::JOB_TRACKING),
         in_place: number(&annotations[keys::IN_PLACE_RESTART_ATTEMPT]),
         requests: requests(spec),

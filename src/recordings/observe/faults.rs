@@ -64,8 +64,7 @@ pub fn infer_faults(life: &ObservedLifecycle, zero: ClockTime, plane: &ControlPl
         silent += one.actions.iter().filter(|a| is_silence(a)).count();
         out.actions.extend(one.actions);
         out.not_reproduced.extend(one.not_reproduced);
-        out.first_fault
-            .extend(one.first_fault.map(|since| (node.name.clone(), since)));
+        out.first_fault.extend(one.first_fault.map(|since| (node.name.clone(), since)));
     }
     if silent > 0 {
         let (earlier, off) = detection_delay(plane);
@@ -76,13 +75,11 @@ pub fn infer_faults(life: &ObservedLifecycle, zero: ClockTime, plane: &ControlPl
         ));
     }
     if wrote > 0 {
-        out.not_reproduced.push(format!(
-            "{wrote} nodes were marked unreachable while their kubelets continued to write"
-        ));
+        out.not_reproduced
+            .push(format!("{wrote} nodes were marked unreachable while their kubelets continued to write"));
     }
     if empty > 0 {
-        out.not_reproduced
-            .push(format!("changes of {empty} nodes without a pod of this JobSet"));
+        out.not_reproduced.push(format!("changes of {empty} nodes without a pod of this JobSet"));
     }
     out.actions.sort_by_key(|a| a["atMs"].as_i64());
     out
@@ -97,10 +94,7 @@ fn is_silence(action: &Value) -> bool {
 /// `MONITOR_PERIOD_S`.
 fn detection_delay(plane: &ControlPlane) -> (f64, f64) {
     let (grace, beat) = (plane.node_monitor_grace_period_s as f64, plane.heartbeat_s as f64);
-    (
-        grace - beat / 2.0 + MONITOR_PERIOD_S / 2.0,
-        beat / 2.0 + MONITOR_PERIOD_S / 2.0,
-    )
+    (grace - beat / 2.0 + MONITOR_PERIOD_S / 2.0, beat / 2.0 + MONITOR_PERIOD_S / 2.0)
 }
 
 struct NodeFaults<'l> {

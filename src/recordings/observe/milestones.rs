@@ -102,18 +102,11 @@ pub fn observed_restart(life: &ObservedLifecycle, nth: u32) -> Result<ObservedRe
     if nth == 0 || nth > counted {
         return Err(match counted {
             0 => RestartImportError::NoRestart,
-            counted => RestartImportError::NoSuchRestart {
-                requested: nth,
-                counted,
-            },
+            counted => RestartImportError::NoSuchRestart { requested: nth, counted },
         });
     }
     let in_place = is_in_place(life);
-    let finder = MilestoneFinder {
-        life,
-        nth,
-        triggered_at: triggered_at(life, nth, in_place),
-    };
+    let finder = MilestoneFinder { life, nth, triggered_at: triggered_at(life, nth, in_place) };
     let mut restart = ObservedRestart {
         number: nth,
         in_place,
@@ -152,18 +145,10 @@ fn triggered_at(life: &ObservedLifecycle, nth: u32, in_place: bool) -> Option<Cl
         let first = statuses.position(|(_, status)| tells(status))?;
         return (first > 0).then(|| life.jobset.statuses[first].0);
     }
-    let began = life
-        .jobset
-        .conditions
-        .iter()
-        .find(|(_, c)| c.matches("RestartingJobSet", "True"));
+    let began = life.jobset.conditions.iter().find(|(_, c)| c.matches("RestartingJobSet", "True"));
     // A condition records only its last transition.
     let last = restart_count(life) == nth;
-    let told = life
-        .events
-        .iter()
-        .rev()
-        .find(|e| e.object.starts_with("JobSet/") && is_restart_reason(&e.reason));
+    let told = life.events.iter().rev().find(|e| e.object.starts_with("JobSet/") && is_restart_reason(&e.reason));
     let told = told.and_then(|e| e.at);
     let condition = began.map(|(at, _)| *at);
     match (told, condition) {
@@ -224,21 +209,17 @@ impl MilestoneFinder<'_> {
         let in_place = is_in_place(self.life);
         let before = match self.nth {
             1 => None,
-            n => self
-                .barrier_opened_at(n - 1)
-                .filter(|_| in_place)
-                .or_else(|| triggered_at(self.life, n - 1, in_place)),
+            n => {
+                self.barrier_opened_at(n - 1).filter(|_| in_place).or_else(|| triggered_at(self.life, n - 1, in_place))
+            }
         };
         before.is_none_or(|before| at.ns > before.ns)
     }
 
     fn set_origin(&self, restart: &mut ObservedRestart) {
         let in_place = restart.in_place;
-        let old: Vec<&PodLife> = if in_place {
-            self.life.pods.iter().collect()
-        } else {
-            self.pods(self.previous_attempt()).collect()
-        };
+        let old: Vec<&PodLife> =
+            if in_place { self.life.pods.iter().collect() } else { self.pods(self.previous_attempt()).collect() };
         let of_pod = |milestone: Milestone, p: &PodLife| match milestone {
             Milestone::PodFailed if p.last_observed.phase == "Failed" => p.finished,
             // In a restart in place the pod remains. The restart of its containers makes it not ready.
@@ -342,19 +323,14 @@ impl MilestoneFinder<'_> {
             .events
             .iter()
             .filter(|e| e.object.starts_with("Job/") && JOB_FAILED_REASONS.contains(&e.reason.as_str()));
-        let near = told
-            .filter_map(|e| e.at)
-            .filter(|at| self.is_before_trigger(at) && self.is_after_previous_restart(at));
+        let near =
+            told.filter_map(|e| e.at).filter(|at| self.is_before_trigger(at) && self.is_after_previous_restart(at));
         near.min_by_key(|at| at.ns)
     }
 
     /// Returns the reason why the deletion or removal of an object is unknown.
     fn missing(&self, description: &'static str) -> MissingMilestone {
-        if self.life.watched {
-            MissingMilestone::NoObject { description }
-        } else {
-            MissingMilestone::OnlyListed
-        }
+        if self.life.watched { MissingMilestone::NoObject { description } } else { MissingMilestone::OnlyListed }
     }
 
     fn last_removal(&self, milestone: Milestone) -> Result<ClockTime, MissingMilestone> {
@@ -364,10 +340,7 @@ impl MilestoneFinder<'_> {
         };
         let left = ends.iter().filter(|gone| gone.is_none()).count();
         if left > 0 && self.life.watched {
-            return Err(MissingMilestone::NotRemoved {
-                remaining: left,
-                total: ends.len(),
-            });
+            return Err(MissingMilestone::NotRemoved { remaining: left, total: ends.len() });
         }
         let last = ends.into_iter().flatten().max_by_key(|at| at.ns);
         last.ok_or_else(|| self.missing("previous Job or pod"))
@@ -375,10 +348,7 @@ impl MilestoneFinder<'_> {
 
     fn ready_again_at(&self, pod: &PodLife, in_place: bool) -> Option<ClockTime> {
         let since = self.triggered_at?;
-        let mut ready = pod
-            .ready
-            .iter()
-            .filter(|(at, ready)| *ready && (!in_place || at.ns > since.ns));
+        let mut ready = pod.ready.iter().filter(|(at, ready)| *ready && (!in_place || at.ns > since.ns));
         ready.next().map(|(at, _)| *at)
     }
 
@@ -398,20 +368,14 @@ impl MilestoneFinder<'_> {
         let mut done: std::collections::BTreeMap<(&str, Option<u32>), ClockTime> = Default::default();
         for pod in &pods {
             if let Some(at) = of(pod) {
-                let slot = done
-                    .entry((pod.last_observed.job.as_str(), pod.last_observed.index))
-                    .or_insert(at);
+                let slot = done.entry((pod.last_observed.job.as_str(), pod.last_observed.index)).or_insert(at);
                 *slot = if at.ns < slot.ns { at } else { *slot };
             }
         }
         let specified = specified_pods(self.life);
         let count = done.len() as u64;
         if count < specified {
-            return Err(MissingMilestone::TooFewPods {
-                count,
-                specified,
-                state,
-            });
+            return Err(MissingMilestone::TooFewPods { count, specified, state });
         }
         let last = done.into_values().max_by_key(|at| at.ns);
         last.ok_or(MissingMilestone::NoPod { state })

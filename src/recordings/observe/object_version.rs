@@ -104,10 +104,7 @@ impl WatchReader {
             return;
         }
         let mut met = std::collections::BTreeSet::new();
-        for s in self.versions[from..]
-            .iter_mut()
-            .filter(|s| s.event_kind == WatchEventKind::Listed)
-        {
+        for s in self.versions[from..].iter_mut().filter(|s| s.event_kind == WatchEventKind::Listed) {
             s.event_kind = match (met.insert(s.uid.clone()), s.is_last_version) {
                 (true, _) => WatchEventKind::Added,
                 (false, true) => WatchEventKind::Deleted,

@@ -58,10 +58,7 @@ pub fn import(
     assumed.extend(cluster.assumed);
     let version = cluster.version.unwrap_or_else(|| {
         let own = defaults.kubernetes;
-        assumed.push(format!(
-            "controlPlane.kubernetes: not reported by any Node; assumed {}.{}",
-            own.major, own.minor
-        ));
+        assumed.push(format!("controlPlane.kubernetes: not reported by any Node; assumed {}.{}", own.major, own.minor));
         format!("{}.{}", own.major, own.minor)
     });
     assumed.push(format!(
@@ -69,12 +66,7 @@ pub fn import(
         defaults.preset
     ));
     let mut notes = life.notes.clone();
-    notes.extend(
-        script
-            .not_reproduced
-            .into_iter()
-            .map(|what| format!("not replayed: {what}")),
-    );
+    notes.extend(script.not_reproduced.into_iter().map(|what| format!("not replayed: {what}")));
     if restart.derived {
         notes.push(
             "the failed pod was removed without a trace; its failure is assumed one batch period of the Job controller (1 s) before \
@@ -99,13 +91,7 @@ pub fn import(
         "podColumns": COLUMNS, "pods": life.pods.iter().filter(|p| !p.is_only_from_events).map(|p| pod(p, zero)).collect::<Vec<_>>(),
     });
     let json = limit_scored(json, &restart);
-    Ok(ImportedRecording {
-        json,
-        restart,
-        zero,
-        assumed,
-        notes,
-    })
+    Ok(ImportedRecording { json, restart, zero, assumed, notes })
 }
 
 fn strategy(life: &ObservedLifecycle) -> &str {
@@ -129,10 +115,7 @@ fn seconds_since_origin(restart: &ObservedRestart, at: ClockTime) -> Option<f64>
 
 fn milestones_json(life: &ObservedLifecycle, restart: &ObservedRestart) -> Value {
     let one = |(m, at): &(Milestone, ClockTime)| {
-        Some((
-            milestone_name(restart, *m).to_owned(),
-            json!(seconds_since_origin(restart, *at)?),
-        ))
+        Some((milestone_name(restart, *m).to_owned(), json!(seconds_since_origin(restart, *at)?)))
     };
     let of: serde_json::Map<String, Value> = restart.at.iter().filter_map(one).collect();
     let mut json = json!({
@@ -150,10 +133,7 @@ fn milestones_json(life: &ObservedLifecycle, restart: &ObservedRestart) -> Value
 fn uncertainties(restart: &ObservedRestart) -> Value {
     let one = |(m, at): &(Milestone, ClockTime)| {
         let off = restart.origin.map_or(0.0, |(_, origin)| at.uncertainty_with(origin));
-        (
-            milestone_name(restart, *m).to_owned(),
-            json!({"plusMinus_s": (off * 1e3).round() / 1e3}),
-        )
+        (milestone_name(restart, *m).to_owned(), json!({"plusMinus_s": (off * 1e3).round() / 1e3}))
     };
     restart.at.iter().map(one).collect::<serde_json::Map<_, _>>().into()
 }
@@ -190,10 +170,7 @@ fn control_plane(life: &ObservedLifecycle, defaults: &ControlPlane, version: &st
 
 fn end_ms(life: &ObservedLifecycle, zero: ClockTime) -> i64 {
     let statuses = life.jobset.statuses.iter().map(|(at, _)| *at);
-    let pods = life
-        .pods
-        .iter()
-        .flat_map(|p| p.created.into_iter().chain(p.bound).chain(p.gone));
+    let pods = life.pods.iter().flat_map(|p| p.created.into_iter().chain(p.bound).chain(p.gone));
     let ready = life.pods.iter().flat_map(|p| p.ready.iter().map(|(at, _)| *at));
     let all = statuses.chain(pods).chain(ready).chain(life.jobset.deleted);
     all.map(|at| at.ms_after(zero)).max().unwrap_or(0).max(1)

@@ -17,10 +17,9 @@ impl fmt::Display for RestartImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RestartImportError::NoRestart => f.write_str("the JobSet did not restart in these files"),
-            RestartImportError::NoSuchRestart { requested, counted } => write!(
-                f,
-                "--restart {requested}: the JobSet restarted {counted} times in these files"
-            ),
+            RestartImportError::NoSuchRestart { requested, counted } => {
+                write!(f, "--restart {requested}: the JobSet restarted {counted} times in these files")
+            }
             RestartImportError::NoCreationTime => f.write_str("the JobSet has no creationTimestamp"),
         }
     }
@@ -40,11 +39,7 @@ pub enum MissingMilestone {
     /// The milestone precedes the first entry.
     BeforeFirstEntry,
     /// Fewer pods than specified reached a state.
-    TooFewPods {
-        count: u64,
-        specified: u64,
-        state: &'static str,
-    },
+    TooFewPods { count: u64, specified: u64, state: &'static str },
     /// No pod reached a state, and none is specified.
     NoPod { state: &'static str },
     /// The milestone was not observed.
@@ -62,11 +57,9 @@ impl fmt::Display for MissingMilestone {
                 write!(f, "{remaining} of {total} are not removed in these files")
             }
             MissingMilestone::BeforeFirstEntry => f.write_str("it happened before the first entry of these files"),
-            MissingMilestone::TooFewPods {
-                count,
-                specified,
-                state,
-            } => write!(f, "{count} of {specified} pods were {state} in these files"),
+            MissingMilestone::TooFewPods { count, specified, state } => {
+                write!(f, "{count} of {specified} pods were {state} in these files")
+            }
             MissingMilestone::NoPod { state } => write!(f, "no pod was {state}"),
             MissingMilestone::NotObserved => f.write_str("not in these files"),
         }

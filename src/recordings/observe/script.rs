@@ -44,11 +44,7 @@ pub fn build_script(
         assumed.push("script.termMs: no running pod was observed to be deleted and then end; assumed 0".to_owned());
         0
     });
-    let codes = life
-        .pods
-        .iter()
-        .filter(|p| stop_ms(p).is_some())
-        .filter_map(|p| p.last_observed.exit_code);
+    let codes = life.pods.iter().filter(|p| stop_ms(p).is_some()).filter_map(|p| p.last_observed.exit_code);
     let term_exit = most_common(codes).unwrap_or_else(|| {
         assumed.push("script.termExit: no exit code of a deleted container was observed; assumed 143".to_owned());
         143
@@ -67,9 +63,7 @@ pub fn build_script(
     let failing = rules.len();
     rules.extend(straggler_rules(life, &starts, start_ms));
     if rules.len() == failing + MAX_RULES {
-        not_played.push(format!(
-            "start times of the pods beyond the {MAX_RULES} that deviate most from the median"
-        ));
+        not_played.push(format!("start times of the pods beyond the {MAX_RULES} that deviate most from the median"));
     }
     ObservedScript {
         json: json!({
@@ -93,15 +87,9 @@ fn infer_failed_pod(
         return None;
     }
     let (_, at) = restart.origin?;
-    let told = life
-        .events
-        .iter()
-        .find(|e| JOB_FAILED_REASONS.contains(&e.reason.as_str()))?;
+    let told = life.events.iter().find(|e| JOB_FAILED_REASONS.contains(&e.reason.as_str()))?;
     let job = told.object.strip_prefix("Job/")?;
-    let of = life
-        .pods
-        .iter()
-        .filter(|p| p.is_only_from_events && p.last_observed.job == job && p.deleting.is_none());
+    let of = life.pods.iter().filter(|p| p.is_only_from_events && p.last_observed.job == job && p.deleting.is_none());
     let left: Vec<&PodLife> = of.filter(|p| p.created.is_some_and(|c| c.ns < at.ns)).collect();
     let pod = left.first()?;
     assumed.push(match left.len() {
@@ -138,10 +126,8 @@ struct ScriptStart {
 fn start_time((i, pod): (usize, &PodLife)) -> Option<(usize, ScriptStart)> {
     let (ready, _) = pod.ready.first().filter(|(_, ready)| *ready)?;
     let bound = pod.bound?;
-    let start = ScriptStart {
-        ms: ready.ms_after(bound).max(0),
-        uncertainty_ms: (ready.uncertainty_with(bound) * 1e3) as i64,
-    };
+    let start =
+        ScriptStart { ms: ready.ms_after(bound).max(0), uncertainty_ms: (ready.uncertainty_with(bound) * 1e3) as i64 };
     Some((i, start))
 }
 
@@ -206,10 +192,7 @@ fn container_exits_and_deletions(
             all.any(|c| c.matches("DisruptionTarget", "True") && c.reason == reason)
         };
         let by_node = disrupted("DeletionByTaintManager") || disrupted("DeletionByPodGC");
-        let dead = pod
-            .last_observed
-            .exit_code
-            .is_none_or(|code| code == faults::EXIT_CODE_FOUND_DEAD);
+        let dead = pod.last_observed.exit_code.is_none_or(|code| code == faults::EXIT_CODE_FOUND_DEAD);
         if node(pod.deleting) && by_node || node(pod.finished) && dead {
             continue;
         }
@@ -239,11 +222,7 @@ fn container_exits_and_deletions(
         if is_control_plane_deletion(life, pod, deleting) {
             continue;
         }
-        let reason = pod
-            .last_observed
-            .conditions
-            .iter()
-            .find(|c| c.matches("DisruptionTarget", "True"));
+        let reason = pod.last_observed.conditions.iter().find(|c| c.matches("DisruptionTarget", "True"));
         match reason.map(|c| c.reason.as_str()) {
             Some(other) => not_played.push(format!("a pod was disrupted: {other}")),
             None => actions.push(action("deletePod", pod, deleting, zero)),
@@ -304,12 +283,8 @@ fn follows_failed_pod(life: &ObservedLifecycle, pod: &PodLife, deleting: ClockTi
         other.last_observed.job == pod.last_observed.job
             && other.name != pod.name
             && other.last_observed.phase == "Failed"
-            && other
-                .finished
-                .is_some_and(|f| f.ns < deleting.ns + deleting.uncertainty_ns)
-            && other
-                .deleting
-                .is_none_or(|d| other.finished.is_some_and(|f| f.ns < d.ns))
+            && other.finished.is_some_and(|f| f.ns < deleting.ns + deleting.uncertainty_ns)
+            && other.deleting.is_none_or(|d| other.finished.is_some_and(|f| f.ns < d.ns))
     })
 }
 
@@ -322,10 +297,7 @@ fn in_place_rule(life: &ObservedLifecycle, nth: u32, zero: ClockTime) -> Option<
     let restart = milestones::observed_restart(life, nth).ok()?;
     let (_, at) = restart.origin?;
     let first = restart.first_pod.as_ref()?;
-    let pod = life
-        .pods
-        .iter()
-        .find(|p| p.name == *first && p.last_observed.restarts > 0)?;
+    let pod = life.pods.iter().find(|p| p.name == *first && p.last_observed.restarts > 0)?;
     let before = pod.ready.iter().rev();
     let (ready, _) = before.into_iter().find(|(since, ready)| *ready && since.ns < at.ns)?;
     let mut rule = selector(pod);

@@ -15,10 +15,7 @@ pub struct ClockTime {
 impl ClockTime {
     pub fn between(low: u64, high: u64) -> ClockTime {
         let high = high.max(low);
-        ClockTime {
-            ns: low + (high - low) / 2,
-            uncertainty_ns: (high - low).div_ceil(2),
-        }
+        ClockTime { ns: low + (high - low) / 2, uncertainty_ns: (high - low).div_ceil(2) }
     }
 
     /// Returns an instant that was written in whole seconds and lies somewhere in that second.
@@ -33,11 +30,7 @@ impl ClockTime {
     /// Parses a time. Times of the API in whole seconds are known to one second; times with a fraction are exact.
     pub fn parse(text: &str) -> Option<ClockTime> {
         let ns = parse_nanoseconds(text)?;
-        Some(if text.contains('.') {
-            ClockTime::exact(ns)
-        } else {
-            ClockTime::within_second(ns)
-        })
+        Some(if text.contains('.') { ClockTime::exact(ns) } else { ClockTime::within_second(ns) })
     }
 
     /// Returns the milliseconds since `zero`.

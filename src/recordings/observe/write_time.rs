@@ -38,12 +38,7 @@ pub fn write_times(seen: &[ObjectVersion]) -> WriteTime {
     let all = windows_from_server_times(seen);
     let mut apart = Vec::new();
     let mut rest = all.clone();
-    for kind in [
-        ObservedKind::Event,
-        ObservedKind::Node,
-        ObservedKind::JobSet,
-        ObservedKind::Job,
-    ] {
+    for kind in [ObservedKind::Event, ObservedKind::Node, ObservedKind::JobSet, ObservedKind::Job] {
         let of_kind = |w: &TimeWindow| seen[w.version].kind == kind;
         let fits = conflict_count(&rest) == 0;
         if fits {
@@ -69,10 +64,7 @@ pub fn write_times(seen: &[ObjectVersion]) -> WriteTime {
         narrow_by_client_clocks(&mut group, seen, &told);
         spread_evenly(&group, &mut at);
     }
-    WriteTime {
-        at,
-        separately_stored: apart,
-    }
+    WriteTime { at, separately_stored: apart }
 }
 
 /// Returns windows from the times that the server wrote, in the order of the writes.
@@ -104,12 +96,7 @@ fn windows_from_server_times(seen: &[ObjectVersion]) -> Vec<TimeWindow> {
         second(now.written, wrote && now.event_kind != WatchEventKind::Deleted);
         let since = now.facts.newest_status_time();
         let turned = since.filter(|_| earlier.is_none_or(|e| e.facts.newest_status_time() < since));
-        TimeWindow {
-            version: i,
-            low,
-            high,
-            status_time: turned.filter(|_| now.event_kind != WatchEventKind::Deleted),
-        }
+        TimeWindow { version: i, low, high, status_time: turned.filter(|_| now.event_kind != WatchEventKind::Deleted) }
     };
     by_rv.into_iter().map(window).collect()
 }
@@ -120,9 +107,7 @@ fn is_new(sighting: &ObjectVersion) -> bool {
         && match &sighting.facts {
             ObservedFacts::Job { is_new: new, .. } => *new,
             ObservedFacts::Pod(pod) => pod.conditions.is_empty() && pod.node.is_empty(),
-            ObservedFacts::Event {
-                is_repeated: merged, ..
-            } => !merged,
+            ObservedFacts::Event { is_repeated: merged, .. } => !merged,
             ObservedFacts::JobSet { status, .. } => status.as_object().is_none_or(|s| s.is_empty()),
             ObservedFacts::Node(_) => false,
         }
@@ -192,13 +177,8 @@ pub fn is_restart_reason(reason: &str) -> bool {
 }
 
 /// Reasons of the Events that the Job controller emits right after it has written the failure of a Job.
-pub const JOB_FAILED_REASONS: [&str; 5] = [
-    "BackoffLimitExceeded",
-    "PodFailurePolicy",
-    "DeadlineExceeded",
-    "FailedIndexes",
-    "MaxFailedIndexesExceeded",
-];
+pub const JOB_FAILED_REASONS: [&str; 5] =
+    ["BackoffLimitExceeded", "PodFailurePolicy", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded"];
 
 /// Narrows the windows by the clocks of control-plane components. The bounds by the server take precedence.
 fn narrow_by_client_clocks(windows: &mut [TimeWindow], seen: &[ObjectVersion], told: &TimeReports) {
@@ -259,10 +239,7 @@ fn spread_evenly(windows: &[TimeWindow], at: &mut [Option<ClockTime>]) {
             at[window.version] = match (low, high) {
                 (0, _) => None,
                 // There is no upper bound. The write is placed at its lower bound.
-                (low, u64::MAX) => Some(ClockTime {
-                    ns: low,
-                    uncertainty_ns: SECOND,
-                }),
+                (low, u64::MAX) => Some(ClockTime { ns: low, uncertainty_ns: SECOND }),
                 (low, high) => {
                     // A write without a time of its own, such as the removal of an object, follows the write that
                     // released it.
@@ -271,10 +248,7 @@ fn spread_evenly(windows: &[TimeWindow], at: &mut [Option<ClockTime>]) {
                     // Later writes must not get earlier times.
                     let ns = (low + part as u64).max(latest).min(high);
                     latest = ns;
-                    Some(ClockTime {
-                        ns,
-                        uncertainty_ns: (ns - low).max(high - ns),
-                    })
+                    Some(ClockTime { ns, uncertainty_ns: (ns - low).max(high - ns) })
                 }
             };
         }

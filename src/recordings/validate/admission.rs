@@ -44,19 +44,14 @@ fn read_cases(text: &str) -> Result<AdmissionFile, RecordingFileProblem> {
         return Err(RecordingFileProblem::EmptyList);
     };
     if head["schema"] != SCHEMA {
-        return Err(RecordingFileProblem::UnknownSchema {
-            schema: head["schema"].clone(),
-            expected: SCHEMA,
-        });
+        return Err(RecordingFileProblem::UnknownSchema { schema: head["schema"].clone(), expected: SCHEMA });
     }
     let kind = match head["kind"].as_str() {
         Some("create") => RecordingKind::Create,
         Some("update") => RecordingKind::Update,
         Some("children") => RecordingKind::Children,
         _ => {
-            return Err(RecordingFileProblem::UnknownAdmissionKind {
-                kind: head["kind"].clone(),
-            });
+            return Err(RecordingFileProblem::UnknownAdmissionKind { kind: head["kind"].clone() });
         }
     };
     for (i, case) in cases.iter().enumerate() {
@@ -64,10 +59,7 @@ fn read_cases(text: &str) -> Result<AdmissionFile, RecordingFileProblem> {
             return Err(RecordingFileProblem::MissingCaseId { number: i + 1 });
         }
     }
-    Ok(AdmissionFile {
-        kind,
-        cases: cases.to_vec(),
-    })
+    Ok(AdmissionFile { kind, cases: cases.to_vec() })
 }
 
 fn compare_children(recording: &str, case: &Value) -> Vec<RecordedDifference> {

@@ -132,9 +132,7 @@ pub fn compare(file: &str, recording: &RecordedRun, run: Result<&ObservedRun, No
         }
         Ok(run) if recording.kind == RecordingKind::Times => compare_times(recording, run, &mut result),
         Ok(run) => {
-            let ObservedRun {
-                outcome, names, sink, ..
-            } = run;
+            let ObservedRun { outcome, names, sink, .. } = run;
             let compared = decisions::DecisionRun {
                 outcome,
                 history: &sink.history,

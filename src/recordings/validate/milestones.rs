@@ -22,14 +22,8 @@ pub const RECREATE: [&str; 14] = [
     "lastPodReady",
     "jobsReady",
 ];
-pub const IN_PLACE: [&str; 6] = [
-    "previousWritten",
-    "attemptsFirst",
-    "attemptsLast",
-    "currentWritten",
-    "firstReady",
-    "lastReady",
-];
+pub const IN_PLACE: [&str; 6] =
+    ["previousWritten", "attemptsFirst", "attemptsLast", "currentWritten", "firstReady", "lastReady"];
 
 /// Returns the milestone that ends a restart: all pods are ready again.
 pub fn final_milestone(in_place: bool) -> &'static str {
@@ -39,11 +33,8 @@ pub fn final_milestone(in_place: bool) -> &'static str {
 /// Returns the seconds from the status of the failing pod to each milestone that was reached. In a restart in place
 /// the pod remains, and its status is observed as not ready.
 pub fn seconds(restart: &RestartMetrics, in_place: bool, origin: Option<&str>) -> BTreeMap<&'static str, f64> {
-    let (start, names): (_, &[&'static str]) = if in_place {
-        (Milestone::PodNotReady, &IN_PLACE)
-    } else {
-        (Milestone::PodFailed, &RECREATE)
-    };
+    let (start, names): (_, &[&'static str]) =
+        if in_place { (Milestone::PodNotReady, &IN_PLACE) } else { (Milestone::PodFailed, &RECREATE) };
     let start = match origin {
         None => Some(start),
         Some(origin) => parse_milestone(origin),

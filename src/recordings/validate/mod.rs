@@ -87,13 +87,9 @@ fn read_text(file: &str) -> Result<String, RecordingFileProblem> {
     let read = std::fs::File::open(file).and_then(|f| f.take(TEXT_MAX + 1).read_to_end(&mut bytes));
     read.map_err(|e| RecordingFileProblem::UnreadableFile { reason: e.to_string() })?;
     if bytes.len() as u64 > TEXT_MAX {
-        return Err(RecordingFileProblem::TooLarge {
-            max_mib: TEXT_MAX >> 20,
-        });
+        return Err(RecordingFileProblem::TooLarge { max_mib: TEXT_MAX >> 20 });
     }
-    String::from_utf8(bytes).map_err(|e| RecordingFileProblem::NotUtf8 {
-        byte: e.utf8_error().valid_up_to(),
-    })
+    String::from_utf8(bytes).map_err(|e| RecordingFileProblem::NotUtf8 { byte: e.utf8_error().valid_up_to() })
 }
 
 /// Simulates and compares all inputs in parallel. The results are in the order of the files.
@@ -104,11 +100,7 @@ pub fn compare_all(
 ) -> Result<Vec<FileResult>, ReplayError> {
     let mut defaults = simulate::defaults()?;
     if let Some((control_plane, timing)) = preset {
-        defaults = RecordingDefaults {
-            control_plane,
-            timing,
-            preset_overrides_recording: true,
-        };
+        defaults = RecordingDefaults { control_plane, timing, preset_overrides_recording: true };
     }
     let one = |(file, input): &(String, ValidationInput)| match input {
         ValidationInput::Recording(recording) => simulate::validate(file, recording, &defaults, overrides),

@@ -183,9 +183,8 @@ impl NodeContext {
             .collect();
         let actions = &recording.script.actions;
         let deleted = actions.iter().filter(|a| a.what == "deleteNode");
-        let mut abandoned: Vec<(String, f64)> = deleted
-            .filter_map(|a| Some((a.name.clone()?, a.at_ms as f64 / 1e3)))
-            .collect();
+        let mut abandoned: Vec<(String, f64)> =
+            deleted.filter_map(|a| Some((a.name.clone()?, a.at_ms as f64 / 1e3))).collect();
         for step in recorded {
             if let (StepObject::Node(alias), StepAction::Tainted(key)) = (&step.object, &step.action)
                 && key == "node.kubernetes.io/out-of-service"
@@ -197,10 +196,7 @@ impl NodeContext {
             pod_node: node_of,
             left_to_pod_gc: abandoned,
             action_node: actions.iter().map(|a| a.name.clone()).collect(),
-            marks_pods: actions
-                .iter()
-                .map(|a| !DELAYED_MARK_ACTIONS.contains(&a.what.as_str()))
-                .collect(),
+            marks_pods: actions.iter().map(|a| !DELAYED_MARK_ACTIONS.contains(&a.what.as_str())).collect(),
         }
     }
 
@@ -246,9 +242,9 @@ impl NodeContext {
             },
             (StepObject::Pod { job, index, .. }, StepAction::Created) => match &a.object {
                 StepObject::Job(other) => other == job && a.action == StepAction::Created,
-                StepObject::Pod {
-                    job: other, index: i, ..
-                } => other == job && i == index && a.action != StepAction::Created,
+                StepObject::Pod { job: other, index: i, .. } => {
+                    other == job && i == index && a.action != StepAction::Created
+                }
                 _ => false,
             },
             (StepObject::Pod { .. }, _) => a.object == b.object || self.acts_on(a, b),

@@ -112,8 +112,7 @@ pub fn rows(files: &[FileResult]) -> Vec<Vec<String>> {
     let named = |file: &FileResult| {
         let head = [file.file.clone(), file.kind.as_str().to_owned()];
         let rows = file_rows(file).into_iter();
-        rows.map(move |row| head.iter().cloned().chain(row).collect())
-            .collect::<Vec<Vec<String>>>()
+        rows.map(move |row| head.iter().cloned().chain(row).collect()).collect::<Vec<Vec<String>>>()
     };
     files.iter().flat_map(named).collect()
 }
@@ -179,11 +178,7 @@ pub fn relative_error(recorded: Option<f64>, simulated: Option<f64>) -> Option<f
 
 pub fn request_name(r: &RequestDifference) -> String {
     let name = format!("{} {} {}", r.client, r.verb, r.resource);
-    if r.code.is_empty() {
-        name
-    } else {
-        format!("{name} ({})", r.code)
-    }
+    if r.code.is_empty() { name } else { format!("{name} ({})", r.code) }
 }
 
 /// Returns a value without the quotes of JSON strings. Null is printed as `-`.

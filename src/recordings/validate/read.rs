@@ -44,10 +44,7 @@ fn check_head(text: &str) -> Result<(), RecordingFileProblem> {
     match head.schema {
         Some(Value::String(s)) if s == SCHEMA => {}
         Some(schema) => {
-            return Err(RecordingFileProblem::UnknownSchema {
-                schema,
-                expected: SCHEMA,
-            });
+            return Err(RecordingFileProblem::UnknownSchema { schema, expected: SCHEMA });
         }
         None => return Err(RecordingFileProblem::MissingSchema),
     }
@@ -66,11 +63,7 @@ fn check_ranges(recording: &RecordedRun) -> Result<(), RecordingValueError> {
         ("jobsetManager", cp.jobset_manager),
     ] {
         if !(rate.qps.is_finite() && rate.qps > 0.0 && rate.burst > 0) {
-            return Err(RecordingValueError::RateLimit {
-                client,
-                qps: rate.qps,
-                burst: rate.burst,
-            });
+            return Err(RecordingValueError::RateLimit { client, qps: rate.qps, burst: rate.burst });
         }
     }
     let own = recording.objects.iter().any(|o| o["kind"] == "Node");

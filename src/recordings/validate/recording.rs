@@ -28,10 +28,7 @@ pub enum RecordingKind {
 impl RecordingKind {
     /// Returns whether the decisions are compared, rather than only the times.
     pub fn has_decisions(self) -> bool {
-        matches!(
-            self,
-            RecordingKind::Decisions | RecordingKind::Corner | RecordingKind::Nodes
-        )
+        matches!(self, RecordingKind::Decisions | RecordingKind::Corner | RecordingKind::Nodes)
     }
 
     pub fn as_str(self) -> &'static str {
@@ -237,17 +234,7 @@ pub struct RecordedRequests {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct RequestRow(
-    pub String,
-    pub String,
-    pub String,
-    pub String,
-    pub u64,
-    pub f64,
-    pub f64,
-    pub f64,
-    pub f64,
-);
+pub struct RequestRow(pub String, pub String, pub String, pub String, pub u64, pub f64, pub f64, pub f64, pub f64);
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -315,10 +302,7 @@ pub struct EventRow {
 impl RecordedRun {
     /// Returns the name of the recorded JobSet, `js` by default.
     pub fn jobset_name(&self) -> &str {
-        self.job_set
-            .pointer("/metadata/name")
-            .and_then(Value::as_str)
-            .unwrap_or("js")
+        self.job_set.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("js")
     }
 
     /// Returns the index, starting at 0, of the restart that `milestones` describes: the first unless another one

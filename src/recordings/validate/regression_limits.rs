@@ -56,10 +56,9 @@ impl fmt::Display for ConformanceGateError {
             ConformanceGateError::InvalidCondition { reason } | ConformanceGateError::UnknownName { reason } => {
                 f.write_str(reason)
             }
-            ConformanceGateError::NoScoredRestart { condition } => write!(
-                f,
-                "--fail-if {condition:?}: none of the recordings has a scored restart"
-            ),
+            ConformanceGateError::NoScoredRestart { condition } => {
+                write!(f, "--fail-if {condition:?}: none of the recordings has a scored restart")
+            }
         }
     }
 }
@@ -68,9 +67,7 @@ impl std::error::Error for ConformanceGateError {}
 
 /// Returns the error for a condition that cannot be parsed or evaluated.
 fn invalid_condition(error: impl fmt::Display) -> ConformanceGateError {
-    ConformanceGateError::InvalidCondition {
-        reason: error.to_string(),
-    }
+    ConformanceGateError::InvalidCondition { reason: error.to_string() }
 }
 
 impl std::str::FromStr for ConformanceGate {
@@ -94,9 +91,7 @@ impl std::str::FromStr for ConformanceGate {
 impl ConformanceGate {
     /// Returns the value, and whether the gate failed, i.e. whether the condition is true.
     pub fn check(&self, totals: &ResultTotals) -> Result<(f64, bool), ConformanceGateError> {
-        let nothing = || ConformanceGateError::NoScoredRestart {
-            condition: self.condition.text().to_owned(),
-        };
+        let nothing = || ConformanceGateError::NoScoredRestart { condition: self.condition.text().to_owned() };
         let restart = || totals.restart.ok_or_else(nothing);
         let decisions = totals.decisions.unwrap_or_default();
         let admission = totals.admission.unwrap_or_default();

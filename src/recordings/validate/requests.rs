@@ -13,12 +13,7 @@ type RequestKey = [String; 4];
 /// Requests that the model deliberately omits: client, resource, code ("" matches all), reason. The first matching
 /// row applies.
 pub const NOT_MODELLED: [(&str, &str, &str, &str); 7] = [
-    (
-        "endpoint-controller",
-        "",
-        "",
-        "endpoints are derived from the pods; no other component waits for them",
-    ),
+    ("endpoint-controller", "", "", "endpoints are derived from the pods; no other component waits for them"),
     (
         "endpointslice-controller",
         "",
@@ -26,30 +21,10 @@ pub const NOT_MODELLED: [(&str, &str, &str, &str); 7] = [
         "endpoint slices are derived from the pods; no other component waits for them",
     ),
     ("admin", "", "", "request of the user before the run starts"),
-    (
-        "kubelets",
-        "",
-        "404",
-        "late requests about deleted pods; no other component waits for them",
-    ),
-    (
-        "",
-        "",
-        "409",
-        "conflicts caused by stale caches; the request is retried and the decision is the same",
-    ),
-    (
-        "",
-        "events",
-        "",
-        "Events are written by a separate client and do not delay other requests",
-    ),
-    (
-        "",
-        "",
-        "404",
-        "requests about deleted objects; no other component waits for them",
-    ),
+    ("kubelets", "", "404", "late requests about deleted pods; no other component waits for them"),
+    ("", "", "409", "conflicts caused by stale caches; the request is retried and the decision is the same"),
+    ("", "events", "", "Events are written by a separate client and do not delay other requests"),
+    ("", "", "404", "requests about deleted objects; no other component waits for them"),
 ];
 
 fn omission_reason(key: &RequestKey) -> Option<&'static str> {
@@ -95,16 +70,7 @@ fn compare_window(
     rows.map(|(key, (recorded, simulated))| {
         let note = omission_reason(&key).filter(|_| simulated == 0);
         let [client, verb, resource, code] = key;
-        RequestDifference {
-            window,
-            client,
-            verb,
-            resource,
-            code,
-            recorded,
-            simulated,
-            note,
-        }
+        RequestDifference { window, client, verb, resource, code, recorded, simulated, note }
     })
     .collect()
 }

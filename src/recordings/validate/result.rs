@@ -18,11 +18,7 @@ pub struct RecordedDifference {
 
 impl RecordedDifference {
     pub fn new(path: impl Into<String>, recorded: impl Into<Value>, simulated: impl Into<Value>) -> RecordedDifference {
-        RecordedDifference {
-            path: path.into(),
-            recorded: recorded.into(),
-            simulated: simulated.into(),
-        }
+        RecordedDifference { path: path.into(), recorded: recorded.into(), simulated: simulated.into() }
     }
 }
 
@@ -38,12 +34,7 @@ pub struct ComparedMoment {
 impl ComparedMoment {
     /// Returns an instant that has not been compared yet.
     pub fn new(what: String, recorded_s: Option<f64>, simulated_s: Option<f64>) -> ComparedMoment {
-        ComparedMoment {
-            what,
-            recorded_s,
-            simulated_s,
-            differs: false,
-        }
+        ComparedMoment { what, recorded_s, simulated_s, differs: false }
     }
 
     pub fn at_s(&self) -> f64 {
@@ -237,11 +228,7 @@ impl ResultTotals {
             }
             if let Some(verdict) = file.verdict() {
                 totals.decisions.get_or_insert_default().add(verdict, file.either_way);
-                totals
-                    .kinds
-                    .entry(file.kind.as_str())
-                    .or_default()
-                    .add(verdict, file.either_way);
+                totals.kinds.entry(file.kind.as_str()).or_default().add(verdict, file.either_way);
             }
             if let Some(admission) = &file.admission {
                 let count = totals.admission.get_or_insert_default();
@@ -252,10 +239,8 @@ impl ResultTotals {
         }
         errors.sort_by(f64::total_cmp);
         totals.scored_restarts = errors.len();
-        totals.restart = errors.last().map(|max| RestartError {
-            p50: quantile(&errors, 0.5).unwrap_or_default(),
-            max: *max,
-        });
+        totals.restart =
+            errors.last().map(|max| RestartError { p50: quantile(&errors, 0.5).unwrap_or_default(), max: *max });
         totals
     }
 }

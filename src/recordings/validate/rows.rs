@@ -116,25 +116,13 @@ impl TryFrom<RawPods> for RecordedPods {
             found.ok_or(PodTableError::MissingColumn { name })
         };
         let texts = [column("replicatedJob")?, column("node")?, column("phase")?];
-        let numbers = [
-            column("jobIndex")?,
-            column("podIndex")?,
-            column("restartAttempt")?,
-            column("containerRestarts")?,
-        ];
-        let times = [
-            column("createdMs")?,
-            column("finishedMs")?,
-            column("deletingMs")?,
-            column("goneMs")?,
-        ];
+        let numbers =
+            [column("jobIndex")?, column("podIndex")?, column("restartAttempt")?, column("containerRestarts")?];
+        let times = [column("createdMs")?, column("finishedMs")?, column("deletingMs")?, column("goneMs")?];
         let more = ["boundMs", "readyMs", "countedMs"].map(|name| column(name).ok());
         let lists = ["allReadyMs", "inPlaceMs"].map(|name| column(name).ok());
         let row = |(i, cells): (usize, &Vec<Value>)| {
-            let bad = |c: usize| PodTableError::WrongType {
-                row: i,
-                column: raw.columns[c].clone(),
-            };
+            let bad = |c: usize| PodTableError::WrongType { row: i, column: raw.columns[c].clone() };
             let text = |c: usize| cells.get(c)?.as_str().map(str::to_owned);
             let number = |c: usize| cells.get(c)?.as_i64();
             let index = |c: usize| {
@@ -169,11 +157,6 @@ impl TryFrom<RawPods> for RecordedPods {
                 container_restarts: index(numbers[3])?,
             })
         };
-        raw.pods
-            .iter()
-            .enumerate()
-            .map(row)
-            .collect::<Result<_, _>>()
-            .map(RecordedPods)
+        raw.pods.iter().enumerate().map(row).collect::<Result<_, _>>().map(RecordedPods)
     }
 }

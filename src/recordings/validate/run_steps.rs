@@ -47,20 +47,11 @@ impl RunSteps {
             StepSubject::Job(job) => Some(StepObject::Job(names.job(job).to_owned())),
             StepSubject::Pod(pod, incarnation) => {
                 let (job, index, attempt, nth) = *self.pods.get(&(pod, incarnation))?;
-                Some(StepObject::Pod {
-                    job: names.job(job).to_owned(),
-                    index,
-                    attempt,
-                    nth,
-                })
+                Some(StepObject::Pod { job: names.job(job).to_owned(), index, attempt, nth })
             }
         };
         let named = |(subject, what, at_s): &(StepSubject, StepAction, f64)| {
-            Some(RecordedStep {
-                object: object(*subject)?,
-                action: what.clone(),
-                at_s: *at_s,
-            })
+            Some(RecordedStep { object: object(*subject)?, action: what.clone(), at_s: *at_s })
         };
         self.steps.iter().filter_map(named).collect()
     }
@@ -84,12 +75,7 @@ impl RunSteps {
                 };
                 (node, self.nodes.entry(node).or_default().readiness_change(status))
             }
-            Body::NodeTaint {
-                node,
-                key,
-                effect,
-                added,
-            } if effect == TaintEffect::NoExecute as u8 => {
+            Body::NodeTaint { node, key, effect, added } if effect == TaintEffect::NoExecute as u8 => {
                 let view = self.nodes.entry(node).or_default();
                 (node, view.taint_change(names.text(key), added))
             }
@@ -117,13 +103,7 @@ impl RunSteps {
 
     fn pod_step(&mut self, body: &Body, names: &RecordNames) -> Option<(StepSubject, StepAction)> {
         let (pod, incarnation, what) = match *body {
-            Body::PodCreated {
-                pod,
-                incarnation,
-                job,
-                index,
-                attempt,
-            } => {
+            Body::PodCreated { pod, incarnation, job, index, attempt } => {
                 let job = (job, names.job(job));
                 self.pod_created((pod, incarnation), job, index, attempt);
                 (pod, incarnation, StepAction::Created)

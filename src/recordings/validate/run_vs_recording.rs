@@ -67,16 +67,8 @@ fn first_difference(mut timeline: Vec<ComparedMoment>) -> Option<FirstDifference
 
 /// Returns the instants of both sides in order of time.
 fn compared_timeline(recording: &RecordedRun, observed: &ObservedRun, result: &FileResult) -> Vec<ComparedMoment> {
-    let ObservedRun {
-        outcome, names, sink, ..
-    } = observed;
-    let run = DecisionRun {
-        outcome,
-        history: &sink.history,
-        steps: &sink.steps,
-        pods: sink.pods.rows(),
-        names,
-    };
+    let ObservedRun { outcome, names, sink, .. } = observed;
+    let run = DecisionRun { outcome, history: &sink.history, steps: &sink.steps, pods: sink.pods.rows(), names };
     let mut all = match recording.kind {
         RecordingKind::Times => return result.milestones.iter().map(milestone_moment).collect(),
         RecordingKind::Nodes => {
@@ -139,9 +131,8 @@ fn first_status_difference(recording: &RecordedRun, run: &DecisionRun<'_>) -> Ve
 /// Compares which pods exist, but not their creation times. The nth pod of an index and attempt matches the nth.
 fn pod_existence(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMoment> {
     let of_pods = |all: Vec<RecordedStep>, start_s: f64| -> BTreeMap<String, f64> {
-        let created = all
-            .into_iter()
-            .filter(|s| matches!(s.object, StepObject::Pod { .. }) && s.action == StepAction::Created);
+        let created =
+            all.into_iter().filter(|s| matches!(s.object, StepObject::Pod { .. }) && s.action == StepAction::Created);
         let named = created.map(|step| (step.to_string(), step.at_s - start_s));
         named.collect()
     };
@@ -163,9 +154,7 @@ fn milestone_moment(milestone: &MilestoneResult) -> ComparedMoment {
     let mut moment = ComparedMoment::new(milestone.name.clone(), r, s);
     let compared = milestones::RECREATE.contains(&milestone.name.as_str())
         || milestones::IN_PLACE.contains(&milestone.name.as_str());
-    let in_band = r
-        .zip(s)
-        .is_some_and(|(r, s)| (s - r).abs() <= tolerances::tolerance_s(r));
+    let in_band = r.zip(s).is_some_and(|(r, s)| (s - r).abs() <= tolerances::tolerance_s(r));
     moment.differs = compared && r.is_some() && !in_band;
     moment
 }

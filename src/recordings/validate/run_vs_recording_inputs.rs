@@ -29,11 +29,7 @@ pub fn input_differences(
             add_fact_differences(&input_facts(&recorded, words), &input_facts(own, words), &mut found);
         }
         Ok(Err(unmodelled)) => {
-            found.push(RecordedDifference::new(
-                "not simulated",
-                unmodelled.to_string(),
-                Value::Null,
-            ));
+            found.push(RecordedDifference::new("not simulated", unmodelled.to_string(), Value::Null));
         }
         Err(error) => found.push(RecordedDifference::new("presets", error.to_string(), Value::Null)),
     }
@@ -74,10 +70,7 @@ fn input_facts(scenario: &ScenarioSpec, words: ActionDescription<'_>) -> Vec<Inp
         fact("workers of the Job controller", plane.concurrent_job_syncs.to_string()),
         fact("kube-scheduler", rate(plane.kube_scheduler)),
         fact("JobSet manager", rate(plane.jobset_manager)),
-        fact(
-            "node monitor grace period",
-            format!("{} s", plane.node_monitor_grace_period_s),
-        ),
+        fact("node monitor grace period", format!("{} s", plane.node_monitor_grace_period_s)),
         fact("heartbeat", format!("{} s", plane.heartbeat_s)),
         fact("nodes", nodes.to_string()),
         fact("objects created before the JobSet", scenario.objects.len().to_string()),
@@ -105,12 +98,7 @@ fn input_facts(scenario: &ScenarioSpec, words: ActionDescription<'_>) -> Vec<Inp
 
 fn describe_kubelet_timing(kubelet: &KubeletTiming) -> String {
     match kubelet {
-        KubeletTiming::Scripted {
-            start,
-            stop,
-            stop_exit_code,
-            restart,
-        } => {
+        KubeletTiming::Scripted { start, stop, stop_exit_code, restart } => {
             format!("scripted: start {start}, stop {stop} with {stop_exit_code}, restart {restart}")
         }
         KubeletTiming::Real(_) => "modelled".to_owned(),
@@ -122,11 +110,7 @@ const RUNS_INDEFINITELY: &str = "all containers run indefinitely";
 /// Returns a description of a rule: the containers it matches and its effect.
 fn describe_rule(rule: &ContainerRule) -> String {
     let mut parts = Vec::new();
-    let texts = [
-        ("jobSet", &rule.jobset),
-        ("replicatedJob", &rule.replicated_job),
-        ("container", &rule.container),
-    ];
+    let texts = [("jobSet", &rule.jobset), ("replicatedJob", &rule.replicated_job), ("container", &rule.container)];
     for (name, value) in texts {
         parts.extend(value.as_ref().map(|v| format!("{name} {v}")));
     }
@@ -157,9 +141,5 @@ fn describe_rule(rule: &ContainerRule) -> String {
     if rule.pod_fails {
         parts.push("its pod fails".to_owned());
     }
-    if parts.is_empty() {
-        RUNS_INDEFINITELY.to_owned()
-    } else {
-        parts.join(", ")
-    }
+    if parts.is_empty() { RUNS_INDEFINITELY.to_owned() } else { parts.join(", ") }
 }

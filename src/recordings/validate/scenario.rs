@@ -124,25 +124,19 @@ fn unknown_keys(recording: &RecordedRun) -> Vec<UnmodelledPart> {
         ("controlPlane ", &recording.control_plane.unknown),
         ("script ", &recording.script.unknown),
     ];
-    let keys = places.into_iter().flat_map(|(place, keys)| {
-        keys.keys()
-            .cloned()
-            .map(move |key| UnmodelledPart::UnknownKey { place, key })
-    });
+    let keys = places
+        .into_iter()
+        .flat_map(|(place, keys)| keys.keys().cloned().map(move |key| UnmodelledPart::UnknownKey { place, key }));
     keys.collect()
 }
 
 fn stop_spec(recording: &RecordedRun) -> StopSpec {
     match (recording.kind, recording.played_for_ms) {
-        (RecordingKind::Times, _) | (_, None) => StopSpec {
-            at: TIMES_LIMIT,
-            when: StopWhen::Settled,
-        },
+        (RecordingKind::Times, _) | (_, None) => StopSpec { at: TIMES_LIMIT, when: StopWhen::Settled },
         // Changes in the last second are not compared.
-        (_, Some(ms)) => StopSpec {
-            at: Duration::from_millis(ms.saturating_sub(UNCOMPARED_END_MS)),
-            when: StopWhen::Time,
-        },
+        (_, Some(ms)) => {
+            StopSpec { at: Duration::from_millis(ms.saturating_sub(UNCOMPARED_END_MS)), when: StopWhen::Time }
+        }
     }
 }
 
@@ -197,10 +191,7 @@ fn timing(recording: &RecordedRun, defaults: &RecordingDefaults, overrides: &Sce
         stop_exit_code: script.term_exit,
         restart: Duration::from_millis(script.restart_ms),
     };
-    let requests = recording
-        .requests
-        .as_ref()
-        .filter(|_| !defaults.preset_overrides_recording);
+    let requests = recording.requests.as_ref().filter(|_| !defaults.preset_overrides_recording);
     timing.api_measured = requests.map_or(Vec::new(), measured_latencies);
     let recorded = recording.control_plane.api_latency_ms.map(|l| l.p50_p95());
     if let Some((p50, p95)) = overrides.api_latency_ms.or(recorded) {
@@ -224,10 +215,7 @@ fn measured_latencies(requests: &RecordedRequests) -> Vec<MeasuredLatency> {
         client: row.0.clone(),
         verb: row.1.clone(),
         resource: row.2.clone(),
-        latency: Distribution::Measured {
-            p50_s: row.5 / 1e3,
-            p95_s: row.6.max(row.5) / 1e3,
-        },
+        latency: Distribution::Measured { p50_s: row.5 / 1e3, p95_s: row.6.max(row.5) / 1e3 },
     });
     measured.collect()
 }

@@ -45,10 +45,7 @@ const HEAD_START: Duration = Duration::from_secs(1);
 
 /// Returns all documents of a YAML text.
 pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, Diagnostics> {
-    let source = sim_inputs::SourceText {
-        file: file.to_owned(),
-        text: text.to_owned(),
-    };
+    let source = sim_inputs::SourceText { file: file.to_owned(), text: text.to_owned() };
     sim_inputs::documents(&source)
 }
 
@@ -74,12 +71,8 @@ pub fn validate(
 
 /// Returns the scenario of the first replay of a recording, for other uses.
 pub fn default_replay_scenario(file: &str, recording: &RecordedRun) -> Result<ScenarioSpec, ReplayError> {
-    let scenario = prepare_scenario(
-        file,
-        recording,
-        &defaults()?,
-        (&ScenarioOverrides::default(), UnobservedInputs::DEFAULT),
-    )?;
+    let scenario =
+        prepare_scenario(file, recording, &defaults()?, (&ScenarioOverrides::default(), UnobservedInputs::DEFAULT))?;
     Ok(scenario)
 }
 
@@ -102,11 +95,7 @@ fn prepare_scenario(
         return Err(NoRun::NotSimulated(UnmodelledAction::sorted(fields)));
     }
     let stored = admit_recorded_jobset(recording, &scenario)?;
-    let submit = |jobset, submit_at| SubmittedJobSet {
-        jobset,
-        submit_at,
-        source: format!("{file} (jobSet)"),
-    };
+    let submit = |jobset, submit_at| SubmittedJobSet { jobset, submit_at, source: format!("{file} (jobSet)") };
     let read = |object: &Value| sim_inputs::stored_jobset(object).map_err(|e| NoRun::Refused(e.to_string()));
     let mut start = play.clock_phase + play.heartbeat_shift;
     if !scenario.objects.is_empty() {
@@ -162,12 +151,7 @@ pub fn run_observed<S: RecordSink>(
     let names = simulation.names().clone();
     let no_more = RestartFold::from_parts(Vec::new());
     let restarts = std::mem::replace(&mut sink.restarts, no_more).finish(&outcome, &names);
-    let observed = ObservedRun {
-        outcome,
-        names,
-        sink,
-        restart: restarts.into_iter().nth(recording.nth_restart()),
-    };
+    let observed = ObservedRun { outcome, names, sink, restart: restarts.into_iter().nth(recording.nth_restart()) };
     (observed, more)
 }
 
@@ -192,10 +176,7 @@ fn shift_start(start: Duration, scenario: &mut ScenarioSpec) {
 /// Checks that the model supports every object that exists or is created.
 fn check_supported(scenario: &ScenarioSpec) -> Result<(), UnmodelledAction> {
     let created = scenario.faults.iter().filter_map(|f| match &f.action {
-        FaultAction::Request(UserRequest {
-            verb: RequestVerb::Create { object, .. },
-            ..
-        }) => Some(object),
+        FaultAction::Request(UserRequest { verb: RequestVerb::Create { object, .. }, .. }) => Some(object),
         _ => None,
     });
     let problem = |object: &Value| {
@@ -214,11 +195,7 @@ fn check_supported(scenario: &ScenarioSpec) -> Result<(), UnmodelledAction> {
         })
     };
     let problems: Vec<UnmodelledPart> = scenario.objects.iter().chain(created).filter_map(problem).collect();
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(UnmodelledAction(problems))
-    }
+    if problems.is_empty() { Ok(()) } else { Err(UnmodelledAction(problems)) }
 }
 
 /// Returns the time from the last milestone of the restart to the last recorded request.
@@ -240,11 +217,7 @@ impl RecordSink for RestartEnd {
         use JobSetConditionType::RestartingJobSet;
         match record.body {
             Body::AllReady { ready: true, .. }
-            | Body::JobSetCondition {
-                kind: RestartingJobSet,
-                status: false,
-                ..
-            } => self.0 = record.at,
+            | Body::JobSetCondition { kind: RestartingJobSet, status: false, .. } => self.0 = record.at,
             _ => {}
         }
     }
@@ -263,13 +236,7 @@ fn create_request<'r>(object: &'r Value, scenario: &'r ScenarioSpec, claims: &'r
 /// Returns the JobSets that are created by actions of the script, in order.
 fn created_jobsets(scenario: &ScenarioSpec) -> Vec<Value> {
     let bodies = scenario.faults.iter().filter_map(|f| match &f.action {
-        FaultAction::Request(UserRequest {
-            verb: RequestVerb::Create {
-                object,
-                jobset: Some(_),
-            },
-            ..
-        }) => Some(object),
+        FaultAction::Request(UserRequest { verb: RequestVerb::Create { object, jobset: Some(_) }, .. }) => Some(object),
         _ => None,
     });
     // A rejected JobSet is kept unchanged, because it is rejected again when it is created.
@@ -300,10 +267,7 @@ fn admit_recorded_jobset(recording: &RecordedRun, scenario: &ScenarioSpec) -> Re
 
 /// Parses YAML like the API server. Returns the object, and the errors of a strict reader for duplicate keys.
 pub fn yaml(text: &str) -> Result<(Value, Vec<String>), Diagnostics> {
-    let source = sim_inputs::SourceText {
-        file: String::new(),
-        text: text.to_owned(),
-    };
+    let source = sim_inputs::SourceText { file: String::new(), text: text.to_owned() };
     let (node, duplicate) = sim_inputs::text::yaml::first_document(&source)?;
     let strict =
         duplicate.map(|(line, key)| format!("yaml: unmarshal errors:\n  line {line}: key {key:?} already set in map"));
@@ -365,10 +329,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         service_accounts: Vec::new(),
         ties: TieBreak::default(),
         decoders: sim_inputs::DECODERS,
-        stop: StopSpec {
-            at: OBSERVATION_TIME,
-            when: StopWhen::Time,
-        },
+        stop: StopSpec { at: OBSERVATION_TIME, when: StopWhen::Time },
         seed: SEED,
     };
     let mut simulation = SimulationInput::new(&scenario)?;

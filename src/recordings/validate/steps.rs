@@ -50,12 +50,7 @@ impl fmt::Display for RecordedStep {
             StepObject::Action(i) => write!(f, "action {i}")?,
             StepObject::Node(alias) => write!(f, "node {alias}")?,
             StepObject::Job(name) => write!(f, "Job {name}")?,
-            StepObject::Pod {
-                job,
-                index,
-                attempt,
-                nth,
-            } => write!(f, "pod {job}-{index} attempt {attempt} try {nth}")?,
+            StepObject::Pod { job, index, attempt, nth } => write!(f, "pod {job}-{index} attempt {attempt} try {nth}")?,
         }
         match &self.action {
             StepAction::Applied => f.write_str(" done"),
@@ -93,11 +88,7 @@ impl NodeView {
             return None;
         }
         self.taints.insert(key.to_owned(), present);
-        Some(if present {
-            StepAction::Tainted(key.to_owned())
-        } else {
-            StepAction::Untainted(key.to_owned())
-        })
+        Some(if present { StepAction::Tainted(key.to_owned()) } else { StepAction::Untainted(key.to_owned()) })
     }
 }
 
@@ -125,12 +116,7 @@ pub fn pod_objects(recording: &RecordedRun) -> Vec<StepObject> {
         let job = format!("{jobset}-{}-{}", row.replicated_job, row.job_index);
         let key = (job.clone(), row.pod_index, row.restart_attempt);
         let nth = tries.entry(key).or_default();
-        objects[i] = StepObject::Pod {
-            job,
-            index: row.pod_index,
-            attempt: row.restart_attempt,
-            nth: *nth,
-        };
+        objects[i] = StepObject::Pod { job, index: row.pod_index, attempt: row.restart_attempt, nth: *nth };
         *nth += 1;
     }
     objects
@@ -141,11 +127,7 @@ pub fn recorded_steps(recording: &RecordedRun) -> Vec<RecordedStep> {
     let mut steps = Vec::new();
     let mut add = |object: StepObject, what: StepAction, at_ms: u64| {
         let at_s = at_ms as f64 / 1e3;
-        steps.push(RecordedStep {
-            object,
-            action: what,
-            at_s,
-        });
+        steps.push(RecordedStep { object, action: what, at_s });
     };
     for (i, action) in recording.script.actions.iter().enumerate() {
         add(StepObject::Action(i), StepAction::Applied, action.at_ms);
@@ -207,10 +189,8 @@ fn node_changes(node: &mut NodeView, detail: &str) -> Vec<StepAction> {
         return Vec::new();
     };
     let status = ready.split(' ').next().unwrap_or("");
-    let present: Vec<&str> = parts
-        .filter_map(|p| p.strip_suffix(":NoExecute"))
-        .map(|t| t.split('=').next().unwrap_or(t))
-        .collect();
+    let present: Vec<&str> =
+        parts.filter_map(|p| p.strip_suffix(":NoExecute")).map(|t| t.split('=').next().unwrap_or(t)).collect();
     let mut changes: Vec<StepAction> = node.readiness_change(status).into_iter().collect();
     let known: Vec<String> = node.taints.keys().cloned().collect();
     for key in known.iter().filter(|k| !present.contains(&k.as_str())) {

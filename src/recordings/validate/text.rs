@@ -101,14 +101,7 @@ fn percent(fraction: Option<f64>) -> String {
 }
 
 fn milestones_text(out: &mut String, milestones: &[MilestoneResult]) {
-    line!(
-        out,
-        "  {:<18}{:>12}{:>12}{:>12}",
-        "milestone",
-        "recorded",
-        "simulated",
-        "difference"
-    );
+    line!(out, "  {:<18}{:>12}{:>12}{:>12}", "milestone", "recorded", "simulated", "difference");
     for m in milestones {
         line!(
             out,
@@ -126,26 +119,13 @@ fn requests_text(out: &mut String, requests: &[RequestDifference]) {
     if shown.is_empty() {
         return;
     }
-    line!(
-        out,
-        "  {:<52}{:>9}{:>10}{:>12}",
-        "requests during the restart",
-        "recorded",
-        "simulated",
-        "difference"
-    );
+    line!(out, "  {:<52}{:>9}{:>10}{:>12}", "requests during the restart", "recorded", "simulated", "difference");
     for r in shown {
         let difference = match r.note {
             Some(_) => "not modelled".to_owned(),
             None => percent(relative_error(Some(r.recorded as f64), Some(r.simulated as f64))),
         };
-        line!(
-            out,
-            "  {:<52}{:>9}{:>10}  {difference:>12}",
-            request_name(r),
-            r.recorded,
-            r.simulated
-        );
+        line!(out, "  {:<52}{:>9}{:>10}  {difference:>12}", request_name(r), r.recorded, r.simulated);
     }
 }
 
@@ -206,11 +186,7 @@ pub fn not_modelled(files: &[FileResult]) -> String {
         let what: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
         line!(out, "  {}: {reason}", what.join(" "));
     }
-    if out.is_empty() {
-        out
-    } else {
-        format!("requests that are not modelled:\n{out}")
-    }
+    if out.is_empty() { out } else { format!("requests that are not modelled:\n{out}") }
 }
 
 #[cfg(test)]

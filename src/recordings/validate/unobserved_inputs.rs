@@ -27,29 +27,20 @@ pub struct UnobservedInputs {
 
 impl UnobservedInputs {
     /// Replay with the creation at the start of a second, which is run first.
-    pub const DEFAULT: UnobservedInputs = UnobservedInputs {
-        clock_phase: Duration::ZERO,
-        ties: TieBreak::FirstName,
-        heartbeat_shift: Duration::ZERO,
-    };
+    pub const DEFAULT: UnobservedInputs =
+        UnobservedInputs { clock_phase: Duration::ZERO, ties: TieBreak::FirstName, heartbeat_shift: Duration::ZERO };
 }
 
 /// Returns the replays of a recording. The first one has the most plausible clock phase.
 pub fn candidates(recording: &RecordedRun) -> Vec<UnobservedInputs> {
-    let plain = |clock_phase| UnobservedInputs {
-        clock_phase,
-        ..UnobservedInputs::DEFAULT
-    };
+    let plain = |clock_phase| UnobservedInputs { clock_phase, ..UnobservedInputs::DEFAULT };
     if !matches!(recording.kind, RecordingKind::Decisions | RecordingKind::Corner) {
         return heartbeat_candidates(recording);
     }
     let phases = clock_phases(recording);
     let first = plain(phases[0]);
     let mut plays: Vec<UnobservedInputs> = phases.into_iter().map(plain).collect();
-    plays.push(UnobservedInputs {
-        ties: TieBreak::LastName,
-        ..first
-    });
+    plays.push(UnobservedInputs { ties: TieBreak::LastName, ..first });
     plays
 }
 
@@ -69,11 +60,7 @@ fn heartbeat_candidates(recording: &RecordedRun) -> Vec<UnobservedInputs> {
 
 impl fmt::Display for UnobservedInputs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "creation {:.2} s into a wall-clock second",
-            self.clock_phase.seconds()
-        )?;
+        write!(f, "creation {:.2} s into a wall-clock second", self.clock_phase.seconds())?;
         if self.ties == TieBreak::LastName {
             f.write_str(", ties broken by last name")?;
         }

@@ -130,11 +130,7 @@ fn rate_assumption(
 }
 
 fn number(value: f64) -> String {
-    if value == value.trunc() && value >= 1000.0 {
-        thousands(value as u64)
-    } else {
-        format!("{value}")
-    }
+    if value == value.trunc() && value >= 1000.0 { thousands(value as u64) } else { format!("{value}") }
 }
 
 fn delay_assumption(
@@ -148,31 +144,16 @@ fn delay_assumption(
     let same = (delay.has_same_value)(&run.scenario.timing, &defaults.timing);
     let (value, source, confidence) = match entry.filter(|_| same) {
         Some(k) => (k.value.clone(), k.source.clone(), k.confidence.clone()),
-        None => (
-            String::new(),
-            SET_BY_SCENARIO.0.to_owned(),
-            SET_BY_SCENARIO.1.to_owned(),
-        ),
+        None => (String::new(), SET_BY_SCENARIO.0.to_owned(), SET_BY_SCENARIO.1.to_owned()),
     };
-    DominantAssumption {
-        name: delay.name,
-        value,
-        id,
-        source,
-        confidence,
-        time,
-        text_if_zero: NO_TIME,
-        is_delay: true,
-    }
+    DominantAssumption { name: delay.name, value, id, source, confidence, time, text_if_zero: NO_TIME, is_delay: true }
 }
 
 /// Returns assumptions that keep a wait at zero: the grace period of the manifests and cached images.
 fn zero_wait_assumptions(run: &RunView<'_>) -> Vec<DominantAssumption> {
     let pods = run.scenario.jobsets.iter();
     let pods = pods.flat_map(|j| &j.jobset.spec.replicated_jobs);
-    let graces: Vec<u32> = pods
-        .map(|rj| rj.template.template.spec.termination_grace_period_s)
-        .collect();
+    let graces: Vec<u32> = pods.map(|rj| rj.template.template.spec.termination_grace_period_s).collect();
     let (least, most) = (graces.iter().min(), graces.iter().max());
     let seconds = |s: &u32| exact_seconds(u128::from(*s) * 1_000_000_000);
     let grace = match (least, most) {
@@ -221,9 +202,5 @@ pub fn footer_line(deciders: &[DominantAssumption], total: Duration) -> String {
         text
     };
     let told: Vec<String> = deciders.iter().filter(told).map(one).collect();
-    if told.is_empty() {
-        String::new()
-    } else {
-        format!("depends on: {}", told.join("  ·  "))
-    }
+    if told.is_empty() { String::new() } else { format!("depends on: {}", told.join("  ·  ")) }
 }

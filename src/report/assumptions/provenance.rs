@@ -62,17 +62,12 @@ pub fn runs_provenance(runs: &[(String, RunView<'_>)]) -> Vec<String> {
                 let seed = run.seed;
                 format!("{name}: {} seed {seed} {}", run.scenario.name, run.digest())
             };
-            let mut presets: Vec<&str> = many
-                .iter()
-                .map(|(_, run)| run.scenario.control_plane.preset.as_str())
-                .collect();
+            let mut presets: Vec<&str> =
+                many.iter().map(|(_, run)| run.scenario.control_plane.preset.as_str()).collect();
             presets.dedup();
             let all: Vec<String> = many.iter().map(each).collect();
             let program = format!("jobset-sim {}", env!("CARGO_PKG_VERSION"));
-            vec![
-                format!("{program}  ·  preset {}", presets.join(", ")),
-                all.join("  ·  "),
-            ]
+            vec![format!("{program}  ·  preset {}", presets.join(", ")), all.join("  ·  ")]
         }
     }
 }

@@ -67,10 +67,7 @@ pub fn merge_assumptions(all: &[SensitiveResult]) -> Vec<DominantAssumption> {
             None => found.push((own.clone(), vec![own.value.clone()])),
         }
     }
-    let told = found.into_iter().map(|(decider, values)| DominantAssumption {
-        value: values.join(" or "),
-        ..decider
-    });
+    let told = found.into_iter().map(|(decider, values)| DominantAssumption { value: values.join(" or "), ..decider });
     let mut told: Vec<DominantAssumption> = told.collect();
     told.sort_by_key(|d| std::cmp::Reverse(d.time));
     told
@@ -98,21 +95,10 @@ pub fn blocks(all: &[SensitiveResult]) -> Vec<PageBlock> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let which = if several {
-        "the restarts of the first replication of each variant or point"
-    } else {
-        "the restarts"
-    };
+    let which = if several { "the restarts of the first replication of each variant or point" } else { "the restarts" };
     let mut head = vec!["of"];
     head.retain(|_| several);
-    head.extend([
-        "assumption",
-        "value",
-        "share of critical path",
-        "confidence",
-        "source",
-        "field",
-    ]);
+    head.extend(["assumption", "value", "share of critical path", "confidence", "source", "field"]);
     vec![
         PageBlock::Text(format!(
             "Assumptions that affect the duration of {which}, by the share of critical path time spent waiting for each. Confidence: \

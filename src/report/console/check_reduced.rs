@@ -46,11 +46,7 @@ fn differences(rows: &[CheckRow]) -> Option<ModelDifferences> {
 fn sentence(differences: &ModelDifferences) -> String {
     let (restarts, goodput) = (&differences.restarts, &differences.goodput);
     let more = |restarts: f64| with_sign(restarts, 3);
-    let so = if differences.uneven.is_empty() {
-        ""
-    } else {
-        " This difference does not average out."
-    };
+    let so = if differences.uneven.is_empty() { "" } else { " This difference does not average out." };
     format!(
         "Mean difference of the reduced model from the full model: {} restarts (95 % CI {} to {}), {} goodput ({} to {}).\
          {so}",

@@ -160,11 +160,7 @@ fn write_metric(out: &mut String, all: &VariantComparison, metric: &str, style: 
         let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
         let interval = match e.ci95 {
             Some([low, high]) if e.n > 1 => {
-                format!(
-                    "{} to {}",
-                    format_metric_value(metric, low),
-                    format_metric_value(metric, high)
-                )
+                format!("{} to {}", format_metric_value(metric, low), format_metric_value(metric, high))
             }
             _ => "-".to_owned(),
         };
@@ -195,13 +191,9 @@ fn is_printed(all: &VariantComparison, p: &PairedEstimate) -> bool {
 pub(crate) fn missing_value_note(e: &MetricEstimate) -> Option<String> {
     let of = e.n + e.excluded() + e.absent;
     let parts = [(e.failed, "failed"), (e.blocked, "blocked"), (e.censored, "unfinished")];
-    let parts: Vec<String> = (parts.iter().filter(|(n, _)| *n > 0))
-        .map(|(n, name)| format!("{n} {name}"))
-        .collect();
-    let text = format!(
-        "of {of} replications, {}: worst value in quantiles, excluded from the mean",
-        parts.join(" and ")
-    );
+    let parts: Vec<String> = (parts.iter().filter(|(n, _)| *n > 0)).map(|(n, name)| format!("{n} {name}")).collect();
+    let text =
+        format!("of {of} replications, {}: worst value in quantiles, excluded from the mean", parts.join(" and "));
     (!parts.is_empty()).then_some(text)
 }
 
@@ -211,23 +203,13 @@ fn difference(p: &PairedEstimate) -> String {
     let [low, high] = d.ci95;
     let interval = match d.n {
         1 => "no interval from one pair".to_owned(),
-        _ => format!(
-            "{} to {}",
-            format_metric_value(&p.metric, low),
-            format_metric_value(&p.metric, high)
-        ),
+        _ => format!("{} to {}", format_metric_value(&p.metric, low), format_metric_value(&p.metric, high)),
     };
     let unpaired = match p.unpaired {
         0 => String::new(),
         n => format!("; {} with a value in only one variant", count(n as u64, "run")),
     };
-    format!(
-        "{} − {}: {} ({interval}): {}{unpaired}",
-        p.b,
-        p.a,
-        format_metric_value(&p.metric, d.mean),
-        verdict(p)
-    )
+    format!("{} − {}: {} ({interval}): {}{unpaired}", p.b, p.a, format_metric_value(&p.metric, d.mean), verdict(p))
 }
 
 fn verdict(p: &PairedEstimate) -> String {

@@ -30,11 +30,7 @@ pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
     table.write(&mut out, style);
     let total: f64 = all.node_hours.values().flatten().map(|e| e.mean).sum();
     out.push('\n');
-    let _ = writeln!(
-        out,
-        "{}",
-        style.bold("Node time by state (mean share of all node-hours)")
-    );
+    let _ = writeln!(out, "{}", style.bold("Node time by state (mean share of all node-hours)"));
     for (name, e) in all.node_hours.iter().filter_map(|(n, e)| Some((n, e.as_ref()?))) {
         if e.mean > 0.0 {
             let _ = writeln!(out, "  {name:<22} {:>8.3} %", 100.0 * e.mean / total);

@@ -22,19 +22,12 @@ pub fn write_main_events(out: &mut String, run: &RunView<'_>, style: &WaterfallS
     }
     let more = lines.len().saturating_sub(MAX_SHOWN_LINES) as u64 + run.folded.story.left_out;
     if more > 0 {
-        let text = format!(
-            "  {:>12}  {} more; use `--out DIR` to write all of them",
-            "...",
-            format::count(more, "line")
-        );
+        let text =
+            format!("  {:>12}  {} more; use `--out DIR` to write all of them", "...", format::count(more, "line"));
         let _ = writeln!(out, "{}", style.dim(&text));
         // A failure is the last event of its JobSet, so it would be among the lines that are left out.
         let shown = lines.iter().take(MAX_SHOWN_LINES).map(|(at, _)| *at).max();
-        for failed in run
-            .failed_jobsets()
-            .iter()
-            .filter(|f| shown.is_none_or(|shown| f.at > shown))
-        {
+        for failed in run.failed_jobsets().iter().filter(|f| shown.is_none_or(|shown| f.at > shown)) {
             let text = format!("JobSet {}: condition Failed is True ({})", failed.name, failed.reason);
             let _ = writeln!(out, "  {:>12}  {text}", failed.at.to_string());
         }
@@ -65,11 +58,9 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
     let place = |id: JobSetId, work| training::work_position(run.scenario.training_for(id), work);
     Some(match record.body {
         Body::JobSetCreated { jobset } => format!("JobSet {} created", name(jobset)),
-        Body::JobSetRefused { jobset, answer } => format!(
-            "JobSet {} rejected by the API server: {}",
-            name(jobset),
-            run.names.text(answer)
-        ),
+        Body::JobSetRefused { jobset, answer } => {
+            format!("JobSet {} rejected by the API server: {}", name(jobset), run.names.text(answer))
+        }
         Body::AllReady { jobset, ready: true } => format!("JobSet {}: every pod is ready", name(jobset)),
         Body::AllReady { jobset, ready: false } => format!("JobSet {}: no longer all ready", name(jobset)),
         Body::TrainingStarted { jobset, from } => match from {
@@ -89,50 +80,27 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
         Body::TrainingDone { jobset, work } => {
             format!("JobSet {}: training finished at {}", name(jobset), place(jobset, work))
         }
-        Body::RestartCounted {
-            jobset,
-            restarts,
-            counted,
-            failed_job,
-        } if !failed_job.is_some() => format!(
+        Body::RestartCounted { jobset, restarts, counted, failed_job } if !failed_job.is_some() => format!(
             "JobSet {}: status.restarts set to {restarts} by another client ({counted} counted towards maxRestarts)",
             name(jobset)
         ),
-        Body::RestartCounted {
-            jobset,
-            restarts,
-            counted,
-            failed_job,
-        } => format!(
+        Body::RestartCounted { jobset, restarts, counted, failed_job } => format!(
             "JobSet {}: restart {restarts} triggered: Job {} failed ({counted} counted towards maxRestarts)",
             name(jobset),
             run.names.job(failed_job),
         ),
-        Body::JobRestartCounted {
-            jobset,
-            job,
-            restarts,
-            counted,
-        } => format!(
+        Body::JobRestartCounted { jobset, job, restarts, counted } => format!(
             "JobSet {}: restart {restarts} of Job {} triggered ({counted} counted towards maxRestarts)",
             name(jobset),
             run.names.job(job)
         ),
-        Body::PreviousAttempt { jobset, attempt } => format!(
-            "JobSet {}: in-place restart triggered (previousInPlaceRestartAttempt {attempt})",
-            name(jobset)
-        ),
-        Body::CurrentAttempt { jobset, attempt } => format!(
-            "JobSet {}: barrier opened (currentInPlaceRestartAttempt {attempt})",
-            name(jobset)
-        ),
-        Body::JobSetCondition {
-            jobset,
-            kind,
-            status,
-            reason,
-            ..
-        } => format!(
+        Body::PreviousAttempt { jobset, attempt } => {
+            format!("JobSet {}: in-place restart triggered (previousInPlaceRestartAttempt {attempt})", name(jobset))
+        }
+        Body::CurrentAttempt { jobset, attempt } => {
+            format!("JobSet {}: barrier opened (currentInPlaceRestartAttempt {attempt})", name(jobset))
+        }
+        Body::JobSetCondition { jobset, kind, status, reason, .. } => format!(
             "JobSet {}: condition {} is {} ({})",
             name(jobset),
             kind.as_str(),

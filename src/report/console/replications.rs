@@ -90,11 +90,7 @@ fn write_jobset(out: &mut String, jobset: &JobSetEstimates, style: &WaterfallSty
         .iter()
         .map(|(s, n)| format!("{} {n}", if s.is_empty() { "not finished" } else { s }))
         .collect();
-    let _ = writeln!(
-        out,
-        "{}",
-        style.bold(&format!("JobSet {}: {}", jobset.name, states.join(", ")))
-    );
+    let _ = writeln!(out, "{}", style.bold(&format!("JobSet {}: {}", jobset.name, states.join(", "))));
     let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
     for r in &jobset.each_restart {
         if r.not_ended > 0 && r.ended > 0 {
@@ -152,15 +148,7 @@ fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
 /// Adds a row for an estimate, with its values formatted by `show`.
 fn add_formatted_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate, show: impl Fn(f64) -> String) {
     let interval = format!("{} to {}", show(e.ci95[0]), show(e.ci95[1]));
-    table.row(vec![
-        name.to_owned(),
-        e.n.to_string(),
-        show(e.p10),
-        show(e.p50),
-        show(e.p90),
-        show(e.mean),
-        interval,
-    ]);
+    table.row(vec![name.to_owned(), e.n.to_string(), show(e.p10), show(e.p50), show(e.p90), show(e.mean), interval]);
 }
 
 /// Returns a table with a row per JobSet and estimate. Values are seconds or shares.

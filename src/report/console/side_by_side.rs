@@ -36,13 +36,8 @@ pub fn compare(left: &VariantSide<'_>, right: &VariantSide<'_>, style: &Waterfal
         let (l, r) = (cell(&sides[0]), cell(&sides[1]));
         let _ = writeln!(out, "  {:<10} {l} {line} {}", phase.as_str(), r.trim_end());
     }
-    let total = |s: &VariantSide<'_>| {
-        format!(
-            "{:>8} {:<BAR$}",
-            seconds(s.restart.total()),
-            "from the fault to all ready"
-        )
-    };
+    let total =
+        |s: &VariantSide<'_>| format!("{:>8} {:<BAR$}", seconds(s.restart.total()), "from the fault to all ready");
     let totals = format!("  {:<10} {} {line} {}", "total", total(left), total(right));
     let _ = writeln!(out, "{}", style.bold(totals.trim_end()));
     out.push('\n');
@@ -88,10 +83,7 @@ fn render_phase(pieces: &[(SimTime, SimTime)], start: SimTime, scale: Duration, 
 }
 
 fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
-    for (i, gate) in bottleneck::restart_bottlenecks(&side.run, side.restart)
-        .iter()
-        .enumerate()
-    {
+    for (i, gate) in bottleneck::restart_bottlenecks(&side.run, side.restart).iter().enumerate() {
         let (name, time, percent) = (&gate.name, seconds(gate.time), gate.share * 100.0);
         let verb = match (i, gate.is_bottleneck()) {
             (0, true) => "the bottleneck is",
@@ -105,10 +97,7 @@ fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
 
 fn ratio(out: &mut String, left: &VariantSide<'_>, right: &VariantSide<'_>, style: &WaterfallStyle) {
     let (Some(l), Some(r)) = (left.restart.latency(), right.restart.latency()) else {
-        let _ = writeln!(
-            out,
-            "  No ratio: at least one of the two restarts never became ready again."
-        );
+        let _ = writeln!(out, "  No ratio: at least one of the two restarts never became ready again.");
         return;
     };
     let (slow, fast, ratio) = if l >= r {

@@ -187,11 +187,7 @@ fn list(out: &mut String, all: &SweepResults, metric: &str, style: &WaterfallSty
         let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
         let interval = match e.ci95 {
             Some([low, high]) if e.n > 1 => {
-                format!(
-                    "{} to {}",
-                    format_metric_value(metric, low),
-                    format_metric_value(metric, high)
-                )
+                format!("{} to {}", format_metric_value(metric, low), format_metric_value(metric, high))
             }
             _ => "-".to_owned(),
         };
@@ -235,9 +231,8 @@ fn caveats(all: &SweepResults) -> Vec<String> {
         }
     }
     if let Some(needed) = few {
-        lines.push(format!(
-            "Too few replications: with fewer than {needed} values, p10 and p90 have no 95 % interval."
-        ));
+        lines
+            .push(format!("Too few replications: with fewer than {needed} values, p10 and p90 have no 95 % interval."));
     }
     if let Some(first) = without.first() {
         let n = count(without.len() as u64, "point");

@@ -91,10 +91,7 @@ pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     let cp = &scenario.control_plane;
     let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
     let mut facts = vec![
-        (
-            "cluster",
-            format!("{}: {nodes}{accelerators}{composition}", scenario.topology.name),
-        ),
+        ("cluster", format!("{}: {nodes}{accelerators}{composition}", scenario.topology.name)),
         (
             "control plane",
             format!(
@@ -127,12 +124,7 @@ fn jobset(jobset: &JobSet) -> String {
         Some(p) => format!("{}, maxRestarts {}", p.restart_strategy.as_str(), p.max_restarts),
         None => "no failurePolicy".to_owned(),
     };
-    format!(
-        "{}: {} with {}; {policy}",
-        jobset.name,
-        count(jobs, "Job"),
-        count(pods, "pod")
-    )
+    format!("{}: {} with {}; {policy}", jobset.name, count(jobs, "Job"), count(pods, "pod"))
 }
 
 fn restarts(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
@@ -204,11 +196,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
             [] => "-".to_owned(),
             list => format!("{:.0} %", busy_share(u, list)),
         };
-        let mark = if gating.contains(&u.resource) {
-            "  BOTTLENECK"
-        } else {
-            ""
-        };
+        let mark = if gating.contains(&u.resource) { "  BOTTLENECK" } else { "" };
         let _ = writeln!(
             out,
             "  {:<25} {:<26} {:>9} {:>6} {:>11} {:>7}{mark}",

@@ -19,11 +19,7 @@ pub struct WaterfallStyle {
 
 impl Default for WaterfallStyle {
     fn default() -> WaterfallStyle {
-        WaterfallStyle {
-            width: 100,
-            unicode: true,
-            color: false,
-        }
+        WaterfallStyle { width: 100, unicode: true, color: false }
     }
 }
 
@@ -37,11 +33,7 @@ impl WaterfallStyle {
     }
 
     fn apply_ansi_code(&self, code: &str, text: &str) -> String {
-        if self.color {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+        if self.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
     /// Colors text like the phase in the charts, in the 256-color palette of terminals.
@@ -160,11 +152,7 @@ pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
     let Some(first) = gates.first() else {
         return String::new();
     };
-    let title = if first.is_bottleneck() {
-        "Bottleneck"
-    } else {
-        "Longest part"
-    };
+    let title = if first.is_bottleneck() { "Bottleneck" } else { "Longest part" };
     let mut text = format!(
         "{title}: {}, {} of {} ({:.0} %)",
         first.name,
@@ -174,11 +162,7 @@ pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
     );
     for other in &gates[1..] {
         let percent = other.share * 100.0;
-        text.push_str(&format!(
-            "; and {}, {} ({percent:.0} %)",
-            other.name,
-            seconds(other.time)
-        ));
+        text.push_str(&format!("; and {}, {} ({percent:.0} %)", other.name, seconds(other.time)));
     }
     text.push('.');
     text

@@ -21,12 +21,7 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
     let subject = &why.subject;
     let _ = writeln!(out, "{}", style.bold(&subject.title));
     if !subject.cause.is_empty() {
-        paragraph(
-            &mut out,
-            &format!("cause: {}, at {}", subject.cause, subject.start),
-            2,
-            style,
-        );
+        paragraph(&mut out, &format!("cause: {}, at {}", subject.cause, subject.start), 2, style);
     }
     if let Some((number, of)) = subject.number.filter(|(_, of)| *of > 1) {
         let _ = writeln!(out, "  restart {number} of {of}; use --restart N to select another");
@@ -49,10 +44,7 @@ fn paragraph(out: &mut String, text: &str, indent: usize, style: &WaterfallStyle
 fn write_critical_path(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle) {
     let total = why.subject.total();
     let column = format::seconds_width(total, 8);
-    let head = format!(
-        "  {:>column$} {:>column$}  {:<10} step and what it waited for",
-        "from", "duration", "phase"
-    );
+    let head = format!("  {:>column$} {:>column$}  {:<10} step and what it waited for", "from", "duration", "phase");
     let _ = writeln!(out, "{}", style.dim(&head));
     for group in critical_spans::groups(&why.spans, total) {
         match group.long {
@@ -94,10 +86,7 @@ fn write_group(
         rule => format!(" [{rule}]"),
     };
     let mut waited = format!("{}{rule}", longest.waited_for);
-    let alike = group
-        .spans
-        .iter()
-        .filter(|s| WaitKind::from_step(&s.step) == WaitKind::from_step(&longest.step));
+    let alike = group.spans.iter().filter(|s| WaitKind::from_step(&s.step) == WaitKind::from_step(&longest.step));
     let (n, time) = alike.fold((0, 0), |(n, t), s| (n + 1, t + s.step.duration().0));
     if n > 1 {
         let longest = seconds(longest.step.duration());
@@ -163,12 +152,7 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
         let mut text = format!("Longest wait: {}, {time}", binding.name);
         if let Some(i) = binding.lever {
             let w = &why.what_if[i];
-            let _ = write!(
-                text,
-                "; most effective change: {}, saves {}",
-                w.setting.lever,
-                seconds(w.saves)
-            );
+            let _ = write!(text, "; most effective change: {}, saves {}", w.setting.lever, seconds(w.saves));
         }
         paragraph(out, &text, 2, style);
         let _ = writeln!(out);
@@ -186,11 +170,7 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
         let head = format!("  {:>10} {takes:>10}  change", "saves");
         let _ = writeln!(out, "{}", style.dim(&head));
         let saves = |w: &WhatIf| {
-            if why.subject.ended {
-                seconds(w.saves)
-            } else {
-                "unblocks".to_owned()
-            }
+            if why.subject.ended { seconds(w.saves) } else { "unblocks".to_owned() }
         };
         for w in shown.iter().take(MAX_WHAT_IFS) {
             write_what_if(out, (w, &saves(w)), style, quoted);
@@ -198,11 +178,7 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
         let _ = writeln!(out);
     }
     let told = |lever: &str| shown.iter().any(|w| w.setting.lever == lever);
-    let small = why
-        .what_if
-        .iter()
-        .filter(|w| w.parts_save.is_none())
-        .map(|w| w.setting.lever.as_str());
+    let small = why.what_if.iter().filter(|w| w.parts_save.is_none()).map(|w| w.setting.lever.as_str());
     let others = small.chain(why.no_help.iter().map(|(s, _)| s.lever.as_str()));
     let mut names: Vec<&str> = Vec::new();
     for lever in others.filter(|lever| !told(lever)) {
@@ -230,9 +206,7 @@ fn best_of_each(why: &WhyExplanation) -> Vec<&WhatIf> {
     let total = why.subject.total();
     for w in &why.what_if {
         let known = shown.iter().any(|s| s.setting.lever == w.setting.lever);
-        let interacts = w
-            .parts_save
-            .is_none_or(|parts| counts(Duration(parts.0.abs_diff(w.saves.0)), total));
+        let interacts = w.parts_save.is_none_or(|parts| counts(Duration(parts.0.abs_diff(w.saves.0)), total));
         if !known && interacts {
             shown.push(w);
         }

@@ -10,17 +10,9 @@ const MAX_SHOWN_JOBS: usize = 5;
 pub fn add_failure_policy(block: &mut DecisionBlock, pass: &JobSetPass, f: &FailureTrace) {
     for (i, failed) in f.failed_jobs.iter().take(MAX_SHOWN_JOBS).enumerate() {
         let record = failed.record.map_or(String::new(), |seq| format!(" (#{seq})"));
-        let text = format!(
-            "Job {} Failed at {}{record}: {}",
-            failed.name,
-            whole_seconds(failed.failed_at),
-            failed.reason
-        );
-        block.add_line(
-            if i == 0 { "seen" } else { "" },
-            text,
-            if i == 0 { "REC-10" } else { "" },
-        );
+        let text =
+            format!("Job {} Failed at {}{record}: {}", failed.name, whole_seconds(failed.failed_at), failed.reason);
+        block.add_line(if i == 0 { "seen" } else { "" }, text, if i == 0 { "REC-10" } else { "" });
         block.add_line("", format!("\"{}\"", failed.message), "");
     }
     let more = f.failed_jobs.len().saturating_sub(MAX_SHOWN_JOBS) as u64;
@@ -48,9 +40,8 @@ fn whole_seconds(at: sim_base::SimTime) -> String {
     format!("{}s", at.0 / 1_000_000_000)
 }
 
-const LABELS: [&str; 10] = [
-    "rule 0", "rule 1", "rule 2", "rule 3", "rule 4", "rule 5", "rule 6", "rule 7", "rule 8", "rule 9",
-];
+const LABELS: [&str; 10] =
+    ["rule 0", "rule 1", "rule 2", "rule 3", "rule 4", "rule 5", "rule 6", "rule 7", "rule 8", "rule 9"];
 
 fn add_rule(block: &mut DecisionBlock, rule: &RuleTrace, f: &FailureTrace) {
     let label = LABELS.get(rule.index).copied().unwrap_or("rule");
@@ -67,11 +58,7 @@ fn add_rule(block: &mut DecisionBlock, rule: &RuleTrace, f: &FailureTrace) {
     }
     for v in rule.verdicts.iter().take(MAX_SHOWN_JOBS) {
         let word = if v.matches { "yes:\u{a0}" } else { "no:\u{a0}\u{a0}" };
-        let whom = if rule.verdicts.len() > 1 {
-            format!("{}: ", v.job)
-        } else {
-            String::new()
-        };
+        let whom = if rule.verdicts.len() > 1 { format!("{}: ", v.job) } else { String::new() };
         block.add_line("", format!("  {word}{whom}{}", verdict_reasons(rule, v, f)), "");
     }
     let more = rule.verdicts.len().saturating_sub(MAX_SHOWN_JOBS);
@@ -151,25 +138,15 @@ fn add_budget(block: &mut DecisionBlock, action: &str, b: &RestartBudget) {
             "RestartJobSetAndIgnoreMaxRestarts" => "FP-10",
             _ => "FP-12",
         };
-        let text = format!(
-            "not checked: {action} does not count towards maxRestarts {}",
-            b.max_restarts
-        );
+        let text = format!("not checked: {action} does not count towards maxRestarts {}", b.max_restarts);
         return block.add_line("budget", text, rule);
     }
     let total = b.restarts_count_towards_max + b.job_restarts_count_towards_max;
     let used = match b.job_restarts_count_towards_max {
         0 => format!("{total}"),
-        jobs => format!(
-            "{total} ({} by JobSet restarts, {jobs} by Job restarts)",
-            b.restarts_count_towards_max
-        ),
+        jobs => format!("{total} ({} by JobSet restarts, {jobs} by Job restarts)", b.restarts_count_towards_max),
     };
-    let left = if b.reached {
-        "exhausted, so the JobSet fails"
-    } else {
-        "one more is allowed"
-    };
+    let left = if b.reached { "exhausted, so the JobSet fails" } else { "one more is allowed" };
     let text = format!("{used} of maxRestarts {} counted so far: {left}", b.max_restarts);
     block.add_line("budget", text, "FP-7");
 }

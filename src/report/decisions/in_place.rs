@@ -30,19 +30,10 @@ pub fn add_in_place_restart(block: &mut DecisionBlock, t: &InPlaceTrace) {
             "IPR-4",
         ),
         4 => ("completions and parallelism differ: error".to_owned(), "IPR-5"),
-        5 => (
-            format!("all pods are at attempt {largest}: their barriers open"),
-            "IPR-7",
-        ),
-        6 => (
-            "first start: waiting for the attempt annotations of all pods".to_owned(),
-            "IPR-6",
-        ),
+        5 => (format!("all pods are at attempt {largest}: their barriers open"), "IPR-7"),
+        6 => ("first start: waiting for the attempt annotations of all pods".to_owned(), "IPR-6"),
         _ => (
-            format!(
-                "not all at {largest} yet: those at {} and below restart in place",
-                i64::from(largest) - 1
-            ),
+            format!("not all at {largest} yet: those at {} and below restart in place", i64::from(largest) - 1),
             "IPR-9",
         ),
     };

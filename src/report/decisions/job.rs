@@ -26,21 +26,13 @@ pub fn add_job_sync(block: &mut DecisionBlock, s: &JobSync) {
     }
     if s.delete_pods > 0 {
         let why = if s.suspends { ": the Job is suspended" } else { "" };
-        block.add_line(
-            "deletes",
-            format!("{}{why}", count(u64::from(s.delete_pods), "active pod")),
-            "",
-        );
+        block.add_line("deletes", format!("{}{why}", count(u64::from(s.delete_pods), "active pod")), "");
     }
     if s.create_pods > 0 {
         block.add_line("creates", count(u64::from(s.create_pods), "pod"), "");
     }
     if let Some(wait) = s.wait {
-        block.add_line(
-            "waits",
-            format!("{} before pods are created again (back-off)", seconds(wait)),
-            "FP-19",
-        );
+        block.add_line("waits", format!("{} before pods are created again (back-off)", seconds(wait)), "FP-19");
     }
 }
 
@@ -51,23 +43,12 @@ fn failed_pod(block: &mut DecisionBlock, pod: &FailedPod) {
         Some(code) => format!(": container {} exited with {code}", pod.container),
         None => String::new(),
     };
-    let target = if pod.disruption_target {
-        ", DisruptionTarget=True"
-    } else {
-        ""
-    };
+    let target = if pod.disruption_target { ", DisruptionTarget=True" } else { "" };
     let rule = if pod.by_deletion { "FP-20" } else { "" };
     block.add_line("seen", format!("pod {} {state}{record}{code}{target}", pod.place), rule);
     for rule in &pod.rules {
         let word = if rule.matches { "yes:\u{a0}" } else { "no:\u{a0}\u{a0}" };
-        block.add_line(
-            "",
-            format!(
-                "  {word}podFailurePolicy rule {}: {} {}",
-                rule.index, rule.action, rule.asks
-            ),
-            "",
-        );
+        block.add_line("", format!("  {word}podFailurePolicy rule {}: {} {}", rule.index, rule.action, rule.asks), "");
     }
     let by = match pod.rules.last().filter(|r| r.matches) {
         Some(rule) => format!("by rule {}", rule.index),
@@ -88,11 +69,7 @@ fn counts(block: &mut DecisionBlock, s: &JobSync) {
     let restarts = s.container_restarts.filter(|n| *n > 0);
     if let Some(n) = restarts {
         let limit = s.backoff_limit.max(1);
-        let word = if i64::from(n) >= i64::from(limit) {
-            "reached"
-        } else {
-            "not reached"
-        };
+        let word = if i64::from(n) >= i64::from(limit) { "reached" } else { "not reached" };
         let text = format!(
             "{} of active pods, backoffLimit {}: {word}",
             count(u64::from(n), "container restart"),
@@ -110,10 +87,8 @@ fn counts(block: &mut DecisionBlock, s: &JobSync) {
     if judged {
         let over = i64::from(s.failed.after) > i64::from(s.backoff_limit);
         let word = if over { "exceeded" } else { "not exceeded" };
-        let text = format!(
-            "failed {} -> {}, backoffLimit {}: {word}",
-            s.failed.before, s.failed.after, s.backoff_limit
-        );
+        let text =
+            format!("failed {} -> {}, backoffLimit {}: {word}", s.failed.before, s.failed.after, s.backoff_limit);
         block.add_line("count", text, "FP-18");
     }
 }

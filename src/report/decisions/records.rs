@@ -20,25 +20,11 @@ impl DecisionLog {
                 format!("{}: refused: {}", jobset(id), names.text(answer))
             }
             JobSetDeleted { jobset: id } => format!("{}: deleted", jobset(id)),
-            RestartCounted {
-                jobset: id,
-                restarts,
-                counted,
-                ..
-            } => {
+            RestartCounted { jobset: id, restarts, counted, .. } => {
                 format!("{}: restarts {restarts}, restartsCountTowardsMax {counted}", jobset(id))
             }
-            JobRestartCounted {
-                jobset: id,
-                job,
-                restarts,
-                counted,
-            } => {
-                format!(
-                    "{}: jobRestarts of Job {} {restarts}, {counted} of them counted",
-                    jobset(id),
-                    names.job(job)
-                )
+            JobRestartCounted { jobset: id, job, restarts, counted } => {
+                format!("{}: jobRestarts of Job {} {restarts}, {counted} of them counted", jobset(id), names.job(job))
             }
             PreviousAttempt { jobset: id, attempt } => {
                 format!("{}: previousInPlaceRestartAttempt {attempt}", jobset(id))
@@ -46,21 +32,12 @@ impl DecisionLog {
             CurrentAttempt { jobset: id, attempt } => {
                 format!("{}: currentInPlaceRestartAttempt {attempt}", jobset(id))
             }
-            JobSetCondition {
-                jobset: id,
-                kind,
-                status,
-                reason,
-                ..
-            } => {
+            JobSetCondition { jobset: id, kind, status, reason, .. } => {
                 let status = if status { "True" } else { "False" };
                 let reason = names.text(reason);
                 format!("{}: condition {}={status} {reason}", jobset(id), kind.as_str())
             }
-            AllReady {
-                jobset: id,
-                ready: true,
-            } => format!("{}: every pod is ready", jobset(id)),
+            AllReady { jobset: id, ready: true } => format!("{}: every pod is ready", jobset(id)),
             AllReady { jobset: id, .. } => format!("{}: no longer all ready", jobset(id)),
             TrainingStarted { jobset: id, from } => {
                 format!("{}: training steps from {from} of work", jobset(id))
@@ -68,21 +45,14 @@ impl DecisionLog {
             TrainingSlices { jobset: id, slices, of } => {
                 format!("{}: training has {slices} of {of} slices", jobset(id))
             }
-            TrainingInterrupted {
-                jobset: id,
-                reached,
-                kept,
-            } => format!(
-                "{}: training interrupted at {reached}, saved progress {kept}",
-                jobset(id)
-            ),
+            TrainingInterrupted { jobset: id, reached, kept } => {
+                format!("{}: training interrupted at {reached}, saved progress {kept}", jobset(id))
+            }
             TrainingDone { jobset: id, .. } => format!("{}: training is done", jobset(id)),
             JobCreated { job: id, attempt } => format!("{}: created, attempt {attempt}", job(id)),
             JobDeleting { job: id } => format!("{}: deletionTimestamp", job(id)),
             JobGone { job: id } => format!("{}: gone, its name is free", job(id)),
-            JobCondition {
-                job: id, kind, reason, ..
-            } => {
+            JobCondition { job: id, kind, reason, .. } => {
                 format!("{}: condition {}=True {}", job(id), kind.as_str(), names.text(reason))
             }
             ContainerExited { pod: id, exit_code, .. } if exit_code != 0 && !self.is_deleting(id) => {
@@ -91,12 +61,7 @@ impl DecisionLog {
             ContainersRestarting { pod: id, restarts, .. } => {
                 format!("{}: containers start again, restartCount {restarts}", pod(id))
             }
-            PodFinished {
-                pod: id,
-                succeeded: false,
-                exit_code,
-                ..
-            } if !self.is_deleting(id) => {
+            PodFinished { pod: id, succeeded: false, exit_code, .. } if !self.is_deleting(id) => {
                 format!("{}: phase Failed, exit code {exit_code}", pod(id))
             }
             PodDeleting { pod: id, by, .. }
@@ -112,12 +77,9 @@ impl DecisionLog {
                 let text = self.faults.get(index as usize);
                 format!("script: {}", text.map_or("", String::as_str))
             }
-            KubeEvent {
-                object: ObjectRef::JobSet(id),
-                reason,
-                message,
-                warning: true,
-            } if names.text(reason).ends_with("CreationFailed") => {
+            KubeEvent { object: ObjectRef::JobSet(id), reason, message, warning: true }
+                if names.text(reason).ends_with("CreationFailed") =>
+            {
                 format!("{}: {}: {}", jobset(id), names.text(reason), names.text(message))
             }
             End { reason } => format!("end of the run: {}", reason.as_str()),

@@ -11,11 +11,7 @@ use sim_policy::decision::{
 
 /// Renders the decision as a block of lines.
 pub fn decision_block(decision: &PolicyDecision) -> DecisionBlock {
-    let mut block = DecisionBlock {
-        title: String::new(),
-        short: None,
-        lines: Vec::new(),
-    };
+    let mut block = DecisionBlock { title: String::new(), short: None, lines: Vec::new() };
     match &decision.what {
         PolicyOutcome::JobSet(pass) => {
             block.title = title(JOBSET_CONTROLLER, &pass.object);
@@ -38,10 +34,7 @@ pub fn decision_block(decision: &PolicyDecision) -> DecisionBlock {
         }
         PolicyOutcome::JobSetPassLost(lost) => {
             let title = title(JOBSET_CONTROLLER, &lost.object);
-            let text = format!(
-                "{title}: D{} is discarded, {}; the pass is repeated",
-                lost.decision, lost.why
-            );
+            let text = format!("{title}: D{} is discarded, {}; the pass is repeated", lost.decision, lost.why);
             block.short = Some((text, lost.rule.to_owned()));
         }
     }
@@ -94,17 +87,8 @@ impl DecisionBlock {
 
     fn add_job_counts(&mut self, pass: &JobSetPass) {
         let n = pass.jobs;
-        let all = [
-            (n.active, "active"),
-            (n.successful, "successful"),
-            (n.failed, "failed"),
-            (n.previous, "previous"),
-        ];
-        let some: Vec<String> = all
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, word)| format!("{n} {word}"))
-            .collect();
+        let all = [(n.active, "active"), (n.successful, "successful"), (n.failed, "failed"), (n.previous, "previous")];
+        let some: Vec<String> = all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
         let text = match some.as_slice() {
             [] => "no Job".to_owned(),
             some => format!("Jobs: {}", some.join(", ")),
@@ -118,12 +102,8 @@ impl DecisionBlock {
             targets => format!(" of {}", targets.join(", ")),
         };
         let met = if s.met { "met" } else { "not met" };
-        let text = format!(
-            "operator {}: {} Complete{of}, {} needed: {met}",
-            s.operator,
-            count(s.matched, "Job"),
-            s.needed
-        );
+        let text =
+            format!("operator {}: {} Complete{of}, {} needed: {met}", s.operator, count(s.matched, "Job"), s.needed);
         self.add_line("success", text, "SP-2");
     }
 
@@ -131,11 +111,7 @@ impl DecisionBlock {
         let Some(first) = &s.waits_for else {
             return self.add_line("startup", "InOrder: every replicatedJob has started", "CRE-6");
         };
-        let started = format!(
-            "InOrder: {first} has started {} of {}",
-            s.have,
-            count(u64::from(s.need), "Job")
-        );
+        let started = format!("InOrder: {first} has started {} of {}", s.have, count(u64::from(s.need), "Job"));
         let text = match s.held_back.as_slice() {
             [] => started,
             held => format!("{started}; {} must wait", held.join(", ")),
@@ -149,11 +125,7 @@ impl DecisionBlock {
         } else {
             ("a Job is created as soon as its name is free", "RS-1")
         };
-        self.add_line(
-            "previous",
-            format!("of an earlier attempt: {}", names(&r.previous)),
-            "REC-5",
-        );
+        self.add_line("previous", format!("of an earlier attempt: {}", names(&r.previous)), "REC-5");
         self.add_line("", format!("{}: {text}", r.strategy), rule);
     }
 
@@ -256,10 +228,7 @@ fn title(controller: &str, object: &str) -> String {
 
 /// Returns whether the pass only writes Job counts (REC-6) and no Job has just finished.
 fn only_writes_counts(pass: &JobSetPass) -> bool {
-    let claims_only = PlannedRequests {
-        create_claims: pass.does.create_claims,
-        ..PlannedRequests::default()
-    };
+    let claims_only = PlannedRequests { create_claims: pass.does.create_claims, ..PlannedRequests::default() };
     pass.does == claims_only
         && pass.error.is_none()
         && pass.conditions.is_empty()

@@ -31,9 +31,7 @@ mod drawing {
         let mut rgb = vec![0; 3 * size.0 as usize * size.1 as usize];
         {
             let root = BitMapBackend::with_buffer(&mut rgb, size).into_drawing_area();
-            draw(scene, &root).map_err(|error| ExportError::Rasterization {
-                reason: error.to_string(),
-            })?;
+            draw(scene, &root).map_err(|error| ExportError::Rasterization { reason: error.to_string() })?;
         }
         Ok(std::fs::write(path, super::super::png::encode(&rgb, size))?)
     }
@@ -64,14 +62,7 @@ mod drawing {
                     let style = rgb(*color).mix(AREA_OPACITY).filled();
                     root.draw(&Polygon::new(points.clone(), style))?;
                 }
-                SceneShape::Text {
-                    x,
-                    y,
-                    size,
-                    anchor,
-                    color,
-                    text,
-                } => {
+                SceneShape::Text { x, y, size, anchor, color, text } => {
                     let h = match anchor {
                         TextAnchor::Left => HPos::Left,
                         TextAnchor::Middle => HPos::Center,

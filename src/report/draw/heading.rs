@@ -38,11 +38,7 @@ fn split_in_two_lines(text: &str, size: i32, width: i32) -> Vec<String> {
 /// Returns the largest font size up to `size` at which the text fits, but at least 22 pixels.
 pub(crate) fn fitting_font_size(text: &str, size: i32, width: i32) -> i32 {
     let needed = text_width(text, size);
-    if needed <= width {
-        size
-    } else {
-        (size * width / needed).max(22)
-    }
+    if needed <= width { size } else { (size * width / needed).max(22) }
 }
 
 /// Truncates a text with an ellipsis so that it fits the width at this size.
@@ -68,11 +64,7 @@ fn wrap_footer_lines(lines: &[String], width: i32) -> Vec<String> {
     for line in lines {
         let mut open = String::new();
         for part in line.split(PARTS) {
-            let longer = if open.is_empty() {
-                part.to_owned()
-            } else {
-                format!("{open}{PARTS}{part}")
-            };
+            let longer = if open.is_empty() { part.to_owned() } else { format!("{open}{PARTS}{part}") };
             if !open.is_empty() && text_width(&longer, FOOTER_FONT_SIZE) > width {
                 all.push(std::mem::replace(&mut open, format!("     {part}")));
             } else {

@@ -31,11 +31,7 @@ pub fn text_color_on(color: Rgb) -> Rgb {
         let (a, b) = (luminance(ink), luminance(color));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     };
-    if ratio(ON_DARK) > ratio(ON_LIGHT) {
-        ON_DARK
-    } else {
-        ON_LIGHT
-    }
+    if ratio(ON_DARK) > ratio(ON_LIGHT) { ON_DARK } else { ON_LIGHT }
 }
 
 fn luminance((r, g, b): Rgb) -> f64 {
@@ -92,11 +88,7 @@ pub struct DrawScene {
 
 impl DrawScene {
     pub fn new((width, height): (u32, u32)) -> DrawScene {
-        DrawScene {
-            width,
-            height,
-            shapes: Vec::new(),
-        }
+        DrawScene { width, height, shapes: Vec::new() }
     }
 
     pub fn rect(&mut self, x: i32, y: i32, w: i32, h: i32, color: Rgb) {
@@ -113,14 +105,7 @@ impl DrawScene {
 
     pub fn text(&mut self, at: (i32, i32), size: i32, anchor: TextAnchor, color: Rgb, text: &str) {
         let text = text.to_owned();
-        self.shapes.push(SceneShape::Text {
-            x: at.0,
-            y: at.1,
-            size,
-            anchor,
-            color,
-            text,
-        });
+        self.shapes.push(SceneShape::Text { x: at.0, y: at.1, size, anchor, color, text });
     }
 
     /// Scales the scene to fit a picture of the given size and centers it.
@@ -145,35 +130,14 @@ impl DrawScene {
                 width: (f64::from(width) * factor).round().max(1.0) as u32,
                 color,
             },
-            SceneShape::Area { points, color } => SceneShape::Area {
-                points: all(&points),
-                color,
-            },
-            SceneShape::Text {
-                x,
-                y,
-                size,
-                anchor,
-                color,
-                text,
-            } => {
+            SceneShape::Area { points, color } => SceneShape::Area { points: all(&points), color },
+            SceneShape::Text { x, y, size, anchor, color, text } => {
                 let (x, y) = at(x, y);
                 let size = (f64::from(size) * factor) as i32;
-                SceneShape::Text {
-                    x,
-                    y,
-                    size,
-                    anchor,
-                    color,
-                    text,
-                }
+                SceneShape::Text { x, y, size, anchor, color, text }
             }
         };
-        DrawScene {
-            width,
-            height,
-            shapes: self.shapes.iter().map(one).collect(),
-        }
+        DrawScene { width, height, shapes: self.shapes.iter().map(one).collect() }
     }
 
     /// Draws a text on a background rectangle that hides lines behind it.
@@ -189,14 +153,7 @@ impl DrawScene {
     #[cfg(test)]
     pub fn text_boxes(&self) -> Vec<(i32, i32, i32, i32, &str)> {
         let of = |s: &SceneShape| match s {
-            SceneShape::Text {
-                x,
-                y,
-                size,
-                anchor,
-                text,
-                ..
-            } => {
+            SceneShape::Text { x, y, size, anchor, text, .. } => {
                 let w = text_width(text, *size);
                 let left = match anchor {
                     TextAnchor::Left => *x,
@@ -208,10 +165,7 @@ impl DrawScene {
             _ => None,
         };
         let boxes: Vec<_> = self.shapes.iter().filter_map(of).collect();
-        boxes
-            .into_iter()
-            .map(|(a, b, c, d, text)| (a, b, c, d, &*text.leak()))
-            .collect()
+        boxes.into_iter().map(|(a, b, c, d, text)| (a, b, c, d, &*text.leak())).collect()
     }
 }
 
@@ -226,12 +180,7 @@ const ADVANCE_WIDTHS: [i32; 95] = [
 
 /// Returns the width of a text in the bundled font, in pixels.
 pub fn text_width(text: &str, size: i32) -> i32 {
-    let advance = |c: char| {
-        ADVANCE_WIDTHS
-            .get((c as usize).wrapping_sub(32))
-            .copied()
-            .unwrap_or(840)
-    };
+    let advance = |c: char| ADVANCE_WIDTHS.get((c as usize).wrapping_sub(32)).copied().unwrap_or(840);
     text.chars().map(advance).sum::<i32>() * size / 1000 + 2
 }
 
@@ -242,15 +191,8 @@ pub fn ticks(max: f64, count: usize) -> Vec<f64> {
     }
     let rough = max / count as f64;
     let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|m| m * power)
-        .find(|&s| s >= rough)
-        .unwrap_or(power * 10.0);
-    (0..)
-        .map(|i| f64::from(i) * step)
-        .take_while(|&t| t <= max * 1.000_001)
-        .collect()
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|&s| s >= rough).unwrap_or(power * 10.0);
+    (0..).map(|i| f64::from(i) * step).take_while(|&t| t <= max * 1.000_001).collect()
 }
 
 /// Formats the label of a tick without trailing zeros.

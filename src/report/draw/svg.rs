@@ -28,10 +28,7 @@ pub struct Animation {
 pub enum AnimatedItem {
     /// Squares (left, top, side) with a shared sequence of colors. Each color has the instant from which it applies;
     /// the first starts at 0.
-    Squares {
-        squares: Vec<(i32, i32, i32)>,
-        colors: Vec<(f64, Rgb)>,
-    },
+    Squares { squares: Vec<(i32, i32, i32)>, colors: Vec<(f64, Rgb)> },
     /// A vertical line that moves from the first to the second `x` and stops there.
     Line { y: (i32, i32), x: (i32, i32), until: f64 },
 }
@@ -136,24 +133,14 @@ fn shapes(out: &mut String, scene: &DrawScene, on: AnimationTarget) {
                 element(out, &format!("<path d=\"{d}\""), "fill", *color, on);
             }
             SceneShape::Line { points, width, color } => {
-                let head = format!(
-                    "<path d=\"{}\" fill=\"none\" stroke-width=\"{width}\"",
-                    path_points(points)
-                );
+                let head = format!("<path d=\"{}\" fill=\"none\" stroke-width=\"{width}\"", path_points(points));
                 element(out, &head, "stroke", *color, on);
             }
             SceneShape::Area { points, color } => {
                 let head = format!("<path d=\"{}z\" fill-opacity=\"{AREA_OPACITY}\"", path_points(points));
                 element(out, &head, "fill", *color, on);
             }
-            SceneShape::Text {
-                x,
-                y,
-                size,
-                anchor,
-                color,
-                text,
-            } => {
+            SceneShape::Text { x, y, size, anchor, color, text } => {
                 let anchor = match anchor {
                     TextAnchor::Left => "",
                     TextAnchor::Middle => " text-anchor=\"middle\"",
@@ -163,10 +150,8 @@ fn shapes(out: &mut String, scene: &DrawScene, on: AnimationTarget) {
                 let baseline = y + size * 36 / 100;
                 let text = for_html(text).replace('\n', " ");
                 let paint = color_attribute("fill", *color, on);
-                let _ = writeln!(
-                    out,
-                    "<text x=\"{x}\" y=\"{baseline}\" font-size=\"{size}\"{anchor}{paint}>{text}</text>"
-                );
+                let _ =
+                    writeln!(out, "<text x=\"{x}\" y=\"{baseline}\" font-size=\"{size}\"{anchor}{paint}>{text}</text>");
             }
         }
     }

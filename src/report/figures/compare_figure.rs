@@ -123,10 +123,7 @@ fn distributions((all, hangs): ComparedVariants<'_>, played: &[PlayedVariant], t
     let title = format!("{}: distribution over the replications", all.scenario);
     let subtitle = "share of the replications at or below a value; deadlocked and censored replications have no value";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
-    let entries = played
-        .iter()
-        .enumerate()
-        .map(|(i, v)| (variant_color(i), v.name.clone()));
+    let entries = played.iter().enumerate().map(|(i, v)| (variant_color(i), v.name.clone()));
     let mut top = legend(&mut scene, top, entries);
     for metric in told {
         let label = metric_with_unit(metric);
@@ -142,13 +139,7 @@ fn distributions((all, hangs): ComparedVariants<'_>, played: &[PlayedVariant], t
         for share in [0.0, 0.5, 1.0] {
             scene.line(vec![(axis.left, y(share)), (axis.right, y(share))], 2, GRID);
             let text = format!("{:.0} %", share * 100.0);
-            scene.text(
-                (axis.left - 12, y(share)),
-                SIZE - 2,
-                TextAnchor::Right,
-                MUTED_COLOR,
-                &text,
-            );
+            scene.text((axis.left - 12, y(share)), SIZE - 2, TextAnchor::Right, MUTED_COLOR, &text);
         }
         for (i, own) in values.iter().enumerate() {
             let step = |(k, v): (usize, &f64)| {

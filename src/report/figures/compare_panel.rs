@@ -54,12 +54,7 @@ impl PanelAxis {
     pub(crate) fn from_values(values: impl Iterator<Item = f64>, (left, right): (i32, i32)) -> PanelAxis {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
         let air = ((high - low) * 0.06).max(high.abs() * 1e-6).max(1e-12);
-        PanelAxis {
-            from: low - air,
-            to: high + air,
-            left,
-            right,
-        }
+        PanelAxis { from: low - air, to: high + air, left, right }
     }
 
     pub fn x(&self, v: f64) -> i32 {

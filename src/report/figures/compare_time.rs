@@ -78,12 +78,7 @@ impl ComparedShares {
 fn time_axis(variants: &[OverTime], (left, right): (i32, i32)) -> PanelAxis {
     let last = variants.iter().filter_map(|v| v.goodput.last());
     let to = last.map(|(after, _)| *after).fold(0.0, f64::max);
-    PanelAxis {
-        from: 0.0,
-        to: to.max(1e-9),
-        left,
-        right,
-    }
+    PanelAxis { from: 0.0, to: to.max(1e-9), left, right }
 }
 
 /// Draws the time axis below a plot in days, hours, minutes or seconds.
@@ -136,10 +131,7 @@ fn goodput((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTim
         scene.line(median(v), 4, variant_color(i));
         if let Some((_, fan)) = v.goodput.last() {
             let text = format!("{:.3}  ({:.3} to {:.3})", fan[2], fan[0], fan[4]);
-            let at = (
-                axis.right + 16,
-                y.y(fan[2]).clamp(top + SIZE, top + GOODPUT_HEIGHT - SIZE),
-            );
+            let at = (axis.right + 16, y.y(fan[2]).clamp(top + SIZE, top + GOODPUT_HEIGHT - SIZE));
             scene.text(at, SIZE - 2, TextAnchor::Left, TEXT_COLOR, &text);
         }
         top += GOODPUT_HEIGHT + 3 * SIZE;
@@ -155,11 +147,7 @@ fn availability((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[Ov
     let subtitle = "per sixtieth of the time since all pods were first ready; mean of the replications";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let entries = variants.iter().enumerate();
-    let top = legend(
-        &mut scene,
-        top,
-        entries.map(|(i, v)| (variant_color(i), v.name.clone())),
-    ) + SIZE;
+    let top = legend(&mut scene, top, entries.map(|(i, v)| (variant_color(i), v.name.clone()))) + SIZE;
     let axis = time_axis(variants, (MARGIN + 70, WIDTH - MARGIN));
     let shares = variants.iter().flat_map(|v| &v.at_work).map(|(_, s)| *s);
     let y = ComparedShares::from_values(shares, (top, top + PLOT));
@@ -177,19 +165,7 @@ fn availability((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[Ov
 
 /// Draws the empirical distribution of restart durations on a logarithmic axis.
 fn restarts((all, hangs): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene {
-    const MARKS: [f64; 11] = [
-        0.1,
-        1.0,
-        3.0,
-        10.0,
-        30.0,
-        60.0,
-        300.0,
-        1200.0,
-        3600.0,
-        6.0 * 3600.0,
-        86_400.0,
-    ];
+    const MARKS: [f64; 11] = [0.1, 1.0, 3.0, 10.0, 30.0, 60.0, 300.0, 1200.0, 3600.0, 6.0 * 3600.0, 86_400.0];
     /// With fewer of these marks on the axis, round numbers are used instead.
     const FEW: usize = 2;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
@@ -208,12 +184,7 @@ fn restarts((all, hangs): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> 
     let log = |s: f64| libm::log10(s.max(1e-3));
     let values = || times.iter().flat_map(|(own, _)| own).map(|s| log(*s));
     let (low, high) = values().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-    let axis = PanelAxis {
-        from: low - 0.05,
-        to: high.max(low + 0.1) + 0.05,
-        left: MARGIN + 70,
-        right: WIDTH - MARGIN,
-    };
+    let axis = PanelAxis { from: low - 0.05, to: high.max(low + 0.1) + 0.05, left: MARGIN + 70, right: WIDTH - MARGIN };
     let bottom = top + PLOT;
     let y = ComparedShares { low: 0.0, top, bottom };
     y.draw(&mut scene, &axis);

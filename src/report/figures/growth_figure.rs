@@ -17,20 +17,11 @@ pub fn growth(title: &str, panels: &[GrowthPanel], size: (u32, u32)) -> DrawScen
     let mut scene = DrawScene::new(size);
     let (w, h) = (size.0 as i32, size.1 as i32);
     let (big, normal) = ((h / 22).max(28), (h / 40).max(22));
-    scene.text(
-        (MARGIN, MARGIN),
-        fitting_font_size(title, big, w - 2 * MARGIN),
-        TextAnchor::Left,
-        TEXT_COLOR,
-        title,
-    );
+    scene.text((MARGIN, MARGIN), fitting_font_size(title, big, w - 2 * MARGIN), TextAnchor::Left, TEXT_COLOR, title);
     let top = MARGIN + big + normal / 2;
     let slot = (h - MARGIN - normal - top) / panels.len().max(1) as i32;
-    let mut nodes: Vec<f64> = panels
-        .iter()
-        .flat_map(|p| &p.lines)
-        .flat_map(|(_, points)| points.iter().map(|p| p.0))
-        .collect();
+    let mut nodes: Vec<f64> =
+        panels.iter().flat_map(|p| &p.lines).flat_map(|(_, points)| points.iter().map(|p| p.0)).collect();
     nodes.sort_by(f64::total_cmp);
     nodes.dedup();
     for (i, panel) in panels.iter().enumerate() {
@@ -42,13 +33,7 @@ pub fn growth(title: &str, panels: &[GrowthPanel], size: (u32, u32)) -> DrawScen
         };
         draw_panel(&mut scene, panel, &nodes, &frame, normal);
     }
-    scene.text(
-        (w / 2, h - MARGIN / 2 - 4),
-        normal,
-        TextAnchor::Middle,
-        TEXT_COLOR,
-        "nodes (logarithmic)",
-    );
+    scene.text((w / 2, h - MARGIN / 2 - 4), normal, TextAnchor::Middle, TEXT_COLOR, "nodes (logarithmic)");
     scene
 }
 
@@ -70,13 +55,7 @@ fn draw_panel(scene: &mut DrawScene, panel: &GrowthPanel, nodes: &[f64], f: &Gro
     let y = |v: f64| f.bottom - (v / max.max(1e-12) * f64::from(f.bottom - f.top)) as i32;
     for t in ticks(max, 4) {
         scene.line(vec![(f.left, y(t)), (f.right, y(t))], 2, GRID);
-        scene.text(
-            (f.left - 12, y(t)),
-            size,
-            TextAnchor::Right,
-            MUTED_COLOR,
-            &tick_label(t),
-        );
+        scene.text((f.left - 12, y(t)), size, TextAnchor::Right, MUTED_COLOR, &tick_label(t));
     }
     let mut free = i32::MIN;
     for &n in nodes {
@@ -89,13 +68,7 @@ fn draw_panel(scene: &mut DrawScene, panel: &GrowthPanel, nodes: &[f64], f: &Gro
         }
     }
     scene.line(vec![(f.left, f.bottom), (f.right, f.bottom)], 2, MUTED_COLOR);
-    scene.text(
-        (MARGIN, f.top - size - size / 4),
-        size,
-        TextAnchor::Left,
-        TEXT_COLOR,
-        &panel.label,
-    );
+    scene.text((MARGIN, f.top - size - size / 4), size, TextAnchor::Left, TEXT_COLOR, &panel.label);
     let mut key = MARGIN + text_width(&panel.label, size) + 50;
     for (i, (label, points)) in panel.lines.iter().enumerate() {
         let color = PALETTE[[2, 1, 4, 6, 7, 3, 0, 5][i % 8]];
@@ -104,13 +77,7 @@ fn draw_panel(scene: &mut DrawScene, panel: &GrowthPanel, nodes: &[f64], f: &Gro
             scene.rect(x(p.0) - 5, y(p.1) - 5, 10, 10, color);
         }
         scene.rect(key, f.top - size - size / 4 - size / 2, size, size, color);
-        scene.text(
-            (key + size + 10, f.top - size - size / 4),
-            size,
-            TextAnchor::Left,
-            TEXT_COLOR,
-            label,
-        );
+        scene.text((key + size + 10, f.top - size - size / 4), size, TextAnchor::Left, TEXT_COLOR, label);
         key += size + 10 + text_width(label, size) + 28;
     }
 }

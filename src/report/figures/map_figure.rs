@@ -19,9 +19,7 @@ struct MapSide<'a> {
 }
 
 /// Colors of Jobs, by Job number; the colors repeat.
-const JOBS: [Rgb; 7] = [
-    PALETTE[2], PALETTE[7], PALETTE[4], PALETTE[6], PALETTE[3], PALETTE[1], PALETTE[5],
-];
+const JOBS: [Rgb; 7] = [PALETTE[2], PALETTE[7], PALETTE[4], PALETTE[6], PALETTE[3], PALETTE[1], PALETTE[5]];
 const EMPTY: Rgb = GRID;
 const FAILED_NODE: Rgb = TEXT_COLOR;
 const GAP: i32 = 40;
@@ -72,18 +70,11 @@ pub fn restart_map(
         return None;
     }
     let moved = before.iter().zip(after).filter(|(a, b)| a.job != b.job).count();
-    let sides = [
-        side(format!("before, at {}", r.start), before),
-        side(format!("after, at {}", r.end), after),
-    ];
+    let sides = [side(format!("before, at {}", r.start), before), side(format!("after, at {}", r.end), after)];
     let title = format!("Restart {}: node assignment before and after, by Job", i + 1);
     let subtitle = match moved {
         0 => "every node runs pods of the same Job as before".to_owned(),
-        n => format!(
-            "{} of {} nodes run pods of a different Job",
-            thousands(n as u64),
-            thousands(before.len() as u64)
-        ),
+        n => format!("{} of {} nodes run pods of a different Job", thousands(n as u64), thousands(before.len() as u64)),
     };
     Some(map(run, (&title, &run.with_failures(&subtitle)), &sides, below, size))
 }
@@ -103,14 +94,10 @@ fn legend(scene: &mut DrawScene, run: &RunView<'_>, sides: &[MapSide<'_>], y: i3
     jobs.retain(|job| job.is_some());
     let more = jobs.len().saturating_sub(NAMED);
     let named = jobs.iter().take(NAMED);
-    let mut entries: Vec<(Rgb, String)> = named
-        .map(|job| (JOBS[job.ix() % JOBS.len()], run.names.job(*job).to_owned()))
-        .collect();
+    let mut entries: Vec<(Rgb, String)> =
+        named.map(|job| (JOBS[job.ix() % JOBS.len()], run.names.job(*job).to_owned())).collect();
     if more > 0 {
-        entries.push((
-            BACKGROUND_COLOR,
-            format!("and {} more Jobs (colors repeat)", thousands(more as u64)),
-        ));
+        entries.push((BACKGROUND_COLOR, format!("and {} more Jobs (colors repeat)", thousands(more as u64))));
     }
     entries.push((EMPTY, "no pod of a Job".to_owned()));
     if sides.iter().any(|s| s.nodes.iter().any(|t| !t.ready)) {
@@ -165,11 +152,7 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<MapBlock> {
     all.retain(|b| b.to > b.from);
     if all.len() > BLOCKS {
         let name = format!("{} nodes", thousands(nodes as u64));
-        return vec![MapBlock {
-            name,
-            from: 0,
-            to: nodes,
-        }];
+        return vec![MapBlock { name, from: 0, to: nodes }];
     }
     all
 }
@@ -205,14 +188,7 @@ impl MapGrid {
         let columns = ((w - 12) / cell).max(1);
         let rows = (largest + columns - 1) / columns;
         let h = (height / down).min(rows * cell + 16);
-        MapGrid {
-            corner,
-            block_size: (w, h),
-            blocks_per_row: across,
-            cell,
-            columns,
-            bottom: corner.1 + down * h,
-        }
+        MapGrid { corner, block_size: (w, h), blocks_per_row: across, cell, columns, bottom: corner.1 + down * h }
     }
 
     /// Returns the upper left corner of a block.
@@ -240,11 +216,7 @@ fn draw(
         let largest = ranges.iter().map(|b| b.1 - b.0).max().unwrap_or(0);
         let text = match blocks.len() {
             1 => first.name.clone(),
-            many => format!(
-                "{} blocks of up to {} nodes",
-                thousands(many as u64),
-                thousands(largest as u64)
-            ),
+            many => format!("{} blocks of up to {} nodes", thousands(many as u64), thousands(largest as u64)),
         };
         let y = (grid.bottom + 6).min(top + height - 2);
         scene.text((left, y), 18, TextAnchor::Left, MUTED_COLOR, &text);

@@ -68,11 +68,7 @@ pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[Str
             *n += 1;
         }
     }
-    let title = format!(
-        "{}: node states after {}",
-        run.scenario.name,
-        seconds(at.since(SimTime::ZERO))
-    );
+    let title = format!("{}: node states after {}", run.scenario.name, seconds(at.since(SimTime::ZERO)));
     let (nodes, n) = (thousands(states.nodes() as u64), blocks.len());
     let subtitle = match n {
         1 => format!("{nodes} nodes"),
@@ -141,11 +137,7 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
         moving.push(draw_phases(&mut scene, take, axis, longest, of_film / whole));
     }
     draw_footer(&mut scene, below);
-    Animation {
-        scene,
-        animated: moving,
-        seconds: whole,
-    }
+    Animation { scene, animated: moving, seconds: whole }
 }
 
 /// Returns the animated squares. Nodes with the same states in all frames share a shape.
@@ -206,9 +198,5 @@ fn draw_phases(
     let parts: Vec<String> = parts.map(|(p, d)| format!("{} {}", p.as_str(), seconds(d))).collect();
     let line = crate::draw::heading::shorten(&parts.join("  ·  "), 18, width);
     scene.text((left, top + 66), 18, TextAnchor::Left, MUTED_COLOR, &line);
-    AnimatedItem::Line {
-        y: (top - 6, top + 30),
-        x: (left, left + width),
-        until: share,
-    }
+    AnimatedItem::Line { y: (top - 6, top + 30), x: (left, left + width), until: share }
 }

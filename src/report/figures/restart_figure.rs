@@ -47,23 +47,11 @@ pub fn restart_bars(
     let x = |s: f64| MARGIN + (s / longest.max(1e-9) * f64::from(right - MARGIN)) as i32;
     for t in ticks(longest, 7) {
         scene.line(vec![(x(t), top), (x(t), bottom)], 2, GRID);
-        scene.text(
-            (x(t), bottom + normal),
-            normal,
-            TextAnchor::Middle,
-            MUTED_COLOR,
-            &tick_label(t),
-        );
+        scene.text((x(t), bottom + normal), normal, TextAnchor::Middle, MUTED_COLOR, &tick_label(t));
     }
     scene.line(vec![(MARGIN, bottom), (right, bottom)], 2, MUTED_COLOR);
     let axis = "seconds from the fault until every pod is ready again";
-    scene.text(
-        ((MARGIN + right) / 2, end - MARGIN / 2 - 4),
-        normal,
-        TextAnchor::Middle,
-        TEXT_COLOR,
-        axis,
-    );
+    scene.text(((MARGIN + right) / 2, end - MARGIN / 2 - 4), normal, TextAnchor::Middle, TEXT_COLOR, axis);
     draw_footer(&mut scene, lines);
     let slot = (bottom - top) / bars.len().max(1) as i32;
     for (i, (label, restart)) in bars.iter().enumerate() {

@@ -22,12 +22,7 @@ pub struct ScalingLine {
 
 impl ScalingLine {
     pub fn new(name: String) -> ScalingLine {
-        ScalingLine {
-            name,
-            points: Vec::new(),
-            bars: Vec::new(),
-            is_closed_form: false,
-        }
+        ScalingLine { name, points: Vec::new(), bars: Vec::new(), is_closed_form: false }
     }
 }
 
@@ -47,11 +42,7 @@ impl ScalingAxes<'_> {
         x: "nodes",
         y: "time to recover",
         x_label: &|n| {
-            if n >= 1000.0 {
-                thousands(n as u64)
-            } else {
-                tick_label(n)
-            }
+            if n >= 1000.0 { thousands(n as u64) } else { tick_label(n) }
         },
         y_label: &|v| seconds(Duration::from_seconds_f64(v)),
         is_time: true,
@@ -97,13 +88,7 @@ pub fn scaling(
     for v in ticks {
         scene.line(vec![(x.from, y.to_pixels(v)), (x.to, y.to_pixels(v))], 2, GRID);
         let label = (axes.y_label)(v);
-        scene.text(
-            (left - 12, y.to_pixels(v)),
-            SIZE,
-            TextAnchor::Right,
-            MUTED_COLOR,
-            &label,
-        );
+        scene.text((left - 12, y.to_pixels(v)), SIZE, TextAnchor::Right, MUTED_COLOR, &label);
     }
     draw_size_grid(&mut scene, &x, axes, all().map(|p| p.0).collect(), (top, bottom));
     let logarithmic = match (x.log, y.log) {
@@ -149,12 +134,8 @@ fn draw(scene: &mut DrawScene, lines: &[ScalingLine], axes: &ScalingAxes<'_>, (x
     let mut ends: Vec<(i32, Rgb, String)> = Vec::new();
     let mut nth = 0;
     for line in lines {
-        let points: Vec<(i32, i32)> = line
-            .points
-            .iter()
-            .filter(|p| !y.log || p.1 > 0.0)
-            .map(|p| (x.to_pixels(p.0), y.to_pixels(p.1)))
-            .collect();
+        let points: Vec<(i32, i32)> =
+            line.points.iter().filter(|p| !y.log || p.1 > 0.0).map(|p| (x.to_pixels(p.0), y.to_pixels(p.1))).collect();
         let Some(end) = points.last().copied() else {
             continue;
         };
@@ -171,14 +152,7 @@ fn draw(scene: &mut DrawScene, lines: &[ScalingLine], axes: &ScalingAxes<'_>, (x
         ends.push((end.1, color, name));
         for (at, low, high) in &line.bars {
             let low = if y.log { low.max(y.low) } else { *low };
-            scene.line(
-                vec![
-                    (x.to_pixels(*at), y.to_pixels(low)),
-                    (x.to_pixels(*at), y.to_pixels(*high)),
-                ],
-                2,
-                color,
-            );
+            scene.line(vec![(x.to_pixels(*at), y.to_pixels(low)), (x.to_pixels(*at), y.to_pixels(*high))], 2, color);
         }
         scene.line(points.clone(), if line.is_closed_form { 2 } else { 4 }, color);
         for (px, py) in points.iter().filter(|_| !line.is_closed_form) {
@@ -234,13 +208,7 @@ impl ScalingAxis {
             let air = (high - low) * 0.04;
             (low - air, high + air)
         };
-        ScalingAxis {
-            low,
-            high,
-            from,
-            to,
-            log,
-        }
+        ScalingAxis { low, high, from, to, log }
     }
 
     fn to_pixels(&self, v: f64) -> i32 {
@@ -301,12 +269,6 @@ mod tests {
         };
         let lines: Vec<ScalingLine> = (0..4).map(line).collect();
         let names = ("Time to recover", "kill-process");
-        check(&scaling(
-            names,
-            &ScalingAxes::NODES_TO_RECOVERY,
-            &lines,
-            &["jobset-sim".to_owned()],
-            (1600, 900),
-        ));
+        check(&scaling(names, &ScalingAxes::NODES_TO_RECOVERY, &lines, &["jobset-sim".to_owned()], (1600, 900)));
     }
 }

@@ -50,11 +50,7 @@ fn chart(
     let row = ((size.1 as i32 - top - under) / lanes).clamp(ROW.0, ROW.1);
     scene.height = scene.height.max((top + lanes * row + under) as u32);
     let bottom = top + lanes * row;
-    let axis = TimelineAxis {
-        window,
-        left: MARGIN + LABEL_WIDTH,
-        right: size.0 as i32 - MARGIN,
-    };
+    let axis = TimelineAxis { window, left: MARGIN + LABEL_WIDTH, right: size.0 as i32 - MARGIN };
     for t in axis.ticks() {
         let x = axis.x(t);
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
@@ -114,28 +110,10 @@ fn draw(
     let width = LABEL_WIDTH - 20;
     let words = |size: i32, text: &str| shorten(text, size, width);
     if row >= 46 {
-        scene.text(
-            (MARGIN, middle - 11),
-            20,
-            TextAnchor::Left,
-            TEXT_COLOR,
-            &words(20, &lane.label),
-        );
-        scene.text(
-            (MARGIN, middle + 13),
-            18,
-            TextAnchor::Left,
-            MUTED_COLOR,
-            &words(18, &lane.note),
-        );
+        scene.text((MARGIN, middle - 11), 20, TextAnchor::Left, TEXT_COLOR, &words(20, &lane.label));
+        scene.text((MARGIN, middle + 13), 18, TextAnchor::Left, MUTED_COLOR, &words(18, &lane.note));
     } else {
-        scene.text(
-            (MARGIN, middle),
-            18,
-            TextAnchor::Left,
-            TEXT_COLOR,
-            &words(18, &lane.label),
-        );
+        scene.text((MARGIN, middle), 18, TextAnchor::Left, TEXT_COLOR, &words(18, &lane.label));
     }
     let (base, high) = (top + row - 3, row - 6);
     for layer in (0..lane.layers.len()).rev() {

@@ -41,11 +41,7 @@ pub fn waterfall(
     let bottom = top + rows * row;
     let right = size.0 as i32 - MARGIN - text_width("000.0 s", 22) - 10;
     let words = MIN_LABEL_WIDTH.max(size.0 as i32 * LABEL_SHARE.0 / LABEL_SHARE.1);
-    let axis = WaterfallAxis {
-        left: MARGIN + words + 20,
-        right,
-        longest: r.total().seconds().max(1e-9),
-    };
+    let axis = WaterfallAxis { left: MARGIN + words + 20, right, longest: r.total().seconds().max(1e-9) };
     grid(&mut scene, &axis, (top, bottom));
     for (i, g) in shown.iter().enumerate() {
         draw_step(&mut scene, r, g, &axis, (top + i as i32 * row, row));
@@ -54,13 +50,7 @@ pub fn waterfall(
     let width = size.0 as i32 - 2 * MARGIN;
     let y = bottom + 3 * 22 + 12;
     let at = fitting_font_size(&text, 24, width);
-    scene.text(
-        (MARGIN, y),
-        at,
-        TextAnchor::Left,
-        TEXT_COLOR,
-        &shorten(&text, at, width),
-    );
+    scene.text((MARGIN, y), at, TextAnchor::Left, TEXT_COLOR, &shorten(&text, at, width));
     draw_footer(&mut scene, below);
     scene
 }

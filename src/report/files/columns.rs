@@ -6,11 +6,7 @@ use crate::table::TableColumn;
 /// Columns of `restarts.csv` except `digest`.
 pub const RESTARTS: [TableColumn; 20] = [
     TableColumn::new("jobset", "", "name of the JobSet"),
-    TableColumn::new(
-        "attempt",
-        "",
-        "restart attempt of the new pods; for in-place restarts, the new in-place attempt",
-    ),
+    TableColumn::new("attempt", "", "restart attempt of the new pods; for in-place restarts, the new in-place attempt"),
     TableColumn::new(
         "strategy",
         "",
@@ -18,18 +14,10 @@ pub const RESTARTS: [TableColumn; 20] = [
     ),
     TableColumn::new("fault_cause", "", "the fault that triggered the restart"),
     TableColumn::new("start_time", "s", "time of the fault"),
-    TableColumn::new(
-        "end",
-        "s",
-        "time at which all pods were ready again; empty if they never were",
-    ),
+    TableColumn::new("end", "s", "time at which all pods were ready again; empty if they never were"),
     TableColumn::new("total", "s", "`end` − `start_time`"),
     TableColumn::new("detect", "s", "until the responsible component detects the failure"),
-    TableColumn::new(
-        "terminate",
-        "s",
-        "until the last pod of the previous attempt is removed",
-    ),
+    TableColumn::new("terminate", "s", "until the last pod of the previous attempt is removed"),
     TableColumn::new("recreate", "s", "until the last pod object is created"),
     TableColumn::new(
         "queue",
@@ -54,11 +42,7 @@ pub const RESTARTS: [TableColumn; 20] = [
         "after `end`, for training jobs ([training.md](../training.md)): until the processes have connected and compiled",
     ),
     TableColumn::new("restore", "s", "after `end`, for training jobs: reading the checkpoint"),
-    TableColumn::new(
-        "redo",
-        "s",
-        "after `end`, for training jobs: repeating lost steps, up to the next interruption",
-    ),
+    TableColumn::new("redo", "s", "after `end`, for training jobs: repeating lost steps, up to the next interruption"),
     TableColumn::new(
         "ending",
         "",
@@ -100,11 +84,7 @@ pub const PODS: [TableColumn; 21] = [
         "",
         "component that requested the deletion: a controller name, `user`, `eviction` or `kubelet`",
     ),
-    TableColumn::new(
-        "in_place_attempt",
-        "",
-        "last in-place attempt written by the pod's agent",
-    ),
+    TableColumn::new("in_place_attempt", "", "last in-place attempt written by the pod's agent"),
     TableColumn::new("container_restarts", "", "number of container restarts"),
 ];
 
@@ -112,37 +92,17 @@ pub const PODS: [TableColumn; 21] = [
 pub const NODES: [TableColumn; 7] = [
     TableColumn::new("node", "", "name"),
     TableColumn::new("pods_bound", "", "number of pods bound to the node"),
-    TableColumn::new(
-        "first_fault",
-        "s",
-        "time of the first scripted fault on the node or on one of its pods",
-    ),
-    TableColumn::new(
-        "not_ready_total",
-        "s",
-        "time during which the Ready condition was not True",
-    ),
+    TableColumn::new("first_fault", "s", "time of the first scripted fault on the node or on one of its pods"),
+    TableColumn::new("not_ready_total", "s", "time during which the Ready condition was not True"),
     TableColumn::new("gone", "s", "time at which the Node object was deleted"),
-    TableColumn::new(
-        "transitions",
-        "",
-        "changes of the Ready condition as `seconds:status`, separated by `;`",
-    ),
-    TableColumn::new(
-        "taints",
-        "",
-        "added and removed taints as `seconds:+key` or `seconds:-key`, separated by `;`",
-    ),
+    TableColumn::new("transitions", "", "changes of the Ready condition as `seconds:status`, separated by `;`"),
+    TableColumn::new("taints", "", "added and removed taints as `seconds:+key` or `seconds:-key`, separated by `;`"),
 ];
 
 /// Columns of `ledger.csv` except `digest`.
 pub const LEDGER: [TableColumn; 3] = [
     TableColumn::new("category", "", "see below"),
-    TableColumn::new(
-        "accelerator_seconds",
-        "accelerator·s",
-        "accelerator time in this category",
-    ),
+    TableColumn::new("accelerator_seconds", "accelerator·s", "accelerator time in this category"),
     TableColumn::new("cost", "currency", "cost at the topology's prices, in its currency"),
 ];
 

@@ -57,18 +57,11 @@ pub fn restarts(run: &RunView<'_>) -> Table {
             format::cause(run, &r.cause),
             exact_time(r.start),
             if ready { exact_time(r.end) } else { String::new() },
-            if ready {
-                exact_seconds(u128::from(r.total().0))
-            } else {
-                String::new()
-            },
+            if ready { exact_seconds(u128::from(r.total().0)) } else { String::new() },
         ];
         row.extend(r.phases().iter().map(|d| exact_seconds(u128::from(d.0))));
         row.push(r.ending.as_str().to_owned());
-        let names: Vec<String> = bottleneck::restart_bottlenecks(run, r)
-            .into_iter()
-            .map(|g| g.name)
-            .collect();
+        let names: Vec<String> = bottleneck::restart_bottlenecks(run, r).into_iter().map(|g| g.name).collect();
         row.push(names.join("; "));
         row
     };
@@ -98,17 +91,7 @@ pub fn pods(run: &RunView<'_>, rows: &[PodMetrics]) -> Table {
             r.restart_attempt.to_string(),
             node.to_owned(),
         ];
-        let times = [
-            r.created,
-            r.bound,
-            r.running,
-            r.ready,
-            r.not_ready,
-            r.exited,
-            r.finished,
-            r.deleting,
-            r.gone,
-        ];
+        let times = [r.created, r.bound, r.running, r.ready, r.not_ready, r.exited, r.finished, r.deleting, r.gone];
         row.extend(times.into_iter().map(exact_time));
         row.push(phase.to_owned());
         row.push(if exited { r.exit_code.to_string() } else { String::new() });
@@ -123,11 +106,8 @@ pub fn pods(run: &RunView<'_>, rows: &[PodMetrics]) -> Table {
 /// Returns `nodes.csv`. The columns `transitions` and `taints` list `seconds:change` entries separated by `;`.
 pub fn nodes(run: &RunView<'_>, rows: &[NodeMetrics]) -> Table {
     let row = |(i, r): (usize, &NodeMetrics)| {
-        let transitions: Vec<String> = r
-            .transitions
-            .iter()
-            .map(|&(at, ready)| format!("{}:{}", exact_time(at), ready.as_str()))
-            .collect();
+        let transitions: Vec<String> =
+            r.transitions.iter().map(|&(at, ready)| format!("{}:{}", exact_time(at), ready.as_str())).collect();
         let taint = |&(at, key, added): &(_, _, bool)| {
             let sign = if added { '+' } else { '-' };
             format!("{}:{sign}{}", exact_time(at), run.names.text(key))
@@ -154,11 +134,7 @@ pub fn ledger(run: &RunView<'_>) -> Table {
     let ledger = &run.outcome.ledger;
     let row = |c: &LedgerCategory| {
         let micros = ledger.cost_micros[*c as usize];
-        vec![
-            c.as_str().to_owned(),
-            exact_seconds(ledger.accelerator_ns[*c as usize]),
-            exact_seconds(micros * 1_000),
-        ]
+        vec![c.as_str().to_owned(), exact_seconds(ledger.accelerator_ns[*c as usize]), exact_seconds(micros * 1_000)]
     };
     table(&columns::LEDGER, ledger.categories().iter().map(row), run)
 }

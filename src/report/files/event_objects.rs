@@ -44,14 +44,7 @@ impl EventObjects {
     }
 
     pub fn set_pod_name(&mut self, names: &RecordNames, body: &Body) {
-        let Body::PodCreated {
-            pod,
-            incarnation,
-            job,
-            index,
-            ..
-        } = *body
-        else {
+        let Body::PodCreated { pod, incarnation, job, index, .. } = *body else {
             return;
         };
         let name = row_or_default(&mut self.pods, pod.ix());

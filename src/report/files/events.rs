@@ -37,11 +37,7 @@ impl<W: Write> EventWriter<W> {
         let (seq, at) = self.last;
         let seq = seq.wrapping_add(1);
         head(&mut self.buffer, seq, at, (NO_CAUSE, "Digest"));
-        JsonMembers(&mut self.buffer)
-            .str("object", "")
-            .str("reason", "")
-            .str("message", "")
-            .str("digest", digest);
+        JsonMembers(&mut self.buffer).str("object", "").str("reason", "").str("message", "").str("digest", digest);
         self.buffer.extend_from_slice(b"}\n");
         self.flush();
         match self.error {

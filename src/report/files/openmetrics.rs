@@ -61,11 +61,7 @@ fn jobsets(out: &mut MetricsText, of: &MetricFamilies<'_>) {
         }
     };
     let name = "kube_jobset_specified_replicas";
-    out.family(
-        name,
-        "gauge",
-        "The number of specified replicas per replicated job in a JobSet.",
-    );
+    out.family(name, "gauge", "The number of specified replicas per replicated job in a JobSet.");
     for i in 0..n {
         for (_, labels, replicas) in jobs(i) {
             each(out, i, &|out, _, at| out.sample(name, &labels, replicas, at));
@@ -97,12 +93,7 @@ fn jobsets(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     for i in 0..n {
         for kind in JobSetConditionType::ALL {
             for (status, is) in [("true", true), ("false", false)] {
-                let labels = format!(
-                    "{},{},{}",
-                    labels(i),
-                    label("condition", kind.as_str()),
-                    label("status", status)
-                );
+                let labels = format!("{},{},{}", labels(i), label("condition", kind.as_str()), label("status", status));
                 each(out, i, &|out, now, at| {
                     if let Some(now) = now.conditions.get(&kind) {
                         out.sample(name, &labels, u8::from(*now == is), at);
@@ -136,11 +127,7 @@ fn write_terminal_states(out: &mut MetricsText, of: &MetricFamilies<'_>) {
         }
     }
     let name = "jobset_terminal_state";
-    out.family(
-        name,
-        "gauge",
-        "The current number of JobSets in a terminal state (e.g., Completed, Failed).",
-    );
+    out.family(name, "gauge", "The current number of JobSets in a terminal state (e.g., Completed, Failed).");
     for i in 0..run.names.jobsets.len() {
         for kind in [Completed, Failed] {
             let labels = format!("{},{}", named(i), label("terminal_state", kind.as_str()));
@@ -157,39 +144,18 @@ fn jobs(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     let (run, scraped) = (&of.run, of.samples);
     type JobSampleFn = fn(&JobNow) -> Option<f64>;
     let families: [(&str, &str, &str, JobSampleFn); 6] = [
-        ("kube_job_created", "", "Unix creation timestamp.", |j| {
-            Some(j.created?.seconds())
+        ("kube_job_created", "", "Unix creation timestamp.", |j| Some(j.created?.seconds())),
+        ("kube_job_status_active", "", "The number of actively running pods.", |j| Some(f64::from(j.pods[0]))),
+        ("kube_job_status_succeeded", "", "The number of pods which reached Phase Succeeded.", |j| {
+            Some(f64::from(j.pods[1]))
         }),
-        (
-            "kube_job_status_active",
-            "",
-            "The number of actively running pods.",
-            |j| Some(f64::from(j.pods[0])),
-        ),
-        (
-            "kube_job_status_succeeded",
-            "",
-            "The number of pods which reached Phase Succeeded.",
-            |j| Some(f64::from(j.pods[1])),
-        ),
-        (
-            "kube_job_status_failed",
-            "",
-            "The number of pods which reached Phase Failed.",
-            |j| Some(f64::from(j.pods[2])),
-        ),
-        (
-            "kube_job_complete",
-            ",condition=\"true\"",
-            "The job has completed its execution.",
-            |j| j.complete.then_some(1.0),
-        ),
-        (
-            "kube_job_failed",
-            ",condition=\"true\"",
-            "The job has failed its execution.",
-            |j| j.failed.then_some(1.0),
-        ),
+        ("kube_job_status_failed", "", "The number of pods which reached Phase Failed.", |j| {
+            Some(f64::from(j.pods[2]))
+        }),
+        ("kube_job_complete", ",condition=\"true\"", "The job has completed its execution.", |j| {
+            j.complete.then_some(1.0)
+        }),
+        ("kube_job_failed", ",condition=\"true\"", "The job has failed its execution.", |j| j.failed.then_some(1.0)),
     ];
     for (name, more, help, value) in families {
         out.family(name, "gauge", help);
@@ -239,16 +205,9 @@ fn nodes(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     let name = "kube_node_status_condition";
     out.family(name, "gauge", "The condition of a cluster node.");
     for (i, node) in of.run.names.nodes.iter().enumerate() {
-        for (status, state) in [
-            ("true", NodeReady::True),
-            ("false", NodeReady::False),
-            ("unknown", NodeReady::Unknown),
-        ] {
-            let labels = format!(
-                "{},condition=\"Ready\",{}",
-                label("node", node),
-                label("status", status)
-            );
+        for (status, state) in [("true", NodeReady::True), ("false", NodeReady::False), ("unknown", NodeReady::Unknown)]
+        {
+            let labels = format!("{},condition=\"Ready\",{}", label("node", node), label("status", status));
             for (all, at) in of.samples.nodes.iter().zip(&of.samples.at) {
                 if let Some(now) = all.get(i) {
                     out.sample(name, &labels, u8::from(*now == state), *at);
@@ -262,10 +221,9 @@ fn control_plane(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     let scraped = of.samples;
     let name = "workqueue_depth";
     out.family(name, "gauge", "Current depth of workqueue");
-    for (queue, resource) in [
-        ("job", LedgerResource::JobControllerWorkers),
-        ("jobset", LedgerResource::JobSetReconciler),
-    ] {
+    for (queue, resource) in
+        [("job", LedgerResource::JobControllerWorkers), ("jobset", LedgerResource::JobSetReconciler)]
+    {
         let steps = scraped.queued.queue_lengths(resource);
         let labels = label("name", queue);
         for (scrape, at) in scraped.at.iter().enumerate() {
@@ -275,17 +233,9 @@ fn control_plane(out: &mut MetricsText, of: &MetricFamilies<'_>) {
         }
     }
     let name = "rest_client_rate_limiter_duration_seconds";
-    out.family(
-        name,
-        "histogram",
-        "Client side rate limiter latency in seconds. Broken down by verb, and host.",
-    );
+    out.family(name, "histogram", "Client side rate limiter latency in seconds. Broken down by verb, and host.");
     for limiter in &scraped.limiters {
-        let own = format!(
-            "{},{}",
-            label("job", limiter.client),
-            label("verb", &requests::http_method(limiter.verb))
-        );
+        let own = format!("{},{}", label("job", limiter.client), label("verb", &requests::http_method(limiter.verb)));
         let mut sums = [0u64; LIMITER_BOUNDS.len() + 1];
         let mut total = Duration::ZERO;
         for ((counts, waited), at) in limiter.since.iter().zip(&scraped.at) {

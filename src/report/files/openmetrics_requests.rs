@@ -18,11 +18,7 @@ pub fn write(out: &mut MetricsText, scraped: &ScrapedMetrics) {
     );
     write_request_counts(out, name, scraped, server_labels);
     let name = "rest_client_requests";
-    out.family(
-        name,
-        "counter",
-        "Number of HTTP requests, partitioned by status code, method, and host.",
-    );
+    out.family(name, "counter", "Number of HTTP requests, partitioned by status code, method, and host.");
     write_request_counts(out, name, scraped, client_labels);
 }
 
@@ -85,11 +81,7 @@ fn server_labels(answers: &ScrapedAnswers) -> String {
 
 fn client_labels(answers: &ScrapedAnswers) -> String {
     let kind = answers.call.kind();
-    let all = [
-        label("code", code(answers)),
-        label("job", kind.client),
-        label("method", &http_method(kind.verb)),
-    ];
+    let all = [label("code", code(answers)), label("job", kind.client), label("method", &http_method(kind.verb))];
     all.join(",")
 }
 

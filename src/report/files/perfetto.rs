@@ -27,13 +27,7 @@ pub struct PerfettoTrace<'a> {
 pub fn trace(of: &PerfettoTrace<'_>) -> Vec<u8> {
     let mut tracks = TraceTracks::default();
     let roots = RootTracks::declare(&mut tracks, &of.run);
-    let mut writer = PerfettoWriter {
-        input: of,
-        tracks,
-        roots,
-        slots: Vec::new(),
-        places: Vec::new(),
-    };
+    let mut writer = PerfettoWriter { input: of, tracks, roots, slots: Vec::new(), places: Vec::new() };
     writer.records();
     writer.restarts();
     writer.queues();
@@ -56,9 +50,8 @@ impl RootTracks {
         let all = tracks.declare(0, "JobSets", TrackKind::Events);
         let names = run.names;
         let jobsets = names.jobsets.iter();
-        let jobsets: Vec<u64> = jobsets
-            .map(|j| tracks.declare(all, &format!("JobSet {}", j.name), TrackKind::Events))
-            .collect();
+        let jobsets: Vec<u64> =
+            jobsets.map(|j| tracks.declare(all, &format!("JobSet {}", j.name), TrackKind::Events)).collect();
         let all = tracks.declare(0, "Jobs", TrackKind::Events);
         let jobs = names.jobs.iter();
         let jobs = jobs.map(|j| tracks.declare(all, &format!("Job {}", j.name), TrackKind::Events));
@@ -71,13 +64,7 @@ impl RootTracks {
                 nodes.push(tracks.declare(island, &format!("node {node}"), TrackKind::Events));
             }
         }
-        RootTracks {
-            script,
-            control_plane: plane,
-            jobsets,
-            jobs,
-            nodes,
-        }
+        RootTracks { script, control_plane: plane, jobsets, jobs, nodes }
     }
 }
 
@@ -164,10 +151,7 @@ impl PerfettoWriter<'_> {
             TicketSubject::Job(id) => of(&roots.jobs, id.ix()),
             TicketSubject::Node(id) => of(&roots.nodes, id.ix()),
             TicketSubject::Pod(pod) => match self.places.get(pod.ix()) {
-                Some(Some(TracePlace {
-                    slot: Some((.., track)),
-                    ..
-                })) => *track,
+                Some(Some(TracePlace { slot: Some((.., track)), .. })) => *track,
                 Some(Some(place)) => of(&roots.jobs, place.job.ix()),
                 _ => roots.script,
             },
@@ -178,12 +162,8 @@ impl PerfettoWriter<'_> {
     fn update_before(&mut self, record: &SimulationRecord) {
         match record.body {
             Body::PodCreated { pod, job, index, .. } => {
-                *row_or_default(&mut self.places, pod.ix()) = Some(TracePlace {
-                    job,
-                    index,
-                    slot: None,
-                    open_slices: 0,
-                });
+                *row_or_default(&mut self.places, pod.ix()) =
+                    Some(TracePlace { job, index, slot: None, open_slices: 0 });
             }
             Body::PodBound { pod, node, .. } => self.open_pod_slices(pod, node, record.at),
             _ => {}
@@ -225,11 +205,7 @@ impl PerfettoWriter<'_> {
         let name = self.input.run.names.pod_base_name(place.job, place.index);
         self.tracks.begin(track, &name, at);
         self.tracks.begin(track, "starting", at);
-        self.places[pod.ix()] = Some(TracePlace {
-            slot: Some((node, slot, track)),
-            open_slices: 2,
-            ..place
-        });
+        self.places[pod.ix()] = Some(TracePlace { slot: Some((node, slot, track)), open_slices: 2, ..place });
     }
 
     /// Ends the slice of the pod's current state and begins the next one.
@@ -255,11 +231,7 @@ impl PerfettoWriter<'_> {
             }
             row_or_default(&mut self.slots, node.ix())[slot].1 = false;
         }
-        self.places[pod.ix()] = Some(TracePlace {
-            slot: None,
-            open_slices: 0,
-            ..place
-        });
+        self.places[pod.ix()] = Some(TracePlace { slot: None, open_slices: 0, ..place });
     }
 
     /// Writes a track with the phases of each restart, and the critical paths of the longest restarts.
@@ -268,11 +240,8 @@ impl PerfettoWriter<'_> {
         let close: Vec<usize> = highlighted_restarts(&run).into_iter().map(|(i, _)| i).collect();
         for (i, r) in run.restarts().iter().enumerate() {
             let parent = self.roots.jobsets.get(r.jobset.ix()).copied().unwrap_or(0);
-            let track = self
-                .tracks
-                .declare(parent, &format!("restart {}", i + 1), TrackKind::Events);
-            self.tracks
-                .begin(track, &format::restart_title(&run, r, i + 1), r.start);
+            let track = self.tracks.declare(parent, &format!("restart {}", i + 1), TrackKind::Events);
+            self.tracks.begin(track, &format::restart_title(&run, r, i + 1), r.start);
             for span in r.spans().iter().filter(|s| s.to > s.from) {
                 self.tracks.begin(track, span.phase().as_str(), span.from);
                 self.tracks.end(track, span.to);

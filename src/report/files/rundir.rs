@@ -38,10 +38,7 @@ impl RunDir {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
         };
-        let failed = |e: io::Error| RunDirError::CannotCreate {
-            path: path(),
-            reason: e.to_string(),
-        };
+        let failed = |e: io::Error| RunDirError::CannotCreate { path: path(), reason: e.to_string() };
         let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let new_parents = parent.ancestors().take_while(missing);
         let new_parents = new_parents.map(Path::to_owned).collect();
@@ -79,11 +76,7 @@ impl RunDir {
     /// Writes a chart as SVG, and as PNG with the feature `png`.
     pub fn write_chart(&self, name: &str, scene: &DrawScene) -> Result<(), RunDirError> {
         self.write_svg(name, scene)?;
-        if cfg!(feature = "png") {
-            self.draw(&format!("{name}.png"), scene)
-        } else {
-            Ok(())
-        }
+        if cfg!(feature = "png") { self.draw(&format!("{name}.png"), scene) } else { Ok(()) }
     }
 
     pub fn write_svg(&self, name: &str, scene: &DrawScene) -> Result<(), RunDirError> {
@@ -106,17 +99,13 @@ impl RunDir {
     }
 
     pub fn finish_events(&self, events: EventWriter<File>, digest: &str) -> Result<(), RunDirError> {
-        events
-            .finish(digest)
-            .map(drop)
-            .map_err(|e| self.write_error("events.ndjson", e))
+        events.finish(digest).map(drop).map_err(|e| self.write_error("events.ndjson", e))
     }
 
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), RunDirError> {
         let path = self.temporary.join(name);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        made.and_then(|()| fs::write(&path, content))
-            .map_err(|e| self.write_error(name, e))
+        made.and_then(|()| fs::write(&path, content)).map_err(|e| self.write_error(name, e))
     }
 
     /// Writes all files except the event log.
@@ -154,14 +143,10 @@ impl RunDir {
         //  Another process may have created the target in the meantime, and `rename` would silently replace an empty
         //  directory.
         if fs::symlink_metadata(&self.target).is_ok() {
-            return Err(RunDirError::CreatedDuringRun {
-                path: self.target.clone(),
-            });
+            return Err(RunDirError::CreatedDuringRun { path: self.target.clone() });
         }
-        fs::rename(&self.temporary, &self.target).map_err(|e| RunDirError::CannotRename {
-            path: self.target.clone(),
-            reason: e.to_string(),
-        })?;
+        fs::rename(&self.temporary, &self.target)
+            .map_err(|e| RunDirError::CannotRename { path: self.target.clone(), reason: e.to_string() })?;
         Ok(self.target.clone())
     }
 

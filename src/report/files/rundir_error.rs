@@ -37,27 +37,18 @@ pub enum RunDirError {
 impl fmt::Display for RunDirError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RunDirError::AlreadyExists { path } => write!(
-                f,
-                "{} already exists; choose another name for --out or remove it",
-                path.display()
-            ),
+            RunDirError::AlreadyExists { path } => {
+                write!(f, "{} already exists; choose another name for --out or remove it", path.display())
+            }
             RunDirError::InvalidName { path } => {
                 write!(f, "{} is not a valid directory name", path.display())
             }
             RunDirError::CannotCreate { path, reason } => {
                 write!(f, "cannot create the directory {}: {reason}", path.display())
             }
-            RunDirError::CannotWrite {
-                file,
-                directory,
-                cause,
-                failure_note,
-            } => write!(
-                f,
-                "cannot write {file} in {}: {cause}; {failure_note}",
-                directory.display()
-            ),
+            RunDirError::CannotWrite { file, directory, cause, failure_note } => {
+                write!(f, "cannot write {file} in {}: {cause}; {failure_note}", directory.display())
+            }
             RunDirError::CreatedDuringRun { path } => {
                 write!(f, "{} was created by another process during the run", path.display())
             }

@@ -42,15 +42,13 @@ pub fn page(
         sections: Vec::new(),
         provenance_lines: provenance(all),
     };
-    let charts = figures(all, played, &sensitivity::footer_lines(hung))
-        .into_iter()
-        .map(|(name, scene)| {
-            PageBlock::Chart(PageChart {
-                name: name.to_owned(),
-                alt: format!("{}: {name} by variant", all.scenario),
-                scene,
-            })
-        });
+    let charts = figures(all, played, &sensitivity::footer_lines(hung)).into_iter().map(|(name, scene)| {
+        PageBlock::Chart(PageChart {
+            name: name.to_owned(),
+            alt: format!("{}: {name} by variant", all.scenario),
+            scene,
+        })
+    });
     let mut section = |id, title, blocks| page.push(PageSection::new(id, title, blocks));
     section("charts", "Charts", charts.collect());
     section("variants", "Changes per variant", variant_changes(all, played));
@@ -79,21 +77,14 @@ fn conclusion_without_numbers(conclusion: &str) -> String {
 }
 
 fn figure(what: &str, value: String) -> KeyFigure {
-    KeyFigure {
-        label: what.to_owned(),
-        value,
-    }
+    KeyFigure { label: what.to_owned(), value }
 }
 
 fn variant_changes(all: &VariantComparison, played: &[PlayedVariant]) -> Vec<PageBlock> {
     let mut rows = Vec::new();
     for (i, v) in played.iter().enumerate() {
         if v.changes.is_empty() {
-            let what = if i == 0 {
-                "the unmodified scenario"
-            } else {
-                "no changes"
-            };
+            let what = if i == 0 { "the unmodified scenario" } else { "no changes" };
             rows.push(vec![v.name.clone(), what.to_owned(), String::new(), String::new()]);
         }
         for c in &v.changes {
@@ -108,11 +99,7 @@ fn variant_changes(all: &VariantComparison, played: &[PlayedVariant]) -> Vec<Pag
     let digests = all.variants.iter();
     let digests = digests.map(|v| format!("{}: {}; digest {:016x}", v.name, v.outcomes, v.digest));
     vec![
-        PageBlock::Table(
-            Table::new(["variant", "field", "value", "reason"])
-                .with_rows(rows)
-                .with_initial_rows(40),
-        ),
+        PageBlock::Table(Table::new(["variant", "field", "value", "reason"]).with_rows(rows).with_initial_rows(40)),
         PageBlock::List(digests.collect()),
     ]
 }
@@ -120,11 +107,7 @@ fn variant_changes(all: &VariantComparison, played: &[PlayedVariant]) -> Vec<Pag
 fn metric_cells(metric: &str, e: &MetricEstimate) -> [String; 3] {
     let show = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
     let interval = e.ci95.map_or("-".to_owned(), |[low, high]| {
-        format!(
-            "{} to {}",
-            format_metric_value(metric, low),
-            format_metric_value(metric, high)
-        )
+        format!("{} to {}", format_metric_value(metric, low), format_metric_value(metric, high))
     });
     let quantiles = format!("{} / {} / {}", show(e.p10), show(e.p50), show(e.p90));
     [show(e.mean), interval, quantiles]
@@ -146,18 +129,10 @@ fn numbers(all: &VariantComparison) -> Vec<PageBlock> {
         }
     }
     let mut blocks = vec![PageBlock::Table(
-        Table::new([
-            "metric",
-            "variant",
-            "mean",
-            "95 % interval",
-            "p10 / p50 / p90",
-            "n",
-            "excluded",
-        ])
-        .with_number_columns(&[2, 3, 4, 5, 6])
-        .with_rows(rows)
-        .with_initial_rows(24),
+        Table::new(["metric", "variant", "mean", "95 % interval", "p10 / p50 / p90", "n", "excluded"])
+            .with_number_columns(&[2, 3, 4, 5, 6])
+            .with_rows(rows)
+            .with_initial_rows(24),
     )];
     if !same.is_empty() {
         let n = count(same.len() as u64, "metric");
@@ -187,11 +162,7 @@ fn differences(all: &VariantComparison) -> Vec<PageBlock> {
                 (*metric).to_owned(),
                 format!("{} − {}", p.b, p.a),
                 format_metric_value(metric, d.mean),
-                format!(
-                    "{} to {}",
-                    format_metric_value(metric, d.ci95[0]),
-                    format_metric_value(metric, d.ci95[1])
-                ),
+                format!("{} to {}", format_metric_value(metric, d.ci95[0]), format_metric_value(metric, d.ci95[1])),
                 thousands(d.n as u64),
                 better,
             ]);

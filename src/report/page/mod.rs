@@ -73,11 +73,7 @@ pub struct PageChart {
 
 impl PageSection {
     pub fn new(id: &'static str, title: &str, blocks: Vec<PageBlock>) -> PageSection {
-        PageSection {
-            id,
-            title: title.to_owned(),
-            blocks,
-        }
+        PageSection { id, title: title.to_owned(), blocks }
     }
 }
 

@@ -26,11 +26,7 @@ impl ReproductionSteps {
         if !inputs.is_empty() {
             facts.push(("inputs".to_owned(), inputs.to_owned()));
         }
-        ReproductionSteps {
-            commands: commands.to_vec(),
-            facts,
-            ..ReproductionSteps::default()
-        }
+        ReproductionSteps { commands: commands.to_vec(), facts, ..ReproductionSteps::default() }
     }
 
     pub fn section(&self) -> PageSection {

@@ -49,11 +49,7 @@ fn title(run: &RunView<'_>) -> String {
     match run.failed_jobsets().as_slice() {
         [] => restart_title(run),
         [one] => one.headline(),
-        [first, others @ ..] => format!(
-            "{}; {} more failed",
-            first.headline(),
-            count(others.len() as u64, "JobSet")
-        ),
+        [first, others @ ..] => format!("{}; {} more failed", first.headline(), count(others.len() as u64, "JobSet")),
     }
 }
 
@@ -117,10 +113,9 @@ fn describe_restart(run: &RunView<'_>, r: &RestartMetrics) -> String {
         n => format!("{n} restarts occurred. In the longest, after {cause}, at {}, ", r.start),
     };
     text.push_str(&match r.ending {
-        RestartOutcome::Ready => format!(
-            "it took {total} until all {} were ready again. ",
-            count(u64::from(r.pods), "pod")
-        ),
+        RestartOutcome::Ready => {
+            format!("it took {total} until all {} were ready again. ", count(u64::from(r.pods), "pod"))
+        }
         RestartOutcome::JobSetEnded => {
             format!("the JobSet ended {total} later and was never ready again. ")
         }
@@ -152,10 +147,7 @@ fn describe_accelerators(run: &RunView<'_>) -> String {
 }
 
 fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
-    let figure = |what: &str, value: String| KeyFigure {
-        label: what.to_owned(),
-        value,
-    };
+    let figure = |what: &str, value: String| KeyFigure { label: what.to_owned(), value };
     let mut all = Vec::new();
     if let Some(r) = longest_restart(run) {
         let what = match (run.restarts().len(), r.ending) {

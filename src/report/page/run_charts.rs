@@ -43,11 +43,7 @@ pub fn timeline_blocks(told: &RunInputText<'_>) -> Vec<PageBlock> {
     let Some((name, scene)) = charts.into_iter().next() else {
         return Vec::new();
     };
-    let chart = PageChart {
-        name: name.to_owned(),
-        alt,
-        scene,
-    };
+    let chart = PageChart { name: name.to_owned(), alt, scene };
     vec![PageBlock::Timeline(Box::new(lanes), chart)]
 }
 
@@ -94,9 +90,7 @@ pub fn critical_path_blocks(told: &RunInputText<'_>) -> Vec<PageBlock> {
         ));
     }
     if !blocks.is_empty() {
-        blocks.push(PageBlock::Text(
-            "Use jobset-sim why to test the effect of changes.".to_owned(),
-        ));
+        blocks.push(PageBlock::Text("Use jobset-sim why to test the effect of changes.".to_owned()));
     }
     blocks
 }

@@ -66,11 +66,7 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
     let whole = [(SimTime::ZERO, outcome.end)];
     let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
     let share = |u: &ResourceUsage, of: &[(SimTime, SimTime)]| {
-        if of.is_empty() {
-            "-".to_owned()
-        } else {
-            format!("{:.0} %", text::busy_share(u, of))
-        }
+        if of.is_empty() { "-".to_owned() } else { format!("{:.0} %", text::busy_share(u, of)) }
     };
     let used = outcome.resources.iter().filter(|u| u.requests > 0);
     let rows: Vec<Vec<String>> = used
@@ -82,11 +78,7 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
                 share(u, &whole),
                 share(u, &during),
                 thousands(u64::from(u.longest_queue)),
-                if gating.contains(&u.resource) {
-                    "bottleneck".to_owned()
-                } else {
-                    String::new()
-                },
+                if gating.contains(&u.resource) { "bottleneck".to_owned() } else { String::new() },
             ]
         })
         .collect();
@@ -112,32 +104,16 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
     vec![
         PageBlock::Text("Busy: share of time with a non-empty queue.".to_owned()),
         PageBlock::Table(
-            Table::new([
-                "shared resource",
-                "capacity",
-                "requests",
-                "busy",
-                "busy in restarts",
-                "longest queue",
-                "",
-            ])
-            .with_number_columns(&[2, 3, 4, 5])
-            .with_rows(rows),
+            Table::new(["shared resource", "capacity", "requests", "busy", "busy in restarts", "longest queue", ""])
+                .with_number_columns(&[2, 3, 4, 5])
+                .with_rows(rows),
         ),
         PageBlock::Heading("Requests per client".to_owned()),
         PageBlock::Table(
-            Table::new([
-                "client",
-                "request",
-                "response",
-                "count",
-                "since the first restart",
-                "first",
-                "last",
-            ])
-            .with_number_columns(&[3, 4, 5, 6])
-            .with_rows(requests.iter().map(request))
-            .with_initial_rows(12),
+            Table::new(["client", "request", "response", "count", "since the first restart", "first", "last"])
+                .with_number_columns(&[3, 4, 5, 6])
+                .with_rows(requests.iter().map(request))
+                .with_initial_rows(12),
         ),
     ]
 }
@@ -185,24 +161,14 @@ pub fn ledger(run: &RunView<'_>) -> Vec<PageBlock> {
 }
 
 pub fn main_event_blocks(run: &RunView<'_>) -> Vec<PageBlock> {
-    let mut rows: Vec<Vec<String>> = lines::event_lines(run)
-        .into_iter()
-        .map(|(at, text)| vec![at.to_string(), text])
-        .collect();
+    let mut rows: Vec<Vec<String>> =
+        lines::event_lines(run).into_iter().map(|(at, text)| vec![at.to_string(), text]).collect();
     if run.folded.story.left_out > 0 {
         let more = format::count(run.folded.story.left_out, "line");
         rows.push(vec![String::new(), format!("... and {more} more")]);
     }
-    rows.push(vec![
-        run.outcome.end.to_string(),
-        lines::end_reason_sentence(run).to_owned(),
-    ]);
-    vec![PageBlock::Table(
-        Table::new(["at", "what"])
-            .with_number_columns(&[0])
-            .with_rows(rows)
-            .with_initial_rows(40),
-    )]
+    rows.push(vec![run.outcome.end.to_string(), lines::end_reason_sentence(run).to_owned()]);
+    vec![PageBlock::Table(Table::new(["at", "what"]).with_number_columns(&[0]).with_rows(rows).with_initial_rows(40))]
 }
 
 pub fn events(run: &RunView<'_>) -> Vec<PageBlock> {
@@ -211,11 +177,7 @@ pub fn events(run: &RunView<'_>) -> Vec<PageBlock> {
     let rows: Vec<Vec<String>> = all
         .flat_map(|jobset| run.folded.events.for_jobset(jobset))
         .map(|e| {
-            let of = if e.jobset.is_some() {
-                run.names.jobset(e.jobset)
-            } else {
-                ""
-            };
+            let of = if e.jobset.is_some() { run.names.jobset(e.jobset) } else { "" };
             let kind = if e.warning { "Warning" } else { "Normal" };
             let reason = run.names.text(e.reason);
             [of, kind, reason, &thousands(e.count)].map(str::to_owned).to_vec()
@@ -278,9 +240,6 @@ pub fn reproduction(told: &RunInputText<'_>) -> ReproductionSteps {
     all.facts.extend(facts.map(|(label, text)| (label.to_owned(), text)));
     let restarts: Vec<_> = run.restarts().iter().collect();
     all.assumptions = dominant::dominant_assumptions(run, &restarts, told.defaults);
-    all.notes.push(format!(
-        "The same inputs and seed give the same digest, {}, on every machine.",
-        run.digest()
-    ));
+    all.notes.push(format!("The same inputs and seed give the same digest, {}, on every machine.", run.digest()));
     all
 }

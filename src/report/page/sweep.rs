@@ -41,12 +41,7 @@ pub fn page(told: &SweepText<'_>) -> ReportPage {
     let sentence = conclusion(all);
     let mut page = ReportPage {
         kicker: format!("jobset-sim report: sweep of {}", identity.scenario),
-        title: sentence
-            .split(": ")
-            .next()
-            .unwrap_or(&sentence)
-            .trim_end_matches('.')
-            .to_owned(),
+        title: sentence.split(": ").next().unwrap_or(&sentence).trim_end_matches('.').to_owned(),
         lead: format!(
             "{sentence} {} of {}, {} each, with common random numbers: all points are exposed to the same faults. \
              Differences from the best point are paired and have 95 % intervals.",
@@ -66,11 +61,7 @@ pub fn page(told: &SweepText<'_>) -> ReportPage {
     section("charts", "Charts", charts(told));
     section("fields", "Swept fields", fields(told));
     section("numbers", "Points", numbers(all));
-    section(
-        "assumptions",
-        "Relevant assumptions",
-        sensitivity::blocks(told.sensitivities),
-    );
+    section("assumptions", "Relevant assumptions", sensitivity::blocks(told.sensitivities));
     section("limits", "Caveats", limits(told));
     let mut reproduction = ReproductionSteps::new(told.commands, &page.provenance_lines, told.inputs);
     reproduction.assumptions = sensitivity::merge_assumptions(told.sensitivities);
@@ -79,10 +70,7 @@ pub fn page(told: &SweepText<'_>) -> ReportPage {
 }
 
 fn figure(what: &str, value: String) -> KeyFigure {
-    KeyFigure {
-        label: what.to_owned(),
-        value,
-    }
+    KeyFigure { label: what.to_owned(), value }
 }
 
 fn charts(told: &SweepText<'_>) -> Vec<PageBlock> {
@@ -116,9 +104,7 @@ fn fields(told: &SweepText<'_>) -> Vec<PageBlock> {
         let values = text.split_once('=').map_or("", |(_, values)| values);
         vec![axis.path.clone(), values.replace(',', ", ")]
     };
-    let mut blocks = vec![PageBlock::Table(
-        Table::new(["field", "values"]).with_rows(identity.axes.iter().map(row)),
-    )];
+    let mut blocks = vec![PageBlock::Table(Table::new(["field", "values"]).with_rows(identity.axes.iter().map(row)))];
     if let Some(n) = identity.latin_hypercube {
         let text = format!("Ranges are sampled with a Latin hypercube of {}.", count(n, "point"));
         blocks.push(PageBlock::Text(text));
@@ -170,11 +156,7 @@ fn rows(all: &SweepResults, metric: &str) -> Vec<Vec<String>> {
         let show = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
         let interval = match e.ci95 {
             Some([low, high]) if e.n > 1 => {
-                format!(
-                    "{} to {}",
-                    format_metric_value(metric, low),
-                    format_metric_value(metric, high)
-                )
+                format!("{} to {}", format_metric_value(metric, low), format_metric_value(metric, high))
             }
             _ => "-".to_owned(),
         };

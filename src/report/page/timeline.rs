@@ -145,10 +145,7 @@ fn write_mark(out: &mut String, mark: &TimelineMark, window: &ViewWindow) {
     };
     let (at, title) = (ms(mark.at), for_html(mark.label));
     let left = position_percent(mark.at, window);
-    let _ = write!(
-        out,
-        "<i{class} data-t=\"{at}\" title=\"{title}\" style=\"left:{left:.3}%\"></i>"
-    );
+    let _ = write!(out, "<i{class} data-t=\"{at}\" title=\"{title}\" style=\"left:{left:.3}%\"></i>");
 }
 
 fn axis(out: &mut String, window: &ViewWindow) {

@@ -81,16 +81,10 @@ fn conclusion(r: &BreakEvenReport) -> String {
     let (metric, path) = (&r.metric, &r.over.path);
     let range = format!("{} to {}", r.format_value(r.over.low), r.format_value(r.over.high));
     match r.crossing {
-        BreakEvenCrossing::Everywhere { side } => format!(
-            "{} is better in {metric} over the whole range: {path} from {range}.",
-            r.name(side)
-        ),
-        BreakEvenCrossing::At {
-            below,
-            estimate,
-            low,
-            high,
-        } => format!(
+        BreakEvenCrossing::Everywhere { side } => {
+            format!("{} is better in {metric} over the whole range: {path} from {range}.", r.name(side))
+        }
+        BreakEvenCrossing::At { below, estimate, low, high } => format!(
             "{} becomes better than {} in {metric} at {path} = {}. It is significantly better from {}, and {} is significantly better up to {}.",
             r.name(other_side(below)),
             r.name(below),
@@ -115,10 +109,9 @@ fn conclusion(r: &BreakEvenReport) -> String {
         BreakEvenCrossing::NotTold => {
             format!("Inconclusive: no significant difference in {metric} for {path} from {range}.")
         }
-        BreakEvenCrossing::SeveralTimes => format!(
-            "{} and {} alternate as the better variant for {path} from {range}; see the table.",
-            r.a, r.b
-        ),
+        BreakEvenCrossing::SeveralTimes => {
+            format!("{} and {} alternate as the better variant for {path} from {range}; see the table.", r.a, r.b)
+        }
     }
 }
 
@@ -133,19 +126,12 @@ impl PlanText for BreakEvenReport {
         let head = [&self.over.path, difference.as_str(), "pairs", "better"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for p in &self.points {
-            let difference = p
-                .difference
-                .map_or("-".to_owned(), |d| change_with_interval(d.mean, d.ci95));
+            let difference = p.difference.map_or("-".to_owned(), |d| change_with_interval(d.mean, d.ci95));
             let better = match p.side {
                 BreakEvenSide::Inconclusive => "inconclusive",
                 side => self.name(side),
             };
-            rows.push(vec![
-                self.format_value(p.value),
-                difference,
-                p.replications.to_string(),
-                better.to_owned(),
-            ]);
+            rows.push(vec![self.format_value(p.value), difference, p.replications.to_string(), better.to_owned()]);
         }
         columns(&mut out, &rows, |_| false, style);
         out
@@ -192,11 +178,7 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
     let bounds = || r.points.iter().filter_map(|p| p.difference).flat_map(|d| d.ci95);
     let y = PlaneScale::from_values(bounds().chain([0.0]));
     let name = format!("{}: {} minus {}", r.metric, r.b, r.a);
-    let y_labels = PlaneLabels {
-        name: &name,
-        ticks: y.ticks(6),
-        label: &short_value,
-    };
+    let y_labels = PlaneLabels { name: &name, ticks: y.ticks(6), label: &short_value };
     let x_labels = PlaneLabels {
         name: &r.over.path,
         ticks: match r.over.unit {
@@ -206,20 +188,13 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
         },
         label: &|v| value_with_unit(v, r.over.unit),
     };
-    let plane = ParameterPlane {
-        right: WIDTH - MARGIN - 30,
-        ..ParameterPlane::single(below, (x, y), &y_labels)
-    };
+    let plane = ParameterPlane { right: WIDTH - MARGIN - 30, ..ParameterPlane::single(below, (x, y), &y_labels) };
     if let BreakEvenCrossing::At { low, high, .. } = r.crossing {
         plane.fill_between_x(&mut scene, [low, high], PALETTE[0]);
     }
     plane.draw(&mut scene, &x_labels, &y_labels);
     plane.horizontal_line(&mut scene, 0.0, 3, TEXT_COLOR);
-    let means: Vec<_> = r
-        .points
-        .iter()
-        .filter_map(|p| Some((p.value, p.difference?.mean)))
-        .collect();
+    let means: Vec<_> = r.points.iter().filter_map(|p| Some((p.value, p.difference?.mean))).collect();
     plane.curve(&mut scene, &means, 3, PALETTE[3]);
     let color = |side: BreakEvenSide| match side {
         BreakEvenSide::A => PALETTE[1],

@@ -30,12 +30,7 @@ pub struct BudgetReport {
 
 impl BudgetReport {
     pub fn new(of: PlanProvenance, jobset: String, budget: LossBudget) -> BudgetReport {
-        BudgetReport {
-            conclusion: conclusion(&budget),
-            provenance: of,
-            jobset,
-            budget,
-        }
+        BudgetReport { conclusion: conclusion(&budget), provenance: of, jobset, budget }
     }
 }
 
@@ -69,10 +64,7 @@ fn conclusion(b: &LossBudget) -> Vec<String> {
     ));
     if let Some(rule) = &b.rule {
         let lasts = rule.lasts.map_or(String::new(), |lasts| {
-            format!(
-                "maxRestarts would be sufficient with probability {}; ",
-                share_with_interval(lasts)
-            )
+            format!("maxRestarts would be sufficient with probability {}; ", share_with_interval(lasts))
         });
         all.push(format!(
             "If {} were not counted (an action that ends in AndIgnoreMaxRestarts): {lasts}the smallest value would be {}; a run would use {} restarts on average.",
@@ -108,11 +100,7 @@ impl PlanText for BudgetReport {
         };
         let what = format!("{whose}{} with unlimited restarts", format_horizon(b.horizon_s));
         let n = b.replications as u64;
-        let again = if self.provenance.replications_played > n {
-            ", each repeated with the rule"
-        } else {
-            ""
-        };
+        let again = if self.provenance.replications_played > n { ", each repeated with the rule" } else { "" };
         let played = format!("{}{again}", count(n, "replication"));
         let mut out = self.provenance.title_with_count(&what, &played, style);
         out.push('\n');
@@ -245,10 +233,7 @@ fn notes(b: &LossBudget) -> Vec<String> {
         all.push(if each.is_empty() {
             format!("The rule has no effect: no run had {}.", rule.what)
         } else {
-            format!(
-                "Mean number of restarts per run that the rule does not count: {}.",
-                each.join(", ")
-            )
+            format!("Mean number of restarts per run that the rule does not count: {}.", each.join(", "))
         });
     }
     if b.completed > 0 {
@@ -273,10 +258,7 @@ fn survival(report: &BudgetReport) -> DrawScene {
     let limit = thousands(u64::from(b.curve_limit));
     let title = format!("{}: survival of maxRestarts {limit}", report.provenance.scenario);
     let below = heading(&mut scene, &title, &survival_subtitle(b));
-    let lows = b
-        .curve
-        .iter()
-        .flat_map(|i| [i.lasts.ci95[0], i.with_rule.map_or(1.0, |r| r.ci95[0])]);
+    let lows = b.curve.iter().flat_map(|i| [i.lasts.ci95[0], i.with_rule.map_or(1.0, |r| r.ci95[0])]);
     let low = (lows.fold(0.9, f64::min) * 10.0).floor() / 10.0;
     let y = PlaneScale::new(low.max(0.0), 1.0);
     let y_labels = PlaneLabels {
@@ -285,11 +267,7 @@ fn survival(report: &BudgetReport) -> DrawScene {
         label: &|v| format!("{:.0} %", v * 100.0),
     };
     let x = PlaneScale::new(0.0, b.horizon_s / 86_400.0);
-    let x_labels = PlaneLabels {
-        name: "days since the start",
-        ticks: x.ticks(10),
-        label: &tick_label,
-    };
+    let x_labels = PlaneLabels { name: "days since the start", ticks: x.ticks(10), label: &tick_label };
     let plane = ParameterPlane::single(below, (x, y), &y_labels);
     plane.draw(&mut scene, &x_labels, &y_labels);
     let mut curves = vec![(PALETTE[1], "all restarts counted".to_owned())];
@@ -307,9 +285,7 @@ fn survival(report: &BudgetReport) -> DrawScene {
 }
 
 fn survival_subtitle(b: &LossBudget) -> String {
-    let rule = b.rule.as_ref().map_or(String::new(), |rule| {
-        format!("; {} with the rule", format_minimum(rule.least))
-    });
+    let rule = b.rule.as_ref().map_or(String::new(), |rule| format!("; {} with the rule", format_minimum(rule.least)));
     format!(
         "share of {} runs with exact 95 % interval; smallest value sufficient for {} with probability {}: {}{rule}",
         b.replications,

@@ -93,10 +93,9 @@ fn conclusion(r: &IntervalReport, at_edge: bool) -> Vec<String> {
             "The best interval is about {}; there are too few replications for a confidence interval.",
             duration_text(best)
         )),
-        (None, _) if at_edge => all.push(format!(
-            "No best interval found: {} has no optimum within the simulated range.",
-            r.metric
-        )),
+        (None, _) if at_edge => {
+            all.push(format!("No best interval found: {} has no optimum within the simulated range.", r.metric))
+        }
         (None, _) => all.push(format!(
             "No best interval found: the differences in {} are inconclusive with this number of replications.",
             r.metric
@@ -160,26 +159,17 @@ impl PlanText for IntervalReport {
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         out.push('\n');
-        let head = [
-            "every",
-            &self.metric,
-            "95 % interval of the mean",
-            "difference from the best",
-            "runs",
-        ];
+        let head = ["every", &self.metric, "95 % interval of the mean", "difference from the best", "runs"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for p in &self.points {
             let m = p.metric;
-            let interval = m.map_or("-".to_owned(), |m| {
-                format!("{} to {}", short_value(m.ci95[0]), short_value(m.ci95[1]))
-            });
+            let interval =
+                m.map_or("-".to_owned(), |m| format!("{} to {}", short_value(m.ci95[0]), short_value(m.ci95[1])));
             rows.push(vec![
                 duration_text(p.every_s),
                 m.map_or("-".to_owned(), |m| short_value(m.mean)),
                 interval,
-                p.change
-                    .filter(|c| c.mean != 0.0)
-                    .map_or("-".to_owned(), |c| change_with_interval(c.mean, c.ci95)),
+                p.change.filter(|c| c.mean != 0.0).map_or("-".to_owned(), |c| change_with_interval(c.mean, c.ci95)),
                 p.replications.to_string(),
             ]);
         }
@@ -189,16 +179,7 @@ impl PlanText for IntervalReport {
     }
 
     fn table(&self) -> Table {
-        let head = [
-            "every_s",
-            "mean",
-            "low",
-            "high",
-            "change",
-            "change_low",
-            "change_high",
-            "replications",
-        ];
+        let head = ["every_s", "mean", "low", "high", "change", "change_low", "change_high", "replications"];
         let row = |p: &SimulatedInterval| {
             let (m, c) = (p.metric, p.change);
             vec![
@@ -235,16 +216,8 @@ fn interval_chart(r: &IntervalReport) -> DrawScene {
     let ys = r.points.iter().filter_map(|p| p.change);
     let y = PlaneScale::from_values(ys.flat_map(|c| c.ci95).chain([0.0]));
     let name = format!("{} minus that of the best simulated interval", r.metric);
-    let y_labels = PlaneLabels {
-        name: &name,
-        ticks: y.ticks(6),
-        label: &short_value,
-    };
-    let x_labels = PlaneLabels {
-        name: "work between checkpoints",
-        ticks: x.time_ticks(),
-        label: &duration_text,
-    };
+    let y_labels = PlaneLabels { name: &name, ticks: y.ticks(6), label: &short_value };
+    let x_labels = PlaneLabels { name: "work between checkpoints", ticks: x.time_ticks(), label: &duration_text };
     let plane = ParameterPlane::single(below, (x, y), &y_labels);
     if let Some(ci95_s) = r.ci95_s {
         plane.fill_between_x(&mut scene, ci95_s, PALETTE[4]);
@@ -261,11 +234,7 @@ fn interval_chart(r: &IntervalReport) -> DrawScene {
     entries.push((PALETTE[7], format!("Young {}", duration_text(c.young_s))));
     entries.push((PALETTE[1], format!("Daly {}", duration_text(c.daly_s))));
     entries.push((PALETTE[6], format!("exact {}", duration_text(c.exact_s))));
-    let means: Vec<_> = r
-        .points
-        .iter()
-        .filter_map(|p| Some((p.every_s, p.change?.mean)))
-        .collect();
+    let means: Vec<_> = r.points.iter().filter_map(|p| Some((p.every_s, p.change?.mean))).collect();
     plane.curve(&mut scene, &means, 3, PALETTE[3]);
     for p in &r.points {
         if let Some(m) = p.change {

@@ -126,15 +126,8 @@ fn conclusion(r: &MinimumMultiReport) -> Vec<String> {
     let Some(best) = r.satisfying_combinations().next() else {
         let greatest = r.combinations.last().map(|c| c.values.as_slice());
         let greatest = r.format_combination(greatest.unwrap_or(&[]));
-        return vec![if r
-            .combinations
-            .iter()
-            .any(|c| c.candidate.judgement == TargetJudgement::Open)
-        {
-            format!(
-                "Inconclusive whether {greatest} satisfies {}. Increase --seeds.",
-                r.target
-            )
+        return vec![if r.combinations.iter().any(|c| c.candidate.judgement == TargetJudgement::Open) {
+            format!("Inconclusive whether {greatest} satisfies {}. Increase --seeds.", r.target)
         } else {
             format!("No combination up to {greatest} satisfies {}.", r.target)
         }];
@@ -145,10 +138,7 @@ fn conclusion(r: &MinimumMultiReport) -> Vec<String> {
         r.target,
         r.cost(best)
     )];
-    let near = r
-        .satisfying_combinations()
-        .skip(1)
-        .filter(|c| c.dearer.is_none_or(|d| d.significant_order().is_none()));
+    let near = r.satisfying_combinations().skip(1).filter(|c| c.dearer.is_none_or(|d| d.significant_order().is_none()));
     let near: Vec<String> = near.map(|c| r.format_combination(&c.values)).collect();
     if all > 1 {
         told.push(format!(
@@ -171,14 +161,7 @@ impl PlanText for MinimumMultiReport {
         out.push('\n');
         let mut head = self.short_names();
         let stat = format!("{}.{}", self.metric, self.statistic);
-        let rest = [
-            &stat,
-            "95 % interval",
-            "cost per run",
-            "cost above the cheapest",
-            "runs",
-            "",
-        ];
+        let rest = [&stat, "95 % interval", "cost per run", "cost above the cheapest", "runs", ""];
         head.extend(rest.map(str::to_owned));
         let mut rows = vec![head];
         for c in &self.combinations {
@@ -208,16 +191,7 @@ impl PlanText for MinimumMultiReport {
 
     fn table(&self) -> Table {
         let mut head = self.paths.clone();
-        let rest = [
-            "judgement",
-            "statistic",
-            "low",
-            "high",
-            "mean",
-            "cost",
-            "replications",
-            "excluded",
-        ];
+        let rest = ["judgement", "statistic", "low", "high", "mean", "cost", "replications", "excluded"];
         head.extend(rest.map(str::to_owned));
         let line = |c: &CombinationRow| {
             let worth = &c.candidate;
@@ -256,33 +230,21 @@ fn chart(r: &MinimumMultiReport) -> DrawScene {
     all.sort_by(|a, b| a.values.cmp(&b.values));
     let costs = PlaneScale::from_values(all.iter().map(|c| c.candidate.cost).chain([0.0]));
     let name = format!("mean cost per run, {}", r.currency);
-    let y = PlaneLabels {
-        name: &name,
-        ticks: PlaneScale::new(0.0, costs.to).ticks(6),
-        label: &short_value,
-    };
+    let y = PlaneLabels { name: &name, ticks: PlaneScale::new(0.0, costs.to).ticks(6), label: &short_value };
     let label = |at: f64| {
         let values = all.get(at as usize).map_or(&[][..], |c| &c.values);
         let words: Vec<String> = values.iter().map(u64::to_string).collect();
         words.join(" · ")
     };
     let names = r.short_names().join(" · ");
-    let x = PlaneLabels {
-        name: &names,
-        ticks: (0..all.len()).map(|i| i as f64).collect(),
-        label: &label,
-    };
+    let x = PlaneLabels { name: &names, ticks: (0..all.len()).map(|i| i as f64).collect(), label: &label };
     let across = PlaneScale::new(-0.6, all.len() as f64 - 0.4);
     let plane = ParameterPlane::single(below, (across, PlaneScale::new(0.0, costs.to)), &y);
     plane.draw(&mut scene, &x, &y);
     let best = r.satisfying_combinations().next().map(|c| &c.values);
     for (i, c) in all.iter().enumerate() {
         let (px, py) = plane.to_pixels(i as f64, c.candidate.cost);
-        let color = if Some(&c.values) == best {
-            PALETTE[2]
-        } else {
-            color(c.candidate.judgement)
-        };
+        let color = if Some(&c.values) == best { PALETTE[2] } else { color(c.candidate.judgement) };
         scene.rect(px - 20, py, 40, plane.bottom - py, color);
     }
     let seen = |j: TargetJudgement| all.iter().any(|c| c.candidate.judgement == j);

@@ -32,11 +32,7 @@ pub fn short_value(v: f64) -> String {
 }
 
 fn trimmed(text: String) -> String {
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Formats a change with its interval, rounded to the precision of the interval: `+0.0042 (0.0007 to 0.0084)`.
@@ -45,11 +41,7 @@ pub fn change_with_interval(mean: f64, [low, high]: [f64; 2]) -> String {
         return "0".to_owned();
     }
     let half = 0.5 * (high - low);
-    let rough = if half > 0.0 && half.is_finite() {
-        half
-    } else {
-        mean.abs().max(1e-9)
-    };
+    let rough = if half > 0.0 && half.is_finite() { half } else { mean.abs().max(1e-9) };
     //  Two significant digits of the half width.
     let digits = (1.0 - libm::floor(libm::log10(rough))).clamp(0.0, 9.0) as usize;
     let sign = if mean > 0.0 { "+" } else { "" };

@@ -26,10 +26,7 @@ impl PlaneScale {
 
     /// Creates a logarithmic scale. `from` must be positive.
     pub fn logarithmic(from: f64, to: f64) -> PlaneScale {
-        PlaneScale {
-            log: true,
-            ..PlaneScale::new(from, to)
-        }
+        PlaneScale { log: true, ..PlaneScale::new(from, to) }
     }
 
     /// Returns round times in seconds, for a logarithmic scale.
@@ -182,11 +179,7 @@ impl ParameterPlane {
                 free = at + half + 14;
             }
         }
-        scene.line(
-            vec![(self.left, self.bottom), (self.right, self.bottom)],
-            2,
-            MUTED_COLOR,
-        );
+        scene.line(vec![(self.left, self.bottom), (self.right, self.bottom)], 2, MUTED_COLOR);
         let middle = (self.left + self.right) / 2;
         let below = self.bottom + 5 * SIZE / 2;
         draw_label(scene, (middle, below), TextAnchor::Middle, TEXT_COLOR, x.name);

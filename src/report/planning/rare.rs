@@ -38,14 +38,7 @@ impl RareReport {
         (excess, limit, horizon_s): (&'static str, f64, f64),
         rare: RareEventSearch,
     ) -> RareReport {
-        let mut report = RareReport {
-            provenance: of,
-            excess,
-            limit,
-            horizon_s,
-            rare,
-            conclusion: Vec::new(),
-        };
+        let mut report = RareReport { provenance: of, excess, limit, horizon_s, rare, conclusion: Vec::new() };
         report.conclusion = conclusion(&report);
         report
     }
@@ -55,11 +48,7 @@ impl RareReport {
     }
 
     fn format_quantity(&self, at: f64) -> String {
-        if self.is_time() {
-            duration_text(at)
-        } else {
-            short_value(at)
-        }
+        if self.is_time() { duration_text(at) } else { short_value(at) }
     }
 
     fn event(&self) -> String {
@@ -67,33 +56,21 @@ impl RareReport {
         if self.is_time() {
             format!("a run of at most {until} loses {} or more", duration_text(self.limit))
         } else {
-            format!(
-                "maxRestarts {} is exhausted within {until}",
-                thousands((self.limit as u64).saturating_sub(1))
-            )
+            format!("maxRestarts {} is exhausted within {until}", thousands((self.limit as u64).saturating_sub(1)))
         }
     }
 }
 
 /// Formats a probability with its interval: `1.36e-6 (95 % interval 1.1e-6 to 1.6e-6)`.
 fn probability_with_interval(p: f64, [low, high]: [f64; 2]) -> String {
-    format!(
-        "{} (95 % interval {} to {})",
-        probability(p),
-        probability(low),
-        probability(high)
-    )
+    format!("{} (95 % interval {} to {})", probability(p), probability(low), probability(high))
 }
 
 fn conclusion(r: &RareReport) -> Vec<String> {
     let x = &r.rare;
     let mut all = Vec::new();
     if let Some((interval, by_counting)) = x.ci95.zip(x.by_counting) {
-        all.push(format!(
-            "The probability that {} is {}.",
-            r.event(),
-            probability_with_interval(x.chance, interval)
-        ));
+        all.push(format!("The probability that {} is {}.", r.event(), probability_with_interval(x.chance, interval)));
         all.push(format!(
             "That is one run in {}. Plain simulation with the same precision needs about {} full runs; {} {} were simulated.",
             short_value(1.0 / x.chance),
@@ -122,11 +99,7 @@ impl PlanText for RareReport {
         let head = [unit, "share from the previous level", "probability of reaching it"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for l in &self.rare.levels {
-            rows.push(vec![
-                self.format_quantity(l.at),
-                probability(l.share),
-                probability(l.chance),
-            ]);
+            rows.push(vec![self.format_quantity(l.at), probability(l.share), probability(l.chance)]);
         }
         columns(&mut out, &rows, |_| false, style);
         out.push('\n');
@@ -152,20 +125,13 @@ impl PlanText for RareReport {
         };
         let x = &self.rare;
         let mut last = vec!["limit".to_owned(), self.limit.to_string(), String::new()];
-        let known = |at: usize| {
-            x.ci95
-                .map_or(String::new(), |limits| [x.chance, limits[0], limits[1]][at].to_string())
-        };
+        let known = |at: usize| x.ci95.map_or(String::new(), |limits| [x.chance, limits[0], limits[1]][at].to_string());
         last.extend([0, 1, 2].map(known));
         table(&head, x.levels.iter().map(row).chain([last]))
     }
 
     fn figures(&self) -> Vec<(&'static str, DrawScene)> {
-        if self.rare.chance > 0.0 {
-            vec![("rare", chart(self))]
-        } else {
-            Vec::new()
-        }
+        if self.rare.chance > 0.0 { vec![("rare", chart(self))] } else { Vec::new() }
     }
 }
 
@@ -182,21 +148,13 @@ fn chart(r: &RareReport) -> DrawScene {
         v if v >= 0.01 => probability(v),
         v => format!("{v:.0e}"),
     };
-    let y_labels = PlaneLabels {
-        name: "probability of reaching a level",
-        ticks: y.ticks(8),
-        label: &powers,
-    };
+    let y_labels = PlaneLabels { name: "probability of reaching a level", ticks: y.ticks(8), label: &powers };
     let to = r.limit;
     let scale = PlaneScale::new(0.0, to * 1.02);
     let label = |v: f64| r.format_quantity(v);
     let x_labels = PlaneLabels {
         name: if r.is_time() { "lost time" } else { "restarts" },
-        ticks: if r.is_time() {
-            scale.round_times(8)
-        } else {
-            scale.ticks(8)
-        },
+        ticks: if r.is_time() { scale.round_times(8) } else { scale.ticks(8) },
         label: &label,
     };
     let plane = ParameterPlane {
@@ -206,10 +164,7 @@ fn chart(r: &RareReport) -> DrawScene {
         ..ParameterPlane::single(below, (scale, y), &y_labels)
     };
     plane.draw(&mut scene, &x_labels, &y_labels);
-    let points: Vec<(f64, f64)> = [(0.0, 1.0)]
-        .into_iter()
-        .chain(x.levels.iter().map(|l| (l.at, l.chance)))
-        .collect();
+    let points: Vec<(f64, f64)> = [(0.0, 1.0)].into_iter().chain(x.levels.iter().map(|l| (l.at, l.chance))).collect();
     plane.curve(&mut scene, &points, 4, PALETTE[3]);
     for (at, chance) in &points {
         let (px, py) = plane.to_pixels(*at, *chance);

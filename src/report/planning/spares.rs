@@ -109,11 +109,7 @@ impl SparesReport {
 
     /// Returns the cost of a candidate; `-` if none of its replications completed the work.
     fn cost(&self, c: &CandidateRow) -> String {
-        if c.excluded == c.replications {
-            "-".to_owned()
-        } else {
-            self.money(c.cost)
-        }
+        if c.excluded == c.replications { "-".to_owned() } else { self.money(c.cost) }
     }
 
     fn money(&self, cost: f64) -> String {
@@ -126,9 +122,7 @@ pub(super) fn row(metric: &str, c: &SearchCandidate) -> CandidateRow {
         value: c.value,
         judgement: c.judgement,
         statistic: c.estimated.map(|e| e.value).filter(|v| v.is_finite()),
-        ci95: c
-            .estimated
-            .map_or([None, None], |e| e.interval.map(|v| v.filter(|v| v.is_finite()))),
+        ci95: c.estimated.map_or([None, None], |e| e.interval.map(|v| v.filter(|v| v.is_finite()))),
         metric: mean_estimate(metric, &c.sample),
         change: c.change.filter(|change| change.n > 1),
         cost: c.cost(),
@@ -143,12 +137,8 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     let stat = |c: &CandidateRow| {
         let value = c.statistic.map(short_value);
         let value = value.map(|v| format!("{}.{} is {v} ({})", r.metric, r.statistic, interval(c)));
-        let incomplete = (c.excluded > 0).then(|| {
-            format!(
-                "{} of {} replications do not complete their work",
-                c.excluded, c.replications
-            )
-        });
+        let incomplete = (c.excluded > 0)
+            .then(|| format!("{} of {} replications do not complete their work", c.excluded, c.replications));
         let parts: Vec<String> = [value, incomplete].into_iter().flatten().collect();
         parts.join(", and ")
     };
@@ -175,11 +165,7 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     if let Some(c) = r.chosen().and_then(|v| r.candidate(v)) {
         let less = c.value.checked_sub(1).and_then(|v| r.candidate(v));
         let price = less.map_or(String::new(), |l| format!(", or {} with one less", r.money(l.cost)));
-        all.push(format!(
-            "At this value {}; a run costs {}{price}.",
-            stat(c),
-            r.money(c.cost)
-        ));
+        all.push(format!("At this value {}; a run costs {}{price}.", stat(c), r.money(c.cost)));
     }
     all
 }
@@ -206,24 +192,12 @@ impl PlanText for SparesReport {
         out.push('\n');
         let last = self.path.rsplit('.').next().unwrap_or(&self.path);
         let stat = format!("{}.{}", self.metric, self.statistic);
-        let head = [
-            last,
-            &stat,
-            "95 % interval",
-            "median",
-            "mean",
-            "change of the mean",
-            "cost per run",
-            "runs",
-            "",
-        ];
+        let head = [last, &stat, "95 % interval", "median", "mean", "change of the mean", "cost per run", "runs", ""];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for c in &self.candidates {
             let number = |v: Option<f64>| v.map_or("-".to_owned(), short_value);
             let bound = |v: Option<f64>| v.map_or("?".to_owned(), short_value);
-            let change = c
-                .change
-                .map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95));
+            let change = c.change.map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95));
             rows.push(vec![
                 c.value.to_string(),
                 number(c.statistic),
@@ -239,12 +213,7 @@ impl PlanText for SparesReport {
                 judgement_word(c.judgement).to_owned(),
             ]);
         }
-        columns(
-            &mut out,
-            &rows,
-            |i| Some(self.candidates[i].value) == self.chosen(),
-            style,
-        );
+        columns(&mut out, &rows, |i| Some(self.candidates[i].value) == self.chosen(), style);
         out.push('\n');
         sentences(&mut out, &self.notes(), style);
         out
@@ -343,26 +312,11 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
     let costs = PlaneScale::new(0.0, costs.to);
     let y_name = format!("{} of a run", r.metric);
     let cost_name = format!("mean cost per run, {}", r.currency);
-    let y_labels = PlaneLabels {
-        name: &y_name,
-        ticks: y.ticks(6),
-        label: &short_value,
-    };
-    let cost_labels = PlaneLabels {
-        name: &cost_name,
-        ticks: costs.ticks(4),
-        label: &short_value,
-    };
+    let y_labels = PlaneLabels { name: &y_name, ticks: y.ticks(6), label: &short_value };
+    let cost_labels = PlaneLabels { name: &cost_name, ticks: costs.ticks(4), label: &short_value };
     let left = plot_left_edge(&y_labels).max(plot_left_edge(&cost_labels));
     let top = below + 7 * SIZE;
-    let upper = ParameterPlane {
-        x,
-        y,
-        left,
-        right: WIDTH - MARGIN - 20,
-        top,
-        bottom: top + 420,
-    };
+    let upper = ParameterPlane { x, y, left, right: WIDTH - MARGIN - 20, top, bottom: top + 420 };
     let lower = ParameterPlane {
         x,
         y: costs,
@@ -372,24 +326,12 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
         bottom: upper.bottom + 5 * SIZE + 190,
     };
     let whole = |ticks: Vec<f64>| ticks.into_iter().filter(|t| *t == t.round()).collect();
-    let none = PlaneLabels {
-        name: "",
-        ticks: whole(x.ticks(12)),
-        label: &tick_label,
-    };
-    let x_labels = PlaneLabels {
-        name: &r.path,
-        ticks: whole(x.ticks(12)),
-        label: &tick_label,
-    };
+    let none = PlaneLabels { name: "", ticks: whole(x.ticks(12)), label: &tick_label };
+    let x_labels = PlaneLabels { name: &r.path, ticks: whole(x.ticks(12)), label: &tick_label };
     upper.draw(&mut scene, &none, &y_labels);
     lower.draw(&mut scene, &x_labels, &cost_labels);
     upper.horizontal_line(&mut scene, r.limit, 3, TEXT_COLOR);
-    let medians: Vec<_> = r
-        .candidates
-        .iter()
-        .filter_map(|c| Some((c.value as f64, c.metric?.p50)))
-        .collect();
+    let medians: Vec<_> = r.candidates.iter().filter_map(|c| Some((c.value as f64, c.metric?.p50))).collect();
     upper.curve(&mut scene, &medians, 3, PALETTE[3]);
     let unit = lower.to_pixels(low + 1.0, 0.0).0 - lower.to_pixels(low, 0.0).0;
     let bar = (unit * 4 / 5).clamp(4, 28);
@@ -410,10 +352,9 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
     ];
     let seen = |j: &TargetJudgement| r.candidates.iter().any(|c| c.judgement == *j);
     let seen = words.into_iter().filter(|(j, _)| seen(j));
-    let entries = seen.map(|(j, word)| (color(j), word.to_owned())).chain([
-        (PALETTE[3], "median".to_owned()),
-        (TEXT_COLOR, format!("limit {}", short_value(r.limit))),
-    ]);
+    let entries = seen
+        .map(|(j, word)| (color(j), word.to_owned()))
+        .chain([(PALETTE[3], "median".to_owned()), (TEXT_COLOR, format!("limit {}", short_value(r.limit)))]);
     legend(&mut scene, below + 3 * SIZE, entries);
     draw_provenance(&mut scene, &r.provenance);
     scene

@@ -31,13 +31,8 @@ pub struct TornadoReport {
 
 impl TornadoReport {
     pub fn new(of: PlanProvenance, metric: &str, base: Option<MeanEstimate>, bars: Vec<TornadoBar>) -> TornadoReport {
-        let mut report = TornadoReport {
-            provenance: of,
-            metric: metric.to_owned(),
-            base,
-            bars,
-            conclusion: Vec::new(),
-        };
+        let mut report =
+            TornadoReport { provenance: of, metric: metric.to_owned(), base, bars, conclusion: Vec::new() };
         report.conclusion = conclusion(&report);
         report
     }
@@ -47,10 +42,7 @@ fn conclusion(r: &TornadoReport) -> Vec<String> {
     let mut all = Vec::new();
     let moving: Vec<&TornadoBar> = r.bars.iter().filter(|b| b.is_significant()).collect();
     let Some(first) = moving.first() else {
-        return vec![format!(
-            "No input has a significant effect on {} with this number of replications.",
-            r.metric
-        )];
+        return vec![format!("No input has a significant effect on {} with this number of replications.", r.metric)];
     };
     let base = r.base.map_or(String::new(), |b| {
         format!(
@@ -68,16 +60,8 @@ fn conclusion(r: &TornadoReport) -> Vec<String> {
             change_with_interval(s.mean, s.ci95)
         )
     });
-    all.push(format!(
-        "{} has the largest effect on {}{swing}{base}.",
-        first.path, r.metric
-    ));
-    let none: Vec<&str> = r
-        .bars
-        .iter()
-        .filter(|b| !b.is_significant())
-        .map(|b| b.path.as_str())
-        .collect();
+    all.push(format!("{} has the largest effect on {}{swing}{base}.", first.path, r.metric));
+    let none: Vec<&str> = r.bars.iter().filter(|b| !b.is_significant()).map(|b| b.path.as_str()).collect();
     if !none.is_empty() {
         all.push(format!("No significant effect: {}.", none.join(", ")));
     }
@@ -91,13 +75,7 @@ impl PlanText for TornadoReport {
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         out.push('\n');
-        let head = [
-            "input",
-            "range",
-            "at the lower end",
-            "at the upper end",
-            "over the full range",
-        ];
+        let head = ["input", "range", "at the lower end", "at the upper end", "over the full range"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         let told = |p: Option<PairedDifference>| p.map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95));
         for b in &self.bars {
@@ -158,11 +136,7 @@ impl PlanText for TornadoReport {
     }
 
     fn figures(&self) -> Vec<(&'static str, DrawScene)> {
-        if self.bars.is_empty() {
-            Vec::new()
-        } else {
-            vec![("tornado", chart(self))]
-        }
+        if self.bars.is_empty() { Vec::new() } else { vec![("tornado", chart(self))] }
     }
 }
 
@@ -183,18 +157,10 @@ fn chart(r: &TornadoReport) -> DrawScene {
     };
     let below = heading(&mut scene, &title, &subtitle);
     let widest = r.bars.iter().map(|b| text_width(&b.path, SIZE)).max().unwrap_or(0);
-    let ends = r
-        .bars
-        .iter()
-        .flat_map(|b| [text_width(&b.shown[0], SIZE - 2), text_width(&b.shown[1], SIZE - 2)]);
+    let ends = r.bars.iter().flat_map(|b| [text_width(&b.shown[0], SIZE - 2), text_width(&b.shown[1], SIZE - 2)]);
     let ends = ends.max().unwrap_or(0).min(260) + 24;
     let left = MARGIN + widest.min(WIDTH / 3) + 24 + ends;
-    let bounds = r
-        .bars
-        .iter()
-        .flat_map(|b| [b.at_low, b.at_high])
-        .flatten()
-        .flat_map(|p| p.ci95);
+    let bounds = r.bars.iter().flat_map(|b| [b.at_low, b.at_high]).flatten().flat_map(|p| p.ci95);
     let x = PlaneScale::from_values(bounds.chain([0.0]));
     let top = below + 6 * SIZE;
     let plane = ParameterPlane {
@@ -207,16 +173,8 @@ fn chart(r: &TornadoReport) -> DrawScene {
     };
     scene.height = (plane.bottom + 4 * SIZE + MARGIN) as u32;
     let name = format!("change of {}", r.metric);
-    let x_labels = PlaneLabels {
-        name: &name,
-        ticks: x.ticks(8),
-        label: &short_value,
-    };
-    let none = PlaneLabels {
-        name: "",
-        ticks: Vec::new(),
-        label: &short_value,
-    };
+    let x_labels = PlaneLabels { name: &name, ticks: x.ticks(8), label: &short_value };
+    let none = PlaneLabels { name: "", ticks: Vec::new(), label: &short_value };
     plane.draw(&mut scene, &x_labels, &none);
     let zero = plane.to_pixels(0.0, 0.0).0;
     for (i, bar) in r.bars.iter().enumerate() {
@@ -228,11 +186,7 @@ fn chart(r: &TornadoReport) -> DrawScene {
     }
     scene.line(vec![(zero, top), (zero, plane.bottom)], 3, TEXT_COLOR);
     let entries = [(LOWER, "at the lower end of its range"), (UPPER, "at the upper end")];
-    legend(
-        &mut scene,
-        below + 3 * SIZE,
-        entries.into_iter().map(|(c, t)| (c, t.to_owned())),
-    );
+    legend(&mut scene, below + 3 * SIZE, entries.into_iter().map(|(c, t)| (c, t.to_owned())));
     draw_provenance(&mut scene, &r.provenance);
     scene
 }
@@ -255,10 +209,7 @@ fn draw_bar_end(
     let [low, high] = p.ci95.map(|v| plane.to_pixels(v, 0.0).0);
     scene.line(vec![(low, y), (high, y)], 3, TEXT_COLOR);
     let right = p.mean >= 0.0;
-    let (x, anchor) = if right {
-        (end.max(high) + 10, TextAnchor::Left)
-    } else {
-        (end.min(low) - 10, TextAnchor::Right)
-    };
+    let (x, anchor) =
+        if right { (end.max(high) + 10, TextAnchor::Left) } else { (end.min(low) - 10, TextAnchor::Right) };
     scene.text((x, y), SIZE - 3, anchor, MUTED_COLOR, text);
 }

@@ -6,9 +6,7 @@ use std::fmt::Write;
 
 /// Writes the table as HTML. Rows after the first `open` are in a closed `details` element.
 pub(crate) fn write_html(out: &mut String, table: &Table) {
-    let hidden = table
-        .initial_rows
-        .map_or(0, |open| table.rows.len().saturating_sub(open));
+    let hidden = table.initial_rows.map_or(0, |open| table.rows.len().saturating_sub(open));
     let (open, more) = table.rows.split_at(table.rows.len() - hidden);
     write_rows(out, table, open);
     if !more.is_empty() {
@@ -43,9 +41,7 @@ fn allow_line_breaks(text: &str) -> String {
     let word = |word: &str| {
         let text = for_html(word);
         if word.chars().count() > LONG {
-            text.replace('.', ".<wbr>")
-                .replace('/', "/<wbr>")
-                .replace('-', "-<wbr>")
+            text.replace('.', ".<wbr>").replace('/', "/<wbr>").replace('-', "-<wbr>")
         } else {
             text
         }

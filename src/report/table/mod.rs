@@ -28,21 +28,13 @@ pub struct TableColumn {
 impl TableColumn {
     /// Creates a column with a description. A column with a unit contains numbers.
     pub const fn new(name: &'static str, unit: &'static str, description: &'static str) -> TableColumn {
-        TableColumn {
-            name: Cow::Borrowed(name),
-            unit,
-            description,
-            is_number: !unit.is_empty(),
-        }
+        TableColumn { name: Cow::Borrowed(name), unit, description, is_number: !unit.is_empty() }
     }
 }
 
 impl From<String> for TableColumn {
     fn from(name: String) -> TableColumn {
-        TableColumn {
-            name: Cow::Owned(name),
-            ..TableColumn::new("", "", "")
-        }
+        TableColumn { name: Cow::Owned(name), ..TableColumn::new("", "", "") }
     }
 }
 
@@ -70,11 +62,7 @@ pub struct Table {
 impl Table {
     /// Creates a table without rows.
     pub fn new(columns: impl IntoIterator<Item = impl Into<TableColumn>>) -> Table {
-        Table {
-            columns: columns.into_iter().map(Into::into).collect(),
-            rows: Vec::new(),
-            initial_rows: None,
-        }
+        Table { columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new(), initial_rows: None }
     }
 
     /// Marks the columns at these positions as numeric. Positions beyond the last column are ignored.
@@ -153,9 +141,7 @@ impl Table {
         };
         let row = |row: &Vec<String>| {
             let named = self.columns.iter().zip(row);
-            Value::Object(Map::from_iter(
-                named.map(|(c, text)| (c.name.clone().into_owned(), cell(c, text))),
-            ))
+            Value::Object(Map::from_iter(named.map(|(c, text)| (c.name.clone().into_owned(), cell(c, text)))))
         };
         Value::Array(self.rows.iter().map(row).collect())
     }

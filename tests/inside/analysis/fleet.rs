@@ -36,13 +36,7 @@ fn fleet((training, job, faults, others): Numbers) -> FleetSpec {
     let process = |(life, exposure, needs_repair, is_fixed): Fault| FaultProcess {
         cause: "fault".to_owned(),
         only_lemons: life % 3 == 0,
-        life: if is_fixed {
-            exactly(life)
-        } else {
-            Distribution::Exponential {
-                mean_s: life as f64 * 1e-9,
-            }
-        },
+        life: if is_fixed { exactly(life) } else { Distribution::Exponential { mean_s: life as f64 * 1e-9 } },
         exposure: exposures[exposure],
         trace: None,
         needs_repair,
@@ -51,10 +45,7 @@ fn fleet((training, job, faults, others): Numbers) -> FleetSpec {
         name: String::new(),
         description: String::new(),
         nodes: nodes + standbys,
-        spares: SparePool {
-            nodes: spares,
-            take_over: Duration(take_over),
-        },
+        spares: SparePool { nodes: spares, take_over: Duration(take_over) },
         job: FleetJob {
             nodes,
             standbys,
@@ -65,20 +56,11 @@ fn fleet((training, job, faults, others): Numbers) -> FleetSpec {
         },
         training: FleetTraining {
             work: Duration(work),
-            progress: ProgressSpec::Checkpoints {
-                every: Duration(every),
-                blocking: Duration(blocking),
-            },
+            progress: ProgressSpec::Checkpoints { every: Duration(every), blocking: Duration(blocking) },
         },
         faults: faults.into_iter().map(process).collect(),
-        lemons: LemonSpec {
-            share: 0.4,
-            regeneration: regeneration.map(|every| (Duration(every), 0.5)),
-        },
-        diagnosis: DiagnosisSpec {
-            repair_probability: 0.9,
-            misdiagnosis_probability: 0.1,
-        },
+        lemons: LemonSpec { share: 0.4, regeneration: regeneration.map(|every| (Duration(every), 0.5)) },
+        diagnosis: DiagnosisSpec { repair_probability: 0.9, misdiagnosis_probability: 0.1 },
         repair: RepairSpec {
             stages: vec![RepairStage {
                 name: "repair".to_owned(),

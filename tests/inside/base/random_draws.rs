@@ -9,12 +9,7 @@ use proptest::prelude::*;
 const PURPOSES: [StreamPurpose; 3] = [StreamPurpose::PodStart, StreamPurpose::Burst, StreamPurpose::Test];
 
 fn named(entity: u64, occurrence: u32, lane: u32) -> UniformDraw {
-    UniformDraw {
-        purpose: StreamPurpose::Test,
-        entity: StreamKey(entity),
-        occurrence,
-        substream: lane,
-    }
+    UniformDraw { purpose: StreamPurpose::Test, entity: StreamKey(entity), occurrence, substream: lane }
 }
 
 /// Returns the word by its definition: a new generator, moved to the substream.
@@ -71,14 +66,8 @@ fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
     for dist in [
         Distribution::Exponential { mean_s: 1e6 },
         Distribution::Weibull { scale_s, shape },
-        Distribution::Gamma {
-            mean_s: 1e6,
-            shape: 2.0,
-        },
-        Distribution::LogNormal {
-            median_s: 1e5,
-            sigma: 1.0,
-        },
+        Distribution::Gamma { mean_s: 1e6, shape: 2.0 },
+        Distribution::LogNormal { median_s: 1e5, sigma: 1.0 },
     ] {
         let words = dist.words_exceeding(limit).expect("most samples exceed the limit");
         let at = |word| dist.quantile(open_unit(word));
@@ -89,11 +78,7 @@ fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
     }
     assert_eq!(Distribution::Fixed(limit).words_exceeding(Duration::ZERO), None);
     let (low_s, high_s) = (1.0, 2.0);
-    assert_eq!(
-        Distribution::Uniform { low_s, high_s }.words_exceeding(limit),
-        None,
-        "nobody"
-    );
+    assert_eq!(Distribution::Uniform { low_s, high_s }.words_exceeding(limit), None, "nobody");
 }
 
 /// Returns names that often collide in the cache, and some arbitrary names.
@@ -134,10 +119,7 @@ fn names_that_share_a_line_keep_their_own_words() {
         |n| named(n.into(), 1, 0),
         |n| named(7, n, 0),
         |n| named(7, 1, n * 32),
-        |n| UniformDraw {
-            purpose: StreamPurpose::PodStart,
-            ..named(StreamKey(1).part(n.into()).0, 1, 0)
-        },
+        |n| UniformDraw { purpose: StreamPurpose::PodStart, ..named(StreamKey(1).part(n.into()).0, 1, 0) },
     ];
     let mut draws = DrawSequence::new(3, 0);
     for (part, other) in others.iter().enumerate() {
@@ -162,10 +144,7 @@ fn names_that_share_a_line_keep_their_own_words() {
 fn each_part_of_a_name_decides() {
     let base = named(7, 1, 0);
     let others = [
-        UniformDraw {
-            purpose: StreamPurpose::PodStop,
-            ..base
-        },
+        UniformDraw { purpose: StreamPurpose::PodStop, ..base },
         named(8, 1, 0),
         named(7, 2, 0),
         named(7, 1, 1),
@@ -229,20 +208,11 @@ fn a_sample_grows_with_its_uniform_number() {
     });
     for dist in [
         Distribution::fixed_ms(5),
-        Distribution::Uniform {
-            low_s: 1.0,
-            high_s: 3.0,
-        },
+        Distribution::Uniform { low_s: 1.0, high_s: 3.0 },
         Distribution::Exponential { mean_s: 2.0 },
         Distribution::from_p50_p95(0.6, 1.4),
-        Distribution::Weibull {
-            scale_s: 5.0,
-            shape: 0.7,
-        },
-        Distribution::Gamma {
-            mean_s: 5.0,
-            shape: 0.7,
-        },
+        Distribution::Weibull { scale_s: 5.0, shape: 0.7 },
+        Distribution::Gamma { mean_s: 5.0, shape: 0.7 },
         Distribution::Empirical(EmpiricalDistribution::new(&[(1.0, 1.0), (3.0, 2.0)]).unwrap()),
     ] {
         let sample = |&lane: &u32| draws.sample(named(1, 0, lane), &dist);
@@ -327,9 +297,7 @@ fn a_shuffle_puts_every_item_everywhere_with_the_words_of_its_name() {
 fn the_mean_of_many_samples_is_the_mean_of_the_distribution() {
     let mut draws = DrawSequence::new(9, 0);
     let dist = Distribution::Exponential { mean_s: 3.0 };
-    let sum: f64 = (0..100_000)
-        .map(|lane| draws.sample(named(0, 0, lane), &dist).seconds())
-        .sum();
+    let sum: f64 = (0..100_000).map(|lane| draws.sample(named(0, 0, lane), &dist).seconds()).sum();
     let mean = sum / 100_000.0;
     assert!((mean - 3.0).abs() < 0.05, "{mean}");
 }

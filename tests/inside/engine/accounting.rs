@@ -8,11 +8,7 @@ use sim_base::*;
 
 #[test]
 fn a_job_wants_what_is_left_of_its_completions_and_at_most_its_parallelism() {
-    let spec = |parallelism, completions| JobSpec {
-        parallelism,
-        completions,
-        ..JobSpec::default()
-    };
+    let spec = |parallelism, completions| JobSpec { parallelism, completions, ..JobSpec::default() };
     for (name, spec, successes, wanted) in [
         ("all of them", spec(Some(4), Some(4)), 0, 4),
         ("one has succeeded", spec(Some(4), Some(4)), 1, 3),
@@ -31,20 +27,8 @@ fn the_ledger_closes_when_accelerators_come_and_go() {
     let mut ledger = LedgerBooks::default();
     let second = |n: u64| SimTime::ZERO + Duration::from_secs(n);
     ledger.change_installed(second(0), 8, 5, false, true);
-    ledger.transfer(
-        second(2),
-        JobSetId::NONE,
-        (8, 40),
-        LedgerCategory::Idle,
-        LedgerCategory::Starting,
-    );
-    ledger.transfer(
-        second(5),
-        JobSetId::NONE,
-        (8, 40),
-        LedgerCategory::Starting,
-        LedgerCategory::Idle,
-    );
+    ledger.transfer(second(2), JobSetId::NONE, (8, 40), LedgerCategory::Idle, LedgerCategory::Starting);
+    ledger.transfer(second(5), JobSetId::NONE, (8, 40), LedgerCategory::Starting, LedgerCategory::Idle);
     ledger.change_installed(second(6), 4, 5, true, true);
     ledger.change_installed(second(9), 8, 5, false, false);
     let closed = ledger.close(second(10), "USD");

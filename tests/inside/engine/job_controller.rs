@@ -30,34 +30,10 @@ fn mark(seconds: u64) -> ContextMark {
 fn the_earliest_sync_comes_and_the_newest_change_goes_along() {
     for (asked, timers, due, newest, sentence) in [
         (&[(1, 2, JobBatch)][..], 1, 2, 1, "one change"),
-        (
-            &[(1, 9, JobBatch), (2, 3, JobBatch)],
-            2,
-            3,
-            2,
-            "a sync without delay runs first",
-        ),
-        (
-            &[(1, 3, JobBatch), (2, 3, JobBatch)],
-            1,
-            3,
-            2,
-            "a batch includes the second change",
-        ),
-        (
-            &[(1, 3, JobBatch), (2, 12, PodFailureBackoff)],
-            1,
-            3,
-            1,
-            "a later sync does not delay an earlier one",
-        ),
-        (
-            &[(1, 9, ErrorBackoff), (2, 3, JobBatch)],
-            2,
-            3,
-            2,
-            "a change ends a back-off early",
-        ),
+        (&[(1, 9, JobBatch), (2, 3, JobBatch)], 2, 3, 2, "a sync without delay runs first"),
+        (&[(1, 3, JobBatch), (2, 3, JobBatch)], 1, 3, 2, "a batch includes the second change"),
+        (&[(1, 3, JobBatch), (2, 12, PodFailureBackoff)], 1, 3, 1, "a later sync does not delay an earlier one"),
+        (&[(1, 9, ErrorBackoff), (2, 3, JobBatch)], 2, 3, 2, "a change ends a back-off early"),
     ] {
         let mut entry = PodSummary::default();
         let ask = |&(now, then, waited): &(u64, u64, TicketWait)| entry.request_sync(at(then), mark(now), waited);
@@ -79,10 +55,7 @@ fn a_key_is_in_the_queue_once_and_with_one_worker() {
     assert!(!entry.mark_due(mark(2)), "already queued");
     assert_eq!(entry.dequeue().at, at(2), "the newest change");
     entry.begin();
-    assert!(
-        !entry.mark_due(mark(3)) && !entry.mark_due(mark(4)),
-        "a worker is processing it"
-    );
+    assert!(!entry.mark_due(mark(3)) && !entry.mark_due(mark(4)), "a worker is processing it");
     assert_eq!(entry.end(false), None);
     let again = entry.take_requeue().map(|mark| mark.at);
     assert_eq!(again, Some(at(4)), "it became due during processing");
@@ -109,26 +82,10 @@ fn failed_syncs_back_off_to_a_minute() {
 fn the_lowest_free_indexes_are_found_without_counting_to_completions() {
     const MANY: u32 = i32::MAX as u32;
     for (taken, succeeded, failed, limit, count, want, sentence) in [
-        (
-            &[][..],
-            &[][..],
-            &[][..],
-            4,
-            9,
-            &[0, 1, 2, 3][..],
-            "all indexes of a new Job",
-        ),
+        (&[][..], &[][..], &[][..], 4, 9, &[0, 1, 2, 3][..], "all indexes of a new Job"),
         (&[], &[], &[], MANY, 2, &[0, 1], "as many as requested"),
         (&[0, 2, 2, 3], &[1], &[5], 8, 9, &[4, 6, 7], "nobody's"),
-        (
-            &[9],
-            &[0],
-            &[1, 7],
-            MANY,
-            3,
-            &[2, 3, 4],
-            "stops at the requested number",
-        ),
+        (&[9], &[0], &[1, 7], MANY, 3, &[2, 3, 4], "stops at the requested number"),
         (&[0, 1], &[], &[], 2, 1, &[], "no free index"),
         (&[0, 1], &[], &[], 1, 1, &[], "an index beyond the limit"),
         (&[], &[], &[], u32::MAX, 0, &[], "none requested"),
@@ -164,22 +121,14 @@ fn client_go_combines_similar_events_and_drops_floods() {
     assert_eq!(first, Some(9), "combined from the tenth Event of an object on");
     let mut send = |kind, seconds| books.correlate(kind, at(seconds)).map(|(call, _)| call);
     assert_eq!(send(JobEventKind::CreateFailed, 1), Some(Call::JobEventCreate));
-    assert_eq!(
-        send(JobEventKind::CreateFailed, 1),
-        Some(Call::JobEventPatch),
-        "the same message"
-    );
+    assert_eq!(send(JobEventKind::CreateFailed, 1), Some(Call::JobEventPatch), "the same message");
     let created: Vec<_> = (0..12).map(|_| send(JobEventKind::Created, 1)).collect();
     assert!(created[..10].iter().all(|c| *c == Some(Call::JobEventCreate)));
     assert_eq!(created[10], Some(Call::JobEventPatch), "similar Events are combined");
     let left = (0..99).filter(|_| send(JobEventKind::Other, 1).is_some()).count();
     assert_eq!(left, 25 - 14, "25 per object");
     assert_eq!(send(JobEventKind::Other, 299), None);
-    assert_eq!(
-        send(JobEventKind::Other, 300),
-        Some(Call::JobEventCreate),
-        "then one per 300 s"
-    );
+    assert_eq!(send(JobEventKind::Other, 300), Some(Call::JobEventCreate), "then one per 300 s");
     assert_eq!(send(JobEventKind::Other, 300), None);
     assert_eq!(send(JobEventKind::Deleted, 900), Some(Call::JobEventCreate));
     assert_eq!(send(JobEventKind::Deleted, 900), Some(Call::JobEventCreate));
@@ -194,30 +143,12 @@ fn a_job_starts_when_its_first_sync_runs_it_and_anew_when_it_is_resumed() {
         (None, None, new, true, Some(began), "the first sync"),
         (first, None, new, true, first, "a later sync"),
         (None, None, new, false, None, "created suspended"),
-        (
-            first,
-            Some(true),
-            old,
-            false,
-            first,
-            "suspended: keeps startTime until 1.35",
-        ),
-        (
-            first,
-            Some(true),
-            new,
-            false,
-            None,
-            "suspended: clears startTime from 1.36 on",
-        ),
+        (first, Some(true), old, false, first, "suspended: keeps startTime until 1.35"),
+        (first, Some(true), new, false, None, "suspended: clears startTime from 1.36 on"),
         (None, Some(false), new, true, Some(began), "resumed"),
         (first, Some(false), old, true, Some(began), "resumed: new startTime"),
     ] {
-        assert_eq!(
-            start_time(stored, suspended, version, (began, runs)),
-            want,
-            "{sentence}"
-        );
+        assert_eq!(start_time(stored, suspended, version, (began, runs)), want, "{sentence}");
     }
 }
 
@@ -241,23 +172,13 @@ fn suspended_is_written_false_only_where_it_is_true() {
         (Some(false), Some(true), Some(true)),
         (Some(true), None, None),
     ] {
-        assert_eq!(
-            new_suspended_status(&status(stored), to),
-            written,
-            "{stored:?} to {to:?}"
-        );
+        assert_eq!(new_suspended_status(&status(stored), to), written, "{stored:?} to {to:?}");
     }
 }
 
 #[test]
 fn a_sync_knows_what_it_saw_by_index_and_pod() {
-    let ended = |index, pod| EndedPod {
-        pod: PodId(pod),
-        incarnation: 1,
-        index,
-        succeeded: false,
-        is_countable: true,
-    };
+    let ended = |index, pod| EndedPod { pod: PodId(pod), incarnation: 1, index, succeeded: false, is_countable: true };
     let mut c = ComputedStatus {
         ended: vec![ended(0, 7), ended(2, 3), ended(2, 1), ended(5, 2)],
         delayed: vec![(2, PodId(1)), (5, PodId(2))],
@@ -266,20 +187,13 @@ fn a_sync_knows_what_it_saw_by_index_and_pod() {
         ..ComputedStatus::default()
     };
     assert_eq!(c.observed_pod(PodId(1), 2).map(|e| e.pod), Some(PodId(1)));
-    assert!(
-        c.observed_pod(PodId(1), 5).is_none(),
-        "another pod object in the same slot"
-    );
+    assert!(c.observed_pod(PodId(1), 5).is_none(), "another pod object in the same slot");
     assert!(c.observed_pod(PodId(9), 2).is_none());
     assert_eq!(c.replaced_pod(5), Some(PodId(2)));
     assert_eq!(c.replaced_pod(3), None);
     c.record_deletion(true);
     c.record_deletion(true);
-    assert_eq!(
-        (c.active, c.ready, c.terminating),
-        (0, 0, 2),
-        "already deleted by another component"
-    );
+    assert_eq!((c.active, c.ready, c.terminating), (0, 0, 2), "already deleted by another component");
 }
 
 #[test]

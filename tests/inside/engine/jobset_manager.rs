@@ -16,14 +16,7 @@ use std::collections::BTreeMap;
 
 #[test]
 fn errors_in_a_row_double_the_delay_up_to_a_thousand_seconds() {
-    for (errors, ms) in [
-        (0, 5),
-        (1, 10),
-        (10, 5 << 10),
-        (17, 5 << 17),
-        (18, 1_000_000),
-        (4_000_000_000, 1_000_000),
-    ] {
+    for (errors, ms) in [(0, 5), (1, 10), (10, 5 << 10), (17, 5 << 17), (18, 1_000_000), (4_000_000_000, 1_000_000)] {
         assert_eq!(error_delay(errors), Duration::from_millis(ms), "{errors}");
     }
 }
@@ -42,22 +35,12 @@ fn the_earliest_of_several_timers_rings_and_tells_the_newest_reason() {
     let rung = timer.fire(SimTime(50)).map(|(m, w)| (m.at, w));
     assert_eq!(rung, Some((SimTime(3), TicketWait::Deadline)));
     assert!(timer.fire(SimTime(100)).is_none(), "replaced by an earlier time");
-    assert!(
-        timer.set(SimTime(200), mark(4), TicketWait::Deadline),
-        "no timer is set"
-    );
+    assert!(timer.set(SimTime(200), mark(4), TicketWait::Deadline), "no timer is set");
 }
 
 #[test]
 fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
-    let view = |rj, index, active| {
-        Some(JobView {
-            rj,
-            index,
-            active,
-            ..JobView::default()
-        })
-    };
+    let view = |rj, index, active| Some(JobView { rj, index, active, ..JobView::default() });
     let mut jobs = CachedJobs::default();
     let of = CachedJobSet::default();
     for (slot, id) in [((1, 0), 7), ((0, 2), 5), ((0, 0), 6)] {
@@ -127,10 +110,7 @@ fn a_resumed_job_takes_over_what_is_new_and_loses_nothing() {
     for (new, expected) in [
         (own.clone(), None),
         (template(&[], &[], 0), None),
-        (
-            template(&[("pool", "b")], &[], 0),
-            Some(template(&[("pool", "b"), ("rack", "1")], &["x"], 1)),
-        ),
+        (template(&[("pool", "b")], &[], 0), Some(template(&[("pool", "b"), ("rack", "1")], &["x"], 1))),
         (
             template(&[("zone", "z")], &["x", "y"], 2),
             Some(template(&[("pool", "a"), ("rack", "1"), ("zone", "z")], &["x", "y"], 2)),
@@ -155,15 +135,7 @@ fn steps_without_work_are_passed_over_in_upstreams_order() {
     while pass.next_step() {
         steps.push(pass.step);
     }
-    assert_eq!(
-        steps,
-        [
-            PassStep::Deleting,
-            PassStep::Creating,
-            PassStep::Resuming,
-            PassStep::Status
-        ]
-    );
+    assert_eq!(steps, [PassStep::Deleting, PassStep::Creating, PassStep::Resuming, PassStep::Status]);
     let mut pass = ReconcilePass::default();
     pass.plan.status_dirty = true;
     pass.plan.error = Some(sim_policy::ReconcileError::NoSuccessPolicy);
@@ -171,19 +143,12 @@ fn steps_without_work_are_passed_over_in_upstreams_order() {
 }
 
 fn create(rj: u32, index: u32) -> CreateJob {
-    CreateJob {
-        rj,
-        index,
-        suspended: false,
-    }
+    CreateJob { rj, index, suspended: false }
 }
 
 #[test]
 fn jobs_of_a_replicated_job_are_not_begun_before_those_of_the_one_before_it_exist() {
-    let mut pass = ReconcilePass {
-        step: PassStep::Creating,
-        ..ReconcilePass::default()
-    };
+    let mut pass = ReconcilePass { step: PassStep::Creating, ..ReconcilePass::default() };
     pass.plan.create = vec![create(0, 0), create(0, 1), create(1, 0)];
     assert_eq!(pass.sendable_items(), 2);
     (pass.next, pass.in_flight) = (2, 1);
@@ -211,14 +176,9 @@ fn claims_know_the_policy_that_they_are_of() {
     ]);
     let object = serde_json::json!({"metadata": {"name": "js", "namespace": "ns"},
         "spec": {"volumeClaimPolicies": policies}});
-    let jobset = sim_api::spec::JobSet {
-        object: Some(std::sync::Arc::new(object)),
-        ..Default::default()
-    };
+    let jobset = sim_api::spec::JobSet { object: Some(std::sync::Arc::new(object)), ..Default::default() };
     let claims = super::children::new_claims(&jobset);
-    let found: Vec<(usize, &str)> = claims
-        .iter()
-        .map(|c| (c.policy, c.object["metadata"]["name"].as_str().unwrap_or("")))
-        .collect();
+    let found: Vec<(usize, &str)> =
+        claims.iter().map(|c| (c.policy, c.object["metadata"]["name"].as_str().unwrap_or(""))).collect();
     assert_eq!(found, [(0, "a-js"), (0, "b-js"), (2, "c-js")]);
 }

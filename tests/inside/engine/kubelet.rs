@@ -35,11 +35,7 @@ fn status_writes_of_a_pod_follow_one_another() {
         ("a write that would overtake waits", 5, 7, 9),
         ("a write with the same response time also waits", 7, 7, 11),
     ] {
-        assert_eq!(
-            serialize_completion(SimTime(3), SimTime(answered), SimTime(before)),
-            SimTime(expected),
-            "{what}"
-        );
+        assert_eq!(serialize_completion(SimTime(3), SimTime(answered), SimTime(before)), SimTime(expected), "{what}");
     }
 }
 
@@ -53,22 +49,10 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
         ("but at least the minimum", s(0), Some(s(90)), vec![], s(2)),
         ("a sidecar that ignores SIGTERM", s(60), None, vec![s(600)], s(60)),
         ("after the main containers", s(60), Some(s(10)), vec![s(20)], s(30)),
-        (
-            "the grace period applies to the whole pod",
-            s(60),
-            Some(s(50)),
-            vec![s(20)],
-            s(60),
-        ),
+        ("the grace period applies to the whole pod", s(60), Some(s(50)), vec![s(20)], s(60)),
         ("with the minimum at the end", s(60), Some(s(60)), vec![s(20)], s(62)),
         ("in turn", s(60), None, vec![s(10), s(20)], s(30)),
-        (
-            "each within the remaining grace period",
-            s(60),
-            None,
-            vec![s(50), s(50), s(1)],
-            s(61),
-        ),
+        ("each within the remaining grace period", s(60), None, vec![s(50), s(50), s(1)], s(61)),
     ] {
         let stop = stop_in_order((grace, floor), main, sidecars.into_iter());
         assert_eq!(stop, expected, "{what}");
@@ -76,18 +60,12 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
 }
 
 fn agent(policy: Option<RestartPolicy>, rule: Option<ContainerRestartAction>) -> ContainerSpec {
-    let rule = rule.map(|action| ContainerRestartRule {
-        action,
-        operator_in: false,
-        values: vec![0],
-    });
+    let rule = rule.map(|action| ContainerRestartRule { action, operator_in: false, values: vec![0] });
     ContainerSpec {
         name: "agent".to_owned(),
         restart_policy: policy,
         restart_policy_rules: rule.into_iter().collect(),
-        env: [("JOBSET_NAME", "js"), ("POD_NAME", "p")]
-            .map(|(k, v)| (k.to_owned(), v.to_owned()))
-            .into(),
+        env: [("JOBSET_NAME", "js"), ("POD_NAME", "p")].map(|(k, v)| (k.to_owned(), v.to_owned())).into(),
         ..ContainerSpec::default()
     }
 }
@@ -96,51 +74,23 @@ fn agent(policy: Option<RestartPolicy>, rule: Option<ContainerRestartAction>) ->
 fn what_an_agents_own_exit_brings_about() {
     use ContainerRestartAction::*;
     use RestartPolicy::*;
-    let sidecar = AgentMode::Sidecar {
-        probe_period_s: Some(1),
-    };
+    let sidecar = AgentMode::Sidecar { probe_period_s: Some(1) };
     let main = AgentMode::MainContainer;
     let once = AfterExit::Restart(1);
     for (what, mode, pod, policy, rule, expected) in [
-        (
-            "upstream's sidecar",
-            sidecar,
-            Never,
-            Some(Always),
-            Some(RestartAllContainers),
-            AfterExit::RestartAll,
-        ),
+        ("upstream's sidecar", sidecar, Never, Some(Always), Some(RestartAllContainers), AfterExit::RestartAll),
         ("a sidecar without a rule", sidecar, Never, Some(Always), None, once),
-        (
-            "upstream's main container",
-            main,
-            Never,
-            Some(Never),
-            Some(Restart),
-            once,
-        ),
+        ("upstream's main container", main, Never, Some(Never), Some(Restart), once),
         ("the pod's policy Never", main, Never, None, None, AfterExit::PodEnds),
         ("the pod's policy OnFailure", main, OnFailure, None, None, once),
-        (
-            "the container's own policy",
-            main,
-            OnFailure,
-            Some(Never),
-            None,
-            AfterExit::PodEnds,
-        ),
+        ("the container's own policy", main, OnFailure, Some(Never), None, AfterExit::PodEnds),
     ] {
         let container = agent(policy, rule);
         let (init, mains) = match mode {
             AgentMode::Sidecar { .. } => (vec![container], Vec::new()),
             _ => (Vec::new(), vec![container]),
         };
-        let spec = PodSpec {
-            restart_policy: pod,
-            init_containers: init,
-            containers: mains,
-            ..PodSpec::default()
-        };
+        let spec = PodSpec { restart_policy: pod, init_containers: init, containers: mains, ..PodSpec::default() };
         assert_eq!(restart_action_of_agent(&spec, mode, 1), expected, "{what}");
     }
 }
@@ -153,10 +103,7 @@ fn an_agent_exits_with_the_code_of_its_environment() {
             let name = "IN_PLACE_RESTART_EXIT_CODE".to_owned();
             container.env.insert(name, value.to_owned());
         }
-        let spec = PodSpec {
-            containers: vec![ContainerSpec::default(), container],
-            ..PodSpec::default()
-        };
+        let spec = PodSpec { containers: vec![ContainerSpec::default(), container], ..PodSpec::default() };
         assert_eq!(agent_exit_code(&spec, AgentMode::MainContainer), expected, "{value:?}");
     }
 }

@@ -45,11 +45,7 @@ fn timing() -> TimingSpec {
         job_sync_batch_period: Duration::from_secs(1),
         agent_fanout: Distribution::ZERO,
         kubelet: kubelet(),
-        scheduler: SchedulerCost {
-            fixed: Duration::ZERO,
-            per_node: Duration::ZERO,
-            affinity_per_node: Duration::ZERO,
-        },
+        scheduler: SchedulerCost { fixed: Duration::ZERO, per_node: Duration::ZERO, affinity_per_node: Duration::ZERO },
     }
 }
 
@@ -81,11 +77,7 @@ fn jobset() -> JobSet {
             replicated_jobs: vec![ReplicatedJob {
                 name: "w".to_owned(),
                 replicas: 1,
-                template: JobSpec {
-                    backoff_limit: Some(0),
-                    template: pod(),
-                    ..JobSpec::default()
-                },
+                template: JobSpec { backoff_limit: Some(0), template: pod(), ..JobSpec::default() },
                 ..ReplicatedJob::default()
             }],
             ..JobSetSpec::default()
@@ -124,21 +116,13 @@ fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
             jobset_manager: rate,
             node_requests_per_s: 1e9,
             kubernetes: KubeVersion::new(36),
-            feature_gates: FeatureGates {
-                in_place_restart: true,
-                restart_job: true,
-                elastic_jobset: false,
-            },
+            feature_gates: FeatureGates { in_place_restart: true, restart_job: true, elastic_jobset: false },
             placement_repair: PlacementRepair::default(),
             node_monitor_grace_period_s: 50,
             heartbeat_s: 10,
         },
         timing: timing(),
-        jobsets: vec![SubmittedJobSet {
-            jobset: jobset(),
-            submit_at: Duration::ZERO,
-            source: String::new(),
-        }],
+        jobsets: vec![SubmittedJobSet { jobset: jobset(), submit_at: Duration::ZERO, source: String::new() }],
         objects: Vec::new(),
         containers: Vec::new(),
         training: Vec::new(),
@@ -154,10 +138,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
         service_accounts: Vec::new(),
         ties: TieBreak::default(),
         decoders: ObjectDecoders::NONE,
-        stop: StopSpec {
-            at: Duration::from_secs(1000),
-            when: StopWhen::Time,
-        },
+        stop: StopSpec { at: Duration::from_secs(1000), when: StopWhen::Time },
         seed: 1,
     }
 }
@@ -188,25 +169,15 @@ fn play_changed(actions: &[(u64, FaultAction)], change: impl Fn(&mut ScenarioSpe
 }
 
 fn of_pod() -> NodeRef {
-    NodeRef {
-        name: None,
-        of_pod: Some("js-w-0-0".to_owned()),
-        alias: Some("a".to_owned()),
-    }
+    NodeRef { name: None, of_pod: Some("js-w-0-0".to_owned()), alias: Some("a".to_owned()) }
 }
 
 fn exit(code: i32) -> FaultAction {
-    FaultAction::ContainerExit {
-        pod: "js-w-0-0".to_owned(),
-        exit_code: code,
-    }
+    FaultAction::ContainerExit { pod: "js-w-0-0".to_owned(), exit_code: code }
 }
 
 fn delete() -> FaultAction {
-    FaultAction::DeletePod {
-        pod: "js-w-0-0".to_owned(),
-        force: false,
-    }
+    FaultAction::DeletePod { pod: "js-w-0-0".to_owned(), force: false }
 }
 
 #[test]
@@ -281,9 +252,6 @@ fn after_its_sidecar_has_ended_a_pod_waits_for_the_turns_of_its_worker() {
         let (noticed, failed) = (at(&told, "not ready"), at(&told, "finished 1"));
         let after = failed - noticed - 60.0;
         let all = 10.0 * relists + 3.0;
-        assert!(
-            (all - 1.0..=all + 11.0).contains(&after),
-            "1.{minor}: {after} s, {told:?}"
-        );
+        assert!((all - 1.0..=all + 11.0).contains(&after), "1.{minor}: {after} s, {told:?}");
     }
 }

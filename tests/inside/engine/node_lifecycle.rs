@@ -27,11 +27,7 @@ fn most_of_a_zone_must_be_silent_before_its_limiter_slows_down() {
 }
 
 fn taint(key: &str, effect: TaintEffect) -> TaintSpec {
-    TaintSpec {
-        key: key.to_owned(),
-        value: String::new(),
-        effect,
-    }
+    TaintSpec { key: key.to_owned(), value: String::new(), effect }
 }
 
 fn tolerates(key: &str, seconds: Option<i64>) -> TolerationSpec {
@@ -52,32 +48,12 @@ fn a_pod_stays_as_long_as_its_shortest_toleration() {
     let s = Duration::from_secs;
     for (what, taints, tolerations, expected) in [
         ("no taint", vec![], vec![], None),
-        (
-            "NoSchedule does not evict",
-            vec![taint(UNREACHABLE, schedule)],
-            vec![],
-            None,
-        ),
-        (
-            "admission tolerates 300 s",
-            vec![unreachable.clone()],
-            vec![],
-            Some(s(300)),
-        ),
+        ("NoSchedule does not evict", vec![taint(UNREACHABLE, schedule)], vec![], None),
+        ("admission tolerates 300 s", vec![unreachable.clone()], vec![], Some(s(300))),
         ("not-ready, too", vec![taint(NOT_READY, execute)], vec![], Some(s(300))),
         ("another taint evicts at once", vec![own.clone()], vec![], Some(s(0))),
-        (
-            "for ever",
-            vec![unreachable.clone()],
-            vec![tolerates(UNREACHABLE, None)],
-            None,
-        ),
-        (
-            "10 s",
-            vec![unreachable.clone()],
-            vec![tolerates(UNREACHABLE, Some(10))],
-            Some(s(10)),
-        ),
+        ("for ever", vec![unreachable.clone()], vec![tolerates(UNREACHABLE, None)], None),
+        ("10 s", vec![unreachable.clone()], vec![tolerates(UNREACHABLE, Some(10))], Some(s(10))),
         (
             "a negative time evicts at once",
             vec![unreachable.clone()],
@@ -87,18 +63,10 @@ fn a_pod_stays_as_long_as_its_shortest_toleration() {
         (
             "the shorter of two",
             vec![unreachable.clone(), own.clone()],
-            vec![
-                tolerates(UNREACHABLE, Some(10)),
-                tolerates("example.com/maintenance", Some(5)),
-            ],
+            vec![tolerates(UNREACHABLE, Some(10)), tolerates("example.com/maintenance", Some(5))],
             Some(s(5)),
         ),
-        (
-            "one taint is not tolerated",
-            vec![unreachable, own],
-            vec![tolerates(UNREACHABLE, Some(10))],
-            Some(s(0)),
-        ),
+        ("one taint is not tolerated", vec![unreachable, own], vec![tolerates(UNREACHABLE, Some(10))], Some(s(0))),
     ] {
         assert_eq!(toleration_period(&tolerations, taints.iter()), expected, "{what}");
     }

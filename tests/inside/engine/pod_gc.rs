@@ -23,11 +23,7 @@ fn pods_of_a_missing_node_go_two_sweeps_after_the_one_that_missed_it() {
 
 #[test]
 fn a_missing_node_without_pods_is_not_put_aside() {
-    for (until, expected) in [
-        (SimTime::NEVER, SimTime::NEVER),
-        (at(40), at(40)),
-        (at(20), SimTime::NEVER),
-    ] {
+    for (until, expected) in [(SimTime::NEVER, SimTime::NEVER), (at(40), at(40)), (at(20), SimTime::NEVER)] {
         assert_eq!(quarantine(until, at(30), true), (expected, false), "{until:?}");
     }
 }

@@ -6,10 +6,7 @@ use super::*;
 fn circle(attempts: impl Iterator<Item = u32>) -> Option<RestartLoop> {
     let mut progress = RestartProgress::default();
     for (i, n) in attempts.enumerate() {
-        let made = CreatedJobs {
-            attempt: (n, 0),
-            counted: i64::from(n),
-        };
+        let made = CreatedJobs { attempt: (n, 0), counted: i64::from(n) };
         let now = SimTime::ZERO + Duration::from_millis(100 * i as u64);
         progress.record_creation(JobId(0), made, now);
     }
@@ -43,14 +40,7 @@ fn a_circle_lasts_unless_the_limit_of_restarts_ends_it_in_time() {
     let circle = circle(0..1_001).unwrap();
     let hour = Duration::from_secs(3_600);
     for (left, expected) in [(100, false), (35_999, false), (36_001, true)] {
-        assert_eq!(
-            circle.runs_past(left, hour),
-            expected,
-            "{left} restarts left at ten per second"
-        );
+        assert_eq!(circle.runs_past(left, hour), expected, "{left} restarts left at ten per second");
     }
-    assert!(
-        RestartLoop { counted: 0, ..circle }.runs_past(1, hour),
-        "restarts are not counted"
-    );
+    assert!(RestartLoop { counted: 0, ..circle }.runs_past(1, hour), "restarts are not counted");
 }

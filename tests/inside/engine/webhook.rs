@@ -8,11 +8,7 @@ const KEY: &str = "example.com/rack";
 
 #[test]
 fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
-    let on = |exists, domain| WebhookInput::Scheduled {
-        node: "n7",
-        exists,
-        domain,
-    };
+    let on = |exists, domain| WebhookInput::Scheduled { node: "n7", exists, domain };
     let (r3, none) = (DomainId(3), DomainId::NONE);
     let transient = "this is an expected, transient error";
     let not_set = "vpod follower pod node selector not set";
@@ -48,11 +44,7 @@ fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
             "" => BTreeMap::new(),
             key => BTreeMap::from([(key.to_owned(), "a".to_owned())]),
         };
-        let follower = FollowerPod {
-            job: "js-w-0",
-            key: KEY,
-            selector: &selector,
-        };
+        let follower = FollowerPod { job: "js-w-0", key: KEY, selector: &selector };
         let told = verdict(&follower, leader).map_err(|error| {
             let text = error.to_string().replace("admission webhook \"", "");
             text.replace(".kb.io\" denied the request:", "")

@@ -20,14 +20,8 @@ fn values_are_scaled_and_what_is_no_size_stays() {
         ("1s", "2s"),
         ("0.5", "1"),
         ("{uniform: [0.1, 0.4]}", "{uniform: [0.2, 0.8]}"),
-        (
-            "{logNormal: {median: 1h, sigma: 1.5}}",
-            "{logNormal: {median: 2h, sigma: 1.5}}",
-        ),
-        (
-            "{empirical: {values: [1, 2], weights: [3, 4]}}",
-            "{empirical: {values: [2, 4], weights: [3, 4]}}",
-        ),
+        ("{logNormal: {median: 1h, sigma: 1.5}}", "{logNormal: {median: 2h, sigma: 1.5}}"),
+        ("{empirical: {values: [1, 2], weights: [3, 4]}}", "{empirical: {values: [2, 4], weights: [3, 4]}}"),
     ] {
         assert_eq!(times(value, 2.0).map(|t| t.0).as_deref(), Some(scaled));
     }
@@ -38,10 +32,7 @@ fn values_are_scaled_and_what_is_no_size_stays() {
 #[test]
 fn a_default_is_of_the_preset_and_the_version_in_force() {
     let of = |id: &str, minor: u16| field(id, "stock", KubeVersion::new(minor));
-    assert_eq!(
-        of("controlPlane.stock.kubeScheduler.qps", 36).as_deref(),
-        Some("controlPlane.kubeScheduler.qps")
-    );
+    assert_eq!(of("controlPlane.stock.kubeScheduler.qps", 36).as_deref(), Some("controlPlane.kubeScheduler.qps"));
     assert_eq!(of("controlPlane.kops.kubeScheduler.qps", 36), None);
     let grace = "controlPlane.nodeMonitorGracePeriodSeconds";
     assert_eq!(of(grace, 36).as_deref(), Some(grace));

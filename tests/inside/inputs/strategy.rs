@@ -4,18 +4,11 @@ use super::*;
 use crate::{SourceText, read_manifests};
 
 fn submitted(file: &str) -> Vec<SubmittedJobSet> {
-    let path = format!(
-        "{}/scenarios/manifests/{file}",
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../..")
-    );
+    let path = format!("{}/scenarios/manifests/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let text = std::fs::read_to_string(path).unwrap();
     let file = file.to_owned();
     let manifests = read_manifests(&SourceText { file, text }).unwrap();
-    let of = |(jobset, source)| SubmittedJobSet {
-        jobset,
-        submit_at: sim_base::Duration::ZERO,
-        source,
-    };
+    let of = |(jobset, source)| SubmittedJobSet { jobset, submit_at: sim_base::Duration::ZERO, source };
     manifests.jobsets.into_iter().map(of).collect()
 }
 

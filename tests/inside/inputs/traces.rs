@@ -3,10 +3,7 @@
 use super::*;
 
 fn read(text: &str) -> (Vec<TraceRow>, Vec<Diagnostic>) {
-    rows(&SourceText {
-        file: "faults.csv".to_owned(),
-        text: text.to_owned(),
-    })
+    rows(&SourceText { file: "faults.csv".to_owned(), text: text.to_owned() })
 }
 
 #[test]

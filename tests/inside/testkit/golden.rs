@@ -16,10 +16,7 @@ fn pods_are_counted_per_second_and_everything_else_has_a_line() {
     let body: Vec<&str> = golden.text.lines().filter(|l| !l.starts_with('#')).collect();
     assert_eq!(body[0], "      0.000s  JobSetCreated             train");
     assert!(body.contains(&"      1.000s  +2 created"), "{body:#?}");
-    assert!(
-        body.contains(&"    100.000s  +1 exited (train-workers-0-1)"),
-        "{body:#?}"
-    );
+    assert!(body.contains(&"    100.000s  +1 exited (train-workers-0-1)"), "{body:#?}");
     assert!(
             body.contains(&"    107.000s  RestartCounted            train                         restarts=1 countTowardsMax=1 failedJob=train-workers-0"),
             "{body:#?}"
@@ -32,16 +29,8 @@ fn kinds_that_come_often_in_a_busy_second_are_counted_and_the_others_keep_their_
     let told = |jobs: u32| {
         let mut golden = GoldenLog::new();
         let mut record = |body: Body| {
-            golden.record(
-                &SimulationRecord {
-                    seq: 0,
-                    cause: NO_CAUSE,
-                    ticket: NO_TICKET,
-                    at: SimTime(5),
-                    body,
-                },
-                &names,
-            );
+            golden
+                .record(&SimulationRecord { seq: 0, cause: NO_CAUSE, ticket: NO_TICKET, at: SimTime(5), body }, &names);
         };
         for _ in 0..jobs {
             record(Body::JobGone { job: JobId(0) });
@@ -52,11 +41,7 @@ fn kinds_that_come_often_in_a_busy_second_are_counted_and_the_others_keep_their_
         let lines = golden.text.lines().filter(|l| !l.starts_with('#'));
         lines.map(|l| l.trim_start().to_owned()).collect::<Vec<_>>()
     };
-    let busy = [
-        "0.000s  +30 JobGone",
-        "0.000s  JobSetDeleted             train",
-        "0.000s  +1 JobGone",
-    ];
+    let busy = ["0.000s  +30 JobGone", "0.000s  JobSetDeleted             train", "0.000s  +1 JobGone"];
     assert_eq!(told(30), busy);
     assert_eq!(told(20).len(), 22);
 }

@@ -6,28 +6,19 @@ use sim_recordings::calibrate::{FitResult, PrometheusMetrics, calibrate};
 /// Returns request durations of the API server and waits of a client as histograms with a planted distribution.
 fn metrics(median: f64, sigma: f64, waits: [u32; 2]) -> String {
     use sim_base::random::Distribution;
-    let dist = Distribution::LogNormal {
-        median_s: median,
-        sigma,
-    };
+    let dist = Distribution::LogNormal { median_s: median, sigma };
     let draw = |i: u32| dist.quantile((f64::from(i) + 0.5) / 2000.0).seconds();
     let mut text = String::from("# TYPE apiserver_request_duration_seconds histogram\n");
     for le in [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, f64::INFINITY] {
         let n = (0..2000).filter(|i| draw(*i) <= le).count();
-        let le = if le.is_finite() {
-            le.to_string()
-        } else {
-            "+Inf".to_owned()
-        };
+        let le = if le.is_finite() { le.to_string() } else { "+Inf".to_owned() };
         text.push_str(&format!(
             "apiserver_request_duration_seconds_bucket{{resource=\"pods\",subresource=\"\",verb=\"POST\",le=\"{le}\"}} {n}\n"
         ));
     }
     text.push_str("scheduler_pending_pods 0\n");
     for (le, n) in [("0.005", waits[0]), ("+Inf", waits[1])] {
-        text.push_str(&format!(
-            "rest_client_rate_limiter_duration_seconds_bucket{{verb=\"POST\",le=\"{le}\"}} {n}\n"
-        ));
+        text.push_str(&format!("rest_client_rate_limiter_duration_seconds_bucket{{verb=\"POST\",le=\"{le}\"}} {n}\n"));
     }
     text
 }

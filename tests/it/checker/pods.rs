@@ -22,13 +22,7 @@ impl Checker {
     pub(super) fn pod_body(&mut self, body: &Body, names: &RecordNames) {
         use Body::*;
         match *body {
-            PodCreated {
-                pod,
-                incarnation,
-                job,
-                index,
-                ..
-            } => {
+            PodCreated { pod, incarnation, job, index, .. } => {
                 if names.is_standalone_pod(job) {
                     *row_or_default(&mut self.jobs, job.ix()) = self.job_of(job, names);
                 }
@@ -52,10 +46,7 @@ impl Checker {
             }
             PodNotReady { pod, incarnation } => {
                 let p = self.pod(pod, incarnation);
-                assert!(
-                    std::mem::replace(&mut p.ready, false),
-                    "PodNotReady for a pod that was not ready"
-                );
+                assert!(std::mem::replace(&mut p.ready, false), "PodNotReady for a pod that was not ready");
             }
             ContainersRestarting { pod, incarnation, .. } => {
                 let p = self.pod(pod, incarnation);
@@ -87,10 +78,7 @@ impl Checker {
 
     fn pod(&mut self, pod: PodId, incarnation: u32) -> &mut Pod {
         let p = &mut self.pods[pod.ix()];
-        assert!(
-            p.exists && p.incarnation == incarnation,
-            "no pod object of this incarnation"
-        );
+        assert!(p.exists && p.incarnation == incarnation, "no pod object of this incarnation");
         p
     }
 
@@ -110,13 +98,7 @@ impl Checker {
         let p = &mut self.pods[pod.ix()];
         assert!(!p.exists, "the previous pod still exists");
         assert_eq!(incarnation, p.incarnation + 1, "the incarnation increases by one");
-        *p = Pod {
-            incarnation,
-            exists: true,
-            job: job.ix(),
-            index,
-            ..Pod::default()
-        };
+        *p = Pod { incarnation, exists: true, job: job.ix(), index, ..Pod::default() };
         self.jobs[job.ix()].pods.push(pod.ix());
     }
 

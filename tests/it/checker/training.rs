@@ -25,9 +25,7 @@ impl Training {
         };
         let corrupts = |p: &RandomFaults| matches!(p.action, RandomAction::Corrupt { .. });
         let corrupt = |f: &ScriptedFault| {
-            let wrong = SilentFaults::Corrupt {
-                found_after: Duration::ZERO,
-            };
+            let wrong = SilentFaults::Corrupt { found_after: Duration::ZERO };
             matches!(&f.action, FaultAction::Silent { fault, .. } if fault.name() == wrong.name())
         };
         Training {

@@ -54,20 +54,12 @@ fn every_order_of_events_over_two_jobs_and_their_pods_keeps_every_promise() {
 #[test]
 fn a_controller_whose_caches_lag_behind_breaks_no_promise_about_pods() {
     check("stale cache of JobSets", &cases::stale_jobsets(enumerates_all()), &[]);
-    check(
-        "stale cache of Jobs and pods",
-        &cases::stale_jobs(enumerates_all()),
-        &[],
-    );
+    check("stale cache of Jobs and pods", &cases::stale_jobs(enumerates_all()), &[]);
 }
 
 #[test]
 fn expectations_bridge_what_a_controller_has_not_seen_of_its_own_writes() {
-    check(
-        "Kubernetes 1.35, stale cache of the controller's own writes",
-        &cases::blind_caches(),
-        &[],
-    );
+    check("Kubernetes 1.35, stale cache of the controller's own writes", &cases::blind_caches(), &[]);
 }
 
 #[test]

@@ -43,11 +43,7 @@ pub fn possible_events(setup: &Setup, state: &State) -> Vec<Event> {
         events.extend((0..state.jobs.len()).filter(going).map(Event::Gone));
         return events;
     }
-    events.push(if !state.js.suspended {
-        Event::Suspend
-    } else {
-        Event::Resume
-    });
+    events.push(if !state.js.suspended { Event::Suspend } else { Event::Resume });
     for (slot, job) in state.jobs.iter().enumerate() {
         let Some(job) = job else { continue };
         events.extend(job_events(setup, state, slot, job));
@@ -56,11 +52,7 @@ pub fn possible_events(setup: &Setup, state: &State) -> Vec<Event> {
 }
 
 fn job_events(setup: &Setup, state: &State, slot: usize, job: &Job) -> Vec<Event> {
-    let mut events = vec![if job.deleting {
-        Event::Gone(slot)
-    } else {
-        Event::UserDeletes(slot)
-    }];
+    let mut events = vec![if job.deleting { Event::Gone(slot) } else { Event::UserDeletes(slot) }];
     if job.finished() || setup.coarse && state.is_previous(setup, slot) {
         return events;
     }
@@ -133,13 +125,8 @@ pub fn state_after(setup: &Setup, state: &State, event: Event, plan: &mut Action
             drop_pods(&mut next, slot);
         }
         Event::PodCreated(at) => {
-            next.pods[at] = Some(Pod {
-                annotation: None,
-                mine: None,
-                up: false,
-                restarts: 0,
-                phase: PodPhase::Running,
-            });
+            next.pods[at] =
+                Some(Pod { annotation: None, mine: None, up: false, restarts: 0, phase: PodPhase::Running });
         }
         Event::Agent(at) => {
             let status = &next.js.status;

@@ -39,10 +39,7 @@ pub fn terminal_condition(status: &JobSetStatus) -> Option<&'static str> {
 pub fn check_state(jobset: &JobSet, status: &JobSetStatus) -> Result<(), String> {
     let max = max_restarts(jobset);
     if counted(status) > max {
-        return Err(format!(
-            "{} counted restarts, but maxRestarts is {max}",
-            counted(status)
-        ));
+        return Err(format!("{} counted restarts, but maxRestarts is {max}", counted(status)));
     }
     let (completed, failed) = (is_true(status, "Completed"), is_true(status, "Failed"));
     let agree = match status.terminal_state {

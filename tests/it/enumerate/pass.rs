@@ -84,10 +84,7 @@ pub fn pass(setup: &Setup, state: &mut State, plan: &mut ActionPlan) -> Result<D
     let js = state.seen_js.as_deref().unwrap_or(&state.js).clone();
     let seen = state.seen_jobs.clone().unwrap_or(state.jobs.clone());
     let here: Vec<usize> = (0..seen.len()).filter(|&s| seen[s].is_some()).collect();
-    let jobs: Vec<JobView> = here
-        .iter()
-        .filter_map(|&s| Some(job_view(setup, state, s, seen[s].as_ref()?)))
-        .collect();
+    let jobs: Vec<JobView> = here.iter().filter_map(|&s| Some(job_view(setup, state, s, seen[s].as_ref()?))).collect();
     let name = |rj: u32, index: u32| format!("js-{rj}-{index}");
     let view = JobSetView {
         jobset: &setup.jobset,
@@ -168,11 +165,7 @@ fn carry_out(
         state.js.status = plan.status.clone();
     }
     state.js.deleting |= plan.delete_jobset;
-    let lists = [
-        plan.delete.len(),
-        plan.create.len(),
-        plan.suspend.len() + plan.resume.len(),
-    ];
+    let lists = [plan.delete.len(), plan.create.len(), plan.suspend.len() + plan.resume.len()];
     let acted = lists != [0, 0, 0] || plan.status_dirty || plan.delete_jobset;
     Ok(if acted { Did::Something } else { Did::Nothing })
 }

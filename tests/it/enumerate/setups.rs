@@ -26,12 +26,7 @@ pub fn setup(text: &str, gates: &str) -> Setup {
 
 const SHAPES: [&str; 6] = ["a:1", "a:2", "a:1 b:1", "a:0 b:1", "a:2 b:1", "a:3"];
 
-const ORDERS: [&str; 4] = [
-    "",
-    "in_order: true, ",
-    "depends: [b on a Ready], ",
-    "depends: [b on a Complete], ",
-];
+const ORDERS: [&str; 4] = ["", "in_order: true, ", "depends: [b on a Ready], ", "depends: [b on a Complete], "];
 
 const SUCCESSES: [&str; 4] = ["", "success: Any, ", "success: Any a, ", "success: All a, "];
 
@@ -52,9 +47,7 @@ fn failure_policies() -> Vec<String> {
     for strategy in ["Recreate", "BlockingRecreate"] {
         for max in 0..3 {
             for rules in RULES {
-                all.push(format!(
-                    "failure: {{max: {max}, strategy: {strategy}, rules: [{rules}]}}, "
-                ));
+                all.push(format!("failure: {{max: {max}, strategy: {strategy}, rules: [{rules}]}}, "));
             }
         }
     }
@@ -126,11 +119,7 @@ pub fn stale() -> Vec<Setup> {
         "rjs: a:2",
         "rjs: a:1 b:1, in_order: true",
     ];
-    let stale = |text: &&str| Setup {
-        stale: true,
-        coarse: true,
-        ..setup(text, "RestartJob")
-    };
+    let stale = |text: &&str| Setup { stale: true, coarse: true, ..setup(text, "RestartJob") };
     texts.iter().map(stale).collect()
 }
 
@@ -141,11 +130,7 @@ pub fn in_place() -> Vec<Setup> {
         for max in 0..2 {
             let failure = format!("failure: {{max: {max}, strategy: InPlaceRestart}}");
             let text = format!("rjs: {shape}, {failure}");
-            all.push(Setup {
-                pods,
-                coarse: true,
-                ..setup(&text, "InPlaceRestart, RestartJob")
-            });
+            all.push(Setup { pods, coarse: true, ..setup(&text, "InPlaceRestart, RestartJob") });
         }
     }
     all

@@ -91,11 +91,7 @@ pub struct Setup {
 impl Setup {
     pub fn start(&self) -> State {
         State {
-            js: Js {
-                status: JobSetStatus::default(),
-                suspended: self.jobset.spec.suspend,
-                deleting: false,
-            },
+            js: Js { status: JobSetStatus::default(), suspended: self.jobset.spec.suspend, deleting: false },
             jobs: vec![None; self.slots.len()],
             pods: vec![None; self.slots.len() * self.pods],
             seen_js: None,
@@ -127,13 +123,7 @@ impl State {
         for slot in 0..self.jobs.len() {
             if self.is_previous(setup, slot) {
                 let deleting = self.jobs[slot].is_some_and(|j| j.deleting);
-                self.jobs[slot] = Some(Job {
-                    attempt: 0,
-                    own: 0,
-                    deleting,
-                    suspended: false,
-                    phase: Phase::New,
-                });
+                self.jobs[slot] = Some(Job { attempt: 0, own: 0, deleting, suspended: false, phase: Phase::New });
             }
         }
     }

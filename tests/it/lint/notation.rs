@@ -26,11 +26,7 @@ pub struct Case {
 pub fn target(in_place: bool, restart_job: bool, elastic: bool, minor: u16) -> NodeTarget {
     NodeTarget {
         kubernetes: KubeVersion::new(minor),
-        gates: FeatureGates {
-            in_place_restart: in_place,
-            restart_job,
-            elastic_jobset: elastic,
-        },
+        gates: FeatureGates { in_place_restart: in_place, restart_job, elastic_jobset: elastic },
     }
 }
 
@@ -39,10 +35,7 @@ pub fn cases() -> Vec<Case> {
     let mut found = Vec::new();
     for file in files(&root().join("tests/it/lint"), "yaml") {
         let text = std::fs::read_to_string(&file).expect("a case file can be read");
-        let source = SourceText {
-            file: file.display().to_string(),
-            text,
-        };
+        let source = SourceText { file: file.display().to_string(), text };
         let documents = yaml::parse(&source).unwrap_or_else(|e| panic!("{e}"));
         for case in documents[0].to_json().as_array().expect("a list of cases") {
             let strings = |v: &Value| -> Vec<String> {
@@ -71,12 +64,7 @@ impl Case {
             Some("replace") => UpdateMethod::Replace,
             _ => UpdateMethod::Apply,
         };
-        let gates: Vec<&str> = side["gates"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let gates: Vec<&str> = side["gates"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let on = |name: &str| side["gates"].is_null() || gates.contains(&name);
         let minor = side["kubernetes"].as_u64().unwrap_or(36) as u16;
         let topology = (!side["topology"].is_null()).then(|| topology(&side["topology"]));
@@ -94,12 +82,7 @@ pub fn patched(patch: &str) -> LintReport {
     let mut object = jobset(&Value::Null);
     merge_patch(&mut object, &serde_json::from_str(patch).expect("JSON"));
     let files = [read("new.json", &[object])];
-    sim_lint::lint(&LintInputs {
-        files: &files,
-        topology: None,
-        update: None,
-        target: target(false, false, false, 36),
-    })
+    sim_lint::lint(&LintInputs { files: &files, topology: None, update: None, target: target(false, false, false, 36) })
 }
 
 /// Lints an update of the default JobSet, with a merge patch for each side.
@@ -129,10 +112,7 @@ pub fn inspect_path(path: &str) -> Vec<InspectedManifest> {
 fn read(file: &str, objects: &[Value]) -> InspectedManifest {
     let pretty = |o: &Value| serde_json::to_string_pretty(o).expect("JSON");
     let text = objects.iter().map(pretty).collect::<Vec<_>>().join("\n---\n");
-    let source = SourceText {
-        file: file.to_owned(),
-        text,
-    };
+    let source = SourceText { file: file.to_owned(), text };
     inspect::inspect(source).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -140,10 +120,7 @@ fn topology(pools: &Value) -> TopologySpec {
     let text = value!({
         "apiVersion": "jobset-sim/v1alpha1", "kind": "Topology", "metadata": {"name": "t"}, "pools": pools,
     });
-    let source = SourceText {
-        file: "topology.json".to_owned(),
-        text: text.to_string(),
-    };
+    let source = SourceText { file: "topology.json".to_owned(), text: text.to_string() };
     read_topology(&source).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -158,12 +135,7 @@ pub fn jobset(side: &Value) -> Value {
     let in_place = side["base"] == "in-place";
     let one = value!([{"name": "w"}]);
     let rjs = if side["rjs"].is_null() { &one } else { &side["rjs"] };
-    let rjs: Vec<Value> = rjs
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|rj| replicated_job(rj, in_place))
-        .collect();
+    let rjs: Vec<Value> = rjs.as_array().expect("a list").iter().map(|rj| replicated_job(rj, in_place)).collect();
     let mut spec = value!({ "replicatedJobs": rjs });
     if in_place {
         spec["failurePolicy"] = value!({"maxRestarts": 3, "restartStrategy": "InPlaceRestart"});

@@ -51,9 +51,7 @@ fn rfc3339_micros(time: SimTime) -> Value {
 impl Printer {
     pub fn new(scenario: &ScenarioSpec, managed: bool) -> Printer {
         let objects = scenario.jobsets.iter();
-        let objects: Vec<Value> = objects
-            .map(|j| j.jobset.object.as_deref().cloned().expect("a manifest"))
-            .collect();
+        let objects: Vec<Value> = objects.map(|j| j.jobset.object.as_deref().cloned().expect("a manifest")).collect();
         let first = &scenario.jobsets[0].jobset;
         let mut printer = Printer {
             namespace: first.namespace.clone(),
@@ -102,10 +100,7 @@ impl Printer {
             let fields = object["metadata"]["managedFields"].as_array().cloned();
             let mut fields = fields.unwrap_or_default();
             fields.truncate(3);
-            fields.insert(
-                0,
-                json!({"manager": "m", "operation": "Update", "time": rfc3339_seconds(time)}),
-            );
+            fields.insert(0, json!({"manager": "m", "operation": "Update", "time": rfc3339_seconds(time)}));
             object["metadata"]["managedFields"] = json!(fields);
         }
         match how {
@@ -176,10 +171,8 @@ impl Printer {
     fn labels(&self, job: JobId, names: &RecordNames) -> Map<String, Value> {
         let own = &names.jobs[job.ix()];
         let key = format!("Job/{}", own.name);
-        let attempt = self
-            .live
-            .get(&key)
-            .map(|j| j["metadata"]["labels"]["jobset.sigs.k8s.io/restart-attempt"].clone());
+        let attempt =
+            self.live.get(&key).map(|j| j["metadata"]["labels"]["jobset.sigs.k8s.io/restart-attempt"].clone());
         let all = json!({"jobset.sigs.k8s.io/jobset-name": names.jobset(own.jobset), "jobset.sigs.k8s.io/job-index":
             own.job_index.to_string(), "jobset.sigs.k8s.io/replicatedjob-name": own.replicated_job,
             "jobset.sigs.k8s.io/restart-attempt": attempt.unwrap_or(json!("0"))});
@@ -189,20 +182,11 @@ impl Printer {
     fn job_created(&mut self, job: JobId, attempt: u32, names: &RecordNames, time: SimTime) {
         let own = &names.jobs[job.ix()];
         let mut labels = self.labels(job, names);
-        labels.insert(
-            "jobset.sigs.k8s.io/restart-attempt".to_owned(),
-            json!(attempt.to_string()),
-        );
-        let all = self.jobsets[own.jobset.ix()]["spec"]["replicatedJobs"]
-            .as_array()
-            .cloned();
-        let of = all
-            .unwrap_or_default()
-            .into_iter()
-            .find(|rj| rj["name"] == own.replicated_job.as_str());
+        labels.insert("jobset.sigs.k8s.io/restart-attempt".to_owned(), json!(attempt.to_string()));
+        let all = self.jobsets[own.jobset.ix()]["spec"]["replicatedJobs"].as_array().cloned();
+        let of = all.unwrap_or_default().into_iter().find(|rj| rj["name"] == own.replicated_job.as_str());
         let spec = of.map_or(json!({}), |rj| rj["template"]["spec"].clone());
-        self.templates
-            .insert(own.name.clone(), spec["template"]["spec"].clone());
+        self.templates.insert(own.name.clone(), spec["template"]["spec"].clone());
         let object = json!({"apiVersion": "batch/v1", "kind": "Job", "spec": spec, "status": {}, "metadata": {
             "name": own.name, "namespace": self.namespace, "uid": format!("job-{}-{}", own.name, at(time)), "labels": labels}});
         let key = format!("Job/{}", own.name);
@@ -248,12 +232,8 @@ impl Printer {
 
     /// Returns the objects that exist at the end, and the Events, as a list.
     pub fn final_list(&self) -> Value {
-        let mut items: Vec<&Value> = self
-            .live
-            .iter()
-            .filter(|(k, _)| !k.starts_with("Node/"))
-            .map(|(_, o)| o)
-            .collect();
+        let mut items: Vec<&Value> =
+            self.live.iter().filter(|(k, _)| !k.starts_with("Node/")).map(|(_, o)| o).collect();
         items.sort_by_key(|o| o["kind"].as_str().map(str::to_owned));
         json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": items})
     }

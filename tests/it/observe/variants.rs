@@ -26,10 +26,7 @@ fn played(scenario: &ScenarioSpec, managed: bool) -> Printed {
     let outcome = simulation.run(scenario.seed, 0, &mut sinks);
     let (folds, printer) = sinks;
     let folded = folds.finish(&outcome, simulation.names());
-    Printed {
-        restarts: folded.restarts,
-        printer,
-    }
+    Printed { restarts: folded.restarts, printer }
 }
 
 /// Output formats of kubectl.
@@ -49,14 +46,7 @@ enum Style {
     Few,
 }
 
-const STYLES: [Style; 6] = [
-    Style::Bare,
-    Style::Files,
-    Style::Lines,
-    Style::Pretty,
-    Style::Modern,
-    Style::Few,
-];
+const STYLES: [Style; 6] = [Style::Bare, Style::Files, Style::Lines, Style::Pretty, Style::Modern, Style::Few];
 
 /// Converts an Event to the field names of events.k8s.io: `regarding`, `note`, `reportingController`.
 fn to_events_v1(event: &Value) -> Value {
@@ -119,8 +109,7 @@ const TOLERANCE_S: f64 = 1.1;
 fn origin(restart: &RestartMetrics, imported: &ImportedRecording) -> f64 {
     let (milestone, _) = imported.restart.origin.expect("an origin");
     let at = restart.milestone(milestone);
-    at.unwrap_or_else(|| panic!("the run has no {}", milestone.as_str()))
-        .seconds()
+    at.unwrap_or_else(|| panic!("the run has no {}", milestone.as_str())).seconds()
 }
 
 /// Compares every imported milestone with the run's own. Returns the names of the milestones.
@@ -140,18 +129,11 @@ fn check(what: &str, restart: &RestartMetrics, imported: &ImportedRecording) -> 
             (is - truth).abs() <= TOLERANCE_S || imported.restart.derived,
             "{what}: {name} at {is} s, expected {truth} s"
         );
-        assert!(
-            (is - truth).abs() <= allowed,
-            "{what}: {name} at {is} ± {allowed} s, expected {truth} s"
-        );
+        assert!((is - truth).abs() <= allowed, "{what}: {name} at {is} ± {allowed} s, expected {truth} s");
         found.push(name);
     }
     for (milestone, why) in &imported.restart.unknown {
-        assert!(
-            restart.milestone(*milestone).is_none(),
-            "{what}: {} was not found: {why}",
-            milestone.as_str()
-        );
+        assert!(restart.milestone(*milestone).is_none(), "{what}: {} was not found: {why}", milestone.as_str());
     }
     found
 }
@@ -159,11 +141,7 @@ fn check(what: &str, restart: &RestartMetrics, imported: &ImportedRecording) -> 
 /// Asserts that a simulation of the imported restart takes as long as the recorded one.
 fn assert_replay(what: &str, imported: &ImportedRecording, more: f64) {
     let scored = imported.json["scoredUpTo"].as_str().unwrap_or("");
-    let end = imported
-        .restart
-        .at
-        .iter()
-        .filter(|(m, _)| m.as_str() == scored || *m == Milestone::LastReady);
+    let end = imported.restart.at.iter().filter(|(m, _)| m.as_str() == scored || *m == Milestone::LastReady);
     let (_, from) = imported.restart.origin.expect("an origin");
     // Tolerance: the uncertainty of the end, plus the effect of container times that were not recorded.
     let off = more + end.map(|(_, at)| at.uncertainty_with(from)).fold(0.0, f64::max);
@@ -173,10 +151,7 @@ fn assert_replay(what: &str, imported: &ImportedRecording, more: f64) {
     assert_eq!(result.not_simulated, Vec::<String>::new(), "{what}");
     let restart = result.restart.unwrap_or_else(|| panic!("{what}: no restart"));
     let simulated = restart.simulated_s.unwrap_or_else(|| {
-        panic!(
-            "{what}: the simulation does not reach the end: {} {:?}",
-            imported.json["script"], result.milestones
-        )
+        panic!("{what}: the simulation does not reach the end: {} {:?}", imported.json["script"], result.milestones)
     });
     assert!(
         (simulated - restart.recorded_s).abs() < off,
@@ -305,11 +280,7 @@ fn later_list_gives_milestones_with_their_precision() {
             "lastReady",
             "jobsReady",
         ] {
-            assert!(
-                found.contains(&name),
-                "{strategy}: {name} is not in {found:?}: {:?}",
-                one.restart.unknown
-            );
+            assert!(found.contains(&name), "{strategy}: {name} is not in {found:?}: {:?}", one.restart.unknown);
         }
         // The list does not show that containers took 2 s to stop, once for each of the two deletions.
         assert_replay(strategy, &one, 2.0 * 2.0 + 1.0);

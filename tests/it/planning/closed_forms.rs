@@ -14,10 +14,7 @@ use std::ops::Range;
 /// Returns a Fleet of one node that is interrupted every `between` seconds on average while it runs; restarts take
 /// ten minutes.
 fn saving(every: f64, blocking: f64, between: f64) -> FleetSpec {
-    let progress = ProgressSpec::Checkpoints {
-        every: s(every),
-        blocking: s(blocking),
-    };
+    let progress = ProgressSpec::Checkpoints { every: s(every), blocking: s(blocking) };
     let faults = vec![crashes(exponential(between), ExposureSpec::Running)];
     let mut fleet = plain(1, 4e5, progress, faults);
     fleet.job.recovery = Distribution::Fixed(s(600.0));
@@ -30,12 +27,7 @@ fn interval_search_agrees_with_lambert_w() {
     // and 6,480 s.
     for (blocking, between, start) in [(60.0, 3600.0, 2400.0), (300.0, 6480.0, 400.0)] {
         let exact = ClosedForm::new(blocking, between).exact_s;
-        let search = IntervalSearch {
-            start_s: start,
-            bounds_s: [1.0, 1e6],
-            first: 40,
-            most: 1280,
-        };
+        let search = IntervalSearch { start_s: start, bounds_s: [1.0, 1e6], first: 40, most: 1280 };
         let mut play = |every: &u64, which: Range<u64>| -> Result<SampleMetric, ()> {
             let fleet = saving(*every as f64 / 1e3, blocking, between);
             let subject = ExperimentSubject::Fleet(Box::new(fleet));
@@ -52,12 +44,7 @@ fn interval_search_agrees_with_lambert_w() {
 }
 
 fn rare(fleet: &FleetSpec, excess: SplitExcess, limit: u64, (runs, batches): (u32, u64)) -> RareEventSearch {
-    let question = RareQuestion {
-        excess,
-        limit,
-        runs,
-        batches,
-    };
+    let question = RareQuestion { excess, limit, runs, batches };
     let found = of_fleet((fleet, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
     found.unwrap().expect("the run was not stopped")
 }
@@ -72,10 +59,7 @@ fn assert_contains(what: &str, found: &RareEventSearch, exact: f64) {
     // Three standard errors; the 95 % interval spans about two on each side.
     let [low, high] = found.ci95.expect("a run reached the limit");
     let half = 1.5 * 0.5 * (high - low);
-    assert!(
-        (found.chance - exact).abs() < half,
-        "{what}: {found:?}, expected {exact}"
-    );
+    assert!((found.chance - exact).abs() < half, "{what}: {found:?}, expected {exact}");
     assert!(half < 0.5 * exact, "{what}: {found:?} the interval is too wide");
 }
 
@@ -95,15 +79,9 @@ fn splitting_finds_chances_of_one_in_a_million_that_poisson_says() {
 fn splitting_equals_counting_for_weibull_lifetimes() {
     // Weibull lifetimes with shape 2 rarely end early, so a method that ignores ages would report far too many
     // failures.
-    let life = Distribution::Weibull {
-        scale_s: 1000.0,
-        shape: 2.0,
-    };
+    let life = Distribution::Weibull { scale_s: 1000.0, shape: 2.0 };
     let mut fleet = interrupted(life, 800.0);
-    fleet.training.progress = ProgressSpec::Checkpoints {
-        every: s(100.0),
-        blocking: s(5.0),
-    };
+    fleet.training.progress = ProgressSpec::Checkpoints { every: s(100.0), blocking: s(5.0) };
     fleet.job.recovery = exponential(60.0);
     for (excess, limit) in [(SplitExcess::Restarts, 8), (SplitExcess::LostTime, s(1350.0).0)] {
         let found = rare(&fleet, excess, limit, (220, 16));
@@ -126,10 +104,7 @@ fn splitting_equals_counting_for_weibull_lifetimes() {
         let found_low = found.chance - 1.5 * (found.chance - ci95[0]);
         let found_high = found.chance + 1.5 * (ci95[1] - found.chance);
         assert!((5e-4..8e-3).contains(&(k as f64 / n as f64)), "{k} of {n}");
-        assert!(
-            found_low < high && low < found_high,
-            "{excess:?}: {found:?}, counted {low} to {high}"
-        );
+        assert!(found_low < high && low < found_high, "{excess:?}: {found:?}, counted {low} to {high}");
         assert!(ci95[1] - ci95[0] < found.chance, "{found:?} the interval is too wide");
     }
 }

@@ -25,12 +25,7 @@ fn scenario(faults: &str) -> ReducedExperiment {
 }
 
 fn rare(of: &ReducedExperiment, excess: SplitExcess, limit: u64, (runs, batches): (u32, u64)) -> RareEventSearch {
-    let question = RareQuestion {
-        excess,
-        limit,
-        runs,
-        batches,
-    };
+    let question = RareQuestion { excess, limit, runs, batches };
     let found = of_reduced((of, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
     found.unwrap().expect("the run was not stopped")
 }
@@ -40,10 +35,7 @@ fn rare(of: &ReducedExperiment, excess: SplitExcess, limit: u64, (runs, batches)
 fn assert_in_range(what: &str, found: &RareEventSearch, [low, high]: [f64; 2]) {
     let [low_limit, high_limit] = found.ci95.expect("a run reached the limit");
     let half = 1.5 * 0.5 * (high_limit - low_limit);
-    assert!(
-        found.chance - half < high && low < found.chance + half,
-        "{what}: {found:?}, expected {low} to {high}"
-    );
+    assert!(found.chance - half < high && low < found.chance + half, "{what}: {found:?}, expected {low} to {high}");
     assert!(half < found.chance, "{what}: {found:?} the interval is too wide");
 }
 
@@ -64,10 +56,8 @@ fn resampling_equals_counting_for_weibull_lifetimes() {
         "- {cause: host, mtbf: 35d, distribution: {weibull: {shape: 2}}, asNew: true, deletedAfter: 10m, backAfter: \
          {logNormal: {median: 6h, sigma: 1}}}",
     );
-    for (excess, limit, runs) in [
-        (SplitExcess::Restarts, 4, 60),
-        (SplitExcess::LostTime, 3 * 86_400_000_000_000, 160),
-    ] {
+    for (excess, limit, runs) in [(SplitExcess::Restarts, 4, 60), (SplitExcess::LostTime, 3 * 86_400_000_000_000, 160)]
+    {
         let found = rare(&of, excess, limit, (runs, 12));
         let n = 4_000;
         let mut player = of.player();

@@ -20,10 +20,7 @@ fn run(arguments: &[&str], code: i32) -> (String, String) {
 const SPARES: [&str; 7] = ["plan", "spares", FLEET, "--set", SHORT, "--path", "spares.nodes"];
 
 fn spares(target: &str, more: &[&str], code: i32) -> (String, String) {
-    run(
-        &[&SPARES[..], &["--target", target, "--seeds", "80"], more].concat(),
-        code,
-    )
+    run(&[&SPARES[..], &["--target", target, "--seeds", "80"], more].concat(), code)
 }
 
 #[test]
@@ -37,23 +34,11 @@ fn unmet_target_exits_with_3_and_reports_the_closest_value() {
 #[test]
 fn invalid_arguments_are_rejected_before_simulating() {
     for (target, more, says) in [
-        (
-            "effective_training_ratio >= 0.9",
-            &[][..],
-            "add a statistic over the replications",
-        ),
-        (
-            "effective_training_rati.p10 >= 0.9",
-            &[],
-            "did you mean effective_training_ratio?",
-        ),
+        ("effective_training_ratio >= 0.9", &[][..], "add a statistic over the replications"),
+        ("effective_training_rati.p10 >= 0.9", &[], "did you mean effective_training_ratio?"),
         ("failures.p90 <= lots", &[], "not a number"),
         ("failures.p90 <= 3", &["--min", "5", "--max", "2"], "the range is empty"),
-        (
-            "failures.p90 <= 3",
-            &["--path", "spares.node"],
-            "unknown field \"node\"",
-        ),
+        ("failures.p90 <= 3", &["--path", "spares.node"], "unknown field \"node\""),
         ("failures.p90 <= 3", &["--path", "metadata.name"], "metadata.name=32"),
     ] {
         let mut arguments = vec!["plan", "spares", FLEET, "--target", target];
@@ -68,10 +53,7 @@ fn invalid_arguments_are_rejected_before_simulating() {
         (&["--probability", "1.5"], "a probability between 0 and 1"),
         (&["--horizon", "0"], "expected a duration above 0"),
         (&["--horizon", "0s"], "expected a duration above 0 and up to 36500 days"),
-        (
-            &["--jobset", "train"],
-            "unknown JobSet \"train\"; no JobSet is available",
-        ),
+        (&["--jobset", "train"], "unknown JobSet \"train\"; no JobSet is available"),
     ] {
         let (_, err) = run(&[&["plan", "budget", FLEET, "--seeds", "2"], arguments].concat(), 2);
         assert!(err.contains(says), "{arguments:?}: {err}");
@@ -86,19 +68,13 @@ fn every_format_tells_the_same_and_a_directory_repeats_it() {
     let (json, _) = spares(target, &["--max", "4", "--format", "json", "--out", out], 0);
     let told: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(told["schema"], "jobset-sim/plan-spares/v1");
-    assert_eq!(
-        (&told["found"], &told["value"], &told["level"]),
-        (&"least".into(), &0.into(), &"fleet".into())
-    );
+    assert_eq!((&told["found"], &told["value"], &told["level"]), (&"least".into(), &0.into(), &"fleet".into()));
     let kept = fs::read_to_string(dir.join("summary.json")).unwrap();
     assert_eq!(kept, json);
     assert!(dir.join("charts/knee.svg").is_file());
     let command = fs::read_to_string(dir.join("inputs/command.txt")).unwrap();
     assert!(command.starts_with("jobset-sim plan spares "), "{command}");
-    assert!(
-        command.contains("--target 'effective_training_ratio.p10 >= 0.95'"),
-        "{command}"
-    );
+    assert!(command.contains("--target 'effective_training_ratio.p10 >= 0.95'"), "{command}");
     let (csv, _) = spares(target, &["--max", "4", "--format", "csv"], 0);
     assert_eq!(fs::read_to_string(dir.join("table.csv")).unwrap(), csv);
     let (md, _) = spares(target, &["--max", "4", "--format", "md"], 0);
@@ -138,11 +114,7 @@ fn a_budget_names_its_causes_and_draws_its_survival() {
     let kept: Value = serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap();
     assert_eq!(kept["schema"], "jobset-sim/plan-budget/v1");
     assert_eq!(kept["horizon_s"], 864_000.0);
-    let shares = kept["causes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|c| c["share"].as_f64().unwrap());
+    let shares = kept["causes"].as_array().unwrap().iter().map(|c| c["share"].as_f64().unwrap());
     assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9);
     assert!(dir.join("charts/budget.svg").is_file());
     fs::remove_dir_all(dir.parent().unwrap()).unwrap();
@@ -152,34 +124,16 @@ const TRAINING: &str = "scenarios/training.yaml";
 
 #[test]
 fn best_interval_is_shown_with_closed_forms_and_their_limits() {
-    let (text, _) = run(
-        &[
-            "plan",
-            "interval",
-            TRAINING,
-            "--seeds",
-            "20",
-            "--set",
-            "training.work=1d",
-        ],
-        0,
-    );
+    let (text, _) = run(&["plan", "interval", TRAINING, "--seeds", "20", "--set", "training.work=1d"], 0);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for says in [
-        "Young",
-        "Daly",
-        ", exact 10m16s.",
-        "restored only 1m after",
-        "intervals are multiples of the step time 6s",
-    ] {
+    for says in
+        ["Young", "Daly", ", exact 10m16s.", "restored only 1m after", "intervals are multiples of the step time 6s"]
+    {
         assert!(text.contains(says), "{says}: {text}");
     }
     for (set, says) in [
         ("training.checkpoint=Continuous", "the job saves continuously"),
-        (
-            "training.checkpoint.blocking=0s",
-            "the shortest interval that the storage supports is best",
-        ),
+        ("training.checkpoint.blocking=0s", "the shortest interval that the storage supports is best"),
         ("faultProcesses=[]", "no interruptions in"),
     ] {
         let (_, err) = run(&["plan", "interval", TRAINING, "--seeds", "4", "--set", set], 2);
@@ -225,24 +179,11 @@ fn break_even_lies_between_distinguished_values() {
         ("training.checkpoint.blocking=a..b", "neither a number nor a duration"),
         ("training.chekpoint.blocking=1s..2s", "chekpoint"),
     ] {
-        let (_, err) = run(
-            &["plan", "breakeven", TRAINING, "--b", "training.step=7s", "--over", over],
-            2,
-        );
+        let (_, err) = run(&["plan", "breakeven", TRAINING, "--b", "training.step=7s", "--over", over], 2);
         assert!(err.contains(says), "{over}: {err}");
     }
     let (_, err) = run(
-        &[
-            "plan",
-            "breakeven",
-            TRAINING,
-            "--b",
-            "training.step=7s",
-            "--over",
-            "stop.at=9d..10d",
-            "--metric",
-            "godput",
-        ],
+        &["plan", "breakeven", TRAINING, "--b", "training.step=7s", "--over", "stop.at=9d..10d", "--metric", "godput"],
         2,
     );
     assert!(err.contains("did you mean goodput?"), "{err}");
@@ -251,24 +192,12 @@ fn break_even_lies_between_distinguished_values() {
 #[test]
 fn inputs_vary_over_published_or_given_ranges_one_at_a_time() {
     let (text, _) = run(&["sensitivity", FLEET, "--ranges", "--seeds", "20", "--set", SHORT], 0);
-    assert!(
-        text.contains("parameters.checkpoint_interval") && text.contains("CKPT-05"),
-        "{text}"
-    );
+    assert!(text.contains("parameters.checkpoint_interval") && text.contains("CKPT-05"), "{text}");
     let given = ["--input", "parameters.checkpoint_interval=1h..6h"];
-    let (csv, _) = run(
-        &[&["sensitivity", FLEET, "--seeds", "20", "--format", "csv"], &given[..]].concat(),
-        0,
-    );
+    let (csv, _) = run(&[&["sensitivity", FLEET, "--seeds", "20", "--format", "csv"], &given[..]].concat(), 0);
     assert_eq!(csv.lines().count(), 2, "{csv}");
-    assert!(
-        csv.contains("parameters.checkpoint_interval,1h,6h") && csv.contains("as given"),
-        "{csv}"
-    );
-    let (_, err) = run(
-        &["sensitivity", "scenarios/first-steps.yaml", "--ranges", "--seeds", "2"],
-        2,
-    );
+    assert!(csv.contains("parameters.checkpoint_interval,1h,6h") && csv.contains("as given"), "{csv}");
+    let (_, err) = run(&["sensitivity", "scenarios/first-steps.yaml", "--ranges", "--seeds", "2"], 2);
     assert!(err.contains("no field of these inputs has a published range"), "{err}");
     for (more, says) in [
         (&["--out", "x"][..], "--ranges"),
@@ -284,27 +213,11 @@ fn inputs_vary_over_published_or_given_ranges_one_at_a_time() {
 
 #[test]
 fn a_rare_chance_says_how_many_runs_would_have_to_be_counted() {
-    let rare = [
-        "plan",
-        "rare",
-        FLEET,
-        "--horizon",
-        "20",
-        "--runs",
-        "30",
-        "--seeds",
-        "10",
-    ];
+    let rare = ["plan", "rare", FLEET, "--horizon", "20", "--runs", "30", "--seeds", "10"];
     let (text, _) = run(&[&rare[..], &["--restarts", "14"]].concat(), 0);
-    assert!(
-        text.contains("maxRestarts 14 is exhausted within 20 days") && text.contains("full runs"),
-        "{text}"
-    );
+    assert!(text.contains("maxRestarts 14 is exhausted within 20 days") && text.contains("full runs"), "{text}");
     let one = run(&[&rare[..], &["--loss-budget", "2d", "--threads", "1"]].concat(), 0).0;
-    assert_eq!(
-        one,
-        run(&[&rare[..], &["--loss-budget", "2d", "--threads", "2"]].concat(), 0).0
-    );
+    assert_eq!(one, run(&[&rare[..], &["--loss-budget", "2d", "--threads", "2"]].concat(), 0).0);
     let (_, err) = run(&rare, 2);
     assert!(err.contains("--restarts N"), "{err}");
     let (_, err) = run(&["plan", "rare", TRAINING, "--restarts", "3"], 2);
@@ -336,11 +249,8 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
     assert_eq!(told["schema"], "jobset-sim/plan-spares-levels/v1");
     let all = told["combinations"].as_array().unwrap();
     assert!(!all.is_empty() && all[0]["judgement"] == "meets", "{told}");
-    let costs: Vec<f64> = all
-        .iter()
-        .filter(|c| c["judgement"] == "meets")
-        .map(|c| c["cost"].as_f64().unwrap())
-        .collect();
+    let costs: Vec<f64> =
+        all.iter().filter(|c| c["judgement"] == "meets").map(|c| c["cost"].as_f64().unwrap()).collect();
     assert!(costs.iter().all(|cost| *cost >= costs[0] * 0.999), "{costs:?}");
     assert!(dir.join("charts/combinations.svg").is_file());
     let command = fs::read_to_string(dir.join("inputs/command.txt")).unwrap();
@@ -363,18 +273,8 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
 
 #[test]
 fn the_heading_of_a_budget_counts_replications_and_not_what_is_played_again() {
-    let (text, _) = run(
-        &[
-            "plan",
-            "budget",
-            "scenarios/stories/restart-budget.yaml",
-            "--seeds",
-            "2",
-            "--horizon",
-            "1",
-        ],
-        0,
-    );
+    let (text, _) =
+        run(&["plan", "budget", "scenarios/stories/restart-budget.yaml", "--seeds", "2", "--horizon", "1"], 0);
     let head = text.split("\n\n").next().unwrap().replace('\n', " ");
     assert!(head.contains("2 replications, each repeated with the rule"), "{head}");
 }

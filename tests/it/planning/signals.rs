@@ -12,14 +12,7 @@ const LONG: [&str; 4] = ["--set", "training.work=900d", "--set", "stop.at=1800d"
 /// Commands with options that request more than a minute of work.
 const COMMANDS: [&[&str]; 10] = [
     &["run", FLEET, "--seeds", "100000"],
-    &[
-        "compare",
-        FLEET,
-        "--variant",
-        "few: parameters.spares=8",
-        "--seeds",
-        "100000",
-    ],
+    &["compare", FLEET, "--variant", "few: parameters.spares=8", "--seeds", "100000"],
     &["sweep", FLEET, "--grid", "parameters.spares=8,16", "--seeds", "100000"],
     &[
         "plan",
@@ -46,17 +39,7 @@ const COMMANDS: [&[&str]; 10] = [
         "--seeds",
         "100000",
     ],
-    &[
-        "plan",
-        "rare",
-        FLEET,
-        "--restarts",
-        "90000",
-        "--horizon",
-        "1800",
-        "--seeds",
-        "1000",
-    ],
+    &["plan", "rare", FLEET, "--restarts", "90000", "--horizon", "1800", "--seeds", "1000"],
     &["run", FLEET, "--seeds", "100000", "--paranoid"],
 ];
 
@@ -110,22 +93,10 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
             {
                 assert!(kept.contains("\"interrupted\": true"), "{arguments:?}: {kept}");
             }
-            let nothing = [
-                "no replication",
-                "fewer than",
-                "no input",
-                "no interval",
-                "no value",
-                "saved in",
-            ];
-            assert!(
-                kept.is_ok() || nothing.iter().any(|words| told.contains(words)),
-                "{arguments:?}: {told}"
-            );
+            let nothing = ["no replication", "fewer than", "no input", "no interval", "no value", "saved in"];
+            assert!(kept.is_ok() || nothing.iter().any(|words| told.contains(words)), "{arguments:?}: {told}");
         }
-        let left = fs::read_dir(&dir)
-            .unwrap()
-            .map(|e| e.unwrap().file_name().into_string().unwrap());
+        let left = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
         let partial: Vec<String> = left.filter(|name| name.parse::<usize>().is_err()).collect();
         assert_eq!(partial, ["2.unfinished"], "only a sweep can be resumed");
         fs::remove_dir_all(dir).unwrap();

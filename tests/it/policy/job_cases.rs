@@ -83,11 +83,7 @@ fn spec(case: &Case) -> JobSpec {
     if spec.completions.is_none() {
         spec.completion_mode = CompletionMode::NonIndexed;
     }
-    spec.template.spec.restart_policy = if case.on_failure {
-        RestartPolicy::OnFailure
-    } else {
-        RestartPolicy::Never
-    };
+    spec.template.spec.restart_policy = if case.on_failure { RestartPolicy::OnFailure } else { RestartPolicy::Never };
     spec
 }
 
@@ -125,10 +121,7 @@ fn sync(case: &Case) -> JobPlan {
         failed_and_succeeded: case.failed_and_succeeded,
         fail_job_message: case.fail_job_message.as_deref(),
         expectations_satisfied: !case.open_expectations,
-        backoff: BackoffRecord {
-            failures: case.backoff_failures,
-            last_failure: case.last_failure.map(seconds),
-        },
+        backoff: BackoffRecord { failures: case.backoff_failures, last_failure: case.last_failure.map(seconds) },
     })
 }
 

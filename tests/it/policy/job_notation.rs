@@ -36,9 +36,7 @@ pub fn jobs(line: &str, jobset: &JobSet, status: &JobSetStatus, gates: FeatureGa
                 succeeded: 0,
                 finished: None,
             };
-            words
-                .split_whitespace()
-                .try_for_each(|w| apply(&mut job, w, pods, message).ok_or_else(bad))?;
+            words.split_whitespace().try_for_each(|w| apply(&mut job, w, pods, message).ok_or_else(bad))?;
             Ok(job)
         })
         .collect()
@@ -53,12 +51,7 @@ fn apply(job: &mut JobView, word: &str, pods: u32, message: &str) -> Option<()> 
     } else {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
         let finished = |failed, reason: &str, message: &str| {
-            Some(FinishedView {
-                failed,
-                reason: reason.to_string(),
-                message: message.to_string(),
-                at: seconds(90.0),
-            })
+            Some(FinishedView { failed, reason: reason.to_string(), message: message.to_string(), at: seconds(90.0) })
         };
         match key {
             "run" => (job.active, job.ready) = (pods, pods),

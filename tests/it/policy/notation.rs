@@ -191,11 +191,7 @@ pub fn world(case: &Case) -> Result<World, String> {
 
 fn jobset(s: &Spec) -> Result<JobSet, String> {
     let mut spec = JobSetSpec {
-        startup_order: if s.in_order {
-            StartupPolicyOrder::InOrder
-        } else {
-            StartupPolicyOrder::AnyOrder
-        },
+        startup_order: if s.in_order { StartupPolicyOrder::InOrder } else { StartupPolicyOrder::AnyOrder },
         suspend: s.suspend,
         managed_by: s.managed_by.clone(),
         ttl_seconds_after_finished: s.ttl,
@@ -215,11 +211,7 @@ fn jobset(s: &Spec) -> Result<JobSet, String> {
         spec.replicated_jobs.push(ReplicatedJob {
             name: name.to_string(),
             replicas: replicas.parse().map_err(|_| format!("rjs: {word}"))?,
-            template: JobSpec {
-                parallelism: pods,
-                completions: pods,
-                ..JobSpec::default()
-            },
+            template: JobSpec { parallelism: pods, completions: pods, ..JobSpec::default() },
             ..ReplicatedJob::default()
         });
     }
@@ -238,11 +230,7 @@ fn jobset(s: &Spec) -> Result<JobSet, String> {
             },
         });
     }
-    Ok(JobSet {
-        name: "js".to_string(),
-        spec,
-        ..JobSet::default()
-    })
+    Ok(JobSet { name: "js".to_string(), spec, ..JobSet::default() })
 }
 
 fn failure(f: &Failure) -> Result<FailurePolicy, String> {
@@ -288,9 +276,7 @@ fn status(s: &Status, jobset: &JobSet) -> Result<JobSetStatus, String> {
         status.restarts_count_towards_max = counted.parse().map_err(|_| "restarts")?;
     }
     for text in &s.conditions {
-        status
-            .conditions
-            .push(condition(text).ok_or(format!("condition: {text}"))?);
+        status.conditions.push(condition(text).ok_or(format!("condition: {text}"))?);
     }
     status.terminal_state = match status.conditions.iter().find(|c| c.status) {
         Some(c) if c.kind == Completed => Some(TerminalState::Completed),

@@ -48,11 +48,7 @@ fn failure_policy() -> impl Strategy<Value = Option<FailurePolicy>> {
     let policy = (0..4i32, any::<bool>(), proptest::collection::vec(rule, 0..3));
     proptest::option::of(policy.prop_map(|(max_restarts, blocking, rules)| FailurePolicy {
         max_restarts,
-        restart_strategy: if blocking {
-            RestartStrategy::BlockingRecreate
-        } else {
-            RestartStrategy::Recreate
-        },
+        restart_strategy: if blocking { RestartStrategy::BlockingRecreate } else { RestartStrategy::Recreate },
         rules,
     }))
 }
@@ -60,11 +56,7 @@ fn failure_policy() -> impl Strategy<Value = Option<FailurePolicy>> {
 fn spec() -> impl Strategy<Value = JobSetSpec> {
     let replicas = proptest::collection::vec((0..4u32, any::<bool>()), 1..4);
     (replicas, failure_policy(), any::<bool>(), any::<bool>()).prop_map(|(replicas, failure_policy, in_order, any)| {
-        let mut spec = JobSetSpec {
-            failure_policy,
-            success_policy: Some(Default::default()),
-            ..JobSetSpec::default()
-        };
+        let mut spec = JobSetSpec { failure_policy, success_policy: Some(Default::default()), ..JobSetSpec::default() };
         if in_order {
             spec.startup_order = StartupPolicyOrder::InOrder;
         }
@@ -72,10 +64,8 @@ fn spec() -> impl Strategy<Value = JobSetSpec> {
             spec.success_policy.get_or_insert_default().operator = ConditionOperator::Any;
         }
         for (at, (replicas, depends)) in replicas.into_iter().enumerate() {
-            let on_previous = (depends && !in_order && at > 0).then(|| DependsOn {
-                name: format!("r{}", at - 1),
-                status: DependsOnStatus::Ready,
-            });
+            let on_previous = (depends && !in_order && at > 0)
+                .then(|| DependsOn { name: format!("r{}", at - 1), status: DependsOnStatus::Ready });
             spec.replicated_jobs.push(ReplicatedJob {
                 name: format!("r{at}"),
                 replicas,
@@ -88,10 +78,7 @@ fn spec() -> impl Strategy<Value = JobSetSpec> {
 }
 
 fn world(spec: JobSetSpec) -> World {
-    let jobset = JobSet {
-        spec,
-        ..JobSet::default()
-    };
+    let jobset = JobSet { spec, ..JobSet::default() };
     World {
         job_name: job_names(&jobset),
         jobset,
@@ -99,11 +86,7 @@ fn world(spec: JobSetSpec) -> World {
         deleting: false,
         status: JobSetStatus::default(),
         jobs: Vec::new(),
-        gates: FeatureGates {
-            in_place_restart: false,
-            restart_job: true,
-            elastic_jobset: false,
-        },
+        gates: FeatureGates { in_place_restart: false, restart_job: true, elastic_jobset: false },
         now: seconds(1.0),
         service_exists: true,
         in_place: None,
@@ -119,11 +102,7 @@ fn pass(world: &mut World, plan: &mut ActionPlan) -> Result<bool, TestCaseError>
         prop_assert!(!taken, "created {}/{} although it exists", c.rj, c.index);
     }
     if !plan.status_dirty {
-        prop_assert_eq!(
-            &plan.status,
-            &world.status,
-            "the plan changes the status without a write"
-        );
+        prop_assert_eq!(&plan.status, &world.status, "the plan changes the status without a write");
         prop_assert!(plan.events.is_empty(), "the plan emits events without a write");
     }
     let decided = plan.status_dirty
@@ -207,10 +186,7 @@ fn limits(world: &World) -> Result<(), TestCaseError> {
     let max = policy.map_or(0, |p| p.max_restarts.max(0) as u32);
     prop_assert!(status.restarts_count_towards_max + of_jobs <= max);
     prop_assert!(status.restarts_count_towards_max <= status.restarts);
-    let finished = status
-        .conditions
-        .iter()
-        .filter(|c| c.status && matches!(c.kind.as_str(), "Completed" | "Failed"));
+    let finished = status.conditions.iter().filter(|c| c.status && matches!(c.kind.as_str(), "Completed" | "Failed"));
     prop_assert!(finished.count() <= 1, "both Completed and Failed");
     Ok(())
 }
@@ -245,31 +221,16 @@ proptest! {
 #[test]
 fn a_pass_over_ten_thousand_settled_jobs_decides_nothing_and_allocates_no_lists() {
     let mut world = world(JobSetSpec {
-        replicated_jobs: vec![ReplicatedJob {
-            name: "w".to_string(),
-            replicas: 10_000,
-            ..ReplicatedJob::default()
-        }],
+        replicated_jobs: vec![ReplicatedJob { name: "w".to_string(), replicas: 10_000, ..ReplicatedJob::default() }],
         ..JobSetSpec::default()
     });
     world.jobs = (0..10_000)
         .map(|index| {
-            let slot = CreateJob {
-                rj: 0,
-                index,
-                suspended: false,
-            };
-            JobView {
-                ready: 1,
-                ..created(&slot, &world.status)
-            }
+            let slot = CreateJob { rj: 0, index, suspended: false };
+            JobView { ready: 1, ..created(&slot, &world.status) }
         })
         .collect();
-    world.status.replicated_jobs.push(RjStatus {
-        ready: 10_000,
-        active: 10_000,
-        ..RjStatus::default()
-    });
+    world.status.replicated_jobs.push(RjStatus { ready: 10_000, active: 10_000, ..RjStatus::default() });
     let mut plan = ActionPlan::default();
     reconcile(&world.view(), &mut plan);
     assert!(!plan.status_dirty && plan.rules.is_empty(), "{:?}", plan.rules);

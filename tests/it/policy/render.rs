@@ -64,16 +64,8 @@ fn changes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<String> {
         out.push(format!("  terminal {state:?}"));
     }
     for (word, a, b) in [
-        (
-            "current",
-            old.current_in_place_restart_attempt,
-            new.current_in_place_restart_attempt,
-        ),
-        (
-            "previous",
-            old.previous_in_place_restart_attempt,
-            new.previous_in_place_restart_attempt,
-        ),
+        ("current", old.current_in_place_restart_attempt, new.current_in_place_restart_attempt),
+        ("previous", old.previous_in_place_restart_attempt, new.previous_in_place_restart_attempt),
     ] {
         if a != b {
             out.push(format!("  {word} {}", b.map_or("none".to_string(), |b| b.to_string())));

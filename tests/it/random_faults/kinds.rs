@@ -31,39 +31,18 @@ fn action_lines(process: &str) -> Vec<String> {
 fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() {
     // Every lifetime has the same length, so failures occur at regular intervals.
     let every = "mtbf: 30h, distribution: {empirical: [1]}";
-    let drained = action_lines(&format!(
-        "{{cause: m, {every}, does: Drain, notice: 10m, backAfter: 2h}}"
-    ));
+    let drained = action_lines(&format!("{{cause: m, {every}, does: Drain, notice: 10m, backAfter: 2h}}"));
     let hours = |h: u64, s: u64| h * 3600 + s;
-    let window = |at: u64| {
-        [
-            format!("cordon {at}"),
-            format!("drain {}", at + 600),
-            format!("uncordon {}", at + hours(2, 600)),
-        ]
-    };
+    let window =
+        |at: u64| [format!("cordon {at}"), format!("drain {}", at + 600), format!("uncordon {}", at + hours(2, 600))];
     let next = hours(32, 600);
-    assert_eq!(
-        drained,
-        [window(0), window(next), window(2 * next)].concat()[..drained.len()]
-    );
+    assert_eq!(drained, [window(0), window(next), window(2 * next)].concat()[..drained.len()]);
     assert!(drained.len() >= 6, "{drained:?}");
-    let spot = action_lines(&format!(
-        "{{cause: s, {every}, does: Reclaim, notice: 30s, backAfter: 1h}}"
-    ));
+    let spot = action_lines(&format!("{{cause: s, {every}, does: Reclaim, notice: 30s, backAfter: 1h}}"));
     let one = ["drain 0", "crash 30", "delete 30", "uncordon 30", "new 3630"];
     assert_eq!(spot[..5], one);
-    let saves = action_lines(&format!(
-        "{{cause: s, {every}, does: Reclaim, notice: 30s, grace: 15s, backAfter: 1h}}"
-    ));
-    let one = [
-        "cordon 0",
-        "drain 15",
-        "crash 30",
-        "delete 30",
-        "uncordon 30",
-        "new 3630",
-    ];
+    let saves = action_lines(&format!("{{cause: s, {every}, does: Reclaim, notice: 30s, grace: 15s, backAfter: 1h}}"));
+    let one = ["cordon 0", "drain 15", "crash 30", "delete 30", "uncordon 30", "new 3630"];
     assert_eq!(saves[..6], one);
     let never = action_lines(&format!("{{cause: s, {every}, does: Reclaim, notice: 0s}}"));
     assert_eq!(never, ["crash 0", "delete 0"]);
@@ -132,21 +111,14 @@ fn a_lemon_fails_more_often_whatever_the_cause_until_a_repair_heals_it() {
             let bad = all.iter().filter(|(_, n)| is_bad(n));
             bad.map(|(name, _)| name.clone()).collect()
         };
-        assert_eq!(
-            names(&all),
-            names(&other),
-            "the lemons must be the same nodes for every cause"
-        );
+        assert_eq!(names(&all), names(&other), "the lemons must be the same nodes for every cause");
     }
     let share = bad / 640.0;
     assert!((share - 0.25).abs() < 3.0 * (0.1875f64 / 640.0).sqrt(), "{share}");
     let per_bad = of_bad / bad;
     assert!((per_bad - 100.0).abs() < 3.0 * (100.0 / bad).sqrt(), "{per_bad}");
     let per_good = of_good / (640.0 - bad);
-    assert!(
-        (per_good - 5.0).abs() < 3.0 * (5.0 / (640.0 - bad)).sqrt(),
-        "{per_good}"
-    );
+    assert!((per_good - 5.0).abs() < 3.0 * (5.0 / (640.0 - bad)).sqrt(), "{per_good}");
     let healed = per_node(&lemons(", healed: 1", "20h", "a"), 0);
     assert!(healed.values().all(|n| *n < 20.0), "{healed:?}");
 }
@@ -165,19 +137,13 @@ fn a_bad_version_fails_from_its_day_on_until_it_is_taken_back() {
 fn fields_of_other_fault_kinds_are_rejected() {
     for (process, part) in [
         ("does: Reclaim", "does: Reclaim requires notice"),
-        (
-            "does: Reclaim, notice: 30s, asNew: true",
-            "which always deletes the Node",
-        ),
+        ("does: Reclaim, notice: 30s, asNew: true", "which always deletes the Node"),
         ("does: Reclaim, notice: 10s, grace: 15s", "must not exceed notice (10s)"),
         ("does: Drain, notice: 10s, grace: 5s", "grace requires does: Reclaim"),
         ("notice: 30s", "notice requires does: Drain or does: Reclaim"),
         ("comesBack: 0.5", "comesBack requires backAfter"),
         ("from: 2h, until: 1h", "until must be later than from"),
-        (
-            "on: Pod, lemons: {share: 0.1, factor: 2}",
-            "lemons applies to nodes only",
-        ),
+        ("on: Pod, lemons: {share: 0.1, factor: 2}", "lemons applies to nodes only"),
         ("lemons: {share: 0.1}", "factor"),
     ] {
         let refused = racks(&format!("faultProcesses: [{{cause: a, mtbf: 9h, {process}}}]"));

@@ -31,19 +31,13 @@ fn outages(all: &[(f64, String, bool)]) -> Vec<f64> {
 fn a_repair_takes_its_detection_and_its_stages() {
     let one = played("{detectedAfter: 10m, stages: [{name: a, takes: 2h}]}", "mtbf: 90h", 0);
     let lasted = outages(&one);
-    assert!(
-        lasted.len() > 5 && lasted.iter().all(|s| (s - 7800.0).abs() < 1e-6),
-        "{lasted:?}"
-    );
+    assert!(lasted.len() > 5 && lasted.iter().all(|s| (s - 7800.0).abs() < 1e-6), "{lasted:?}");
     let both = "{stages: [{name: a, takes: 1h, escalates: 0.25}, {name: b, takes: 4h}]}";
     let lasted: Vec<f64> = (0..60).flat_map(|r| outages(&played(both, "mtbf: 90h", r))).collect();
     let long = lasted.iter().filter(|s| (**s - 18_000.0).abs() < 1e-6).count() as f64;
     let all = lasted.len() as f64;
     // Long outages are slightly underrepresented, because the end of the run cuts off more of them.
-    assert!(
-        (long / all - 0.25).abs() < 4.0 * (0.1875 / all).sqrt(),
-        "{long} of {all} outages are long"
-    );
+    assert!((long / all - 0.25).abs() < 4.0 * (0.1875 / all).sqrt(), "{long} of {all} outages are long");
 }
 
 #[test]
@@ -55,10 +49,7 @@ fn crews_repair_sequentially_and_waiting_nodes_are_unavailable() {
     assert!(outages(&one).iter().any(|s| *s > 7201.0));
     let ends: Vec<f64> = one.iter().filter(|(.., crash)| !crash).map(|(at, ..)| *at).collect();
     for pair in ends.windows(2) {
-        assert!(
-            pair[1] - pair[0] > 7199.0,
-            "one crew repairs one node at a time: {pair:?}"
-        );
+        assert!(pair[1] - pair[0] > 7199.0, "one crew repairs one node at a time: {pair:?}");
     }
 }
 
@@ -66,10 +57,7 @@ fn crews_repair_sequentially_and_waiting_nodes_are_unavailable() {
 fn undiagnosed_faults_end_at_once_and_another_node_may_be_blamed() {
     let missed = "{detectedAfter: 1m, diagnosis: {probability: 0}, stages: [{name: a, takes: 2h}]}";
     let lasted = outages(&played(missed, "mtbf: 20h", 0));
-    assert!(
-        lasted.len() > 20 && lasted.iter().all(|s| (s - 60.0).abs() < 1e-6),
-        "{lasted:?}"
-    );
+    assert!(lasted.len() > 20 && lasted.iter().all(|s| (s - 60.0).abs() < 1e-6), "{lasted:?}");
     let wrong = "{detectedAfter: 1m, diagnosis: {uncertainty: 1}, stages: [{name: a, takes: 2h}]}";
     let all = played(wrong, "mtbf: 90h", 0);
     let lasted = outages(&all);
@@ -95,12 +83,7 @@ fn frequently_failing_nodes_are_retired_and_repairs_heal_lemons() {
         all.iter().filter(|(.., crash)| *crash).count()
     };
     // All 16 nodes crash about a hundred times, or each once and two of them again.
-    assert!(
-        crashes(1.0) > 1300 && crashes(0.0) < 120,
-        "{} {}",
-        crashes(1.0),
-        crashes(0.0)
-    );
+    assert!(crashes(1.0) > 1300 && crashes(0.0) < 120, "{} {}", crashes(1.0), crashes(0.0));
 }
 
 #[test]
@@ -137,10 +120,7 @@ fn a_repair_that_nobody_needs_is_refused() {
     for (process, part) in [
         ("mtbf: 9h, backAfter: 1h", "nodeRepair"),
         ("mtbf: 9h, on: Pod", "nodeRepair"),
-        (
-            "mtbf: 9h, lemons: {share: 0.1, factor: 2, healed: 1}",
-            "the stages decide whether a repair succeeds",
-        ),
+        ("mtbf: 9h, lemons: {share: 0.1, factor: 2, healed: 1}", "the stages decide whether a repair succeeds"),
     ] {
         let text =
             format!("faultProcesses: [{{cause: a, {process}}}]\nnodeRepair: {{stages: [{{name: a, takes: 1h}}]}}");

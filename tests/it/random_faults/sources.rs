@@ -44,10 +44,7 @@ fn a_fault_reaches_as_far_as_its_level_says() {
     let mean_time = |all: &[(Duration, Vec<String>)], entities: f64| {
         let expected = entities * 100.0 / 40.0;
         let found = all.len() as f64;
-        assert!(
-            (found - expected).abs() < 4.0 * expected.sqrt(),
-            "{found} faults, expected {expected}"
-        );
+        assert!((found - expected).abs() < 4.0 * expected.sqrt(), "{found} faults, expected {expected}");
     };
     let nodes = of("");
     assert!(nodes.iter().all(|(_, nodes)| nodes.len() == 1));
@@ -60,18 +57,10 @@ fn a_fault_reaches_as_far_as_its_level_says() {
     assert!(islands.iter().all(|(_, nodes)| nodes.len() == 2), "{islands:?}");
     mean_time(&islands, 8.0);
     let racks = of(", takesAlong: {label: example.com/rack}");
-    assert!(
-        racks
-            .iter()
-            .any(|(_, nodes)| *nodes == ["n-004", "n-005", "n-006", "n-007"])
-    );
+    assert!(racks.iter().any(|(_, nodes)| *nodes == ["n-004", "n-005", "n-006", "n-007"]));
     assert!(racks.iter().all(|(_, nodes)| nodes.len() == 4), "{racks:?}");
     let instants = |all: &[(Duration, Vec<String>)]| Vec::from_iter(all.iter().map(|(at, _)| *at));
-    assert_eq!(
-        instants(&nodes),
-        instants(&racks),
-        "each node fails at the same times as without takesAlong"
-    );
+    assert_eq!(instants(&nodes), instants(&racks), "each node fails at the same times as without takesAlong");
 }
 
 #[test]
@@ -96,15 +85,7 @@ fn one_line_of_the_script_is_a_line_for_each_node_of_a_rack() {
 fn a_preset_is_its_causes_and_what_is_said_beside_it_counts_more() {
     let preset = racks("faultProcesses: [{preset: llama3-405b, times: 100, asNew: true}]").unwrap();
     let causes: Vec<&str> = preset.fault_processes.iter().map(|p| p.cause.as_str()).collect();
-    let all = [
-        "gpu",
-        "hbm3",
-        "software",
-        "network",
-        "host_maintenance",
-        "gpu_sram_or_processor",
-        "other",
-    ];
+    let all = ["gpu", "hbm3", "software", "network", "host_maintenance", "gpu_sram_or_processor", "other"];
     assert_eq!(causes, all);
     let by_hand = racks(
         "faultProcesses:\n\
@@ -139,11 +120,8 @@ fn a_trace_is_played_as_it_was_written() {
         let drawn = draw_faults(&racks_with(&process(more), trace).unwrap(), 1, 0);
         let line = |f: &ScriptedFault| format!("{} {:?}", at(f), f.action);
         let all = drawn.faults.iter().map(line);
-        all.map(|line| {
-            line.replace("NodeRef { name: Some(", "")
-                .replace("), of_pod: None, alias: None }", "")
-        })
-        .collect::<Vec<_>>()
+        all.map(|line| line.replace("NodeRef { name: Some(", "").replace("), of_pod: None, alias: None }", ""))
+            .collect::<Vec<_>>()
     };
     let expected = [
         "10s DrainNode(\"n-000\")",
@@ -158,47 +136,21 @@ fn a_trace_is_played_as_it_was_written() {
     expected.sort();
     assert_eq!(found, expected);
     assert_eq!(
-        played("faults.csv, backAfter: 2h", trace)
-            .iter()
-            .filter(|l| l.contains("Return"))
-            .count(),
+        played("faults.csv, backAfter: 2h", trace).iter().filter(|l| l.contains("Return")).count(),
         2,
         "a row without a duration uses that of the process"
     );
     let kinds = "{\"node\": \"n-003\", \"time\": \"1h\", \"kind\": \"xid79\"}\n\
                  {\"node\": \"n-003\", \"time\": \"2h\", \"kind\": \"xid13\"}\n";
-    assert_eq!(
-        played("{file: faults.csv, kinds: [xid79]}, does: Partition", kinds),
-        ["1h PartitionNode(\"n-003\")"]
-    );
+    assert_eq!(played("{file: faults.csv, kinds: [xid79]}, does: Partition", kinds), ["1h PartitionNode(\"n-003\")"]);
     for (more, trace, part) in [
-        (
-            "faults.csv",
-            "time,node\n1h,x\n",
-            "the topology does not contain node \"x\"",
-        ),
-        (
-            "faults.csv",
-            "time,node,kind\n1h,n-000,xid79\n",
-            "is not a valid value of does",
-        ),
-        (
-            "faults.csv",
-            "time,pod\n1h,train-w-0-0\n",
-            "this line names a pod, but the process is about a node",
-        ),
-        (
-            "faults.csv, on: Pod",
-            "time,pod\n1h,train-w-7-0\n",
-            "no JobSet has a pod \"train-w-7-0\"",
-        ),
+        ("faults.csv", "time,node\n1h,x\n", "the topology does not contain node \"x\""),
+        ("faults.csv", "time,node,kind\n1h,n-000,xid79\n", "is not a valid value of does"),
+        ("faults.csv", "time,pod\n1h,train-w-0-0\n", "this line names a pod, but the process is about a node"),
+        ("faults.csv, on: Pod", "time,pod\n1h,train-w-7-0\n", "no JobSet has a pod \"train-w-7-0\""),
         ("faults.csv, mtbf: 3h", trace, "has no effect with a trace"),
         ("faults.csv, on: Island", trace, "names nodes or pods"),
-        (
-            "{file: faults.csv, kinds: [never]}",
-            trace,
-            "contains no matching fault",
-        ),
+        ("{file: faults.csv, kinds: [never]}", trace, "contains no matching fault"),
         ("other.csv", trace, "other.csv"),
     ] {
         let refused = racks_with(&process(more), trace).unwrap_err();

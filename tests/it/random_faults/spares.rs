@@ -33,10 +33,7 @@ fn spare_takes_over_and_the_returned_node_becomes_a_spare() {
     assert_eq!(one, [labels_at_start(), then.map(str::to_owned).to_vec()].concat());
     let five = "1h,n-000,2h\n1h,n-001,9h\n1h,n-002,9h\n1h,n-003,9h\n2h,n-004,20h\n";
     let five = spare_actions(spares, five);
-    assert!(
-        five.contains(&"3h10m uncordon n-000".to_owned()),
-        "a waiting node gets the next spare: {five:?}"
-    );
+    assert!(five.contains(&"3h10m uncordon n-000".to_owned()), "a waiting node gets the next spare: {five:?}");
     assert!(!five.contains(&"2h10m uncordon n-000".to_owned()), "{five:?}");
 }
 
@@ -76,9 +73,7 @@ fn a_run_with_a_spare_does_not_wait_for_a_repair() {
         let scenario = racks_with(&text, &format!("time,node,duration\n{trace}")).unwrap();
         let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
         let rows = ExperimentSubject::from(scenario.clone()).replicate((1, 0..1), (1, &limits), &|_| {});
-        rows.unwrap_or_else(|e| panic!("{e}"))[0].jobsets[0]
-            .latency_quantile(1.0)
-            .seconds()
+        rows.unwrap_or_else(|e| panic!("{e}"))[0].jobsets[0].latency_quantile(1.0).seconds()
     };
     let with = slowest("nodeSpares: {label: example.com/rack=r3, takeOver: 10m}").unwrap_or(0.0);
     assert!((600.0..900.0).contains(&with), "{with}");
@@ -87,26 +82,14 @@ fn a_run_with_a_spare_does_not_wait_for_a_repair() {
 #[test]
 fn spares_that_make_no_sense_are_refused() {
     for (processes, spares, part) in [
-        (
-            "[{cause: a, mtbf: 9h}]",
-            "{label: example.com/rack=r9}",
-            "no node has the label",
-        ),
-        (
-            "[{cause: a, mtbf: 9h}]",
-            "{label: example.com/rack}",
-            "is not of the form KEY=VALUE",
-        ),
+        ("[{cause: a, mtbf: 9h}]", "{label: example.com/rack=r9}", "no node has the label"),
+        ("[{cause: a, mtbf: 9h}]", "{label: example.com/rack}", "is not of the form KEY=VALUE"),
         (
             "[{cause: a, mtbf: 9h, on: Pod}]",
             "{label: example.com/rack=r3}",
             "no process in faultProcesses applies to nodes",
         ),
-        (
-            "[{cause: a, mtbf: 9h}]",
-            "{label: example.com/rack=r3, unit: {label: rak}}",
-            "no node has the label",
-        ),
+        ("[{cause: a, mtbf: 9h}]", "{label: example.com/rack=r3, unit: {label: rak}}", "no node has the label"),
     ] {
         let text = format!("faultProcesses: {processes}\nnodeSpares: {spares}");
         let refused = racks_with(&text, "").unwrap_err();

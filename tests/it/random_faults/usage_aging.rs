@@ -107,18 +107,12 @@ fn a_node_fails_at_its_rate_times_the_share_of_time_in_which_it_is_used() {
         came.0.iter().filter(crash).count() as f64
     };
     let all: f64 = 8.0 * 2000.0 / 50.0;
-    for (ages, hours_on, share) in [
-        ("", 20, 1.0),
-        (", ages: Running", 40, 1.0),
-        (", ages: Running", 20, 0.5),
-        (", ages: Running", 8, 0.2),
-    ] {
+    for (ages, hours_on, share) in
+        [("", 20, 1.0), (", ages: Running", 40, 1.0), (", ages: Running", 20, 0.5), (", ages: Running", 8, 0.2)]
+    {
         let (found, expected): (f64, f64) = (count(ages, hours_on), all * share);
         let error = 3.0 * expected.sqrt();
-        assert!(
-            (found - expected).abs() < error,
-            "{ages} {hours_on}: {found} failures, expected {expected}"
-        );
+        assert!((found - expected).abs() < error, "{ages} {hours_on}: {found} failures, expected {expected}");
     }
 }
 
@@ -145,32 +139,12 @@ fn ages_survive_restarts_of_the_job_and_stay_with_the_node() {
         "23h",
         &format!("- {{cause: host, mtbf: 10h, {EVERY}, deletedAfter: 1m, ages: Running}}\nfaults:\n{cordoned}"),
     );
-    moved.jobsets[0]
-        .jobset
-        .spec
-        .failure_policy
-        .as_mut()
-        .unwrap()
-        .max_restarts = 1_000_000;
-    let crashes: Vec<String> = action_lines(&moved)
-        .into_iter()
-        .filter(|line| line.contains("crash"))
-        .collect();
+    moved.jobsets[0].jobset.spec.failure_policy.as_mut().unwrap().max_restarts = 1_000_000;
+    let crashes: Vec<String> = action_lines(&moved).into_iter().filter(|line| line.contains("crash")).collect();
     let on = |hour: &str| -> Vec<&String> { crashes.iter().filter(|l| l.starts_with(hour)).collect() };
-    assert!(
-        !on("14.").is_empty(),
-        "no failure ten hours after the move: {crashes:?}"
-    );
-    assert!(
-        !on("20.").is_empty(),
-        "no failure after the remaining six hours: {crashes:?}"
-    );
-    assert!(
-        crashes
-            .iter()
-            .all(|l| ["14.", "20."].iter().any(|hour| l.starts_with(hour))),
-        "{crashes:?}"
-    );
+    assert!(!on("14.").is_empty(), "no failure ten hours after the move: {crashes:?}");
+    assert!(!on("20.").is_empty(), "no failure after the remaining six hours: {crashes:?}");
+    assert!(crashes.iter().all(|l| ["14.", "20."].iter().any(|hour| l.starts_with(hour))), "{crashes:?}");
 }
 
 #[test]
@@ -189,8 +163,7 @@ fn bound_pods_age_before_running_if_configured() {
 fn a_node_that_several_faults_hold_is_back_when_the_last_of_its_repairs_is_over() {
     let of_first = |processes: &str, stop: &str| -> Vec<String> {
         let all = action_lines(&scenario(8, stop, processes)).into_iter();
-        all.filter_map(|line| line.strip_suffix(" n-000").map(str::to_owned))
-            .collect()
+        all.filter_map(|line| line.strip_suffix(" n-000").map(str::to_owned)).collect()
     };
     // A partitioned node keeps running and aging.
     let lines = of_first(
@@ -210,16 +183,7 @@ fn a_node_that_several_faults_hold_is_back_when_the_last_of_its_repairs_is_over(
     let reclaimed =
         format!("- {{cause: s, mtbf: 10h, {EVERY}, does: Reclaim, notice: 30s, backAfter: 2h, ages: Running}}\n");
     let lines = of_first(&reclaimed, "13h");
-    assert_eq!(
-        lines,
-        [
-            "10.0h drain",
-            "10.0h crash",
-            "10.0h delete",
-            "10.0h uncordon",
-            "12.0h new"
-        ]
-    );
+    assert_eq!(lines, ["10.0h drain", "10.0h crash", "10.0h delete", "10.0h uncordon", "12.0h new"]);
 }
 
 #[test]
@@ -231,31 +195,22 @@ fn a_run_goes_on_while_something_used_will_fail_and_ends_when_nothing_will() {
         let (_, came, outcome) = play(&scenario, 1);
         (came.0.len(), outcome.end_reason, outcome.end.seconds() / 3600.0)
     };
-    let (faults, reason, _) = ends(&format!(
-        "- {{cause: host, mtbf: 30h, {EVERY}, backAfter: 1h, ages: Running}}\n"
-    ));
+    let (faults, reason, _) = ends(&format!("- {{cause: host, mtbf: 30h, {EVERY}, backAfter: 1h, ages: Running}}\n"));
     assert!(faults >= 16, "{faults}");
     assert_eq!(reason, EndReason::Settled);
     // Once a node is lost permanently, the pods do not fit any more, and unused nodes do not fail.
-    let (faults, reason, end) = ends(&format!(
-        "- {{cause: host, mtbf: 30h, {EVERY}, deletedAfter: 1h, ages: Running}}\n"
-    ));
+    let (faults, reason, end) =
+        ends(&format!("- {{cause: host, mtbf: 30h, {EVERY}, deletedAfter: 1h, ages: Running}}\n"));
     assert!((8..=16).contains(&faults), "{faults}");
     assert!(reason == EndReason::Stuck && end < 40.0, "{reason:?} at {end}");
-    let (_, reason, _) = ends(&format!(
-        "- {{cause: host, mtbf: 30h, {EVERY}, backAfter: 100h, ages: Running}}\n"
-    ));
+    let (_, reason, _) = ends(&format!("- {{cause: host, mtbf: 30h, {EVERY}, backAfter: 100h, ages: Running}}\n"));
     assert_eq!(reason, EndReason::TimeLimit);
 }
 
 #[test]
 fn features_that_need_fault_times_are_rejected_with_usage_aging() {
     let refused = |process: &str, rest: &str| {
-        let text = text(
-            4,
-            "10h",
-            &format!("faultProcesses: [{{cause: a, {process}, ages: Running}}]\n{rest}"),
-        );
+        let text = text(4, "10h", &format!("faultProcesses: [{{cause: a, {process}, ages: Running}}]\n{rest}"));
         match support::parse(&text, JOBSET) {
             Ok(_) => panic!("{process} was accepted"),
             Err(e) => e.to_string(),
@@ -269,16 +224,8 @@ fn features_that_need_fault_times_are_rejected_with_usage_aging() {
         ("mtbf: 1h, until: 2h", "", "ages: Running is not supported with until"),
         ("trace: faults.csv", "", "ages"),
         ("mtbf: 1h", shop, "ages: Running is not supported with nodeRepair"),
-        (
-            "mtbf: 1h, backAfter: 1h",
-            spares,
-            "ages: Running is not supported with nodeSpares",
-        ),
-        (
-            "mtbf: 1h, does: Slow, factor: 2",
-            trains,
-            "ages: Running is not supported with does: Slow",
-        ),
+        ("mtbf: 1h, backAfter: 1h", spares, "ages: Running is not supported with nodeSpares"),
+        ("mtbf: 1h, does: Slow, factor: 2", trains, "ages: Running is not supported with does: Slow"),
     ] {
         let message = refused(process, rest);
         assert!(message.contains(part), "{process}: {message}");

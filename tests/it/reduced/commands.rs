@@ -28,17 +28,7 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
             &["replications (reduced)", "The best interval is"],
         ),
         (
-            &[
-                "plan",
-                "spares",
-                GANG,
-                "--path",
-                "parameters.spares",
-                "--target",
-                "goodput.p10 >= 0.9",
-                "--seeds",
-                "60",
-            ],
+            &["plan", "spares", GANG, "--path", "parameters.spares", "--target", "goodput.p10 >= 0.9", "--seeds", "60"],
             &["replications (reduced)", "parameters.spares"],
         ),
         (
@@ -66,26 +56,11 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
             &["replications (reduced)", "has the largest effect on goodput"],
         ),
         (
-            &[
-                "plan",
-                "breakeven",
-                GANG,
-                "--b",
-                "b: parameters.every=1h",
-                "--over",
-                "parameters.mtbf=5d..20d",
-            ],
+            &["plan", "breakeven", GANG, "--b", "b: parameters.every=1h", "--over", "parameters.mtbf=5d..20d"],
             &["replications (reduced)", "is better in goodput over the whole range"],
         ),
         (
-            &[
-                "compare",
-                GANG,
-                "--variant",
-                "often: parameters.every=5m",
-                "--seeds",
-                "20",
-            ],
+            &["compare", GANG, "--variant", "often: parameters.every=5m", "--seeds", "20"],
             &["reduced-model replications", "often"],
         ),
         // Without --seeds, the first replication runs at the level that the file sets.
@@ -126,17 +101,9 @@ fn a_sweep_plays_at_each_point_what_a_run_plays_there() {
     let swept = read(&swept);
     for (spares, every) in [("1", "5m"), ("1", "15m"), ("2", "15m")] {
         let alone = dir.join(format!("{spares}-{every}"));
-        let sets = [
-            format!("parameters.spares={spares}"),
-            format!("parameters.every={every}"),
-        ];
+        let sets = [format!("parameters.spares={spares}"), format!("parameters.every={every}")];
         let out = alone.to_str().unwrap();
-        run(
-            &[
-                "run", GANG, "--seeds", "4", "--set", &sets[0], "--set", &sets[1], "--out", out,
-            ],
-            0,
-        );
+        run(&["run", GANG, "--seeds", "4", "--set", &sets[0], "--set", &sets[1], "--out", out], 0);
         let here = |header: &[&str], row: &[&str]| {
             let is = |path: &str, value: &str| header.iter().zip(row).any(|(h, v)| *h == path && *v == value);
             is("parameters.spares", spares) && is("parameters.every", every)

@@ -82,14 +82,8 @@ fn a_kubelet_without_its_node_object_works_on() {
     let finished = |b: &Body| matches!(b, Body::PodFinished { .. });
     for (rest, expected) in [
         (format!("containers: [{{runFor: 15s}}]\n{}", script(gone)), 15),
-        (
-            format!("containers: [{{runFor: 30s}}]\n{}", script(&(gone.to_owned() + &back))),
-            30,
-        ),
-        (
-            script(&format!("{gone}  - {{at: 12s, deletePod: {{pod: a-w-0-0}}}}\n{back}")),
-            12,
-        ),
+        (format!("containers: [{{runFor: 30s}}]\n{}", script(&(gone.to_owned() + &back))), 30),
+        (script(&format!("{gone}  - {{at: 12s, deletePod: {{pod: a-w-0-0}}}}\n{back}")), 12),
     ] {
         let (_, records) = play(1, &rest, &jobset(1, 1));
         assert_eq!(at_seconds(&records, finished).first(), Some(&expected), "{rest}");
@@ -143,17 +137,11 @@ fn a_pod_created_by_hand_with_the_name_of_a_leader_blocks_the_followers() {
              restartPolicy: Never, containers: [{{name: c, image: \"x:1\"}}]}}}}\n"
         )
     };
-    let exclusive = format!(
-        "  annotations: {{alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}}\n{}",
-        jobset(1, 2)
-    );
+    let exclusive =
+        format!("  annotations: {{alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}}\n{}", jobset(1, 2));
     for (name, pods) in [("a-w-0-0-hand", 2), ("a-w-1-0-hand", 3), ("a-w-0-1-hand", 3)] {
         let (_, records) = play(2, &(byhand(name) + &script("").replace("faults:\n", "")), &exclusive);
-        assert_eq!(
-            count(&records, |b| matches!(b, Body::PodCreated { .. })),
-            pods,
-            "{name}"
-        );
+        assert_eq!(count(&records, |b| matches!(b, Body::PodCreated { .. })), pods, "{name}");
     }
 }
 
@@ -201,13 +189,6 @@ fn a_job_is_shown_with_the_selector_that_the_api_server_adds() {
     let show =
         "  - {at: 20s, show: {kind: Job, name: a-w-0, fields: [spec.selector, spec.template.metadata.labels]}}\n";
     let answers = responses(2, &script(show), &jobset(1, 1));
-    assert_eq!(
-        answers[0].1.matches("batch.kubernetes.io/controller-uid").count(),
-        2,
-        "{answers:?}"
-    );
-    assert!(
-        answers[0].1.contains("\"batch.kubernetes.io/job-name\":\"a-w-0\""),
-        "{answers:?}"
-    );
+    assert_eq!(answers[0].1.matches("batch.kubernetes.io/controller-uid").count(), 2, "{answers:?}");
+    assert!(answers[0].1.contains("\"batch.kubernetes.io/job-name\":\"a-w-0\""), "{answers:?}");
 }

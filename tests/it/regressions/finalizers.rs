@@ -101,33 +101,19 @@ fn no_advice_to_remove_by_force_what_force_does_not_remove() {
     };
     let force = "  - {at: 500s, deletePod: {pod: a-w-0-0, force: true}}\n";
     let advice = "or the pod is removed by force";
-    assert!(
-        stuck(
-            "podReplacementPolicy: TerminatingOrFailed\n          suspend: false",
-            force
-        )
-        .is_empty()
-    );
+    assert!(stuck("podReplacementPolicy: TerminatingOrFailed\n          suspend: false", force).is_empty());
     let before = stuck(policy, "");
-    assert!(
-        !before.contains(advice) && before.contains("removal by force does not help"),
-        "{before}"
-    );
+    assert!(!before.contains(advice) && before.contains("removal by force does not help"), "{before}");
     let after = stuck(policy, force);
-    assert!(
-        after.contains("was removed by force") && after.contains("finalizer keeps it"),
-        "{after}"
-    );
+    assert!(after.contains("was removed by force") && after.contains("finalizer keeps it"), "{after}");
 }
 
 /// FailedScheduling counts every existing node once.
 #[test]
 fn nodes_of_a_failed_scheduling_add_up_after_a_node_is_deleted() {
     let jobs = workers(1, 3, "", &format!("containers: [{POD}]"));
-    let selects = jobs.replace(
-        "restartPolicy: Never",
-        "restartPolicy: Never\n              nodeSelector: {example.com/rack: rack}",
-    );
+    let selects = jobs
+        .replace("restartPolicy: Never", "restartPolicy: Never\n              nodeSelector: {example.com/rack: rack}");
     let scenario = super::scenario(
         3,
         "0s",
@@ -165,22 +151,11 @@ fn the_code_that_an_agent_ends_with_decides_what_its_container_does() {
         )
     };
     let exits = |records: &[SimulationRecord], code: i32| {
-        count(
-            records,
-            |b| matches!(b, Body::ContainerExited { exit_code, .. } if *exit_code == code),
-        )
+        count(records, |b| matches!(b, Body::ContainerExited { exit_code, .. } if *exit_code == code))
     };
     let (_, records) = played("42");
-    assert_eq!(
-        exits(&records, 42),
-        2,
-        "the agents of the failed pod and of the other pod must exit"
-    );
-    assert_eq!(
-        count(&records, |b| matches!(b, Body::PodFinished { .. })),
-        0,
-        "both pods must continue"
-    );
+    assert_eq!(exits(&records, 42), 2, "the agents of the failed pod and of the other pod must exit");
+    assert_eq!(count(&records, |b| matches!(b, Body::PodFinished { .. })), 0, "both pods must continue");
     let (_, records) = played("7");
     assert_eq!(exits(&records, 7), 1);
     let failed = count(&records, |b| matches!(b, Body::PodFinished { succeeded: false, .. }));
@@ -221,10 +196,7 @@ fn orphaned_pods_do_not_make_a_jobset_ready() {
         let lost = at_seconds(&records, |b| matches!(b, Body::AllReady { ready: false, .. }));
         assert_eq!(lost, [60], "{nodes} nodes");
         let held = |c: LedgerCategory| outcome.ledger.accelerator_ns[c as usize] > 0;
-        assert!(
-            held(LedgerCategory::Terminating),
-            "the accelerators of the orphaned pod must be in the ledger"
-        );
+        assert!(held(LedgerCategory::Terminating), "the accelerators of the orphaned pod must be in the ledger");
         let rest = format!("faults:\n{delete}{look}stop: {{at: 2m, when: Time}}");
         let told = responses(nodes, &rest, &jobset);
         let said = &told.last().unwrap().1;

@@ -38,11 +38,7 @@ fn a_restart_in_place_without_a_startup_probe_is_one_restart() {
     let (_, records) = play(4, FAILURE, &jobset());
     // The failed pod is ready again before the others have exited.
     let ready = |b: &Body| matches!(b, Body::AllReady { ready: true, .. });
-    assert_eq!(
-        count(&records, ready),
-        3,
-        "AllReady must be recorded at the start, in between, and at the end"
-    );
+    assert_eq!(count(&records, ready), 3, "AllReady must be recorded at the start, in between, and at the end");
     let last = records.iter().rfind(|r| ready(&r.body)).map(|r| r.at);
     let found: Vec<_> = restarts.iter().map(|r| (r.shape, r.ending, Some(r.end))).collect();
     assert_eq!(found, [(RestartScope::InPlaceRestart, RestartOutcome::Ready, last)]);

@@ -13,10 +13,8 @@ const CLAIMS: &str = "  volumeClaimPolicies:\n  - templates: [{metadata: {name: 
      {storage: 1Gi}}}}]\n    retentionPolicy: {whenDeleted: Delete}\n";
 
 pub fn claim_jobset() -> String {
-    let mounts = POD.replace(
-        "resources:",
-        "volumeMounts: [{name: own, mountPath: /a}, {name: kept, mountPath: /b}], resources:",
-    );
+    let mounts = POD
+        .replace("resources:", "volumeMounts: [{name: own, mountPath: /a}, {name: kept, mountPath: /b}], resources:");
     let jobs = workers(1, 1, "", &format!("containers: [{mounts}]"));
     format!("spec:\n{CLAIMS}  replicatedJobs:\n{jobs}")
 }
@@ -73,10 +71,7 @@ fn a_claim_that_a_pod_mounts_is_marked_and_goes_with_the_pod() {
     let rest = format!("{slow}faults:\n{script}stop: {{at: 2m, when: Time}}");
     let (_, records) = play(2, &rest, &claim_jobset());
     let unschedulable = count(&records, |b| matches!(b, Body::PodUnschedulable { .. }));
-    assert!(
-        unschedulable > 0,
-        "the new pod was bound although its claim is being deleted"
-    );
+    assert!(unschedulable > 0, "the new pod was bound although its claim is being deleted");
 }
 
 /// Every object that a JobSet owns blocks its foreground deletion, not only Jobs.
@@ -88,10 +83,7 @@ fn a_jobset_that_is_deleted_in_the_foreground_waits_for_its_service_too() {
         )
     };
     let delete = "  - {at: 60s, delete: {kind: JobSet, name: a, propagation: Foreground}}\n";
-    let held = format!(
-        "faults:\n{}{delete}stop: {{at: 10m}}",
-        hold("30s", "[example.com/hold]")
-    );
+    let held = format!("faults:\n{}{delete}stop: {{at: 10m}}", hold("30s", "[example.com/hold]"));
     let (outcome, _) = play(1, &held, &claim_jobset());
     assert_eq!(
         outcome.blocked,
@@ -121,11 +113,7 @@ fn nothing_owned_outlives_a_jobset_that_is_deleted_while_it_is_being_created() {
             let rest = format!("{slow}faults:\n{}stop: {{at: 10m, when: Time}}", script.concat());
             let told = responses(1, &rest, &claim_jobset());
             let left = told[1..].iter().filter(|(_, s)| !s.ends_with("not found"));
-            assert_eq!(
-                left.collect::<Vec<_>>(),
-                Vec::<&(SimTime, String)>::new(),
-                "{propagation}, {at} s"
-            );
+            assert_eq!(left.collect::<Vec<_>>(), Vec::<&(SimTime, String)>::new(), "{propagation}, {at} s");
         }
     }
 }
@@ -134,40 +122,15 @@ fn nothing_owned_outlives_a_jobset_that_is_deleted_while_it_is_being_created() {
 #[test]
 fn service_and_claims_of_a_jobset_go_with_it_and_retained_claims_stay() {
     let claim = "PersistentVolumeClaim";
-    let shows = |at: &str| {
-        [
-            show(at, "Service", "a"),
-            show(at, claim, "own-a"),
-            show(at, claim, "kept-a"),
-        ]
-        .concat()
-    };
+    let shows = |at: &str| [show(at, "Service", "a"), show(at, claim, "own-a"), show(at, claim, "kept-a")].concat();
     let there = "{\"metadata.deletionTimestamp\":null}";
     for (how, left) in [
-        (
-            "Background",
-            [
-                "services \"a\" not found",
-                "persistentvolumeclaims \"own-a\" not found",
-                there,
-            ],
-        ),
-        (
-            "Foreground",
-            [
-                "services \"a\" not found",
-                "persistentvolumeclaims \"own-a\" not found",
-                there,
-            ],
-        ),
+        ("Background", ["services \"a\" not found", "persistentvolumeclaims \"own-a\" not found", there]),
+        ("Foreground", ["services \"a\" not found", "persistentvolumeclaims \"own-a\" not found", there]),
         ("Orphan", [there, there, there]),
     ] {
         let delete = format!("  - {{at: 60s, delete: {{kind: JobSet, name: a, propagation: {how}}}}}\n");
-        let rest = format!(
-            "faults:\n{}{delete}{}stop: {{at: 2m, when: Time}}",
-            shows("30s"),
-            shows("90s")
-        );
+        let rest = format!("faults:\n{}{delete}{}stop: {{at: 2m, when: Time}}", shows("30s"), shows("90s"));
         let told = responses(1, &rest, &claim_jobset());
         let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
         assert_eq!(said[..3], [there, there, there], "{how}");

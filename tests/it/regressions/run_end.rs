@@ -20,14 +20,7 @@ fn run_ends_despite_pending_stale_events() {
     let never = "  failurePolicy: {maxRestarts: 0}\n";
     let finished = EndReason::AllJobSetsFinished;
     for (sentence, job, policy, containers, faults, reason) in [
-        (
-            "exits of the containers of a JobSet that failed",
-            "backoffLimit: 0",
-            never,
-            long,
-            fails,
-            finished,
-        ),
+        ("exits of the containers of a JobSet that failed", "backoffLimit: 0", never, long, fails, finished),
         (
             "exits of containers that a suspension ended",
             "",
@@ -44,14 +37,7 @@ fn run_ends_despite_pending_stale_events() {
             "{at: 60s, deleteJobSet: {name: a}}",
             finished,
         ),
-        (
-            "the deadline of Jobs that completed",
-            "activeDeadlineSeconds: 36000",
-            "",
-            "{runFor: 50s}",
-            "",
-            finished,
-        ),
+        ("the deadline of Jobs that completed", "activeDeadlineSeconds: 36000", "", "{runFor: 50s}", "", finished),
         (
             "the deadline of Jobs that are gone",
             "activeDeadlineSeconds: 36000",
@@ -88,18 +74,8 @@ fn run_continues_while_effective_events_are_pending() {
     let ten_hours = 36_000.0..36_100.0;
     for (sentence, job, policy, containers) in [
         ("exits", "", "", "{runFor: 10h}"),
-        (
-            "the time to live of Jobs",
-            "ttlSecondsAfterFinished: 36000",
-            "",
-            "{runFor: 30s}",
-        ),
-        (
-            "the time to live of a JobSet",
-            "",
-            "  ttlSecondsAfterFinished: 36000\n",
-            "{runFor: 30s}",
-        ),
+        ("the time to live of Jobs", "ttlSecondsAfterFinished: 36000", "", "{runFor: 30s}"),
+        ("the time to live of a JobSet", "", "  ttlSecondsAfterFinished: 36000\n", "{runFor: 30s}"),
         ("deadlines", "activeDeadlineSeconds: 36000", "", "{runFor: 50h}"),
     ] {
         let (_, at) = end(job, policy, containers, "");

@@ -76,9 +76,6 @@ fn a_pod_that_was_refused_late_for_want_of_the_manager_is_not_given_up() {
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
     let refused = |r: &&SimulationRecord| matches!(r.body, Body::PodCreateRejected { .. });
-    assert!(
-        records.iter().filter(refused).count() >= 1,
-        "the request was sent while the manager was down"
-    );
+    assert!(records.iter().filter(refused).count() >= 1, "the request was sent while the manager was down");
     assert_eq!((outcome.end_reason, outcome.blocked), (EndReason::Settled, Vec::new()));
 }

@@ -50,9 +50,7 @@ fn pods_of_a_crashed_and_of_a_partitioned_node_end_alike_when_the_node_is_delete
         assert_eq!(outcome.jobsets[0].terminal_state, "");
     }
     let told = |records: &[SimulationRecord]| -> Vec<String> {
-        let later = records
-            .iter()
-            .filter(|r| r.at > SimTime::ZERO + Duration::from_secs(101));
+        let later = records.iter().filter(|r| r.at > SimTime::ZERO + Duration::from_secs(101));
         later.map(|r| format!("{} {:?}", r.at, r.body)).collect()
     };
     assert_eq!(told(&crashed.1), told(&partitioned.1));
@@ -68,15 +66,7 @@ fn a_container_that_dies_at_once_fails_its_job_at_backoff_limit() {
         assert_eq!(outcome.jobsets[0].terminal_state, "Failed", "{run_for}");
         let restarts = count(&records, |b| matches!(b, Body::ContainersRestarting { .. }));
         assert!((6..=7).contains(&restarts), "{run_for}: {restarts} restarts");
-        let failed = |b: &Body| {
-            matches!(
-                b,
-                Body::JobCondition {
-                    kind: JobConditionType::FailureTarget,
-                    ..
-                }
-            )
-        };
+        let failed = |b: &Body| matches!(b, Body::JobCondition { kind: JobConditionType::FailureTarget, .. });
         let after = seconds(SimTime::ZERO, at(&records, failed));
         assert!((310.0..490.0).contains(&after), "{run_for}: failed after {after} s");
     }
@@ -89,24 +79,11 @@ fn a_container_that_is_to_run_again_is_counted_when_it_runs() {
          {containerRun: 1, runFor: 5s, exitCode: 1}",
         "backoffLimit: 2",
     );
-    let exits = records
-        .iter()
-        .filter(|r| matches!(r.body, Body::ContainerExited { .. }));
+    let exits = records.iter().filter(|r| matches!(r.body, Body::ContainerExited { .. }));
     let second = exits.map(|r| r.at).nth(1).expect("two exits");
-    let target = |b: &Body| {
-        matches!(
-            b,
-            Body::JobCondition {
-                kind: JobConditionType::FailureTarget,
-                ..
-            }
-        )
-    };
+    let target = |b: &Body| matches!(b, Body::JobCondition { kind: JobConditionType::FailureTarget, .. });
     let after = seconds(second, at(&records, target));
-    assert!(
-        (10.0..18.0).contains(&after),
-        "the Job failed before the end of the back-off: {after} s"
-    );
+    assert!((10.0..18.0).contains(&after), "the Job failed before the end of the back-off: {after} s");
 }
 
 /// jobset #928: on a real cluster, the sidecar ended 61 s after the worker, FailureTarget was set after 65 s, and
@@ -125,15 +102,7 @@ fn a_pod_with_a_sidecar_has_not_failed_before_the_sidecar_has_ended() {
     let exit = at(&records, |b| matches!(b, Body::ContainerExited { .. }));
     let exit = exit.expect("the worker exits");
     let not_ready = at(&records, |b| matches!(b, Body::PodNotReady { .. }));
-    let target = at(&records, |b| {
-        matches!(
-            b,
-            Body::JobCondition {
-                kind: JobConditionType::FailureTarget,
-                ..
-            }
-        )
-    });
+    let target = at(&records, |b| matches!(b, Body::JobCondition { kind: JobConditionType::FailureTarget, .. }));
     assert!((0.0..2.0).contains(&seconds(exit, not_ready)));
     let detected = seconds(exit, target);
     assert!((61.0..66.0).contains(&detected), "detected in {detected} s");
@@ -302,16 +271,10 @@ fn while_the_manager_is_down_nothing_is_decided() {
     let (outcome, records) = play(2, script, &jobset);
     let counted = at(&records, |b| matches!(b, Body::RestartCounted { .. }));
     let after = seconds(SimTime::ZERO, counted);
-    assert!(
-        (160.0..160.1).contains(&after),
-        "the restart must follow the return of the manager: {after} s"
-    );
+    assert!((160.0..160.1).contains(&after), "the restart must follow the return of the manager: {after} s");
     assert_eq!(outcome.blocked, Vec::<String>::new());
     let told = responses(2, script, &jobset);
-    assert!(
-        told[0].1.contains("failed calling webhook \"vjobset.kb.io\""),
-        "{told:?}"
-    );
+    assert!(told[0].1.contains("failed calling webhook \"vjobset.kb.io\""), "{told:?}");
 }
 
 /// Of overlapping stops, the one that ends last determines the end.
@@ -347,11 +310,7 @@ fn gates_that_change_decide_from_then_on() {
     assert_eq!(count(&records, restarts), 1, "as before");
     let (outcome, records) = play(2, &script(", featureGates: {RestartJob: false}"), &jobset);
     assert_eq!(count(&records, restarts), 0);
-    assert!(
-        outcome.blocked[0].contains("passes end with an error"),
-        "{:?}",
-        outcome.blocked
-    );
+    assert!(outcome.blocked[0].contains("passes end with an error"), "{:?}", outcome.blocked);
 }
 
 #[test]

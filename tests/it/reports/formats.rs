@@ -62,10 +62,7 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
             match number {
                 60 => {
                     let parent = of(5).unwrap_or(0);
-                    assert!(
-                        parent == 0 || tracks.contains(&parent),
-                        "a parent track must precede its children"
-                    );
+                    assert!(parent == 0 || tracks.contains(&parent), "a parent track must precede its children");
                     tracks.push(of(1).unwrap());
                 }
                 11 => {
@@ -105,12 +102,7 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     assert!(metrics.ends_with("\n# EOF\n"));
     let last = |name: &str| {
         let mut own = metrics.lines().filter(|l| l.starts_with(name));
-        own.next_back()
-            .unwrap_or_else(|| panic!("{name}"))
-            .rsplit(' ')
-            .nth(1)
-            .unwrap()
-            .to_owned()
+        own.next_back().unwrap_or_else(|| panic!("{name}")).rsplit(' ').nth(1).unwrap().to_owned()
     };
     assert_eq!(last("kube_jobset_restarts{"), "1");
     assert_eq!(last("jobset_completed_total{jobset_name=\"default/train\"}"), "1");
@@ -138,12 +130,7 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     let binds = answered("apiserver_request_total{", "subresource=\"binding\",verb=\"POST\"");
     assert!(binds > 0 && answered("rest_client_requests_total{", "kube-scheduler") >= binds);
     assert_eq!(last("jobset_failed_total{"), "0");
-    for name in [
-        "kube_pod_status_phase",
-        "kube_job_status_active",
-        "workqueue_depth",
-        "kube_node_status_condition",
-    ] {
+    for name in ["kube_pod_status_phase", "kube_job_status_active", "workqueue_depth", "kube_node_status_condition"] {
         assert!(metrics.contains(&format!("# TYPE {name} gauge")), "{name}");
     }
     let wide = ["report", SMALL, "--openmetrics", &at("x.om"), "--scrape", "0s"];
@@ -194,14 +181,7 @@ fn each_replicated_job_has_series_of_its_own() {
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     fs::write(dir.join("two.yaml"), TWO).unwrap();
     fs::write(dir.join("jobset.yaml"), TWO_JOBS).unwrap();
-    run_ok(&[
-        "report",
-        &at("two.yaml"),
-        "--openmetrics",
-        &at("r.om"),
-        "--scrape",
-        "10s",
-    ]);
+    run_ok(&["report", &at("two.yaml"), "--openmetrics", &at("r.om"), "--scrape", "10s"]);
     let metrics = text(&dir.join("r.om"));
     let last = |name: &str, of: &str| {
         let of = format!("replicated_job_name=\"{of}\"");

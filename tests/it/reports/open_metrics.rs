@@ -55,19 +55,12 @@ fn sample(line: &str) -> Sample {
     assert!(is_name(name), "{line}");
     let (labels, rest) = labels(rest, line);
     let parts: Vec<&str> = rest.split(' ').collect();
-    let ["", value, at] = parts.as_slice() else {
-        panic!("a sample needs a value and a time: {line}")
-    };
+    let ["", value, at] = parts.as_slice() else { panic!("a sample needs a value and a time: {line}") };
     let mut names: Vec<&String> = labels.iter().map(|(n, _)| n).collect();
     names.sort();
     names.dedup();
     assert_eq!(names.len(), labels.len(), "duplicate label: {line}");
-    Sample {
-        name: name.to_owned(),
-        value: value.parse().unwrap(),
-        at: at.parse().unwrap(),
-        labels,
-    }
+    Sample { name: name.to_owned(), value: value.parse().unwrap(), at: at.parse().unwrap(), labels }
 }
 
 #[derive(Default)]
@@ -123,9 +116,7 @@ impl Reader {
 
     fn end(&self) {
         for (of, all) in &self.buckets {
-            let [below @ .., (none, count)] = all.as_slice() else {
-                panic!("{of:?} is empty")
-            };
+            let [below @ .., (none, count)] = all.as_slice() else { panic!("{of:?} is empty") };
             let rises = |w: &[(f64, f64)]| w[0].0 < w[1].0 && w[0].1 <= w[1].1;
             assert!(below.windows(2).all(rises), "{of:?}");
             let last = below.last().expect("a bucket");
@@ -138,9 +129,7 @@ impl Reader {
 /// time, counters never decrease, and buckets of histograms add up.
 fn is_open_metrics(text: &str) {
     let lines: Vec<&str> = text.lines().collect();
-    let [lines @ .., end] = lines.as_slice() else {
-        panic!("nothing")
-    };
+    let [lines @ .., end] = lines.as_slice() else { panic!("nothing") };
     assert_eq!(*end, "# EOF");
     let mut reader = Reader::default();
     lines.iter().for_each(|line| reader.line(line));

@@ -54,13 +54,7 @@ fn a_film_moves_two_restarts_along_one_axis() {
     assert_eq!(failed, 2, "one pod of each run has just failed");
     let times = film.split("keyTimes=\"").skip(1);
     for times in times {
-        let times: Vec<f64> = times
-            .split('"')
-            .next()
-            .unwrap()
-            .split(';')
-            .map(|t| t.parse().unwrap())
-            .collect();
+        let times: Vec<f64> = times.split('"').next().unwrap().split(';').map(|t| t.parse().unwrap()).collect();
         assert!(times[0] == 0.0 && times.is_sorted() && *times.last().unwrap() <= 1.0);
     }
     fs::remove_dir_all(dir).unwrap();
@@ -69,26 +63,14 @@ fn a_film_moves_two_restarts_along_one_axis() {
 #[test]
 fn options_of_another_chart_are_refused() {
     for (arguments, says) in [
-        (
-            vec!["plot", "gantt", SCENARIO, "--at", "1m", "--out", "x.svg"],
-            "--at applies to `plot map` only",
-        ),
-        (
-            vec!["plot", "map", SCENARIO, "--speed", "2", "--out", "x.svg"],
-            "--speed applies to `plot film` only",
-        ),
-        (
-            vec!["plot", "map", SCENARIO, "--at", "30h", "--out", "x.svg"],
-            "the run ends at",
-        ),
+        (vec!["plot", "gantt", SCENARIO, "--at", "1m", "--out", "x.svg"], "--at applies to `plot map` only"),
+        (vec!["plot", "map", SCENARIO, "--speed", "2", "--out", "x.svg"], "--speed applies to `plot film` only"),
+        (vec!["plot", "map", SCENARIO, "--at", "30h", "--out", "x.svg"], "the run ends at"),
         (
             vec!["plot", "film", SCENARIO, "--out", "x.png"],
             "unsupported file extension for an animation; use SVG (.svg)",
         ),
-        (
-            vec!["plot", "film", SCENARIO, "--speed", "0", "--out", "x.svg"],
-            "expected a number between",
-        ),
+        (vec!["plot", "film", SCENARIO, "--speed", "0", "--out", "x.svg"], "expected a number between"),
     ] {
         let (code, told) = run(&arguments);
         assert!(code == Some(2) && told.contains(says), "{says}: {told}");
@@ -121,16 +103,10 @@ fn the_section_reproduce_names_inputs_seed_digest_and_sources() {
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     for told in [&of_file, &of_run] {
         assert!(told.contains(summary["digest"].as_str().unwrap()), "{told}");
-        assert!(
-            told.contains("seed 7") && told.contains("documented | SyncJobBatchPeriod"),
-            "{told}"
-        );
+        assert!(told.contains("seed 7") && told.contains("documented | SyncJobBatchPeriod"), "{told}");
         assert!(told.contains(env!("CARGO_PKG_VERSION")), "{told}");
     }
-    assert!(
-        of_file.contains("jobset-sim run scenarios/first-steps.yaml --seed 7\n"),
-        "{of_file}"
-    );
+    assert!(of_file.contains("jobset-sim run scenarios/first-steps.yaml --seed 7\n"), "{of_file}");
     let compared = dir.join("compared");
     let kept = compared.to_str().unwrap();
     let scenario = "scenarios/compare-one-failure.yaml";

@@ -8,14 +8,8 @@ use std::path::Path;
 
 /// Directories that are inputs of some files in `reports/`, and the commands that write them.
 const REPORT_INPUTS: [(&str, &str); 4] = [
-    (
-        "target/kept/one-failure",
-        "compare scenarios/compare-one-failure.yaml --seeds 40 --out",
-    ),
-    (
-        "target/kept/training",
-        "compare scenarios/training.yaml --seeds 12 --out",
-    ),
+    ("target/kept/one-failure", "compare scenarios/compare-one-failure.yaml --seeds 40 --out"),
+    ("target/kept/training", "compare scenarios/training.yaml --seeds 12 --out"),
     (
         "target/kept/sizes",
         "sweep scenarios/restart-5000-recreate.yaml --grid 'spec.replicatedJobs[0].replicas=1,2,3,5' --grid controlPlane.preset=stock,scale-test --seeds 3 --out",
@@ -28,69 +22,36 @@ const REPORT_INPUTS: [(&str, &str); 4] = [
 
 /// The files in `reports/`, and the commands that write them.
 const STORED_REPORTS: [(&str, &str); 24] = [
-    (
-        "restart-5000.html",
-        "report scenarios/restart-5000-recreate.yaml --html",
-    ),
+    ("restart-5000.html", "report scenarios/restart-5000-recreate.yaml --html"),
     ("one-failure.html", "report target/kept/one-failure --html"),
     ("sizes.html", "report target/kept/sizes --html"),
     ("ttr.html", "report reports/ttr-baseline.json --html"),
-    (
-        "restart-5000-waterfall.svg",
-        "plot waterfall scenarios/restart-5000-recreate.yaml --out",
-    ),
-    (
-        "restart-5000-gantt.svg",
-        "plot gantt scenarios/restart-5000-recreate.yaml --out",
-    ),
-    (
-        "restart-5000-queues.svg",
-        "plot queues scenarios/restart-5000-recreate.yaml --out",
-    ),
-    (
-        "restart-5000-utilization.svg",
-        "plot utilization scenarios/restart-5000-recreate.yaml --out",
-    ),
-    (
-        "restart-5000-map.svg",
-        "plot map scenarios/restart-5000-recreate.yaml --out",
-    ),
+    ("restart-5000-waterfall.svg", "plot waterfall scenarios/restart-5000-recreate.yaml --out"),
+    ("restart-5000-gantt.svg", "plot gantt scenarios/restart-5000-recreate.yaml --out"),
+    ("restart-5000-queues.svg", "plot queues scenarios/restart-5000-recreate.yaml --out"),
+    ("restart-5000-utilization.svg", "plot utilization scenarios/restart-5000-recreate.yaml --out"),
+    ("restart-5000-map.svg", "plot map scenarios/restart-5000-recreate.yaml --out"),
     (
         "restart-5000-film.svg",
         "plot film scenarios/restart-5000-recreate.yaml scenarios/restart-5000-in-place.yaml --out",
     ),
-    (
-        "restart-5000-at-2m.svg",
-        "plot map scenarios/restart-5000-recreate.yaml --at 2m --out",
-    ),
+    ("restart-5000-at-2m.svg", "plot map scenarios/restart-5000-recreate.yaml --at 2m --out"),
     (
         "recreate-and-in-place.svg",
         "plot restarts scenarios/restart-5000-recreate.yaml scenarios/restart-5000-in-place.yaml --out",
     ),
-    (
-        "ttr-scaling.svg",
-        "plot scaling reports/ttr-baseline.json --case kill-process --preset stock --out",
-    ),
+    ("ttr-scaling.svg", "plot scaling reports/ttr-baseline.json --case kill-process --preset stock --out"),
     ("sizes-scaling.svg", "plot scaling target/kept/sizes --out"),
     ("sizes-heat.svg", "plot heat target/kept/sizes --out"),
     ("sizes-bands.svg", "plot bands target/kept/sizes --out"),
     ("sizes-knee.svg", "plot knee target/kept/sizes --out"),
     ("relist-scatter.svg", "plot scatter target/kept/relist --out"),
     ("one-failure-cdf.svg", "plot cdf target/kept/one-failure --out"),
-    (
-        "one-failure-differences.svg",
-        "plot differences target/kept/one-failure --out",
-    ),
-    (
-        "one-failure-distributions.svg",
-        "plot distributions target/kept/one-failure --out",
-    ),
+    ("one-failure-differences.svg", "plot differences target/kept/one-failure --out"),
+    ("one-failure-distributions.svg", "plot distributions target/kept/one-failure --out"),
     ("one-failure-ledger.svg", "plot ledger target/kept/one-failure --out"),
     ("training-goodput.svg", "plot goodput target/kept/training --out"),
-    (
-        "training-availability.svg",
-        "plot availability target/kept/training --out",
-    ),
+    ("training-availability.svg", "plot availability target/kept/training --out"),
 ];
 
 /// Splits a command line at spaces, and removes single quotes.
@@ -132,10 +93,7 @@ fn the_pages_and_charts_of_reports_are_those_that_their_commands_make() {
             stale.push(name);
         }
     }
-    assert!(
-        stale.is_empty(),
-        "these files are out of date (UPDATE_GOLDEN=1 writes them): {stale:?}"
-    );
+    assert!(stale.is_empty(), "these files are out of date (UPDATE_GOLDEN=1 writes them): {stale:?}");
     fs::remove_dir_all(dir).unwrap();
 }
 

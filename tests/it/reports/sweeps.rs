@@ -36,10 +36,7 @@ fn a_directory_of_a_sweep_has_a_page_and_the_charts_that_the_sweep_has_drawn() {
         let same = fs::read(&drawn).unwrap() == fs::read(own).unwrap();
         assert!(same, "{kind}: the chart differs from that of the sweep");
         let drawn = fs::read_to_string(drawn).unwrap();
-        assert!(
-            drawn.contains("depends on: ") && drawn.contains("(unverified)"),
-            "{kind}"
-        );
+        assert!(drawn.contains("depends on: ") && drawn.contains("(unverified)"), "{kind}");
     }
     fs::remove_dir_all(dir).unwrap();
 }
@@ -60,15 +57,9 @@ fn a_sweep_is_drawn_along_any_of_its_fields_with_the_closed_form_beside_latencie
     assert_eq!(plot(&["--over", "qps", "--metric", latency]).0, Some(0));
     let drawn = text(&dir.join("p.svg"));
     assert!(drawn.contains("tokens") && drawn.contains("closed form: (pods - burst) / rate s"));
-    assert!(
-        drawn.contains("restartLatency_s.p50 over qps"),
-        "the axes must be labeled"
-    );
+    assert!(drawn.contains("restartLatency_s.p50 over qps"), "the axes must be labeled");
     assert_eq!(plot(&["--metric", "ledger.productive"]).0, Some(0));
-    assert!(
-        !text(&dir.join("p.svg")).contains("closed form"),
-        "a share has no closed form"
-    );
+    assert!(!text(&dir.join("p.svg")).contains("closed form"), "a share has no closed form");
     for (more, says) in [
         (&["--over", "x"][..], "unknown axis \"x\"; available axes: qps"),
         (&["--metric", "x"], "unknown metric \"x\""),
@@ -79,10 +70,7 @@ fn a_sweep_is_drawn_along_any_of_its_fields_with_the_closed_form_beside_latencie
     }
     for (line, says) in [
         (["plot", "goodput"], "not a sweep"),
-        (
-            ["plot", "waterfall"],
-            "was written by `sweep`; only directories of `run`",
-        ),
+        (["plot", "waterfall"], "was written by `sweep`; only directories of `run`"),
     ] {
         let (sw, out) = (at("sw"), at("x.svg"));
         let (code, told) = run(&[line[0], line[1], &sw, "--out", &out]);
@@ -93,10 +81,7 @@ fn a_sweep_is_drawn_along_any_of_its_fields_with_the_closed_form_beside_latencie
     let changed = text(&input).replace("seed: ", "seed: 1");
     fs::write(&input, changed).unwrap();
     let (code, told) = run(&["report", &at("sw"), "--html", &at("x.html")]);
-    assert!(
-        code == Some(2) && told.contains("the stored inputs differ from those of the sweep"),
-        "{told}"
-    );
+    assert!(code == Some(2) && told.contains("the stored inputs differ from those of the sweep"), "{told}");
     fs::remove_dir_all(dir).unwrap();
 }
 

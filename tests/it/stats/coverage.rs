@@ -15,12 +15,8 @@ fn binomial_error() -> f64 {
 
 /// Returns a value of a trial: exponential with mean 1, as skewed as waiting times for faults.
 fn value(draws: &mut DrawSequence, trial: u32, i: usize) -> f64 {
-    let draw = UniformDraw {
-        purpose: StreamPurpose::Test,
-        entity: StreamKey(3),
-        occurrence: trial,
-        substream: i as u32,
-    };
+    let draw =
+        UniformDraw { purpose: StreamPurpose::Test, entity: StreamKey(3), occurrence: trial, substream: i as u32 };
     let dist = Distribution::Exponential { mean_s: 1.0 };
     draws.sample(draw, &dist).seconds()
 }
@@ -41,9 +37,7 @@ fn the_sequential_rule_keeps_its_coverage_and_looking_again_and_again_does_not()
                 let interval = mean.interval(look.level);
                 let precision = TargetPrecision::Relative(precision);
                 let narrow = naive && precision.is_reached_by(mean.mean, interval);
-                let ends = look
-                    .sufficient_interval((&values, SampleKind::Number), precision)
-                    .filter(|_| !naive);
+                let ends = look.sufficient_interval((&values, SampleKind::Number), precision).filter(|_| !naive);
                 ends.or(narrow.then_some(interval))
             });
             let [low, high] = ends.expect("an interval was narrow enough");
@@ -123,8 +117,5 @@ fn few_and_skewed_values_are_called_weak() {
     let mut skewed = vec![1.0; 60];
     skewed[7] = 1000.0;
     let found = statistical_warnings(&skewed, SampleKind::Number);
-    assert!(
-        matches!(found[..], [StatisticalWarning::HeavyTail { n: 60, needed, .. }] if needed > 1000),
-        "{found:?}"
-    );
+    assert!(matches!(found[..], [StatisticalWarning::HeavyTail { n: 60, needed, .. }] if needed > 1000), "{found:?}");
 }

@@ -13,11 +13,7 @@ pub struct Draw {
 
 impl Draw {
     pub fn new(seed: u64) -> Draw {
-        Draw {
-            draws: DrawSequence::new(seed, 0),
-            next: 0,
-            wild: false,
-        }
+        Draw { draws: DrawSequence::new(seed, 0), next: 0, wild: false }
     }
 
     /// Returns a uniform number from `low` to `high`, both inclusive.

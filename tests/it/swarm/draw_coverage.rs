@@ -13,26 +13,14 @@ const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with the reason.
 const NOT_DRAWN: [(&str, &str); 8] = [
-    (
-        "RandomFaults.trace",
-        "its faults equal those of a process; `random_faults` tests them",
-    ),
-    (
-        "Experiment.level",
-        "it concerns replications, which the swarm does not run",
-    ),
+    ("RandomFaults.trace", "its faults equal those of a process; `random_faults` tests them"),
+    ("Experiment.level", "it concerns replications, which the swarm does not run"),
     ("Experiment.level: Pods", "of Experiment.level"),
     ("Experiment.level: Reduced", "of Experiment.level"),
     ("FaultTrace.file", "of RandomFaults.trace"),
     ("FaultTrace.kinds", "of RandomFaults.trace"),
-    (
-        "PodSpec.priorityClassName",
-        "most seeds would not have such a class, and all pods would be rejected",
-    ),
-    (
-        "Scenario.parameters",
-        "they are replaced by values of other fields before a run",
-    ),
+    ("PodSpec.priorityClassName", "most seeds would not have such a class, and all pods would be rejected"),
+    ("Scenario.parameters", "they are replaced by values of other fields before a run"),
 ];
 
 /// Fields that users patch. The tables do not cover merge patches.

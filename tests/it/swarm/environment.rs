@@ -17,18 +17,11 @@ impl Cluster {
     pub fn draw(d: &mut Draw, jobsets: &[JobSet], room: bool) -> Cluster {
         let widest = jobsets.iter().flat_map(|j| &j.jobs);
         let widest = widest.map(|j| j.pods).max().unwrap_or(1);
-        let exclusive_jobs: u32 = jobsets
-            .iter()
-            .filter(|j| j.exclusive)
-            .flat_map(|j| &j.jobs)
-            .map(|j| j.replicas)
-            .sum();
+        let exclusive_jobs: u32 =
+            jobsets.iter().filter(|j| j.exclusive).flat_map(|j| &j.jobs).map(|j| j.replicas).sum();
         let pods: u32 = jobsets.iter().map(JobSet::pods).sum();
-        let (rack, mut racks) = if room {
-            (widest + 7, exclusive_jobs + 7)
-        } else {
-            (d.between(1, 8), d.between(1, 8))
-        };
+        let (rack, mut racks) =
+            if room { (widest + 7, exclusive_jobs + 7) } else { (d.between(1, 8), d.between(1, 8)) };
         if room {
             racks += pods.div_ceil(rack);
         }
@@ -101,11 +94,8 @@ pub fn process(d: &mut Draw) -> Value {
                 process["deletedAfter"] = json!(d.pick(&["0s", "10m"]));
             }
         }
-        let back = [
-            json!("5m"),
-            json!({"exponential": {"mean": "20m"}}),
-            json!({"logNormal": {"median": "1h", "sigma": 1}}),
-        ];
+        let back =
+            [json!("5m"), json!({"exponential": {"mean": "20m"}}), json!({"logNormal": {"median": "1h", "sigma": 1}})];
         process["backAfter"] = d.pick(&back);
     }
     process
@@ -118,11 +108,7 @@ pub fn node(d: &mut Draw, name: &str) -> Value {
         "status": {"allocatable": {"cpu": "8", ACCELERATOR: d.pick(&["4", "4", "0"])}}});
     if d.one_in(3) {
         let effect = d.pick(&["NoSchedule", "PreferNoSchedule", "NoExecute"]);
-        set(
-            &mut node,
-            "spec.taints",
-            json!([{"key": "example.com/broken", "value": "v", "effect": effect}]),
-        );
+        set(&mut node, "spec.taints", json!([{"key": "example.com/broken", "value": "v", "effect": effect}]));
     }
     if d.one_in(4) {
         set(&mut node, "spec.unschedulable", d.one_in(2));
@@ -334,12 +320,7 @@ fn unusual_rule(d: &mut Draw, js: &JobSet, rule: &mut Value) {
     let probed =
         js.object.to_string().contains("Probe") && rule["container"].is_null() && rule["replicatedJob"].is_null();
     let ready_after = if probed { 4 } else { u32::MAX };
-    for (key, one_in) in [
-        ("atBarrierFor", 8),
-        ("startAfter", 6),
-        ("stopAfter", 6),
-        ("readyAfter", ready_after),
-    ] {
+    for (key, one_in) in [("atBarrierFor", 8), ("startAfter", 6), ("stopAfter", 6), ("readyAfter", ready_after)] {
         if d.one_in(one_in) {
             rule[key] = json!(d.pick(&["0s", "1s", "90s"]));
         }

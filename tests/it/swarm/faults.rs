@@ -112,10 +112,7 @@ fn repaired(d: &mut Draw, scenario: &mut Value) {
 
 /// Makes some faults age with use, except where fault times must be known in advance.
 fn ages(d: &mut Draw, scenario: &mut Value) {
-    let (repairs, spares) = (
-        scenario.get("nodeRepair").is_some(),
-        scenario.get("nodeSpares").is_some(),
-    );
+    let (repairs, spares) = (scenario.get("nodeRepair").is_some(), scenario.get("nodeSpares").is_some());
     let Some(processes) = scenario["faultProcesses"].as_array_mut() else {
         return;
     };
@@ -136,9 +133,7 @@ fn ages(d: &mut Draw, scenario: &mut Value) {
 fn spares(d: &mut Draw, scenario: &mut Value) {
     let processes = scenario["faultProcesses"].as_array();
     let nodes = |p: &Value| p["on"] == "Node";
-    let several = scenario["topology"]["pools"][0]["count"]
-        .as_u64()
-        .is_some_and(|n| n > 1);
+    let several = scenario["topology"]["pools"][0]["count"].as_u64().is_some_and(|n| n > 1);
     if !several || !processes.is_some_and(|all| all.iter().any(nodes)) || !d.one_in(3) {
         return;
     }

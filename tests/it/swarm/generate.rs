@@ -61,10 +61,7 @@ impl Case {
             Some((_, content)) => Ok(text(content)),
             None => Err(sim_inputs::FileTextError::NotProvided),
         };
-        let source = SourceText {
-            file: self.files[0].0.clone(),
-            text: text(&self.files[0].1),
-        };
+        let source = SourceText { file: self.files[0].0.clone(), text: text(&self.files[0].1) };
         let loaded = sim_inputs::parse_scenario(&source, &[], &loader).map_err(|e| e.to_string())?;
         let mut scenario = loaded.scenario;
         scenario.binds_claims = !self.unsaid.claims_stay;
@@ -83,10 +80,7 @@ impl Case {
 
     /// Returns the files except for the scenario.
     pub fn manifests(&self) -> impl Iterator<Item = SourceText> {
-        self.files[1..].iter().map(|(file, content)| SourceText {
-            file: file.clone(),
-            text: text(content),
-        })
+        self.files[1..].iter().map(|(file, content)| SourceText { file: file.clone(), text: text(content) })
     }
 
     /// Returns whether dependents may outlive their owner: a user requests it, they have other finalizers, the run
@@ -131,11 +125,7 @@ pub fn draw_case(seed: u64) -> Case {
     }
     let (rules, fails) = environment::containers(d, &jobsets);
     scenario["containers"] = rules.into();
-    let stage = Stage {
-        jobsets: &jobsets,
-        cluster: &cluster,
-        repaired,
-    };
+    let stage = Stage { jobsets: &jobsets, cluster: &cluster, repaired };
     let (faults, ended) = script::draw(d, &stage);
     // A pod that has succeeded keeps its old attempt, so no barrier is lifted any more. A leader that has succeeded
     // admits no followers (C-62).
@@ -219,11 +209,7 @@ fn place_manifests(
             entry["submitAt"] = json!(late);
         }
         if d.rare(8) {
-            let strategy = if js.in_place {
-                "InPlaceRestart"
-            } else {
-                d.pick(&["Recreate", "BlockingRecreate"])
-            };
+            let strategy = if js.in_place { "InPlaceRestart" } else { d.pick(&["Recreate", "BlockingRecreate"]) };
             entry["restartStrategy"] = json!(strategy);
         }
         if d.rare(10) {
@@ -254,8 +240,5 @@ fn distinct(mut objects: Vec<Value>) -> Vec<Value> {
 }
 
 fn draw_unstated(d: &mut Draw) -> Unsaid {
-    Unsaid {
-        last_name: d.rare(2),
-        claims_stay: d.rare(8),
-    }
+    Unsaid { last_name: d.rare(2), claims_stay: d.rare(8) }
 }

@@ -186,11 +186,7 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
     }
     if d.rare(16) {
         let terms: Vec<Value> = (0..d.between(1, 2)).map(|_| node_term(d)).collect();
-        set(
-            &mut pod,
-            "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
-            terms,
-        );
+        set(&mut pod, "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms", terms);
     }
     if d.rare(16) {
         pod["schedulingGates"] = json!([{"name": "example.com/gate"}]);
@@ -320,10 +316,7 @@ fn restart_rules(d: &mut Draw, container: &mut Value) {
 /// Adds an in-place restart agent: as a sidecar of the worker, or as the parent process of the worker.
 fn in_place(d: &mut Draw, pod: &mut Value, worker: &mut Value) {
     let all = json!([{"action": "RestartAllContainers", "exitCodes": {"operator": NOT_ZERO, "values": [0]}}]);
-    let mut env = vec![
-        json!({"name": "JOBSET_NAME", "value": "js"}),
-        json!({"name": "POD_NAME", "value": "pod"}),
-    ];
+    let mut env = vec![json!({"name": "JOBSET_NAME", "value": "js"}), json!({"name": "POD_NAME", "value": "pod"})];
     worker["restartPolicy"] = json!("Never");
     if d.one_in(2) {
         pod["initContainers"] = json!([{"name": "agent", "image": "x:1", "restartPolicy": "Always",

@@ -140,19 +140,12 @@ fn claims(d: &mut Draw, js: &mut JobSet) -> Vec<String> {
     if !d.rare(6) {
         return Vec::new();
     }
-    let names: Vec<String> = ["data", "keep"][..d.between(1, 2) as usize]
-        .iter()
-        .map(|n| (*n).to_owned())
-        .collect();
+    let names: Vec<String> = ["data", "keep"][..d.between(1, 2) as usize].iter().map(|n| (*n).to_owned()).collect();
     let policies = names.iter().map(|name| {
         let mut policy = json!({"templates": [{"metadata": {"name": name}, "spec": {
             "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]});
         if d.one_in(2) {
-            set(
-                &mut policy,
-                "retentionPolicy.whenDeleted",
-                d.pick(&["Delete", "Retain"]),
-            );
+            set(&mut policy, "retentionPolicy.whenDeleted", d.pick(&["Delete", "Retain"]));
         }
         policy
     });
@@ -168,12 +161,7 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet) -> Value {
     };
     let (size, spec) = job::draw(d, js);
     let mut rj = json!({"name": format!("r{k}"), "template": {"spec": spec}});
-    let mut own = ReplicatedJob {
-        name: format!("r{k}"),
-        replicas,
-        pods: size.0,
-        indexes: size.1,
-    };
+    let mut own = ReplicatedJob { name: format!("r{k}"), replicas, pods: size.0, indexes: size.1 };
     if d.rare(12) {
         own.replicas = 1;
     } else {
@@ -209,11 +197,7 @@ fn failure_policy(d: &mut Draw, js: &mut JobSet, strategy: &str) {
     if !js.in_place && d.one_in(10) {
         return;
     }
-    let restarts = if d.rare(10) {
-        json!(i32::MAX)
-    } else {
-        json!(d.between(0, 6))
-    };
+    let restarts = if d.rare(10) { json!(i32::MAX) } else { json!(d.between(0, 6)) };
     let mut policy = json!({"maxRestarts": restarts, "restartStrategy": strategy});
     if d.one_in(3) {
         let rules = (0..d.between(1, 2)).map(|k| failure_rule(d, js, k));
@@ -278,11 +262,7 @@ fn draw_minor_fields(d: &mut Draw, js: &mut JobSet) {
     if d.one_in(8) {
         let own = d.one_in(2);
         js.managed_elsewhere = !own;
-        let manager = if own {
-            "jobset.sigs.k8s.io/jobset-controller"
-        } else {
-            "kueue.x-k8s.io/multikueue"
-        };
+        let manager = if own { "jobset.sigs.k8s.io/jobset-controller" } else { "kueue.x-k8s.io/multikueue" };
         put("managedBy", json!(manager));
     }
     if d.one_in(6) {
@@ -300,9 +280,6 @@ fn draw_minor_fields(d: &mut Draw, js: &mut JobSet) {
         put("network", network);
     }
     if d.one_in(6) && js.jobs[0].replicas > 0 && js.jobs[0].indexes.is_some_and(|n| n > 0) {
-        put(
-            "coordinator",
-            json!({"replicatedJob": "r0", "jobIndex": 0, "podIndex": 0}),
-        );
+        put("coordinator", json!({"replicatedJob": "r0", "jobIndex": 0, "podIndex": 0}));
     }
 }

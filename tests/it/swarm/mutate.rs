@@ -66,21 +66,13 @@ const LENDERS: u64 = 60;
 
 impl Pool {
     pub fn new() -> Pool {
-        let mut pool = Pool {
-            cases: Vec::new(),
-            texts: Vec::new(),
-            values: BTreeMap::new(),
-            fields: BTreeMap::new(),
-        };
+        let mut pool = Pool { cases: Vec::new(), texts: Vec::new(), values: BTreeMap::new(), fields: BTreeMap::new() };
         for folder in ["scenarios", "scenarios/upstream"] {
             for file in files(&root().join(folder), "yaml") {
                 pool.cases.extend(case_of(&file));
             }
         }
-        assert!(
-            pool.cases.len() > 50,
-            "the scenarios of the repository must be readable"
-        );
+        assert!(pool.cases.len() > 50, "the scenarios of the repository must be readable");
         for folder in ["scenarios", "scenarios/manifests", "topologies", "tests/it/bad"] {
             let found = files(&root().join(folder), "yaml").into_iter();
             let texts = found.filter_map(|file| std::fs::read_to_string(file).ok());
@@ -121,11 +113,8 @@ impl Pool {
     /// Returns the case of a seed: a user's files after a few changes.
     pub fn case(&self, seed: u64) -> Case {
         let d = &mut Draw::new(seed ^ 0x6d75_7461_7465);
-        let mut case = if d.one_in(2) {
-            generate::draw_case(seed)
-        } else {
-            Case::from_files(seed, d.pick(&self.cases))
-        };
+        let mut case =
+            if d.one_in(2) { generate::draw_case(seed) } else { Case::from_files(seed, d.pick(&self.cases)) };
         // Most files are still accepted after one change.
         for _ in 0..d.pick(&[1, 1, 1, 2, 3, 6]) {
             // Most changes affect the scenario.
@@ -301,10 +290,7 @@ fn case_of(file: &Path) -> Option<Vec<(String, Value)>> {
         let Some(name) = entry["manifest"].as_str() else {
             continue;
         };
-        let source = SourceText {
-            file: name.to_owned(),
-            text: std::fs::read_to_string(folder.join(name)).ok()?,
-        };
+        let source = SourceText { file: name.to_owned(), text: std::fs::read_to_string(folder.join(name)).ok()? };
         let documents = sim_inputs::documents(&source).ok()?;
         let list = json!({"apiVersion": "v1", "kind": "List", "items": documents});
         if found.iter().all(|(known, _)| known != name) {

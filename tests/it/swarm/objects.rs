@@ -9,10 +9,7 @@ use serde_json::{Value, json};
 /// Draws an object of any kind, often with a name that a JobSet needs.
 pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
     let js = &jobsets[d.below(jobsets.len() as u32) as usize];
-    let namespace = js.object["metadata"]
-        .get("namespace")
-        .cloned()
-        .unwrap_or(json!("default"));
+    let namespace = js.object["metadata"].get("namespace").cloned().unwrap_or(json!("default"));
     let meta = |name: &str| json!({"name": name, "namespace": namespace});
     let claim = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
     match d.below(9) {
@@ -65,13 +62,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
 /// Draws the kind and name of an object that `any` or a JobSet may have created.
 pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
     let js = &jobsets[d.below(jobsets.len() as u32) as usize];
-    let kind = d.pick(&[
-        "Service",
-        "PersistentVolumeClaim",
-        "PersistentVolume",
-        "PriorityClass",
-        "Namespace",
-    ]);
+    let kind = d.pick(&["Service", "PersistentVolumeClaim", "PersistentVolume", "PriorityClass", "Namespace"]);
     let name = match kind {
         "Service" => d.pick(&[js.name.as_str(), "shared", "else"]).to_owned(),
         "PersistentVolumeClaim" => d.pick(&[format!("data-{}", js.name), format!("keep-{}", js.name)]),
@@ -156,10 +147,5 @@ fn remove_rejected_fields(pod: &mut Value) {
 
 /// Returns a JobSet with only the properties that templates depend on.
 fn plain_jobset(js: &JobSet) -> JobSet {
-    JobSet {
-        name: js.name.clone(),
-        object: json!({}),
-        jobs: Vec::new(),
-        ..*js
-    }
+    JobSet { name: js.name.clone(), object: json!({}), jobs: Vec::new(), ..*js }
 }

@@ -97,11 +97,7 @@ fn jobset(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
     }
     if d.one_in(6) {
         let extreme = d.pick(&[i64::from(i32::MAX), -1, 1 << 40]);
-        let n = if d.one_in(3) {
-            extreme
-        } else {
-            i64::from(d.between(0, 9))
-        };
+        let n = if d.one_in(3) { extreme } else { i64::from(d.between(0, 9)) };
         let key = d.pick(&[
             "restarts",
             "restartsCountTowardsMax",
@@ -122,10 +118,7 @@ fn jobset_merge(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
     let k = d.below(js.jobs.len() as u32) as usize;
     let with = |rjs: Value| json!({"spec": {"replicatedJobs": rjs}});
     match d.below(14) {
-        0 => (
-            json!({"spec": {"suspend": true}}),
-            Some(json!({"spec": {"suspend": false}})),
-        ),
+        0 => (json!({"spec": {"suspend": true}}), Some(json!({"spec": {"suspend": false}}))),
         1 => (json!({"spec": {"suspend": false}}), None),
         2 => {
             elastic(d, &mut rjs[k]);
@@ -152,23 +145,13 @@ fn jobset_merge(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
         }
         8 => {
             let key = d.pick(&["maxRestarts", "restartStrategy"]);
-            let value = if key == "maxRestarts" {
-                json!(d.between(0, 9))
-            } else {
-                json!("Recreate")
-            };
+            let value = if key == "maxRestarts" { json!(d.between(0, 9)) } else { json!("Recreate") };
             (json!({"spec": {"failurePolicy": {key: value}}}), None)
         }
-        9 => (
-            json!({"spec": {"ttlSecondsAfterFinished": d.pick(&[0, 5, 3600])}}),
-            None,
-        ),
+        9 => (json!({"spec": {"ttlSecondsAfterFinished": d.pick(&[0, 5, 3600])}}), None),
         10 => {
             let labels = json!({"example.com/team": d.pick(&["y", "z"]), "extra": "1"});
-            (
-                json!({"metadata": {"labels": labels, "annotations": {"example.com/note": null}}}),
-                None,
-            )
+            (json!({"metadata": {"labels": labels, "annotations": {"example.com/note": null}}}), None)
         }
         11 => {
             let hold = json!({"metadata": {"finalizers": ["example.com/hold"]}});
@@ -178,10 +161,7 @@ fn jobset_merge(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
             json!({"spec": {"managedBy": d.pick(&["example.com/other", "jobset.sigs.k8s.io/jobset-controller"])}}),
             None,
         ),
-        _ => (
-            json!({"spec": {"successPolicy": {"operator": "Any"}, "network": {"subdomain": "moved"}}}),
-            None,
-        ),
+        _ => (json!({"spec": {"successPolicy": {"operator": "Any"}, "network": {"subdomain": "moved"}}}), None),
     }
 }
 
@@ -254,14 +234,7 @@ fn pod_patch(d: &mut Draw, pod: &str) -> (Value, Option<Value>) {
     let free = json!({"metadata": {"finalizers": null}});
     let (merge, undo) = match d.below(5) {
         0 | 1 => {
-            let attempt = d.pick(&[
-                json!("0"),
-                json!("1"),
-                json!("9"),
-                json!("x"),
-                json!("4294967295"),
-                json!(null),
-            ]);
+            let attempt = d.pick(&[json!("0"), json!("1"), json!("9"), json!("x"), json!("4294967295"), json!(null)]);
             let key = "jobset.sigs.k8s.io/in-place-restart-attempt";
             (json!({"metadata": {"annotations": {key: attempt}}}), None)
         }
@@ -269,20 +242,13 @@ fn pod_patch(d: &mut Draw, pod: &str) -> (Value, Option<Value>) {
         3 => (json!({"metadata": {"finalizers": ["example.com/hold"]}}), Some(free)),
         _ => (free, None),
     };
-    (
-        patch("Pod", pod, merge, false),
-        undo.map(|undo| patch("Pod", pod, undo, false)),
-    )
+    (patch("Pod", pod, merge, false), undo.map(|undo| patch("Pod", pod, undo, false)))
 }
 
 fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
     let name = d.pick(&stage.cluster.nodes);
     let (merge, undo, status) = match d.below(8) {
-        0 => (
-            json!({"metadata": {"labels": {RACK: d.pick(&["rack-0", "rack-new"])}}}),
-            None,
-            false,
-        ),
+        0 => (json!({"metadata": {"labels": {RACK: d.pick(&["rack-0", "rack-new"])}}}), None, false),
         1 => (
             json!({"metadata": {"labels": {RACK: null}}}),
             Some(json!({"metadata": {"labels": {RACK: "rack-1"}}})),
@@ -297,11 +263,7 @@ fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
             )
         }
         3 => (json!({"spec": {"taints": []}}), None, false),
-        4 => (
-            json!({"spec": {"unschedulable": true}}),
-            Some(json!({"spec": {"unschedulable": null}})),
-            false,
-        ),
+        4 => (json!({"spec": {"unschedulable": true}}), Some(json!({"spec": {"unschedulable": null}})), false),
         5 => (
             json!({"status": {"allocatable": {"example.com/accelerator": d.pick(&["0", "2", "100"])}}}),
             Some(json!({"status": {"allocatable": {"example.com/accelerator": "4"}}})),
@@ -319,10 +281,7 @@ fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
             return (delete, Some(json!({"create": {"object": object}})));
         }
     };
-    (
-        patch("Node", &name, merge, status),
-        undo.map(|undo| patch("Node", &name, undo, status)),
-    )
+    (patch("Node", &name, merge, status), undo.map(|undo| patch("Node", &name, undo, status)))
 }
 
 /// Deletes the JobSet and creates it again.
@@ -336,23 +295,9 @@ fn delete_and_recreate(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
 fn other_request(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
     let (kind, name) = objects::any_name(d, stage.jobsets);
     match d.below(3) {
-        0 => (
-            patch(kind, &name, json!({"metadata": {"labels": {"extra": "1"}}}), false),
-            None,
-        ),
-        1 => (
-            patch(
-                kind,
-                &name,
-                json!({"metadata": {"finalizers": ["example.com/hold"]}}),
-                false,
-            ),
-            None,
-        ),
-        _ if kind == "Namespace" => (
-            json!({"show": {"kind": kind, "name": name, "fields": ["metadata"]}}),
-            None,
-        ),
+        0 => (patch(kind, &name, json!({"metadata": {"labels": {"extra": "1"}}}), false), None),
+        1 => (patch(kind, &name, json!({"metadata": {"finalizers": ["example.com/hold"]}}), false), None),
+        _ if kind == "Namespace" => (json!({"show": {"kind": kind, "name": name, "fields": ["metadata"]}}), None),
         _ => (json!({"delete": {"kind": kind, "name": name}}), None),
     }
 }

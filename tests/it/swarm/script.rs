@@ -18,12 +18,7 @@ pub struct Stage<'a> {
 /// user suspends.
 pub fn draw(d: &mut Draw, stage: &Stage) -> (Vec<Value>, Vec<usize>) {
     let count = d.between(0, if d.wild { 12 } else { 6 });
-    let mut script = Script {
-        faults: Vec::new(),
-        repairs: Vec::new(),
-        suspended: Vec::new(),
-        clock: "at",
-    };
+    let mut script = Script { faults: Vec::new(), repairs: Vec::new(), suspended: Vec::new(), clock: "at" };
     let spread = d.pick(&[5, 60, 600]);
     if d.one_in(2) {
         script.clock = "afterReady";

@@ -75,10 +75,7 @@ fn remove(at: &mut Value, left: &mut usize) -> bool {
 #[test]
 fn parts_are_left_out_until_nothing_more_can_go() {
     let mut case = super::generate::draw_case(1);
-    case.files = vec![(
-        "x".to_owned(),
-        serde_json::json!({"a": [1, 2, {"b": 3}], "c": {"d": 4}}),
-    )];
+    case.files = vec![("x".to_owned(), serde_json::json!({"a": [1, 2, {"b": 3}], "c": {"d": 4}}))];
     let run = |case: &Case| {
         let content = case.files[0].1.to_string();
         content.contains("\"b\"").then(|| "something with b".to_owned())

@@ -53,9 +53,7 @@ fn elastic(seed: u64, all: &mut [Value], jobsets: &[JobSet]) {
         if !d.one_in(2) {
             continue;
         }
-        let with: Vec<usize> = (0..jobset.jobs.len())
-            .filter(|at| jobset.jobs[*at].replicas > 0)
-            .collect();
+        let with: Vec<usize> = (0..jobset.jobs.len()).filter(|at| jobset.jobs[*at].replicas > 0).collect();
         if with.is_empty() {
             continue;
         }
@@ -93,24 +91,12 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         if !d.one_in(3) || stays {
             continue;
         }
-        let does = d.pick(if pods {
-            &["Hang", "Corrupt"][..]
-        } else {
-            &["Hang", "Slow", "Corrupt"]
-        });
+        let does = d.pick(if pods { &["Hang", "Corrupt"][..] } else { &["Hang", "Slow", "Corrupt"] });
         process["does"] = json!(does);
         let Some(fields) = process.as_object_mut() else {
             continue;
         };
-        for field in [
-            "asNew",
-            "deletedAfter",
-            "exitCode",
-            "comesBack",
-            "notice",
-            "grace",
-            "lemons",
-        ] {
+        for field in ["asNew", "deletedAfter", "exitCode", "comesBack", "notice", "grace", "lemons"] {
             fields.remove(field);
         }
         // Slow nodes follow the calendar only; other silent faults have no duration.
@@ -184,10 +170,5 @@ fn details(d: &mut Draw, checkpoint: &mut Value) {
 }
 
 fn delay(d: &mut Draw) -> Value {
-    d.pick(&[
-        json!("0s"),
-        json!("1s"),
-        json!("2h"),
-        json!({"exponential": {"mean": "1m"}}),
-    ])
+    d.pick(&[json!("0s"), json!("1s"), json!("2h"), json!({"exponential": {"mean": "1m"}})])
 }

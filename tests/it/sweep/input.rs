@@ -9,15 +9,9 @@ fn what_cannot_be_swept_is_refused_by_name() {
     for (arguments, part) in [
         (&["--grid", "parameters.spare=0,2"][..], "did you mean \"spares\""),
         (&["--grid", "job.recovry=1m,2m"], "unknown field"),
-        (
-            &["--grid", "job.recovery=1m,soon"],
-            "at point spares=0, interval=300, job.recovery=soon",
-        ),
+        (&["--grid", "job.recovery=1m,soon"], "at point spares=0, interval=300, job.recovery=soon"),
         (&["--grid", spares, "--grid", spares], "two axes vary parameters.spares"),
-        (
-            &["--grid", "job=1", "--grid", "job.nodes=4"],
-            "job.nodes is a field inside job",
-        ),
+        (&["--grid", "job=1", "--grid", "job.nodes=4"], "job.nodes is a field inside job"),
         (&["--grid", "parameters.spares=1,1"], "the value 1 twice"),
         (&["--grid", "parameters.spares="], "has no value"),
         (
@@ -27,33 +21,21 @@ fn what_cannot_be_swept_is_refused_by_name() {
         (&["--range", "job.recovery=1m..2m"], "--lhs N"),
         (&["--lhs", "8"], "requires a range"),
         (&["--range", "job.recovery=2m..1m", "--lhs", "8"], "is empty"),
-        (
-            &["--range", "parameters.spares=0..8:log", "--lhs", "8"],
-            "has to begin above 0",
-        ),
+        (&["--range", "parameters.spares=0..8:log", "--lhs", "8"], "has to begin above 0"),
         (
             &["--range", "job.recovery=1m..2m", "--lhs", "1000000000"],
             "too many points: 4 x 3 x 1000000000 = 12000000000;",
         ),
         (&["--seeds", "5000000"], "12 points x 5000000 replications = 60000000"),
-        (
-            &["--until", "goodput ±1%", "--seeds", "40"],
-            "unknown metric \"goodput\"",
-        ),
+        (&["--until", "goodput ±1%", "--seeds", "40"], "unknown metric \"goodput\""),
         (&["--metric", "goodputt", "--seeds", "2"], "unknown metric \"goodputt\""),
-        (
-            &["--shard", "3/2", "--out", "x"],
-            "shard 3 of 2 does not exist: use 0/2 to 1/2, or 1/2 to 2/2",
-        ),
+        (&["--shard", "3/2", "--out", "x"], "shard 3 of 2 does not exist: use 0/2 to 1/2, or 1/2 to 2/2"),
         (&["--shard", "0/0", "--out", "x"], "invalid number of shards 0"),
         (&["--shard", "1/2"], "--out"),
         (&["--shard", "auto", "--out", "x"], "none of SLURM_ARRAY_TASK_ID"),
         (&["--fail", "a-0-0:exit=1"], "Fleet"),
         (&["--fail-if", "goodput"], "no operator"),
-        (
-            &["--shard", "1/2", "--out", "x", "--fail-if", "failures > 1"],
-            "cannot be used with",
-        ),
+        (&["--shard", "1/2", "--out", "x", "--fail-if", "failures > 1"], "cannot be used with"),
         (&["--out", "src"], "already exists"),
     ] {
         let all = [&["sweep", FLEET], arguments].concat();
@@ -77,15 +59,7 @@ fn conditions_are_held_against_every_point_or_one_of_them() {
     let dir = scratch("sweep-fail-if");
     let out = dir.join("out");
     let sweep = |more: &[&str], code: i32| {
-        let grid = [
-            "sweep",
-            FLEET,
-            "--grid",
-            "parameters.spares=0,2",
-            "--seeds",
-            "4",
-            "--quiet",
-        ];
+        let grid = ["sweep", FLEET, "--grid", "parameters.spares=0,2", "--seeds", "4", "--quiet"];
         let output = program(&[&grid[..], more].concat()).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{more:?}: {told}");

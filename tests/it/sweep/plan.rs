@@ -42,10 +42,7 @@ fn an_indexed_job_is_one_that_the_api_server_takes_and_its_indexes_are_the_sweep
     let stored = admit_job(job).unwrap_or_else(|why| panic!("{why:?}"));
     let spec = &stored["spec"];
     assert_eq!(spec["completionMode"], "Indexed");
-    assert_eq!(
-        (&spec["completions"], &spec["parallelism"]),
-        (&SHARDS.into(), &SHARDS.into())
-    );
+    assert_eq!((&spec["completions"], &spec["parallelism"]), (&SHARDS.into(), &SHARDS.into()));
     let pod = &spec["template"]["spec"];
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
     let user = format!("\nUSER {0}:{0}\n", pod["securityContext"]["runAsUser"]);
@@ -66,9 +63,7 @@ fn an_indexed_job_is_one_that_the_api_server_takes_and_its_indexes_are_the_sweep
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     for index in 0..SHARDS {
         let mut command = program(&args);
-        command
-            .current_dir(&inputs)
-            .env("JOB_COMPLETION_INDEX", index.to_string());
+        command.current_dir(&inputs).env("JOB_COMPLETION_INDEX", index.to_string());
         assert_success(&command.output().unwrap());
         // An index that is started again has no work left.
         assert_success(&command.output().unwrap());
@@ -122,12 +117,7 @@ fn the_other_scripts_are_read_by_their_languages() {
     let python = plan("ray", &dir.join("out"));
     let script = dir.join("sweep.py");
     fs::write(&script, &python).unwrap();
-    match Command::new("python3")
-        .arg("-m")
-        .arg("py_compile")
-        .arg(&script)
-        .output()
-    {
+    match Command::new("python3").arg("-m").arg("py_compile").arg(&script).output() {
         Ok(output) => assert_success(&output),
         Err(_) => println!("NOT TESTED: python3 is missing"),
     }
@@ -137,15 +127,7 @@ fn the_other_scripts_are_read_by_their_languages() {
 #[test]
 fn shards_play_at_the_level_that_was_asked_for() {
     let grid = "controlPlane.preset=stock,scale-test";
-    let all = [
-        "sweep",
-        "plan",
-        "scenarios/first-steps.yaml",
-        "--grid",
-        grid,
-        "--shards",
-        "2",
-    ];
+    let all = ["sweep", "plan", "scenarios/first-steps.yaml", "--grid", grid, "--shards", "2"];
     for (level, said) in [(&[][..], ""), (&["--level", "pods"], " --level pods")] {
         let more = [level, &["--engine", "slurm"]].concat();
         let output = program(&[&all[..], &more].concat()).output().unwrap();
@@ -161,16 +143,10 @@ fn a_plan_tells_the_size_by_a_pilot_and_refuses_what_cannot_be_started() {
     let told = program(&["sweep", "plan", FLEET]).output().unwrap();
     assert_success(&told);
     let text = String::from_utf8(told.stdout).unwrap();
-    assert!(
-        text.starts_with("12 points, 144 replications; 12 of them took "),
-        "{text}"
-    );
+    assert!(text.starts_with("12 points, 144 replications; 12 of them took "), "{text}");
     assert!(text.contains("for each of 1 shard with 1 core"), "{text}");
     for (arguments, part) in [
-        (
-            &["--shards", "145"][..],
-            "--shards 145 exceeds the number of replications, which is 144",
-        ),
+        (&["--shards", "145"][..], "--shards 145 exceeds the number of replications, which is 144"),
         (&["--shards", "0"], "0 is not in 1..=100000"),
         (&["--name", "No"], "lower case"),
         (&["--out", "a\nb"], "without line breaks"),
@@ -183,18 +159,6 @@ fn a_plan_tells_the_size_by_a_pilot_and_refuses_what_cannot_be_started() {
         assert!(told.contains(part), "{told}");
     }
     let text = fs::read_to_string(FLEET).unwrap();
-    let output = run_with_stdin(
-        &[
-            "sweep",
-            "plan",
-            "-f",
-            "-",
-            "--grid",
-            "spec.suspend=true",
-            "--shards",
-            "1",
-        ],
-        &text,
-    );
+    let output = run_with_stdin(&["sweep", "plan", "-f", "-", "--grid", "spec.suspend=true", "--shards", "1"], &text);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }

@@ -15,10 +15,7 @@ const AVOIDED: [(&str, &str); 21] = [
     (r"\bf~or ever\b", "indefinitely"),
     (r"\ba~new\b", "again"),
     (r"\ba~like\b", "equal, the same"),
-    (
-        r"\b[nN]~obody\b|\b[sS]~omebody\b|\b[aA]~nybody\b|\b[wW]~hoever\b",
-        "the name of the component or user",
-    ),
+    (r"\b[nN]~obody\b|\b[sS]~omebody\b|\b[aA]~nybody\b|\b[wW]~hoever\b", "the name of the component or user"),
     (r"\bg~oes round\b|\bin c~ircles\b", "loops"),
     (r"\bh~ardly\b", "a number with its unit"),
     (r"\bd~ead ends?\b", "permanently blocked"),
@@ -32,10 +29,7 @@ const AVOIDED: [(&str, &str); 21] = [
     (r", t~oo[.,;]", "also"),
     (r"\bc~ollapsed (level|model)\b", "reduced model"),
     (r"^O~f (what|that|those|course)\b", "a sentence with a subject"),
-    (
-        r"^W~hat [a-z ]{3,60} (is|are|was|has|have)\b[^?]*$",
-        "the noun as the subject",
-    ),
+    (r"^W~hat [a-z ]{3,60} (is|are|was|has|have)\b[^?]*$", "the noun as the subject"),
 ];
 
 /// Minimum number of words of a string that is checked. Shorter strings are names.
@@ -49,10 +43,8 @@ fn avoided() -> Vec<(Regex, &'static str)> {
 
 /// Returns all files with an extension in the project's folders, sorted by path.
 fn project_files(extension: &str) -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = ["src", "tests", "benches", "examples", "docs", "python"]
-        .iter()
-        .map(|folder| root().join(folder))
-        .collect();
+    let mut folders: Vec<PathBuf> =
+        ["src", "tests", "benches", "examples", "docs", "python"].iter().map(|folder| root().join(folder)).collect();
     let mut all = files(root(), extension);
     while let Some(folder) = folders.pop() {
         all.extend(files(&folder, extension));
@@ -130,10 +122,7 @@ fn comments_strings_and_pages_use_plain_english() {
     for path in project_files("md") {
         report += &violations(&relative(&path), &markdown_texts(&read(&path)), &avoided);
     }
-    assert!(
-        report.is_empty(),
-        "wording to replace (with the replacement):\n{report}"
-    );
+    assert!(report.is_empty(), "wording to replace (with the replacement):\n{report}");
 }
 
 #[test]
@@ -141,10 +130,7 @@ fn a_violation_is_reported_with_its_line_and_replacement() {
     let text = "fn a() {\n    // The run g~oes on.\n    b(\"the pod is t~old of the fault\");\n}\n";
     let texts = rust_texts(&text.replace('~', ""));
     let report = violations("a.rs", &texts, &avoided());
-    let expected = [
-        "a.rs:2: \"g~oes on\": continue\n",
-        "a.rs:3: \"t~old\": report, print, notify\n",
-    ];
+    let expected = ["a.rs:2: \"g~oes on\": continue\n", "a.rs:3: \"t~old\": report, print, notify\n"];
     assert_eq!(report, expected.concat().replace('~', ""));
 }
 
@@ -172,10 +158,7 @@ fn doc_comments_have_at_least_three_words() {
 fn no_type_name_is_used_three_times() {
     let item = Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait) ([A-Z]\w*)").expect("a pattern");
     let mut names: std::collections::BTreeMap<String, Vec<String>> = Default::default();
-    for path in project_files("rs")
-        .into_iter()
-        .filter(|p| p.starts_with(root().join("src")))
-    {
+    for path in project_files("rs").into_iter().filter(|p| p.starts_with(root().join("src"))) {
         for name in item.captures_iter(&read(&path)) {
             names.entry(name[1].to_owned()).or_default().push(relative(&path));
         }

@@ -62,10 +62,7 @@ fn every_crate_stays_within_its_line_budget() {
         let texts = sources.map(|file| std::fs::read_to_string(file).expect("a source file"));
         texts.map(|text| text.lines().count()).sum()
     };
-    let names: Vec<String> = crate_folders()
-        .iter()
-        .filter_map(|f| Some(f.file_name()?.to_str()?.to_owned()))
-        .collect();
+    let names: Vec<String> = crate_folders().iter().filter_map(|f| Some(f.file_name()?.to_str()?.to_owned())).collect();
     assert_eq!(names, CRATE_LINES_MAX.map(|(name, _)| name), "a budget for each crate");
     for (folder, (name, most)) in crate_folders().iter().zip(CRATE_LINES_MAX) {
         let lines = lines(folder);
@@ -79,10 +76,7 @@ fn modules(folder: &Path) -> BTreeMap<Vec<String>, String> {
     for inner in folders(folder) {
         for file in files(&inner, "rs") {
             let relative = file.strip_prefix(folder).expect("inside").with_extension("");
-            let mut path: Vec<String> = relative
-                .iter()
-                .map(|part| part.to_string_lossy().into_owned())
-                .collect();
+            let mut path: Vec<String> = relative.iter().map(|part| part.to_string_lossy().into_owned()).collect();
             if ["mod", "lib"].contains(&path.last().map_or("", String::as_str)) {
                 path.pop();
             }
@@ -157,9 +151,7 @@ fn cycles(folder: &Path) -> Vec<Vec<String>> {
         }
     }
     let circles = tarjan_scc(&graph).into_iter().filter(|c| c.len() > 1);
-    circles
-        .map(|c| c.into_iter().map(|n| graph[n].join("::")).collect())
-        .collect()
+    circles.map(|c| c.into_iter().map(|n| graph[n].join("::")).collect()).collect()
 }
 
 #[test]
@@ -216,10 +208,7 @@ fn every_dependency_has_a_reason() {
     let mut before = "";
     for line in table.lines().filter(|line| !line.is_empty()) {
         let own = line.starts_with("sim-") || line.starts_with('#');
-        assert!(
-            own || before.starts_with('#'),
-            "a comment with the reason must precede the dependency: {line}"
-        );
+        assert!(own || before.starts_with('#'), "a comment with the reason must precede the dependency: {line}");
         before = line;
     }
 }

@@ -83,14 +83,7 @@ fn node() -> Value {
 }
 
 fn situation(name: &'static str, pod: Value, expected: Result<Value, &'static str>) -> Situation {
-    Situation {
-        name,
-        webhook: Webhook::Mutating,
-        pod,
-        pods: Vec::new(),
-        nodes: Vec::new(),
-        expected,
-    }
+    Situation { name, webhook: Webhook::Mutating, pod, pods: Vec::new(), nodes: Vec::new(), expected }
 }
 
 /// Returns a situation in which the webhook looks for the leader among `pods`.
@@ -106,17 +99,10 @@ fn lookup(name: &'static str, follower: Value, pods: Vec<Value>, error: &'static
 
 fn defaulting() -> Vec<Situation> {
     let plain = json!({"metadata": {"name": "p", "labels": {JOBSET: "js"}, "annotations": {JOBSET: "js"}}, "spec": {}});
-    let selector = with(
-        plain.clone(),
-        &format!("/metadata/annotations/{}", NODE_SELECTOR.replace('/', "~1")),
-        json!("x"),
-    );
+    let selector =
+        with(plain.clone(), &format!("/metadata/annotations/{}", NODE_SELECTOR.replace('/', "~1")), json!("x"));
     let prioritized = with(plain.clone(), "/spec/priority", json!(100));
-    let leads = with(
-        leader("job-uid-1"),
-        "/metadata/labels/jobset.sigs.k8s.io~1job-key",
-        json!("js-rjob-0"),
-    );
+    let leads = with(leader("job-uid-1"), "/metadata/labels/jobset.sigs.k8s.io~1job-key", json!("js-rjob-0"));
     let term = |expressions: Value| {
         json!({"requiredDuringSchedulingIgnoredDuringExecution": [{
             "labelSelector": {"matchExpressions": expressions}, "topologyKey": ZONE, "namespaceSelector": {}}]})
@@ -129,16 +115,8 @@ fn defaulting() -> Vec<Situation> {
             {"key": PRIORITY, "operator": "In", "values": ["100"]}])),
     });
     let mut all = vec![
-        situation(
-            "TestDefault/using node selector strategy",
-            selector.clone(),
-            Ok(selector),
-        ),
-        situation(
-            "TestDefault/jobset pod, no exclusive placement, no priority",
-            plain.clone(),
-            Ok(plain),
-        ),
+        situation("TestDefault/using node selector strategy", selector.clone(), Ok(selector)),
+        situation("TestDefault/jobset pod, no exclusive placement, no priority", plain.clone(), Ok(plain)),
         situation(
             "TestDefault/jobset pod, no exclusive placement, with priority",
             prioritized.clone(),
@@ -151,12 +129,7 @@ fn defaulting() -> Vec<Situation> {
         ),
     ];
     for (name, leader, nodes, expected) in [
-        (
-            "TestDefault/follower pod, leader not scheduled",
-            leader("job-uid-1"),
-            vec![],
-            Ok(with_priority(follower())),
-        ),
+        ("TestDefault/follower pod, leader not scheduled", leader("job-uid-1"), vec![], Ok(with_priority(follower()))),
         (
             "TestDefault/follower pod, leader scheduled",
             on_node(leader("job-uid-1")),
@@ -170,11 +143,7 @@ fn defaulting() -> Vec<Situation> {
             Err("\"node-a\" not found"),
         ),
     ] {
-        all.push(Situation {
-            pods: vec![leader],
-            nodes,
-            ..situation(name, follower(), expected)
-        });
+        all.push(Situation { pods: vec![leader], nodes, ..situation(name, follower(), expected) });
     }
     all
 }
@@ -192,56 +161,22 @@ fn lookups() -> Vec<Situation> {
     let reversed = "follower pod owner UID (job-uid-1) != leader pod owner UID (job-uid-2)";
     let orphan = "leader pod \"js-rjob-0-0-leader\" has no owner reference";
     let owned = |owner: &str| pod("js-rjob-0-1-follower", "1", owner);
-    let terminating = with(
-        leader("job-uid-1"),
-        "/metadata/deletionTimestamp",
-        json!("2026-01-01T00:00:00Z"),
-    );
+    let terminating = with(leader("job-uid-1"), "/metadata/deletionTimestamp", json!("2026-01-01T00:00:00Z"));
     let second = pod("js-rjob-0-0-uvw", "0", "job-uid-1");
     vec![
         lookup("TestLeaderPodName/valid pod", follower(), one(), ""),
-        lookup(
-            "TestLeaderPodName/pod missing labels",
-            unlabelled(follower()),
-            one(),
-            missing,
-        ),
-        lookup(
-            "TestPodsOwnedBySameJob/pods owned by the same job",
-            follower(),
-            one(),
-            "",
-        ),
-        lookup(
-            "TestPodsOwnedBySameJob/pods owned by different jobs",
-            owned("job-uid-2"),
-            one(),
-            different,
-        ),
+        lookup("TestLeaderPodName/pod missing labels", unlabelled(follower()), one(), missing),
+        lookup("TestPodsOwnedBySameJob/pods owned by the same job", follower(), one(), ""),
+        lookup("TestPodsOwnedBySameJob/pods owned by different jobs", owned("job-uid-2"), one(), different),
         lookup(
             "TestPodsOwnedBySameJob/follower pod with no owner",
             owned(""),
             one(),
             "follower pod has no owner reference",
         ),
-        lookup(
-            "TestPodsOwnedBySameJob/leader pod with no owner",
-            owned("job-uid-2"),
-            vec![leader("")],
-            orphan,
-        ),
-        lookup(
-            "TestLeaderPodForFollower/valid leader pod exists",
-            follower(),
-            one(),
-            "",
-        ),
-        lookup(
-            "TestLeaderPodForFollower/follower pod missing labels",
-            unlabelled(follower()),
-            one(),
-            missing,
-        ),
+        lookup("TestPodsOwnedBySameJob/leader pod with no owner", owned("job-uid-2"), vec![leader("")], orphan),
+        lookup("TestLeaderPodForFollower/valid leader pod exists", follower(), one(), ""),
+        lookup("TestLeaderPodForFollower/follower pod missing labels", unlabelled(follower()), one(), missing),
         lookup("TestLeaderPodForFollower/no leader pod found", follower(), vec![], none),
         lookup(
             "TestLeaderPodForFollower/multiple leader pods found",
@@ -249,12 +184,7 @@ fn lookups() -> Vec<Situation> {
             vec![leader("job-uid-1"), second],
             "expected 1 leader pod (js-rjob-0-0), but got 2",
         ),
-        lookup(
-            "TestLeaderPodForFollower/leader pod is terminating",
-            follower(),
-            vec![terminating],
-            none,
-        ),
+        lookup("TestLeaderPodForFollower/leader pod is terminating", follower(), vec![terminating], none),
         lookup(
             "TestLeaderPodForFollower/leader and follower owned by different jobs",
             follower(),
@@ -276,11 +206,7 @@ pub fn tested_rows() -> Vec<String> {
 #[test]
 fn the_pod_webhooks_answer_as_upstreams_tests_say() {
     for situation in all_situations() {
-        let context = ObjectContext {
-            pods: &situation.pods,
-            nodes: &situation.nodes,
-            ..ObjectContext::default()
-        };
+        let context = ObjectContext { pods: &situation.pods, nodes: &situation.nodes, ..ObjectContext::default() };
         let mut pod = situation.pod.clone();
         let answer = match situation.webhook {
             Webhook::Mutating => mutate_pod(&mut pod, &context),

@@ -13,25 +13,17 @@ const SITUATIONS: &str = include_str!("situations.txt");
 /// Returns upstream's names with their counterparts.
 fn situations() -> Vec<(&'static str, &'static str)> {
     let lines = SITUATIONS.lines().filter(|l| !l.is_empty() && !l.starts_with('#'));
-    lines
-        .map(|l| l.split_once(" => ").unwrap_or_else(|| panic!("no counterpart: {l}")))
-        .collect()
+    lines.map(|l| l.split_once(" => ").unwrap_or_else(|| panic!("no counterpart: {l}"))).collect()
 }
 
 /// Returns all Rust code, to search for test functions.
 fn code() -> String {
-    let mut folders = vec![
-        root().join("src"),
-        root().join("tests/it"),
-        root().join("tests/unit"),
-        root().join("tests/inside"),
-    ];
+    let mut folders =
+        vec![root().join("src"), root().join("tests/it"), root().join("tests/unit"), root().join("tests/inside")];
     let mut code = String::new();
     while let Some(folder) = folders.pop() {
         code.extend(
-            support::files(&folder, "rs")
-                .iter()
-                .map(|p| std::fs::read_to_string(p).expect("the code can be read")),
+            support::files(&folder, "rs").iter().map(|p| std::fs::read_to_string(p).expect("the code can be read")),
         );
         let entries = std::fs::read_dir(&folder).into_iter().flatten();
         folders.extend(entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_dir()));
@@ -52,11 +44,7 @@ fn check_exists(row: &str, what: &str, code: &str) -> Result<(), String> {
         "not:" => !name.is_empty(),
         _ => false,
     };
-    if found {
-        Ok(())
-    } else {
-        Err(format!("there is no {what}"))
-    }
+    if found { Ok(()) } else { Err(format!("there is no {what}")) }
 }
 
 /// Returns whether a test function exists and its documentation names the situation.
@@ -75,18 +63,11 @@ fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
     let (all, code) = (situations(), code());
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
     assert_eq!(names.len(), all.len(), "duplicate name");
-    let data: BTreeSet<&str> = all
-        .iter()
-        .filter(|(_, what)| *what == "data")
-        .map(|(name, _)| *name)
-        .collect();
+    let data: BTreeSet<&str> = all.iter().filter(|(_, what)| *what == "data").map(|(name, _)| *name).collect();
     let mut played = unit::tested_rows();
     played.extend(pods::tested_rows());
     let played: BTreeSet<&str> = played.iter().map(String::as_str).collect();
-    assert_eq!(
-        data, played,
-        "situations.txt and the data files must list the same cases"
-    );
+    assert_eq!(data, played, "situations.txt and the data files must list the same cases");
     let others = all.iter().filter(|(_, what)| *what != "data");
     let wrong = others.filter_map(|(name, what)| Some(format!("{name}: {}", check_exists(name, what, &code).err()?)));
     let wrong: Vec<String> = wrong.collect();

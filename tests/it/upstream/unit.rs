@@ -28,12 +28,9 @@ fn json_lines(text: &str) -> Vec<Value> {
 }
 
 fn rows(text: &str, kind: &str) -> Vec<Value> {
-    let rows = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a row is JSON"));
+    let rows = text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON"));
     // `cannot` marks objects that upstream's fake client accepts, but an API server would not.
-    rows.filter(|row: &Value| row["kind"] == kind && row["cannot"].is_null())
-        .collect()
+    rows.filter(|row: &Value| row["kind"] == kind && row["cannot"].is_null()).collect()
 }
 
 /// Returns `test/row` of everything that is tested here, for `situations`.
@@ -81,9 +78,7 @@ fn gates(row: &Value) -> AdmissionGates {
 /// Asserts that every row of a kind is judged as by upstream.
 fn differences(text: &str, kind: &str, judge: impl Fn(&Value) -> Result<(), String>) {
     let rows = rows(text, kind);
-    let wrong = rows
-        .iter()
-        .filter_map(|row| Some(format!("{}: {}", row["name"], judge(row).err()?)));
+    let wrong = rows.iter().filter_map(|row| Some(format!("{}: {}", row["name"], judge(row).err()?)));
     let wrong: Vec<String> = wrong.collect();
     let (found, all) = (wrong.len(), rows.len());
     assert!(all > 0 && found == 0, "{found} of {all} differ\n{}", wrong.join("\n"));
@@ -91,11 +86,7 @@ fn differences(text: &str, kind: &str, judge: impl Fn(&Value) -> Result<(), Stri
 
 fn assert_same_value(what: &str, want: &Value, got: &Value) -> Result<(), String> {
     let (want, got) = (without_empty_fields(want), without_empty_fields(got));
-    if want == got {
-        Ok(())
-    } else {
-        Err(format!("{what}\n  upstream {want}\n  here     {got}"))
-    }
+    if want == got { Ok(()) } else { Err(format!("{what}\n  upstream {want}\n  here     {got}")) }
 }
 
 #[test]
@@ -117,9 +108,7 @@ fn check_message(row: &Value, verdict: Result<(), admission::AdmissionRejection>
         (Ok(()), _) => Err("accepted".to_owned()),
         (Err(refused), []) => Err(refused.message),
         (Err(refused), want) => {
-            let missing = want
-                .iter()
-                .find(|w| !refused.message.contains(w.as_str().unwrap_or("")));
+            let missing = want.iter().find(|w| !refused.message.contains(w.as_str().unwrap_or("")));
             let right = refused.code == 422 && refused.reason == "Invalid";
             match missing {
                 None if right => Ok(()),
@@ -167,12 +156,7 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
         let namespace = row["js"]["metadata"]["namespace"].as_str().unwrap_or("default");
         let mut object = row["js"].clone();
         (object["apiVersion"], object["kind"]) = (admission::API_VERSION.into(), "JobSet".into());
-        let create = CreateRequest {
-            object: &object,
-            namespace,
-            gates: gates(row),
-            existing_claims: &[],
-        };
+        let create = CreateRequest { object: &object, namespace, gates: gates(row), existing_claims: &[] };
         let stored = match (admission::create(&create), row["createFails"] == true) {
             (Err(_), true) => return Ok(()),
             (Ok(_), true) => return Err("created".to_owned()),
@@ -187,16 +171,8 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
         }) {
             return Err(format!("{path} of {stored}"));
         }
-        for (i, rj) in defaulted["spec"]["replicatedJobs"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .enumerate()
-        {
-            for path in [
-                "/template/spec/completionMode",
-                "/template/spec/template/spec/restartPolicy",
-            ] {
+        for (i, rj) in defaulted["spec"]["replicatedJobs"].as_array().into_iter().flatten().enumerate() {
+            for path in ["/template/spec/completionMode", "/template/spec/template/spec/restartPolicy"] {
                 assert_same_value(
                     path,
                     &json!(rj.pointer(path)),
@@ -264,10 +240,7 @@ fn jobs_are_built_as_upstreams_tests_say() {
             for key in ["apiVersion", "kind"] {
                 job.as_object_mut().expect("a Job").remove(key);
             }
-            job["metadata"]
-                .as_object_mut()
-                .expect("metadata")
-                .remove("ownerReferences");
+            job["metadata"].as_object_mut().expect("metadata").remove("ownerReferences");
         }
         assert_same_value("Jobs", &row["want"], &jobs.into())
     });
@@ -377,10 +350,6 @@ fn jobs_are_resized_as_upstreams_tests_say() {
         let patch = objects::elastic_patch(&row["job"], &row["js"]["spec"]["replicatedJobs"][0]);
         // Without the feature gate, the Job is not resized.
         let patched = patch.is_some() && row["elastic"] == true;
-        if patched == (row["want"] == true) {
-            Ok(())
-        } else {
-            Err(format!("{patch:?}"))
-        }
+        if patched == (row["want"] == true) { Ok(()) } else { Err(format!("{patch:?}")) }
     });
 }

@@ -20,12 +20,7 @@ fn seconds_have_three_figures() {
 
 #[test]
 fn exact_seconds_lose_nothing() {
-    for (nanos, text) in [
-        (0, "0"),
-        (1, "0.000000001"),
-        (83_730_000_000, "83.73"),
-        (5_000_000_000, "5"),
-    ] {
+    for (nanos, text) in [(0, "0"), (1, "0.000000001"), (83_730_000_000, "83.73"), (5_000_000_000, "5")] {
         assert_eq!(exact_seconds(nanos), text);
     }
     assert_eq!(exact_time(SimTime::NEVER), "");

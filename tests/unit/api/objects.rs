@@ -39,14 +39,7 @@ fn jobset(change: &Value) -> Value {
 }
 
 fn slot(jobset: &Value) -> JobSlot<'_> {
-    JobSlot {
-        jobset,
-        replicated_job: 0,
-        index: 0,
-        restarts: 0,
-        job_restarts: None,
-        global_indexes: None,
-    }
+    JobSlot { jobset, replicated_job: 0, index: 0, restarts: 0, job_restarts: None, global_indexes: None }
 }
 
 fn refusal(change: &Value) -> String {
@@ -136,11 +129,7 @@ fn sizes_limits_and_policies_of_a_job_are_checked() {
             "[spec.selector: Invalid value: ",
         ),
     ] {
-        assert!(
-            refusal(&change).starts_with(expected),
-            "{name}:\n{}\n{expected}",
-            refusal(&change)
-        );
+        assert!(refusal(&change).starts_with(expected), "{name}:\n{}\n{expected}", refusal(&change));
     }
 }
 
@@ -149,11 +138,7 @@ fn containers_are_checked_in_every_part() {
     let prefix = "spec.template.spec.containers[0]";
     for (name, more, expected) in [
         ("no image", json!({"image": null}), "image: Required value"),
-        (
-            "a name with capitals",
-            json!({"name": "Main"}),
-            "name: Invalid value: \"Main\": a lowercase RFC 1123 label",
-        ),
+        ("a name with capitals", json!({"name": "Main"}), "name: Invalid value: \"Main\": a lowercase RFC 1123 label"),
         (
             "a limit below the request",
             json!({"resources": {"limits": {"cpu": "1"}, "requests": {"cpu": "2"}}}),
@@ -201,27 +186,17 @@ fn containers_are_checked_in_every_part() {
         ),
     ] {
         let (found, expected) = (refusal(&container(more)), format!("{prefix}.{expected}"));
-        assert!(
-            found.trim_start_matches('[').starts_with(&expected),
-            "{name}:\n{found}\n{expected}"
-        );
+        assert!(found.trim_start_matches('[').starts_with(&expected), "{name}:\n{found}\n{expected}");
     }
     let unknown = refusal(&container(json!({"resources": {"limits": {"gpu": "1"}}})));
     let path = format!("{prefix}.resources.limits[gpu]: Invalid value: \"gpu\": must be a standard resource");
-    assert_eq!(
-        unknown,
-        format!("[{path} type or fully qualified, {path} for containers]")
-    );
+    assert_eq!(unknown, format!("[{path} type or fully qualified, {path} for containers]"));
 }
 
 #[test]
 fn pods_are_checked_in_every_part() {
     for (name, spec, expected) in [
-        (
-            "no container",
-            json!({"containers": []}),
-            "spec.template.spec.containers: Required value",
-        ),
+        ("no container", json!({"containers": []}), "spec.template.spec.containers: Required value"),
         (
             "an unknown operator",
             json!({"tolerations": [{"key": "a", "operator": "Like"}]}),
@@ -267,32 +242,18 @@ fn a_follower_waits_for_its_leader_and_gets_its_domain() {
     let leader =
         admit_pod(&pod_of_index(&job, Some(0)), "aaaaa", &ObjectContext::default()).expect("leaders are admitted");
     let admit = |leaders: &[Value], nodes: &[Value]| {
-        let around = ObjectContext {
-            pods: leaders,
-            nodes,
-            ..ObjectContext::default()
-        };
+        let around = ObjectContext { pods: leaders, nodes, ..ObjectContext::default() };
         let answer = admit_pod(&pod_of_index(&job, Some(1)), "bbbbb", &around);
-        answer
-            .map(|p| p["spec"]["nodeSelector"]["pool"].clone())
-            .map_err(|r| r.message)
+        answer.map(|p| p["spec"]["nodeSelector"]["pool"].clone()).map_err(|r| r.message)
     };
     let denied = |webhook: &str, why: &str| Err(format!("admission webhook \"{webhook}\" denied the request: {why}"));
     let no_selector = denied("vpod.kb.io", "follower pod node selector not set");
     assert_eq!(admit(&[], &nodes), no_selector, "no leader");
-    assert_eq!(
-        admit(std::slice::from_ref(&leader), &nodes),
-        no_selector,
-        "the leader has no node"
-    );
+    assert_eq!(admit(std::slice::from_ref(&leader), &nodes), no_selector, "the leader has no node");
     let mut bound = leader.clone();
     bound["spec"]["nodeName"] = json!("n");
     assert_eq!(admit(std::slice::from_ref(&bound), &nodes), Ok(json!("p1")));
-    assert_eq!(
-        admit(&[bound.clone(), bound.clone()], &nodes),
-        no_selector,
-        "two leaders"
-    );
+    assert_eq!(admit(&[bound.clone(), bound.clone()], &nodes), no_selector, "two leaders");
     let bare = [json!({"metadata": {"name": "n", "labels": {}}})];
     let no_label = denied("mpod.kb.io", "node does not have topology label: pool");
     assert_eq!(admit(std::slice::from_ref(&bound), &bare), no_label);
@@ -302,14 +263,11 @@ fn a_follower_waits_for_its_leader_and_gets_its_domain() {
 
 #[test]
 fn a_resume_merges_and_removes_nothing() {
-    let old = jobset(&pod_spec(
-        json!({"nodeSelector": {"a": "1", "b": "2"}, "tolerations": [{"key": "k"}]}),
-    ));
+    let old = jobset(&pod_spec(json!({"nodeSelector": {"a": "1", "b": "2"}, "tolerations": [{"key": "k"}]})));
     let mut job = job_of_slot(&slot(&old));
     job["spec"]["suspend"] = json!(true);
-    let new = jobset(&pod_spec(
-        json!({"nodeSelector": {"b": "3", "c": "4"}, "tolerations": [{"key": "l"}, {"key": "k"}]}),
-    ));
+    let new =
+        jobset(&pod_spec(json!({"nodeSelector": {"b": "3", "c": "4"}, "tolerations": [{"key": "l"}, {"key": "k"}]})));
     merge_template_on_resume(&mut job, &new["spec"]["replicatedJobs"][0]);
     let pod = &job["spec"]["template"]["spec"];
     assert_eq!(job["spec"]["suspend"], false);
@@ -331,8 +289,5 @@ fn an_elastic_job_follows_its_template_if_that_has_one_size() {
     assert_eq!(patch(grown["spec"].clone()), Some(grown));
     let unset = patch(json!({"parallelism": null, "completions": null})).expect("both fields are reset");
     apply_elastic_patch(&mut job, &unset);
-    assert_eq!(
-        (&job["spec"]["parallelism"], &job["spec"]["completions"]),
-        (&json!(1), &json!(1))
-    );
+    assert_eq!((&job["spec"]["parallelism"], &job["spec"]["completions"]), (&json!(1), &json!(1)));
 }

@@ -57,9 +57,6 @@ fn what_is_no_condition_is_refused_with_the_form() {
         ("a > 5 parsec", "not a number"),
     ] {
         let error = read(text).unwrap_err().to_string();
-        assert!(
-            error.contains(expected) && error.contains("NAME OPERATOR LIMIT"),
-            "{error}"
-        );
+        assert!(error.contains(expected) && error.contains("NAME OPERATOR LIMIT"), "{error}");
     }
 }

@@ -4,9 +4,8 @@ use sim_base::quantity::*;
 use std::cmp::Ordering;
 #[test]
 fn quantities_compare_as_numbers_however_they_are_written() {
-    let sorted = [
-        "-1e400", "-1", "-1n", "0", "3n", "1m", "0.5", "1000m", "1k", "1Ki", "1e6", "1M", "1Mi", "1Gi", "9E", "1e300",
-    ];
+    let sorted =
+        ["-1e400", "-1", "-1n", "0", "3n", "1m", "0.5", "1000m", "1k", "1Ki", "1e6", "1M", "1Mi", "1Gi", "9E", "1e300"];
     for pair in sorted.windows(2) {
         let (a, b) = (parse(pair[0]).unwrap(), parse(pair[1]).unwrap());
         let expected = match pair {

@@ -119,24 +119,14 @@ fn the_closed_form_of_a_stretch_is_the_walk_through_it() {
             for commit in [0, 2, 9, 25] {
                 for work in [None, Some(0), Some(1), Some(9), Some(10), Some(31)] {
                     for slow in [0, 4, 12] {
-                        let kind = SegmentKind {
-                            interval: every,
-                            carry_over: 0,
-                            blocking,
-                            commit,
-                        };
+                        let kind = SegmentKind { interval: every, carry_over: 0, blocking, commit };
                         check_closed_form(&[kind], work, slow);
                         // The checkpoints continue those before the start.
                         let later = SegmentKind { carry_over: 7, ..kind };
                         check_closed_form(&[later], work, slow);
                         let others = [(1, 0, 0), (2, 1, 3), (5, 2, 1)];
                         for (every, blocking, commit) in others {
-                            let tier = SegmentKind {
-                                interval: every,
-                                carry_over: 1,
-                                blocking,
-                                commit,
-                            };
+                            let tier = SegmentKind { interval: every, carry_over: 1, blocking, commit };
                             check_closed_form(&[tier, kind], work, slow);
                             check_closed_form(&[tier, later], work, slow);
                         }
@@ -148,11 +138,7 @@ fn the_closed_form_of_a_stretch_is_the_walk_through_it() {
 }
 
 fn plan(saving: CheckpointSave, work: Option<u64>) -> SegmentPlan {
-    SegmentPlan {
-        work,
-        saving,
-        ..SegmentPlan::default()
-    }
+    SegmentPlan { work, saving, ..SegmentPlan::default() }
 }
 
 #[test]
@@ -168,23 +154,12 @@ fn without_checkpoints_an_interruption_takes_everything_or_nothing() {
 
 #[test]
 fn a_stretch_that_would_outlast_all_time_has_no_end() {
-    let kind = SegmentKind {
-        interval: 1,
-        carry_over: 0,
-        blocking: u64::MAX,
-        commit: u64::MAX,
-    };
+    let kind = SegmentKind { interval: 1, carry_over: 0, blocking: u64::MAX, commit: u64::MAX };
     let before = [u64::MAX; 3];
-    let plan = SegmentPlan {
-        startup_phases: before,
-        ..plan(CheckpointSave::Checkpoints(vec![kind]), Some(u64::MAX))
-    };
+    let plan = SegmentPlan { startup_phases: before, ..plan(CheckpointSave::Checkpoints(vec![kind]), Some(u64::MAX)) };
     assert_eq!(plan.duration(), None);
     assert_eq!(plan.state_at(u64::MAX).startup_phases[0], u64::MAX);
-    let plan = SegmentPlan {
-        startup_phases: [0; 3],
-        ..plan
-    };
+    let plan = SegmentPlan { startup_phases: [0; 3], ..plan };
     let spent = plan.state_at(u64::MAX);
     assert_eq!(spent.stepping + spent.saving, u64::MAX);
 }
@@ -199,10 +174,7 @@ fn steps_that_vary_by_chance_take_the_quantile_of_their_sum() {
         let takes = pace.duration(10_000 * u128::from(step)) as f64 / 1e9;
         assert!((takes - (60_000.0 + 150.0 * z)).abs() < 1e-6, "{z}: {takes}");
         // The inverse: after that time, that amount of work is done.
-        let plan = SegmentPlan {
-            pace,
-            ..plan(CheckpointSave::Always, None)
-        };
+        let plan = SegmentPlan { pace, ..plan(CheckpointSave::Always, None) };
         let done = plan.state_at((takes * 1e9) as u64).done as f64 / step as f64;
         assert!((done - 10_000.0).abs() < 1e-3, "{z}: {done}");
         for at in [0, 1, 5, 1_000_000, 7_000_000_000] {

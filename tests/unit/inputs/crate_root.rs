@@ -19,10 +19,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn source(file: &str, text: &str) -> SourceText {
-    SourceText {
-        file: file.to_owned(),
-        text: text.to_owned(),
-    }
+    SourceText { file: file.to_owned(), text: text.to_owned() }
 }
 
 #[test]
@@ -50,12 +47,7 @@ fn all_shipped_scenarios_and_topologies_are_read() {
         scenarios += 1;
     }
     assert!(scenarios >= 16, "{scenarios}");
-    for (name, nodes) in [
-        ("small-16", 16),
-        ("tpu-5000", 5_000),
-        ("gpu-nvl72-5000", 5_040),
-        ("tpu-65k", 65_000),
-    ] {
+    for (name, nodes) in [("small-16", 16), ("tpu-5000", 5_000), ("gpu-nvl72-5000", 5_040), ("tpu-65k", 65_000)] {
         let path = root().join(format!("topologies/{name}.yaml"));
         let topology = read_topology(&files::read_source(&path).unwrap()).unwrap();
         assert_eq!((topology.name.as_str(), topology.nodes()), (name, nodes));
@@ -66,18 +58,8 @@ fn all_shipped_scenarios_and_topologies_are_read() {
 fn the_three_strategies_run_over_one_manifest() {
     for (name, strategy, mode) in [
         ("recreate", RestartStrategy::Recreate, AgentMode::Absent),
-        (
-            "blocking-recreate",
-            RestartStrategy::BlockingRecreate,
-            AgentMode::Absent,
-        ),
-        (
-            "in-place",
-            RestartStrategy::InPlaceRestart,
-            AgentMode::Sidecar {
-                probe_period_s: Some(1),
-            },
-        ),
+        ("blocking-recreate", RestartStrategy::BlockingRecreate, AgentMode::Absent),
+        ("in-place", RestartStrategy::InPlaceRestart, AgentMode::Sidecar { probe_period_s: Some(1) }),
     ] {
         let path = root().join(format!("scenarios/restart-5000-{name}.yaml"));
         let scenario = read_scenario(&path, &[]).unwrap().scenario;
@@ -150,23 +132,14 @@ fn defaults_are_those_of_the_api_server_and_the_webhooks() {
                 [{name: c, image: busybox, resources: {limits: {cpu: 2, memory: 1Gi}, requests: {cpu: 500m}}}]}}}}\n";
     let manifests = read_manifests(&source("x.yaml", text)).unwrap();
     let (jobset, place) = &manifests.jobsets[0];
-    assert_eq!(
-        (jobset.name.as_str(), jobset.namespace.as_str()),
-        ("js-x7k2p", "default")
-    );
+    assert_eq!((jobset.name.as_str(), jobset.namespace.as_str()), ("js-x7k2p", "default"));
     assert_eq!(place, "x.yaml:1");
     let spec = &jobset.spec;
     assert!(spec.network.enable_dns_hostnames && spec.network.publish_not_ready_addresses);
-    assert_eq!(
-        spec.success_policy.as_ref().map(|p| p.operator),
-        Some(ConditionOperator::All)
-    );
+    assert_eq!(spec.success_policy.as_ref().map(|p| p.operator), Some(ConditionOperator::All));
     let policy = spec.failure_policy.as_ref().unwrap();
     assert_eq!(policy.restart_strategy, RestartStrategy::Recreate);
-    assert_eq!(
-        (policy.max_restarts, policy.rules[0].name.as_str()),
-        (0, "failurePolicyRule0")
-    );
+    assert_eq!((policy.max_restarts, policy.rules[0].name.as_str()), (0, "failurePolicyRule0"));
     let job = &spec.replicated_jobs[0];
     assert_eq!((job.replicas, job.group_name.as_str()), (1, "default"));
     assert_eq!(job.template.completion_mode, CompletionMode::Indexed);
@@ -221,10 +194,7 @@ fn fields_that_are_not_modelled_are_counted_once_and_inert_ones_are_not() {
     let expected: Vec<(String, usize)> = expected.iter().map(|f| (format!("{prefix}.{f}"), 2)).collect();
     assert_eq!(manifests.unmodelled, expected);
     let (jobset, _) = &manifests.jobsets[0];
-    assert_eq!(
-        jobset.spec.replicated_jobs[0].template.template.spec.scheduling_gates,
-        1
-    );
+    assert_eq!(jobset.spec.replicated_jobs[0].template.template.spec.scheduling_gates, 1);
 }
 
 #[test]
@@ -245,29 +215,16 @@ fn overrides_reach_every_part_of_a_scenario() {
     let loaded = read_scenario(&path, &sets).unwrap_or_else(|e| panic!("{e}"));
     let scenario = &loaded.scenario;
     let plane = &scenario.control_plane;
-    assert_eq!(
-        (plane.preset.as_str(), plane.kubernetes),
-        ("custom", KubeVersion::new(30))
-    );
+    assert_eq!((plane.preset.as_str(), plane.kubernetes), ("custom", KubeVersion::new(30)));
     assert_eq!(plane.node_monitor_grace_period_s, 40);
-    assert_eq!(
-        (plane.kube_scheduler.qps, plane.kube_controller_manager.qps),
-        (77.0, 20.0)
-    );
+    assert_eq!((plane.kube_scheduler.qps, plane.kube_controller_manager.qps), (77.0, 20.0));
     let submitted = &scenario.jobsets[0];
     assert_eq!(submitted.jobset.spec.strategy(), RestartStrategy::BlockingRecreate);
     assert_eq!(submitted.submit_at, sim_base::Duration::from_secs(5));
     assert_eq!(scenario.timing.scheduler.fixed, sim_base::Duration::from_millis(1));
     assert_eq!(scenario.seed, 9);
     let names: Vec<&str> = loaded.inputs.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(
-        names[1..],
-        [
-            "--set",
-            "../topologies/small-16.yaml",
-            "manifests/exclusive-workers.yaml"
-        ]
-    );
+    assert_eq!(names[1..], ["--set", "../topologies/small-16.yaml", "manifests/exclusive-workers.yaml"]);
 }
 
 #[test]
@@ -291,9 +248,7 @@ fn answer(path: &Path) -> String {
     let source = source(name, &fs::read_to_string(path).unwrap());
     let beside = |file: &str| {
         let path = root().join("tests/it/bad/files").join(file);
-        fs::read_to_string(path).map_err(|_| FileTextError::Unreadable {
-            reason: "it is not there".to_owned(),
-        })
+        fs::read_to_string(path).map_err(|_| FileTextError::Unreadable { reason: "it is not there".to_owned() })
     };
     let outcome = match name.split('-').next() {
         Some("manifest") => read_manifests(&source).map(|_| ()),
@@ -365,8 +320,5 @@ fn files_that_cannot_be_read_are_named() {
     let path = root().join("scenarios/first-steps.yaml");
     let sets = [("topology".to_owned(), "../topologies/smal.yaml".to_owned())];
     let error = read_scenario(&path, &sets).unwrap_err().to_string();
-    assert!(
-        error.contains("topology \"../topologies/smal.yaml\" cannot be read"),
-        "{error}"
-    );
+    assert!(error.contains("topology \"../topologies/smal.yaml\" cannot be read"), "{error}");
 }

@@ -3,10 +3,7 @@
 use sim_inputs::{SourceText, read_manifests};
 fn error(spec: &str) -> String {
     let head = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n";
-    let source = SourceText {
-        file: "a.yaml".into(),
-        text: format!("{head}{spec}"),
-    };
+    let source = SourceText { file: "a.yaml".into(), text: format!("{head}{spec}") };
     read_manifests(&source).unwrap_err().to_string()
 }
 

@@ -8,32 +8,22 @@ use sim_report::console::waterfall::WaterfallStyle;
 use sim_report::files::csv;
 use sim_testkit::records::{dead_node, ended, in_place, recreate, started, with_outcome, with_view};
 fn cells(bytes: Vec<u8>) -> Vec<Vec<String>> {
-    let mut reader = ::csv::ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(bytes.as_slice());
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
     let row = |r: Result<::csv::StringRecord, _>| r.unwrap().iter().map(str::to_owned).collect();
     reader.records().map(row).collect()
 }
 
 #[test]
 fn the_phases_of_restarts_csv_add_up_to_the_total_and_the_ledger_to_installed_time() {
-    let (restarts, ledger) = with_view(&recreate(), |v| {
-        (cells(csv::restarts(v).csv()), cells(csv::ledger(v).csv()))
-    });
+    let (restarts, ledger) = with_view(&recreate(), |v| (cells(csv::restarts(v).csv()), cells(csv::ledger(v).csv())));
     let of = |name: &str| {
         let column = restarts[0].iter().position(|h| h == name).unwrap();
         restarts[1][column].clone()
     };
     let phases = Phase::ALL.map(|p| of(p.as_str()).parse::<f64>().unwrap());
     assert_eq!(phases.iter().sum::<f64>(), of("total").parse::<f64>().unwrap());
-    assert_eq!(
-        (of("strategy"), of("start_time"), of("end")),
-        ("Recreate".into(), "100".into(), "130".into())
-    );
-    assert_eq!(
-        of("fault_cause"),
-        "the container of pod train-workers-0-1 exited with code 1"
-    );
+    assert_eq!((of("strategy"), of("start_time"), of("end")), ("Recreate".into(), "100".into(), "130".into()));
+    assert_eq!(of("fault_cause"), "the container of pod train-workers-0-1 exited with code 1");
     assert_eq!(of("digest"), "0000000000000abc");
     let sum: f64 = ledger[1..].iter().map(|r| r[1].parse::<f64>().unwrap()).sum();
     assert_eq!(sum, 8.0 * 131.0);
@@ -51,22 +41,13 @@ fn pods_csv_has_a_row_for_every_pod_object_and_empty_cells_for_what_never_happen
         let column = pods[0].iter().position(|h| h == name).unwrap();
         pods[row][column].as_str()
     };
-    assert_eq!(
-        (of(2, "exit_code"), of(2, "phase"), of(2, "gone")),
-        ("1", "Failed", "110")
-    );
-    assert_eq!(
-        (of(4, "ready"), of(4, "gone"), of(4, "restart_attempt")),
-        ("130", "", "1")
-    );
+    assert_eq!((of(2, "exit_code"), of(2, "phase"), of(2, "gone")), ("1", "Failed", "110"));
+    assert_eq!((of(4, "ready"), of(4, "gone"), of(4, "restart_attempt")), ("130", "", "1"));
 }
 
 #[test]
 fn the_text_tells_the_story_the_waterfall_and_what_to_distrust_within_its_width() {
-    let plain = WaterfallStyle {
-        unicode: false,
-        ..WaterfallStyle::default()
-    };
+    let plain = WaterfallStyle { unicode: false, ..WaterfallStyle::default() };
     let page = with_view(&recreate(), |v| text::run(v, Some("runs/1"), &plain));
     for part in [
         "JobSet train: restart 1 triggered: Job train-workers-0 failed",
@@ -107,23 +88,12 @@ fn a_dead_end_is_named_in_the_words_of_the_outcome_and_not_by_some_delay() {
 fn two_restarts_are_compared_on_one_scale_with_their_ratio() {
     let page = with_view(&recreate(), |left| {
         with_view(&in_place(), |right| {
-            let left = VariantSide {
-                label: "Recreate",
-                run: *left,
-                restart: &left.restarts()[0],
-            };
-            let right = VariantSide {
-                label: "InPlaceRestart",
-                run: *right,
-                restart: &right.restarts()[0],
-            };
+            let left = VariantSide { label: "Recreate", run: *left, restart: &left.restarts()[0] };
+            let right = VariantSide { label: "InPlaceRestart", run: *right, restart: &right.restarts()[0] };
             compare(&left, &right, &WaterfallStyle::default())
         })
     });
-    assert!(
-        page.contains("InPlaceRestart is 3.3 times as fast as Recreate."),
-        "{page}"
-    );
+    assert!(page.contains("InPlaceRestart is 3.3 times as fast as Recreate."), "{page}");
 }
 
 #[test]

@@ -8,13 +8,7 @@ fn rendered_table(name: &str, number: &str) -> Vec<String> {
     table.row(cells.map(str::to_owned).to_vec());
     table.text("no number".to_owned());
     let mut out = String::new();
-    table.write(
-        &mut out,
-        &WaterfallStyle {
-            width: 80,
-            ..WaterfallStyle::default()
-        },
-    );
+    table.write(&mut out, &WaterfallStyle { width: 80, ..WaterfallStyle::default() });
     out.lines().map(str::to_owned).collect()
 }
 

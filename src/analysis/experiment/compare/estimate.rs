@@ -44,18 +44,10 @@ impl MetricEstimate {
         let blocked = count(MeasuredMetric::Blocked);
         let censored = count(MeasuredMetric::Censored);
         let values: Vec<f64> = column.iter().filter_map(|m| m.value()).collect();
-        let mut weaknesses = if values.is_empty() {
-            Vec::new()
-        } else {
-            statistical_warnings(&values, sample_kind(metric))
-        };
+        let mut weaknesses =
+            if values.is_empty() { Vec::new() } else { statistical_warnings(&values, sample_kind(metric)) };
         if failed + blocked + censored > 0 {
-            weaknesses.push(StatisticalWarning::Excluded {
-                failed,
-                blocked,
-                censored,
-                of: column.len(),
-            });
+            weaknesses.push(StatisticalWarning::Excluded { failed, blocked, censored, of: column.len() });
         }
         let worst = match better(metric) {
             BetterDirection::Lower => f64::INFINITY,
@@ -107,12 +99,7 @@ mod tests {
         let e = MetricEstimate::from_column("end.t_s", &column);
         assert_eq!((e.n, e.failed, e.blocked, e.censored, e.absent), (40, 1, 3, 2, 1));
         assert_eq!((e.mean, e.p50, e.p90), (Some(10.0), Some(10.0), None));
-        let excluded = StatisticalWarning::Excluded {
-            failed: 1,
-            blocked: 3,
-            censored: 2,
-            of,
-        };
+        let excluded = StatisticalWarning::Excluded { failed: 1, blocked: 3, censored: 2, of };
         assert_eq!(e.weaknesses, [excluded]);
         let none = MetricEstimate::from_column("end.t_s", &[MeasuredMetric::Blocked]);
         assert_eq!((none.n, none.mean, none.ci95), (0, None, None));

@@ -101,9 +101,7 @@ const RESOLUTION: f64 = 1e-5;
 
 /// Returns true if every difference is smaller than the resolution of the values.
 fn is_below_resolution(pairs: &[(f64, f64)], differences: &[f64]) -> bool {
-    let size = pairs
-        .iter()
-        .fold(0.0, |size: f64, (x, y)| size.max(x.abs()).max(y.abs()));
+    let size = pairs.iter().fold(0.0, |size: f64, (x, y)| size.max(x.abs()).max(y.abs()));
     differences.iter().all(|d| d.abs() <= size * RESOLUTION)
 }
 
@@ -146,11 +144,9 @@ mod tests {
     #[test]
     fn variant_that_completes_fewer_replications_is_never_better() {
         let less = Some(Ordering::Less);
-        for (completed, expected) in [
-            ([8, 8], CompareVerdict::B),
-            ([7, 8], CompareVerdict::B),
-            ([8, 7], CompareVerdict::CompletesLess),
-        ] {
+        for (completed, expected) in
+            [([8, 8], CompareVerdict::B), ([7, 8], CompareVerdict::B), ([8, 7], CompareVerdict::CompletesLess)]
+        {
             let verdict = verdict(less, BetterDirection::Lower, completed);
             assert_eq!(verdict, expected, "{completed:?}");
         }

@@ -58,10 +58,7 @@ impl CheckedModel {
 
     /// Goodput at pod level and in the reduced model.
     pub fn goodput(&self) -> (f64, f64) {
-        (
-            goodput(&self.pods).unwrap_or(0.0),
-            goodput(&self.reduced).unwrap_or(0.0),
-        )
+        (goodput(&self.pods).unwrap_or(0.0), goodput(&self.reduced).unwrap_or(0.0))
     }
 
     /// Returns true if goodput differs by at most the error bound.
@@ -133,11 +130,7 @@ impl ModelDifferences {
             ("goodput", is_beyond(&goodput, bound)),
         ];
         let uneven = uneven.into_iter().filter(|(_, is)| *is);
-        Some(ModelDifferences {
-            uneven: uneven.map(|(what, _)| what).collect(),
-            restarts,
-            goodput,
-        })
+        Some(ModelDifferences { uneven: uneven.map(|(what, _)| what).collect(), restarts, goodput })
     }
 }
 
@@ -156,12 +149,7 @@ pub fn check_reduced(
 ) -> Result<Vec<CheckedModel>, NoRuns> {
     let finished = std::sync::atomic::AtomicU64::new(0);
     in_parallel_with(
-        || {
-            Ok((
-                ExperimentRunner::new(reduced.scenario())?,
-                reduced.player().with_bound(),
-            ))
-        },
+        || Ok((ExperimentRunner::new(reduced.scenario())?, reduced.player().with_bound())),
         (n, threads),
         &limits.flag,
         |(pods, gang), i| {

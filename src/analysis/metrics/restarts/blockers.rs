@@ -69,15 +69,8 @@ pub struct RestartBlocker {
 impl RestartBlocker {
     /// Creates a sink that also stores tickets, as required by `path`. `pod` selects a pod by name.
     pub fn with_tickets(pod: Option<&str>) -> RestartBlocker {
-        let asked = pod.map(|name| AskedPod {
-            name: name.to_owned(),
-            ..AskedPod::default()
-        });
-        RestartBlocker {
-            asked,
-            tickets: Some(TicketIndex::default()),
-            ..RestartBlocker::default()
-        }
+        let asked = pod.map(|name| AskedPod { name: name.to_owned(), ..AskedPod::default() });
+        RestartBlocker { asked, tickets: Some(TicketIndex::default()), ..RestartBlocker::default() }
     }
 
     /// Returns the Job and the completion index of the pod that had this id at this time.
@@ -89,10 +82,7 @@ impl RestartBlocker {
 
     /// Returns the nodes that were not ready at some time between two instants, sorted and without duplicates.
     pub fn silent_within(&self, from: SimTime, to: SimTime) -> Vec<NodeId> {
-        let within = self
-            .silent
-            .iter()
-            .filter(|(_, since, until)| *since < to && from < *until);
+        let within = self.silent.iter().filter(|(_, since, until)| *since < to && from < *until);
         let mut nodes: Vec<NodeId> = within.map(|(node, ..)| *node).collect();
         nodes.sort();
         nodes.dedup();
@@ -100,10 +90,7 @@ impl RestartBlocker {
     }
 
     fn note_node(&mut self, node: NodeId, answers: bool, at: SimTime) {
-        let open = self
-            .silent
-            .iter_mut()
-            .find(|(known, _, until)| *known == node && *until == SimTime::NEVER);
+        let open = self.silent.iter_mut().find(|(known, _, until)| *known == node && *until == SimTime::NEVER);
         match open {
             Some(open) if answers => open.2 = at,
             None if !answers => self.silent.push((node, at, SimTime::NEVER)),
@@ -146,10 +133,7 @@ impl RestartBlocker {
                 asked.objects += 1;
                 asked.gone = false;
                 asked.unschedulable = None;
-                asked.way = WitnessPath {
-                    created: Some(record.at),
-                    ..WitnessPath::default()
-                };
+                asked.way = WitnessPath { created: Some(record.at), ..WitnessPath::default() };
             }
             Body::PodUnschedulable { pod, reason } if asked.pod == Some(pod) => {
                 asked.unschedulable = Some(reason);

@@ -74,9 +74,7 @@ pub fn restart_bottlenecks(run: &RunView<'_>, restart: &RestartMetrics) -> Vec<R
     };
     let long = |(_, time): &&(WaitKind, Duration)| time.0 >= most.0 / 100 * AS_LONG;
     let longest = sums.iter().take(2).filter(long);
-    longest
-        .map(|sum| named(run, restart_owner(restart), sum, restart.total()))
-        .collect()
+    longest.map(|sum| named(run, restart_owner(restart), sum, restart.total())).collect()
 }
 
 /// Returns the time on the path between two instants by subject of the wait, longest first; ties by first occurrence.
@@ -124,12 +122,7 @@ fn named(
     &(what, time): &(WaitKind, Duration),
     whole: Duration,
 ) -> RestartBottleneck {
-    RestartBottleneck {
-        what,
-        name: name(run, whose, what),
-        time,
-        share: time.0 as f64 / (whole.0 as f64).max(1.0),
-    }
+    RestartBottleneck { what, name: name(run, whose, what), time, share: time.0 as f64 / (whole.0 as f64).max(1.0) }
 }
 
 fn name(run: &RunView<'_>, (jobset, pods): (JobSetId, u32), what: WaitKind) -> String {

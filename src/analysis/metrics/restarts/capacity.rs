@@ -44,9 +44,7 @@ impl RestartFold {
                 self.capacity_available(self.troubles.pod_jobset(pod));
             }
             Body::NodeCreated { .. }
-            | Body::NodeState {
-                ready: NodeReady::True, ..
-            }
+            | Body::NodeState { ready: NodeReady::True, .. }
             | Body::NodeTaint { added: false, .. } => self.capacity_available(None),
             _ => {}
         }

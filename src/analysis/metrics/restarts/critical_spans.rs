@@ -37,10 +37,7 @@ pub fn spans(
     let pods = restart.map_or(1, |r| r.pods);
     let span = |step: &PathStep| CriticalSpan {
         step: *step,
-        phase: phases
-            .iter()
-            .find(|p| p.from <= step.from && step.from < p.to)
-            .map_or("", |p| p.phase().as_str()),
+        phase: phases.iter().find(|p| p.from <= step.from && step.from < p.to).map_or("", |p| p.phase().as_str()),
         what: describe_step(run, witness, step),
         waited_for: waited_for(run, witness, step, pods),
         rule: waits::rule_of(step),

@@ -54,10 +54,7 @@ impl RestartFold {
 
     /// Turns off tickets: restarts then have no critical path.
     pub fn without_paths(self) -> RestartFold {
-        RestartFold {
-            with_paths: false,
-            ..self
-        }
+        RestartFold { with_paths: false, ..self }
     }
 
     /// Returns all restarts in order of their start. Restarts that are still open end with the run.
@@ -160,11 +157,8 @@ impl RestartFold {
             // All pods were ready before the attempt became current: the restart ended at that time.
             let early = state.ready && state.awaited.is_some();
             let early = early && state.ready_since > restart.start;
-            (restart.end, restart.ending) = if early {
-                (state.ready_since, RestartOutcome::Ready)
-            } else {
-                (now, ending)
-            };
+            (restart.end, restart.ending) =
+                if early { (state.ready_since, RestartOutcome::Ready) } else { (now, ending) };
             restart.path = path;
             self.finished.push(restart);
             state.last = self.finished.len();
@@ -230,9 +224,7 @@ impl RestartFold {
                 self.end(jobset, RestartOutcome::JobSetEnded);
                 row_or_default(&mut self.jobsets, jobset.ix()).over = true;
             }
-            Body::JobSetCondition {
-                jobset, kind, status, ..
-            } => {
+            Body::JobSetCondition { jobset, kind, status, .. } => {
                 self.condition(jobset, kind, status);
             }
             _ => {}
@@ -320,30 +312,22 @@ impl RestartFold {
         let now = self.now;
         match *body {
             Body::ContainerExited { pod, exit_code, .. } => {
-                self.troubles
-                    .store_failure(now, pod, CauseKind::ContainerExited { exit_code });
+                self.troubles.store_failure(now, pod, CauseKind::ContainerExited { exit_code });
                 if exit_code != 0 {
                     self.handle_pod_failure(pod);
                 }
             }
             Body::ContainersRestarting { pod, .. } => {
-                self.troubles
-                    .store_failure(now, pod, CauseKind::ContainerExited { exit_code: 0 });
+                self.troubles.store_failure(now, pod, CauseKind::ContainerExited { exit_code: 0 });
                 self.handle_pod_failure(pod);
                 if let Some(r) = self.pod_restart(pod) {
                     r.set_earliest(Milestone::FirstContainersRestarting, now);
                     r.set_latest(Milestone::LastContainersRestarting, now);
                 }
             }
-            Body::PodFinished {
-                pod,
-                succeeded: false,
-                exit_code,
-                ..
-            } => {
+            Body::PodFinished { pod, succeeded: false, exit_code, .. } => {
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
-                    self.troubles
-                        .store_failure(now, pod, CauseKind::PodFailed { exit_code });
+                    self.troubles.store_failure(now, pod, CauseKind::PodFailed { exit_code });
                 }
                 self.handle_pod_failure(pod);
                 if let Some(r) = self.pod_restart(pod) {
@@ -407,13 +391,7 @@ impl RecordSink for RestartFold {
         (self.now, self.ticket) = (record.at, record.ticket);
         self.capacity_record(&record.body);
         match record.body {
-            Body::PodCreated {
-                pod,
-                incarnation,
-                job,
-                index,
-                ..
-            } => {
+            Body::PodCreated { pod, incarnation, job, index, .. } => {
                 let state = TroublePodState {
                     incarnation,
                     job,
@@ -437,12 +415,7 @@ impl RecordSink for RestartFold {
                 match record.body {
                     Body::JobDeleting { job } | Body::JobGone { job } => self.troubles.job_deleted(record, job),
                     Body::JobCreated { job, .. } => self.troubles.job_created(job),
-                    Body::JobCondition {
-                        job,
-                        kind,
-                        status: true,
-                        ..
-                    } => self.troubles.job_condition(job, kind),
+                    Body::JobCondition { job, kind, status: true, .. } => self.troubles.job_condition(job, kind),
                     _ => {}
                 }
                 self.job_record(&record.body, names);

@@ -14,16 +14,10 @@ impl RestartFold {
             Body::JobCreated { job, .. } => (job, Some(Milestone::FirstJobCreated), Some(Milestone::LastJobCreated)),
             Body::JobDeleting { job } => (job, Some(Milestone::FirstJobDeleting), None),
             Body::JobGone { job } => (job, Some(Milestone::FirstJobGone), Some(Milestone::LastJobGone)),
-            Body::JobCondition {
-                job,
-                kind: JobConditionType::FailureTarget,
-                ..
-            } => (job, Some(Milestone::FailureTarget), None),
-            Body::JobCondition {
-                job,
-                kind: JobConditionType::Failed,
-                ..
-            } => (job, Some(Milestone::JobFailed), None),
+            Body::JobCondition { job, kind: JobConditionType::FailureTarget, .. } => {
+                (job, Some(Milestone::FailureTarget), None)
+            }
+            Body::JobCondition { job, kind: JobConditionType::Failed, .. } => (job, Some(Milestone::JobFailed), None),
             _ => return,
         };
         if let Some(r) = self.open_of(names.jobset_of(job)) {

@@ -97,22 +97,13 @@ impl CriticalPath {
 /// Appends the steps of a wait in [from, to], in reverse order of time. Time before the wait itself is added to its
 /// first non-empty part.
 fn push(steps: &mut Vec<PathStep>, t: &WorkTicket, from: SimTime, to: SimTime) {
-    let step = |from, to, part| PathStep {
-        from,
-        to,
-        waited: t.wait,
-        part,
-        about: t.subject,
-    };
+    let step = |from, to, part| PathStep { from, to, waited: t.wait, part, about: t.subject };
     let TicketWait::Request(_) = t.wait else {
         steps.extend((to > from).then(|| step(from, to, PathPart::Whole)));
         return;
     };
     let waited = t.granted > t.from;
     let granted = if waited { t.granted.clamp(from, to) } else { from };
-    let parts = [
-        step(granted, to, PathPart::Answer),
-        step(from, granted, PathPart::Token),
-    ];
+    let parts = [step(granted, to, PathPart::Answer), step(from, granted, PathPart::Token)];
     steps.extend(parts.into_iter().filter(|s| s.to > s.from));
 }

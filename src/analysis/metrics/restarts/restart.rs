@@ -245,10 +245,8 @@ impl RestartMetrics {
 
     /// Returns the milestones that were reached, in order of time, with the time since the fault.
     pub fn reached_milestones(&self) -> Vec<(Milestone, Duration)> {
-        let mut all: Vec<(Milestone, Duration)> = Milestone::ALL
-            .iter()
-            .filter_map(|&m| Some((m, self.milestone(m)?.since(self.start))))
-            .collect();
+        let mut all: Vec<(Milestone, Duration)> =
+            Milestone::ALL.iter().filter_map(|&m| Some((m, self.milestone(m)?.since(self.start)))).collect();
         all.sort_by_key(|&(_, d)| d);
         all
     }

@@ -239,14 +239,7 @@ impl PodTroubles {
     pub fn cause(&self, pod: PodId) -> Option<(SimTime, RestartCause)> {
         let (start, kind) = self.root(pod)?;
         let p = self.pods.get(pod.ix())?;
-        let cause = RestartCause {
-            kind,
-            pod,
-            incarnation: p.incarnation,
-            job: p.job,
-            index: p.index,
-            node: p.node,
-        };
+        let cause = RestartCause { kind, pod, incarnation: p.incarnation, job: p.job, index: p.index, node: p.node };
         Some((start, cause))
     }
 
@@ -301,15 +294,8 @@ impl PodTroubles {
     pub fn is_surplus(&self, pod: PodId) -> bool {
         let surplus = |p: &TroublePodState| {
             use DeletionActor::{GarbageCollector, JobController};
-            let by_controller = matches!(
-                p.trouble,
-                Some((
-                    _,
-                    CauseKind::PodDeleted {
-                        by: JobController | GarbageCollector
-                    }
-                ))
-            );
+            let by_controller =
+                matches!(p.trouble, Some((_, CauseKind::PodDeleted { by: JobController | GarbageCollector })));
             by_controller && self.jobs.get(p.job.ix()) != Some(&JobState::Failing)
         };
         self.pods.get(pod.ix()).is_some_and(surplus)

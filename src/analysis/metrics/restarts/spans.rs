@@ -35,15 +35,9 @@ impl RestartSpan {
 /// Replaces the part of the spans within [from, to] by one span of the phase Capacity.
 fn insert_capacity(spans: Vec<RestartSpan>, (from, to): (SimTime, SimTime)) -> Vec<RestartSpan> {
     let before = spans.iter().filter(|s| s.from < from);
-    let before = before.map(|s| RestartSpan {
-        to: s.to.min(from),
-        ..*s
-    });
+    let before = before.map(|s| RestartSpan { to: s.to.min(from), ..*s });
     let after = spans.iter().filter(|s| s.to > to || (s.from == s.to && s.from >= to));
-    let after = after.map(|s| RestartSpan {
-        from: s.from.max(to),
-        ..*s
-    });
+    let after = after.map(|s| RestartSpan { from: s.from.max(to), ..*s });
     let step = &CAPACITY;
     before.chain([RestartSpan { step, from, to }]).chain(after).collect()
 }
@@ -74,11 +68,7 @@ impl RestartMetrics {
         }
         if cursor < self.end {
             let step = &steps[next.min(steps.len() - 1)];
-            spans.push(RestartSpan {
-                step,
-                from: cursor,
-                to: self.end,
-            });
+            spans.push(RestartSpan { step, from: cursor, to: self.end });
         }
         for &wait in &self.capacity {
             spans = insert_capacity(spans, wait);

@@ -34,11 +34,7 @@ pub(crate) static CAPACITY: RestartStep = step!(Capacity, [], "pods wait for a n
 static RECREATE: [RestartStep; 9] = [
     step!(Detect, [PodFailed, PodDeleting], "failure reaches the API server"),
     step!(Terminate, [FailureTarget], "Job controller stops the sibling pods"),
-    step!(
-        Terminate,
-        [JobFailed],
-        "pods terminate, finalizers are removed, Job becomes Failed"
-    ),
+    step!(Terminate, [JobFailed], "pods terminate, finalizers are removed, Job becomes Failed"),
     step!(Terminate, [FirstJobDeleting], "JobSet controller decides to restart"),
     step!(Terminate, [LastJobGone], "old Jobs and pods are deleted"),
     step!(Recreate, [FirstPodCreated], "JobSet controller creates the Jobs"),
@@ -58,16 +54,8 @@ static IN_PLACE: [RestartStep; 9] = [
     step!(Schedule, [LastPodBound], "scheduler binds the new pods"),
     step!(Detect, [PreviousWritten], "JobSet controller requests the restart"),
     step!(Terminate, [LastContainersRestarting], "the request reaches every agent"),
-    step!(
-        Start,
-        [AttemptsLast],
-        "containers restart, agents report the new attempt"
-    ),
-    step!(
-        Barrier,
-        [CurrentWritten],
-        "JobSet controller observes all agents and opens the barrier"
-    ),
+    step!(Start, [AttemptsLast], "containers restart, agents report the new attempt"),
+    step!(Barrier, [CurrentWritten], "JobSet controller observes all agents and opens the barrier"),
     step!(Start, [], "barrier opens, pods become ready"),
 ];
 
@@ -79,10 +67,8 @@ static POD_REPLACEMENT: [RestartStep; 5] = [
     step!(Start, [], "containers start"),
 ];
 
-static CONTAINER_RESTART: [RestartStep; 2] = [
-    step!(Detect, [FirstContainersRestarting], "kubelet notices the exit"),
-    step!(Start, [], "container restarts"),
-];
+static CONTAINER_RESTART: [RestartStep; 2] =
+    [step!(Detect, [FirstContainersRestarting], "kubelet notices the exit"), step!(Start, [], "container restarts")];
 
 /// Returns the steps of a shape, in order.
 pub fn steps_of(shape: RestartScope) -> &'static [RestartStep] {

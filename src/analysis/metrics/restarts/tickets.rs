@@ -21,11 +21,7 @@ pub struct TicketIndex {
 
 impl Default for TicketIndex {
     fn default() -> TicketIndex {
-        TicketIndex {
-            kept: Vec::new(),
-            last: 0,
-            many: MANY,
-        }
+        TicketIndex { kept: Vec::new(), last: 0, many: MANY }
     }
 }
 

@@ -47,11 +47,7 @@ pub fn thousands(n: u64) -> String {
 /// Formats a number with its sign; zero has none: `+0.25`, `-1.00`, `0.00`.
 pub fn with_sign(x: f64, digits: usize) -> String {
     let text = format!("{x:+.digits$}");
-    if text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
-        text
-    } else {
-        text.trim_start_matches(['+', '-']).to_owned()
-    }
+    if text.bytes().any(|b| (b'1'..=b'9').contains(&b)) { text } else { text.trim_start_matches(['+', '-']).to_owned() }
 }
 
 /// Replaces `{pods}` in a text by the number of pods, at least 1.

@@ -81,12 +81,7 @@ impl LossCurve {
         }
         let spread = points.iter().map(CurvePoint::spread).max().unwrap_or(0);
         let bound = |point: &CurvePoint| range(&point.samples.iter().map(|s| s.bind).collect::<Vec<u64>>());
-        LossCurve {
-            binds: points.iter().map(bound).max().unwrap_or(0),
-            points,
-            typical,
-            spread,
-        }
+        LossCurve { binds: points.iter().map(bound).max().unwrap_or(0), points, typical, spread }
     }
 
     /// Returns true if the curve was measured.
@@ -128,14 +123,7 @@ impl LossCurve {
         if after.away == NEVER || a.kind() != b.kind() || away <= before.away {
             // Samples that differ in kind cannot be interpolated, so the nearer one is used.
             let nearer_after = after.away != NEVER && after.away - away < away.abs_diff(before.away);
-            return (
-                if nearer_after {
-                    b
-                } else {
-                    a.extend_outage(before.away, away)
-                },
-                open,
-            );
+            return (if nearer_after { b } else { a.extend_outage(before.away, away) }, open);
         }
         let share = away.saturating_sub(before.away) as f64 / (after.away - before.away) as f64;
         (a.interpolate(&b, share), open)
@@ -218,11 +206,7 @@ impl CurveSample {
         let more = away - measured;
         CurveSample {
             ready: self.ready + more,
-            bind: if self.bind >= measured {
-                self.bind + more
-            } else {
-                self.bind
-            },
+            bind: if self.bind >= measured { self.bind + more } else { self.bind },
             ..self
         }
     }

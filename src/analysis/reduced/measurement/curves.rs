@@ -81,11 +81,7 @@ impl TrialBench<'_> {
         points: &mut Vec<SimulatedTrial>,
     ) -> Result<(), NotMeasured> {
         let share = share_between(&self.effects[effect], low.away, high.away);
-        let enough = if low.agrees_with(high) {
-            RELATIVE_ERROR_MAX
-        } else {
-            OUTCOME_CHANGE_SHARE_MAX
-        };
+        let enough = if low.agrees_with(high) { RELATIVE_ERROR_MAX } else { OUTCOME_CHANGE_SHARE_MAX };
         if high.away - low.away < OUTAGE_RESOLUTION_NS || share.is_some_and(|share| share <= enough) {
             return Ok(());
         }
@@ -133,11 +129,7 @@ fn share_between(effect: &FaultEffect, low: u64, high: u64) -> Option<f64> {
         let (mut least, mut most) = (0.0, 1.0);
         for _ in 0..40 {
             let middle = (least + most) / 2.0;
-            if back.quantile(middle).0 <= away {
-                least = middle
-            } else {
-                most = middle
-            }
+            if back.quantile(middle).0 <= away { least = middle } else { most = middle }
         }
         least
     };
@@ -160,10 +152,7 @@ fn times_away(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
         // Includes times just before and just after the deletion of the Node.
         let deleted = process.deleted_after.map_or(0, |after| after.0);
         let range = all.first().copied().unwrap_or(0)..all.last().copied().unwrap_or(0);
-        let around = [
-            deleted.saturating_sub(OUTAGE_RESOLUTION_NS / 2),
-            deleted + OUTAGE_RESOLUTION_NS / 2,
-        ];
+        let around = [deleted.saturating_sub(OUTAGE_RESOLUTION_NS / 2), deleted + OUTAGE_RESOLUTION_NS / 2];
         let within: Vec<u64> = around.into_iter().filter(|at| range.contains(at)).collect();
         all.extend(within);
     }

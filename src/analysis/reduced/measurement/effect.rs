@@ -25,11 +25,7 @@ pub fn effects(faults: &FaultState) -> (Vec<FaultEffect>, Vec<usize>) {
         let same = |e: &FaultEffect| is_same((faults, all[e.processes[0]], e.processes[0]), (process, i));
         let at = effects.iter().position(same).unwrap_or(effects.len());
         if at == effects.len() {
-            effects.push(FaultEffect {
-                processes: Vec::new(),
-                back: Vec::new(),
-                any_time: false,
-            });
+            effects.push(FaultEffect { processes: Vec::new(), back: Vec::new(), any_time: false });
         }
         effects[at].processes.push(i);
         effects[at].back.extend(process.repair_time.clone());

@@ -64,14 +64,8 @@ impl<'a> TrialBench<'a> {
 
     /// Runs trials without faults. They determine the duration of the start and the nodes that have pods.
     pub fn calm(&mut self) -> Result<Vec<ObservedState>, NotMeasured> {
-        let trial = TrialSpec {
-            spares: true,
-            until: STARTUP_MAX,
-            ..TrialSpec::default()
-        };
-        let plays = self.plays_of(RUNS_PER_OUTAGE, |nth| {
-            self.run_trials(&TrialSpec { nth, ..trial.clone() })
-        })?;
+        let trial = TrialSpec { spares: true, until: STARTUP_MAX, ..TrialSpec::default() };
+        let plays = self.plays_of(RUNS_PER_OUTAGE, |nth| self.run_trials(&TrialSpec { nth, ..trial.clone() }))?;
         if plays.iter().any(|seen| seen.started.len() != 1) {
             let why = format!("the JobSet did not become ready once, without interruption, within {STARTUP_MAX}");
             return Err(NotMeasured::Refused(why));
@@ -162,11 +156,7 @@ impl<'a> TrialBench<'a> {
         for (category, ns) in held.iter_mut().zip(&seen.held) {
             *category = *ns;
         }
-        TrialResult {
-            sample: self.sample(seen, at),
-            mostly: self.mostly_bound(seen, at),
-            held,
-        }
+        TrialResult { sample: self.sample(seen, at), mostly: self.mostly_bound(seen, at), held }
     }
 
     /// Returns the result of a trial in which a restart in progress waits for the nodes of a second fault at `at`.
@@ -178,11 +168,7 @@ impl<'a> TrialBench<'a> {
             bind: seen.bound_after(at).last().map_or(0, since),
             ..CurveSample::NOTHING
         };
-        TrialResult {
-            sample,
-            mostly: 0,
-            held: [0; LedgerCategory::COUNT],
-        }
+        TrialResult { sample, mostly: 0, held: [0; LedgerCategory::COUNT] }
     }
 
     /// Returns the time from the fault until almost all pods were bound again. It ignores as many pods as two faults
@@ -192,9 +178,7 @@ impl<'a> TrialBench<'a> {
         let lost = 2 * self.effects.iter().map(entity).max().unwrap_or(0);
         let bound = seen.bound_after(at);
         let most = self.seats.pods.saturating_sub(lost).max(1);
-        bound
-            .get(most.min(bound.len()).saturating_sub(1))
-            .map_or(0, |t| t.since(at).0)
+        bound.get(most.min(bound.len()).saturating_sub(1)).map_or(0, |t| t.since(at).0)
     }
 
     pub fn sample(&self, seen: &ObservedState, at: SimTime) -> CurveSample {
@@ -233,11 +217,7 @@ impl<'a> TrialBench<'a> {
                     continue;
                 }
                 whole += (sample.ready - sample.interrupt) as f64 * accelerators as f64;
-                for category in [
-                    LedgerCategory::Starting,
-                    LedgerCategory::Waiting,
-                    LedgerCategory::Terminating,
-                ] {
+                for category in [LedgerCategory::Starting, LedgerCategory::Waiting, LedgerCategory::Terminating] {
                     let then = before.get(category as usize).copied().unwrap_or(0);
                     let more = tried.held[category as usize] as f64 - then as f64;
                     shares[category as usize] += more.max(0.0);

@@ -16,10 +16,7 @@ pub struct PairZone {
 
 impl PairZone {
     /// A second fault without effect.
-    pub const NOTHING: PairZone = PairZone {
-        adds: (0, 0),
-        waits: false,
-    };
+    pub const NOTHING: PairZone = PairZone { adds: (0, 0), waits: false };
 }
 
 /// Time at which one zone ends and the next one starts, in nanoseconds.
@@ -62,11 +59,7 @@ pub enum PairMembership {
 
 impl PairEdge {
     fn at(&self, bind: u64) -> u64 {
-        if self.before_bind {
-            bind.saturating_sub(self.at)
-        } else {
-            self.at
-        }
+        if self.before_bind { bind.saturating_sub(self.at) } else { self.at }
     }
 }
 
@@ -92,10 +85,7 @@ impl FaultPair {
             }
         }
         let waits = zones().filter(|zone| zone.waits).count();
-        let zone = PairZone {
-            waits: waits * 2 > self.looks.len(),
-            ..first
-        };
+        let zone = PairZone { waits: waits * 2 > self.looks.len(), ..first };
         let open = waits > 0 && waits < self.looks.len();
         if zone.adds == self.alone {
             (PairMembership::Next, close, open)

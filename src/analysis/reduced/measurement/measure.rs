@@ -78,13 +78,7 @@ impl Baseline {
             (fewer, faults)
         });
         let (played, faults) = fewer.as_ref().map_or((scenario, &all), |(s, f)| (s, f));
-        Baseline {
-            basis: input_text(played, (faults, &effects)),
-            all,
-            fewer,
-            effects,
-            effect_of,
-        }
+        Baseline { basis: input_text(played, (faults, &effects)), all, fewer, effects, effect_of }
     }
 }
 
@@ -183,11 +177,7 @@ impl MeasuredFault {
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
             gang_accelerators: bench.busy.iter().map(|n| accelerators[n.ix()]).sum(),
             plays: bench.plays.into_inner(),
-            basis: if with_fewer {
-                ground.basis.clone()
-            } else {
-                input_text(scenario, (&ground.all, effects))
-            },
+            basis: if with_fewer { ground.basis.clone() } else { input_text(scenario, (&ground.all, effects)) },
             sample: Arc::new((sample.1, nodes, sample.0)),
             off: Arc::new(Mutex::new(vec![(format!("{:?}", played.topology), Some(0))])),
             apart: 0,

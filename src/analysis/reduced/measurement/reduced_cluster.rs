@@ -19,15 +19,9 @@ pub fn fewer_spares(scenario: &ScenarioSpec, faults: &FaultState) -> Option<Scen
     let needed = STRIKES * faults.max_units_affected();
     let left_out: BTreeSet<NodeId> = faults.spare_units().skip(needed).flatten().copied().collect();
     let nodes = 0..scenario.topology.nodes() as u32;
-    let keep = nodes
-        .rev()
-        .find(|node| !left_out.contains(&NodeId(*node)))
-        .map_or(0, |last| last + 1);
+    let keep = nodes.rev().find(|node| !left_out.contains(&NodeId(*node))).map_or(0, |last| last + 1);
     let topology = first_nodes(&scenario.topology, u64::from(keep))?;
-    Some(ScenarioSpec {
-        topology,
-        ..scenario.clone()
-    })
+    Some(ScenarioSpec { topology, ..scenario.clone() })
 }
 
 /// Returns the cluster without its last nodes, with at least `keep` nodes left. Only whole pools and islands are

@@ -44,10 +44,7 @@ struct SearchResult {
 impl SearchResult {
     /// Creates a list with a single zone.
     fn from(zone: PairZone) -> SearchResult {
-        SearchResult {
-            zones: vec![zone],
-            edges: Vec::new(),
-        }
+        SearchResult { zones: vec![zone], edges: Vec::new() }
     }
 
     fn middle(&self, edge: usize) -> u64 {
@@ -62,16 +59,12 @@ impl CurveSearch<'_> {
         let ready = self.ready[0];
         let coarse = (ready / COARSE_SEARCH_DIVISOR).max(self.finest());
         let first = self.search_all_zones(0, coarse)?;
-        let others = (1..EDGE_SEARCHES)
-            .into_par_iter()
-            .map(|look| self.like(look, &first, coarse));
+        let others = (1..EDGE_SEARCHES).into_par_iter().map(|look| self.like(look, &first, coarse));
         let mut found = vec![first.clone()];
         found.extend(others.collect::<Result<Vec<SearchResult>, NotMeasured>>()?);
         // The required accuracy is a fraction of the random variation of the edges.
         let to = (self.edge_variation(&found) / EDGE_VARIATION_DIVISOR).max(self.finest());
-        let finer = (0..EDGE_SEARCHES)
-            .into_par_iter()
-            .map(|look| self.finer(look, &found[look as usize], to));
+        let finer = (0..EDGE_SEARCHES).into_par_iter().map(|look| self.finer(look, &found[look as usize], to));
         let found: Vec<SearchResult> = finer.collect::<Result<_, NotMeasured>>()?;
         let kinds = self.kinds(0, &found[0], to)?;
         let looks = (0..EDGE_SEARCHES).zip(found).map(|(look, of_look)| {
@@ -83,18 +76,11 @@ impl CurveSearch<'_> {
             let bind = self.bind[look as usize];
             let edge = |(i, before_bind): (usize, bool)| {
                 let middle = of_look.middle(i);
-                let at = if before_bind {
-                    bind.saturating_sub(middle)
-                } else {
-                    middle
-                };
+                let at = if before_bind { bind.saturating_sub(middle) } else { middle };
                 PairEdge { at, before_bind }
             };
             let edges = kinds.into_iter().enumerate().map(edge).collect();
-            Ok(PairLook {
-                zones: of_look.zones,
-                edges,
-            })
+            Ok(PairLook { zones: of_look.zones, edges })
         });
         let mut pair = FaultPair {
             looks: looks.collect::<Result<_, NotMeasured>>()?,
@@ -118,11 +104,7 @@ impl CurveSearch<'_> {
 
     /// Returns the earliest time at which trials show whether the restart waits for the second fault's nodes.
     fn earliest_observable(&self) -> u64 {
-        if self.ready[0] > self.seen_after * 5 {
-            self.seen_after
-        } else {
-            1_000_000
-        }
+        if self.ready[0] > self.seen_after * 5 { self.seen_after } else { 1_000_000 }
     }
 
     /// Returns the random variation of the edges, among looks with equal zones. Each edge is counted from the fault
@@ -168,14 +150,9 @@ impl CurveSearch<'_> {
             let [low, high] = [low.min(shift(low)), high.max(shift(high))];
             at.extend([low.saturating_sub(to), high + to]);
         }
-        let bounds = [0]
-            .into_iter()
-            .chain(at.iter().copied())
-            .chain([self.ready[look as usize]]);
+        let bounds = [0].into_iter().chain(at.iter().copied()).chain([self.ready[look as usize]]);
         let bounds: Vec<u64> = bounds.collect();
-        let middles = bounds
-            .chunks(2)
-            .map(|zone| zone[0] + zone[1].saturating_sub(zone[0]) / 2);
+        let middles = bounds.chunks(2).map(|zone| zone[0] + zone[1].saturating_sub(zone[0]) / 2);
         at.extend(middles.collect::<Vec<u64>>());
         at.iter_mut().for_each(|at| *at = (*at).max(self.earliest_observable()));
         at.sort_unstable();
@@ -183,11 +160,7 @@ impl CurveSearch<'_> {
         let seen = at.into_par_iter().map(|at| self.run_trial(look, at));
         let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
         let found = self.search_zone(look, &seen, to)?;
-        if found.zones == first.zones {
-            Ok(found)
-        } else {
-            self.search_all_zones(look, to)
-        }
+        if found.zones == first.zones { Ok(found) } else { self.search_all_zones(look, to) }
     }
 
     /// Locates each edge to the required accuracy.

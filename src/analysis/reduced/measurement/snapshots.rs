@@ -53,10 +53,7 @@ impl RunForks {
     /// Stores a snapshot for other trials.
     pub fn store_snapshot(&self, fork: RunFork) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept
-            .iter()
-            .any(|k| k.at == fork.at && k.is_part_of(fork.begin, &fork.faults))
-        {
+        if kept.iter().any(|k| k.at == fork.at && k.is_part_of(fork.begin, &fork.faults)) {
             return;
         }
         let out = (kept.len() >= KEPT).then(|| kept.pop_front());

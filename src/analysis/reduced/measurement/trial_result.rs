@@ -26,10 +26,7 @@ impl SimulatedTrial {
     }
 
     pub fn point(&self) -> CurvePoint {
-        CurvePoint {
-            away: self.away,
-            samples: self.plays.iter().map(|tried| tried.sample).collect(),
-        }
+        CurvePoint { away: self.away, samples: self.plays.iter().map(|tried| tried.sample).collect() }
     }
 
     /// Returns the time of the last change, if it was before the nodes returned in all trials.
@@ -42,10 +39,7 @@ impl SimulatedTrial {
     /// Returns the same results for another outage duration, which is valid if nothing changed at the return of the
     /// nodes.
     pub fn with_outage(&self, away: u64) -> SimulatedTrial {
-        SimulatedTrial {
-            away,
-            plays: self.plays.clone(),
-        }
+        SimulatedTrial { away, plays: self.plays.clone() }
     }
 
     /// Returns true if all results, including those of `with`, are of the same kind.

@@ -66,11 +66,7 @@ const EVENTS_BETWEEN_LOOKS: u64 = 256;
 
 impl<'a> TrialEnd<'a> {
     fn new(trial: &TrialSpec, stops: StopTimes<'a>) -> TrialEnd<'a> {
-        TrialEnd {
-            stops,
-            enough: trial.enough,
-            has_enough: false,
-        }
+        TrialEnd { stops, enough: trial.enough, has_enough: false }
     }
 }
 
@@ -106,10 +102,7 @@ pub fn without_faults(scenario: &ScenarioSpec) -> ScenarioSpec {
     bare.fault_processes.clear();
     bare.node_spares = None;
     bare.node_repair = None;
-    bare.stop = StopSpec {
-        at: Duration::ZERO,
-        when: StopWhen::Time,
-    };
+    bare.stop = StopSpec { at: Duration::ZERO, when: StopWhen::Time };
     // The duration of steps and checkpoints has no influence on the readiness of pods.
     bare.training = vec![TrainingJob {
         jobset: 0,
@@ -132,12 +125,7 @@ pub fn without_faults(scenario: &ScenarioSpec) -> ScenarioSpec {
 
 impl<'a> TrialRunner<'a> {
     pub fn new(bare: ScenarioSpec, faults: &'a FaultState, stops: StopTimes<'a>) -> TrialRunner<'a> {
-        TrialRunner {
-            scenario: bare,
-            faults,
-            stops,
-            forks: RunForks::default(),
-        }
+        TrialRunner { scenario: bare, faults, stops, forks: RunForks::default() }
     }
 
     /// Runs the trial from the latest valid snapshot.

@@ -123,14 +123,8 @@ impl TrialBench<'_> {
             let both = self.run_trials(&trial)?;
             let waits = self.mostly_bound(&both, at) > only.mostly + least;
             let more = |x: u32, y: u32| x as i32 - y as i32;
-            let adds = (
-                more(both.restarts, only.sample.restarts),
-                more(both.counts, only.sample.counts),
-            );
-            Ok(PairZone {
-                adds,
-                waits: waits && adds != (alone.restarts as i32, alone.counts as i32),
-            })
+            let adds = (more(both.restarts, only.sample.restarts), more(both.counts, only.sample.counts));
+            Ok(PairZone { adds, waits: waits && adds != (alone.restarts as i32, alone.counts as i32) })
         };
         let bound = |is_other: bool| {
             let of = |look| of_look(look, is_other).map_or(0, |tried| tried.sample.bind);

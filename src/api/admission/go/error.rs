@@ -11,11 +11,7 @@ pub enum GoDecodeError {
     /// The object as a whole has the wrong type.
     ValueType { found: String, expected: String },
     /// A field has the wrong type. `field` begins with the name of the Go struct.
-    FieldType {
-        found: String,
-        field: String,
-        expected: String,
-    },
+    FieldType { found: String, field: String, expected: String },
     /// A quantity is invalid.
     Quantity(QuantityError),
     /// A time does not have the format of RFC 3339. Go's message is longer than the one here.
@@ -30,17 +26,13 @@ impl fmt::Display for GoDecodeError {
             GoDecodeError::ValueType { found, expected } => {
                 write!(f, "json: cannot unmarshal {found} into Go value of type {expected}")
             }
-            GoDecodeError::FieldType { found, field, expected } => write!(
-                f,
-                "json: cannot unmarshal {found} into Go struct field {field} of type {expected}"
-            ),
+            GoDecodeError::FieldType { found, field, expected } => {
+                write!(f, "json: cannot unmarshal {found} into Go struct field {field} of type {expected}")
+            }
             GoDecodeError::Quantity(error) => error.fmt(f),
             GoDecodeError::Time { text } => {
                 let layout = "2006-01-02T15:04:05Z07:00";
-                write!(
-                    f,
-                    "parsing time {text:?} as {layout:?}: cannot parse {text:?} as \"2006\""
-                )
+                write!(f, "parsing time {text:?} as {layout:?}: cannot parse {text:?} as \"2006\"")
             }
             GoDecodeError::GroupVersion { version } => {
                 write!(f, "unexpected GroupVersion string: {version}")

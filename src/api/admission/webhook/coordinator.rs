@@ -15,10 +15,7 @@ pub fn errors(webhook: &ObjectWebhook, errors: &mut Vec<FieldError>) {
         return;
     }
     let name = text_field(coordinator, "replicatedJob");
-    let (job_index, pod_index) = (
-        number_field(coordinator, "jobIndex"),
-        number_field(coordinator, "podIndex"),
-    );
+    let (job_index, pod_index) = (number_field(coordinator, "jobIndex"), number_field(coordinator, "podIndex"));
     errors.extend(index_error(webhook, name, job_index, pod_index));
     let subdomain = match text_field(&webhook.spec["network"], "subdomain") {
         "" => webhook.name,

@@ -16,21 +16,11 @@ const MAX: i64 = i32::MAX as i64;
 /// Returns all errors of the webhook. `Err` is Go's decoding error.
 pub fn errors(object: &Value, gates: AdmissionGates, claims: &[Value]) -> Result<Vec<FieldError>, GoDecodeError> {
     let read = go::round_trip_jobset(object)?;
-    let webhook = ObjectWebhook {
-        object,
-        name: read["metadata"]["name"].as_str().unwrap_or(""),
-        spec: &read["spec"],
-        gates,
-    };
+    let webhook =
+        ObjectWebhook { object, name: read["metadata"]["name"].as_str().unwrap_or(""), spec: &read["spec"], gates };
     let mut errors = webhook.run_checks();
     let namespace = read["metadata"]["namespace"].as_str().unwrap_or("");
-    let volumes = volumes::PodVolumes {
-        object,
-        name: webhook.name,
-        namespace,
-        spec: webhook.spec,
-        claims,
-    };
+    let volumes = volumes::PodVolumes { object, name: webhook.name, namespace, spec: webhook.spec, claims };
     errors.extend(volumes.errors());
     Ok(errors)
 }
@@ -76,9 +66,9 @@ impl ObjectWebhook<'_> {
             let place = format!("spec.replicatedJobs[{i}].dependsOn[{k}].name");
             let mut error = FieldError::internal(words).with_actual_path(place);
             error = match self.job(other) {
-                Some(_) => error.with_hint(format!(
-                    "{other:?} comes later in the list; a dependency must come earlier"
-                )),
+                Some(_) => {
+                    error.with_hint(format!("{other:?} comes later in the list; a dependency must come earlier"))
+                }
                 None => error.with_legal_values(self.job_names().take(i)),
             };
             errors.push(error);
@@ -144,12 +134,7 @@ impl ObjectWebhook<'_> {
         let limit = "must be set to 2147483647 (MaxInt32) when in-place restart is enabled";
         wrong("backoffLimit", job["backoffLimit"] != MAX, limit, "2147483647");
         let policy = "must be set to Failed when in-place restart is enabled";
-        wrong(
-            "podReplacementPolicy",
-            job["podReplacementPolicy"] != "Failed",
-            policy,
-            "Failed",
-        );
+        wrong("podReplacementPolicy", job["podReplacementPolicy"] != "Failed", policy, "Failed");
         let equal = !job["completions"].is_null() && job["completions"] == job["parallelism"];
         let words = "completions and parallelism must be set and equal to each other when in-place restart is enabled";
         wrong("completions", !equal, words, "");

@@ -6,13 +6,8 @@ use super::object::{ObjectWebhook, items, number_field, text_field};
 use crate::admission::field::FieldError;
 use serde_json::Value;
 
-const REASONS: [&str; 5] = [
-    "BackoffLimitExceeded",
-    "DeadlineExceeded",
-    "FailedIndexes",
-    "MaxFailedIndexesExceeded",
-    "PodFailurePolicy",
-];
+const REASONS: [&str; 5] =
+    ["BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded", "PodFailurePolicy"];
 const RESTART_JOB: [&str; 2] = ["RestartJob", "RestartJobAndIgnoreMaxRestarts"];
 const RESTART_JOB_REPLICAS_MAX: i64 = 1024;
 const RULE_NAME_MAX: usize = 128;
@@ -40,10 +35,7 @@ fn targets(webhook: &ObjectWebhook, policy: &Value, path: &str, context: &str, e
 /// Checks the failure policy (VAL-23…VAL-26).
 fn failure_policy(webhook: &ObjectWebhook, errors: &mut Vec<FieldError>) {
     let rules = items(&webhook.spec["failurePolicy"]["rules"]);
-    if let Some(i) = rules
-        .iter()
-        .position(|r| RESTART_JOB.contains(&text_field(r, "action")))
-    {
+    if let Some(i) = rules.iter().position(|r| RESTART_JOB.contains(&text_field(r, "action"))) {
         let place = format!("{RULES}[{i}].action");
         if !webhook.gates.restart_job {
             let words = "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is disabled";
@@ -104,9 +96,7 @@ fn rule_name(name: &str, path: &str, errors: &mut Vec<FieldError>) {
 fn unique_names(rules: &[Value], errors: &mut Vec<FieldError>) {
     for (i, rule) in rules.iter().enumerate() {
         let name = text_field(rule, "name");
-        let same: Vec<usize> = (0..rules.len())
-            .filter(|k| text_field(&rules[*k], "name") == name)
-            .collect();
+        let same: Vec<usize> = (0..rules.len()).filter(|k| text_field(&rules[*k], "name") == name).collect();
         if same.len() > 1 && same[0] == i {
             let indices: Vec<String> = same.iter().map(usize::to_string).collect();
             let words = format!(

@@ -46,9 +46,7 @@ pub fn errors(old: &Value, new: &Value, gates: AdmissionGates) -> Result<Vec<Fie
     if suspended(&old_read) || suspended(&new_read) {
         for (i, new_job) in new_jobs.iter().enumerate() {
             if let Some(old_job) = old_of(new_job) {
-                MUTABLE_WHILE_SUSPENDED
-                    .iter()
-                    .for_each(|f| copy_field(old_job, &mut masked[i], f));
+                MUTABLE_WHILE_SUSPENDED.iter().for_each(|f| copy_field(old_job, &mut masked[i], f));
             }
         }
     }
@@ -67,10 +65,7 @@ pub fn errors(old: &Value, new: &Value, gates: AdmissionGates) -> Result<Vec<Fie
 
 /// Returns whether the lists are semantically equal, as upstream compares them: `1000m` equals `1`.
 fn are_semantically_equal(old: &[Value], new: &[Value]) -> bool {
-    let ty = SchemaType {
-        name: REPLICATED_JOB,
-        kind: FieldKind::Struct(REPLICATED_JOB),
-    };
+    let ty = SchemaType { name: REPLICATED_JOB, kind: FieldKind::Struct(REPLICATED_JOB) };
     let form = |jobs: &[Value]| -> Vec<Value> { jobs.iter().map(|j| go::normalize(&ty, j)).collect() };
     form(old) == form(new)
 }
@@ -92,17 +87,12 @@ fn elastic(i: usize, old: &Value, old_job: &Value, new_job: &Value, errors: &mut
     let path = format!("spec.replicatedJobs[{i}].template.spec");
     if is_terminal(old) {
         let words = "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)";
-        errors.push(FieldError::new(
-            path,
-            crate::admission::field::FieldErrorKind::Forbidden,
-            words,
-        ));
+        errors.push(FieldError::new(path, crate::admission::field::FieldErrorKind::Forbidden, words));
         return;
     }
-    for (field, number, changed) in [
-        ("parallelism", parallelism, parallelism_changed),
-        ("completions", completions, completions_changed),
-    ] {
+    for (field, number, changed) in
+        [("parallelism", parallelism, parallelism_changed), ("completions", completions, completions_changed)]
+    {
         if let Some(n) = number.filter(|n| changed && *n < 1) {
             let words = format!("{field} must be >= 1");
             errors.push(FieldError::invalid(format!("{path}.{field}"), n.to_string(), words));

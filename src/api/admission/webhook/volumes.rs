@@ -69,11 +69,7 @@ impl PodVolumes<'_> {
                 }
             }
             let containers = ["initContainers", "containers"].map(|c| items(&pod[c]));
-            let mut mounts = containers
-                .iter()
-                .copied()
-                .flatten()
-                .flat_map(|c| items(&c["volumeMounts"]));
+            let mut mounts = containers.iter().copied().flatten().flat_map(|c| items(&c["volumeMounts"]));
             mounted |= mounts.any(|m| text_field(m, "name") == name);
         }
         if !mounted {
@@ -101,17 +97,11 @@ impl PodVolumes<'_> {
             return;
         };
         if stored_claim_spec(&existing["spec"]) != template["spec"] {
-            let ty = SchemaType {
-                name: CLAIM_SPEC,
-                kind: FieldKind::Struct(CLAIM_SPEC),
-            };
+            let ty = SchemaType { name: CLAIM_SPEC, kind: FieldKind::Struct(CLAIM_SPEC) };
             let error = FieldError::invalid(
                 format!("{path}.template[{index}].spec"),
                 go::go_json(&ty, &template["spec"]),
-                format!(
-                    "spec does not match existing PVC {name} in namespace {}",
-                    self.namespace
-                ),
+                format!("spec does not match existing PVC {name} in namespace {}", self.namespace),
             );
             errors.push(error.with_actual_path(format!("{path}.templates[{index}].spec")));
         }
@@ -146,9 +136,6 @@ pub fn replicated_jobs_json(object: &Value, read: &Value) -> String {
         Value::Array(_) => &read["replicatedJobs"],
         _ => &Value::Null,
     };
-    let ty = tables()
-        .struct_named("v1alpha2.JobSetSpec")
-        .field("replicatedJobs")
-        .map(|f| &f.ty);
+    let ty = tables().struct_named("v1alpha2.JobSetSpec").field("replicatedJobs").map(|f| &f.ty);
     ty.map_or_else(|| go::go_json_untyped(list), |ty| go::go_json(ty, list))
 }

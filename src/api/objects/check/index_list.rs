@@ -51,9 +51,7 @@ pub fn count_indexes(text: &str, completions: i64) -> Result<i64, IndexListError
     if text.is_empty() {
         return Ok(0);
     }
-    let too_large = |index: &str| IndexListError::TooLarge {
-        index: index.to_owned(),
-    };
+    let too_large = |index: &str| IndexListError::TooLarge { index: index.to_owned() };
     let (mut total, mut last) = (0, None);
     for interval in text.split(',') {
         let limits: Vec<&str> = interval.split('-').collect();
@@ -63,10 +61,7 @@ pub fn count_indexes(text: &str, completions: i64) -> Result<i64, IndexListError
         }
         let first = parse_index(limits[0])?;
         if let Some(previous) = last.filter(|last| *last >= first) {
-            return Err(IndexListError::NotIncreasing {
-                previous,
-                current: first,
-            });
+            return Err(IndexListError::NotIncreasing { previous, current: first });
         }
         if first >= completions {
             return Err(too_large(limits[0]));
@@ -79,10 +74,7 @@ pub fn count_indexes(text: &str, completions: i64) -> Result<i64, IndexListError
             return Err(too_large(limits[1]));
         }
         if limits.len() > 1 && first >= end {
-            return Err(IndexListError::NotIncreasing {
-                previous: first,
-                current: end,
-            });
+            return Err(IndexListError::NotIncreasing { previous: first, current: end });
         }
         total += end - first + 1;
         last = Some(end);

@@ -119,10 +119,7 @@ fn spec(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
         not_negative(&spec[name], &path.child(name), errors);
     }
     if has_value(spec, "maxFailedIndexes") && !has_value(spec, "backoffLimitPerIndex") {
-        errors.required(
-            &path.child("backoffLimitPerIndex"),
-            "when maxFailedIndexes is specified",
-        );
+        errors.required(&path.child("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
     }
     if let Some(manager) = spec["managedBy"].as_str() {
         managed_by(manager, &path.child("managedBy"), errors);
@@ -253,11 +250,7 @@ fn success_rule(rule: &Value, completions: i64, path: &FieldPath, errors: &mut E
     not_negative(value, &at, errors);
     let mut at_most = |most: i64, what: &str| {
         if count > most {
-            errors.invalid(
-                &at,
-                value,
-                &format!("must be less than or equal to {most} (the number of {what})"),
-            );
+            errors.invalid(&at, value, &format!("must be less than or equal to {most} (the number of {what})"));
         }
     };
     at_most(completions, "specified completions");
@@ -268,11 +261,8 @@ fn success_rule(rule: &Value, completions: i64, path: &FieldPath, errors: &mut E
 
 fn replacement_policy(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let policy = &spec["podReplacementPolicy"];
-    let legal: &[&str] = if has_value(spec, "podFailurePolicy") {
-        &REPLACEMENT_POLICIES[..1]
-    } else {
-        &REPLACEMENT_POLICIES
-    };
+    let legal: &[&str] =
+        if has_value(spec, "podFailurePolicy") { &REPLACEMENT_POLICIES[..1] } else { &REPLACEMENT_POLICIES };
     if !legal.iter().any(|name| policy == name) {
         errors.unsupported(path, policy, legal);
     }

@@ -35,11 +35,7 @@ pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let view = PodContainers {
         spec: pod,
         volumes: volumes::mountable_names(volumes),
-        claims: claims
-            .iter()
-            .map(|c| text(c, "name"))
-            .filter(|n| !n.is_empty())
-            .collect(),
+        claims: claims.iter().map(|c| text(c, "name")).filter(|n| !n.is_empty()).collect(),
     };
     container::containers(&view, &path.child("containers"), errors);
     container::init_containers(&view, &path.child("initContainers"), errors);
@@ -72,10 +68,7 @@ fn identity(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if let Some(seconds) = int(pod, "activeDeadlineSeconds")
         && !(1..=i64::from(i32::MAX)).contains(&seconds)
     {
-        let (at, detail) = (
-            path.child("activeDeadlineSeconds"),
-            "must be between 1 and 2147483647, inclusive",
-        );
+        let (at, detail) = (path.child("activeDeadlineSeconds"), "must be between 1 and 2147483647, inclusive");
         errors.invalid(&at, &pod["activeDeadlineSeconds"], detail);
     }
     for name in ["hostname", "subdomain"] {
@@ -145,11 +138,7 @@ fn host_network(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
                 let host = int(port, "hostPort").unwrap_or(0);
                 if host != int(port, "containerPort").unwrap_or(0) {
                     let at = path.child(kind).index(c).child("ports").index(p).child("hostPort");
-                    errors.invalid(
-                        &at,
-                        &host.into(),
-                        "must match `containerPort` when `hostNetwork` is true",
-                    );
+                    errors.invalid(&at, &host.into(), "must match `containerPort` when `hostNetwork` is true");
                 }
             }
         }

@@ -30,19 +30,10 @@ const PROBES: [&str; 4] = ["exec", "httpGet", "tcpSocket", "grpc"];
 
 fn probe(name: &str, probe: &Value, path: &FieldPath, errors: &mut ErrorList) {
     handler(probe, &PROBES, None, path, errors);
-    for field in [
-        "initialDelaySeconds",
-        "timeoutSeconds",
-        "periodSeconds",
-        "successThreshold",
-        "failureThreshold",
-    ] {
+    for field in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
         not_negative(&probe[field], &path.child(field), errors);
     }
-    let (grace, at) = (
-        &probe["terminationGracePeriodSeconds"],
-        path.child("terminationGracePeriodSeconds"),
-    );
+    let (grace, at) = (&probe["terminationGracePeriodSeconds"], path.child("terminationGracePeriodSeconds"));
     if grace.as_i64().is_some_and(|seconds| seconds <= 0) {
         errors.invalid(&at, grace, "must be greater than 0");
     }
@@ -117,10 +108,7 @@ pub fn security(context: &Value, path: &FieldPath, errors: &mut ErrorList) {
         user_id(&context[name], &path.child(name), errors);
     }
     if context["allowPrivilegeEscalation"].as_bool() == Some(false) {
-        let (at, value) = (
-            path.child("allowPrivilegeEscalation"),
-            &context["allowPrivilegeEscalation"],
-        );
+        let (at, value) = (path.child("allowPrivilegeEscalation"), &context["allowPrivilegeEscalation"]);
         if context["privileged"].as_bool() == Some(true) {
             let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
             errors.invalid(&at, value, detail);

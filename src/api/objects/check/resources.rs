@@ -117,10 +117,7 @@ fn claim_names(resources: &Value, known: &[&str], path: &FieldPath, errors: &mut
             errors.required(&at.child("name"), "");
             continue;
         }
-        if claims[..k]
-            .iter()
-            .any(|c| c["name"] == claim["name"] && c["request"] == claim["request"])
-        {
+        if claims[..k].iter().any(|c| c["name"] == claim["name"] && c["request"] == claim["request"]) {
             errors.duplicate(&at, &name.into());
         }
         if !known.contains(&name) {

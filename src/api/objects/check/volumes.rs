@@ -62,17 +62,8 @@ fn source(volume: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
-const CHECK_ORDER: [&str; 9] = [
-    "emptyDir",
-    "hostPath",
-    "secret",
-    "nfs",
-    "persistentVolumeClaim",
-    "configMap",
-    "downwardAPI",
-    "projected",
-    "csi",
-];
+const CHECK_ORDER: [&str; 9] =
+    ["emptyDir", "hostPath", "secret", "nfs", "persistentVolumeClaim", "configMap", "downwardAPI", "projected", "csi"];
 
 fn check_source_of_kind(kind: &str, source: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let mut required = |name: &str| {
@@ -110,16 +101,8 @@ fn check_source_of_kind(kind: &str, source: &Value, path: &FieldPath, errors: &m
 }
 
 fn host_path_type(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
-    const LEGAL: [&str; 8] = [
-        "",
-        "BlockDevice",
-        "CharDevice",
-        "Directory",
-        "DirectoryOrCreate",
-        "File",
-        "FileOrCreate",
-        "Socket",
-    ];
+    const LEGAL: [&str; 8] =
+        ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
     if !LEGAL.contains(&text(source, "type")) {
         errors.unsupported(&path.child("type"), &source["type"], &LEGAL);
     }

@@ -67,14 +67,11 @@ pub(crate) fn does(node: &YamlNode, written: Option<&str>, pods: bool, report: &
         Some("Partition") => RandomAction::Partition,
         Some("Drain") => RandomAction::Drain,
         Some("Reclaim") => RandomAction::Reclaim,
-        Some("Hang") => RandomAction::Hang {
-            detected_after: time(node, "detectedAfter", report),
-            exit_code,
-        },
+        Some("Hang") => RandomAction::Hang { detected_after: time(node, "detectedAfter", report), exit_code },
         Some("Slow") => RandomAction::Slow(read::number(node, "factor").unwrap_or(1.0)),
-        Some("Corrupt") => RandomAction::Corrupt {
-            found_after: time(node, "foundAfter", report).unwrap_or(Distribution::ZERO),
-        },
+        Some("Corrupt") => {
+            RandomAction::Corrupt { found_after: time(node, "foundAfter", report).unwrap_or(Distribution::ZERO) }
+        }
         None if !pods => RandomAction::Crash,
         _ => RandomAction::Exit(exit_code),
     }

@@ -50,9 +50,7 @@ pub fn read(
         if expected > FAULTS_MAX {
             let message =
                 format!("about {expected:.0} faults are expected until {stop}; the maximum is 1,000,000 in a run");
-            report
-                .error(node.at, message)
-                .suggest("increase mtbf or reduce stop.at");
+            report.error(node.at, message).suggest("increase mtbf or reduce stop.at");
             break;
         }
     }
@@ -126,11 +124,7 @@ impl ProcessContext<'_> {
                 report.found.push(error);
                 break;
             }
-            let fault = TracedFault {
-                entity: row.name.clone(),
-                at: row.at,
-                outage: row.lasts,
-            };
+            let fault = TracedFault { entity: row.name.clone(), at: row.at, outage: row.lasts };
             match groups.iter_mut().find(|(known, _)| *known == kind) {
                 Some((_, faults)) => faults.push(fault),
                 None => groups.push((kind, vec![fault])),
@@ -165,11 +159,8 @@ impl ProcessContext<'_> {
         report: &mut DiagnosticReport,
     ) {
         let pods = process.on == FaultsOn::Pod;
-        let nodes: BTreeSet<String> = if pods {
-            BTreeSet::new()
-        } else {
-            node_names::node_names(&self.inputs.topology.pools).collect()
-        };
+        let nodes: BTreeSet<String> =
+            if pods { BTreeSet::new() } else { node_names::node_names(&self.inputs.topology.pools).collect() };
         let mut errors = 0;
         for row in rows {
             if errors >= traces::TRACE_ERRORS_MAX {
@@ -215,11 +206,7 @@ fn process(node: &YamlNode, around: &ProcessContext, report: &mut DiagnosticRepo
     let as_new = read::boolean(node, "asNew").unwrap_or(false);
     let deleted_after = read::duration(node, "deletedAfter");
     let reclaims = does == RandomAction::Reclaim;
-    for (key, given) in [
-        ("asNew", as_new),
-        ("deletedAfter", deleted_after.is_some()),
-        ("does", reclaims),
-    ] {
+    for (key, given) in [("asNew", as_new), ("deletedAfter", deleted_after.is_some()), ("does", reclaims)] {
         if given && around.scripted {
             let message =
                 "not supported by scripted kubelets, which cannot detect that a new Node lacks the pods' containers";
@@ -310,10 +297,7 @@ fn ages(
         (node.get("from").is_some(), "from"),
         (node.get("until").is_some(), "until"),
         (slow, "does: Slow"),
-        (
-            lost && !repaired && around.repairs,
-            "nodeRepair, unless backAfter is set",
-        ),
+        (lost && !repaired && around.repairs, "nodeRepair, unless backAfter is set"),
         (gone && around.spares, "nodeSpares"),
     ] {
         if is {
@@ -326,9 +310,5 @@ fn ages(
 
 fn lemons(node: &YamlNode) -> FaultLemons {
     let number = |key: &str, otherwise| read::number(node, key).unwrap_or(otherwise);
-    FaultLemons {
-        share: number("share", 0.0),
-        factor: number("factor", 1.0),
-        healed: number("healed", 0.0),
-    }
+    FaultLemons { share: number("share", 0.0), factor: number("factor", 1.0), healed: number("healed", 0.0) }
 }

@@ -37,10 +37,7 @@ pub(crate) fn takes_along(
 ) -> Option<String> {
     let domain = node.get("takesAlong")?;
     if matches!(on, FaultsOn::Label(_) | FaultsOn::Island) {
-        report.error(
-            domain.at,
-            "takesAlong has no effect: the fault already affects a whole domain",
-        );
+        report.error(domain.at, "takesAlong has no effect: the fault already affects a whole domain");
     }
     label(domain, inputs, report)
 }

@@ -10,16 +10,10 @@ pub const INDEX: FieldType = FieldType::Int(0, u32::MAX as i64 - 1);
 pub static METADATA: ObjectSchema = ObjectSchema {
     kind: "Metadata",
     fields: &[
-        field("name", FieldType::Line, "Name shown in reports.")
-            .required()
-            .example("first-steps"),
-        field(
-            "description",
-            FieldType::Str,
-            "Free-form description for readers of the file.",
-        )
-        .otherwise("empty")
-        .example("one pod fails after two minutes"),
+        field("name", FieldType::Line, "Name shown in reports.").required().example("first-steps"),
+        field("description", FieldType::Str, "Free-form description for readers of the file.")
+            .otherwise("empty")
+            .example("one pod fails after two minutes"),
     ],
 };
 

@@ -4,18 +4,10 @@ use crate::presets::preset_data::{DEFAULT_PRESET, preset_names};
 use crate::schema::field_type::{FieldType, ObjectSchema, SchemaVersions, field};
 
 /// Kubernetes versions that can be simulated.
-pub static KUBERNETES: SchemaVersions = SchemaVersions {
-    major: 1,
-    oldest: 24,
-    newest: 40,
-};
+pub static KUBERNETES: SchemaVersions = SchemaVersions { major: 1, oldest: 24, newest: 40 };
 
 /// JobSet versions that can be simulated.
-pub static JOBSET: SchemaVersions = SchemaVersions {
-    major: 0,
-    oldest: 12,
-    newest: 13,
-};
+pub static JOBSET: SchemaVersions = SchemaVersions { major: 0, oldest: 12, newest: 13 };
 
 pub static CONTROL_PLANE: ObjectSchema = ObjectSchema {
     kind: "ControlPlane",
@@ -87,24 +79,15 @@ const BY_NEED: &str = "enabled if a JobSet uses it";
 static FEATURE_GATES: ObjectSchema = ObjectSchema {
     kind: "FeatureGates",
     fields: &[
-        field(
-            "InPlaceRestart",
-            FieldType::Bool,
-            "Enables the restart strategy InPlaceRestart.",
-        )
-        .otherwise(BY_NEED),
+        field("InPlaceRestart", FieldType::Bool, "Enables the restart strategy InPlaceRestart.").otherwise(BY_NEED),
         field(
             "RestartJob",
             FieldType::Bool,
             "Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.",
         )
         .otherwise(BY_NEED),
-        field(
-            "ElasticJobSet",
-            FieldType::Bool,
-            "Allows changes of parallelism and completions in a JobSet.",
-        )
-        .default("false"),
+        field("ElasticJobSet", FieldType::Bool, "Allows changes of parallelism and completions in a JobSet.")
+            .default("false"),
     ],
 };
 
@@ -136,29 +119,11 @@ static JOBSET_MANAGER: ObjectSchema = ObjectSchema {
 static CONTROLLER_MANAGER: ObjectSchema = ObjectSchema {
     kind: "KubeControllerManager",
     fields: &[
-        field(
-            "qps",
-            QPS,
-            "Sustained client rate limit of each controller, in requests per second.",
-        )
-        .example("50"),
-        field(
-            "burst",
-            BURST,
-            "Burst size of the client rate limit of each controller, in requests.",
-        )
-        .example("100"),
-        field(
-            "concurrentJobSyncs",
-            FieldType::Int(1, 10_000),
-            "Number of workers of the Job controller.",
-        )
-        .example("10"),
-        field(
-            "concurrentGcSyncs",
-            FieldType::Int(1, 10_000),
-            "Number of workers of the garbage collector.",
-        )
-        .example("40"),
+        field("qps", QPS, "Sustained client rate limit of each controller, in requests per second.").example("50"),
+        field("burst", BURST, "Burst size of the client rate limit of each controller, in requests.").example("100"),
+        field("concurrentJobSyncs", FieldType::Int(1, 10_000), "Number of workers of the Job controller.")
+            .example("10"),
+        field("concurrentGcSyncs", FieldType::Int(1, 10_000), "Number of workers of the garbage collector.")
+            .example("40"),
     ],
 };

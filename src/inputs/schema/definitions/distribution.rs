@@ -44,13 +44,9 @@ pub const EMPIRICAL: FieldType =
 static WEIGHTED: ObjectSchema = ObjectSchema {
     kind: "Empirical",
     fields: &[
-        field(
-            "values",
-            FieldType::NonEmpty(&FieldType::Seconds),
-            "Values of the distribution.",
-        )
-        .required()
-        .example("[1s, 2s, 30s]"),
+        field("values", FieldType::NonEmpty(&FieldType::Seconds), "Values of the distribution.")
+            .required()
+            .example("[1s, 2s, 30s]"),
         field(
             "weights",
             FieldType::List(&FieldType::Number(0.0, 1e12)),
@@ -61,44 +57,24 @@ static WEIGHTED: ObjectSchema = ObjectSchema {
     ],
 };
 
-static WEIBULL: ObjectSchema = ObjectSchema {
-    kind: "Weibull",
-    fields: &[MEAN, WEIBULL_SHAPE.example("0.8")],
-};
+static WEIBULL: ObjectSchema = ObjectSchema { kind: "Weibull", fields: &[MEAN, WEIBULL_SHAPE.example("0.8")] };
 
-static GAMMA: ObjectSchema = ObjectSchema {
-    kind: "Gamma",
-    fields: &[MEAN, GAMMA_SHAPE.example("0.8")],
-};
+static GAMMA: ObjectSchema = ObjectSchema { kind: "Gamma", fields: &[MEAN, GAMMA_SHAPE.example("0.8")] };
 
-const MEAN: FieldSchema = field("mean", FieldType::Seconds, "Mean of the distribution.")
-    .required()
-    .example("2s");
+const MEAN: FieldSchema = field("mean", FieldType::Seconds, "Mean of the distribution.").required().example("2s");
 
 static LOG_NORMAL: ObjectSchema = ObjectSchema {
     kind: "LogNormal",
     fields: &[
-        field(
-            "median",
-            FieldType::Seconds,
-            "Median of the distribution. Requires `sigma`.",
-        )
-        .example("300ms"),
-        field(
-            "sigma",
-            FieldType::Number(0.0, 10.0),
-            "Standard deviation of the natural logarithm. Requires `median`.",
-        )
-        .example("0.3"),
+        field("median", FieldType::Seconds, "Median of the distribution. Requires `sigma`.").example("300ms"),
+        field("sigma", FieldType::Number(0.0, 10.0), "Standard deviation of the natural logarithm. Requires `median`.")
+            .example("0.3"),
         field("p50", FieldType::Seconds, "Median (50th percentile). Requires `p95`.").example("300ms"),
         field("p95", FieldType::Seconds, "95th percentile. Requires `p50`.").example("1s"),
     ],
 };
 
-static EXPONENTIAL: ObjectSchema = ObjectSchema {
-    kind: "Exponential",
-    fields: &[MEAN],
-};
+static EXPONENTIAL: ObjectSchema = ObjectSchema { kind: "Exponential", fields: &[MEAN] };
 
 /// Shape parameter of a gamma distribution.
 pub const GAMMA_SHAPE: FieldSchema = field(

@@ -7,16 +7,7 @@ use crate::schema::field_type::{FieldType, ObjectSchema, STR_LIST, field};
 use sim_api::spec::ExposureSpec;
 
 /// Legal values of `does`, the action of a fault.
-pub const DOES: [&str; 8] = [
-    "Crash",
-    "Partition",
-    "Drain",
-    "Reclaim",
-    "Exit",
-    "Hang",
-    "Slow",
-    "Corrupt",
-];
+pub const DOES: [&str; 8] = ["Crash", "Partition", "Drain", "Reclaim", "Exit", "Hang", "Slow", "Corrupt"];
 
 pub static RANDOM_FAULTS: ObjectSchema = ObjectSchema {
     kind: "RandomFaults",
@@ -164,13 +155,9 @@ static LEMONS: ObjectSchema = ObjectSchema {
         )
         .required()
         .example("0.05"),
-        field(
-            "factor",
-            FieldType::Number(1.0, 1e6),
-            "Factor by which lemons fail more often.",
-        )
-        .required()
-        .example("10"),
+        field("factor", FieldType::Number(1.0, 1e6), "Factor by which lemons fail more often.")
+            .required()
+            .example("10"),
         field(
             "healed",
             FieldType::Number(0.0, 1.0),
@@ -206,13 +193,9 @@ static TRACE: ObjectSchema = ObjectSchema {
 
 static DOMAIN: ObjectSchema = ObjectSchema {
     kind: "FaultDomain",
-    fields: &[field(
-        "label",
-        FieldType::Str,
-        "Key of the node label. Nodes with the same value form a domain.",
-    )
-    .required()
-    .example("example.com/rack")],
+    fields: &[field("label", FieldType::Str, "Key of the node label. Nodes with the same value form a domain.")
+        .required()
+        .example("example.com/rack")],
 };
 
 pub static NODE_REPAIR: ObjectSchema = ObjectSchema {

@@ -141,28 +141,18 @@ pub static FAULT: ObjectSchema = ObjectSchema {
 };
 
 const KIND: FieldSchema = field("kind", FieldType::OneOf(KIND_NAMES), "Kind of the object.").required();
-const OBJECT_NAME: FieldSchema = field(
-    "name",
-    FieldType::Str,
-    "Name of the object; for a pod, without its random suffix.",
-)
-.required()
-.example("train");
+const OBJECT_NAME: FieldSchema =
+    field("name", FieldType::Str, "Name of the object; for a pod, without its random suffix.")
+        .required()
+        .example("train");
 
 static PATCH: ObjectSchema = ObjectSchema {
     kind: "Patch",
     fields: &[
         KIND,
         OBJECT_NAME,
-        field("merge", FieldType::Any, "Merge patch (RFC 7386).")
-            .required()
-            .example("{spec: {suspend: true}}"),
-        field(
-            "status",
-            FieldType::Bool,
-            "Whether the patch applies to the status subresource.",
-        )
-        .default("false"),
+        field("merge", FieldType::Any, "Merge patch (RFC 7386).").required().example("{spec: {suspend: true}}"),
+        field("status", FieldType::Bool, "Whether the patch applies to the status subresource.").default("false"),
     ],
 };
 
@@ -191,13 +181,9 @@ static DELETE: ObjectSchema = ObjectSchema {
             "Deletion propagation policy for the objects that this object owns.",
         )
         .default("Background"),
-        field(
-            "gracePeriodSeconds",
-            INDEX,
-            "Grace period of a pod in seconds, overriding that of its spec.",
-        )
-        .otherwise("the pod's grace period")
-        .example("0"),
+        field("gracePeriodSeconds", INDEX, "Grace period of a pod in seconds, overriding that of its spec.")
+            .otherwise("the pod's grace period")
+            .example("0"),
     ],
 };
 
@@ -206,57 +192,37 @@ static SHOW: ObjectSchema = ObjectSchema {
     fields: &[
         KIND,
         OBJECT_NAME,
-        field("fields", STR_LIST, "Paths of the fields to write.")
-            .required()
-            .example("[status.conditions]"),
+        field("fields", STR_LIST, "Paths of the fields to write.").required().example("[status.conditions]"),
     ],
 };
 
 static JOB_CONDITION: ObjectSchema = ObjectSchema {
     kind: "JobCondition",
     fields: &[
-        field("job", FieldType::Str, "Name of the Job.")
-            .required()
-            .example("train-workers-0"),
+        field("job", FieldType::Str, "Name of the Job.").required().example("train-workers-0"),
         field(
             "type",
             FieldType::OneOf(&["Failed", "Complete", "FailureTarget", "SuccessCriteriaMet", "Suspended"]),
             "Type of the condition.",
         )
         .required(),
-        field(
-            "status",
-            FieldType::OneOf(&["True", "False"]),
-            "Status of the condition.",
-        )
-        .default("\"True\"")
-        .example("\"False\""),
-        field("reason", FieldType::Str, "Reason of the condition.")
-            .otherwise("empty")
-            .example("Lost"),
-        field("message", FieldType::Str, "Message of the condition.")
-            .otherwise("empty")
-            .example("a rack is gone"),
+        field("status", FieldType::OneOf(&["True", "False"]), "Status of the condition.")
+            .default("\"True\"")
+            .example("\"False\""),
+        field("reason", FieldType::Str, "Reason of the condition.").otherwise("empty").example("Lost"),
+        field("message", FieldType::Str, "Message of the condition.").otherwise("empty").example("a rack is gone"),
     ],
 };
 
 static STOP_MANAGER: ObjectSchema = ObjectSchema {
     kind: "StopManager",
     fields: &[
-        field(
-            "for",
-            FieldType::Duration,
-            "Time during which the manager and its webhooks are unavailable.",
-        )
-        .required()
-        .example("30s"),
-        field(
-            "featureGates",
-            FieldType::Object(&GATE_CHANGES),
-            "Feature gates that differ after the restart.",
-        )
-        .otherwise("unchanged")
-        .example("{RestartJob: false}"),
+        field("for", FieldType::Duration, "Time during which the manager and its webhooks are unavailable.")
+            .required()
+            .example("30s"),
+        field("featureGates", FieldType::Object(&GATE_CHANGES), "Feature gates that differ after the restart.")
+            .otherwise("unchanged")
+            .example("{RestartJob: false}"),
     ],
 };
 
@@ -277,30 +243,20 @@ static FAIL_IMAGE_PULLS: ObjectSchema = ObjectSchema {
 static GATE_CHANGES: ObjectSchema = ObjectSchema {
     kind: "FeatureGateChanges",
     fields: &[
-        field(
-            "InPlaceRestart",
-            FieldType::Bool,
-            "Enables the restart strategy InPlaceRestart.",
-        )
-        .otherwise("unchanged"),
+        field("InPlaceRestart", FieldType::Bool, "Enables the restart strategy InPlaceRestart.").otherwise("unchanged"),
         field(
             "RestartJob",
             FieldType::Bool,
             "Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.",
         )
         .otherwise("unchanged"),
-        field(
-            "ElasticJobSet",
-            FieldType::Bool,
-            "Allows changes of parallelism and completions in a JobSet.",
-        )
-        .otherwise("unchanged"),
+        field("ElasticJobSet", FieldType::Bool, "Allows changes of parallelism and completions in a JobSet.")
+            .otherwise("unchanged"),
     ],
 };
 
-const POD_NAME: FieldSchema = field("pod", FieldType::Str, "Name of the pod without its random suffix.")
-    .required()
-    .example("train-workers-0-1");
+const POD_NAME: FieldSchema =
+    field("pod", FieldType::Str, "Name of the pod without its random suffix.").required().example("train-workers-0-1");
 const NODE_FIELDS: [FieldSchema; 4] = [
     field("node", FieldType::Str, "Name of the node.").example("a-0"),
     field("ofPod", FieldType::Str, "Pod whose node is affected, at the time of the fault. The name has no random suffix.").example("train-workers-0-1"),
@@ -322,13 +278,9 @@ static CONTAINER_EXIT: ObjectSchema = ObjectSchema {
     kind: "ContainerExit",
     fields: &[
         POD_NAME,
-        field(
-            "exitCode",
-            FieldType::Int(0, 255),
-            "Exit code of all containers of the pod.",
-        )
-        .default("1")
-        .example("137"),
+        field("exitCode", FieldType::Int(0, 255), "Exit code of all containers of the pod.")
+            .default("1")
+            .example("137"),
     ],
 };
 
@@ -340,15 +292,9 @@ static DELETE_POD: ObjectSchema = ObjectSchema {
     ],
 };
 
-static POD: ObjectSchema = ObjectSchema {
-    kind: "PodReference",
-    fields: &[POD_NAME],
-};
+static POD: ObjectSchema = ObjectSchema { kind: "PodReference", fields: &[POD_NAME] };
 
-static NODE: ObjectSchema = ObjectSchema {
-    kind: "NodeReference",
-    fields: &NODE_FIELDS,
-};
+static NODE: ObjectSchema = ObjectSchema { kind: "NodeReference", fields: &NODE_FIELDS };
 
 static TAINT_NODE: ObjectSchema = ObjectSchema {
     kind: "TaintNode",
@@ -357,21 +303,15 @@ static TAINT_NODE: ObjectSchema = ObjectSchema {
         NODE_FIELDS[1],
         NODE_FIELDS[2],
         NODE_FIELDS[3],
-        field("key", FieldType::Str, "Key of the taint.")
-            .required()
-            .example("maintenance"),
-        field("value", FieldType::Str, "Value of the taint.")
-            .otherwise("empty")
-            .example("rack-3"),
+        field("key", FieldType::Str, "Key of the taint.").required().example("maintenance"),
+        field("value", FieldType::Str, "Value of the taint.").otherwise("empty").example("rack-3"),
         field("effect", FieldType::OneOf(EFFECTS), "Effect of the taint.").required(),
     ],
 };
 
 static NAME: ObjectSchema = ObjectSchema {
     kind: "JobSetReference",
-    fields: &[field("name", FieldType::Str, "Name of the JobSet.")
-        .required()
-        .example("train")],
+    fields: &[field("name", FieldType::Str, "Name of the JobSet.").required().example("train")],
 };
 
 /// Kinds of the objects that an action can refer to.

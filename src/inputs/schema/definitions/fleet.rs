@@ -14,24 +14,13 @@ const CHANCE: FieldType = FieldType::Number(0.0, 1.0);
 pub static FLEET: ObjectSchema = ObjectSchema {
     kind: "Fleet",
     fields: &[
-        field(
-            "apiVersion",
-            FieldType::OneOf(&[API_VERSION]),
-            "API version of the file format.",
-        )
-        .required(),
+        field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format.").required(),
         field("kind", FieldType::OneOf(&["Fleet"]), "Kind of the file.").required(),
-        field(
-            "metadata",
-            FieldType::Object(&METADATA),
-            "Name and description of the fleet.",
-        )
-        .required()
-        .example("{name: spares}"),
-        PARAMETERS,
-        field("nodes", NODES, "Number of nodes in the working pool at the start.")
+        field("metadata", FieldType::Object(&METADATA), "Name and description of the fleet.")
             .required()
-            .example("64"),
+            .example("{name: spares}"),
+        PARAMETERS,
+        field("nodes", NODES, "Number of nodes in the working pool at the start.").required().example("64"),
         field(
             "spares",
             FieldType::Object(&SPARES),
@@ -42,13 +31,9 @@ pub static FLEET: ObjectSchema = ObjectSchema {
         field("job", FieldType::Object(&JOB), "The job that runs on the nodes.")
             .required()
             .example("{nodes: 64, recovery: 5m}"),
-        field(
-            "training",
-            FieldType::Object(&TRAINING),
-            "Amount of work of the job, and its checkpoints.",
-        )
-        .required()
-        .example("{work: 20d}"),
+        field("training", FieldType::Object(&TRAINING), "Amount of work of the job, and its checkpoints.")
+            .required()
+            .example("{work: 20d}"),
         field(
             "faults",
             FieldType::List(&FieldType::Object(&PROCESS)),
@@ -56,13 +41,9 @@ pub static FLEET: ObjectSchema = ObjectSchema {
         )
         .otherwise("no faults")
         .example("[{cause: host, mtbf: 200d}]"),
-        field(
-            "lemons",
-            FieldType::Object(&LEMONS),
-            "Nodes that fail more often than the others.",
-        )
-        .otherwise("none")
-        .example("{share: 0.1}"),
+        field("lemons", FieldType::Object(&LEMONS), "Nodes that fail more often than the others.")
+            .otherwise("none")
+            .example("{share: 0.1}"),
         field(
             "diagnosis",
             FieldType::Object(&DIAGNOSIS),
@@ -74,9 +55,7 @@ pub static FLEET: ObjectSchema = ObjectSchema {
             .otherwise("failed nodes never return")
             .example("{stages: [{name: manual, takes: 2h}]}"),
         field("stop", FieldType::Object(&STOP), "Time limit of the run.").example("{at: 365d}"),
-        field("seed", FieldType::Int(0, i64::MAX), "Seed of all random numbers.")
-            .default("1")
-            .example("42"),
+        field("seed", FieldType::Int(0, i64::MAX), "Seed of all random numbers.").default("1").example("42"),
         EXPERIMENTS,
     ],
 };
@@ -84,9 +63,7 @@ pub static FLEET: ObjectSchema = ObjectSchema {
 static SPARES: ObjectSchema = ObjectSchema {
     kind: "FleetSpares",
     fields: &[
-        field("nodes", NODES, "Number of spare nodes at the start.")
-            .required()
-            .example("4"),
+        field("nodes", NODES, "Number of spare nodes at the start.").required().example("4"),
         field(
             "takeOver",
             FieldType::Duration,
@@ -100,13 +77,9 @@ static SPARES: ObjectSchema = ObjectSchema {
 static JOB: ObjectSchema = ObjectSchema {
     kind: "FleetJob",
     fields: &[
-        field(
-            "nodes",
-            FieldType::Int(1, 10_000_000),
-            "Number of nodes that the job needs at the same time.",
-        )
-        .required()
-        .example("64"),
+        field("nodes", FieldType::Int(1, 10_000_000), "Number of nodes that the job needs at the same time.")
+            .required()
+            .example("64"),
         field(
             "standbys",
             NODES,
@@ -114,16 +87,10 @@ static JOB: ObjectSchema = ObjectSchema {
         )
         .default("0")
         .example("2"),
-        field(
-            "hostSelection",
-            FieldType::Object(&SELECTION),
-            "Selection of new nodes when no standby is left.",
-        )
-        .otherwise("the nodes longest in the pool, without delay")
-        .example("{takes: 3m}"),
-        field("recovery", DELAY, "Time from a failure until the job runs again.")
-            .default("0s")
-            .example("20m"),
+        field("hostSelection", FieldType::Object(&SELECTION), "Selection of new nodes when no standby is left.")
+            .otherwise("the nodes longest in the pool, without delay")
+            .example("{takes: 3m}"),
+        field("recovery", DELAY, "Time from a failure until the job runs again.").default("0s").example("20m"),
         field(
             "maxRestarts",
             FieldType::Int(0, u32::MAX as i64),
@@ -170,10 +137,7 @@ static TRAINING: ObjectSchema = ObjectSchema {
     ],
 };
 
-static CHECKPOINT: ObjectSchema = ObjectSchema {
-    kind: "Checkpoint",
-    fields: &training::CHECKPOINT,
-};
+static CHECKPOINT: ObjectSchema = ObjectSchema { kind: "Checkpoint", fields: &training::CHECKPOINT };
 
 static PROCESS: ObjectSchema = ObjectSchema {
     kind: "FaultProcess",
@@ -267,10 +231,7 @@ pub static DIAGNOSIS: ObjectSchema = ObjectSchema {
     ],
 };
 
-static REPAIR: ObjectSchema = ObjectSchema {
-    kind: "Repair",
-    fields: &REPAIR_FIELDS,
-};
+static REPAIR: ObjectSchema = ObjectSchema { kind: "Repair", fields: &REPAIR_FIELDS };
 
 /// Fields for the repair of nodes, which Fleets and scenarios share.
 pub const REPAIR_FIELDS: [FieldSchema; 3] = [
@@ -302,26 +263,14 @@ const STAGES: FieldType = FieldType::NonEmpty(&FieldType::Object(&STAGE));
 static STAGE: ObjectSchema = ObjectSchema {
     kind: "RepairStage",
     fields: &[
-        field(
-            "name",
-            FieldType::Line,
-            "Name of the stage. Reports count its repairs as NAME_repairs.",
-        )
-        .required()
-        .example("automatic"),
-        field("takes", DELAY, "Duration of the stage.")
+        field("name", FieldType::Line, "Name of the stage. Reports count its repairs as NAME_repairs.")
             .required()
-            .example("{exponential: {mean: 2h}}"),
-        field("escalates", CHANCE, "Probability that the next stage is needed.")
+            .example("automatic"),
+        field("takes", DELAY, "Duration of the stage.").required().example("{exponential: {mean: 2h}}"),
+        field("escalates", CHANCE, "Probability that the next stage is needed.").default("0").example("0.8"),
+        field("fails", CHANCE, "Probability that the repair is reported as successful but leaves the node unchanged.")
             .default("0")
-            .example("0.8"),
-        field(
-            "fails",
-            CHANCE,
-            "Probability that the repair is reported as successful but leaves the node unchanged.",
-        )
-        .default("0")
-        .example("0.4"),
+            .example("0.4"),
     ],
 };
 

@@ -7,42 +7,18 @@ use crate::schema::field_type::{COUNT, FieldType, INT32, ObjectSchema, field, in
 pub static JOB_SPEC: ObjectSchema = ObjectSchema {
     kind: "JobSpec",
     fields: &[
-        field(
-            "parallelism",
-            COUNT,
-            "Maximum number of pods that run at the same time. Default: 1.",
-        ),
+        field("parallelism", COUNT, "Maximum number of pods that run at the same time. Default: 1."),
         field("completions", COUNT, "Number of pods that must succeed."),
         field(
             "completionMode",
             FieldType::OneOf(&["Indexed", "NonIndexed"]),
             "Completion mode. Default in a JobSet: Indexed.",
         ),
-        field(
-            "backoffLimit",
-            COUNT,
-            "Number of pod failures before the Job fails. Default: 6.",
-        ),
-        field(
-            "backoffLimitPerIndex",
-            COUNT,
-            "Number of pod failures before an index fails.",
-        ),
-        field(
-            "maxFailedIndexes",
-            COUNT,
-            "Number of failed indexes above which the Job fails.",
-        ),
-        field(
-            "activeDeadlineSeconds",
-            FieldType::Int(0, 1 << 40),
-            "Maximum run time of the Job in seconds.",
-        ),
-        field(
-            "podFailurePolicy",
-            FieldType::Object(&POD_FAILURE_POLICY),
-            "Rules for failed pods.",
-        ),
+        field("backoffLimit", COUNT, "Number of pod failures before the Job fails. Default: 6."),
+        field("backoffLimitPerIndex", COUNT, "Number of pod failures before an index fails."),
+        field("maxFailedIndexes", COUNT, "Number of failed indexes above which the Job fails."),
+        field("activeDeadlineSeconds", FieldType::Int(0, 1 << 40), "Maximum run time of the Job in seconds."),
+        field("podFailurePolicy", FieldType::Object(&POD_FAILURE_POLICY), "Rules for failed pods."),
         field(
             "podReplacementPolicy",
             FieldType::OneOf(&["TerminatingOrFailed", "Failed"]),
@@ -75,11 +51,7 @@ pub static JOB_SPEC: ObjectSchema = ObjectSchema {
 static POD_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "PodTemplateSpec",
     fields: &[
-        field(
-            "metadata",
-            FieldType::Object(&METADATA),
-            "Labels and annotations of the pods.",
-        ),
+        field("metadata", FieldType::Object(&METADATA), "Labels and annotations of the pods."),
         field("spec", FieldType::Object(&POD_SPEC), "").required(),
     ],
 };
@@ -92,33 +64,16 @@ static POD_FAILURE_POLICY: ObjectSchema = ObjectSchema {
 static POD_FAILURE_RULE: ObjectSchema = ObjectSchema {
     kind: "PodFailurePolicyRule",
     fields: &[
-        field(
-            "action",
-            FieldType::OneOf(&["FailJob", "FailIndex", "Ignore", "Count"]),
-            "",
-        )
-        .required(),
-        field(
-            "onExitCodes",
-            FieldType::Object(&ON_EXIT_CODES),
-            "Container exit codes that match.",
-        ),
-        field(
-            "onPodConditions",
-            FieldType::List(&FieldType::Object(&ON_POD_CONDITION)),
-            "Pod conditions that match.",
-        ),
+        field("action", FieldType::OneOf(&["FailJob", "FailIndex", "Ignore", "Count"]), "").required(),
+        field("onExitCodes", FieldType::Object(&ON_EXIT_CODES), "Container exit codes that match."),
+        field("onPodConditions", FieldType::List(&FieldType::Object(&ON_POD_CONDITION)), "Pod conditions that match."),
     ],
 };
 
 static ON_EXIT_CODES: ObjectSchema = ObjectSchema {
     kind: "PodFailurePolicyOnExitCodes",
     fields: &[
-        field(
-            "containerName",
-            FieldType::Str,
-            "Name of the container. If absent, any container.",
-        ),
+        field("containerName", FieldType::Str, "Name of the container. If absent, any container."),
         field("operator", FieldType::OneOf(&["In", "NotIn"]), "").required(),
         field("values", FieldType::List(&INT32), "").required(),
     ],
@@ -140,11 +95,7 @@ static JOB_SUCCESS_POLICY: ObjectSchema = ObjectSchema {
 static JOB_SUCCESS_RULE: ObjectSchema = ObjectSchema {
     kind: "JobSuccessPolicyRule",
     fields: &[
-        field(
-            "succeededIndexes",
-            FieldType::Str,
-            "Indexes that must succeed, for example 0-2,5.",
-        ),
+        field("succeededIndexes", FieldType::Str, "Indexes that must succeed, for example 0-2,5."),
         field("succeededCount", COUNT, "Number of indexes that must succeed."),
     ],
 };

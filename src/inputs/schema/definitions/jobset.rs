@@ -25,36 +25,12 @@ static SPEC: ObjectSchema = ObjectSchema {
             "Groups of child Jobs created from the same template.",
         ),
         field("network", FieldType::Object(&NETWORK), "Network settings of the pods."),
-        field(
-            "successPolicy",
-            FieldType::Object(&SUCCESS_POLICY),
-            "Condition under which the JobSet is completed.",
-        ),
-        field(
-            "failurePolicy",
-            FieldType::Object(&FAILURE_POLICY),
-            "Reaction to failed Jobs.",
-        ),
-        field(
-            "startupPolicy",
-            FieldType::Object(&STARTUP_POLICY),
-            "Order in which the replicatedJobs are started.",
-        ),
-        field(
-            "suspend",
-            FieldType::Bool,
-            "Whether the JobSet is suspended. Default: false.",
-        ),
-        field(
-            "coordinator",
-            FieldType::Object(&COORDINATOR),
-            "Pod that is the coordinator of the JobSet.",
-        ),
-        field(
-            "managedBy",
-            FieldType::Str,
-            "Name of the controller that manages the JobSet.",
-        ),
+        field("successPolicy", FieldType::Object(&SUCCESS_POLICY), "Condition under which the JobSet is completed."),
+        field("failurePolicy", FieldType::Object(&FAILURE_POLICY), "Reaction to failed Jobs."),
+        field("startupPolicy", FieldType::Object(&STARTUP_POLICY), "Order in which the replicatedJobs are started."),
+        field("suspend", FieldType::Bool, "Whether the JobSet is suspended. Default: false."),
+        field("coordinator", FieldType::Object(&COORDINATOR), "Pod that is the coordinator of the JobSet."),
+        field("managedBy", FieldType::Str, "Name of the controller that manages the JobSet."),
         field(
             "ttlSecondsAfterFinished",
             COUNT,
@@ -71,16 +47,8 @@ static SPEC: ObjectSchema = ObjectSchema {
 static REPLICATED_JOB: ObjectSchema = ObjectSchema {
     kind: "ReplicatedJob",
     fields: &[
-        field(
-            "name",
-            FieldType::Str,
-            "Name of the replicatedJob, used in the names of its Jobs.",
-        ),
-        field(
-            "groupName",
-            FieldType::Str,
-            "Name of the group of replicatedJobs. Default: default.",
-        ),
+        field("name", FieldType::Str, "Name of the replicatedJob, used in the names of its Jobs."),
+        field("groupName", FieldType::Str, "Name of the group of replicatedJobs. Default: default."),
         field("replicas", COUNT, "Number of child Jobs. Default: 1."),
         field("template", FieldType::Object(&JOB_TEMPLATE), "").required(),
         field(
@@ -94,11 +62,7 @@ static REPLICATED_JOB: ObjectSchema = ObjectSchema {
 static JOB_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "JobTemplateSpec",
     fields: &[
-        field(
-            "metadata",
-            FieldType::Object(&METADATA),
-            "Labels and annotations of the Jobs.",
-        ),
+        field("metadata", FieldType::Object(&METADATA), "Labels and annotations of the Jobs."),
         field("spec", FieldType::Object(&JOB_SPEC), "").required(),
     ],
 };
@@ -119,16 +83,8 @@ static DEPENDS_ON: ObjectSchema = ObjectSchema {
 static NETWORK: ObjectSchema = ObjectSchema {
     kind: "Network",
     fields: &[
-        field(
-            "enableDNSHostnames",
-            FieldType::Bool,
-            "Whether pods get DNS hostnames. Default: true.",
-        ),
-        field(
-            "subdomain",
-            FieldType::Str,
-            "Subdomain of the pods. Default: the name of the JobSet.",
-        ),
+        field("enableDNSHostnames", FieldType::Bool, "Whether pods get DNS hostnames. Default: true."),
+        field("subdomain", FieldType::Str, "Subdomain of the pods. Default: the name of the JobSet."),
         field(
             "publishNotReadyAddresses",
             FieldType::Bool,
@@ -140,28 +96,16 @@ static NETWORK: ObjectSchema = ObjectSchema {
 static SUCCESS_POLICY: ObjectSchema = ObjectSchema {
     kind: "SuccessPolicy",
     fields: &[
-        field(
-            "operator",
-            FieldType::OneOf(&["All", "Any"]),
-            "Whether All or Any of the target Jobs must complete.",
-        )
-        .required(),
-        field(
-            "targetReplicatedJobs",
-            STR_LIST,
-            "Names of the target replicatedJobs. If empty, all.",
-        ),
+        field("operator", FieldType::OneOf(&["All", "Any"]), "Whether All or Any of the target Jobs must complete.")
+            .required(),
+        field("targetReplicatedJobs", STR_LIST, "Names of the target replicatedJobs. If empty, all."),
     ],
 };
 
 static FAILURE_POLICY: ObjectSchema = ObjectSchema {
     kind: "FailurePolicy",
     fields: &[
-        field(
-            "maxRestarts",
-            INT32,
-            "Maximum number of restarts of the JobSet. Default: 0.",
-        ),
+        field("maxRestarts", INT32, "Maximum number of restarts of the JobSet. Default: 0."),
         field(
             "restartStrategy",
             FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
@@ -184,22 +128,13 @@ pub const ACTIONS: &[&str] = &[
 ];
 
 /// Legal values of `onJobFailureReasons` (API-19).
-const REASONS: &[&str] = &[
-    "BackoffLimitExceeded",
-    "DeadlineExceeded",
-    "FailedIndexes",
-    "MaxFailedIndexesExceeded",
-    "PodFailurePolicy",
-];
+const REASONS: &[&str] =
+    &["BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded", "PodFailurePolicy"];
 
 static FAILURE_RULE: ObjectSchema = ObjectSchema {
     kind: "FailurePolicyRule",
     fields: &[
-        field(
-            "name",
-            FieldType::Str,
-            "Name of the rule. Default: failurePolicyRule<index>.",
-        ),
+        field("name", FieldType::Str, "Name of the rule. Default: failurePolicyRule<index>."),
         field("action", FieldType::OneOf(ACTIONS), "Action when the rule matches.").required(),
         field(
             "onJobFailureReasons",
@@ -211,11 +146,7 @@ static FAILURE_RULE: ObjectSchema = ObjectSchema {
             STR_LIST,
             "Regular expressions for the message of the Job failure. If empty, any.",
         ),
-        field(
-            "targetReplicatedJobs",
-            STR_LIST,
-            "Names of the replicatedJobs that match. If empty, any.",
-        ),
+        field("targetReplicatedJobs", STR_LIST, "Names of the replicatedJobs that match. If empty, any."),
     ],
 };
 
@@ -232,17 +163,9 @@ static STARTUP_POLICY: ObjectSchema = ObjectSchema {
 static COORDINATOR: ObjectSchema = ObjectSchema {
     kind: "Coordinator",
     fields: &[
-        field(
-            "replicatedJob",
-            FieldType::Str,
-            "Name of the replicatedJob that contains the coordinator pod.",
-        )
-        .required(),
-        field(
-            "jobIndex",
-            INT32,
-            "Index of the Job within the replicatedJob. Default: 0.",
-        ),
+        field("replicatedJob", FieldType::Str, "Name of the replicatedJob that contains the coordinator pod.")
+            .required(),
+        field("jobIndex", INT32, "Index of the Job within the replicatedJob. Default: 0."),
         field("podIndex", INT32, "Completion index of the pod. Default: 0."),
     ],
 };
@@ -250,11 +173,7 @@ static COORDINATOR: ObjectSchema = ObjectSchema {
 static VOLUME_CLAIM_POLICY: ObjectSchema = ObjectSchema {
     kind: "VolumeClaimPolicy",
     fields: &[
-        field(
-            "templates",
-            FieldType::List(&FieldType::Object(&PVC_TEMPLATE)),
-            "Templates of the volume claims.",
-        ),
+        field("templates", FieldType::List(&FieldType::Object(&PVC_TEMPLATE)), "Templates of the volume claims."),
         inert("retentionPolicy", FieldType::Object(&RETENTION)),
     ],
 };

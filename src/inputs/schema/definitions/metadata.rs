@@ -20,16 +20,8 @@ pub static METADATA: ObjectSchema = ObjectSchema {
     kind: "ObjectMeta",
     fields: &[
         field("name", FieldType::Str, "Name of the object."),
-        field(
-            "generateName",
-            FieldType::Str,
-            "Prefix from which a name is generated if `name` is absent.",
-        ),
-        field(
-            "namespace",
-            FieldType::Str,
-            "Namespace of the object. Default: default.",
-        ),
+        field("generateName", FieldType::Str, "Prefix from which a name is generated if `name` is absent."),
+        field("namespace", FieldType::Str, "Namespace of the object. Default: default."),
         field("labels", STR_MAP, "Labels of the object."),
         field("annotations", STR_MAP, "Annotations of the object."),
         LIVE[0],

@@ -11,38 +11,19 @@ use crate::schema::field_type::{
 };
 
 /// Kinds of the objects that an action can create.
-pub static CREATED: FieldKinds = FieldKinds {
-    objects: &OBJECTS,
-    file: None,
-};
+pub static CREATED: FieldKinds = FieldKinds { objects: &OBJECTS, file: None };
 
 /// Kinds of the objects that can exist at the start, inline or in a file.
-pub static EXISTING: FieldKinds = FieldKinds {
-    objects: &OBJECTS,
-    file: Some(&OBJECTS_FILE),
-};
+pub static EXISTING: FieldKinds = FieldKinds { objects: &OBJECTS, file: Some(&OBJECTS_FILE) };
 
-static OBJECTS: [&ObjectSchema; 9] = [
-    &JOBSET,
-    &JOB,
-    &POD,
-    &NODE,
-    &SERVICE,
-    &CLAIM,
-    &VOLUME,
-    &PRIORITY_CLASS,
-    &NAMESPACE,
-];
+static OBJECTS: [&ObjectSchema; 9] =
+    [&JOBSET, &JOB, &POD, &NODE, &SERVICE, &CLAIM, &VOLUME, &PRIORITY_CLASS, &NAMESPACE];
 
 static OBJECTS_FILE: ObjectSchema = ObjectSchema {
     kind: "ObjectsFile",
-    fields: &[field(
-        "manifest",
-        FieldType::Str,
-        "Path of the manifest, relative to this file.",
-    )
-    .required()
-    .example("others.yaml")],
+    fields: &[field("manifest", FieldType::Str, "Path of the manifest, relative to this file.")
+        .required()
+        .example("others.yaml")],
 };
 
 const fn version(legal: &'static [&'static str]) -> FieldSchema {
@@ -84,32 +65,16 @@ static NODE: ObjectSchema = ObjectSchema {
         version(&["v1"]),
         kind(&["Node"]),
         NAMED,
-        field(
-            "spec",
-            FieldType::Object(&NODE_SPEC),
-            "Taints and schedulability of the node.",
-        ),
-        field(
-            "status",
-            FieldType::Object(&NODE_STATUS),
-            "Resources, features and conditions of the node.",
-        ),
+        field("spec", FieldType::Object(&NODE_SPEC), "Taints and schedulability of the node."),
+        field("status", FieldType::Object(&NODE_STATUS), "Resources, features and conditions of the node."),
     ],
 };
 
 static NODE_SPEC: ObjectSchema = ObjectSchema {
     kind: "NodeSpec",
     fields: &[
-        field(
-            "taints",
-            FieldType::List(&FieldType::Object(&NODE_TAINT)),
-            "Taints of the node.",
-        ),
-        field(
-            "unschedulable",
-            FieldType::Bool,
-            "Whether the node is cordoned. Default: false.",
-        ),
+        field("taints", FieldType::List(&FieldType::Object(&NODE_TAINT)), "Taints of the node."),
+        field("unschedulable", FieldType::Bool, "Whether the node is cordoned. Default: false."),
         inert("providerID", FieldType::Str),
         inert("podCIDR", FieldType::Str),
         inert("podCIDRs", STR_LIST),
@@ -136,11 +101,7 @@ static NODE_STATUS: ObjectSchema = ObjectSchema {
             FieldType::Map(&FieldType::Amount),
             "Allocatable resources of the node. The default for pods is 110.",
         ),
-        field(
-            "capacity",
-            FieldType::Map(&FieldType::Amount),
-            "Resources of the node, used if allocatable is absent.",
-        ),
+        field("capacity", FieldType::Map(&FieldType::Amount), "Resources of the node, used if allocatable is absent."),
         field("declaredFeatures", STR_LIST, "Declared features of the node."),
         field(
             "conditions",
@@ -198,17 +159,10 @@ static CLAIM: ObjectSchema = ObjectSchema {
     ],
 };
 
-const ACCESS_MODES: FieldType = FieldType::List(&FieldType::OneOf(&[
-    "ReadWriteOnce",
-    "ReadOnlyMany",
-    "ReadWriteMany",
-    "ReadWriteOncePod",
-]));
-const VOLUME_MODE: FieldSchema = field(
-    "volumeMode",
-    FieldType::OneOf(&["Block", "Filesystem"]),
-    "Volume mode. Default: Filesystem.",
-);
+const ACCESS_MODES: FieldType =
+    FieldType::List(&FieldType::OneOf(&["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]));
+const VOLUME_MODE: FieldSchema =
+    field("volumeMode", FieldType::OneOf(&["Block", "Filesystem"]), "Volume mode. Default: Filesystem.");
 
 static CLAIM_SPEC: ObjectSchema = ObjectSchema {
     kind: "PersistentVolumeClaimSpec",
@@ -255,12 +209,7 @@ static PRIORITY_CLASS: ObjectSchema = ObjectSchema {
         version(&["scheduling.k8s.io/v1"]),
         kind(&["PriorityClass"]),
         NAMED,
-        field(
-            "value",
-            INT32,
-            "Priority of the pods. Pods with higher values are scheduled first.",
-        )
-        .required(),
+        field("value", INT32, "Priority of the pods. Pods with higher values are scheduled first.").required(),
         field(
             "globalDefault",
             FieldType::Bool,
@@ -277,11 +226,5 @@ static PRIORITY_CLASS: ObjectSchema = ObjectSchema {
 
 static NAMESPACE: ObjectSchema = ObjectSchema {
     kind: "Namespace",
-    fields: &[
-        version(&["v1"]),
-        kind(&["Namespace"]),
-        NAMED,
-        inert("spec", FieldType::Any),
-        STATUS,
-    ],
+    fields: &[version(&["v1"]), kind(&["Namespace"]), NAMED, inert("spec", FieldType::Any), STATUS],
 };

@@ -15,17 +15,9 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
             FieldType::OneOf(POLICIES),
             "Restart policy of the containers. Default in a JobSet: OnFailure.",
         ),
-        field(
-            "terminationGracePeriodSeconds",
-            COUNT,
-            "Time from SIGTERM to SIGKILL in seconds. Default: 30.",
-        ),
+        field("terminationGracePeriodSeconds", COUNT, "Time from SIGTERM to SIGKILL in seconds. Default: 30."),
         field("nodeSelector", STR_MAP, "Labels that a node must have to run the pod."),
-        field(
-            "tolerations",
-            FieldType::List(&FieldType::Object(&TOLERATION)),
-            "Taints that the pod tolerates.",
-        ),
+        field("tolerations", FieldType::List(&FieldType::Object(&TOLERATION)), "Taints that the pod tolerates."),
         field("priority", INT32, "Priority of the pod. Default: 0."),
         field(
             "schedulingGates",
@@ -40,11 +32,7 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         field("containers", FieldType::List(&FieldType::Object(&CONTAINER)), "").required(),
         not_modelled("ephemeralContainers", FieldType::Any),
         not_modelled("activeDeadlineSeconds", FieldType::Int(0, 1 << 40)),
-        field(
-            "affinity",
-            FieldType::Object(&AFFINITY),
-            "Scheduling constraints of the pod.",
-        ),
+        field("affinity", FieldType::Object(&AFFINITY), "Scheduling constraints of the pod."),
         not_modelled("topologySpreadConstraints", FieldType::Any),
         field(
             "nodeName",
@@ -90,19 +78,13 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
 
 const STR_OR_NUMBER_MAP: FieldType = FieldType::Map(&FieldType::Quantity);
 
-static GATE: ObjectSchema = ObjectSchema {
-    kind: "PodSchedulingGate",
-    fields: &[field("name", FieldType::Str, "").required()],
-};
+static GATE: ObjectSchema =
+    ObjectSchema { kind: "PodSchedulingGate", fields: &[field("name", FieldType::Str, "").required()] };
 
 static AFFINITY: ObjectSchema = ObjectSchema {
     kind: "Affinity",
     fields: &[
-        field(
-            "nodeAffinity",
-            FieldType::Object(&NODE_AFFINITY),
-            "Node affinity of the pod.",
-        ),
+        field("nodeAffinity", FieldType::Object(&NODE_AFFINITY), "Node affinity of the pod."),
         not_modelled("podAffinity", FieldType::Any),
         not_modelled("podAntiAffinity", FieldType::Any),
     ],
@@ -133,16 +115,8 @@ static NODE_SELECTOR: ObjectSchema = ObjectSchema {
 static NODE_TERM: ObjectSchema = ObjectSchema {
     kind: "NodeSelectorTerm",
     fields: &[
-        field(
-            "matchExpressions",
-            REQUIREMENTS,
-            "Requirements on node labels, all of which must match.",
-        ),
-        field(
-            "matchFields",
-            REQUIREMENTS,
-            "Requirements on metadata.name, all of which must match.",
-        ),
+        field("matchExpressions", REQUIREMENTS, "Requirements on node labels, all of which must match."),
+        field("matchFields", REQUIREMENTS, "Requirements on metadata.name, all of which must match."),
     ],
 };
 
@@ -152,43 +126,22 @@ static NODE_REQUIREMENT: ObjectSchema = ObjectSchema {
     kind: "NodeSelectorRequirement",
     fields: &[
         field("key", FieldType::Str, "").required(),
-        field(
-            "operator",
-            FieldType::Str,
-            "One of In, NotIn, Exists, DoesNotExist, Gt or Lt.",
-        )
-        .required(),
-        field(
-            "values",
-            STR_LIST,
-            "Values to compare with; a single integer for Gt and Lt.",
-        ),
+        field("operator", FieldType::Str, "One of In, NotIn, Exists, DoesNotExist, Gt or Lt.").required(),
+        field("values", STR_LIST, "Values to compare with; a single integer for Gt and Lt."),
     ],
 };
 
 static TOLERATION: ObjectSchema = ObjectSchema {
     kind: "Toleration",
     fields: &[
-        field(
-            "key",
-            FieldType::Str,
-            "Taint key to tolerate. If absent, every key is tolerated.",
-        ),
+        field("key", FieldType::Str, "Taint key to tolerate. If absent, every key is tolerated."),
         field(
             "operator",
             FieldType::OneOf(&["Equal", "Exists", "Lt", "Gt"]),
             "Comparison with the taint. Default: Equal.",
         ),
-        field(
-            "value",
-            FieldType::Str,
-            "Taint value to tolerate, for the operators Equal, Lt and Gt.",
-        ),
-        field(
-            "effect",
-            FieldType::OneOf(EFFECTS),
-            "Taint effect to tolerate. If absent, every effect is tolerated.",
-        ),
+        field("value", FieldType::Str, "Taint value to tolerate, for the operators Equal, Lt and Gt."),
+        field("effect", FieldType::OneOf(EFFECTS), "Taint effect to tolerate. If absent, every effect is tolerated."),
         field(
             "tolerationSeconds",
             FieldType::Int(i64::MIN, i64::MAX),
@@ -209,11 +162,7 @@ static CONTAINER: ObjectSchema = ObjectSchema {
             FieldType::OneOf(&["Always", "IfNotPresent", "Never"]),
             "Image pull policy. Default: Always for images without a tag or with the tag latest, otherwise IfNotPresent.",
         ),
-        field(
-            "resources",
-            FieldType::Object(&RESOURCES),
-            "Resource requests and limits of the container.",
-        ),
+        field("resources", FieldType::Object(&RESOURCES), "Resource requests and limits of the container."),
         field(
             "restartPolicy",
             FieldType::OneOf(POLICIES),
@@ -224,21 +173,13 @@ static CONTAINER: ObjectSchema = ObjectSchema {
             FieldType::List(&FieldType::Object(&RESTART_RULE)),
             "Rules that override the restart policy for certain exit codes.",
         ),
-        field(
-            "startupProbe",
-            FieldType::Object(&PROBE),
-            "Startup probe of the container.",
-        ),
+        field("startupProbe", FieldType::Object(&PROBE), "Startup probe of the container."),
         field(
             "readinessProbe",
             FieldType::Object(&PROBE),
             "Readiness probe of a main container. The pod is ready when it succeeds.",
         ),
-        field(
-            "env",
-            FieldType::List(&FieldType::Object(&ENV)),
-            "Environment variables of the container.",
-        ),
+        field("env", FieldType::List(&FieldType::Object(&ENV)), "Environment variables of the container."),
         not_modelled("livenessProbe", FieldType::Object(&PROBE)),
         not_modelled("lifecycle", FieldType::Object(&LIFECYCLE)),
         inert("resizePolicy", FieldType::Any),
@@ -261,11 +202,7 @@ static CONTAINER: ObjectSchema = ObjectSchema {
 static RESOURCES: ObjectSchema = ObjectSchema {
     kind: "ResourceRequirements",
     fields: &[
-        field(
-            "requests",
-            FieldType::Map(&FieldType::Quantity),
-            "Requested resources. If absent, the limits apply.",
-        ),
+        field("requests", FieldType::Map(&FieldType::Quantity), "Requested resources. If absent, the limits apply."),
         field("limits", FieldType::Map(&FieldType::Quantity), "Resource limits."),
         not_modelled("claims", FieldType::Any),
     ],
@@ -290,11 +227,7 @@ static EXIT_CODES: ObjectSchema = ObjectSchema {
 static PROBE: ObjectSchema = ObjectSchema {
     kind: "Probe",
     fields: &[
-        field(
-            "periodSeconds",
-            FieldType::Int(0, 86_400),
-            "Interval between probes in seconds. Default: 10.",
-        ),
+        field("periodSeconds", FieldType::Int(0, 86_400), "Interval between probes in seconds. Default: 10."),
         field(
             "initialDelaySeconds",
             FieldType::Int(0, 1 << 31),

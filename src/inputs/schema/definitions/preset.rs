@@ -9,19 +9,10 @@ use crate::schema::field_type::{FieldType, ObjectSchema, field};
 pub static PRESET: ObjectSchema = ObjectSchema {
     kind: "Preset",
     fields: &[
-        field(
-            "apiVersion",
-            FieldType::OneOf(&[API_VERSION]),
-            "API version of the file format.",
-        )
-        .required(),
+        field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format.").required(),
         field("kind", FieldType::OneOf(&["Preset"]), "Kind of the file.").required(),
-        field(
-            "metadata",
-            FieldType::Object(&METADATA),
-            "Name and description of the preset.",
-        )
-        .example("{name: my-cluster}"),
+        field("metadata", FieldType::Object(&METADATA), "Name and description of the preset.")
+            .example("{name: my-cluster}"),
         field(
             "controlPlane",
             FieldType::Object(&CONTROL_PLANE),

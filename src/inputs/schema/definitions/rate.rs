@@ -9,25 +9,9 @@ pub const RATES: [&str; 3] = ["mtbf", "perMinute", "per1000NodeDays"];
 /// Fields for the rate and the distribution of failures, for nodes, domains and pods.
 pub const RATE: [FieldSchema; 5] = [
     field(RATES[0], FieldType::Duration, "Mean time to failure of one component.").example("200d"),
-    field(
-        RATES[1],
-        FieldType::Number(0.0, 1e9),
-        "Failure rate of one component, per minute.",
-    )
-    .example("6.9e-6"),
-    field(
-        RATES[2],
-        FieldType::Number(0.0, 1e9),
-        "Failure rate of one component, per 1,000 days.",
-    )
-    .example("5"),
-    field(
-        "times",
-        FieldType::Number(0.0, 1e9),
-        "Factor by which the rate is multiplied.",
-    )
-    .default("1")
-    .example("5"),
+    field(RATES[1], FieldType::Number(0.0, 1e9), "Failure rate of one component, per minute.").example("6.9e-6"),
+    field(RATES[2], FieldType::Number(0.0, 1e9), "Failure rate of one component, per 1,000 days.").example("5"),
+    field("times", FieldType::Number(0.0, 1e9), "Factor by which the rate is multiplied.").default("1").example("5"),
     field(
         "distribution",
         FieldType::Object(&SHAPE),
@@ -67,26 +51,16 @@ static SHAPE: ObjectSchema = ObjectSchema {
     ],
 };
 
-static WEIBULL: ObjectSchema = ObjectSchema {
-    kind: "WeibullShape",
-    fields: &[WEIBULL_SHAPE.example("0.8")],
-};
+static WEIBULL: ObjectSchema = ObjectSchema { kind: "WeibullShape", fields: &[WEIBULL_SHAPE.example("0.8")] };
 
 static SIGMA: ObjectSchema = ObjectSchema {
     kind: "LogNormalShape",
-    fields: &[field(
-        "sigma",
-        FieldType::Number(0.0, 4.0),
-        "Standard deviation of the natural logarithm.",
-    )
-    .required()
-    .example("1")],
+    fields: &[field("sigma", FieldType::Number(0.0, 4.0), "Standard deviation of the natural logarithm.")
+        .required()
+        .example("1")],
 };
 
-static GAMMA: ObjectSchema = ObjectSchema {
-    kind: "GammaShape",
-    fields: &[GAMMA_SHAPE.example("0.8")],
-};
+static GAMMA: ObjectSchema = ObjectSchema { kind: "GammaShape", fields: &[GAMMA_SHAPE.example("0.8")] };
 
 /// Fields that refer to a preset of fault rates with several causes.
 pub const PRESET: [FieldSchema; 2] = [
@@ -102,14 +76,5 @@ pub const PRESET: [FieldSchema; 2] = [
 ];
 
 /// Names of the published fault rates, in the order of `src/inputs/presets/faults.yaml`.
-pub const NAMES: [&str; 9] = [
-    "llama3-405b",
-    "rsc-1",
-    "rsc-2",
-    "rsc",
-    "tpu-v4",
-    "ant-2023",
-    "megascale",
-    "opt-175b",
-    "bloom-176b",
-];
+pub const NAMES: [&str; 9] =
+    ["llama3-405b", "rsc-1", "rsc-2", "rsc", "tpu-v4", "ant-2023", "megascale", "opt-175b", "bloom-176b"];

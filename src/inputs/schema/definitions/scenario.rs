@@ -57,10 +57,7 @@ pub static SCENARIO: ObjectSchema = ObjectSchema {
 };
 
 /// Fields that can be set for a run without a scenario file.
-pub static SETTINGS: ObjectSchema = ObjectSchema {
-    kind: "Settings",
-    fields: &BODY,
-};
+pub static SETTINGS: ObjectSchema = ObjectSchema { kind: "Settings", fields: &BODY };
 
 static BODY: [FieldSchema; 11] = [
     field(
@@ -69,12 +66,7 @@ static BODY: [FieldSchema; 11] = [
         "Client rates, versions and feature gates of the control plane.",
     )
     .example("{preset: stock}"),
-    field(
-        "timing",
-        FieldType::Object(&TIMING),
-        "Delays that override the timing profile.",
-    )
-    .example("{sandbox: 300ms}"),
+    field("timing", FieldType::Object(&TIMING), "Delays that override the timing profile.").example("{sandbox: 300ms}"),
     field(
         "containers",
         FieldType::List(&FieldType::Object(&CONTAINER_RULE)),
@@ -84,21 +76,14 @@ static BODY: [FieldSchema; 11] = [
     .example("[{replicatedJob: workers, runFor: 10m}]"),
     field(
         "training",
-        FieldType::Either(
-            &FieldType::NonEmpty(&FieldType::Object(&TRAINING)),
-            &FieldType::Object(&TRAINING),
-        ),
+        FieldType::Either(&FieldType::NonEmpty(&FieldType::Object(&TRAINING)), &FieldType::Object(&TRAINING)),
         "Training of the JobSet. With several JobSets: a list with the name of the JobSet in each entry.",
     )
     .otherwise("no training")
     .example("{work: 20d, step: 6s, checkpoint: {every: 15m}}"),
-    field(
-        "prices",
-        FieldType::Object(&PRICES),
-        "Prices of accelerators, overriding those of the topology.",
-    )
-    .otherwise("the prices of the topology")
-    .example("{perAcceleratorHour: 4.2}"),
+    field("prices", FieldType::Object(&PRICES), "Prices of accelerators, overriding those of the topology.")
+        .otherwise("the prices of the topology")
+        .example("{perAcceleratorHour: 4.2}"),
     field(
         "faults",
         FieldType::List(&FieldType::Object(&FAULT)),
@@ -128,9 +113,7 @@ static BODY: [FieldSchema; 11] = [
     .otherwise("none")
     .example("{label: example.com/role=spare, takeOver: 10m}"),
     field("stop", FieldType::Object(&STOP), "End of the run.").example("{at: 1h, when: Time}"),
-    field("seed", FieldType::Int(0, i64::MAX), "Seed of all random numbers.")
-        .default("1")
-        .example("42"),
+    field("seed", FieldType::Int(0, i64::MAX), "Seed of all random numbers.").default("1").example("42"),
 ];
 
 static PRICES: ObjectSchema = ObjectSchema {
@@ -139,13 +122,9 @@ static PRICES: ObjectSchema = ObjectSchema {
         field("currency", FieldType::Line, "Currency of all prices.")
             .otherwise("the topology's currency")
             .example("EUR"),
-        field(
-            "perAcceleratorHour",
-            PRICE,
-            "Price of one accelerator per hour, with a resolution of one millionth.",
-        )
-        .otherwise("the topology's prices")
-        .example("4.2"),
+        field("perAcceleratorHour", PRICE, "Price of one accelerator per hour, with a resolution of one millionth.")
+            .otherwise("the topology's prices")
+            .example("4.2"),
         field(
             "pools",
             FieldType::Map(&PRICE),
@@ -159,16 +138,10 @@ static PRICES: ObjectSchema = ObjectSchema {
 static JOBSET: ObjectSchema = ObjectSchema {
     kind: "SubmittedJobSet",
     fields: &[
-        field(
-            "manifest",
-            FieldType::Str,
-            "Path of the manifest, relative to this file.",
-        )
-        .required()
-        .example("train.yaml"),
-        field("submitAt", FieldType::Duration, "Virtual time of the submission.")
-            .default("0s")
-            .example("30s"),
+        field("manifest", FieldType::Str, "Path of the manifest, relative to this file.")
+            .required()
+            .example("train.yaml"),
+        field("submitAt", FieldType::Duration, "Virtual time of the submission.").default("0s").example("30s"),
         field(
             "restartStrategy",
             FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
@@ -276,11 +249,7 @@ static CONTAINER_RULE: ObjectSchema = ObjectSchema {
     ],
 };
 
-static STOP_WHEN: [&str; 3] = [
-    StopWhen::ALL[0].as_str(),
-    StopWhen::ALL[1].as_str(),
-    StopWhen::ALL[2].as_str(),
-];
+static STOP_WHEN: [&str; 3] = [StopWhen::ALL[0].as_str(), StopWhen::ALL[1].as_str(), StopWhen::ALL[2].as_str()];
 
 static STOP: ObjectSchema = ObjectSchema {
     kind: "Stop",

@@ -35,24 +35,12 @@ pub static TIMING: ObjectSchema = ObjectSchema {
     fields: &[
         delay("apiRead", "Latency of a read request to an idle API server."),
         delay("apiWrite", "Latency of a write request to an idle API server."),
-        delay(
-            "apiPodCreate",
-            "Latency of a pod CREATE request, including two webhooks.",
-        ),
-        delay(
-            "watchLag",
-            "Time from a write until it is visible in a controller's cache.",
-        ),
+        delay("apiPodCreate", "Latency of a pod CREATE request, including two webhooks."),
+        delay("watchLag", "Time from a write until it is visible in a controller's cache."),
         delay("agentFanout", "Time until a JobSet update reaches an in-place agent."),
-        fixed(
-            "jobsetListPerPod",
-            "CPU time per listed pod in a reconciliation of a JobSet.",
-        ),
-        fixed(
-            "jobSyncBatchPeriod",
-            "Time during which the Job controller batches changes before it syncs a Job.",
-        )
-        .example("500ms"),
+        fixed("jobsetListPerPod", "CPU time per listed pod in a reconciliation of a JobSet."),
+        fixed("jobSyncBatchPeriod", "Time during which the Job controller batches changes before it syncs a Job.")
+            .example("500ms"),
         delay("volumes", "Time to set up the cgroup and the volumes of a pod."),
         delay("sandbox", "Time to create the sandbox and the network of a pod."),
         delay("containerStart", "Time to create and start one container."),
@@ -61,34 +49,23 @@ pub static TIMING: ObjectSchema = ObjectSchema {
         delay("containerStop", "Time from SIGTERM until the container exits."),
         delay("cleanup", "Time from the last container exit until the pod is removed."),
         delay("containerRemove", "Time to remove an exited container."),
-        delay(
-            "agentBoot",
-            "Time from the start of the in-place agent to its first API request.",
-        ),
+        delay("agentBoot", "Time from the start of the in-place agent to its first API request."),
         fixed("plegPeriod", "Relist period of the kubelet's PLEG.").example("1s"),
         fixed(
             "unmountPoll",
             "Interval at which the kubelet checks whether the volumes of a terminated pod are unmounted.",
         )
         .example("300ms"),
-        fixed(
-            "minimumGrace",
-            "Minimum time between SIGTERM and SIGKILL in the kubelet.",
-        )
-        .example("2s"),
+        fixed("minimumGrace", "Minimum time between SIGTERM and SIGKILL in the kubelet.").example("2s"),
         fixed("schedulerFixed", "Fixed cost of one scheduling cycle."),
         fixed("schedulerPerNode", "Additional scheduling cost for each node examined."),
         fixed(
             "schedulerAffinityPerNode",
             "Additional scheduling cost for each node if the pod has affinity or anti-affinity terms.",
         ),
-        field(
-            "kubelet",
-            FieldType::Object(&KUBELET),
-            "Alternative model of the kubelet.",
-        )
-        .otherwise("the detailed kubelet model, with the delays above")
-        .example("{scripted: {start: 1s}}"),
+        field("kubelet", FieldType::Object(&KUBELET), "Alternative model of the kubelet.")
+            .otherwise("the detailed kubelet model, with the delays above")
+            .example("{scripted: {start: 1s}}"),
     ],
 };
 
@@ -106,33 +83,17 @@ static KUBELET: ObjectSchema = ObjectSchema {
 static SCRIPTED: ObjectSchema = ObjectSchema {
     kind: "ScriptedKubelet",
     fields: &[
-        field(
-            "start",
-            FieldType::Duration,
-            "Time from the binding of a pod until it is ready.",
-        )
-        .default("1s")
-        .example("500ms"),
-        field(
-            "stop",
-            FieldType::Duration,
-            "Time from the deletion of a pod until its containers exit.",
-        )
-        .default("0s")
-        .example("2s"),
-        field(
-            "stopExitCode",
-            FieldType::Int(0, 255),
-            "Exit code of containers stopped by a deletion.",
-        )
-        .default("0")
-        .example("143"),
-        field(
-            "restart",
-            FieldType::Duration,
-            "Time from the exit of a container until it runs again.",
-        )
-        .default("1s")
-        .example("700ms"),
+        field("start", FieldType::Duration, "Time from the binding of a pod until it is ready.")
+            .default("1s")
+            .example("500ms"),
+        field("stop", FieldType::Duration, "Time from the deletion of a pod until its containers exit.")
+            .default("0s")
+            .example("2s"),
+        field("stopExitCode", FieldType::Int(0, 255), "Exit code of containers stopped by a deletion.")
+            .default("0")
+            .example("143"),
+        field("restart", FieldType::Duration, "Time from the exit of a container until it runs again.")
+            .default("1s")
+            .example("700ms"),
     ],
 };

@@ -7,15 +7,9 @@ use super::rate::RATES;
 #[derive(Copy, Clone)]
 pub enum FieldConstraint {
     /// Exactly one of the fields is required.
-    One {
-        what: &'static str,
-        of: &'static [&'static str],
-    },
+    One { what: &'static str, of: &'static [&'static str] },
     /// At least one of the fields is required.
-    Some {
-        what: &'static str,
-        of: &'static [&'static str],
-    },
+    Some { what: &'static str, of: &'static [&'static str] },
     /// The two fields are mutually exclusive.
     NotBoth(&'static str, &'static str),
     /// Exactly the fields of one of these sets are required; other combinations cannot be read.
@@ -40,10 +34,7 @@ impl FieldConstraint {
 }
 
 const ONE_CAUSE: [FieldConstraint; 3] = [
-    FieldConstraint::Some {
-        what: "a cause",
-        of: &["cause", "preset"],
-    },
+    FieldConstraint::Some { what: "a cause", of: &["cause", "preset"] },
     FieldConstraint::NotBoth("cause", "preset"),
     FieldConstraint::Needs("causes", "preset", "the field selects causes of a preset"),
 ];
@@ -58,16 +49,7 @@ const ONE_RATE: [FieldConstraint; 3] = [
 pub fn together(kind: &str) -> &'static [FieldConstraint] {
     use FieldConstraint::*;
     match kind {
-        "Fault" => &[
-            One {
-                what: "a time",
-                of: &["at", "afterReady"],
-            },
-            One {
-                what: "an action",
-                of: &ACTIONS,
-            },
-        ],
+        "Fault" => &[One { what: "a time", of: &["at", "afterReady"] }, One { what: "an action", of: &ACTIONS }],
         "FaultProcess" => &[
             ONE_CAUSE[0],
             ONE_CAUSE[1],
@@ -75,10 +57,7 @@ pub fn together(kind: &str) -> &'static [FieldConstraint] {
             ONE_RATE[0],
             ONE_RATE[1],
             ONE_RATE[2],
-            Some {
-                what: "a rate",
-                of: &["mtbf", "perMinute", "per1000NodeDays", "trace", "preset"],
-            },
+            Some { what: "a rate", of: &["mtbf", "perMinute", "per1000NodeDays", "trace", "preset"] },
             Replaces("trace", &RATES, "a trace"),
             Replaces("trace", &["preset", "times", "distribution"], "a trace"),
             Replaces("trace", &["onlyLemons", "ages"], "a trace"),
@@ -90,43 +69,26 @@ pub fn together(kind: &str) -> &'static [FieldConstraint] {
             ONE_RATE[0],
             ONE_RATE[1],
             ONE_RATE[2],
-            Some {
-                what: "a rate",
-                of: &["mtbf", "perMinute", "per1000NodeDays", "trace", "preset"],
-            },
+            Some { what: "a rate", of: &["mtbf", "perMinute", "per1000NodeDays", "trace", "preset"] },
             Replaces("trace", &RATES, "a trace"),
             Replaces("trace", &["preset", "times", "distribution"], "a trace"),
             Replaces("trace", &["from", "until", "lemons", "comesBack", "ages"], "a trace"),
             Needs("comesBack", "backAfter", "without it, nodes are never repaired"),
         ],
         "Pool" => &[NotBoth(super::topology::PER_NODE, super::topology::PER_ACCELERATOR)],
-        "LifeShape" => &[One {
-            what: "a distribution",
-            of: &["weibull", "logNormal", "gamma", "empirical"],
-        }],
-        "Create" => &[One {
-            what: "an object",
-            of: &["object", "jobSet"],
-        }],
+        "LifeShape" => &[One { what: "a distribution", of: &["weibull", "logNormal", "gamma", "empirical"] }],
+        "Create" => &[One { what: "an object", of: &["object", "jobSet"] }],
         "NodeReference" | "TaintNode" => &[
-            Some {
-                what: "a node",
-                of: &["node", "ofPod", "alias", "label"],
-            },
+            Some { what: "a node", of: &["node", "ofPod", "alias", "label"] },
             NotBoth("node", "ofPod"),
             NotBoth("label", "node"),
             NotBoth("label", "ofPod"),
             NotBoth("label", "alias"),
         ],
         "ContainerRule" => &[Needs("exitCode", "runFor", "without it, the container never exits")],
-        "Distribution" => &[OneSet(&[
-            &["uniform"],
-            &["logNormal"],
-            &["exponential"],
-            &["weibull"],
-            &["gamma"],
-            &["empirical"],
-        ])],
+        "Distribution" => {
+            &[OneSet(&[&["uniform"], &["logNormal"], &["exponential"], &["weibull"], &["gamma"], &["empirical"]])]
+        }
         "LogNormal" => &[OneSet(&[&["median", "sigma"], &["p50", "p95"]])],
         "Timing" => &[Replaces("kubelet", super::timing::OF_REAL_KUBELETS, "kubelet.scripted")],
         _ => &[],

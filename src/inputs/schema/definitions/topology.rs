@@ -13,12 +13,7 @@ pub const PER_ACCELERATOR: &str = "pricePerAcceleratorHour";
 const COUNT: FieldType = FieldType::Int(0, NODES_MAX);
 
 const HEAD: [FieldSchema; 2] = [
-    field(
-        "apiVersion",
-        FieldType::OneOf(&[API_VERSION]),
-        "API version of the file format.",
-    )
-    .required(),
+    field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format.").required(),
     field("kind", FieldType::OneOf(&["Topology"]), "Kind of the file.").required(),
 ];
 
@@ -63,42 +58,24 @@ static POOL: ObjectSchema = ObjectSchema {
         )
         .required()
         .example("\"a-{node}\""),
-        field("count", COUNT, "Number of copies of this pool.")
-            .default("1")
-            .example("5"),
-        field("islands", COUNT, "Number of islands in one copy of the pool.")
-            .default("1")
-            .example("4"),
-        field("nodesPerIsland", COUNT, "Number of nodes in one island.")
-            .required()
-            .example("16"),
+        field("count", COUNT, "Number of copies of this pool.").default("1").example("5"),
+        field("islands", COUNT, "Number of islands in one copy of the pool.").default("1").example("4"),
+        field("nodesPerIsland", COUNT, "Number of nodes in one island.").required().example("16"),
         field(
             "islandKind",
             FieldType::OneOf(&["None", "Ici", "NvLink"]),
             "Interconnect between the nodes of an island.",
         )
         .default("None"),
-        field(
-            "allocatable",
-            FieldType::Map(&FieldType::Amount),
-            "Allocatable resources of one node.",
-        )
-        .otherwise("pods: 110")
-        .example("{cpu: 8, memory: 64Gi, example.com/accelerator: 4}"),
-        field(
-            "accelerator",
-            FieldType::Str,
-            "Name of the resource that represents accelerators.",
-        )
-        .otherwise("none")
-        .example("example.com/accelerator"),
-        field(
-            PER_NODE,
-            PRICE,
-            "Price of one node per hour, with a resolution of one millionth of the currency unit.",
-        )
-        .default("0")
-        .example("16.8"),
+        field("allocatable", FieldType::Map(&FieldType::Amount), "Allocatable resources of one node.")
+            .otherwise("pods: 110")
+            .example("{cpu: 8, memory: 64Gi, example.com/accelerator: 4}"),
+        field("accelerator", FieldType::Str, "Name of the resource that represents accelerators.")
+            .otherwise("none")
+            .example("example.com/accelerator"),
+        field(PER_NODE, PRICE, "Price of one node per hour, with a resolution of one millionth of the currency unit.")
+            .default("0")
+            .example("16.8"),
         field(
             PER_ACCELERATOR,
             PRICE,
@@ -106,39 +83,23 @@ static POOL: ObjectSchema = ObjectSchema {
         )
         .otherwise("the node price divided by its number of accelerators")
         .example("4.2"),
-        field(
-            "taints",
-            FieldType::List(&FieldType::Object(&TAINT)),
-            "Taints of each node.",
-        )
-        .otherwise("none")
-        .example("[{key: accelerator, effect: NoSchedule}]"),
-        field(
-            "labels",
-            STR_MAP,
-            "Labels of each node. Values may contain the variables {pool}, {island} and {node}.",
-        )
-        .otherwise("none")
-        .example("{rack: \"r-{island}\"}"),
-        field(
-            "features",
-            STR_LIST,
-            "Declared features of each node (status.declaredFeatures).",
-        )
-        .otherwise("none")
-        .example("[RestartAllContainersOnContainerExits]"),
+        field("taints", FieldType::List(&FieldType::Object(&TAINT)), "Taints of each node.")
+            .otherwise("none")
+            .example("[{key: accelerator, effect: NoSchedule}]"),
+        field("labels", STR_MAP, "Labels of each node. Values may contain the variables {pool}, {island} and {node}.")
+            .otherwise("none")
+            .example("{rack: \"r-{island}\"}"),
+        field("features", STR_LIST, "Declared features of each node (status.declaredFeatures).")
+            .otherwise("none")
+            .example("[RestartAllContainersOnContainerExits]"),
     ],
 };
 
 pub static TAINT: ObjectSchema = ObjectSchema {
     kind: "Taint",
     fields: &[
-        field("key", FieldType::Str, "Key of the taint.")
-            .required()
-            .example("accelerator"),
-        field("value", FieldType::Str, "Value of the taint.")
-            .otherwise("empty")
-            .example("present"),
+        field("key", FieldType::Str, "Key of the taint.").required().example("accelerator"),
+        field("value", FieldType::Str, "Value of the taint.").otherwise("empty").example("present"),
         field("effect", FieldType::OneOf(EFFECTS), "Effect of the taint.").required(),
     ],
 };
@@ -146,22 +107,12 @@ pub static TAINT: ObjectSchema = ObjectSchema {
 static DCN_LEVEL: ObjectSchema = ObjectSchema {
     kind: "DcnLevel",
     fields: &[
-        field("name", FieldType::Line, "Name of the network level in reports.")
+        field("name", FieldType::Line, "Name of the network level in reports.").required().example("rack"),
+        field("label", FieldType::Str, "Key of the node label whose values are the groups of this level.")
             .required()
             .example("rack"),
-        field(
-            "label",
-            FieldType::Str,
-            "Key of the node label whose values are the groups of this level.",
-        )
-        .required()
-        .example("rack"),
-        field(
-            "gbitsPerSecond",
-            FieldType::Number(0.0, 1e9),
-            "Bandwidth of one node at this level, in Gbit/s.",
-        )
-        .required()
-        .example("400"),
+        field("gbitsPerSecond", FieldType::Number(0.0, 1e9), "Bandwidth of one node at this level, in Gbit/s.")
+            .required()
+            .example("400"),
     ],
 };

@@ -36,11 +36,7 @@ static TRAIN_JOB_SPEC: ObjectSchema = ObjectSchema {
         field("initializer", FieldType::Object(&INITIALIZER), ""),
         field("trainer", FieldType::Object(&TRAINER), ""),
         field("runtimePatches", FieldType::List(&FieldType::Object(&PATCH)), ""),
-        field(
-            "podTemplateOverrides",
-            FieldType::List(&FieldType::Object(&OVERRIDE)),
-            "",
-        ),
+        field("podTemplateOverrides", FieldType::List(&FieldType::Object(&OVERRIDE)), ""),
         field("labels", STR_MAP, ""),
         field("annotations", STR_MAP, ""),
         field("suspend", FieldType::Bool, ""),
@@ -60,10 +56,7 @@ static RUNTIME_REF: ObjectSchema = ObjectSchema {
 
 static INITIALIZER: ObjectSchema = ObjectSchema {
     kind: "Initializer",
-    fields: &[
-        field("dataset", FieldType::Object(&SOURCE), ""),
-        field("model", FieldType::Object(&SOURCE), ""),
-    ],
+    fields: &[field("dataset", FieldType::Object(&SOURCE), ""), field("model", FieldType::Object(&SOURCE), "")],
 };
 
 static SOURCE: ObjectSchema = ObjectSchema {
@@ -113,27 +106,17 @@ static PATCH_SPEC: ObjectSchema = ObjectSchema {
 
 static PATCH_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "JobSetTemplatePatch",
-    fields: &[
-        field("metadata", FieldType::Object(&METADATA), ""),
-        field("spec", FieldType::Object(&PATCH_JOBSET), ""),
-    ],
+    fields: &[field("metadata", FieldType::Object(&METADATA), ""), field("spec", FieldType::Object(&PATCH_JOBSET), "")],
 };
 
 static PATCH_JOBSET: ObjectSchema = ObjectSchema {
     kind: "JobSetSpecPatch",
-    fields: &[field(
-        "replicatedJobs",
-        FieldType::List(&FieldType::Object(&PATCH_RJ)),
-        "",
-    )],
+    fields: &[field("replicatedJobs", FieldType::List(&FieldType::Object(&PATCH_RJ)), "")],
 };
 
 static PATCH_RJ: ObjectSchema = ObjectSchema {
     kind: "ReplicatedJobPatch",
-    fields: &[
-        field("name", FieldType::Str, "").required(),
-        field("template", FieldType::Object(&PATCH_JOB), ""),
-    ],
+    fields: &[field("name", FieldType::Str, "").required(), field("template", FieldType::Object(&PATCH_JOB), "")],
 };
 
 static PATCH_JOB: ObjectSchema = ObjectSchema {
@@ -144,17 +127,12 @@ static PATCH_JOB: ObjectSchema = ObjectSchema {
     ],
 };
 
-static PATCH_JOB_SPEC: ObjectSchema = ObjectSchema {
-    kind: "JobSpecPatch",
-    fields: &[field("template", FieldType::Object(&PATCH_POD), "")],
-};
+static PATCH_JOB_SPEC: ObjectSchema =
+    ObjectSchema { kind: "JobSpecPatch", fields: &[field("template", FieldType::Object(&PATCH_POD), "")] };
 
 static PATCH_POD: ObjectSchema = ObjectSchema {
     kind: "PodTemplatePatch",
-    fields: &[
-        field("metadata", FieldType::Object(&METADATA), ""),
-        field("spec", FieldType::Object(&POD), ""),
-    ],
+    fields: &[field("metadata", FieldType::Object(&METADATA), ""), field("spec", FieldType::Object(&POD), "")],
 };
 
 static OVERRIDE: ObjectSchema = ObjectSchema {
@@ -167,10 +145,8 @@ static OVERRIDE: ObjectSchema = ObjectSchema {
     ],
 };
 
-static TARGET: ObjectSchema = ObjectSchema {
-    kind: "TargetJob",
-    fields: &[field("name", FieldType::Str, "").required()],
-};
+static TARGET: ObjectSchema =
+    ObjectSchema { kind: "TargetJob", fields: &[field("name", FieldType::Str, "").required()] };
 
 static POD: ObjectSchema = ObjectSchema {
     kind: "PodSpecPatch",
@@ -202,12 +178,7 @@ static CONTAINER: ObjectSchema = ObjectSchema {
 /// A TrainingRuntime or ClusterTrainingRuntime.
 pub static RUNTIME: ObjectSchema = ObjectSchema {
     kind: "TrainingRuntime",
-    fields: &[
-        VERSION,
-        KIND,
-        NAMED,
-        field("spec", FieldType::Object(&RUNTIME_SPEC), "").required(),
-    ],
+    fields: &[VERSION, KIND, NAMED, field("spec", FieldType::Object(&RUNTIME_SPEC), "").required()],
 };
 
 static RUNTIME_SPEC: ObjectSchema = ObjectSchema {
@@ -221,10 +192,7 @@ static RUNTIME_SPEC: ObjectSchema = ObjectSchema {
 
 static TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "JobSetTemplateSpec",
-    fields: &[
-        field("metadata", FieldType::Object(&METADATA), ""),
-        field("spec", FieldType::Any, "").required(),
-    ],
+    fields: &[field("metadata", FieldType::Object(&METADATA), ""), field("spec", FieldType::Any, "").required()],
 };
 
 static ML_POLICY: ObjectSchema = ObjectSchema {
@@ -250,19 +218,12 @@ static TORCH: ObjectSchema = ObjectSchema {
 
 static INJECTION: ObjectSchema = ObjectSchema {
     kind: "EnvInjection",
-    fields: &[field(
-        "targets",
-        FieldType::List(&FieldType::Object(&INJECTION_TARGET)),
-        "",
-    )],
+    fields: &[field("targets", FieldType::List(&FieldType::Object(&INJECTION_TARGET)), "")],
 };
 
 static INJECTION_TARGET: ObjectSchema = ObjectSchema {
     kind: "EnvInjectionTarget",
-    fields: &[
-        field("jobName", FieldType::Str, "").required(),
-        field("containerNames", STR_LIST, "").required(),
-    ],
+    fields: &[field("jobName", FieldType::Str, "").required(), field("containerNames", STR_LIST, "").required()],
 };
 
 static MPI: ObjectSchema = ObjectSchema {
@@ -277,10 +238,7 @@ static MPI: ObjectSchema = ObjectSchema {
 
 static POD_GROUP: ObjectSchema = ObjectSchema {
     kind: "PodGroupPolicy",
-    fields: &[
-        not_modelled("coscheduling", FieldType::Any),
-        not_modelled("volcano", FieldType::Any),
-    ],
+    fields: &[not_modelled("coscheduling", FieldType::Any), not_modelled("volcano", FieldType::Any)],
 };
 
 /// Source: google/pathways-job @c0cc759, api/v1/pathwaysjob_types.go.
@@ -332,12 +290,7 @@ static WORKER: ObjectSchema = ObjectSchema {
 static CONTROLLER: ObjectSchema = ObjectSchema {
     kind: "ControllerSpec",
     fields: &[
-        field(
-            "deploymentMode",
-            FieldType::OneOf(&["colocate_head_with_workers", "default"]),
-            "",
-        )
-        .required(),
+        field("deploymentMode", FieldType::OneOf(&["colocate_head_with_workers", "default"]), "").required(),
         field("mainContainerName", FieldType::Str, ""),
         field("enableMetricsCollection", FieldType::Bool, ""),
         field("template", FieldType::Any, ""),

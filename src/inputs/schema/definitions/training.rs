@@ -16,13 +16,9 @@ pub const CHECKPOINT: [FieldSchema; 2] = [
     )
     .required()
     .example("15m"),
-    field(
-        "blocking",
-        FieldType::Duration,
-        "Time during which a checkpoint blocks the job.",
-    )
-    .default("0s")
-    .example("10s"),
+    field("blocking", FieldType::Duration, "Time during which a checkpoint blocks the job.")
+        .default("0s")
+        .example("10s"),
 ];
 
 pub static TRAINING: ObjectSchema = ObjectSchema {
@@ -142,20 +138,12 @@ static ELASTIC: ObjectSchema = ObjectSchema {
 static WARM_UP: ObjectSchema = ObjectSchema {
     kind: "WarmUp",
     fields: &[
-        field(
-            "factor",
-            FieldType::Number(1.0, 1000.0),
-            "Factor by which steps take longer during the warm-up.",
-        )
-        .required()
-        .example("1.5"),
-        field(
-            "for",
-            FieldType::Duration,
-            "Duration of the warm-up, counted as time in steps from the first step.",
-        )
-        .required()
-        .example("5m"),
+        field("factor", FieldType::Number(1.0, 1000.0), "Factor by which steps take longer during the warm-up.")
+            .required()
+            .example("1.5"),
+        field("for", FieldType::Duration, "Duration of the warm-up, counted as time in steps from the first step.")
+            .required()
+            .example("5m"),
     ],
 };
 
@@ -167,9 +155,8 @@ const COMMIT_DELAY: FieldSchema = field(
 .default("0s")
 .example("51s");
 
-const RESTORE: FieldSchema = field("restore", DELAY, "Time to restore a checkpoint at each start.")
-    .default("0s")
-    .example("130s");
+const RESTORE: FieldSchema =
+    field("restore", DELAY, "Time to restore a checkpoint at each start.").default("0s").example("130s");
 
 static TRAINING_CHECKPOINT: ObjectSchema = ObjectSchema {
     kind: "TrainingCheckpoint",

@@ -54,11 +54,7 @@ pub fn parse_variant(text: &str) -> Result<VariantArg, String> {
         }
         sets.push((path.trim().to_owned(), value.trim().to_owned()));
     }
-    Ok(VariantArg {
-        text: text.to_owned(),
-        name: name.to_owned(),
-        sets,
-    })
+    Ok(VariantArg { text: text.to_owned(), name: name.to_owned(), sets })
 }
 
 /// Splits at commas that are not within brackets or quotes.
@@ -107,11 +103,7 @@ pub fn parse_until(text: &str) -> Result<TimeLimit, String> {
     Ok(TimeLimit {
         text: text.to_owned(),
         metric: metric.to_owned(),
-        precision: if is_share {
-            TargetPrecision::Relative(number / 100.0)
-        } else {
-            TargetPrecision::Absolute(number)
-        },
+        precision: if is_share { TargetPrecision::Relative(number / 100.0) } else { TargetPrecision::Absolute(number) },
     })
 }
 
@@ -143,10 +135,7 @@ mod tests {
         let metric = || "goodput.p50".to_owned();
         let share = Ok((metric(), TargetPrecision::Relative(0.002)));
         assert_eq!(until("goodput.p50 ±0.2%"), share);
-        assert_eq!(
-            until("goodput.p50 +- 3"),
-            Ok((metric(), TargetPrecision::Absolute(3.0)))
-        );
+        assert_eq!(until("goodput.p50 +- 3"), Ok((metric(), TargetPrecision::Absolute(3.0))));
         for wrong in ["goodput", "±1%", "x ±", "x ±0%", "x ±-1", "x ±NaN"] {
             assert!(until(wrong).is_err(), "{wrong:?}");
         }

@@ -156,9 +156,7 @@ impl ComparisonJob<'_> {
             let quiet = self.args.quiet;
             let progress = ProgressLine::new(quiet, |done| format!("{name}: {done}/{n} replications"));
             let (own, on) = (&self.variants[at], (self.args.input.threads(), self.limits));
-            let more = own
-                .subject
-                .replicate((self.seed, from..n), on, &|done| progress.reach(from + done));
+            let more = own.subject.replicate((self.seed, from..n), on, &|done| progress.reach(from + done));
             drop(progress);
             let more = more.map_err(|why| match why {
                 NoRuns::Threads(_) => CommandFailure::Invalid(why.to_string()),
@@ -186,10 +184,7 @@ impl ComparisonJob<'_> {
                 return Ok(n);
             }
             if n == most {
-                let text = format!(
-                    "--until {}: precision not reached after {most} replications",
-                    until.text
-                );
+                let text = format!("--until {}: precision not reached after {most} replications", until.text);
                 output::notice(&text);
                 return Ok(n);
             }
@@ -226,10 +221,7 @@ struct CompareSummary<'a> {
 
 impl CompareSummary<'_> {
     fn new(comparison: &VariantComparison) -> CompareSummary<'_> {
-        CompareSummary {
-            comparison,
-            conclusion: compare::conclusion(comparison),
-        }
+        CompareSummary { comparison, conclusion: compare::conclusion(comparison) }
     }
 }
 
@@ -281,7 +273,5 @@ fn is_precise(variant: &PlayedVariant, until: &TimeLimit, look: InterimLook) -> 
     }
     let own = rows.iter().flatten().filter(|(name, _)| *name == until.metric);
     let values: Vec<f64> = own.filter_map(|(_, m)| m.value()).collect();
-    Ok(look
-        .sufficient_interval((&values, sample_kind(&until.metric)), until.precision)
-        .is_some())
+    Ok(look.sufficient_interval((&values, sample_kind(&until.metric)), until.precision).is_some())
 }

@@ -85,12 +85,7 @@ impl VariantSource {
         let more = changes.iter().map(|c| (c.path.clone(), c.value.clone()));
         let loaded = self.given.load(&more.collect::<Vec<FieldOverride>>());
         let loaded = loaded.map_err(|why| why.in_variant(&name))?;
-        Ok(CompareVariant {
-            subject: loaded.subject().map_err(|why| why.in_variant(&name))?,
-            name,
-            changes,
-            loaded,
-        })
+        Ok(CompareVariant { subject: loaded.subject().map_err(|why| why.in_variant(&name))?, name, changes, loaded })
     }
 
     /// Returns copies of the inputs and the command that repeats the comparison from them.

@@ -61,16 +61,10 @@ fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, CommandFailure> {
     let file = file.to_string_lossy();
     let recording = read_run_recording(&file).map_err(|e| e.to_string())?;
     if !stored_run::is_run(dir) {
-        bail!(
-            "{} is not a run directory: inputs/command.txt is missing",
-            dir.display()
-        );
+        bail!("{} is not a run directory: inputs/command.txt is missing", dir.display());
     }
     let summary = sim_inputs::files::read_stored(&dir.join("summary.json"));
-    let summary: Value = summary
-        .ok()
-        .and_then(|text| serde_json::from_slice(&text).ok())
-        .unwrap_or_default();
+    let summary: Value = summary.ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
     let made = |key: &str| summary[key].as_str().unwrap_or("unknown").to_owned();
     let of = stored_run::arguments(dir)?;
     let input = ExperimentInput::read(&of.input)?;
@@ -84,10 +78,7 @@ fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, CommandFailure> {
     let played = (simulation.scenario(), &format::fault as _);
     let mut beside = compare_run(&file, &recording, played, &observed);
     beside.inputs.extend(jobset(&recording, &loaded.scenario));
-    let parts_s = beside
-        .first
-        .as_ref()
-        .map(|first| first.moment.simulated_s.unwrap_or(first.moment.at_s()));
+    let parts_s = beside.first.as_ref().map(|first| first.moment.simulated_s.unwrap_or(first.moment.at_s()));
     let until = parts_s.map(|s| (s + observed.sink.history.created_s()) * NANOS_PER_SECOND as f64);
     let decision = match until {
         Some(until) => newest_decision(log.ndjson.as_slice(), until as u64 + 1)?,
@@ -137,12 +128,7 @@ fn text(told: &RecordingDiff, style: &WaterfallStyle) -> String {
              comparison is with the new run.\n"
         );
     }
-    let RunVsRecording {
-        inputs,
-        first,
-        differences,
-        restart_error,
-    } = &told.beside;
+    let RunVsRecording { inputs, first, differences, restart_error } = &told.beside;
     listed(&mut out, "Inputs that differ", inputs, style);
     if let Some(first) = first {
         first_text(&mut out, first, told.decision.as_ref(), style);
@@ -177,11 +163,7 @@ fn first_text(out: &mut String, first: &FirstDifference, decision: Option<&Value
     }
     let _ = writeln!(out, "  ! {}", moment_line(&first.moment));
     if let Some(decision) = decision {
-        let _ = writeln!(
-            out,
-            "      last decision of the run before: {}",
-            cut(&record_line(decision))
-        );
+        let _ = writeln!(out, "      last decision of the run before: {}", cut(&record_line(decision)));
     }
     out.push('\n');
 }

@@ -63,11 +63,7 @@ fn number(diff: &RunDiff, name: &str) -> f64 {
 fn text(diff: &RunDiff, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     if diff.equal {
-        let _ = writeln!(
-            out,
-            "No differences in inputs, records (digest {}) and metrics.",
-            diff.digests[0]
-        );
+        let _ = writeln!(out, "No differences in inputs, records (digest {}) and metrics.", diff.digests[0]);
     }
     let [a, b] = &diff.versions;
     if a != b {
@@ -78,14 +74,7 @@ fn text(diff: &RunDiff, style: &WaterfallStyle) -> String {
     if !diff.metrics.is_empty() {
         let _ = writeln!(out, "{}", style.bold("Metrics that differ"));
         for m in &diff.metrics {
-            let _ = writeln!(
-                out,
-                "  {}: {} -> {}{}",
-                m.metric,
-                shown(&m.a),
-                shown(&m.b),
-                difference_text(&m.a, &m.b)
-            );
+            let _ = writeln!(out, "  {}: {} -> {}{}", m.metric, shown(&m.a), shown(&m.b), difference_text(&m.a, &m.b));
         }
         if diff.more_metrics > 0 {
             let _ = writeln!(out, "  and {} more", diff.more_metrics);

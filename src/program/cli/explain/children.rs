@@ -32,11 +32,8 @@ pub fn children(documents: &[Value], gates: AdmissionGates) -> Result<Vec<ChildE
             existing_claims: &[],
         };
         let jobset = admission::create(&request).map_err(|refused| CommandFailure::Invalid(refused.message))?;
-        let around = ObjectContext {
-            priority_classes: &classes,
-            runtime_classes: &runtime_classes,
-            ..ObjectContext::default()
-        };
+        let around =
+            ObjectContext { priority_classes: &classes, runtime_classes: &runtime_classes, ..ObjectContext::default() };
         of_jobset(&jobset, gates, &around, &mut entries);
     }
     Ok(entries)
@@ -52,17 +49,11 @@ fn items(value: &Value) -> &[Value] {
 
 impl ChildEntry {
     fn note(text: String) -> ChildEntry {
-        ChildEntry {
-            notes: vec![text],
-            object: None,
-        }
+        ChildEntry { notes: vec![text], object: None }
     }
 
     fn object(object: Value, notes: Vec<String>) -> ChildEntry {
-        ChildEntry {
-            notes,
-            object: Some(object),
-        }
+        ChildEntry { notes, object: Some(object) }
     }
 }
 
@@ -87,10 +78,7 @@ fn of_jobset(jobset: &Value, gates: AdmissionGates, around: &ObjectContext, entr
     if let Some(manager) = spec["managedBy"].as_str()
         && manager != keys::JOBSET_CONTROLLER
     {
-        let text = format!(
-            "jobset {}: no objects are created, because it is managed by {manager}",
-            name(jobset)
-        );
+        let text = format!("jobset {}: no objects are created, because it is managed by {manager}", name(jobset));
         return entries.push(ChildEntry::note(text));
     }
     if let Some(service) = objects::service(jobset) {
@@ -141,10 +129,7 @@ fn waits_for(jobset: &Value, replicated_job: usize) -> Vec<String> {
         .iter()
         .map(|d| {
             let name = d["name"].as_str().unwrap_or("");
-            format!(
-                "waits until replicatedJob {name} is {}",
-                d["status"].as_str().unwrap_or("")
-            )
+            format!("waits until replicatedJob {name} is {}", d["status"].as_str().unwrap_or(""))
         })
         .collect();
     let suspended = jobset["spec"]["suspend"] == true;
@@ -196,15 +181,8 @@ fn pods(job: &Value, around: &ObjectContext, entries: &mut Vec<ChildEntry>) {
     let mut nodes: Vec<Value> = Vec::new();
     for index in 0..count {
         let pod = objects::pod_of_index(job, indexed.then_some(index));
-        let own = ObjectContext {
-            pods: &leader,
-            nodes: &nodes,
-            ..around.clone()
-        };
-        let what = pod["metadata"]["generateName"]
-            .as_str()
-            .unwrap_or("")
-            .trim_end_matches('-');
+        let own = ObjectContext { pods: &leader, nodes: &nodes, ..around.clone() };
+        let what = pod["metadata"]["generateName"].as_str().unwrap_or("").trim_end_matches('-');
         let follows = objects::is_exclusive(&pod) && !objects::is_leader(&pod);
         match objects::admit_pod(&pod, GENERATED_SUFFIX, &own) {
             Ok(mut stored) => {
@@ -241,8 +219,5 @@ fn leader_node(leader: &Value) -> (Value, Value) {
     let (node, key) = ("some-node", topology_key(leader));
     let mut leader = leader.clone();
     leader["spec"]["nodeName"] = json!(node);
-    (
-        leader,
-        json!({"metadata": {"name": node, "labels": {key: "some-domain"}}}),
-    )
+    (leader, json!({"metadata": {"name": node, "labels": {key: "some-domain"}}}))
 }

@@ -101,9 +101,7 @@ fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<AdmissionGate
         ("RestartJob", needed.restart_job && set.restart_job),
     ];
     for (name, _) in on.iter().filter(|(_, on)| *on) {
-        output::notice(&format!(
-            "note: feature gate {name} is enabled because the manifests use it"
-        ));
+        output::notice(&format!("note: feature gate {name} is enabled because the manifests use it"));
     }
     Ok(AdmissionGates {
         in_place_restart: set.in_place_restart,

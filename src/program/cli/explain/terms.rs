@@ -57,9 +57,7 @@ fn all<'b>(book: &'b Glossary, kind: Option<&str>) -> Result<Vec<&'b GlossaryEnt
             kinds.sort_unstable();
             kinds.dedup();
             let legal = kinds.join(", ");
-            Err(CommandFailure::Invalid(format!(
-                "unknown kind {kind:?}; legal: {legal}"
-            )))
+            Err(CommandFailure::Invalid(format!("unknown kind {kind:?}; legal: {legal}")))
         }
         _ => Ok(found),
     }
@@ -96,11 +94,7 @@ fn of_command(command: &Command, path: &str, all: &mut Vec<GlossaryEntry>) {
 
 fn of_option(arg: &Arg, command: &str, all: &mut Vec<GlossaryEntry>) {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let values: Vec<String> = arg
-        .get_possible_values()
-        .iter()
-        .map(|v| v.get_name().to_owned())
-        .collect();
+    let values: Vec<String> = arg.get_possible_values().iter().map(|v| v.get_name().to_owned()).collect();
     let text = match (help.as_str(), values.as_slice()) {
         ("", []) => "an option".to_owned(),
         ("", values) => format!("one of {}", values.join(", ")),

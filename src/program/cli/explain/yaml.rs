@@ -127,15 +127,7 @@ mod tests {
             "i": "a\n\n",
         });
         let text = yaml(&value);
-        let source = SourceText {
-            file: "t".to_owned(),
-            text,
-        };
-        assert_eq!(
-            documents(&source).map_err(|e| e.to_string()),
-            Ok(vec![value]),
-            "{}",
-            source.text
-        );
+        let source = SourceText { file: "t".to_owned(), text };
+        assert_eq!(documents(&source).map_err(|e| e.to_string()), Ok(vec![value]), "{}", source.text);
     }
 }

@@ -20,10 +20,7 @@ pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult 
     let mut hung = match loaded {
         LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Reduced => {
             let what = "restart times measured with the full engine";
-            said(
-                name,
-                vec![decider("restarts", what, ("docs/reduced-model.md", "derived"))],
-            )
+            said(name, vec![decider("restarts", what, ("docs/reduced-model.md", "derived"))])
         }
         LoadedInput::Pods(loaded) => {
             let found = of_scenario(name, loaded, seed);
@@ -43,12 +40,7 @@ pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult 
 }
 
 fn said(name: &str, deciders: Vec<DominantAssumption>) -> SensitiveResult {
-    SensitiveResult {
-        name: name.to_owned(),
-        preset: String::new(),
-        assumptions: deciders,
-        total: Duration::ZERO,
-    }
+    SensitiveResult { name: name.to_owned(), preset: String::new(), assumptions: deciders, total: Duration::ZERO }
 }
 
 /// Returns the dominant assumptions of a scenario, and the digest of the run.
@@ -104,10 +96,7 @@ fn random_faults(loaded: &LoadedScenario) -> Vec<DominantAssumption> {
         }
     }
     let value = format!("{}, as given", causes.join(", "));
-    vec![DominantAssumption {
-        id: "faultProcesses".to_owned(),
-        ..decider(NAME, &value, SET_BY_SCENARIO)
-    }]
+    vec![DominantAssumption { id: "faultProcesses".to_owned(), ..decider(NAME, &value, SET_BY_SCENARIO) }]
 }
 
 /// Returns the defaults of the model with their sources, for reports.
@@ -118,8 +107,5 @@ pub fn model_defaults() -> AssumedDefaults {
         source: a.source,
         confidence: a.confidence,
     });
-    AssumedDefaults {
-        declared: known.collect(),
-        timing: sim_inputs::timing(),
-    }
+    AssumedDefaults { declared: known.collect(), timing: sim_inputs::timing() }
 }

@@ -60,18 +60,10 @@ impl ExperimentInput {
                 }
                 InputSource::Fleet(source)
             }
-            Some(source) => InputSource::Scenario {
-                source,
-                texts: Mutex::default(),
-            },
+            Some(source) => InputSource::Scenario { source, texts: Mutex::default() },
             None => InputSource::manifests(args)?,
         };
-        Ok(ExperimentInput {
-            source,
-            sets: args.sets.clone(),
-            fails: args.fails.clone(),
-            level: args.level(),
-        })
+        Ok(ExperimentInput { source, sets: args.sets.clone(), fails: args.fails.clone(), level: args.level() })
     }
 
     /// Loads the inputs with `more` overrides.
@@ -157,11 +149,7 @@ impl InputSource {
                 return Err(Diagnostics(errors).into());
             }
         };
-        Ok(InputSource::Manifests {
-            sources,
-            not_tried,
-            topology,
-        })
+        Ok(InputSource::Manifests { sources, not_tried, topology })
     }
 
     fn load(&self, sets: &[FieldOverride]) -> Result<LoadedScenario, Diagnostics> {
@@ -175,11 +163,7 @@ impl InputSource {
                 };
                 sim_inputs::parse_scenario(source, sets, &loader)
             }
-            InputSource::Manifests {
-                sources,
-                not_tried,
-                topology,
-            } => {
+            InputSource::Manifests { sources, not_tried, topology } => {
                 let (sets, of_jobsets) = sim_inputs::split_sets(sets, &OF_JOBSETS);
                 let mut manifests = sim_inputs::read_sources(sources, &of_jobsets)?;
                 manifests.not_tried.clone_from(not_tried);

@@ -43,12 +43,7 @@ pub fn parse(text: &str) -> Result<FailFlags, String> {
     if pod.is_empty() {
         return Err(format!("missing pod name; {USAGE}"));
     }
-    Ok(FailFlags {
-        text: text.to_owned(),
-        pod: pod.replace('/', "-"),
-        kind,
-        at,
-    })
+    Ok(FailFlags { text: text.to_owned(), pod: pod.replace('/', "-"), kind, at })
 }
 
 fn exit_code(text: &str) -> Result<i32, String> {
@@ -89,11 +84,7 @@ pub fn add(fails: &[FailFlags], scenario: &mut ScenarioSpec) -> Result<(), Comma
             FailKind::Evict => FaultAction::EvictPod { pod },
         };
         let at = fail.at;
-        scenario.faults.push(ScriptedFault {
-            at,
-            action,
-            random_cause: None,
-        });
+        scenario.faults.push(ScriptedFault { at, action, random_cause: None });
     }
     Ok(())
 }
@@ -126,30 +117,10 @@ mod tests {
     fn a_failure_is_a_pod_what_happens_and_when() {
         let seconds = Duration::from_secs;
         for (text, pod, kind, at) in [
-            (
-                "w-0-1:exit=42@10m",
-                "w-0-1",
-                FailKind::Exit(42),
-                FaultTime::At(seconds(600)),
-            ),
-            (
-                "w/0/1:exit=1",
-                "w-0-1",
-                FailKind::Exit(1),
-                FaultTime::AfterReady(seconds(0)),
-            ),
-            (
-                "js-w-0-1:delete@ready",
-                "js-w-0-1",
-                FailKind::Delete,
-                FaultTime::AfterReady(seconds(0)),
-            ),
-            (
-                "w-0-1:evict@ready+30s",
-                "w-0-1",
-                FailKind::Evict,
-                FaultTime::AfterReady(seconds(30)),
-            ),
+            ("w-0-1:exit=42@10m", "w-0-1", FailKind::Exit(42), FaultTime::At(seconds(600))),
+            ("w/0/1:exit=1", "w-0-1", FailKind::Exit(1), FaultTime::AfterReady(seconds(0))),
+            ("js-w-0-1:delete@ready", "js-w-0-1", FailKind::Delete, FaultTime::AfterReady(seconds(0))),
+            ("w-0-1:evict@ready+30s", "w-0-1", FailKind::Evict, FaultTime::AfterReady(seconds(30))),
         ] {
             let fail = parse(text).unwrap();
             assert_eq!((fail.pod.as_str(), &fail.kind, fail.at), (pod, &kind, at), "{text}");

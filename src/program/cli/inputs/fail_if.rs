@@ -14,10 +14,7 @@ pub fn read(texts: &[String]) -> Result<Vec<FieldCondition>, CommandFailure> {
 pub fn absolute(conditions: &[FieldCondition]) -> Result<(), CommandFailure> {
     match conditions.iter().find(|c| c.is_relative()) {
         Some(c) => {
-            bail!(
-                "--fail-if {:?}: a relative change needs a baseline; use `compare` or `bench`",
-                c.text()
-            )
+            bail!("--fail-if {:?}: a relative change needs a baseline; use `compare` or `bench`", c.text())
         }
         None => Ok(()),
     }
@@ -33,15 +30,8 @@ pub fn check(conditions: &[FieldCondition], groups: &[ConditionGroup]) -> Result
                 variant => format!(" in {variant}"),
             };
             let value = held.value;
-            failed.push(format!(
-                "--fail-if {:?} is true{of}: the value is {value}",
-                condition.text()
-            ));
+            failed.push(format!("--fail-if {:?} is true{of}: the value is {value}", condition.text()));
         }
     }
-    if failed.is_empty() {
-        Ok(())
-    } else {
-        Err(CommandFailure::Gate(failed.join("\n")))
-    }
+    if failed.is_empty() { Ok(()) } else { Err(CommandFailure::Gate(failed.join("\n"))) }
 }

@@ -12,9 +12,7 @@ pub fn read(needed: FeatureGates, settings: &[String]) -> Result<FeatureGates, C
     for assignment in settings.iter().flat_map(|g| g.split(',')) {
         let (name, value) = assignment.split_once('=').unwrap_or((assignment, "true"));
         let value: bool = value.parse().map_err(|_| {
-            CommandFailure::Invalid(format!(
-                "--feature-gates {assignment:?}: expected NAME=true or NAME=false"
-            ))
+            CommandFailure::Invalid(format!("--feature-gates {assignment:?}: expected NAME=true or NAME=false"))
         })?;
         match name {
             "InPlaceRestart" => gates.in_place_restart = value,

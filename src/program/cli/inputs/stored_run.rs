@@ -83,10 +83,7 @@ pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
             Err(refused(&format!("error: unrecognized subcommand '{name}'")))
         }
         _ => {
-            let other = words
-                .iter()
-                .skip(1)
-                .take_while(|w| w.chars().all(|c| c.is_ascii_lowercase()));
+            let other = words.iter().skip(1).take_while(|w| w.chars().all(|c| c.is_ascii_lowercase()));
             let other: Vec<&str> = other.take(2).map(String::as_str).collect();
             let (other, dir) = (other.join(" "), dir.display());
             bail!(

@@ -31,8 +31,7 @@ pub fn render(format: LintFormat, report: &LintReport, shape: &LintLayout) -> Re
 
 fn pretty(value: &Value) -> Result<String, CommandFailure> {
     let text = serde_json::to_string_pretty(value);
-    text.map(|t| t + "\n")
-        .map_err(|e| CommandFailure::Internal(e.to_string()))
+    text.map(|t| t + "\n").map_err(|e| CommandFailure::Internal(e.to_string()))
 }
 
 fn text(report: &LintReport, shape: &LintLayout) -> String {
@@ -140,19 +139,8 @@ fn finding_json(f: &LintFinding) -> Value {
     value
 }
 
-const COLUMNS: [&str; 11] = [
-    "kind",
-    "name",
-    "severity",
-    "rules",
-    "jobset",
-    "file",
-    "line",
-    "column",
-    "message",
-    "consequence",
-    "fix",
-];
+const COLUMNS: [&str; 11] =
+    ["kind", "name", "severity", "rules", "jobset", "file", "line", "column", "message", "consequence", "fix"];
 
 /// Formats a table as CSV.
 fn text_of(table: Table) -> String {
@@ -236,16 +224,7 @@ fn trap(theme: &str, t: &LintTrap) -> Value {
 }
 
 pub fn table_csv() -> String {
-    let head = [
-        "name",
-        "theme",
-        "severity",
-        "rules",
-        "title",
-        "consequence",
-        "fix",
-        "needs",
-    ];
+    let head = ["name", "theme", "severity", "rules", "title", "consequence", "fix", "needs"];
     let row = |(theme, t): (&str, &LintTrap)| {
         vec![
             t.name.to_owned(),

@@ -39,11 +39,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
     let fail_if: Vec<LintGate> = fail_if(args)?;
     let files = files(&args.manifests, args.quiet)?;
     require_jobsets(&files)?;
-    let old = if args.update.is_empty() {
-        None
-    } else {
-        Some(files_of_update(&args.update, args.quiet)?)
-    };
+    let old = if args.update.is_empty() { None } else { Some(files_of_update(&args.update, args.quiet)?) };
     let topology = match &args.topology {
         Some(path) => Some(experiment_input::topology(path)?.1),
         None => None,
@@ -60,11 +56,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
         note_unknown_jobsets(&files, old);
     }
     let style = output::style(&args.look);
-    let shape = LintLayout {
-        color: style.color,
-        width: style.width,
-        verbose: !args.quiet,
-    };
+    let shape = LintLayout { color: style.color, width: style.width, verbose: !args.quiet };
     let text = lint_output::render(args.format, &report, &shape)?;
     match args.format {
         LintFormat::Text => output::styled(&text, &style)?,
@@ -88,10 +80,7 @@ fn code(report: &LintReport, gates: &[LintGate]) -> u8 {
     let of_cluster = |name: &str| {
         let trap = sim_lint::trap_table::named(name);
         trap.is_some_and(|t| {
-            matches!(
-                t.check,
-                sim_lint::TrapCheck::Cluster(_) | sim_lint::TrapCheck::ClusterTogether(_)
-            )
+            matches!(t.check, sim_lint::TrapCheck::Cluster(_) | sim_lint::TrapCheck::ClusterTogether(_))
         })
     };
     match errors().all(|f| of_cluster(f.name)) {
@@ -161,9 +150,7 @@ fn files_of_update(paths: &[String], quiet: bool) -> Result<Vec<InspectedManifes
     let files = files(paths, quiet)?;
     let jobsets = files.iter().flat_map(|f| &f.objects).filter(|o| o.jobset.is_some());
     match jobsets.count() {
-        0 => Err(CommandFailure::Invalid(
-            "--update: the files contain no JobSet".to_owned(),
-        )),
+        0 => Err(CommandFailure::Invalid("--update: the files contain no JobSet".to_owned())),
         _ => Ok(files),
     }
 }
@@ -177,9 +164,7 @@ fn note_unknown_jobsets(files: &[InspectedManifest], old: &[InspectedManifest]) 
     };
     let known = names(old);
     for name in names(files).iter().filter(|n| !known.contains(n)) {
-        output::notice(&format!(
-            "note: JobSet {name} is not in --update; checking it as a new JobSet"
-        ));
+        output::notice(&format!("note: JobSet {name} is not in --update; checking it as a new JobSet"));
     }
 }
 
@@ -194,10 +179,7 @@ fn target(args: &LintArgs, files: &[InspectedManifest]) -> Result<NodeTarget, Co
     // Feature gates that a JobSet needs are enabled, as in `run`.
     let needed = FeatureGates::required_by(jobsets.filter_map(|o| o.jobset.as_ref()));
     let gates = feature_gates::read(needed, &args.feature_gates)?;
-    Ok(NodeTarget {
-        kubernetes: kubernetes.unwrap_or(sim_inputs::DEFAULT_VERSION),
-        gates,
-    })
+    Ok(NodeTarget { kubernetes: kubernetes.unwrap_or(sim_inputs::DEFAULT_VERSION), gates })
 }
 
 fn kubernetes(text: &str) -> Result<KubeVersion, CommandFailure> {
@@ -224,9 +206,7 @@ const COUNTS: [(&str, FindingCount); 4] = [
     ("lint.rejected", LintReport::rejected),
     ("lint.errors", |r| r.traps(TrapSeverity::Error)),
     ("lint.warnings", |r| r.traps(TrapSeverity::Warning)),
-    ("lint.traps", |r| {
-        r.traps(TrapSeverity::Error) + r.traps(TrapSeverity::Warning)
-    }),
+    ("lint.traps", |r| r.traps(TrapSeverity::Error) + r.traps(TrapSeverity::Warning)),
 ];
 
 fn fail_if(args: &LintArgs) -> Result<Vec<LintGate>, CommandFailure> {
@@ -242,9 +222,9 @@ fn exit_status(text: &str) -> Result<LintGate, CommandFailure> {
     let (_, count) = *count.ok_or_else(unknown)?;
     match condition.limit {
         ConditionLimit::Absolute(limit) if limit >= 0.0 && limit.fract() == 0.0 => Ok(LintGate { count, condition }),
-        _ => Err(CommandFailure::Invalid(format!(
-            "--fail-if {text:?}: the limit must be a whole number of at least 0"
-        ))),
+        _ => {
+            Err(CommandFailure::Invalid(format!("--fail-if {text:?}: the limit must be a whole number of at least 0")))
+        }
     }
 }
 
@@ -282,13 +262,8 @@ mod tests {
 
     #[test]
     fn versions_of_kubernetes_have_two_or_three_parts() {
-        for (text, minor_of) in [
-            ("1.36", Some(36)),
-            ("v1.34.2", Some(34)),
-            ("1", None),
-            ("2.0", None),
-            ("1.20", None),
-        ] {
+        for (text, minor_of) in [("1.36", Some(36)), ("v1.34.2", Some(34)), ("1", None), ("2.0", None), ("1.20", None)]
+        {
             let read = kubernetes(text).ok();
             assert_eq!(read, minor_of.map(KubeVersion::new), "{text}");
         }

@@ -118,11 +118,7 @@ fn uri(path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     let mut out = String::new();
     for byte in path.bytes() {
-        if plain(byte) {
-            out.push(char::from(byte))
-        } else {
-            out.push_str(&format!("%{byte:02X}"))
-        }
+        if plain(byte) { out.push(char::from(byte)) } else { out.push_str(&format!("%{byte:02X}")) }
     }
     out
 }

@@ -44,10 +44,7 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
     let metric = runner.metric(args.metric.as_deref());
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
-    let effort = SearchEffort {
-        first_look: FIRST_LOOK.min(most),
-        most,
-    };
+    let effort = SearchEffort { first_look: FIRST_LOOK.min(most), most };
     // Invalid paths must fail before the first simulation.
     for value in [args.over.low, args.over.high] {
         for is_b in [false, true] {
@@ -76,16 +73,8 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
     let names = (name(args, false), name(args, true));
     let of = runner.provenance(SCHEMA);
     let report = BreakEvenReport::new(of, names, (&args.over, &metric), found);
-    runner.print_report(
-        &report,
-        &args.output,
-        ("plan breakeven", most, &repeated(args, &metric)),
-    )?;
-    if interrupted {
-        runner.interrupted("the results so far are reported")
-    } else {
-        Ok(())
-    }
+    runner.print_report(&report, &args.output, ("plan breakeven", most, &repeated(args, &metric)))?;
+    if interrupted { runner.interrupted("the results so far are reported") } else { Ok(()) }
 }
 
 fn name(args: &BreakEvenArgs, is_b: bool) -> &str {
@@ -104,14 +93,8 @@ fn sets(
 ) -> Result<Vec<FieldOverride>, CommandFailure> {
     let unknown = (args.over.path.clone(), args.over.written(point.value));
     let own = |v: &VariantArg| v.sets.clone();
-    let choice = if point.is_b {
-        own(&args.b)
-    } else {
-        args.a.as_ref().map(own).unwrap_or_default()
-    };
-    runner
-        .loaded
-        .with_companions(&[unknown].into_iter().chain(choice).collect::<Vec<_>>())
+    let choice = if point.is_b { own(&args.b) } else { args.a.as_ref().map(own).unwrap_or_default() };
+    runner.loaded.with_companions(&[unknown].into_iter().chain(choice).collect::<Vec<_>>())
 }
 
 fn repeated(args: &BreakEvenArgs, metric: &str) -> String {

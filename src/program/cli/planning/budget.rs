@@ -65,11 +65,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     if let Some(why) = never_placed(runs.iter().map(|r| r.never_placed.as_deref())) {
         return Err(CommandFailure::CannotBePlaced(why));
     }
-    let question = BudgetQuestion {
-        horizon_s: horizon.seconds(),
-        limit,
-        probability: args.probability,
-    };
+    let question = BudgetQuestion { horizon_s: horizon.seconds(), limit, probability: args.probability };
     known(&subject, &args.ignore, &runs)?;
     let ruled = match args.ignore.as_slice() {
         [] => ruled(&mut runner, (&subject, jobset), runs.len() as u64)?,
@@ -82,10 +78,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     let report = BudgetReport::new(runner.provenance(SCHEMA), name, budget);
     runner.print_report(&report, &args.output, ("plan budget", n, &repeated(args)))?;
     if (runs.len() as u64) < n || runner.limits.flag.is_raised() {
-        runner.interrupted(&format!(
-            "{} of {n} replications were finished and are reported",
-            runs.len()
-        ))
+        runner.interrupted(&format!("{} of {n} replications were finished and are reported", runs.len()))
     } else {
         Ok(())
     }
@@ -100,10 +93,7 @@ fn owner_text(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, Com
             found.ok_or_else(|| unknown("--jobset", "JobSet", name, &all))
         }
         (None, _) => {
-            bail!(
-                "there are several JobSets; select one with --jobset: {}",
-                all.join(", ")
-            )
+            bail!("there are several JobSets; select one with --jobset: {}", all.join(", "))
         }
     }
 }

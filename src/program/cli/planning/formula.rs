@@ -38,12 +38,7 @@ pub fn checkpoints(subject: &ExperimentSubject, path: &str) -> Result<Checkpoint
                     CheckpointSchedule::Always => Err(none("the job saves continuously")),
                     _ => Err(none("the job saves no checkpoints")),
                 },
-                |c| {
-                    Ok(CheckpointCosts {
-                        every: c.every,
-                        blocking: c.blocking,
-                    })
-                },
+                |c| Ok(CheckpointCosts { every: c.every, blocking: c.blocking }),
             )
         }
     }
@@ -73,11 +68,7 @@ pub fn at_work(subject: &ExperimentSubject, played: &[ReplicationResult]) -> (f6
         sums.1 += output("restarts") * part;
         let training = replication.jobsets.iter().find_map(|j| j.training.as_ref());
         if let Some(training) = training {
-            let at = [
-                TrainingPhase::Productive,
-                TrainingPhase::Lost,
-                TrainingPhase::Checkpoint,
-            ];
+            let at = [TrainingPhase::Productive, TrainingPhase::Lost, TrainingPhase::Checkpoint];
             let seconds = |p: &TrainingPhase| training.time_s.get(p.as_str()).copied().unwrap_or(0.0);
             sums.0 += at.iter().map(seconds).sum::<f64>();
             sums.1 += f64::from(training.interruptions);
@@ -117,23 +108,11 @@ pub fn unknown_to_them(subject: &ExperimentSubject, path: &str) -> Vec<String> {
             });
             all.extend(not_exponential(lives));
             let traced = |p: &&sim_api::spec::RandomFaults| matches!(p.arrivals, ArrivalProcess::Trace(_));
-            all.extend(
-                scenario
-                    .fault_processes
-                    .iter()
-                    .find(traced)
-                    .map(|p| as_listed(&p.cause)),
-            );
+            all.extend(scenario.fault_processes.iter().find(traced).map(|p| as_listed(&p.cause)));
             if !scenario.faults.is_empty() {
                 all.push("scripted faults occur at fixed times".to_owned());
             }
-            all.extend(
-                scenario
-                    .training
-                    .first()
-                    .into_iter()
-                    .flat_map(|job| of_training(job, path)),
-            );
+            all.extend(scenario.training.first().into_iter().flat_map(|job| of_training(job, path)));
         }
     }
     all
@@ -148,12 +127,7 @@ fn not_exponential<'a>(lives: impl Iterator<Item = (&'a str, &'a Distribution)>)
         !matches!(life, Distribution::Exponential { .. }) && **life != Distribution::Fixed(Duration(u64::MAX))
     };
     let names: Vec<&str> = lives.filter(other).map(|(cause, _)| cause).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "times to failure for {} are not exponentially distributed",
-            names.join(", ")
-        )
-    })
+    (!names.is_empty()).then(|| format!("times to failure for {} are not exponentially distributed", names.join(", ")))
 }
 
 fn of_training(job: &TrainingJob, path: &str) -> Vec<String> {

@@ -92,9 +92,5 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
     let report = IntervalReport::new(runner.provenance(SCHEMA), told, found, closed, unknown);
     let more = options("path", [&args.path]) + &options("metric", [&metric]);
     runner.print_report(&report, &args.output, ("plan interval", most, &more))?;
-    if interrupted {
-        runner.interrupted("the results so far are reported")
-    } else {
-        Ok(())
-    }
+    if interrupted { runner.interrupted("the results so far are reported") } else { Ok(()) }
 }

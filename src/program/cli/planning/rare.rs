@@ -48,12 +48,7 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     if at == 0 {
         bail!("--loss-budget must be greater than 0s");
     }
-    let question = RareQuestion {
-        excess,
-        limit: at,
-        runs: args.runs,
-        batches: args.seeds,
-    };
+    let question = RareQuestion { excess, limit: at, runs: args.runs, batches: args.seeds };
     let batches = args.seeds;
     let progress = ProgressLine::new(runner.quiet, |done| format!("{done}/{batches} batches"));
     let reach = |done| progress.reach(done);

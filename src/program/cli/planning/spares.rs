@@ -52,11 +52,7 @@ pub struct SearchedSpares {
 }
 
 fn searched(text: &str) -> Result<SearchedSpares, String> {
-    let bare = SearchedSpares {
-        text: text.to_owned(),
-        path: text.to_owned(),
-        bounds: None,
-    };
+    let bare = SearchedSpares { text: text.to_owned(), path: text.to_owned(), bounds: None };
     if !text.contains('=') {
         return Ok(bare);
     }
@@ -64,11 +60,7 @@ fn searched(text: &str) -> Result<SearchedSpares, String> {
     if range.unit != RangeUnit::Whole || range.low < 0.0 {
         return Err("expected PATH, or PATH=MIN..MAX with whole numbers of at least 0".to_owned());
     }
-    Ok(SearchedSpares {
-        path: range.path,
-        bounds: Some((range.low as u64, range.high as u64)),
-        ..bare
-    })
+    Ok(SearchedSpares { path: range.path, bounds: Some((range.low as u64, range.high as u64)), ..bare })
 }
 
 fn price(text: &str) -> Result<f64, String> {
@@ -114,12 +106,7 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
         if args.paths[..i].iter().any(|other| other.path == searched.path) {
             bail!("--path {} is used twice", searched.path);
         }
-        plans.push(SearchPlan {
-            min,
-            max,
-            first_look: FIRST_LOOK.min(most),
-            most,
-        });
+        plans.push(SearchPlan { min, max, first_look: FIRST_LOOK.min(most), most });
     }
     Ok(plans)
 }
@@ -166,11 +153,7 @@ fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[Sear
     if found.interrupted {
         return runner.interrupted("the results so far are reported");
     }
-    if found.least.is_empty() {
-        Err(CommandFailure::NotFound(report.conclusion[0].clone()))
-    } else {
-        Ok(())
-    }
+    if found.least.is_empty() { Err(CommandFailure::NotFound(report.conclusion[0].clone())) } else { Ok(()) }
 }
 
 fn candidate(

@@ -147,11 +147,7 @@ impl<'a> TrialRunner<'a> {
 
     /// Returns an error after an interruption; `known` describes the results so far.
     pub fn interrupted(&self, known: &str) -> Result<(), CommandFailure> {
-        if self.limits.flag.is_raised() {
-            Err(interrupt::failure(known))
-        } else {
-            Ok(())
-        }
+        if self.limits.flag.is_raised() { Err(interrupt::failure(known)) } else { Ok(()) }
     }
 }
 

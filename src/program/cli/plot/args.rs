@@ -114,11 +114,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     }
     let (w, h) = text.split_once('x').ok_or_else(wrong)?;
     let (w, h): (u32, u32) = (w.parse().map_err(|_| wrong())?, h.parse().map_err(|_| wrong())?);
-    if (640..=7680).contains(&w) && (360..=4320).contains(&h) {
-        Ok((w, h))
-    } else {
-        Err(wrong())
-    }
+    if (640..=7680).contains(&w) && (360..=4320).contains(&h) { Ok((w, h)) } else { Err(wrong()) }
 }
 
 impl ChartKind {

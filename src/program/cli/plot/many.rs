@@ -66,12 +66,7 @@ fn replicated(
             subject.name().to_owned()
         };
         hung.push(dominant_assumptions::of_input(&name, &loaded, seed));
-        played.push(PlayedVariant {
-            name,
-            changes: Vec::new(),
-            jobsets: subject.jobsets(),
-            replications,
-        });
+        played.push(PlayedVariant { name, changes: Vec::new(), jobsets: subject.jobsets(), replications });
     }
     let name = played.first().map_or("", |p| p.name.as_str()).to_owned();
     let all = VariantComparison::from_variants((&name, seed.unwrap_or(0)), &played);

@@ -17,10 +17,9 @@ use sim_report::export;
 use sim_report::export::ExportSubject;
 
 pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
-    for (given, option, kind) in [
-        (args.at.is_some(), "--at", ChartKind::Map),
-        (args.speed.is_some(), "--speed", ChartKind::Film),
-    ] {
+    for (given, option, kind) in
+        [(args.at.is_some(), "--at", ChartKind::Map), (args.speed.is_some(), "--speed", ChartKind::Film)]
+    {
         if given && args.kind != kind {
             bail!("{option} applies to `plot {}` only", kind.name());
         }

@@ -16,9 +16,7 @@ use sim_report::figures::nodes_figure::NodeInterval;
 /// Draws the state of every node at one instant.
 pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: SimTime) -> Result<DrawScene, CommandFailure> {
     only(args, runs)?;
-    let [one] = runs else {
-        unreachable!("`only` has checked the number of runs")
-    };
+    let [one] = runs else { unreachable!("`only` has checked the number of runs") };
     let end = one.view().outcome.end;
     if at > end {
         bail!("--at {}: the run ends at {end}", at.since(SimTime::ZERO));
@@ -49,12 +47,7 @@ pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Animation, Comman
         let label = run.strategy(restart).to_owned();
         named.push((label.clone(), run));
         hung.push(SensitiveResult::from_restarts("", &run, &[restart], &defaults));
-        takes.push(NodeInterval {
-            label,
-            run,
-            restart,
-            states,
-        });
+        takes.push(NodeInterval { label, run, restart, states });
     }
     let speed = args.speed.unwrap_or((longest / FILM_S).max(0.01));
     let mut foot = provenance::runs_provenance(&named);

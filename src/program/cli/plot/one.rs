@@ -77,12 +77,8 @@ pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Draw
     let foot = provenance::footer_lines(&run, &all, &model_defaults());
     let charts = timeline_figure::charts(&run, &lanes, &foot, args.size());
     let found = charts.into_iter().find(|(own, _)| *own == name);
-    let none = || {
-        CommandFailure::Invalid(format!(
-            "{}: nothing to draw, all queues are always empty",
-            run.scenario.name
-        ))
-    };
+    let none =
+        || CommandFailure::Invalid(format!("{}: nothing to draw, all queues are always empty", run.scenario.name));
     found.map(|(_, scene)| scene).ok_or_else(none)
 }
 
@@ -93,10 +89,7 @@ pub fn map(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFail
     let foot = provenance::footer_lines(&run, &[r], &model_defaults());
     let drawn = map_figure::restart_map(&run, &one.pods, (i, r), &foot, args.size());
     let close = timeline::MAX_HIGHLIGHTED;
-    let text = format!(
-        "restart {} is not among the {close} longest; only these have data over time",
-        i + 1
-    );
+    let text = format!("restart {} is not among the {close} longest; only these have data over time", i + 1);
     drawn.ok_or(CommandFailure::Invalid(text))
 }
 

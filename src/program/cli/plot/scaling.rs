@@ -64,9 +64,7 @@ pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Command
         rates.push((nodes, rate.qps, f64::from(rate.burst)));
         named.push((format!("{nodes} nodes"), run));
     }
-    lines
-        .iter_mut()
-        .for_each(|l| l.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    lines.iter_mut().for_each(|l| l.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
     let mut foot = provenance::runs_provenance(&named);
     let (_, rate, burst) = rates[0];
     if rates.iter().all(|r| (r.1, r.2) == (rate, burst)) {
@@ -82,11 +80,5 @@ pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Command
     }
     let names = ("Time to recover", "longest restart of each run");
     foot.extend(sensitivity::footer_lines(&hung));
-    Ok(scaling_figure::scaling(
-        names,
-        &ScalingAxes::NODES_TO_RECOVERY,
-        &lines,
-        &foot,
-        args.size(),
-    ))
+    Ok(scaling_figure::scaling(names, &ScalingAxes::NODES_TO_RECOVERY, &lines, &foot, args.size()))
 }

@@ -46,10 +46,5 @@ pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<DrawScene, Comman
     let metric = metric.ok_or_else(none)?;
     let closed = sweep.closed.as_ref();
     let closed = closed.filter(|_| sweep_figure::has_closed_form(&metric));
-    Ok(sweep_figure::scaling_chart(
-        sweep.swept(),
-        (&metric, axis),
-        closed,
-        args.size(),
-    ))
+    Ok(sweep_figure::scaling_chart(sweep.swept(), (&metric, axis), closed, args.size()))
 }

@@ -79,17 +79,10 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), CommandFailure> {
     }
     let found = calibrate::calibrate(&recordings, &metrics, rest_s());
     let by: Vec<GroupKey> = args.by.iter().map(|by| GroupKey::from(*by)).collect();
-    let groups = if by.is_empty() {
-        Vec::new()
-    } else {
-        groups::groups(&recordings, &by, args.pool_label.as_deref())
-    };
+    let groups = if by.is_empty() { Vec::new() } else { groups::groups(&recordings, &by, args.pool_label.as_deref()) };
     let name = args.out.as_deref().and_then(Path::file_stem);
     let name = name.map_or("calibrated".into(), |n| n.to_string_lossy());
-    let name: String = name
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c))
-        .collect();
+    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c)).collect();
     let mut document = preset::preset_document(&found, sim_inputs::API_VERSION, &name.to_lowercase(), &args.base);
     if !groups.is_empty() {
         document["groups"] = serde_json::json!(groups);
@@ -97,10 +90,7 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), CommandFailure> {
     if let Some(path) = &args.out {
         let text = sim_inputs::print_yaml(&document);
         // Reads the preset back, so that a scenario can refer to the file.
-        let source = sim_inputs::SourceText {
-            file: path.display().to_string(),
-            text: text.clone(),
-        };
+        let source = sim_inputs::SourceText { file: path.display().to_string(), text: text.clone() };
         sim_inputs::read_preset(&source).map_err(|e| match CommandFailure::from(e) {
             CommandFailure::Invalid(e) => CommandFailure::Internal(e),
             other => other,
@@ -173,9 +163,7 @@ fn table(out: &mut String, groups: &[SampleGroup]) {
             g.confidence
         );
         let own = [("image", &g.image), ("pool", &g.pool)];
-        let own = own
-            .into_iter()
-            .filter_map(|(what, value)| Some(format!("{what} {}", value.as_ref()?)));
+        let own = own.into_iter().filter_map(|(what, value)| Some(format!("{what} {}", value.as_ref()?)));
         let own = own.collect::<Vec<_>>().join(", ");
         if !own.is_empty() {
             for line in wrap(&for_terminal(&own, false), 94) {
@@ -206,10 +194,7 @@ fn text(found: &FitResult, groups: &[SampleGroup], args: &CalibrateArgs) -> Stri
         }
     }
     table(&mut out, groups);
-    for (title, all) in [
-        ("Not distinguished by the data", &found.undecided),
-        ("Not observed", &found.unseen),
-    ] {
+    for (title, all) in [("Not distinguished by the data", &found.undecided), ("Not observed", &found.unseen)] {
         if all.is_empty() {
             continue;
         }

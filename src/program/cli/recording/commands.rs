@@ -33,10 +33,7 @@ pub enum CommandsFormat {
 
 pub fn cli(args: &CommandsArgs) -> Result<(), CommandFailure> {
     let subject = subject(args)?;
-    let (watches, once) = (
-        commands::watch_commands(&subject),
-        commands::snapshot_commands(&subject),
-    );
+    let (watches, once) = (commands::watch_commands(&subject), commands::snapshot_commands(&subject));
     match args.format {
         CommandsFormat::Text => output::text(&text(&subject, &watches, &once)),
         CommandsFormat::Script => output::result(&commands::shell_script(&subject)),
@@ -48,10 +45,8 @@ pub fn cli(args: &CommandsArgs) -> Result<(), CommandFailure> {
 }
 
 fn subject(args: &CommandsArgs) -> Result<CommandSubject, CommandFailure> {
-    let named = |jobset: &str, namespace: &str| CommandSubject {
-        jobset: jobset.to_owned(),
-        namespace: namespace.to_owned(),
-    };
+    let named =
+        |jobset: &str, namespace: &str| CommandSubject { jobset: jobset.to_owned(), namespace: namespace.to_owned() };
     let Some(path) = &args.manifests else {
         let name = args.jobset.as_deref().unwrap_or("");
         for (what, name) in [("--jobset", name), ("-n", args.namespace.as_str())] {
@@ -63,21 +58,14 @@ fn subject(args: &CommandsArgs) -> Result<CommandSubject, CommandFailure> {
         return Ok(named(name, &args.namespace));
     };
     let (read, _) = sim_inputs::read_manifest_path(path)?;
-    let found: Vec<CommandSubject> = read
-        .jobsets
-        .iter()
-        .map(|(jobset, _)| named(&jobset.name, &jobset.namespace))
-        .collect();
+    let found: Vec<CommandSubject> =
+        read.jobsets.iter().map(|(jobset, _)| named(&jobset.name, &jobset.namespace)).collect();
     match found.as_slice() {
         [one] => Ok(one.clone()),
         [] => Err(CommandFailure::Invalid(format!("{path}: the file contains no JobSet"))),
         many => {
             let names: Vec<&str> = many.iter().map(|s| s.jobset.as_str()).collect();
-            bail!(
-                "{path}: contains {} JobSets ({}); select one with --jobset",
-                many.len(),
-                names.join(", ")
-            )
+            bail!("{path}: contains {} JobSets ({}); select one with --jobset", many.len(), names.join(", "))
         }
     }
 }

@@ -52,15 +52,9 @@ pub fn cli(args: &ImportArgs) -> Result<(), CommandFailure> {
     let chosen = lifecycle::select_jobset(&reader.versions, jobset, namespace).map_err(|e| e.to_string())?;
     let mut observed = lifecycle::observed_lifecycle(&reader.versions, &chosen);
     let notes = std::mem::take(&mut reader.interrupted).into_iter();
-    observed
-        .notes
-        .extend(notes.map(|why| format!("a watch ended early: {why}")));
+    observed.notes.extend(notes.map(|why| format!("a watch ended early: {why}")));
     let imported = observe::import(&observed, args.restart, &defaults).map_err(|e| e.to_string())?;
-    let json = if args.anonymize {
-        anonymizer::anonymize(&imported.json)
-    } else {
-        imported.json.clone()
-    };
+    let json = if args.anonymize { anonymizer::anonymize(&imported.json) } else { imported.json.clone() };
     write(&args.out, &json)?;
     let told = summary(&observed, &imported, &reader, args);
     if args.out.as_os_str() == "-" {
@@ -81,9 +75,7 @@ fn read(file: &str, reader: &mut WatchReader) -> Result<(), CommandFailure> {
     let of_file =
         |e: ObjectReadError| CommandFailure::Invalid(Diagnostic::of_file(&source.file, e.to_string()).to_string());
     let from = reader.versions.len();
-    let read = documents
-        .into_iter()
-        .try_for_each(|document| reader.read_value(document));
+    let read = documents.into_iter().try_for_each(|document| reader.read_value(document));
     read.map_err(of_file)?;
     reader.detect_plain_watch(from);
     Ok(())
@@ -115,20 +107,12 @@ pub fn source(file: &str) -> Result<SourceText, CommandFailure> {
         "-" => sim_inputs::STDIN,
         file => file,
     };
-    Ok(SourceText {
-        file: file.to_owned(),
-        text,
-    })
+    Ok(SourceText { file: file.to_owned(), text })
 }
 
 /// Returns an error at a line and byte of an input text.
 pub fn error_at(source: &SourceText, line: usize, column: usize, message: String) -> CommandFailure {
-    let problem = TextProblem {
-        file: source.file.clone(),
-        line,
-        column,
-        message,
-    };
+    let problem = TextProblem { file: source.file.clone(), line, column, message };
     placed(source, &problem)
 }
 
@@ -165,9 +149,9 @@ fn write(path: &Path, json: &Value) -> Result<(), CommandFailure> {
 pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), CommandFailure> {
     let shown = path.display();
     let refuse = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::AlreadyExists => CommandFailure::Invalid(format!(
-            "{shown} already exists; remove it or choose another name for --out"
-        )),
+        std::io::ErrorKind::AlreadyExists => {
+            CommandFailure::Invalid(format!("{shown} already exists; remove it or choose another name for --out"))
+        }
         _ => CommandFailure::Invalid(format!("cannot write {shown}: {e}")),
     };
     let mut file = std::fs::File::create_new(path).map_err(refuse)?;
@@ -212,20 +196,11 @@ fn summary(
         for (milestone, when) in &restart.at {
             let s = when.ms_after(at) as f64 / 1e3;
             let off = when.uncertainty_with(at);
-            let _ = writeln!(
-                out,
-                "  {:<18}{s:>10.3}   ± {off:.2}",
-                recording::milestone_name(restart, *milestone)
-            );
+            let _ = writeln!(out, "  {:<18}{s:>10.3}   ± {off:.2}", recording::milestone_name(restart, *milestone));
         }
     }
     for (milestone, why) in &restart.unknown {
-        let _ = writeln!(
-            out,
-            "  {:<18}{:>10}   {why}",
-            recording::milestone_name(restart, *milestone),
-            "unknown"
-        );
+        let _ = writeln!(out, "  {:<18}{:>10}   {why}", recording::milestone_name(restart, *milestone), "unknown");
     }
     let mut list = |title: &str, items: &[String]| {
         if items.is_empty() {

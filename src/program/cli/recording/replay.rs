@@ -83,15 +83,7 @@ pub fn cli(args: &ReplayArgs) -> Result<(), CommandFailure> {
 }
 
 /// Fields of a scenario that define the incident and must not be changed.
-const THE_INCIDENT: [&str; 7] = [
-    "seed",
-    "faults",
-    "faultProcesses",
-    "containers",
-    "stop",
-    "objects",
-    "parameters",
-];
+const THE_INCIDENT: [&str; 7] = ["seed", "faults", "faultProcesses", "containers", "stop", "objects", "parameters"];
 
 fn of_run(dir: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident, CommandFailure> {
     let input = stored_run::arguments(dir)?.input;
@@ -108,13 +100,7 @@ fn of_run(dir: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident, Comma
     let sets = companions(changes, &as_it_was)?;
     let changed = given.pods(&sets, "recording replay")?.scenario;
     let seed = input.seed.unwrap_or(as_it_was.seed);
-    checked(ReplayIncident {
-        as_it_was,
-        changed,
-        seed,
-        recorded: BTreeMap::new(),
-        restart: 1,
-    })
+    checked(ReplayIncident { as_it_was, changed, seed, recorded: BTreeMap::new(), restart: 1 })
 }
 
 /// Adds the fields that a restart strategy requires.
@@ -148,13 +134,7 @@ fn of_recording(file: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident
     replay_plane::change(&mut changed, &plane)?;
     let restart = recording.nth_restart() as u32 + 1;
     let recorded = recording.milestones.map(|m| m.milestones_s);
-    checked(ReplayIncident {
-        as_it_was,
-        changed,
-        seed: SEED,
-        recorded: recorded.unwrap_or_default(),
-        restart,
-    })
+    checked(ReplayIncident { as_it_was, changed, seed: SEED, recorded: recorded.unwrap_or_default(), restart })
 }
 
 /// Enables the feature gates that the changed strategy needs.
@@ -162,10 +142,7 @@ fn needs_gates(recording: &mut RecordedRun) {
     let policy = recording.job_set["spec"]["failurePolicy"].to_string();
     let gates = &mut recording.control_plane.feature_gates;
     let jobs = policy.replace("\"RestartJobSet", "").contains("\"RestartJob");
-    for (gate, needed) in [
-        ("InPlaceRestart", policy.contains("\"InPlaceRestart\"")),
-        ("RestartJob", jobs),
-    ] {
+    for (gate, needed) in [("InPlaceRestart", policy.contains("\"InPlaceRestart\"")), ("RestartJob", jobs)] {
         if needed && !gates.iter().any(|g| g == gate) {
             gates.push(gate.to_owned());
         }
@@ -211,14 +188,9 @@ fn checked(incident: ReplayIncident) -> Result<ReplayIncident, CommandFailure> {
     };
     let same = objects(was) == objects(with)
         && format!("{:?}", (&was.control_plane, &was.timing, &was.topology, &was.training))
-            == format!(
-                "{:?}",
-                (&with.control_plane, &with.timing, &with.topology, &with.training)
-            );
+            == format!("{:?}", (&with.control_plane, &with.timing, &with.topology, &with.training));
     if same {
-        Err(CommandFailure::Invalid(
-            "--counterfactual: nothing differs from the original incident".to_owned(),
-        ))
+        Err(CommandFailure::Invalid("--counterfactual: nothing differs from the original incident".to_owned()))
     } else {
         Ok(incident)
     }
@@ -261,11 +233,7 @@ fn rows(incident: &ReplayIncident, restarts: [Option<&RestartMetrics>; 2]) -> Re
     };
     let one = |m: Milestone| {
         let name = m.as_str();
-        let as_recorded = if m == Milestone::LastReady {
-            "lastPodReady"
-        } else {
-            name
-        };
+        let as_recorded = if m == Milestone::LastReady { "lastPodReady" } else { name };
         let recorded = incident.recorded.get(as_recorded).or(incident.recorded.get(name));
         let values = [recorded.copied(), seconds(restarts[0], m), seconds(restarts[1], m)];
         values.iter().any(Option::is_some).then(|| (name.to_owned(), values))
@@ -280,10 +248,7 @@ fn differing(played: (&SimulatedReplication, &SimulatedReplication), seed: u64) 
         let names: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
         metrics(&ReplicationResult::from_run(&view, 0), &names)
     };
-    let with: BTreeMap<String, f64> = of(played.1)
-        .into_iter()
-        .filter_map(|(n, m)| Some((n, m.value()?)))
-        .collect();
+    let with: BTreeMap<String, f64> = of(played.1).into_iter().filter_map(|(n, m)| Some((n, m.value()?))).collect();
     let pair = |(name, was): (String, experiment::metric::MeasuredMetric)| {
         let (was, with) = (was.value()?, *with.get(&name)?);
         (was != with).then_some((name, was, with))
@@ -323,11 +288,7 @@ fn text(
     let mut out = String::new();
     let changes: Vec<String> = args.counterfactual.iter().map(|(p, v)| format!("{p}={v}")).collect();
     let changes = for_terminal(&changes.join(", "), false).into_owned();
-    let _ = writeln!(
-        out,
-        "{}\n",
-        style.bold(&format!("Incident: original run and run with {changes}"))
-    );
+    let _ = writeln!(out, "{}\n", style.bold(&format!("Incident: original run and run with {changes}")));
     let restarts = [was, with].map(|p| nth(p, incident.restart));
     table(&mut out, &rows(incident, [restarts[0].as_ref(), restarts[1].as_ref()]));
     match (&restarts[0], &restarts[1]) {
@@ -349,11 +310,7 @@ fn text(
     if metrics.is_empty() {
         return out + "\nNo metric of the whole run differs.\n";
     }
-    let _ = writeln!(
-        out,
-        "\n{:<44}{:>14}{:>14}{:>14}",
-        "metric of the whole run", "original", "changed", "difference"
-    );
+    let _ = writeln!(out, "\n{:<44}{:>14}{:>14}{:>14}", "metric of the whole run", "original", "changed", "difference");
     for (name, a, b) in metrics.iter().take(SHOWN) {
         let _ = writeln!(out, "  {name:<42}{a:>14.3}{b:>14.3}{:>+14.3}", b - a);
     }
@@ -370,21 +327,10 @@ fn table(out: &mut String, rows: &ReplayRows) {
     let recorded = rows.iter().any(|(_, values)| values[0].is_some());
     let cell = |s: Option<f64>| s.map_or("-".to_owned(), |s| format!("{s:.3} s"));
     let head = if recorded { "recorded" } else { "" };
-    let _ = writeln!(
-        out,
-        "  {:<26}{head:>12}{:>12}{:>12}{:>13}",
-        "milestone", "original", "changed", "difference"
-    );
+    let _ = writeln!(out, "  {:<26}{head:>12}{:>12}{:>12}{:>13}", "milestone", "original", "changed", "difference");
     for (name, [r, was, with]) in rows {
         let r = if recorded { cell(*r) } else { String::new() };
-        let difference = was
-            .zip(*with)
-            .map_or("-".to_owned(), |(a, b)| format!("{} s", with_sign(b - a, 3)));
-        let _ = writeln!(
-            out,
-            "  {name:<26}{r:>12}{:>12}{:>12}{difference:>13}",
-            cell(*was),
-            cell(*with)
-        );
+        let difference = was.zip(*with).map_or("-".to_owned(), |(a, b)| format!("{} s", with_sign(b - a, 3)));
+        let _ = writeln!(out, "  {name:<26}{r:>12}{:>12}{:>12}{difference:>13}", cell(*was), cell(*with));
     }
 }

@@ -41,9 +41,7 @@ pub fn change(scenario: &mut ScenarioSpec, sets: &[FieldOverride]) -> Result<(),
 
 /// Parses the overrides as fields of a preset file.
 fn read(sets: &[FieldOverride]) -> Result<(ControlPlane, TimingSpec), CommandFailure> {
-    let file = sets
-        .iter()
-        .find(|(p, v)| p == "controlPlane.preset" && sim_inputs::is_preset_file(v));
+    let file = sets.iter().find(|(p, v)| p == "controlPlane.preset" && sim_inputs::is_preset_file(v));
     let mut base = match file {
         None => {
             json!({"apiVersion": sim_inputs::API_VERSION, "kind": "Preset", "metadata": {"name": "counterfactual"},

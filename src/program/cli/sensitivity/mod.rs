@@ -33,10 +33,8 @@ pub fn cli(args: &SensitivityArgs) -> Result<(), CommandFailure> {
     }
     if args.parameters_only {
         let loaded = ExperimentInput::read(&input)?.load(&[])?;
-        let rows = in_effect(&loaded).into_iter().map(|used| AssumptionRow {
-            used,
-            effect: AssumptionEffect::NotPlayed,
-        });
+        let rows =
+            in_effect(&loaded).into_iter().map(|used| AssumptionRow { used, effect: AssumptionEffect::NotPlayed });
         return print(args, loaded.name(), &rows.collect::<Vec<_>>(), None);
     }
     elasticities(&input, args)
@@ -49,10 +47,7 @@ fn in_effect(loaded: &LoadedInput) -> Vec<EffectiveDefault> {
             let mut used = sim_inputs::effective_defaults_of(pods);
             if pods.experiment.level == ModelLevel::Reduced {
                 used.extend(
-                    accuracy_parameters()
-                        .into_iter()
-                        .map(from_accuracy_parameter)
-                        .map(EffectiveDefault::listed),
+                    accuracy_parameters().into_iter().map(from_accuracy_parameter).map(EffectiveDefault::listed),
                 );
             }
             used
@@ -76,10 +71,7 @@ fn defaults() -> Vec<AssumptionRow> {
     let rows = sim_inputs::assumptions().into_iter();
     let rows = rows.chain(sim_inputs::presets::faults::assumptions());
     let rows = rows.chain(accuracy_parameters().into_iter().map(from_accuracy_parameter));
-    let row = |a| AssumptionRow {
-        used: EffectiveDefault::listed(a),
-        effect: AssumptionEffect::NotPlayed,
-    };
+    let row = |a| AssumptionRow { used: EffectiveDefault::listed(a), effect: AssumptionEffect::NotPlayed };
     rows.map(row).collect()
 }
 

@@ -54,12 +54,7 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     if as_is.is_empty() || told == 0 {
         return runner.interrupted("no input was simulated at both ends of its range");
     }
-    let report = TornadoReport::new(
-        runner.provenance(SCHEMA),
-        &metric,
-        mean_estimate(&metric, &as_is),
-        sorted(bars),
-    );
+    let report = TornadoReport::new(runner.provenance(SCHEMA), &metric, mean_estimate(&metric, &as_is), sorted(bars));
     let mut more = options("metric", [&metric]);
     if args.ranges {
         more.push_str(" --ranges");

@@ -7,13 +7,7 @@ use sim_analysis::sweep::SweepShard;
 /// Environment variables per engine: name of the engine, then the variables of the index, the first index, the
 /// number of processes, and the last index. An empty name means that the engine has no such variable.
 const ENGINES: [[&str; 5]; 3] = [
-    [
-        "a Slurm array",
-        "SLURM_ARRAY_TASK_ID",
-        "SLURM_ARRAY_TASK_MIN",
-        "SLURM_ARRAY_TASK_COUNT",
-        "SLURM_ARRAY_TASK_MAX",
-    ],
+    ["a Slurm array", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MAX"],
     ["Open MPI", "OMPI_COMM_WORLD_RANK", "", "OMPI_COMM_WORLD_SIZE", ""],
     ["an Indexed Job", "JOB_COMPLETION_INDEX", "", "", ""],
 ];
@@ -55,9 +49,7 @@ fn from(of: Option<u64>, environment: &dyn Fn(&str) -> Option<String>) -> Result
             ));
         }
         let Some(index) = at.checked_sub(first).filter(|i| *i < n) else {
-            return Err(format!(
-                "--shard auto: index {at} of {engine} is out of range for {n} shards"
-            ));
+            return Err(format!("--shard auto: index {at} of {engine} is out of range for {n} shards"));
         };
         return SweepShard::new(index, n).map_err(|e| e.to_string());
     }

@@ -58,10 +58,7 @@ impl SweepDirectory {
             let _ = fs::remove_dir_all(&work);
             return Ok(DirectoryState::Done);
         }
-        let of = PartOf {
-            shard: shard.into(),
-            experiment: identity.clone(),
-        };
+        let of = PartOf { shard: shard.into(), experiment: identity.clone() };
         if fs::symlink_metadata(&work).is_err() {
             let dir = RunDir::create(&work)?;
             dir.write_json(PART, &of)?;
@@ -69,10 +66,7 @@ impl SweepDirectory {
             dir.commit()?;
         }
         same(&work, &of)?;
-        let head = JournalHead {
-            experiment: identity.digest(),
-            shard,
-        };
+        let head = JournalHead { experiment: identity.digest(), shard };
         let path = work.join(JOURNAL);
         let (journal, rows) = if path.exists() {
             SweepJournal::open(&path, &head)
@@ -80,12 +74,7 @@ impl SweepDirectory {
             SweepJournal::create(&path, &head).map(|journal| (journal, Vec::new()))
         }
         .map_err(|e| e.to_string())?;
-        let directory = SweepDirectory {
-            target: target.to_owned(),
-            work,
-            part,
-            journal,
-        };
+        let directory = SweepDirectory { target: target.to_owned(), work, part, journal };
         Ok(DirectoryState::Open(Box::new(directory), rows))
     }
 
@@ -112,10 +101,7 @@ impl SweepDirectory {
             Some(_) => self.work.clone(),
         };
         if fs::symlink_metadata(&self.target).is_ok() {
-            bail!(
-                "{} was created by another process during the sweep",
-                self.target.display()
-            );
+            bail!("{} was created by another process during the sweep", self.target.display());
         }
         fs::rename(from, &self.target).map_err(failed)?;
         sync(&self.target);
@@ -151,8 +137,7 @@ pub fn part_of(dir: &Path) -> Result<Option<PartOf>, CommandFailure> {
         return Ok(None);
     };
     let part = serde_json::from_str(&text);
-    part.map(Some)
-        .map_err(|e| CommandFailure::Invalid(format!("{}: {e}", path.display())))
+    part.map(Some).map_err(|e| CommandFailure::Invalid(format!("{}: {e}", path.display())))
 }
 
 /// Returns whether the directory belongs to an unfinished sweep.

@@ -42,13 +42,7 @@ pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
     if let Some(dir) = dir {
         let inputs = stored_run::stored_inputs(first)?;
         let hangs = merged_assumptions(first, &results)?;
-        output::keep(
-            &dir,
-            &args.output,
-            (identity, &hangs),
-            &results,
-            (&inputs.files, &inputs.command),
-        )?;
+        output::keep(&dir, &args.output, (identity, &hangs), &results, (&inputs.files, &inputs.command))?;
         dir.commit()?;
     }
     output::results(&args.output, identity, &results)?;
@@ -61,9 +55,7 @@ fn merged_assumptions(shard: &Path, results: &SweepResults) -> Result<Vec<String
         return Ok(Vec::new());
     };
     let sweep = SweepRequest::open(&args.input, &args.over, true)?;
-    Ok(sensitivity::footer_lines(&stored::dominant_assumptions(
-        &sweep, results,
-    )))
+    Ok(sensitivity::footer_lines(&stored::dominant_assumptions(&sweep, results)))
 }
 
 /// Returns the shards in index order. Every shard must be present once, and all must belong to the same experiment.
@@ -81,10 +73,7 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, CommandFailure> {
             }
         }
         if parts.len() == before {
-            bail!(
-                "{} is not a shard of a sweep and contains none: {PART} is missing",
-                dir.display()
-            );
+            bail!("{} is not a shard of a sweep and contains none: {PART} is missing", dir.display());
         }
     }
     let (first, one) = &parts[0];
@@ -107,31 +96,17 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, CommandFailure> {
     for (dir, part) in parts {
         let index = part.shard.index;
         if let Some((other, _)) = by_index.get(&index) {
-            bail!(
-                "{} and {} are both shard {index} of {of}",
-                other.display(),
-                dir.display()
-            );
+            bail!("{} and {} are both shard {index} of {of}", other.display(), dir.display());
         }
         by_index.insert(index, (dir, part));
     }
-    let missing: Vec<String> = (0..of)
-        .filter(|i| !by_index.contains_key(i))
-        .map(|i| i.to_string())
-        .collect();
+    let missing: Vec<String> = (0..of).filter(|i| !by_index.contains_key(i)).map(|i| i.to_string()).collect();
     if !missing.is_empty() {
         const SHOWN: usize = 20;
         let more = missing.len().saturating_sub(SHOWN);
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let shown = &missing[..missing.len().min(SHOWN)];
-        bail!(
-            "shards are missing: {}{more} of {of} (counted from 0)",
-            shown.join(", ")
-        );
+        bail!("shards are missing: {}{more} of {of} (counted from 0)", shown.join(", "));
     }
     Ok(by_index.into_values().collect())
 }
@@ -164,10 +139,7 @@ fn together(parts: &[(PathBuf, PartOf)]) -> Result<FinishedPoints, CommandFailur
         for row in rows {
             let (point, replication) = row.key();
             if !finished.add(row) {
-                bail!(
-                    "replication {replication} of point {point} occurs twice, the second time in {}",
-                    dir.display()
-                );
+                bail!("replication {replication} of point {point} occurs twice, the second time in {}", dir.display());
             }
         }
     }

@@ -82,11 +82,7 @@ fn sweep(args: &SweepArgs) -> Result<(), CommandFailure> {
 /// Replaces `{shard}` in the name of a directory.
 fn named(out: &std::path::Path, shard: SweepShard) -> PathBuf {
     let text = out.to_string_lossy();
-    if text.contains("{shard}") {
-        text.replace("{shard}", &shard.index.to_string()).into()
-    } else {
-        out.to_owned()
-    }
+    if text.contains("{shard}") { text.replace("{shard}", &shard.index.to_string()).into() } else { out.to_owned() }
 }
 
 /// Reports the results, and renames the directory if the sweep is finished.
@@ -104,10 +100,7 @@ fn end(
         let at_most = if sweep.target.until.is_some() { "at most " } else { "" };
         let mut text = format!("{count} of {at_most}{total} replications were finished");
         if let Some(directory) = &state.directory {
-            text.push_str(&format!(
-                " and saved in {}; the same command resumes the sweep",
-                directory.shown()
-            ));
+            text.push_str(&format!(" and saved in {}; the same command resumes the sweep", directory.shown()));
             return Err(interrupt::failure(&text));
         }
         if count > 0 {
@@ -126,10 +119,7 @@ fn end(
     if args.shard.is_some() {
         directory.finish(|_| Ok(()))?;
         if !args.output.quiet {
-            notice(&format!(
-                "shard {shard}: {count} replications; merge all {} shards with `sweep merge`",
-                shard.of
-            ));
+            notice(&format!("shard {shard}: {count} replications; merge all {} shards with `sweep merge`", shard.of));
         }
         return Ok(());
     }
@@ -218,9 +208,6 @@ fn with_finished_count(why: CommandFailure, state: &SweepState) -> CommandFailur
         return why;
     };
     let count = state.finished.count();
-    let more = format!(
-        "\n{count} replications were finished and saved in {}",
-        directory.shown()
-    );
+    let more = format!("\n{count} replications were finished and saved in {}", directory.shown());
     why.map_input_error(|m| m + &more)
 }

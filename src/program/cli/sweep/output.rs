@@ -29,10 +29,7 @@ struct SweepOutputSummary {
 
 impl SweepOutputSummary {
     fn new(identity: &SweepIdentity, results: &SweepResults) -> SweepOutputSummary {
-        SweepOutputSummary {
-            summary: SweepSummary::new(identity, results),
-            conclusion: sweep::conclusion(results),
-        }
+        SweepOutputSummary { summary: SweepSummary::new(identity, results), conclusion: sweep::conclusion(results) }
     }
 }
 
@@ -95,11 +92,7 @@ pub fn keep(
     let rows = sweep_tables::replications(identity.seed, results).csv();
     dir.write("replications.csv", &rows)?;
     dir.write_inputs(files, command)?;
-    let of = SweptMetric {
-        identity,
-        results,
-        assumption_lines: hangs,
-    };
+    let of = SweptMetric { identity, results, assumption_lines: hangs };
     let figures = sweep_figure::figures(of, &args.metrics);
     if figures.is_empty() {
         return Ok(());

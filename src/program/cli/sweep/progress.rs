@@ -19,23 +19,14 @@ pub struct SweepProgress {
     quiet: bool,
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "measures the wait of the user; does not affect results"
-)]
+#[expect(clippy::disallowed_methods, reason = "measures the wait of the user; does not affect results")]
 fn now() -> Instant {
     Instant::now()
 }
 
 impl SweepProgress {
     pub fn new(before: u64, quiet: bool) -> SweepProgress {
-        SweepProgress {
-            began: now(),
-            before,
-            shown: None,
-            synced: now(),
-            quiet,
-        }
+        SweepProgress { began: now(), before, shown: None, synced: now(), quiet }
     }
 
     /// Shows the progress. With `at_most`, the total is an upper bound, because `--until` may need fewer

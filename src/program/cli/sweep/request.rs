@@ -49,10 +49,7 @@ impl SweepRequest {
         let replications = asked.unwrap_or(otherwise);
         let all = points.count() as u64 * replications;
         if over.until.is_none() && all > ROWS_MAX {
-            bail!(
-                "{} points x {replications} replications = {all}, more than the limit of {ROWS_MAX}",
-                points.count()
-            );
+            bail!("{} points x {replications} replications = {all}, more than the limit of {ROWS_MAX}", points.count());
         }
         let copies = given.copies(&baseline, (seed, Some(replications)), &repeated(over));
         let inputs = copies.of_command("sweep");
@@ -64,15 +61,7 @@ impl SweepRequest {
             (&inputs.files, &inputs.command),
         );
         let target = target(points.count(), replications, until);
-        Ok(SweepRequest {
-            given,
-            baseline,
-            points,
-            target,
-            identity,
-            inputs,
-            seed,
-        })
+        Ok(SweepRequest { given, baseline, points, target, identity, inputs, seed })
     }
 
     /// Loads the subject to simulate at a point.
@@ -83,8 +72,7 @@ impl SweepRequest {
 
     /// Loads the inputs of a point.
     pub fn loaded(&self, point: usize) -> Result<LoadedInput, CommandFailure> {
-        self.given
-            .load(&self.baseline.with_companions(&self.points.sets(point))?)
+        self.given.load(&self.baseline.with_companions(&self.points.sets(point))?)
     }
 
     /// Returns the command-line options that affect results, except axes.
@@ -128,10 +116,7 @@ pub fn target(points: usize, replications: u64, until: Option<&TimeLimit>) -> Wo
     WorkTarget {
         points,
         replications,
-        until: until.map(|until| sweep::WorkLimit {
-            metric: until.metric.clone(),
-            precision: until.precision,
-        }),
+        until: until.map(|until| sweep::WorkLimit { metric: until.metric.clone(), precision: until.precision }),
     }
 }
 
@@ -151,10 +136,7 @@ fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
     }
     let is_range = |axis: &SweepAxis| matches!(axis.target, SweepTarget::Range { .. });
     let of_file = of_file.hypercube.filter(|_| axes.iter().any(is_range));
-    SweepSpec {
-        axes,
-        hypercube: over.lhs.or(of_file),
-    }
+    SweepSpec { axes, hypercube: over.lhs.or(of_file) }
 }
 
 /// Formats the options for axes and precision for a command line.

@@ -67,11 +67,7 @@ impl StoredSweep {
     }
 
     pub fn swept(&self) -> SweptMetric<'_> {
-        SweptMetric {
-            identity: &self.identity,
-            results: &self.results,
-            assumption_lines: &self.foot,
-        }
+        SweptMetric { identity: &self.identity, results: &self.results, assumption_lines: &self.foot }
     }
 
     /// Returns the main metric of the sweep.

@@ -51,12 +51,7 @@ impl<'s> LifecycleBuilder<'s> {
     }
 
     fn add_jobset(&mut self, s: &ObjectVersion, at: Option<ClockTime>) {
-        let ObservedFacts::JobSet {
-            manifest,
-            status,
-            conditions,
-        } = &s.facts
-        else {
+        let ObservedFacts::JobSet { manifest, status, conditions } = &s.facts else {
             return;
         };
         let life = &mut self.life.jobset;
@@ -83,24 +78,11 @@ impl<'s> LifecycleBuilder<'s> {
         if last != Some(status) {
             life.statuses.push((at, status.clone()));
         }
-        add_condition_changes(
-            &mut life.conditions,
-            conditions,
-            at,
-            s.event_kind == WatchEventKind::Listed,
-        );
+        add_condition_changes(&mut life.conditions, conditions, at, s.event_kind == WatchEventKind::Listed);
     }
 
     fn add_job(&mut self, s: &'s ObjectVersion, at: Option<ClockTime>) {
-        let ObservedFacts::Job {
-            attempt,
-            suspended,
-            counts,
-            conditions,
-            is_new: new,
-            ..
-        } = &s.facts
-        else {
+        let ObservedFacts::Job { attempt, suspended, counts, conditions, is_new: new, .. } = &s.facts else {
             return;
         };
         let jobs = &mut self.life.jobs;
@@ -152,11 +134,7 @@ impl<'s> LifecycleBuilder<'s> {
         if !seen.node.is_empty() && pod.bound.is_none() {
             // A pod that was already bound when it was first observed had been bound earlier.
             let early = pod.name.is_empty();
-            pod.bound = if early || listed {
-                since("PodScheduled").or(at)
-            } else {
-                at
-            };
+            pod.bound = if early || listed { since("PodScheduled").or(at) } else { at };
         }
         let ready = seen.conditions.iter().any(|c| c.matches("Ready", "True"));
         let was = pod.ready.last().is_some_and(|(_, ready)| *ready);
@@ -166,11 +144,7 @@ impl<'s> LifecycleBuilder<'s> {
         }
         let ended = ["Failed", "Succeeded"].contains(&seen.phase.as_str());
         if ended && pod.finished.is_none() {
-            pod.finished = if listed {
-                seen.finished.map(ClockTime::within_second)
-            } else {
-                at
-            };
+            pod.finished = if listed { seen.finished.map(ClockTime::within_second) } else { at };
         }
         if s.deleting.is_some() && pod.deleting.is_none() {
             pod.deleting = deletion_mark_time(s, at);
@@ -192,15 +166,7 @@ impl<'s> LifecycleBuilder<'s> {
     }
 
     fn add_event(&mut self, s: &'s ObjectVersion) {
-        let ObservedFacts::Event {
-            object,
-            kind,
-            reason,
-            message,
-            first_emitted: first,
-            component: by,
-            ..
-        } = &s.facts
+        let ObservedFacts::Event { object, kind, reason, message, first_emitted: first, component: by, .. } = &s.facts
         else {
             return;
         };

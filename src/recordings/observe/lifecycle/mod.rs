@@ -109,13 +109,7 @@ pub fn observed_lifecycle(seen: &[ObjectVersion], (namespace, name): &(String, S
     let mine = |s: &ObjectVersion| s.namespace == *namespace || s.kind == ObservedKind::Node;
     let mut order: Vec<usize> = (0..seen.len()).filter(|i| mine(&seen[*i])).collect();
     // Lists are read before watches of the same object, because they contain less information.
-    order.sort_by_key(|i| {
-        (
-            seen[*i].event_kind != WatchEventKind::Listed,
-            seen[*i].resource_version,
-            *i,
-        )
-    });
+    order.sort_by_key(|i| (seen[*i].event_kind != WatchEventKind::Listed, seen[*i].resource_version, *i));
     let watched = order
         .iter()
         .filter(|i| seen[**i].event_kind != WatchEventKind::Listed)

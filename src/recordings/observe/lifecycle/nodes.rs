@@ -41,12 +41,8 @@ impl NodeHistory {
     pub fn add_version(&mut self, s: &ObjectVersion, node: &ObservedNode, at: Option<ClockTime>) {
         let since = node.ready_since.as_deref().and_then(ClockTime::parse);
         let Some(life) = self.0.get_mut(&s.name) else {
-            let mut life = NodeLife {
-                name: s.name.clone(),
-                object: node.object.clone(),
-                changes: Vec::new(),
-                last: node.clone(),
-            };
+            let mut life =
+                NodeLife { name: s.name.clone(), object: node.object.clone(), changes: Vec::new(), last: node.clone() };
             // The Node already had this readiness when it was first observed.
             if let (Some(change), Some(since)) = (readiness_change("True", &node.ready), since) {
                 life.changes.push((since, change));

@@ -62,9 +62,7 @@ pub fn select_jobset(
     match matches.as_slice() {
         [one] => Ok(one.clone()),
         [] if found.is_empty() => Err(JobSetSelectionError::NoJobSet),
-        [] => Err(JobSetSelectionError::NoMatch {
-            available: list(&found),
-        }),
+        [] => Err(JobSetSelectionError::NoMatch { available: list(&found) }),
         several => Err(JobSetSelectionError::SeveralMatches { matches: list(several) }),
     }
 }

@@ -3,11 +3,7 @@
 use serde_json::Value;
 use sim_api::admission::AdmissionGates;
 
-const ALL_GATES: AdmissionGates = AdmissionGates {
-    in_place_restart: true,
-    restart_job: true,
-    elastic_job_set: true,
-};
+const ALL_GATES: AdmissionGates = AdmissionGates { in_place_restart: true, restart_job: true, elastic_job_set: true };
 
 /// Returns the recorded responses of a case, each with its feature gates. The response for `on` may refer to that
 /// for `off`.

@@ -59,11 +59,7 @@ fn create_documents(
     let on = case["gates"] == "on";
     let mut played = ChildrenCase {
         namespace: case["namespace"].as_str().unwrap_or("").to_owned(),
-        gates: AdmissionGates {
-            in_place_restart: on,
-            restart_job: on,
-            elastic_job_set: on,
-        },
+        gates: AdmissionGates { in_place_restart: on, restart_job: on, elastic_job_set: on },
         jobsets: Vec::new(),
         objects: Vec::new(),
     };

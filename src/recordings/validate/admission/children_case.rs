@@ -12,12 +12,8 @@ const NODES: u32 = 8;
 /// Number of consecutive nodes with the same value of the label `pool`. All nodes are in one rack.
 const NODES_PER_POOL: u32 = 4;
 
-const CAPACITY: [(&str, &str); 4] = [
-    ("cpu", "32"),
-    ("memory", "128Gi"),
-    ("ephemeral-storage", "100Gi"),
-    ("pods", "110"),
-];
+const CAPACITY: [(&str, &str); 4] =
+    [("cpu", "32"), ("memory", "128Gi"), ("ephemeral-storage", "100Gi"), ("pods", "110")];
 
 /// Inputs of a case: the stored JobSets, and the objects that existed before them.
 pub struct ChildrenCase {
@@ -31,11 +27,8 @@ pub struct ChildrenCase {
 pub fn topology() -> TopologySpec {
     let pool = |k: u32| {
         let name = format!("node-{k:05}");
-        let labels = [
-            (HOSTNAME, name.clone()),
-            ("pool", format!("pool-{}", k / NODES_PER_POOL)),
-            ("rack", "rack-0".to_owned()),
-        ];
+        let labels =
+            [(HOSTNAME, name.clone()), ("pool", format!("pool-{}", k / NODES_PER_POOL)), ("rack", "rack-0".to_owned())];
         let milli = |(resource, amount): (&str, &str)| (resource.to_owned(), parse_milli(amount).unwrap_or_default());
         NodePool {
             name,
@@ -48,9 +41,5 @@ pub fn topology() -> TopologySpec {
             ..NodePool::default()
         }
     };
-    TopologySpec {
-        name: "children".to_owned(),
-        pools: (0..NODES).map(pool).collect(),
-        ..TopologySpec::default()
-    }
+    TopologySpec { name: "children".to_owned(), pools: (0..NODES).map(pool).collect(), ..TopologySpec::default() }
 }

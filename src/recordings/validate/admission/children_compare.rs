@@ -28,24 +28,10 @@ const POD_FIELDS: [&str; 14] = [
     "initContainers",
     "volumes",
 ];
-const CONTAINER_FIELDS: [&str; 7] = [
-    "name",
-    "env",
-    "ports",
-    "resources",
-    "volumeMounts",
-    "restartPolicy",
-    "restartPolicyRules",
-];
-const METADATA: [&str; 7] = [
-    "name",
-    "generateName",
-    "namespace",
-    "labels",
-    "annotations",
-    "finalizers",
-    "ownerReferences",
-];
+const CONTAINER_FIELDS: [&str; 7] =
+    ["name", "env", "ports", "resources", "volumeMounts", "restartPolicy", "restartPolicyRules"];
+const METADATA: [&str; 7] =
+    ["name", "generateName", "namespace", "labels", "annotations", "finalizers", "ownerReferences"];
 const DEFAULT_TOLERATIONS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
 /// Returns the differences between recorded and simulated objects of one kind.
@@ -115,11 +101,7 @@ pub fn mask_texts(value: &Value, generated: bool) -> Value {
         Value::Object(fields) => {
             let field = |(key, value): (&String, &Value)| {
                 let digest = generated && key == JOB_KEY && value.is_string();
-                let value = if digest {
-                    json!("<sha1>")
-                } else {
-                    mask_texts(value, generated)
-                };
+                let value = if digest { json!("<sha1>") } else { mask_texts(value, generated) };
                 (key.clone(), value)
             };
             Value::Object(fields.iter().map(field).collect())
@@ -137,12 +119,7 @@ fn metadata(object: &Value) -> Value {
             kept.insert(field.to_owned(), value.clone());
         }
     }
-    for owner in kept
-        .get_mut("ownerReferences")
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
+    for owner in kept.get_mut("ownerReferences").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(owner) = owner.as_object_mut() {
             owner.remove("uid");
         }
@@ -171,12 +148,7 @@ fn job_status(job: &Value) -> Value {
     }
     fields.remove("startTime");
     fields.retain(|key, value| ["ready", "terminating"].contains(&key.as_str()) || !is_zero(value));
-    for condition in fields
-        .get_mut("conditions")
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
+    for condition in fields.get_mut("conditions").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(condition) = condition.as_object_mut() {
             condition.retain(|key, _| !key.ends_with("Time"));
         }

@@ -32,10 +32,7 @@ impl std::error::Error for ExampleReadError {}
 
 /// Returns the error for a file or directory that cannot be read.
 fn unreadable(path: &Path, error: &std::io::Error) -> ExampleReadError {
-    ExampleReadError::Unreadable {
-        path: path.display().to_string(),
-        reason: error.to_string(),
-    }
+    ExampleReadError::Unreadable { path: path.display().to_string(), reason: error.to_string() }
 }
 
 /// Returns the documents that a case of kind `children` created: its own documents, or those of the example that it
@@ -61,11 +58,7 @@ pub fn documents(recording: &str, case: &Value) -> Result<Vec<Value>, ExampleRea
     files.sort();
     for file in files {
         let others = read(&file).unwrap_or_default();
-        documents.extend(
-            others
-                .into_iter()
-                .filter(|d| d["kind"] != "JobSet" && as_created(case, d)),
-        );
+        documents.extend(others.into_iter().filter(|d| d["kind"] != "JobSet" && as_created(case, d)));
     }
     documents.extend(read(&path)?);
     Ok(documents)

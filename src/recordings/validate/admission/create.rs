@@ -61,18 +61,12 @@ pub fn field_validation(query: &str) -> Result<FieldValidation, FieldValidationE
         Some("Strict") => Ok(FieldValidation::Strict),
         Some("Ignore") => Ok(FieldValidation::Ignore),
         Some("Warn" | "") | None => Ok(FieldValidation::Warn),
-        Some(other) => Err(FieldValidationError {
-            value: other.to_owned(),
-        }),
+        Some(other) => Err(FieldValidationError { value: other.to_owned() }),
     }
 }
 
 fn rejection(code: u16, reason: &str, message: String) -> AdmissionAnswer {
-    AdmissionAnswer {
-        code,
-        result: Err(AdmissionRejection::new(code, reason, message)),
-        warnings: Vec::new(),
-    }
+    AdmissionAnswer { code, result: Err(AdmissionRejection::new(code, reason, message)), warnings: Vec::new() }
 }
 
 /// Namespaces of every cluster.
@@ -133,10 +127,7 @@ fn post(request: &Value, gates: AdmissionGates, claims: &[Value], validation: Fi
     }
     match yaml(text) {
         Ok((object, problems)) => {
-            let post = CreateRequest {
-                object: &object,
-                ..post
-            };
+            let post = CreateRequest { object: &object, ..post };
             admission::post_yaml(text, &post, validation, &problems)
         }
         Err(error) => admission::unreadable_yaml(&go_yaml_error(&error), text),

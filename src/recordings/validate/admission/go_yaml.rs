@@ -15,45 +15,21 @@ enum Stage {
 
 /// Parts of messages of the YAML crate, and the message of Go's parser.
 const MESSAGES: [(&str, &str, Stage); 15] = [
-    (
-        "found a tab",
-        "found a tab character that violates indentation",
-        Stage::PlainScalar,
-    ),
+    ("found a tab", "found a tab character that violates indentation", Stage::PlainScalar),
     ("unexpected character", CANNOT_START, Stage::Scanner),
     ("cannot start any token", CANNOT_START, Stage::Scanner),
     ("tabs disallowed", CANNOT_START, Stage::Scanner),
-    (
-        "mapping values are not allowed",
-        "mapping values are not allowed in this context",
-        Stage::Scanner,
-    ),
+    ("mapping values are not allowed", "mapping values are not allowed in this context", Stage::Scanner),
     ("simple key expected", "could not find expected ':'", Stage::Scanner),
-    (
-        "unknown escape character",
-        "found unknown escape character",
-        Stage::Scanner,
-    ),
+    ("unknown escape character", "found unknown escape character", Stage::Scanner),
     ("unclosed quote", "found unexpected end of stream", Stage::Scanner),
     ("end of stream", "found unexpected end of stream", Stage::Scanner),
     ("expected key", "did not find expected key", Stage::Parser),
-    (
-        "expected '-' indicator",
-        "did not find expected '-' indicator",
-        Stage::Parser,
-    ),
-    (
-        "expected node content",
-        "did not find expected node content",
-        Stage::Parser,
-    ),
+    ("expected '-' indicator", "did not find expected '-' indicator", Stage::Parser),
+    ("expected node content", "did not find expected node content", Stage::Parser),
     ("unclosed bracket '{'", FLOW_MAPPING, Stage::Parser),
     ("expected ',' or '}'", FLOW_MAPPING, Stage::Parser),
-    (
-        "unclosed bracket '['",
-        "did not find expected ',' or ']'",
-        Stage::Parser,
-    ),
+    ("unclosed bracket '['", "did not find expected ',' or ']'", Stage::Parser),
 ];
 const CANNOT_START: &str = "found character that cannot start any token";
 const FLOW_MAPPING: &str = "did not find expected ',' or '}'";

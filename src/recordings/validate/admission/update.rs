@@ -37,12 +37,7 @@ pub fn compare(case: &Value) -> Vec<RecordedDifference> {
 /// Returns the response to the change, or `Err` if the JobSet could not be created.
 fn apply_change(case: &Value, gates: AdmissionGates) -> Result<AdmissionAnswer, AdmissionRejection> {
     let base = &case["base"];
-    let create = CreateRequest {
-        object: base,
-        namespace: NAMESPACE,
-        gates,
-        existing_claims: &[],
-    };
+    let create = CreateRequest { object: base, namespace: NAMESPACE, gates, existing_claims: &[] };
     let mut stored = admission::create(&create)?;
     set_system_fields(&mut stored);
     if case["status"].is_object() {

@@ -70,12 +70,7 @@ impl<'r> EitherWay<'r> {
                 let simulated_object = simulated_job_object(&created, &job, simulated.created.seconds());
                 found.recorded_jobs.insert((job.clone(), object));
                 found.simulated_jobs.insert((job, simulated_object));
-                let PodMetrics {
-                    pod,
-                    incarnation,
-                    index,
-                    ..
-                } = *simulated;
+                let PodMetrics { pod, incarnation, index, .. } = *simulated;
                 let name = run.names.pod(simulated.job, index, pod, incarnation);
                 found.pod_names.insert(mask.mask_names(&name));
             }
@@ -145,13 +140,9 @@ fn non_indexed_jobs(recording: &RecordedRun) -> BTreeSet<String> {
     let created = bodies.filter_map(|body| serde_json::from_str::<serde_json::Value>(body).ok());
     let created: Vec<serde_json::Value> = created.collect();
     let objects = recording.objects.iter().chain(&created).chain([&recording.job_set]);
-    let rjs = objects
-        .filter_map(|object| object["spec"]["replicatedJobs"].as_array())
-        .flatten();
+    let rjs = objects.filter_map(|object| object["spec"]["replicatedJobs"].as_array()).flatten();
     let non_indexed = rjs.filter(|rj| rj["template"]["spec"]["completionMode"] == "NonIndexed");
-    non_indexed
-        .filter_map(|rj| rj["name"].as_str().map(str::to_owned))
-        .collect()
+    non_indexed.filter_map(|rj| rj["name"].as_str().map(str::to_owned)).collect()
 }
 
 /// Returns which object of this name is the Job of a pod that was created at `at_ms`.
@@ -164,26 +155,17 @@ fn recorded_job_object(recording: &RecordedRun, job: &str, at_ms: u64) -> usize 
 /// Returns the same for a pod of the run.
 fn simulated_job_object(steps: &[RecordedStep], job: &str, at_s: f64) -> usize {
     let is_of_job = |step: &&RecordedStep| matches!(&step.object, StepObject::Job(name) if name == job);
-    let created = steps
-        .iter()
-        .filter(is_of_job)
-        .filter(|s| s.action == StepAction::Created);
+    let created = steps.iter().filter(is_of_job).filter(|s| s.action == StepAction::Created);
     created.filter(|s| s.at_s <= at_s).count().saturating_sub(1)
 }
 
 /// Returns how often the Job of a pod had been restarted on its own when the pod was created.
 fn recorded_job_restart(recording: &RecordedRun, pod: &RecordedPodRow) -> u32 {
     let created_ms = pod.created_ms.unwrap_or(0);
-    let statuses = recording
-        .log
-        .iter()
-        .filter(|e| e.kind == "JobSet" && e.what == "status");
+    let statuses = recording.log.iter().filter(|e| e.kind == "JobSet" && e.what == "status");
     let last = statuses.take_while(|e| e.at_ms <= created_ms).last();
     let rows = last.and_then(|e| e.detail["replicatedJobsStatus"].as_array());
-    let row = rows
-        .into_iter()
-        .flatten()
-        .find(|row| row["name"] == pod.replicated_job.as_str());
+    let row = rows.into_iter().flatten().find(|row| row["name"] == pod.replicated_job.as_str());
     let restarts = row.and_then(|row| row["jobRestarts"][pod.job_index as usize].as_u64());
     restarts.and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }
@@ -191,17 +173,12 @@ fn recorded_job_restart(recording: &RecordedRun, pod: &RecordedPodRow) -> u32 {
 /// Returns the recorded and the simulated deletion mark in seconds since the creation of the JobSet.
 fn deletion_marks(recorded: &RecordedPodRow, simulated: &PodMetrics, created_s: f64) -> [Option<f64>; 2] {
     let marked = simulated.deleting != SimTime::NEVER;
-    [
-        recorded.deleting_ms.map(|ms| ms as f64 / 1e3),
-        marked.then(|| simulated.deleting.seconds() - created_s),
-    ]
+    [recorded.deleting_ms.map(|ms| ms as f64 / 1e3), marked.then(|| simulated.deleting.seconds() - created_s)]
 }
 
 fn is_race(exit_s: f64, [recorded, simulated]: [Option<f64>; 2]) -> bool {
     let near = |mark: Option<f64>| mark.is_some_and(|mark| (exit_s - mark).abs() <= MARGIN_S);
-    let between = recorded
-        .zip(simulated)
-        .is_some_and(|(r, s)| r.min(s) <= exit_s && exit_s <= r.max(s));
+    let between = recorded.zip(simulated).is_some_and(|(r, s)| r.min(s) <= exit_s && exit_s <= r.max(s));
     between || near(recorded) || near(simulated)
 }
 

@@ -40,10 +40,7 @@ pub fn compare(
         (object, kind.to_owned(), e.reason.clone(), message)
     });
     let (recorded, simulated): (Vec<EventTuple>, Vec<EventTuple>) = (recorded.collect(), simulated.collect());
-    let rules = EventRaces {
-        either_way,
-        rejections: rejection_rules(recording),
-    };
+    let rules = EventRaces { either_way, rejections: rejection_rules(recording) };
     let simulated = rules.texts(&simulated, Some(&recorded));
     compare_multisets("events", rules.texts(&recorded, None), simulated, out);
 }
@@ -113,10 +110,7 @@ fn without_existing_jobs(reason: &str, message: &str) -> Option<String> {
     if reason != "JobCreationFailed" {
         return Some(message.to_owned());
     }
-    let sentences: Vec<&str> = message
-        .lines()
-        .filter(|line| !line.ends_with("already exists"))
-        .collect();
+    let sentences: Vec<&str> = message.lines().filter(|line| !line.ends_with("already exists")).collect();
     (!sentences.is_empty()).then(|| sentences.join("\n"))
 }
 
@@ -149,12 +143,7 @@ fn rejection_rules(recording: &RecordedRun) -> BTreeMap<String, RejectionRule> {
     let end_ms = recording.played_for_ms.unwrap_or(0);
     let mut jobs: BTreeMap<String, (bool, bool)> = BTreeMap::new();
     for pod in &recording.pods.0 {
-        let job = format!(
-            "Job/{}-{}-{}",
-            recording.jobset_name(),
-            pod.replicated_job,
-            pod.job_index
-        );
+        let job = format!("Job/{}-{}-{}", recording.jobset_name(), pod.replicated_job, pod.job_index);
         let (has_follower, leader_waited) = jobs.entry(job).or_default();
         if pod.pod_index > 0 {
             *has_follower = true;

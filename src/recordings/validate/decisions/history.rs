@@ -116,19 +116,11 @@ impl DecisionHistory {
         let (Body::JobCreated { job, .. } | Body::JobCondition { job, .. } | Body::JobGone { job }) = *body else {
             return;
         };
-        if names
-            .jobs
-            .get(job.ix())
-            .is_none_or(|j| j.jobset.is_some() || j.standalone_pod)
-        {
+        if names.jobs.get(job.ix()).is_none_or(|j| j.jobset.is_some() || j.standalone_pod) {
             return;
         }
         if let Body::JobCreated { .. } = body {
-            let row = JobRow {
-                name: names.job(job).to_owned(),
-                exists: true,
-                ..JobRow::default()
-            };
+            let row = JobRow { name: names.job(job).to_owned(), exists: true, ..JobRow::default() };
             self.other_jobs.push((job, row));
             return;
         }
@@ -136,13 +128,7 @@ impl DecisionHistory {
             return;
         };
         match *body {
-            Body::JobCondition {
-                kind,
-                status,
-                reason,
-                message,
-                ..
-            } => {
+            Body::JobCondition { kind, status, reason, message, .. } => {
                 let head = format!("{}={}", kind.as_str(), condition_status(status));
                 let text = format!("{head} {}: {}", names.text(reason), names.text(message));
                 row.conditions.push(text);
@@ -215,51 +201,23 @@ impl RecordSink for DecisionHistory {
         }
         self.other_job(&record.body, names);
         match record.body {
-            Body::RestartCounted {
-                jobset: JOBSET,
-                restarts,
-                counted,
-                ..
-            } => {
+            Body::RestartCounted { jobset: JOBSET, restarts, counted, .. } => {
                 let state = self.pending_state(at);
                 (state.restarts, state.restarts_count_towards_max) = (restarts, counted);
             }
-            Body::PreviousAttempt {
-                jobset: JOBSET,
-                attempt,
-            } => self.pending_state(at).previous = Some(attempt),
-            Body::CurrentAttempt {
-                jobset: JOBSET,
-                attempt,
-            } => self.pending_state(at).current = Some(attempt),
-            Body::JobSetCondition {
-                jobset: JOBSET,
-                kind,
-                status,
-                reason,
-                ..
-            } => self.set_condition(at, kind, status, names.text(reason)),
+            Body::PreviousAttempt { jobset: JOBSET, attempt } => self.pending_state(at).previous = Some(attempt),
+            Body::CurrentAttempt { jobset: JOBSET, attempt } => self.pending_state(at).current = Some(attempt),
+            Body::JobSetCondition { jobset: JOBSET, kind, status, reason, .. } => {
+                self.set_condition(at, kind, status, names.text(reason))
+            }
             Body::JobSetCreated { jobset: JOBSET } => {
                 self.created.get_or_insert(at);
             }
-            Body::ReplicatedJobsStatus {
-                jobset: JOBSET,
-                ready,
-                succeeded,
-                failed,
-                active,
-                suspended,
-            } => {
+            Body::ReplicatedJobsStatus { jobset: JOBSET, ready, succeeded, failed, active, suspended } => {
                 let counts = [ready, succeeded, failed, active, suspended];
                 self.counts.push((at, counts));
             }
-            Body::PodCreated {
-                pod,
-                incarnation,
-                job,
-                index,
-                ..
-            } => {
+            Body::PodCreated { pod, incarnation, job, index, .. } => {
                 self.pods.insert(pod, (job, index, incarnation));
             }
             Body::PodUnschedulable { pod, reason } => {
@@ -272,12 +230,7 @@ impl RecordSink for DecisionHistory {
             Body::Answered { index, answer } => {
                 self.responses.insert(index, names.text(answer).to_owned());
             }
-            Body::KubeEvent {
-                object: ObjectRef::JobSet(JOBSET),
-                warning,
-                reason,
-                message,
-            } => {
+            Body::KubeEvent { object: ObjectRef::JobSet(JOBSET), warning, reason, message } => {
                 self.events.insert(HistoryReport {
                     object: None,
                     warning,

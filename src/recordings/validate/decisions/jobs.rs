@@ -26,10 +26,7 @@ pub fn compare(
     for job in &recording.jobs {
         let object = nth.entry(&job.name).or_default();
         let known = terminating.get(&(job.name.as_str(), *object)).copied();
-        let row = JobRow {
-            terminating: job.terminating.or(known),
-            ..job.clone()
-        };
+        let row = JobRow { terminating: job.terminating.or(known), ..job.clone() };
         recorded.push((row, either_way.has_pod_of_recorded_job(&job.name, *object)));
         *object += 1;
     }
@@ -68,10 +65,7 @@ pub fn compare(
 }
 
 fn mask_row(row: &JobRow, mask: &VolatileMask) -> JobRow {
-    JobRow {
-        conditions: row.conditions.iter().map(|c| mask.mask_names(c)).collect(),
-        ..row.clone()
-    }
+    JobRow { conditions: row.conditions.iter().map(|c| mask.mask_names(c)).collect(), ..row.clone() }
 }
 
 /// Returns the last logged number of terminating pods for each Job object, by name and index among the objects of
@@ -110,10 +104,7 @@ fn job_text(job: &JobRow, only_sum: bool) -> String {
         text += &format!(" pods={pods}");
     } else {
         let (active, ready) = (job.active, job.ready);
-        text += &format!(
-            " active={active} ready={ready} succeeded={} failed={}",
-            job.succeeded, job.failed
-        );
+        text += &format!(" active={active} ready={ready} succeeded={} failed={}", job.succeeded, job.failed);
         if let Some(n) = job.terminating {
             text += &format!(" terminating={n}");
         }

@@ -26,12 +26,7 @@ pub fn without_last_second(recording: &RecordedRun) -> Option<RecordedRun> {
         if pod.finished_ms.is_some_and(is_late) {
             pod.phase = "Running".to_owned();
         }
-        for time in [
-            &mut pod.bound_ms,
-            &mut pod.finished_ms,
-            &mut pod.deleting_ms,
-            &mut pod.gone_ms,
-        ] {
+        for time in [&mut pod.bound_ms, &mut pod.finished_ms, &mut pod.deleting_ms, &mut pod.gone_ms] {
             *time = time.filter(|ms| !is_late(*ms));
         }
     }
@@ -44,10 +39,7 @@ fn restore_status(recording: &mut RecordedRun, late: &[LogEntry]) {
         recording.deleted = false;
     }
     if of_jobset.any(|e| e.what == "status") {
-        let mut statuses = recording
-            .log
-            .iter()
-            .filter(|e| e.kind == "JobSet" && e.what == "status");
+        let mut statuses = recording.log.iter().filter(|e| e.kind == "JobSet" && e.what == "status");
         let last = statuses.next_back();
         let read = |e: &LogEntry| serde_json::from_value::<Option<RecordedStatus>>(e.detail.clone()).ok();
         recording.status = last.and_then(read).flatten();
@@ -57,12 +49,8 @@ fn restore_status(recording: &mut RecordedRun, late: &[LogEntry]) {
 /// Returns the Jobs without the changes in the entries `late`.
 fn jobs_before(jobs: &[JobRow], log: &[LogEntry], late: &[LogEntry]) -> Vec<JobRow> {
     let of_job = |name: &str, entries: &[LogEntry], what: &str| {
-        let entries = entries
-            .iter()
-            .filter(|e| e.kind == "Job" && e.name == name && e.what == what);
-        entries
-            .map(|e| e.detail.as_str().unwrap_or("").to_owned())
-            .collect::<Vec<String>>()
+        let entries = entries.iter().filter(|e| e.kind == "Job" && e.name == name && e.what == what);
+        entries.map(|e| e.detail.as_str().unwrap_or("").to_owned()).collect::<Vec<String>>()
     };
     let mut left = Vec::new();
     for (i, job) in jobs.iter().enumerate() {

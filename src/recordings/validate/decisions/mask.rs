@@ -28,20 +28,19 @@ impl VolatileMask {
         let Some(name) = &self.name else {
             return text.to_owned();
         };
-        let masked = name.replace_all(text, |c: &regex::Captures<'_>| {
-            if self.is_pod(&c[1]) {
-                format!("{}-<rand>", &c[1])
-            } else {
-                c[0].to_owned()
-            }
-        });
+        let masked =
+            name.replace_all(
+                text,
+                |c: &regex::Captures<'_>| {
+                    if self.is_pod(&c[1]) { format!("{}-<rand>", &c[1]) } else { c[0].to_owned() }
+                },
+            );
         masked.into_owned()
     }
 
     fn is_pod(&self, stem: &str) -> bool {
-        let indexed = stem
-            .rsplit_once('-')
-            .filter(|(_, index)| !index.is_empty() && index.chars().all(|c| c.is_ascii_digit()));
+        let indexed =
+            stem.rsplit_once('-').filter(|(_, index)| !index.is_empty() && index.chars().all(|c| c.is_ascii_digit()));
         self.jobs.contains(stem) || indexed.is_some_and(|(job, _)| self.jobs.contains(job))
     }
 }

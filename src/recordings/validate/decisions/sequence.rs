@@ -32,16 +32,9 @@ pub fn recorded_states(recording: &RecordedRun) -> Vec<(f64, HistoryState)> {
 
 pub fn state_text(s: &HistoryState) -> String {
     let attempt = |a: Option<u32>| a.map_or("-".to_owned(), |a| a.to_string());
-    let conditions: Vec<String> = s
-        .conditions
-        .iter()
-        .map(|(kind, status, reason)| format!("{kind}={status} {reason}"))
-        .collect();
-    let terminal = if s.terminal_state.is_empty() {
-        "-"
-    } else {
-        &s.terminal_state
-    };
+    let conditions: Vec<String> =
+        s.conditions.iter().map(|(kind, status, reason)| format!("{kind}={status} {reason}")).collect();
+    let terminal = if s.terminal_state.is_empty() { "-" } else { &s.terminal_state };
     format!(
         "restarts {} counted {} terminalState {terminal} current {} previous {} [{}]",
         s.restarts,

@@ -16,11 +16,7 @@ pub fn compare(
     let nothing = RecordedStatus::default();
     let status = recording.status.as_ref().unwrap_or(&nothing);
     let pairs = [
-        (
-            "status.terminalState",
-            json!(status.terminal_state),
-            json!(jobset.terminal_state),
-        ),
+        ("status.terminalState", json!(status.terminal_state), json!(jobset.terminal_state)),
         ("status.restarts", json!(status.restarts), json!(jobset.restarts)),
         (
             "status.restartsCountTowardsMax",
@@ -44,11 +40,8 @@ pub fn compare(
             out.push(RecordedDifference::new(path, recorded, simulated));
         }
     }
-    let recorded: Vec<String> = status
-        .conditions
-        .iter()
-        .map(|c| format!("{}={} {}: {}", c.kind, c.status, c.reason, c.message))
-        .collect();
+    let recorded: Vec<String> =
+        status.conditions.iter().map(|c| format!("{}={} {}: {}", c.kind, c.status, c.reason, c.message)).collect();
     let simulated: Vec<String> = jobset.conditions.iter().map(|c| condition_text(c, mask)).collect();
     compare_lists("status.conditions", &recorded, &simulated, out);
     compare_replicated_jobs(status, jobset, out);

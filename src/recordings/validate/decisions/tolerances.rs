@@ -100,11 +100,7 @@ fn job_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMo
         let times = |side: &BTreeMap<(String, StepAction), Vec<f64>>| side.get(key).cloned();
         let recorded = times(&recorded).unwrap_or_default();
         let simulated = times(&simulated).unwrap_or_default();
-        let step = RecordedStep {
-            object: StepObject::Job(key.0.clone()),
-            action: key.1.clone(),
-            at_s: 0.0,
-        };
+        let step = RecordedStep { object: StepObject::Job(key.0.clone()), action: key.1.clone(), at_s: 0.0 };
         for i in 0..recorded.len().max(simulated.len()) {
             let (recorded_s, simulated_s) = (recorded.get(i).copied(), simulated.get(i).copied());
             moments.push(ComparedMoment::new(step.to_string(), recorded_s, simulated_s));
@@ -156,11 +152,7 @@ fn compare_counts(
         if !held(0.0) && !held(lag_s) {
             let path = format!("times: counts from {from_s:.3} to {to_s:.3} s");
             let seen = simulated.iter().rev().find(|(at_s, _)| *at_s <= early_s);
-            out.push(RecordedDifference::new(
-                path,
-                counts_text(counts),
-                json!(seen.map(|s| counts_text(&s.1))),
-            ));
+            out.push(RecordedDifference::new(path, counts_text(counts), json!(seen.map(|s| counts_text(&s.1)))));
         }
     }
 }

@@ -18,10 +18,7 @@ pub struct LatencyRangeError {
 impl fmt::Display for LatencyRangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LatencyRangeError { p50, p95 } = self;
-        write!(
-            f,
-            "p50 {p50} and p95 {p95} must be 0 < p50 <= p95 <= {LATENCY_MAX_MS} ms"
-        )
+        write!(f, "p50 {p50} and p95 {p95} must be 0 < p50 <= p95 <= {LATENCY_MAX_MS} ms")
     }
 }
 
@@ -57,10 +54,9 @@ impl fmt::Display for RecordingValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use RecordingValueError as Problem;
         match self {
-            Problem::RateLimit { client, qps, burst } => write!(
-                f,
-                "controlPlane.{client}: qps {qps} and burst {burst} must be greater than 0"
-            ),
+            Problem::RateLimit { client, qps, burst } => {
+                write!(f, "controlPlane.{client}: qps {qps} and burst {burst} must be greater than 0")
+            }
             Problem::NodeCount { nodes } => write!(f, "controlPlane.nodes: {nodes} is not between 1 and {MAX_NODES}"),
             Problem::NodeGroupSize => f.write_str("controlPlane.nodesPerPool and nodesPerZone must be greater than 0"),
             Problem::ApiLatency(error) => write!(f, "controlPlane.apiLatencyMs: {error}"),

@@ -145,11 +145,7 @@ pub fn initial_gates_and_switches(
     };
     let entries = recording.control_plane.gate_switches.iter();
     let switches: Vec<ScriptedFault> = entries.map(switch).collect();
-    if reasons.is_empty() {
-        Ok((gates, switches))
-    } else {
-        Err(reasons)
-    }
+    if reasons.is_empty() { Ok((gates, switches)) } else { Err(reasons) }
 }
 
 fn set_gates(gates: &mut FeatureGates, names: &[String], on: bool, reasons: &mut Vec<UnmodelledPart>) {

@@ -39,11 +39,7 @@ pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, UnmodelledPart> {
 
 /// Converts the actions to faults, or returns all reasons why they are not supported.
 pub fn faults(recording: &RecordedRun) -> Result<Vec<ScriptedFault>, Vec<UnmodelledPart>> {
-    let mut reader = ScriptReader {
-        recording,
-        jobsets: 0,
-        aliases: BTreeSet::new(),
-    };
+    let mut reader = ScriptReader { recording, jobsets: 0, aliases: BTreeSet::new() };
     let (mut faults, mut reasons) = (Vec::new(), Vec::new());
     for action in &recording.script.actions {
         match reader.fault(action) {
@@ -75,15 +71,9 @@ const ACTION_KEYS: [(&str, &[&str]); 19] = [
     ("newNode", &["name"]),
     ("taintNode", &["pod", "name", "body"]),
     ("patch", &["body", "patchType"]),
-    (
-        "patchObject",
-        &["pod", "resource", "name", "body", "patchType", "subresource"],
-    ),
+    ("patchObject", &["pod", "resource", "name", "body", "patchType", "subresource"]),
     ("create", &["resource", "name", "body"]),
-    (
-        "deleteObject",
-        &["pod", "resource", "name", "propagation", "graceSeconds"],
-    ),
+    ("deleteObject", &["pod", "resource", "name", "propagation", "graceSeconds"]),
     ("show", &["pod", "resource", "name", "fields"]),
 ];
 const NODE_KEYS: &[&str] = &["pod", "name"];
@@ -120,10 +110,7 @@ impl<'r> ScriptReader<'r> {
             return Err(UnmodelledPart::Action { action: name() });
         };
         if let Some(key) = written_keys(action).into_iter().find(|key| !keys.contains(key)) {
-            return Err(UnmodelledPart::ActionKey {
-                action: name(),
-                key: key.to_owned(),
-            });
+            return Err(UnmodelledPart::ActionKey { action: name(), key: key.to_owned() });
         }
         let jobset = || self.recording.jobset_name().to_owned();
         let pod = || {
@@ -140,10 +127,7 @@ impl<'r> ScriptReader<'r> {
                     None => false,
                     Some(0) => true,
                     Some(_) => {
-                        return Err(UnmodelledPart::ActionKey {
-                            action: name(),
-                            key: "graceSeconds".to_owned(),
-                        });
+                        return Err(UnmodelledPart::ActionKey { action: name(), key: "graceSeconds".to_owned() });
                     }
                 },
             },
@@ -152,10 +136,7 @@ impl<'r> ScriptReader<'r> {
                 if alias.is_some_and(|alias| !self.aliases.contains(alias)) {
                     return Err(UnmodelledPart::UndefinedNodeAlias { action: name() });
                 }
-                FaultAction::DeletePod {
-                    pod: pod()?,
-                    force: true,
-                }
+                FaultAction::DeletePod { pod: pod()?, force: true }
             }
             "evictPod" => FaultAction::EvictPod { pod: pod()? },
             "patch" | "patchObject" | "create" | "deleteObject" | "show" => {
@@ -166,11 +147,7 @@ impl<'r> ScriptReader<'r> {
     }
 
     fn node_action(&mut self, action: &'r ScriptAction) -> Result<FaultAction, UnmodelledPart> {
-        let node = NodeRef {
-            name: None,
-            of_pod: action.pod.clone(),
-            alias: action.name.clone(),
-        };
+        let node = NodeRef { name: None, of_pod: action.pod.clone(), alias: action.name.clone() };
         let name = || action.what.clone();
         match (&action.pod, &action.name) {
             (None, None) => return Err(UnmodelledPart::ActionWithoutNode { action: name() }),
@@ -201,15 +178,9 @@ fn taint(action: &ScriptAction) -> Result<TaintSpec, UnmodelledPart> {
         effect: String,
     }
     let body = action.body.as_deref().unwrap_or("");
-    let body: ScriptBody = serde_json::from_str(body).map_err(|e| UnmodelledPart::ActionBody {
-        action: action.what.clone(),
-        reason: e.to_string(),
-    })?;
-    let effects = [
-        TaintEffect::NoSchedule,
-        TaintEffect::PreferNoSchedule,
-        TaintEffect::NoExecute,
-    ];
+    let body: ScriptBody = serde_json::from_str(body)
+        .map_err(|e| UnmodelledPart::ActionBody { action: action.what.clone(), reason: e.to_string() })?;
+    let effects = [TaintEffect::NoSchedule, TaintEffect::PreferNoSchedule, TaintEffect::NoExecute];
     let effect = effects.into_iter().find(|e| e.as_str() == body.effect);
     Ok(TaintSpec {
         key: body.key,

@@ -33,34 +33,23 @@ pub fn user_request(
                 Some("Foreground") => DeletionPropagation::Foreground,
                 Some("Orphan") => DeletionPropagation::Orphan,
                 Some(other) => {
-                    return Err(UnmodelledPart::Propagation {
-                        policy: other.to_owned(),
-                    });
+                    return Err(UnmodelledPart::Propagation { policy: other.to_owned() });
                 }
             },
             grace_s: action.grace_seconds,
         },
-        _ => RequestVerb::Show {
-            fields: action.fields.clone(),
-        },
+        _ => RequestVerb::Show { fields: action.fields.clone() },
     };
     Ok(UserRequest { object, verb })
 }
 
 fn object(action: &ScriptAction, recording: &RecordedRun) -> ObjectName {
     match (&action.pod, &action.resource) {
-        (Some(pod), _) => ObjectName {
-            kind: ObjectKind::Pod,
-            name: pod.clone(),
-        },
-        (None, Some(resource)) => ObjectName {
-            kind: ObjectKind::from_resource(resource),
-            name: action.name.clone().unwrap_or_default(),
-        },
-        (None, None) => ObjectName {
-            kind: ObjectKind::JobSet,
-            name: recording.jobset_name().to_owned(),
-        },
+        (Some(pod), _) => ObjectName { kind: ObjectKind::Pod, name: pod.clone() },
+        (None, Some(resource)) => {
+            ObjectName { kind: ObjectKind::from_resource(resource), name: action.name.clone().unwrap_or_default() }
+        }
+        (None, None) => ObjectName { kind: ObjectKind::JobSet, name: recording.jobset_name().to_owned() },
     }
 }
 
@@ -69,28 +58,21 @@ fn create(action: &ScriptAction, recording: &RecordedRun, jobsets: &mut u32) -> 
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let kind = ObjectKind::from_kind(&text(&object["kind"]));
     if kind == ObjectKind::Other {
-        return Err(UnmodelledPart::CreatedKind {
-            kind: text(&object["kind"]),
-        });
+        return Err(UnmodelledPart::CreatedKind { kind: text(&object["kind"]) });
     }
     let is_jobset = kind == ObjectKind::JobSet;
     *jobsets += u32::from(is_jobset);
     let name = text(&object["metadata"]["name"]);
     Ok(UserRequest {
         object: ObjectName { kind, name },
-        verb: RequestVerb::Create {
-            object,
-            jobset: is_jobset.then_some(*jobsets),
-        },
+        verb: RequestVerb::Create { object, jobset: is_jobset.then_some(*jobsets) },
     })
 }
 
 fn body(action: &ScriptAction) -> Result<Value, UnmodelledPart> {
     let text = action.body.as_deref().unwrap_or("");
-    serde_json::from_str(text).map_err(|e| UnmodelledPart::ActionBody {
-        action: action.what.clone(),
-        reason: e.to_string(),
-    })
+    serde_json::from_str(text)
+        .map_err(|e| UnmodelledPart::ActionBody { action: action.what.clone(), reason: e.to_string() })
 }
 
 fn patch(action: &ScriptAction, kind: ObjectKind) -> Result<RequestVerb, UnmodelledPart> {
@@ -104,9 +86,7 @@ fn patch(action: &ScriptAction, kind: ObjectKind) -> Result<RequestVerb, Unmodel
         None => false,
         Some("status") => true,
         Some(other) => {
-            return Err(UnmodelledPart::PatchedSubresource {
-                subresource: other.to_owned(),
-            });
+            return Err(UnmodelledPart::PatchedSubresource { subresource: other.to_owned() });
         }
     };
     let body = body(action)?;

@@ -15,11 +15,7 @@ const ACCELERATOR: &str = "example.com/accelerator";
 pub fn topology(recording: &RecordedRun) -> TopologySpec {
     let cp = &recording.control_plane;
     // Corner cases were recorded on a cluster whose last two nodes are special (docs/reference/recording.md).
-    let special = if recording.kind == RecordingKind::Corner && cp.nodes > 2 {
-        2
-    } else {
-        0
-    };
+    let special = if recording.kind == RecordingKind::Corner && cp.nodes > 2 { 2 } else { 0 };
     let plain = cp.nodes - special;
     let mut pools = Vec::new();
     let mut first = 0;
@@ -40,11 +36,7 @@ pub fn topology(recording: &RecordedRun) -> TopologySpec {
     if special > 0 {
         pools.extend(special_nodes(cp.pods_per_node));
     }
-    TopologySpec {
-        name: format!("recording {}", recording.name),
-        pools,
-        ..TopologySpec::default()
-    }
+    TopologySpec { name: format!("recording {}", recording.name), pools, ..TopologySpec::default() }
 }
 
 /// Returns the first node after `first` that is in another pool or zone.

@@ -8,13 +8,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Last keys of fields that only a real kubelet observes. The nodes of recordings have none.
-const KUBELET_FIELDS: [&str; 5] = [
-    "activeDeadlineSeconds",
-    "initialDelaySeconds",
-    "lifecycle",
-    "livenessProbe",
-    "readinessProbe",
-];
+const KUBELET_FIELDS: [&str; 5] =
+    ["activeDeadlineSeconds", "initialDelaySeconds", "lifecycle", "livenessProbe", "readinessProbe"];
 const POD_AFFINITY: &str = "podAffinity";
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
@@ -31,10 +26,7 @@ pub fn unsimulated_fields(recording: &RecordedRun, unmodelled: impl Fn(&Value) -
             let without_effect = key == POD_AFFINITY && selects_no_pod(object, &objects);
             !KUBELET_FIELDS.contains(&key) && !without_effect
         });
-        parts.extend(fields.into_iter().map(|path| UnmodelledPart::Field {
-            kind: kind.clone(),
-            path,
-        }));
+        parts.extend(fields.into_iter().map(|path| UnmodelledPart::Field { kind: kind.clone(), path }));
         if uses_host_network(object) {
             let path = "hostNetwork with container ports".to_owned();
             parts.push(UnmodelledPart::Field { kind, path });
@@ -47,28 +39,19 @@ pub fn unsimulated_fields(recording: &RecordedRun, unmodelled: impl Fn(&Value) -
 pub fn has_preempting_priorities(recording: &RecordedRun) -> bool {
     let objects = all_objects(recording);
     let classes = objects.iter().filter(|o| o["kind"] == "PriorityClass");
-    let classes: BTreeMap<&str, &Value> = classes
-        .filter_map(|class| Some((class["metadata"]["name"].as_str()?, class)))
-        .collect();
+    let classes: BTreeMap<&str, &Value> =
+        classes.filter_map(|class| Some((class["metadata"]["name"].as_str()?, class))).collect();
     let default = classes.values().find(|class| class["globalDefault"] == true);
     let mut priorities = Vec::new();
     let templates = objects.iter().flat_map(|object| pod_specs(object));
     for spec in templates {
-        let class = spec["priorityClassName"]
-            .as_str()
-            .and_then(|name| classes.get(name))
-            .or(default);
-        let value = class
-            .map_or(&spec["priority"], |class| &class["value"])
-            .as_i64()
-            .unwrap_or(0);
+        let class = spec["priorityClassName"].as_str().and_then(|name| classes.get(name)).or(default);
+        let value = class.map_or(&spec["priority"], |class| &class["value"]).as_i64().unwrap_or(0);
         let policy = |object: &Value| object["preemptionPolicy"] == "Never";
         priorities.push((value, !policy(spec) && !class.is_some_and(|class| policy(class))));
     }
     let lowest = priorities.iter().map(|(value, _)| *value).min();
-    priorities
-        .iter()
-        .any(|(value, preempts)| *preempts && Some(*value) > lowest)
+    priorities.iter().any(|(value, preempts)| *preempts && Some(*value) > lowest)
 }
 
 fn all_objects(recording: &RecordedRun) -> Vec<Value> {
@@ -80,10 +63,7 @@ fn all_objects(recording: &RecordedRun) -> Vec<Value> {
 
 /// Returns the pod specs of a JobSet, Job or Pod.
 fn pod_specs(object: &Value) -> Vec<&Value> {
-    pod_templates(object)
-        .into_iter()
-        .map(|template| &template["spec"])
-        .collect()
+    pod_templates(object).into_iter().map(|template| &template["spec"]).collect()
 }
 
 fn pod_templates(object: &Value) -> Vec<&Value> {
@@ -92,10 +72,7 @@ fn pod_templates(object: &Value) -> Vec<&Value> {
         Some("Job") => vec![&object["spec"]["template"]],
         _ => {
             let rjs = object["spec"]["replicatedJobs"].as_array();
-            rjs.into_iter()
-                .flatten()
-                .map(|rj| &rj["template"]["spec"]["template"])
-                .collect()
+            rjs.into_iter().flatten().map(|rj| &rj["template"]["spec"]["template"]).collect()
         }
     }
 }
@@ -108,9 +85,7 @@ fn selects_no_pod(object: &Value, objects: &[Value]) -> bool {
         let wanted = wanted.as_object();
         labels.any(|labels| wanted.into_iter().flatten().all(|(key, value)| labels[key] == *value))
     };
-    let affinities = pod_specs(object)
-        .into_iter()
-        .map(|spec| &spec["affinity"][POD_AFFINITY]);
+    let affinities = pod_specs(object).into_iter().map(|spec| &spec["affinity"][POD_AFFINITY]);
     affinities.filter(|affinity| !affinity.is_null()).all(|affinity| {
         let terms = affinity[REQUIRED].as_array();
         let only_required = affinity.as_object().is_some_and(|fields| fields.len() == 1);

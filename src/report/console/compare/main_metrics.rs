@@ -81,22 +81,14 @@ fn main_rows(all: &VariantComparison, metric: &str) -> Vec<Vec<String>> {
     let value = |v: f64| format_metric_value(metric, v);
     let mean = |e: &MetricEstimate| {
         let mean = e.mean.map_or("-".to_owned(), value);
-        if e.excluded() > 0 && e.n > 0 {
-            format!("{mean} (n {})", e.n)
-        } else {
-            mean
-        }
+        if e.excluded() > 0 && e.n > 0 { format!("{mean} (n {})", e.n) } else { mean }
     };
     let row = |(i, (name, e)): (usize, (&str, &MetricEstimate))| {
         let pair = all.pair(&first.name, name, metric);
         let difference = pair.map_or(String::new(), |p| {
             let [low, high] = p.difference.ci95.map(value);
             let mean = value(p.difference.mean);
-            if p.difference.n > 1 {
-                format!("{mean} ({low} to {high})")
-            } else {
-                mean
-            }
+            if p.difference.n > 1 { format!("{mean} ({low} to {high})") } else { mean }
         });
         let verdict = pair.map_or("", |p| match p.verdict {
             CompareVerdict::A => "worse",

@@ -26,10 +26,7 @@ pub fn format_metric_value(metric: &str, v: f64) -> String {
     if metric.contains("ledger.") {
         return format!("{sign}{}", format_significant(size / 3600.0));
     }
-    if ["completed", "failed", "blocked"]
-        .iter()
-        .any(|name| is_headline_metric(metric, name))
-    {
+    if ["completed", "failed", "blocked"].iter().any(|name| is_headline_metric(metric, name)) {
         return format!("{sign}{:.1} %", size * 100.0);
     }
     if is_seconds(metric) && size >= 0.9995 {

@@ -21,11 +21,9 @@ impl fmt::Display for SweepAxisError {
             SweepAxisError::NoNumericAxis => {
                 f.write_str("no axis to draw along: no swept field has at least two numeric values")
             }
-            SweepAxisError::UnknownAxis { name, available } => write!(
-                f,
-                "--over: unknown axis {name:?}; available axes: {}",
-                available.join(", ")
-            ),
+            SweepAxisError::UnknownAxis { name, available } => {
+                write!(f, "--over: unknown axis {name:?}; available axes: {}", available.join(", "))
+            }
             SweepAxisError::NotNumeric { name } => {
                 write!(f, "--over: {name} does not have at least two numeric values")
             }

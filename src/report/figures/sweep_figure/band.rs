@@ -56,11 +56,7 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
     let labels = all.points().grid(axis).unwrap_or(&[]);
     let y_label = |v: f64| format_value(metric, Some(v));
     let y_name = metric_with_unit(metric);
-    let first = PlaneLabels {
-        name: &y_name,
-        ticks: y.ticks(6),
-        label: &y_label,
-    };
+    let first = PlaneLabels { name: &y_name, ticks: y.ticks(6), label: &y_label };
     let left = plot_left_edge(&first);
     let gap = 30;
     let panels = shown.len() as i32;
@@ -71,37 +67,14 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
     };
     for (i, line) in shown.iter().enumerate() {
         let left = left + i as i32 * (width + gap);
-        let plane = ParameterPlane {
-            x: scale(&values),
-            y,
-            left,
-            right: left + width,
-            top,
-            bottom: top + PLOT,
-        };
+        let plane = ParameterPlane { x: scale(&values), y, left, right: left + width, top, bottom: top + PLOT };
         let none = |_: f64| String::new();
         let y_labels = match i {
-            0 => PlaneLabels {
-                name: &y_name,
-                ticks: y.ticks(6),
-                label: &y_label,
-            },
-            _ => PlaneLabels {
-                name: "",
-                ticks: y.ticks(6),
-                label: &none,
-            },
+            0 => PlaneLabels { name: &y_name, ticks: y.ticks(6), label: &y_label },
+            _ => PlaneLabels { name: "", ticks: y.ticks(6), label: &none },
         };
         let x_name = shorten(name, SIZE, width);
-        plane.draw(
-            &mut scene,
-            &PlaneLabels {
-                name: &x_name,
-                ticks: values.clone(),
-                label: &label,
-            },
-            &y_labels,
-        );
+        plane.draw(&mut scene, &PlaneLabels { name: &x_name, ticks: values.clone(), label: &label }, &y_labels);
         let others = other_axis_values(all, axis, line[0], &names);
         let others = shorten(&others, SIZE, width);
         let at = ((left + left + width) / 2, top + PLOT + 4 * SIZE);
@@ -128,11 +101,7 @@ fn draw_panel(
     metric: &str,
     (points, values): (&[usize], &[f64]),
 ) {
-    let mut told: Vec<_> = points
-        .iter()
-        .zip(values)
-        .map(|(p, x)| (*x, all.estimate(*p, metric)))
-        .collect();
+    let mut told: Vec<_> = points.iter().zip(values).map(|(p, x)| (*x, all.estimate(*p, metric))).collect();
     told.sort_by(|a, b| a.0.total_cmp(&b.0));
     let band = told.iter().filter_map(|(x, e)| Some((*x, e.p10?, e.p90?)));
     plane.fill_between_curves(scene, &band.collect::<Vec<_>>(), PALETTE[3]);
@@ -157,18 +126,12 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
     let axes: Vec<usize> = ranges(all).into_iter().take(PANELS).collect();
     let points = 0..all.points().count();
     let estimates: Vec<_> = points.map(|p| all.estimate(p, metric)).collect();
-    let bounds = estimates
-        .iter()
-        .flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
+    let bounds = estimates.iter().flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
     let y = PlaneScale::from_values(bounds);
     let y_label = |v: f64| format_value(metric, Some(v));
     let none = |_: f64| String::new();
     let y_name = metric_with_unit(metric);
-    let left = plot_left_edge(&PlaneLabels {
-        name: &y_name,
-        ticks: y.ticks(6),
-        label: &y_label,
-    });
+    let left = plot_left_edge(&PlaneLabels { name: &y_name, ticks: y.ticks(6), label: &y_label });
     let gap = 30;
     let panels = axes.len() as i32;
     let width = (WIDTH - MARGIN - left - gap * (panels - 1)) / panels;
@@ -178,38 +141,15 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
         let values: Vec<f64> = (0..estimates.len()).filter_map(value).collect();
         let x = scale(&values);
         let left = left + i as i32 * (width + gap);
-        let plane = ParameterPlane {
-            x,
-            y,
-            left,
-            right: left + width,
-            top,
-            bottom: top + PLOT,
-        };
+        let plane = ParameterPlane { x, y, left, right: left + width, top, bottom: top + PLOT };
         let label: &dyn Fn(f64) -> String = if i == 0 { &y_label } else { &none };
-        let y_labels = PlaneLabels {
-            name: if i == 0 { &y_name } else { "" },
-            ticks: y.ticks(6),
-            label,
-        };
+        let y_labels = PlaneLabels { name: if i == 0 { &y_name } else { "" }, ticks: y.ticks(6), label };
         let is_time = all.points().values(0)[*axis].parse::<f64>().is_err();
         let x_label = move |v: f64| {
-            if is_time {
-                sim_base::Duration::from_seconds_f64(v).to_string()
-            } else {
-                tick_label(v)
-            }
+            if is_time { sim_base::Duration::from_seconds_f64(v).to_string() } else { tick_label(v) }
         };
         let ticks = if is_time { times(x) } else { x.ticks(6) };
-        plane.draw(
-            &mut scene,
-            &PlaneLabels {
-                name: &names[*axis],
-                ticks,
-                label: &x_label,
-            },
-            &y_labels,
-        );
+        plane.draw(&mut scene, &PlaneLabels { name: &names[*axis], ticks, label: &x_label }, &y_labels);
         for (point, e) in estimates.iter().enumerate() {
             let Some((v, (mean, [low, high]))) = value(point).zip(e.mean.zip(e.ci95)) else {
                 continue;

@@ -8,13 +8,7 @@ use sim_analysis::experiment::{BetterDirection, better};
 
 /// Colors from the worst to the best value. They have a single hue and increasing darkness, so that a grayscale copy
 /// is readable.
-const RAMP: [Rgb; 5] = [
-    (240, 245, 250),
-    (198, 219, 239),
-    (125, 178, 218),
-    (50, 120, 184),
-    (8, 64, 129),
-];
+const RAMP: [Rgb; 5] = [(240, 245, 250), (198, 219, 239), (125, 178, 218), (50, 120, 184), (8, 64, 129)];
 const BEST: Rgb = PALETTE[1];
 const EMPTY: Rgb = (236, 236, 236);
 
@@ -25,10 +19,7 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
     let rows = all.points().grid(down).unwrap_or(empty);
     let columns = all.points().grid(across).unwrap_or(empty);
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let title = format!(
-        "{}: {} by {} and {}",
-        identity.scenario, metric, names[down], names[across]
-    );
+    let title = format!("{}: {} by {} and {}", identity.scenario, metric, names[down], names[across]);
     let best = all.best(metric);
     let subtitle = match &best {
         Some(best) => format!(
@@ -45,20 +36,8 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
     let left = MARGIN + widest.max(text_width(&names[down], SIZE)) + 24;
     let right = WIDTH - MARGIN;
     let cell = ((right - left) / columns.len().max(1) as i32, row_height(rows.len()));
-    scene.text(
-        ((left + right) / 2, top - 2 * SIZE),
-        SIZE,
-        TextAnchor::Middle,
-        TEXT_COLOR,
-        &names[across],
-    );
-    scene.text(
-        (MARGIN, top - SIZE / 2),
-        SIZE,
-        TextAnchor::Left,
-        TEXT_COLOR,
-        &names[down],
-    );
+    scene.text(((left + right) / 2, top - 2 * SIZE), SIZE, TextAnchor::Middle, TEXT_COLOR, &names[across]);
+    scene.text((MARGIN, top - SIZE / 2), SIZE, TextAnchor::Left, TEXT_COLOR, &names[down]);
     for (j, value) in columns.iter().enumerate() {
         let x = left + j as i32 * cell.0 + cell.0 / 2;
         let value = shorten(value, SIZE, cell.0 - 8);
@@ -122,11 +101,7 @@ fn worst_and_best_mean(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> 
 
 /// Maps a value to the range from 0 (worst) to 1 (best).
 fn goodness(v: f64, [worst, best]: [f64; 2]) -> f64 {
-    if best == worst {
-        1.0
-    } else {
-        (v - worst) / (best - worst)
-    }
+    if best == worst { 1.0 } else { (v - worst) / (best - worst) }
 }
 
 fn ramp(share: f64) -> Rgb {

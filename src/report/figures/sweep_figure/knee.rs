@@ -51,47 +51,21 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let y_label = |v: f64| format_value(metric, Some(v));
     let dear_label = |v: f64| thousands(v);
     let (y_name, dear_name) = (metric_with_unit(metric), cost_name(all));
-    let y_labels = PlaneLabels {
-        name: &y_name,
-        ticks: y.ticks(5),
-        label: &y_label,
-    };
-    let dear_labels = PlaneLabels {
-        name: &dear_name,
-        ticks: dear.ticks(4),
-        label: &dear_label,
-    };
+    let y_labels = PlaneLabels { name: &y_name, ticks: y.ticks(5), label: &y_label };
+    let dear_labels = PlaneLabels { name: &dear_name, ticks: dear.ticks(4), label: &dear_label };
     let left = plot_left_edge(&y_labels).max(plot_left_edge(&dear_labels));
     let x = widen_scale(scale(&values));
     let top = below + 8 * SIZE;
     let right = WIDTH - MARGIN - 20;
-    let upper = ParameterPlane {
-        x,
-        y,
-        left,
-        right,
-        top,
-        bottom: top + 340,
-    };
+    let upper = ParameterPlane { x, y, left, right, top, bottom: top + 340 };
     let lower_top = upper.bottom + 5 * SIZE;
-    let lower = ParameterPlane {
-        x,
-        y: dear,
-        left,
-        right,
-        top: lower_top,
-        bottom: lower_top + 180,
-    };
+    let lower = ParameterPlane { x, y: dear, left, right, top: lower_top, bottom: lower_top + 180 };
     let texts = all.points().grid(axis)?;
     let label = |v: f64| {
         let at = values.iter().position(|known| *known == v);
         at.map_or(String::new(), |at| texts[at].clone())
     };
-    let axis_of = |name| PlaneLabels {
-        name,
-        ticks: values.clone(),
-        label: &label,
-    };
+    let axis_of = |name| PlaneLabels { name, ticks: values.clone(), label: &label };
     upper.draw(&mut scene, &axis_of(""), &y_labels);
     lower.draw(&mut scene, &axis_of(&names[axis]), &dear_labels);
     let mut curve: Vec<(f64, f64)> = Vec::new();
@@ -111,10 +85,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
             upper.mark(&mut scene, by_value(p), (clear(low), mean, clear(high)), color);
         }
     }
-    let words = [
-        (NOT_WORSE, "best, or inconclusive against the best"),
-        (WORSE, "worse in paired differences"),
-    ];
+    let words = [(NOT_WORSE, "best, or inconclusive against the best"), (WORSE, "worse in paired differences")];
     let entries = words.map(|(color, word)| (color, word.to_owned()));
     legend(&mut scene, below + 3 * SIZE, entries.into_iter());
     finish_scene(&mut scene, lower.bottom + 4 * SIZE, &footer_lines(of));
@@ -144,12 +115,7 @@ fn node_hours(all: &SweepResults, point: usize) -> Option<f64> {
     let names = all.names().iter().filter(|name| name.starts_with(NODE_HOURS));
     let mut sum = None;
     for name in names {
-        let own: Vec<f64> = all
-            .column(point, name)
-            .iter()
-            .copied()
-            .filter_map(MeasuredMetric::value)
-            .collect();
+        let own: Vec<f64> = all.column(point, name).iter().copied().filter_map(MeasuredMetric::value).collect();
         let mean = own.iter().sum::<f64>() / own.len().max(1) as f64;
         sum = Some(sum.unwrap_or(0.0) + mean);
     }
@@ -158,9 +124,7 @@ fn node_hours(all: &SweepResults, point: usize) -> Option<f64> {
 
 fn has_prices(all: &SweepResults) -> bool {
     let points = 0..all.points().count();
-    points
-        .into_iter()
-        .any(|p| all.estimate(p, COST).mean.is_some_and(|c| c > 0.0))
+    points.into_iter().any(|p| all.estimate(p, COST).mean.is_some_and(|c| c > 0.0))
 }
 
 fn cost_name(all: &SweepResults) -> String {
@@ -172,11 +136,7 @@ fn cost_name(all: &SweepResults) -> String {
 }
 
 fn money(all: &SweepResults, v: f64) -> String {
-    if has_prices(all) {
-        thousands(v)
-    } else {
-        format!("{} node-hours", thousands(v))
-    }
+    if has_prices(all) { thousands(v) } else { format!("{} node-hours", thousands(v)) }
 }
 
 fn thousands(v: f64) -> String {

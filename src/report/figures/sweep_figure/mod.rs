@@ -43,9 +43,7 @@ pub fn figures(of: SweptMetric<'_>, asked: &[String]) -> Vec<(&'static str, Draw
         return Vec::new();
     };
     let mut figures = Vec::new();
-    let grids: Vec<usize> = (0..all.points().axes().len())
-        .filter(|a| is_discrete(all, *a))
-        .collect();
+    let grids: Vec<usize> = (0..all.points().axes().len()).filter(|a| is_discrete(all, *a)).collect();
     if grids.len() == 2 && all.points().axes().len() == 2 {
         let (down, across) = (grids[0], grids[1]);
         figures.push(("heat", heat::map(of, first, (down, across))));

@@ -34,15 +34,9 @@ pub fn numeric_axis_named(all: &SweepResults, asked: Option<&str>) -> Result<usi
     };
     let is = |a: &usize| [axes[*a].path.as_str(), short(&axes[*a].path), &names[*a]].contains(&asked);
     let found = (0..axes.len()).find(is);
-    let found = found.ok_or_else(|| SweepAxisError::UnknownAxis {
-        name: asked.to_owned(),
-        available: names.clone(),
-    })?;
-    if has_numbers(&found) {
-        Ok(found)
-    } else {
-        Err(SweepAxisError::NotNumeric { name: asked.to_owned() })
-    }
+    let found =
+        found.ok_or_else(|| SweepAxisError::UnknownAxis { name: asked.to_owned(), available: names.clone() })?;
+    if has_numbers(&found) { Ok(found) } else { Err(SweepAxisError::NotNumeric { name: asked.to_owned() }) }
 }
 
 /// Returns the lines of means, followed by the distinct lines of the closed form.
@@ -58,11 +52,7 @@ pub fn scaling_lines(
     for points in points_by_line(all, axis).into_iter().take(LINES) {
         let at = |p: usize| values[all.points().indexes(p)[axis]];
         let name_of = other_axis_values(all, axis, points[0], &names);
-        let name = if name_of.is_empty() {
-            "mean".to_owned()
-        } else {
-            name_of.clone()
-        };
+        let name = if name_of.is_empty() { "mean".to_owned() } else { name_of.clone() };
         let mut line = ScalingLine::new(name);
         for p in &points {
             let e = all.estimate(*p, metric);

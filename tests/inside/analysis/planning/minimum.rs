@@ -5,12 +5,7 @@ use super::*;
 /// Searches with a noisy metric. Each replication yields `value` plus noise that is identical for all candidates.
 fn noisy(limit: f64, noise: f64) -> (SearchAnswer, Vec<u64>) {
     let target: MetricTarget = format!("x.p10 >= {}", limit + 10.0).parse().unwrap();
-    let plan = SearchPlan {
-        min: 0,
-        max: 40,
-        first_look: 40,
-        most: 400,
-    };
+    let plan = SearchPlan { min: 0, max: 40, first_look: 40, most: 400 };
     let mut play = |value: &u64, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
         let row = |replication: u64| SampleRow {
             replication,
@@ -53,12 +48,7 @@ fn what_the_replications_cannot_tell_is_a_range() {
 #[test]
 fn candidates_that_are_worse_than_smaller_ones_are_named() {
     let target: MetricTarget = "x.p10 >= 5".parse().unwrap();
-    let plan = SearchPlan {
-        min: 0,
-        max: 4,
-        first_look: 64,
-        most: 64,
-    };
+    let plan = SearchPlan { min: 0, max: 4, first_look: 64, most: 64 };
     let mut play = |value: &u64, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
         let row = |replication: u64| SampleRow {
             replication,
@@ -77,12 +67,7 @@ fn candidates_that_are_worse_than_smaller_ones_are_named() {
 #[test]
 fn an_interrupted_search_says_what_is_known() {
     let target: MetricTarget = "x.p10 >= 5".parse().unwrap();
-    let plan = SearchPlan {
-        min: 0,
-        max: 8,
-        first_look: 64,
-        most: 64,
-    };
+    let plan = SearchPlan { min: 0, max: 8, first_look: 64, most: 64 };
     let mut calls = 0;
     let mut play = |value: &u64, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
         calls += 1;
@@ -103,12 +88,7 @@ fn an_interrupted_search_says_what_is_known() {
 
 #[test]
 fn required_replications_follow_from_the_level_of_the_interim_analyses() {
-    let plan = |most: u64| SearchPlan {
-        min: 0,
-        max: 1,
-        first_look: most.min(40),
-        most,
-    };
+    let plan = |most: u64| SearchPlan { min: 0, max: 1, first_look: most.min(40), most };
     let target: MetricTarget = "goodput.p10 >= 0.9".parse().unwrap();
     // At the second look the level is 1 − 0.05/6: 0.9^n < 0.05/12 from n = 53 on.
     assert_eq!(plan(40).too_few(&target), Some(53));

@@ -7,23 +7,13 @@ use super::*;
 /// unit.
 fn search(bounds: &[(u64, u64)], price: &[f64], of: &dyn Fn(&[u64]) -> f64) -> (Vec<Vec<u64>>, usize) {
     let target: MetricTarget = "x.p10 >= 0".parse().unwrap();
-    let plan = |(min, max): &(u64, u64)| SearchPlan {
-        min: *min,
-        max: *max,
-        first_look: 64,
-        most: 64,
-    };
+    let plan = |(min, max): &(u64, u64)| SearchPlan { min: *min, max: *max, first_look: 64, most: 64 };
     let plans: Vec<SearchPlan> = bounds.iter().map(plan).collect();
     let mut play = |values: &[u64], which: Range<u64>| -> Result<SampleMetric, ()> {
         let cost = values.iter().zip(price).map(|(n, price)| *n as f64 * price);
         let cost = cost.sum();
-        let row = |replication: u64| SampleRow {
-            replication,
-            value: Some(of(values)),
-            cost,
-            is_worst: false,
-            digest: 0,
-        };
+        let row =
+            |replication: u64| SampleRow { replication, value: Some(of(values)), cost, is_worst: false, digest: 0 };
         Ok(which.map(row).collect())
     };
     let found = find_minimums(&plans, &target, &mut play).unwrap();

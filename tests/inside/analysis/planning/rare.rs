@@ -40,12 +40,7 @@ impl BranchFactor for WearingOut {
 }
 
 fn estimate((experiment, horizon): (u64, f64), limit: u64) -> RareEventSearch {
-    let question = RareQuestion {
-        excess: SplitExcess::Restarts,
-        limit,
-        runs: 400,
-        batches: 20,
-    };
+    let question = RareQuestion { excess: SplitExcess::Restarts, limit, runs: 400, batches: 20 };
     let make = || WearingOut { experiment, horizon };
     let on = (1, &ReplicationLimits::unlimited());
     let found = split(&make, &question, on, &|_| ());

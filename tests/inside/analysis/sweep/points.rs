@@ -42,23 +42,10 @@ fn a_hypercube_has_one_value_in_each_part_of_each_range() {
         parts.sort_unstable();
         assert_eq!(parts, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
-    let again = SweepPoints::expand(
-        &SweepSpec {
-            axes: points.axes.clone(),
-            hypercube: Some(8),
-        },
-        7,
-    );
+    let again = SweepPoints::expand(&SweepSpec { axes: points.axes.clone(), hypercube: Some(8) }, 7);
     assert_eq!(again.unwrap(), points);
     let crossed = vec![range("a", "1", "9", true), grid("c", &["x", "y"])];
-    let crossed = super::SweepPoints::expand(
-        &SweepSpec {
-            axes: crossed,
-            hypercube: Some(5),
-        },
-        7,
-    )
-    .unwrap();
+    let crossed = super::SweepPoints::expand(&SweepSpec { axes: crossed, hypercube: Some(5) }, 7).unwrap();
     assert_eq!(crossed.count(), 10);
     assert_eq!(crossed.values(0)[0], crossed.values(5)[0]);
 }
@@ -69,21 +56,9 @@ fn axes_that_contradict_each_other_and_absurd_numbers_are_refused() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     for (axes, hypercube, part) in [
         (vec![], None, "nothing to vary"),
-        (
-            vec![grid("a[0].b", &["1"]), grid("a.0.b", &["2"])],
-            None,
-            "two axes vary",
-        ),
-        (
-            vec![grid("a.b", &["1"]), grid("a", &["2"])],
-            None,
-            "a.b is a field inside a",
-        ),
-        (
-            vec![grid("a", &["2"]), grid("a.b", &["1"])],
-            None,
-            "a.b is a field inside a",
-        ),
+        (vec![grid("a[0].b", &["1"]), grid("a.0.b", &["2"])], None, "two axes vary"),
+        (vec![grid("a.b", &["1"]), grid("a", &["2"])], None, "a.b is a field inside a"),
+        (vec![grid("a", &["2"]), grid("a.b", &["1"])], None, "a.b is a field inside a"),
         (vec![grid("a", &["1", "2", "1"])], None, "the value 1 twice"),
         (vec![grid("a", &[])], None, "no value"),
         (vec![grid("", &["1"])], None, "not the path of a field"),
@@ -91,11 +66,7 @@ fn axes_that_contradict_each_other_and_absurd_numbers_are_refused() {
         (vec![range("a", "1", "9", false)], None, "--lhs"),
         (vec![range("a", "1", "9", false)], Some(0), "at least 1 point"),
         (vec![range("a", "1", "9", false)], Some(u64::MAX), "at most 20000"),
-        (
-            vec![range("a", "0", "9", true)],
-            Some(4),
-            "a: the logarithmic range 0..9",
-        ),
+        (vec![range("a", "0", "9", true)], Some(4), "a: the logarithmic range 0..9"),
         (vec![grid("a", &["1"])], Some(4), "requires a range"),
     ] {
         let error = points(axes, hypercube).unwrap_err().to_string();

@@ -35,14 +35,7 @@ fn line_words_are_parsed_as_rules() {
     assert!(status.rules.required && status.rules.values == ["Ready", "Complete"]);
     assert_eq!(status.ty.kind, FieldKind::String);
     assert_eq!(status.ty.name, "v1alpha2.DependsOnStatus");
-    assert!(
-        tables()
-            .struct_named("v1.ObjectMeta")
-            .field("uid")
-            .unwrap()
-            .rules
-            .unknown
-    );
+    assert!(tables().struct_named("v1.ObjectMeta").field("uid").unwrap().rules.unknown);
     let limits = tables().struct_named("v1.ResourceRequirements").field("limits");
     assert!(matches!(&limits.unwrap().ty.kind, FieldKind::Map(q) if q.kind == FieldKind::Quantity));
 }

@@ -16,11 +16,7 @@ fn by_halves(plan: &SegmentPlan, elapsed: u128) -> u128 {
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if plan.elapsed_for_work(middle) <= elapsed {
-            low = middle
-        } else {
-            high = middle
-        }
+        if plan.elapsed_for_work(middle) <= elapsed { low = middle } else { high = middle }
     }
     low
 }

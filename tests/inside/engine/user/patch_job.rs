@@ -4,12 +4,7 @@ use super::*;
 use serde_json::json;
 
 fn judged(mode: CompletionMode, patch: Value) -> Result<Option<JobSpec>, JobPatchError> {
-    let own = JobSpec {
-        parallelism: Some(3),
-        completions: Some(3),
-        completion_mode: mode,
-        ..JobSpec::default()
-    };
+    let own = JobSpec { parallelism: Some(3), completions: Some(3), completion_mode: mode, ..JobSpec::default() };
     patched_spec(&own, &patch)
 }
 
@@ -25,21 +20,13 @@ fn sizes_of_a_job_are_judged_as_batch_v1_judges_them() {
             json!({"completions": 5, "parallelism": 5}),
             "spec.completions: Invalid value: 5: field is immutable",
         ),
-        (
-            Indexed,
-            json!({"completions": null}),
-            "spec.completions: Required value: when completion mode is Indexed",
-        ),
+        (Indexed, json!({"completions": null}), "spec.completions: Required value: when completion mode is Indexed"),
         (
             Indexed,
             json!({"parallelism": -1}),
             "spec.parallelism: Invalid value: -1: must be greater than or equal to 0",
         ),
-        (
-            Indexed,
-            json!({"template": {}}),
-            "spec.template of a Job has no effect in the simulation",
-        ),
+        (Indexed, json!({"template": {}}), "spec.template of a Job has no effect in the simulation"),
     ] {
         assert_eq!(judged(mode, patch).unwrap_err().to_string(), refusal);
     }

@@ -7,10 +7,7 @@ use crate::text::path::YamlPath;
 use crate::text::yaml;
 
 fn refused(text: &str, shape: &FieldType) -> Vec<String> {
-    let source = SourceText {
-        file: "x".to_owned(),
-        text: text.to_owned(),
-    };
+    let source = SourceText { file: "x".to_owned(), text: text.to_owned() };
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(&source, &none);
     match yaml::parse(&source).as_deref() {
@@ -26,10 +23,7 @@ fn every_field_says_what_it_is_and_its_default_and_example_are_legal() {
     for (kind, ..) in PAGES {
         let mut sections = Vec::new();
         let object = root(kind).unwrap();
-        sections.push(ReferenceSection {
-            object,
-            paths: vec![String::new()],
-        });
+        sections.push(ReferenceSection { object, paths: vec![String::new()] });
         let mut at = 0;
         while at < sections.len() {
             let object = sections[at].object;

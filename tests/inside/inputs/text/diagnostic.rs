@@ -3,19 +3,11 @@
 use super::*;
 
 fn source() -> SourceText {
-    SourceText {
-        file: "train.yaml".into(),
-        text: "a: 1\n        parallelsim: 4\n".into(),
-    }
+    SourceText { file: "train.yaml".into(), text: "a: 1\n        parallelsim: 4\n".into() }
 }
 
 fn pos(line: u32, column: u32, len: u32) -> SourcePosition {
-    SourcePosition {
-        line,
-        column,
-        len,
-        ..SourcePosition::default()
-    }
+    SourcePosition { line, column, len, ..SourcePosition::default() }
 }
 
 #[test]
@@ -33,10 +25,7 @@ fn an_error_shows_place_line_and_suggestion() {
 
 #[test]
 fn a_long_line_is_cut_around_the_error() {
-    let source = SourceText {
-        file: "x".into(),
-        text: format!("{}BAD{}", "a".repeat(500), "b".repeat(500)),
-    };
+    let source = SourceText { file: "x".into(), text: format!("{}BAD{}", "a".repeat(500), "b".repeat(500)) };
     let text = Diagnostic::at(&source, pos(1, 501, 3), "m").to_string();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[3].len() < 120, "{}", lines[3]);
@@ -52,10 +41,7 @@ fn a_place_of_the_parser_is_shown_as_one_that_is_counted() {
         let line = text[..byte].matches('\n').count() as u32 + 1;
         let start = text[..byte].rfind('\n').map_or(0, |at| at + 1);
         let counted = pos(line, text[start..byte].chars().count() as u32 + 1, 1);
-        let known = SourcePosition {
-            byte: byte as u32,
-            ..counted
-        };
+        let known = SourcePosition { byte: byte as u32, ..counted };
         assert_eq!(snippet(text, known), snippet(text, counted), "{word}");
         let (shown, offset) = snippet(text, known);
         let shown: String = shown.chars().skip(offset as usize).collect();

@@ -3,10 +3,7 @@
 use super::*;
 
 fn text(text: &str) -> SourceText {
-    SourceText {
-        file: "x.yaml".into(),
-        text: text.into(),
-    }
+    SourceText { file: "x.yaml".into(), text: text.into() }
 }
 
 fn error(yaml: &str) -> String {
@@ -15,9 +12,7 @@ fn error(yaml: &str) -> String {
 
 #[test]
 fn every_key_and_value_knows_its_place() {
-    let docs = parse(&text(
-        "a: 1\nb:\n  - x: \"two\"\n---\n# nothing\n---\n{\"c\": [1.5, true]}\n",
-    ));
+    let docs = parse(&text("a: 1\nb:\n  - x: \"two\"\n---\n# nothing\n---\n{\"c\": [1.5, true]}\n"));
     let docs = docs.unwrap();
     assert_eq!(docs.len(), 2);
     let (key, value) = &docs[0].entries()[0];
@@ -33,9 +28,7 @@ fn every_key_and_value_knows_its_place() {
 
 #[test]
 fn scalars_are_typed_as_kubernetes_types_them() {
-    let docs = parse(&text(
-        "[1, -2, 1.5, yes, \"yes\", 2026-01-01, ~, 5m, 18446744073709551615, .nan, 2.0, -3e2]",
-    ));
+    let docs = parse(&text("[1, -2, 1.5, yes, \"yes\", 2026-01-01, ~, 5m, 18446744073709551615, .nan, 2.0, -3e2]"));
     let kinds: Vec<String> = docs.unwrap()[0].items().iter().map(YamlNode::describe).collect();
     assert_eq!(
         kinds,
@@ -87,10 +80,7 @@ fn what_may_be_nested_is_read_on_any_stack_and_what_may_not_is_refused_with_its_
         }
         for yaml in nested(DEPTH_MAX + 1) {
             let said = error(&yaml);
-            assert!(
-                said.contains("nested too deeply") && said.contains("--> x.yaml:"),
-                "{said}"
-            );
+            assert!(said.contains("nested too deeply") && said.contains("--> x.yaml:"), "{said}");
             assert!(said.contains("= legal: at most 64 levels"), "{said}");
         }
     };

@@ -17,20 +17,8 @@ fn the_rules_of_a_success_policy() {
         ("0-2", Some(2), &[0, 5, 6][..], false, "two, but not of the range"),
         ("", Some(2), &[5, 6][..], true, "any two"),
         ("", Some(3), &[5, 6][..], false, "two are not three"),
-        (
-            "0,9-20",
-            None,
-            &[0][..],
-            true,
-            "indexes beyond the completions are cut off",
-        ),
-        (
-            "9",
-            None,
-            &[0][..],
-            false,
-            "a rule of which nothing is left is never met",
-        ),
+        ("0,9-20", None, &[0][..], true, "indexes beyond the completions are cut off"),
+        ("9", None, &[0][..], false, "a rule of which nothing is left is never met"),
     ] {
         let got = satisfied(&rule(indexes, count), succeeded, 8);
         assert_eq!(got, expected, "{sentence}");

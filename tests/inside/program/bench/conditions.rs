@@ -26,11 +26,7 @@ fn report(ttr_s: &[Option<u64>]) -> BaselineReport {
 
 fn both<'r>(now: &'r BaselineReport, before: Option<&'r BaselineReport>) -> BaselineComparison<'r> {
     let missing = before.map(|before| RowSelection::default().missing(now, before));
-    BaselineComparison {
-        now,
-        before,
-        missing: missing.unwrap_or_default(),
-    }
+    BaselineComparison { now, before, missing: missing.unwrap_or_default() }
 }
 
 #[test]
@@ -61,11 +57,9 @@ fn conditions_are_about_each_row_or_all_of_them_absolute_or_against_the_baseline
         let named: Vec<&str> = checked.rows.iter().map(|(row, _)| row.as_str()).collect();
         assert_eq!(named, rows, "{text}");
     }
-    for (text, expected) in [
-        ("ttl > 5", "the names are ttr,"),
-        ("ttr > +2%", "needs --against"),
-        ("rows.new > 0", "needs --against"),
-    ] {
+    for (text, expected) in
+        [("ttl > 5", "the names are ttr,"), ("ttr > +2%", "needs --against"), ("rows.new > 0", "needs --against")]
+    {
         let condition: FieldCondition = text.parse().unwrap();
         let error = known(&condition, false).unwrap_err();
         assert!(error.contains(expected), "{error}");

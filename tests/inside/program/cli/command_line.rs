@@ -55,10 +55,7 @@ fn every_command_has_a_line_that_fits() {
 }
 
 /// Pages that list complete commands.
-const PAGES: [&str; 2] = [
-    include_str!("../../../../README.md"),
-    include_str!("../../../../docs/README.md"),
-];
+const PAGES: [&str; 2] = [include_str!("../../../../README.md"), include_str!("../../../../docs/README.md")];
 
 #[test]
 fn commands_that_pages_list_can_be_typed() {

@@ -23,10 +23,7 @@ Second.
 #[test]
 fn rules_families_and_numbered_sections_of_a_page_are_found() {
     let entries = page_entries("failure", PAGE);
-    let lines: Vec<String> = entries
-        .iter()
-        .map(|e| format!("{} ({}): {}", e.word, e.kind, e.text))
-        .collect();
+    let lines: Vec<String> = entries.iter().map(|e| format!("{} ({}): {}", e.word, e.kind, e.text)).collect();
     assert_eq!(
         lines,
         [

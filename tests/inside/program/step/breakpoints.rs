@@ -19,10 +19,7 @@ fn a_breakpoint_is_a_kind_and_perhaps_a_member() {
     for (text, words) in [
         ("PodRedy", "did you mean \"PodReady\"?"),
         ("PodReady=1", "expected KIND or KIND.MEMBER=VALUE"),
-        (
-            "PodReady.exitCode=1",
-            "PodReady has no member \"exitCode\"; its members are incarnation",
-        ),
+        ("PodReady.exitCode=1", "PodReady has no member \"exitCode\"; its members are incarnation"),
         ("jobset.condition", "expected jobset.condition=VALUE"),
         ("pod.phase=Lost", "Pending, Running, Succeeded or Failed"),
     ] {

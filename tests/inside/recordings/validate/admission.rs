@@ -16,10 +16,7 @@ fn file_without_list_of_cases_is_rejected_by_name() {
         let error = read("f.json", &text).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
-    assert_eq!(
-        read("f.json", &head("update")).map(|f| f.kind),
-        Ok(RecordingKind::Update)
-    );
+    assert_eq!(read("f.json", &head("update")).map(|f| f.kind), Ok(RecordingKind::Update));
 }
 
 #[test]

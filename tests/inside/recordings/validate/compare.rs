@@ -70,10 +70,7 @@ fn milestones_are_listed_in_their_order_with_gaps() {
     let r = times_recording(|j| j["scored"] = false.into());
     let result = compare("f", &r, Ok(&observed(&r)));
     let names: Vec<&str> = result.milestones.iter().map(|m| m.name.as_str()).collect();
-    assert_eq!(
-        names,
-        ["firstJobGone", "firstPodCreated", "lastPodCreated", "lastPodReady"]
-    );
+    assert_eq!(names, ["firstJobGone", "firstPodCreated", "lastPodCreated", "lastPodReady"]);
     assert_eq!(result.milestones[0].simulated_s, None);
     assert!(!result.restart.unwrap().scored);
 }
@@ -83,11 +80,7 @@ fn a_refused_jobset_is_a_difference_and_an_unknown_action_is_not() {
     let r = example(|_| {});
     let refused = compare("f", &r, Err(NoRun::Refused("no".into())));
     assert_eq!(refused.differences.unwrap()[0].path, "jobSet");
-    let skipped = || {
-        NoRun::NotSimulated(UnmodelledAction(vec![UnmodelledPart::Action {
-            action: "patch".into(),
-        }]))
-    };
+    let skipped = || NoRun::NotSimulated(UnmodelledAction(vec![UnmodelledPart::Action { action: "patch".into() }]));
     let result = compare("f", &r, Err(skipped()));
     assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
     assert_eq!(result.not_simulated, ["action patch"]);

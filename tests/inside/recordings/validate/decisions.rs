@@ -46,13 +46,7 @@ fn names() -> RecordNames {
 }
 
 fn condition_outcome(kind: &'static str, reason: &str, message: String) -> ConditionOutcome {
-    ConditionOutcome {
-        kind,
-        status: true,
-        reason: reason.into(),
-        message,
-        last_transition: SimTime::ZERO,
-    }
+    ConditionOutcome { kind, status: true, reason: reason.into(), message, last_transition: SimTime::ZERO }
 }
 
 fn outcome() -> RunOutcome {
@@ -116,24 +110,13 @@ fn history(more: &[(u64, Body)]) -> DecisionHistory {
     names.intern(NOT_FOUND);
     records.extend_from_slice(more);
     let mut history = play(&names, &records);
-    history.event(&StoredEvent {
-        job: JobId(0),
-        warning: false,
-        reason: "Completed".into(),
-        message: "x".into(),
-    });
+    history.event(&StoredEvent { job: JobId(0), warning: false, reason: "Completed".into(), message: "x".into() });
     history
 }
 
 fn paths(recording: &RecordedRun, outcome: &RunOutcome, history: &DecisionHistory) -> Vec<String> {
     let names = names();
-    let run = DecisionRun {
-        outcome,
-        history,
-        steps: &RunSteps::default(),
-        pods: &[],
-        names: &names,
-    };
+    let run = DecisionRun { outcome, history, steps: &RunSteps::default(), pods: &[], names: &names };
     let (differences, _) = compare(recording, &run);
     differences.into_iter().map(|d| d.path).collect()
 }
@@ -150,20 +133,11 @@ fn each_change_of_the_outcome_is_found_under_its_own_path() {
         (|j| j.terminal_state = "Completed", "status.terminalState"),
         (|j| j.restarts = 2, "status.restarts"),
         (|j| j.restarts_count_towards_max = 0, "status.restartsCountTowardsMax"),
-        (
-            |j| j.current_in_place_restart_attempt = Some(0),
-            "status.currentInPlaceRestartAttempt",
-        ),
-        (
-            |j| j.previous_in_place_restart_attempt = Some(0),
-            "status.previousInPlaceRestartAttempt",
-        ),
+        (|j| j.current_in_place_restart_attempt = Some(0), "status.currentInPlaceRestartAttempt"),
+        (|j| j.previous_in_place_restart_attempt = Some(0), "status.previousInPlaceRestartAttempt"),
         (|j| j.deleted = true, "deleted"),
         (|j| j.conditions[0].message = "n".into(), "status.conditions[0]"),
-        (
-            |j| j.replicated_jobs_status[0].job_restarts.clear(),
-            "status.replicatedJobsStatus[0]",
-        ),
+        (|j| j.replicated_jobs_status[0].job_restarts.clear(), "status.replicatedJobsStatus[0]"),
         (
             |j| {
                 let more = j.replicated_jobs_status[0].clone();
@@ -213,26 +187,15 @@ fn answers_to_user_actions_are_compared() {
             entries.push(json!([7001, "User", "", "resume"]));
         })
     };
-    let fault = |pod| Body::Fault {
-        index: 0,
-        node: NodeId::NONE,
-        pod,
-    };
+    let fault = |pod| Body::Fault { index: 0, node: NodeId::NONE, pod };
     // The last text that `history` interns.
-    let gone = Body::Answered {
-        index: 1,
-        answer: TextId(3),
-    };
+    let gone = Body::Answered { index: 1, answer: TextId(3) };
     for (answer, records, expected) in [
         ("", vec![(6500, fault(PodId(0)))], vec![]),
         ("no such pod", vec![(6500, fault(PodId::NONE))], vec![]),
         ("no such pod", vec![], vec![]),
         ("", vec![], vec!["actions[0] deletePod"]),
-        (
-            "no such pod",
-            vec![(6500, fault(PodId(0))), (6900, gone)],
-            vec!["actions[0] deletePod", "actions[1] resume"],
-        ),
+        ("no such pod", vec![(6500, fault(PodId(0))), (6900, gone)], vec!["actions[0] deletePod", "actions[1] resume"]),
     ] {
         let found = paths(&delete(answer), &outcome(), &history(&records));
         assert_eq!(found, expected, "{answer:?} {records:?}");

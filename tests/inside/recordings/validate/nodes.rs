@@ -41,10 +41,7 @@ fn a_later_heartbeat_phase_moves_the_chain_but_not_its_distances() {
     };
     assert_eq!(
         found,
-        [
-            "times: node a Ready=Unknown",
-            "times: node a tainted node.kubernetes.io/unreachable:NoExecute"
-        ]
+        ["times: node a Ready=Unknown", "times: node a tainted node.kubernetes.io/unreachable:NoExecute"]
     );
 }
 

@@ -17,11 +17,8 @@ fn json_has_the_documented_keys_and_no_others() {
     other.equal_replay = Some("ties broken by last name".into());
     let mut timed = file(RecordingKind::Times);
     timed.restart = Some(restart(100.0, Some(103.1)));
-    timed.milestones = vec![MilestoneResult {
-        name: "jobFailed".into(),
-        recorded_s: Some(2.0),
-        simulated_s: Some(2.5),
-    }];
+    timed.milestones =
+        vec![MilestoneResult { name: "jobFailed".into(), recorded_s: Some(2.0), simulated_s: Some(2.5) }];
     let files = [decided, skipped, other, timed];
     assert_eq!(
         json(&files, &ResultTotals::from_files(&files)),
@@ -49,10 +46,7 @@ fn json_has_the_documented_keys_and_no_others() {
 #[test]
 fn there_is_one_row_per_comparison() {
     let mut timed = file(RecordingKind::Times);
-    timed.restart = Some(RestartResult {
-        scored: false,
-        ..restart(10.0, Some(9.0))
-    });
+    timed.restart = Some(RestartResult { scored: false, ..restart(10.0, Some(9.0)) });
     timed.requests = vec![RequestDifference {
         window: "restart",
         client: "jobset".into(),
@@ -66,24 +60,8 @@ fn there_is_one_row_per_comparison() {
     assert_eq!(
         rows(&[timed]),
         [
-            [
-                "times.json",
-                "times",
-                "restart, not scored",
-                "lastPodReady",
-                "10",
-                "9",
-                "-0.1"
-            ],
-            [
-                "times.json",
-                "times",
-                "requests restart",
-                "jobset create jobs (409)",
-                "0",
-                "2",
-                ""
-            ],
+            ["times.json", "times", "restart, not scored", "lastPodReady", "10", "9", "-0.1"],
+            ["times.json", "times", "requests restart", "jobset create jobs (409)", "0", "2", ""],
         ]
     );
 }

@@ -82,10 +82,7 @@ fn absurd_numbers_are_refused() {
     type Edit = fn(&mut Value);
     let cases: [(Edit, &str); 5] = [
         (|j| j["controlPlane"]["nodes"] = 0.into(), "controlPlane.nodes"),
-        (
-            |j| j["controlPlane"]["kubeScheduler"]["qps"] = 0.into(),
-            "kubeScheduler",
-        ),
+        (|j| j["controlPlane"]["kubeScheduler"]["qps"] = 0.into(), "kubeScheduler"),
         (|j| j["controlPlane"]["nodesPerPool"] = 0.into(), "nodesPerPool"),
         (|j| j["playedForMs"] = u64::MAX.into(), "100 years"),
         (|j| j["kind"] = "times".into(), "milestones"),

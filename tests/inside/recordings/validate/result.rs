@@ -7,36 +7,20 @@ pub fn file(kind: RecordingKind) -> FileResult {
 }
 
 pub fn restart(recorded_s: f64, simulated_s: Option<f64>) -> RestartResult {
-    RestartResult {
-        milestone: "lastPodReady".to_owned(),
-        recorded_s,
-        simulated_s,
-        scored: true,
-    }
+    RestartResult { milestone: "lastPodReady".to_owned(), recorded_s, simulated_s, scored: true }
 }
 
 #[test]
 fn errors_are_absolute_in_the_totals_and_only_scored_restarts_count() {
     let mut files = Vec::new();
-    for (simulated, scored) in [
-        (Some(90.0), true),
-        (Some(104.0), true),
-        (Some(102.0), true),
-        (Some(900.0), false),
-    ] {
+    for (simulated, scored) in [(Some(90.0), true), (Some(104.0), true), (Some(102.0), true), (Some(900.0), false)] {
         let mut f = file(RecordingKind::Times);
-        f.restart = Some(RestartResult {
-            scored,
-            ..restart(100.0, simulated)
-        });
+        f.restart = Some(RestartResult { scored, ..restart(100.0, simulated) });
         files.push(f);
     }
     let totals = ResultTotals::from_files(&files);
     let error = totals.restart.unwrap();
-    assert!(
-        (error.p50 - 0.04).abs() < 1e-12 && (error.max - 0.1).abs() < 1e-12,
-        "{error:?}"
-    );
+    assert!((error.p50 - 0.04).abs() < 1e-12 && (error.max - 0.1).abs() < 1e-12, "{error:?}");
     assert_eq!((totals.scored_restarts, totals.decisions), (3, None));
     assert_eq!(restart(100.0, None).error(), -1.0);
 }

@@ -20,43 +20,17 @@ fn records_become_steps_in_the_words_of_the_recording() {
         job_index: 0,
         ..JobName::default()
     }]);
-    let taint = |effect, key| Body::NodeTaint {
-        node: NodeId(3),
-        key,
-        effect,
-        added: true,
-    };
-    let state = |node, ready| Body::NodeState {
-        node: NodeId(node),
-        ready,
-    };
-    let created = |incarnation| Body::PodCreated {
-        pod: PodId(1),
-        incarnation,
-        job: JobId(0),
-        index: 1,
-        attempt: 0,
-    };
+    let taint = |effect, key| Body::NodeTaint { node: NodeId(3), key, effect, added: true };
+    let state = |node, ready| Body::NodeState { node: NodeId(node), ready };
+    let created = |incarnation| Body::PodCreated { pod: PodId(1), incarnation, job: JobId(0), index: 1, attempt: 0 };
     let key = names.intern("unreachable");
-    let condition = Body::JobCondition {
-        job: JobId(0),
-        kind: JobConditionType::Failed,
-        status: true,
-        reason: key,
-        message: key,
-    };
+    let condition =
+        Body::JobCondition { job: JobId(0), kind: JobConditionType::Failed, status: true, reason: key, message: key };
     let mut run = RunSteps::default();
     for (s, body) in [
         (0, created(0)),
         (0, state(3, NodeReady::True)),
-        (
-            5,
-            Body::Fault {
-                index: 0,
-                node: NodeId(3),
-                pod: PodId(1),
-            },
-        ),
+        (5, Body::Fault { index: 0, node: NodeId(3), pod: PodId(1) }),
         (50, state(3, NodeReady::Unknown)),
         (50, state(4, NodeReady::Unknown)),
         (50, taint(TaintEffect::NoSchedule as u8, key)),
@@ -65,16 +39,7 @@ fn records_become_steps_in_the_words_of_the_recording() {
         (61, condition),
     ] {
         let at = SimTime(s * 1_000_000_000);
-        run.record(
-            &SimulationRecord {
-                seq: 0,
-                cause: NO_CAUSE,
-                ticket: NO_TICKET,
-                at,
-                body,
-            },
-            &names,
-        );
+        run.record(&SimulationRecord { seq: 0, cause: NO_CAUSE, ticket: NO_TICKET, at, body }, &names);
     }
     let steps = run.recorded_steps(&recording, &names);
     let seen: Vec<String> = steps.iter().map(|s| format!("{} {s}", s.at_s)).collect();

@@ -17,11 +17,7 @@ pub fn defaults() -> RecordingDefaults {
             jobset_manager: rate,
             node_requests_per_s: 5000.0,
             kubernetes: KubeVersion::new(30),
-            feature_gates: FeatureGates {
-                in_place_restart: true,
-                restart_job: true,
-                elastic_jobset: true,
-            },
+            feature_gates: FeatureGates { in_place_restart: true, restart_job: true, elastic_jobset: true },
             placement_repair: PlacementRepair::default(),
             node_monitor_grace_period_s: 40,
             heartbeat_s: 10,
@@ -76,10 +72,7 @@ fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
     let file = example(|j| j["controlPlane"]["apiLatencyMs"] = json!({"p50": 8, "p95": 8}));
     let timing = plain(&file, ScenarioOverrides::default()).unwrap().timing;
     assert_eq!(timing.api_pod_create, Distribution::fixed_ms(8));
-    let flags = ScenarioOverrides {
-        api_latency_ms: Some((5.0, 5.0)),
-        node_requests_per_s: Some(7.0),
-    };
+    let flags = ScenarioOverrides { api_latency_ms: Some((5.0, 5.0)), node_requests_per_s: Some(7.0) };
     let s = plain(&file, flags).unwrap();
     assert_eq!(s.timing.api_read, Distribution::fixed_ms(5));
     assert_eq!(s.control_plane.node_requests_per_s, 7.0);

@@ -44,8 +44,5 @@ fn unsupported_object_is_not_simulated() {
     let defaults = defaults().unwrap();
     let result = validate("f", &recording, &defaults, &ScenarioOverrides::default());
     assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
-    assert_eq!(
-        result.not_simulated,
-        ["object Node n: a Node with condition Ready=False at the start is not modelled"]
-    );
+    assert_eq!(result.not_simulated, ["object Node n: a Node with condition Ready=False at the start is not modelled"]);
 }

@@ -9,16 +9,8 @@ fn a_timed_recording_shows_its_milestones_side_by_side() {
     timed.about = "Recreate".into();
     timed.restart = Some(restart(20.0, None));
     timed.milestones = vec![
-        MilestoneResult {
-            name: "jobFailed".into(),
-            recorded_s: Some(2.0),
-            simulated_s: Some(1.9),
-        },
-        MilestoneResult {
-            name: "lastPodReady".into(),
-            recorded_s: Some(20.0),
-            simulated_s: None,
-        },
+        MilestoneResult { name: "jobFailed".into(), recorded_s: Some(2.0), simulated_s: Some(1.9) },
+        MilestoneResult { name: "lastPodReady".into(), recorded_s: Some(20.0), simulated_s: None },
     ];
     let files = [timed];
     assert_eq!(

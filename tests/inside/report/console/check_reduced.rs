@@ -4,23 +4,15 @@ use super::*;
 
 /// Returns replications with `pods` restarts and a goodput of 0.9 at pod level.
 fn rows(pods: u32, reduced: &[(u32, f64)]) -> Vec<CheckRow> {
-    let side = |restarts, goodput| CheckSide {
-        restarts,
-        restarts_count_towards_max: restarts,
-        terminal_state: "",
-        goodput,
-    };
+    let side =
+        |restarts, goodput| CheckSide { restarts, restarts_count_towards_max: restarts, terminal_state: "", goodput };
     let row = |(replication, &(restarts, goodput))| CheckRow {
         replication,
         pods: side(pods, 0.9),
         reduced: side(restarts, goodput),
         bound: 0.01,
         close_calls: 1,
-        verdict: if pods == restarts && goodput == 0.9 {
-            ModelAgreement::Equal
-        } else {
-            ModelAgreement::Close
-        },
+        verdict: if pods == restarts && goodput == 0.9 { ModelAgreement::Equal } else { ModelAgreement::Close },
         parts: None,
     };
     (0..).zip(reduced).map(row).collect()

@@ -36,11 +36,7 @@ pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVar
 fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_are() {
     let all = sim_engine::record::LedgerCategory::ALL.map(|c| c.as_str());
     let long = "a variant with an exceptionally long name that does not fit into the chart";
-    for names in [
-        &["one"][..],
-        &["one", "two"],
-        &["a", "b", "c", "d", "e", "f", "g", "h", long],
-    ] {
+    for names in [&["one"][..], &["one", "two"], &["a", "b", "c", "d", "e", "f", "g", "h", long]] {
         for categories in [&all[..], &all[..2]] {
             let scale = |i: usize| 1.0 + i as f64 * 0.3;
             let variants = names.iter().enumerate().map(|(i, n)| variant(n, scale(i), categories));
@@ -60,12 +56,7 @@ fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_ar
 
 #[test]
 fn ticks_are_round_in_the_unit_that_people_count_in() {
-    let axis = |from, to| PanelAxis {
-        from,
-        to,
-        left: 0,
-        right: 100,
-    };
+    let axis = |from, to| PanelAxis { from, to, left: 0, right: 100 };
     let of = |axis: &PanelAxis, metric| axis.ticks(4, axis.unit(metric));
     assert_eq!(of(&axis(-1e4, 2e4), "end.t_s"), [0.0, 18_000.0]);
     assert_eq!(of(&axis(0.71, 0.83), "goodput").len(), 2);

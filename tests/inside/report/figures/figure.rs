@@ -47,10 +47,7 @@ pub fn panels() -> Vec<GrowthPanel> {
             label: "simulated seconds per pod".into(),
             lines: vec![("Recreate".into(), line(0.011)), ("InPlaceRestart".into(), line(0.001))],
         },
-        GrowthPanel {
-            label: "bytes per pod".into(),
-            lines: vec![("process".into(), line(300.0))],
-        },
+        GrowthPanel { label: "bytes per pod".into(), lines: vec![("process".into(), line(300.0))] },
     ]
 }
 
@@ -58,11 +55,7 @@ pub fn check(scene: &DrawScene) {
     let boxes = scene.text_boxes();
     for (i, a) in boxes.iter().enumerate() {
         assert!(a.0 >= 0 && a.1 >= 0, "{:?} starts outside", a.4);
-        assert!(
-            a.2 <= scene.width as i32 && a.3 <= scene.height as i32,
-            "{:?} ends outside",
-            a.4
-        );
+        assert!(a.2 <= scene.width as i32 && a.3 <= scene.height as i32, "{:?} ends outside", a.4);
         for b in &boxes[i + 1..] {
             let apart = a.2 <= b.0 || b.2 <= a.0 || a.3 <= b.1 || b.3 <= a.1;
             assert!(apart, "{:?} overlaps {:?}", a.4, b.4);

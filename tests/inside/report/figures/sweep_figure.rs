@@ -17,18 +17,11 @@ fn values(path: &str, values: &[&str]) -> SweepAxis {
 fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
     let (low, high) = (low.to_owned(), high.to_owned());
     let path = path.to_owned();
-    SweepAxis {
-        path,
-        target: SweepTarget::Range { low, high, log },
-    }
+    SweepAxis { path, target: SweepTarget::Range { low, high, log } }
 }
 
 fn of<'a>(identity: &'a SweepIdentity, results: &'a SweepResults, hangs: &'a [String]) -> SweptMetric<'a> {
-    SweptMetric {
-        identity,
-        results,
-        assumption_lines: hangs,
-    }
+    SweptMetric { identity, results, assumption_lines: hangs }
 }
 
 fn swept(axes: Vec<SweepAxis>, hypercube: Option<u64>, names: &[&str]) -> (SweepIdentity, SweepResults) {
@@ -60,29 +53,13 @@ fn no_text_overlaps_another_or_leaves_the_picture() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let long = values("spec.x", &["a value with an exceptionally long text", "b"]);
     for (axes, hypercube, expected) in [
-        (
-            vec![spares.clone(), values("parameters.every", &["5m", "20m", "1h"])],
-            None,
-            &["heat", "bands", "knee"][..],
-        ),
-        (
-            vec![values("parameters.every", &many), spares.clone()],
-            None,
-            &["heat", "bands", "knee"],
-        ),
+        (vec![spares.clone(), values("parameters.every", &["5m", "20m", "1h"])], None, &["heat", "bands", "knee"][..]),
+        (vec![values("parameters.every", &many), spares.clone()], None, &["heat", "bands", "knee"]),
         (vec![spares.clone()], None, &["bands", "knee"]),
         (vec![long.clone(), spares.clone()], None, &["heat", "bands", "knee"]),
         (vec![long.clone(), values("b", &["x", "y"])], None, &["heat"]),
-        (
-            vec![range("a", "0", "16", false), range("b", "5m", "20h", true)],
-            Some(20),
-            &["scatter"],
-        ),
-        (
-            vec![range("a.interval", "5m", "2h", false), spares],
-            Some(5),
-            &["scatter"],
-        ),
+        (vec![range("a", "0", "16", false), range("b", "5m", "20h", true)], Some(20), &["scatter"]),
+        (vec![range("a.interval", "5m", "2h", false), spares], Some(5), &["scatter"]),
     ] {
         let (identity, all) = swept(axes, hypercube, &["goodput", "cost.total"]);
         let hangs = [HANGS.to_owned()];
@@ -123,12 +100,7 @@ fn lines_over_a_swept_field_have_room_whatever_they_go_over_and_however_many_the
             let axis = numeric_axis_named(&all, None).unwrap();
             for closed in [None, Some(&closed)] {
                 for size in [(1600, 900), (1280, 720)] {
-                    check(&scaling_chart(
-                        of(&identity, &all, &hangs),
-                        (metric, axis),
-                        closed,
-                        size,
-                    ));
+                    check(&scaling_chart(of(&identity, &all, &hangs), (metric, axis), closed, size));
                 }
             }
         }
@@ -143,15 +115,7 @@ fn an_axis_is_named_as_it_was_swept_or_by_its_last_part_and_has_numbers() {
     assert_eq!(numeric_axis_named(&all, Some("parameters.nodes")), Ok(1));
     assert_eq!(numeric_axis_named(&all, Some("nodes")), Ok(1));
     assert!(
-        numeric_axis_named(&all, Some("strategy"))
-            .unwrap_err()
-            .to_string()
-            .contains("at least two numeric values")
+        numeric_axis_named(&all, Some("strategy")).unwrap_err().to_string().contains("at least two numeric values")
     );
-    assert!(
-        numeric_axis_named(&all, Some("x"))
-            .unwrap_err()
-            .to_string()
-            .contains("available axes: strategy, nodes")
-    );
+    assert!(numeric_axis_named(&all, Some("x")).unwrap_err().to_string().contains("available axes: strategy, nodes"));
 }

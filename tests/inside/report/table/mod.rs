@@ -3,10 +3,7 @@
 use super::*;
 
 fn table() -> Table {
-    let columns = [
-        TableColumn::new("name", "", "a | name"),
-        TableColumn::new("total", "s", "total duration"),
-    ];
+    let columns = [TableColumn::new("name", "", "a | name"), TableColumn::new("total", "s", "total duration")];
     let mut table = Table::new(columns);
     table.push(["=a|b", "1.5"]);
     table.push(["<c>", ""]);
@@ -22,14 +19,8 @@ fn all_formats_have_equal_escaped_cells() {
     assert_eq!(table().json().to_string(), json);
     let mut html = String::new();
     write_html(&mut html, &table());
-    assert!(
-        html.contains("<td>&lt;c&gt;</td>") && html.contains("<th scope=\"col\" class=\"n\">total</th>"),
-        "{html}"
-    );
-    assert_eq!(
-        table().text(|row| row == 0, "  <"),
-        ["  name   total", "  =a|b     1.5  <", "  <c>"]
-    );
+    assert!(html.contains("<td>&lt;c&gt;</td>") && html.contains("<th scope=\"col\" class=\"n\">total</th>"), "{html}");
+    assert_eq!(table().text(|row| row == 0, "  <"), ["  name   total", "  =a|b     1.5  <", "  <c>"]);
 }
 
 #[test]

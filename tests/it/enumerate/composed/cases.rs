@@ -28,10 +28,7 @@ pub fn two_pods(everything: bool) -> Vec<Setup> {
         switches: if everything && !kind.large { 2 } else { 0 },
         ..setup_of_kind(jobset, kind)
     };
-    let fine = |kind: &Kind| Setup {
-        troubles: 1 + u8::from(everything && !kind.large),
-        ..setup_of_kind(jobset, kind)
-    };
+    let fine = |kind: &Kind| Setup { troubles: 1 + u8::from(everything && !kind.large), ..setup_of_kind(jobset, kind) };
     let small = KINDS.iter().filter(|k| everything || !k.large);
     KINDS.iter().map(coarse).chain(small.map(fine)).collect()
 }
@@ -47,12 +44,7 @@ const POLICIES: [&str; 5] = [
 
 /// Returns setups of two Jobs with one pod each.
 pub fn two_jobs(everything: bool) -> Vec<Setup> {
-    let orders = [
-        "",
-        "in_order: true",
-        "depends: [b on a Ready]",
-        "depends: [b on a Complete]",
-    ];
+    let orders = ["", "in_order: true", "depends: [b on a Ready]", "depends: [b on a Complete]"];
     let of_b = orders.into_iter().map(|order| ("a:1 b:1", order));
     let shapes = [("a:2", "")].into_iter().chain(of_b);
     let mut all = Vec::new();
@@ -143,9 +135,5 @@ pub fn old_version() -> Vec<Setup> {
 
 /// Returns a setup with a Job that InOrder never resumes.
 pub fn in_order() -> Setup {
-    Setup {
-        switches: 2,
-        coarse: true,
-        ..Setup::new("rjs: a:1, in_order: true", |j| j.completions = Some(2))
-    }
+    Setup { switches: 2, coarse: true, ..Setup::new("rjs: a:1, in_order: true", |j| j.completions = Some(2)) }
 }

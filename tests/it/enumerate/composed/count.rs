@@ -66,10 +66,7 @@ pub fn count(rules: Rules<'_>, object: &Object, pods: &[Pod], desk: &Desk) -> Co
 }
 
 fn record((failures, recent): Backoff) -> BackoffRecord {
-    BackoffRecord {
-        failures: u32::from(failures),
-        last_failure: recent.map(time),
-    }
+    BackoffRecord { failures: u32::from(failures), last_failure: recent.map(time) }
 }
 
 impl Counted {

@@ -110,22 +110,12 @@ fn add_timer_events(setup: &Setup, slot: usize, job: &Job, events: &mut Vec<Even
 
 fn add_fault_events(setup: &Setup, state: &State, events: &mut Vec<Event>) {
     if state.switches > 0 {
-        events.push(if !state.js.suspended {
-            Event::Suspend
-        } else {
-            Event::Resume
-        });
+        events.push(if !state.js.suspended { Event::Suspend } else { Event::Resume });
     }
     if state.troubles == 0 {
         return;
     }
-    let Faults {
-        codes,
-        restarts,
-        deleted,
-        evicted,
-        job_deleted,
-    } = setup.faults;
+    let Faults { codes, restarts, deleted, evicted, job_deleted } = setup.faults;
     for (slot, job) in state.jobs.iter().enumerate() {
         let Some(job) = job else { continue };
         for p in job.pods.iter().filter(|p| p.active()) {

@@ -83,10 +83,7 @@ impl Walk<'_> {
             while let Some((to, event)) = self.known[&at].helped.filter(|_| !good.contains(&at)) {
                 if !path.insert(at) {
                     let way = self.event_path(start);
-                    panic!(
-                        "{}: the helpful events form a loop\n{way}, then {events:?}",
-                        self.setup.name
-                    );
+                    panic!("{}: the helpful events form a loop\n{way}, then {events:?}", self.setup.name);
                 }
                 events.push(event);
                 at = to;

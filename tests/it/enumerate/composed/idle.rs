@@ -22,26 +22,13 @@ pub fn check(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
     let tracked = count(|p| p.terminal() && p.finalizer) > 0 && !kept;
     let decided = s.failure_target.or(s.success_criteria_met).is_some();
     let broken = [
-        (
-            (active, ready, terminating) != (s.active, s.ready, s.terminating),
-            "the status is out of date",
-        ),
+        ((active, ready, terminating) != (s.active, s.ready, s.terminating), "the status is out of date"),
         (tracked, "a terminated pod keeps its finalizer"),
-        (
-            decided && active > 0,
-            "an active pod remains although the end is decided",
-        ),
-        (
-            decided && terminating == 0,
-            "the end is decided, but the Job does not finish",
-        ),
+        (decided && active > 0, "an active pod remains although the end is decided"),
+        (decided && terminating == 0, "the end is decided, but the Job does not finish"),
     ];
     let broken = broken.into_iter().find_map(|(broken, what)| broken.then_some(what));
-    if decided {
-        broken
-    } else {
-        broken.or(check_undecided_job(setup, slot, job, (active, terminating)))
-    }
+    if decided { broken } else { broken.or(check_undecided_job(setup, slot, job, (active, terminating))) }
 }
 
 /// Checks a Job whose end is not decided.
@@ -61,37 +48,17 @@ fn check_undecided_job(setup: &Setup, slot: usize, job: &Job, (active, terminati
     let broken = [
         (s.suspended == Some(true), "a resumed Job has the condition Suspended"),
         (done == completions, "every index is decided, but the Job is not"),
-        (
-            there > wanted || there < wanted && !waits,
-            "there are too few or too many pods",
-        ),
-        (
-            job.overdue && s.started,
-            "activeDeadlineSeconds is exceeded, but the Job has not failed",
-        ),
-        (
-            exceeds_restart_limit(spec, job),
-            "container restarts exceed the limit, but the Job has not failed",
-        ),
-        (
-            spec.success_policy.is_some() && s.succeeded & 1 != 0,
-            "successPolicy is met, but the Job is not complete",
-        ),
-        (
-            ignores_fatal_exit(spec, job),
-            "an exit code of podFailurePolicy is ignored",
-        ),
+        (there > wanted || there < wanted && !waits, "there are too few or too many pods"),
+        (job.overdue && s.started, "activeDeadlineSeconds is exceeded, but the Job has not failed"),
+        (exceeds_restart_limit(spec, job), "container restarts exceed the limit, but the Job has not failed"),
+        (spec.success_policy.is_some() && s.succeeded & 1 != 0, "successPolicy is met, but the Job is not complete"),
+        (ignores_fatal_exit(spec, job), "an exit code of podFailurePolicy is ignored"),
     ];
     broken.into_iter().find_map(|(broken, what)| broken.then_some(what))
 }
 
 fn exceeds_restart_limit(spec: &JobSpec, job: &Job) -> bool {
-    let restarts: i32 = job
-        .pods
-        .iter()
-        .filter(|p| p.active())
-        .map(|p| i32::from(p.restarts))
-        .sum();
+    let restarts: i32 = job.pods.iter().filter(|p| p.active()).map(|p| i32::from(p.restarts)).sum();
     let limit = spec.backoff_limit().max(1);
     spec.template.spec.restart_policy == RestartPolicy::OnFailure && restarts >= limit
 }
@@ -100,9 +67,6 @@ fn exceeds_restart_limit(spec: &JobSpec, job: &Job) -> bool {
 fn ignores_fatal_exit(spec: &JobSpec, job: &Job) -> bool {
     let per_index = spec.backoff_limit_per_index.is_some();
     let heeded = |p: &Pod| per_index && job.object.status.failed_indexes & 1 << p.index != 0;
-    let mut fatal = job
-        .pods
-        .iter()
-        .filter(|p| p.phase == Phase::Failed && p.exit_code == FATAL);
+    let mut fatal = job.pods.iter().filter(|p| p.phase == Phase::Failed && p.exit_code == FATAL);
     spec.pod_failure_policy.is_some() && fatal.any(|p| !heeded(p))
 }

@@ -26,10 +26,7 @@ fn conditions(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
     let delays = setup.rules(slot).version.delays_terminal_condition();
     let ended = job.pods.iter().all(Pod::terminal);
     let broken = [
-        (
-            s.failed_for.is_some() && s.complete_for.is_some(),
-            "the Job is both Complete and Failed",
-        ),
+        (s.failed_for.is_some() && s.complete_for.is_some(), "the Job is both Complete and Failed"),
         (
             s.failure_target.is_some() && s.success_criteria_met.is_some(),
             "the Job has both FailureTarget and SuccessCriteriaMet",
@@ -42,10 +39,7 @@ fn conditions(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
             delays && s.complete_for.is_some() && s.complete_for != s.success_criteria_met,
             "the reason of Complete differs from that of SuccessCriteriaMet",
         ),
-        (
-            delays && s.finished() && !ended,
-            "the Job finished before all of its pods terminated",
-        ),
+        (delays && s.finished() && !ended, "the Job finished before all of its pods terminated"),
     ];
     broken.into_iter().find_map(|(broken, what)| broken.then_some(what))
 }
@@ -67,20 +61,11 @@ fn counters(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
     // Permitted in Kubernetes: a deleted pod may still succeed while its replacement fails permanently.
     let twice = !setup.faults.deleted && s.succeeded & s.failed_indexes != 0;
     let broken = [
-        (
-            s.succeeded.count_ones() > completions,
-            "more successes than completions",
-        ),
+        (s.succeeded.count_ones() > completions, "more successes than completions"),
         (twice, "an index both succeeded and failed"),
         (s.failures() > u32::from(job.lost.0), "a failure is counted twice"),
-        (
-            open && passed(s.failures(), spec.backoff_limit()),
-            "the Job continues beyond backoffLimit",
-        ),
-        (
-            open && max.is_some_and(|max| passed(failed_indexes, max)),
-            "the Job continues beyond maxFailedIndexes",
-        ),
+        (open && passed(s.failures(), spec.backoff_limit()), "the Job continues beyond backoffLimit"),
+        (open && max.is_some_and(|max| passed(failed_indexes, max)), "the Job continues beyond maxFailedIndexes"),
         (per_index, "an index is retried beyond backoffLimitPerIndex"),
     ];
     broken.into_iter().find_map(|(broken, what)| broken.then_some(what))
@@ -90,10 +75,7 @@ fn pods(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
     let active = || job.pods.iter().filter(|p| p.active());
     let twin = active().any(|p| active().any(|q| q.uid != p.uid && q.index == p.index));
     let many = active().count() as u32 > setup.rules(slot).spec.parallelism();
-    let broken = [
-        (twin, "two active pods of one index"),
-        (many, "more active pods than parallelism"),
-    ];
+    let broken = [(twin, "two active pods of one index"), (many, "more active pods than parallelism")];
     broken.into_iter().find_map(|(broken, what)| broken.then_some(what))
 }
 

@@ -5,33 +5,14 @@
 use super::setups::{FATAL, Faults, Setup};
 use sim_api::spec::*;
 
-pub const DELETED: Faults = Faults {
-    codes: &[1],
-    restarts: false,
-    deleted: true,
-    evicted: false,
-    job_deleted: true,
-};
+pub const DELETED: Faults = Faults { codes: &[1], restarts: false, deleted: true, evicted: false, job_deleted: true };
 
-pub const FAILING: Faults = Faults {
-    deleted: false,
-    job_deleted: false,
-    ..DELETED
-};
+pub const FAILING: Faults = Faults { deleted: false, job_deleted: false, ..DELETED };
 
-const EVICTED: Faults = Faults {
-    codes: &[1, FATAL],
-    restarts: false,
-    deleted: false,
-    evicted: true,
-    job_deleted: false,
-};
+const EVICTED: Faults =
+    Faults { codes: &[1, FATAL], restarts: false, deleted: false, evicted: true, job_deleted: false };
 
-const RESTARTED: Faults = Faults {
-    codes: &[],
-    restarts: true,
-    ..DELETED
-};
+const RESTARTED: Faults = Faults { codes: &[], restarts: true, ..DELETED };
 
 /// A Job template with its name, the faults that may occur, and whether back-off delays are modelled.
 pub struct Kind {
@@ -44,13 +25,7 @@ pub struct Kind {
 }
 
 const fn kind(name: &'static str, faults: Faults, job: fn(&mut JobSpec)) -> Kind {
-    Kind {
-        name,
-        faults,
-        waits: false,
-        large: false,
-        job,
-    }
+    Kind { name, faults, waits: false, large: false, job }
 }
 
 const fn large(kind: Kind) -> Kind {
@@ -60,12 +35,7 @@ const fn large(kind: Kind) -> Kind {
 pub const KINDS: [Kind; 14] = [
     kind("backoffLimit 0", DELETED, |_| {}),
     kind("backoffLimit 1", DELETED, |j| j.backoff_limit = Some(1)),
-    Kind {
-        waits: true,
-        ..large(kind("backoffLimit 1 with back-off", DELETED, |j| {
-            j.backoff_limit = Some(1)
-        }))
-    },
+    Kind { waits: true, ..large(kind("backoffLimit 1 with back-off", DELETED, |j| j.backoff_limit = Some(1))) },
     kind("podReplacementPolicy Failed", DELETED, |j| {
         j.backoff_limit = Some(1);
         j.pod_replacement_policy = Some(PodReplacementPolicy::Failed);
@@ -74,18 +44,12 @@ pub const KINDS: [Kind; 14] = [
     large(kind("backoffLimitPerIndex 1", DELETED, |j| per_index(j, 1))),
     Kind {
         waits: true,
-        ..large(kind(
-            "backoffLimitPerIndex 1 with back-off, maxFailedIndexes 0",
-            DELETED,
-            |j| {
-                per_index(j, 1);
-                j.max_failed_indexes = Some(0);
-            },
-        ))
+        ..large(kind("backoffLimitPerIndex 1 with back-off, maxFailedIndexes 0", DELETED, |j| {
+            per_index(j, 1);
+            j.max_failed_indexes = Some(0);
+        }))
     },
-    kind("completions beyond parallelism", DELETED, |j| {
-        j.completions = j.parallelism.map(|p| p + 1)
-    }),
+    kind("completions beyond parallelism", DELETED, |j| j.completions = j.parallelism.map(|p| p + 1)),
     kind("podFailurePolicy", EVICTED, |j| {
         j.backoff_limit = Some(1);
         pod_failure_policy(j, PodFailurePolicyAction::FailJob);
@@ -96,18 +60,12 @@ pub const KINDS: [Kind; 14] = [
     }),
     kind("successPolicy", DELETED, |j| {
         j.backoff_limit = Some(1);
-        j.success_policy = Some(vec![JobSuccessRule {
-            succeeded_indexes: Some("0".to_string()),
-            succeeded_count: None,
-        }]);
+        j.success_policy =
+            Some(vec![JobSuccessRule { succeeded_indexes: Some("0".to_string()), succeeded_count: None }]);
     }),
-    large(kind("activeDeadlineSeconds", DELETED, |j| {
-        j.active_deadline_seconds = Some(600)
-    })),
+    large(kind("activeDeadlineSeconds", DELETED, |j| j.active_deadline_seconds = Some(600))),
     kind("restartPolicy OnFailure", RESTARTED, |j| on_failure(j, 0)),
-    kind("restartPolicy OnFailure, backoffLimit 2", RESTARTED, |j| {
-        on_failure(j, 2)
-    }),
+    kind("restartPolicy OnFailure, backoffLimit 2", RESTARTED, |j| on_failure(j, 2)),
 ];
 
 fn per_index(job: &mut JobSpec, limit: i32) {
@@ -123,30 +81,19 @@ fn on_failure(job: &mut JobSpec, limit: i32) {
 fn pod_failure_policy(job: &mut JobSpec, action: PodFailurePolicyAction) {
     let rule = |action, code: Option<i32>, condition: Option<&str>| PodFailurePolicyRule {
         action,
-        on_exit_codes: code.map(|code| OnExitCodes {
-            container_name: None,
-            operator_in: true,
-            values: vec![code],
-        }),
-        on_pod_conditions: Vec::from_iter(condition.map(|condition| PodConditionPattern {
-            condition: condition.to_string(),
-            status: "True".to_string(),
-        })),
+        on_exit_codes: code.map(|code| OnExitCodes { container_name: None, operator_in: true, values: vec![code] }),
+        on_pod_conditions: Vec::from_iter(
+            condition
+                .map(|condition| PodConditionPattern { condition: condition.to_string(), status: "True".to_string() }),
+        ),
     };
     let ignore = PodFailurePolicyAction::Ignore;
-    job.pod_failure_policy = Some(vec![
-        rule(action, Some(i32::from(FATAL)), None),
-        rule(ignore, None, Some("DisruptionTarget")),
-    ]);
+    job.pod_failure_policy =
+        Some(vec![rule(action, Some(i32::from(FATAL)), None), rule(ignore, None, Some("DisruptionTarget"))]);
 }
 
 /// Returns a setup of a JobSet whose Jobs have this template.
 pub fn setup_of_kind(jobset: &str, kind: &Kind) -> Setup {
     let setup = Setup::new(jobset, kind.job);
-    Setup {
-        name: format!("{jobset}; {}", kind.name),
-        faults: kind.faults,
-        waits: kind.waits,
-        ..setup
-    }
+    Setup { name: format!("{jobset}; {}", kind.name), faults: kind.faults, waits: kind.waits, ..setup }
 }

@@ -73,8 +73,7 @@ fn is_previous(setup: &Setup, status: &JobSetStatus, slot: usize, attempt: u32, 
 
 fn own_restarts(status: &JobSetStatus, rj: u32, index: u32) -> u32 {
     let own = status.replicated_jobs.get(rj as usize);
-    own.and_then(|s| s.job_restarts.get(index as usize).copied())
-        .unwrap_or(0)
+    own.and_then(|s| s.job_restarts.get(index as usize).copied()).unwrap_or(0)
 }
 
 /// Checks that a restart is counted only for a Job that failed in the attempt that ends, so that no failure counts
@@ -82,9 +81,7 @@ fn own_restarts(status: &JobSetStatus, rj: u32, index: u32) -> u32 {
 fn check_requests(setup: &Setup, plan: &ActionPlan, js: &Js, seen: &[Option<Seen>]) -> Result<(), String> {
     let (old, new) = (&js.status, &plan.status);
     let ended = |slot: usize, badly: bool| {
-        let job = seen[slot]
-            .as_ref()
-            .filter(|j| j.end.is_some_and(|(failed, _)| failed == badly));
+        let job = seen[slot].as_ref().filter(|j| j.end.is_some_and(|(failed, _)| failed == badly));
         job.is_some_and(|j| !is_previous(setup, old, slot, j.attempt, j.own))
     };
     let failed = || (0..seen.len()).any(|slot| ended(slot, true));
@@ -98,8 +95,7 @@ fn check_requests(setup: &Setup, plan: &ActionPlan, js: &Js, seen: &[Option<Seen
     let whole = new.restarts == old.restarts || failed();
     let once = restarts(new) <= restarts(old) + 1;
     let all = due && own && whole && once;
-    all.then_some(())
-        .ok_or(format!("a terminal state or a restart without a cause: {new:?}"))
+    all.then_some(()).ok_or(format!("a terminal state or a restart without a cause: {new:?}"))
 }
 
 fn carry_out(

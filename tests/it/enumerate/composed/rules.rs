@@ -41,9 +41,7 @@ impl Rules<'_> {
 
     pub fn verdict(&self, pod: &Pod) -> RuleVerdict {
         let rules = self.spec.pod_failure_policy.as_deref();
-        rules.map_or(RuleVerdict::default(), |rules| {
-            with_view(pod, |v| pod_failure::verdict(rules, v))
-        })
+        rules.map_or(RuleVerdict::default(), |rules| with_view(pod, |v| pod_failure::verdict(rules, v)))
     }
 
     /// Returns the message of the first failed pod that a FailJob rule matches, with a fixed pod name.
@@ -62,10 +60,7 @@ impl Rules<'_> {
 fn with_view<T>(pod: &Pod, ask: impl FnOnce(&FailedPodView<'_>) -> T) -> T {
     let code = [("main", i32::from(pod.exit_code))];
     let ended = usize::from(pod.terminal());
-    ask(&FailedPodView {
-        exit_codes: &code[..ended],
-        disruption_target: pod.disrupted,
-    })
+    ask(&FailedPodView { exit_codes: &code[..ended], disruption_target: pod.disrupted })
 }
 
 /// Returns the message that belongs to a stored reason.

@@ -53,10 +53,7 @@ impl Setup {
             rj.template.template.spec.restart_policy = RestartPolicy::Never;
             job(&mut rj.template);
         }
-        let faults = Faults {
-            codes: &[1],
-            ..Faults::default()
-        };
+        let faults = Faults { codes: &[1], ..Faults::default() };
         Setup {
             name: jobset.to_string(),
             base,
@@ -73,10 +70,7 @@ impl Setup {
 
     pub fn rules(&self, slot: usize) -> Rules<'_> {
         let (rj, _) = self.base.slots[slot];
-        Rules {
-            spec: &self.base.jobset.spec.replicated_jobs[rj as usize].template,
-            version: self.version,
-        }
+        Rules { spec: &self.base.jobset.spec.replicated_jobs[rj as usize].template, version: self.version }
     }
 
     pub fn consistent(&self) -> bool {
@@ -84,11 +78,7 @@ impl Setup {
     }
 
     pub fn start(&self) -> State {
-        let js = Js {
-            status: JobSetStatus::default(),
-            suspended: self.base.jobset.spec.suspend,
-            deleting: false,
-        };
+        let js = Js { status: JobSetStatus::default(), suspended: self.base.jobset.spec.suspend, deleting: false };
         State {
             js: Rc::new(js),
             jobs: vec![None; self.base.slots.len()],

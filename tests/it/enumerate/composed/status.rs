@@ -80,11 +80,7 @@ fn put_status(rules: Rules<'_>, job: &mut Job, sync: &Sync) -> Result<(), String
 /// Removes finalizers (PATCH). A pod must be counted in the stored status before its finalizer is removed.
 fn finalizers(rules: Rules<'_>, job: &mut Job, sync: &Sync) -> Result<(), String> {
     let stored = job.object.status;
-    for p in job
-        .pods
-        .iter_mut()
-        .filter(|p| sync.finalize & 1 << p.uid != 0 && p.finalizer)
-    {
+    for p in job.pods.iter_mut().filter(|p| sync.finalize & 1 << p.uid != 0 && p.finalizer) {
         let counted = match p.phase {
             // A pod that a failing Job deleted may still succeed.
             Phase::Succeeded => stored.succeeded & 1 << p.index != 0 || sync.end.is_some(),
@@ -93,9 +89,7 @@ fn finalizers(rules: Rules<'_>, job: &mut Job, sync: &Sync) -> Result<(), String
         let counted = counted || stored.uncounted & 1 << p.uid != 0;
         let ends = job.object.deleting || sync.end.is_some_and(|(failed, _)| !failed);
         if !counted && !ends {
-            return Err(format!(
-                "the finalizer of {p:?} is removed before the pod is counted: {stored:?}"
-            ));
+            return Err(format!("the finalizer of {p:?} is removed before the pod is counted: {stored:?}"));
         }
         p.finalizer = false;
     }

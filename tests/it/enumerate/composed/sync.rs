@@ -22,11 +22,7 @@ pub fn begin(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
     let pods = job.desk.pods.clone().unwrap_or(job.pods.clone());
     let mut counted = count(rules, &object, &pods, &job.desk);
     let succeeded = counted.succeeded_list();
-    let asked = if rules.spec.success_policy.is_some() {
-        &succeeded[..]
-    } else {
-        &[]
-    };
+    let asked = if rules.spec.success_policy.is_some() { &succeeded[..] } else { &[] };
     let plan = job::sync(&counted.view(rules, job, &object, asked));
     job.desk.timer |= plan.requeue_after.is_some();
     delete(job, &mut counted, &plan)?;
@@ -42,9 +38,7 @@ fn delete(job: &mut Job, counted: &mut Counted, plan: &JobPlan) -> Result<(), St
         return Err(format!("deletes {n} of {} active pods", counted.active.len()));
     }
     // The least advanced pods are deleted first; among equals, the one with the highest index.
-    counted
-        .active
-        .sort_by_key(|p| (p.phase, u8::MAX - p.index, u8::MAX - p.uid));
+    counted.active.sort_by_key(|p| (p.phase, u8::MAX - p.index, u8::MAX - p.uid));
     // A deletion by the controller itself is not a failure. A deletion by a Job that ends is one, even if the pod
     // has succeeded in the meantime.
     let manages = !plan.ends_job() && !job.desk.expects;

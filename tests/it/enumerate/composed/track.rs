@@ -33,10 +33,7 @@ pub fn track(rules: Rules<'_>, job: &mut Job, object: &Object, pods: &[Pod], cou
         s.failure_target = s.failure_target.or(fail);
     }
     s.success_criteria_met = s.success_criteria_met.or(complete.filter(|_| delays));
-    let unstarted = Status {
-        started: old.started,
-        ..s
-    };
+    let unstarted = Status { started: old.started, ..s };
     job.desk.sync = Some(Sync {
         step: Step::FirstStatus,
         behind: job.desk.object.is_some(),
@@ -45,10 +42,7 @@ pub fn track(rules: Rules<'_>, job: &mut Job, object: &Object, pods: &[Pod], cou
         finalize,
         tracked: counted.tracked,
         end: fail.map(|why| (true, why)).or(complete.map(|why| (false, why))),
-        backoff: (
-            counted.backoff.failures as u8,
-            counted.backoff.last_failure.map(|at| at == time(true)),
-        ),
+        backoff: (counted.backoff.failures as u8, counted.backoff.last_failure.map(|at| at == time(true))),
     });
 }
 

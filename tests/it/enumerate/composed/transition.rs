@@ -48,12 +48,7 @@ fn discard_irrelevant_state(job: &mut Job) {
     waiting.for_each(|p| p.phase = Phase::Ready);
     if job.object.deleting {
         let (pods, lost) = (Vec::new(), (0, 0));
-        *job = Job {
-            pods,
-            lost,
-            desk: Desk::default(),
-            ..job.clone()
-        };
+        *job = Job { pods, lost, desk: Desk::default(), ..job.clone() };
         job.object.status = Status::default();
     }
 }

@@ -26,10 +26,7 @@ impl Job {
         Job {
             attempt,
             own,
-            object: Object {
-                suspended,
-                ..Object::default()
-            },
+            object: Object { suspended, ..Object::default() },
             pods: Vec::new(),
             desk: Desk::default(),
             overdue: false,

@@ -26,17 +26,11 @@ pub fn check_status_write(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(
         (new.failed < old.failed, "status.failed decreased"),
         (new.failures() < old.failures(), "the number of failures decreased"),
         (old.succeeded & !new.succeeded != 0, "an index is no longer succeeded"),
-        (
-            old.failed_indexes & !new.failed_indexes != 0,
-            "an index is no longer failed",
-        ),
+        (old.failed_indexes & !new.failed_indexes != 0, "an index is no longer failed"),
         (too_early, "the Job fails before its backoffLimit"),
         (!final_, "a final condition changed"),
         (old.finished(), "the status of a finished Job is written"),
-        (
-            delays && failed_now && old.failure_target.is_none(),
-            "Failed was set without an earlier FailureTarget",
-        ),
+        (delays && failed_now && old.failure_target.is_none(), "Failed was set without an earlier FailureTarget"),
         (
             delays && completed_now && old.success_criteria_met.is_none(),
             "Complete was set without an earlier SuccessCriteriaMet",
@@ -65,10 +59,7 @@ pub fn check_created_pods(setup: &Setup, slot: usize, old: &Job, new: &Job) -> O
     let too_early = fresh().any(|p| waits(p.index)) && !forgotten;
     let done = fresh().any(|p| (s.succeeded | s.failed_indexes) & 1 << p.index != 0);
     let broken = [
-        (
-            unwanted,
-            "a pod is created for a Job that is ending, suspended or deleting",
-        ),
+        (unwanted, "a pod is created for a Job that is ending, suspended or deleting"),
         (beyond, "a pod is created beyond backoffLimit"),
         (too_early, "a pod is created before the back-off of its index is over"),
         (done, "a pod is created for a succeeded or failed index"),

@@ -12,10 +12,7 @@ fn time_not_ready_is_summed_over_outages_and_ends_with_the_node() {
         (s(20), NodeReady::True),
         (s(30), NodeReady::Unknown),
     ];
-    let mut row = NodeMetrics {
-        transitions,
-        ..NodeMetrics::default()
-    };
+    let mut row = NodeMetrics { transitions, ..NodeMetrics::default() };
     assert_eq!(row.not_ready(s(100)), Duration::from_secs(80));
     row.gone = s(40);
     assert_eq!(row.not_ready(s(100)), Duration::from_secs(20));

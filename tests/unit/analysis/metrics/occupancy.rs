@@ -9,13 +9,7 @@ fn s(n: u64) -> SimTime {
 
 fn play(occupancy: &mut NodeOccupancy, records: &[(u64, Body)]) {
     for (seq, (at, body)) in records.iter().enumerate() {
-        let record = SimulationRecord {
-            seq: seq as u32,
-            cause: NO_CAUSE,
-            ticket: NO_CAUSE,
-            at: s(*at),
-            body: *body,
-        };
+        let record = SimulationRecord { seq: seq as u32, cause: NO_CAUSE, ticket: NO_CAUSE, at: s(*at), body: *body };
         occupancy.record(&record, &RecordNames::default());
     }
     occupancy.finish();
@@ -28,35 +22,12 @@ fn a_pod_is_in_one_state_at_each_instant_and_its_node_is_its_jobs_until_it_is_go
     play(
         &mut all,
         &[
-            (
-                1,
-                Body::PodCreated {
-                    pod,
-                    incarnation,
-                    job,
-                    index: 0,
-                    attempt: 0,
-                },
-            ),
+            (1, Body::PodCreated { pod, incarnation, job, index: 0, attempt: 0 }),
             (2, Body::PodBound { pod, incarnation, node }),
             (4, Body::PodReady { pod, incarnation }),
-            (
-                5,
-                Body::ContainersRestarting {
-                    pod,
-                    incarnation,
-                    restarts: 1,
-                },
-            ),
+            (5, Body::ContainersRestarting { pod, incarnation, restarts: 1 }),
             (6, Body::PodReady { pod, incarnation }),
-            (
-                8,
-                Body::PodDeleting {
-                    pod,
-                    incarnation,
-                    by: sim_engine::record::DeletionActor::User,
-                },
-            ),
+            (8, Body::PodDeleting { pod, incarnation, by: sim_engine::record::DeletionActor::User }),
             (9, Body::PodNotReady { pod, incarnation }),
             (10, Body::PodGone { pod, incarnation }),
         ],

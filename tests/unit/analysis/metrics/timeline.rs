@@ -28,23 +28,13 @@ fn goodput_and_time_at_work_are_those_of_the_stretches_until_then() {
     let job = JobTimeline::new(at(400), &stretches);
     let secs = Duration::from_secs;
     assert_eq!(job.length(), secs(390));
-    for (after, goodput) in [
-        (10, 0.0),
-        (55, 30.0 / 55.0),
-        (100, 0.6),
-        (200, 0.3),
-        (390, 250.0 / 390.0),
-    ] {
+    for (after, goodput) in [(10, 0.0), (55, 30.0 / 55.0), (100, 0.6), (200, 0.3), (390, 250.0 / 390.0)] {
         assert!((job.goodput(secs(after)) - goodput).abs() < 1e-12, "{after}");
     }
     assert_eq!(job.goodput(secs(5000)), job.goodput(secs(390)));
-    for (from, to, share) in [
-        (0, 100, Some(1.0)),
-        (50, 150, Some(0.5)),
-        (120, 180, Some(0.0)),
-        (350, 430, Some(1.0)),
-        (390, 400, None),
-    ] {
+    for (from, to, share) in
+        [(0, 100, Some(1.0)), (50, 150, Some(0.5)), (120, 180, Some(0.0)), (350, 430, Some(1.0)), (390, 400, None)]
+    {
         assert_eq!(job.at_work(secs(from), secs(to)), share, "{from} to {to}");
     }
 }

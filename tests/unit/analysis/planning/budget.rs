@@ -5,11 +5,7 @@ use sim_analysis::planning::budget::*;
 use std::sync::Arc;
 /// Returns a run with restarts on these days and with these causes.
 fn run(replication: u64, used: &[(f64, &str)]) -> CountedRun {
-    let one = |(day, cause): &(f64, &str)| UsedAt {
-        at_s: day * 86_400.0,
-        times: 1,
-        cause: Arc::from(*cause),
-    };
+    let one = |(day, cause): &(f64, &str)| UsedAt { at_s: day * 86_400.0, times: 1, cause: Arc::from(*cause) };
     CountedRun {
         replication,
         end_s: 30.0 * 86_400.0,
@@ -22,11 +18,7 @@ fn run(replication: u64, used: &[(f64, &str)]) -> CountedRun {
 }
 
 fn budget_question(limit: u32) -> BudgetQuestion {
-    BudgetQuestion {
-        horizon_s: 30.0 * 86_400.0,
-        limit: Some(limit),
-        probability: 0.5,
-    }
+    BudgetQuestion { horizon_s: 30.0 * 86_400.0, limit: Some(limit), probability: 0.5 }
 }
 
 #[test]

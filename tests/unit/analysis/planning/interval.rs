@@ -6,25 +6,14 @@ use sim_analysis::planning::sample::SampleMetric;
 /// Searches for the best interval with a checkpoint overhead of 60 s and a mean time between failures of one hour,
 /// with noise that is nearly equal for all intervals.
 fn search_interval(start_s: f64, noise: f64) -> BestInterval {
-    let search = IntervalSearch {
-        start_s,
-        bounds_s: [1.0, 1e6],
-        first: 64,
-        most: 1024,
-    };
+    let search = IntervalSearch { start_s, bounds_s: [1.0, 1e6], first: 64, most: 1024 };
     let mut play = |every: &u64, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
         let every = *every as f64 / 1e3;
         let row = |replication: u64| {
             let noisy = |k: u64| ((replication * k) % 101) as f64 / 101.0 - 0.5;
             let own = noisy(every as u64 % 89 + 5) * noise;
             let value = 1.0 - 60.0 / every - every / 7200.0 + noisy(37) + own;
-            SampleRow {
-                replication,
-                value: Some(value),
-                cost: 0.0,
-                is_worst: false,
-                digest: 0,
-            }
+            SampleRow { replication, value: Some(value), cost: 0.0, is_worst: false, digest: 0 }
         };
         Ok(which.map(row).collect())
     };

@@ -3,13 +3,8 @@
 use sim_analysis::planning::sample::SampleRow;
 use sim_analysis::planning::target::*;
 fn sample(values: impl IntoIterator<Item = f64>) -> Vec<SampleRow> {
-    let row = |(replication, value)| SampleRow {
-        replication,
-        value: Some(value),
-        cost: 0.0,
-        is_worst: false,
-        digest: 0,
-    };
+    let row =
+        |(replication, value)| SampleRow { replication, value: Some(value), cost: 0.0, is_worst: false, digest: 0 };
     (0..).zip(values).map(row).collect()
 }
 

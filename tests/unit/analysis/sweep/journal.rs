@@ -21,10 +21,7 @@ fn row(point: usize, replication: u64, warning: &str) -> SweepRow {
 }
 
 fn head() -> JournalHead {
-    JournalHead {
-        experiment: "0123".to_owned(),
-        shard: SweepShard::new(1, 3).unwrap(),
-    }
+    JournalHead { experiment: "0123".to_owned(), shard: SweepShard::new(1, 3).unwrap() }
 }
 
 fn scratch(name: &str) -> std::path::PathBuf {
@@ -73,10 +70,7 @@ fn what_a_crash_of_the_machine_left_at_the_end_is_cut_off_and_damage_before_it_i
     std::fs::write(&path, damaged).unwrap();
     let error = SweepJournal::open(&path, &head()).err().unwrap();
     assert!(error.to_string().contains("line 2 is damaged"), "{error}");
-    let other = JournalHead {
-        shard: SweepShard::WHOLE,
-        ..head()
-    };
+    let other = JournalHead { shard: SweepShard::WHOLE, ..head() };
     std::fs::write(&path, bytes).unwrap();
     let error = SweepJournal::open(&path, &other).err().unwrap();
     assert_eq!(error, SweepJournalError::OtherSweep { path: path.clone() });

@@ -12,19 +12,13 @@ fn results(values: &[&[f64]]) -> SweepResults {
 
 fn results_with(values: &[&[f64]], outcome: &dyn Fn(usize) -> ReplicationOutcome) -> SweepResults {
     let target = SweepTarget::Values((0..values.len()).map(|i| i.to_string()).collect());
-    let axes = vec![SweepAxis {
-        path: "a".to_owned(),
-        target,
-    }];
+    let axes = vec![SweepAxis { path: "a".to_owned(), target }];
     let points = SweepPoints::expand(&SweepSpec { axes, hypercube: None }, 1).unwrap();
     let mut rows = Vec::new();
     for (point, own) in values.iter().enumerate() {
         for (i, v) in own.iter().enumerate() {
-            let names = if v.is_nan() {
-                vec!["other".to_owned()]
-            } else {
-                vec!["goodput".to_owned(), "other".to_owned()]
-            };
+            let names =
+                if v.is_nan() { vec!["other".to_owned()] } else { vec!["goodput".to_owned(), "other".to_owned()] };
             let values = names.iter().map(|n| match n.as_str() {
                 "goodput" => MeasuredMetric::Value(*v),
                 _ => MeasuredMetric::Value(1.0),

@@ -6,9 +6,7 @@ fn every_piece_is_in_one_shard_and_shards_have_equally_many() {
     for of in [1, 2, 3, 7, 10, 64] {
         let mut counts = vec![0u64; of as usize];
         for piece in 0..of * 11 {
-            let owners: Vec<u64> = (0..of)
-                .filter(|i| SweepShard::new(*i, of).unwrap().contains(piece))
-                .collect();
+            let owners: Vec<u64> = (0..of).filter(|i| SweepShard::new(*i, of).unwrap().contains(piece)).collect();
             assert_eq!(owners.len(), 1, "{piece} of {of}");
             counts[owners[0] as usize] += 1;
         }

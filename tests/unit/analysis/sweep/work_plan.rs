@@ -23,11 +23,7 @@ fn row(point: usize, replication: u64, value: f64) -> SweepRow {
 
 #[test]
 fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again() {
-    let target = WorkTarget {
-        points: 5,
-        replications: 4,
-        until: None,
-    };
+    let target = WorkTarget { points: 5, replications: 4, until: None };
     let mut finished = FinishedPoints::default();
     finished.add(row(2, 1, 0.0));
     let mut all = Vec::new();
@@ -43,25 +39,13 @@ fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again()
     assert_eq!(all, expected);
     let totals: u64 = (0..3).map(|i| target.total(SweepShard::new(i, 3).unwrap())).sum();
     assert_eq!(totals, 20);
-    assert!(
-        target
-            .describe_gaps(&finished)
-            .unwrap()
-            .starts_with("19 replications are missing")
-    );
+    assert!(target.describe_gaps(&finished).unwrap().starts_with("19 replications are missing"));
 }
 
 #[test]
 fn a_point_is_played_until_it_is_precise_and_another_longer() {
-    let until = WorkLimit {
-        metric: "m".to_owned(),
-        precision: TargetPrecision::Absolute(0.5),
-    };
-    let target = WorkTarget {
-        points: 2,
-        replications: 300,
-        until: Some(until),
-    };
+    let until = WorkLimit { metric: "m".to_owned(), precision: TargetPrecision::Absolute(0.5) };
+    let target = WorkTarget { points: 2, replications: 300, until: Some(until) };
     let mut finished = FinishedPoints::default();
     let mut rounds = 0;
     loop {
@@ -82,14 +66,7 @@ fn a_point_is_played_until_it_is_precise_and_another_longer() {
     assert_eq!(counts[0], 64, "fewer replications give no interval for p90");
     assert!(counts[1] >= 128, "{counts:?} in {rounds} rounds");
     assert_eq!(target.imprecise_points(&finished), [] as [usize; 0]);
-    let strict = WorkLimit {
-        metric: "m".to_owned(),
-        precision: TargetPrecision::Absolute(1e-9),
-    };
-    let strict = WorkTarget {
-        points: 2,
-        replications: 32,
-        until: Some(strict),
-    };
+    let strict = WorkLimit { metric: "m".to_owned(), precision: TargetPrecision::Absolute(1e-9) };
+    let strict = WorkTarget { points: 2, replications: 32, until: Some(strict) };
     assert!(strict.imprecise_points(&finished).contains(&1));
 }

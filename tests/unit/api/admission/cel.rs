@@ -23,10 +23,7 @@ fn rules_between_fields_have_the_servers_words() {
             json!({"volumeClaimPolicies": [{"templates": [{"metadata": {"namespace": "x"}}]}]}),
             Some("spec.volumeClaimPolicies[0]: Invalid value: namespace cannot be set"),
         ),
-        (
-            json!({"volumeClaimPolicies": [{"templates": [{"metadata": {"namespace": ""}}]}]}),
-            None,
-        ),
+        (json!({"volumeClaimPolicies": [{"templates": [{"metadata": {"namespace": ""}}]}]}), None),
     ] {
         let found = errors(&json!({"spec": spec}), None);
         match expected {
@@ -44,8 +41,5 @@ fn a_field_may_come_or_go_but_not_change() {
     assert!(errors(&without, Some(&with(1))).is_empty());
     assert!(errors(&with(1), Some(&with(1))).is_empty());
     let found = errors(&with(2), Some(&with(1)));
-    assert_eq!(
-        found[0].to_string(),
-        "spec.failurePolicy: Invalid value: Value is immutable"
-    );
+    assert_eq!(found[0].to_string(), "spec.failurePolicy: Invalid value: Value is immutable");
 }

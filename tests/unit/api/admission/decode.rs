@@ -25,14 +25,8 @@ fn what_is_no_jobset_is_refused_in_the_servers_words() {
             json!({"kind": 1}),
             "the object provided is unrecognized (must be of type JobSet): couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string",
         ),
-        (
-            json!({"apiVersion": null}),
-            "the API version in the data () does not match the expected API version",
-        ),
-        (
-            json!({"apiVersion": "v1"}),
-            "the API version in the data (v1) does not match",
-        ),
+        (json!({"apiVersion": null}), "the API version in the data () does not match the expected API version"),
+        (json!({"apiVersion": "v1"}), "the API version in the data (v1) does not match"),
         (
             json!({"metadata": {"labels": {"a": 1}}}),
             "JobSet in version \"v1alpha2\" cannot be handled as a JobSet: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
@@ -75,17 +69,8 @@ fn each_duplicate_key_of_a_yaml_body_is_a_warning() {
     let problems = problems.map(str::to_owned);
     let mut warnings = Vec::new();
     assert!(decode(&body, &problems, FieldValidation::Warn, &mut warnings).is_ok());
-    assert_eq!(
-        warnings,
-        [
-            "line 4: key \"a\" already set in map",
-            "line 5: key \"b\" already set in map"
-        ]
-    );
+    assert_eq!(warnings, ["line 4: key \"a\" already set in map", "line 5: key \"b\" already set in map"]);
     let strict = decode(&body, &problems, FieldValidation::Strict, &mut Vec::new());
     let message = strict.unwrap_err().message;
-    assert!(
-        message.contains("strict decoding error: yaml: unmarshal errors:\n  line 4: "),
-        "{message}"
-    );
+    assert!(message.contains("strict decoding error: yaml: unmarshal errors:\n  line 4: "), "{message}");
 }

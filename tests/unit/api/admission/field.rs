@@ -18,10 +18,7 @@ fn texts_are_quoted_as_go_quotes_them() {
 fn an_error_without_a_field_may_still_have_a_place() {
     let nowhere = FieldError::internal("x");
     assert_eq!(
-        (
-            nowhere.object_path(),
-            nowhere.clone().with_actual_path("a").object_path().to_owned()
-        ),
+        (nowhere.object_path(), nowhere.clone().with_actual_path("a").object_path().to_owned()),
         ("", "a".to_owned())
     );
     assert_eq!(FieldError::new("b", FieldErrorKind::Required, "").object_path(), "b");

@@ -10,10 +10,7 @@ fn rj(edit: Value) -> Value {
 #[test]
 fn the_first_wrong_type_is_named_as_go_names_it() {
     for (object, expected) in [
-        (
-            json!({"spec": []}),
-            "array into Go struct field JobSet.spec of type v1alpha2.JobSetSpec",
-        ),
+        (json!({"spec": []}), "array into Go struct field JobSet.spec of type v1alpha2.JobSetSpec"),
         (
             rj(json!({"replicas": "2"})),
             "string into Go struct field ReplicatedJob.spec.replicatedJobs.replicas of type int32",
@@ -47,15 +44,10 @@ fn the_first_wrong_type_is_named_as_go_names_it() {
 
 #[test]
 fn a_bad_quantity_stops_go_before_the_wrong_type_is_reported() {
-    let object = rj(
-        json!({"name": 1, "template": {"spec": {"template": {"spec": {"containers": [
-            {"resources": {"limits": {"cpu": "x"}}}
-        ]}}}}}),
-    );
-    assert_eq!(
-        round_trip_jobset(&object).unwrap_err().to_string(),
-        quantity::INVALID_FORMAT
-    );
+    let object = rj(json!({"name": 1, "template": {"spec": {"template": {"spec": {"containers": [
+        {"resources": {"limits": {"cpu": "x"}}}
+    ]}}}}}));
+    assert_eq!(round_trip_jobset(&object).unwrap_err().to_string(), quantity::INVALID_FORMAT);
 }
 
 #[test]

@@ -16,10 +16,7 @@ fn what_is_no_json_has_gos_words() {
         ("", "unexpected end of JSON input"),
         ("{\"a\": ", "unexpected end of JSON input"),
         ("{} x", "invalid character 'x' after top-level value"),
-        (
-            "{a: 1}",
-            "invalid character 'a' looking for beginning of object key string",
-        ),
+        ("{a: 1}", "invalid character 'a' looking for beginning of object key string"),
         ("{\"a\" 1}", "invalid character '1' after object key"),
         ("[1 2]", "invalid character '2' after array element"),
         ("kind: x", "invalid character 'k' looking for beginning of value"),

@@ -6,14 +6,8 @@ use sim_api::admission::meta_check::*;
 fn metadata_is_judged_in_the_servers_words() {
     for (metadata, expected) in [
         (json!({"name": "a.b"}), vec![]),
-        (
-            json!({}),
-            vec!["metadata.name: Required value: name or generateName is required"],
-        ),
-        (
-            json!({"name": "A"}),
-            vec!["metadata.name: Invalid value: \"A\": a lowercase RFC 1123 subdomain"],
-        ),
+        (json!({}), vec!["metadata.name: Required value: name or generateName is required"]),
+        (json!({"name": "A"}), vec!["metadata.name: Invalid value: \"A\": a lowercase RFC 1123 subdomain"]),
         (json!({"name": "gen-x", "generateName": "gen-"}), vec![]),
         (
             json!({"name": "a", "labels": {"a b": "c d"}}),

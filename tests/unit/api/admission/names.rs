@@ -14,11 +14,7 @@ fn names_break_the_rules_that_kubernetes_says_they_break() {
         (dns1123_subdomain, "a.b", vec![]),
         (dns1123_subdomain, "a..b", vec!["a lowercase RFC 1123 subdomain"]),
         (label_key, "a.b/C_d", vec![]),
-        (
-            label_key,
-            "",
-            vec!["name part must be non-empty", "name part must consist"],
-        ),
+        (label_key, "", vec!["name part must be non-empty", "name part must consist"]),
         (label_key, "/a", vec!["prefix part must be non-empty"]),
         (label_key, "a/b/c", vec!["a valid label key must consist"]),
         (label_key, &long, vec!["name part must be no more than 63 bytes"]),

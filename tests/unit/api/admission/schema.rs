@@ -25,10 +25,7 @@ fn every_rule_of_the_schema_has_the_servers_words() {
             "spec.startupPolicy.startupPolicyOrder: Unsupported value: \"Random\": supported values: \
              \"AnyOrder\", \"InOrder\"",
         ),
-        (
-            json!({"successPolicy": {}}),
-            "spec.successPolicy.operator: Required value",
-        ),
+        (json!({"successPolicy": {}}), "spec.successPolicy.operator: Required value"),
         (
             json!({"replicatedJobs": [{"name": "a", "template": template}, {"name": "a", "template": template}]}),
             "spec.replicatedJobs[1]: Duplicate value: {\"name\":\"a\"}",

@@ -32,10 +32,7 @@ fn a_priority_class_of_a_user_has_a_highest_value_and_no_name_of_the_system() {
     let why = "value: Forbidden: maximum allowed value of a user defined priority is 1000000000";
     assert!(refused.ends_with(why), "{refused}");
     let refused = class("system-mine", 1).unwrap_err();
-    assert!(
-        refused.ends_with("system-mine is not a known system priority class"),
-        "{refused}"
-    );
+    assert!(refused.ends_with("system-mine is not a known system priority class"), "{refused}");
 }
 
 #[test]

@@ -5,20 +5,13 @@ fn requirement(text: &str) -> NodeRequirement {
     let mut words = text.split(' ').map(str::to_owned);
     let key = words.next().unwrap_or_default();
     let operator = words.next().as_deref().and_then(NodeOperator::parse);
-    NodeRequirement {
-        key,
-        operator,
-        values: words.collect(),
-    }
+    NodeRequirement { key, operator, values: words.collect() }
 }
 
 /// Matches a term against a node named `n` with the labels pool=red and gen=7.
 fn matches(expressions: &[&str], fields: &[&str]) -> bool {
     let all = |texts: &[&str]| texts.iter().map(|t| requirement(t)).collect();
-    let term = NodeTerm {
-        expressions: all(expressions),
-        fields: all(fields),
-    };
+    let term = NodeTerm { expressions: all(expressions), fields: all(fields) };
     term.matches("n", |key| match key {
         "pool" => Some("red".to_owned()),
         "gen" => Some("7".to_owned()),
@@ -65,9 +58,6 @@ fn a_term_matches_a_node_as_component_helpers_say() {
         assert_eq!(matches(&[], &[field]), expected, "{field}");
     }
     assert!(!matches(&[], &[]), "an empty term matches nothing");
-    assert!(
-        !matches(&["pool In red", "gen Gt 7"], &[]),
-        "all expressions must match"
-    );
+    assert!(!matches(&["pool In red", "gen Gt 7"], &[]), "all expressions must match");
     assert!(!matches(&["pool In red"], &["metadata.name In m"]));
 }

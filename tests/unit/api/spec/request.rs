@@ -5,10 +5,7 @@ use sim_api::spec::request::*;
 #[test]
 fn kinds_are_known_by_their_names_and_resources() {
     assert_eq!(ObjectKind::from_kind("Lease"), ObjectKind::Lease);
-    assert_eq!(
-        ObjectKind::from_resource("v1/persistentvolumes"),
-        ObjectKind::PersistentVolume
-    );
+    assert_eq!(ObjectKind::from_resource("v1/persistentvolumes"), ObjectKind::PersistentVolume);
     assert_eq!(ObjectKind::from_kind("ConfigMap"), ObjectKind::Other);
     assert!(ObjectKind::Job.is_namespaced() && !ObjectKind::Node.is_namespaced());
     assert_eq!(ObjectKind::Pod.as_str(), "Pod");

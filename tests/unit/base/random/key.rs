@@ -37,10 +37,7 @@ fn different_names_have_different_keys() {
         for part in 0..300 {
             meet(format!("Key({i}) and {part}"), StreamKey(i).part(part));
         }
-        meet(
-            "zeros".repeat(i as usize),
-            StreamKey::from_text(&"\0".repeat(i as usize)),
-        );
+        meet("zeros".repeat(i as usize), StreamKey::from_text(&"\0".repeat(i as usize)));
     }
 }
 

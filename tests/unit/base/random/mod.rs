@@ -7,10 +7,7 @@ mod key;
 fn skewness_of_heavy_tails_is_the_closed_form() {
     use sim_base::random::Distribution;
     // exp(1) + 2 times sqrt(exp(1) − 1).
-    let log_normal = Distribution::LogNormal {
-        median_s: 60.0,
-        sigma: 1.0,
-    };
+    let log_normal = Distribution::LogNormal { median_s: 60.0, sigma: 1.0 };
     assert!((log_normal.heavy_tail_skewness().unwrap() - 6.184_877_138_632_554).abs() < 1e-9);
     // Shape 1/2 is the square of an exponential variable: moments 2, 24 and 720.
     let weibull = |shape| Distribution::Weibull { scale_s: 9.0, shape };

@@ -16,11 +16,7 @@ fn a_share_that_was_never_seen_has_the_bound_of_the_rule_of_three() {
 #[test]
 fn share_intervals_are_those_of_wilson_between_the_ends() {
     // R. Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3.
-    for (k, n, expected) in [
-        (81, 263, [0.2553, 0.3662]),
-        (15, 148, [0.0624, 0.1605]),
-        (0, 20, [0.0, 0.1611]),
-    ] {
+    for (k, n, expected) in [(81, 263, [0.2553, 0.3662]), (15, 148, [0.0624, 0.1605]), (0, 20, [0.0, 0.1611])] {
         let found = share_interval(k, n, 0.95);
         let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 6e-5);
         assert!(near, "{k} of {n}: {found:?}");
@@ -32,10 +28,7 @@ fn share_intervals_are_those_of_wilson_between_the_ends() {
     assert!((low - (1.0 - 0.95f64.powf(1.0 / 29.0))).abs() < 1e-9 && (high - 0.1718).abs() < 6e-5);
     for n in [1, 2, 20, 10_000] {
         let all = [0, 1, n / 2, n].map(|k| share_interval(k, n, 0.95));
-        assert!(
-            all.iter().all(|[low, high]| 0.0 <= *low && low < high && *high <= 1.0),
-            "{all:?}"
-        );
+        assert!(all.iter().all(|[low, high]| 0.0 <= *low && low < high && *high <= 1.0), "{all:?}");
     }
 }
 
@@ -72,9 +65,8 @@ fn share_intervals_never_miss_on_one_side_in_more_than_5_percent() {
         for share in (1..400).map(|i| f64::from(i) / 400.0) {
             let above = all.iter().filter(|[low, _]| *low > share).count();
             // Limits increase with the count: the samples whose interval is above are the largest counts.
-            let miss: f64 = (n + 1 - above..=n)
-                .map(|k| libm::exp(ln_chance(n, &[k, n - k], &[share, 1.0 - share])))
-                .sum();
+            let miss: f64 =
+                (n + 1 - above..=n).map(|k| libm::exp(ln_chance(n, &[k, n - k], &[share, 1.0 - share]))).sum();
             assert!(miss <= 0.05 + 1e-9, "{n}, {share}: {miss}");
         }
     }
@@ -83,14 +75,7 @@ fn share_intervals_never_miss_on_one_side_in_more_than_5_percent() {
 #[test]
 fn differences_of_shares_cover_the_difference_in_at_least_94_percent() {
     for n in [20, 40, 100] {
-        for [first, second] in [
-            [0.25, 0.25],
-            [0.1, 0.1],
-            [0.1, 0.3],
-            [0.02, 0.08],
-            [0.0144, 0.05],
-            [0.014, 0.014],
-        ] {
+        for [first, second] in [[0.25, 0.25], [0.1, 0.1], [0.1, 0.3], [0.02, 0.08], [0.0144, 0.05], [0.014, 0.014]] {
             let mut coverage = 0.0;
             for (a, b) in (0..=n).flat_map(|a| (0..=n - a).map(move |b| (a, b))) {
                 let chance = libm::exp(ln_chance(n, &[a, b, n - a - b], &[first, second, 1.0 - first - second]));
@@ -112,10 +97,7 @@ fn differences_of_shares_cover_the_difference_in_at_least_94_percent() {
 fn limits_of_a_difference_are_rejected_exactly_by_the_score_test() {
     let z = normal::normal_quantile(0.975);
     for ([first, second], n) in [([0, 1], 44), ([3, 9], 50), ([12, 2], 30), ([5, 5], 20)] {
-        for (limit, z) in share_difference_interval([first, second], n, 0.95)
-            .into_iter()
-            .zip([z, -z])
-        {
+        for (limit, z) in share_difference_interval([first, second], n, 0.95).into_iter().zip([z, -z]) {
             // The most likely share of pairs with a success only in the first sample, by ternary search.
             let (mut low, mut high) = ((-limit).max(0.0), 0.5 * (1.0 - limit));
             let likelihood = |q: f64| {
@@ -124,11 +106,7 @@ fn limits_of_a_difference_are_rejected_exactly_by_the_score_test() {
             };
             for _ in 0..200 {
                 let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-                if likelihood(a) < likelihood(b) {
-                    low = a
-                } else {
-                    high = b
-                }
+                if likelihood(a) < likelihood(b) { low = a } else { high = b }
             }
             let variance = n as f64 * (2.0 * low + limit - limit * limit);
             let excess = second as f64 - first as f64 - n as f64 * limit;
@@ -145,9 +123,7 @@ fn shares_have_intervals_of_shares_and_verdicts_of_mcnemar() {
     assert_eq!(ones.ci95, share_interval(20, 20, 0.95));
     let pairs = |first: usize, second: usize, equal: usize| {
         let of = |pair: (f64, f64), n: usize| std::iter::repeat_n(pair, n);
-        let all = of((1.0, 0.0), first)
-            .chain(of((0.0, 1.0), second))
-            .chain(of((1.0, 1.0), equal));
+        let all = of((1.0, 0.0), first).chain(of((0.0, 1.0), second)).chain(of((1.0, 1.0), equal));
         PairedDifference::from_pairs(&all.collect::<Vec<_>>(), SampleKind::Indicator).unwrap()
     };
     // McNemar: 6 / √6 > 1.96, and 3 / √3 is not.
@@ -160,12 +136,6 @@ fn shares_have_intervals_of_shares_and_verdicts_of_mcnemar() {
     let look = InterimLooks::new(40, 0.95).looks().next().unwrap();
     let precision = TargetPrecision::Absolute(0.05);
     let values = [1.0; 40];
-    assert_eq!(
-        look.sufficient_interval((&values, SampleKind::Indicator), precision),
-        None
-    );
-    assert!(
-        look.sufficient_interval((&values, SampleKind::Number), precision)
-            .is_some()
-    );
+    assert_eq!(look.sufficient_interval((&values, SampleKind::Indicator), precision), None);
+    assert!(look.sufficient_interval((&values, SampleKind::Number), precision).is_some());
 }

@@ -11,8 +11,5 @@ fn quantiles_interpolate_between_order_statistics() {
     assert_eq!(quantile(&[3.0], 0.9), Some(3.0));
     let some = [1.0, 2.0, f64::INFINITY, f64::INFINITY];
     let of = |p| quantile(&some, p);
-    assert_eq!(
-        (of(1.0 / 3.0), of(0.5), of(1.0)),
-        (Some(2.0), Some(f64::INFINITY), Some(f64::INFINITY))
-    );
+    assert_eq!((of(1.0 / 3.0), of(0.5), of(1.0)), (Some(2.0), Some(f64::INFINITY), Some(f64::INFINITY)));
 }

@@ -6,13 +6,7 @@ use sim_engine::record::names::RecordNames;
 use sim_engine::record::records::SimulationRecord;
 use sim_engine::record::{Body, NO_CAUSE, NO_TICKET};
 fn record(body: Body) -> SimulationRecord {
-    SimulationRecord {
-        seq: 0,
-        cause: NO_CAUSE,
-        ticket: NO_TICKET,
-        at: SimTime(5),
-        body,
-    }
+    SimulationRecord { seq: 0, cause: NO_CAUSE, ticket: NO_TICKET, at: SimTime(5), body }
 }
 
 #[test]
@@ -25,17 +19,8 @@ fn a_text_counts_by_its_letters_in_every_kind_that_has_one() {
     let pod = PodId(1);
     let kinds: [fn(TextId) -> Body; 3] = [
         |reason| Body::PodUnschedulable { pod: PodId(1), reason },
-        |reason| Body::PodCreateRejected {
-            job: JobId(0),
-            index: 2,
-            reason,
-        },
-        |key| Body::NodeTaint {
-            node: NodeId(0),
-            key,
-            effect: 0,
-            added: true,
-        },
+        |reason| Body::PodCreateRejected { job: JobId(0), index: 2, reason },
+        |key| Body::NodeTaint { node: NodeId(0), key, effect: 0, added: true },
     ];
     for kind in kinds {
         let digest = |text, names| records_digest(&[record(kind(text))], names);

@@ -6,9 +6,8 @@ use std::path::Path;
 fn every_topology_of_the_folder_is_shipped_under_its_own_name() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("topologies");
     let entries = std::fs::read_dir(folder).unwrap().flatten();
-    let mut files: Vec<String> = entries
-        .map(|e| e.path().file_stem().unwrap().to_string_lossy().into_owned())
-        .collect();
+    let mut files: Vec<String> =
+        entries.map(|e| e.path().file_stem().unwrap().to_string_lossy().into_owned()).collect();
     files.sort();
     assert_eq!(files, topology_names());
     for name in topology_names() {

@@ -5,10 +5,7 @@ use sim_inputs::scenario::node_patch::*;
 use sim_inputs::text::diagnostic::{DiagnosticReport, SourceText};
 use sim_inputs::text::yaml;
 fn messages(text: &str, status: bool) -> Vec<String> {
-    let source = SourceText {
-        file: "x".into(),
-        text: text.into(),
-    };
+    let source = SourceText { file: "x".into(), text: text.into() };
     let none = SourceText::default();
     let node = yaml::parse(&source).unwrap().pop().unwrap();
     let mut report = DiagnosticReport::new(&source, &none);

@@ -16,10 +16,7 @@ const FILE: &str = "apiVersion: v1\nkind: List\nitems:\n\
     spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}\n";
 
 fn load(rest: &str) -> LoadedScenario {
-    let source = SourceText {
-        file: "x.yaml".into(),
-        text: format!("{HEAD}{rest}"),
-    };
+    let source = SourceText { file: "x.yaml".into(), text: format!("{HEAD}{rest}") };
     let loader = |name: &str| match name {
         "js.yaml" => Ok(JOBSET.to_owned()),
         "more.yaml" => Ok(FILE.to_owned()),
@@ -67,22 +64,15 @@ fn an_action_creates_any_object_and_later_ones_may_name_it() {
         .faults
         .iter()
         .filter_map(|f| match &f.action {
-            FaultAction::Request(UserRequest {
-                object: name,
-                verb: RequestVerb::Create { object, jobset },
-            }) => Some((name.clone(), object, *jobset)),
+            FaultAction::Request(UserRequest { object: name, verb: RequestVerb::Create { object, jobset } }) => {
+                Some((name.clone(), object, *jobset))
+            }
             _ => None,
         })
         .collect();
-    let name = |kind, name: &str| ObjectName {
-        kind,
-        name: name.to_owned(),
-    };
+    let name = |kind, name: &str| ObjectName { kind, name: name.to_owned() };
     assert_eq!(created[0].0, name(ObjectKind::Node, "spare"));
-    assert_eq!(
-        created[0].1["metadata"],
-        json!({"name": "spare", "labels": {"rack": "r"}})
-    );
+    assert_eq!(created[0].1["metadata"], json!({"name": "spare", "labels": {"rack": "r"}}));
     assert_eq!(created[1].0, name(ObjectKind::Job, "own"));
     assert_eq!(created[1].1["metadata"]["namespace"], "default");
     assert_eq!((&created[2].0, created[2].2), (&name(ObjectKind::JobSet, "b"), Some(1)));

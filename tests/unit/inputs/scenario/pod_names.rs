@@ -8,16 +8,9 @@ fn jobsets() -> Vec<SubmittedJobSet> {
     let text = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: js}\nspec:\n  replicatedJobs:\n  \
                 - name: w-x\n    replicas: 2\n    template: {spec: {parallelism: 3, completions: 3, template: {spec: {containers: []}}}}\n  \
                 - name: b\n    template: {spec: {completionMode: NonIndexed, template: {spec: {containers: []}}}}\n";
-    let source = SourceText {
-        file: "x".into(),
-        text: text.into(),
-    };
+    let source = SourceText { file: "x".into(), text: text.into() };
     let manifests = read_manifests(&source).unwrap();
-    let submit = |(jobset, source)| SubmittedJobSet {
-        jobset,
-        submit_at: sim_base::Duration::ZERO,
-        source,
-    };
+    let submit = |(jobset, source)| SubmittedJobSet { jobset, submit_at: sim_base::Duration::ZERO, source };
     manifests.jobsets.into_iter().map(submit).collect()
 }
 

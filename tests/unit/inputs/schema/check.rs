@@ -26,10 +26,7 @@ static OUTER: ObjectSchema = ObjectSchema {
 };
 
 fn run(text: &str) -> (Vec<String>, UnmodelledFields) {
-    let source = SourceText {
-        file: "x".into(),
-        text: text.into(),
-    };
+    let source = SourceText { file: "x".into(), text: text.into() };
     let none = SourceText::default();
     let node = yaml::parse(&source).unwrap().pop().unwrap();
     let mut report = DiagnosticReport::new(&source, &none);
@@ -44,24 +41,15 @@ fn run(text: &str) -> (Vec<String>, UnmodelledFields) {
 fn each_wrong_value_is_named_with_its_path() {
     for (text, message) in [
         ("count: 10", "count is 10"),
-        (
-            "count: x",
-            "count must be an integer from 0 to 9, found the string \"x\"",
-        ),
+        ("count: x", "count must be an integer from 0 to 9, found the string \"x\""),
         ("rate: .nan", "rate is NaN"),
         ("rate: -0.5", "rate is -0.5"),
-        (
-            "memory: 4Q",
-            "memory: \"4Q\" is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6",
-        ),
+        ("memory: 4Q", "memory: \"4Q\" is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6"),
         ("memory: -1", "memory: is negative"),
         ("labels: {a: 1}", "labels.a must be a string, found the integer 1"),
         ("inner: {}", "inner must be a list, found a mapping"),
         ("inner: [{}]", "inner[0].mode is required"),
-        (
-            "inner: [{mode: fast}]",
-            "inner[0].mode is \"fast\", which is not a valid value",
-        ),
+        ("inner: [{mode: fast}]", "inner[0].mode is \"fast\", which is not a valid value"),
         ("inner: [{mode: Fast, imge: x}]", "unknown field \"imge\" in inner[0]"),
         ("cuont: 1", "unknown field \"cuont\" in Outer"),
     ] {
@@ -77,8 +65,5 @@ fn all_errors_are_found_at_once_and_a_correct_tree_has_none() {
         "count: 1\nrate: 0.5\nmemory: 4Gi\nwait: 1s\nlabels: null\ninner:\n- {mode: Fast, image: a, affinity: {x: 1}}\n- {mode: Slow, affinity: {}}\n",
     );
     assert_eq!(errors, [""; 0]);
-    assert_eq!(
-        unmodelled.into_iter().collect::<Vec<_>>(),
-        [("inner[].affinity".to_owned(), 1)]
-    );
+    assert_eq!(unmodelled.into_iter().collect::<Vec<_>>(), [("inner[].affinity".to_owned(), 1)]);
 }

@@ -14,10 +14,7 @@ use std::path::PathBuf;
 const KINDS: [&str; 5] = ["Scenario", "Fleet", "Topology", "Timing", "JobSet"];
 
 fn source(text: &str) -> SourceText {
-    SourceText {
-        file: "x".to_owned(),
-        text: text.to_owned(),
-    }
+    SourceText { file: "x".to_owned(), text: text.to_owned() }
 }
 
 /// Parses a text with exactly one document. Returns `None` otherwise.
@@ -136,18 +133,10 @@ fn each_error_of_shape_is_refused_by_the_schema_too() {
     let head = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: x}\ntopology: t.yaml\n";
     let (schema, shape) = (validator("Scenario"), FieldType::Object(root("Scenario").unwrap()));
     let is_legal = |rest: &str| {
-        let more = if rest.starts_with("jobSets:") {
-            ""
-        } else {
-            "jobSets: [{manifest: j.yaml}]\n"
-        };
+        let more = if rest.starts_with("jobSets:") { "" } else { "jobSets: [{manifest: j.yaml}]\n" };
         let node = document(&format!("{head}{more}{rest}")).unwrap();
         let errors = errors(&node, &shape);
-        assert_eq!(
-            errors.is_empty(),
-            schema.is_valid(&node.to_json()),
-            "{rest}: {errors:?}"
-        );
+        assert_eq!(errors.is_empty(), schema.is_valid(&node.to_json()), "{rest}: {errors:?}");
         errors.is_empty()
     };
     for legal in [

@@ -6,10 +6,7 @@ use sim_inputs::text::yaml;
 #[test]
 fn a_path_leads_to_the_nearest_place_that_was_written() {
     let text = "spec:\n  jobs:\n  - name: a\n  - name: b\n    n: 1\n  labels:\n    x.y/z: 1\n    x: {y: 2}\n";
-    let source = SourceText {
-        file: "x".into(),
-        text: text.into(),
-    };
+    let source = SourceText { file: "x".into(), text: text.into() };
     let root = yaml::parse(&source).unwrap().remove(0);
     let found = |path| locate(&root, path).map(|p| (p.key.line, p.whole));
     assert_eq!(found("spec.jobs[1].n"), Some((5, true)));

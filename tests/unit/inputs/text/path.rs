@@ -5,10 +5,7 @@ use sim_inputs::text::node::{YamlNode, YamlValue};
 use sim_inputs::text::path::*;
 use sim_inputs::text::yaml;
 fn set(yaml: &str, path: &str, value: &str) -> Result<YamlNode, String> {
-    let source = |text: &str| SourceText {
-        file: "x".into(),
-        text: text.into(),
-    };
+    let source = |text: &str| SourceText { file: "x".into(), text: text.into() };
     let mut node = yaml::parse(&source(yaml)).unwrap().pop().unwrap();
     let sets = [(path.to_owned(), value.to_owned())];
     let overrides = overrides_source("--set", &sets);

@@ -4,12 +4,7 @@ use sim_policy::failure::re2::*;
 #[test]
 fn patterns_are_read_as_go_reads_them() {
     for (pattern, message, found, sentence) in [
-        (
-            "exit code 3",
-            "failed with exit code 3 matching",
-            true,
-            "the search is unanchored",
-        ),
+        ("exit code 3", "failed with exit code 3 matching", true, "the search is unanchored"),
         ("^exit", "failed with exit", false, "anchors are respected"),
         (r"code \d+", "code 42", true, "digits"),
         (r"^\d$", "٣", false, "only ASCII digits are digits"),
@@ -17,12 +12,7 @@ fn patterns_are_read_as_go_reads_them() {
         (r"^[\D]", "x", true, "a negated class inside a class"),
         (r"a[\w.]+c", "a_.c", true, "word characters inside a class"),
         ("(?i)BACKOFF", "backoffLimit", true, "case folding"),
-        (
-            r#"{"code": 3}"#,
-            r#"got {"code": 3}"#,
-            true,
-            "a brace that is not a repetition",
-        ),
+        (r#"{"code": 3}"#, r#"got {"code": 3}"#, true, "a brace that is not a repetition"),
         ("o{2}", "foo", true, "a brace that is a repetition"),
         (r"\Q(a+b)\E!", "(a+b)!", true, "quoted text"),
         ("[[]x", "[x", true, "an opening bracket inside a class"),

@@ -9,10 +9,7 @@ fn at(seconds: f64) -> SimTime {
 #[test]
 fn the_wait_doubles_to_ten_minutes_from_the_whole_second_of_the_last_failure() {
     let wait = |failures, now| {
-        let record = BackoffRecord {
-            failures,
-            last_failure: Some(at(100.9)),
-        };
+        let record = BackoffRecord { failures, last_failure: Some(at(100.9)) };
         record.remaining(at(now)).0 / 1_000_000_000
     };
     let waits: Vec<u64> = (0..9).map(|f| wait(f, 100.0)).collect();
@@ -23,35 +20,17 @@ fn the_wait_doubles_to_ten_minutes_from_the_whole_second_of_the_last_failure() {
 
 #[test]
 fn a_success_forgets_all_failures_but_later_ones() {
-    let old = BackoffRecord {
-        failures: 3,
-        last_failure: Some(at(50.0)),
-    };
+    let old = BackoffRecord { failures: 3, last_failure: Some(at(50.0)) };
     for (succeeded, failed, failures, last, sentence) in [
         (&[][..], &[][..], 3, Some(50.0), "nothing new"),
         (&[][..], &[61.2, 60.1][..], 5, Some(61.0), "failures add up"),
         (&[62.0][..], &[][..], 0, None, "a success"),
-        (
-            &[62.0][..],
-            &[61.0, 62.9][..],
-            0,
-            None,
-            "a failure in the same second is not later than the success",
-        ),
-        (
-            &[62.0][..],
-            &[61.0, 63.5][..],
-            1,
-            Some(63.0),
-            "one failure after the success",
-        ),
+        (&[62.0][..], &[61.0, 62.9][..], 0, None, "a failure in the same second is not later than the success"),
+        (&[62.0][..], &[61.0, 63.5][..], 1, Some(63.0), "one failure after the success"),
     ] {
         let times = |t: &'static [f64]| t.iter().copied().map(at);
         let got = old.after_sync(times(succeeded).max(), times(failed));
-        let want = BackoffRecord {
-            failures,
-            last_failure: last.map(at),
-        };
+        let want = BackoffRecord { failures, last_failure: last.map(at) };
         assert_eq!(got, want, "{sentence}");
     }
 }

@@ -44,43 +44,15 @@ fn the_first_rule_that_matches_decides() {
     for (codes, disrupted, want, sentence) in [
         (&[("main", 3)][..], false, Some((1, FailJob)), "a listed code"),
         (&[("main", 3)][..], true, Some((1, FailJob)), "before a later condition"),
-        (
-            &[("side", 3)][..],
-            false,
-            Some((3, Count)),
-            "another container passes a named rule",
-        ),
-        (
-            &[("side", 0), ("main", 9)][..],
-            false,
-            Some((1, FailJob)),
-            "the second container",
-        ),
+        (&[("side", 3)][..], false, Some((3, Count)), "another container passes a named rule"),
+        (&[("side", 0), ("main", 9)][..], false, Some((1, FailJob)), "the second container"),
         (&[("main", 1)][..], true, Some((2, Ignore)), "a disruption"),
-        (
-            &[("main", 1)][..],
-            false,
-            None,
-            "a code that NotIn excludes does not match",
-        ),
-        (
-            &[("main", 0)][..],
-            false,
-            None,
-            "exit code 0 never matches, not even NotIn",
-        ),
+        (&[("main", 1)][..], false, None, "a code that NotIn excludes does not match"),
+        (&[("main", 0)][..], false, None, "exit code 0 never matches, not even NotIn"),
         (&[][..], false, None, "a terminating container has no exit code"),
-        (
-            &[][..],
-            true,
-            Some((2, Ignore)),
-            "a condition does not need an exit code",
-        ),
+        (&[][..], true, Some((2, Ignore)), "a condition does not need an exit code"),
     ] {
-        let pod = FailedPodView {
-            exit_codes: codes,
-            disruption_target: disrupted,
-        };
+        let pod = FailedPodView { exit_codes: codes, disruption_target: disrupted };
         let got = matching_rule(&rules, &pod).map(|(at, action, _)| (at, action));
         assert_eq!(got, want, "{sentence}");
         let ignored = want.is_some_and(|(_, action)| action == Ignore);
@@ -90,10 +62,7 @@ fn the_first_rule_that_matches_decides() {
 
 #[test]
 fn messages_are_upstreams() {
-    let code = RuleMatch::ExitCode {
-        container: "main",
-        code: 3,
-    };
+    let code = RuleMatch::ExitCode { container: "main", code: 3 };
     assert_eq!(
         fail_job_message("ns", "js-w-0-1-abcde", code, 0),
         "Container main for pod ns/js-w-0-1-abcde failed with exit code 3 matching FailJob rule at index 0"

@@ -3,10 +3,7 @@
 use sim_policy::placement::explain::*;
 #[test]
 fn reasons_are_counted_and_sorted_as_the_scheduler_does() {
-    let cpu = |free| UnschedulableReasons::Insufficient {
-        resource: "cpu".to_owned(),
-        free,
-    };
+    let cpu = |free| UnschedulableReasons::Insufficient { resource: "cpu".to_owned(), free };
     let reasons = [cpu(true), UnschedulableReasons::Selector, cpu(false)];
     let why = "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 Insufficient cpu.";
     assert_eq!(explain(&reasons), why);
@@ -15,10 +12,7 @@ fn reasons_are_counted_and_sorted_as_the_scheduler_does() {
         failed_scheduling(&reasons),
         format!("{why} no new claims to deallocate, preemption: 0/3 nodes are available: {preemption}")
     );
-    let claims = [
-        UnschedulableReasons::NoClaim("data".to_owned()),
-        UnschedulableReasons::Taint,
-    ];
+    let claims = [UnschedulableReasons::NoClaim("data".to_owned()), UnschedulableReasons::Taint];
     assert_eq!(
         failed_scheduling(&claims),
         "0/2 nodes are available: persistentvolumeclaim \"data\" not found. not found"

@@ -3,11 +3,7 @@
 use sim_recordings::calibrate::bucket::*;
 fn bucket(q: f64, b: usize, n: usize) -> Vec<f64> {
     let at = |i: usize| {
-        if i < b {
-            0.001 * i as f64
-        } else {
-            (i - b + 1) as f64 / q
-        }
+        if i < b { 0.001 * i as f64 } else { (i - b + 1) as f64 / q }
     };
     (0..n).map(at).collect()
 }

@@ -3,18 +3,11 @@
 use sim_base::random::Distribution;
 use sim_recordings::calibrate::lognormal::*;
 fn sample(n: u32, width: f64) -> Vec<HistogramCell> {
-    let dist = Distribution::LogNormal {
-        median_s: 8.0,
-        sigma: 0.4,
-    };
+    let dist = Distribution::LogNormal { median_s: 8.0, sigma: 0.4 };
     let one = |i: u32| {
         let x = dist.quantile((f64::from(i) + 0.5) / f64::from(n)).seconds();
         let low = if width >= 1.0 { x.floor() } else { x - width / 2.0 };
-        HistogramCell {
-            low,
-            high: low + width,
-            n: 1.0,
-        }
+        HistogramCell { low, high: low + width, n: 1.0 }
     };
     (0..n).map(one).collect()
 }
@@ -37,11 +30,7 @@ fn two_kinds_of_pods_are_no_log_normal() {
     let two: Vec<HistogramCell> = (0..200)
         .map(|i| {
             let x = if i % 2 == 0 { 2.0 } else { 60.0 } + f64::from(i) * 1e-3;
-            HistogramCell {
-                low: x,
-                high: x + 1e-3,
-                n: 1.0,
-            }
+            HistogramCell { low: x, high: x + 1e-3, n: 1.0 }
         })
         .collect();
     assert!(fit(&two).unwrap().p < 0.01);

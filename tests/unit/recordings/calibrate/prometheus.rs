@@ -23,9 +23,6 @@ fn what_is_no_metric_is_named_by_its_place() {
     let (line, column, what) = read(&format!("# x\n{REQUEST_METRIC}_bucket{{le=\"1\"}} many"));
     assert_eq!((line, what.as_str()), (2, "value must be a number ≥ 0"));
     assert!(column > 40, "{column}");
-    assert_eq!(
-        read(&format!("{REQUEST_METRIC}_bucket{{le=\"1")).2,
-        "label value is not terminated"
-    );
+    assert_eq!(read(&format!("{REQUEST_METRIC}_bucket{{le=\"1")).2, "label value is not terminated");
     assert!(read("hello").2.contains("neither"));
 }

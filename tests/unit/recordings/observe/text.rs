@@ -5,11 +5,7 @@ fn read(text: &str) -> Result<usize, TextProblem> {
     let mut seen = 0;
     for_each_value("f", text, &mut |value| {
         seen += 1;
-        if value["bad"].is_null() {
-            Ok(())
-        } else {
-            Err("is bad".to_owned())
-        }
+        if value["bad"].is_null() { Ok(()) } else { Err("is bad".to_owned()) }
     })?;
     Ok(seen)
 }

@@ -19,17 +19,7 @@ fn count(client: &'static str, resource: &'static str, count: u64, since_restart
 
 fn row(client: &str, resource: &str, count: u64) -> RequestRow {
     let text = |s: &str| s.to_owned();
-    RequestRow(
-        text(client),
-        text("create"),
-        text(resource),
-        String::new(),
-        count,
-        1.0,
-        2.0,
-        0.0,
-        3.0,
-    )
+    RequestRow(text(client), text("create"), text(resource), String::new(), count, 1.0, 2.0, 0.0, 3.0)
 }
 
 #[test]
@@ -42,15 +32,10 @@ fn requests_are_split_where_the_restart_began() {
             row("jobset", "jobs", 4),
         ],
     };
-    let run = [
-        count("job-controller", "pods", 790, 390),
-        count("kubelets", "pods/status", 2, 2),
-    ];
+    let run = [count("job-controller", "pods", 790, 390), count("kubelets", "pods/status", 2, 2)];
     let rows = compare(&recorded, &run);
-    let seen: Vec<(&str, &str, u64, u64, bool)> = rows
-        .iter()
-        .map(|r| (r.window, r.client.as_str(), r.recorded, r.simulated, r.note.is_some()))
-        .collect();
+    let seen: Vec<(&str, &str, u64, u64, bool)> =
+        rows.iter().map(|r| (r.window, r.client.as_str(), r.recorded, r.simulated, r.note.is_some())).collect();
     assert_eq!(
         seen,
         [

@@ -21,9 +21,5 @@ fn pod_columns_are_found_by_name_and_minus_one_is_never() {
     let pods = read(r#"[9,"w",1,2,3,"n",4,-1,-1,"Running",2]"#).unwrap();
     let pod = &pods.0[0];
     assert_eq!((pod.gone_ms, pod.finished_ms, pod.restart_attempt), (Some(9), None, 3));
-    assert!(
-        read(r#"[9,"w",1,"x",3,"n",4,-1,-1,"Running",2]"#)
-            .unwrap_err()
-            .contains("podIndex")
-    );
+    assert!(read(r#"[9,"w",1,"x",3,"n",4,-1,-1,"Running",2]"#).unwrap_err().contains("podIndex"));
 }

@@ -25,15 +25,8 @@ fn sensitive_result(name: &str, value: &str, seconds: u64) -> SensitiveResult {
 
 #[test]
 fn a_foot_has_each_assumption_once_with_all_its_values() {
-    let all = [
-        sensitive_result("a", "50/s", 1),
-        sensitive_result("b", "100/s", 2),
-        sensitive_result("c", "50/s", 1),
-    ];
-    assert_eq!(
-        footer_lines(&all),
-        ["depends on: kube-scheduler 50/s or 100/s (unverified)"]
-    );
+    let all = [sensitive_result("a", "50/s", 1), sensitive_result("b", "100/s", 2), sensitive_result("c", "50/s", 1)];
+    assert_eq!(footer_lines(&all), ["depends on: kube-scheduler 50/s or 100/s (unverified)"]);
     assert!(footer_lines(&[]).is_empty() && blocks(&[]).is_empty());
 }
 
@@ -44,8 +37,5 @@ fn a_table_names_the_variant_only_where_there_are_several() {
         other => panic!("{other:?}"),
     };
     assert_eq!(width(&[sensitive_result("", "50/s", 1)]), (6, 6, 1));
-    assert_eq!(
-        width(&[sensitive_result("a", "50/s", 1), sensitive_result("b", "50/s", 1)]),
-        (7, 7, 2)
-    );
+    assert_eq!(width(&[sensitive_result("a", "50/s", 1), sensitive_result("b", "50/s", 1)]), (7, 7, 2));
 }

@@ -18,15 +18,9 @@ fn a_figure_of_a_page_has_its_theme_and_a_file_its_own_colors_and_font() {
     scene.text((1, 2), 22, TextAnchor::Middle, TEXT_COLOR, "</text><script>");
     let (file, page) = (file(&scene), inline(&scene, "a \"name\""));
     assert!(file.contains("M0 0h10v10h-10zM20 0h10v10h-10z"), "{file}");
-    assert!(
-        file.contains("M0 0h5v7l4 2") && file.contains("stroke=\"#dedede\""),
-        "{file}"
-    );
+    assert!(file.contains("M0 0h5v7l4 2") && file.contains("stroke=\"#dedede\""), "{file}");
     assert!(file.contains("@font-face") && !page.contains("@font-face"));
-    assert!(
-        page.contains("stroke:var(--grid)") && page.contains("fill:var(--ink)"),
-        "{page}"
-    );
+    assert!(page.contains("stroke:var(--grid)") && page.contains("fill:var(--ink)"), "{page}");
     assert!(page.contains("aria-label=\"a &quot;name&quot;\""), "{page}");
     for text in [file, page] {
         assert!(!text.contains("<script>") && text.contains("&lt;script&gt;"), "{text}");

@@ -26,12 +26,7 @@ fn every_line_is_json_with_the_seven_keys_and_the_last_has_the_digest() {
     assert_eq!(lines[0]["cause"], serde_json::Value::Null);
     let exited = lines.iter().find(|l| l["kind"] == "ContainerExited").unwrap();
     assert_eq!(exited["exitCode"], 1);
-    assert!(
-        exited["object"]
-            .as_str()
-            .unwrap()
-            .starts_with("pod/default/train-workers-0-1-")
-    );
+    assert!(exited["object"].as_str().unwrap().starts_with("pod/default/train-workers-0-1-"));
     let condition = lines.iter().find(|l| l["kind"] == "JobSetCondition").unwrap();
     assert_eq!(condition["reason"], "DefaultFailurePolicy \"quoted\"");
 }
@@ -50,13 +45,7 @@ fn names_that_appear_during_the_run_are_written_and_a_pod_id_may_be_used_again()
         cause: NO_CAUSE,
         ticket: NO_TICKET,
         at: SimTime::ZERO,
-        body: Body::PodCreated {
-            pod: PodId(0),
-            incarnation,
-            job,
-            index: 0,
-            attempt: 0,
-        },
+        body: Body::PodCreated { pod: PodId(0), incarnation, job, index: 0, attempt: 0 },
     };
     let mut names = records::names();
     let mut writer = EventWriter::new(Vec::new());
@@ -66,23 +55,12 @@ fn names_that_appear_during_the_run_are_written_and_a_pod_id_may_be_used_again()
     names.jobs.push(own("debug", true));
     names.nodes.push("late".to_owned());
     writer.record(&created(2, 3, JobId(2)), &names);
-    let bound = Body::PodBound {
-        pod: PodId(0),
-        incarnation: 3,
-        node: NodeId(2),
-    };
-    let bound = SimulationRecord {
-        body: bound,
-        ..created(3, 3, JobId(2))
-    };
+    let bound = Body::PodBound { pod: PodId(0), incarnation: 3, node: NodeId(2) };
+    let bound = SimulationRecord { body: bound, ..created(3, 3, JobId(2)) };
     writer.record(&bound, &names);
     let text = String::from_utf8(writer.finish("").unwrap()).unwrap();
-    let shown = [
-        "pod/default/train-workers-0-0-",
-        "pod/tools/backup-0-",
-        "pod/tools/debug\"",
-        "\"node\":\"node/late\"",
-    ];
+    let shown =
+        ["pod/default/train-workers-0-0-", "pod/tools/backup-0-", "pod/tools/debug\"", "\"node\":\"node/late\""];
     for (line, shown) in text.lines().zip(shown) {
         assert!(line.contains(shown), "{shown} is not in {line}");
     }

@@ -29,11 +29,7 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), CommandFailure> {
         None => total,
     };
     if shards > pieces {
-        let what = if sweep.target.until.is_some() {
-            "points"
-        } else {
-            "replications"
-        };
+        let what = if sweep.target.until.is_some() { "points" } else { "replications" };
         bail!("--shards {shards} exceeds the number of {what}, which is {pieces}");
     }
     debug_assert!(shards <= SHARDS_MAX);
@@ -43,10 +39,7 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), CommandFailure> {
         cpus: args.cpus,
         words: words_of(&args.input, &sweep, args)?,
         out: args.out.clone(),
-        image: args
-            .image
-            .clone()
-            .unwrap_or_else(|| format!("jobset-sim:{}", env!("CARGO_PKG_VERSION"))),
+        image: args.image.clone().unwrap_or_else(|| format!("jobset-sim:{}", env!("CARGO_PKG_VERSION"))),
         claim: args.claim.clone(),
         size,
     };

@@ -15,10 +15,7 @@ const SHARD_S: f64 = 240.0;
 /// Maximum number of shards that is chosen automatically.
 const SHARDS: u64 = 1000;
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "measures run time for the plan; does not affect results"
-)]
+#[expect(clippy::disallowed_methods, reason = "measures run time for the plan; does not affect results")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -11,11 +11,7 @@ const PROGRAM: &str = "\"${JOBSET_SIM:-jobset-sim}\"";
 /// Returns the command of a shard on one line, quoted for a shell.
 fn shard(plan: &ShardPlan, which: &str, out: &str) -> String {
     let words: Vec<String> = plan.words.iter().map(|word| quoted(word)).collect();
-    format!(
-        "{PROGRAM} {} --shard {which} --threads {} --out {out} --quiet",
-        words.join(" "),
-        plan.cpus
-    )
+    format!("{PROGRAM} {} --shard {which} --threads {} --out {out} --quiet", words.join(" "), plan.cpus)
 }
 
 fn shards(plan: &ShardPlan) -> String {

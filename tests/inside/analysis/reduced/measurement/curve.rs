@@ -22,21 +22,9 @@ fn point(away: u64, ready: &[u64], counts: u32) -> CurvePoint {
 
 #[test]
 fn between_two_points_is_a_straight_line_and_beyond_the_last_what_was_there() {
-    let curve = LossCurve::new(
-        vec![
-            point(100, &[50, 60], 1),
-            point(200, &[150, 170], 1),
-            point(NEVER, &[180, 190], 1),
-        ],
-        100,
-    );
-    for (away, u, ready) in [
-        (100, 0.1, 50),
-        (150, 0.1, 100),
-        (150, 0.9, 115),
-        (200, 0.9, 170),
-        (50, 0.1, 50),
-    ] {
+    let curve =
+        LossCurve::new(vec![point(100, &[50, 60], 1), point(200, &[150, 170], 1), point(NEVER, &[180, 190], 1)], 100);
+    for (away, u, ready) in [(100, 0.1, 50), (150, 0.1, 100), (150, 0.9, 115), (200, 0.9, 170), (50, 0.1, 50)] {
         assert_eq!(curve.at(away, u).0.ready, ready, "{away} {u}");
         assert!(!curve.at(away, u).1);
     }
@@ -55,10 +43,7 @@ fn between_points_of_another_kind_it_is_told_that_nobody_knows() {
 #[test]
 fn a_restart_waits_for_its_node_where_longer_away_is_bound_later() {
     let bound = |away: u64, bind: u64| {
-        let at = |bind: u64| CurveSample {
-            bind,
-            ..sample(bind + 50, 1)
-        };
+        let at = |bind: u64| CurveSample { bind, ..sample(bind + 50, 1) };
         let samples = vec![at(bind), at(bind + 2)];
         CurvePoint { away, samples }
     };

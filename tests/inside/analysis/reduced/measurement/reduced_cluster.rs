@@ -12,10 +12,7 @@ fn topology(pools: &[(u32, u32, &str)]) -> TopologySpec {
         nodes_per_island: *nodes,
         ..NodePool::default()
     };
-    TopologySpec {
-        pools: pools.iter().map(pool).collect(),
-        ..TopologySpec::default()
-    }
+    TopologySpec { pools: pools.iter().map(pool).collect(), ..TopologySpec::default() }
 }
 
 #[test]
@@ -33,10 +30,6 @@ fn nodes_are_left_out_from_the_end_in_whole_islands_and_keep_their_names() {
     let single = [(1, 8, "a-{node}"), (1, 5, "s")];
     for (keep, left) in [(10, Some(10)), (9, None)] {
         let fewer = first_nodes(&topology(&single), keep);
-        assert_eq!(
-            fewer.as_ref().map(TopologySpec::nodes),
-            left,
-            "{keep}: one alone has another name"
-        );
+        assert_eq!(fewer.as_ref().map(TopologySpec::nodes), left, "{keep}: one alone has another name");
     }
 }

@@ -22,14 +22,8 @@ spec:
 ";
 
 fn explained(text: &str) -> Result<Vec<ChildEntry>, CommandFailure> {
-    let source = sim_inputs::SourceText {
-        file: "js.yaml".to_owned(),
-        text: text.to_owned(),
-    };
-    children(
-        &sim_inputs::documents(&source).expect("YAML"),
-        AdmissionGates::default(),
-    )
+    let source = sim_inputs::SourceText { file: "js.yaml".to_owned(), text: text.to_owned() };
+    children(&sim_inputs::documents(&source).expect("YAML"), AdmissionGates::default())
 }
 
 #[test]
@@ -47,10 +41,7 @@ fn each_child_is_shown_with_what_it_waits_for() {
     }
     let good = MANIFEST.replace("restartPolicy: Always, ", "");
     let text = as_yaml(&explained(&good).expect("admitted"));
-    assert!(
-        text.contains("# job js-b-0 waits until replicatedJob a is Ready"),
-        "{text}"
-    );
+    assert!(text.contains("# job js-b-0 waits until replicatedJob a is Ready"), "{text}");
     let kinds = as_json(&entries)["items"].as_array().map(Vec::len);
     assert_eq!(kinds, Some(4), "a Service, a Job, two pods");
 }

@@ -21,11 +21,7 @@ fn the_engine_says_which_shard_it_is() {
             None,
             Err("not 5 consecutive"),
         ),
-        (
-            "SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=4",
-            Some(8),
-            Err("not 8 consecutive"),
-        ),
+        ("SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=4", Some(8), Err("not 8 consecutive")),
         ("", Some(8), Err("none of SLURM_ARRAY_TASK_ID")),
     ] {
         let environment = |name: &str| {

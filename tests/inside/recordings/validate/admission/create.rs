@@ -46,12 +46,7 @@ fn field_validation_is_read_from_the_query() {
         ("", Ok(FieldValidation::Warn)),
         ("dryRun=All&fieldValidation=Strict", Ok(FieldValidation::Strict)),
         ("fieldValidation=Ignore", Ok(FieldValidation::Ignore)),
-        (
-            "fieldValidation=Foo",
-            Err(FieldValidationError {
-                value: "Foo".to_owned(),
-            }),
-        ),
+        ("fieldValidation=Foo", Err(FieldValidationError { value: "Foo".to_owned() })),
     ] {
         assert_eq!(field_validation(query), expected);
     }

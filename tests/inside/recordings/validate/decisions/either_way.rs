@@ -21,22 +21,13 @@ fn only_an_exit_between_the_marks_or_near_one_is_a_race() {
         (5.0, Some(4.0), None, false),
         (5.0, None, None, false),
     ] {
-        assert_eq!(
-            is_race(exit_s, [recorded, simulated]),
-            expected,
-            "{exit_s} {recorded:?} {simulated:?}"
-        );
+        assert_eq!(is_race(exit_s, [recorded, simulated]), expected, "{exit_s} {recorded:?} {simulated:?}");
     }
 }
 
 fn exits(rules: Value, pod: &RecordedPodRow) -> Vec<f64> {
     let recording = example(|j| j["script"]["pods"] = rules);
-    let selected = PodSelection {
-        jobset: "js",
-        key: KEY,
-        job_restart: 0,
-        job_try: 0,
-    };
+    let selected = PodSelection { jobset: "js", key: KEY, job_restart: 0, job_try: 0 };
     let ready_s: Vec<f64> = ready_times(pod).map(|ms| ms as f64 / 1e3).collect();
     let bound = pod.bound_ms.map(|ms| (ms + recording.script.start_ms) as f64 / 1e3);
     run_exits(&recording, pod.container_restarts, &selected, &ready_s, bound)

@@ -36,14 +36,8 @@ fn rejections_of_followers_are_compared_as_far_as_they_are_no_race() {
     assert_eq!(rule(&[(0, 100, 150), (1, 200, 250)]), Some(RejectionRule::Ignored));
     assert_eq!(rule(&[(0, 100, 150)]), Some(RejectionRule::Compared));
     assert_eq!(rule(&[(0, 100, 2100), (1, 2200, 2300)]), Some(RejectionRule::Ignored));
-    assert_eq!(
-        rule(&[(0, 100, 2101), (1, 2200, 2300)]),
-        Some(RejectionRule::RecordedOnly)
-    );
-    assert_eq!(
-        rule(&[(0, 100, -1), (1, 2200, 2300)]),
-        Some(RejectionRule::RecordedOnly)
-    );
+    assert_eq!(rule(&[(0, 100, 2101), (1, 2200, 2300)]), Some(RejectionRule::RecordedOnly));
+    assert_eq!(rule(&[(0, 100, -1), (1, 2200, 2300)]), Some(RejectionRule::RecordedOnly));
     assert_eq!(rule(&[]), None);
 }
 
@@ -52,18 +46,9 @@ fn only_the_four_texts_are_rejections_of_followers() {
     let denied = |text: &str| format!("Error creating: {FOLLOWER_WEBHOOK}{text}");
     for (text, expected) in [
         ("follower pod node selector not set", true),
-        (
-            "follower pod node selector for topology domain not found. missing selector: pool",
-            true,
-        ),
-        (
-            "expected 1 leader pod (js-w-0-0), but got 0. this is an expected, transient error",
-            true,
-        ),
-        (
-            "leader pod not yet scheduled, not creating follower pod. this is an expected, transient error",
-            true,
-        ),
+        ("follower pod node selector for topology domain not found. missing selector: pool", true),
+        ("expected 1 leader pod (js-w-0-0), but got 0. this is an expected, transient error", true),
+        ("leader pod not yet scheduled, not creating follower pod. this is an expected, transient error", true),
         ("follower pod owner UID (a) != leader pod owner UID (b)", false),
         ("expected 1 leader pod (js-w-0-0), but got 0", false),
         ("follower pod node selector not set at all", false),
@@ -82,8 +67,5 @@ fn only_the_sentence_about_an_existing_job_is_dropped() {
     let both = format!("{existing}\n{other}");
     assert_eq!(without("JobCreationFailed", &both).as_deref(), Some(other));
     assert_eq!(without("JobCreationFailed", other).as_deref(), Some(other));
-    assert_eq!(
-        without("HeadlessServiceCreationFailed", existing).as_deref(),
-        Some(existing)
-    );
+    assert_eq!(without("HeadlessServiceCreationFailed", existing).as_deref(), Some(existing));
 }

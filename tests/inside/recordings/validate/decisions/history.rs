@@ -31,12 +31,7 @@ pub fn condition(kind: JobSetConditionType, status: bool, names: &mut RecordName
 }
 
 pub fn counted(restarts: u32) -> Body {
-    Body::RestartCounted {
-        jobset: JOBSET,
-        restarts,
-        counted: restarts,
-        failed_job: JobId(0),
-    }
+    Body::RestartCounted { jobset: JOBSET, restarts, counted: restarts, failed_job: JobId(0) }
 }
 
 #[test]
@@ -48,14 +43,8 @@ fn records_of_one_instant_are_one_status_write() {
     let failed = condition(JobSetConditionType::Failed, true, &mut names, "ReachedMaxRestarts");
     let records = [(10, counted(1)), (10, on), (20, on), (30, off), (40, failed)];
     let states = play(&names, &records).states();
-    let seen: Vec<(u32, usize, &str)> = states
-        .iter()
-        .map(|(_, s)| (s.restarts, s.conditions.len(), s.terminal_state.as_str()))
-        .collect();
-    assert_eq!(
-        seen,
-        [(0, 0, ""), (1, 1, ""), (1, 1, ""), (1, 2, "Failed")],
-        "{states:?}"
-    );
+    let seen: Vec<(u32, usize, &str)> =
+        states.iter().map(|(_, s)| (s.restarts, s.conditions.len(), s.terminal_state.as_str())).collect();
+    assert_eq!(seen, [(0, 0, ""), (1, 1, ""), (1, 1, ""), (1, 2, "Failed")], "{states:?}");
     assert_eq!(states[2].1.conditions[0].1, "False");
 }

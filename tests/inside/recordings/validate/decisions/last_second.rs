@@ -29,10 +29,7 @@ fn changes_of_the_last_second_are_taken_back() {
     let job = &cut.jobs[0];
     assert_eq!((job.exists, job.conditions.len()), (true, 0));
     assert_eq!((job.active, job.ready, job.succeeded), (2, 1, 0));
-    assert_eq!(
-        (cut.status.map(|s| s.restarts), cut.deleted, cut.log.len()),
-        (Some(0), false, 3)
-    );
+    assert_eq!((cut.status.map(|s| s.restarts), cut.deleted, cut.log.len()), (Some(0), false, 3));
 }
 
 #[test]

@@ -30,13 +30,7 @@ fn steps_are_in_time_within_the_band_or_a_bounded_accumulated_lag() {
 #[test]
 fn the_lag_is_that_of_the_preceding_step_and_not_of_the_first() {
     let moment = |r, s| ComparedMoment::new(String::new(), Some(r), Some(s));
-    let mut moments = [
-        moment(5.0, 4.0),
-        moment(7.0, 5.0),
-        moment(9.0, 5.5),
-        moment(11.0, 11.0),
-        moment(13.0, 9.5),
-    ];
+    let mut moments = [moment(5.0, 4.0), moment(7.0, 5.0), moment(9.0, 5.5), moment(11.0, 11.0), moment(13.0, 9.5)];
     mark_differences(&mut moments);
     assert_eq!(moments.map(|m| m.differs), [false, false, false, false, true]);
 }

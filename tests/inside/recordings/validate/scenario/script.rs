@@ -17,36 +17,16 @@ fn what_has_no_word_in_the_model_is_not_simulated() {
             json!([{"atMs": 1, "do": "patch", "body": "{}", "patchType": "strategic"}]),
             "patch type strategic",
         ),
-        (
-            json!([{"runMs": 1, "exit": 1, "podHopes": true}]),
-            json!([]),
-            "pod rule podHopes",
-        ),
-        (
-            json!([]),
-            json!([{"atMs": 1, "do": "scale", "fields": ["spec"]}]),
-            "action scale",
-        ),
-        (
-            json!([]),
-            json!([{"atMs": 1, "do": "suspend", "twice": true}]),
-            "action suspend with twice",
-        ),
-        (
-            json!([]),
-            json!([{"atMs": 1, "do": "deletePod"}]),
-            "action deletePod without a pod",
-        ),
+        (json!([{"runMs": 1, "exit": 1, "podHopes": true}]), json!([]), "pod rule podHopes"),
+        (json!([]), json!([{"atMs": 1, "do": "scale", "fields": ["spec"]}]), "action scale"),
+        (json!([]), json!([{"atMs": 1, "do": "suspend", "twice": true}]), "action suspend with twice"),
+        (json!([]), json!([{"atMs": 1, "do": "deletePod"}]), "action deletePod without a pod"),
         (
             json!([]),
             json!([{"atMs": 1, "do": "evictPod", "pod": "p", "graceSeconds": 3}]),
             "action evictPod with graceSeconds",
         ),
-        (
-            json!([]),
-            json!([{"atMs": 1, "do": "newNode", "name": "a"}]),
-            "action newNode with an undefined node alias",
-        ),
+        (json!([]), json!([{"atMs": 1, "do": "newNode", "name": "a"}]), "action newNode with an undefined node alias"),
         (
             json!([]),
             json!([{"atMs": 1, "do": "create", "body": "{\"kind\": \"ConfigMap\"}"}]),
@@ -91,10 +71,7 @@ fn actions_become_faults_in_the_order_of_the_script() {
     let FaultAction::CrashNode(node) = &s.faults[0].action else {
         panic!("{:?}", s.faults[0]);
     };
-    assert_eq!(
-        (node.of_pod.as_deref(), node.alias.as_deref()),
-        (Some("js-w-0-1"), Some("a"))
-    );
+    assert_eq!((node.of_pod.as_deref(), node.alias.as_deref()), (Some("js-w-0-1"), Some("a")));
     let FaultAction::TaintNode(_, taint) = &s.faults[1].action else {
         panic!("{:?}", s.faults[1]);
     };
@@ -131,16 +108,12 @@ fn a_created_object_is_posted_in_the_namespace_of_the_recording() {
         .faults
         .iter()
         .filter_map(|fault| match &fault.action {
-            FaultAction::Request(UserRequest {
-                object: name,
-                verb: RequestVerb::Create { object, jobset },
-            }) => Some((name.kind, &object["metadata"]["namespace"], *jobset)),
+            FaultAction::Request(UserRequest { object: name, verb: RequestVerb::Create { object, jobset } }) => {
+                Some((name.kind, &object["metadata"]["namespace"], *jobset))
+            }
             _ => None,
         })
         .collect();
     let ns = json!("ns");
-    assert_eq!(
-        created,
-        [(ObjectKind::Service, &ns, None), (ObjectKind::JobSet, &ns, Some(1))]
-    );
+    assert_eq!(created, [(ObjectKind::Service, &ns, None), (ObjectKind::JobSet, &ns, Some(1))]);
 }

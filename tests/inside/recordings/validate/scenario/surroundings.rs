@@ -37,18 +37,13 @@ fn a_role_for_the_status_of_pods_is_what_the_flag_says_and_no_other_is_played() 
     let binding = json!({"kind": "ClusterRoleBinding", "metadata": {"name": "r"}});
     assert_eq!(with(json!([role("pods/status"), binding])), Ok(Vec::new()));
     let reasons = with(json!([role("secrets"), {"kind": "ConfigMap"}])).unwrap_err();
-    assert_eq!(
-        reasons,
-        ["ClusterRole with rules beyond pods/status", "object of kind ConfigMap"]
-    );
+    assert_eq!(reasons, ["ClusterRole with rules beyond pods/status", "object of kind ConfigMap"]);
 }
 
 #[test]
 fn an_object_that_is_refused_is_named() {
-    let reasons = with(
-        json!([{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "J"},
-            "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}]),
-    );
+    let reasons = with(json!([{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "J"},
+            "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}]));
     let reasons = reasons.unwrap_err();
     assert!(reasons[0].starts_with("object Job J: Job.batch"), "{reasons:?}");
 }

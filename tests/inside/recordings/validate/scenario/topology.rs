@@ -15,13 +15,7 @@ fn pools_are_cut_where_the_pool_or_the_zone_changes() {
     let seen: Vec<(u32, &str, &str)> = t
         .pools
         .iter()
-        .map(|p| {
-            (
-                p.nodes_per_island,
-                p.labels["pool"].as_str(),
-                p.labels["topology.kubernetes.io/zone"].as_str(),
-            )
-        })
+        .map(|p| (p.nodes_per_island, p.labels["pool"].as_str(), p.labels["topology.kubernetes.io/zone"].as_str()))
         .collect();
     assert_eq!(
         seen,

@@ -18,9 +18,7 @@ fn with_pod_and_objects(pod: Value, objects: Value) -> RecordedRun {
 
 fn named(recording: &RecordedRun) -> Vec<String> {
     let fields = unsimulated_fields(recording, sim_inputs::unmodelled_fields);
-    let keys = fields
-        .iter()
-        .map(|part| part.to_string().rsplit('.').next().unwrap_or("").to_owned());
+    let keys = fields.iter().map(|part| part.to_string().rsplit('.').next().unwrap_or("").to_owned());
     keys.collect()
 }
 
@@ -31,35 +29,17 @@ fn fields_without_a_simulated_effect_are_named() {
     let affinity = |labels: Value| json!({"podAffinity": {REQUIRED: [{"labelSelector": labels, "topologyKey": "t"}]}});
     for (pod, expected) in [
         (json!({"containers": container}), vec![]),
-        (
-            json!({"containers": container, "affinity": anti}),
-            vec!["podAntiAffinity"],
-        ),
-        (
-            json!({"containers": container, "topologySpreadConstraints": [{}]}),
-            vec!["topologySpreadConstraints"],
-        ),
-        (
-            json!({"containers": [{"name": "c", "ports": [{"hostPort": 80, "containerPort": 80}]}]}),
-            vec!["hostPort"],
-        ),
+        (json!({"containers": container, "affinity": anti}), vec!["podAntiAffinity"]),
+        (json!({"containers": container, "topologySpreadConstraints": [{}]}), vec!["topologySpreadConstraints"]),
+        (json!({"containers": [{"name": "c", "ports": [{"hostPort": 80, "containerPort": 80}]}]}), vec!["hostPort"]),
         (
             json!({"hostNetwork": true, "containers": [{"name": "c", "ports": [{"containerPort": 80}]}]}),
             vec!["JobSet field hostNetwork with container ports"],
         ),
-        (
-            json!({"containers": [{"name": "c", "livenessProbe": {"periodSeconds": 1}}]}),
-            vec![],
-        ),
+        (json!({"containers": [{"name": "c", "livenessProbe": {"periodSeconds": 1}}]}), vec![]),
         // No pod has these labels, which is simulated.
-        (
-            json!({"containers": container, "affinity": affinity(json!({"matchLabels": {"a": "b"}}))}),
-            vec![],
-        ),
-        (
-            json!({"containers": container, "affinity": affinity(json!({"matchExpressions": []}))}),
-            vec!["podAffinity"],
-        ),
+        (json!({"containers": container, "affinity": affinity(json!({"matchLabels": {"a": "b"}}))}), vec![]),
+        (json!({"containers": container, "affinity": affinity(json!({"matchExpressions": []}))}), vec!["podAffinity"]),
     ] {
         assert_eq!(named(&with_pod(pod.clone())), expected, "{pod}");
     }

@@ -20,10 +20,7 @@ fn ticket(id: u32, parent: u32, from: u64, to: u64, waited: TicketWait) -> WorkT
 fn request(id: u32, parent: u32, from: u64, granted: u64, to: u64) -> WorkTicket {
     let granted = SimTime(granted);
     let waited = TicketWait::Request(Call::JobPodCreate);
-    WorkTicket {
-        granted,
-        ..ticket(id, parent, from, to, waited)
-    }
+    WorkTicket { granted, ..ticket(id, parent, from, to, waited) }
 }
 
 /// Returns the path from the last ticket back to `start`, as (from, to, part).
@@ -44,12 +41,7 @@ fn a_request_gives_a_step_for_its_token_and_one_for_its_answer_and_empty_steps_a
         ticket(3, 2, 152, 152, TicketWait::Watch),
         request(4, 3, 152, 152, 160),
     ];
-    let expected = [
-        (100, 110, Whole),
-        (110, 150, Token),
-        (150, 152, Answer),
-        (152, 160, Answer),
-    ];
+    let expected = [(100, 110, Whole), (110, 150, Token), (150, 152, Answer), (152, 160, Answer)];
     assert_eq!(walk(&tickets, 100), expected);
 }
 
@@ -70,21 +62,12 @@ fn the_first_step_is_cut_at_the_start_wherever_that_lies() {
 #[test]
 fn a_wait_that_began_by_itself_or_after_forgotten_ones_takes_what_is_left() {
     // A root ticket of the script begins at 0; the restart begins in the middle of it.
-    let script = [
-        ticket(7, NO_TICKET, 0, 70, TicketWait::Script),
-        ticket(8, 7, 70, 90, TicketWait::Grace),
-    ];
+    let script = [ticket(7, NO_TICKET, 0, 70, TicketWait::Script), ticket(8, 7, 70, 90, TicketWait::Grace)];
     assert_eq!(walk(&script, 40), [(40, 70, Whole), (70, 90, Whole)]);
     // Root tickets that began after the start of the restart.
-    let late = [
-        ticket(3, NO_TICKET, 60, 70, TicketWait::NodeMonitor),
-        ticket(8, 3, 70, 90, TicketWait::Grace),
-    ];
+    let late = [ticket(3, NO_TICKET, 60, 70, TicketWait::NodeMonitor), ticket(8, 3, 70, 90, TicketWait::Grace)];
     assert_eq!(walk(&late, 40), [(40, 70, Whole), (70, 90, Whole)]);
-    assert_eq!(
-        walk(&[request(8, 5, 70, 80, 90)], 40),
-        [(40, 80, Token), (80, 90, Answer)]
-    );
+    assert_eq!(walk(&[request(8, 5, 70, 80, 90)], 40), [(40, 80, Token), (80, 90, Answer)]);
     // The request did not wait for a token, so the rest of the path is not a token wait either.
     assert_eq!(walk(&[request(8, 5, 70, 70, 90)], 40), [(40, 90, Answer)]);
 }

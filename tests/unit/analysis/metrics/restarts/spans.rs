@@ -55,17 +55,9 @@ fn overlapping_milestones_are_cut_at_the_later_one_and_phases_add_up() {
 
 #[test]
 fn a_restart_that_is_stuck_ends_in_the_step_it_waits_in() {
-    let r = restart(
-        RestartScope::Recreate,
-        RestartOutcome::Unfinished,
-        100,
-        &[(PodFailed, 1), (FailureTarget, 6)],
-    );
+    let r = restart(RestartScope::Recreate, RestartOutcome::Unfinished, 100, &[(PodFailed, 1), (FailureTarget, 6)]);
     assert_eq!(seconds(&r), [("detect", 1), ("terminate", 5), ("terminate", 94)]);
-    assert_eq!(
-        r.spans()[2].step.what,
-        "pods terminate, finalizers are removed, Job becomes Failed"
-    );
+    assert_eq!(r.spans()[2].step.what, "pods terminate, finalizers are removed, Job becomes Failed");
     assert_eq!(r.latency(), None);
 }
 

@@ -4,11 +4,7 @@ use serde_json::json;
 use sim_api::admission::{AdmissionAnswer, AdmissionRejection};
 use sim_recordings::validate::admission::compare::*;
 fn answer(code: u16, message: &str) -> AdmissionAnswer {
-    AdmissionAnswer {
-        code,
-        result: Err(AdmissionRejection::new(code, "", message)),
-        warnings: Vec::new(),
-    }
+    AdmissionAnswer { code, result: Err(AdmissionRejection::new(code, "", message)), warnings: Vec::new() }
 }
 
 #[test]
@@ -17,11 +13,7 @@ fn messages_agree_by_stage() {
     let schema = "JobSet \"a\" is invalid: ";
     let named = "rule names are not unique, rules with indices";
     for (recorded, simulated, equal) in [
-        (
-            format!("{webhook}x: Invalid value: 1"),
-            format!("{webhook}x: Invalid value: 2"),
-            false,
-        ),
+        (format!("{webhook}x: Invalid value: 1"), format!("{webhook}x: Invalid value: 2"), false),
         (
             format!("{webhook}[<nil>: {named} [0 1], <nil>: {named} [2 3]]"),
             format!("{webhook}[<nil>: {named} [2 3], <nil>: {named} [0 1]]"),
@@ -32,11 +24,7 @@ fn messages_agree_by_stage() {
             format!("{schema}[y: Required value, x: Invalid value: 2]"),
             true,
         ),
-        (
-            format!("{schema}x: Invalid value: 1"),
-            format!("{schema}x: Required value"),
-            false,
-        ),
+        (format!("{schema}x: Invalid value: 1"), format!("{schema}x: Required value"), false),
         (
             "json: cannot unmarshal string into Go struct field A.b.c of type int32".to_owned(),
             "json: cannot unmarshal bool into Go struct field A.b.c of type int32".to_owned(),
@@ -66,11 +54,7 @@ fn another_code_and_another_object_are_differences() {
         "metadata": {"name": "g<rand>", "generateName": "g"},
         "status": {"restarts": 1, "conditions": [{}]}}});
     for (restarts, equal) in [(1, true), (2, false)] {
-        let answer = AdmissionAnswer {
-            code: 201,
-            result: Ok(stored(restarts)),
-            warnings: Vec::new(),
-        };
+        let answer = AdmissionAnswer { code: 201, result: Ok(stored(restarts)), warnings: Vec::new() };
         assert_eq!(difference("case", &recorded, &answer).is_none(), equal);
     }
 }

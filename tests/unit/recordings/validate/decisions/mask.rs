@@ -16,10 +16,7 @@ fn only_suffixes_of_pods_are_masked() {
     let mask = VolatileMask::new(&names);
     let pod = names.pod(JobId(0), 3, PodId(7), 1);
     for (text, expected) in [
-        (
-            format!("Pod ns/{pod} has condition"),
-            "Pod ns/js-w-0-3-<rand> has condition",
-        ),
+        (format!("Pod ns/{pod} has condition"), "Pod ns/js-w-0-3-<rand> has condition"),
         ("Created pod: js-w-0-bcdfg".into(), "Created pod: js-w-0-<rand>"),
         ("first failed job: js-bcdfg-1".into(), "first failed job: js-bcdfg-1"),
         ("other-0-1-bcdfg".into(), "other-0-1-bcdfg"),
