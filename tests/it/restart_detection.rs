@@ -3,19 +3,28 @@
 use crate::support;
 use sim_analysis::metrics::{RestartFold, RestartScope};
 
-/// A JobSet with an initializer that completes after 5 s and two Jobs of four workers that run indefinitely.
-const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2
-kind: JobSet
-metadata: {name: a}
-spec:
-  failurePolicy: {maxRestarts: 5}
-  replicatedJobs:
-  - name: init
-    template: {spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, nodeSelector: {kubernetes.io/hostname: i-0}, containers: [{name: c, image: x, resources: {requests: {cpu: 1}}}]}}}}
-  - name: w
-    replicas: 2
-    template: {spec: {parallelism: 4, completions: 4, completionMode: Indexed, backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, resources: {requests: {cpu: 4}}}]}}}}
-";
+/// Returns the replicatedJobs: an initializer that completes after 5 s, and Jobs of workers that run indefinitely.
+fn replicated_jobs(replicas: u32, parallelism: u32) -> String {
+    let template = |cpu: u32, more: &str| {
+        let container = format!("{{name: c, image: x, resources: {{requests: {{cpu: {cpu}}}}}}}");
+        format!("backoffLimit: 0, template: {{spec: {{restartPolicy: Never, {more}containers: [{container}]}}}}")
+    };
+    let init = template(1, "nodeSelector: {kubernetes.io/hostname: i-0}, ");
+    let size = format!("parallelism: {parallelism}, completions: {parallelism}, completionMode: Indexed");
+    let workers = template(4, "");
+    format!(
+        "[{{name: init, groupName: default, replicas: 1, template: {{spec: {{{init}}}}}}}, \
+         {{name: w, groupName: default, replicas: {replicas}, template: {{spec: {{{size}, {workers}}}}}}}]"
+    )
+}
+
+fn jobset() -> String {
+    let jobs = replicated_jobs(2, 4);
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec:\n  failurePolicy: \
+         {{maxRestarts: 5}}\n  replicatedJobs: {jobs}\n"
+    )
+}
 
 fn scenario(faults: &str) -> String {
     let faults = match faults {
@@ -43,14 +52,8 @@ containers:
 }
 
 fn scale(at: &str, replicas: u32, parallelism: u32) -> String {
-    format!(
-        "- {{at: {at}, patch: {{kind: JobSet, name: a, merge: {{spec: {{replicatedJobs: [{{name: init, groupName: default, \
-         replicas: 1, template: {{spec: {{backoffLimit: 0, template: {{spec: {{restartPolicy: Never, nodeSelector: \
-         {{kubernetes.io/hostname: i-0}}, containers: [{{name: c, image: x, resources: {{requests: {{cpu: 1}}}}}}]}}}}}}}}}}, {{name: w, groupName: default, replicas: {replicas}, \
-         template: {{spec: {{parallelism: {parallelism}, completions: {parallelism}, completionMode: Indexed, \
-         backoffLimit: 0, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: x, resources: \
-         {{requests: {{cpu: 4}}}}}}]}}}}}}}}}}]}}}}}}}}\n"
-    )
+    let jobs = replicated_jobs(replicas, parallelism);
+    format!("- {{at: {at}, patch: {{kind: JobSet, name: a, merge: {{spec: {{replicatedJobs: {jobs}}}}}}}}}\n")
 }
 
 const FAILURE: &str = "- {at: 20m, containerExit: {pod: a-w-0-1, exitCode: 1}}\n";
@@ -76,7 +79,7 @@ fn only_the_loss_of_a_needed_pod_begins_a_restart() {
         (
             "node of a completed initializer is lost",
             format!("- {{at: 60s, crashNode: {{node: i-0}}}}\n{FAILURE}"),
-            // Nobody removes the pod from the lost node, so its Job is never gone.
+            // The pod on the lost node keeps terminating, so its Job is never removed.
             &[(1200, 1200, RestartScope::Recreate)],
         ),
         ("Jobs become smaller", format!("{}{FAILURE}", scale("60s", 2, 2)), &one),
@@ -89,15 +92,15 @@ fn only_the_loss_of_a_needed_pod_begins_a_restart() {
         ("no failure", scale("60s", 2, 2), &[]),
     ];
     for (case, faults, expected) in cases {
-        assert_eq!(restarts(&faults, JOBSET), expected, "{case}");
+        assert_eq!(restarts(&faults, &jobset()), expected, "{case}");
     }
 }
 
 #[test]
 fn pods_that_a_job_success_policy_ends_are_no_restart() {
     let policy = "spec: {parallelism: 4, successPolicy: {rules: [{succeededIndexes: \"0\"}]},";
-    let jobset = JOBSET.replacen("spec: {parallelism: 4,", policy, 1);
-    assert_ne!(jobset, JOBSET);
+    let jobset = jobset().replacen("spec: {parallelism: 4,", policy, 1);
+    assert_ne!(jobset, self::jobset());
     let exit = "- {at: 60s, containerExit: {pod: a-w-1-0, exitCode: 0}}\n";
     assert_eq!(restarts(exit, &jobset), []);
     let failure = format!("{exit}{FAILURE}");
@@ -106,7 +109,7 @@ fn pods_that_a_job_success_policy_ends_are_no_restart() {
 
 #[test]
 fn deadline_of_a_job_begins_a_restart_with_the_deletion_of_its_pods() {
-    let jobset = JOBSET.replacen("spec: {parallelism: 4,", "spec: {activeDeadlineSeconds: 600, parallelism: 4,", 1);
+    let jobset = jobset().replacen("spec: {parallelism: 4,", "spec: {activeDeadlineSeconds: 600, parallelism: 4,", 1);
     let found = restarts("", &jobset);
     assert_eq!(found.first().map(|r| (r.0, r.2)), Some((600, RestartScope::Recreate)));
 }

@@ -57,20 +57,20 @@ pub fn containers(scenario: &ScenarioSpec) -> AssumedParameter {
                         0 => String::new(),
                         code => format!(", exit code {code}"),
                     };
-                    let told = format!("run for {run_for}{code}, derived from their command {command:?}");
-                    by_command.entry(told).or_default().push(&rj.name);
+                    let behavior = format!("run for {run_for}{code}, derived from their command {command:?}");
+                    by_command.entry(behavior).or_default().push(&rj.name);
                 }
             }
             all.push(rj);
         }
     }
-    for (told, of) in &by_command {
-        assumed.of.push((Some(list(of)), told.clone()));
+    for (behavior, of) in &by_command {
+        assumed.of.push((Some(list(of)), behavior.clone()));
     }
     if !endless.is_empty() {
         let some = (endless.len() < all.len()).then(|| list(&endless));
-        let told = "run indefinitely: no run time is set";
-        assumed.of.push((some, told.to_owned()));
+        let behavior = "run indefinitely: no run time is set";
+        assumed.of.push((some, behavior.to_owned()));
     }
     let first = by_command.values().next().unwrap_or(&endless).first();
     assumed.hint = first.map(|name| {

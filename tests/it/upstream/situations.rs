@@ -82,7 +82,7 @@ fn the_count_of_upstreams_situations_is_the_one_that_is_told() {
     let cases = of("policy ") + of("test ");
     let told = format!(
         "Of {} situations {} can be played, and all of them agree: {data} by upstream's own inputs, {scenarios} as \
-         scenarios, {cases} by cases and tests. {cannot} cannot, each for a reason that stands beside it.",
+         scenarios, {cases} by cases and tests. {cannot} cannot; the reason is in the same row.",
         all.len(),
         all.len() - cannot
     );

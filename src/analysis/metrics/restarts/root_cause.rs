@@ -290,7 +290,7 @@ impl PodTroubles {
         *row_or_default(&mut self.jobs, job.ix()) = state;
     }
 
-    /// Whether a controller deleted the pod although its Job goes on, so that the pod was surplus.
+    /// Whether a controller deleted the pod of an active Job, so that the pod was surplus.
     pub fn is_surplus(&self, pod: PodId) -> bool {
         let surplus = |p: &TroublePodState| {
             use DeletionActor::{GarbageCollector, JobController};

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 const KUBELET_FIELDS: [&str; 5] =
     ["activeDeadlineSeconds", "initialDelaySeconds", "lifecycle", "livenessProbe", "readinessProbe"];
 const POD_AFFINITY: &str = "podAffinity";
+const HOST_NETWORK: &str = "hostNetwork";
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 /// Returns the fields of the JobSet, of the objects and of those that the script creates. `unmodelled` returns the
@@ -23,14 +24,14 @@ pub fn unsimulated_fields(recording: &RecordedRun, unmodelled: impl Fn(&Value) -
         let mut fields = unmodelled(object);
         fields.retain(|path| {
             let key = path.rsplit('.').next().unwrap_or("");
-            let without_effect = key == POD_AFFINITY && selects_no_pod(object, &objects);
-            !KUBELET_FIELDS.contains(&key) && !without_effect
+            let without_effect = match key {
+                POD_AFFINITY => selects_no_pod(object, &objects),
+                HOST_NETWORK => !uses_host_ports(object),
+                key => KUBELET_FIELDS.contains(&key),
+            };
+            !without_effect
         });
         parts.extend(fields.into_iter().map(|path| UnmodelledPart::Field { kind: kind.clone(), path }));
-        if uses_host_network(object) {
-            let path = "hostNetwork with container ports".to_owned();
-            parts.push(UnmodelledPart::Field { kind, path });
-        }
     }
     parts
 }
@@ -99,11 +100,11 @@ fn selects_no_pod(object: &Value, objects: &[Value]) -> bool {
 }
 
 /// Returns whether containers use ports of the node: with `hostNetwork`, every port becomes a host port.
-fn uses_host_network(object: &Value) -> bool {
+fn uses_host_ports(object: &Value) -> bool {
     pod_specs(object).into_iter().any(|spec| {
         let containers = spec["containers"].as_array().into_iter().flatten();
         let mut ports = containers.filter_map(|c| c["ports"].as_array());
-        spec["hostNetwork"] == true && ports.any(|ports| !ports.is_empty())
+        spec[HOST_NETWORK] == true && ports.any(|ports| !ports.is_empty())
     })
 }
 

@@ -34,8 +34,10 @@ fn fields_without_a_simulated_effect_are_named() {
         (json!({"containers": [{"name": "c", "ports": [{"hostPort": 80, "containerPort": 80}]}]}), vec!["hostPort"]),
         (
             json!({"hostNetwork": true, "containers": [{"name": "c", "ports": [{"containerPort": 80}]}]}),
-            vec!["JobSet field hostNetwork with container ports"],
+            vec!["hostNetwork"],
         ),
+        // Without ports, the network of the node has no effect on decisions.
+        (json!({"hostNetwork": true, "containers": container}), vec![]),
         (json!({"containers": [{"name": "c", "livenessProbe": {"periodSeconds": 1}}]}), vec![]),
         // No pod has these labels, which is simulated.
         (json!({"containers": container, "affinity": affinity(json!({"matchLabels": {"a": "b"}}))}), vec![]),
