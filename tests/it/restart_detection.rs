@@ -58,8 +58,11 @@ fn scale(at: &str, replicas: u32, parallelism: u32) -> String {
 
 const FAILURE: &str = "- {at: 20m, containerExit: {pod: a-w-0-1, exitCode: 1}}\n";
 
-/// Returns the start and the duration of each restart in whole seconds, with its scope.
-fn restarts(faults: &str, jobset: &str) -> Vec<(u64, u64, RestartScope)> {
+/// Start and duration of a restart in whole seconds, and its scope.
+type RestartRow = (u64, u64, RestartScope);
+
+/// Returns the restarts of a run.
+fn restarts(faults: &str, jobset: &str) -> Vec<RestartRow> {
     let scenario = support::parse(&scenario(faults), jobset).unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = support::simulation(&scenario);
     let mut fold = RestartFold::new(simulation.scenario());
@@ -73,7 +76,7 @@ fn restarts(faults: &str, jobset: &str) -> Vec<(u64, u64, RestartScope)> {
 #[test]
 fn only_the_loss_of_a_needed_pod_begins_a_restart() {
     let one = [(1200, 7, RestartScope::Recreate)];
-    let cases: [(&str, String, &[(u64, u64, RestartScope)]); 7] = [
+    let cases: [(&str, String, &[RestartRow]); 7] = [
         ("no other event", FAILURE.into(), &one),
         ("pod of a finished Job is deleted", format!("- {{at: 60s, deletePod: {{pod: a-init-0-0}}}}\n{FAILURE}"), &one),
         (

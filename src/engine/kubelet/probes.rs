@@ -52,10 +52,13 @@ impl KubeletState {
             let position = 2 * (inits + at);
             let started = startup.map(|p| self.first_success(ctx, pod, p, after, position));
             let started = started.unwrap_or_default();
-            let ready = readiness.map(|p| match p.initial_delay.max(after) > started {
-                true => self.first_success(ctx, pod, p, after, position + 1),
-                // The kubelet triggers the probe of a container that has just started.
-                false => started + p.successes(),
+            let ready = readiness.map(|p| {
+                if p.initial_delay.max(after) > started {
+                    self.first_success(ctx, pod, p, after, position + 1)
+                } else {
+                    // The kubelet triggers the probe of a container that has just started.
+                    started + p.successes()
+                }
             });
             delay = delay.max(ready.unwrap_or(started));
         }

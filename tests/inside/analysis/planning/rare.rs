@@ -19,7 +19,7 @@ impl BranchFactor for WearingOut {
     }
 
     fn resume(&mut self, from: &(f64, u64), branch: u64, level: u64) -> (Option<(f64, u64)>, u64) {
-        let mut state = fnv::fnv1a_words([self.experiment, branch].into_iter());
+        let mut state = fnv::fnv1a_words([self.experiment, branch]);
         // SplitMix64 by S. Vigna.
         let mut uniform = || {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
