@@ -60,9 +60,15 @@ pub fn restart_bars(
     scene
 }
 
+/// Phases that have a segment in some bar.
 fn used(bars: &[(String, RestartMetrics)]) -> Vec<Phase> {
-    let seen = |p: &&Phase| bars.iter().any(|b| b.1.phases()[**p as usize] > Duration::ZERO);
+    let seen = |p: &&Phase| bars.iter().any(|b| !is_after_restart(**p) && b.1.phases()[**p as usize] > Duration::ZERO);
     Phase::ALL.iter().filter(seen).copied().collect()
+}
+
+/// Whether the phase follows the end of the restart, so that it is not part of the bar.
+fn is_after_restart(phase: Phase) -> bool {
+    phase >= Phase::Rendezvous
 }
 
 /// Draws the legend. Returns the y coordinate of its lower edge.
@@ -87,7 +93,6 @@ fn bar(scene: &mut DrawScene, label: &str, r: &RestartMetrics, top: i32, slot: i
     let bar_top = label_y + size;
     let height = (slot * 2 / 5).min(150);
     scene.boxed_text((MARGIN, label_y), size + 4, TEXT_COLOR, label);
-    let mut parts = Vec::new();
     for span in r.spans() {
         let (from, to) = (span.from.since(r.start), span.to.since(r.start));
         scene.rect(
@@ -98,11 +103,6 @@ fn bar(scene: &mut DrawScene, label: &str, r: &RestartMetrics, top: i32, slot: i
             phase_color(span.phase()),
         );
     }
-    for (phase, d) in Phase::ALL.iter().zip(r.phases()) {
-        if d > Duration::ZERO {
-            parts.push(format!("{} {}", phase.as_str(), seconds(d)));
-        }
-    }
     draw_span_durations(scene, r, bar_top + height / 2, size, x);
     let end = x(r.total().seconds()) + 12;
     let total = seconds(r.total());
@@ -110,11 +110,20 @@ fn bar(scene: &mut DrawScene, label: &str, r: &RestartMetrics, top: i32, slot: i
     if slot < 5 * size {
         return;
     }
-    let line = parts.join("  ·  ");
     let width = scene.width as i32 - 2 * MARGIN;
-    let below = bar_top + height + size;
-    let fitted = fitting_font_size(&line, size, width);
-    scene.boxed_text((MARGIN, below), fitted, MUTED_COLOR, &line);
+    let mut below = bar_top + height + size;
+    for (prefix, is_after) in [("", false), ("afterwards: ", true)] {
+        let own = Phase::ALL.iter().zip(r.phases());
+        let own = own.filter(|(phase, time)| is_after_restart(**phase) == is_after && *time > Duration::ZERO);
+        let parts: Vec<String> = own.map(|(phase, time)| format!("{} {}", phase.as_str(), seconds(time))).collect();
+        if parts.is_empty() {
+            continue;
+        }
+        let line = format!("{prefix}{}", parts.join("  ·  "));
+        let fitted = fitting_font_size(&line, size, width);
+        scene.boxed_text((MARGIN, below), fitted, MUTED_COLOR, &line);
+        below += size * 3 / 2;
+    }
 }
 
 /// Draws the duration of consecutive spans of one phase inside the bar where there is room for it.
