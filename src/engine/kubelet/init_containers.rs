@@ -13,17 +13,45 @@ use sim_api::spec::{ContainerRestartAction, ContainerRule};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
 
-/// Value of `ContainerLifetime::sidecar_epoch` while no sidecar runs.
-pub(super) const NOT_STARTED: u32 = u32::MAX;
+/// The sidecars of a pod.
+#[derive(Copy, Clone)]
+pub(super) struct SidecarState {
+    /// Epoch of the container lifetime in which they started; `None` if they do not run.
+    epoch: Option<u32>,
+    /// Number of sidecars that have exited and do not run again yet.
+    pub down: u8,
+    /// restartCount.
+    pub restarts: u32,
+    crash: CrashBackOff,
+}
+
+impl SidecarState {
+    const NONE: SidecarState = SidecarState { epoch: None, down: 0, restarts: 0, crash: CrashBackOff::NONE };
+}
 
 impl KubeletState {
+    pub(super) fn sidecars(&self, pod: PodId) -> SidecarState {
+        self.sidecars.get(&pod).copied().unwrap_or(SidecarState::NONE)
+    }
+
+    fn sidecars_mut(&mut self, pod: PodId) -> &mut SidecarState {
+        self.sidecars.entry(pod).or_insert(SidecarState::NONE)
+    }
+
+    /// The sidecars do not run, and pending events about them are stale.
+    pub(super) fn forget_sidecars(&mut self, pod: PodId) {
+        if let Some(sidecars) = self.sidecars.get_mut(&pod) {
+            sidecars.epoch = None;
+        }
+    }
+
     /// The rule that names this init container or sidecar.
     fn init_rule<'a>(&self, ctx: &EngineContext<'a>, pod: PodId, position: usize) -> Option<&'a ContainerRule> {
         if ctx.scenario.containers.is_empty() {
             return None;
         }
         let (container, row) = (&ctx.store.pod_spec(pod).init_containers[position], &self.pods[pod.ix()]);
-        let run = if container.is_sidecar() { row.sidecar_restarts } else { row.restarts };
+        let run = if container.is_sidecar() { self.sidecars(pod).restarts } else { row.restarts };
         self.find_rule(ctx, pod, run, |named| named == Some(&container.name))
     }
 
@@ -74,13 +102,14 @@ impl KubeletState {
     /// The sidecars run: schedules the exits that rules give them. The time counts from the start of the main
     /// containers.
     pub(super) fn arm_sidecars(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        let row = &mut self.pods[pod.ix()];
-        if ctx.scenario.containers.is_empty() || row.sidecar_epoch != NOT_STARTED {
+        if ctx.scenario.containers.is_empty() || self.sidecars(pod).epoch.is_some() {
             return;
         }
-        (row.sidecar_epoch, row.sidecars_down) = (row.epoch, 0);
+        let epoch = self.pods[pod.ix()].epoch;
         for position in 0..ctx.store.pod_spec(pod).init_containers.len() {
             if ctx.store.pod_spec(pod).init_containers[position].is_sidecar() {
+                let sidecars = self.sidecars_mut(pod);
+                (sidecars.epoch, sidecars.down) = (Some(epoch), 0);
                 self.arm_sidecar(ctx, pod, position);
             }
         }
@@ -101,7 +130,9 @@ impl KubeletState {
         wait: TicketWait,
         timer: ContainerTimer,
     ) {
-        let epoch = self.pods[pod.ix()].sidecar_epoch;
+        let Some(epoch) = self.sidecars(pod).epoch else {
+            return;
+        };
         let due = SimulationEvent::ContainerTimerDue { pod, epoch, timer };
         ctx.schedule_after(after, wait, TicketSubject::Pod(pod), due);
     }
@@ -110,7 +141,7 @@ impl KubeletState {
     fn sidecars_live(&self, store: &ObjectStore, pod: PodId, epoch: u32) -> bool {
         let row = &self.pods[pod.ix()];
         let ends = row.has(STOPPING | SIDECARS | ALL_ENDED | ENDING) || store.pods.has(pod, flag::DELETING);
-        row.sidecar_epoch == epoch && store.pods.exists(pod) && !ends
+        self.sidecars(pod).epoch == Some(epoch) && store.pods.exists(pod) && !ends
     }
 
     pub(super) fn timer_due(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32, timer: ContainerTimer) {
@@ -140,9 +171,9 @@ impl KubeletState {
             self.end_process(ctx, pod, code);
             return;
         }
-        let row = &mut self.pods[pod.ix()];
-        row.sidecars_down += 1;
-        row.sidecar_crash.ended_at = ctx.now;
+        let sidecars = self.sidecars_mut(pod);
+        sidecars.down += 1;
+        sidecars.crash.ended_at = ctx.now;
         let wait = self.time_to_relist(ctx, pod, position + 2);
         let noticed = ContainerTimer::SidecarNoticed(position as u8);
         self.sidecar_timer(ctx, pod, wait, TicketWait::Pleg, noticed);
@@ -156,13 +187,13 @@ impl KubeletState {
             return self.restart_containers(ctx, pod, None);
         }
         self.write_sidecar_status(ctx, pod);
-        let mut crash = self.pods[pod.ix()].sidecar_crash;
+        let mut crash = self.sidecars(pod).crash;
         let back_off = self.remaining_back_off(ctx, pod, &mut crash);
-        self.pods[pod.ix()].sidecar_crash = crash;
+        self.sidecars_mut(pod).crash = crash;
         let start = match real_kubelet(ctx) {
             None => Duration::ZERO,
             Some(k) => {
-                let nth = self.pods[pod.ix()].sidecar_restarts;
+                let nth = self.sidecars(pod).restarts;
                 ctx.draw(StreamPurpose::SidecarStart, TicketSubject::Pod(pod), nth, &k.container_start)
             }
         };
@@ -171,9 +202,9 @@ impl KubeletState {
     }
 
     fn sidecar_started(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) {
-        let row = &mut self.pods[pod.ix()];
-        row.sidecars_down -= 1;
-        row.sidecar_restarts += 1;
+        let sidecars = self.sidecars_mut(pod);
+        sidecars.down -= 1;
+        sidecars.restarts += 1;
         self.write_sidecar_status(ctx, pod);
         self.arm_sidecar(ctx, pod, position);
     }

@@ -2,7 +2,6 @@
 //!
 //! The script acts directly on machines; other components observe only the Lease and the status of pods.
 
-use super::init_containers::NOT_STARTED;
 use super::{
     AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, NodeMachine, PROBING, SIDECARS, STOPPING, UP,
 };
@@ -89,7 +88,7 @@ impl KubeletState {
     pub(super) fn begin_pod_waits(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let since = ctx.mark();
         for pod in ctx.store.nodes.pods[node.ix()].iter() {
-            self.pods[pod.ix()].waiting_since.get_or_insert(since);
+            self.waiting_since.entry(*pod).or_insert(since);
         }
     }
 
@@ -122,12 +121,13 @@ impl KubeletState {
             row.flags |= ALL_ENDED;
         }
         row.flags &= !(UP | STOPPING | BARRIER_LIFTED | SIDECARS | ENDING | PROBING);
-        (row.init_done, row.sidecar_epoch) = (0, NOT_STARTED);
+        row.init_done = 0;
         row.begin_lifetime();
+        self.forget_sidecars(pod);
     }
 
     fn catch_up(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        let since = self.pods[pod.ix()].waiting_since.take();
+        let since = self.waiting_since.remove(&pod);
         let before = ctx.mark();
         if let Some(since) = since {
             ctx.resume(since, TicketWait::SilentNode, TicketSubject::Pod(pod));

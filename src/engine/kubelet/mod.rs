@@ -29,11 +29,16 @@ use super::event::SimulationEvent;
 use crate::store::{ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, flag};
 use sim_api::spec::{ImagePullFailure, KubeletTiming, RealKubelet};
 use sim_base::{NodeId, PodId, SimTime};
+use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
 pub struct KubeletState {
     pods: Vec<ContainerLifetime>,
     nodes: Vec<NodeMachine>,
+    /// Pods whose sidecars have rules and have run.
+    sidecars: BTreeMap<PodId, SidecarState>,
+    /// Start of the wait of each pod that waits for an unresponsive node.
+    waiting_since: BTreeMap<PodId, ContextMark>,
     /// Failures of image pulls so far, each with its end.
     pull_failures: Vec<(SimTime, ImagePullFailure)>,
     /// A restart has begun: requests are also counted separately.
@@ -61,7 +66,7 @@ mod up {
     /// The main containers run, and a startup or readiness probe has not yet succeeded.
     pub const PROBING: u16 = 1 << 8;
 }
-use init_containers::{CrashBackOff, NOT_STARTED};
+use init_containers::{CrashBackOff, SidecarState};
 use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, STOPPING, UP};
 
 /// The kubelet's data about a pod on its machine.
@@ -78,12 +83,6 @@ struct ContainerLifetime {
     pull_failed: u8,
     /// Number of failed pulls of this image.
     pull_level: u8,
-    /// Number of sidecars that have exited and do not run again yet.
-    sidecars_down: u8,
-    /// Epoch in which the sidecars started, or `NOT_STARTED`; and restartCount of the sidecars.
-    sidecar_epoch: u32,
-    sidecar_restarts: u32,
-    sidecar_crash: CrashBackOff,
     crash: CrashBackOff,
     /// Number of the container lifetime in this row; increases with every object and every restart. Events carry it.
     epoch: u32,
@@ -106,8 +105,6 @@ struct ContainerLifetime {
     stops_at: SimTime,
     /// Time of the response to the latest status PATCH; later PATCHes are not answered earlier.
     status_until: SimTime,
-    /// Start of the pod's wait for an unresponsive node.
-    waiting_since: Option<ContextMark>,
 }
 
 impl ContainerLifetime {
@@ -119,10 +116,6 @@ impl ContainerLifetime {
             init_done: 0,
             pull_failed: 0,
             pull_level: 0,
-            sidecars_down: 0,
-            sidecar_epoch: NOT_STARTED,
-            sidecar_restarts: 0,
-            sidecar_crash: CrashBackOff::NONE,
             crash: CrashBackOff::NONE,
             epoch,
             lifetime: 0,
@@ -136,7 +129,6 @@ impl ContainerLifetime {
             ended_at: SimTime::NEVER,
             stops_at: SimTime::NEVER,
             status_until: SimTime::ZERO,
-            waiting_since: None,
         }
     }
 
@@ -170,6 +162,8 @@ impl KubeletState {
     pub fn reset(&mut self, _: &mut EngineContext<'_>) {
         self.pods.clear();
         self.nodes.clear();
+        self.sidecars.clear();
+        self.waiting_since.clear();
         self.pull_failures.clear();
         self.restarted = false;
     }
@@ -214,14 +208,16 @@ impl KubeletState {
         }
         let row = &mut self.pods[pod.ix()];
         *row = ContainerLifetime::new(row.epoch + 1);
+        self.sidecars.remove(&pod);
+        self.waiting_since.remove(&pod);
     }
 
     /// The pod has a terminal phase or was removed: none of its containers is considered running.
     fn clear_containers(&mut self, pod: PodId) {
         let row = &mut self.pods[pod.ix()];
         row.flags &= !(UP | EXITED | STOPPING | SIDECARS | ALL_ENDED | ENDING | PROBING);
-        row.sidecar_epoch = NOT_STARTED;
         row.begin_lifetime();
+        self.forget_sidecars(pod);
     }
 
     /// Returns true if an event about these containers is stale.
@@ -260,7 +256,7 @@ impl KubeletState {
 
     /// Start of the pod's wait for an unresponsive node.
     pub fn waiting_since(&self, pod: PodId) -> Option<ContextMark> {
-        self.pods.get(pod.ix()).and_then(|row| row.waiting_since)
+        self.waiting_since.get(&pod).copied()
     }
 
     // --- helpers

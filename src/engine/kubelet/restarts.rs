@@ -1,7 +1,7 @@
 //! Containers that restart in their pod: back-off, restart counts, RestartAllContainers (kubernetes.md 3.4, 3.6).
 
 use super::exits::AfterExit;
-use super::init_containers::{CrashBackOff, NOT_STARTED};
+use super::init_containers::CrashBackOff;
 use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, PROBING, UP};
 use crate::apiserver;
 use crate::ctx::EngineContext;
@@ -46,7 +46,7 @@ impl KubeletState {
         let ran = row.has(UP);
         row.flags &= !(UP | EXITED | BARRIER_LIFTED | AGENT_EXIT | ALL_ENDED | ENDING | PROBING);
         if containers.is_none() {
-            (row.init_done, row.sidecar_epoch) = (0, NOT_STARTED);
+            row.init_done = 0;
         }
         row.begin_lifetime();
         let (incarnation, restarts) = (ctx.store.pods.incarnation[pod.ix()], row.restarts + 1);
@@ -55,6 +55,7 @@ impl KubeletState {
         }
         ctx.emit(Body::ContainersRestarting { pod, incarnation, restarts });
         if containers.is_none() {
+            self.forget_sidecars(pod);
             self.count_restart(pod);
         }
     }

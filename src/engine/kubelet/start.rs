@@ -16,7 +16,7 @@ impl KubeletState {
             return;
         }
         if !self.is_node_responsive(ctx, pod) {
-            self.pods[pod.ix()].waiting_since = Some(ctx.mark());
+            self.waiting_since.insert(pod, ctx.mark());
             return;
         }
         let delay = match self.rule_for(ctx, pod).and_then(|r| r.start_after) {

@@ -71,7 +71,7 @@ impl KubeletState {
     fn report_running(&self, ctx: &mut EngineContext<'_>, pod: PodId, ready: bool) {
         let starts = ctx.store.pods.phase[pod.ix()] == PodPhase::Pending;
         apiserver::set_running(ctx, pod);
-        let down = self.pods[pod.ix()].sidecars_down > 0;
+        let down = self.sidecars(pod).down > 0;
         if ready && !down && self.has(pod, UP) && !ctx.store.pods.has(pod, flag::DELETING) {
             apiserver::set_ready(ctx, pod, true);
         } else if down && ctx.store.pods.has(pod, flag::READY) {
@@ -84,7 +84,7 @@ impl KubeletState {
     /// Writes the current restartCount.
     pub(super) fn report_restarts(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let row = &self.pods[pod.ix()];
-        let sidecars = row.sidecar_restarts;
+        let sidecars = self.sidecars(pod).restarts;
         apiserver::set_restarts(ctx, pod, row.restarts.max(sidecars), row.restart_sum + sidecars);
     }
 

@@ -25,7 +25,7 @@ impl KubeletState {
         }
         if !self.is_node_responsive(ctx, pod) {
             // The wait usually began when the node became silent: later decisions did not delay anything.
-            self.pods[pod.ix()].waiting_since.get_or_insert(ctx.mark());
+            self.waiting_since.entry(pod).or_insert(ctx.mark());
             return;
         }
         let about = TicketSubject::Pod(pod);

@@ -7,11 +7,13 @@ use sim_base::PodId;
 #[derive(Clone, Default)]
 pub(super) struct GcWaits(Vec<GcWait>);
 
+/// What the pod waits for, and the start of the wait.
 #[derive(Copy, Clone, Default)]
-struct GcWait {
-    /// Start of the wait; replaced when the pod starts to wait for the sweep.
-    start: Option<ContextMark>,
-    for_sweep: bool,
+enum GcWait {
+    #[default]
+    Nothing,
+    SilentNode(ContextMark),
+    Sweep(ContextMark),
 }
 
 impl GcWaits {
@@ -35,14 +37,17 @@ impl GcWaits {
 
     /// The pod is being deleted, or its node became silent, whichever was first.
     pub fn begin(&mut self, pod: PodId, since: ContextMark) {
-        self.row(pod).start.get_or_insert(since);
+        let row = self.row(pod);
+        if let GcWait::Nothing = row {
+            *row = GcWait::SilentNode(since);
+        }
     }
 
     /// The kubelet of the pod is back.
     pub fn end(&mut self, pod: PodId) {
         let row = self.row(pod);
-        if !row.for_sweep {
-            row.start = None;
+        if let GcWait::SilentNode(_) = row {
+            *row = GcWait::Nothing;
         }
     }
 
@@ -50,23 +55,22 @@ impl GcWaits {
     pub fn begin_sweep_wait(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let now = ctx.now;
         let row = self.row(pod);
-        if row.for_sweep {
-            return;
-        }
-        row.for_sweep = true;
-        row.start = Some(match row.start {
-            Some(since) => {
-                let silent = now.since(since.at);
-                ctx.add_wait(since, silent, TicketWait::SilentNode, TicketSubject::Pod(pod))
+        let start = match *row {
+            GcWait::Sweep(_) => return,
+            GcWait::SilentNode(since) => {
+                ctx.add_wait(since, now.since(since.at), TicketWait::SilentNode, TicketSubject::Pod(pod))
             }
-            None => ctx.mark(),
-        });
+            GcWait::Nothing => ctx.mark(),
+        };
+        *row = GcWait::Sweep(start);
     }
 
     /// Start and kind of the wait.
     pub fn current(&self, pod: PodId) -> Option<(ContextMark, TicketWait)> {
-        let row = self.0.get(pod.ix())?;
-        let waited = if row.for_sweep { TicketWait::PodGc } else { TicketWait::SilentNode };
-        row.start.map(|since| (since, waited))
+        match *self.0.get(pod.ix())? {
+            GcWait::Nothing => None,
+            GcWait::SilentNode(since) => Some((since, TicketWait::SilentNode)),
+            GcWait::Sweep(since) => Some((since, TicketWait::PodGc)),
+        }
     }
 }
