@@ -33,12 +33,17 @@ pub fn seconds_width(longest: Duration, least: usize) -> usize {
 
 /// Formats nanoseconds as decimal seconds with all digits, without trailing zeros.
 pub fn exact_seconds(nanos: u128) -> String {
-    let (whole, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
-    if fraction == 0 {
-        return whole.to_string();
+    let (whole, mut fraction) = (nanos / 1_000_000_000, (nanos % 1_000_000_000) as u32);
+    let mut text = whole.to_string();
+    let mut unit = 100_000_000;
+    if fraction > 0 {
+        text.push('.');
     }
-    let digits = format!("{fraction:09}");
-    format!("{whole}.{}", digits.trim_end_matches('0'))
+    while fraction > 0 {
+        text.push(char::from(b'0' + (fraction / unit) as u8));
+        (fraction, unit) = (fraction % unit, unit / 10);
+    }
+    text
 }
 
 /// Formats a time for a table; empty for `SimTime::NEVER`.

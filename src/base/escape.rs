@@ -8,7 +8,8 @@ use std::fmt::Write;
 /// Escapes characters that move the cursor, change the terminal or the reading direction, as `\u001b` for example.
 /// Line ends and tabs are kept; with `colors`, also color sequences (`ESC [ digits ; … m`).
 pub fn for_terminal(text: &str, colors: bool) -> Cow<'_, str> {
-    if !text.contains(is_control) {
+    // Most cells of large tables are printable ASCII, which is tested without decoding characters.
+    if text.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t')) || !text.contains(is_control) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len());

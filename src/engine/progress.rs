@@ -93,23 +93,26 @@ impl RestartProgress {
     }
 
     /// Returns true if the number of events within a moment shows a livelock: a loop of events that takes almost no
-    /// virtual time would never end. `subject` is the object of the event at this time.
-    pub fn detect_livelock(&mut self, at: SimTime, subject: Option<(u8, u32)>) -> bool {
+    /// virtual time would never end. `subject` returns the object of the event at this
+    /// time.
+    #[inline]
+    pub fn detect_livelock(&mut self, at: SimTime, subject: impl FnOnce() -> Option<(u8, u32)>) -> bool {
         if at.since(self.moment) >= MOMENT {
             (self.moment, self.events_in_moment) = (at, 0);
             self.touched.clear();
         }
         self.events_in_moment += 1;
         self.record_subject(subject);
-        let chains = self.touched.len() as u64 + 1;
-        self.livelock = self.events_in_moment > UNCHECKED_EVENTS + chains * MAX_EVENTS_PER_OBJECT;
+        let max = || UNCHECKED_EVENTS + (self.touched.len() as u64 + 1) * MAX_EVENTS_PER_OBJECT;
+        self.livelock = self.events_in_moment > UNCHECKED_EVENTS && self.events_in_moment > max();
         self.livelock
     }
 
     /// Records an object that was changed or that an event is about.
-    pub fn record_subject(&mut self, subject: Option<(u8, u32)>) {
+    #[inline]
+    pub fn record_subject(&mut self, subject: impl FnOnce() -> Option<(u8, u32)>) {
         if self.events_in_moment > UNCHECKED_EVENTS {
-            self.touched.extend(subject);
+            self.touched.extend(subject());
         }
     }
 

@@ -64,7 +64,7 @@ impl EngineRun<'_> {
                 return Some(EndReason::TimeLimit);
             }
             assert!(at >= self.ctx.now, "time runs backwards");
-            if self.ctx.progress.detect_livelock(at, event.subject()) {
+            if self.ctx.progress.detect_livelock(at, || event.subject()) {
                 return Some(EndReason::Stuck);
             }
             self.ctx.now = at;
@@ -188,7 +188,7 @@ impl EngineRun<'_> {
     /// Notifies the accounting first, so that a readiness record has the cause of the change itself.
     fn notify(&mut self, change: &StoreChange) {
         let (parts, ctx, what) = (&mut *self.components, &mut self.ctx, change.kind);
-        ctx.progress.record_subject(what.subject());
+        ctx.progress.record_subject(|| what.subject());
         macro_rules! tell {
             ($($part:ident),*) => {{$(
                 (ctx.cause, ctx.ticket) = (change.cause, change.ticket);

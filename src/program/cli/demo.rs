@@ -50,8 +50,8 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
     let limits = interrupt::limits();
     let (left, right) =
         rayon::join(|| run((&dir, &limits), "recreate", RECREATE), || run((&dir, &limits), "in-place", IN_PLACE));
-    let (left, right) = (left?, right?);
-    let views = (left.1.view(&left.0), right.1.view(&right.0));
+    let ((left, left_dir), (right, right_dir)) = (left?, right?);
+    let views = (left.view(), right.view());
     let style = output::style(&args.look);
     let mut page = String::new();
     text::header(&mut page, &views.0, &style);
@@ -73,7 +73,10 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
         foot.push(format!("{} {hangs}", side.label));
     }
     let chart = restart_figure::restart_bars(&title, &subtitle, &bars, &foot, SLIDE);
-    dir.write_chart("demo", &chart)?;
+    let keep = || rayon::join(|| left.keep(left_dir), || right.keep(right_dir));
+    let (kept, drawn) = rayon::join(keep, || dir.write_chart("demo", &chart));
+    kept.0.and(kept.1)?;
+    drawn?;
     dir.commit()?;
     if args.format == OutputFormat::Json {
         return output::json(&json!({
@@ -85,16 +88,32 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
     output::styled(&page, &style)
 }
 
+/// One of the two runs.
+struct DemoRun {
+    input: RunInput,
+    finished: FinishedRun,
+}
+
+impl DemoRun {
+    fn view(&self) -> RunView<'_> {
+        self.finished.view(&self.input)
+    }
+
+    /// Writes the files of the run.
+    fn keep(&self, dir: RunDir) -> Result<String, CommandFailure> {
+        simulate::keep(dir, &self.view(), &self.input)
+    }
+}
+
 fn run(
     (dir, limits): (&RunDir, &ReplicationLimits),
     name: &str,
     (file, text): (&str, &str),
-) -> Result<(RunInput, FinishedRun), CommandFailure> {
-    let loaded = load(file, text)?;
-    let own = dir.create_subdirectory(name)?;
-    let done = simulate::play(&loaded, limits, Some(&own), TraceFormat::Events)?;
-    simulate::keep(own, &done.view(&loaded), &loaded)?;
-    Ok((loaded, done))
+) -> Result<(DemoRun, RunDir), CommandFailure> {
+    let input = load(file, text)?;
+    let dir = dir.create_subdirectory(name)?;
+    let finished = simulate::play(&input, limits, Some(&dir), TraceFormat::Events)?;
+    Ok((DemoRun { input, finished }, dir))
 }
 
 fn load(file: &str, text: &str) -> Result<RunInput, CommandFailure> {

@@ -106,11 +106,15 @@ impl Table {
     /// apostrophe.
     pub fn csv(&self) -> Vec<u8> {
         let mut out = Writer::from_writer(Vec::new());
-        let head = self.columns.iter().map(|column| &*column.name).collect();
-        let rows = self.rows.iter().map(|row| row.iter().map(String::as_str).collect());
-        for row in std::iter::once::<Vec<&str>>(head).chain(rows) {
-            let cells = row.into_iter().map(|cell| for_cell(cell).into_owned());
-            out.write_record(cells).expect("a cell per column, written to memory");
+        let mut write = |cells: &mut dyn Iterator<Item = &str>| {
+            for cell in cells {
+                out.write_field(for_cell(cell).as_bytes()).expect("written to memory");
+            }
+            out.write_record(None::<&[u8]>).expect("a cell per column, written to memory");
+        };
+        write(&mut self.columns.iter().map(|column| &*column.name));
+        for row in &self.rows {
+            write(&mut row.iter().map(String::as_str));
         }
         out.into_inner().expect("written to memory")
     }

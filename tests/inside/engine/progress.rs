@@ -24,7 +24,7 @@ fn restarts_are_counted_anew_when_the_jobset_is_made_again() {
 /// Returns the number of simultaneous events of these subjects after which a livelock is detected.
 fn named_after(subjects: impl Iterator<Item = u32>) -> Option<usize> {
     let mut progress = RestartProgress::default();
-    let mut still = subjects.map(|s| progress.detect_livelock(SimTime::ZERO, Some((b'P', s))));
+    let mut still = subjects.map(|s| progress.detect_livelock(SimTime::ZERO, || Some((b'P', s))));
     still.position(|still| still)
 }
 
