@@ -33,12 +33,12 @@ pub fn seconds_width(longest: Duration, least: usize) -> usize {
 
 /// Formats nanoseconds as decimal seconds with all digits, without trailing zeros.
 pub fn exact_seconds(nanos: u128) -> String {
-    let (whole, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    let (integer, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
     if fraction == 0 {
-        return whole.to_string();
+        return integer.to_string();
     }
     let digits = format!("{fraction:09}");
-    format!("{whole}.{}", digits.trim_end_matches('0'))
+    format!("{integer}.{}", digits.trim_end_matches('0'))
 }
 
 /// Formats a time for a table; empty for `SimTime::NEVER`.
@@ -157,14 +157,14 @@ fn break_at(line: &str, width: usize) -> Option<usize> {
     }
     let text = line.len() - line.trim_start().len();
     let spaces = seen(line).enumerate().filter(|(_, (at, c))| *c == ' ' && *at > text);
-    let mut found = None;
+    let mut result = None;
     for (column, (at, _)) in spaces {
-        if column > width && found.is_some() {
+        if column > width && result.is_some() {
             break;
         }
-        found = Some(at);
+        result = Some(at);
     }
-    found.filter(|at| !line[*at..].trim().is_empty())
+    result.filter(|at| !line[*at..].trim().is_empty())
 }
 
 fn node_ref(node: &NodeRef) -> String {

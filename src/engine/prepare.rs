@@ -139,10 +139,10 @@ pub fn build_store(scenario: &ScenarioSpec) -> Result<ObjectStore, CannotRun> {
 
 /// Resources that a pod may request; they are the columns of the cluster.
 fn resource_names(scenario: &ScenarioSpec) -> Vec<String> {
-    let mut found = vec!["pods".to_owned()];
+    let mut result = vec!["pods".to_owned()];
     let mut add = |name: &str| {
-        if !name.is_empty() && !found.iter().any(|f| f == name) {
-            found.push(name.to_owned());
+        if !name.is_empty() && !result.iter().any(|f| f == name) {
+            result.push(name.to_owned());
         }
     };
     for submitted in &scenario.jobsets {
@@ -164,7 +164,7 @@ fn resource_names(scenario: &ScenarioSpec) -> Vec<String> {
     for object in scenario.objects.iter().chain(created) {
         collect_requested(object, &mut add);
     }
-    found
+    result
 }
 
 /// Collects the resource names in every `requests` and `limits` of an object of any kind.

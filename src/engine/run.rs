@@ -110,10 +110,10 @@ impl EngineRun<'_> {
 
     /// Returns true if a Job is being recreated in a loop that only the time limit would stop.
     fn in_restart_loop(&mut self) -> bool {
-        let Some(circle) = self.ctx.progress.restart_loop else {
+        let Some(restarting) = self.ctx.progress.restart_loop else {
             return false;
         };
-        let lasts = restart_loop::is_permanent(&self.ctx, self.components, &circle);
+        let lasts = restart_loop::is_permanent(&self.ctx, self.components, &restarting);
         if !lasts {
             self.ctx.progress.restart_loop = None;
         }
@@ -122,8 +122,8 @@ impl EngineRun<'_> {
 
     /// Returns true if the only remaining events are repairs that complete after the end of the run.
     fn is_waiting_for_repair(&self) -> bool {
-        let circle = self.ctx.progress.livelock || self.ctx.progress.restart_loop.is_some();
-        (self.ctx.scenario.has_repairs_after_end || self.components.usage_aging.repairs_later) && !circle
+        let restarting = self.ctx.progress.livelock || self.ctx.progress.restart_loop.is_some();
+        (self.ctx.scenario.has_repairs_after_end || self.components.usage_aging.repairs_later) && !restarting
     }
 
     /// Schedules what is known from the start: existing objects, submissions and the script.

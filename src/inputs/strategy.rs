@@ -20,8 +20,8 @@ const NO_LIMIT: i64 = i32::MAX as i64;
 /// Returns the last restart strategy set by these overrides, without validation.
 pub fn asked(sets: &[(String, String)]) -> Option<&str> {
     let names = |path: &str| path == STRATEGY || SHORT.contains(&path);
-    let found = sets.iter().rev().find(|(path, _)| names(path));
-    found.map(|(_, value)| value.trim_matches(['"', '\'', ' ']))
+    let matching = sets.iter().rev().find(|(path, _)| names(path));
+    matching.map(|(_, value)| value.trim_matches(['"', '\'', ' ']))
 }
 
 /// Adds the changes that a restart strategy requires before the overrides, so that explicit overrides take

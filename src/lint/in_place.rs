@@ -192,14 +192,14 @@ fn agents<'a>(s: &LintSubject<'a>) -> Vec<(ReplicatedJobText<'a>, &'a YamlNode)>
         return Vec::new();
     }
     let knows = |c: &YamlNode, name: &str| list(c, "env").iter().any(|e| text(e, "name") == Some(name));
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for rj in s.rjs() {
         let agent = list(rj.pod, "initContainers")
             .iter()
             .find(|c| text(c, "restartPolicy") == Some("Always") && knows(c, "JOBSET_NAME") && knows(c, "POD_NAME"));
-        found.extend(agent.map(|a| (rj, a)));
+        result.extend(agent.map(|a| (rj, a)));
     }
-    found
+    result
 }
 
 fn no_barrier(s: &LintSubject) -> Vec<TrapHit> {

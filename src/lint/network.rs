@@ -108,8 +108,8 @@ fn service_exists(s: &LintSubject) -> Vec<TrapHit> {
         selector.and_then(|n| text(n, JOBSET_NAME)) == Some(s.jobset.name.as_str())
     };
     let services = s.objects.iter().filter(|o| o.kind == "Service");
-    let mut found = services.filter(|o| is_it(&o.node) && !selects(&o.node));
-    match found.next() {
+    let mut result = services.filter(|o| is_it(&o.node) && !selects(&o.node));
+    match result.next() {
         Some(service) => {
             let line = service.node.at.line;
             let detail = format!("Service {:?} at line {line}", s.subdomain());

@@ -176,9 +176,9 @@ fn key_malformed(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits: Vec<TrapHit> = Vec::new();
     for rj in s.rjs() {
         if let Some(key) = s.webhook_key(&rj).filter(|k| !is_label_key(k)) {
-            let found = hit(key_at(s, &rj), format!("the topology key is {key:?}"));
-            if !hits.contains(&found) {
-                hits.push(found);
+            let result = hit(key_at(s, &rj), format!("the topology key is {key:?}"));
+            if !hits.contains(&result) {
+                hits.push(result);
             }
         }
     }

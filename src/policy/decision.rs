@@ -286,7 +286,6 @@ pub struct TtlTrace {
     pub due: SimTime,
 }
 
-/// A sync of one Job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSync {

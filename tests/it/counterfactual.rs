@@ -178,24 +178,24 @@ impl Held {
     fn play(&mut self, scenario: &ScenarioSpec) {
         let (total, named) = restart_and_bottlenecks(scenario);
         let mut relieved = scenario.clone();
-        let mut told = Vec::new();
+        let mut output = Vec::new();
         let mut claimed = Duration::ZERO;
         for gate in &named {
-            told.push(format!("{:?} {:.2} s", gate.what, gate.time.seconds()));
+            output.push(format!("{:?} {:.2} s", gate.what, gate.time.seconds()));
             if relieve(&mut relieved, gate.what).is_some() {
                 claimed = claimed.max(gate.time);
             }
         }
-        let told = told.join(", ");
+        let output = output.join(", ");
         if claimed == Duration::ZERO {
-            let text = format!("{:.2} s, {told}: no setting relieves this", total.seconds());
+            let text = format!("{:.2} s, {output}: no setting relieves this", total.seconds());
             return self.told.push(text);
         }
         let after = restart_and_bottlenecks(&relieved).0;
         self.claimed = self.claimed + claimed;
         self.as_it_is = self.as_it_is + total;
         self.relieved = self.relieved + after;
-        let text = format!("{:.2} s, {told}; relieved {:.2} s", total.seconds(), after.seconds());
+        let text = format!("{:.2} s, {output}; relieved {:.2} s", total.seconds(), after.seconds());
         self.told.push(text);
     }
 }

@@ -114,16 +114,16 @@ fn silent_faults_are_drawn_with_their_detection_time() {
         };
         draw_faults(&scenario, 1, 0).faults.iter().map(one).collect()
     };
-    let hangs =
+    let footer =
         with(RandomAction::Hang { detected_after: Some(Distribution::Exponential { mean_s: 600.0 }), exit_code: 3 });
-    let all: std::collections::BTreeSet<Option<Duration>> = hangs
+    let all: std::collections::BTreeSet<Option<Duration>> = footer
         .iter()
         .map(|(_, _, what)| match what {
             SilentFaults::Hang { detected_after, exit_code: 3 } => *detected_after,
             other => panic!("{other:?}"),
         })
         .collect();
-    assert!(all.len() == hangs.len() && all.len() > 5, "{hangs:?}");
+    assert!(all.len() == footer.len() && all.len() > 5, "{footer:?}");
     let slow = with(RandomAction::Slow(1.5));
     let of_first: Vec<f64> = slow
         .iter()
@@ -144,7 +144,7 @@ fn silent_faults_are_drawn_with_their_detection_time() {
     let instants = |all: &[(Duration, SilentOn, SilentFaults)]| -> Vec<Duration> {
         all.iter().map(|(at, ..)| *at).take(3).collect()
     };
-    assert_eq!(instants(&hangs), instants(&wrong), "the action does not affect the times");
+    assert_eq!(instants(&footer), instants(&wrong), "the action does not affect the times");
 }
 
 #[test]

@@ -113,6 +113,6 @@ fn pods_that_a_job_success_policy_ends_are_no_restart() {
 #[test]
 fn deadline_of_a_job_begins_a_restart_with_the_deletion_of_its_pods() {
     let jobset = jobset().replacen("spec: {parallelism: 4,", "spec: {activeDeadlineSeconds: 600, parallelism: 4,", 1);
-    let found = restarts("", &jobset);
-    assert_eq!(found.first().map(|r| (r.0, r.2)), Some((600, RestartScope::Recreate)));
+    let result = restarts("", &jobset);
+    assert_eq!(result.first().map(|r| (r.0, r.2)), Some((600, RestartScope::Recreate)));
 }

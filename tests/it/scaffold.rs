@@ -41,9 +41,9 @@ fn a_scenario_for_each_example_runs_as_it_is_written_and_has_a_fault() {
         }
         std::fs::write(dir.join("scenario.yaml"), &scenario).expect("the scenario can be written");
         let run = program(&["run", "scenario.yaml"], &dir);
-        let told = text(&run.stdout);
+        let output = text(&run.stdout);
         assert!(run.status.success(), "{file}: {}\n{scenario}", text(&run.stderr));
-        assert!(told.contains("exits with code 1"), "{file}: {told}");
+        assert!(output.contains("exits with code 1"), "{file}: {output}");
     }
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

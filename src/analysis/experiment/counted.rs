@@ -74,9 +74,9 @@ pub fn count_restarts(
         ExperimentSubject::Reduced(reduced) => {
             let make = || Ok(reduced.player());
             in_parallel_with(make, (n, threads), &limits.flag, |player, i| {
-                let played = player.run_until((seed, from + i), &|n| limits.is_reached(n))?;
+                let replication = player.run_until((seed, from + i), &|n| limits.is_reached(n))?;
                 tell();
-                Some(of_reduced(reduced, &played, from + i))
+                Some(of_reduced(reduced, &replication, from + i))
             })
         }
         ExperimentSubject::Pods { scenario, .. } => {

@@ -165,8 +165,8 @@ impl BriefRestart {
     /// Extracts the `nth` restart of a run.
     fn from_restart((nth, restart): (usize, &RestartMetrics)) -> BriefRestart {
         let has_phases = nth < EACH && restart.latency().is_some() && restart.reached_milestones().len() > 1;
-        let whole = BriefRestart::new((restart.start, restart.end), restart.ending);
-        BriefRestart { phases: has_phases.then(|| Box::new(restart.phases())), ..whole }
+        let complete = BriefRestart::new((restart.start, restart.end), restart.ending);
+        BriefRestart { phases: has_phases.then(|| Box::new(restart.phases())), ..complete }
     }
 
     /// Time from the fault to readiness of all pods; `None` if not reached.

@@ -45,7 +45,6 @@ pub type OccupancyCounts = [u32; OccupancyState::COUNT];
 pub struct NodeOccupant {
     /// Job of the last bound pod that is still on the node; `JobId::NONE` if there is no pod.
     pub job: JobId,
-    /// Whether the Node is ready.
     pub ready: bool,
 }
 
@@ -118,10 +117,10 @@ impl NodeOccupancy {
         self.changed.sort_unstable();
         self.changed.dedup();
         for job in self.changed.drain(..) {
-            let lane = row_or_default(&mut self.lanes, job.ix());
+            let substream = row_or_default(&mut self.lanes, job.ix());
             let counts = self.counts[job.ix()];
-            if lane.last().is_none_or(|(_, last)| *last != counts) {
-                lane.push((index, counts));
+            if substream.last().is_none_or(|(_, last)| *last != counts) {
+                substream.push((index, counts));
             }
         }
         let seen = self.moments[self.next..].partition_point(|m| *m < until);

@@ -89,8 +89,8 @@ pub fn of_reduced(
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<RareEventSearch>, NoRuns> {
     let make = || ResampledSearch::new(reduced, question.excess, seed);
-    let found = split(&make, question, on, done)?;
-    Ok(found.map(|rare| RareEventSearch { whole_runs: true, ..rare }))
+    let result = split(&make, question, on, done)?;
+    Ok(result.map(|rare| RareEventSearch { whole_runs: true, ..rare }))
 }
 
 fn split<B: BranchFactor + Send>(

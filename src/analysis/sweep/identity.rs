@@ -92,7 +92,6 @@ impl SweepIdentity {
         hex(&serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// Returns the points of the sweep.
     pub fn points(&self) -> Result<SweepPoints, SweepPointsError> {
         let axes = self.axes.iter().map(AxisText::axis).collect::<Option<_>>();
         let axes = axes.ok_or(SweepPointsError::IncompleteAxis)?;

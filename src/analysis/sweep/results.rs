@@ -95,8 +95,8 @@ impl SweepResults {
     /// metric has a mean at fewer than two points, or is equal at all points.
     pub fn best(&self, metric: &str) -> Option<BestPoint> {
         let means = self.means(metric);
-        let told = means.iter().flatten().count();
-        if told < 2 || !self.differs(metric) {
+        let measured = means.iter().flatten().count();
+        if measured < 2 || !self.differs(metric) {
             return None;
         }
         let side = better(metric);

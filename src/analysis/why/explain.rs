@@ -104,25 +104,25 @@ pub struct WhyExplanation {
     pub unplaced: bool,
 }
 
-pub fn explain(load: &ScenarioLoader<'_>, asked: &WhyRequest) -> Result<WhyExplanation, NoAnswer> {
+pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExplanation, NoAnswer> {
     let loaded = load(&[]).map_err(|reason| NoAnswer::InvalidInput { reason })?;
-    let seed = asked.seed.unwrap_or(loaded.scenario.seed);
+    let seed = request.seed.unwrap_or(loaded.scenario.seed);
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = match SimulationInput::new(&scenario) {
         Ok(simulation) => simulation,
-        Err(why) => return unplaceable(load, asked, &loaded, seed, &why.to_string()),
+        Err(why) => return unplaceable(load, request, &loaded, seed, &why.to_string()),
     };
     let folds = MetricFolds::new(&scenario, false);
-    let (played, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
-    let case = WhyCase { asked, loaded: &loaded, played: &played, seed };
-    let found = case.find(&mut simulation, witness)?;
-    case.answer(load, found)
+    let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
+    let case = WhyCase { asked: request, loaded: &loaded, played: &replication, seed };
+    let matching = case.find(&mut simulation, witness)?;
+    case.answer(load, matching)
 }
 
 /// Explains inputs that no cluster of the scenario can place.
 fn unplaceable(
     load: &ScenarioLoader<'_>,
-    asked: &WhyRequest,
+    request: &WhyRequest,
     loaded: &LoadedScenario,
     seed: u64,
     why: &str,
@@ -136,12 +136,12 @@ fn unplaceable(
         jobset,
         path: &path,
         fired: &[],
-        in_file: loaded.scenario.faults.len().saturating_sub(asked.extra_faults),
+        in_file: loaded.scenario.faults.len().saturating_sub(request.extra_faults),
         silent: None,
         blocked: true,
         failed: false,
         unplaced: true,
-        of_manifests: asked.of_manifests,
+        of_manifests: request.of_manifests,
     };
     let mut answer = WhyExplanation {
         scenario: loaded.scenario.name.clone(),
@@ -165,14 +165,14 @@ fn unplaceable(
         blocked: Some(BlockedJobSet::new(format!("JobSet {name}"), why.trim().to_owned())),
         unplaced: true,
     };
-    if !asked.path_only {
-        answer.try_out(load, &facts, (TrialTarget::Start { jobset }, asked))?;
+    if !request.path_only {
+        answer.try_out(load, &facts, (TrialTarget::Start { jobset }, request))?;
     }
     Ok(answer)
 }
 
 /// The subject with the data for its explanation.
-struct FoundImprovement<'p> {
+struct CandidateImprovement<'p> {
     subject: WhySubject,
     path: CriticalPath,
     restart: Option<&'p RestartMetrics>,
@@ -197,7 +197,7 @@ impl<'c> WhyCase<'c> {
         &self,
         simulation: &mut SimulationInput,
         witness: RestartBlocker,
-    ) -> Result<FoundImprovement<'c>, NoAnswer> {
+    ) -> Result<CandidateImprovement<'c>, NoAnswer> {
         let restarts = &self.played.folded.restarts;
         if let Some(name) = &self.asked.pod {
             return self.pod(simulation, name);
@@ -231,7 +231,7 @@ impl<'c> WhyCase<'c> {
         never.or_else(|| all.into_iter().rev().max_by_key(|i| takes(*i)))
     }
 
-    fn restart(&self, at: usize, witness: RestartBlocker) -> FoundImprovement<'c> {
+    fn restart(&self, at: usize, witness: RestartBlocker) -> CandidateImprovement<'c> {
         let run = self.run();
         let restart = &self.played.folded.restarts[at];
         let of = &self.played.folded.restarts;
@@ -242,7 +242,7 @@ impl<'c> WhyCase<'c> {
             last == Some(at)
         });
         let failed = self.failed(restart.jobset) && blocked.is_some();
-        FoundImprovement {
+        CandidateImprovement {
             subject: WhySubject {
                 kind: "restart",
                 title: format::restart_title(&run, restart, at + 1),
@@ -276,7 +276,7 @@ impl<'c> WhyCase<'c> {
         witness
     }
 
-    fn start(&self, simulation: &mut SimulationInput, jobset: JobSetId) -> FoundImprovement<'c> {
+    fn start(&self, simulation: &mut SimulationInput, jobset: JobSetId) -> CandidateImprovement<'c> {
         let run = self.run();
         let witness = self.rerun(simulation, None);
         let way = witness.start(jobset);
@@ -291,7 +291,7 @@ impl<'c> WhyCase<'c> {
             ),
             None => format!("Start of JobSet {name}: {takes} from its creation to the end of the run (never ready)"),
         };
-        FoundImprovement {
+        CandidateImprovement {
             subject: WhySubject {
                 kind: "start",
                 title,
@@ -310,7 +310,7 @@ impl<'c> WhyCase<'c> {
         }
     }
 
-    fn pod(&self, simulation: &mut SimulationInput, name: &str) -> Result<FoundImprovement<'c>, NoAnswer> {
+    fn pod(&self, simulation: &mut SimulationInput, name: &str) -> Result<CandidateImprovement<'c>, NoAnswer> {
         let run = self.run();
         let meant = sim_inputs::pods_meant(&self.loaded.scenario.jobsets, name);
         let name = match meant.as_slice() {
@@ -339,7 +339,7 @@ impl<'c> WhyCase<'c> {
             let why = blocked::jobset(&run, jobset)?.condition;
             Some(why).filter(|_| pod.way.ready.is_none())
         });
-        Ok(FoundImprovement {
+        Ok(CandidateImprovement {
             subject: WhySubject {
                 kind: "pod",
                 title,
@@ -358,9 +358,9 @@ impl<'c> WhyCase<'c> {
         })
     }
 
-    fn answer(&self, load: &ScenarioLoader<'_>, found: FoundImprovement<'_>) -> Result<WhyExplanation, NoAnswer> {
+    fn answer(&self, load: &ScenarioLoader<'_>, result: CandidateImprovement<'_>) -> Result<WhyExplanation, NoAnswer> {
         let run = self.run();
-        let FoundImprovement { subject, path, restart, target, blocked, witness } = found;
+        let CandidateImprovement { subject, path, restart, target, blocked, witness } = result;
         let silent = silent_nodes(&run, &witness, &path, restart);
         let facts = RunFacts {
             scenario: &self.loaded.scenario,

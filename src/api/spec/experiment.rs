@@ -51,7 +51,6 @@ pub struct VariantSpec {
     pub sets: Vec<(String, String)>,
 }
 
-/// One field that a variant changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldChange {
     pub path: String,

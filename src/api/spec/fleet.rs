@@ -88,7 +88,6 @@ pub struct FleetTraining {
 pub struct FaultProcess {
     /// Name of the failures in reports.
     pub cause: String,
-    /// Whether only lemons have this process.
     pub only_lemons: bool,
     /// Time from new or repaired to the failure, measured in the time that `exposure` selects.
     pub life: Distribution,
@@ -162,7 +161,6 @@ pub struct RepairSpec {
 pub struct RepairStage {
     /// Name of the stage in reports.
     pub name: String,
-    /// Duration of the stage.
     pub duration: Distribution,
     /// Probability that the stage hands the node on to the next stage.
     pub escalates: f64,

@@ -90,10 +90,10 @@ impl LedgerBooks {
     pub fn reclassify(
         &mut self,
         now: SimTime,
-        (jobset, gang): (JobSetId, ReadyPodGroup),
+        (jobset, pods): (JobSetId, ReadyPodGroup),
         spent: &[(LedgerCategory, u64)],
     ) {
-        let held = (gang.accelerators, gang.rate);
+        let held = (pods.accelerators, pods.rate);
         for part in spent {
             self.cluster.reclassify(now, held, *part);
             if let Some(own) = self.by_jobset.get_mut(jobset.ix()) {

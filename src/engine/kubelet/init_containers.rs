@@ -4,17 +4,16 @@
 //! or the init container restarts with a back-off. A sidecar that exits is restarted and does not end the pod. An
 //! init container without a rule succeeds at once.
 
-use super::{ALL_ENDED, ENDING, EXITED, KubeletState, PROBING, SIDECARS, STOPPING, UP, agents, real_kubelet};
+use super::{
+    ALL_ENDED, ENDING, EXITED, KubeletState, PROBING, SIDECARS, SIDECARS_STARTED, STOPPING, UP, agents, real_kubelet,
+};
 use crate::ctx::EngineContext;
 use crate::event::{ContainerTimer, SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
-use crate::store::{ObjectStore, flag};
+use crate::store::{ExitedContainers, ObjectStore, flag};
 use sim_api::spec::{ContainerRestartAction, ContainerRule};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
-
-/// Value of `ContainerLifetime::sidecar_epoch` while no sidecar runs.
-pub(super) const NOT_STARTED: u32 = u32::MAX;
 
 impl KubeletState {
     /// The rule that names this init container or sidecar.
@@ -62,22 +61,25 @@ impl KubeletState {
         let mains = ctx.store.pod_spec(pod).containers.len();
         let row = &mut self.pods[pod.ix()];
         row.init_done = position.min(u8::MAX.into()) as u8;
-        self.book_exit(ctx, pod, code, mains + position + 1);
+        self.book_exit(ctx, pod, code, ExitedContainers::One(mains + position));
     }
 
     /// Position of the init container that exited last in this pod, if the exit was that of an init container.
     pub(super) fn exited_init(&self, store: &ObjectStore, pod: PodId) -> Option<usize> {
-        let number = usize::from(self.pods[pod.ix()].exit_container);
-        number.checked_sub(store.pod_spec(pod).containers.len() + 1)
+        match self.pods[pod.ix()].exited.exited() {
+            ExitedContainers::All => None,
+            ExitedContainers::One(at) => at.checked_sub(store.pod_spec(pod).containers.len()),
+        }
     }
 
     /// The sidecars run: schedules the exits that rules give them. The time counts from the start of the main
     /// containers.
     pub(super) fn arm_sidecars(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let row = &mut self.pods[pod.ix()];
-        if ctx.scenario.containers.is_empty() || row.sidecar_epoch != NOT_STARTED {
+        if ctx.scenario.containers.is_empty() || row.has(SIDECARS_STARTED) {
             return;
         }
+        row.flags |= SIDECARS_STARTED;
         (row.sidecar_epoch, row.sidecars_down) = (row.epoch, 0);
         for position in 0..ctx.store.pod_spec(pod).init_containers.len() {
             if ctx.store.pod_spec(pod).init_containers[position].is_sidecar() {
@@ -110,7 +112,7 @@ impl KubeletState {
     fn sidecars_live(&self, store: &ObjectStore, pod: PodId, epoch: u32) -> bool {
         let row = &self.pods[pod.ix()];
         let ends = row.has(STOPPING | SIDECARS | ALL_ENDED | ENDING) || store.pods.has(pod, flag::DELETING);
-        row.sidecar_epoch == epoch && store.pods.exists(pod) && !ends
+        row.has(SIDECARS_STARTED) && row.sidecar_epoch == epoch && store.pods.exists(pod) && !ends
     }
 
     pub(super) fn timer_due(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32, timer: ContainerTimer) {
@@ -148,7 +150,7 @@ impl KubeletState {
         self.sidecar_timer(ctx, pod, wait, TicketWait::Pleg, noticed);
     }
 
-    /// The kubelet restarts the sidecar, whatever the restart policy of the pod.
+    /// The kubelet restarts the sidecar, for any restart policy of the pod.
     fn sidecar_noticed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) {
         let code = self.init_rule(ctx, pod, position).map_or(1, |r| r.exit_code);
         let action = ctx.store.pod_spec(pod).init_containers[position].matching_rule(code);

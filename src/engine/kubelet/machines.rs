@@ -2,15 +2,15 @@
 //!
 //! The script acts directly on machines; other components observe only the Lease and the status of pods.
 
-use super::init_containers::NOT_STARTED;
 use super::{
-    AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, NodeMachine, PROBING, SIDECARS, STOPPING, UP,
+    AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, NodeMachine, PROBING, SIDECARS,
+    SIDECARS_STARTED, STOPPING, UP,
 };
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
-use crate::store::flag;
+use crate::store::{StoredContainersState, flag};
 use sim_api::spec::{AgentMode, RestartPolicy};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, NodeId, PodId, SimTime};
@@ -114,15 +114,15 @@ impl KubeletState {
             apiserver::note_process_change(ctx, pod, false);
             row.flags |= EXITED;
             row.exit_code = exit_code;
-            row.exit_container = 0;
+            row.exited = StoredContainersState::ALL_EXITED;
             row.ended_at = SimTime::NEVER;
             row.flags &= !AGENT_EXIT;
         }
         if row.has(EXITED) {
             row.flags |= ALL_ENDED;
         }
-        row.flags &= !(UP | STOPPING | BARRIER_LIFTED | SIDECARS | ENDING | PROBING);
-        (row.init_done, row.sidecar_epoch) = (0, NOT_STARTED);
+        row.flags &= !(UP | STOPPING | BARRIER_LIFTED | SIDECARS | SIDECARS_STARTED | ENDING | PROBING);
+        row.init_done = 0;
         row.begin_lifetime();
     }
 

@@ -26,7 +26,9 @@ mod tests;
 
 use super::ctx::{ContextMark, EngineContext};
 use super::event::SimulationEvent;
-use crate::store::{ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, flag};
+use crate::store::{
+    ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, StoredContainersState, flag,
+};
 use sim_api::spec::{ImagePullFailure, KubeletTiming, RealKubelet};
 use sim_base::{NodeId, PodId, SimTime};
 
@@ -60,17 +62,19 @@ mod up {
     pub const ENDING: u16 = 1 << 7;
     /// The main containers run, and a startup or readiness probe has not yet succeeded.
     pub const PROBING: u16 = 1 << 8;
+    /// The sidecars have started in `sidecar_epoch`.
+    pub const SIDECARS_STARTED: u16 = 1 << 9;
 }
-use init_containers::{CrashBackOff, NOT_STARTED};
-use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, STOPPING, UP};
+use init_containers::CrashBackOff;
+use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECARS, SIDECARS_STARTED, STOPPING, UP};
 
 /// The kubelet's data about a pod on its machine.
 #[derive(Copy, Clone)]
 struct ContainerLifetime {
     flags: u16,
     exit_code: u8,
-    /// The container of `exit_code`, see `Pods::exit_container`.
-    exit_container: u8,
+    /// The containers that exited with `exit_code`.
+    exited: StoredContainersState,
     /// Number of the init containers, from the first, that have ended or run as sidecars.
     init_done: u8,
     /// Number, from 1, of the container whose image could not be pulled; 0 if the start continues. Init containers
@@ -80,7 +84,7 @@ struct ContainerLifetime {
     pull_level: u8,
     /// Number of sidecars that have exited and do not run again yet.
     sidecars_down: u8,
-    /// Epoch in which the sidecars started, or `NOT_STARTED`; and restartCount of the sidecars.
+    /// Epoch in which the sidecars started, valid with `SIDECARS_STARTED`; and restartCount of the sidecars.
     sidecar_epoch: u32,
     sidecar_restarts: u32,
     sidecar_crash: CrashBackOff,
@@ -115,12 +119,12 @@ impl ContainerLifetime {
         ContainerLifetime {
             flags: 0,
             exit_code: 0,
-            exit_container: 0,
+            exited: StoredContainersState::ALL_EXITED,
             init_done: 0,
             pull_failed: 0,
             pull_level: 0,
             sidecars_down: 0,
-            sidecar_epoch: NOT_STARTED,
+            sidecar_epoch: 0,
             sidecar_restarts: 0,
             sidecar_crash: CrashBackOff::NONE,
             crash: CrashBackOff::NONE,
@@ -219,8 +223,7 @@ impl KubeletState {
     /// The pod has a terminal phase or was removed: none of its containers is considered running.
     fn clear_containers(&mut self, pod: PodId) {
         let row = &mut self.pods[pod.ix()];
-        row.flags &= !(UP | EXITED | STOPPING | SIDECARS | ALL_ENDED | ENDING | PROBING);
-        row.sidecar_epoch = NOT_STARTED;
+        row.flags &= !(UP | EXITED | STOPPING | SIDECARS | SIDECARS_STARTED | ALL_ENDED | ENDING | PROBING);
         row.begin_lifetime();
     }
 

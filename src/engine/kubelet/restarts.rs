@@ -1,8 +1,8 @@
 //! Containers that restart in their pod: back-off, restart counts, RestartAllContainers (kubernetes.md 3.4, 3.6).
 
 use super::exits::AfterExit;
-use super::init_containers::{CrashBackOff, NOT_STARTED};
-use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, PROBING, UP};
+use super::init_containers::CrashBackOff;
+use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, PROBING, SIDECARS_STARTED, UP};
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
@@ -46,7 +46,8 @@ impl KubeletState {
         let ran = row.has(UP);
         row.flags &= !(UP | EXITED | BARRIER_LIFTED | AGENT_EXIT | ALL_ENDED | ENDING | PROBING);
         if containers.is_none() {
-            (row.init_done, row.sidecar_epoch) = (0, NOT_STARTED);
+            row.flags &= !SIDECARS_STARTED;
+            row.init_done = 0;
         }
         row.begin_lifetime();
         let (incarnation, restarts) = (ctx.store.pods.incarnation[pod.ix()], row.restarts + 1);

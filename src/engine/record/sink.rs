@@ -100,14 +100,12 @@ pub trait RecordSink {
 /// Larger than the number of events of any run.
 pub const NO_STOP_CHECK: u64 = u64::MAX;
 
-/// A sink that discards all records.
 pub struct DiscardSink;
 
 impl RecordSink for DiscardSink {
     fn record(&mut self, _: &SimulationRecord, _: &RecordNames) {}
 }
 
-/// A sink that keeps all records.
 #[derive(Default)]
 pub struct KeepSink(pub Vec<SimulationRecord>);
 

@@ -173,21 +173,21 @@ impl ScriptRunner {
     /// The stored JobSet with that name, after writing the record of the action; without one, an error response is
     /// recorded.
     fn target_jobset(&mut self, ctx: &mut EngineContext<'_>, index: u32, name: &str) -> Option<JobSetId> {
-        let found = ctx.store.jobset_named(name);
-        if found.is_some() {
+        let result = ctx.store.jobset_named(name);
+        if result.is_some() {
             let (node, pod) = (NodeId::NONE, PodId::NONE);
             ctx.emit(Body::Fault { index, node, pod });
         } else {
             let answer = ctx.intern(&format!("jobsets.jobset.x-k8s.io {name:?} not found"));
             ctx.emit(Body::Answered { index, answer });
         }
-        found
+        result
     }
 
     fn resolve_node(&mut self, ctx: &EngineContext<'_>, r: &NodeRef) -> Option<NodeId> {
         let known = |alias: &str| {
-            let found = self.aliases.iter().find(|(a, _)| a == alias);
-            found.map(|(_, node)| *node)
+            let matching = self.aliases.iter().find(|(a, _)| a == alias);
+            matching.map(|(_, node)| *node)
         };
         let node = if let Some(name) = &r.name {
             ctx.store.nodes.find_by_name(name)

@@ -8,7 +8,7 @@
 use crate::ctx::EngineContext;
 use crate::kubelet::KubeletState;
 use crate::record::DeletionActor;
-use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, SUCCEEDING, failed_init, flag};
+use crate::store::{ContainersState, PodPhase, failed_init, flag};
 use serde_json::{Value, json};
 use sim_api::spec::{AgentMode, ContainerSpec, KubeVersion, PodSpec};
 use sim_base::PodId;
@@ -76,16 +76,16 @@ impl ShownPod<'_> {
                 json!({"terminated": {"exitCode": code, "reason": reason}})
             }
         };
-        let mut shown = json!({"name": self.container.name, "image": self.container.image, "state": state,
+        let mut object = json!({"name": self.container.name, "image": self.container.image, "state": state,
             "ready": self.is_ready(), "started": self.is_started()});
         if self.state == ShownState::Removed {
             let was = json!({"exitCode": KILLED, "reason": RESTARTING, "message": REMOVED});
-            shown["lastState"] = json!({"terminated": was});
+            object["lastState"] = json!({"terminated": was});
         }
         if let Some(restarts) = restarts {
-            shown["restartCount"] = json!(restarts);
+            object["restartCount"] = json!(restarts);
         }
-        shown
+        object
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn pod_status_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &Ku
     // No status was written for a pod on an unresponsive node; replayed recordings begin when the containers run.
     let unseen = ctx.has_scripted_kubelets() || kubelets.waiting_since(pod).is_some();
     let silent = phase == PodPhase::Pending && unseen;
-    let unknown = phase.is_terminal() && store.pods.exit_container[i] == NO_STATUS;
+    let unknown = phase.is_terminal() && store.pods.containers[i].get() == ContainersState::NoStatus;
     if bound && !silent && !unknown {
         let spec = store.pod_spec(pod);
         let stage = pod_stage(ctx, pod);
@@ -128,14 +128,14 @@ pub(super) fn pod_status_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &Ku
 fn pod_stage(ctx: &EngineContext<'_>, pod: PodId) -> PodStage {
     let (store, pods) = (&ctx.store, &ctx.store.pods);
     let node = pods.node[pod.ix()];
-    match pods.exit_container[pod.ix()] {
+    match pods.containers[pod.ix()].get() {
         _ if pods.is_terminal(pod) => PodStage::AllEnded,
-        RESTARTING_ALL => PodStage::Removed,
-        NO_STATUS if pods.phase[pod.ix()] == PodPhase::Pending => PodStage::Starting,
+        ContainersState::Removed => PodStage::Removed,
+        ContainersState::NoStatus if pods.phase[pod.ix()] == PodPhase::Pending => PodStage::Starting,
         // The node lifecycle controller also clears Ready, and nothing else.
-        NO_STATUS if pods.has(pod, flag::READY) || store.nodes.rows[node.ix()].unknown => PodStage::Up,
-        NO_STATUS if store.template(pod).agent.has_barrier() => PodStage::AtBarrier,
-        NO_STATUS => PodStage::Up,
+        ContainersState::NoStatus if pods.has(pod, flag::READY) || store.nodes.rows[node.ix()].unknown => PodStage::Up,
+        ContainersState::NoStatus if store.template(pod).agent.has_barrier() => PodStage::AtBarrier,
+        ContainersState::NoStatus => PodStage::Up,
         _ => PodStage::Ended,
     }
 }
@@ -195,9 +195,10 @@ fn agent_index(spec: &PodSpec, mode: AgentMode) -> Option<usize> {
 
 fn exit_code(ctx: &EngineContext<'_>, pod: PodId, container: usize) -> i32 {
     let pods = &ctx.store.pods;
-    let which = pods.exit_container[pod.ix()];
-    let its = which == 0 || usize::from(which) == container + 1;
-    if which != SUCCEEDING && its { i32::from(pods.exit_code[pod.ix()]) } else { 0 }
+    match pods.containers[pod.ix()].get() {
+        ContainersState::Exited(exited) if exited.includes(container) => i32::from(pods.exit_code[pod.ix()]),
+        _ => 0,
+    }
 }
 
 /// The restart count of every container, if all have restarted equally often.
@@ -267,13 +268,13 @@ fn format_names<'a>(some: impl Iterator<Item = &'a ShownPod<'a>>) -> String {
 }
 
 fn condition_json(kind: &str, status: bool, reason: &str, message: &str) -> Value {
-    let mut shown = json!({"type": kind, "status": if status { "True" } else { "False" }});
+    let mut object = json!({"type": kind, "status": if status { "True" } else { "False" }});
     for (key, text) in [("reason", reason), ("message", message)] {
         if !text.is_empty() {
-            shown[key] = json!(text);
+            object[key] = json!(text);
         }
     }
-    shown
+    object
 }
 
 /// The condition before a kubelet has processed the pod: PodScheduled; absent if the template names the node.

@@ -3,7 +3,6 @@
 //!
 //! The fields of the formats must not be defined here; they are in `shapes`.
 
-/// The type of a value.
 #[derive(Copy, Clone)]
 pub enum FieldType {
     /// Any value, without checks of its contents.

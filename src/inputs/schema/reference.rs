@@ -237,7 +237,7 @@ fn words(rule: &FieldConstraint) -> String {
         }
         FieldConstraint::Needs(this, other, _) => format!("`{this}` requires `{other}`."),
         FieldConstraint::Replaces(this, others, _) => {
-            format!("With `{this}`, these fields have no effect and are refused: {}.", list(others))
+            format!("With `{this}`, these fields are rejected, because they would have no effect: {}.", list(others))
         }
     }
 }

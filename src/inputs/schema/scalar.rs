@@ -15,16 +15,25 @@ pub enum ScalarError {
     /// The text has several lines.
     NotOneLine,
     /// No control plane preset has this name.
-    UnknownPreset { name: String },
+    UnknownPreset {
+        name: String,
+    },
     /// The text is not an override. `found` describes it.
-    NotAssignment { found: String },
+    NotAssignment {
+        found: String,
+    },
     /// The integer is out of range.
-    IntegerRange { number: i64 },
+    IntegerRange {
+        number: i64,
+    },
     /// The number is out of range.
-    NumberRange { number: f64 },
+    NumberRange {
+        number: f64,
+    },
     /// The text is not one of the legal values.
-    NotListed { value: String },
-    /// The quantity is negative.
+    NotListed {
+        value: String,
+    },
     NegativeQuantity,
     /// The quantity is invalid.
     Quantity(QuantityError),

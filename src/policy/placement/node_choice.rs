@@ -51,8 +51,8 @@ impl NodeChoice {
     fn keys(&self) -> BTreeSet<&str> {
         let selector = self.selector.iter().map(|(key, _)| key.as_str());
         let terms = self.affinity.iter().flatten();
-        let asked = terms.flat_map(|t| t.expressions.iter().map(|r| r.key.as_str()));
-        selector.chain(asked).collect()
+        let request = terms.flat_map(|t| t.expressions.iter().map(|r| r.key.as_str()));
+        selector.chain(request).collect()
     }
 
     /// The allowed values of a label, if they are enumerable.

@@ -34,9 +34,9 @@ impl SimulationOutcome {
     pub(super) fn new(
         scenario: Scenario,
         (seed, replication): (u64, u64),
-        played: SimulatedReplication,
+        simulated: SimulatedReplication,
     ) -> SimulationOutcome {
-        SimulationOutcome { scenario, seed, replication, played }
+        SimulationOutcome { scenario, seed, replication, played: simulated }
     }
 
     /// Returns the seed of the run.

@@ -39,7 +39,7 @@ pub fn for_parameter(word: &str) -> Vec<ParameterEffect> {
             field("rules.action") || field("rules[].action")
         }
     };
-    let mut found = all();
-    found.retain(|e| e.word == word || values(e));
-    found
+    let mut result = all();
+    result.retain(|e| e.word == word || values(e));
+    result
 }

@@ -81,9 +81,9 @@ impl StepSession<'_> {
                 self.goes_on(line, StepMode::Until(SimTime::ZERO + at))
             }
             "break" | "b" => {
-                let found: Breakpoint = rest.parse()?;
-                let text = format!("breakpoint {}: {found}", self.breakpoints.len() + 1);
-                self.breakpoints.push(found);
+                let result: Breakpoint = rest.parse()?;
+                let text = format!("breakpoint {}: {result}", self.breakpoints.len() + 1);
+                self.breakpoints.push(result);
                 self.say(&text);
                 Ok(false)
             }
@@ -101,7 +101,7 @@ impl StepSession<'_> {
                 false
             }),
             "where" => bare(false).map(|_| {
-                self.tell_where(names);
+                self.print_position(names);
                 false
             }),
             "quit" | "q" | "exit" => bare(true).inspect(|_| self.quit = true),
@@ -151,10 +151,10 @@ impl StepSession<'_> {
         }
     }
 
-    fn tell_where(&mut self, names: Option<&RecordNames>) {
+    fn print_position(&mut self, names: Option<&RecordNames>) {
         let here = self.here.as_ref().map(|(record, _)| record.seq);
-        let told = here.zip(names).and_then(|(seq, names)| self.describe_record(seq, names));
-        match (&self.over, told) {
+        let description = here.zip(names).and_then(|(seq, names)| self.describe_record(seq, names));
+        match (&self.over, description) {
             (Some(over), _) => self.say(&over.clone()),
             (None, Some(line)) => self.say(&line),
             (None, None) => self.say("no record yet"),
@@ -185,12 +185,12 @@ impl StepSession<'_> {
         };
         let lines: Vec<&str> = text.lines().collect();
         let more = lines.len().saturating_sub(LISTED_MAX);
-        let mut shown = lines[..lines.len() - more].join("\n");
-        shown.push('\n');
+        let mut displayed = lines[..lines.len() - more].join("\n");
+        displayed.push('\n');
         if more > 0 {
-            shown.push_str(&format!("... {more} more\n"));
+            displayed.push_str(&format!("... {more} more\n"));
         }
-        self.talk.print_text(&shown);
+        self.talk.print_text(&displayed);
         Ok(())
     }
 
@@ -215,9 +215,9 @@ impl StepSession<'_> {
         let exact = of_kind().find(|o| called(o) == name);
         // A pod may be named without its random suffix.
         let short = || of_kind().find(|o| called(o).rsplit_once('-').is_some_and(|(front, _)| front == name));
-        let found = exact.or_else(|| if kind == "Pod" { short() } else { None });
+        let result = exact.or_else(|| if kind == "Pod" { short() } else { None });
         let names: Vec<String> = of_kind().map(called).collect();
-        let object = found.ok_or_else(|| missing(kind, name, names.iter().map(String::as_str)))?;
+        let object = result.ok_or_else(|| missing(kind, name, names.iter().map(String::as_str)))?;
         let text = describe::object(object, &self.known, now);
         self.talk.print_text(&text);
         Ok(())
@@ -226,8 +226,8 @@ impl StepSession<'_> {
 
 fn kind(word: &str) -> Result<&'static str, String> {
     let word = word.to_ascii_lowercase();
-    let found = KINDS.iter().find(|(_, words)| words.contains(&word.as_str()));
-    found.map(|(kind, _)| *kind).ok_or_else(|| {
+    let matching = KINDS.iter().find(|(_, words)| words.contains(&word.as_str()));
+    matching.map(|(kind, _)| *kind).ok_or_else(|| {
         let known: Vec<&str> = KINDS.iter().map(|(_, words)| words[0]).collect();
         format!("unknown kind {word:?}; legal: {}", known.join(", "))
     })

@@ -120,7 +120,7 @@ impl RecordSink for StepSession<'_> {
             self.kept.push(*record);
         }
         self.known.learn(record, &self.objects, names);
-        let (stop, told) = match self.mode {
+        let (stop, is_printed) = match self.mode {
             StepMode::Next(n) => {
                 self.mode = StepMode::Next(n - 1);
                 (n == 1, true)
@@ -129,7 +129,7 @@ impl RecordSink for StepSession<'_> {
             StepMode::Until(at) => (record.at >= at, record.at >= at),
         };
         let hit = self.hit(record, names);
-        if !stop && !told && hit.is_none() {
+        if !stop && !is_printed && hit.is_none() {
             // The text of a record is only created when it is printed.
             self.here = Some((*record, String::new()));
             return;

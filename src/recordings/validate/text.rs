@@ -115,12 +115,12 @@ fn milestones_text(out: &mut String, milestones: &[MilestoneResult]) {
 }
 
 fn requests_text(out: &mut String, requests: &[RequestDifference]) {
-    let shown: Vec<&RequestDifference> = requests.iter().filter(|r| r.window == "restart").collect();
-    if shown.is_empty() {
+    let displayed: Vec<&RequestDifference> = requests.iter().filter(|r| r.window == "restart").collect();
+    if displayed.is_empty() {
         return;
     }
     line!(out, "  {:<52}{:>9}{:>10}{:>12}", "requests during the restart", "recorded", "simulated", "difference");
-    for r in shown {
+    for r in displayed {
         let difference = match r.note {
             Some(_) => "not modelled".to_owned(),
             None => percent(relative_error(Some(r.recorded as f64), Some(r.simulated as f64))),

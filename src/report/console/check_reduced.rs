@@ -13,7 +13,6 @@ use std::fmt::Write;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelCheck {
-    /// Name of the scenario.
     pub scenario: String,
     /// Seed of all random streams.
     pub seed: u64,
@@ -72,7 +71,7 @@ pub struct CheckRow {
     /// Largest permitted difference in goodput.
     pub bound: f64,
     /// Number of faults close to a boundary between two outcomes.
-    pub close_calls: u32,
+    pub boundary_cases: u32,
     /// Agreement of the two models.
     pub verdict: ModelAgreement,
     /// The first restart that differs between the models, with start and end in seconds.
@@ -83,7 +82,7 @@ pub struct CheckRow {
 /// Describes the first restart that exists in only one model, starts at least 1 s apart or ends at least 60 s apart.
 fn describe_first_difference(checked: &CheckedModel) -> Option<String> {
     let [pods, reduced] = [&checked.pods, &checked.reduced].map(|r| &r.jobsets[0].each);
-    let told = |r: Option<&BriefRestart>| match r {
+    let describe = |r: Option<&BriefRestart>| match r {
         Some(r) => format!("{:.1} to {:.1} s", r.start.seconds(), r.end.seconds()),
         None => "none".to_owned(),
     };
@@ -99,8 +98,8 @@ fn describe_first_difference(checked: &CheckedModel) -> Option<String> {
     Some(format!(
         "restart {}: {} in the full model, {} in the reduced model",
         first + 1,
-        told(pods.get(first)),
-        told(reduced.get(first))
+        describe(pods.get(first)),
+        describe(reduced.get(first))
     ))
 }
 
@@ -136,7 +135,7 @@ fn row(checked: &CheckedModel) -> CheckRow {
         pods: side(CountedEvents::from_replication(&checked.pods), pods),
         reduced: side(CountedEvents::from_replication(&checked.reduced), reduced),
         bound: checked.bound,
-        close_calls: checked.close_calls,
+        boundary_cases: checked.boundary_cases,
         verdict,
     }
 }
@@ -153,7 +152,7 @@ impl ModelCheck {
             spread_s: reduced.measured().spread_s(),
             equal: count(&CheckedModel::is_equal),
             within_bound: count(&CheckedModel::is_within_bound),
-            close: count(&|c| c.close_calls > 0),
+            close: count(&|c| c.boundary_cases > 0),
             differences: differences(&rows),
             replications: rows,
         }
@@ -170,8 +169,8 @@ impl ModelCheck {
             return Some(format!("the models differ in {differ} of {of} replications"));
         }
         let uneven = &self.differences.as_ref()?.uneven;
-        let told = || format!("the models differ on average in {}", uneven.join(" and "));
-        (!uneven.is_empty()).then(told)
+        let sentence = || format!("the models differ on average in {}", uneven.join(" and "));
+        (!uneven.is_empty()).then(sentence)
     }
 
     /// Returns the table for the console.
@@ -211,7 +210,7 @@ impl ModelCheck {
                 percent(b.goodput),
                 percent_difference(b.goodput - a.goodput),
                 format!("{:.4} %", row.bound * 100.0),
-                row.close_calls
+                row.boundary_cases
             );
             let _ = match row.verdict {
                 ModelAgreement::Different => writeln!(out, "{line}  {}", row.verdict.name()),
@@ -258,7 +257,7 @@ impl ModelCheck {
             "goodput_pods",
             "goodput_reduced",
             "bound",
-            "close_calls",
+            "boundary_cases",
             "verdict",
         ]);
         for row in &self.replications {
@@ -274,7 +273,7 @@ impl ModelCheck {
                 a.goodput.to_string(),
                 b.goodput.to_string(),
                 row.bound.to_string(),
-                row.close_calls.to_string(),
+                row.boundary_cases.to_string(),
                 row.verdict.name().to_owned(),
             ]);
         }

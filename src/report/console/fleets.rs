@@ -14,9 +14,9 @@ use std::fmt::Write;
 pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
-    let played = count(all.replications as u64, "replication");
+    let simulated = count(all.replications as u64, "replication");
     let outcomes = all.outcomes.to_string();
-    replications::head(&mut out, of, (&played, all.seed), &outcomes, style);
+    replications::head(&mut out, of, (&simulated, all.seed), &outcomes, style);
     if !all.description.is_empty() {
         for line in wrap(&all.description, style.width.saturating_sub(2)) {
             let _ = writeln!(out, "  {line}");

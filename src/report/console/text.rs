@@ -182,7 +182,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
         return;
     }
     let gating = bottleneck::bottlenecks(run.restarts());
-    let whole = [(SimTime::ZERO, outcome.end)];
+    let complete = [(SimTime::ZERO, outcome.end)];
     let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
     let title = "Shared resources (busy: share of time with a non-empty queue; longest: maximum queue length)";
     let _ = writeln!(out, "{}", style.bold(title));
@@ -203,7 +203,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
             u.resource.as_str(),
             u.capacity,
             thousands(u.requests),
-            format!("{:.0} %", busy_share(u, &whole)),
+            format!("{:.0} %", busy_share(u, &complete)),
             in_restarts,
             thousands(u64::from(u.longest_queue)),
         );

@@ -29,7 +29,6 @@ pub struct ReportPage {
     pub title: String,
     /// A summary paragraph.
     pub lead: String,
-    /// The key figures.
     pub figures: Vec<KeyFigure>,
     pub sections: Vec<PageSection>,
     /// Provenance lines at the end of the page.

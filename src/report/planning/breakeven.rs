@@ -29,7 +29,6 @@ pub struct BreakEvenReport {
     pub over: ParameterRange,
     #[serde(flatten)]
     pub crossing: BreakEvenCrossing,
-    /// All simulated points.
     pub points: Vec<SimulatedPoint>,
     /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
@@ -40,7 +39,7 @@ impl BreakEvenReport {
         of: PlanProvenance,
         (a, b): (&str, &str),
         (over, metric): (&ParameterRange, &str),
-        found: BreakEven,
+        result: BreakEven,
     ) -> BreakEvenReport {
         let mut report = BreakEvenReport {
             provenance: of,
@@ -48,8 +47,8 @@ impl BreakEvenReport {
             b: b.to_owned(),
             metric: metric.to_owned(),
             over: over.clone(),
-            crossing: found.crossing,
-            points: found.points,
+            crossing: result.crossing,
+            points: result.points,
             conclusion: Vec::new(),
         };
         report.conclusion = vec![conclusion(&report)];

@@ -101,8 +101,8 @@ impl PlanText for BudgetReport {
         let what = format!("{whose}{} with unlimited restarts", format_horizon(b.horizon_s));
         let n = b.replications as u64;
         let again = if self.provenance.replications_played > n { ", each repeated with the rule" } else { "" };
-        let played = format!("{}{again}", count(n, "replication"));
-        let mut out = self.provenance.title_with_count(&what, &played, style);
+        let simulated = format!("{}{again}", count(n, "replication"));
+        let mut out = self.provenance.title_with_count(&what, &simulated, style);
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         if !b.causes.is_empty() {

@@ -35,7 +35,6 @@ pub struct IntervalReport {
     pub now_s: f64,
     /// Intervals according to the closed forms.
     pub closed_form: ClosedForm,
-    /// All simulated intervals.
     pub points: Vec<SimulatedInterval>,
     /// Features of these inputs that the closed forms do not cover.
     pub not_in_formula: Vec<String>,
@@ -47,7 +46,7 @@ impl IntervalReport {
     pub fn new(
         of: PlanProvenance,
         (path, metric, now_s): (&str, &str, f64),
-        found: BestInterval,
+        result: BestInterval,
         closed_form: ClosedForm,
         not_in_formula: Vec<String>,
     ) -> IntervalReport {
@@ -55,15 +54,15 @@ impl IntervalReport {
             provenance: of,
             path: path.to_owned(),
             metric: metric.to_owned(),
-            every_s: found.every_s,
-            ci95_s: found.ci95_s,
+            every_s: result.every_s,
+            ci95_s: result.ci95_s,
             now_s,
             closed_form,
-            points: found.points,
+            points: result.points,
             not_in_formula,
             conclusion: Vec::new(),
         };
-        report.conclusion = conclusion(&report, found.at_edge);
+        report.conclusion = conclusion(&report, result.at_edge);
         report
     }
 

@@ -58,7 +58,7 @@ impl MinimumMultiReport {
         of: PlanProvenance,
         paths: Vec<String>,
         target: &MetricTarget,
-        found: &MultiResult,
+        result: &MultiResult,
         currency: &str,
     ) -> MinimumMultiReport {
         let told = |c: &ParameterCombination| CombinationRow {
@@ -66,7 +66,7 @@ impl MinimumMultiReport {
             candidate: row(&target.metric, &c.candidate),
             dearer: c.dearer.filter(|d| d.n > 1),
         };
-        let all = found.least.iter().chain(&found.open).chain(&found.greatest);
+        let all = result.least.iter().chain(&result.open).chain(&result.greatest);
         let mut combinations: Vec<CombinationRow> = all.map(told).collect();
         //  The largest combination may also be one of the inconclusive ones.
         combinations.dedup_by(|b, a| a.values == b.values);
@@ -79,7 +79,7 @@ impl MinimumMultiReport {
             limit: target.limit,
             combinations,
             currency: currency.to_owned(),
-            played: found.played,
+            played: result.played,
             conclusion: Vec::new(),
         };
         report.conclusion = conclusion(&report);
@@ -132,7 +132,7 @@ fn conclusion(r: &MinimumMultiReport) -> Vec<String> {
             format!("No combination up to {greatest} satisfies {}.", r.target)
         }];
     };
-    let mut told = vec![format!(
+    let mut sentences = vec![format!(
         "{} satisfies {} at the lowest cost: {} per run. With any value reduced by one, the target is missed or the result is inconclusive.",
         r.format_combination(&best.values),
         r.target,
@@ -141,15 +141,15 @@ fn conclusion(r: &MinimumMultiReport) -> Vec<String> {
     let near = r.satisfying_combinations().skip(1).filter(|c| c.dearer.is_none_or(|d| d.significant_order().is_none()));
     let near: Vec<String> = near.map(|c| r.format_combination(&c.values)).collect();
     if all > 1 {
-        told.push(format!(
+        sentences.push(format!(
             "There are {}; none of their values can be reduced.",
             count(all as u64, "minimal combination")
         ));
     }
     if !near.is_empty() {
-        told.push(format!("The cost difference is inconclusive for: {}.", near.join("; ")));
+        sentences.push(format!("The cost difference is inconclusive for: {}.", near.join("; ")));
     }
-    told
+    sentences
 }
 
 impl PlanText for MinimumMultiReport {

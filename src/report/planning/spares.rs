@@ -73,10 +73,10 @@ impl SparesReport {
         of: PlanProvenance,
         path: &str,
         target: &MetricTarget,
-        found: &MinimumSearch,
+        result: &MinimumSearch,
         currency: &str,
     ) -> SparesReport {
-        let candidates = found.candidates.iter().map(|c| row(&target.metric, c)).collect();
+        let candidates = result.candidates.iter().map(|c| row(&target.metric, c)).collect();
         let mut report = SparesReport {
             provenance: of,
             path: path.to_owned(),
@@ -84,10 +84,10 @@ impl SparesReport {
             metric: target.metric.clone(),
             statistic: target.statistic_name(),
             limit: target.limit,
-            answer: found.answer,
+            answer: result.answer,
             candidates,
             currency: currency.to_owned(),
-            not_monotone: found.not_monotone.clone(),
+            not_monotone: result.not_monotone.clone(),
             conclusion: Vec::new(),
         };
         report.conclusion = conclusion(&report);
@@ -325,9 +325,9 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
         top: upper.bottom + 5 * SIZE,
         bottom: upper.bottom + 5 * SIZE + 190,
     };
-    let whole = |ticks: Vec<f64>| ticks.into_iter().filter(|t| *t == t.round()).collect();
-    let none = PlaneLabels { name: "", ticks: whole(x.ticks(12)), label: &tick_label };
-    let x_labels = PlaneLabels { name: &r.path, ticks: whole(x.ticks(12)), label: &tick_label };
+    let complete = |ticks: Vec<f64>| ticks.into_iter().filter(|t| *t == t.round()).collect();
+    let none = PlaneLabels { name: "", ticks: complete(x.ticks(12)), label: &tick_label };
+    let x_labels = PlaneLabels { name: &r.path, ticks: complete(x.ticks(12)), label: &tick_label };
     upper.draw(&mut scene, &none, &y_labels);
     lower.draw(&mut scene, &x_labels, &cost_labels);
     upper.horizontal_line(&mut scene, r.limit, 3, TEXT_COLOR);

@@ -121,10 +121,10 @@ proptest! {
                 world.halts_at = Some(level);
             }
             world.begin();
-            while world.over.is_none() && world.lost_time() < level {
+            while world.ended_at.is_none() && world.lost_time() < level {
                 world.step();
             }
-            (world.clocks.now, world.lost_time(), world.digest, world.books, world.over)
+            (world.clocks.now, world.lost_time(), world.digest, world.books, world.ended_at)
         };
         prop_assert_eq!(halted(false), halted(true));
     }

@@ -83,8 +83,8 @@ fn labels_are_read_as_a_user_left_them() {
             ..JobEntry::default()
         };
         let view = job_view(&job);
-        let found = (view.restart_attempt, view.job_restart_attempt);
-        assert_eq!((found, view.unusable_label), (attempts, unusable), "{label} {text:?}");
+        let result = (view.restart_attempt, view.job_restart_attempt);
+        assert_eq!((result, view.unusable_label), (attempts, unusable), "{label} {text:?}");
     }
 }
 
@@ -178,7 +178,7 @@ fn claims_know_the_policy_that_they_are_of() {
         "spec": {"volumeClaimPolicies": policies}});
     let jobset = sim_api::spec::JobSet { object: Some(std::sync::Arc::new(object)), ..Default::default() };
     let claims = super::children::new_claims(&jobset);
-    let found: Vec<(usize, &str)> =
+    let result: Vec<(usize, &str)> =
         claims.iter().map(|c| (c.policy, c.object["metadata"]["name"].as_str().unwrap_or(""))).collect();
-    assert_eq!(found, [(0, "a-js"), (0, "b-js"), (2, "c-js")]);
+    assert_eq!(result, [(0, "a-js"), (0, "b-js"), (2, "c-js")]);
 }

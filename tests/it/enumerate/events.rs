@@ -99,7 +99,6 @@ fn job_events(setup: &Setup, state: &State, slot: usize, job: &Job) -> Vec<Event
     events
 }
 
-/// Returns the state after an event.
 pub fn state_after(setup: &Setup, state: &State, event: Event, plan: &mut ActionPlan) -> Result<State, String> {
     let mut next = state.clone();
     let drop_pods = |next: &mut State, slot: usize| {

@@ -22,7 +22,6 @@ pub enum Did {
     Error,
 }
 
-/// Returns the view of the Job in a slot.
 fn job_view(setup: &Setup, state: &State, slot: usize, job: &Job) -> JobView {
     let (rj, index) = setup.slots[slot];
     let one = |p: bool| u32::from(p);

@@ -79,12 +79,12 @@ impl Printer {
             };
             let has = object.allocatable.iter();
             let has: BTreeMap<&str, String> = has.map(|(r, n)| (r.as_str(), quantity(*n))).collect();
-            let shown = json!({"apiVersion": "v1", "kind": "Node", "spec": {}, "metadata": {"name": object.name,
+            let displayed = json!({"apiVersion": "v1", "kind": "Node", "spec": {}, "metadata": {"name": object.name,
                 "labels": object.labels, "uid": format!("node-{}", object.name)},
                 "status": {"allocatable": has, "capacity": has, "nodeInfo": {"kubeletVersion": "v1.36.3"},
                     "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady",
                         "lastHeartbeatTime": rfc3339_seconds(SimTime::ZERO), "lastTransitionTime": rfc3339_seconds(SimTime::ZERO)}]}});
-            self.write("Node", "ADDED", &format!("Node/{}", object.name), SimTime::ZERO, shown);
+            self.write("Node", "ADDED", &format!("Node/{}", object.name), SimTime::ZERO, displayed);
         }
     }
 
@@ -215,8 +215,8 @@ impl Printer {
         self.pods.insert((pod.0, incarnation), key.clone());
         self.now.insert(pod.0, incarnation);
         self.write("Pod", "ADDED", &key, time, object);
-        let told = time;
-        self.emit_pod_event(told, &own, "SuccessfulCreate", format!("Created pod: {name}"));
+        let text = time;
+        self.emit_pod_event(text, &own, "SuccessfulCreate", format!("Created pod: {name}"));
     }
 
     fn pod(&mut self, pod: PodId, incarnation: u32, time: SimTime, change: impl FnOnce(&mut Value)) {
@@ -288,9 +288,9 @@ impl RecordSink for Printer {
                 o["status"]["currentInPlaceRestartAttempt"] = json!(attempt);
             }),
             Body::JobSetCondition { jobset, kind, status, reason, message } => {
-                let said = (names.text(reason).to_owned(), names.text(message).to_owned());
+                let printed = (names.text(reason).to_owned(), names.text(message).to_owned());
                 self.jobset(jobset, names, time, |o| {
-                    condition(&mut o["status"], kind.as_str(), yes(status), (&said.0, &said.1), time);
+                    condition(&mut o["status"], kind.as_str(), yes(status), (&printed.0, &printed.1), time);
                 });
             }
             Body::ReplicatedJobsStatus { jobset, ready, succeeded, failed, active, suspended } => {
@@ -302,9 +302,9 @@ impl RecordSink for Printer {
             Body::JobCreated { job, attempt } => self.job_created(job, attempt, names, time),
             Body::JobCondition { job, kind, status, reason, message } => {
                 let key = format!("Job/{}", names.job(job));
-                let said = (names.text(reason).to_owned(), names.text(message).to_owned());
+                let printed = (names.text(reason).to_owned(), names.text(message).to_owned());
                 self.change("Job", &key, time, |o| {
-                    condition(&mut o["status"], kind.as_str(), yes(status), (&said.0, &said.1), time);
+                    condition(&mut o["status"], kind.as_str(), yes(status), (&printed.0, &printed.1), time);
                 });
             }
             Body::JobDeleting { job } => {
@@ -403,14 +403,14 @@ impl RecordSink for Printer {
             Body::NodeGone { node } => self.print_deletion("Node", &format!("Node/{}", names.node(node)), time),
             Body::KubeEvent { warning, object, reason, message } => {
                 let kind = if warning { "Warning" } else { "Normal" };
-                let said = (names.text(reason).to_owned(), names.text(message).to_owned());
-                let told = time;
+                let printed = (names.text(reason).to_owned(), names.text(message).to_owned());
+                let output = time;
                 match object {
                     ObjectRef::JobSet(id) => {
-                        self.emit_event(told, "jobset", ("JobSet", names.jobset(id)), kind, (&said.0, said.1));
+                        self.emit_event(output, "jobset", ("JobSet", names.jobset(id)), kind, (&printed.0, printed.1));
                     }
                     ObjectRef::Job(id) => {
-                        self.emit_event(told, "job-controller", ("Job", names.job(id)), kind, (&said.0, said.1));
+                        self.emit_event(output, "job-controller", ("Job", names.job(id)), kind, (&printed.0, printed.1));
                     }
                     ObjectRef::Pod(_) => {}
                 }

@@ -116,7 +116,7 @@ fn origin(restart: &RestartMetrics, imported: &ImportedRecording) -> f64 {
 fn check(what: &str, restart: &RestartMetrics, imported: &ImportedRecording) -> Vec<&'static str> {
     let zero = origin(restart, imported);
     let (_, from) = imported.restart.origin.expect("an origin");
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for (milestone, at) in &imported.restart.at {
         let name = milestone.as_str();
         let is = at.ms_after(from) as f64 / 1e3;
@@ -130,12 +130,12 @@ fn check(what: &str, restart: &RestartMetrics, imported: &ImportedRecording) -> 
             "{what}: {name} at {is} s, expected {truth} s"
         );
         assert!((is - truth).abs() <= allowed, "{what}: {name} at {is} ± {allowed} s, expected {truth} s");
-        found.push(name);
+        actual.push(name);
     }
     for (milestone, why) in &imported.restart.unknown {
         assert!(restart.milestone(*milestone).is_none(), "{what}: {} was not found: {why}", milestone.as_str());
     }
-    found
+    actual
 }
 
 /// Asserts that a simulation of the imported restart takes as long as the recorded one.
@@ -222,8 +222,8 @@ fn restarts_of_several_replicated_jobs_are_read_however_they_were_printed() {
             for style in STYLES {
                 let what = format!("{strategy} {style:?} managed={managed}");
                 let imported = imported(&texts(&run.printer.printed, style), 1).expect(&what);
-                let found = check(&what, &run.restarts[0], &imported);
-                assert_eq!(found.len(), 14, "{what}: {found:?}");
+                let result = check(&what, &run.restarts[0], &imported);
+                assert_eq!(result.len(), 14, "{what}: {result:?}");
                 assert_replay(&what, &imported, 1.0);
             }
         }
@@ -238,8 +238,8 @@ fn the_second_restart_is_told_from_the_first() {
     for nth in [1, 2, 3] {
         let what = format!("restart {nth}");
         let imported = imported(&texts(&run.printer.printed, Style::Files), nth).expect(&what);
-        let found = check(&what, &run.restarts[nth as usize - 1], &imported);
-        assert_eq!(found.len(), 14, "{what}: {found:?}");
+        let result = check(&what, &run.restarts[nth as usize - 1], &imported);
+        assert_eq!(result.len(), 14, "{what}: {result:?}");
         assert_replay(&what, &imported, 1.0);
     }
 }
@@ -257,8 +257,8 @@ fn exclusive_placement_and_restarts_in_place_are_read_and_played_again() {
         for style in STYLES {
             let what = format!("in place {nth} {style:?}");
             let one = imported(&texts(&run.printer.printed, style), nth).expect(&what);
-            let found = check(&what, &run.restarts[nth as usize - 1], &one);
-            assert_eq!(found.len(), 6, "{what}: {found:?}");
+            let result = check(&what, &run.restarts[nth as usize - 1], &one);
+            assert_eq!(result.len(), 6, "{what}: {result:?}");
             assert_replay(&what, &one, 1.0);
         }
     }
@@ -270,7 +270,7 @@ fn later_list_gives_milestones_with_their_precision() {
         let run = played(&two_kinds(strategy, "0"), true);
         let text = serde_json::to_string_pretty(&run.printer.final_list()).expect("JSON");
         let one = imported(&BTreeMap::from([("after.json", text)]), 1).expect(strategy);
-        let found = check_held(strategy, &run.restarts[0], &one);
+        let result = check_held(strategy, &run.restarts[0], &one);
         for name in [
             "jobFailed",
             "restartCounted",
@@ -280,7 +280,7 @@ fn later_list_gives_milestones_with_their_precision() {
             "lastReady",
             "jobsReady",
         ] {
-            assert!(found.contains(&name), "{strategy}: {name} is not in {found:?}: {:?}", one.restart.unknown);
+            assert!(result.contains(&name), "{strategy}: {name} is not in {result:?}: {:?}", one.restart.unknown);
         }
         // The list does not show that containers took 2 s to stop, once for each of the two deletions.
         assert_replay(strategy, &one, 2.0 * 2.0 + 1.0);
@@ -309,8 +309,8 @@ fn nodes_that_were_drained_tainted_or_lost_are_lost_again() {
     ] {
         let run = played(&support::scenario(name, &[]), true);
         let one = imported(&texts(&run.printer.printed, Style::Files), 1).expect(name);
-        let found = check(name, &run.restarts[0], &one);
-        assert!(found.len() >= 13, "{name}: {found:?}");
+        let result = check(name, &run.restarts[0], &one);
+        assert!(result.len() >= 13, "{name}: {result:?}");
         let actions = one.json["script"]["actions"].to_string();
         assert!(actions.contains(action), "{name}: {actions}");
         assert_replay(name, &one, more);

@@ -110,9 +110,9 @@ fn a_change_of_policy_leaves_repairs_what_they_were() {
     let scenario = racks(text).unwrap();
     let mut other = scenario.clone();
     other.jobsets[0].jobset.spec.failure_policy = None;
-    let told = |s: &ScenarioSpec| format!("{:?}", draw_faults(s, 3, 5).faults);
-    assert_eq!(told(&scenario), told(&other));
-    assert_ne!(told(&scenario), format!("{:?}", draw_faults(&scenario, 3, 6).faults));
+    let output = |s: &ScenarioSpec| format!("{:?}", draw_faults(s, 3, 5).faults);
+    assert_eq!(output(&scenario), output(&other));
+    assert_ne!(output(&scenario), format!("{:?}", draw_faults(&scenario, 3, 6).faults));
 }
 
 #[test]

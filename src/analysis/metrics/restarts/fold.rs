@@ -369,18 +369,18 @@ impl RestartFold {
 
 /// Assigns each finished restart the first training segment between its end and the next restart. Segments during the
 /// restart (an elastic job that continued without some slices) add their rendezvous, restore and redo times.
-fn note_next(mut restarts: Vec<&mut RestartMetrics>, stretches: &[SegmentOutcome]) {
+fn note_next(mut restarts: Vec<&mut RestartMetrics>, segments: &[SegmentOutcome]) {
     let mut before = SimTime::NEVER;
     for restart in restarts.iter_mut().rev().filter(|r| r.ending == RestartOutcome::Ready) {
-        let at = stretches.partition_point(|stretch| stretch.start < restart.end);
-        let next = stretches.get(at).filter(|stretch| stretch.start < before);
-        let meanwhile = stretches.partition_point(|stretch| stretch.start < restart.start);
+        let at = segments.partition_point(|segment| segment.start < restart.end);
+        let next = segments.get(at).filter(|segment| segment.start < before);
+        let meanwhile = segments.partition_point(|segment| segment.start < restart.start);
         restart.next = next.copied();
-        for stretch in &stretches[meanwhile.min(at)..at] {
+        for segment in &segments[meanwhile.min(at)..at] {
             let next = restart.next.get_or_insert(SegmentOutcome::default());
-            next.rendezvous = next.rendezvous + stretch.rendezvous;
-            next.restore = next.restore + stretch.restore;
-            next.redo = next.redo + stretch.redo;
+            next.rendezvous = next.rendezvous + segment.rendezvous;
+            next.restore = next.restore + segment.restore;
+            next.redo = next.redo + segment.redo;
         }
         before = restart.end;
     }

@@ -43,7 +43,7 @@ pub fn cli(args: &DiffArgs) -> Result<u8, CommandFailure> {
     match args.format {
         OutputFormat::Json => output::json(&diff)?,
         OutputFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             output::styled(&text(&diff, &style), &style)?;
         }
     }

@@ -17,14 +17,14 @@ use sim_report::assumptions::sensitivity::SensitiveResult;
 
 /// Returns the dominant assumptions of an input; empty if it cannot be simulated or the run was interrupted.
 pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult {
-    let mut hung = match loaded {
+    let mut dominant = match loaded {
         LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Reduced => {
             let what = "restart times measured with the full engine";
             said(name, vec![decider("restarts", what, ("docs/reduced-model.md", "derived"))])
         }
         LoadedInput::Pods(loaded) => {
-            let found = of_scenario(name, loaded, seed);
-            found.map_or_else(|| said(name, Vec::new()), |(hung, _)| hung)
+            let result = of_scenario(name, loaded, seed);
+            result.map_or_else(|| said(name, Vec::new()), |(dominant, _)| dominant)
         }
         LoadedInput::Fleet(_) => {
             let what = "as given in the Fleet";
@@ -33,10 +33,10 @@ pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult 
     };
     if let LoadedInput::Pods(loaded) = loaded {
         // The rate of faults comes first among the assumptions without a share of the critical path.
-        hung.assumptions.splice(0..0, random_faults(loaded));
-        hung.preset = provenance::preset(&loaded.scenario.control_plane);
+        dominant.assumptions.splice(0..0, random_faults(loaded));
+        dominant.preset = provenance::preset(&loaded.scenario.control_plane);
     }
-    hung
+    dominant
 }
 
 fn said(name: &str, deciders: Vec<DominantAssumption>) -> SensitiveResult {
@@ -49,14 +49,14 @@ pub fn of_scenario(name: &str, loaded: &LoadedScenario, seed: u64) -> Option<(Se
     let mut simulation = SimulationInput::new(&scenario).ok()?;
     let (folds, limits) = (MetricFolds::new(&scenario, false), interrupt::limits());
     let limited = LimitedRun::sink(&limits);
-    let (played, _) = simulate_replication(&mut simulation, (seed, 0), folds, limited);
-    if played.outcome.end_reason == EndReason::Stopped {
+    let (replication, _) = simulate_replication(&mut simulation, (seed, 0), folds, limited);
+    if replication.outcome.end_reason == EndReason::Stopped {
         return None;
     }
-    let run = played.view(seed, &[]);
+    let run = replication.view(seed, &[]);
     let all: Vec<_> = run.restarts().iter().collect();
-    let hung = SensitiveResult::from_restarts(name, &run, &all, &model_defaults());
-    Some((hung, played.outcome.digest))
+    let assumptions = SensitiveResult::from_restarts(name, &run, &all, &model_defaults());
+    Some((assumptions, replication.outcome.digest))
 }
 
 fn decider(name: &'static str, value: &str, (source, confidence): (&str, &str)) -> DominantAssumption {

@@ -46,12 +46,12 @@ impl LoadedRun {
         let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
         let mut simulation = SimulationInput::new(&scenario)?;
         let folds = MetricFolds::new(&scenario, false);
-        let (played, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
-        let run = played.view(seed, &[]);
+        let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
+        let run = replication.view(seed, &[]);
         let moments = timeline::moments(&run);
         let close = timeline::highlighted_restarts(&run).into_iter();
         let snapshots: Vec<_> = close.flat_map(|(_, r)| [r.start, r.end]).collect();
-        let nodes = played.names.nodes.len();
+        let nodes = replication.names.nodes.len();
         // The instants to observe are known only after the first run.
         let pods = NodeOccupancy::new(moments.clone(), &snapshots, nodes);
         let mut both = (pods, QueuedWork::new(moments));
@@ -61,7 +61,7 @@ impl LoadedRun {
             not_modelled: loaded.not_modelled(),
             files: given.scenario_copies(&loaded, "").files,
             loaded,
-            played,
+            played: replication,
             witness,
             pods: both.0,
             queued: both.1,
@@ -83,8 +83,8 @@ impl LoadedRun {
     }
 
     /// Runs the simulation again and returns the states of each node between two instants.
-    pub fn states(&mut self, stretch: (SimTime, SimTime)) -> NodeStates {
-        let mut states = NodeStates::new(stretch, self.played.names.nodes.len());
+    pub fn states(&mut self, segment: (SimTime, SimTime)) -> NodeStates {
+        let mut states = NodeStates::new(segment, self.played.names.nodes.len());
         self.simulation.run(self.seed, 0, &mut states);
         states
     }

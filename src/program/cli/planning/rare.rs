@@ -53,13 +53,13 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let progress = ProgressLine::new(runner.quiet, |done| format!("{done}/{batches} batches"));
     let reach = |done| progress.reach(done);
     let on = (runner.input.threads(), &runner.limits);
-    let found = match &subject {
+    let result = match &subject {
         ExperimentSubject::Fleet(fleet) => of_fleet((fleet, runner.seed), &question, on, &reach),
         ExperimentSubject::Reduced(reduced) => of_reduced((reduced, runner.seed), &question, on, &reach),
         ExperimentSubject::Pods { .. } => return Err(refused()),
     };
     drop(progress);
-    let Some(rare) = found? else {
+    let Some(rare) = result? else {
         return runner.interrupted("fewer than two batches were finished");
     };
     let (word, limit) = match excess {

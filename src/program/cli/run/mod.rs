@@ -94,7 +94,7 @@ fn print_result(
     done: &FinishedRun,
     target: Option<&str>,
 ) -> Result<(), CommandFailure> {
-    let style = output::style(&args.look);
+    let style = output::style(&args.display);
     match (&done.decisions, args.format) {
         (Some((_, ndjson)), TableFormat::Json) => output::bytes(ndjson),
         (Some((log, _)), _) => output::styled(&text::decisions(view, log, target, &style), &style),

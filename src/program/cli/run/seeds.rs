@@ -90,10 +90,10 @@ fn first(
         }
     };
     let folds = MetricFolds::new(sim.scenario(), false).without_paths();
-    let (played, _) = simulate_replication(&mut sim, (loaded.seed, 0), folds, LimitedRun::sink(limits));
-    match played.outcome.end_reason {
+    let (replication, _) = simulate_replication(&mut sim, (loaded.seed, 0), folds, LimitedRun::sink(limits));
+    match replication.outcome.end_reason {
         EndReason::Stopped => Err(interrupt::failure("no replication was finished")),
-        _ => Ok(played),
+        _ => Ok(replication),
     }
 }
 
@@ -107,7 +107,7 @@ fn print_result(args: &RunArgs, all: &ReplicationSet, rows: &[ReplicationResult]
             output::result(&format!("{scenario}, {n} replications of seed {}\n\n{table}", all.seed))
         }
         TableFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             output::styled(&replications::text(all, &style), &style)
         }
     }

@@ -84,17 +84,20 @@ pub fn play(
         _ => None,
     };
     let folds = MetricFolds::new(sim.scenario(), dir.is_some());
-    let asked = trace == TraceFormat::Decisions;
-    let log = asked.then(|| DecisionLog::new(sim.scenario()));
+    let request = trace == TraceFormat::Decisions;
+    let log = request.then(|| DecisionLog::new(sim.scenario()));
     let more = (LimitedRun::sink(limits), (events, log));
-    let (played, (_, (events, log))) = experiment::simulate_replication(&mut sim, (loaded.seed, 0), folds, more);
-    if played.outcome.end_reason == EndReason::Stopped {
+    let (replication, (_, (events, log))) = experiment::simulate_replication(&mut sim, (loaded.seed, 0), folds, more);
+    if replication.outcome.end_reason == EndReason::Stopped {
         return Err(interrupt::failure("no results were kept"));
     }
     if let (Some(dir), Some(events)) = (dir, events) {
-        dir.finish_events(events, &format!("{:016x}", played.outcome.digest))?;
+        dir.finish_events(events, &format!("{:016x}", replication.outcome.digest))?;
     }
-    Ok(FinishedRun { decisions: log.map(|log| log.finish(&played.outcome, &played.names)), played })
+    Ok(FinishedRun {
+        decisions: log.map(|log| log.finish(&replication.outcome, &replication.names)),
+        played: replication,
+    })
 }
 
 /// Writes the remaining files of the run directory and commits the directory. Returns its path.

@@ -43,7 +43,7 @@ pub struct SweepOutputArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }
 
 /// Options for the axes and the number of replications per point.

@@ -41,8 +41,8 @@ pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
     let results = SweepResults::new(points, finished.into_rows());
     if let Some(dir) = dir {
         let inputs = stored_run::stored_inputs(first)?;
-        let hangs = merged_assumptions(first, &results)?;
-        output::keep(&dir, &args.output, (identity, &hangs), &results, (&inputs.files, &inputs.command))?;
+        let footer = merged_assumptions(first, &results)?;
+        output::keep(&dir, &args.output, (identity, &footer), &results, (&inputs.files, &inputs.command))?;
         dir.commit()?;
     }
     output::results(&args.output, identity, &results)?;
@@ -105,8 +105,8 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, CommandFailure> {
         const SHOWN: usize = 20;
         let more = missing.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let shown = &missing[..missing.len().min(SHOWN)];
-        bail!("shards are missing: {}{more} of {of} (counted from 0)", shown.join(", "));
+        let listed = &missing[..missing.len().min(SHOWN)];
+        bail!("shards are missing: {}{more} of {of} (counted from 0)", listed.join(", "));
     }
     Ok(by_index.into_values().collect())
 }

@@ -39,10 +39,10 @@ impl SweepProgress {
         self.shown = Some(now());
         let of = if at_most { "of at most" } else { "of" };
         let mut line = format!("{done} {of} {total} replications");
-        let played = done.saturating_sub(self.before);
+        let simulated = done.saturating_sub(self.before);
         let seconds = self.began.elapsed().as_secs_f64();
-        if played > 0 && seconds > 1.0 {
-            let rate = played as f64 / seconds;
+        if simulated > 0 && seconds > 1.0 {
+            let rate = simulated as f64 / seconds;
             let left = (total.saturating_sub(done)) as f64 / rate;
             let left = Duration::from_secs(left.ceil() as u64);
             line.push_str(&format!(", {rate:.1}/s, {left} left"));

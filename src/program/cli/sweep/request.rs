@@ -44,9 +44,9 @@ impl SweepRequest {
         let of_file = baseline.experiment();
         let spec = axes(&of_file.sweep, over);
         let points = SweepPoints::expand(&spec, seed).map_err(|e| e.to_string())?;
-        let asked = over.seeds.or(of_file.replications);
+        let request = over.seeds.or(of_file.replications);
         let otherwise = if over.until.is_some() { UNTIL_MAX } else { REPLICATIONS };
-        let replications = asked.unwrap_or(otherwise);
+        let replications = request.unwrap_or(otherwise);
         let all = points.count() as u64 * replications;
         if over.until.is_none() && all > ROWS_MAX {
             bail!("{} points x {replications} replications = {all}, more than the limit of {ROWS_MAX}", points.count());

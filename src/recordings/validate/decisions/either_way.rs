@@ -40,7 +40,7 @@ pub struct EitherWay<'r> {
 
 impl<'r> EitherWay<'r> {
     pub fn find(recording: &'r RecordedRun, run: &DecisionRun<'r>, mask: &VolatileMask) -> EitherWay<'r> {
-        let mut found = EitherWay {
+        let mut result = EitherWay {
             pairs: pairs(recording, run),
             recorded_jobs: BTreeSet::new(),
             simulated_jobs: BTreeSet::new(),
@@ -48,7 +48,7 @@ impl<'r> EitherWay<'r> {
         };
         let created: Vec<RecordedStep> = run.steps.recorded_steps(recording, run.names);
         let mut tries: BTreeMap<(String, usize, u32), u32> = BTreeMap::new();
-        for pair in &mut found.pairs {
+        for pair in &mut result.pairs {
             let (Some(recorded), Some(simulated)) = (pair.recorded, pair.simulated) else {
                 continue;
             };
@@ -68,14 +68,14 @@ impl<'r> EitherWay<'r> {
             pair.is_either_way = exits.iter().any(|exit_s| is_race(*exit_s, marks));
             if pair.is_either_way {
                 let simulated_object = simulated_job_object(&created, &job, simulated.created.seconds());
-                found.recorded_jobs.insert((job.clone(), object));
-                found.simulated_jobs.insert((job, simulated_object));
+                result.recorded_jobs.insert((job.clone(), object));
+                result.simulated_jobs.insert((job, simulated_object));
                 let PodMetrics { pod, incarnation, index, .. } = *simulated;
                 let name = run.names.pod(simulated.job, index, pod, incarnation);
-                found.pod_names.insert(mask.mask_names(&name));
+                result.pod_names.insert(mask.mask_names(&name));
             }
         }
-        found
+        result
     }
 
     /// Returns the number of pods that may have ended either way.

@@ -78,8 +78,8 @@ fn recorded_terminating(recording: &RecordedRun) -> BTreeMap<(&str, usize), u32>
             "created" => *objects.entry(&entry.name).or_default() += 1,
             "counts" => {
                 let counts = entry.detail.as_str().unwrap_or("").split(' ');
-                let mut found = counts.filter_map(|c| c.strip_prefix("terminating="));
-                let n = found.next().and_then(|n| n.parse().ok());
+                let mut result = counts.filter_map(|c| c.strip_prefix("terminating="));
+                let n = result.next().and_then(|n| n.parse().ok());
                 if let (Some(n), Some(objects)) = (n, objects.get(entry.name.as_str())) {
                     last.insert((entry.name.as_str(), objects - 1), n);
                 }

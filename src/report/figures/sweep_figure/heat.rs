@@ -50,8 +50,8 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
             let point = i * columns.len() + j;
             let at = (left + j as i32 * cell.0, y);
             let is_best = best.as_ref().is_some_and(|b| b.point == point);
-            let alike = best.as_ref().is_some_and(|b| b.inconclusive.contains(&point));
-            draw_cell(&mut scene, at, cell, (metric, means[point], ends), (is_best, alike));
+            let is_similar = best.as_ref().is_some_and(|b| b.inconclusive.contains(&point));
+            draw_cell(&mut scene, at, cell, (metric, means[point], ends), (is_best, is_similar));
         }
     }
     let bottom = top + SIZE / 2 + rows.len() as i32 * cell.1;
@@ -68,7 +68,7 @@ fn draw_cell(
     (x, y): (i32, i32),
     (w, h): (i32, i32),
     (metric, mean, ends): (&str, Option<f64>, Option<[f64; 2]>),
-    (is_best, alike): (bool, bool),
+    (is_best, similar): (bool, bool),
 ) {
     const GAP: i32 = 3;
     if is_best {
@@ -83,13 +83,12 @@ fn draw_cell(
     let size = fitting_font_size(&text, SIZE + 2, w - 30);
     let text = shorten(&text, size, w - 10);
     scene.text((x + w / 2, y + h / 2), size, TextAnchor::Middle, ink, &text);
-    if alike {
+    if similar {
         let d = 10;
         scene.rect(x + w - inner - 2 * d, y + inner + d / 2, d, d, BEST);
     }
 }
 
-/// Returns the worst and the best mean.
 fn worst_and_best_mean(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> {
     let known = || means.iter().flatten().copied();
     let (low, high) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));

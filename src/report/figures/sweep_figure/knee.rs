@@ -29,11 +29,11 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let values = numbers(all, axis)?;
     let names = axis_names(all);
     //  The smallest value on this line that is best or whose difference from the best is inconclusive.
-    let alike = |p: &usize| *p == best.point || best.inconclusive.contains(p);
+    let is_similar = |p: &usize| *p == best.point || best.inconclusive.contains(p);
     let by_value = |p: &usize| values[all.points().indexes(*p)[axis]];
     let mut order = line.clone();
     order.sort_by(|a, b| by_value(a).total_cmp(&by_value(b)));
-    let least = *order.iter().find(|p| alike(p))?;
+    let least = *order.iter().find(|p| is_similar(p))?;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: {metric} and cost over {}", identity.scenario, names[axis]);
     let subtitle = format!(
@@ -73,7 +73,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
         let value = by_value(p);
         curve.extend(means[i].mean.map(|m| (value, m)));
         let (px, py) = lower.to_pixels(value, costs[i]);
-        let color = if alike(p) { NOT_WORSE } else { WORSE };
+        let color = if is_similar(p) { NOT_WORSE } else { WORSE };
         scene.rect(px - 18, py, 36, lower.bottom - py, color);
     }
     curve.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -81,7 +81,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     for (i, p) in line.iter().enumerate() {
         if let Some((mean, [low, high])) = means[i].mean.zip(means[i].ci95) {
             let clear = |v: f64| if v.is_finite() { v } else { mean };
-            let color = if alike(p) { NOT_WORSE } else { WORSE };
+            let color = if is_similar(p) { NOT_WORSE } else { WORSE };
             upper.mark(&mut scene, by_value(p), (clear(low), mean, clear(high)), color);
         }
     }

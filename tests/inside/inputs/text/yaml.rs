@@ -79,9 +79,9 @@ fn what_may_be_nested_is_read_on_any_stack_and_what_may_not_is_refused_with_its_
             assert!(first_document(&text(&yaml)).is_ok(), "{yaml}");
         }
         for yaml in nested(DEPTH_MAX + 1) {
-            let said = error(&yaml);
-            assert!(said.contains("nested too deeply") && said.contains("--> x.yaml:"), "{said}");
-            assert!(said.contains("= legal: at most 64 levels"), "{said}");
+            let output = error(&yaml);
+            assert!(output.contains("nested too deeply") && output.contains("--> x.yaml:"), "{output}");
+            assert!(output.contains("= legal: at most 64 levels"), "{output}");
         }
     };
     let thread = std::thread::Builder::new().stack_size(256 << 10);

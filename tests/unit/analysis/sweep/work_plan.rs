@@ -34,8 +34,8 @@ fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again()
         }
     }
     all.sort_unstable();
-    let whole = (0..5).flat_map(|p| (0..4).map(move |i| (p, i)));
-    let expected: Vec<(usize, u64)> = whole.filter(|k| *k != (2, 1)).collect();
+    let complete = (0..5).flat_map(|p| (0..4).map(move |i| (p, i)));
+    let expected: Vec<(usize, u64)> = complete.filter(|k| *k != (2, 1)).collect();
     assert_eq!(all, expected);
     let totals: u64 = (0..3).map(|i| target.total(SweepShard::new(i, 3).unwrap())).sum();
     assert_eq!(totals, 20);

@@ -39,7 +39,7 @@ fn validator(kind: &str) -> Validator {
 fn texts(folder: &str, is: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut found: Vec<(String, String)> = entries
+    let mut result: Vec<(String, String)> = entries
         .map(|entry| entry.unwrap().path())
         .map(|path| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -48,8 +48,8 @@ fn texts(folder: &str, is: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         .filter(|(name, _)| name.ends_with(".yaml") && is(name))
         .map(|(name, path)| (name, std::fs::read_to_string(path).unwrap()))
         .collect();
-    found.sort();
-    found
+    result.sort();
+    result
 }
 
 #[test]

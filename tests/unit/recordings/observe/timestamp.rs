@@ -3,8 +3,8 @@
 use sim_recordings::observe::timestamp::*;
 #[test]
 fn fractions_of_a_second_are_kept() {
-    let whole = parse_nanoseconds("2026-11-21T22:12:52Z").unwrap();
-    assert_eq!(parse_nanoseconds("2026-11-21T22:12:52.063405Z"), Some(whole + 63_405_000));
+    let complete = parse_nanoseconds("2026-11-21T22:12:52Z").unwrap();
+    assert_eq!(parse_nanoseconds("2026-11-21T22:12:52.063405Z"), Some(complete + 63_405_000));
     assert_eq!(parse_nanoseconds("yesterday"), None);
     assert_eq!(ClockTime::parse("2026-11-21T22:12:52Z").unwrap().uncertainty_ns, SECOND / 2);
     assert_eq!(ClockTime::parse("2026-11-21T22:12:52.5Z").unwrap().uncertainty_ns, 0);
