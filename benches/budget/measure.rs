@@ -26,7 +26,6 @@ const POLICIES: [(&str, u32); 2] = [("BlockingRecreate", 16), ("Recreate", 1)];
 pub enum NoValue {
     /// The row cannot be measured on this machine or by this bench.
     Unsupported(String),
-    /// The measurement failed.
     Failed(String),
 }
 

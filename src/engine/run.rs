@@ -11,7 +11,6 @@ use crate::store::{ChangeKind, StoreChange};
 use sim_api::spec::{BY_SCRIPT, FaultTime, StopWhen};
 use sim_base::{Duration, JobSetId, SimTime};
 
-/// One run in progress.
 pub struct EngineRun<'a> {
     pub ctx: EngineContext<'a>,
     pub components: &'a mut ControlPlaneComponents,
@@ -175,12 +174,12 @@ impl EngineRun<'_> {
     /// Delivers every change to all watchers, in order, including the changes that watchers make.
     fn notify_watchers(&mut self) {
         while !self.ctx.store.changes.is_empty() {
-            let mut told = std::mem::take(&mut self.pending_changes);
-            self.ctx.store.take_changes(&mut told);
-            for change in told.drain(..) {
+            let mut pending = std::mem::take(&mut self.pending_changes);
+            self.ctx.store.take_changes(&mut pending);
+            for change in pending.drain(..) {
                 self.notify(&change);
             }
-            self.pending_changes = told;
+            self.pending_changes = pending;
         }
         self.ctx.store.free_retired();
     }

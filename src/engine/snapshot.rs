@@ -75,7 +75,7 @@ impl SnapshotOutcome {
         sink: &mut dyn RecordSink,
     ) -> SnapshotOutcome {
         let stop = &simulation.scenario.stop;
-        assert!(stop.when == StopWhen::Time, "it ends by its time alone");
+        assert!(stop.when == StopWhen::Time, "a snapshot requires a run that ends at its time limit only");
         let mut run = simulation.start(seed, replication, sink);
         run.begin();
         let course = Snapshot::from_run(run);

@@ -21,7 +21,6 @@ use sim_base::Duration;
 pub struct EffectiveDefault {
     /// Path of the scenario field that sets the value, or the id of the preset value.
     pub id: String,
-    /// Effective value in this run.
     pub value: String,
     /// Default value, if the inputs override it.
     pub instead_of: Option<String>,

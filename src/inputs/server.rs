@@ -65,7 +65,7 @@ pub fn field_errors(node: &YamlNode, errors: &[FieldError], report: &mut Diagnos
         let result = locate(node, error.object_path());
         let at = match &result {
             // If a map key is invalid, the error is positioned at the key, not at its value.
-            Some(place) if place.whole && !is_key(error) => place.node.at,
+            Some(place) if place.is_complete && !is_key(error) => place.node.at,
             Some(place) => place.key,
             None => node.at,
         };

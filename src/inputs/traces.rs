@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 pub const NAMED: [&str; 2] = ["node", "pod"];
 const COLUMNS: [&str; 3] = ["time", "kind", "duration"];
 
-/// One line of a trace.
 #[derive(Clone, Debug)]
 pub struct TraceRow {
     /// Column that identifies the component: `node` or `pod`.

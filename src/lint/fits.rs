@@ -5,7 +5,7 @@
 
 use super::lint_subject::{LintSubject, ReplicatedJobText};
 use super::placement::key_at;
-use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{JobSetHits, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
 use sim_api::spec::{ContainerRestartAction, TolerationSpec};
 use sim_base::NodeId;
@@ -334,7 +334,7 @@ fn cluster_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
 
 /// Detects JobSets that each fit alone but not together: exclusive Jobs by their domains, all pods by their
 /// requests.
-fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> HitsOf {
+fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> JobSetHits {
     let runs: Vec<usize> = (0..all.len()).filter(|i| !all[*i].jobset.spec.suspend).collect();
     let mut hits = Vec::new();
     for &i in &runs {

@@ -45,7 +45,6 @@ pub struct TimelineMark {
 
 #[derive(Clone, Debug)]
 pub struct LaneGroup {
-    /// Name of the chart.
     pub name: &'static str,
     pub title: &'static str,
     pub legend: Vec<(Rgb, &'static str)>,

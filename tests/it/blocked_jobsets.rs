@@ -224,7 +224,7 @@ fn unplaceable_jobset_has_the_same_exit_code_in_every_command() {
 }
 
 #[test]
-fn a_metric_that_no_replication_has_a_number_for_is_refused() {
+fn a_metric_that_no_replication_has_a_number_for_is_rejected() {
     let dir = scratch("dead-ends-metric");
     let file = jobset(&dir, "first", "  failurePolicy: {maxRestarts: 1}\n", "", "");
     for words in [

@@ -275,7 +275,7 @@ fn playing_until_a_metric_is_precise_ends_when_it_is() {
 }
 
 #[test]
-fn variants_of_a_scenario_are_played_by_compare_and_not_by_run() {
+fn variants_of_a_scenario_are_simulated_by_compare_and_not_by_run() {
     let dir = scratch("compare-experiment");
     let text = fs::read_to_string(SCENARIO).unwrap();
     let from = Path::new("scenarios").canonicalize().unwrap();

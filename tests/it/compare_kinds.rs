@@ -42,7 +42,7 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
 }
 
 #[test]
-fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_refused() {
+fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_rejected() {
     let dir = scratch("compare-fleet");
     let out = dir.join("out");
     let out_text = out.to_str().unwrap();

@@ -214,7 +214,7 @@ fn image_pulls_that_fail_are_retried_with_back_off() {
 }
 
 #[test]
-fn a_missing_service_account_or_priority_class_is_refused_if_others_are_listed() {
+fn a_missing_service_account_or_priority_class_is_rejected_if_others_are_listed() {
     let pod = |field: &str| format!("{{restartPolicy: Never, {field}, containers: [{{name: c, image: \"x:1\"}}]}}");
     let account = pod("serviceAccountName: nope");
     let listed = "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: trainer}\n";

@@ -46,7 +46,7 @@ fn log_of(file: &str) -> PathBuf {
 }
 
 #[test]
-fn every_example_plays_as_its_golden_log_says() {
+fn every_example_matches_its_golden_log() {
     let Some(dir) = support::examples("the golden logs of the examples") else {
         return;
     };
@@ -78,7 +78,7 @@ fn has_jobset(path: &Path) -> bool {
 }
 
 #[test]
-fn every_example_with_a_jobset_is_played() {
+fn every_example_with_a_jobset_is_simulated() {
     let Some(dir) = support::examples("whether each example has a script") else {
         return;
     };

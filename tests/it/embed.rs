@@ -31,7 +31,7 @@ fn diagnostics(built: Result<Scenario, SimulationError>) -> Vec<String> {
 }
 
 #[test]
-fn the_example_runs_to_its_end_and_tells_of_one_restart() {
+fn the_example_runs_to_its_end_and_reports_one_restart() {
     example::main().expect("the example succeeds");
     let outcome = simulation().run(1, 0);
     let text = example::describe_restarts(&outcome);
@@ -47,7 +47,7 @@ fn the_example_runs_to_its_end_and_tells_of_one_restart() {
 }
 
 #[test]
-fn a_training_job_tells_how_far_it_came() {
+fn a_training_job_shows_how_far_it_came() {
     let scenario = Scenario::from_file("scenarios/training.yaml").expect("a scenario");
     let outcome = Simulation::new(&scenario).expect("the scenario can run").run(1, 0);
     let [training] = outcome.training() else {
@@ -73,7 +73,7 @@ fn records_before_an_early_stop_are_a_prefix_of_the_complete_run() {
 }
 
 #[test]
-fn a_limit_of_events_ends_a_run_after_exactly_so_many() {
+fn a_limit_of_events_ends_a_run_after_exactly_that_number() {
     let mut simulation = simulation();
     let complete = lines_of(&mut simulation, usize::MAX).0;
     for most in [0, 1, 300, 1000] {

@@ -73,7 +73,7 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_trainjob_is_played_as_the_jobset_that_trainer_makes_of_it() {
+fn a_trainjob_is_simulated_as_the_jobset_that_trainer_makes_of_it() {
     let words = ["run", "-f", TRAINJOB, "-f", RUNTIME, "--show-effective", "--format", "json"];
     let (code, out, err) = run_program(&words);
     assert_eq!(code, Some(0), "{err}");
@@ -232,7 +232,7 @@ fn overrides_of_older_versions_are_laid_over_their_jobs() {
 }
 
 #[test]
-fn what_trainer_would_refuse_and_what_is_not_rendered_is_refused_by_name() {
+fn what_trainer_would_refuse_and_what_is_not_rendered_is_rejected_by_name() {
     let torch = "mlPolicy: {torch: {}}";
     for (spec, policy, words) in [
         ("trainer: {env: [{name: PET_NNODES, value: '1'}]}", torch, "must not have reserved envs"),

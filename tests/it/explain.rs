@@ -280,7 +280,7 @@ fn explained(line: &str) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_word_is_found_as_it_is_typed_and_told_within_a_hundred_columns() {
+fn a_word_is_found_as_it_is_typed_and_printed_within_a_hundred_columns() {
     for (word, part) in [
         ("FP-7", "The budget is used up"),
         ("kubernetes.md 1.5", "Back-off"),

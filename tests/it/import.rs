@@ -64,7 +64,7 @@ fn labels_of(topology: &TopologySpec) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-fn every_usable_node_of_the_list_is_in_the_topology_and_alike_ones_are_counted() {
+fn every_usable_node_of_the_list_is_in_the_topology_and_equal_ones_are_counted() {
     let (text, expected) = node_list();
     let source = SourceText { file: "nodes.yaml".into(), text };
     let (topology, notes) = import_nodes(&source, "prod").unwrap_or_else(|e| panic!("{e}"));

@@ -116,14 +116,14 @@ fn a_job_may_have_more_completions_than_anybody_will_see() {
 
 #[cfg(unix)]
 #[test]
-fn a_recording_without_end_is_refused() {
+fn a_recording_without_end_is_rejected() {
     let output = program(&["validate", "/dev/zero"]).output().unwrap();
     assert_rejected(&output, &["too large"]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_result_that_cannot_be_written_is_told() {
+fn a_result_that_cannot_be_written_is_reported() {
     let recordings = "tests/recordings/nodes";
     let commands =
         [&["validate", recordings][..], &["lint", "--list"], &["--help"], &["run", "scenarios/first-steps.yaml"]];
@@ -190,7 +190,7 @@ fn an_error_about_the_cluster_shows_the_line_of_the_manifest() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_at_their_place() {
+fn bytes_that_are_not_text_are_rejected_at_their_place() {
     let dir = scratch("bytes");
     let file = dir.join("a.yaml");
     fs::write(&file, b"apiVersion: v1\nkind: J\xff\n").unwrap();
@@ -278,7 +278,7 @@ fn a_summary_does_not_grow_with_every_job_that_ever_was() {
 }
 
 #[test]
-fn a_rule_or_an_override_that_would_do_nothing_is_refused() {
+fn a_rule_or_an_override_that_would_do_nothing_is_rejected() {
     let text = jobset("", CONTAINERS);
     let node = "objects: [{apiVersion: v1, kind: Node, metadata: {name: n-1}}]\n";
     for (more, words) in [

@@ -123,7 +123,7 @@ fn a_node_that_is_relabelled_takes_the_pods_that_waited_for_it() {
 }
 
 #[test]
-fn an_operator_that_the_api_server_does_not_know_is_refused_in_its_words() {
+fn an_operator_that_the_api_server_does_not_know_is_rejected_in_its_words() {
     let like = "[{matchExpressions: [{key: color, operator: Like, values: [red]}]}]";
     let (nodes, text, _) = play(&scenario(like, ""));
     assert_eq!(nodes, [""; 0]);

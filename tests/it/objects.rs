@@ -94,7 +94,7 @@ fn refusals(jobset: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_api_server_refuses_bad_job_templates_in_the_recorded_words() {
+fn the_api_server_rejects_bad_job_templates_in_the_recorded_words() {
     let mut compared = 0;
     for (id, jobset, observed) in observed() {
         let errors = observed["reconcile_errors"].as_array().into_iter().flatten();
@@ -113,7 +113,7 @@ fn the_api_server_refuses_bad_job_templates_in_the_recorded_words() {
 }
 
 #[test]
-fn services_claims_and_pods_are_refused_in_the_recorded_words() {
+fn services_claims_and_pods_are_rejected_in_the_recorded_words() {
     let mut compared = 0;
     for (id, jobset, observed) in observed() {
         let jobset = &jobset;

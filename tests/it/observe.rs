@@ -128,7 +128,7 @@ fn the_order_of_files_and_a_list_beside_the_watches_change_nothing() {
 }
 
 #[test]
-fn an_imported_restart_is_played_and_compared() {
+fn an_imported_restart_is_simulated_and_compared() {
     // A list made afterwards does not show that containers took 1.5 s to stop, once for each of the two deletions.
     for (files, off) in [(&WATCHES[..], 1.5), (&["after.yaml"], 3.0 + TOLERANCE_S)] {
         let (_, imported) = imported(files);
@@ -225,7 +225,7 @@ fn nodes_get_new_names_in_the_order_in_which_they_are_met() {
 }
 
 #[test]
-fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
+fn hostile_texts_are_rejected_with_their_place_or_read_without_harm() {
     let dir = scratch("observe");
     let file = dir.join("f.json");
     let out = dir.join("out.json");

@@ -67,7 +67,7 @@ fn a_leaders_node_without_the_label_has_no_follower_deleted() {
 /// EXC-16b: `config/components/rbac/role.yaml` does not grant `pods/status`, so the reconciler keeps retrying.
 /// Upstream: `TestDeleteFollowerPods/delete follower pods with update pod status error`.
 #[test]
-fn with_upstreams_role_the_condition_is_refused_and_nothing_is_deleted() {
+fn with_upstreams_role_the_condition_is_rejected_and_nothing_is_deleted() {
     let (outcome, records) = relabelled("{}");
     assert_eq!(deletion_count(&records), 0);
     let request = pod_request_responses(&outcome);

@@ -223,7 +223,7 @@ fn two_field_search_equals_exhaustive_search() {
         least.sort();
         output.sort();
         assert_eq!(output, least, "{limit}");
-        assert!(output.len() > 1 && result.played < all.len(), "{output:?}");
+        assert!(output.len() > 1 && result.simulated < all.len(), "{output:?}");
         let cost = |c: &ParameterCombination| c.candidate.sample[..40].iter().map(|row| row.cost).sum::<f64>();
         let cheapest = result.least.iter().map(cost).fold(f64::MAX, f64::min);
         assert_eq!(cost(&result.least[0]), cheapest);

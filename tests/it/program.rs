@@ -195,7 +195,7 @@ fn a_run_directory_replays_a_scenario_that_names_files_from_the_root_on() {
 }
 
 #[test]
-fn restarts_and_estimates_are_told_as_tables() {
+fn restarts_and_estimates_are_reported_as_tables() {
     let run = |more: &[&str]| {
         let words = [&["run", "scenarios/first-steps.yaml", "--quiet"][..], more].concat();
         let output = program(&words).output().unwrap();
@@ -222,7 +222,7 @@ fn restarts_and_estimates_are_told_as_tables() {
 
 #[cfg(unix)]
 #[test]
-fn an_input_without_end_is_refused() {
+fn an_input_without_end_is_rejected() {
     for arguments in [
         &["topology", "show", "/dev/zero"][..],
         &["run", "/dev/zero"],

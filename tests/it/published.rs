@@ -62,7 +62,7 @@ fn aire_sim_comes_out_as_its_authors_report() {
 
 /// The identity holds for extreme parameters as well: in each replication, the phases add up to the total time.
 #[test]
-fn the_extremes_of_aire_sims_parameters_close_too() {
+fn the_extremes_of_aire_sims_parameters_close_as_well() {
     let few = [
         ("job_size", "64"),
         ("working_pool_size", "72"),

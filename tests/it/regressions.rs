@@ -176,7 +176,7 @@ fn blocked_explanations(rest: &str, jobset: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_deadline_of_centuries_is_no_deadline() {
+fn a_deadline_of_centuries_is_not_a_deadline() {
     let jobs = workers(1, 1, "activeDeadlineSeconds: 1099511627776", &format!("containers: [{POD}]"));
     let (outcome, _) = play(1, "", &format!("spec:\n  replicatedJobs:\n{jobs}"));
     assert_eq!(outcome.end_reason, EndReason::Settled);
@@ -313,7 +313,7 @@ fn what_a_script_deletes_is_the_root_of_the_restart_that_follows() {
 
 /// The explanation names the blocking pod or node, the webhook's message, and the remedy.
 #[test]
-fn followers_that_are_refused_for_ever_have_the_reason_by_name() {
+fn followers_that_are_rejected_indefinitely_have_the_reason_by_name() {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
     let exclusive = format!(
         "  annotations: {{alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}}\nspec:\n  replicatedJobs:\n{jobs}"
@@ -387,7 +387,7 @@ fn a_pod_that_was_there_before_its_node_is_scheduled_when_the_node_comes() {
 }
 
 #[test]
-fn a_jobset_that_is_submitted_while_another_has_its_name_is_refused() {
+fn a_jobset_that_is_submitted_while_another_has_its_name_is_rejected() {
     let jobs = workers(1, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
     let spec = format!("spec:\n  replicatedJobs:\n{jobs}");
     let first = format!("apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\n{spec}");

@@ -51,7 +51,7 @@ fn pods(text: &Told) -> usize {
 }
 
 #[test]
-fn a_claim_that_is_refused_keeps_every_job_from_being_created() {
+fn a_claim_that_is_rejected_keeps_every_job_from_being_created() {
     let claims = "  volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}]}]\n";
     let mount = "volumes: []".to_owned();
     let text =
@@ -68,7 +68,7 @@ fn a_claim_that_is_refused_keeps_every_job_from_being_created() {
 }
 
 #[test]
-fn a_service_that_is_refused_keeps_every_job_from_being_created() {
+fn a_service_that_is_rejected_keeps_every_job_from_being_created() {
     // The name is the value of the Service's selector, and the name of a JobSet without Jobs may be longer than a
     // label value.
     let name = "j".repeat(64);
@@ -79,7 +79,7 @@ fn a_service_that_is_refused_keeps_every_job_from_being_created() {
 
 /// The messages are those of the recording `cluster/cu-negative-priority`.
 #[test]
-fn a_negative_priority_becomes_a_label_that_the_api_server_refuses_for_every_pod() {
+fn a_negative_priority_becomes_a_label_that_the_api_server_rejects_for_every_pod() {
     let class =
         "objects:\n  - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, value: -10}";
     let text = play(class, &jobset("", "priorityClassName: low"));
@@ -125,7 +125,7 @@ fn a_priority_without_its_class_is_forbidden() {
 }
 
 #[test]
-fn a_request_that_no_pod_may_have_is_refused_with_the_job() {
+fn a_request_that_no_pod_may_have_is_rejected_with_the_job() {
     let text = play("", &jobset("", "").replacen("accelerator: 4}", "accelerator: 4, cpu: -1}", 1));
     assert_eq!(pods(&text), 0, "{:?}", text.events);
     let words = "Invalid value: \"-1\": must be greater than or equal to 0";

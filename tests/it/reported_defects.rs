@@ -63,7 +63,7 @@ fn nodes_with_more_digits_than_a_pool_can_count_are_imported_by_name() {
 }
 
 #[test]
-fn what_cannot_be_placed_has_its_exit_code_in_why_too() {
+fn what_cannot_be_placed_has_its_exit_code_in_why_as_well() {
     let manifest = "scenarios/manifests/exclusive-workers.yaml";
     let selector = "spec.replicatedJobs[0].template.spec.template.spec.nodeSelector={example.com/none: x}";
     for command in ["why", "run"] {
@@ -74,14 +74,14 @@ fn what_cannot_be_placed_has_its_exit_code_in_why_too() {
 }
 
 #[test]
-fn a_scenario_is_told_how_it_can_be_compared_with_a_run() {
+fn a_scenario_states_how_it_can_be_compared_with_a_run() {
     let output = run(&["diff", SCENARIO, SCENARIO], 2);
     assert!(output_text(&output).contains("--out DIR"), "{}", output_text(&output));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_baseline_without_end_is_refused() {
+fn a_baseline_without_end_is_rejected() {
     let arguments = ["bench", "ttr", "--case", "drain", "--nodes", "100", "--against", "/dev/zero"];
     let output = run(&arguments, 2);
     assert!(output_text(&output).contains("larger than 64 MiB"), "{}", output_text(&output));
@@ -153,7 +153,7 @@ fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {
 /// A limit on the file size simulates a disk that fills up during a write.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
+fn what_does_not_fit_is_reported_and_nothing_of_it_is_left() {
     let dir = scratch("too-large");
     let nodes: Vec<String> = (0..400)
         .map(|i| {
@@ -288,7 +288,7 @@ fn restarts_of(name: &str, job: &str, script: &str) -> serde_json::Value {
 }
 
 #[test]
-fn the_next_pod_of_a_job_with_more_completions_than_parallelism_is_no_restart() {
+fn the_next_pod_of_a_job_with_more_completions_than_parallelism_is_not_a_restart() {
     for mode in ["Indexed", "NonIndexed"] {
         let job = format!("parallelism: 2, completions: 6, completionMode: {mode}");
         let restarts = restarts_of("waves", &job, "containers: [{runFor: 10s}]");

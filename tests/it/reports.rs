@@ -144,7 +144,7 @@ fn markup_in_names_is_escaped_in_pages() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_by_name() {
+fn what_cannot_be_written_is_rejected_by_name() {
     let dir = scratch("report-refused");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     for (arguments, message) in [

@@ -49,7 +49,7 @@ fn a_scenario_for_each_example_runs_as_it_is_written_and_has_a_fault() {
 }
 
 #[test]
-fn the_cluster_is_a_shipped_one_where_nodes_are_named_and_a_directory_stands_alone() {
+fn the_cluster_is_a_shipped_one_where_nodes_are_named_and_a_directory_is_self_contained() {
     let dir = temporary("cluster");
     let xpk = root().join("tests/it/words/xpk-v5p.yaml");
     let xpk = xpk.to_string_lossy();

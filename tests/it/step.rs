@@ -16,8 +16,8 @@ fn run_step(more: &[&str], commands: &str) -> Output {
 fn unwrap_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
-        let goes_on = line.starts_with("        ") && !line.contains('#');
-        match lines.last_mut().filter(|_| goes_on) {
+        let continues = line.starts_with("        ") && !line.contains('#');
+        match lines.last_mut().filter(|_| continues) {
             Some(last) => {
                 last.push(' ');
                 last.push_str(line.trim());

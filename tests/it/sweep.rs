@@ -70,7 +70,7 @@ fn unfinished(out: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
+fn a_sweep_killed_at_any_instant_continues_to_the_same_bytes() {
     let kills: u32 = match std::env::vars().find(|(name, _)| name == "SWEEP_KILLS") {
         Some((_, n)) => n.parse().unwrap(),
         None => 20,
@@ -146,7 +146,7 @@ fn shards_and_threads_change_no_byte() {
 }
 
 #[test]
-fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
+fn points_that_are_simulated_until_they_are_precise_are_the_same_in_shards() {
     let dir = scratch("sweep-until");
     let grid = "faults.0.mtbf=40d,20d";
     let until =
@@ -172,7 +172,7 @@ fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
+fn a_signal_keeps_every_finished_replication_and_the_sweep_continues() {
     let dir = scratch("sweep-signal");
     let out = dir.join("out");
     let many = [FLEET, "--seeds", "100000", "--grid", "parameters.spares=0,2"];
@@ -207,7 +207,7 @@ fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
 }
 
 #[test]
-fn a_scenario_with_pods_is_swept_in_shards_too() {
+fn a_scenario_with_pods_is_swept_in_shards_as_well() {
     let dir = scratch("sweep-pods");
     let arguments = [
         "scenarios/first-steps.yaml",

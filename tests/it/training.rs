@@ -200,7 +200,7 @@ fn a_process_that_ends_stops_all_accelerators_at_once() {
 }
 
 #[test]
-fn containers_that_start_again_in_their_pod_interrupt_the_job_too() {
+fn containers_that_start_again_in_their_pod_interrupt_the_job_as_well() {
     let text = "training: {work: 1h, checkpoint: {every: 10m}}\nfaults: [{afterReady: 15m, containerExit: \
         {pod: train-w-0-1, exitCode: 1}}]\nstop: {at: 1d, when: AllJobSetsFinished}\n";
     let (outcome, log) = play(&scenario_with(4, "restartPolicy: OnFailure", text), 1);
@@ -235,7 +235,7 @@ fn a_run_does_not_wait_for_the_work_of_a_jobset_that_has_failed() {
 }
 
 #[test]
-fn a_suspended_jobset_is_told_apart_from_one_that_recovers() {
+fn a_suspended_jobset_is_distinguished_from_one_that_recovers() {
     let text = "training: {work: 2h, checkpoint: {every: 10m}}\nfaults: [{afterReady: 15m, suspendJobSet: {name: train}}, \
         {afterReady: 45m, resumeJobSet: {name: train}}]\nstop: {at: 1d, when: AllJobSetsFinished}\n";
     let (outcome, _) = play(&scenario(text), 1);

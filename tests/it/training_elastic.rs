@@ -152,7 +152,7 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
 /// Checkpoint intervals are counted in steps, as in MaxText (`step % checkpoint_period`): a returning slice does not
 /// postpone the next checkpoint.
 #[test]
-fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
+fn the_interval_of_checkpoints_continues_when_a_slice_is_taken_in_from_memory() {
     let elastic = "elastic: {minSlices: 3, lastCall: 2s, regrow: AtOnce, reinitialization: 0s}";
     let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
     // After the interruption at 1,000 s, the job continues from 600 s. For 200 s it has three slices, which do 150 s
@@ -177,7 +177,7 @@ fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
 
 /// The restore and the repeated steps are attributed to a restart, as for a job that waits for all slices.
 #[test]
-fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
+fn a_restart_is_reported_with_what_the_job_did_without_the_slice() {
     for regrow in ["NextCheckpoint", "AtOnce", "Never"] {
         let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, regrow: {regrow}}}");
         let (outcome, restarts) = crate::training_kinds::restarts(&scenario(&training, CRASH), 1);

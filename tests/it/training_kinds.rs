@@ -222,7 +222,7 @@ fn maintenance_that_is_announced_costs_a_step_where_the_job_saves_at_the_notice(
 }
 
 #[test]
-fn a_spot_machine_leaves_its_job_as_long_to_save_as_its_processes_go_on() {
+fn a_spot_machine_leaves_its_job_as_long_to_save_as_its_processes_continue() {
     let saved = |more: &str, grace: u64| {
         let text = format!(
             "training: {{work: 6h, step: 10s, checkpoint: {{every: 1h, blocking: 3s, commitDelay: 4s{more}}}}}\n\

@@ -1,7 +1,7 @@
 //! Faults that only training notices: hangs, slow nodes, corrupt checkpoints.
 
 use crate::training::{Log, assert_close, play, scenario, seconds};
-use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SilentFaults, SilentOn};
+use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SilentFaults, SilentTarget};
 use sim_base::Duration;
 use sim_engine::record::*;
 
@@ -11,7 +11,7 @@ fn fault(after: u64, action: FaultAction) -> ScriptedFault {
 
 /// Returns a silent fault on the node of a pod.
 fn silent(after: u64, pod: &str, what: SilentFaults) -> ScriptedFault {
-    let on = SilentOn::Node(NodeRef { name: None, of_pod: Some(pod.to_owned()), alias: None });
+    let on = SilentTarget::Node(NodeRef { name: None, of_pod: Some(pod.to_owned()), alias: None });
     fault(after, FaultAction::Silent { on, fault: what })
 }
 

@@ -4,7 +4,7 @@ use super::experiment_input::ExperimentSubject;
 use super::parallel::{NoRuns, in_parallel_with};
 use super::player::ExperimentRunner;
 use super::reduced::ReducedExperiment;
-use super::stop::{LimitedRun, ReplicationLimits};
+use super::stop::{LimitSink, ReplicationLimits};
 use crate::fleet::{FleetEnd, FleetSimulation};
 use crate::metrics::training::cause_name;
 use crate::metrics::{CountedFold, RestartFold, RestartMetrics};
@@ -161,7 +161,7 @@ fn of_pods(
     let simulation = player.simulation(seed, i);
     let restarts = RestartFold::new(simulation.scenario()).without_paths();
     let folds = (restarts, CountedFold::default());
-    let mut sink = (folds, LimitedRun::sink(limits));
+    let mut sink = (folds, LimitSink::sink(limits));
     let outcome = simulation.run(seed, i, &mut sink);
     if outcome.end_reason == EndReason::Stopped {
         return None;

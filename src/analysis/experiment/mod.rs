@@ -42,6 +42,6 @@ pub use reduced::{NotReducible, ReducedExperiment};
 pub use replication::{BriefRestart, ReplicatedJobSet, ReplicationResult, never_placed};
 pub use replications::{JobSetEstimates, ReplicationSet, WorkCost};
 pub use simulate::{SimulatedReplication, simulate_replication};
-pub use stop::{LimitedRun, ReplicationLimits, StopFlag};
+pub use stop::{LimitSink, ReplicationLimits, StopFlag};
 pub use verify::{NotVerified, verify};
 pub use warned::warnings_of;

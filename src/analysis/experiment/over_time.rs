@@ -48,8 +48,8 @@ fn timelines(variant: &SimulatedVariant, jobset: usize) -> Vec<&JobTimeline> {
 fn quantile_bands(name: &str, own: &[&JobTimeline], longest: u64) -> OverTime {
     let part = |nth: u32, of: u32| Duration((u128::from(longest) * u128::from(nth) / u128::from(of)) as u64);
     let own_longest = own.iter().map(|t| t.length()).max();
-    let goes_on = |nth: &u32| own_longest.is_some_and(|longest| part(nth - 1, INSTANTS) < longest);
-    let goodput = (1..=INSTANTS).take_while(goes_on).filter_map(|nth| {
+    let continues = |nth: &u32| own_longest.is_some_and(|longest| part(nth - 1, INSTANTS) < longest);
+    let goodput = (1..=INSTANTS).take_while(continues).filter_map(|nth| {
         let after = part(nth, INSTANTS);
         let values = quantile::sorted(own.iter().map(|t| t.goodput(after)).collect());
         let of = FAN.map(|p| quantile::quantile(&values, p));

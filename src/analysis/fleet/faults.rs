@@ -138,7 +138,7 @@ impl FleetWorld<'_> {
                 if was_active {
                     self.move_node(node, PoolPlace::Idle);
                     self.pool.move_last(node);
-                    self.stand_by(node);
+                    self.fill_standby(node);
                 }
             }
         }
@@ -172,7 +172,7 @@ impl FleetWorld<'_> {
     }
 
     /// Makes an idle node a standby of the job if the job has too few.
-    fn stand_by(&mut self, node: u32) {
+    fn fill_standby(&mut self, node: u32) {
         if self.pool.count(PoolPlace::Standby) < self.fleet.job.standbys {
             self.move_node(node, PoolPlace::Standby);
         }
@@ -194,10 +194,10 @@ impl FleetWorld<'_> {
             if self.is_short() && self.pool.count(PoolPlace::Active) < self.fleet.job.nodes {
                 self.move_node(node, PoolPlace::Active)
             } else {
-                self.stand_by(node)
+                self.fill_standby(node)
             }
         }
-        self.look_again();
+        self.recheck_stall();
     }
 
     fn retires(&mut self, node: u32) -> bool {

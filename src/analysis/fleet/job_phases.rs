@@ -118,7 +118,7 @@ impl FleetWorld<'_> {
     }
 
     /// Checks again whether a stalled job has enough nodes. Called when nodes return or are retired.
-    pub(super) fn look_again(&mut self) {
+    pub(super) fn recheck_stall(&mut self) {
         if self.job.phase == FleetJobPhase::Stalled && self.ended_at.is_none() {
             self.pull_or_stall();
         }

@@ -13,7 +13,6 @@ pub enum OccupancyState {
     Pending,
     /// The pod has a node and is not ready yet.
     Starting,
-    /// The pod is ready.
     Ready,
     /// The pod was ready, and its containers are restarting or have exited.
     Down,
@@ -65,7 +64,6 @@ pub struct NodeOccupancy {
     /// By Job: index of the instant from which the counts hold, and the counts.
     lanes: Vec<Vec<(u32, OccupancyCounts)>>,
     nodes: Vec<NodeOccupant>,
-    /// Number of pods on each node.
     load: Vec<u32>,
     snapshots: Vec<(SimTime, Option<Vec<NodeOccupant>>)>,
 }

@@ -36,7 +36,7 @@ pub struct MultiResult {
     /// The largest combination, if it does not satisfy the target.
     pub greatest: Option<ParameterCombination>,
     /// Number of evaluated combinations.
-    pub played: usize,
+    pub simulated: usize,
     /// True if the search was interrupted.
     pub interrupted: bool,
 }
@@ -153,7 +153,7 @@ impl<E> MultiSearch<'_, '_, E> {
         MultiResult {
             open: open.filter_map(|values| of(values)).collect(),
             greatest,
-            played: self.known.len(),
+            simulated: self.known.len(),
             interrupted: self.interrupted,
             least: smallest,
         }

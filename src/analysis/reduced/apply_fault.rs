@@ -92,7 +92,7 @@ impl<'m> ReplicationState<'_, 'm> {
             });
         };
         let binds = e.effect.map_or(0, |effect| self.model.curves[effect].binds());
-        let starts = e.moves != CurveShift::Nobody && e.bind <= now + Duration(binds);
+        let starts = e.moves != CurveShift::NoPods && e.bind <= now + Duration(binds);
         starts || e.waits()
     }
 
@@ -239,8 +239,8 @@ impl<'m> ReplicationState<'_, 'm> {
         }
         if ran {
             let widest = || model.curves.iter().map(|c| model.error_bound(c)).max();
-            let either_way = self.bounds.then(|| widest().unwrap_or(0));
-            self.trainer.interrupt(stopped, either_way);
+            let deviation = self.bounds.then(|| widest().unwrap_or(0));
+            self.trainer.interrupt(stopped, deviation);
             self.trainer.books.set_holds_all(stopped, false);
         }
         let before = self.restart.take();
@@ -283,12 +283,12 @@ impl<'m> ReplicationState<'_, 'm> {
             bind: now + Duration(sample.bind),
             own_bind: now + Duration(sample.bind),
             counted: SimTime(now.0.saturating_add(sample.counted)),
-            placed: sample.moves == CurveShift::Nobody,
+            placed: sample.moves == CurveShift::NoPods,
             moves: sample.moves,
             floor: floor.max(if keep == SimTime::NEVER { SimTime::ZERO } else { keep }),
             others: SimTime::ZERO,
             outage,
-            complete_at: (sample.moves == CurveShift::Nobody && self.pods.complete()).then_some(now),
+            complete_at: (sample.moves == CurveShift::NoPods && self.pods.complete()).then_some(now),
         });
         if let Some(failed) = failed {
             self.end(now + Duration(failed), "Failed");

@@ -116,7 +116,7 @@ impl JobSetPods {
     pub fn place_pods(&mut self, moves: CurveShift) {
         self.before.clone_from(&self.used);
         match moves {
-            CurveShift::Nobody => {}
+            CurveShift::NoPods => {}
             CurveShift::All => {
                 let needed = self.slots.needed;
                 let last = self.open.first(needed, self.cursor, &mut self.used);

@@ -142,7 +142,7 @@ impl<'m> ReducedSimulator<'m> {
         let model = self.model;
         self.draws.reset_to(seed, numbers);
         let (faults, repairs_later) = model.faults.draw(&mut self.draws);
-        self.times_away(&faults);
+        self.compute_outages(&faults);
         self.pods.reset();
         let mut state = ReplicationState {
             model,
@@ -194,7 +194,7 @@ impl<'m> ReducedSimulator<'m> {
     }
 
     /// Computes the outage duration of each fault.
-    fn times_away(&mut self, faults: &[InjectedFault]) {
+    fn compute_outages(&mut self, faults: &[InjectedFault]) {
         self.back.clear();
         self.back.resize(self.model.faults.cell_count(), NEVER);
         self.outage.clear();

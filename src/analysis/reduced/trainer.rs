@@ -92,7 +92,7 @@ impl<'a> ReducedTrainer<'a> {
 
     /// Ends the current segment. With `loses`, unsaved progress is discarded. Returns the progress of the segment's
     /// end.
-    pub fn end_stretch(&mut self, now: SimTime, loses: bool) -> Option<u64> {
+    pub fn end_segment(&mut self, now: SimTime, loses: bool) -> Option<u64> {
         let segment = self.now.take()?;
         let spent = segment.plan.state_at(now.since(segment.since).0);
         let again = self.reached.saturating_sub(segment.from).min(spent.done);
@@ -110,29 +110,29 @@ impl<'a> ReducedTrainer<'a> {
         Some(reached)
     }
 
-    /// Interrupts the job. With `either_way`, adds to the error bound the change of productive time if the segment
+    /// Interrupts the job. With `deviation`, adds to the error bound the change of productive time if the segment
     /// were that much longer or shorter.
-    pub fn interrupt(&mut self, now: SimTime, either_way: Option<u64>) {
-        if let Some((segment, either_way)) = self.now.as_ref().zip(either_way) {
+    pub fn interrupt(&mut self, now: SimTime, deviation: Option<u64>) {
+        if let Some((segment, deviation)) = self.now.as_ref().zip(deviation) {
             let ran = now.since(segment.since).0;
             let counts = |spent: SpentTime| spent.saved_stepping - spent.saved_excess.iter().sum::<u64>();
             let here = counts(segment.plan.state_at(ran));
-            let more = counts(segment.plan.state_at(ran.saturating_add(either_way)));
-            let less = counts(segment.plan.state_at(ran.saturating_sub(either_way)));
+            let more = counts(segment.plan.state_at(ran.saturating_add(deviation)));
+            let less = counts(segment.plan.state_at(ran.saturating_sub(deviation)));
             self.error_bound += (more - here).max(here - less);
         }
-        self.end_stretch(now, true);
+        self.end_segment(now, true);
     }
 
     /// Ends the job because its work is complete.
     pub fn finish(&mut self, now: SimTime) {
-        self.end_stretch(now, false);
+        self.end_segment(now, false);
         self.books.mark_done();
     }
 
     /// Ends the job at the end of the run and returns its outcome.
     pub fn close_outcome(&mut self, now: SimTime, jobset: JobSetId) -> TrainingOutcome {
-        let reached = self.end_stretch(now, false);
+        let reached = self.end_segment(now, false);
         let kept = Duration(self.saved.durable());
         let reached = Duration(reached.unwrap_or(self.saved.newest().0));
         self.books.outcome(now, self.spec, (jobset, reached, kept))

@@ -46,7 +46,7 @@ pub struct AxisText {
 
 /// Identity of a directory that contains one shard of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartOf {
+pub struct ShardIdentity {
     pub shard: ShardText,
     pub experiment: SweepIdentity,
 }

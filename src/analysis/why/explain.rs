@@ -20,7 +20,6 @@ use sim_engine::faults;
 use sim_engine::record::{TicketSubject, TicketWait};
 use sim_inputs::LoadedScenario;
 
-/// The restart to be explained.
 #[derive(Clone, Debug, Default)]
 pub struct WhyRequest {
     /// Number of the restart, from 1 as in the output of `run`. `None` selects the first unfinished restart,
@@ -39,7 +38,6 @@ pub struct WhyRequest {
     pub of_manifests: bool,
 }
 
-/// The subject of an explanation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhySubject {
     /// Kind of the subject: `restart`, `start` or `pod`; `none` if nothing could be placed.
@@ -114,7 +112,7 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
     };
     let folds = MetricFolds::new(&scenario, false);
     let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
-    let case = WhyCase { asked: request, loaded: &loaded, played: &replication, seed };
+    let case = WhyCase { asked: request, loaded: &loaded, replication: &replication, seed };
     let matching = case.find(&mut simulation, witness)?;
     case.answer(load, matching)
 }
@@ -184,13 +182,13 @@ struct CandidateImprovement<'p> {
 struct WhyCase<'c> {
     asked: &'c WhyRequest,
     loaded: &'c LoadedScenario,
-    played: &'c SimulatedReplication,
+    replication: &'c SimulatedReplication,
     seed: u64,
 }
 
 impl<'c> WhyCase<'c> {
     fn run(&self) -> RunView<'c> {
-        self.played.view(self.seed, &[])
+        self.replication.view(self.seed, &[])
     }
 
     fn find(
@@ -198,7 +196,7 @@ impl<'c> WhyCase<'c> {
         simulation: &mut SimulationInput,
         witness: RestartBlocker,
     ) -> Result<CandidateImprovement<'c>, NoAnswer> {
-        let restarts = &self.played.folded.restarts;
+        let restarts = &self.replication.folded.restarts;
         if let Some(name) = &self.asked.pod {
             return self.pod(simulation, name);
         }
@@ -225,7 +223,7 @@ impl<'c> WhyCase<'c> {
 
     /// Returns the first JobSet that was never ready, otherwise the one with the longest start.
     fn not_ready(&self, witness: &RestartBlocker) -> Option<usize> {
-        let all = (0..self.played.outcome.jobsets.len()).collect::<Vec<_>>();
+        let all = (0..self.replication.outcome.jobsets.len()).collect::<Vec<_>>();
         let takes = |i: usize| witness.start(JobSetId(i as u32)).duration();
         let never = all.iter().copied().find(|i| takes(*i).is_none());
         never.or_else(|| all.into_iter().rev().max_by_key(|i| takes(*i)))
@@ -233,8 +231,8 @@ impl<'c> WhyCase<'c> {
 
     fn restart(&self, at: usize, witness: RestartBlocker) -> CandidateImprovement<'c> {
         let run = self.run();
-        let restart = &self.played.folded.restarts[at];
-        let of = &self.played.folded.restarts;
+        let restart = &self.replication.folded.restarts[at];
+        let of = &self.replication.folded.restarts;
         let before = of[..at].iter().filter(|r| r.jobset == restart.jobset);
         let nth = before.count();
         let blocked = blocked::jobset(&run, restart.jobset).filter(|_| {
@@ -266,7 +264,7 @@ impl<'c> WhyCase<'c> {
     }
 
     fn failed(&self, jobset: JobSetId) -> bool {
-        let outcome = self.played.outcome.jobsets.get(jobset.ix());
+        let outcome = self.replication.outcome.jobsets.get(jobset.ix());
         outcome.is_some_and(|o| o.terminal_state == "Failed")
     }
 

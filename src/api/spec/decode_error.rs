@@ -18,7 +18,6 @@ pub enum ObjectDecodeError {
     Schema {
         reason: String,
     },
-    /// The object has no name.
     MissingName,
     /// The metadata has owner references, which are not modelled.
     OwnerReferences,

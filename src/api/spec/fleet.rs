@@ -10,7 +10,6 @@ use std::sync::Arc;
 /// Complete input of a run of the reduced model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetSpec {
-    /// Name of the fleet in reports.
     pub name: String,
     /// Description for the reader; does not affect results.
     pub description: String,
@@ -156,10 +155,8 @@ pub struct RepairSpec {
     pub crews: Option<u32>,
 }
 
-/// One stage of a repair pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepairStage {
-    /// Name of the stage in reports.
     pub name: String,
     pub duration: Distribution,
     /// Probability that the stage hands the node on to the next stage.

@@ -3,7 +3,6 @@
 use super::INVALID_FORMAT;
 use std::fmt;
 
-/// An error of parsing a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QuantityError {
@@ -13,7 +12,6 @@ pub enum QuantityError {
     Suffix,
     /// Go cannot parse the digits.
     Number,
-    /// An input is not a quantity.
     NotQuantity { text: String },
     /// An input exceeds the range of simulated quantities.
     TooLarge { text: String },

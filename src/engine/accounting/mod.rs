@@ -39,7 +39,6 @@ pub struct ReadyPodGroup {
     pub rate: u64,
 }
 
-/// The accounting data of a pod.
 #[derive(Copy, Clone, Default)]
 struct PodTime {
     category: Option<LedgerCategory>,

@@ -8,7 +8,6 @@ use crate::store::{ChangeKind, ContainersState, ExitedContainers, ObjectStore, P
 use sim_api::spec::keys::JOB_TRACKING;
 use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime, TemplateId};
 
-/// A pod to be created.
 #[derive(Copy, Clone)]
 pub struct NewPod {
     pub job: JobId,
@@ -142,7 +141,6 @@ pub fn set_succeeding(ctx: &mut EngineContext<'_>, pod: PodId) {
     }
 }
 
-/// Sets the Ready condition.
 pub fn set_ready(ctx: &mut EngineContext<'_>, pod: PodId, ready: bool) {
     let i = pod.ix();
     if ctx.store.pods.has(pod, flag::READY) == ready {

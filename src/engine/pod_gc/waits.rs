@@ -63,7 +63,6 @@ impl GcWaits {
         });
     }
 
-    /// Start and kind of the wait.
     pub fn current(&self, pod: PodId) -> Option<(ContextMark, TicketWait)> {
         let row = self.0.get(pod.ix())?;
         let waited = if row.for_sweep { TicketWait::PodGc } else { TicketWait::SilentNode };

@@ -20,7 +20,6 @@ pub struct StoredEvent {
 /// The entry of one replicatedJob in `status.replicatedJobsStatus`, as stored now.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ReplicatedJobNow {
-    /// The JobSet of the record.
     pub jobset: JobSetId,
     /// Index of the replicatedJob in the spec.
     pub replicated_job: u32,
@@ -35,7 +34,6 @@ pub struct AnsweredRequest {
     pub call: Call,
     /// Empty for success, otherwise the HTTP status code.
     pub code: &'static str,
-    /// Time of the response.
     pub at: SimTime,
 }
 

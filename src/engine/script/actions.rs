@@ -10,7 +10,7 @@ use crate::event::SimulationEvent;
 use crate::kubelet::KubeletState;
 use crate::record::{Body, DeletionActor, TicketSubject, TicketWait};
 use crate::store::flag;
-use sim_api::spec::{DeletionPropagation, FaultAction, FaultTime, NodeRef, SilentOn};
+use sim_api::spec::{DeletionPropagation, FaultAction, FaultTime, NodeRef, SilentTarget};
 use sim_base::{Duration, JobSetId, NodeId, PodId};
 use std::sync::Arc;
 
@@ -111,10 +111,16 @@ impl ScriptRunner {
     }
 
     /// Only training jobs are affected; no other component is notified.
-    fn inject_silent_fault(&mut self, ctx: &mut EngineContext<'_>, index: u32, on: &SilentOn, kubelets: &KubeletState) {
+    fn inject_silent_fault(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        index: u32,
+        on: &SilentTarget,
+        kubelets: &KubeletState,
+    ) {
         let (node, pod) = match on {
-            SilentOn::Node(node) => (self.resolve_node(ctx, node), PodId::NONE),
-            SilentOn::Pod(name) => {
+            SilentTarget::Node(node) => (self.resolve_node(ctx, node), PodId::NONE),
+            SilentTarget::Pod(name) => {
                 let pod = pod_by_name(ctx, name).filter(|pod| kubelets.is_up(*pod));
                 let pod = pod.unwrap_or(PodId::NONE);
                 (Some(NodeId::NONE), pod)

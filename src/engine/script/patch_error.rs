@@ -89,7 +89,7 @@ impl fmt::Display for StatusPatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StatusPatchError::UnsupportedValue { path, value } => {
-                write!(f, "{path}: {value} has no place in the simulation")
+                write!(f, "{path}: the value {value} is not supported by the simulation")
             }
         }
     }

@@ -50,7 +50,6 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// The object of the change.
     pub fn subject(&self) -> Option<EventSubject> {
         Some(match *self {
             ChangeKind::Pod(pod, _) | ChangeKind::Process { pod, .. } => EventSubject::Pod(pod),
@@ -119,7 +118,6 @@ pub enum NodeChange {
     Taints,
     /// spec.unschedulable is false again; the taint remains until the node lifecycle controller removes it.
     Uncordoned,
-    /// The Ready condition changed.
     Condition,
     Gone,
     /// The kubelet resumed or stopped renewing its Lease.

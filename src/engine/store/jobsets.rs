@@ -21,7 +21,6 @@ pub struct JobSetRow {
     pub spec: Arc<JobSet>,
     pub status: JobSetStatus,
     pub resource_version: u32,
-    /// Number of the spec's version.
     pub spec_version: u32,
     /// Rows of its Jobs, with or without an object.
     pub jobs: Vec<JobId>,

@@ -17,7 +17,6 @@ type NamedObject = BTreeMap<String, OtherObject>;
 
 #[derive(Clone, Default)]
 pub struct OtherObjects {
-    /// Objects by kind and namespace.
     rows: BTreeMap<ObjectKind, BTreeMap<String, NamedObject>>,
     /// Increases whenever an object may have changed.
     pub changes: u64,

@@ -44,7 +44,6 @@ struct CompletedWork {
     held: (u64, u64),
 }
 
-/// The training job of one JobSet.
 #[derive(Clone)]
 struct TrainingJobState {
     jobset: JobSetId,
@@ -55,7 +54,6 @@ struct TrainingJobState {
     /// The corrupt state of the job, if any, and the number of corruptions so far.
     corruption: Option<SilentCorruption>,
     corruptions: u32,
-    /// Progress saved by checkpoints.
     saved_progress: SavedProgress<CompletedWork>,
     /// Only for jobs with checkpoints that are lost with a host.
     hosts: Option<TrainingHosts>,
@@ -73,7 +71,6 @@ struct TrainingJobState {
     slices: Option<TrainingSlices>,
 }
 
-/// The current segment.
 #[derive(Clone)]
 struct TrainingSegment {
     plan: SegmentPlan,
@@ -334,8 +331,8 @@ impl TrainingState {
             return;
         };
         ctx.progress.awaited -= u32::from(std::mem::take(&mut current.end_scheduled));
-        let goes_on = current.hang_start.is_none();
-        let takes = current.plan.duration().filter(|_| goes_on);
+        let continues = current.hang_start.is_none();
+        let takes = current.plan.duration().filter(|_| continues);
         let ends = takes.and_then(|takes| current.start.0.checked_add(takes));
         if let Some(ends) = ends {
             current.end_scheduled = true;

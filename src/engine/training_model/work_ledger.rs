@@ -6,7 +6,6 @@ use crate::record::{LedgerCategory, SegmentOutcome, TrainingOutcome, TrainingPha
 use sim_api::spec::TrainingJob;
 use sim_base::{Duration, JobSetId, SimTime};
 
-/// The ledger of one job.
 #[derive(Clone, Debug, Default)]
 pub struct WorkLedger {
     submitted: Option<SimTime>,
@@ -190,7 +189,6 @@ impl WorkLedger {
         }
     }
 
-    /// The work is complete.
     pub fn mark_done(&mut self) {
         self.done = true;
     }

@@ -7,16 +7,12 @@ use std::fmt;
 const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}, \
                      {weibull: {mean, shape}}, {gamma: {mean, shape}}, {empirical: [values]}";
 
-/// An error of reading a distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DistributionError {
     /// The value does not have the form of a distribution.
     UnknownForm,
-    /// No distribution has this name.
     UnknownName { name: String },
-    /// A parameter is missing.
     MissingField { field: &'static str },
-    /// A time is invalid.
     Time(SecondsError),
     /// The numbers of values and weights differ.
     WeightCount { values: usize, weights: usize },

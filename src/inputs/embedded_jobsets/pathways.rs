@@ -27,7 +27,7 @@ pub const MACHINES: [(&str, &str, &str, u64); 7] = [
     ("ct4p-hightpu-4t", "tpuv4", "tpu-v4-podslice", 4),
 ];
 
-/// Renders the JobSet of a PathwaysJob into `found`, or records the errors.
+/// Renders the JobSet of a PathwaysJob into `result`, or records the errors.
 pub fn render(object: &EmbeddedObject<'_>, result: &mut EmbeddedJobSet) {
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(object.source, &none);

@@ -21,7 +21,7 @@ pub const GROUP: &str = "trainer.kubeflow.org/";
 pub const RUNTIMES: [&str; 2] = ["ClusterTrainingRuntime", "TrainingRuntime"];
 const CONTROLLER: &str = "trainer.kubeflow.org/trainjob-controller";
 
-/// Renders the JobSet of a TrainJob into `found`, or records the errors.
+/// Renders the JobSet of a TrainJob into `result`, or records the errors.
 pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], result: &mut EmbeddedJobSet) {
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(object.source, &none);

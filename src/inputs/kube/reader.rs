@@ -108,7 +108,6 @@ impl ManifestSet {
 
 struct ManifestReader<'a> {
     report: DiagnosticReport<'a>,
-    /// The text and the overrides.
     texts: (Arc<SourceText>, Arc<SourceText>),
     sets: &'a [(String, String)],
     used: &'a BTreeSet<String>,
@@ -236,7 +235,7 @@ impl ManifestReader<'_> {
         let mut jobset = jobset::convert(&node);
         if self.report.found.len() > before {
             let errors = &mut self.report.found[before..];
-            return depends::name_circle(&jobset, &node, errors);
+            return depends::name_dependency_cycle(&jobset, &node, errors);
         }
         jobset.object = stored.map(Arc::new);
         let place = format!("{}:{}", self.report.source.file, node.at.line);

@@ -10,7 +10,6 @@ use crate::text::yaml;
 use crate::{embedded_jobsets, files};
 use std::collections::BTreeMap;
 
-/// Reads every document of one text.
 pub fn read_manifests(source: &SourceText) -> Result<ManifestSet, Diagnostics> {
     read_with_sets(source, "", &[])
 }

@@ -41,7 +41,7 @@ pub fn error(written: &BTreeMap<String, WrittenManifest>, place: &str, field: &s
     };
     let mut report = DiagnosticReport::new(&written.source, &written.overrides);
     let at = locate(&written.node, field).map_or(written.node.at, |result| {
-        if result.whole && result.node.items().is_empty() && result.node.entries().is_empty() {
+        if result.is_complete && result.node.items().is_empty() && result.node.entries().is_empty() {
             result.node.at
         } else {
             result.key

@@ -6,7 +6,6 @@ use std::fmt;
 /// An error of reading a time in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SecondsError {
-    /// A text is not a duration.
     Text(DurationError),
     /// The number of seconds is negative or too large.
     OutOfRange { number: f64 },

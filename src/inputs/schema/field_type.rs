@@ -49,7 +49,6 @@ pub struct SchemaVersions {
 }
 
 impl SchemaVersions {
-    /// Returns all versions in the range.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let major = self.major;
         (self.oldest..=self.newest).map(move |minor| format!("{major}.{minor}"))

@@ -12,7 +12,6 @@ use std::fmt;
 /// The reason why a scalar of the right type is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScalarError {
-    /// The text has several lines.
     NotOneLine,
     /// No control plane preset has this name.
     UnknownPreset {
@@ -22,11 +21,9 @@ pub enum ScalarError {
     NotAssignment {
         found: String,
     },
-    /// The integer is out of range.
     IntegerRange {
         number: i64,
     },
-    /// The number is out of range.
     NumberRange {
         number: f64,
     },
@@ -35,9 +32,7 @@ pub enum ScalarError {
         value: String,
     },
     NegativeQuantity,
-    /// The quantity is invalid.
     Quantity(QuantityError),
-    /// The duration is invalid.
     Duration(DurationError),
     /// The time is invalid.
     Seconds(SecondsError),

@@ -10,7 +10,7 @@ pub struct SourcePlace<'n> {
     pub key: SourcePosition,
     pub node: &'n YamlNode,
     /// Whether the whole path was found. If false, the node is the nearest ancestor that exists.
-    pub whole: bool,
+    pub is_complete: bool,
 }
 
 /// Returns the field at a path such as `spec.replicatedJobs[0].replicas`, or its nearest ancestor. Returns `None` if
@@ -26,7 +26,7 @@ pub fn locate<'n>(root: &'n YamlNode, path: &str) -> Option<SourcePlace<'n>> {
         found = Some(key);
     }
     let complete = rest.is_empty();
-    found.map(|key| SourcePlace { key, node, whole: complete })
+    found.map(|key| SourcePlace { key, node, is_complete: complete })
 }
 
 /// Follows one segment of the path. Returns the position of the segment, its node, and the rest of the path.

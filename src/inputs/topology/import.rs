@@ -61,7 +61,7 @@ pub fn import_nodes(source: &SourceText, name: &str) -> Result<(TopologySpec, Ve
             error.legal("the output of `kubectl get nodes -o yaml`");
             return Err(error.into());
         }
-        if in_trouble(&node) { out.push(name_of(&node)) } else { members.push(member(&node)) }
+        if is_unusable(&node) { out.push(name_of(&node)) } else { members.push(member(&node)) }
     }
     if members.is_empty() {
         let message = "no node is ready and schedulable";
@@ -97,7 +97,7 @@ fn some(names: &[String]) -> String {
     }
 }
 
-fn in_trouble(node: &YamlNode) -> bool {
+fn is_unusable(node: &YamlNode) -> bool {
     let empty = YamlNode::empty_map();
     let cordoned = node.at_path(&["spec", "unschedulable"]).and_then(YamlNode::as_bool);
     let ready = |c: &YamlNode| {

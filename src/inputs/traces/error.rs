@@ -15,7 +15,6 @@ pub enum TraceLineError {
     NotObject,
     /// The line has no component or no time.
     MissingField,
-    /// A value is not a time.
     InvalidTime { text: String },
 }
 

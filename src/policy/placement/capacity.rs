@@ -65,7 +65,6 @@ pub struct SliceDemand<'a> {
 }
 
 impl SliceDemand<'_> {
-    /// Number of pods per Job.
     pub fn pods(&self) -> u64 {
         u64::from(self.rj.template.pods())
     }

@@ -41,7 +41,7 @@ impl NodeChoice {
     }
 
     /// Returns true if no node can match both, whatever its labels.
-    pub fn is_apart_from(&self, other: &NodeChoice) -> bool {
+    pub fn is_disjoint_from(&self, other: &NodeChoice) -> bool {
         let disjoint =
             |a: Option<BTreeSet<&str>>, b: Option<BTreeSet<&str>>| a.zip(b).is_some_and(|(a, b)| a.is_disjoint(&b));
         let mut keys = self.keys().into_iter();

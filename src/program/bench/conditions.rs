@@ -18,7 +18,6 @@ const ALL_ROWS: &str = ".all";
 const COUNTS: [&str; 6] = ["rows.stuck", "rows.changed", "rows.slower", "rows.faster", "rows.new", MISSING];
 const MISSING: &str = "rows.missing";
 
-/// Result of checking a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedConditions {
     /// Condition text as given by the user.

@@ -5,7 +5,7 @@ use super::row::{BenchKey, BenchRow};
 use super::scene;
 use super::suite::BenchCombination;
 use sim_analysis::experiment::parallel::in_parallel_with;
-use sim_analysis::experiment::{LimitedRun, ReplicationLimits, simulate_replication};
+use sim_analysis::experiment::{LimitSink, ReplicationLimits, simulate_replication};
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ScenarioSpec;
 use sim_engine::SimulationInput;
@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A row to simulate.
 pub enum BenchEntry {
-    /// A row of the suite.
     OfSuite(BenchCombination),
     /// A scenario given on the command line.
     Own(Box<LoadedScenario>),
@@ -93,7 +92,7 @@ fn row(
     let mut simulation = SimulationInput::new(&scenario).map_err(|why| named(why.to_string()))?;
     let folds = MetricFolds::new(&scenario, false);
     let seed = (scenario.seed, replication);
-    let (simulated, _) = simulate_replication(&mut simulation, seed, folds, LimitedRun::sink(limits));
+    let (simulated, _) = simulate_replication(&mut simulation, seed, folds, LimitSink::sink(limits));
     let stopped = simulated.outcome.end_reason == EndReason::Stopped;
     Ok((!stopped).then(|| BenchRow::new(key, &simulated)))
 }

@@ -152,7 +152,6 @@ pub fn change(m: &MovedRow<'_>) -> String {
     text
 }
 
-/// Formats a value of a condition.
 pub fn value(c: &CheckedConditions, value: f64) -> String {
     if c.is_share { format!("{:+.3} %", value * 100.0) } else { format!("{value}") }
 }

@@ -8,7 +8,6 @@ use sim_base::Duration;
 use sim_base::stats::{quantile, sorted};
 use std::collections::BTreeMap;
 
-/// Identity of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BenchKey {
     pub case: String,

@@ -55,22 +55,22 @@ pub fn note(text: &str) {
 
 /// The progress line of a command. Several threads may update it in any order; it is removed when dropped.
 pub struct ProgressLine<F> {
-    shown: Mutex<u64>,
+    printed: Mutex<u64>,
     quiet: bool,
     text: F,
 }
 
 impl<F: Fn(u64) -> String> ProgressLine<F> {
     pub fn new(quiet: bool, text: F) -> ProgressLine<F> {
-        ProgressLine { shown: Mutex::new(0), quiet, text }
+        ProgressLine { printed: Mutex::new(0), quiet, text }
     }
 
     /// Shows the number unless a higher one is already shown.
     pub fn reach(&self, done: u64) {
         // The lock is held while the line is written, so that a lower number is never written after it.
-        let mut displayed = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if done > *displayed && !self.quiet {
-            *displayed = done;
+        let mut highest = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        if done > *highest && !self.quiet {
+            *highest = done;
             progress(&(self.text)(done));
         }
     }

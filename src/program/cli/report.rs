@@ -81,7 +81,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
         write_page(args, path, ExportSubject::Metrics(&metrics))?;
     }
     let words = complete.words();
-    let told = RunInputText {
+    let report_view = RunInputText {
         run: complete.view(),
         blockers: &complete.witness,
         pods: &complete.pods,
@@ -91,7 +91,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
         inputs: &provenance::inputs_digest(&complete.files),
         skipped: complete.skipped(),
     };
-    let page = page::run::page(&told);
+    let page = page::run::page(&report_view);
     pages(args, &page)
 }
 

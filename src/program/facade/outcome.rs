@@ -14,7 +14,7 @@ pub struct SimulationOutcome {
     scenario: Scenario,
     seed: u64,
     replication: u64,
-    played: SimulatedReplication,
+    simulated: SimulatedReplication,
 }
 
 impl fmt::Debug for SimulationOutcome {
@@ -36,7 +36,7 @@ impl SimulationOutcome {
         (seed, replication): (u64, u64),
         simulated: SimulatedReplication,
     ) -> SimulationOutcome {
-        SimulationOutcome { scenario, seed, replication, played: simulated }
+        SimulationOutcome { scenario, seed, replication, simulated: simulated }
     }
 
     /// Returns the seed of the run.
@@ -147,10 +147,10 @@ impl SimulationOutcome {
 
     /// Returns the outcome as plain data with ids, including API requests and the use of shared resources.
     pub fn raw(&self) -> &RunOutcome {
-        &self.played.outcome
+        &self.simulated.outcome
     }
 
     fn view(&self) -> RunView<'_> {
-        self.played.view(self.seed, self.scenario.not_modelled())
+        self.simulated.view(self.seed, self.scenario.not_modelled())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Scenario, SimulationError, SimulationOutcome};
 use sim_analysis::experiment;
-use sim_analysis::experiment::{ExperimentSubject, LimitedRun, ReplicationLimits, SimulatedVariant, StopFlag};
+use sim_analysis::experiment::{ExperimentSubject, LimitSink, ReplicationLimits, SimulatedVariant, StopFlag};
 use sim_analysis::metrics::MetricFolds;
 use sim_engine::record::EndReason;
 use sim_report::files::compare_tables;
@@ -58,7 +58,7 @@ impl Replications {
         Ok(experiment::in_parallel(spec, many, stop, |player, i| {
             let simulation = player.simulation(self.seed, i);
             let folds = MetricFolds::new(simulation.scenario(), false).without_paths();
-            let (key, limits) = ((self.seed, i), LimitedRun::sink(&self.limits));
+            let (key, limits) = ((self.seed, i), LimitSink::sink(&self.limits));
             let (replication, _) = experiment::simulate_replication(simulation, key, folds, limits);
             let outcome = SimulationOutcome::new(self.scenario.clone(), key, replication);
             (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))

@@ -28,7 +28,6 @@ pub struct AssumptionRow {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum AssumptionEffect {
-    /// The effect was not simulated.
     NotPlayed,
     /// The value cannot be changed. Contains the reason: no field sets it, or the model rejects the changed values.
     NotTried(String),
@@ -47,7 +46,7 @@ impl AssumptionRow {
 }
 
 /// Elasticities below this value, in percent of the metric per 1 % of the parameter, are only listed by name.
-const HARDLY: f64 = 0.005;
+const MIN_ELASTICITY: f64 = 0.005;
 
 /// Sorts rows by decreasing effect, followed by rows without effect and rows that were not simulated.
 pub fn sorted(mut rows: Vec<AssumptionRow>) -> Vec<AssumptionRow> {
@@ -89,7 +88,7 @@ fn effects(out: &mut String, rows: &[AssumptionRow], simulated_effect: &Simulate
     add_sentence(out, "", &head, style);
     let result = rows.iter().filter_map(|r| Some((r, r.derivative()?)));
     let (clear, unclear): (Vec<_>, Vec<_>) = result.partition(|(_, d)| d.is_separated());
-    let hardly = |d: &MetricDerivative| d.elasticity.is_some_and(|e| e.abs() < HARDLY);
+    let hardly = |d: &MetricDerivative| d.elasticity.is_some_and(|e| e.abs() < MIN_ELASTICITY);
     let (small, clear): (Vec<_>, Vec<_>) = clear.into_iter().partition(|(_, d)| hardly(d));
     if !clear.is_empty() {
         let head = format!("\n  {:>12} {:>10}   {:>25}  parameter", "per +1 %", "elasticity", "95 % interval");

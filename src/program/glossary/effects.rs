@@ -12,7 +12,6 @@ pub struct ParameterEffect {
     pub lines: Vec<&'static str>,
 }
 
-/// Returns all examples.
 pub fn all() -> Vec<ParameterEffect> {
     let mut all: Vec<ParameterEffect> = Vec::new();
     for line in EFFECTS.lines() {

@@ -42,7 +42,7 @@ impl StepSession<'_> {
     /// Reads and runs commands until the simulation continues or the session ends.
     pub(super) fn prompt(&mut self, names: Option<&RecordNames>) {
         loop {
-            let Some(line) = self.talk.ask() else {
+            let Some(line) = self.console.read_command() else {
                 self.quit = true;
                 return;
             };
@@ -56,7 +56,7 @@ impl StepSession<'_> {
             match self.command(&line, names) {
                 Ok(true) => return,
                 Ok(false) => {}
-                Err(message) => self.talk.complain(&message),
+                Err(message) => self.console.report_error(&message),
             }
         }
     }
@@ -73,23 +73,23 @@ impl StepSession<'_> {
                 let n = if rest.is_empty() { Ok(1) } else { rest.parse() };
                 let n = n.ok().filter(|n| *n > 0);
                 let n = n.ok_or_else(|| format!("next: expected a number of records, not {rest:?}"))?;
-                self.goes_on(line, StepMode::Next(n))
+                self.continues(line, StepMode::Next(n))
             }
-            "continue" | "c" => bare(true).and_then(|_| self.goes_on(line, StepMode::Continue)),
+            "continue" | "c" => bare(true).and_then(|_| self.continues(line, StepMode::Continue)),
             "until" | "u" => {
                 let at: Duration = rest.parse().map_err(|e| format!("until {rest}: {e}"))?;
-                self.goes_on(line, StepMode::Until(SimTime::ZERO + at))
+                self.continues(line, StepMode::Until(SimTime::ZERO + at))
             }
             "break" | "b" => {
                 let result: Breakpoint = rest.parse()?;
                 let text = format!("breakpoint {}: {result}", self.breakpoints.len() + 1);
                 self.breakpoints.push(result);
-                self.say(&text);
+                self.print_line(&text);
                 Ok(false)
             }
             "breaks" => bare(false).map(|_| {
                 for (i, b) in self.breakpoints.clone().iter().enumerate() {
-                    self.say(&format!("breakpoint {}: {b}", i + 1));
+                    self.print_line(&format!("breakpoint {}: {b}", i + 1));
                 }
                 false
             }),
@@ -106,7 +106,7 @@ impl StepSession<'_> {
             }),
             "quit" | "q" | "exit" => bare(true).inspect(|_| self.quit = true),
             "help" | "h" | "?" => {
-                self.talk.print_text(HELP);
+                self.console.print_text(HELP);
                 Ok(false)
             }
             _ => Err(match nearest(word, COMMANDS) {
@@ -116,7 +116,7 @@ impl StepSession<'_> {
         }
     }
 
-    fn goes_on(&mut self, line: &str, mode: StepMode) -> Result<bool, String> {
+    fn continues(&mut self, line: &str, mode: StepMode) -> Result<bool, String> {
         if let Some(over) = &self.over {
             return Err(over.clone());
         }
@@ -141,12 +141,13 @@ impl StepSession<'_> {
     fn why(&mut self, names: Option<&RecordNames>) {
         let chain = self.chain();
         let Some(names) = names.filter(|_| !chain.is_empty()) else {
-            return self.say("no record yet");
+            return self.print_line("no record yet");
         };
         for seq in chain {
             match self.describe_record(seq, names) {
-                Some(line) => self.say(&line),
-                None => self.say(&format!("record {seq} was not stored: the run exceeds the limit of stored records")),
+                Some(line) => self.print_line(&line),
+                None => self
+                    .print_line(&format!("record {seq} was not stored: the run exceeds the limit of stored records")),
             }
         }
     }
@@ -155,9 +156,9 @@ impl StepSession<'_> {
         let here = self.here.as_ref().map(|(record, _)| record.seq);
         let description = here.zip(names).and_then(|(seq, names)| self.describe_record(seq, names));
         match (&self.over, description) {
-            (Some(over), _) => self.say(&over.clone()),
-            (None, Some(line)) => self.say(&line),
-            (None, None) => self.say("no record yet"),
+            (Some(over), _) => self.print_line(&over.clone()),
+            (None, Some(line)) => self.print_line(&line),
+            (None, None) => self.print_line("no record yet"),
         }
     }
 
@@ -190,7 +191,7 @@ impl StepSession<'_> {
         if more > 0 {
             displayed.push_str(&format!("... {more} more\n"));
         }
-        self.talk.print_text(&displayed);
+        self.console.print_text(&displayed);
         Ok(())
     }
 
@@ -207,7 +208,7 @@ impl StepSession<'_> {
             let node: Option<NodeObject> = self.snapshots.node(name);
             let node = node.ok_or_else(|| missing(kind, name, self.nodes().iter().map(String::as_str)))?;
             let text = describe::node(&node, &objects, &self.known);
-            self.talk.print_text(&text);
+            self.console.print_text(&text);
             return Ok(());
         }
         let of_kind = || objects.iter().filter(|o| o["kind"] == kind);
@@ -219,7 +220,7 @@ impl StepSession<'_> {
         let names: Vec<String> = of_kind().map(called).collect();
         let object = result.ok_or_else(|| missing(kind, name, names.iter().map(String::as_str)))?;
         let text = describe::object(object, &self.known, now);
-        self.talk.print_text(&text);
+        self.console.print_text(&text);
         Ok(())
     }
 }

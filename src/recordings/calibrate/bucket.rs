@@ -14,7 +14,6 @@ pub struct BucketLine {
     pub qps_interval: [f64; 2],
     pub burst: f64,
     pub burst_interval: [f64; 2],
-    /// Number of requests on the line.
     pub n: usize,
     /// Whether a burst preceded the line. Only a rate limit produces such a burst.
     pub has_burst: bool,

@@ -20,7 +20,6 @@ pub enum FitValue {
     Empirical(Vec<f64>),
 }
 
-/// One fitted value of a preset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FittedParameter {
     /// Path of the field in a scenario: `controlPlane.kubeControllerManager.qps`, `timing.apiWrite`.
@@ -35,7 +34,6 @@ pub struct FittedParameter {
     pub from: String,
 }
 
-/// Result of a calibration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FitResult {
     pub parameters: Vec<FittedParameter>,

@@ -47,7 +47,6 @@ pub enum ObservedFacts {
         message: String,
         /// When its first occurrence was emitted.
         first_emitted: Option<ClockTime>,
-        /// The component that emitted it.
         component: String,
         /// Whether the Event was repeated (a count above 1 or a series), so that the observed write is not the
         /// first.

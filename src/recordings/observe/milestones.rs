@@ -320,13 +320,13 @@ impl MilestoneFinder<'_> {
     /// Returns when the failure of a Job was reported. The Job controller emits this Event right after it has
     /// written the failure.
     fn failure_reported_at(&self) -> Option<ClockTime> {
-        let told = self
+        let failure_events = self
             .life
             .events
             .iter()
             .filter(|e| e.object.starts_with("Job/") && JOB_FAILED_REASONS.contains(&e.reason.as_str()));
-        let near =
-            told.filter_map(|e| e.at).filter(|at| self.is_before_trigger(at) && self.is_after_previous_restart(at));
+        let times = failure_events.filter_map(|e| e.at);
+        let near = times.filter(|at| self.is_before_trigger(at) && self.is_after_previous_restart(at));
         near.min_by_key(|at| at.ns)
     }
 

@@ -14,7 +14,6 @@ type InputFact = (String, String);
 
 pub type ActionDescription<'w> = &'w dyn Fn(&FaultAction) -> String;
 
-/// Returns the inputs that differ.
 pub fn input_differences(
     recording: &RecordedRun,
     own: &ScenarioSpec,

@@ -79,10 +79,10 @@ pub fn merge_assumptions(all: &[SensitiveResult]) -> Vec<DominantAssumption> {
 pub fn blocks(all: &[SensitiveResult]) -> Vec<PageBlock> {
     let several = all.iter().any(|h| !h.name.is_empty());
     let row = |h: &SensitiveResult, d: &DominantAssumption| {
-        let share = d.time.0 as f64 / (h.total.0 as f64).max(1.0) * 100.0;
+        let share = d.time.0 as f64 / (h.total.0 as f64).max(1.0);
         let share = match d.time {
             Duration::ZERO => d.text_if_zero.to_owned(),
-            _ => format!("{share:.0} %"),
+            _ => sim_analysis::format::percent(share, 0),
         };
         let [name, of] = [d.name.to_owned(), h.name.clone()];
         let cells = [name, d.value.clone(), share, d.confidence.clone()];

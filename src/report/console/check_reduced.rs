@@ -6,7 +6,7 @@ use serde::Serialize;
 use sim_analysis::experiment::{
     BriefRestart, CheckedModel, CountedEvents, ModelAgreement, ModelDifferences, ReducedExperiment,
 };
-use sim_analysis::format::{count, with_sign, wrap};
+use sim_analysis::format::{count, percent, with_sign, wrap};
 use std::fmt::Write;
 
 /// Results of the full and the reduced model over all replications.
@@ -72,7 +72,6 @@ pub struct CheckRow {
     pub bound: f64,
     /// Number of faults close to a boundary between two outcomes.
     pub boundary_cases: u32,
-    /// Agreement of the two models.
     pub verdict: ModelAgreement,
     /// The first restart that differs between the models, with start and end in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,10 +205,10 @@ impl ModelCheck {
                 both(a.restarts, b.restarts),
                 both(a.restarts_count_towards_max, b.restarts_count_towards_max),
                 ends,
-                percent(a.goodput),
-                percent(b.goodput),
+                percent(a.goodput, 4),
+                percent(b.goodput, 4),
                 percent_difference(b.goodput - a.goodput),
-                format!("{:.4} %", row.bound * 100.0),
+                percent(row.bound, 4),
                 row.boundary_cases
             );
             let _ = match row.verdict {
@@ -220,7 +219,7 @@ impl ModelCheck {
                 let _ = writeln!(out, "        {parts}");
             }
         }
-        let told = format!(
+        let accuracy = format!(
             "Restart counts and terminal states are equal in {} of {n} replications; goodput is within its bound in {}. \
              {} have a fault close to a boundary between two outcomes, so their results may differ. Bound of a \
              replication: for each restart, twice the largest spread of the restart times measured for its kind \
@@ -234,8 +233,8 @@ impl ModelCheck {
         );
         let differs = self.differences.as_ref();
         let differs = differs.filter(|d| self.equal < n || !d.uneven.is_empty());
-        let told = [Some(told), differs.map(sentence)];
-        for paragraph in told.into_iter().flatten() {
+        let accuracy = [Some(accuracy), differs.map(sentence)];
+        for paragraph in accuracy.into_iter().flatten() {
             out.push('\n');
             for line in wrap(&paragraph, style.width) {
                 let _ = writeln!(out, "{line}");
@@ -283,10 +282,6 @@ impl ModelCheck {
 
 fn percent_difference(share: f64) -> String {
     format!("{} %", with_sign(share * 100.0, 4))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.4} %", share * 100.0)
 }
 
 #[cfg(test)]

@@ -19,14 +19,11 @@ use std::fmt::Write;
 /// With more variants, only differences from the first one are printed. The output files contain all pairs.
 const ALL_PAIRS_MAX: usize = 4;
 
-/// Metrics that the text contains.
 #[derive(Copy, Clone, Debug)]
 pub enum MetricSelection<'m> {
-    /// One table of the main metrics.
     Main,
     /// A table per metric, for all metrics that differ, and all caveats.
     All,
-    /// A table per named metric.
     Named(&'m [String]),
 }
 

@@ -17,9 +17,15 @@ const PREFERRED_WIDTHS: [usize; 3] = [22, 5, 9];
 
 pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
     let mut out = String::new();
-    let of = (all.version, all.scenario.as_str(), all.digest.as_str());
-    let simulated = count(all.replications as u64, all.level.replication_term());
-    head(&mut out, of, (&simulated, all.seed), &all.outcomes.to_string(), style);
+    let head = ReplicationsHead {
+        version: all.version,
+        scenario: &all.scenario,
+        digest: &all.digest,
+        replications: count(all.replications as u64, all.level.replication_term()),
+        seed: all.seed,
+        outcomes: all.outcomes.to_string(),
+    };
+    head.write(&mut out, style);
     write_main_metrics(&mut out, all, style);
     for jobset in &all.job_sets {
         write_jobset(&mut out, jobset, style);
@@ -39,18 +45,25 @@ pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
     out
 }
 
-/// Writes the title, outcomes and digest, for scenarios and fleets.
-pub(crate) fn head(
-    out: &mut String,
-    (version, scenario, digest): (&str, &str, &str),
-    (simulated, seed): (&str, u64),
-    outcomes: &str,
-    style: &WaterfallStyle,
-) {
-    let title = format!("jobset-sim {version}: {scenario}, {simulated}, seed {seed}");
-    let _ = writeln!(out, "{}", style.bold(&title));
-    let _ = writeln!(out, "  {outcomes}");
-    let _ = writeln!(out, "  digest {digest}\n");
+/// Title, outcomes and digest of the replications of a scenario or fleet.
+pub(crate) struct ReplicationsHead<'a> {
+    pub version: &'a str,
+    pub scenario: &'a str,
+    pub digest: &'a str,
+    /// Number of replications as text.
+    pub replications: String,
+    pub seed: u64,
+    pub outcomes: String,
+}
+
+impl ReplicationsHead<'_> {
+    pub fn write(&self, out: &mut String, style: &WaterfallStyle) {
+        let ReplicationsHead { version, scenario, digest, replications, seed, outcomes } = self;
+        let title = format!("jobset-sim {version}: {scenario}, {replications}, seed {seed}");
+        let _ = writeln!(out, "{}", style.bold(&title));
+        let _ = writeln!(out, "  {outcomes}");
+        let _ = writeln!(out, "  digest {digest}\n");
+    }
 }
 
 /// Writes the estimates of the main metrics, with the names that `compare` uses.

@@ -1,7 +1,7 @@
 //! Two restarts after the same fault, side by side per phase on one time scale.
 
 use super::waterfall::WaterfallStyle;
-use sim_analysis::format::seconds;
+use sim_analysis::format::{percent, seconds};
 use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::{Duration, SimTime};
@@ -91,14 +91,14 @@ fn render_phase(pieces: &[(SimTime, SimTime)], start: SimTime, scale: Duration, 
 
 fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
     for (i, gate) in bottleneck::restart_bottlenecks(&side.run, side.restart).iter().enumerate() {
-        let (name, time, percent) = (&gate.name, seconds(gate.time), gate.share * 100.0);
+        let (name, time, percent) = (&gate.name, seconds(gate.time), percent(gate.share, 0));
         let verb = match (i, gate.is_bottleneck()) {
             (0, true) => "the bottleneck is",
             (0, false) => "the longest part is",
             _ => "followed by",
         };
         let label = side.label;
-        let _ = writeln!(out, "  {label}: {verb} {name} ({time}, {percent:.0} %)");
+        let _ = writeln!(out, "  {label}: {verb} {name} ({time}, {percent})");
     }
 }
 

@@ -159,15 +159,15 @@ pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
     };
     let title = if first.is_bottleneck() { "Bottleneck" } else { "Longest part" };
     let mut text = format!(
-        "{title}: {}, {} of {} ({:.0} %)",
+        "{title}: {}, {} of {} ({})",
         first.name,
         seconds(first.time),
         seconds(r.total()),
-        first.share * 100.0
+        format::percent(first.share, 0)
     );
     for other in &gates[1..] {
-        let percent = other.share * 100.0;
-        text.push_str(&format!("; and {}, {} ({percent:.0} %)", other.name, seconds(other.time)));
+        let percent = format::percent(other.share, 0);
+        text.push_str(&format!("; and {}, {} ({percent})", other.name, seconds(other.time)));
     }
     text.push('.');
     text

@@ -24,7 +24,7 @@ const INCONCLUSIVE: Rgb = PALETTE[0];
 
 /// Returns the charts for which the comparison has data, with their file names.
 ///
-/// `hangs` contains the footer lines with the assumptions.
+/// `footer` contains the footer lines with the assumptions.
 pub fn figures(
     all: &VariantComparison,
     simulated_variants: &[SimulatedVariant],
@@ -142,7 +142,7 @@ fn distributions((all, footer): ComparedVariants<'_>, variants: &[SimulatedVaria
         let y = |share: f64| to - (share * f64::from(PLOT)) as i32;
         for share in [0.0, 0.5, 1.0] {
             scene.line(vec![(axis.left, y(share)), (axis.right, y(share))], 2, GRID);
-            let text = format!("{:.0} %", share * 100.0);
+            let text = sim_analysis::format::percent(share, 0);
             scene.text((axis.left - 12, y(share)), SIZE - 2, TextAnchor::Right, MUTED_COLOR, &text);
         }
         for (i, own) in values.iter().enumerate() {

@@ -72,7 +72,7 @@ impl ComparedShares {
             let share = self.low + (1.0 - self.low) * f64::from(part) / 2.0;
             let y = self.y(share);
             scene.line(vec![(axis.left, y), (axis.right, y)], 2, GRID);
-            let text = format!("{:.0} %", share * 100.0);
+            let text = sim_analysis::format::percent(share, 0);
             scene.text((axis.left - 10, y), SIZE - 4, TextAnchor::Right, MUTED_COLOR, &text);
         }
     }
@@ -109,8 +109,8 @@ fn goodput((all, footer): ComparedVariants<'_>, jobset: &str, variants: &[OverTi
     let axis = time_axis(variants, (plot_left_edge(all) + 70, WIDTH - MARGIN - RIGHT_MARGIN));
     let said = |v: &OverTime| {
         let from = axis.to * IGNORED_TIME_SHARE;
-        let told = v.goodput.iter().filter(move |(after, _)| *after >= from);
-        told.map(|(_, fan)| fan[0]).collect::<Vec<f64>>()
+        let later = v.goodput.iter().filter(move |(after, _)| *after >= from);
+        later.map(|(_, fan)| fan[0]).collect::<Vec<f64>>()
     };
     let lows: Vec<f64> = variants.iter().flat_map(said).collect();
     for (i, v) in variants.iter().enumerate() {

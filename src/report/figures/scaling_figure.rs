@@ -9,7 +9,6 @@ use crate::planning::plane::PlaneScale;
 use sim_analysis::format::{seconds, thousands};
 use sim_base::Duration;
 
-/// A line of a scaling chart.
 #[derive(Clone, Debug)]
 pub struct ScalingLine {
     pub name: String,

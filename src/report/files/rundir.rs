@@ -59,8 +59,8 @@ impl RunDir {
         self.temporary.join(name)
     }
 
-    /// Creates a run directory at `place` that is later renamed to `shown` by the caller. Error messages contain
-    /// `shown` and `kept`.
+    /// Creates a run directory at `place` that is later renamed to `path_text` by the caller. Error messages contain
+    /// `path_text` and `kept`.
     pub fn create_for_rename(place: &Path, path_text: &Path, kept: String) -> Result<RunDir, RunDirError> {
         let mut dir = RunDir::create(place)?;
         (dir.display_path, dir.failure_note) = (path_text.to_owned(), kept);

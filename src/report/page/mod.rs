@@ -20,7 +20,6 @@ use super::draw::scene::DrawScene;
 use super::timeline::TimelineChart;
 use crate::table::Table;
 
-/// A complete report.
 #[derive(Clone, Debug, Default)]
 pub struct ReportPage {
     /// Short line above the title that names the report and its subject.

@@ -139,10 +139,10 @@ fn describe_accelerators(run: &RunView<'_>) -> String {
     }
     let productive = ledger.accelerator_ns[LedgerCategory::Productive as usize];
     format!(
-        "Over the whole run of {} the {} were productive for {:.1} % of their time.",
+        "Over the whole run of {} the {} were productive for {} of their time.",
         seconds(run.outcome.end.since(sim_base::SimTime::ZERO)),
         count(ledger.accelerators, "accelerator"),
-        productive as f64 / all as f64 * 100.0
+        format::percent(productive as f64 / all as f64, 1)
     )
 }
 
@@ -162,7 +162,7 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
                 None => gate.name.split(" (").next().unwrap_or_default(),
             };
             let what = format!("share of it waiting for {name}");
-            all.push(figure(&what, format!("{:.0} %", gate.share * 100.0)));
+            all.push(figure(&what, format::percent(gate.share, 0)));
         }
         let n = run.restarts().len() as u64;
         all.push(figure("restarts", format::thousands(n)));

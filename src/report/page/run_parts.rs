@@ -66,7 +66,7 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
     let complete = [(SimTime::ZERO, outcome.end)];
     let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
     let share = |u: &ResourceUsage, of: &[(SimTime, SimTime)]| {
-        if of.is_empty() { "-".to_owned() } else { format!("{:.0} %", text::busy_share(u, of)) }
+        if of.is_empty() { "-".to_owned() } else { format::percent(text::busy_share(u, of), 0) }
     };
     let used = outcome.resources.iter().filter(|u| u.requests > 0);
     let rows: Vec<Vec<String>> = used
@@ -131,7 +131,7 @@ pub fn ledger(run: &RunView<'_>) -> Vec<PageBlock> {
         let mut row = vec![
             c.as_str().to_owned(),
             format!("{:.2}", ns as f64 / 3.6e12),
-            format!("{:.3} %", ns as f64 / all as f64 * 100.0),
+            format::percent(ns as f64 / all as f64, 3),
         ];
         if priced {
             let micros = ledger.cost_micros[*c as usize];

@@ -26,11 +26,9 @@ pub struct SweepText<'a> {
     pub sensitivities: &'a [SensitiveResult],
     /// Closed form of restart latencies, if there is one.
     pub closed_form: Option<&'a ClosedFormCurve>,
-    /// Warnings of the runs.
     pub warnings: &'a [String],
     /// Commands that repeat the sweep and the page.
     pub commands: &'a [String],
-    /// Digest of the inputs.
     pub inputs: &'a str,
 }
 

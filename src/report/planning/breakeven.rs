@@ -23,9 +23,7 @@ pub struct BreakEvenReport {
     pub a: String,
     /// Name of the second variant.
     pub b: String,
-    /// The metric that is compared.
     pub metric: String,
-    /// The varied field with its range.
     pub over: ParameterRange,
     #[serde(flatten)]
     pub crossing: BreakEvenCrossing,

@@ -264,7 +264,7 @@ fn survival(report: &BudgetReport) -> DrawScene {
     let y_labels = PlaneLabels {
         name: "share of runs within the limit",
         ticks: y.ticks(6),
-        label: &|v| format!("{:.0} %", v * 100.0),
+        label: &|v| sim_analysis::format::percent(v, 0),
     };
     let x = PlaneScale::new(0.0, b.horizon_s / 86_400.0);
     let x_labels = PlaneLabels { name: "days since the start", ticks: x.ticks(10), label: &tick_label };

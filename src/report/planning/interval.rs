@@ -20,9 +20,7 @@ use sim_analysis::planning::interval::{BestInterval, SimulatedInterval};
 pub struct IntervalReport {
     #[serde(flatten)]
     pub provenance: PlanProvenance,
-    /// The varied field.
     pub path: String,
-    /// The optimized metric.
     pub metric: String,
     /// The best interval in seconds; null if no optimum was found.
     #[serde(rename = "every_s")]
@@ -33,7 +31,6 @@ pub struct IntervalReport {
     /// The configured interval in seconds.
     #[serde(rename = "now_s")]
     pub now_s: f64,
-    /// Intervals according to the closed forms.
     pub closed_form: ClosedForm,
     pub points: Vec<SimulatedInterval>,
     /// Features of these inputs that the closed forms do not cover.

@@ -37,7 +37,6 @@ pub trait PlanText: Serialize {
 pub struct PlanProvenance {
     /// Identifier of the output format.
     pub schema: &'static str,
-    /// Version of this program.
     pub version: &'static str,
     pub scenario: String,
     /// Level of detail of the replications.
@@ -73,7 +72,7 @@ impl PlanProvenance {
         self.title_with_count(what, &simulated, style)
     }
 
-    /// Returns the title. `played` is the number of replications as text.
+    /// Returns the title. `simulated` is the number of replications as text.
     fn title_with_count(&self, what: &str, simulated: &str, style: &WaterfallStyle) -> String {
         let text = format!(
             "jobset-sim {}: {}, {what}; {simulated} ({}), seed {}",

@@ -2,7 +2,7 @@
 //! knee chart.
 
 use super::columns::columns;
-use super::number::{change_with_interval, exact_value, short_value};
+use super::number::{change_with_interval, cost_with_unit, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance, plot_left_edge};
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
@@ -15,11 +15,9 @@ use sim_analysis::planning::sample::mean_estimate;
 use sim_analysis::planning::{MetricTarget, MinimumSearch, SearchAnswer, SearchCandidate, TargetJudgement};
 use sim_base::stats::{MeanEstimate, PairedDifference};
 
-/// A simulated candidate.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CandidateRow {
-    /// The value of the varied field.
     pub value: u64,
     /// Whether the candidate satisfies the target.
     pub judgement: TargetJudgement,
@@ -33,7 +31,6 @@ pub struct CandidateRow {
     pub change: Option<PairedDifference>,
     /// Mean cost of a replication that completed its work.
     pub cost: f64,
-    /// Number of simulated replications.
     pub replications: usize,
     /// Number of replications without completed work. They count as the worst possible value.
     pub excluded: usize,
@@ -45,17 +42,13 @@ pub struct CandidateRow {
 pub struct SparesReport {
     #[serde(flatten)]
     pub provenance: PlanProvenance,
-    /// The varied field.
     pub path: String,
     /// The target as given by the user.
     pub target: String,
-    /// The metric of the target.
     pub metric: String,
     /// The statistic of the target, for example `p10` or `mean`.
     pub statistic: String,
-    /// The limit of the target.
     pub limit: f64,
-    /// The result of the search.
     #[serde(flatten)]
     pub answer: SearchAnswer,
     /// The candidates in ascending order of their values.
@@ -113,7 +106,7 @@ impl SparesReport {
     }
 
     fn money(&self, cost: f64) -> String {
-        format!("{} {}", short_value(cost), self.currency)
+        cost_with_unit(cost, &self.currency)
     }
 }
 

@@ -21,7 +21,7 @@ impl Table {
         let room = room.saturating_sub(INDENT + if marks { mark.chars().count() } else { 0 });
         let (widths, gap) = fit(&rows, self.columns.len(), room);
         let row = |(at, row): (usize, &Vec<String>)| {
-            let mut lines = row_lines(row, &widths, gap);
+            let mut lines = row_lines(row, at == 0, &widths, gap);
             if at.checked_sub(1).is_some_and(&is_marked) {
                 lines[0].push_str(mark);
             }
@@ -33,33 +33,50 @@ impl Table {
 
 /// Returns the column widths and the space between columns.
 fn fit(rows: &[Vec<String>], columns: usize, room: usize) -> (Vec<usize>, usize) {
-    let widest = |k: usize, width: fn(&String) -> usize| {
-        let cells = rows.iter().filter_map(|row| row.get(k));
-        cells.map(width).max().unwrap_or(0).min(WIDEST_CELL)
+    let widest = |k: usize, width: &dyn Fn(&str, bool) -> usize| {
+        let cells = rows.iter().enumerate().filter_map(|(at, row)| Some((at, row.get(k)?)));
+        cells.map(|(at, cell)| width(cell, at == 0)).max().unwrap_or(0).min(WIDEST_CELL)
     };
-    let mut widths: Vec<usize> = (0..columns).map(|k| widest(k, |cell| cell.chars().count())).collect();
-    let longest_words: Vec<usize> = (0..columns).map(|k| widest(k, longest_word)).collect();
+    let length = |cell: &str, _: bool| cell.chars().count();
+    let longest_part = |cell: &str, is_head: bool| {
+        let parts = wrap_cell(cell, 1, is_head);
+        parts.iter().map(|part| part.chars().count()).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..columns).map(|k| widest(k, &length)).collect();
+    let minimum: Vec<usize> = (0..columns).map(|k| widest(k, &longest_part)).collect();
     let between = columns.saturating_sub(1);
     let total = |widths: &[usize], gap: usize| widths.iter().sum::<usize>() + gap * between;
     let gap = (1..=GAP).rev().find(|gap| total(&widths, *gap) <= room).unwrap_or(1);
     while total(&widths, gap) > room {
-        let shrinkable = (0..columns).filter(|k| widths[*k] > longest_words[*k]);
+        let shrinkable = (0..columns).filter(|k| widths[*k] > minimum[*k]);
         let Some(k) = shrinkable.max_by_key(|k| (widths[*k], std::cmp::Reverse(*k))) else { break };
         widths[k] -= 1;
     }
     (widths, gap)
 }
 
-fn longest_word(cell: &String) -> usize {
-    cell.split(' ').map(|word| word.chars().count()).max().unwrap_or(0)
+/// Wraps a cell at spaces; a heading also after `_` and `.`, so that long metric names do not widen their column.
+fn wrap_cell(cell: &str, width: usize, is_head: bool) -> Vec<String> {
+    if !is_head {
+        return wrap(cell, width);
+    }
+    let held = cell.replace(" %", "\u{a0}%");
+    let mut lines: Vec<String> = Vec::new();
+    for part in held.split_inclusive([' ', '_', '.']) {
+        let length = part.trim_end().chars().count();
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + length <= width => line.push_str(part),
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines.iter().map(|line| line.trim_end().replace('\u{a0}', " ")).collect()
 }
 
 /// Returns the lines of one row, without trailing spaces.
-fn row_lines(row: &[String], widths: &[usize], gap: usize) -> Vec<String> {
-    let wrapped = row
-        .iter()
-        .zip(widths)
-        .map(|(cell, width)| if cell.chars().count() > *width { wrap(cell, *width) } else { vec![cell.clone()] });
+fn row_lines(row: &[String], is_head: bool, widths: &[usize], gap: usize) -> Vec<String> {
+    let wrapped = row.iter().zip(widths).map(|(cell, width)| {
+        if cell.chars().count() > *width { wrap_cell(cell, *width, is_head) } else { vec![cell.clone()] }
+    });
     let cells: Vec<Vec<String>> = wrapped.collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let line = |at: usize| {

@@ -49,7 +49,7 @@ fn the_words_are_the_words_of_chacha8() {
 }
 
 #[test]
-fn a_word_that_nobody_asks_for_twice_is_the_same_word() {
+fn a_word_that_occurs_once_is_the_same_word() {
     let mut draws = DrawSequence::new(5, u64::MAX - 3);
     for (entity, occurrence) in [(0, 0), (1, 7), (u64::MAX, u32::MAX), (1 << 40, 1 << 20)] {
         let draw = named(entity, occurrence, 0);
@@ -60,7 +60,7 @@ fn a_word_that_nobody_asks_for_twice_is_the_same_word() {
 }
 
 #[test]
-fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
+fn what_outlives_a_limit_has_a_word_from_which_on_all_do() {
     let limit = Duration::from_secs(86_400);
     let (scale_s, shape) = (1e6, 0.7);
     for dist in [

@@ -136,7 +136,7 @@ fn client_go_combines_similar_events_and_drops_floods() {
 }
 
 #[test]
-fn a_job_starts_when_its_first_sync_runs_it_and_anew_when_it_is_resumed() {
+fn a_job_starts_when_its_first_sync_runs_it_and_again_when_it_is_resumed() {
     let (old, new) = (KubeVersion::new(35), KubeVersion::new(36));
     let (first, began) = (Some(at(3)), at(7));
     for (stored, suspended, version, runs, want, sentence) in [
@@ -197,7 +197,7 @@ fn a_sync_knows_what_it_saw_by_index_and_pod() {
 }
 
 #[test]
-fn the_last_answer_of_a_parallel_set_goes_on() {
+fn the_last_answer_of_a_parallel_set_continues() {
     let mut worker = JobWorker::default();
     worker.begin(JobId(0), (1, 1));
     worker.outstanding = 2;

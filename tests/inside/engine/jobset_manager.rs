@@ -22,7 +22,7 @@ fn errors_in_a_row_double_the_delay_up_to_a_thousand_seconds() {
 }
 
 #[test]
-fn the_earliest_of_several_timers_rings_and_tells_the_newest_reason() {
+fn the_earliest_of_several_timers_rings_and_reports_the_newest_reason() {
     let mark = |at| {
         let mut mark = ContextMark::default();
         mark.at = SimTime(at);
@@ -39,7 +39,7 @@ fn the_earliest_of_several_timers_rings_and_tells_the_newest_reason() {
 }
 
 #[test]
-fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
+fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_affects_no_other_worker() {
     let view = |rj, index, active| Some(JobView { rj, index, active, ..JobView::default() });
     let mut jobs = CachedJobs::default();
     let of = CachedJobSet::default();

@@ -200,7 +200,7 @@ fn a_pod_that_is_deleted_while_its_sidecar_stops_waits_for_that_only() {
 }
 
 #[test]
-fn only_a_machine_that_comes_back_tells_how_containers_were_lost() {
+fn only_a_machine_that_comes_back_shows_how_containers_were_lost() {
     let (lost, back) = (FaultAction::CrashNode(of_pod()), FaultAction::ReturnNode(of_pod()));
     let text = play(&[(20, lost.clone()), (40, back)]);
     assert_eq!(text[0], "40 finished 255");

@@ -14,7 +14,7 @@ fn circle(attempts: impl Iterator<Item = u32>) -> Option<RestartLoop> {
 }
 
 #[test]
-fn restarts_are_counted_anew_when_the_jobset_is_made_again() {
+fn restarts_are_counted_again_when_the_jobset_is_recreated() {
     let result = circle(0..1_001).map(|c| (c.times, c.restarts, c.counted));
     assert_eq!(result, Some((1_001, 1_000, 1_000)));
     assert!(circle((0..600).chain(0..600)).is_none());

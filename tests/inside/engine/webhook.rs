@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const KEY: &str = "example.com/rack";
 
 #[test]
-fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
+fn a_follower_is_rejected_in_the_words_of_the_first_check_that_it_fails() {
     let on = |exists, domain| WebhookInput::Scheduled { node: "n7", exists, domain };
     let (r3, none) = (DomainId(3), DomainId::NONE);
     let transient = "this is an expected, transient error";

@@ -24,7 +24,7 @@ fn csv_and_json_lines_say_the_same() {
 }
 
 #[test]
-fn what_is_no_fault_is_refused_with_its_line() {
+fn what_is_not_a_fault_is_rejected_with_its_line() {
     for (text, line, part) in [
         ("time,node\n1,a,b\n", 2, "3 values"),
         ("time,node\n\n-1,a\n", 3, "not a time"),

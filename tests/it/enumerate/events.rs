@@ -13,7 +13,6 @@ pub enum Event {
     JobsSeen,
     Suspend,
     Resume,
-    /// A Job changes to this phase.
     Job(usize, Phase),
     /// The object of a Job under deletion is removed.
     Gone(usize),

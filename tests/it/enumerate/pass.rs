@@ -13,7 +13,6 @@ fn now() -> SimTime {
     seconds(100.0)
 }
 
-/// The effect of a pass.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Did {
     Nothing,

@@ -30,7 +30,6 @@ pub fn target(in_place: bool, restart_job: bool, elastic: bool, minor: u16) -> N
     }
 }
 
-/// Returns the cases of all files.
 pub fn cases() -> Vec<Case> {
     let mut result = Vec::new();
     for file in files(&root().join("tests/it/lint"), "yaml") {

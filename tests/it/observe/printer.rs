@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// Start of the run in nanoseconds since the epoch, not on a full second.
 const BEGIN: u64 = 1_772_791_923_000_000_000 + 371_000_000;
 
-/// One version of one object.
 #[derive(Clone)]
 pub struct Version {
     pub kind: &'static str,
@@ -29,7 +28,7 @@ pub struct Printer {
     /// Keys of pods, by pod row and incarnation.
     pods: BTreeMap<(u32, u32), String>,
     now: BTreeMap<u32, u32>,
-    told: BTreeMap<(String, &'static str), u32>,
+    reported: BTreeMap<(String, &'static str), u32>,
     templates: BTreeMap<String, Value>,
     pub printed: Vec<Version>,
 }
@@ -61,7 +60,7 @@ impl Printer {
             live: BTreeMap::new(),
             pods: BTreeMap::new(),
             now: BTreeMap::new(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             templates: BTreeMap::new(),
             printed: Vec::new(),
         };
@@ -156,7 +155,7 @@ impl Printer {
 
     /// Emits an Event, except after ten similar ones for an object: client-go combines those within ten minutes.
     fn emit_pod_event(&mut self, time: SimTime, job: &str, reason: &'static str, message: String) {
-        let n = self.told.entry((job.to_owned(), reason)).or_default();
+        let n = self.reported.entry((job.to_owned(), reason)).or_default();
         *n += 1;
         if *n <= 10 {
             self.emit_event(time, "job-controller", ("Job", job), "Normal", (reason, message));

@@ -20,7 +20,7 @@ struct Printed {
     printer: Printer,
 }
 
-fn played(scenario: &ScenarioSpec, managed: bool) -> Printed {
+fn simulate(scenario: &ScenarioSpec, managed: bool) -> Printed {
     let mut sinks = (MetricFolds::new(scenario, false), Printer::new(scenario, managed));
     let mut simulation = support::simulation(scenario);
     let outcome = simulation.run(scenario.seed, 0, &mut sinks);
@@ -217,7 +217,7 @@ fn restarts_of_several_replicated_jobs_are_read_however_they_were_printed() {
     for strategy in ["Recreate", "BlockingRecreate"] {
         let scenario = two_kinds(strategy, "0");
         for managed in [true, false] {
-            let run = played(&scenario, managed);
+            let run = simulate(&scenario, managed);
             assert_eq!(run.restarts.len(), 1);
             for style in STYLES {
                 let what = format!("{strategy} {style:?} managed={managed}");
@@ -231,9 +231,9 @@ fn restarts_of_several_replicated_jobs_are_read_however_they_were_printed() {
 }
 
 #[test]
-fn the_second_restart_is_told_from_the_first() {
+fn the_second_restart_is_distinguished_from_the_first() {
     let scenario = two_kinds("Recreate", "null");
-    let run = played(&scenario, true);
+    let run = simulate(&scenario, true);
     assert!(run.restarts.len() >= 3);
     for nth in [1, 2, 3] {
         let what = format!("restart {nth}");
@@ -245,14 +245,14 @@ fn the_second_restart_is_told_from_the_first() {
 }
 
 #[test]
-fn exclusive_placement_and_restarts_in_place_are_read_and_played_again() {
+fn exclusive_placement_and_restarts_in_place_are_read_and_simulated_again() {
     let exclusive = support::scenario("first-steps", &[]);
-    let run = played(&exclusive, true);
+    let run = simulate(&exclusive, true);
     let one = imported(&texts(&run.printer.printed, Style::Files), 1).expect("first-steps");
     check("first-steps", &run.restarts[0], &one);
     assert_replay("first-steps", &one, 1.0);
     let in_place = support::scenario("in-place-main-container", &[]);
-    let run = played(&in_place, true);
+    let run = simulate(&in_place, true);
     for nth in [1, 2] {
         for style in STYLES {
             let what = format!("in place {nth} {style:?}");
@@ -267,7 +267,7 @@ fn exclusive_placement_and_restarts_in_place_are_read_and_played_again() {
 #[test]
 fn later_list_gives_milestones_with_their_precision() {
     for strategy in ["Recreate", "BlockingRecreate"] {
-        let run = played(&two_kinds(strategy, "0"), true);
+        let run = simulate(&two_kinds(strategy, "0"), true);
         let text = serde_json::to_string_pretty(&run.printer.final_list()).expect("JSON");
         let one = imported(&BTreeMap::from([("after.json", text)]), 1).expect(strategy);
         let result = check_held(strategy, &run.restarts[0], &one);
@@ -307,7 +307,7 @@ fn nodes_that_were_drained_tainted_or_lost_are_lost_again() {
         ("taint-noexecute", "taintNode", 1.0),
         ("node-partition-return", "partitionNode", 7.5),
     ] {
-        let run = played(&support::scenario(name, &[]), true);
+        let run = simulate(&support::scenario(name, &[]), true);
         let one = imported(&texts(&run.printer.printed, Style::Files), 1).expect(name);
         let result = check(name, &run.restarts[0], &one);
         assert!(result.len() >= 13, "{name}: {result:?}");

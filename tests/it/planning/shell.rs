@@ -61,7 +61,7 @@ fn invalid_arguments_are_rejected_before_simulating() {
 }
 
 #[test]
-fn every_format_tells_the_same_and_a_directory_repeats_it() {
+fn every_format_reports_the_same_and_a_directory_repeats_it() {
     let dir = scratch("planning").join("out");
     let out = dir.to_str().unwrap();
     let target = "effective_training_ratio.p10 >= 0.95";
@@ -272,7 +272,7 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
 }
 
 #[test]
-fn the_heading_of_a_budget_counts_replications_and_not_what_is_played_again() {
+fn the_heading_of_a_budget_counts_replications_and_not_what_is_simulated_again() {
     let (text, _) =
         run(&["plan", "budget", "scenarios/stories/restart-budget.yaml", "--seeds", "2", "--horizon", "1"], 0);
     let head = text.split("\n\n").next().unwrap().replace('\n', " ");

@@ -112,7 +112,7 @@ fn a_preset_is_its_causes_and_what_is_said_beside_it_counts_more() {
 }
 
 #[test]
-fn a_trace_is_played_as_it_was_written() {
+fn a_trace_is_simulated_as_it_was_written() {
     let trace = "time,node,kind,duration\n3h,n-001,Crash,1h\n10,n-000,Drain,30m\n4h,n-002,Crash,\n\
                  200h,n-000,Crash,\n";
     let process = |more: &str| format!("faultProcesses: [{{cause: old, trace: {more}}}]");

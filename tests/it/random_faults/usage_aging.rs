@@ -187,7 +187,7 @@ fn a_node_that_several_faults_hold_is_back_when_the_last_of_its_repairs_is_over(
 }
 
 #[test]
-fn a_run_goes_on_while_something_used_will_fail_and_ends_when_nothing_will() {
+fn a_run_continues_while_something_used_will_fail_and_ends_when_nothing_will() {
     let ends = |processes: &str| {
         let text = text(8, "100h", &format!("faultProcesses:\n{processes}"))
             .replace("{at: 100h}", "{at: 100h, when: Settled}");

@@ -17,7 +17,7 @@ fn run(arguments: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn every_command_that_plans_plays_the_level_of_the_file() {
+fn every_command_that_plans_simulates_the_level_of_the_file() {
     for (arguments, needles) in [
         (
             &["plan", "budget", GANG, "--seeds", "200"][..],
@@ -92,7 +92,7 @@ fn read(dir: &Path) -> String {
 
 /// Sweep points that share measurements give the same results as a separate run of each point.
 #[test]
-fn a_sweep_plays_at_each_point_what_a_run_plays_there() {
+fn a_sweep_simulates_at_each_point_what_a_run_simulates_there() {
     let dir = scratch("reduced-sweep");
     let swept = dir.join("sweep");
     let out = swept.to_str().unwrap();

@@ -76,7 +76,7 @@ fn a_claim_that_a_pod_mounts_is_marked_and_goes_with_the_pod() {
 
 /// Every object that a JobSet owns blocks its foreground deletion, not only Jobs.
 #[test]
-fn a_jobset_that_is_deleted_in_the_foreground_waits_for_its_service_too() {
+fn a_jobset_that_is_deleted_in_the_foreground_waits_for_its_service_as_well() {
     let hold = |at: &str, finalizers: &str| {
         format!(
             "  - {{at: {at}, patch: {{kind: Service, name: a, merge: {{metadata: {{finalizers: {finalizers}}}}}}}}}\n"

@@ -30,7 +30,7 @@ fn restarting(containers: &str, job: &str) -> (RunOutcome, Vec<SimulationRecord>
 /// No kubelet reports the containers of a lost node: pod garbage collection fails the pods without a container
 /// status, so no exit code rule matches (recordings/nodes, n-lost-crash-exit-rule).
 #[test]
-fn pods_of_a_crashed_and_of_a_partitioned_node_end_alike_when_the_node_is_deleted() {
+fn pods_of_a_crashed_and_of_a_partitioned_node_end_equally_when_the_node_is_deleted() {
     let policy = "backoffLimit: 0\n          podFailurePolicy: {rules: [{action: FailJob, onExitCodes: \
                   {operator: NotIn, values: [42]}}]}";
     let jobs = workers(1, 2, policy, &format!("containers: [{POD}]"));

@@ -61,7 +61,7 @@ fn a_film_moves_two_restarts_along_one_axis() {
 }
 
 #[test]
-fn options_of_another_chart_are_refused() {
+fn options_of_another_chart_are_rejected() {
     for (arguments, message) in [
         (vec!["plot", "gantt", SCENARIO, "--at", "1m", "--out", "x.svg"], "--at applies to `plot map` only"),
         (vec!["plot", "map", SCENARIO, "--speed", "2", "--out", "x.svg"], "--speed applies to `plot film` only"),

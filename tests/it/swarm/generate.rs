@@ -55,7 +55,6 @@ impl Case {
         }
     }
 
-    /// Parses the scenario.
     pub fn scenario(&self) -> Result<ScenarioSpec, String> {
         let loader = |name: &str| match self.files[1..].iter().find(|(file, _)| file == name) {
             Some((_, content)) => Ok(text(content)),
@@ -92,7 +91,6 @@ impl Case {
         !self.repaired || words.iter().any(|word| output.contains(word))
     }
 
-    /// Returns the files as text.
     pub fn text(&self) -> String {
         let files = self.texts().map(|(name, text)| format!("# {name}\n{text}\n"));
         let gates = &self.unsaid;

@@ -4,7 +4,7 @@ use super::{FLEET, assert_success};
 use crate::program::{program, scratch};
 
 #[test]
-fn what_cannot_be_swept_is_refused_by_name() {
+fn what_cannot_be_swept_is_rejected_by_name() {
     let spares = "parameters.spares=0,2";
     for (arguments, part) in [
         (&["--grid", "parameters.spare=0,2"][..], "did you mean \"spares\""),
@@ -72,7 +72,7 @@ fn conditions_are_held_against_every_point_or_one_of_them() {
     assert_eq!(text.matches("is true in point 3 (").count(), 1, "{text}");
     sweep(&["--fail-if", "failures < 0", "--fail-if", "failures > +1000%"], 0);
     assert!(sweep(&["--fail-if", "17:failures < 0"], 2).contains("unknown variant \"17\""));
-    assert!(sweep(&["--fail-if", "failure < 0"], 2).contains("is not a name"));
+    assert!(sweep(&["--fail-if", "failure < 0"], 2).contains("unknown name"));
     // Results are saved even if a gate fails, and a gate is evaluated even if the results exist already.
     let kept = ["--out", out.to_str().unwrap()];
     sweep(&[&["--fail-if", "failures >= 0"], &kept[..]].concat(), 5);

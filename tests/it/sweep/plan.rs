@@ -125,7 +125,7 @@ fn the_other_scripts_are_read_by_their_languages() {
 }
 
 #[test]
-fn shards_play_at_the_level_that_was_asked_for() {
+fn shards_simulate_at_the_level_that_was_asked_for() {
     let grid = "controlPlane.preset=stock,scale-test";
     let all = ["sweep", "plan", "scenarios/first-steps.yaml", "--grid", grid, "--shards", "2"];
     for (level, printed) in [(&[][..], ""), (&["--level", "pods"], " --level pods")] {
@@ -139,7 +139,7 @@ fn shards_play_at_the_level_that_was_asked_for() {
 }
 
 #[test]
-fn a_plan_tells_the_size_by_a_pilot_and_refuses_what_cannot_be_started() {
+fn a_plan_reports_the_size_by_a_pilot_and_rejects_what_cannot_be_started() {
     let printed = program(&["sweep", "plan", FLEET]).output().unwrap();
     assert_success(&printed);
     let text = String::from_utf8(printed.stdout).unwrap();

@@ -59,7 +59,7 @@ fn names_situation(code: &str, test: &str, row: &str) -> bool {
 }
 
 #[test]
-fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
+fn every_situation_of_upstreams_suites_is_simulated_or_says_why_not() {
     let (all, code) = (situations(), code());
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
     assert_eq!(names.len(), all.len(), "duplicate name");
@@ -75,13 +75,13 @@ fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
 }
 
 #[test]
-fn the_count_of_upstreams_situations_is_the_one_that_is_told() {
+fn the_count_of_upstreams_situations_is_the_one_that_is_reported() {
     let all = situations();
     let of = |kind: &str| all.iter().filter(|(_, what)| what.starts_with(kind)).count();
     let (cannot, data, scenarios) = (of("not:"), of("data"), of("scenario "));
     let cases = of("policy ") + of("test ");
     let text = format!(
-        "Of {} situations {} can be played, and all of them agree: {data} by upstream's own inputs, {scenarios} as \
+        "Of {} situations {} can be simulated, and all of them agree: {data} by upstream's own inputs, {scenarios} as \
          scenarios, {cases} by cases and tests. {cannot} cannot; the reason is in the same row.",
         all.len(),
         all.len() - cannot

@@ -19,7 +19,6 @@ struct PodLifetime {
 /// Startup of an object, from its creation to readiness.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct WitnessPath {
-    /// Time of creation.
     pub created: Option<SimTime>,
     /// Time at which the object first became ready.
     pub ready: Option<SimTime>,
@@ -42,7 +41,7 @@ impl WitnessPath {
 
 /// Pod selected by its name in the spelling of scenarios; if several pods had the name, the latest.
 #[derive(Clone, Debug, Default)]
-pub struct AskedPod {
+pub struct SelectedPod {
     pub name: String,
     pub pod: Option<PodId>,
     pub job: Option<JobId>,
@@ -60,7 +59,7 @@ pub struct RestartBlocker {
     starts: Vec<WitnessPath>,
     /// Index of each scripted action that was executed, and its time.
     pub fired: Vec<(u32, SimTime)>,
-    pub asked: Option<AskedPod>,
+    pub asked: Option<SelectedPod>,
     tickets: Option<TicketIndex>,
     /// Nodes that were not ready: node, start and end (`SimTime::NEVER` if it did not end).
     silent: Vec<(NodeId, SimTime, SimTime)>,
@@ -69,7 +68,7 @@ pub struct RestartBlocker {
 impl RestartBlocker {
     /// Creates a sink that also stores tickets, as required by `path`. `pod` selects a pod by name.
     pub fn with_tickets(pod: Option<&str>) -> RestartBlocker {
-        let request = pod.map(|name| AskedPod { name: name.to_owned(), ..AskedPod::default() });
+        let request = pod.map(|name| SelectedPod { name: name.to_owned(), ..SelectedPod::default() });
         RestartBlocker { asked: request, tickets: Some(TicketIndex::default()), ..RestartBlocker::default() }
     }
 

@@ -6,7 +6,7 @@
 
 use super::path::CriticalPath;
 use super::restart::{CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope};
-use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodTroubles, TroublePodState};
+use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodFailureState, PodFailures};
 use super::tickets::TicketIndex;
 use sim_api::spec::ScenarioSpec;
 use sim_base::{JobSetId, PodId, SimTime, row_or_default};
@@ -17,7 +17,7 @@ use sim_engine::record::{
 
 pub struct RestartFold {
     pub(crate) jobsets: Vec<JobSetState>,
-    pub(crate) troubles: PodTroubles,
+    pub(crate) troubles: PodFailures,
     finished: Vec<RestartMetrics>,
     pub(crate) now: SimTime,
     /// Ticket of the current record.
@@ -38,7 +38,7 @@ impl RestartFold {
     pub fn from_parts(harms: Vec<FaultHarm>) -> RestartFold {
         RestartFold {
             jobsets: Vec::new(),
-            troubles: PodTroubles::new(harms),
+            troubles: PodFailures::new(harms),
             finished: Vec::new(),
             now: SimTime::ZERO,
             ticket: NO_TICKET,
@@ -186,7 +186,7 @@ impl RestartFold {
         let waits = state.open.is_some() && state.awaited.is_some();
         if state.ready && !waits {
             self.end(jobset, RestartOutcome::Ready);
-            self.troubles.all_well(jobset);
+            self.troubles.clear_failures(jobset);
         }
     }
 
@@ -255,7 +255,7 @@ impl RestartFold {
         }
     }
 
-    fn pod_created(&mut self, pod: PodId, state: TroublePodState) {
+    fn pod_created(&mut self, pod: PodId, state: PodFailureState) {
         self.troubles.create(pod, state);
         if let Some(r) = self.pod_restart(pod) {
             r.became(RestartScope::PodReplacement);
@@ -392,7 +392,7 @@ impl RecordSink for RestartFold {
         self.capacity_record(&record.body);
         match record.body {
             Body::PodCreated { pod, incarnation, job, index, .. } => {
-                let state = TroublePodState {
+                let state = PodFailureState {
                     incarnation,
                     job,
                     jobset: names.jobset_of(job).unwrap_or(JobSetId::NONE),

@@ -9,7 +9,7 @@ pub const NEVER: u64 = u64::MAX;
 /// The pods that a restart moves to other nodes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum CurveShift {
-    Nobody,
+    NoPods,
     /// The pods of the lost nodes.
     Lost,
     All,
@@ -109,7 +109,7 @@ impl LossCurve {
         self.points.iter().rev().find(is_similar)
     }
 
-    /// Returns the result of a fault with outage duration `away` at the quantile `u`. The second value is true if
+    /// Returns the result of a fault with outage duration `outage` at the quantile `u`. The second value is true if
     /// neighboring samples differ in kind, so that the result is uncertain.
     pub fn at(&self, outage: u64, u: f64) -> (CurveSample, bool) {
         let next = self.points.partition_point(|point| point.outage < outage);

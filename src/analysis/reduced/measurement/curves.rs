@@ -33,18 +33,18 @@ impl TrialBench<'_> {
     }
 
     pub fn points(&self, effect: usize, attempt: CurveAttempt<'_>) -> Result<Vec<SimulatedTrial>, NotMeasured> {
-        let times = times_away(&self.effects[effect], self.runner.faults);
+        let times = outage_durations(&self.effects[effect], self.runner.faults);
         let Some((longest, shorter)) = times.split_last() else {
             return Ok(Vec::new());
         };
-        let longest = self.played(attempt, *longest)?;
+        let longest = self.run_trial(attempt, *longest)?;
         let over = ends_before(attempt, &longest, shorter)?;
         let mut points: Vec<SimulatedTrial> = Vec::new();
         for outage in shorter {
             points.push(if over.is_some_and(|over| *outage > over) {
                 longest.with_outage(*outage)
             } else {
-                self.played(attempt, *outage)?
+                self.run_trial(attempt, *outage)?
             });
         }
         if let Some(over) = over.filter(|over| times[0] < *over) {
@@ -67,7 +67,7 @@ impl TrialBench<'_> {
         Ok(self.run_single_fault(&self.run_trials(&trial)?, at))
     }
 
-    fn played(&self, attempt: CurveAttempt<'_>, outage: u64) -> Result<SimulatedTrial, NotMeasured> {
+    fn run_trial(&self, attempt: CurveAttempt<'_>, outage: u64) -> Result<SimulatedTrial, NotMeasured> {
         let trials = self.run_all(RUNS_PER_OUTAGE, |nth| attempt((nth, outage)))?;
         Ok(SimulatedTrial { outage, trials })
     }
@@ -139,7 +139,7 @@ fn share_between(effect: &FaultEffect, low: u64, high: u64) -> Option<f64> {
 }
 
 /// Returns the outage durations to measure first: quantiles of the distributions, and special times.
-fn times_away(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
+fn outage_durations(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
     if !effect.takes_nodes(faults) {
         return vec![NEVER];
     }

@@ -123,7 +123,7 @@ impl<'a> TrialBench<'a> {
         })
     }
 
-    /// Returns the observation period that covers all consequences of an outage of duration `away`.
+    /// Returns the observation period that covers all consequences of an outage of duration `outage`.
     pub fn horizon(&self, effect: usize, outage: u64) -> Duration {
         let process = self.runner.faults.processes().nth(self.effects[effect].processes[0]);
         let deleted = process.and_then(|p| p.deleted_after).map_or(0, |d| d.0);
@@ -194,7 +194,7 @@ impl<'a> TrialBench<'a> {
             restarts: seen.restarts,
             counts: seen.counts,
             moves: match bound.len() {
-                0 => CurveShift::Nobody,
+                0 => CurveShift::NoPods,
                 n if n >= self.slots.pods => CurveShift::All,
                 _ => CurveShift::Lost,
             },

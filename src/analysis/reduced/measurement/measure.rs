@@ -187,7 +187,7 @@ impl MeasuredFault {
             effects: effects.clone(),
             faults: Arc::new(FaultState::new(scenario)),
         };
-        match measured.doubts() {
+        match measured.unsupported_behavior() {
             Some(why) => Err(NotMeasured::Refused(why)),
             None => Ok(measured),
         }
@@ -207,7 +207,7 @@ impl MeasuredFault {
         }
         let (trial, nodes, seen) = &*self.sample;
         let runner = TrialRunner::new(without_faults(scenario), &baseline.all, stops);
-        let off = match runner.of_these(trial, nodes) {
+        let off = match runner.on_cluster(trial, nodes) {
             Some(trial) => seen.timing_offset(&runner.run(&trial)?),
             None => None,
         };
@@ -216,7 +216,7 @@ impl MeasuredFault {
     }
 
     /// Describes the first measured behavior that the reduced model cannot represent, if there is one.
-    fn doubts(&self) -> Option<String> {
+    fn unsupported_behavior(&self) -> Option<String> {
         let names: Vec<&str> = self.scenario.fault_processes.iter().map(|p| p.cause.as_str()).collect();
         let name = |effect: usize| names[self.effects[effect].processes[0]];
         for (a, row) in self.pairs.iter().enumerate() {

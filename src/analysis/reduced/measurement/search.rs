@@ -32,7 +32,7 @@ pub struct CurveSearch<'a> {
 }
 
 /// Time of a second fault, and the zone found at that time.
-type SeenOffsets = (u64, PairZone);
+type ObservedZone = (u64, PairZone);
 
 /// Zones in order, and for each edge between them the times that enclose it.
 #[derive(Clone)]
@@ -107,7 +107,7 @@ impl CurveSearch<'_> {
         if self.ready[0] > self.seen_after * 5 { self.seen_after } else { 1_000_000 }
     }
 
-    /// Returns the random variation of the edges, among looks with equal zones. Each edge is counted from the fault
+    /// Returns the random variation of the edges, among searches with equal zones. Each edge is counted from the fault
     /// or from the binding, whichever gives less variation.
     fn edge_variation(&self, result: &[SearchResult]) -> u64 {
         let same = |other: &&SearchResult| other.zones == result[0].zones;
@@ -126,20 +126,20 @@ impl CurveSearch<'_> {
         most
     }
 
-    fn run_trial(&self, look: u64, at: u64) -> Result<SeenOffsets, NotMeasured> {
+    fn run_trial(&self, look: u64, at: u64) -> Result<ObservedZone, NotMeasured> {
         Ok((at, (self.play)(look, at, false)?))
     }
 
-    /// Searches all zones of a look.
+    /// Searches all zones with one set of random numbers.
     fn search_all_zones(&self, look: u64, to: u64) -> Result<SearchResult, NotMeasured> {
         let ready = self.ready[look as usize];
         let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.earliest_observable());
         let seen = LOOKED_AT.into_par_iter().map(|part| self.run_trial(look, at(part)));
-        let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
+        let seen: Vec<ObservedZone> = seen.collect::<Result<_, NotMeasured>>()?;
         self.search_zone(look, &seen, to)
     }
 
-    /// Searches the zones of a look that are expected to equal those of the first look: checks the surroundings of
+    /// Searches the zones of a search that are expected to equal those of the first one: checks the surroundings of
     /// each edge and the middle of each zone. Searches all zones if they differ.
     fn like(&self, look: u64, first: &SearchResult, to: u64) -> Result<SearchResult, NotMeasured> {
         let shift = |at: u64| (at + self.bind[look as usize]).saturating_sub(self.bind[0]);
@@ -158,7 +158,7 @@ impl CurveSearch<'_> {
         at.sort_unstable();
         at.dedup();
         let seen = at.into_par_iter().map(|at| self.run_trial(look, at));
-        let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
+        let seen: Vec<ObservedZone> = seen.collect::<Result<_, NotMeasured>>()?;
         let result = self.search_zone(look, &seen, to)?;
         if result.zones == first.zones { Ok(result) } else { self.search_all_zones(look, to) }
     }
@@ -173,7 +173,7 @@ impl CurveSearch<'_> {
         Ok(finer)
     }
 
-    fn search_zone(&self, look: u64, seen: &[SeenOffsets], to: u64) -> Result<SearchResult, NotMeasured> {
+    fn search_zone(&self, look: u64, seen: &[ObservedZone], to: u64) -> Result<SearchResult, NotMeasured> {
         let mut result = SearchResult::from(seen[0].1);
         for pair in seen.windows(2) {
             self.locate_edges(look, (pair[0], pair[1]), to, &mut result)?;
@@ -185,7 +185,7 @@ impl CurveSearch<'_> {
     fn locate_edges(
         &self,
         look: u64,
-        (low, high): (SeenOffsets, SeenOffsets),
+        (low, high): (ObservedZone, ObservedZone),
         to: u64,
         found: &mut SearchResult,
     ) -> Result<(), NotMeasured> {

@@ -141,11 +141,11 @@ impl<'a> TrialRunner<'a> {
                 self.expect(&mut fork, faults.iter().filter(|f| f.at < parts));
                 let until = TrialEnd::new(trial, self.stops);
                 let mut sink = (std::mem::take(&mut fork.seen), until);
-                let goes_on = fork.halted.run_until(SimTime::ZERO + parts, &mut sink);
+                let continues = fork.halted.run_until(SimTime::ZERO + parts, &mut sink);
                 if sink.1.has_enough {
                     return Ok(sink.0.so_far());
                 }
-                if !goes_on {
+                if !continues {
                     // The run was stopped, or is in a restart loop. Its end depends on the whole script, so it
                     // starts again without snapshots.
                     fork = self.begin(begin)?;
@@ -215,7 +215,7 @@ impl<'a> TrialRunner<'a> {
 
     /// Converts the trial to another cluster, with faults of the same nodes. `None` if these nodes do not fail
     /// together there.
-    pub fn of_these(&self, trial: &TrialSpec, nodes: &[Vec<NodeId>]) -> Option<TrialSpec> {
+    pub fn on_cluster(&self, trial: &TrialSpec, nodes: &[Vec<NodeId>]) -> Option<TrialSpec> {
         let mut trial = trial.clone();
         for (strike, nodes) in trial.faults.iter_mut().zip(nodes) {
             let process = strike.process;

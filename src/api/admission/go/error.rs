@@ -12,7 +12,6 @@ pub enum GoDecodeError {
     ValueType { found: String, expected: String },
     /// A field has the wrong type. `field` begins with the name of the Go struct.
     FieldType { found: String, field: String, expected: String },
-    /// A quantity is invalid.
     Quantity(QuantityError),
     /// A time does not have the format of RFC 3339. Go's message is longer than the one here.
     Time { text: String },

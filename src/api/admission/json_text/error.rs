@@ -4,7 +4,6 @@ use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonSyntaxError {
-    /// The text ends within a value.
     UnexpectedEnd,
     /// A character is not allowed. `context` is Go's description of its place.
     UnexpectedCharacter {

@@ -141,7 +141,7 @@ impl ObjectWebhook<'_> {
     }
 }
 
-/// Checks a DNS-1035 label. The error quotes `shown`, and `long` replaces the message for names that are too long.
+/// Checks a DNS-1035 label. The error quotes `displayed`, and `long` replaces the message for names that are too long.
 fn label(path: &str, checked: &str, displayed: &str, long: &str, errors: &mut Vec<FieldError>) {
     for words in names::dns1035_label(checked) {
         let words = if words == names::TOO_LONG { long } else { &words };

@@ -42,7 +42,7 @@ pub fn with_assumptions(
         if job.limits.flag.is_raised() {
             Err(interrupt::failure("no results were kept"))
         } else {
-            Ok((all, variants, job.hung()))
+            Ok((all, variants, job.dominant_assumptions()))
         }
     })
 }
@@ -75,38 +75,38 @@ struct ComparisonJob<'a> {
 }
 
 impl ComparisonJob<'_> {
-    /// Simulates the variants in `played`, which have no replications yet. Also returns the requested number of
+    /// Simulates the variants in `simulated`, which have no replications yet. Also returns the requested number of
     /// replications.
     fn simulate(
         &self,
-        mut replication: Vec<SimulatedVariant>,
+        mut simulated: Vec<SimulatedVariant>,
     ) -> Result<(VariantComparison, Vec<SimulatedVariant>, u64), CommandFailure> {
         let args = self.args;
         let request = args.seeds.or(self.base.baseline.experiment().replications);
         let wanted = match &args.until {
             Some(until) => {
                 let most = request.unwrap_or(UNTIL_MAX);
-                self.until_precise(until, &mut replication, most)?
+                self.until_precise(until, &mut simulated, most)?
             }
             None => {
                 let n = request.unwrap_or(REPLICATIONS);
-                self.simulate_to(&mut replication, n)?;
+                self.simulate_to(&mut simulated, n)?;
                 n
             }
         };
-        replication.retain(|variant| !variant.replications.is_empty());
-        if replication.is_empty() {
+        simulated.retain(|variant| !variant.replications.is_empty());
+        if simulated.is_empty() {
             return Err(interrupt::failure("no replication was finished"));
         }
         let name = self.variants[0].subject.name();
-        let mut all = VariantComparison::from_variants((name, self.seed), &replication);
-        for replication in &replication {
-            let subject = self.variants.iter().find(|variant| variant.name == replication.name);
-            let tails = subject.map(|variant| variant.subject.heavy_tails(&replication.replications));
-            let tails = tails.iter().flatten().map(|tail| format!("{}: {tail}", replication.name));
+        let mut all = VariantComparison::from_variants((name, self.seed), &simulated);
+        for variant in &simulated {
+            let subject = self.variants.iter().find(|known| known.name == variant.name);
+            let tails = subject.map(|known| known.subject.heavy_tails(&variant.replications));
+            let tails = tails.iter().flatten().map(|tail| format!("{}: {tail}", variant.name));
             all.warnings.extend(tails);
         }
-        Ok((all, replication, wanted))
+        Ok((all, simulated, wanted))
     }
 
     fn run(&self, simulated_variants: Vec<SimulatedVariant>) -> Result<(), CommandFailure> {
@@ -119,7 +119,7 @@ impl ComparisonJob<'_> {
             dir.write_json("summary.json", &CompareSummary::new(&all))?;
             let rows = compare_tables::replications(self.seed, &simulated_variants).csv();
             dir.write("replications.csv", &rows)?;
-            let footer = sensitivity::footer_lines(&self.hung());
+            let footer = sensitivity::footer_lines(&self.dominant_assumptions());
             charts(&dir, &all, &simulated_variants, &footer)?;
             let inputs = self.base.inputs(args, self.seed, wanted);
             dir.write_inputs(&inputs.files, &inputs.command)?;
@@ -143,7 +143,7 @@ impl ComparisonJob<'_> {
     }
 
     /// Returns the dominant assumptions of the first replication of each variant.
-    fn hung(&self) -> Vec<SensitiveResult> {
+    fn dominant_assumptions(&self) -> Vec<SensitiveResult> {
         let of = |v: &CompareVariant| dominant_assumptions::of_input(&v.name, &v.loaded, self.seed);
         self.variants.iter().map(of).collect()
     }

@@ -3,7 +3,7 @@
 
 use crate::cli::args::OutputFormat;
 use crate::cli::diff::args::DiffArgs;
-use crate::cli::diff::record_text::{cut, gate, record_line, shown};
+use crate::cli::diff::record_text::{cut, format_value, gate, record_line};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, experiment_input, stored_run};
 use crate::cli::output;
@@ -149,7 +149,7 @@ fn listed(out: &mut String, title: &str, all: &[RecordedDifference], style: &Wat
     let _ = writeln!(out, "{}", style.bold(title));
     for difference in all {
         let path = for_terminal(&difference.path, false);
-        let (recorded, own) = (shown(&difference.recorded), shown(&difference.simulated));
+        let (recorded, own) = (format_value(&difference.recorded), format_value(&difference.simulated));
         let _ = writeln!(out, "  {}\n    recording {recorded}\n    run       {own}", cut(&path));
     }
     out.push('\n');

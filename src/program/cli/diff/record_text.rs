@@ -53,7 +53,7 @@ pub fn cut(text: &str) -> String {
     for_terminal(&listed, false).into_owned()
 }
 
-pub fn shown(value: &Value) -> String {
+pub fn format_value(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::String(text) => cut(text),

@@ -75,7 +75,7 @@ fn of_command(command: &Command, path: &str, all: &mut Vec<GlossaryEntry>) {
     for inner in command.get_subcommands().filter(|c| c.get_name() != "help") {
         let name = format!("{path} {}", inner.get_name()).trim().to_owned();
         let about = inner.get_about().map(ToString::to_string);
-        let options = inner.get_arguments().filter(|a| shown(a));
+        let options = inner.get_arguments().filter(|a| is_listed(a));
         let options: Vec<String> = options.map(typed).collect();
         let help = inner.get_after_help().map(ToString::to_string);
         let examples = help.unwrap_or_default();
@@ -85,7 +85,7 @@ fn of_command(command: &Command, path: &str, all: &mut Vec<GlossaryEntry>) {
         facts.insert(0, ("arguments".to_owned(), options.join(", ")));
         facts.retain(|(_, text)| !text.is_empty());
         all.push(entry(&name, "command", "", about.unwrap_or_default(), facts));
-        for arg in inner.get_arguments().filter(|a| shown(a)) {
+        for arg in inner.get_arguments().filter(|a| is_listed(a)) {
             of_option(arg, &name, all);
         }
         of_command(inner, &name, all);
@@ -132,7 +132,7 @@ fn entry(word: &str, kind: &str, of: &str, text: String, facts: Vec<FieldOverrid
     }
 }
 
-fn shown(arg: &Arg) -> bool {
+fn is_listed(arg: &Arg) -> bool {
     !["help", "version"].contains(&arg.get_id().as_str())
 }
 
@@ -158,7 +158,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn options_that_are_alike_are_one_word() {
+    fn options_with_equal_names_are_one_word() {
         let all = commands(CommandLine::command());
         let seeds: Vec<&GlossaryEntry> = all.iter().filter(|e| e.word == "--set").collect();
         assert!(seeds.len() >= 2, "{seeds:?}");

@@ -3,7 +3,7 @@
 
 use crate::cli::inputs::experiment_input::LoadedInput;
 use crate::cli::interrupt;
-use sim_analysis::experiment::{LimitedRun, simulate_replication};
+use sim_analysis::experiment::{LimitSink, simulate_replication};
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ModelLevel;
 use sim_base::Duration;
@@ -20,15 +20,15 @@ pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult 
     let mut dominant = match loaded {
         LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Reduced => {
             let what = "restart times measured with the full engine";
-            said(name, vec![decider("restarts", what, ("docs/reduced-model.md", "derived"))])
+            sensitive_result(name, vec![decider("restarts", what, ("docs/reduced-model.md", "derived"))])
         }
         LoadedInput::Pods(loaded) => {
             let result = of_scenario(name, loaded, seed);
-            result.map_or_else(|| said(name, Vec::new()), |(dominant, _)| dominant)
+            result.map_or_else(|| sensitive_result(name, Vec::new()), |(dominant, _)| dominant)
         }
         LoadedInput::Fleet(_) => {
             let what = "as given in the Fleet";
-            said(name, vec![decider("all times and rates", what, SET_BY_SCENARIO)])
+            sensitive_result(name, vec![decider("all times and rates", what, SET_BY_SCENARIO)])
         }
     };
     if let LoadedInput::Pods(loaded) = loaded {
@@ -39,7 +39,7 @@ pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult 
     dominant
 }
 
-fn said(name: &str, deciders: Vec<DominantAssumption>) -> SensitiveResult {
+fn sensitive_result(name: &str, deciders: Vec<DominantAssumption>) -> SensitiveResult {
     SensitiveResult { name: name.to_owned(), preset: String::new(), assumptions: deciders, total: Duration::ZERO }
 }
 
@@ -48,7 +48,7 @@ pub fn of_scenario(name: &str, loaded: &LoadedScenario, seed: u64) -> Option<(Se
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario).ok()?;
     let (folds, limits) = (MetricFolds::new(&scenario, false), interrupt::limits());
-    let limited = LimitedRun::sink(&limits);
+    let limited = LimitSink::sink(&limits);
     let (replication, _) = simulate_replication(&mut simulation, (seed, 0), folds, limited);
     if replication.outcome.end_reason == EndReason::Stopped {
         return None;

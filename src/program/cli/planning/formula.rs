@@ -52,7 +52,7 @@ fn of_path<'j>(job: &'j TrainingJob, path: &str) -> Option<&'j Checkpoint> {
 /// Returns the seconds of work and the number of interruptions of work in replications.
 pub fn at_work(subject: &ExperimentSubject, trials: &[ReplicationResult]) -> (f64, f64) {
     let beside = match subject {
-        ExperimentSubject::Fleet(fleet) => beside_work(fleet),
+        ExperimentSubject::Fleet(fleet) => share_while_not_running(fleet),
         _ => 0.0,
     };
     let mut sums = (0.0, 0.0);
@@ -78,7 +78,7 @@ pub fn at_work(subject: &ExperimentSubject, trials: &[ReplicationResult]) -> (f6
 }
 
 /// Returns the fraction of all faults that also occur while the job does not run.
-fn beside_work(fleet: &FleetSpec) -> f64 {
+fn share_while_not_running(fleet: &FleetSpec) -> f64 {
     let rate = |f: &FaultProcess| 1.0 / f.life.mean_s().max(1e-9);
     let all: f64 = fleet.faults.iter().map(rate).sum();
     let running = fleet.faults.iter().filter(|f| f.exposure == ExposureSpec::Running);

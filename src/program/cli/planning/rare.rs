@@ -69,7 +69,7 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let batches = rare.batches as u64;
     runner.note(rare.estimates.iter().map(|p| p.to_bits()));
     let mut of = runner.provenance(SCHEMA);
-    of.replications_played = rare.played;
+    of.replications_played = rare.simulated;
     let report = RareReport::new(of, (word, limit, horizon.seconds()), rare);
     runner.print_report(&report, &args.output, ("plan rare", args.seeds, &repeated(args)))?;
     if batches < args.seeds {

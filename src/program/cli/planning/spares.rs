@@ -141,7 +141,7 @@ fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[Sear
         let mut play = |values: &[u64], which: Range<u64>| candidate(runner, args, values, which);
         find_minimums(plans, &args.target, &mut play)?
     };
-    if result.played == 0 {
+    if result.simulated == 0 {
         return runner.interrupted("no replication was finished");
     }
     let currency = currency(&runner.loaded, args.price_per_node_hour);

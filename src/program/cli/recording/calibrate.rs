@@ -30,7 +30,7 @@ pub struct CalibrateArgs {
     pub base: String,
     /// Also fit each phase of pods separately, grouped by phase, image, pool
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
-    pub by: Vec<ByWhat>,
+    pub by: Vec<FitGrouping>,
     /// Node label that contains the name of the pool [default: the label of the cloud provider, else pool]
     #[arg(long, value_name = "KEY", requires = "by")]
     pub pool_label: Option<String>,
@@ -42,18 +42,18 @@ pub struct CalibrateArgs {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ByWhat {
+pub enum FitGrouping {
     Phase,
     Image,
     Pool,
 }
 
-impl From<ByWhat> for GroupKey {
-    fn from(by: ByWhat) -> GroupKey {
+impl From<FitGrouping> for GroupKey {
+    fn from(by: FitGrouping) -> GroupKey {
         match by {
-            ByWhat::Phase => GroupKey::Phase,
-            ByWhat::Image => GroupKey::Image,
-            ByWhat::Pool => GroupKey::Pool,
+            FitGrouping::Phase => GroupKey::Phase,
+            FitGrouping::Image => GroupKey::Image,
+            FitGrouping::Pool => GroupKey::Pool,
         }
     }
 }

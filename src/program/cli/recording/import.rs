@@ -56,12 +56,12 @@ pub fn cli(args: &ImportArgs) -> Result<(), CommandFailure> {
     let imported = observe::import(&observed, args.restart, &defaults).map_err(|e| e.to_string())?;
     let json = if args.anonymize { anonymizer::anonymize(&imported.json) } else { imported.json.clone() };
     write(&args.out, &json)?;
-    let told = summary(&observed, &imported, &reader, args);
+    let summary_text = summary(&observed, &imported, &reader, args);
     if args.out.as_os_str() == "-" {
-        output::notice(told.trim_end());
+        output::notice(summary_text.trim_end());
         Ok(())
     } else {
-        output::text(&told)
+        output::text(&summary_text)
     }
 }
 

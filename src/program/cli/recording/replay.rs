@@ -9,7 +9,7 @@ use crate::cli::{interrupt, output};
 use serde_json::{Value, json};
 use sim_analysis::experiment;
 use sim_analysis::experiment::metric::metrics;
-use sim_analysis::experiment::{LimitedRun, ReplicationResult, SimulatedReplication};
+use sim_analysis::experiment::{LimitSink, ReplicationResult, SimulatedReplication};
 use sim_analysis::format::with_sign;
 use sim_analysis::metrics::{MetricFolds, Milestone, RestartMetrics};
 use sim_api::spec::ScenarioSpec;
@@ -202,7 +202,7 @@ fn replay(scenario: &ScenarioSpec, seed: u64) -> Result<SimulatedReplication, Co
     let limits = interrupt::limits();
     let folds = MetricFolds::new(&scenario, false);
     let (replication, _) =
-        experiment::simulate_replication(&mut simulation, (seed, 0), folds, LimitedRun::sink(&limits));
+        experiment::simulate_replication(&mut simulation, (seed, 0), folds, LimitSink::sink(&limits));
     match replication.outcome.end_reason {
         EndReason::Stopped => Err(interrupt::failure("no results were kept")),
         _ => Ok(replication),

@@ -122,8 +122,8 @@ fn notices(loaded: &RunInput, args: &RunArgs) {
     if args.format != TableFormat::Text || args.seeds.is_some() {
         let assumed = assumed::containers(&loaded.scenario);
         if let Some(hint) = &assumed.hint {
-            let told = assumed.sentences().join("; ");
-            output::note(&format!("note: {told}; {hint}"));
+            let assumptions_text = assumed.sentences().join("; ");
+            output::note(&format!("note: {assumptions_text}; {hint}"));
         }
         if let Some(composition) = loaded.scenario.topology.composition() {
             output::note(&format!("note: cluster generated for the JobSets: {composition}"));

@@ -8,7 +8,7 @@
 
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::InputCopies;
-use sim_analysis::sweep::identity::PartOf;
+use sim_analysis::sweep::identity::ShardIdentity;
 use sim_analysis::sweep::journal::{JournalHead, SweepJournal};
 use sim_analysis::sweep::{SweepIdentity, SweepRow, SweepShard};
 use sim_report::files::rundir::RunDir;
@@ -58,7 +58,7 @@ impl SweepDirectory {
             let _ = fs::remove_dir_all(&work);
             return Ok(DirectoryState::Done);
         }
-        let of = PartOf { shard: shard.into(), experiment: identity.clone() };
+        let of = ShardIdentity { shard: shard.into(), experiment: identity.clone() };
         if fs::symlink_metadata(&work).is_err() {
             let dir = RunDir::create(&work)?;
             dir.write_json(PART, &of)?;
@@ -79,7 +79,7 @@ impl SweepDirectory {
     }
 
     /// Returns the path of the unfinished directory for messages.
-    pub fn shown(&self) -> String {
+    pub fn display_path(&self) -> String {
         self.work.display().to_string()
     }
 
@@ -131,7 +131,7 @@ fn unfinished(target: &Path) -> Result<PathBuf, CommandFailure> {
 }
 
 /// Reads the sweep and shard that a directory belongs to; `None` if it has no `sweep.json`.
-pub fn part_of(dir: &Path) -> Result<Option<PartOf>, CommandFailure> {
+pub fn part_of(dir: &Path) -> Result<Option<ShardIdentity>, CommandFailure> {
     let path = dir.join(PART);
     let Ok(text) = sim_inputs::files::read_stored_text(&path) else {
         return Ok(None);
@@ -147,7 +147,7 @@ pub fn is_unfinished(dir: &Path) -> bool {
 }
 
 /// Returns an error unless the directory belongs to the same sweep and shard.
-fn same(work: &Path, part: &PartOf) -> Result<(), CommandFailure> {
+fn same(work: &Path, part: &ShardIdentity) -> Result<(), CommandFailure> {
     let display_path = work.display();
     let result = part_of(work)?;
     let result = result

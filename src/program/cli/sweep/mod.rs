@@ -100,7 +100,7 @@ fn end(
         let at_most = if sweep.target.until.is_some() { "at most " } else { "" };
         let mut text = format!("{count} of {at_most}{total} replications were finished");
         if let Some(directory) = &state.directory {
-            text.push_str(&format!(" and saved in {}; the same command resumes the sweep", directory.shown()));
+            text.push_str(&format!(" and saved in {}; the same command resumes the sweep", directory.display_path()));
             return Err(interrupt::failure(&text));
         }
         if count > 0 {
@@ -208,6 +208,6 @@ fn with_finished_count(why: CommandFailure, state: &SweepState) -> CommandFailur
         return why;
     };
     let count = state.finished.count();
-    let more = format!("\n{count} replications were finished and saved in {}", directory.shown());
+    let more = format!("\n{count} replications were finished and saved in {}", directory.display_path());
     why.map_input_error(|m| m + &more)
 }

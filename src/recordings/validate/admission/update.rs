@@ -13,7 +13,6 @@ use sim_api::admission::{
     FieldValidation, change,
 };
 
-/// Namespace of the cases.
 const NAMESPACE: &str = "upd";
 
 /// Versions of the stored object. No case names them by accident.

@@ -8,6 +8,7 @@ use crate::draw::scene::{DrawScene, PALETTE, Rgb};
 use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
 use crate::sweep_selection::{axis_names, point_name};
 use sim_analysis::experiment::MeasuredMetric;
+use sim_analysis::format::thousands;
 use sim_analysis::sweep::SweepResults;
 
 const COST: &str = "cost.total";
@@ -47,19 +48,19 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let bounds = means.iter().flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
     let y = PlaneScale::from_values(bounds);
     let highest = costs.iter().copied().fold(0.0, f64::max);
-    let dear = PlaneScale::new(0.0, highest * 1.08);
+    let cost_scale = PlaneScale::new(0.0, highest * 1.08);
     let y_label = |v: f64| format_value(metric, Some(v));
-    let dear_label = |v: f64| thousands(v);
-    let (y_name, dear_name) = (metric_with_unit(metric), cost_name(all));
+    let cost_label = |v: f64| thousands(v.round() as u64);
+    let (y_name, cost_axis) = (metric_with_unit(metric), cost_name(all));
     let y_labels = PlaneLabels { name: &y_name, ticks: y.ticks(5), label: &y_label };
-    let dear_labels = PlaneLabels { name: &dear_name, ticks: dear.ticks(4), label: &dear_label };
-    let left = plot_left_edge(&y_labels).max(plot_left_edge(&dear_labels));
+    let cost_labels = PlaneLabels { name: &cost_axis, ticks: cost_scale.ticks(4), label: &cost_label };
+    let left = plot_left_edge(&y_labels).max(plot_left_edge(&cost_labels));
     let x = widen_scale(scale(&values));
     let top = below + 8 * SIZE;
     let right = WIDTH - MARGIN - 20;
     let upper = ParameterPlane { x, y, left, right, top, bottom: top + 340 };
     let lower_top = upper.bottom + 5 * SIZE;
-    let lower = ParameterPlane { x, y: dear, left, right, top: lower_top, bottom: lower_top + 180 };
+    let lower = ParameterPlane { x, y: cost_scale, left, right, top: lower_top, bottom: lower_top + 180 };
     let texts = all.points().grid(axis)?;
     let label = |v: f64| {
         let at = values.iter().position(|known| *known == v);
@@ -67,7 +68,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     };
     let axis_of = |name| PlaneLabels { name, ticks: values.clone(), label: &label };
     upper.draw(&mut scene, &axis_of(""), &y_labels);
-    lower.draw(&mut scene, &axis_of(&names[axis]), &dear_labels);
+    lower.draw(&mut scene, &axis_of(&names[axis]), &cost_labels);
     let mut curve: Vec<(f64, f64)> = Vec::new();
     for (i, p) in line.iter().enumerate() {
         let value = by_value(p);
@@ -136,9 +137,6 @@ fn cost_name(all: &SweepResults) -> String {
 }
 
 fn money(all: &SweepResults, v: f64) -> String {
-    if has_prices(all) { thousands(v) } else { format!("{} node-hours", thousands(v)) }
-}
-
-fn thousands(v: f64) -> String {
-    sim_analysis::format::thousands(v.round() as u64)
+    let amount = thousands(v.round() as u64);
+    if has_prices(all) { amount } else { format!("{amount} node-hours") }
 }

@@ -35,7 +35,7 @@ pub struct SweptMetric<'a> {
     pub assumption_lines: &'a [String],
 }
 
-/// Returns the charts for which the sweep has data, with their file names. `asked` contains the requested metrics.
+/// Returns the charts for which the sweep has data, with their file names. `request` contains the requested metrics.
 pub fn figures(of: SweptMetric<'_>, request: &[String]) -> Vec<(&'static str, DrawScene)> {
     let all = of.results;
     let metrics = selected_metrics(all, request);

@@ -24,7 +24,7 @@ fn noisy(limit: f64, noise: f64) -> (SearchAnswer, Vec<u64>) {
 }
 
 #[test]
-fn it_finds_what_trying_all_of_them_finds_and_plays_few() {
+fn it_finds_what_trying_all_of_them_finds_and_simulates_few() {
     for limit in 0..=40 {
         let (answer, replication) = noisy(f64::from(limit) - 0.5, 0.0);
         assert_eq!(answer, SearchAnswer::Least { value: limit as u64 });
@@ -36,7 +36,7 @@ fn it_finds_what_trying_all_of_them_finds_and_plays_few() {
 }
 
 #[test]
-fn what_the_replications_cannot_tell_is_a_range() {
+fn an_inconclusive_part_is_a_range() {
     // The noise takes ten equally frequent values, so the tenth percentile is between the lowest and the next one.
     let (answer, _) = noisy(20.0, 1.0);
     let SearchAnswer::Between { low, high } = answer else {

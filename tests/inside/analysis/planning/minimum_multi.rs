@@ -18,7 +18,7 @@ fn search(bounds: &[(u64, u64)], price: &[f64], of: &dyn Fn(&[u64]) -> f64) -> (
     };
     let result = find_minimums(&plans, &target, &mut play).unwrap();
     assert!(result.open.is_empty() && !result.interrupted);
-    (result.least.into_iter().map(|c| c.values).collect(), result.played)
+    (result.least.into_iter().map(|c| c.values).collect(), result.simulated)
 }
 
 /// Returns the same result by trying all combinations.
@@ -37,7 +37,7 @@ fn exhaustive(bounds: &[(u64, u64)], price: &[f64], of: &dyn Fn(&[u64]) -> f64) 
 }
 
 #[test]
-fn it_finds_what_trying_every_combination_finds_and_plays_fewer() {
+fn it_finds_what_trying_every_combination_finds_and_simulates_fewer() {
     let needs = |values: &[u64], weights: &[u64], limit: u64| {
         let sum: u64 = values.iter().zip(weights).map(|(v, w)| v * w).sum();
         sum as f64 - limit as f64

@@ -19,7 +19,7 @@ fn rows(pods: u32, reduced: &[(u32, f64)]) -> Vec<CheckRow> {
 }
 
 #[test]
-fn what_differs_is_told_on_average_with_an_interval() {
+fn what_differs_is_reported_on_average_with_an_interval() {
     let all = rows(70, &[(69, 0.901), (71, 0.901), (73, 0.901)]);
     let text = sentence(&differences(&all).unwrap());
     // Student's t with two degrees of freedom: 4.303 × 2 / √3.

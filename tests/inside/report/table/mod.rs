@@ -35,6 +35,10 @@ fn text_tables_wrap_their_widest_cells_on_narrow_lines() {
         lines(24),
         ["  metric      verdict  n", "  goodput better than 20", "                  the", "             baseline"]
     );
+    let mut table = Table::new(["n", "effective_training_ratio.p10"]);
+    table.push(["20", "0.97"]);
+    let lines = table.text(|_| false, "", 16).concat();
+    assert_eq!(lines, ["  n   effective_", "       training_", "       ratio.p10", "  20        0.97"]);
 }
 
 #[test]

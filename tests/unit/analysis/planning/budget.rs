@@ -47,7 +47,7 @@ fn all_limits_and_rules_use_the_same_runs() {
 }
 
 #[test]
-fn the_least_limit_is_a_range_where_so_few_runs_cannot_tell() {
+fn the_least_limit_is_a_range_where_so_few_runs_are_inconclusive() {
     let used = |n: u64| vec![(1.0, "a"); (n % 5) as usize];
     let runs: Vec<CountedRun> = (0..1000).map(|n| run(n, &used(n))).collect();
     let mut question = budget_question(2);

@@ -40,7 +40,7 @@ fn results_with(values: &[&[f64]], outcome: &dyn Fn(usize) -> ReplicationOutcome
 }
 
 #[test]
-fn the_best_point_has_the_best_mean_and_those_that_nobody_can_tell_from_it_are_named() {
+fn the_best_point_has_the_best_mean_and_those_that_are_inconclusive_against_it_are_named() {
     let noise = [0.0, 0.2, -0.1, 0.3, -0.2];
     let at = |mean: f64| noise.map(|n| mean + n);
     // The third point differs from the second by independent noise.

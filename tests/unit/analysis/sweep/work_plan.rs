@@ -22,7 +22,7 @@ fn row(point: usize, replication: u64, value: f64) -> SweepRow {
 }
 
 #[test]
-fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again() {
+fn shards_have_every_replication_once_and_what_is_finished_is_not_simulated_again() {
     let target = WorkTarget { points: 5, replications: 4, until: None };
     let mut finished = FinishedPoints::default();
     finished.add(row(2, 1, 0.0));
@@ -43,7 +43,7 @@ fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again()
 }
 
 #[test]
-fn a_point_is_played_until_it_is_precise_and_another_longer() {
+fn a_point_is_simulated_until_it_is_precise_and_another_longer() {
     let until = WorkLimit { metric: "m".to_owned(), precision: TargetPrecision::Absolute(0.5) };
     let target = WorkTarget { points: 2, replications: 300, until: Some(until) };
     let mut finished = FinishedPoints::default();

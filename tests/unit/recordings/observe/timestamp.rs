@@ -11,7 +11,7 @@ fn fractions_of_a_second_are_kept() {
 }
 
 #[test]
-fn the_name_of_an_event_tells_its_nanosecond() {
+fn the_name_of_an_event_reports_its_nanosecond() {
     let near = parse_nanoseconds("2026-11-21T22:12:51Z");
     let ns = time_in_event_name("js-w-0.18ea2f15c3c48967", near).unwrap();
     assert_eq!(ns - near.unwrap(), 985_820_007);

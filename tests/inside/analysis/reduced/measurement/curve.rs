@@ -33,7 +33,7 @@ fn between_two_points_is_a_straight_line_and_beyond_the_last_what_was_there() {
 }
 
 #[test]
-fn between_points_of_another_kind_it_is_told_that_nobody_knows() {
+fn between_points_of_another_kind_it_is_reported_that_it_is_unknown() {
     let curve = LossCurve::new(vec![point(100, &[50], 0), point(200, &[150], 1)], 100);
     assert_eq!((curve.at(110, 0.5).0.counts, curve.at(110, 0.5).1), (0, true));
     assert_eq!((curve.at(190, 0.5).0.counts, curve.at(190, 0.5).1), (1, true));
