@@ -1,4 +1,4 @@
-// What stands in the page at first.
+// The initial inputs of the page.
 export const example = `apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata:

@@ -1,4 +1,4 @@
-// The page: makes command lines of what is set, has them run, and shows what comes out. It computes nothing itself.
+// The page: converts its inputs to command lines, runs them, and shows their output. It computes nothing itself.
 import { example } from "./example.js";
 
 const WORKER = "/*worker*/";
@@ -48,7 +48,7 @@ function restore(from) {
 function label() {
   for (const output of document.querySelectorAll("output")) {
     const id = output.htmlFor[0], value = Number(byId(id).value);
-    output.value = value === KEEP ? "as the JobSet says" : `${value}${UNITS[id] ?? ""}`;
+    output.value = value === KEEP ? "from the JobSet" : `${value}${UNITS[id] ?? ""}`;
   }
   byId("whose").hidden = !ownScenario;
   byId("whose").textContent = "This scenario is yours: the cluster is not made anew. Empty it, and it is.";
@@ -128,12 +128,12 @@ let busy = false, again = false;
 async function run() {
   if (busy) { again = true; return; }
   busy = true;
-  byId("told").textContent = "running …";
+  byId("status").textContent = "running …";
   const begun = performance.now();
   try { show(await play()); } catch (failed) {
     show(failed.stderr === undefined ? { code: 1, stdout: "", stderr: String(failed) } : failed);
   }
-  byId("told").textContent = `took ${((performance.now() - begun) / 1000).toFixed(1)} s`;
+  byId("status").textContent = `took ${((performance.now() - begun) / 1000).toFixed(1)} s`;
   busy = false;
   if (again) { again = false; run(); }
 }
@@ -154,15 +154,15 @@ async function share() {
   location.hash = await packed(JSON.stringify(state()));
   try {
     await navigator.clipboard.writeText(location.href);
-    byId("told").textContent = "the link is on the clipboard";
+    byId("status").textContent = "link copied to the clipboard";
   } catch {
-    byId("told").textContent = "the link is in the address bar";
+    byId("status").textContent = "the link is in the address bar";
   }
 }
 
 async function fromLink() {
   try { return location.hash.length > 1 ? JSON.parse(await unpacked(location.hash.slice(1))) : {}; } catch {
-    byId("told").textContent = "the link is not whole; this is the example";
+    byId("status").textContent = "the link is incomplete; showing the example";
     return {};
   }
 }

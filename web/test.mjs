@@ -34,11 +34,11 @@ async function open(at, colorScheme = "light") {
 
 /** Until a run that began before this call has been shown. */
 const finished = page => page.waitForFunction(() =>
-  document.querySelector("#text").dataset.code !== undefined && document.querySelector("#told").textContent.startsWith("took"),
+  document.querySelector("#text").dataset.code !== undefined && document.querySelector("#status").textContent.startsWith("took"),
 null, { timeout: DONE_MS });
 
 async function set(page, id, value) {
-  await page.evaluate(() => { document.querySelector("#told").textContent = ""; });
+  await page.evaluate(() => { document.querySelector("#status").textContent = ""; });
   await page.$eval(`#${id}`, (input, to) => {
     input.value = to;
     for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true }));
@@ -81,7 +81,7 @@ for (const [id, value] of [["grace", "90"], ["failures", "3"], ["spares", "1"], 
   console.log(`ok: ${id} = ${value}`);
 }
 
-await page.evaluate(() => { document.querySelector("#told").textContent = ""; });
+await page.evaluate(() => { document.querySelector("#status").textContent = ""; });
 await page.click("#share");
 await page.waitForFunction(() => location.hash.length > 1);
 const link = page.url();
@@ -97,7 +97,7 @@ if (pictures) await shared.screenshot({ path: join(pictures, "browser-compare.pn
 console.log("ok: three strategies");
 
 await shared.fill("#jobset", "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJob: []}\n");
-await shared.evaluate(() => { document.querySelector("#told").textContent = ""; });
+await shared.evaluate(() => { document.querySelector("#status").textContent = ""; });
 await shared.click("#run");
 await finished(shared);
 assert.equal(await code(shared), "2");

@@ -1,4 +1,4 @@
-// Runs the program once for each message: its arguments and files come in, its text and files go out.
+// Runs the program once per message: receives arguments and files, returns its text and files.
 import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI } from "@bjorn3/browser_wasi_shim";
 
 const encoder = new TextEncoder();

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Unit of a row's value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Events per second.
@@ -50,7 +49,6 @@ pub enum Status {
     Goal,
     /// The value is within the limit, but misses the goal.
     Within,
-    /// The value exceeds the limit.
     Missed,
 }
 

@@ -121,7 +121,7 @@ impl Measurement {
         Some(self.row.status(*value))
     }
 
-    /// Returns name, description, limit, goal, measured value, and the status or the reason why there is no value.
+    /// Returns name, description, limit, goal, measured value, and the status or the reason for a missing value.
     fn cells(&self, bench: &Bench) -> [String; 6] {
         let row = self.row;
         let (measured, remark) = match &self.value {

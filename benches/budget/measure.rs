@@ -5,7 +5,7 @@ use super::limits::BudgetRow;
 use super::workload::{filled_queue, hold, load, now, restart_time, root};
 use sim_analysis::experiment;
 use sim_analysis::experiment::{
-    ExperimentRunner, ExperimentSubject, PlayedVariant, ReducedExperiment, ReplicationLimits, VariantComparison,
+    ExperimentRunner, ExperimentSubject, ReducedExperiment, ReplicationLimits, SimulatedVariant, VariantComparison,
 };
 use sim_engine::SimulationInput;
 use sim_engine::queue::EventQueue;
@@ -19,14 +19,13 @@ const ATTEMPTS: usize = 7;
 const MAX_TIME: Duration = Duration::from_secs(3);
 
 /// Two restart strategies, each with a number of Jobs for which the reduced model is valid. A single Job restarts
-/// identically under both, so there would be no difference to compare.
+/// identically under both and would show no difference.
 const POLICIES: [(&str, u32); 2] = [("BlockingRecreate", 16), ("Recreate", 1)];
 
 /// Reason why a row has no value.
 pub enum NoValue {
     /// The row cannot be measured on this machine or by this bench.
     Unsupported(String),
-    /// The measurement failed.
     Failed(String),
 }
 
@@ -166,13 +165,13 @@ impl Bench {
             let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
             let command = command.arg("demo").arg("--out").arg(&out);
             let command = command.stdout(Stdio::null()).stderr(Stdio::null());
-            let took = time_action(|| match command.status() {
+            let durations = time_action(|| match command.status() {
                 Ok(status) if status.success() => Ok(()),
                 Ok(status) => Err(format!("demo failed with {status}")),
                 Err(why) => Err(why.to_string()),
             });
             let _ = std::fs::remove_dir_all(&out);
-            took
+            durations
         })
     }
 
@@ -247,24 +246,24 @@ impl Bench {
     /// Measures `compare` except for reading: measurement of restart times, replications and differences.
     fn paired_comparison(&self) -> Result<f64, String> {
         let pairs = if self.trial { 4 } else { 10_000 };
-        let took = time_action(|| {
-            let played = POLICIES.map(|policy| self.variant(policy, pairs));
-            let [a, b] = played;
-            let played = [a?, b?];
-            let digests = |v: &PlayedVariant| -> Vec<u64> { v.replications.iter().map(|r| r.digest).collect() };
-            if digests(&played[0]) == digests(&played[1]) {
+        let durations = time_action(|| {
+            let variants = POLICIES.map(|policy| self.variant(policy, pairs));
+            let [a, b] = variants;
+            let variants = [a?, b?];
+            let digests = |v: &SimulatedVariant| -> Vec<u64> { v.replications.iter().map(|r| r.digest).collect() };
+            if digests(&variants[0]) == digests(&variants[1]) {
                 return Err("both policies have equal results, so the comparison is not meaningful".to_owned());
             }
             let named = ("llama3", 42);
-            Ok(std::hint::black_box(VariantComparison::from_variants(named, &played)))
+            Ok(std::hint::black_box(VariantComparison::from_variants(named, &variants)))
         })?;
-        Ok(took.as_secs_f64())
+        Ok(durations.as_secs_f64())
     }
 
-    fn variant(&self, policy: (&str, u32), n: u64) -> Result<PlayedVariant, String> {
+    fn variant(&self, policy: (&str, u32), n: u64) -> Result<SimulatedVariant, String> {
         let subject = self.reduced(policy)?;
         let all = subject.replicate((42, 0..n), (2, &self.limits), &|_| {});
-        Ok(PlayedVariant {
+        Ok(SimulatedVariant {
             name: policy.0.to_owned(),
             changes: Vec::new(),
             jobsets: subject.jobsets(),

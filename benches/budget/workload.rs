@@ -45,7 +45,7 @@ impl RecordSink for Stopwatch {
     }
 }
 
-/// Returns the wall time of the restart, without the initial creation, or `None` if there was no restart.
+/// Returns the wall time of the restart, without the initial creation, or `None` without a restart.
 pub fn restart_time(simulation: &mut SimulationInput) -> Option<Duration> {
     let mut watch = Stopwatch::default();
     simulation.run(42, 0, &mut watch);

@@ -1,4 +1,5 @@
-//! CSV as columns: whole numbers where every cell is one, then numbers, else text; an empty cell is None.
+//! Converts CSV into columns. A column contains integers if all cells are integers, otherwise numbers if all are
+//! numbers, otherwise text. An empty cell is `None`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,11 +23,11 @@ pub fn columns<'py>(py: Python<'py>, rows: &str) -> PyResult<Bound<'py, PyDict>>
     Ok(all)
 }
 
-/// Columns of a table of restarts that are no phase, and stand before and after them.
+/// The columns of the restart table directly before and after the columns of the phases.
 const BEFORE: &str = "total";
 const AFTER: &str = "ending";
 
-/// The restarts of several replications, a row for each phase of each restart.
+/// Converts the restart tables of several replications into one row per phase of each restart.
 pub fn phases<'py>(py: Python<'py>, restarts: &[(u64, String)]) -> PyResult<Bound<'py, PyDict>> {
     let wrong = |e: csv::Error| PyValueError::new_err(e.to_string());
     let mut long = csv::Writer::from_writer(Vec::new());
@@ -53,13 +54,13 @@ pub fn phases<'py>(py: Python<'py>, restarts: &[(u64, String)]) -> PyResult<Boun
     columns(py, &text.unwrap_or_default())
 }
 
-/// Hexadecimal, which may look like a number.
+/// Column that stays text, because a hexadecimal digest can look like a number.
 const TEXT: &str = "digest";
 
 fn column<'py>(py: Python<'py>, name: &str, cells: &[String]) -> PyResult<Bound<'py, PyList>> {
     if name != TEXT {
-        if let Some(whole) = parsed::<i64>(cells) {
-            return PyList::new(py, whole);
+        if let Some(complete) = parsed::<i64>(cells) {
+            return PyList::new(py, complete);
         }
         if let Some(numbers) = parsed::<f64>(cells) {
             return PyList::new(py, numbers);
@@ -69,14 +70,14 @@ fn column<'py>(py: Python<'py>, name: &str, cells: &[String]) -> PyResult<Bound<
     PyList::new(py, cells.iter().map(text))
 }
 
-/// If each is one, or empty. A column without any cell is text.
+/// Returns the parsed cells, with `None` for empty ones. Returns `None` if a cell is not a `T` or all cells are empty.
 fn parsed<T: std::str::FromStr>(cells: &[String]) -> Option<Vec<Option<T>>> {
     if cells.iter().all(String::is_empty) {
         return None;
     }
     let one = |cell: &String| match cell.as_str() {
         "" => Some(None),
-        // What Rust reads too: inf, nan.
+        // Rust also parses `inf` and `nan`, which are text here.
         text if text.contains(|c: char| c.is_alphabetic() && c != 'e') => None,
         text => text.parse().ok().map(Some),
     };

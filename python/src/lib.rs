@@ -1,6 +1,7 @@
-//! `jobset_sim` for Python: runs a scenario and returns its tables as columns, ready for pandas or polars.
+//! Python bindings: run a scenario and return its tables as columns, ready for pandas or polars.
 //!
-//! Must hold no rule of the model and no number of its own: it calls what others embed, and turns CSV into columns.
+//! Must not contain simulation rules or default values: the module calls the public library and converts CSV into
+//! columns.
 
 mod columns;
 
@@ -10,7 +11,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Overrides: path to value; a value that is no text is written as JSON, which the reader takes.
+/// Converts the dict `{path: value}` into field overrides. A value that is not a string is written as JSON, which the
+/// scenario reader accepts.
 fn sets(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
     let Some(set) = set else {
         return Ok(Vec::new());
@@ -37,13 +39,13 @@ fn wrong(error: SimulationError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A finished run.
+/// The result of a finished run.
 #[pyclass(frozen)]
 struct Run {
-    /// Hash over all records: equal inputs give equal digests everywhere.
+    /// Hash over all records. Equal inputs give equal digests on every platform.
     #[pyo3(get)]
     digest: String,
-    /// What to beware of.
+    /// Reasons why the results may be unreliable.
     #[pyo3(get)]
     warnings: Vec<String>,
     summary: String,
@@ -52,35 +54,35 @@ struct Run {
 }
 
 fn restarts(tables: &[(&'static str, String)]) -> String {
-    let found = tables.iter().find(|(name, _)| *name == "restarts");
-    found.map_or(String::new(), |(_, rows)| rows.clone())
+    let matching = tables.iter().find(|(name, _)| *name == "restarts");
+    matching.map_or(String::new(), |(_, rows)| rows.clone())
 }
 
 #[pymethods]
 impl Run {
-    /// `summary.json` of the run, as a dict.
+    /// Returns `summary.json` of the run as a dict.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("json")?.call_method1("loads", (&self.summary,))
     }
 
-    /// Names of the tables.
+    /// Returns the names of the tables that `table` accepts.
     #[getter]
     fn names(&self) -> Vec<&'static str> {
         self.tables.iter().map(|(name, _)| *name).collect()
     }
 
-    /// A table as columns: a dict of lists, empty cells are None.
+    /// Returns a table as a dict of lists, one per column. Empty cells are `None`.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-        let found = self.tables.iter().find(|(known, _)| *known == name);
-        let (_, rows) = found.ok_or_else(|| {
+        let matching = self.tables.iter().find(|(known, _)| *known == name);
+        let (_, rows) = matching.ok_or_else(|| {
             let names = self.names().join(", ");
-            PyValueError::new_err(format!("there is no table {name:?}; there are {names}"))
+            PyValueError::new_err(format!("unknown table {name:?}; available: {names}"))
         })?;
         columns(py, rows)
     }
 
-    /// How long each phase of each restart took, a row for each.
+    /// Returns the duration of each phase of each restart, one row per phase.
     fn phases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         phases(py, &[(self.replication, restarts(&self.tables))])
     }
@@ -90,7 +92,7 @@ impl Run {
     }
 }
 
-/// Runs a scenario file. `set` changes fields first, as `--set` of the command line does: {"path": value}.
+/// Runs a scenario file. `set` (`{"path": value}`) overrides fields, like `--set` of the command line.
 #[pyfunction]
 #[pyo3(signature = (path, *, set=None, seed=None, replication=0))]
 fn run(
@@ -117,7 +119,7 @@ fn run(
     })
 }
 
-/// How long each phase of each restart took in `n` replications, a row for each: what a chart of phases is drawn from.
+/// Returns the duration of each phase of each restart in `n` replications, one row per phase.
 #[pyfunction]
 #[pyo3(name = "phases", signature = (path, *, n=1, set=None, seed=None))]
 fn phases_of<'py>(
@@ -137,8 +139,8 @@ fn phases_of<'py>(
     phases(py, &all)
 }
 
-/// Plays `n` replications of each variant under the same random numbers: one row for each, with every metric, as
-/// columns. `variants` is {"name": {"path": value}}; without it there is one, "baseline".
+/// Simulates `n` replications of each variant with common random numbers. Returns one row per replication, with all
+/// metrics as columns. `variants` is `{"name": {"path": value}}`; the default is one variant, `baseline`.
 #[pyfunction]
 #[pyo3(signature = (path, *, n, variants=None, set=None, seed=None, threads=0))]
 fn replicate<'py>(

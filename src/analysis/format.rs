@@ -5,7 +5,7 @@ use crate::metrics::restarts::restart::{CauseKind, RestartCause, RestartOutcome}
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{CriticalSpan, RestartMetrics, RunView};
 use sim_api::spec::{
-    FaultAction, GateChanges, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults, SilentOn, UserRequest,
+    FaultAction, GateChanges, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults, SilentTarget, UserRequest,
 };
 use sim_base::{Duration, SimTime};
 
@@ -49,6 +49,11 @@ pub fn exact_seconds(nanos: u128) -> String {
 /// Formats a time for a table; empty for `SimTime::NEVER`.
 pub fn exact_time(t: SimTime) -> String {
     if t == SimTime::NEVER { String::new() } else { exact_seconds(u128::from(t.0)) }
+}
+
+/// Formats a share in percent: `43.0 %` with one decimal.
+pub fn percent(share: f64, decimals: usize) -> String {
+    format!("{:.decimals$} %", share * 100.0)
 }
 
 /// Formats a number with its noun: `1 pod`, `5,000 pods`.
@@ -162,14 +167,14 @@ fn break_at(line: &str, width: usize) -> Option<usize> {
     }
     let text = line.len() - line.trim_start().len();
     let spaces = seen(line).enumerate().filter(|(_, (at, c))| *c == ' ' && *at > text);
-    let mut found = None;
+    let mut result = None;
     for (column, (at, _)) in spaces {
-        if column > width && found.is_some() {
+        if column > width && result.is_some() {
             break;
         }
-        found = Some(at);
+        result = Some(at);
     }
-    found.filter(|at| !line[*at..].trim().is_empty())
+    result.filter(|at| !line[*at..].trim().is_empty())
 }
 
 fn node_ref(node: &NodeRef) -> String {
@@ -221,10 +226,10 @@ pub fn fault(action: &FaultAction) -> String {
     }
 }
 
-fn silent(on: &SilentOn, what: SilentFaults) -> String {
+fn silent(on: &SilentTarget, what: SilentFaults) -> String {
     let on = match on {
-        SilentOn::Node(node) => node_ref(node),
-        SilentOn::Pod(pod) => format!("pod {pod}"),
+        SilentTarget::Node(node) => node_ref(node),
+        SilentTarget::Pod(pod) => format!("pod {pod}"),
     };
     match what {
         SilentFaults::Hang { .. } => format!("the workload on {on} hangs"),

@@ -34,8 +34,8 @@ pub fn parse_time(text: &str) -> Option<SimTime> {
             (clock, if zone.starts_with('-') { -seconds } else { seconds })
         }
     };
-    let whole = clock.split_once('.').map_or(clock, |(whole, _)| whole);
-    let mut clock = whole.splitn(3, ':').map(|n| n.parse::<i64>().ok());
+    let complete = clock.split_once('.').map_or(clock, |(complete, _)| complete);
+    let mut clock = complete.splitn(3, ':').map(|n| n.parse::<i64>().ok());
     let of_day = clock.next()?? * 3600 + clock.next()?? * 60 + clock.next()??;
     // The inverse algorithm, with years that begin in March.
     let year = year - i64::from(month <= 2);

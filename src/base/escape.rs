@@ -30,6 +30,37 @@ pub fn for_terminal(text: &str, colors: bool) -> Cow<'_, str> {
     out.into()
 }
 
+/// Replaces all non-ASCII characters: signs by similar ASCII characters of the same width where possible, other
+/// characters by escapes as in JSON.
+pub fn to_ascii(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{0}'..='\u{7f}' => out.push(c),
+            '−' | '–' | '—' | '·' => out.push('-'),
+            '×' => out.push('x'),
+            '±' => out.push_str("+-"),
+            '≤' => out.push_str("<="),
+            '≥' => out.push_str(">="),
+            '→' => out.push_str("->"),
+            '←' => out.push('<'),
+            '…' => out.push_str("..."),
+            '\u{a0}' => out.push(' '),
+            '▲' => out.push('^'),
+            '▼' => out.push('v'),
+            '“' | '”' => out.push('"'),
+            '‘' | '’' => out.push('\''),
+            _ => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+        }
+    }
+    out.into()
+}
+
 /// Text of a table cell that a spreadsheet does not interpret as a formula and a terminal not as a command: text that
 /// begins like a formula and is not a number gets an apostrophe.
 pub fn for_cell(text: &str) -> Cow<'_, str> {

@@ -114,10 +114,10 @@ impl Quantity {
             return "0".to_owned();
         }
         if format == QuantityFormat::Binary
-            && let Some(whole) = self.scaled(0).filter(|w| w.abs() >= 1024)
+            && let Some(complete) = self.scaled(0).filter(|w| w.abs() >= 1024)
             && pow10(-scale).is_some_and(|unit| value % unit == 0)
         {
-            return format_binary(whole);
+            return format_binary(complete);
         }
         while value % 10 == 0 {
             (value, scale) = (value / 10, scale.saturating_add(1));

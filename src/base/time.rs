@@ -171,12 +171,12 @@ impl std::str::FromStr for Duration {
 
 /// `number × nanos`, exact for decimals; `None` if `number` is not a decimal number.
 fn scaled(number: &str, nanos: u64) -> Option<u128> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.len() > 18 || (whole.is_empty() && fraction.is_empty()) {
+    let (integer, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if integer.len() > 18 || (integer.is_empty() && fraction.is_empty()) {
         return None;
     }
-    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let mut value = whole * u128::from(nanos);
+    let integer: u128 = if integer.is_empty() { 0 } else { integer.parse().ok()? };
+    let mut value = integer * u128::from(nanos);
     let mut unit = u128::from(nanos);
     for c in fraction.chars() {
         let digit = c.to_digit(10)?;

@@ -106,9 +106,9 @@ impl EngineContext<'_> {
 
     /// Sends a request like `ask`, and also returns the time at which it leaves the client.
     fn request_with_times(&mut self, mark: ContextMark, req: RequestEntry) -> (SimTime, ContextMark) {
-        let (key, lane) = self.stream_key(req.subject);
-        let lane = req.substream.unwrap_or(lane);
-        let times = self.requests.send(self.draws, &req, (key, lane), mark.at);
+        let (key, substream_index) = self.stream_key(req.subject);
+        let substream_index = req.substream.unwrap_or(substream_index);
+        let times = self.requests.send(self.draws, &req, (key, substream_index), mark.at);
         let waited = TicketWait::Request(req.call);
         let answered = self.add_ticket(mark, times.granted, times.answered_at, waited, req.subject);
         (times.granted, answered)
@@ -271,8 +271,8 @@ impl EngineContext<'_> {
     }
 
     fn draw_name(&self, purpose: StreamPurpose, about: TicketSubject, nth: u32) -> UniformDraw {
-        let (entity, lane) = self.stream_key(about);
-        UniformDraw { purpose, entity, occurrence: nth, substream: lane }
+        let (entity, substream_index) = self.stream_key(about);
+        UniformDraw { purpose, entity, occurrence: nth, substream: substream_index }
     }
 
     /// Draws the delay from a write to a watcher's cache; `version` is the number of changes of the object so far.
@@ -281,12 +281,12 @@ impl EngineContext<'_> {
         if let Distribution::Fixed(d) = dist {
             return *d;
         }
-        let (key, lane) = self.stream_key(about);
+        let (key, substream_index) = self.stream_key(about);
         let draw = UniformDraw {
             purpose: StreamPurpose::WatchLag,
             entity: key.part(watcher as u64),
             occurrence: version,
-            substream: lane,
+            substream: substream_index,
         };
         self.draws.sample(draw, dist)
     }

@@ -3,6 +3,7 @@
 //! Events about a pod carry the pod's incarnation (object) or epoch (process lifetime). Events are never canceled:
 //! they are dropped if the pod has moved on.
 
+use crate::progress::EventSubject;
 use crate::record::Call;
 use sim_base::{JobId, JobSetId, NodeId, PodId};
 
@@ -325,39 +326,43 @@ impl SimulationEvent {
         }
     }
 
-    /// Returns the object that the event is about, as kind and id. A livelock repeats events about the same objects.
+    /// Returns the object that the event is about. A livelock repeats events about the same objects.
     /// Responses to workers are about the object they change.
-    pub fn subject(&self) -> Option<(u8, u32)> {
+    pub fn subject(&self) -> Option<EventSubject> {
         use SimulationEvent::*;
         Some(match *self {
-            ContainersStarted { pod, .. } | ContainerExit { pod, .. } | ExitNoticed { pod, .. } => (b'P', pod.0),
-            ContainersRestarted { pod, .. } | ContainersStopped { pod, .. } | AgentNotified { pod, .. } => {
-                (b'P', pod.0)
+            ContainersStarted { pod, .. } | ContainerExit { pod, .. } | ExitNoticed { pod, .. } => {
+                EventSubject::Pod(pod)
             }
-            HangDetected { pod, .. } | RendezvousTimedOut { pod, .. } | WorkerStarted { pod, .. } => (b'P', pod.0),
-            ContainerTimerDue { pod, .. } => (b'P', pod.0),
-            StatusWritten { pod, .. } | KubeletDeleted { pod, .. } => (b'P', pod.0),
-            AttemptWritten { pod, .. } | PodDeleteAnswered { pod, .. } => (b'P', pod.0),
-            FinalizerAnswered { pod, .. } | OrphanReleased { pod, .. } => (b'P', pod.0),
-            BindAnswered { pod, .. } | EvictionAnswered { pod, .. } => (b'P', pod.0),
-            LeaderObserved { pod, .. } | LeaderDue { pod, .. } => (b'P', pod.0),
-            TolerationExpired { pod, .. } | CycleDone { pod, .. } => (b'P', pod.0),
-            BackoffExpired { pod, .. } => (b'P', pod.0),
-            JobDue(job) | JobObserved(job) => (b'J', job.0),
-            JobTtlExpired { job, .. } | JobTtlDeletion { job, .. } => (b'J', job.0),
-            GarbageCollectorObserved { job, .. } => (b'J', job.0),
-            GarbageCollectorObservedJobSet { jobset, .. } => (b'S', jobset.0),
-            JobSetAnswered { job, .. } if job.is_some() => (b'J', job.0),
-            JobSetAnswered { jobset, .. } | GarbageCollectorDeletedOwned { jobset, .. } => (b'S', jobset.0),
-            WorkDone { jobset, .. } | CorruptionDetected { jobset, .. } => (b'S', jobset.0),
-            LastCallExpired { jobset, .. } => (b'S', jobset.0),
-            Submit(jobset) | JobSetObserved(jobset) | JobSetDue(jobset) => (b'S', jobset.0),
-            JobSetPodsObserved(jobset) | JobSetComputed(jobset) => (b'S', jobset.0),
-            TaintDue(node) | UncordonObserved(node) => (b'N', node.0),
-            Fault(n) | ManagerStopped(n) => (b'F', n),
-            AgingClockDue { clock, .. } => (b'W', clock),
-            FollowerAnswered { at, .. } => (b'A', at),
-            PodCreateAnswered { nth, .. } => (b'C', nth),
+            ContainersRestarted { pod, .. } | ContainersStopped { pod, .. } | AgentNotified { pod, .. } => {
+                EventSubject::Pod(pod)
+            }
+            HangDetected { pod, .. } | RendezvousTimedOut { pod, .. } | WorkerStarted { pod, .. } => {
+                EventSubject::Pod(pod)
+            }
+            ContainerTimerDue { pod, .. } => EventSubject::Pod(pod),
+            StatusWritten { pod, .. } | KubeletDeleted { pod, .. } => EventSubject::Pod(pod),
+            AttemptWritten { pod, .. } | PodDeleteAnswered { pod, .. } => EventSubject::Pod(pod),
+            FinalizerAnswered { pod, .. } | OrphanReleased { pod, .. } => EventSubject::Pod(pod),
+            BindAnswered { pod, .. } | EvictionAnswered { pod, .. } => EventSubject::Pod(pod),
+            LeaderObserved { pod, .. } | LeaderDue { pod, .. } => EventSubject::Pod(pod),
+            TolerationExpired { pod, .. } | CycleDone { pod, .. } => EventSubject::Pod(pod),
+            BackoffExpired { pod, .. } => EventSubject::Pod(pod),
+            JobDue(job) | JobObserved(job) => EventSubject::Job(job),
+            JobTtlExpired { job, .. } | JobTtlDeletion { job, .. } => EventSubject::Job(job),
+            GarbageCollectorObserved { job, .. } => EventSubject::Job(job),
+            GarbageCollectorObservedJobSet { jobset, .. } => EventSubject::JobSet(jobset),
+            JobSetAnswered { job, .. } if job.is_some() => EventSubject::Job(job),
+            JobSetAnswered { jobset, .. } | GarbageCollectorDeletedOwned { jobset, .. } => EventSubject::JobSet(jobset),
+            WorkDone { jobset, .. } | CorruptionDetected { jobset, .. } => EventSubject::JobSet(jobset),
+            LastCallExpired { jobset, .. } => EventSubject::JobSet(jobset),
+            Submit(jobset) | JobSetObserved(jobset) | JobSetDue(jobset) => EventSubject::JobSet(jobset),
+            JobSetPodsObserved(jobset) | JobSetComputed(jobset) => EventSubject::JobSet(jobset),
+            TaintDue(node) | UncordonObserved(node) => EventSubject::Node(node),
+            Fault(n) | ManagerStopped(n) => EventSubject::Fault(n),
+            AgingClockDue { clock, .. } => EventSubject::AgingClock(clock),
+            FollowerAnswered { at, .. } => EventSubject::Follower(at),
+            PodCreateAnswered { nth, .. } => EventSubject::PodCreation(nth),
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
             GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick => return None,
         })

@@ -163,8 +163,8 @@ impl SimulationInput {
         let mut run = self.start(seed, replication, sink);
         let reason = run.execute();
         let outcome = outcome::run_outcome(&mut run, reason);
-        let told = std::mem::take(&mut run.pending_changes);
-        self.pending_changes = told;
+        let changes = std::mem::take(&mut run.pending_changes);
+        self.pending_changes = changes;
         outcome
     }
 

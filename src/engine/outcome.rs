@@ -123,14 +123,14 @@ fn warnings(ctx: &mut EngineContext<'_>, parts: &ControlPlaneComponents) -> Vec<
     warnings
 }
 
-fn token_bucket_usage((resource, rate, lane): (LedgerResource, ClientRate, &TokenBucket)) -> ResourceUsage {
+fn token_bucket_usage((resource, rate, bucket): (LedgerResource, ClientRate, &TokenBucket)) -> ResourceUsage {
     let capacity = match resource {
         // The burst is one request and not worth printing.
         LedgerResource::NodeRequests => format!("{} requests/s", rate.qps),
         _ => format!("{} requests/s, burst {}", rate.qps, rate.burst),
     };
-    let counts = (lane.requests, lane.longest_queue);
-    usage(resource, capacity, counts, &lane.busy)
+    let counts = (bucket.requests, bucket.longest_queue);
+    usage(resource, capacity, counts, &bucket.busy)
 }
 
 fn usage(

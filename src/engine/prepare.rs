@@ -139,10 +139,10 @@ pub fn build_store(scenario: &ScenarioSpec) -> Result<ObjectStore, CannotRun> {
 
 /// Resources that a pod may request; they are the columns of the cluster.
 fn resource_names(scenario: &ScenarioSpec) -> Vec<String> {
-    let mut found = vec!["pods".to_owned()];
+    let mut result = vec!["pods".to_owned()];
     let mut add = |name: &str| {
-        if !name.is_empty() && !found.iter().any(|f| f == name) {
-            found.push(name.to_owned());
+        if !name.is_empty() && !result.iter().any(|f| f == name) {
+            result.push(name.to_owned());
         }
     };
     for submitted in &scenario.jobsets {
@@ -164,7 +164,7 @@ fn resource_names(scenario: &ScenarioSpec) -> Vec<String> {
     for object in scenario.objects.iter().chain(created) {
         collect_requested(object, &mut add);
     }
-    found
+    result
 }
 
 /// Collects the resource names in every `requests` and `limits` of an object of any kind.
@@ -188,7 +188,7 @@ fn collect_requested(value: &Value, add: &mut impl FnMut(&str)) {
 /// Workloads that no node of the empty cluster could ever run, with the reasons in kube-scheduler's words.
 fn unplaceable_workloads(store: &mut ObjectStore, scenario: &ScenarioSpec) -> Vec<PrepareError> {
     let mut problems = Vec::new();
-    let mut rooms = PreparedRooms::default();
+    let mut rooms = TemplateCapacity::default();
     for submitted in &scenario.jobsets {
         let jobset = &submitted.jobset;
         // A resume may change the templates of a suspended JobSet.
@@ -233,9 +233,9 @@ fn runs_indefinitely(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJo
 /// Number of pods of a template that fit into the empty cluster; caches the last template, because the next one is
 /// often equal.
 #[derive(Default)]
-struct PreparedRooms<'s>(Option<(&'s PodTemplate, u64)>);
+struct TemplateCapacity<'s>(Option<(&'s PodTemplate, u64)>);
 
-impl<'s> PreparedRooms<'s> {
+impl<'s> TemplateCapacity<'s> {
     fn capacity(&mut self, cluster: &ClusterBuilder, pod: &'s PodTemplate) -> u64 {
         if let Some((_, most)) = self.0.filter(|(known, _)| *known == pod) {
             return most;
@@ -251,7 +251,7 @@ fn capacity_errors<'s>(
     cluster: &ClusterBuilder,
     jobset: &'s JobSet,
     rules: &[ContainerRule],
-    rooms: &mut PreparedRooms<'s>,
+    rooms: &mut TemplateCapacity<'s>,
 ) -> Vec<PrepareError> {
     let mut demands = capacity::demands(jobset, cluster);
     demands.retain(|d| runs_indefinitely(rules, jobset, d.rj));
@@ -289,8 +289,8 @@ fn capacity_errors<'s>(
     problems
 }
 
-/// Returns the field of the topology that makes nodes usable for pods that kube-scheduler refuses for this reason, on a
-/// line of its own. Empty if there is none.
+/// Returns the field of the topology that makes nodes usable for pods that kube-scheduler rejects for this reason, on a
+/// separate line; empty if no field does.
 pub fn placement_remedy(topology: &TopologySpec, reason: &str) -> String {
     let mut taints = topology.pools.iter().flat_map(|p| p.taints.iter().map(move |t| (p, t)));
     if reason.contains("required features") {

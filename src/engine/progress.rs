@@ -2,7 +2,7 @@
 //!
 //! Must never read a spec: the components report what is counted here.
 
-use sim_base::{Duration, JobId, SimTime};
+use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Default)]
@@ -25,11 +25,28 @@ pub struct RestartProgress {
     events_in_moment: u64,
     pub livelock: bool,
     /// Subjects of the later events of the moment.
-    touched: BTreeSet<(u8, u32)>,
+    touched: BTreeSet<EventSubject>,
     recreations: Vec<RestartCount>,
     /// The first Job that was recreated too often.
     pub restart_loop: Option<RestartLoop>,
     pub warnings: Vec<String>,
+}
+
+/// The object that an event or a change is about.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventSubject {
+    Pod(PodId),
+    Job(JobId),
+    JobSet(JobSetId),
+    Node(NodeId),
+    /// Fault or manager stop, by its index in the script.
+    Fault(u32),
+    /// Clock of usage-based aging, by its index.
+    AgingClock(u32),
+    /// Follower of an exclusive placement, by its row.
+    Follower(u32),
+    /// Pod whose creation is in progress, by the number of the request.
+    PodCreation(u32),
 }
 
 /// Number of times that a Job was created since the first count.
@@ -93,10 +110,9 @@ impl RestartProgress {
     }
 
     /// Returns true if the number of events within a moment shows a livelock: a loop of events that takes almost no
-    /// virtual time would never end. `subject` returns the object of the event at this
-    /// time.
+    /// virtual time would never end. `subject` returns the object of the event.
     #[inline]
-    pub fn detect_livelock(&mut self, at: SimTime, subject: impl FnOnce() -> Option<(u8, u32)>) -> bool {
+    pub fn detect_livelock(&mut self, at: SimTime, subject: impl FnOnce() -> Option<EventSubject>) -> bool {
         if at.since(self.moment) >= MOMENT {
             (self.moment, self.events_in_moment) = (at, 0);
             self.touched.clear();
@@ -110,7 +126,7 @@ impl RestartProgress {
 
     /// Records an object that was changed or that an event is about.
     #[inline]
-    pub fn record_subject(&mut self, subject: impl FnOnce() -> Option<(u8, u32)>) {
+    pub fn record_subject(&mut self, subject: impl FnOnce() -> Option<EventSubject>) {
         if self.events_in_moment > UNCHECKED_EVENTS {
             self.touched.extend(subject());
         }

@@ -68,7 +68,6 @@ impl Default for EventQueue {
 }
 
 impl EventQueue {
-    /// Bytes per pending event.
     pub const BYTES_PER_EVENT: usize = size_of::<PendingEvent>();
 
     pub fn clear(&mut self) {
@@ -123,7 +122,6 @@ impl EventQueue {
         }
     }
 
-    /// Returns the time of the next event.
     pub fn next_at(&mut self) -> Option<SimTime> {
         if self.due.is_empty() && self.added.is_empty() && !self.advance_slice() {
             return None;

@@ -28,8 +28,8 @@ impl RequestEntry {
         RequestEntry { call, subject: about, nth, substream: None, step: None }
     }
 
-    pub fn with_substream(self, lane: u32) -> RequestEntry {
-        RequestEntry { substream: Some(lane), ..self }
+    pub fn with_substream(self, substream_index: u32) -> RequestEntry {
+        RequestEntry { substream: Some(substream_index), ..self }
     }
 
     pub fn in_step(self, step: StreamKey) -> RequestEntry {
@@ -158,7 +158,7 @@ impl RequestTable {
     }
 
     pub fn reset(&mut self) {
-        self.token_buckets.iter_mut().for_each(|(_, _, lane)| lane.reset());
+        self.token_buckets.iter_mut().for_each(|(_, _, bucket)| bucket.reset());
         self.tally = [[NO_TALLY; CODES.len()]; Call::COUNT];
         self.step_latencies = [(StreamKey::default(), Duration::ZERO); Call::COUNT];
         self.counts_at_restart = None;
@@ -188,7 +188,7 @@ impl RequestTable {
         &mut self,
         draws: &mut DrawSequence,
         req: &RequestEntry,
-        (object, lane): (StreamKey, u32),
+        (object, substream_index): (StreamKey, u32),
         step: Option<StreamKey>,
     ) -> Duration {
         let dist = &self.latency[req.call as usize];
@@ -200,7 +200,7 @@ impl RequestTable {
             purpose: StreamPurpose::ApiLatency,
             entity: StreamKey(object.0 ^ kind),
             occurrence: req.nth,
-            substream: lane,
+            substream: substream_index,
         };
         let Some(step) = step else {
             return draws.sample(own, dist);
@@ -233,7 +233,7 @@ impl RequestTable {
 
     /// Iterates over every token bucket with its rate.
     pub fn token_buckets(&self) -> impl Iterator<Item = (LedgerResource, ClientRate, &TokenBucket)> {
-        self.token_buckets.iter().map(|(r, rate, lane)| (*r, *rate, lane))
+        self.token_buckets.iter().map(|(r, rate, bucket)| (*r, *rate, bucket))
     }
 
     pub fn counts(&self) -> Vec<RequestCount> {

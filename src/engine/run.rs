@@ -11,7 +11,6 @@ use crate::store::{ChangeKind, StoreChange};
 use sim_api::spec::{BY_SCRIPT, FaultTime, StopWhen};
 use sim_base::{Duration, JobSetId, SimTime};
 
-/// One run in progress.
 pub struct EngineRun<'a> {
     pub ctx: EngineContext<'a>,
     pub components: &'a mut ControlPlaneComponents,
@@ -110,10 +109,10 @@ impl EngineRun<'_> {
 
     /// Returns true if a Job is being recreated in a loop that only the time limit would stop.
     fn in_restart_loop(&mut self) -> bool {
-        let Some(circle) = self.ctx.progress.restart_loop else {
+        let Some(restarting) = self.ctx.progress.restart_loop else {
             return false;
         };
-        let lasts = restart_loop::is_permanent(&self.ctx, self.components, &circle);
+        let lasts = restart_loop::is_permanent(&self.ctx, self.components, &restarting);
         if !lasts {
             self.ctx.progress.restart_loop = None;
         }
@@ -122,8 +121,8 @@ impl EngineRun<'_> {
 
     /// Returns true if the only remaining events are repairs that complete after the end of the run.
     fn is_waiting_for_repair(&self) -> bool {
-        let circle = self.ctx.progress.livelock || self.ctx.progress.restart_loop.is_some();
-        (self.ctx.scenario.has_repairs_after_end || self.components.usage_aging.repairs_later) && !circle
+        let restarting = self.ctx.progress.livelock || self.ctx.progress.restart_loop.is_some();
+        (self.ctx.scenario.has_repairs_after_end || self.components.usage_aging.repairs_later) && !restarting
     }
 
     /// Schedules what is known from the start: existing objects, submissions and the script.
@@ -175,12 +174,12 @@ impl EngineRun<'_> {
     /// Delivers every change to all watchers, in order, including the changes that watchers make.
     fn notify_watchers(&mut self) {
         while !self.ctx.store.changes.is_empty() {
-            let mut told = std::mem::take(&mut self.pending_changes);
-            self.ctx.store.take_changes(&mut told);
-            for change in told.drain(..) {
+            let mut pending = std::mem::take(&mut self.pending_changes);
+            self.ctx.store.take_changes(&mut pending);
+            for change in pending.drain(..) {
                 self.notify(&change);
             }
-            self.pending_changes = told;
+            self.pending_changes = pending;
         }
         self.ctx.store.free_retired();
     }

@@ -75,7 +75,7 @@ impl SnapshotOutcome {
         sink: &mut dyn RecordSink,
     ) -> SnapshotOutcome {
         let stop = &simulation.scenario.stop;
-        assert!(stop.when == StopWhen::Time, "it ends by its time alone");
+        assert!(stop.when == StopWhen::Time, "a snapshot requires a run that ends at its time limit only");
         let mut run = simulation.start(seed, replication, sink);
         run.begin();
         let course = Snapshot::from_run(run);
@@ -114,9 +114,9 @@ impl SnapshotOutcome {
         let course = std::mem::replace(&mut self.snapshot, Snapshot::initial(&self.simulation.scenario, false));
         let mut run = self.simulation.resume(course, sink);
         let done = does(&mut run);
-        let told = std::mem::take(&mut run.pending_changes);
+        let changes = std::mem::take(&mut run.pending_changes);
         self.snapshot = Snapshot::from_run(run);
-        self.simulation.pending_changes = told;
+        self.simulation.pending_changes = changes;
         done
     }
 }

@@ -21,7 +21,6 @@ use sim_base::Duration;
 pub struct EffectiveDefault {
     /// Path of the scenario field that sets the value, or the id of the preset value.
     pub id: String,
-    /// Effective value in this run.
     pub value: String,
     /// Default value, if the inputs override it.
     pub instead_of: Option<String>,
@@ -176,10 +175,10 @@ impl EffectiveDefault {
     /// scaled.
     pub fn times(&self, factor: f64) -> Option<TriedValue> {
         let (path, value) = self.knob.as_ref()?;
-        if let Ok(whole) = value.parse::<i64>() {
-            let scaled = (whole as f64 * factor).round() as i64;
-            let scaled = if factor > 1.0 { scaled.max(whole + 1) } else { scaled.min(whole - 1) };
-            let share = scaled as f64 / whole as f64 - 1.0;
+        if let Ok(integer) = value.parse::<i64>() {
+            let scaled = (integer as f64 * factor).round() as i64;
+            let scaled = if factor > 1.0 { scaled.max(integer + 1) } else { scaled.min(integer - 1) };
+            let share = scaled as f64 / integer as f64 - 1.0;
             let set = (path.clone(), scaled.to_string());
             return (scaled > 0).then_some(TriedValue { set, share });
         }

@@ -69,7 +69,7 @@ fn read_bytes(reader: impl Read) -> Result<Vec<u8>, FileTextError> {
 }
 
 /// The texts read from a path, and the files that were skipped.
-pub struct FoundFile {
+pub struct ManifestFile {
     pub texts: Vec<Result<SourceText, Diagnostics>>,
     /// Files of a directory whose extension is not that of a manifest. Hidden files are not listed.
     pub left_out: Vec<String>,
@@ -77,12 +77,12 @@ pub struct FoundFile {
 
 /// Reads a file, all manifests below a directory (`*.yaml`, `*.yml`, `*.json`, sorted by path), or standard input
 /// (`-`).
-pub fn read_path(path: &str) -> Result<FoundFile, Diagnostics> {
+pub fn read_path(path: &str) -> Result<ManifestFile, Diagnostics> {
     if path == "-" {
-        return Ok(FoundFile { texts: vec![from_reader(STDIN, io::stdin().lock())], left_out: Vec::new() });
+        return Ok(ManifestFile { texts: vec![from_reader(STDIN, io::stdin().lock())], left_out: Vec::new() });
     }
     let (files, left_out) = manifest_files(Path::new(path))?;
-    Ok(FoundFile {
+    Ok(ManifestFile {
         texts: files.iter().map(|file| read_source(file)).collect(),
         left_out: left_out.iter().map(|f| f.display().to_string()).collect(),
     })
@@ -144,7 +144,7 @@ pub fn manifest_files(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagn
 fn walk(
     directory: &Path,
     depth: usize,
-    found: &mut Vec<PathBuf>,
+    result: &mut Vec<PathBuf>,
     left_out: &mut Vec<PathBuf>,
 ) -> Result<(), Diagnostics> {
     let file = directory.display().to_string();
@@ -157,9 +157,9 @@ fn walk(
         let extension = path.extension().and_then(|e| e.to_str());
         // Links to directories are not followed because a cyclic link would never end.
         if entry.file_type().is_ok_and(|t| t.is_dir()) {
-            walk(&path, depth + 1, found, left_out)?;
+            walk(&path, depth + 1, result, left_out)?;
         } else if matches!(extension, Some("yaml" | "yml" | "json")) && !path.is_dir() {
-            found.push(path);
+            result.push(path);
         } else if !entry.file_name().to_string_lossy().starts_with('.') {
             left_out.push(path);
         }

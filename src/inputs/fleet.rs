@@ -105,8 +105,8 @@ pub fn parse_fleet_with(
 
 fn convert((node, traces): (&YamlNode, &FaultTraces), report: &mut DiagnosticReport) -> FleetSpec {
     let text = |key: &str| {
-        let found = node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
-        found.unwrap_or("").to_owned()
+        let result = node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
+        result.unwrap_or("").to_owned()
     };
     let spares = node.get("spares");
     let lemons = node.get("lemons");

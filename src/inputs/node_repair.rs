@@ -18,8 +18,8 @@ pub fn exposure(node: &YamlNode) -> Option<ExposureSpec> {
 /// Reads `diagnosis`: which node a failure sends to repair. Fleets and scenarios share this field.
 pub fn diagnosis(node: Option<&YamlNode>) -> DiagnosisSpec {
     let chance = |key: &str, otherwise| {
-        let found = node.and_then(|node| read::number(node, key));
-        found.unwrap_or(otherwise)
+        let result = node.and_then(|node| read::number(node, key));
+        result.unwrap_or(otherwise)
     };
     DiagnosisSpec {
         repair_probability: chance("probability", 1.0),
@@ -58,7 +58,7 @@ pub fn retirement(repair: Option<&YamlNode>, report: &mut DiagnosticReport) -> R
     let text = node.as_str().unwrap_or("");
     let parts: Vec<&str> = text.split(':').collect();
     let count = |text: &str| text.parse::<u32>().ok().filter(|n| *n > 0);
-    let found = match parts[..] {
+    let result = match parts[..] {
         ["never"] => Some(RetirementSpec::Never),
         ["life", n] => count(n).map(RetirementSpec::Life),
         ["window", n, within] => {
@@ -67,7 +67,7 @@ pub fn retirement(repair: Option<&YamlNode>, report: &mut DiagnosticReport) -> R
         }
         _ => None,
     };
-    found.unwrap_or_else(|| {
+    result.unwrap_or_else(|| {
         let legal = "never, window:FAILURES:DURATION such as window:3:7d, or life:FAILURES such as life:5";
         report.error(node.at, format!("{text:?} is not a valid retirement rule")).legal(legal);
         RetirementSpec::Never

@@ -62,14 +62,14 @@ pub fn stored_or_refused(
 pub fn field_errors(node: &YamlNode, errors: &[FieldError], report: &mut DiagnosticReport) {
     let mut said: Vec<(u32, u32, String)> = Vec::new();
     for error in errors.iter().take(ERRORS_MAX) {
-        let found = locate(node, error.object_path());
-        let at = match &found {
+        let result = locate(node, error.object_path());
+        let at = match &result {
             // If a map key is invalid, the error is positioned at the key, not at its value.
-            Some(place) if place.whole && !is_key(error) => place.node.at,
+            Some(place) if place.is_complete && !is_key(error) => place.node.at,
             Some(place) => place.key,
             None => node.at,
         };
-        let written = found.and_then(|place| place.node.as_str());
+        let written = result.and_then(|place| place.node.as_str());
         let same = (at.line, at.column, message(error, written));
         if said.contains(&same) {
             continue;
@@ -104,7 +104,7 @@ fn message(error: &FieldError, written: Option<&str>) -> String {
     };
     let detail = names::without_examples(&error.detail);
     let value = error.value.as_deref().unwrap_or("");
-    let shown = !value.is_empty() && value != "null" && value.len() <= VALUE_MAX;
+    let displayed = !value.is_empty() && value != "null" && value.len() <= VALUE_MAX;
     match error.kind {
         FieldErrorKind::Unknown => format!("unknown field {path:?}"),
         FieldErrorKind::Internal => detail.to_owned(),
@@ -117,10 +117,10 @@ fn message(error: &FieldError, written: Option<&str>) -> String {
         },
         FieldErrorKind::Forbidden => format!("{path} is not allowed: {detail}"),
         _ if detail.is_empty() => format!("{path}: {value}"),
-        _ if shown && written.is_some_and(|text| go_quote(text) != value) => {
+        _ if displayed && written.is_some_and(|text| go_quote(text) != value) => {
             format!("{path} results in {value}: {detail}")
         }
-        _ if shown => format!("{path} is {value}: {detail}"),
+        _ if displayed => format!("{path} is {value}: {detail}"),
         _ => format!("{path}: {detail}"),
     }
 }

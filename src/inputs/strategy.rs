@@ -20,8 +20,8 @@ const NO_LIMIT: i64 = i32::MAX as i64;
 /// Returns the last restart strategy set by these overrides, without validation.
 pub fn asked(sets: &[(String, String)]) -> Option<&str> {
     let names = |path: &str| path == STRATEGY || SHORT.contains(&path);
-    let found = sets.iter().rev().find(|(path, _)| names(path));
-    found.map(|(_, value)| value.trim_matches(['"', '\'', ' ']))
+    let matching = sets.iter().rev().find(|(path, _)| names(path));
+    matching.map(|(_, value)| value.trim_matches(['"', '\'', ' ']))
 }
 
 /// Adds the changes that a restart strategy requires before the overrides, so that explicit overrides take
@@ -73,7 +73,7 @@ fn companions(jobset: &Value, strategy: RestartStrategy) -> Vec<FieldChange> {
         };
         match strategy {
             RestartStrategy::InPlaceRestart => brought(job, &mut change),
-            _ => taken_away(job, &mut change),
+            _ => remove_in_place_setup(job, &mut change),
         }
     }
     changes
@@ -138,7 +138,7 @@ fn agent_container() -> Value {
 }
 
 /// Removes the in-place restart setup, so that one failed pod fails its Job. The other strategies depend on that.
-fn taken_away(job: &Value, change: &mut dyn FnMut(&str, Value)) {
+fn remove_in_place_setup(job: &Value, change: &mut dyn FnMut(&str, Value)) {
     let init = containers(job, "initContainers");
     if !init.iter().any(is_agent) {
         return;

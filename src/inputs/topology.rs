@@ -320,10 +320,11 @@ fn names_twice(topology: &TopologySpec, nodes: &[YamlNode], report: &mut Diagnos
     let pools = &topology.pools;
     let fixed = |p: &NodePool| p.name.split('{').next().unwrap_or("").to_owned();
     let fixed: Vec<String> = pools.iter().map(fixed).collect();
-    let alike = |i: usize, j: usize| i != j && (fixed[i].starts_with(&fixed[j]) || fixed[j].starts_with(&fixed[i]));
+    let is_similar =
+        |i: usize, j: usize| i != j && (fixed[i].starts_with(&fixed[j]) || fixed[j].starts_with(&fixed[i]));
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (i, pool) in pools.iter().enumerate() {
-        if !(0..pools.len()).any(|j| alike(i, j)) {
+        if !(0..pools.len()).any(|j| is_similar(i, j)) {
             continue;
         }
         for name in node_names(std::slice::from_ref(pool)) {

@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 pub const NAMED: [&str; 2] = ["node", "pod"];
 const COLUMNS: [&str; 3] = ["time", "kind", "duration"];
 
-/// One line of a trace.
 #[derive(Clone, Debug)]
 pub struct TraceRow {
     /// Column that identifies the component: `node` or `pod`.
@@ -32,7 +31,6 @@ pub struct TraceRow {
     pub line: u32,
 }
 
-/// A trace and its text.
 #[derive(Clone, Debug, Default)]
 pub struct FaultTrace {
     pub rows: Vec<TraceRow>,
@@ -45,7 +43,6 @@ pub const TRACE_ERRORS_MAX: usize = 20;
 /// Traces by file name.
 pub type FaultTraces = BTreeMap<String, FaultTrace>;
 
-/// Returns the trace file that a process names.
 pub fn file_of(process: &YamlNode) -> Option<&YamlNode> {
     let trace = process.get("trace")?;
     trace.get("file").or(Some(trace)).filter(|file| file.as_str().is_some())
@@ -96,7 +93,6 @@ impl FaultTrace {
     }
 }
 
-/// Returns an error at a line of the trace.
 pub fn error(source: &SourceText, line: u32, message: String) -> Diagnostic {
     let text = source.text.lines().nth(line.saturating_sub(1) as usize);
     let at = SourcePosition {
@@ -112,9 +108,9 @@ pub fn error(source: &SourceText, line: u32, message: String) -> Diagnostic {
 type TraceFields = BTreeMap<String, String>;
 
 fn rows(source: &SourceText) -> (Vec<TraceRow>, Vec<Diagnostic>) {
-    let found = if source.text.trim_start().starts_with('{') { json_lines(source) } else { csv_lines(source) };
+    let result = if source.text.trim_start().starts_with('{') { json_lines(source) } else { csv_lines(source) };
     let (mut rows, mut errors) = (Vec::new(), Vec::new());
-    for (line, fields) in found {
+    for (line, fields) in result {
         match fields.and_then(|fields| row(&fields, line)) {
             Ok(row) => rows.push(row),
             Err(problem) => {
@@ -173,7 +169,6 @@ fn csv_lines(source: &SourceText) -> TraceLines {
     reader.records().map(of).collect()
 }
 
-/// Returns an error if the column name is unknown.
 fn unknown(column: &str) -> Option<TraceLineError> {
     let known = NAMED.iter().chain(&COLUMNS).any(|known| *known == column);
     (!known).then(|| TraceLineError::UnknownColumn { name: column.to_owned() })

@@ -5,7 +5,7 @@
 
 use super::lint_subject::{LintSubject, ReplicatedJobText};
 use super::placement::key_at;
-use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{JobSetHits, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
 use sim_api::spec::{ContainerRestartAction, TolerationSpec};
 use sim_base::NodeId;
@@ -150,9 +150,9 @@ fn key_unknown(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         let Some(key) = s.webhook_key(&rj).filter(|_| rj.pods() > 0) else {
             continue;
         };
-        let found = hit(key_at(s, &rj), format!("the topology key is {key:?}"));
-        if TopologyDomains::build(cluster, key).nodes.is_empty() && !hits.contains(&found) {
-            hits.push(found);
+        let result = hit(key_at(s, &rj), format!("the topology key is {key:?}"));
+        if TopologyDomains::build(cluster, key).nodes.is_empty() && !hits.contains(&result) {
+            hits.push(result);
         }
     }
     hits
@@ -189,8 +189,8 @@ fn relax_if_unfinished(
 /// Returns a hit for each topology key for which `wrong` returns a message.
 fn of_keys(s: &LintSubject, cluster: &ClusterBuilder, wrong: impl Fn(&KeyDemand) -> Option<String>) -> Vec<TrapHit> {
     let demands = capacity::demands(s.jobset, cluster);
-    let found = |demand: &KeyDemand| at_key(s, demand.of.first()?, wrong(demand)?);
-    capacity::by_key(&demands).iter().filter_map(found).collect()
+    let result = |demand: &KeyDemand| at_key(s, demand.of.first()?, wrong(demand)?);
+    capacity::by_key(&demands).iter().filter_map(result).collect()
 }
 
 /// Returns a hit for each replicatedJob for which `wrong` returns a message.
@@ -200,8 +200,8 @@ fn of_demands(
     wrong: impl Fn(&SliceDemand) -> Option<String>,
 ) -> Vec<TrapHit> {
     let demands = capacity::demands(s.jobset, cluster);
-    let found = |demand: &SliceDemand| at_key(s, demand, wrong(demand)?);
-    demands.iter().filter_map(found).collect()
+    let result = |demand: &SliceDemand| at_key(s, demand, wrong(demand)?);
+    demands.iter().filter_map(result).collect()
 }
 
 fn counted(d: &KeyDemand) -> String {
@@ -214,8 +214,8 @@ fn domains_few(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     relax_if_unfinished(s, |counts| {
         let mut demands = capacity::demands(s.jobset, cluster);
         demands.retain(|d| rj_of(s, d).is_some_and(|rj| counts(&rj)));
-        let found = |d: &KeyDemand| at_key(s, d.of.first()?, counted(d)).filter(|_| few(d));
-        capacity::by_key(&demands).iter().filter_map(found).collect()
+        let result = |d: &KeyDemand| at_key(s, d.of.first()?, counted(d)).filter(|_| few(d));
+        capacity::by_key(&demands).iter().filter_map(result).collect()
     })
 }
 
@@ -258,8 +258,8 @@ fn domain_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         let most = d.rooms.iter().map(|r| r.pods).max()?;
         let (key, pods, rj) = (d.key, d.pods(), rj_of(s, d)?);
         let detail = format!("{} has {pods} pods per Job, but a domain of {key} holds at most {most}", name_text(&rj));
-        let found = hit(rj.job_at("parallelism"), detail);
-        (most < pods).then(|| if containers_finish(&rj) { found.as_warning() } else { found })
+        let result = hit(rj.job_at("parallelism"), detail);
+        (most < pods).then(|| if containers_finish(&rj) { result.as_warning() } else { result })
     };
     demands.iter().filter_map(small).collect()
 }
@@ -325,8 +325,8 @@ fn cluster_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         // Exclusive placement has separate traps.
         if room > 0 && room < rj.pods() && s.webhook_key(&rj).is_none() {
             let detail = format!("{} has {} pods, but the cluster can hold only {room}", name_text(&rj), rj.pods());
-            let found = hit(rj.at("replicas"), detail);
-            hits.push(if containers_finish(&rj) { found.as_warning() } else { found });
+            let result = hit(rj.at("replicas"), detail);
+            hits.push(if containers_finish(&rj) { result.as_warning() } else { result });
         }
     }
     hits
@@ -334,7 +334,7 @@ fn cluster_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
 
 /// Detects JobSets that each fit alone but not together: exclusive Jobs by their domains, all pods by their
 /// requests.
-fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> HitsOf {
+fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> JobSetHits {
     let runs: Vec<usize> = (0..all.len()).filter(|i| !all[*i].jobset.spec.suspend).collect();
     let mut hits = Vec::new();
     for &i in &runs {
@@ -342,9 +342,9 @@ fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> HitsOf {
         let much = |of: &[usize]| too_much(of.iter().map(|i| &all[*i]), cluster);
         let (alone, before) = ([i], runs.iter().take_while(|n| **n < i).copied());
         let with: Vec<usize> = before.chain([i]).collect();
-        let found = [(few(&with), few(&alone)), (much(&with), much(&alone))];
-        let found = found.into_iter().find_map(|(with, alone)| with.filter(|_| alone.is_none()));
-        if let Some(detail) = found {
+        let result = [(few(&with), few(&alone)), (much(&with), much(&alone))];
+        let result = result.into_iter().find_map(|(with, alone)| with.filter(|_| alone.is_none()));
+        if let Some(detail) = result {
             let names: Vec<&str> = with.iter().map(|n| all[*n].jobset.name.as_str()).collect();
             let detail = format!("JobSets {} together: {detail}", names.join(", "));
             hits.push((i, hit(all[i].metadata_at("name"), detail)));
@@ -376,9 +376,9 @@ fn too_much<'s>(of: impl Iterator<Item = &'s LintSubject<'s>>, cluster: &Cluster
         let column = cluster.resources.iter().position(|r| *r == resource)?;
         let nodes = cluster.allocatable.chunks(columns);
         let there: u128 = nodes.map(|n| u128::from(n[column].unsigned_abs())).sum();
-        let whole = |milli: u128| milli.div_ceil(1000);
+        let complete = |milli: u128| milli.div_ceil(1000);
         (there < wanted).then(|| {
-            format!("the pods request {} {resource}, but all nodes together have {}", whole(wanted), whole(there))
+            format!("the pods request {} {resource}, but all nodes together have {}", complete(wanted), complete(there))
         })
     };
     wanted.into_iter().find_map(short)

@@ -192,14 +192,14 @@ fn agents<'a>(s: &LintSubject<'a>) -> Vec<(ReplicatedJobText<'a>, &'a YamlNode)>
         return Vec::new();
     }
     let knows = |c: &YamlNode, name: &str| list(c, "env").iter().any(|e| text(e, "name") == Some(name));
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for rj in s.rjs() {
         let agent = list(rj.pod, "initContainers")
             .iter()
             .find(|c| text(c, "restartPolicy") == Some("Always") && knows(c, "JOBSET_NAME") && knows(c, "POD_NAME"));
-        found.extend(agent.map(|a| (rj, a)));
+        result.extend(agent.map(|a| (rj, a)));
     }
-    found
+    result
 }
 
 fn no_barrier(s: &LintSubject) -> Vec<TrapHit> {
@@ -316,9 +316,9 @@ fn pod_may_succeed(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in rjs.iter().filter(|rj| rj.pods() > 0) {
         let again = |c: &sim_api::spec::ContainerSpec| c.matching_rule(SUCCESS).is_some();
-        let goes_on = rj.pod_spec().containers.iter().any(again);
+        let continues = rj.pod_spec().containers.iter().any(again);
         let absent = rj.pod_spec().agent_mode() == AgentMode::Absent;
-        if !goes_on && !absent && !job_can_fail(rj) {
+        if !continues && !absent && !job_can_fail(rj) {
             hits.push(hit(rj.at("name"), format!("replicatedJob {:?}", rj.name())));
         }
     }

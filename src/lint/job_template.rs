@@ -102,7 +102,7 @@ pub const TRAPS: &[LintTrap] = &[
     LintTrap {
         name: "scheduling-group-dropped",
         severity: TrapSeverity::Warning,
-        rules: &["17.1"],
+        rules: &["C-81"],
         title: "schedulingGroup requires a Kubernetes feature gate",
         consequence: "JobSet keeps the field. If the feature gate GenericWorkload is disabled, the Job API drops it without a message, and the pods are scheduled one by one instead of as a gang.",
         fix: "Enable the feature gates GenericWorkload and GangScheduling in the cluster, and apply the PodGroup together with the JobSet.",

@@ -62,7 +62,6 @@ impl ReplicatedJobText<'_> {
         &self.spec.template.template.spec
     }
 
-    /// Returns the number of pods of all Jobs.
     pub fn pods(&self) -> u64 {
         u64::from(self.spec.replicas) * u64::from(self.spec.template.pods())
     }

@@ -1,7 +1,7 @@
 //! Traps of names: collisions that admission does not detect, and names that are invalid as label values.
 
 use super::lint_subject::LintSubject;
-use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{JobSetHits, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 
 pub const TRAPS: &[LintTrap] = &[
     LintTrap {
@@ -42,7 +42,7 @@ pub const TRAPS: &[LintTrap] = &[
     },
 ];
 
-fn collision(all: &[LintSubject]) -> HitsOf {
+fn collision(all: &[LintSubject]) -> JobSetHits {
     let mut hits = Vec::new();
     let mut seen: Vec<(String, usize)> = Vec::new();
     for (i, s) in all.iter().enumerate() {
@@ -65,7 +65,7 @@ fn collision(all: &[LintSubject]) -> HitsOf {
     hits
 }
 
-fn duplicates(all: &[LintSubject]) -> HitsOf {
+fn duplicates(all: &[LintSubject]) -> JobSetHits {
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate() {
         let generated = s.node.at_path(&["metadata", "name"]).is_none();

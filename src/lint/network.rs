@@ -1,7 +1,7 @@
 //! Traps of the network: host names that no Service serves, and settings that JobSet overwrites.
 
 use super::lint_subject::{LintSubject, list, place, text};
-use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{JobSetHits, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::CompletionMode;
 use sim_api::spec::keys::JOBSET_NAME;
 use sim_inputs::text::node::YamlNode;
@@ -80,7 +80,7 @@ fn hostname_overwritten(s: &LintSubject) -> Vec<TrapHit> {
     hits
 }
 
-fn subdomain_shared(all: &[LintSubject]) -> HitsOf {
+fn subdomain_shared(all: &[LintSubject]) -> JobSetHits {
     let dns = |s: &LintSubject| s.jobset.spec.network.enable_dns_hostnames;
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate().filter(|(_, s)| dns(s)) {
@@ -108,8 +108,8 @@ fn service_exists(s: &LintSubject) -> Vec<TrapHit> {
         selector.and_then(|n| text(n, JOBSET_NAME)) == Some(s.jobset.name.as_str())
     };
     let services = s.objects.iter().filter(|o| o.kind == "Service");
-    let mut found = services.filter(|o| is_it(&o.node) && !selects(&o.node));
-    match found.next() {
+    let mut result = services.filter(|o| is_it(&o.node) && !selects(&o.node));
+    match result.next() {
         Some(service) => {
             let line = service.node.at.line;
             let detail = format!("Service {:?} at line {line}", s.subdomain());

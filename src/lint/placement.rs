@@ -1,7 +1,7 @@
 //! Traps of exclusive placement that can be detected without a cluster.
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, annotation_at, template_annotation_at, text};
-use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{JobSetHits, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::{CompletionMode, EXCLUSIVE_TOPOLOGY, NODE_SELECTOR_STRATEGY};
 use sim_inputs::text::node::SourcePosition;
 use sim_policy::placement::NodeChoice;
@@ -176,9 +176,9 @@ fn key_malformed(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits: Vec<TrapHit> = Vec::new();
     for rj in s.rjs() {
         if let Some(key) = s.webhook_key(&rj).filter(|k| !is_label_key(k)) {
-            let found = hit(key_at(s, &rj), format!("the topology key is {key:?}"));
-            if !hits.contains(&found) {
-                hits.push(found);
+            let result = hit(key_at(s, &rj), format!("the topology key is {key:?}"));
+            if !hits.contains(&result) {
+                hits.push(result);
             }
         }
     }
@@ -198,7 +198,7 @@ fn may_meet(a: &ReplicatedJobText, b: &ReplicatedJobText) -> bool {
         tolerations.iter().map(|t| (t.key.clone(), t.value.clone())).collect::<BTreeSet<_>>()
     };
     let choice = |rj: &ReplicatedJobText| NodeChoice::from_spec(rj.pod_spec());
-    !choice(a).is_apart_from(&choice(b)) && devices(a) == devices(b) && keys(a) == keys(b)
+    !choice(a).is_disjoint_from(&choice(b)) && devices(a) == devices(b) && keys(a) == keys(b)
 }
 
 fn mixed_keys(s: &LintSubject) -> Vec<TrapHit> {
@@ -303,7 +303,7 @@ fn priority<'a>(rj: &ReplicatedJobText<'a>) -> (i32, Option<&'a str>) {
     (rj.pod_spec().priority, text(rj.pod, "priorityClassName"))
 }
 
-fn neighbors(all: &[LintSubject]) -> HitsOf {
+fn neighbors(all: &[LintSubject]) -> JobSetHits {
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate() {
         for rj in s.rjs().iter().filter(|rj| rj.pods() > 0) {
@@ -333,7 +333,7 @@ fn neighbors(all: &[LintSubject]) -> HitsOf {
 /// Topology key, priority, replicatedJob and the name of its JobSet.
 type PlacedJob<'a> = (&'a str, (i32, Option<&'a str>), ReplicatedJobText<'a>, &'a str);
 
-fn priorities(all: &[LintSubject]) -> HitsOf {
+fn priorities(all: &[LintSubject]) -> JobSetHits {
     let mut hits = Vec::new();
     let mut seen: Vec<PlacedJob> = Vec::new();
     for (i, s) in all.iter().enumerate() {

@@ -119,11 +119,11 @@ pub const TRAPS: &[LintTrap] = &[
 fn scheduling_gates(s: &LintSubject) -> Vec<TrapHit> {
     let rjs = s.rjs().into_iter();
     let gated = rjs.filter(|rj| rj.pods() > 0 && rj.pod_spec().scheduling_gates > 0);
-    let found = |rj: ReplicatedJobText| {
+    let result = |rj: ReplicatedJobText| {
         let detail = format!("replicatedJob {:?}", rj.name());
         hit(rj.pod_at("schedulingGates"), detail)
     };
-    gated.map(found).collect()
+    gated.map(result).collect()
 }
 
 /// Returns whether the manifest sets `parallelism: 0`, which means that no pod runs.
@@ -139,16 +139,16 @@ fn completes_at_once(rj: &ReplicatedJobText) -> bool {
 fn dependencies<'a>(
     s: &LintSubject<'a>,
 ) -> Vec<(ReplicatedJobText<'a>, ReplicatedJobText<'a>, DependsOnStatus, sim_inputs::text::node::SourcePosition)> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for rj in s.rjs() {
         let nodes = list(rj.node, "dependsOn");
         for (entry, node) in rj.spec.depends_on.iter().zip(nodes) {
             if let Some(other) = s.rj(&entry.name) {
-                found.push((rj, other, entry.status, place(node, "name")));
+                result.push((rj, other, entry.status, place(node, "name")));
             }
         }
     }
-    found
+    result
 }
 
 fn depends_on_itself(s: &LintSubject) -> Vec<TrapHit> {

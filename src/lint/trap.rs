@@ -45,19 +45,18 @@ impl TrapHit {
 }
 
 /// Hits, each with the index of the JobSet that it belongs to.
-pub type HitsOf = Vec<(usize, TrapHit)>;
+pub type JobSetHits = Vec<(usize, TrapHit)>;
 
 /// Input that a check requires, with the check function.
 #[derive(Copy, Clone)]
 pub enum TrapCheck {
-    /// Checks one JobSet.
     JobSet(fn(&LintSubject) -> Vec<TrapHit>),
     /// Checks one JobSet against a cluster (`-t`).
     Cluster(fn(&LintSubject, &ClusterBuilder) -> Vec<TrapHit>),
     /// Checks all JobSets together against a cluster. Each hit has the index of its JobSet.
-    ClusterTogether(fn(&[LintSubject], &ClusterBuilder) -> HitsOf),
+    ClusterTogether(fn(&[LintSubject], &ClusterBuilder) -> JobSetHits),
     /// Checks all JobSets together. Each hit has the index of its JobSet.
-    Together(fn(&[LintSubject]) -> HitsOf),
+    Together(fn(&[LintSubject]) -> JobSetHits),
     /// Checks a JobSet against the stored JobSet that it replaces (`--update`).
     Update(fn(&TextChange) -> Vec<TrapHit>),
 }

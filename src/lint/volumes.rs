@@ -56,13 +56,13 @@ pub const TRAPS: &[LintTrap] = &[
 
 /// Returns the claim templates, each with whether its claims are retained.
 fn templates<'a>(s: &LintSubject<'a>) -> Vec<(&'a YamlNode, bool)> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for policy in list(s.spec_node(), "volumeClaimPolicies") {
         let when = policy.at_path(&["retentionPolicy", "whenDeleted"]);
         let retained = when.and_then(YamlNode::as_str) == Some("Retain");
-        found.extend(list(policy, "templates").iter().map(|t| (t, retained)));
+        result.extend(list(policy, "templates").iter().map(|t| (t, retained)));
     }
-    found
+    result
 }
 
 fn name(template: &YamlNode) -> &str {

@@ -26,7 +26,6 @@ pub struct PolicyDecision {
 pub enum PolicyOutcome {
     /// A reconcile pass of the JobSet controller.
     JobSet(Box<JobSetPass>),
-    /// A sync of the Job controller.
     Job(Box<JobSync>),
     /// A reconcile pass of the JobSet controller that was aborted.
     JobSetPassLost(PassLost),
@@ -35,7 +34,6 @@ pub enum PolicyOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PassLost {
-    /// Number of the aborted decision.
     #[serde(rename = "lost")]
     pub decision: u32,
     /// Object as `namespace/name`.
@@ -286,7 +284,6 @@ pub struct TtlTrace {
     pub due: SimTime,
 }
 
-/// A sync of one Job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSync {

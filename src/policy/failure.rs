@@ -66,7 +66,6 @@ pub(super) fn earliest<'v>(
     first.map(|(job, _)| job)
 }
 
-/// Position of a Job in the view.
 fn position(view: &JobSetView<'_>, job: &JobView) -> Option<u32> {
     let at = view.jobs.iter().position(|j| std::ptr::eq(j, job));
     at.map(|at| at as u32)

@@ -99,8 +99,8 @@ impl JobSetStatus {
     pub fn budget_used(&self) -> i64 {
         let of_jobs = self.replicated_jobs.iter();
         let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);
-        let whole = i64::from(self.restarts_count_towards_max);
-        whole + of_jobs.map(|&n| i64::from(n)).sum::<i64>()
+        let complete = i64::from(self.restarts_count_towards_max);
+        complete + of_jobs.map(|&n| i64::from(n)).sum::<i64>()
     }
 }
 

@@ -254,7 +254,7 @@ impl DecisionLog {
     /// Returns `<- #n`, where n is the most recent record on the chain of causes that is in the text.
     fn cause(&self, seq: u32) -> String {
         match self.shown_cause.get(seq as usize) {
-            Some(&shown) if shown != NO_CAUSE => format!("<- #{shown}"),
+            Some(&displayed) if displayed != NO_CAUSE => format!("<- #{displayed}"),
             _ => String::new(),
         }
     }
@@ -342,8 +342,8 @@ impl DecisionLog {
         let acts = sync.fails.is_some() || sync.completes.is_some() || sync.delete_pods + sync.create_pods > 0;
         let same =
             |old: JobSync| old.container_restarts == sync.container_restarts && old.failed_pods == sync.failed_pods;
-        let told = &mut row_or_default(&mut self.job_states, id.ix()).last_logged_sync;
-        let old = told.replace((**sync).clone());
+        let last_sync = &mut row_or_default(&mut self.job_states, id.ix()).last_logged_sync;
+        let old = last_sync.replace((**sync).clone());
         acts || !old.is_some_and(same)
     }
 }
@@ -368,8 +368,8 @@ impl RecordSink for DecisionLog {
             None => false,
         };
         let before = self.shown_cause.get(record.cause as usize).copied();
-        let shown = if written { record.seq } else { before.unwrap_or(NO_CAUSE) };
-        self.shown_cause.push(shown);
+        let displayed = if written { record.seq } else { before.unwrap_or(NO_CAUSE) };
+        self.shown_cause.push(displayed);
     }
 
     fn receives_decisions(&self) -> bool {

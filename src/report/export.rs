@@ -49,7 +49,6 @@ pub trait RunExporter: Sync {
     fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError>;
 }
 
-/// All exporters of runs.
 pub const EXPORTERS: &[&dyn RunExporter] =
     &[&SvgExporter, &PngExporter, &HtmlExporter, &MarkdownExporter, &PerfettoExporter, &OpenMetricsExporter];
 

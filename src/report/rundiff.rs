@@ -131,7 +131,7 @@ fn read_line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, RunDif
 
 /// Adds every value that differs with its path. The keys `jobs` and `events` are skipped; the record comparison
 /// covers them.
-pub fn diff_values(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
+pub fn diff_values(a: &Value, b: &Value, path: &str, result: &mut Vec<MetricDiff>) {
     let at = |key: &str| {
         if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
     };
@@ -139,7 +139,7 @@ pub fn diff_values(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>
         (Value::Object(x), Value::Object(y)) => {
             let only_b = y.keys().filter(|key| !x.contains_key(*key));
             for key in x.keys().chain(only_b).filter(|key| !["jobs", "events"].contains(&key.as_str())) {
-                diff_values(&a[key], &b[key], &at(key), found);
+                diff_values(&a[key], &b[key], &at(key), result);
             }
         }
         (Value::Array(x), Value::Array(y)) => {
@@ -147,16 +147,16 @@ pub fn diff_values(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>
                 let name = |list: &[Value]| list.get(i).and_then(|v| v["name"].as_str().map(str::to_owned));
                 let key = name(x).or_else(|| name(y)).unwrap_or_else(|| i.to_string());
                 let (none, other) = (Value::Null, Value::Null);
-                diff_values(x.get(i).unwrap_or(&none), y.get(i).unwrap_or(&other), &at(&key), found);
+                diff_values(x.get(i).unwrap_or(&none), y.get(i).unwrap_or(&other), &at(&key), result);
             }
         }
-        _ if a != b => found.push(MetricDiff { metric: path.to_owned(), a: a.clone(), b: b.clone() }),
+        _ if a != b => result.push(MetricDiff { metric: path.to_owned(), a: a.clone(), b: b.clone() }),
         _ => {}
     }
 }
 
 /// Adds the cells of `restarts.csv` that differ.
-fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), RunDiffError> {
+fn restarts(a: &Path, b: &Path, result: &mut Vec<MetricDiff>) -> Result<(), RunDiffError> {
     let read = |dir: &Path| -> Result<Vec<Vec<String>>, RunDiffError> {
         let path = dir.join("restarts.csv");
         if !path.is_file() {
@@ -179,7 +179,7 @@ fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), RunDi
         for (k, name) in head.iter().enumerate().filter(|(_, name)| *name != "digest") {
             let cell = |row: &[String]| row.get(k).map_or(Value::Null, |c| number_or_text(c));
             if cell(x) != cell(y) {
-                found.push(MetricDiff { metric: format!("restarts.{i}.{name}"), a: cell(x), b: cell(y) });
+                result.push(MetricDiff { metric: format!("restarts.{i}.{name}"), a: cell(x), b: cell(y) });
             }
         }
     }
@@ -196,7 +196,7 @@ fn number_or_text(cell: &str) -> Value {
 /// Returns the sorted relative paths of all files below `inputs/`.
 fn files(dir: &Path) -> Result<Vec<PathBuf>, RunDiffError> {
     let root = dir.join("inputs");
-    let (mut folders, mut found) = (vec![root.clone()], Vec::new());
+    let (mut folders, mut result) = (vec![root.clone()], Vec::new());
     while let Some(folder) = folders.pop() {
         let entries = std::fs::read_dir(&folder).map_err(|e| cannot_open(&folder, &e))?;
         for entry in entries {
@@ -204,13 +204,13 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>, RunDiffError> {
             let kind = entry.file_type()?;
             match (kind.is_dir(), kind.is_file()) {
                 (true, _) => folders.push(entry.path()),
-                (_, true) => found.extend(entry.path().strip_prefix(&root).ok().map(Path::to_owned)),
+                (_, true) => result.extend(entry.path().strip_prefix(&root).ok().map(Path::to_owned)),
                 _ => {}
             }
         }
     }
-    found.sort();
-    Ok(found)
+    result.sort();
+    Ok(result)
 }
 
 fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, RunDiffError> {
@@ -218,7 +218,7 @@ fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, RunDiffError> {
     let mut all: Vec<&PathBuf> = of_a.iter().chain(&of_b).collect();
     all.sort();
     all.dedup();
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for file in all {
         let name = file.to_string_lossy().into_owned();
         let alone = |a: bool| {
@@ -230,12 +230,12 @@ fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, RunDiffError> {
             (true, true) => {
                 let at = |dir: &Path| dir.join("inputs").join(file);
                 let first = first_differing_line(&at(a), &at(b))?;
-                found.extend(first.map(|(line, a, b)| InputDiff { file: name, line: Some(line), a, b }));
+                result.extend(first.map(|(line, a, b)| InputDiff { file: name, line: Some(line), a, b }));
             }
-            (only_a, _) => found.push(alone(only_a)),
+            (only_a, _) => result.push(alone(only_a)),
         }
     }
-    Ok(found)
+    Ok(result)
 }
 
 type DiffLines = (usize, Option<String>, Option<String>);
@@ -343,17 +343,17 @@ fn read_records(path: &Path, which: &[u32]) -> Result<Vec<Value>, RunDiffError> 
         return Ok(Vec::new());
     };
     let (mut from, mut text) = (open(path)?, Vec::new());
-    let mut found: Vec<(u32, Value)> = Vec::new();
+    let mut result: Vec<(u32, Value)> = Vec::new();
     for seq in 0..=*last {
         if !read_line(&mut from, &mut text)? {
             break;
         }
         if which.contains(&seq) {
-            found.push((seq, parsed(&text)));
+            result.push((seq, parsed(&text)));
         }
     }
-    found.reverse();
-    Ok(found.into_iter().map(|(_, value)| value).collect())
+    result.reverse();
+    Ok(result.into_iter().map(|(_, value)| value).collect())
 }
 
 /// Returns the last decision up to `until`, if the run directory contains a decision log.
@@ -396,9 +396,9 @@ mod tests {
     fn differing_numbers_are_reported_with_their_path() {
         let a = serde_json::json!({"x": 1, "list": [{"name": "train", "n": 2}], "same": "y", "jobs": [1]});
         let b = serde_json::json!({"x": 1.5, "list": [{"name": "train", "n": 3}, 4], "same": "y", "new": true});
-        let mut found = Vec::new();
-        diff_values(&a, &b, "", &mut found);
-        let names: Vec<&str> = found.iter().map(|m| m.metric.as_str()).collect();
+        let mut result = Vec::new();
+        diff_values(&a, &b, "", &mut result);
+        let names: Vec<&str> = result.iter().map(|m| m.metric.as_str()).collect();
         assert_eq!(names, ["list.train.n", "list.1", "x", "new"]);
     }
 }

@@ -8,9 +8,9 @@ use sim_analysis::sweep::points::short;
 const MAX_SELECTED: usize = 3;
 
 /// Returns the requested metrics, or else the most relevant metrics that differ between points.
-pub fn selected_metrics(results: &SweepResults, asked: &[String]) -> Vec<String> {
-    if !asked.is_empty() {
-        return asked.to_vec();
+pub fn selected_metrics(results: &SweepResults, request: &[String]) -> Vec<String> {
+    if !request.is_empty() {
+        return request.to_vec();
     }
     let fit = |headline: &'static str| {
         let names = results.names().iter();
@@ -26,8 +26,8 @@ pub fn axis_names(results: &SweepResults) -> Vec<String> {
     let axes = results.points().axes();
     let last = |path: &str| path.rsplit(['.', '[']).next().unwrap_or(path).to_owned();
     let name = |path: &str| {
-        let alike = axes.iter().filter(|a| last(&a.path) == last(path)).count();
-        if alike > 1 || last(path).ends_with(']') { short(path).to_owned() } else { last(path) }
+        let is_similar = axes.iter().filter(|a| last(&a.path) == last(path)).count();
+        if is_similar > 1 || last(path).ends_with(']') { short(path).to_owned() } else { last(path) }
     };
     axes.iter().map(|axis| name(&axis.path)).collect()
 }

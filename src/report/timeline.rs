@@ -45,7 +45,6 @@ pub struct TimelineMark {
 
 #[derive(Clone, Debug)]
 pub struct LaneGroup {
-    /// Name of the chart.
     pub name: &'static str,
     pub title: &'static str,
     pub legend: Vec<(Rgb, &'static str)>,
@@ -116,7 +115,7 @@ pub fn moments(run: &RunView<'_>) -> Vec<SimTime> {
 }
 
 pub fn timeline(run: &RunView<'_>, pods: &NodeOccupancy, queued: &QueuedWork) -> TimelineChart {
-    let whole = ViewWindow { name: "whole run".to_owned(), from: SimTime::ZERO, to: run.outcome.end };
+    let complete = ViewWindow { name: "whole run".to_owned(), from: SimTime::ZERO, to: run.outcome.end };
     let close = highlighted_restarts(run).into_iter().map(|(i, r)| {
         let (from, to) = restart_window(run, r);
         let name = format!("restart {}", i + 1);
@@ -128,7 +127,7 @@ pub fn timeline(run: &RunView<'_>, pods: &NodeOccupancy, queued: &QueuedWork) ->
         let first = windows.remove(at);
         windows.insert(0, first);
     }
-    windows.push(whole);
+    windows.push(complete);
     let moments = moments(run);
     let groups = [pod_lanes(run, pods), queue_lanes(run, queued), busy_share_lanes(run, &moments)];
     TimelineChart {
@@ -238,9 +237,9 @@ fn busy_share_lanes(run: &RunView<'_>, moments: &[SimTime]) -> LaneGroup {
     let lane = |u: &ResourceUsage| {
         let mut shares: Vec<(u32, u32)> = Vec::new();
         for (at, part) in moments.windows(2).enumerate() {
-            let whole = part[1].since(part[0]).0.max(1);
+            let complete = part[1].since(part[0]).0.max(1);
             let busy = u.busy_within(part[0], part[1]).0;
-            let share = (busy * 100).div_ceil(whole) as u32;
+            let share = (busy * 100).div_ceil(complete) as u32;
             if shares.last().map_or(0, |(_, last)| *last) != share {
                 shares.push((at as u32, share));
             }
@@ -267,7 +266,6 @@ fn resource_color(gating: &[LedgerResource], resource: LedgerResource) -> Rgb {
     if gating.contains(&resource) { LEGEND[0].0 } else { LEGEND[1].0 }
 }
 
-/// Returns the alternative text of the timeline.
 pub fn alternative_text(timeline: &TimelineChart) -> String {
     let lanes: usize = timeline.groups.iter().map(|g| g.lanes.len()).sum();
     let window = &timeline.windows[0];

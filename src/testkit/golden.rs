@@ -66,7 +66,6 @@ enum GoldenLine {
 
 pub struct GoldenLog {
     text: String,
-    /// Lines of the current second.
     second: Vec<GoldenLine>,
     now: SimTime,
     /// Job and index of each pod.

@@ -111,7 +111,7 @@ pub fn with_view<T>(lines: &[LineFilter], use_view: impl FnOnce(&RunView<'_>) ->
     with_outcome(lines, outcome(), use_view)
 }
 
-/// The same as `with_view`, with a given outcome.
+/// Calls `use_view` with the view of a run that ended with `outcome`.
 pub fn with_outcome<T>(lines: &[LineFilter], outcome: RunOutcome, use_view: impl FnOnce(&RunView<'_>) -> T) -> T {
     let (scenario, mut names) = (scenario(), names());
     names.intern("DefaultFailurePolicy");

@@ -129,19 +129,19 @@ fn check_cases(text: &str) {
         let place = format!("line {}, {}", case.line, case.name);
         assert!(!case.rules.is_empty(), "{place}: the case cites no rules");
         let answer = respond(&case);
-        let said = match &answer.result {
+        let output = match &answer.result {
             Ok(_) => answer.code.to_string(),
             Err(r) => format!("{} {}", r.code, r.message),
         };
-        for says in &case.says {
-            let (code, part) = says.split_once(' ').unwrap_or((says, ""));
-            let equal = said.starts_with(code) && said.contains(part);
-            assert!(equal, "{place}:\n  expected {says}\n  got      {said}");
+        for expected_text in &case.says {
+            let (code, part) = expected_text.split_once(' ').unwrap_or((expected_text, ""));
+            let equal = output.starts_with(code) && output.contains(part);
+            assert!(equal, "{place}:\n  expected {expected_text}\n  got      {output}");
         }
         for (path, value) in case.stores.as_object().into_iter().flatten() {
-            let stored = answer.result.as_ref().unwrap_or_else(|_| panic!("{place}: {said}"));
-            let found = stored.pointer(&pointer(path)).unwrap_or(&Value::Null);
-            assert_eq!(found, value, "{place}: {path}");
+            let stored = answer.result.as_ref().unwrap_or_else(|_| panic!("{place}: {output}"));
+            let actual = stored.pointer(&pointer(path)).unwrap_or(&Value::Null);
+            assert_eq!(actual, value, "{place}: {path}");
         }
         assert!(!case.says.is_empty() || case.stores.is_object(), "{place}");
     }

@@ -108,7 +108,7 @@ fn rows_missing_from_the_run_or_the_baseline_fail_the_gates() {
 }
 
 #[test]
-fn gates_stand_in_a_file_and_junit_has_the_phases_of_each_failed_row() {
+fn gates_are_in_a_file_and_junit_has_the_phases_of_each_failed_row() {
     let dir = scratch("gates-file");
     let baseline = dir.join("base.json").to_str().unwrap().to_owned();
     assert_eq!(bench(&[SCENARIO, "--out", &baseline]).0, Some(0));

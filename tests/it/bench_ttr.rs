@@ -157,13 +157,13 @@ fn diff_reports_inputs_then_first_record_then_metrics() {
     assert!(text.starts_with("No differences in inputs, records"), "{text}");
     let (code, text, _) = diff(&a, &b, &["--format", "json", "--fail-if", "diff.records > 0"]);
     assert_eq!(code, Some(5), "{text}");
-    let found: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(found["inputs"][0]["file"], "command.txt");
-    let first = &found["first"];
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["inputs"][0]["file"], "command.txt");
+    let first = &result["first"];
     assert_eq!(first["before"].as_array().unwrap().len(), 10, "{first}");
     assert_ne!(first["a"], first["b"]);
     assert!(first["causesOfA"][0]["seq"].is_u64() && first["decisionOfA"]["decision"].is_u64(), "{first}");
-    let metrics = found["metrics"].as_array().unwrap();
+    let metrics = result["metrics"].as_array().unwrap();
     let latency = metrics.iter().find(|m| m["metric"] == "jobSets.train.restartLatency_s.max");
     assert!(latency.is_some(), "{metrics:?}");
     let (code, text, _) = diff(&a, &b, &[]);

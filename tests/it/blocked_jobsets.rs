@@ -47,8 +47,8 @@ fn lint_and_run_agree_on_unplaceable_jobsets() {
             fs::write(&file, &text).unwrap();
             let inputs = ["-f", file.to_str().unwrap(), "-t", &given(&format!("{topology}.topology"))];
             for command in ["lint", "run"] {
-                let (found, said) = code_and_output(&[&[command][..], &inputs].concat());
-                assert_eq!(found, code, "{command} {manifest} on {topology}: {said}\n{text}");
+                let (result, output) = code_and_output(&[&[command][..], &inputs].concat());
+                assert_eq!(result, code, "{command} {manifest} on {topology}: {output}\n{text}");
             }
         }
     }
@@ -58,13 +58,13 @@ fn lint_and_run_agree_on_unplaceable_jobsets() {
 #[test]
 fn lint_warns_where_each_jobset_fits_alone_but_not_all_of_them() {
     let (crowd, topology) = ("tests/it/words/crowd.yaml", "tests/it/words/two-slices.topology.yaml");
-    let (code, said) = code_and_output(&["lint", "-f", crowd, "-t", topology]);
-    assert!(code == 0 && !said.contains("together"), "{said}");
+    let (code, text) = code_and_output(&["lint", "-f", crowd, "-t", topology]);
+    assert!(code == 0 && !text.contains("together"), "{text}");
     let other = "tests/it/words/two-slices.yaml";
-    let (code, said) = code_and_output(&["lint", "-f", crowd, "-f", other, "-t", topology]);
+    let (code, text) = code_and_output(&["lint", "-f", crowd, "-f", other, "-t", topology]);
     assert_eq!(code, 0, "the inputs do not state whether the JobSets run at the same time");
     let short = "crowd, tight together: the pods request 64 google.com/tpu, but all nodes together have 32";
-    assert!(said.contains(short), "{said}");
+    assert!(text.contains(short), "{text}");
 }
 
 #[test]
@@ -85,20 +85,20 @@ fn unhandled_blockers_are_reported_with_a_solution() {
             &["run", "-f", file, "--format", "json", "--quiet"],
             &["why", "-f", file],
         ] {
-            let (code, said) = code_and_output(command);
-            assert!(code == 0 && said.contains(words), "{command:?}: {said}");
-            assert!(!said.contains("Not modelled"), "{command:?}: {said}");
+            let (code, text) = code_and_output(command);
+            assert!(code == 0 && text.contains(words), "{command:?}: {text}");
+            assert!(!text.contains("Not modelled"), "{command:?}: {text}");
         }
     }
     // The suggested `--set` value unblocks the JobSet.
     let resumed = "faults=[{at: 10s, resumeJobSet: {name: suspended}}]";
-    let (_, said) = code_and_output(&["run", "-f", &suspended, "--set", resumed]);
-    assert!(said.contains("condition Completed is True"), "{said}");
+    let (_, text) = code_and_output(&["run", "-f", &suspended, "--set", resumed]);
+    assert!(text.contains("condition Completed is True"), "{text}");
     let all: Vec<String> =
         (0..4).map(|i| format!("{{at: 10s, {}}}", patch.replace("0-0", &format!("{}-{}", i / 2, i % 2)))).collect();
     let opened = format!("faults=[{}]", all.join(", "));
-    let (_, said) = code_and_output(&["run", "-f", &gated, "--set", &opened]);
-    assert!(said.contains("condition Completed is True"), "{said}");
+    let (_, text) = code_and_output(&["run", "-f", &gated, "--set", &opened]);
+    assert!(text.contains("condition Completed is True"), "{text}");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -108,15 +108,15 @@ fn unhandled_blockers_are_reported_with_a_solution() {
 fn pods_without_an_index_can_be_failed_and_asked_about_by_the_names_that_are_legal() {
     let dir = scratch("dead-ends-plain");
     let plain = jobset(&dir, "plain", "  failurePolicy: {maxRestarts: 1}\n", ", completionMode: NonIndexed", "");
-    let (code, said) = code_and_output(&["run", "-f", &plain, "--fail", "w-2:exit=7"]);
+    let (code, text) = code_and_output(&["run", "-f", &plain, "--fail", "w-2:exit=7"]);
     assert_eq!(code, 2);
-    assert!(said.contains("legal: plain-w-{0..1}-{0..1}"), "{said}");
+    assert!(text.contains("legal: plain-w-{0..1}-{0..1}"), "{text}");
     let out = dir.join("out");
-    let (code, said) =
+    let (code, text) =
         code_and_output(&["run", "-f", &plain, "--fail", "w-0-1:exit=7", "--out", out.to_str().unwrap()]);
-    assert!(code == 0 && said.contains("restart 1 triggered: Job plain-w-0 failed"), "{said}");
-    let (code, said) = code_and_output(&["why", "-f", &plain, "--pod", "w-0-1"]);
-    assert!(code == 0 && said.contains("Pod plain-w-0-1: "), "{said}");
+    assert!(code == 0 && text.contains("restart 1 triggered: Job plain-w-0 failed"), "{text}");
+    let (code, text) = code_and_output(&["why", "-f", &plain, "--pod", "w-0-1"]);
+    assert!(code == 0 && text.contains("Pod plain-w-0-1: "), "{text}");
     let events = fs::read_to_string(out.join("events.ndjson")).unwrap();
     let pods = events.split('"').filter_map(|word| word.strip_prefix("pod/default/plain-w-"));
     let mut seen = 0;
@@ -127,8 +127,8 @@ fn pods_without_an_index_can_be_failed_and_asked_about_by_the_names_that_are_leg
     }
     assert!(seen > 20, "{seen}");
     let rule = "containers=[{replicatedJob: w, podIndex: 1, runFor: 5s}]";
-    let (code, said) = code_and_output(&["run", "-f", &plain, "--set", rule]);
-    assert!(code == 2 && said.contains("podIndex 1 is out of range"), "{said}");
+    let (code, text) = code_and_output(&["run", "-f", &plain, "--set", rule]);
+    assert!(code == 2 && text.contains("podIndex 1 is out of range"), "{text}");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -139,17 +139,17 @@ fn a_first_scenario_fails_a_pod_while_its_containers_run() {
     let output = program(&["new", "-f", &file]).output().unwrap();
     let scenario = dir.join("scenario.yaml");
     fs::write(&scenario, output.stdout).unwrap();
-    let (code, said) = code_and_output(&["run", scenario.to_str().unwrap()]);
-    assert!(code == 0 && said.contains("restart 1 triggered"), "{said}");
-    assert!(!said.contains("did not fire"), "{said}");
+    let (code, text) = code_and_output(&["run", scenario.to_str().unwrap()]);
+    assert!(code == 0 && text.contains("restart 1 triggered"), "{text}");
+    assert!(!text.contains("did not fire"), "{text}");
     fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
 fn a_cluster_without_manifests_asks_for_manifests() {
     for command in ["run", "compare", "why"] {
-        let (code, said) = code_and_output(&[command, "-t", "small-16"]);
-        assert!(code == 2 && said.contains("-f <FILE|DIR|->"), "{said}");
+        let (code, text) = code_and_output(&[command, "-t", "small-16"]);
+        assert!(code == 2 && text.contains("-f <FILE|DIR|->"), "{text}");
     }
 }
 
@@ -159,7 +159,7 @@ fn run_unfinished_at_the_time_limit_is_not_permanently_blocked() {
     let tpu = ", nodeSelector: {example.com/slot: a}";
     jobset(&dir, "first", "", "", tpu);
     jobset(&dir, "next", "", "", tpu);
-    let ends = |jobsets: &str, rest: &str, says: &str, cut: bool| {
+    let ends = |jobsets: &str, rest: &str, message: &str, cut: bool| {
         let text = format!(
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology: {{apiVersion: \
              jobset-sim/v1alpha1, kind: Topology, metadata: {{name: t}}, pools: [{{name: \"n-{{node}}\", nodesPerIsland: \
@@ -167,13 +167,13 @@ fn run_unfinished_at_the_time_limit_is_not_permanently_blocked() {
         );
         let file = dir.join("s.yaml");
         fs::write(&file, text).unwrap();
-        let (_, said) = code_and_output(&["run", file.to_str().unwrap()]);
+        let (_, output) = code_and_output(&["run", file.to_str().unwrap()]);
         let sentence = if cut {
-            format!("Not ready at the end - {says}; the run ended before it was ready")
+            format!("Not ready at the end - {message}; the run ended before it was ready")
         } else {
-            format!("Permanently blocked - {says}")
+            format!("Permanently blocked - {message}")
         };
-        assert!(said.contains(&sentence), "{rest}: {said}");
+        assert!(output.contains(&sentence), "{rest}: {output}");
     };
     let (one, both) = ("{manifest: first.yaml}", "{manifest: first.yaml}, {manifest: next.yaml, submitAt: 5s}");
     let missing = "JobSet first is not ready: 2 of its Jobs do not exist yet";
@@ -212,19 +212,19 @@ fn unplaceable_jobset_has_the_same_exit_code_in_every_command() {
         ("plan budget", "--seeds 2 --jobset next"),
     ] {
         let words: Vec<&str> = command.split(' ').chain([file]).chain(more.split_whitespace()).collect();
-        let (code, said) = code_and_output(&words);
-        assert_eq!(code, 4, "{words:?}: {said}");
-        assert!(said.contains(why) || command == "plan budget", "{words:?}: {said}");
+        let (code, output) = code_and_output(&words);
+        assert_eq!(code, 4, "{words:?}: {output}");
+        assert!(output.contains(why) || command == "plan budget", "{words:?}: {output}");
     }
     assert_eq!(code_and_output(&["why", file]).0, 4);
-    let found = ["sweep", file, "--seeds", "2", "--grid", "stop.at=20m,3h", "--quiet"];
-    let (code, said) = code_and_output(&found);
-    assert_eq!(code, 0, "one point places all pods: {said}");
+    let result = ["sweep", file, "--seeds", "2", "--grid", "stop.at=20m,3h", "--quiet"];
+    let (code, output) = code_and_output(&result);
+    assert_eq!(code, 0, "one point places all pods: {output}");
     fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
-fn a_metric_that_no_replication_has_a_number_for_is_refused() {
+fn a_metric_that_no_replication_has_a_number_for_is_rejected() {
     let dir = scratch("dead-ends-metric");
     let file = jobset(&dir, "first", "  failurePolicy: {maxRestarts: 1}\n", "", "");
     for words in [
@@ -234,9 +234,9 @@ fn a_metric_that_no_replication_has_a_number_for_is_refused() {
         // Nothing fails, so there is no restart.
         let metric = "restartLatency_s.p50";
         let inputs = ["stop.at=5m..10m", "-f", &file, "--metric", metric, "--quiet"];
-        let (code, said) = code_and_output(&[words, &inputs[..]].concat());
-        assert_eq!(code, 2, "{said}");
-        assert!(said.contains(&format!("{metric} is undefined in")), "{said}");
+        let (code, text) = code_and_output(&[words, &inputs[..]].concat());
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains(&format!("{metric} is undefined in")), "{text}");
     }
     fs::remove_dir_all(dir).unwrap();
 }

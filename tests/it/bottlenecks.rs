@@ -56,9 +56,9 @@ fn waits_for_one_thing_add_up_and_a_client_is_not_its_workers_nor_the_api_server
     assert_eq!(sums, expected.map(|(what, n)| (what, Duration::from_secs(n))));
     let name = "job-controller client at 100 requests/s".to_owned();
     assert_eq!(bottleneck_of(&r), [(name, 9)]);
-    let found =
+    let actual =
         [LedgerResource::JobControllerClient, LedgerResource::SchedulerCycle, LedgerResource::JobControllerWorkers];
-    assert_eq!(bottlenecks(&[r]), found);
+    assert_eq!(bottlenecks(&[r]), actual);
 }
 
 #[test]

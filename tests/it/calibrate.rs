@@ -13,8 +13,8 @@ use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord, Ticket
 use sim_recordings::calibrate::{FitResult, FitValue, FittedParameter, PrometheusMetrics, calibrate};
 use sim_recordings::validate::{read::read, recording::RecordedRun};
 
-fn parameter<'f>(found: &'f FitResult, id: &str) -> Option<&'f FittedParameter> {
-    found.parameters.iter().find(|p| p.id == id)
+fn parameter<'f>(result: &'f FitResult, id: &str) -> Option<&'f FittedParameter> {
+    result.parameters.iter().find(|p| p.id == id)
 }
 
 fn number(p: &FittedParameter) -> f64 {
@@ -41,24 +41,24 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
         let recording = read(&name, &text).expect("a recording");
         let truth = recording.control_plane.kube_controller_manager;
         let in_place = recording.milestones.as_ref().is_some_and(|m| m.strategy == "InPlaceRestart");
-        let found = calibrate(&[(name.clone(), recording)], &PrometheusMetrics::default(), 0.0);
+        let result = calibrate(&[(name.clone(), recording)], &PrometheusMetrics::default(), 0.0);
         all += 1;
         // No other client reached its limit: the report states that and contains no rate for it.
         for client in ["kubeScheduler", "jobsetManager"] {
-            assert_eq!(parameter(&found, &format!("controlPlane.{client}.qps")), None, "{name}");
-            let told = found.unseen.iter().chain(&found.undecided);
-            assert!(told.into_iter().any(|t| t.contains(client)), "{name}");
+            assert_eq!(parameter(&result, &format!("controlPlane.{client}.qps")), None, "{name}");
+            let output = result.unseen.iter().chain(&result.undecided);
+            assert!(output.into_iter().any(|t| t.contains(client)), "{name}");
         }
-        let Some(qps) = parameter(&found, KCM_QPS) else {
+        let Some(qps) = parameter(&result, KCM_QPS) else {
             // With in-place restarts, the Job controller has no work.
-            assert!(in_place, "{name}: {:?}", found.unseen);
+            assert!(in_place, "{name}: {:?}", result.unseen);
             continue;
         };
         seen += 1;
         let off = number(qps) / truth.qps - 1.0;
         assert!(off.abs() < 0.05, "{name}: {qps:?}");
         assert!(contains_planted(qps, truth.qps), "{name}: {qps:?}, planted {}", truth.qps);
-        let burst = parameter(&found, KCM_BURST).expect("a burst was seen");
+        let burst = parameter(&result, KCM_BURST).expect("a burst was seen");
         let planted = f64::from(truth.burst);
         assert!(contains_planted(burst, planted), "{name}: {burst:?}, planted {planted}");
     }
@@ -156,8 +156,8 @@ fn planted_recording(qps: &str, burst: &str, (median, sigma): (&str, &str), seed
     let text = text.replace("MEDIAN", median).replace("SIGMA", sigma);
     let scenario = crate::support::parse(&text, JOBSET).expect("the scenario is valid");
     let mut simulation = SimulationInput::new(&scenario).expect("the scenario can run");
-    let mut played = Played { pods: PodFold::default(), log: Vec::new() };
-    simulation.run(seed, 0, &mut played);
+    let mut replayed = Played { pods: PodFold::default(), log: Vec::new() };
+    simulation.run(seed, 0, &mut replayed);
     let ms = |time: sim_base::SimTime| {
         if time == sim_base::SimTime::NEVER { -1 } else { (time.0 / 1_000_000) as i64 }
     };
@@ -181,13 +181,13 @@ fn planted_recording(qps: &str, burst: &str, (median, sigma): (&str, &str), seed
             0
         ])
     };
-    let rows: Vec<Json> = played.pods.rows().iter().map(row).collect();
+    let rows: Vec<Json> = replayed.pods.rows().iter().map(row).collect();
     let json = json!({
         "schema": "jobset-sim/recording/v1", "kind": "decisions", "name": "planted", "playedForMs": 600_000,
         "controlPlane": {"kubernetes": "1.36", "kubeControllerManager": {"qps": 1, "burst": 1},
             "kubeScheduler": {"qps": 1, "burst": 1}, "jobsetManager": {"qps": 1, "burst": 1}, "nodes": 250, "nodesPerPool": 1},
         "jobSet": {"metadata": {"name": "js"}}, "script": {"startMs": 0, "termMs": 0, "termExit": 0, "restartMs": 0},
-        "log": played.log,
+        "log": replayed.log,
         "podColumns": ["replicatedJob", "jobIndex", "podIndex", "restartAttempt", "node", "createdMs", "boundMs", "readyMs",
             "finishedMs", "deletingMs", "goneMs", "phase", "containerRestarts"],
         "pods": rows,
@@ -201,20 +201,20 @@ fn planted_rates_and_start_up_times_are_within_the_intervals() {
         let text = |x: f64| x.to_string();
         let recording = planted_recording(&text(qps), &text(burst), (&text(median), &text(sigma)), 7);
         // The kubelet's status write and the API server are part of every start (docs/reference/timing.md).
-        let found = calibrate(&[("planted".to_owned(), recording)], &PrometheusMetrics::default(), 0.13);
-        let rate = parameter(&found, KCM_QPS).expect("the limit was reached");
+        let result = calibrate(&[("planted".to_owned(), recording)], &PrometheusMetrics::default(), 0.13);
+        let rate = parameter(&result, KCM_QPS).expect("the limit was reached");
         assert!(contains_planted(rate, qps), "{rate:?}");
         assert!((rate.interval[1] - rate.interval[0]) / qps < 0.2, "{rate:?}");
-        let bucket = parameter(&found, KCM_BURST).expect("a burst was seen");
+        let bucket = parameter(&result, KCM_BURST).expect("a burst was seen");
         assert!(contains_planted(bucket, burst), "{bucket:?}");
-        let start = parameter(&found, "timing.containerStart").expect("pods have started");
+        let start = parameter(&result, "timing.containerStart").expect("pods have started");
         assert!(contains_planted(start, median), "{start:?}");
         let FitValue::LogNormal(_, is) = start.value else {
             panic!("the start-up time is not log-normal: {start:?}");
         };
         let [low, high] = start.sigma_interval.expect("an interval");
         assert!(low <= sigma && sigma <= high, "{is} {low} {high}");
-        assert!(found.undecided.iter().any(|u| u.contains("only their sum is observed")));
+        assert!(result.undecided.iter().any(|u| u.contains("only their sum is observed")));
     }
 }
 
@@ -225,16 +225,16 @@ fn intervals_hold_what_was_planted_over_many_seeds() {
     let mut missed = std::collections::BTreeMap::new();
     for seed in 1..=12 {
         let recording = planted_recording("30", "40", ("4", "0.35"), seed);
-        let found = calibrate(&[("planted".to_owned(), recording)], &PrometheusMetrics::default(), 0.13);
-        let start = parameter(&found, "timing.containerStart").expect("pods have started");
+        let result = calibrate(&[("planted".to_owned(), recording)], &PrometheusMetrics::default(), 0.13);
+        let start = parameter(&result, "timing.containerStart").expect("pods have started");
         let [low, high] = start.sigma_interval.unwrap_or([0.0, 0.0]);
-        let found = [
-            ("qps", parameter(&found, KCM_QPS).is_some_and(|p| contains_planted(p, qps))),
-            ("burst", parameter(&found, KCM_BURST).is_some_and(|p| contains_planted(p, burst))),
+        let result = [
+            ("qps", parameter(&result, KCM_QPS).is_some_and(|p| contains_planted(p, qps))),
+            ("burst", parameter(&result, KCM_BURST).is_some_and(|p| contains_planted(p, burst))),
             ("median", contains_planted(start, median)),
             ("sigma", low <= sigma && sigma <= high),
         ];
-        for (what, held) in found {
+        for (what, held) in result {
             *missed.entry(what).or_insert(0) += usize::from(!held);
         }
     }
@@ -246,8 +246,8 @@ fn phases_are_grouped_by_image_and_pool_with_quantiles() {
     use sim_recordings::calibrate::groups::{GroupKey, groups};
     let recording = planted_recording("60", "40", ("6", "0.3"), 7);
     let all = [("planted".to_owned(), recording)];
-    let found = groups(&all, &[GroupKey::Phase], None);
-    let start = found.iter().find(|g| g.phase == "start").expect("pods have started");
+    let result = groups(&all, &[GroupKey::Phase], None);
+    let start = result.iter().find(|g| g.phase == "start").expect("pods have started");
     let fit = start.log_normal.as_ref().expect("a distribution");
     assert!((fit.median_s - 6.13).abs() < 0.2 && start.confidence == "measured", "{start:?}");
     assert!(start.quantiles_s["p5"] < start.quantiles_s["p95"], "{start:?}");
@@ -259,9 +259,9 @@ fn phases_are_grouped_by_image_and_pool_with_quantiles() {
     for pod in two.pods.0.iter_mut().take(7) {
         pod.replicated_job = "v".to_owned();
     }
-    let found = groups(&[("two".to_owned(), two)], &[GroupKey::Phase, GroupKey::Image, GroupKey::Pool], None);
+    let result = groups(&[("two".to_owned(), two)], &[GroupKey::Phase, GroupKey::Image, GroupKey::Pool], None);
     let of = |image: &str| {
-        let mut of = found.iter().filter(|g| g.phase == "start" && g.image.as_deref() == Some(image));
+        let mut of = result.iter().filter(|g| g.phase == "start" && g.image.as_deref() == Some(image));
         of.next().map(|g| (g.n, g.confidence, g.pool.as_deref()))
     };
     assert_eq!(of("b:1"), Some((7, "assumed", Some("?"))));
@@ -280,8 +280,8 @@ fn restart_below_the_rate_limit_yields_no_rate() {
     assert_eq!(imported.output().expect("the run succeeds").status.code(), Some(0));
     let text = std::fs::read_to_string(&out).expect("the file was written");
     let recording = read(&out, &text).expect("a recording");
-    let found = calibrate(&[(out, recording)], &PrometheusMetrics::default(), 0.0);
-    assert_eq!(parameter(&found, KCM_QPS), None, "{found:?}");
-    assert!(found.unseen.iter().any(|u| u.contains("kubeControllerManager.qps")), "{found:?}");
+    let result = calibrate(&[(out, recording)], &PrometheusMetrics::default(), 0.0);
+    assert_eq!(parameter(&result, KCM_QPS), None, "{result:?}");
+    assert!(result.unseen.iter().any(|u| u.contains("kubeControllerManager.qps")), "{result:?}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

@@ -42,7 +42,6 @@ struct JobSet {
     lost: Option<SimTime>,
     restarts: u32,
     counted: u32,
-    /// Restart counts by Job name.
     job_restarts: BTreeMap<String, u32>,
 }
 

@@ -27,11 +27,11 @@ const REPLICATIONS: u64 = 300;
 fn slowest_of_n_exponential_starts_is_mean_times_harmonic_number() {
     let dist = Distribution::Exponential { mean_s: 2.0 };
     for (n, harmonic) in [(1_000, 7.4855), (5_000, 9.0945)] {
-        let found = (0..REPLICATIONS).map(|i| slowest(&dist, n, i)).sum::<f64>() / REPLICATIONS as f64;
+        let actual = (0..REPLICATIONS).map(|i| slowest(&dist, n, i)).sum::<f64>() / REPLICATIONS as f64;
         // The variance of the maximum is m² Σ 1/k², nearly m² π²/6.
         let error = 3.0 * 2.0 * (std::f64::consts::PI / 6.0_f64.sqrt()) / (REPLICATIONS as f64).sqrt();
         let expected = 2.0 * harmonic;
-        assert!((found - expected).abs() < error, "n = {n}: mean {found}, expected {expected}");
+        assert!((actual - expected).abs() < error, "n = {n}: mean {actual}, expected {expected}");
     }
 }
 
@@ -63,16 +63,16 @@ fn cubes(availability: f64) -> ScenarioSpec {
 
 /// Returns for each cube whether all of its hosts are available at the end.
 fn complete_cubes(scenario: &ScenarioSpec, replication: u64) -> Vec<bool> {
-    let mut away: BTreeMap<String, bool> = BTreeMap::new();
+    let mut outage: BTreeMap<String, bool> = BTreeMap::new();
     for fault in &draw_faults(scenario, 5, replication).faults {
         let (node, lost) = match &fault.action {
             FaultAction::CrashNode(node) => (node, true),
             FaultAction::ReturnNode(node) => (node, false),
             other => panic!("{other:?}"),
         };
-        away.insert(node.name.clone().unwrap_or_default(), lost);
+        outage.insert(node.name.clone().unwrap_or_default(), lost);
     }
-    let lost = |host: usize| away.get(&format!("n-{host:04}")) == Some(&true);
+    let lost = |host: usize| outage.get(&format!("n-{host:04}")) == Some(&true);
     (0..64).map(|cube| !(0..16).any(|host| lost(16 * cube + host))).collect()
 }
 
@@ -88,11 +88,11 @@ fn available_slices_agree_with_the_binomial_formula() {
         let all: Vec<Vec<bool>> = (0..200).map(|i| complete_cubes(&scenario, i)).collect();
         for (k, reconfigurable, fixed) in rows {
             let free = |cubes: &Vec<bool>| {
-                let good = cubes.iter().filter(|whole| **whole).count();
+                let good = cubes.iter().filter(|full| **full).count();
                 (good / k * k) as f64 / 64.0
             };
             let wired = |cubes: &Vec<bool>| {
-                let complete = |part: &&[bool]| part.len() == k && part.iter().all(|whole| *whole);
+                let complete = |part: &&[bool]| part.len() == k && part.iter().all(|full| *full);
                 (cubes.chunks(k).filter(complete).count() * k) as f64 / 64.0
             };
             assert_mean(&format!("reconfigurable {availability} {k}"), all.iter().map(free), reconfigurable);

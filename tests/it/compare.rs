@@ -16,8 +16,8 @@ pub fn compare(arguments: &[&str]) -> Output {
 #[track_caller]
 pub fn stdout_of(arguments: &[&str]) -> String {
     let output = compare(arguments);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {text}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -84,8 +84,8 @@ fn the_json_keeps_its_contract() {
             let values: Vec<f64> = own.filter_map(|row| row[column].parse().ok()).collect();
             assert_eq!(estimate["n"], values.len(), "{metric}");
             let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let told = estimate["mean"].as_f64();
-            assert!(told.is_none_or(|m| (m - mean).abs() <= 1e-9 * mean.abs()), "{metric}");
+            let text = estimate["mean"].as_f64();
+            assert!(text.is_none_or(|m| (m - mean).abs() <= 1e-9 * mean.abs()), "{metric}");
         }
     }
     for p in all["paired"].as_array().unwrap() {
@@ -94,15 +94,15 @@ fn the_json_keeps_its_contract() {
             metrics[p["metric"].as_str().unwrap()]["mean"].as_f64().unwrap()
         };
         let difference = mean(&p["b"]) - mean(&p["a"]);
-        let told = p["mean"].as_f64().unwrap();
-        assert!((told - difference).abs() < 1e-6, "{p}");
+        let text = p["mean"].as_f64().unwrap();
+        assert!((text - difference).abs() < 1e-6, "{p}");
         let interval: Vec<f64> = serde_json::from_value(p["ci95"].clone()).unwrap();
         let apart = interval[0] > 0.0 || interval[1] < 0.0;
         let is_small = p["verdict"] == "noDifference";
         assert!(is_small || (p["verdict"] != "inconclusive") == apart, "{p}");
         assert_eq!(p["n"], 5);
         if apart && !is_small {
-            let b_is_better = (told < 0.0) == (p["better"] == "lower");
+            let b_is_better = (text < 0.0) == (p["better"] == "lower");
             assert_eq!(p["verdict"], if b_is_better { "b" } else { "a" }, "{p}");
         }
     }
@@ -230,9 +230,9 @@ fn a_signal_keeps_the_replications_that_are_finished() {
     let kill = ["-s", "INT", &child.id().to_string()];
     assert!(Command::new("kill").args(kill).status().unwrap().success());
     let ended = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(130), "{told}");
-    assert!(told.contains("of 20000000 replications were finished"), "{told}");
+    let text = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{text}");
+    assert!(text.contains("of 20000000 replications were finished"), "{text}");
     let printed = String::from_utf8_lossy(&ended.stdout);
     assert!(printed.contains("variant,baseline"), "{printed}");
     let table = fs::read_to_string(out.join("replications.csv")).unwrap();
@@ -248,16 +248,16 @@ fn a_variant_with_a_wrong_path_is_an_error_with_a_suggestion() {
         ("x: strategy=InPlace", "InPlaceRestart"),
         ("x: jobSets[7].submitAt=1s", "the length of the list is 1"),
     ] {
-        let told = assert_rejected(&[SCENARIO, "--variant", variant], 2);
-        assert!(told.contains("in variant \"x\""), "{told}");
-        assert!(told.contains(expected), "{variant}: {told}");
+        let text = assert_rejected(&[SCENARIO, "--variant", variant], 2);
+        assert!(text.contains("in variant \"x\""), "{text}");
+        assert!(text.contains(expected), "{variant}: {text}");
     }
-    let told = assert_rejected(&[SCENARIO], 2);
-    assert!(told.contains("nothing to compare"), "{told}");
+    let text = assert_rejected(&[SCENARIO], 2);
+    assert!(text.contains("nothing to compare"), "{text}");
     let twice = [SCENARIO, "--variant", BLOCKING, "--variant", BLOCKING];
     assert!(assert_rejected(&twice, 2).contains("is used twice"));
-    let told = assert_rejected(&[SCENARIO, "--variant", BLOCKING, "--until", "restartLatency.p50 ±1%"], 2);
-    assert!(told.contains("did you mean restartLatency_s.p50?"), "{told}");
+    let text = assert_rejected(&[SCENARIO, "--variant", BLOCKING, "--until", "restartLatency.p50 ±1%"], 2);
+    assert!(text.contains("did you mean restartLatency_s.p50?"), "{text}");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn playing_until_a_metric_is_precise_ends_when_it_is() {
 }
 
 #[test]
-fn variants_of_a_scenario_are_played_by_compare_and_not_by_run() {
+fn variants_of_a_scenario_are_simulated_by_compare_and_not_by_run() {
     let dir = scratch("compare-experiment");
     let text = fs::read_to_string(SCENARIO).unwrap();
     let from = Path::new("scenarios").canonicalize().unwrap();
@@ -294,8 +294,8 @@ fn variants_of_a_scenario_are_played_by_compare_and_not_by_run() {
         let twice = fs::read_to_string(&file).unwrap() + &format!("    - {wrong}\n      set: {{seed: 2}}\n");
         let other = dir.join("wrong.yaml");
         fs::write(&other, twice).unwrap();
-        let told = assert_rejected(&[other.to_str().unwrap()], 2);
-        assert!(told.contains(expected), "{told}");
+        let output = assert_rejected(&[other.to_str().unwrap()], 2);
+        assert!(output.contains(expected), "{output}");
     }
     fs::remove_dir_all(dir).unwrap();
 }

@@ -7,8 +7,8 @@ use std::fs;
 const FLEET: &str = "scenarios/published/opt-175b.yaml";
 
 fn mean(of: &Value, metric: &str) -> f64 {
-    let found = of["metrics"][metric]["mean"].as_f64();
-    found.unwrap_or_else(|| panic!("no {metric} in {of}"))
+    let result = of["metrics"][metric]["mean"].as_f64();
+    result.unwrap_or_else(|| panic!("no {metric} in {of}"))
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
 }
 
 #[test]
-fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_refused() {
+fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_rejected() {
     let dir = scratch("compare-fleet");
     let out = dir.join("out");
     let out_text = out.to_str().unwrap();
@@ -60,8 +60,8 @@ fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_refused() {
         (&[FLEET, "--fail", "a-b-0-0:exit=1", "--variant", variant], "--fail needs a scenario with pods"),
         (&[FLEET, "--variant", "x: nodez=1"], "in variant \"x\""),
     ] {
-        let told = assert_rejected(arguments, 2);
-        assert!(told.contains(part), "{told}");
+        let text = assert_rejected(arguments, 2);
+        assert!(text.contains(part), "{text}");
     }
 }
 

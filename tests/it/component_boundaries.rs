@@ -26,18 +26,18 @@ const COMPONENTS: [(&str, &[&str]); 13] = [
 
 fn rust_files(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut folders = vec![folder.to_owned()];
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     while let Some(folder) = folders.pop() {
         for file in files(&folder, "rs") {
             let text = std::fs::read_to_string(&file).expect("a source file can be read");
             let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
-            found.push((file, code.join("\n")));
+            result.push((file, code.join("\n")));
         }
         let entries = std::fs::read_dir(&folder).into_iter().flatten();
         let paths = entries.filter_map(|e| Some(e.ok()?.path()));
         folders.extend(paths.filter(|p| p.is_dir()));
     }
-    found
+    result
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn every_component_has_one_entry_for_events_and_one_for_changes() {
         // Accounting and the webhook have no events of their own, and the script has no watches.
         let handles = !["accounting", "webhook"].contains(&component);
         let watches = component != "script";
-        let found = (entries("pub fn handle("), entries("pub fn watch("));
-        assert_eq!(found, (handles.into(), watches.into()), "{component}");
+        let result = (entries("pub fn handle("), entries("pub fn watch("));
+        assert_eq!(result, (handles.into(), watches.into()), "{component}");
     }
 }

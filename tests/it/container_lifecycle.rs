@@ -40,7 +40,7 @@ fn play(rest: &str, manifest: &str) -> Played {
     let mut checker = crate::checker::Checker::new(&scenario);
     let outcome = simulation.run(1, 0, &mut checker);
     let names = simulation.names();
-    let mut played = Played { outcome, pods: Vec::new(), texts: Vec::new(), nodes: Vec::new() };
+    let mut replayed = Played { outcome, pods: Vec::new(), texts: Vec::new(), nodes: Vec::new() };
     let mut rows: Vec<(String, u32)> = Vec::new();
     for r in &checker.records {
         let at = r.at.0 as f64 / 1e9;
@@ -48,27 +48,27 @@ fn play(rest: &str, manifest: &str) -> Played {
             Body::PodCreated { pod, job, index, .. } => {
                 rows.resize(rows.len().max(pod.ix() + 1), (String::new(), 0));
                 rows[pod.ix()] = (names.job(job).to_owned(), index);
-                played.pods.push((at, names.job(job).to_owned(), index, r.body));
+                replayed.pods.push((at, names.job(job).to_owned(), index, r.body));
             }
             Body::PodBound { pod, node, .. } => {
-                played.nodes.push(format!("{} {}", rows[pod.ix()].0, names.node(node)));
+                replayed.nodes.push(format!("{} {}", rows[pod.ix()].0, names.node(node)));
             }
             Body::PodReady { pod, .. }
             | Body::PodNotReady { pod, .. }
             | Body::ContainerExited { pod, .. }
             | Body::PodFinished { pod, .. } => {
                 let (job, index) = rows[pod.ix()].clone();
-                played.pods.push((at, job, index, r.body));
+                replayed.pods.push((at, job, index, r.body));
             }
             Body::JobSetCondition { reason, message, .. } | Body::JobCondition { reason, message, .. } => {
                 let text = format!("{}: {}", names.text(reason), names.text(message));
-                played.texts.push(text);
+                replayed.texts.push(text);
             }
-            Body::PodCreateRejected { reason, .. } => played.texts.push(names.text(reason).to_owned()),
+            Body::PodCreateRejected { reason, .. } => replayed.texts.push(names.text(reason).to_owned()),
             _ => {}
         }
     }
-    played
+    replayed
 }
 
 impl Played {
@@ -101,12 +101,12 @@ fn annotations_of_the_pod_template_place_jobs_exclusively() {
     let pod = "{restartPolicy: Never, containers: [{name: c, image: \"x:1\"}]}";
     let meta = "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}";
     let racks = |meta: &str| {
-        let played = play("", &manifest(3, "", meta, pod));
+        let run = play("", &manifest(3, "", meta, pod));
         let split = |line: &String| {
             let (job, node) = line.split_once(' ').unwrap();
             (job.to_owned(), node.split_once('-').unwrap().0.to_owned())
         };
-        let mut all: Vec<(String, String)> = played.nodes.iter().map(split).collect();
+        let mut all: Vec<(String, String)> = run.nodes.iter().map(split).collect();
         all.sort();
         all.dedup();
         let mut used: Vec<&String> = all.iter().map(|(_, rack)| rack).collect();
@@ -124,54 +124,53 @@ fn annotations_of_the_pod_template_place_jobs_exclusively() {
 #[test]
 fn an_exit_rule_applies_to_the_init_container_that_it_names() {
     let rest = "containers: [{container: fetch, podIndex: 1, runFor: 5s, exitCode: 44}, {runFor: 20m}]";
-    let played = play(rest, &manifest(1, RULES, "", &with_init("Never", "")));
+    let run = play(rest, &manifest(1, RULES, "", &with_init("Never", "")));
     assert!(
-        played.says("failed with exit code 44 matching FailJob rule at index 0")
-            && played.says("Container fetch for pod"),
+        run.says("failed with exit code 44 matching FailJob rule at index 0") && run.says("Container fetch for pod"),
         "{:?}",
-        played.texts
+        run.texts
     );
-    assert!(played.ready("js-w-0", 1).is_empty());
-    let ended = played.times("js-w-0", 1, |b| matches!(b, Body::PodFinished { succeeded: false, .. }));
+    assert!(run.ready("js-w-0", 1).is_empty());
+    let ended = run.times("js-w-0", 1, |b| matches!(b, Body::PodFinished { succeeded: false, .. }));
     assert_eq!(ended.len(), 1);
     assert!((5.0..15.0).contains(&ended[0]), "{ended:?}");
-    assert_eq!(played.outcome.jobsets[0].restarts, 0);
+    assert_eq!(run.outcome.jobsets[0].restarts, 0);
 }
 
 #[test]
 fn an_init_container_takes_its_run_time_and_restarts_after_a_failure() {
     let rest = "containers: [{container: fetch, runFor: 40s}]";
-    let played = play(rest, &manifest(1, "", "", &with_init("Never", "")));
-    let ready = played.ready("js-w-0", 0);
+    let run = play(rest, &manifest(1, "", "", &with_init("Never", "")));
+    let ready = run.ready("js-w-0", 0);
     assert!((40.0..50.0).contains(&ready[0]), "{ready:?}");
     let rest =
         "containers: [{container: fetch, containerRun: 0, runFor: 5s, exitCode: 1}, {container: fetch, runFor: 5s}]";
-    let played = play(rest, &manifest(1, "", "", &with_init("OnFailure", "")));
-    let ready = played.ready("js-w-0", 0);
+    let run = play(rest, &manifest(1, "", "", &with_init("OnFailure", "")));
+    let ready = run.ready("js-w-0", 0);
     assert!((10.0..25.0).contains(&ready[0]), "{ready:?}");
     let exits = |b: &Body| matches!(b, Body::ContainerExited { .. } | Body::PodFinished { .. });
-    assert_eq!(played.times("js-w-0", 0, exits).len(), 1, "one failed run of the init container");
+    assert_eq!(run.times("js-w-0", 0, exits).len(), 1, "one failed run of the init container");
 }
 
 #[test]
 fn a_sidecar_that_exits_is_restarted_and_does_not_end_the_pod() {
     let rest =
         "containers: [{container: fetch, podIndex: 1, containerRun: 0, runFor: 20s, exitCode: 44}, {runFor: 5m}]";
-    let played = play(rest, &manifest(1, RULES, "", &with_init("Never", ", restartPolicy: Always")));
-    assert_eq!(played.ready("js-w-0", 1).len(), 2, "ready again");
-    let down = played.times("js-w-0", 1, |b| matches!(b, Body::PodNotReady { .. }));
-    let (again, down) = (played.ready("js-w-0", 1)[1], down[0]);
+    let run = play(rest, &manifest(1, RULES, "", &with_init("Never", ", restartPolicy: Always")));
+    assert_eq!(run.ready("js-w-0", 1).len(), 2, "ready again");
+    let down = run.times("js-w-0", 1, |b| matches!(b, Body::PodNotReady { .. }));
+    let (again, down) = (run.ready("js-w-0", 1)[1], down[0]);
     assert!(again > down && again < down + 5.0, "{down} {again}");
-    assert_eq!(played.outcome.jobsets[0].restarts, 0);
-    assert!(played.says("AllJobsCompleted"), "{:?}", played.texts);
+    assert_eq!(run.outcome.jobsets[0].restarts, 0);
+    assert!(run.says("AllJobsCompleted"), "{:?}", run.texts);
 }
 
 #[test]
 fn a_pod_is_ready_when_its_probes_have_succeeded() {
     let probed = |probe: &str, rest: &str| {
         let pod = format!("{{restartPolicy: Never, containers: [{{name: c, image: \"x:1\", {probe}}}]}}");
-        let played = play(rest, &manifest(1, "", "", &pod));
-        played.ready("js-w-0", 0)[0]
+        let run = play(rest, &manifest(1, "", "", &pod));
+        run.ready("js-w-0", 0)[0]
     };
     let plain = probed("stdin: false", "");
     let probe = "readinessProbe: {tcpSocket: {port: 1}, initialDelaySeconds: 20, periodSeconds: 5}";
@@ -194,8 +193,8 @@ fn depends_on_ready_waits_for_the_readiness_probe() {
                initialDelaySeconds: 20, periodSeconds: 5}}]}";
     let later = "  - name: launcher\n    dependsOn: [{name: w, status: Ready}]\n    template:\n      spec:\n        \
                  template: {spec: {restartPolicy: Never, containers: [{name: c, image: \"x:1\"}]}}\n";
-    let played = play("", &(manifest(1, "", "", pod) + later));
-    let created = played.times("js-launcher-0", 0, |b| matches!(b, Body::PodCreated { .. }));
+    let run = play("", &(manifest(1, "", "", pod) + later));
+    let created = run.times("js-launcher-0", 0, |b| matches!(b, Body::PodCreated { .. }));
     assert!((20.0..30.0).contains(&created[0]), "{created:?}");
 }
 
@@ -215,20 +214,20 @@ fn image_pulls_that_fail_are_retried_with_back_off() {
 }
 
 #[test]
-fn a_missing_service_account_or_priority_class_is_refused_if_others_are_listed() {
+fn a_missing_service_account_or_priority_class_is_rejected_if_others_are_listed() {
     let pod = |field: &str| format!("{{restartPolicy: Never, {field}, containers: [{{name: c, image: \"x:1\"}}]}}");
     let account = pod("serviceAccountName: nope");
     let listed = "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: trainer}\n";
-    let played = play("", &(manifest(1, "", "", &account) + listed));
+    let run = play("", &(manifest(1, "", "", &account) + listed));
     let why = "is forbidden: error looking up service account default/nope: serviceaccount \"nope\" not found";
-    assert!(played.says(&format!("pods \"js-w-0-0-\" {why}")), "{:?}", played.texts);
-    let played = play("", &(manifest(1, "", "", &pod("serviceAccountName: trainer")) + listed));
-    assert_eq!(played.ready("js-w-0", 0).len(), 1);
+    assert!(run.says(&format!("pods \"js-w-0-0-\" {why}")), "{:?}", run.texts);
+    let run = play("", &(manifest(1, "", "", &pod("serviceAccountName: trainer")) + listed));
+    assert_eq!(run.ready("js-w-0", 0).len(), 1);
     assert_eq!(play("", &manifest(1, "", "", &account)).ready("js-w-0", 0).len(), 1, "assumed to exist");
     let class = pod("priorityClassName: nope");
     let listed = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: low}\nvalue: 1\n";
-    let played = play("", &(manifest(1, "", "", &class) + listed));
-    assert!(played.says("no PriorityClass with name nope was found"), "{:?}", played.texts);
+    let run = play("", &(manifest(1, "", "", &class) + listed));
+    assert!(run.says("no PriorityClass with name nope was found"), "{:?}", run.texts);
 }
 
 #[test]
@@ -243,7 +242,7 @@ fn ignored_fields_and_assumed_objects_are_named() {
     let manifests = sim_inputs::kube::read_sources(&[source("jobset.yaml", &manifest)], &[]).unwrap();
     let loaded = sim_inputs::scenario_from_manifests(vec![manifests], None, &[]).unwrap();
     assert_eq!(loaded.skipped, ["ResourceQuota/quota"]);
-    let told = loaded.not_modelled().join("\n");
+    let output = loaded.not_modelled().join("\n");
     for part in [
         "hostNetwork",
         "hostPort",
@@ -254,7 +253,7 @@ fn ignored_fields_and_assumed_objects_are_named() {
         "PersistentVolumeClaim ckpt: assumed to exist",
         "queue q on the pod template of replicatedJob w",
     ] {
-        assert!(told.contains(part), "{part} is missing in\n{told}");
+        assert!(output.contains(part), "{part} is missing in\n{output}");
     }
 }
 

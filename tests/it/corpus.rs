@@ -46,7 +46,7 @@ fn log_of(file: &str) -> PathBuf {
 }
 
 #[test]
-fn every_example_plays_as_its_golden_log_says() {
+fn every_example_matches_its_golden_log() {
     let Some(dir) = support::examples("the golden logs of the examples") else {
         return;
     };
@@ -78,22 +78,22 @@ fn has_jobset(path: &Path) -> bool {
 }
 
 #[test]
-fn every_example_with_a_jobset_is_played() {
+fn every_example_with_a_jobset_is_simulated() {
     let Some(dir) = support::examples("whether each example has a script") else {
         return;
     };
-    let (mut folders, mut found) = (vec![dir.clone()], Vec::new());
+    let (mut folders, mut result) = (vec![dir.clone()], Vec::new());
     while let Some(folder) = folders.pop() {
         let entries = std::fs::read_dir(&folder).into_iter().flatten();
         folders.extend(entries.filter_map(|e| Some(e.ok()?.path()).filter(|p| p.is_dir())));
         let files = support::files(&folder, "yaml").into_iter();
-        found.extend(files.filter(|p| has_jobset(p)).map(|p| {
+        result.extend(files.filter(|p| has_jobset(p)).map(|p| {
             let file = p.strip_prefix(&dir).unwrap_or(&p);
             file.display().to_string()
         }));
     }
-    found.sort();
-    let mut played: Vec<String> = examples().into_iter().map(|e| e.file).collect();
-    played.sort();
-    assert_eq!(played, found);
+    result.sort();
+    let mut trials: Vec<String> = examples().into_iter().map(|e| e.file).collect();
+    trials.sort();
+    assert_eq!(trials, result);
 }

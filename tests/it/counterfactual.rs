@@ -170,7 +170,7 @@ struct Held {
     claimed: Duration,
     as_it_is: Duration,
     relieved: Duration,
-    told: Vec<String>,
+    texts: Vec<String>,
 }
 
 impl Held {
@@ -178,25 +178,25 @@ impl Held {
     fn play(&mut self, scenario: &ScenarioSpec) {
         let (total, named) = restart_and_bottlenecks(scenario);
         let mut relieved = scenario.clone();
-        let mut told = Vec::new();
+        let mut output = Vec::new();
         let mut claimed = Duration::ZERO;
         for gate in &named {
-            told.push(format!("{:?} {:.2} s", gate.what, gate.time.seconds()));
+            output.push(format!("{:?} {:.2} s", gate.what, gate.time.seconds()));
             if relieve(&mut relieved, gate.what).is_some() {
                 claimed = claimed.max(gate.time);
             }
         }
-        let told = told.join(", ");
+        let output = output.join(", ");
         if claimed == Duration::ZERO {
-            let text = format!("{:.2} s, {told}: no setting relieves this", total.seconds());
-            return self.told.push(text);
+            let text = format!("{:.2} s, {output}: no setting relieves this", total.seconds());
+            return self.texts.push(text);
         }
         let after = restart_and_bottlenecks(&relieved).0;
         self.claimed = self.claimed + claimed;
         self.as_it_is = self.as_it_is + total;
         self.relieved = self.relieved + after;
-        let text = format!("{:.2} s, {told}; relieved {:.2} s", total.seconds(), after.seconds());
-        self.told.push(text);
+        let text = format!("{:.2} s, {output}; relieved {:.2} s", total.seconds(), after.seconds());
+        self.texts.push(text);
     }
 }
 
@@ -210,7 +210,7 @@ fn verify_bottleneck(scenario: &ScenarioSpec) -> Result<String, String> {
         scenario.seed += seed;
         held.play(&scenario);
     }
-    let text = format!("{}: {}", scenario.name, held.told.join("\n    "));
+    let text = format!("{}: {}", scenario.name, held.texts.join("\n    "));
     let saved = held.as_it_is - held.relieved;
     if saved.0 * 3 >= held.claimed.0 { Ok(text) } else { Err(text) }
 }

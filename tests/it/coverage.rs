@@ -117,7 +117,7 @@ fn every_rule_of_the_reference_is_in_docs_rules() {
 fn citations_are_read_in_every_form_and_prose_is_not_counted() {
     let text = "- name: REC-1 in prose\n  rules: [FP-3, COND-1e]\n# rules: C-2 C-3\n  rule: VAL-5\n  rules:\n  \
                 - EXC-10\n  - C-4\n  plan: FP-9\n  - FP-8\n";
-    let found: Vec<&str> = cited_rules(text).into_iter().map(|(_, id)| id).collect();
+    let actual: Vec<&str> = cited_rules(text).into_iter().map(|(_, id)| id).collect();
     let expected = ["FP-3", "COND-1e", "C-2", "C-3", "VAL-5", "EXC-10", "C-4"];
-    assert_eq!(found, expected);
+    assert_eq!(actual, expected);
 }

@@ -54,7 +54,7 @@ fn every_decision_log_equals_its_golden_log() {
 /// Each transcript shows the rule that it was written for.
 #[test]
 fn the_transcripts_show_the_rules_they_are_named_after() {
-    for (name, shown) in [
+    for (name, expected) in [
         ("rule-order", "FailJobSet for Job js-driver-0, by rule 0 driverFails"),
         ("rule-order", "js-worker-0 is the earliest"),
         ("untargeted", "worker is not in the targets [driver]"),
@@ -77,8 +77,8 @@ fn the_transcripts_show_the_rules_they_are_named_after() {
         let (text, ..) = log(&read(&path));
         let words: Vec<&str> = text.split_whitespace().collect();
         let flat = words.join(" ");
-        let found = flat.contains(shown) || without_rules(&flat).contains(shown);
-        assert!(found, "{name}: {shown}\n{text}");
+        let result = flat.contains(expected) || without_rules(&flat).contains(expected);
+        assert!(result, "{name}: {expected}\n{text}");
     }
 }
 

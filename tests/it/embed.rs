@@ -31,23 +31,23 @@ fn diagnostics(built: Result<Scenario, SimulationError>) -> Vec<String> {
 }
 
 #[test]
-fn the_example_runs_to_its_end_and_tells_of_one_restart() {
+fn the_example_runs_to_its_end_and_reports_one_restart() {
     example::main().expect("the example succeeds");
     let outcome = simulation().run(1, 0);
-    let told = example::describe_restarts(&outcome);
-    assert!(told.contains("32 pods restarted"), "{told}");
-    assert!(told.contains("train is Completed after 1 restarts"), "{told}");
+    let text = example::describe_restarts(&outcome);
+    assert!(text.contains("32 pods restarted"), "{text}");
+    assert!(text.contains("train is Completed after 1 restarts"), "{text}");
     let restarts: Vec<_> = outcome.restarts().collect();
     assert_eq!((restarts.len(), restarts[0].ending()), (1, RestartOutcome::Ready));
-    let whole: u64 = restarts[0].pieces().iter().map(|p| p.takes.0).sum();
-    assert_eq!(Some(Duration(whole)), restarts[0].latency());
+    let total: u64 = restarts[0].pieces().iter().map(|p| p.takes.0).sum();
+    assert_eq!(Some(Duration(total)), restarts[0].latency());
     let ledger = outcome.ledger();
     let booked: u128 = ledger.accelerator_ns.iter().sum();
     assert_eq!(booked, u128::from(ledger.accelerators) * u128::from(outcome.end().0));
 }
 
 #[test]
-fn a_training_job_tells_how_far_it_came() {
+fn a_training_job_shows_how_far_it_came() {
     let scenario = Scenario::from_file("scenarios/training.yaml").expect("a scenario");
     let outcome = Simulation::new(&scenario).expect("the scenario can run").run(1, 0);
     let [training] = outcome.training() else {
@@ -61,21 +61,21 @@ fn a_training_job_tells_how_far_it_came() {
 #[test]
 fn records_before_an_early_stop_are_a_prefix_of_the_complete_run() {
     let mut simulation = simulation();
-    let (whole, end) = lines_of(&mut simulation, usize::MAX);
+    let (complete, end) = lines_of(&mut simulation, usize::MAX);
     assert_eq!(end, EndReason::AllJobSetsFinished);
-    for most in [1, 2, 100, whole.len() / 2] {
+    for most in [1, 2, 100, complete.len() / 2] {
         let (seen, end) = lines_of(&mut simulation, most);
         assert_eq!((seen.len(), end), (most, EndReason::Stopped));
-        assert!(whole.starts_with(&seen), "{most}");
+        assert!(complete.starts_with(&seen), "{most}");
     }
     // A stopped run does not affect the next run.
-    assert_eq!(lines_of(&mut simulation, usize::MAX).0, whole);
+    assert_eq!(lines_of(&mut simulation, usize::MAX).0, complete);
 }
 
 #[test]
-fn a_limit_of_events_ends_a_run_after_exactly_so_many() {
+fn a_limit_of_events_ends_a_run_after_exactly_that_number() {
     let mut simulation = simulation();
-    let whole = lines_of(&mut simulation, usize::MAX).0;
+    let complete = lines_of(&mut simulation, usize::MAX).0;
     for most in [0, 1, 300, 1000] {
         simulation.max_events(most);
         let mut seen = Vec::new();
@@ -86,22 +86,22 @@ fn a_limit_of_events_ends_a_run_after_exactly_so_many() {
         assert_eq!((outcome.events(), outcome.end_reason()), (most, EndReason::Stopped));
         // The records of a stopped run do not show that it was stopped.
         assert_eq!(outcome.records() as usize, seen.len());
-        assert!(whole.starts_with(&seen), "{most}");
+        assert!(complete.starts_with(&seen), "{most}");
     }
 }
 
 #[test]
 fn another_thread_stops_a_run_and_a_raised_flag_keeps_it_from_beginning() {
     let scenario = example::scenario("Recreate").unwrap();
-    let whole = Simulation::new(&scenario).unwrap().run(1, 0).events();
-    assert!(example::events_before_external_stop(&scenario).unwrap() <= whole);
+    let complete = Simulation::new(&scenario).unwrap().run(1, 0).events();
+    assert!(example::events_before_external_stop(&scenario).unwrap() <= complete);
     let mut simulation = simulation();
     let flag = simulation.stop_flag();
     flag.raise();
     let outcome = simulation.run(1, 0);
     assert_eq!((outcome.events(), outcome.end_reason()), (0, EndReason::Stopped));
     flag.lower();
-    assert_eq!(simulation.run(1, 0).events(), whole);
+    assert_eq!(simulation.run(1, 0).events(), complete);
 
     let replications = Replications::new(&scenario, 1, 4);
     replications.stop_flag().raise();
@@ -113,7 +113,7 @@ fn another_thread_stops_a_run_and_a_raised_flag_keeps_it_from_beginning() {
 fn a_flag_that_is_raised_is_seen_within_256_events() {
     let mut simulation = simulation();
     let flag = simulation.stop_flag();
-    let whole = lines_of(&mut simulation, usize::MAX).0;
+    let complete = lines_of(&mut simulation, usize::MAX).0;
     let mut seen = Vec::new();
     let outcome = simulation.observe(1, 0, |record| {
         seen.push(record.to_json());
@@ -121,7 +121,7 @@ fn a_flag_that_is_raised_is_seen_within_256_events() {
         ControlFlow::Continue(())
     });
     assert_eq!((outcome.events(), outcome.end_reason()), (256, EndReason::Stopped));
-    assert!(seen.len() > 1 && whole.starts_with(&seen));
+    assert!(seen.len() > 1 && complete.starts_with(&seen));
 }
 
 #[test]
@@ -158,29 +158,29 @@ fn facade_and_program_give_equal_results() {
 #[test]
 fn errors_have_the_file_and_line_of_what_was_given_in_code() {
     let bad = JobSet::from_yaml("train.yaml", example::INVALID_MANIFEST);
-    let found = diagnostics(Scenario::builder("x").jobset(bad).build());
-    assert_eq!(found[1], "train.yaml:7: unknown field \"replicaz\" in spec.replicatedJobs[0]");
+    let result = diagnostics(Scenario::builder("x").jobset(bad).build());
+    assert_eq!(result[1], "train.yaml:7: unknown field \"replicaz\" in spec.replicatedJobs[0]");
 
     let train = || JobSet::new("train").replicated_job("workers", 1, 2);
     let fault = Fault::delete_pod("train-workers-0-7");
-    let found = diagnostics(Scenario::builder("x").jobset(train()).fault(fault).build());
-    assert!(found.len() == 1 && found[0].starts_with("<builder>:"), "{found:?}");
-    assert!(found[0].contains("train-workers-0-7"), "{found:?}");
+    let result = diagnostics(Scenario::builder("x").jobset(train()).fault(fault).build());
+    assert!(result.len() == 1 && result[0].starts_with("<builder>:"), "{result:?}");
+    assert!(result[0].contains("train-workers-0-7"), "{result:?}");
 
     let set = train().set("spec.replicatedJobs[3].replicas", 2);
     assert_eq!(diagnostics(Scenario::builder("x").jobset(set).build()).len(), 1);
-    let found = diagnostics(Scenario::builder("x").jobset(train()).preset("gke").build());
-    assert!(found[0].contains("gke"), "{found:?}");
+    let result = diagnostics(Scenario::builder("x").jobset(train()).preset("gke").build());
+    assert!(result[0].contains("gke"), "{result:?}");
     let file = JobSet::from_file("no/such/file.yaml");
-    let found = diagnostics(Scenario::builder("x").jobset(file).build());
-    assert!(found[0].contains("no/such/file.yaml"), "{found:?}");
-    let found = diagnostics(Scenario::builder("x").build());
-    assert!(found[0].contains("jobSets is empty"), "{found:?}");
+    let result = diagnostics(Scenario::builder("x").jobset(file).build());
+    assert!(result[0].contains("no/such/file.yaml"), "{result:?}");
+    let result = diagnostics(Scenario::builder("x").build());
+    assert!(result[0].contains("jobSets is empty"), "{result:?}");
     let text = JobSet::from_yaml("a", "b: 1").replicated_job("w", 1, 1);
-    let found = diagnostics(Scenario::builder("x").jobset(text).build());
-    assert!(found[0].contains("replicated_job"), "{found:?}");
-    let found = diagnostics(Scenario::from_file("no/such/scenario.yaml"));
-    assert!(found[0].starts_with("no/such/scenario.yaml:0: cannot be read"), "{found:?}");
+    let result = diagnostics(Scenario::builder("x").jobset(text).build());
+    assert!(result[0].contains("replicated_job"), "{result:?}");
+    let result = diagnostics(Scenario::from_file("no/such/scenario.yaml"));
+    assert!(result[0].starts_with("no/such/scenario.yaml:0: cannot be read"), "{result:?}");
 }
 
 #[test]

@@ -18,16 +18,16 @@ fn run_program(words: &[&str]) -> (Option<i32>, String, String) {
 fn effective(text: &str) -> Vec<Value> {
     let words = ["run", "-f", "-", "--show-effective", "--format", "json"];
     let done = run_with_stdin(&words, text);
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(0), "{said}");
+    let output = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(0), "{output}");
     serde_json::from_slice(&done.stdout).expect("JSON")
 }
 
 fn rejection_of(text: &str) -> String {
     let done = run_with_stdin(&["run", "-f", "-"], text);
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(2), "{said}");
-    said
+    let output = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(2), "{output}");
+    output
 }
 
 /// Returns a TrainJob with `spec`, and a runtime with `policy` and one replicatedJob.
@@ -73,7 +73,7 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_trainjob_is_played_as_the_jobset_that_trainer_makes_of_it() {
+fn a_trainjob_is_simulated_as_the_jobset_that_trainer_makes_of_it() {
     let words = ["run", "-f", TRAINJOB, "-f", RUNTIME, "--show-effective", "--format", "json"];
     let (code, out, err) = run_program(&words);
     assert_eq!(code, Some(0), "{err}");
@@ -131,9 +131,9 @@ fn every_manifest_command_reads_embedded_jobsets() {
     let scenario = format!("{out}/scenario.yaml");
     let text = fs::read_to_string(&scenario).expect("the scenario was written");
     assert!(text.contains("manifest: trainjob.yaml") && text.contains("training-runtime.yaml"), "{text}");
-    let (code, told, err) = run_program(&["run", &scenario]);
+    let (code, output, err) = run_program(&["run", &scenario]);
     assert_eq!(code, Some(0), "{err}");
-    assert!(told.contains("llm"), "{told}");
+    assert!(output.contains("llm"), "{output}");
     let (code, out, err) = run_program(&["explain", "children", "-f", TRAINJOB, "-f", RUNTIME]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("llm-node-0-3"), "{out}");
@@ -149,8 +149,8 @@ fn every_manifest_command_reads_embedded_jobsets() {
 fn annotations_for_code_hosts_name_the_existing_file() {
     let (code, out, err) = run_program(&["lint", "-f", TRAINJOB, "-f", RUNTIME, "--format", "sarif"]);
     assert_eq!(code, Some(0), "{err}");
-    let told: Value = serde_json::from_str(&out).expect("JSON");
-    let results = told["runs"][0]["results"].as_array().expect("results");
+    let text: Value = serde_json::from_str(&out).expect("JSON");
+    let results = text["runs"][0]["results"].as_array().expect("results");
     assert!(!results.is_empty());
     for result in results {
         let place = &result["locations"][0]["physicalLocation"];
@@ -189,15 +189,15 @@ fn the_number_of_nodes_is_the_trainjobs_or_the_policys_or_the_templates() {
     ] {
         let jobset = effective(&pair(spec, policy)).remove(0);
         let job = &jobset["spec"]["replicatedJobs"][0];
-        let found = &job["template"]["spec"]["parallelism"];
-        assert_eq!((found, &job["replicas"]), (&json!(pods), &json!(1)), "{spec} {policy}");
+        let result = &job["template"]["spec"]["parallelism"];
+        assert_eq!((result, &job["replicas"]), (&json!(pods), &json!(1)), "{spec} {policy}");
     }
 }
 
 #[test]
 fn each_policy_writes_its_environment() {
     let trainer = "trainer: {numNodes: 2}";
-    let found = |policy: &str| env(&effective(&pair(trainer, policy))[0], 0);
+    let result = |policy: &str| env(&effective(&pair(trainer, policy))[0], 0);
     let torch = [
         ("PET_NNODES", "2"),
         ("PET_NPROC_PER_NODE", "4"),
@@ -205,17 +205,17 @@ fn each_policy_writes_its_environment() {
         ("PET_MASTER_ADDR", "t-node-0-0.t"),
         ("PET_MASTER_PORT", "29500"),
     ];
-    assert_eq!(found("mlPolicy: {torch: {}}"), pairs(&torch));
+    assert_eq!(result("mlPolicy: {torch: {}}"), pairs(&torch));
     let jax =
         [("JAX_NUM_PROCESSES", "2"), ("JAX_PROCESS_ID", "from"), ("JAX_COORDINATOR_ADDRESS", "t-node-0-0.t:29500")];
-    assert_eq!(found("mlPolicy: {jax: {}}"), pairs(&jax));
+    assert_eq!(result("mlPolicy: {jax: {}}"), pairs(&jax));
     let xgboost = [
         ("DMLC_TRACKER_URI", "t-node-0-0.t"),
         ("DMLC_TRACKER_PORT", "29500"),
         ("DMLC_TASK_ID", "from"),
         ("DMLC_NUM_WORKER", "2"),
     ];
-    assert_eq!(found("mlPolicy: {xgboost: {}}"), pairs(&xgboost));
+    assert_eq!(result("mlPolicy: {xgboost: {}}"), pairs(&xgboost));
     // A TrainJob without `trainer` gets no environment variables.
     assert_eq!(env(&effective(&pair("suspend: true", "mlPolicy: {torch: {}}"))[0], 0), []);
 }
@@ -232,7 +232,7 @@ fn overrides_of_older_versions_are_laid_over_their_jobs() {
 }
 
 #[test]
-fn what_trainer_would_refuse_and_what_is_not_rendered_is_refused_by_name() {
+fn what_trainer_would_refuse_and_what_is_not_rendered_is_rejected_by_name() {
     let torch = "mlPolicy: {torch: {}}";
     for (spec, policy, words) in [
         ("trainer: {env: [{name: PET_NNODES, value: '1'}]}", torch, "must not have reserved envs"),
@@ -258,8 +258,8 @@ fn what_trainer_would_refuse_and_what_is_not_rendered_is_refused_by_name() {
             "not found in runtime template",
         ),
     ] {
-        let said = rejection_of(&pair(spec, policy));
-        assert!(said.contains(words), "{words}: {said}");
+        let text = rejection_of(&pair(spec, policy));
+        assert!(text.contains(words), "{words}: {text}");
     }
     let (code, _, err) = run_program(&["run", "-f", TRAINJOB]);
     assert_eq!(code, Some(2));
@@ -273,9 +273,9 @@ fn what_trainer_would_refuse_and_what_is_not_rendered_is_refused_by_name() {
 fn an_error_in_what_was_rendered_is_shown_in_the_rendered_text() {
     let text = pair("trainer: {numNodes: 2}", "mlPolicy: {torch: {}}")
         .replace("restartPolicy: Never", "restartPolicy: Perhaps");
-    let said = rejection_of(&text);
-    assert!(said.contains("<stdin>#TrainJob/t:"), "{said}");
-    assert!(said.contains("restartPolicy: Perhaps"), "{said}");
+    let output = rejection_of(&text);
+    assert!(output.contains("<stdin>#TrainJob/t:"), "{output}");
+    assert!(output.contains("restartPolicy: Perhaps"), "{output}");
 }
 
 #[test]
@@ -285,12 +285,12 @@ fn an_argo_workflow_is_listed_as_an_unknown_kind() {
          resource:\n      action: create\n      manifest: |\n        {}\n",
         crate::program::JOBSET.replace('\n', "\n        ")
     );
-    let said = rejection_of(&workflow);
-    assert!(said.contains("no JobSet to run"), "{said}");
+    let text = rejection_of(&workflow);
+    assert!(text.contains("no JobSet to run"), "{text}");
     let done = run_with_stdin(&["run", "-f", "-"], &format!("{workflow}---\n{}", crate::program::JOBSET));
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(0), "{said}");
-    assert!(said.contains("Workflow/nightly"), "{said}");
+    let text = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(0), "{text}");
+    assert!(text.contains("Workflow/nightly"), "{text}");
 }
 
 #[test]
@@ -302,8 +302,8 @@ fn a_jobset_inside_of_another_object_is_found_at_its_place() {
     );
     let jobsets = effective(&text);
     assert_eq!(jobsets[0]["metadata"]["name"], json!("a"));
-    let said = rejection_of(&text.replace("name: w\n", "name: W\n"));
-    assert!(said.contains("<stdin>:1"), "{said}");
+    let output = rejection_of(&text.replace("name: w\n", "name: W\n"));
+    assert!(output.contains("<stdin>:1"), "{output}");
     let list = format!("apiVersion: v1\nkind: List\nitems:\n    - {inner}");
     assert_eq!(effective(&list).len(), 1);
     // References to a JobSet, such as owners and the objects of Events, are not JobSets.
@@ -368,8 +368,8 @@ fn runtimes_of_older_trainers_with_num_proc_per_node_are_rendered() {
         let jobset = effective(&pair(&trainer, &policy)).remove(0);
         let pod = &jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"];
         let env = pod["containers"][0]["env"].as_array().unwrap();
-        let found = env.iter().find(|e| e["name"] == "PET_NPROC_PER_NODE").unwrap();
-        found["value"].as_str().unwrap().to_owned()
+        let matching = env.iter().find(|e| e["name"] == "PET_NPROC_PER_NODE").unwrap();
+        matching["value"].as_str().unwrap().to_owned()
     };
     assert_eq!(processes("auto", "nvidia.com/gpu: 8"), "auto");
     assert_eq!(processes("auto", "cpu: 6"), "6");

@@ -280,7 +280,7 @@ fn explained(line: &str) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_word_is_found_as_it_is_typed_and_told_within_a_hundred_columns() {
+fn a_word_is_found_as_it_is_typed_and_printed_within_a_hundred_columns() {
     for (word, part) in [
         ("FP-7", "The budget is used up"),
         ("kubernetes.md 1.5", "Back-off"),
@@ -319,11 +319,11 @@ fn run_event_lines(command: &str) -> Vec<String> {
     let mut program = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     program.args(&words[1..]).current_dir(root());
     let output = program.output().expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    let actual = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{command}: {actual}");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let told = text.split("What happened\n").nth(1).unwrap_or_default();
-    let lines = told.lines().take_while(|line| !line.is_empty() && !line.contains("run ended: "));
+    let printed = text.split("What happened\n").nth(1).unwrap_or_default();
+    let lines = printed.lines().take_while(|line| !line.is_empty() && !line.contains("run ended: "));
     lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
@@ -365,14 +365,14 @@ fn the_effect_of_an_action_and_of_a_strategy_is_shown() {
 
 #[test]
 fn assumptions_of_a_fleet_are_its_own_numbers_and_the_presets_of_its_faults() {
-    let told = printed("sensitivity tests/it/sweep/fleet.yaml --seeds 3 --quiet --format json");
-    let told: Value = serde_json::from_str(&told).expect("JSON");
-    let rows = told["parameters"].as_array().expect("rows");
-    let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("{id}: {told}"));
+    let text = printed("sensitivity tests/it/sweep/fleet.yaml --seeds 3 --quiet --format json");
+    let text: Value = serde_json::from_str(&text).expect("JSON");
+    let rows = text["parameters"].as_array().expect("rows");
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("{id}: {text}"));
     assert_eq!(row("training.checkpoint.every")["value"], "600s");
     assert_eq!(row("spares.takeOver")["confidence"], "given");
     assert_eq!(row("job.standbys")["confidence"], "assumed");
-    assert!(rows.iter().all(|row| !row["id"].as_str().is_some_and(|id| id.starts_with("timing."))), "{told}");
+    assert!(rows.iter().all(|row| !row["id"].as_str().is_some_and(|id| id.starts_with("timing."))), "{text}");
     let preset = printed("sensitivity scenarios/published/opt-175b.yaml --parameters-only --format csv");
     assert!(preset.contains("faults.opt-175b.per1000NodeDays"), "{preset}");
 }

@@ -52,8 +52,8 @@ fn play(fleet: &FleetSpec, n: u64) -> Vec<FleetOutcome> {
 }
 
 fn output(outcome: &FleetOutcome, name: &str) -> f64 {
-    let found = outcome.outputs.iter().find(|(n, _)| n == name);
-    found.unwrap_or_else(|| panic!("no output {name}")).1
+    let matching = outcome.outputs.iter().find(|(n, _)| n == name);
+    matching.unwrap_or_else(|| panic!("no output {name}")).1
 }
 
 /// Asserts that the mean is within three standard errors of the formula's value.
@@ -138,12 +138,12 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
                 }],
                 crews: Some(crews),
             };
-            let played = play(&fleet, 60);
+            let run = play(&fleet, 60);
             let up = |o: &FleetOutcome| output(o, "effective_training_ratio");
             let down = |o: &FleetOutcome| o.books.node_ns(TimeCategory::Repair) as f64 / o.end.0 as f64;
             let what = format!("{n}+{spare}, {crews} crews, {exposure:?}");
-            assert_mean(&what, &played.iter().map(up).collect::<Vec<_>>(), availability);
-            assert_mean(&what, &played.iter().map(down).collect::<Vec<_>>(), failed);
+            assert_mean(&what, &run.iter().map(up).collect::<Vec<_>>(), availability);
+            assert_mean(&what, &run.iter().map(down).collect::<Vec<_>>(), failed);
         }
     }
 }
@@ -274,8 +274,8 @@ fn heavy_tails_are_warned_of_by_the_law_and_not_by_the_sample() {
     };
     let log_normal = |sigma| Distribution::LogNormal { median_s: 60.0, sigma };
     // Skewness 1,184: 35 million values are needed. The sample of 20 replications seldom meets the tail.
-    let found = warnings(log_normal(2.17), 20);
-    assert!(matches!(&found[..], [one] if one.contains("job.recovery") && one.contains("skewness 1")), "{found:?}");
+    let result = warnings(log_normal(2.17), 20);
+    assert!(matches!(&result[..], [one] if one.contains("job.recovery") && one.contains("skewness 1")), "{result:?}");
     // Skewness 1.75: about 77 values are needed, and 200 occur.
     assert_eq!(warnings(log_normal(0.5), 20), [""; 0]);
     assert_eq!(warnings(exponential(60.0), 20), [""; 0]);

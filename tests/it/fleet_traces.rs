@@ -41,8 +41,8 @@ fn a_fault_comes_when_it_is_listed_and_the_node_is_back_when_it_was() {
         ("node,time,duration\na,21h,2h\n", 20.0),
     ] {
         let loaded = load(1, TRACED, trace).unwrap_or_else(|e| panic!("{e}"));
-        let found = hours(&loaded);
-        assert!((found - expected).abs() < 1e-9, "{trace}: {found}, expected {expected}");
+        let actual = hours(&loaded);
+        assert!((actual - expected).abs() < 1e-9, "{trace}: {actual}, expected {expected}");
         assert_eq!(loaded.inputs.len(), 2, "the trace is listed as an input");
     }
 }
@@ -60,8 +60,8 @@ fn the_blamed_node_is_retired_as_in_airesim() {
         loaded.fleet.diagnosis.misdiagnosis_probability = 1.0;
         loaded.fleet.retirement = RetirementSpec::Life(limit);
         let outcome = play(&loaded, 0);
-        let found = outcome.outputs.iter().find(|(name, _)| name == "retirements");
-        assert_eq!(found.map(|(_, n)| *n), Some(retired), "{trace}");
+        let matching = outcome.outputs.iter().find(|(name, _)| name == "retirements");
+        assert_eq!(matching.map(|(_, n)| *n), Some(retired), "{trace}");
         let depleted = outcome.outputs.iter().find(|(name, _)| name == "depleted");
         assert_eq!(depleted.map(|(_, n)| *n), Some(retired), "{trace}");
     }

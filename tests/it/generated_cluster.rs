@@ -67,9 +67,9 @@ fn no_replication_is_blocked_on_a_generated_cluster() {
         ("7 domains", free_lead),
     ] {
         let run = run_with_stdin(&["run", "-f", "-", "--seeds", "60"], &manifest);
-        let told = text(&run);
-        assert!(told.contains("60 running") && !told.contains("blocked,"), "{told}");
-        assert!(told.contains("cluster generated for the JobSets: ") && told.contains(expected), "{told}");
+        let output = text(&run);
+        assert!(output.contains("60 running") && !output.contains("blocked,"), "{output}");
+        assert!(output.contains("cluster generated for the JobSets: ") && output.contains(expected), "{output}");
     }
     let run = text(&run_with_stdin(&["run", "-f", "-"], SLICES));
     assert!(run.contains("6 domains of 8 nodes with 4 google.com/tpu)"), "{run}");
@@ -86,12 +86,12 @@ fn random_faults_have_a_spare_slice_or_node() {
         (&shared, faults, "48 nodes with 4 google.com/tpu; spare-node-0-1: 1 node"),
     ] {
         let run = run_with_stdin(&[&["run", "-f", "-", "--set", set][..], &stop].concat(), manifest);
-        let told = text(&run);
-        assert!(told.contains(expected), "{set}: {told}");
+        let output = text(&run);
+        assert!(output.contains(expected), "{set}: {output}");
     }
     let compare = ["compare", "-f", "-", "--set", faults, "--strategies", "all"];
-    let told = text(&run_with_stdin(&[&compare[..], &stop].concat(), SLICES));
-    assert!(told.contains("cluster generated for the JobSets: "), "{told}");
+    let output = text(&run_with_stdin(&[&compare[..], &stop].concat(), SLICES));
+    assert!(output.contains("cluster generated for the JobSets: "), "{output}");
 }
 
 #[test]
@@ -141,10 +141,10 @@ pools:
         text(&run)
     };
     let one = ["--variant", "same: seed=1"];
-    let told = refusal(topology, &one);
-    assert!(told.contains("extendedResourceToleration: true"), "{told}");
+    let output = refusal(topology, &one);
+    assert!(output.contains("extendedResourceToleration: true"), "{output}");
     let tolerated = topology.replace("pools:\n", "extendedResourceToleration: true\npools:\n");
-    let told = refusal(&tolerated, &["--strategies", "all"]);
-    assert!(told.contains("features: [RestartAllContainersOnContainerExits]"), "{told}");
+    let output = refusal(&tolerated, &["--strategies", "all"]);
+    assert!(output.contains("features: [RestartAllContainersOnContainerExits]"), "{output}");
     fs::remove_dir_all(dir).unwrap();
 }

@@ -21,7 +21,7 @@ fn transcript(name: &str) -> String {
 }
 
 #[test]
-fn every_scenario_plays_as_its_golden_log_says() {
+fn every_scenario_matches_its_golden_log() {
     let mut different = Vec::new();
     for name in support::scenario_names() {
         let now = transcript(&name);

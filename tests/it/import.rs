@@ -55,8 +55,8 @@ fn labels_of(topology: &TopologySpec) -> Vec<BTreeMap<String, String>> {
     let nodes = (0..cluster.len() as u32).map(NodeId);
     let keys = ["cloud.google.com/gke-nodepool", "cloud.google.com/gke-tpu-topology", "pool"];
     let labels = |node: NodeId| {
-        let found = keys.iter().filter_map(|k| Some((k.to_string(), cluster.label(node, k)?)));
-        found.collect()
+        let result = keys.iter().filter_map(|k| Some((k.to_string(), cluster.label(node, k)?)));
+        result.collect()
     };
     let mut all: Vec<BTreeMap<String, String>> = nodes.map(labels).collect();
     all.sort();
@@ -64,7 +64,7 @@ fn labels_of(topology: &TopologySpec) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-fn every_usable_node_of_the_list_is_in_the_topology_and_alike_ones_are_counted() {
+fn every_usable_node_of_the_list_is_in_the_topology_and_equal_ones_are_counted() {
     let (text, expected) = node_list();
     let source = SourceText { file: "nodes.yaml".into(), text };
     let (topology, notes) = import_nodes(&source, "prod").unwrap_or_else(|e| panic!("{e}"));
@@ -94,8 +94,8 @@ fn the_program_imports_and_checks() {
     let out = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{out}");
     assert!(out.contains("name: prod") && out.contains("v5p-{island}"), "{out}");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("note: not imported, because not ready or cordoned: dead"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("note: not imported, because not ready or cordoned: dead"), "{printed}");
     let output = run_with_stdin(&["topology", "import", "-"], "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n");
     assert_eq!(output.status.code(), Some(2));
     let output = run_with_stdin(&["topology", "check", "small-16"], "");
@@ -114,22 +114,22 @@ fn node_list_is_accepted_as_topology() {
     assert!(import.output().unwrap().status.success());
     let digest = |words: &[&str]| {
         let output = crate::program::program(words).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{words:?}: {told}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{words:?}: {printed}");
         let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        (summary["digest"].as_str().unwrap().to_owned(), told)
+        (summary["digest"].as_str().unwrap().to_owned(), printed)
     };
     let (jobset, scenario) = (dir.join("jobset.yaml"), dir.join("scenario.yaml"));
     std::fs::write(&jobset, JOBSET).unwrap();
     std::fs::write(&scenario, SCENARIO).unwrap();
     let (jobset, scenario) = (jobset.to_str().unwrap(), scenario.to_str().unwrap());
     let json = ["--format", "json"];
-    let (with_list, told) = digest(&[&["run", "-f", jobset, "-t", nodes], &json[..]].concat());
-    assert!(told.contains("not imported, because not ready or cordoned: dead"), "{told}");
+    let (with_list, printed) = digest(&[&["run", "-f", jobset, "-t", nodes], &json[..]].concat());
+    assert!(printed.contains("not imported, because not ready or cordoned: dead"), "{printed}");
     let (with_import, _) = digest(&[&["run", "-f", jobset, "-t", imported], &json[..]].concat());
     assert_eq!(with_list, with_import);
-    let (_, told) = digest(&[&["run", scenario], &json[..]].concat());
-    assert!(told.contains("not imported, because not ready or cordoned: dead"), "{told}");
+    let (_, printed) = digest(&[&["run", scenario], &json[..]].concat());
+    assert!(printed.contains("not imported, because not ready or cordoned: dead"), "{printed}");
     std::fs::remove_dir_all(dir).unwrap();
 }
 

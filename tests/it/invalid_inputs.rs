@@ -23,10 +23,10 @@ fn output_text(output: &Output) -> String {
 }
 
 fn assert_rejected(output: &Output, parts: &[&str]) {
-    let told = output_text(output);
-    assert_eq!(output.status.code(), Some(2), "{told}");
+    let text = output_text(output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
     for part in parts {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 
@@ -60,8 +60,8 @@ fn work_grows_with_the_input_and_not_with_its_square() {
             let began = Instant::now();
             let output = run_with_stdin(&[command, &["-f", "-"]].concat(), text);
             assert_eq!(output.status.code(), code, "{command:?}: {}", output_text(&output));
-            let took = began.elapsed();
-            assert!(took < PATIENCE, "{command:?}: {took:?}");
+            let duration = began.elapsed();
+            assert!(duration < PATIENCE, "{command:?}: {duration:?}");
         }
     }
 }
@@ -116,14 +116,14 @@ fn a_job_may_have_more_completions_than_anybody_will_see() {
 
 #[cfg(unix)]
 #[test]
-fn a_recording_without_end_is_refused() {
+fn a_recording_without_end_is_rejected() {
     let output = program(&["validate", "/dev/zero"]).output().unwrap();
     assert_rejected(&output, &["too large"]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_result_that_cannot_be_written_is_told() {
+fn a_result_that_cannot_be_written_is_reported() {
     let recordings = "tests/recordings/nodes";
     let commands =
         [&["validate", recordings][..], &["lint", "--list"], &["--help"], &["run", "scenarios/first-steps.yaml"]];
@@ -190,7 +190,7 @@ fn an_error_about_the_cluster_shows_the_line_of_the_manifest() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_at_their_place() {
+fn bytes_that_are_not_text_are_rejected_at_their_place() {
     let dir = scratch("bytes");
     let file = dir.join("a.yaml");
     fs::write(&file, b"apiVersion: v1\nkind: J\xff\n").unwrap();
@@ -235,7 +235,7 @@ fn job_recreated_in_a_loop_is_reported() {
 /// FP-7: a deadline of 0 s fails the Job as soon as it exists, while the restart limit is very high or absent.
 #[test]
 fn endless_restarts_are_reported_and_limited_restarts_are_not() {
-    let played = |policy: &str| {
+    let simulated = |policy: &str| {
         let job = jobset("activeDeadlineSeconds: 0, ", CONTAINERS);
         let text = job.replace("spec:\n", &format!("spec:\n  failurePolicy: {{{policy}}}\n"));
         let outside = text.replace("name: a", "name: other").replace("activeDeadlineSeconds: 0, ", "");
@@ -244,16 +244,16 @@ fn endless_restarts_are_reported_and_limited_restarts_are_not() {
         let outcome = simulation(&scenario).run(1, 0, &mut DiscardSink);
         (outcome.end_reason, outcome.blocked)
     };
-    let (reason, why) = played("maxRestarts: 2147483647");
+    let (reason, why) = simulated("maxRestarts: 2147483647");
     assert_eq!(reason, EndReason::Stuck);
     assert!(why[0].contains("JobSet a is in a restart loop: Job a-w-0 was created 1001 times within"), "{why:?}");
     assert!(
-        why[0].ends_with("for 1000 restarts: it fails again each time, and maxRestarts allows 2147482647 more"),
+        why[0].ends_with("in 1000 restarts; it fails after each restart, and maxRestarts allows 2147482647 more"),
         "{why:?}"
     );
-    let (_, why) = played("maxRestarts: 1, rules: [{action: RestartJobSetAndIgnoreMaxRestarts}]");
-    assert!(why[0].ends_with("none of which counts towards maxRestarts: nothing limits them"), "{why:?}");
-    let (reason, why) = played("maxRestarts: 3000");
+    let (_, why) = simulated("maxRestarts: 1, rules: [{action: RestartJobSetAndIgnoreMaxRestarts}]");
+    assert!(why[0].ends_with("none of which counts towards maxRestarts, so their number is unlimited"), "{why:?}");
+    let (reason, why) = simulated("maxRestarts: 3000");
     assert_eq!((reason, why), (EndReason::Settled, vec![]), "the other JobSet continues, and nothing is blocked");
 }
 
@@ -278,7 +278,7 @@ fn a_summary_does_not_grow_with_every_job_that_ever_was() {
 }
 
 #[test]
-fn a_rule_or_an_override_that_would_do_nothing_is_refused() {
+fn a_rule_or_an_override_that_would_do_nothing_is_rejected() {
     let text = jobset("", CONTAINERS);
     let node = "objects: [{apiVersion: v1, kind: Node, metadata: {name: n-1}}]\n";
     for (more, words) in [

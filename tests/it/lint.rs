@@ -152,7 +152,7 @@ fn server_rejections_are_reported_with_position_and_message() {
 }
 
 #[test]
-fn an_update_of_what_cannot_change_is_refused() {
+fn an_update_of_what_cannot_change_is_rejected() {
     use sim_lint::UpdateMethod;
     // The list of replicatedJobs is replaced as a whole, so values that were defaulted in it are lost (UPD-1).
     for how in [UpdateMethod::Apply, UpdateMethod::Replace] {

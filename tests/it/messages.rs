@@ -114,7 +114,7 @@ fn what_is_assumed_of_containers_is_said_and_a_sleep_is_read() {
 }
 
 #[test]
-fn a_suspended_jobset_waits_for_somebody_by_name() {
+fn a_suspended_jobset_waits_for_a_user_by_name() {
     let (code, out, _) = run_command_line("run -f @/queued.yaml");
     assert_eq!(code, 0);
     let end = "Suspended at the end
@@ -130,7 +130,7 @@ action resumes it
 }
 
 #[test]
-fn replications_that_never_end_are_counted_apart_and_alike_warnings_are_one() {
+fn replications_that_never_end_are_counted_separately_and_equal_warnings_are_one() {
     let line = "run @/lost-node.scenario.yaml --set topology=four-slices.topology.yaml --seeds 20";
     let (_, out, _) = run_command_line(line);
     let of = |what: &str| out.lines().filter(|l| l.contains(what)).count();
@@ -238,7 +238,7 @@ fn set_reaches_the_jobsets_of_manifests_and_of_scenarios() {
 }
 
 #[test]
-fn fail_and_scenarios_name_pods_alike() {
+fn fail_and_scenarios_name_pods_equally() {
     let run = "run -f @/two-slices.yaml -t @/spare-slice.topology.yaml";
     let restarts = |out: &str| out.matches("restart 1 triggered: Job tight-slice-1 failed").count();
     for pod in ["slice-1-2", "tight-slice-1-2", "slice/1/2"] {
@@ -268,7 +268,7 @@ fn explain_children_accepts_what_run_and_lint_accept() {
 }
 
 #[test]
-fn a_negative_priority_is_told_by_lint_and_by_run() {
+fn a_negative_priority_is_reported_by_lint_and_by_run() {
     let (code, out, _) = run_command_line("lint -f @/negative-priority.yaml");
     assert_eq!(code, 2);
     assert!(out.contains("error[priority-negative]"), "{out}");

@@ -40,18 +40,18 @@ fn play(scenario: &ScenarioSpec) -> (Vec<String>, Vec<String>, Vec<String>) {
     let mut keep = KeepSink::default();
     let outcome = simulation.run(1, 0, &mut keep);
     let names = simulation.names();
-    let (mut nodes, mut said) = (Vec::new(), Vec::new());
+    let (mut nodes, mut output) = (Vec::new(), Vec::new());
     for record in &keep.0 {
         match record.body {
             Body::PodBound { node, .. } => nodes.push(names.node(node).to_owned()),
-            Body::PodUnschedulable { reason, .. } => said.push(names.text(reason).to_owned()),
-            Body::KubeEvent { message, .. } => said.push(names.text(message).to_owned()),
+            Body::PodUnschedulable { reason, .. } => output.push(names.text(reason).to_owned()),
+            Body::KubeEvent { message, .. } => output.push(names.text(message).to_owned()),
             _ => {}
         }
     }
     nodes.sort();
     nodes.dedup();
-    (nodes, said, outcome.blocked)
+    (nodes, output, outcome.blocked)
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn pods_go_to_nodes_that_one_of_the_terms_matches_and_to_no_other() {
             &["blue-1"],
         ),
     ] {
-        let (bound, said, stuck) = play(&scenario(terms, ""));
-        assert_eq!(bound, nodes, "{terms}: {said:?}");
+        let (bound, text, stuck) = play(&scenario(terms, ""));
+        assert_eq!(bound, nodes, "{terms}: {text:?}");
         assert_eq!(stuck, [""; 0], "{terms}");
     }
 }
@@ -103,9 +103,9 @@ fn what_no_node_matches_can_never_be_placed_in_the_schedulers_words() {
         ),
     ] {
         let refused = SimulationInput::new(&scenario(terms, "")).err();
-        let told = refused.map(|e| e.to_string()).unwrap_or_default();
+        let text = refused.map(|e| e.to_string()).unwrap_or_default();
         let expected = format!("pod js-w-0-0 can never be placed: {words}");
-        assert_eq!(told, expected);
+        assert_eq!(text, expected);
     }
 }
 
@@ -115,21 +115,21 @@ fn a_node_that_is_relabelled_takes_the_pods_that_waited_for_it() {
     let label = "faults: [{at: 30s, patch: {kind: Node, name: blue-1, merge: {metadata: {labels: {color: green}}}}}]";
     let mut scenario = scenario(green, label);
     scenario.admit_unplaceable = true;
-    let (nodes, said, stuck) = play(&scenario);
+    let (nodes, text, stuck) = play(&scenario);
     assert_eq!(nodes, ["blue-1"]);
     let words = "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector.";
-    assert!(said.iter().any(|s| s.starts_with(words)), "{said:?}");
+    assert!(text.iter().any(|s| s.starts_with(words)), "{text:?}");
     assert_eq!(stuck, [""; 0]);
 }
 
 #[test]
-fn an_operator_that_the_api_server_does_not_know_is_refused_in_its_words() {
+fn an_operator_that_the_api_server_does_not_know_is_rejected_in_its_words() {
     let like = "[{matchExpressions: [{key: color, operator: Like, values: [red]}]}]";
-    let (nodes, said, _) = play(&scenario(like, ""));
+    let (nodes, text, _) = play(&scenario(like, ""));
     assert_eq!(nodes, [""; 0]);
     let words = format!(
         "spec.template.spec.affinity.nodeAffinity.{TERM}.nodeSelectorTerms[0].matchExpressions[0].operator: \
          Invalid value: \"Like\": not a valid selector operator"
     );
-    assert!(said.iter().any(|s| s.contains(&words)), "{said:?}");
+    assert!(text.iter().any(|s| s.contains(&words)), "{text:?}");
 }

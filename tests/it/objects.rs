@@ -25,8 +25,8 @@ fn every_recorded_jobset_gets_the_recorded_children() {
     let mut wrong = Vec::new();
     for case in &cases {
         let documents = children_documents::documents(&path.display().to_string(), case);
-        let found = children::compare(case, &documents.expect("documents can be read"));
-        for difference in found.iter().take(4) {
+        let result = children::compare(case, &documents.expect("documents can be read"));
+        for difference in result.iter().take(4) {
             wrong.push(format!(
                 "{}\n  recorded  {}\n  simulated {}",
                 difference.path, difference.recorded, difference.simulated
@@ -59,8 +59,8 @@ fn every_watched_jobset_gets_the_recorded_children() {
             ));
         }
     }
-    let (found, all) = (wrong.len(), watched.len());
-    assert!(wrong.is_empty(), "{found} differences in {all} cases\n{}", wrong.join("\n"));
+    let (result, all) = (wrong.len(), watched.len());
+    assert!(wrong.is_empty(), "{result} differences in {all} cases\n{}", wrong.join("\n"));
 }
 
 /// Returns the watched cases of `create.json`: id, stored JobSet, observed objects.
@@ -80,21 +80,21 @@ fn observed() -> Vec<(String, Value, Value)> {
 /// Returns the error for every rejected Job of a stored JobSet, in the wording of the JobSet controller.
 fn refusals(jobset: &Value) -> Vec<String> {
     let rjs = jobset["spec"]["replicatedJobs"].as_array().cloned().unwrap_or_default();
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for (replicated_job, rj) in rjs.iter().enumerate() {
         for index in 0..rj["replicas"].as_u64().unwrap_or(0) as u32 {
             let slot = JobSlot { jobset, replicated_job, index, restarts: 0, job_restarts: None, global_indexes: None };
             if let Err(refused) = objects::admit_job(&objects::job_of_slot(&slot)) {
                 let text = format!("job \"{}\" creation failed with error: {}", slot.name(), refused.message);
-                found.push(text.replace(NO_UID, "<uid>"));
+                result.push(text.replace(NO_UID, "<uid>"));
             }
         }
     }
-    found
+    result
 }
 
 #[test]
-fn the_api_server_refuses_bad_job_templates_in_the_recorded_words() {
+fn the_api_server_rejects_bad_job_templates_in_the_recorded_words() {
     let mut compared = 0;
     for (id, jobset, observed) in observed() {
         let errors = observed["reconcile_errors"].as_array().into_iter().flatten();
@@ -113,7 +113,7 @@ fn the_api_server_refuses_bad_job_templates_in_the_recorded_words() {
 }
 
 #[test]
-fn services_claims_and_pods_are_refused_in_the_recorded_words() {
+fn services_claims_and_pods_are_rejected_in_the_recorded_words() {
     let mut compared = 0;
     for (id, jobset, observed) in observed() {
         let jobset = &jobset;

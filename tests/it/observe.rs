@@ -69,11 +69,11 @@ const TOLERANCE_S: f64 = 1.1;
 
 fn check(json: &Value, wanted: &[&str]) {
     let hand: BTreeMap<&str, f64> = MANUAL_MILESTONES.into_iter().collect();
-    let found = json["milestones"]["milestones_s"].as_object().expect("milestones");
-    assert_eq!(found.keys().map(String::as_str).collect::<BTreeSet<_>>(), wanted.iter().copied().collect());
+    let actual = json["milestones"]["milestones_s"].as_object().expect("milestones");
+    assert_eq!(actual.keys().map(String::as_str).collect::<BTreeSet<_>>(), wanted.iter().copied().collect());
     for name in wanted {
         let expected = hand[name] - hand["podFailed"];
-        let is = found[*name].as_f64().expect("seconds");
+        let is = actual[*name].as_f64().expect("seconds");
         assert!((is - expected).abs() <= TOLERANCE_S, "{name}: {is}, expected {expected}");
     }
 }
@@ -128,7 +128,7 @@ fn the_order_of_files_and_a_list_beside_the_watches_change_nothing() {
 }
 
 #[test]
-fn an_imported_restart_is_played_and_compared() {
+fn an_imported_restart_is_simulated_and_compared() {
     // A list made afterwards does not show that containers took 1.5 s to stop, once for each of the two deletions.
     for (files, off) in [(&WATCHES[..], 1.5), (&["after.yaml"], 3.0 + TOLERANCE_S)] {
         let (_, imported) = imported(files);
@@ -225,7 +225,7 @@ fn nodes_get_new_names_in_the_order_in_which_they_are_met() {
 }
 
 #[test]
-fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
+fn hostile_texts_are_rejected_with_their_place_or_read_without_harm() {
     let dir = scratch("observe");
     let file = dir.join("f.json");
     let out = dir.join("out.json");
@@ -243,8 +243,8 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
         std::fs::write(&file, text).expect("the file can be written");
         let done = run(&["recording", "import", &file.display().to_string(), "--out", &out.display().to_string()]);
         assert_eq!(done.status.code(), Some(2), "{text}");
-        let told = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert!(told.contains(expected), "{text}: {told}");
+        let output = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(output.contains(expected), "{text}: {output}");
         assert!(!out.exists(), "{text}");
     }
     let deep = "[".repeat(100_000);
@@ -270,8 +270,8 @@ fn status_rows_that_are_not_objects_are_ignored() {
     let arguments: Vec<&str> =
         ["recording", "import", "--anonymize", "--out", &out].into_iter().chain(inputs).collect();
     let done = run(&arguments);
-    let told = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(0), "{told}");
+    let output = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(0), "{output}");
     let written = std::fs::read_to_string(&out).expect("the recording exists");
     assert!(!written.contains("secret"), "{written}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
@@ -291,16 +291,16 @@ fn control_characters_in_names_reach_no_terminal() {
     std::fs::write(&file, format!("{}{}", status(0), status(1))).expect("the file can be written");
     let out = dir.join("out.json");
     let done = run(&["recording", "import", &file.display().to_string(), "--out", &out.display().to_string()]);
-    let told = [done.stdout, done.stderr].concat();
-    assert!(!told.contains(&0x1b), "{}", String::from_utf8_lossy(&told));
+    let text = [done.stdout, done.stderr].concat();
+    assert!(!text.contains(&0x1b), "{}", String::from_utf8_lossy(&text));
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[test]
 fn recording_commands_print_a_command_for_every_kind_that_import_reads() {
     let done = run(&["recording", "commands", "--jobset", "train", "-n", "research"]);
-    let told = String::from_utf8_lossy(&done.stdout).into_owned();
-    let told = told.replace(" \\\n    ", " ");
+    let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    let text = text.replace(" \\\n    ", " ");
     for part in [
         "kubectl get jobsets.jobset.x-k8s.io train -n research -w -o json --output-watch-events",
         "jobs -l jobset.sigs.k8s.io/jobset-name=train",
@@ -310,7 +310,7 @@ fn recording_commands_print_a_command_for_every_kind_that_import_reads() {
         "get --raw /metrics",
         "after.yaml",
     ] {
-        assert!(told.contains(part), "{part} is not in {told}");
+        assert!(text.contains(part), "{part} is not in {text}");
     }
     let done = run(&["recording", "commands", "--jobset", "a;b"]);
     assert_eq!(done.status.code(), Some(2));

@@ -10,8 +10,8 @@ const LESS: [&str; 2] = ["--set", "spec.failurePolicy.maxRestarts=5"];
 
 fn output(arguments: &[&str]) -> (Option<i32>, String) {
     let output = program(arguments).output().unwrap();
-    let told = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
-    (output.status.code(), told)
+    let text = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
+    (output.status.code(), text)
 }
 
 #[test]
@@ -19,10 +19,10 @@ fn a_failed_jobset_is_the_headline_everywhere_and_commands_repeat_the_run() {
     let dir = scratch("headline");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let run = at("run");
-    let (_, told) = output(&[&["run", SCENARIO][..], &LESS, &["--out", &run]].concat());
-    let head = told.find("JobSet train failed after").expect("the text has a headline");
-    assert!(head < told.find("What happened").unwrap(), "{told}");
-    let story = told.split("What happened").nth(1).unwrap().split("Restart 1").next().unwrap();
+    let (_, text) = output(&[&["run", SCENARIO][..], &LESS, &["--out", &run]].concat());
+    let head = text.find("JobSet train failed after").expect("the text has a headline");
+    assert!(head < text.find("What happened").unwrap(), "{text}");
+    let story = text.split("What happened").nth(1).unwrap().split("Restart 1").next().unwrap();
     assert!(story.contains("condition Failed is True (ReachedMaxRestarts)"), "{story}");
 
     let (html, md) = (at("r.html"), at("r.md"));
@@ -34,8 +34,8 @@ fn a_failed_jobset_is_the_headline_everywhere_and_commands_repeat_the_run() {
     assert!(html.contains("<h1>JobSet train failed after"), "the page has a headline");
     for kind in ["waterfall", "gantt", "map", "restarts"] {
         let chart = at(&format!("{kind}.svg"));
-        let (code, told) = output(&["plot", kind, &run, "--out", &chart]);
-        assert_eq!(code, Some(0), "{kind}: {told}");
+        let (code, text) = output(&["plot", kind, &run, "--out", &chart]);
+        assert_eq!(code, Some(0), "{kind}: {text}");
         let drawn = fs::read_to_string(&chart).unwrap();
         assert!(drawn.contains("JobSet train failed: ReachedMaxRestarts"), "{kind}");
     }
@@ -77,12 +77,12 @@ fn a_file_of_another_kind_is_recognized_by_every_command_that_reads_a_scenario()
             [&["run"][..], &["compare"], &["why"], &["sweep"], &["bench", "ttr"], &["sensitivity"], &["step"]]
         {
             let more = if command == ["sweep"] { &["--grid", "seed=1,2"][..] } else { &[] };
-            let (code, told) = output(&[command, &[file], more].concat());
-            assert_eq!(code, Some(2), "{command:?} {file}: {told}");
-            assert!(told.contains(expected), "{command:?} {file}: {told}");
+            let (code, text) = output(&[command, &[file], more].concat());
+            assert_eq!(code, Some(2), "{command:?} {file}: {text}");
+            assert!(text.contains(expected), "{command:?} {file}: {text}");
         }
     }
-    let (code, told) = output(&["run", &run]);
-    assert!(code == Some(2) && told.contains("directory of results"), "{told}");
+    let (code, text) = output(&["run", &run]);
+    assert!(code == Some(2) && text.contains("directory of results"), "{text}");
     fs::remove_dir_all(dir).unwrap();
 }

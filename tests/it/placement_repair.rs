@@ -49,8 +49,8 @@ fn pod_request_responses(outcome: &RunOutcome) -> Vec<(&str, &str, &str, u64)> {
 fn with_the_role_every_follower_of_a_leader_elsewhere_is_deleted_once_and_replaced() {
     let (outcome, records) = relabelled("{jobsetManager: {mayWritePodStatus: true}}");
     assert_eq!(deletion_count(&records), 2, "both followers and not the leader must be deleted");
-    let asked = pod_request_responses(&outcome);
-    assert_eq!(asked, [("update", "pods/status", "", 2), ("delete", "pods", "", 2)]);
+    let request = pod_request_responses(&outcome);
+    assert_eq!(request, [("update", "pods/status", "", 2), ("delete", "pods", "", 2)]);
     let created = count(&records, |b| matches!(b, Body::PodCreated { .. }));
     assert_eq!(created, 5, "{:?}", outcome.blocked);
     assert_eq!(outcome.end_reason, EndReason::Settled);
@@ -67,11 +67,11 @@ fn a_leaders_node_without_the_label_has_no_follower_deleted() {
 /// EXC-16b: `config/components/rbac/role.yaml` does not grant `pods/status`, so the reconciler keeps retrying.
 /// Upstream: `TestDeleteFollowerPods/delete follower pods with update pod status error`.
 #[test]
-fn with_upstreams_role_the_condition_is_refused_and_nothing_is_deleted() {
+fn with_upstreams_role_the_condition_is_rejected_and_nothing_is_deleted() {
     let (outcome, records) = relabelled("{}");
     assert_eq!(deletion_count(&records), 0);
-    let asked = pod_request_responses(&outcome);
-    assert!(matches!(asked[..], [("update", "pods/status", "403", 2..)]), "{asked:?}");
+    let request = pod_request_responses(&outcome);
+    assert!(matches!(request[..], [("update", "pods/status", "403", 2..)]), "{request:?}");
     assert_eq!(outcome.end_reason, EndReason::Settled);
     let end_s = outcome.end.since(Default::default()).seconds();
     assert!(end_s < 60.0, "rejected retries must not prolong the run: {end_s} s");

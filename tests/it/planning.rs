@@ -35,16 +35,16 @@ fn budget(fleet: FleetSpec, n: u64) -> LossBudget {
 }
 
 /// Asserts that the probability of every restart limit agrees with the formula, within a 99.9 % interval.
-fn assert_survival(what: &str, told: &LossBudget, n: u64, chance: impl Fn(u64) -> f64) {
+fn assert_survival(what: &str, result: &LossBudget, n: u64, chance: impl Fn(u64) -> f64) {
     let mut looked = 0;
-    for row in &told.limits {
+    for row in &result.limits {
         let k = (row.lasts.share * n as f64).round() as usize;
         let [low, high] = proportion_interval(k, n as usize, 0.999);
         let exact = chance(u64::from(row.max_restarts));
         assert!(low <= exact && exact <= high, "{what}: {row:?}, expected {exact}");
         looked += usize::from(high - low < 0.1 && exact > 0.05 && exact < 0.95);
     }
-    assert!(looked > 1, "{what}: fewer than two limits have a meaningful probability: {:?}", told.limits);
+    assert!(looked > 1, "{what}: fewer than two limits have a meaningful probability: {:?}", result.limits);
 }
 
 #[test]
@@ -53,12 +53,12 @@ fn budget_survival_agrees_with_poisson_under_continuous_checkpoints() {
     let faults = vec![crashes(exponential(4000.0), ExposureSpec::Running)];
     let mut fleet = plain(4, 2000.0, ProgressSpec::Kept, faults);
     (fleet.job.max_restarts, fleet.stop_at) = (Some(2), s(1e6));
-    let told = budget(fleet, 3000);
-    assert_survival("perfect checkpoints", &told, 3000, |m| poisson_cdf(m, 2.0));
-    assert_eq!((told.completed, told.max_restarts), (3000, Some(2)));
-    assert!((0.9..1.1).contains(&told.dispersion), "{}", told.dispersion);
+    let text = budget(fleet, 3000);
+    assert_survival("perfect checkpoints", &text, 3000, |m| poisson_cdf(m, 2.0));
+    assert_eq!((text.completed, text.max_restarts), (3000, Some(2)));
+    assert!((0.9..1.1).contains(&text.dispersion), "{}", text.dispersion);
     // P(Poisson(2) <= 4) = 0.947, <= 3 = 0.857.
-    assert_eq!((told.least.low, told.least.high), (4, Some(4)));
+    assert_eq!((text.least.low, text.least.high), (4, Some(4)));
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn budget_survival_agrees_with_negative_binomial_with_checkpoints() {
         let faults = vec![crashes(exponential(1000.0), ExposureSpec::Running)];
         let mut fleet = plain(1, every * segments, progress, faults);
         fleet.stop_at = s(1e7);
-        let told = budget(fleet, 3000);
+        let text = budget(fleet, 3000);
         let p = libm::exp(-(every + blocking) / 1000.0);
-        assert_survival("checkpoints", &told, 3000, |m| negative_binomial_cdf(m, segments, p));
-        assert!(told.dispersion > 1.3, "{}", told.dispersion);
+        assert_survival("checkpoints", &text, 3000, |m| negative_binomial_cdf(m, segments, p));
+        assert!(text.dispersion > 1.3, "{}", text.dispersion);
     }
 }
 
@@ -124,12 +124,12 @@ fn leaves_disruptions_uncounted(rules: &str) {
         ignored += of(plain, "host_maintenance").len();
     }
     assert!(ignored > 2, "{ignored}");
-    let told = RuledBudget { what: String::new(), runs: ruled };
+    let text = RuledBudget { what: String::new(), runs: ruled };
     let question = BudgetQuestion { horizon_s: 4.0 * 86_400.0, limit, probability: 0.5 };
-    let told = LossBudget::from_runs(&question, &plain, Some(&told)).unwrap().rule.unwrap();
-    assert!(told.uncounted["host_maintenance"] > 0.0 && !told.uncounted.contains_key("software"));
+    let text = LossBudget::from_runs(&question, &plain, Some(&text)).unwrap().rule.unwrap();
+    assert!(text.uncounted["host_maintenance"] > 0.0 && !text.uncounted.contains_key("software"));
     // The Node of a crashed host is deleted after ten minutes, and the loss of a pod's Node is a disruption as well.
-    assert!(told.uncounted["gpu"] > 0.0, "{:?}", told.uncounted);
+    assert!(text.uncounted["gpu"] > 0.0, "{:?}", text.uncounted);
 }
 
 /// Returns a Fleet for a job of 20 nodes that fail often and take long to repair, with this number of spares.
@@ -167,11 +167,11 @@ fn spares_search_equals_exhaustive_search() {
             let rows = &all[*value as usize];
             Ok::<_, ()>(rows[which.start as usize..which.end as usize].to_vec())
         };
-        let found = find_minimum(&plan, &target, &mut play).unwrap();
+        let result = find_minimum(&plan, &target, &mut play).unwrap();
         let all: Vec<TargetJudgement> = all.iter().map(|sample| target.test_sample(sample, 0.95)).collect();
         let first = |is: &dyn Fn(&TargetJudgement) -> bool| all.iter().position(is).unwrap() as u64;
         let (low, high) = (first(&|j| *j != TargetJudgement::Misses), first(&|j| *j == TargetJudgement::Meets));
-        match found.answer {
+        match result.answer {
             SearchAnswer::Least { value } => {
                 assert!(low <= value && value <= high, "{value} {all:?}")
             }
@@ -180,8 +180,8 @@ fn spares_search_equals_exhaustive_search() {
             }
             other => panic!("{other:?}"),
         }
-        assert!(found.candidates.len() <= 10, "{}", found.candidates.len());
-        assert!(found.not_monotone.is_empty());
+        assert!(result.candidates.len() <= 10, "{}", result.candidates.len());
+        assert!(result.not_monotone.is_empty());
     }
 }
 
@@ -207,7 +207,7 @@ fn two_field_search_equals_exhaustive_search() {
             let rows = &all[values];
             Ok::<_, ()>(rows[which.start as usize..which.end as usize].to_vec())
         };
-        let found = find_minimums(&plans, &target, &mut play).unwrap();
+        let result = find_minimums(&plans, &target, &mut play).unwrap();
         // Judged like the search does it: an early decision is final.
         let judged = |values: &Vec<u64>| {
             let looks = InterimLooks::new(40, 0.95).looks().take_while(|look| look.n <= 80);
@@ -219,13 +219,13 @@ fn two_field_search_equals_exhaustive_search() {
         let below = |a: &Vec<u64>, b: &Vec<u64>| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
         let least = good.iter().filter(|one| !good.iter().any(|other| below(other, one)));
         let mut least: Vec<Vec<u64>> = least.map(|values| values.to_vec()).collect();
-        let mut told: Vec<Vec<u64>> = found.least.iter().map(|c| c.values.clone()).collect();
+        let mut output: Vec<Vec<u64>> = result.least.iter().map(|c| c.values.clone()).collect();
         least.sort();
-        told.sort();
-        assert_eq!(told, least, "{limit}");
-        assert!(told.len() > 1 && found.played < all.len(), "{told:?}");
+        output.sort();
+        assert_eq!(output, least, "{limit}");
+        assert!(output.len() > 1 && result.simulated < all.len(), "{output:?}");
         let cost = |c: &ParameterCombination| c.candidate.sample[..40].iter().map(|row| row.cost).sum::<f64>();
-        let cheapest = found.least.iter().map(cost).fold(f64::MAX, f64::min);
-        assert_eq!(cost(&found.least[0]), cheapest);
+        let cheapest = result.least.iter().map(cost).fold(f64::MAX, f64::min);
+        assert_eq!(cost(&result.least[0]), cheapest);
     }
 }

@@ -71,9 +71,9 @@ fn a_signal_keeps_the_replications_that_are_finished() {
         let kill = ["-s", signal, &child.id().to_string()];
         assert!(Command::new("kill").args(kill).status().unwrap().success());
         let ended = child.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(130), "{signal}: {told}");
-        assert!(told.contains("of 10000000 replications were finished"), "{told}");
+        let text = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{signal}: {text}");
+        assert!(text.contains("of 10000000 replications were finished"), "{text}");
         let table = fs::read_to_string(out.join("replications.csv")).unwrap();
         assert!(table.lines().count() > 1, "{table}");
         assert_eq!(names(out.parent().unwrap()), ["out"], "nothing partial");
@@ -195,7 +195,7 @@ fn a_run_directory_replays_a_scenario_that_names_files_from_the_root_on() {
 }
 
 #[test]
-fn restarts_and_estimates_are_told_as_tables() {
+fn restarts_and_estimates_are_reported_as_tables() {
     let run = |more: &[&str]| {
         let words = [&["run", "scenarios/first-steps.yaml", "--quiet"][..], more].concat();
         let output = program(&words).output().unwrap();
@@ -222,7 +222,7 @@ fn restarts_and_estimates_are_told_as_tables() {
 
 #[cfg(unix)]
 #[test]
-fn an_input_without_end_is_refused() {
+fn an_input_without_end_is_rejected() {
     for arguments in [
         &["topology", "show", "/dev/zero"][..],
         &["run", "/dev/zero"],
@@ -230,8 +230,8 @@ fn an_input_without_end_is_refused() {
         &["lint", "-f", "/dev/zero"],
     ] {
         let output = program(arguments).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains("too large"), "{told}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains("too large"), "{text}");
     }
 }

@@ -18,13 +18,13 @@ fn play(loaded: &LoadedFleet, n: u64, threads: usize) -> (Vec<FleetOutcome>, Fle
     let limits = ReplicationLimits::unlimited();
     let rows = replicate_fleet(&loaded.fleet, (seed, 0..n), (threads, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
-    let told = FleetReplications::from_replications((&loaded.fleet, &loaded.parameters), seed, &rows);
-    (rows, told)
+    let text = FleetReplications::from_replications((&loaded.fleet, &loaded.parameters), seed, &rows);
+    (rows, text)
 }
 
-fn mean(told: &FleetReplications, name: &str) -> (f64, [f64; 2]) {
-    let found = told.rows.iter().find(|(n, _)| n == name);
-    let (_, e) = found.unwrap_or_else(|| panic!("no output {name}"));
+fn mean(text: &FleetReplications, name: &str) -> (f64, [f64; 2]) {
+    let matching = text.rows.iter().find(|(n, _)| n == name);
+    let (_, e) = matching.unwrap_or_else(|| panic!("no output {name}"));
     (e.mean, e.ci95)
 }
 
@@ -39,8 +39,8 @@ fn runs_of_publications_come_out_as_reported() {
         ("megascale.yaml", "effective_training_ratio", 0.90, 1.0),
         ("megascale.yaml", "restarts", 100.0, 120.0),
     ] {
-        let (_, told) = play(&load(file, &[]), 40, 0);
-        let (mean, _) = mean(&told, output);
+        let (_, text) = play(&load(file, &[]), 40, 0);
+        let (mean, _) = mean(&text, output);
         assert!((low..=high).contains(&mean), "{file}: {output} {mean}, reported {low} to {high}");
     }
 }
@@ -49,10 +49,10 @@ fn runs_of_publications_come_out_as_reported() {
 fn aire_sim_comes_out_as_its_authors_report() {
     // The report in its repository, commit 7b139c7: 62.2 % of the time is compute, 684.7 systematic failures.
     let loaded = load("airesim.yaml", &[]);
-    let (rows, told) = play(&loaded, 12, 0);
-    let (_, [low, high]) = mean(&told, "failures_systematic");
+    let (rows, text) = play(&loaded, 12, 0);
+    let (_, [low, high]) = mean(&text, "failures_systematic");
     assert!(low < 684.7 && 684.7 < high, "{low} to {high}");
-    let (ratio, _) = mean(&told, "effective_training_ratio");
+    let (ratio, _) = mean(&text, "effective_training_ratio");
     assert!((ratio - 0.622).abs() < 0.001, "{ratio}");
     for row in &rows {
         let phases: u64 = row.phases_ns.iter().map(|(_, ns)| ns).sum();
@@ -62,7 +62,7 @@ fn aire_sim_comes_out_as_its_authors_report() {
 
 /// The identity holds for extreme parameters as well: in each replication, the phases add up to the total time.
 #[test]
-fn the_extremes_of_aire_sims_parameters_close_too() {
+fn the_extremes_of_aire_sims_parameters_close_as_well() {
     let few = [
         ("job_size", "64"),
         ("working_pool_size", "72"),
@@ -101,25 +101,25 @@ fn the_extremes_of_aire_sims_parameters_close_too() {
         let sets: Vec<(String, &str)> =
             (few.iter().copied().chain(own)).map(|(name, value)| (format!("parameters.{name}"), value)).collect();
         let sets: Vec<(&str, &str)> = sets.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        let (rows, told) = play(&load("airesim.yaml", &sets), 6, 0);
+        let (rows, text) = play(&load("airesim.yaml", &sets), 6, 0);
         for row in &rows {
             let phases: u64 = row.phases_ns.iter().map(|(_, ns)| ns).sum();
             assert_eq!(phases, row.end.0, "{extreme}");
         }
-        let found = |name: &str| mean(&told, name).0;
+        let result = |name: &str| mean(&text, name).0;
         match extreme {
             // No node fails, and a job of 30 days needs one host selection.
             "random_failure_rate=0" => {
-                assert_eq!((found("failures"), found("host_selections")), (0.0, 1.0));
-                assert!((found("training_time_h") - 720.05).abs() < 1e-9);
+                assert_eq!((result("failures"), result("host_selections")), (0.0, 1.0));
+                assert!((result("training_time_h") - 720.05).abs() < 1e-9);
             }
-            "diagnosis_probability=0" => assert_eq!(found("manual_repairs"), 0.0),
-            "removal=life:1" => assert_eq!(found("depleted"), 1.0),
+            "diagnosis_probability=0" => assert_eq!(result("manual_repairs"), 0.0),
+            "removal=life:1" => assert_eq!(result("depleted"), 1.0),
             "prob_auto_to_manual=0 auto_repair_fail_prob=1" => {
-                assert_eq!((found("manual_repairs"), found("successful_repairs")), (0.0, 0.0));
+                assert_eq!((result("manual_repairs"), result("successful_repairs")), (0.0, 0.0));
             }
-            "systematic_failure_fraction=0" => assert_eq!(found("failures_systematic"), 0.0),
-            "warm_standbys=14" => assert!(found("spares_pulled") <= 6.0),
+            "systematic_failure_fraction=0" => assert_eq!(result("failures_systematic"), 0.0),
+            "warm_standbys=14" => assert!(result("spares_pulled") <= 6.0),
             _ => {}
         }
     }

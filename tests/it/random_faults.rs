@@ -8,7 +8,7 @@ mod usage_aging;
 
 use crate::support;
 use sim_analysis::experiment::ExperimentSubject;
-use sim_api::spec::{FaultAction, FaultTime, RandomAction, ScenarioSpec, ScriptedFault, SilentFaults, SilentOn};
+use sim_api::spec::{FaultAction, FaultTime, RandomAction, ScenarioSpec, ScriptedFault, SilentFaults, SilentTarget};
 use sim_base::Duration;
 use sim_base::random::Distribution;
 use sim_engine::faults::draw_faults;
@@ -105,7 +105,7 @@ fn a_domain_fails_at_one_instant_and_pods_by_their_names() {
 #[test]
 fn silent_faults_are_drawn_with_their_detection_time() {
     let host = "- {cause: host, mtbf: 10h, backAfter: 1h}\n";
-    let with = |does: RandomAction| -> Vec<(Duration, SilentOn, SilentFaults)> {
+    let with = |does: RandomAction| -> Vec<(Duration, SilentTarget, SilentFaults)> {
         let mut scenario = scenario(5, "50h", host);
         scenario.fault_processes[0].action = does;
         let one = |f: &ScriptedFault| match &f.action {
@@ -114,20 +114,20 @@ fn silent_faults_are_drawn_with_their_detection_time() {
         };
         draw_faults(&scenario, 1, 0).faults.iter().map(one).collect()
     };
-    let hangs =
+    let footer =
         with(RandomAction::Hang { detected_after: Some(Distribution::Exponential { mean_s: 600.0 }), exit_code: 3 });
-    let all: std::collections::BTreeSet<Option<Duration>> = hangs
+    let all: std::collections::BTreeSet<Option<Duration>> = footer
         .iter()
         .map(|(_, _, what)| match what {
             SilentFaults::Hang { detected_after, exit_code: 3 } => *detected_after,
             other => panic!("{other:?}"),
         })
         .collect();
-    assert!(all.len() == hangs.len() && all.len() > 5, "{hangs:?}");
+    assert!(all.len() == footer.len() && all.len() > 5, "{footer:?}");
     let slow = with(RandomAction::Slow(1.5));
     let of_first: Vec<f64> = slow
         .iter()
-        .filter(|(_, on, _)| matches!(on, SilentOn::Node(n) if n.name.as_deref() == Some("n-000")))
+        .filter(|(_, on, _)| matches!(on, SilentTarget::Node(n) if n.name.as_deref() == Some("n-000")))
         .map(|(_, _, what)| match what {
             SilentFaults::Slow { factor } => *factor,
             other => panic!("{other:?}"),
@@ -141,10 +141,10 @@ fn silent_faults_are_drawn_with_their_detection_time() {
     let wrong = with(RandomAction::Corrupt { found_after });
     let after = Duration::from_secs(9);
     assert!(wrong.iter().all(|(_, _, what)| *what == SilentFaults::Corrupt { found_after: after }));
-    let instants = |all: &[(Duration, SilentOn, SilentFaults)]| -> Vec<Duration> {
+    let instants = |all: &[(Duration, SilentTarget, SilentFaults)]| -> Vec<Duration> {
         all.iter().map(|(at, ..)| *at).take(3).collect()
     };
-    assert_eq!(instants(&hangs), instants(&wrong), "the action does not affect the times");
+    assert_eq!(instants(&footer), instants(&wrong), "the action does not affect the times");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn what_makes_no_sense_is_rejected() {
     let refused = |process: &str| {
         let text = format!(
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: r}}\ntopology:\n  apiVersion: \

@@ -36,18 +36,18 @@ struct File {
 
 /// Returns every recording of the complete set or, if that is missing, of the repository.
 fn recordings() -> Vec<File> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for kind in KINDS {
         for path in support::recordings(kind) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            found.push(File {
+            result.push(File {
                 name: format!("{kind}/{name}"),
                 path: path.display().to_string(),
                 text: std::fs::read_to_string(&path).expect("a recording can be read"),
             });
         }
     }
-    found
+    result
 }
 
 fn defaults() -> RecordingDefaults {

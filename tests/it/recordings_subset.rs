@@ -7,14 +7,14 @@ use std::path::Path;
 
 /// Returns `kind/name.json` of every recording below a folder that has one subfolder per kind.
 fn names(folder: &Path) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+    let mut result = BTreeSet::new();
     for kind in ["admission", "corner", "decisions", "nodes", "times"] {
         for path in files(&folder.join(kind), "json") {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            found.insert(format!("{kind}/{name}"));
+            result.insert(format!("{kind}/{name}"));
         }
     }
-    found
+    result
 }
 
 #[test]

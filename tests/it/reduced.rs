@@ -100,25 +100,25 @@ fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
     assert_eq!(all.len() as u64, replications);
     let mut restarts = 0;
     for checked in &all {
-        let (pods, gang) = (&checked.pods.jobsets[0], &checked.reduced.jobsets[0]);
+        let (pods, jobset_pods) = (&checked.pods.jobsets[0], &checked.reduced.jobsets[0]);
         restarts += pods.restarts + pods.each.len() as u32;
-        let told = format!(
+        let text = format!(
             "{name}, replication {}: restarts {} and {}, counted restarts {} and {}, {:?} and {:?}, goodput {:?}, bound {}",
             checked.pods.replication,
             pods.restarts,
-            gang.restarts,
+            jobset_pods.restarts,
             pods.restarts_count_towards_max,
-            gang.restarts_count_towards_max,
+            jobset_pods.restarts_count_towards_max,
             pods.terminal_state,
-            gang.terminal_state,
+            jobset_pods.terminal_state,
             checked.goodput(),
             checked.bound
         );
-        assert_ne!(checked.agreement(), ModelAgreement::Different, "{told}");
-        assert!(checked.bound < 0.02, "the error bound is 2 % or more: {told}");
+        assert_ne!(checked.agreement(), ModelAgreement::Different, "{text}");
+        assert!(checked.bound < 0.02, "the error bound is 2 % or more: {text}");
     }
     assert!(restarts > 5 * replications as u32, "{name}: fewer than 5 restarts per replication");
-    let close = all.iter().filter(|c| c.close_calls > 0).count();
+    let close = all.iter().filter(|c| c.boundary_cases > 0).count();
     assert!(close * 4 <= all.len(), "{name}: {close} of {} replications have boundary cases", all.len());
 }
 
@@ -157,8 +157,8 @@ fn partitioned_node_that_returns_as_spare_keeps_its_pods_at_both_levels() {
     let limits = ReplicationLimits::unlimited();
     let all = check_reduced(&reduced, (7, 20), (2, &limits), &|_| {}).expect("the run succeeds");
     for checked in &all {
-        let (pods, gang) = checked.goodput();
-        assert!((pods - gang).abs() < 0.02, "goodput {pods} and {gang}");
+        let (pods, jobset_pods) = checked.goodput();
+        assert!((pods - jobset_pods).abs() < 0.02, "goodput {pods} and {jobset_pods}");
     }
 }
 
@@ -252,13 +252,13 @@ fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
         let (reduced, limits) = (reduced_experiment(&scenario), ReplicationLimits::unlimited());
         let all = check_reduced(&reduced, (7, 20), (2, &limits), &|_| {}).expect("the run succeeds");
         for checked in &all {
-            let told = format!("{take_over}, replication {}", checked.pods.replication);
-            assert!(checked.is_within_bound(), "{told}: {:?}", checked.goodput());
+            let text = format!("{take_over}, replication {}", checked.pods.replication);
+            assert!(checked.is_within_bound(), "{text}: {:?}", checked.goodput());
         }
         for checked in &all {
-            let said = checked.is_equal() || checked.close_calls > 0;
+            let output = checked.is_equal() || checked.boundary_cases > 0;
             let number = checked.pods.replication;
-            assert!(said, "{take_over}, replication {number} differs without a reported boundary case");
+            assert!(output, "{take_over}, replication {number} differs without a reported boundary case");
         }
         let equal = all.iter().filter(|checked| checked.is_equal()).count();
         assert!(equal >= 15, "{take_over}: only {equal} of 20 replications are equal");
@@ -279,12 +279,12 @@ fn outcomes_decided_by_chance_are_reported() {
     ];
     for (what, take_over, seed, replication) in table {
         let scenario = slices_with_spares(take_over, seed);
-        let gang = reduced_experiment(&scenario).player().run(seed, replication);
+        let jobset_pods = reduced_experiment(&scenario).player().run(seed, replication);
         let faults = sim_engine::faults::draw_faults(&scenario, seed, replication);
         let pods = support::simulation(&faults).run(seed, replication, &mut DiscardSink);
-        let apart = gang.restarts.abs_diff(pods.jobsets[0].restarts);
+        let apart = jobset_pods.restarts.abs_diff(pods.jobsets[0].restarts);
         assert!(apart <= 1, "{what}: the restart counts differ by {apart}");
-        assert!(gang.close_calls > 0, "{what}: no boundary case is reported");
+        assert!(jobset_pods.boundary_cases > 0, "{what}: no boundary case is reported");
     }
 }
 
@@ -380,9 +380,9 @@ fn measuring_and_replications_that_have_begun_end_when_they_are_stopped() {
     assert_eq!(stopped.err(), Some(NotReducible::Stopped));
     let reduced = reduced_experiment(&scenario);
     let mut player = reduced.player();
-    let whole = player.run(1, 0);
+    let complete = player.run(1, 0);
     assert!(player.run_until((1, 0), &|faults| faults == 2).is_none());
     let again = player.run_until((1, 0), &|_| false);
-    let digests = [&whole, &again.expect("the run is not stopped")].map(|o| reduced.digest(o));
+    let digests = [&complete, &again.expect("the run is not stopped")].map(|o| reduced.digest(o));
     assert_eq!(digests[0], digests[1]);
 }

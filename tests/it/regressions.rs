@@ -176,7 +176,7 @@ fn blocked_explanations(rest: &str, jobset: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_deadline_of_centuries_is_no_deadline() {
+fn a_deadline_of_centuries_is_not_a_deadline() {
     let jobs = workers(1, 1, "activeDeadlineSeconds: 1099511627776", &format!("containers: [{POD}]"));
     let (outcome, _) = play(1, "", &format!("spec:\n  replicatedJobs:\n{jobs}"));
     assert_eq!(outcome.end_reason, EndReason::Settled);
@@ -313,16 +313,16 @@ fn what_a_script_deletes_is_the_root_of_the_restart_that_follows() {
 
 /// The explanation names the blocking pod or node, the webhook's message, and the remedy.
 #[test]
-fn followers_that_are_refused_for_ever_have_the_reason_by_name() {
+fn followers_that_are_rejected_indefinitely_have_the_reason_by_name() {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
     let exclusive = format!(
         "  annotations: {{alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}}\nspec:\n  replicatedJobs:\n{jobs}"
     );
-    let told = |script: &str| {
+    let text = |script: &str| {
         let script = format!("faults:\n{script}\nstop: {{at: 10m}}");
         play(8, &script, &exclusive).0.blocked.join("\n")
     };
-    let orphan = told("- {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}");
+    let orphan = text("- {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}");
     let (before, pod) = orphan.split_once("leader pods: ").unwrap_or_default();
     assert_eq!(before, "JobSet a is not ready: followers of Job a-w-0 are refused, because they have two ");
     let (pod, after) = pod.split_once(' ').unwrap_or_default();
@@ -335,7 +335,7 @@ fn followers_that_are_refused_for_ever_have_the_reason_by_name() {
     let unlabeled = "- {at: 60s, patch: {kind: Node, name: node-000, merge: {metadata: {labels: {example.com/rack: null}}}}}\n\
                      - {at: 61s, deletePod: {pod: a-w-0-1}}";
     assert_eq!(
-        told(unlabeled),
+        text(unlabeled),
         "JobSet a is not ready: followers of Job a-w-0 are refused, because the Node node-000 of their leader pod has \
          no label example.com/rack (admission webhook \"mpod.kb.io\" denied the request: node does not have topology \
          label: example.com/rack); it helps to give it one"
@@ -387,7 +387,7 @@ fn a_pod_that_was_there_before_its_node_is_scheduled_when_the_node_comes() {
 }
 
 #[test]
-fn a_jobset_that_is_submitted_while_another_has_its_name_is_refused() {
+fn a_jobset_that_is_submitted_while_another_has_its_name_is_rejected() {
     let jobs = workers(1, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
     let spec = format!("spec:\n  replicatedJobs:\n{jobs}");
     let first = format!("apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\n{spec}");
@@ -397,6 +397,6 @@ fn a_jobset_that_is_submitted_while_another_has_its_name_is_refused() {
     let refused = |b: &Body| matches!(b, Body::JobSetRefused { .. });
     assert_eq!(count(&records, refused), 1);
     assert_eq!(count(&records, |b| matches!(b, Body::JobSetCreated { .. })), 1);
-    let said = "JobSet a was not created: jobsets.jobset.x-k8s.io \"a\" already exists";
-    assert_eq!(outcome.warnings, [said]);
+    let text = "JobSet a was not created: jobsets.jobset.x-k8s.io \"a\" already exists";
+    assert_eq!(outcome.warnings, [text]);
 }

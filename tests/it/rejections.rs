@@ -31,12 +31,12 @@ fn try_play(objects: &str, jobset: &str) -> Result<Told, String> {
     let mut keep = KeepSink::default();
     let outcome = simulation.run(1, 0, &mut keep);
     let names = simulation.names();
-    let told = |r: &SimulationRecord| match r.body {
+    let output = |r: &SimulationRecord| match r.body {
         Body::KubeEvent { reason, message, .. } => Some(format!("{}: {}", names.text(reason), names.text(message))),
         Body::PodCreateRejected { reason, .. } => Some(names.text(reason).to_owned()),
         _ => None,
     };
-    let events = keep.0.iter().filter_map(told).collect();
+    let events = keep.0.iter().filter_map(output).collect();
     Ok(Told { outcome, records: keep.0, events })
 }
 
@@ -46,51 +46,51 @@ fn jobset(rest: &str, pod: &str) -> String {
     format!("metadata: {{name: js}}\nspec:\n{rest}  replicatedJobs:\n{jobs}{later}")
 }
 
-fn pods(told: &Told) -> usize {
-    count(&told.records, |b| matches!(b, Body::PodCreated { .. }))
+fn pods(text: &Told) -> usize {
+    count(&text.records, |b| matches!(b, Body::PodCreated { .. }))
 }
 
 #[test]
-fn a_claim_that_is_refused_keeps_every_job_from_being_created() {
+fn a_claim_that_is_rejected_keeps_every_job_from_being_created() {
     let claims = "  volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}]}]\n";
     let mount = "volumes: []".to_owned();
     let text =
         jobset(claims, &mount).replace("image: \"x:1\"", "image: \"x:1\", volumeMounts: [{name: data, mountPath: /d}]");
-    let told = play("", &text);
-    let jobs = count(&told.records, |b| matches!(b, Body::JobCreated { .. }));
+    let output = play("", &text);
+    let jobs = count(&output.records, |b| matches!(b, Body::JobCreated { .. }));
     assert_eq!(jobs, 0);
     let expected = "PVCCreationFailed: PersistentVolumeClaim \"data-js\" is invalid: spec.accessModes: Required value: \
                     at least 1 access mode is required";
-    let said = told.events.iter().filter(|e| *e == expected).count();
-    assert!(said > 2, "the Event is repeated in each pass: {:?}", told.events);
-    let stuck = told.outcome.blocked.join("\n");
+    let printed = output.events.iter().filter(|e| *e == expected).count();
+    assert!(printed > 2, "the Event is repeated in each pass: {:?}", output.events);
+    let stuck = output.outcome.blocked.join("\n");
     assert!(stuck.contains("spec.accessModes: Required value"), "{stuck}");
 }
 
 #[test]
-fn a_service_that_is_refused_keeps_every_job_from_being_created() {
+fn a_service_that_is_rejected_keeps_every_job_from_being_created() {
     // The name is the value of the Service's selector, and the name of a JobSet without Jobs may be longer than a
     // label value.
     let name = "j".repeat(64);
-    let told = play("", &format!("metadata: {{name: {name}}}\nspec: {{replicatedJobs: []}}\n"));
+    let text = play("", &format!("metadata: {{name: {name}}}\nspec: {{replicatedJobs: []}}\n"));
     let start = format!("HeadlessServiceCreationFailed: Service \"{name}\" is invalid: [metadata.name: Invalid value");
-    assert!(told.events.iter().any(|e| e.starts_with(&start)), "{:?}", told.events);
+    assert!(text.events.iter().any(|e| e.starts_with(&start)), "{:?}", text.events);
 }
 
 /// The messages are those of the recording `cluster/cu-negative-priority`.
 #[test]
-fn a_negative_priority_becomes_a_label_that_the_api_server_refuses_for_every_pod() {
+fn a_negative_priority_becomes_a_label_that_the_api_server_rejects_for_every_pod() {
     let class =
         "objects:\n  - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, value: -10}";
-    let told = play(class, &jobset("", "priorityClassName: low"));
-    assert_eq!(pods(&told), 0);
+    let text = play(class, &jobset("", "priorityClassName: low"));
+    assert_eq!(pods(&text), 0);
     let expected = "Error creating: Pod \"js-w-0-0-x7k2p\" is invalid: metadata.labels: Invalid value: \"-10\": a valid label must be";
     assert!(
-        told.events[0].starts_with(expected) || told.events.iter().any(|e| e.starts_with(expected)),
+        text.events[0].starts_with(expected) || text.events.iter().any(|e| e.starts_with(expected)),
         "{:?}",
-        told.events
+        text.events
     );
-    let stuck = told.outcome.blocked.join("\n");
+    let stuck = text.outcome.blocked.join("\n");
     assert!(stuck.contains("all pods of Job js-w-0 are refused"), "{stuck}");
     let other = play(class, &jobset("", ""));
     assert_eq!(pods(&other), 4, "{:?}", other.events);
@@ -107,36 +107,36 @@ fn followers_come_when_the_class_whose_label_was_refused_is_deleted() {
         "metadata: {name: js, annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: kubernetes.io/hostname}}",
         1,
     );
-    let told = play(&format!("objects: [{class}]\n{deleted}"), &jobset);
-    let ready = count(&told.records, |b| matches!(b, Body::PodReady { .. }));
-    assert_eq!((pods(&told), ready), (4, 2), "{:?}", told.events);
+    let text = play(&format!("objects: [{class}]\n{deleted}"), &jobset);
+    let ready = count(&text.records, |b| matches!(b, Body::PodReady { .. }));
+    assert_eq!((pods(&text), ready), (4, 2), "{:?}", text.events);
     let label = |e: &String| e.contains("metadata.labels: Invalid value: \"-10\"");
-    assert!(told.events.iter().any(label), "{:?}", told.events);
+    assert!(text.events.iter().any(label), "{:?}", text.events);
 }
 
 #[test]
 fn a_priority_without_its_class_is_forbidden() {
-    let told = play("", &jobset("", "priority: 7"));
-    assert_eq!(pods(&told), 0);
+    let text = play("", &jobset("", "priority: 7"));
+    assert_eq!(pods(&text), 0);
     let expected = "Error creating: pods \"js-w-0-0-\" is forbidden: the integer value of priority (7) must not be provided in pod spec";
-    assert!(told.events.iter().any(|e| e.starts_with(expected)), "{:?}", told.events);
+    assert!(text.events.iter().any(|e| e.starts_with(expected)), "{:?}", text.events);
     // Without a definition of the class, it is assumed to exist with the value in the pod spec.
     assert_eq!(pods(&play("", &jobset("", "priorityClassName: some\n              priority: 7"))), 4);
 }
 
 #[test]
-fn a_request_that_no_pod_may_have_is_refused_with_the_job() {
-    let told = play("", &jobset("", "").replacen("accelerator: 4}", "accelerator: 4, cpu: -1}", 1));
-    assert_eq!(pods(&told), 0, "{:?}", told.events);
+fn a_request_that_no_pod_may_have_is_rejected_with_the_job() {
+    let text = play("", &jobset("", "").replacen("accelerator: 4}", "accelerator: 4, cpu: -1}", 1));
+    assert_eq!(pods(&text), 0, "{:?}", text.events);
     let words = "Invalid value: \"-1\": must be greater than or equal to 0";
-    assert!(told.events.iter().any(|e| e.starts_with("JobCreationFailed") && e.contains(words)), "{:?}", told.events);
+    assert!(text.events.iter().any(|e| e.starts_with("JobCreationFailed") && e.contains(words)), "{:?}", text.events);
 }
 
 #[test]
 fn a_suspended_jobset_may_select_what_only_a_resume_makes_right() {
     let pod = "nodeSelector: {unused: has-it}";
-    let told = play("", &jobset("  suspend: true\n", pod));
-    assert_eq!(pods(&told), 0);
+    let text = play("", &jobset("  suspend: true\n", pod));
+    assert_eq!(pods(&text), 0);
     let refused = try_play("", &jobset("", pod)).err();
     let words = "no node has the label \"unused\"";
     assert!(refused.is_some_and(|e| e.contains(words)));
@@ -146,7 +146,7 @@ fn a_suspended_jobset_may_select_what_only_a_resume_makes_right() {
 fn quantities_in_every_notation_of_kubernetes_are_read() {
     for amount in ["129e6", "\"129e6\"", "1.29E8", "129M", "0.129G"] {
         let text = jobset("", "").replace("accelerator: 4}", &format!("accelerator: 4, memory: {amount}}}"));
-        let told = play("", &text);
-        assert_eq!(pods(&told), 4, "{amount}: {:?}", told.events);
+        let output = play("", &text);
+        assert_eq!(pods(&output), 4, "{amount}: {:?}", output.events);
     }
 }

@@ -11,9 +11,9 @@ fn run(words: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn replayed(incident: &str, change: &str) -> Value {
-    let (code, told, errors) = run(&["recording", "replay", incident, "--counterfactual", change, "--format", "json"]);
+    let (code, text, errors) = run(&["recording", "replay", incident, "--counterfactual", change, "--format", "json"]);
     assert_eq!(code, Some(0), "{errors}");
-    serde_json::from_str(&told).expect("JSON")
+    serde_json::from_str(&text).expect("JSON")
 }
 
 fn milestone<'j>(json: &'j Value, name: &str) -> &'j Value {
@@ -85,8 +85,8 @@ fn contradictory_options_are_rejected() {
         (&out, "seed=3", "is the incident itself"),
         (&out, "faults.0.at=3s", "is the incident itself"),
     ] {
-        let (code, told, errors) = run(&["recording", "replay", what, "--counterfactual", change]);
-        assert_eq!(code, Some(2), "{change}: {told}");
+        let (code, text, errors) = run(&["recording", "replay", what, "--counterfactual", change]);
+        assert_eq!(code, Some(2), "{change}: {text}");
         assert!(errors.contains(expected), "{change}: {errors}");
     }
     let (code, _, errors) = run(&["recording", "replay", "scenarios", "--counterfactual", "strategy=Recreate"]);

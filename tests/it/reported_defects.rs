@@ -9,9 +9,9 @@ const SCENARIO: &str = "scenarios/first-steps.yaml";
 
 fn run(arguments: &[&str], code: i32) -> Output {
     let output = program(arguments).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    let told: String = told.chars().take(2000).collect();
-    assert_eq!(output.status.code(), Some(code), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let text: String = text.chars().take(2000).collect();
+    assert_eq!(output.status.code(), Some(code), "{text}");
     output
 }
 
@@ -63,7 +63,7 @@ fn nodes_with_more_digits_than_a_pool_can_count_are_imported_by_name() {
 }
 
 #[test]
-fn what_cannot_be_placed_has_its_exit_code_in_why_too() {
+fn what_cannot_be_placed_has_its_exit_code_in_why_as_well() {
     let manifest = "scenarios/manifests/exclusive-workers.yaml";
     let selector = "spec.replicatedJobs[0].template.spec.template.spec.nodeSelector={example.com/none: x}";
     for command in ["why", "run"] {
@@ -74,14 +74,14 @@ fn what_cannot_be_placed_has_its_exit_code_in_why_too() {
 }
 
 #[test]
-fn a_scenario_is_told_how_it_can_be_compared_with_a_run() {
+fn a_scenario_states_how_it_can_be_compared_with_a_run() {
     let output = run(&["diff", SCENARIO, SCENARIO], 2);
     assert!(output_text(&output).contains("--out DIR"), "{}", output_text(&output));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_baseline_without_end_is_refused() {
+fn a_baseline_without_end_is_rejected() {
     let arguments = ["bench", "ttr", "--case", "drain", "--nodes", "100", "--against", "/dev/zero"];
     let output = run(&arguments, 2);
     assert!(output_text(&output).contains("larger than 64 MiB"), "{}", output_text(&output));
@@ -105,10 +105,10 @@ fn unobserved_probability_is_not_reported_as_zero() {
     let arguments =
         ["plan", "rare", fleet, "--horizon", "2", "--restarts", "1000", "--runs", "4", "--seeds", "2", "--quiet"];
     let output = run(&arguments, 0);
-    let told = String::from_utf8_lossy(&output.stdout);
-    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("could not be estimated: no branch reached the limit"), "{told}");
-    assert!(!told.contains("0 % to 0 %"), "{told}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("could not be estimated: no branch reached the limit"), "{text}");
+    assert!(!text.contains("0 % to 0 %"), "{text}");
 }
 
 #[test]
@@ -130,9 +130,9 @@ fn a_scheduling_gate_that_was_taken_off_is_not_shown() {
     let file = dir.join("gates.yaml");
     fs::write(&file, scenario).unwrap();
     let output = run(&["run", file.to_str().unwrap(), "--quiet"], 0);
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("{\"spec.schedulingGates\":[{\"name\":\"example.com/g\"}]}"), "{told}");
-    assert!(told.contains("{\"spec.schedulingGates\":null}"), "{told}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("{\"spec.schedulingGates\":[{\"name\":\"example.com/g\"}]}"), "{text}");
+    assert!(text.contains("{\"spec.schedulingGates\":null}"), "{text}");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -153,7 +153,7 @@ fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {
 /// A limit on the file size simulates a disk that fills up during a write.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
+fn what_does_not_fit_is_reported_and_nothing_of_it_is_left() {
     let dir = scratch("too-large");
     let nodes: Vec<String> = (0..400)
         .map(|i| {
@@ -173,22 +173,22 @@ fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
     let (list, place) = (inputs.join("nodes.json"), out.join("o"));
     let (list, place) = (list.to_str().unwrap(), place.to_str().unwrap());
     let trace = format!("{place}.perfetto-trace");
-    let gang = "tests/it/reduced/gang.yaml";
+    let pods = "tests/it/reduced/gang.yaml";
     let target = ["--target", "goodput.p10 >= 0.5", "--path", "parameters.spares=1..2"];
     for arguments in [
         &["report", SCENARIO, "--perfetto", &trace][..],
         &["topology", "import", list, "--out", place],
-        &["run", gang, "--out", place],
-        &[&["plan", "spares", gang, "--out", place][..], &target].concat(),
+        &["run", pods, "--out", place],
+        &[&["plan", "spares", pods, "--out", place][..], &target].concat(),
     ] {
         let limited = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
         let mut command = std::process::Command::new("sh");
         command.args(["-c", limited, env!("CARGO_BIN_EXE_jobset-sim")]);
         command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR"));
         let output = command.output().unwrap();
-        let told = output_text(&output);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains("error: cannot write "), "{arguments:?}: {told}");
+        let text = output_text(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains("error: cannot write "), "{arguments:?}: {text}");
         assert_eq!(fs::read_dir(&out).unwrap().count(), 0, "{arguments:?}");
     }
     fs::write(out.join("o"), "x").unwrap();
@@ -202,16 +202,16 @@ fn variants_without_faults_are_not_ranked_by_end_time() {
     let arguments =
         ["compare", "-f", "scenarios/manifests/workers.yaml", "--strategies", "all", "--seeds", "2", "--quiet"];
     let output = run(&arguments, 0);
-    let told = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
-    assert!(told.contains("which does not rank them"), "{told}");
-    assert!(!told.contains("is best in"), "{told}");
+    let text = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
+    assert!(text.contains("which does not rank them"), "{text}");
+    assert!(!text.contains("is best in"), "{text}");
 }
 
 #[test]
 fn a_budget_that_nothing_uses_says_that_nothing_failed() {
     let output = run(&["plan", "budget", "-f", "scenarios/manifests/workers.yaml", "--seeds", "2", "--quiet"], 0);
-    let told = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
-    assert!(told.contains("No run restarted: without failures any limit is sufficient"), "{told}");
+    let text = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
+    assert!(text.contains("No run restarted: without failures any limit is sufficient"), "{text}");
 }
 
 #[test]
@@ -231,9 +231,9 @@ fn restarts_written_by_a_user_are_not_attributed_to_a_job() {
     let file = dir.join("written.yaml");
     fs::write(&file, scenario).unwrap();
     let output = run(&["run", file.to_str().unwrap(), "--quiet"], 0);
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("status.restarts set to 3 by another client"), "{told}");
-    assert!(!told.contains("Job ?"), "{told}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("status.restarts set to 3 by another client"), "{text}");
+    assert!(!text.contains("Job ?"), "{text}");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -243,12 +243,12 @@ fn a_variant_or_a_value_that_begins_like_a_formula_is_none_in_any_table() {
     let compared = ["compare", SCENARIO, "--variant", variant, "--seeds", "2", "--quiet", "--format", "csv"];
     let swept =
         ["sweep", SCENARIO, "--grid", "metadata.description==1+1,-x", "--seeds", "2", "--quiet", "--format", "csv"];
-    for (arguments, shown) in [(&compared[..], "'@x\\u202e"), (&swept, "'=1+1")] {
+    for (arguments, expected) in [(&compared[..], "'@x\\u202e"), (&swept, "'=1+1")] {
         let output = run(arguments, 0);
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(told.contains(shown), "{told}");
-        for cell in told.split([',', '\n']) {
-            assert!(!cell.starts_with(['=', '@']), "{cell}: {told}");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains(expected), "{text}");
+        for cell in text.split([',', '\n']) {
+            assert!(!cell.starts_with(['=', '@']), "{cell}: {text}");
         }
     }
 }
@@ -288,7 +288,7 @@ fn restarts_of(name: &str, job: &str, script: &str) -> serde_json::Value {
 }
 
 #[test]
-fn the_next_pod_of_a_job_with_more_completions_than_parallelism_is_no_restart() {
+fn the_next_pod_of_a_job_with_more_completions_than_parallelism_is_not_a_restart() {
     for mode in ["Indexed", "NonIndexed"] {
         let job = format!("parallelism: 2, completions: 6, completionMode: {mode}");
         let restarts = restarts_of("waves", &job, "containers: [{runFor: 10s}]");

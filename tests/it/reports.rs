@@ -15,14 +15,14 @@ const SMALL: &str = "scenarios/first-steps.yaml";
 
 fn run(arguments: &[&str]) -> (Option<i32>, String) {
     let output = program(arguments).output().unwrap();
-    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    (output.status.code(), told)
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), text)
 }
 
 fn run_ok(arguments: &[&str]) -> String {
-    let (code, told) = run(arguments);
-    assert_eq!(code, Some(0), "{arguments:?}: {told}");
-    told
+    let (code, text) = run(arguments);
+    assert_eq!(code, Some(0), "{arguments:?}: {text}");
+    text
 }
 
 fn text(path: &Path) -> String {
@@ -54,10 +54,10 @@ fn a_report_is_one_file_with_the_seconds_of_run_and_the_path_of_why() {
     let page = text(&a);
     assert!(page == text(&b), "the same inputs give the same bytes");
     assert_self_contained(&page);
-    let told = run_ok(&["run", SMALL]);
-    let digest = told.split("digest ").nth(1).unwrap().split(')').next().unwrap();
+    let output = run_ok(&["run", SMALL]);
+    let digest = output.split("digest ").nth(1).unwrap().split(')').next().unwrap();
     assert!(page.contains(digest), "{digest}");
-    let title = told.lines().find(|l| l.starts_with("Restart 1 of")).unwrap();
+    let title = output.lines().find(|l| l.starts_with("Restart 1 of")).unwrap();
     assert!(page.contains(title), "{title}");
     let why = run_ok(&["why", SMALL, "--path-only"]);
     let spans = why.lines().find(|l| l.contains(" spans, ") && l.contains(" in total: ")).unwrap();
@@ -144,10 +144,10 @@ fn markup_in_names_is_escaped_in_pages() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_by_name() {
+fn what_cannot_be_written_is_rejected_by_name() {
     let dir = scratch("report-refused");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
-    for (arguments, says) in [
+    for (arguments, message) in [
         (vec!["report", SMALL, "--html", &at("r.txt")], "must end with .html"),
         (vec!["report", SMALL], "--html"),
         (vec!["report", "scenarios", "--html", &at("r.html")], "is not a run directory"),
@@ -156,9 +156,9 @@ fn what_cannot_be_written_is_refused_by_name() {
         (vec!["plot", "waterfall", SMALL, "--out", &at("w.svg"), "--size", "1x1"], "WIDTHxHEIGHT"),
         (vec!["plot", "waterfall", SMALL, SMALL, "--out", &at("w.svg")], "plot restarts"),
     ] {
-        let (code, told) = run(&arguments);
-        assert_eq!(code, Some(2), "{told}");
-        assert!(told.contains(says), "{says}: {told}");
+        let (code, text) = run(&arguments);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains(message), "{message}: {text}");
     }
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "no file may remain");
     fs::remove_dir_all(dir).unwrap();
@@ -179,8 +179,8 @@ fn a_restart_of_5000_pods_is_a_small_page_with_every_pod_in_its_lanes_and_every_
         let file = at(&format!("{kind}.svg"));
         run_ok(&["plot", kind, scenario, "--out", &file]);
         let drawn = fs::read_to_string(file).unwrap();
-        for told in ["digest 61472ba916bd3fc1", "node requests 4,000/s (unverified)", "grace period 0 s", "(assumed)"] {
-            assert!(drawn.contains(told), "{kind}: {told}");
+        for part in ["digest 61472ba916bd3fc1", "node requests 4,000/s (unverified)", "grace period 0 s", "(assumed)"] {
+            assert!(drawn.contains(part), "{kind}: {part}");
         }
     }
     fs::remove_dir_all(dir).unwrap();
@@ -200,8 +200,8 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
     let digest: u64 = digest.trim().parse().unwrap_or(0);
     assert!(digest == 0 || page.contains(&format!("{digest:016x}")), "{digest:016x}");
     assert!(text(&dir.join("c.md")).contains("](c.charts/differences.svg)"));
-    for told in ["Relevant assumptions</h2>", "depends on: ", ">in-place</td>"] {
-        assert!(page.contains(told), "{told}");
+    for part in ["Relevant assumptions</h2>", "depends on: ", ">in-place</td>"] {
+        assert!(page.contains(part), "{part}");
     }
     let (drawn, again) = (at("d.svg"), dir.join("cmp/charts/differences.svg"));
     run_ok(&["plot", "differences", &at("cmp"), "--out", &drawn]);
@@ -210,13 +210,13 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
     run_ok(&["report", "reports/ttr-baseline.json", "--html", &at("b.html")]);
     let page = text(&dir.join("b.html"));
     assert_self_contained(&page);
-    for told in ["Relevant assumptions</h2>", "depends on: ", "drain/1000/Recreate/"] {
-        assert!(page.replace("<wbr>", "").contains(told), "{told}");
+    for part in ["Relevant assumptions</h2>", "depends on: ", "drain/1000/Recreate/"] {
+        assert!(page.replace("<wbr>", "").contains(part), "{part}");
     }
     run_ok(&["plot", "scaling", "reports/ttr-baseline.json", "--case", "drain", "--out", &at("s.svg")]);
     let drawn = text(&dir.join("s.svg"));
     assert!(drawn.contains("drain: time to recover") && drawn.contains("closed form: (nodes - 100) / 100 s"));
-    for (arguments, says) in [
+    for (arguments, message) in [
         (vec!["plot", "goodput", &at("cmp"), "--out", &at("x.svg")], "available charts: differences"),
         (
             vec!["plot", "scaling", "reports/ttr-baseline.json", "--case", "x", "--out", &at("x.svg")],
@@ -224,8 +224,8 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
         ),
         (vec!["report", &at("cmp"), "--perfetto", &at("x.pftrace")], "need a single run"),
     ] {
-        let (code, told) = run(&arguments);
-        assert!(code == Some(2) && told.contains(says), "{says}: {told}");
+        let (code, part) = run(&arguments);
+        assert!(code == Some(2) && part.contains(message), "{message}: {part}");
     }
     fs::remove_dir_all(dir).unwrap();
 }

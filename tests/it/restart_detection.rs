@@ -61,7 +61,6 @@ const FAILURE: &str = "- {at: 20m, containerExit: {pod: a-w-0-1, exitCode: 1}}\n
 /// Start and duration of a restart in whole seconds, and its scope.
 type RestartRow = (u64, u64, RestartScope);
 
-/// Returns the restarts of a run.
 fn restarts(faults: &str, jobset: &str) -> Vec<RestartRow> {
     let scenario = support::parse(&scenario(faults), jobset).unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = support::simulation(&scenario);
@@ -100,7 +99,7 @@ fn only_the_loss_of_a_needed_pod_begins_a_restart() {
 }
 
 #[test]
-fn pods_that_a_job_success_policy_ends_are_no_restart() {
+fn pods_that_a_job_success_policy_ends_are_not_a_restart() {
     let policy = "spec: {parallelism: 4, successPolicy: {rules: [{succeededIndexes: \"0\"}]},";
     let jobset = jobset().replacen("spec: {parallelism: 4,", policy, 1);
     assert_ne!(jobset, self::jobset());
@@ -113,6 +112,6 @@ fn pods_that_a_job_success_policy_ends_are_no_restart() {
 #[test]
 fn deadline_of_a_job_begins_a_restart_with_the_deletion_of_its_pods() {
     let jobset = jobset().replacen("spec: {parallelism: 4,", "spec: {activeDeadlineSeconds: 600, parallelism: 4,", 1);
-    let found = restarts("", &jobset);
-    assert_eq!(found.first().map(|r| (r.0, r.2)), Some((600, RestartScope::Recreate)));
+    let result = restarts("", &jobset);
+    assert_eq!(result.first().map(|r| (r.0, r.2)), Some((600, RestartScope::Recreate)));
 }

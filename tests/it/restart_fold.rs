@@ -45,7 +45,7 @@ fn an_in_place_restart_has_the_milestones_of_the_recordings() {
 }
 
 #[test]
-fn success_suspension_and_mended_faults_are_no_restarts() {
+fn success_suspension_and_mended_faults_are_not_restarts() {
     let succeeded = [
         (100, Body::ContainerExited { pod: PodId(0), incarnation: 0, exit_code: 0 }),
         (101, Body::PodFinished { pod: PodId(0), incarnation: 0, succeeded: true, exit_code: 0 }),

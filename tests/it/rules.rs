@@ -10,17 +10,17 @@ const NOT_RULE_PREFIXES: [&str; 10] = ["BSD", "BSL", "DNS", "FNV", "KEP", "LGPL"
 
 /// Returns every rule of `docs/rules/`: its id and its text.
 pub fn documented_rules() -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
+    let mut result = BTreeMap::new();
     for path in crate::support::files(&root().join("docs/rules"), "md") {
         let text = std::fs::read_to_string(&path).expect("a page can be read");
         for line in text.lines() {
             let rule = line.strip_prefix("- **").and_then(|l| l.split_once("** "));
             let Some((id, words)) = rule else { continue };
-            let before = found.insert(id.to_owned(), words.to_owned());
+            let before = result.insert(id.to_owned(), words.to_owned());
             assert_eq!(before, None, "duplicate rule {id}");
         }
     }
-    found
+    result
 }
 
 /// Returns the rule that an id belongs to: `COND-1e` and `REC-12c` are parts of `COND-1` and `REC-12`.
@@ -105,8 +105,8 @@ fn every_section_of_kubernetes_md_that_is_cited_is_there() {
     let citation = Regex::new(r"kubernetes\.md`? (\d+(?:\.\d+)?(?:, \d+\.\d+)*)").expect("a pattern");
     let (mut wrong, mut cited) = (Vec::new(), BTreeSet::new());
     for (file, text) in texts() {
-        for found in citation.captures_iter(&text) {
-            for section in found[1].split(", ") {
+        for result in citation.captures_iter(&text) {
+            for section in result[1].split(", ") {
                 cited.insert(section.to_owned());
                 if !sections.contains(section) {
                     wrong.push(format!("{file}: {section}"));
@@ -125,8 +125,8 @@ fn every_page_that_is_named_is_in_the_repository() {
     let name = Regex::new(r"[A-Za-z0-9_./-]*[A-Za-z0-9_-]\.md\b").expect("a pattern");
     let mut wrong = Vec::new();
     for (file, text) in &texts {
-        for found in name.find_iter(text) {
-            let wanted = found.as_str().trim_start_matches(['.', '/']);
+        for result in name.find_iter(text) {
+            let wanted = result.as_str().trim_start_matches(['.', '/']);
             let there = |page: &&&String| {
                 let rest = page.strip_suffix(wanted);
                 rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))

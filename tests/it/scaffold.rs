@@ -41,15 +41,15 @@ fn a_scenario_for_each_example_runs_as_it_is_written_and_has_a_fault() {
         }
         std::fs::write(dir.join("scenario.yaml"), &scenario).expect("the scenario can be written");
         let run = program(&["run", "scenario.yaml"], &dir);
-        let told = text(&run.stdout);
+        let output = text(&run.stdout);
         assert!(run.status.success(), "{file}: {}\n{scenario}", text(&run.stderr));
-        assert!(told.contains("exits with code 1"), "{file}: {told}");
+        assert!(output.contains("exits with code 1"), "{file}: {output}");
     }
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[test]
-fn the_cluster_is_a_shipped_one_where_nodes_are_named_and_a_directory_stands_alone() {
+fn the_cluster_is_a_shipped_one_where_nodes_are_named_and_a_directory_is_self_contained() {
     let dir = temporary("cluster");
     let xpk = root().join("tests/it/words/xpk-v5p.yaml");
     let xpk = xpk.to_string_lossy();

@@ -21,8 +21,8 @@ fn json(words: &[&str]) -> Value {
 
 fn row<'v>(all: &'v Value, id: &str) -> &'v Value {
     let rows = all["parameters"].as_array().expect("rows");
-    let found = rows.iter().find(|row| row["id"] == id);
-    found.unwrap_or_else(|| panic!("{id} is not listed"))
+    let matching = rows.iter().find(|row| row["id"] == id);
+    matching.unwrap_or_else(|| panic!("{id} is not listed"))
 }
 
 #[test]
@@ -75,13 +75,13 @@ fn fault_rates_are_assumptions_of_scenarios_with_a_fault_preset() {
 
 #[test]
 fn reduced_scenario_lists_its_measurement_assumptions() {
-    let gang = "tests/it/reduced/gang.yaml";
-    let reduced = json(&[gang, "--parameters-only"]);
+    let jobset_pods = "tests/it/reduced/gang.yaml";
+    let reduced = json(&[jobset_pods, "--parameters-only"]);
     let off = row(&reduced, "reduced.relativeErrorMax");
     assert_eq!(off["value"], "0.001");
-    let told = off["source"].as_str().unwrap_or_default();
-    assert!(told.contains("accepted relative error of interpolated restart times"), "{told}");
-    let pods = json(&[gang, "--parameters-only", "--level", "pods"]);
+    let text = off["source"].as_str().unwrap_or_default();
+    assert!(text.contains("accepted relative error of interpolated restart times"), "{text}");
+    let pods = json(&[jobset_pods, "--parameters-only", "--level", "pods"]);
     let rows = pods["parameters"].as_array().expect("rows");
     let is = |row: &serde_json::Value| row["id"].as_str().unwrap_or("").starts_with("reduced.");
     assert!(!rows.iter().any(is), "every pod is simulated");

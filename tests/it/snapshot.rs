@@ -80,9 +80,9 @@ fn run_resumed_at_any_time_equals_the_uninterrupted_run() {
         }
         let (scenario, mut script) = without_script(drawn);
         script.truncate(40);
-        let whole = uninterrupted_run(&scenario, &script);
+        let complete = uninterrupted_run(&scenario, &script);
         for (nth, halted) in resumed_runs(&scenario, &script).iter().enumerate() {
-            assert!(*halted == whole, "{name}: continued from halt {nth}");
+            assert!(*halted == complete, "{name}: continued from halt {nth}");
             halts += 1;
         }
     }

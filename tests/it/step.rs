@@ -16,8 +16,8 @@ fn run_step(more: &[&str], commands: &str) -> Output {
 fn unwrap_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
-        let goes_on = line.starts_with("        ") && !line.contains('#');
-        match lines.last_mut().filter(|_| goes_on) {
+        let continues = line.starts_with("        ") && !line.contains('#');
+        match lines.last_mut().filter(|_| continues) {
             Some(last) => {
                 last.push(' ');
                 last.push_str(line.trim());
@@ -37,52 +37,52 @@ fn step_output(more: &[&str], commands: &str) -> String {
 
 #[test]
 fn records_come_one_by_one_and_as_in_events_ndjson() {
-    let told = step_output(&[], "next 3\n\nwhere\n");
-    let lines = unwrap_lines(&told);
-    assert_eq!(lines.len(), 7, "{told}");
-    assert!(lines[0].starts_with("      0.000s     #0  JobSetCreated jobset/default/"), "{told}");
+    let text = step_output(&[], "next 3\n\nwhere\n");
+    let lines = unwrap_lines(&text);
+    assert_eq!(lines.len(), 7, "{text}");
+    assert!(lines[0].starts_with("      0.000s     #0  JobSetCreated jobset/default/"), "{text}");
     // An empty line repeats the last command.
-    assert!(lines[5].contains(" #5  "), "{told}");
+    assert!(lines[5].contains(" #5  "), "{text}");
     assert_eq!(lines[5], lines[6]);
 }
 
 #[test]
 fn it_stops_at_breakpoints_and_says_what_brought_a_record_about() {
     let more = ["--break", "jobset.condition=RestartingJobSet"];
-    let told = step_output(&more, "continue\nwhy\nbreak RestartCounted.restarts=2\nbreaks\ndelete 1\nbreaks\n");
-    let lines = unwrap_lines(&told);
+    let text = step_output(&more, "continue\nwhy\nbreak RestartCounted.restarts=2\nbreaks\ndelete 1\nbreaks\n");
+    let lines = unwrap_lines(&text);
     assert_eq!(lines[0], "breakpoint 1: jobset.condition=RestartingJobSet");
-    assert!(lines[1].contains("JobSetCondition") && lines[1].contains("type=RestartingJobSet"), "{told}");
-    assert_eq!(lines[1], lines[2], "why begins at the current position of the run: {told}");
-    assert!(lines.iter().any(|l| l.contains("  Fault ")), "the root cause must be the fault: {told}");
-    assert!(told.contains("breakpoint 2: RestartCounted.restarts=2"), "{told}");
-    assert!(told.trim_end().ends_with("breakpoint 1: RestartCounted.restarts=2"), "{told}");
+    assert!(lines[1].contains("JobSetCondition") && lines[1].contains("type=RestartingJobSet"), "{text}");
+    assert_eq!(lines[1], lines[2], "why begins at the current position of the run: {text}");
+    assert!(lines.iter().any(|l| l.contains("  Fault ")), "the root cause must be the fault: {text}");
+    assert!(text.contains("breakpoint 2: RestartCounted.restarts=2"), "{text}");
+    assert!(text.trim_end().ends_with("breakpoint 1: RestartCounted.restarts=2"), "{text}");
 }
 
 #[test]
 fn objects_are_described_as_they_are_at_that_record() {
     let commands = "break PodFinished\ncontinue\nget pods\nget jobs\nget nodes\ndescribe jobset train\n";
-    let told = step_output(&[], commands);
-    assert!(told.contains("Failed") && told.contains("Running"), "{told}");
+    let text = step_output(&[], commands);
+    assert!(text.contains("Failed") && text.contains("Running"), "{text}");
     for words in ["Replicated Jobs:", "Failure Policy:", "Max Restarts:", "Status:", "Events:"] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(text.contains(words), "{words}: {text}");
     }
     // The name of the pod that has just failed, without the random suffix.
-    let line = told.lines().find(|l| l.contains("PodFinished pod/")).expect("the record is printed");
+    let line = text.lines().find(|l| l.contains("PodFinished pod/")).expect("the record is printed");
     let name = line.split("pod/default/").nth(1).and_then(|rest| rest.split(' ').next()).expect("a name");
     let short = name.rsplit_once('-').expect("a suffix").0;
-    let told = step_output(&[], &format!("break PodFinished\ncontinue\ndescribe pod {short}\n"));
-    assert!(told.contains(&format!("Name:             {name}")), "{told}");
-    assert!(told.contains("Terminated (Error, exit code"), "{told}");
-    assert!(told.contains("Controlled By:    Job/"), "{told}");
+    let text = step_output(&[], &format!("break PodFinished\ncontinue\ndescribe pod {short}\n"));
+    assert!(text.contains(&format!("Name:             {name}")), "{text}");
+    assert!(text.contains("Terminated (Error, exit code"), "{text}");
+    assert!(text.contains("Controlled By:    Job/"), "{text}");
 }
 
 #[test]
 fn at_the_end_everything_can_still_be_looked_at() {
-    let told = step_output(&[], "continue\ndescribe jobset train\nget events\nwhere\n");
-    assert!(told.starts_with("run ended at "), "{told}");
-    assert!(told.contains("Restarts: 1"), "{told}");
-    assert!(told.contains("FailedJobs") || told.contains("Warning"), "{told}");
+    let text = step_output(&[], "continue\ndescribe jobset train\nget events\nwhere\n");
+    assert!(text.starts_with("run ended at "), "{text}");
+    assert!(text.contains("Restarts: 1"), "{text}");
+    assert!(text.contains("FailedJobs") || text.contains("Warning"), "{text}");
     let done = run_step(&[], "continue\nnext\n");
     assert_eq!(done.status.code(), Some(2), "a run at its end has no next record");
 }
@@ -100,9 +100,9 @@ fn a_wrong_command_in_a_pipe_is_named_and_ends_in_exit_code_2() {
         ("quit now\n", "takes no argument"),
     ] {
         let done = run_step(&[], commands);
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{commands}: {said}");
-        assert!(said.contains(words), "{commands}: {said}");
+        let printed = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{commands}: {printed}");
+        assert!(printed.contains(words), "{commands}: {printed}");
     }
     let refused = program(&["step", "scenarios/first-steps.yaml", "--break", "Nothing"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
@@ -116,8 +116,8 @@ fn step_and_run_give_equal_records() {
     let ran = program(&["run", "scenarios/first-steps.yaml", "--format", "json"]).output().unwrap();
     let summary: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("JSON");
     let end = &summary["end"]["t_s"];
-    let told = step_output(&[], "until 5m\ndescribe jobset train\ncontinue\n");
-    let over = told.lines().last().expect("a line");
+    let text = step_output(&[], "until 5m\ndescribe jobset train\ncontinue\n");
+    let over = text.lines().last().expect("a line");
     let seconds = over.split("at ").nth(1).and_then(|rest| rest.split('s').next());
     let seconds: f64 = seconds.and_then(|s| s.parse().ok()).expect("a time");
     let end = end.as_f64().expect("a number");

@@ -31,7 +31,7 @@ fn recordings() -> Vec<(String, Value)> {
 /// Returns for each recording to which the alteration applies, the paths of the resulting differences.
 fn altered_results(alter: impl Fn(&mut Value) -> Option<()>) -> Vec<(String, Vec<String>)> {
     let defaults = simulate::defaults().expect("the presets can be read");
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for (file, json) in recordings() {
         let mut other = json.clone();
         if alter(&mut other).is_none() {
@@ -42,13 +42,13 @@ fn altered_results(alter: impl Fn(&mut Value) -> Option<()>) -> Vec<(String, Vec
         }
         let differences = play(&file, &other, &defaults).differences;
         let paths = differences.into_iter().flatten().map(|d| d.path);
-        found.push((file, paths.collect()));
-        if found.len() == TRIED_RECORDINGS {
+        result.push((file, paths.collect()));
+        if result.len() == TRIED_RECORDINGS {
             break;
         }
     }
-    assert!(!found.is_empty(), "the alteration applies to no recording");
-    found
+    assert!(!result.is_empty(), "the alteration applies to no recording");
+    result
 }
 
 fn assert_difference_reported(path: &str, alter: impl Fn(&mut Value) -> Option<()>) {
@@ -162,31 +162,31 @@ fn delay_entry(entry: &mut Value, played_ms: u64) -> Option<()> {
 fn the_times_of_jobs_and_of_statuses_are_compared() {
     for what in ["created", "gone"] {
         assert_difference_reported("times: Job", |json| {
-            let played = json["playedForMs"].as_u64()?;
+            let simulated = json["playedForMs"].as_u64()?;
             let log = json["log"].as_array_mut()?;
             let mut steps = log.iter_mut().filter(|e| e[1] == "Job" && e[3] == what);
-            delay_entry(steps.next_back()?, played)
+            delay_entry(steps.next_back()?, simulated)
         });
     }
     assert_difference_reported("times: status", |json| {
-        let played = json["playedForMs"].as_u64()?;
+        let simulated = json["playedForMs"].as_u64()?;
         let log = json["log"].as_array_mut()?;
         let with_condition =
             |e: &&mut Value| e[1] == "JobSet" && !e[4]["conditions"].as_array().is_none_or(Vec::is_empty);
         let mut statuses = log.iter_mut().filter(with_condition);
-        delay_entry(statuses.next()?, played)
+        delay_entry(statuses.next()?, simulated)
     });
 }
 
 #[test]
 fn the_last_second_is_not_compared() {
-    let found = altered_results(|json| {
-        let played = json["playedForMs"].as_u64()?;
-        let gone = json!([played - 400, "Job", "js-never-0", "gone"]);
+    let result = altered_results(|json| {
+        let simulated = json["playedForMs"].as_u64()?;
+        let gone = json!([simulated - 400, "Job", "js-never-0", "gone"]);
         json["log"].as_array_mut()?.push(gone);
         Some(())
     });
-    for (file, paths) in found {
+    for (file, paths) in result {
         assert_eq!(paths, [""; 0], "{file}");
     }
 }

@@ -63,12 +63,11 @@ pub fn parse(scenario: &str, jobset: &str) -> Result<ScenarioSpec, String> {
     parse_with(scenario, &[("jobset.yaml", jobset)])
 }
 
-/// Parses a scenario and the files that it names from text.
 pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<ScenarioSpec, String> {
     let source = sim_inputs::SourceText { file: "scenario.yaml".to_owned(), text: scenario.to_owned() };
     let loader = |name: &str| {
-        let found = files.iter().find(|(file, _)| *file == name);
-        found
+        let matching = files.iter().find(|(file, _)| *file == name);
+        matching
             .map(|(_, text)| (*text).to_owned())
             .ok_or_else(|| sim_inputs::FileTextError::Loader { reason: format!("{name} does not exist") })
     };
@@ -110,11 +109,10 @@ pub fn recordings_folder() -> PathBuf {
     root().join(RECORDINGS)
 }
 
-/// Returns the recordings of one kind.
 pub fn recordings(kind: &str) -> Vec<PathBuf> {
-    let found = files(&recordings_folder().join(kind), "json");
-    assert!(!found.is_empty(), "there are no recordings of the kind {kind}");
-    found
+    let paths = files(&recordings_folder().join(kind), "json");
+    assert!(!paths.is_empty(), "there are no recordings of the kind {kind}");
+    paths
 }
 
 /// Returns the directory of JobSet's own examples, which are not in the repository. Prints a message and returns `None`

@@ -176,7 +176,7 @@ fn number(variable: &str) -> Option<u64> {
 /// Runs all seeds on two threads. A seed that hangs ends the test.
 fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, BTreeSet<String>) {
     let left = Arc::new(Mutex::new(seeds.clone().into_iter()));
-    let (tell, told) = mpsc::channel();
+    let (tell, text) = mpsc::channel();
     let workers = 2;
     for _ in 0..workers {
         let (left, tell, one) = (Arc::clone(&left), tell.clone(), Arc::clone(&one));
@@ -192,7 +192,7 @@ fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, B
     let mut under_way: Vec<u64> = Vec::new();
     let (mut failures, mut seen) = (Vec::new(), BTreeSet::new());
     loop {
-        match told.recv_timeout(PATIENCE) {
+        match text.recv_timeout(PATIENCE) {
             Ok((seed, None)) => under_way.push(seed),
             Ok((seed, Some(result))) => {
                 under_way.retain(|s| *s != seed);

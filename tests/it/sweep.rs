@@ -14,7 +14,7 @@ const FLEET: &str = "tests/it/sweep/fleet.yaml";
 
 /// Returns every file below a directory by path.
 fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
+    let mut result = BTreeMap::new();
     let mut waiting = vec![dir.to_owned()];
     while let Some(next) = waiting.pop() {
         for entry in fs::read_dir(&next).unwrap() {
@@ -23,11 +23,11 @@ fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
                 waiting.push(path)
             } else {
                 let name = path.strip_prefix(dir).unwrap().to_owned();
-                found.insert(name, fs::read(&path).unwrap());
+                result.insert(name, fs::read(&path).unwrap());
             }
         }
     }
-    found
+    result
 }
 
 fn sweep(arguments: &[&str], out: &Path) -> Output {
@@ -37,8 +37,8 @@ fn sweep(arguments: &[&str], out: &Path) -> Output {
 }
 
 fn assert_success(output: &Output) {
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{text}");
 }
 
 fn assert_same_files(a: &Path, b: &Path, what: &str) {
@@ -55,8 +55,8 @@ fn journal(dir: &Path) -> BTreeSet<(u64, u64)> {
     let text = fs::read(dir.join("journal")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let mut rows = BTreeSet::new();
-    let whole = text.split_inclusive('\n').filter(|l| l.ends_with('\n'));
-    for line in whole.filter(|l| l.contains("\trow\t")) {
+    let complete = text.split_inclusive('\n').filter(|l| l.ends_with('\n'));
+    for line in complete.filter(|l| l.contains("\trow\t")) {
         let parts: Vec<&str> = line.split('\t').collect();
         let key = (parts[2].parse().unwrap(), parts[3].parse().unwrap());
         assert!(rows.insert(key), "{key:?} was simulated twice");
@@ -70,16 +70,16 @@ fn unfinished(out: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
+fn a_sweep_killed_at_any_instant_continues_to_the_same_bytes() {
     let kills: u32 = match std::env::vars().find(|(name, _)| name == "SWEEP_KILLS") {
         Some((_, n)) => n.parse().unwrap(),
         None => 20,
     };
     let dir = scratch("sweep-kill");
     let arguments = [FLEET, "--seeds", "8"];
-    let whole = dir.join("whole");
+    let complete = dir.join("whole");
     let begin = std::fs::metadata(&dir).unwrap().modified().unwrap();
-    assert_success(&sweep(&arguments, &whole));
+    assert_success(&sweep(&arguments, &complete));
     // The maximum delay before a kill is the measured duration of the sweep, so that a kill can hit every step.
     let end = std::fs::metadata(&dir).unwrap().modified().unwrap();
     let mut longest = end.duration_since(begin).unwrap().as_micros() as u64;
@@ -98,7 +98,7 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
         child.kill().unwrap();
         let ended = child.wait().unwrap();
         if out.exists() {
-            assert_same_files(&out, &whole, "killed after the directory had its final name");
+            assert_same_files(&out, &complete, "killed after the directory had its final name");
         } else {
             let now = journal(&unfinished(&out));
             assert!(now.is_superset(&before), "no replication may be lost");
@@ -111,13 +111,13 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
         if out.exists() {
             assert_success(&sweep(&arguments, &out));
             assert!(!unfinished(&out).exists());
-            assert_same_files(&out, &whole, "resumed");
+            assert_same_files(&out, &complete, "resumed");
             fs::remove_dir_all(&out).unwrap();
             finished += 1;
         }
     }
     assert_success(&sweep(&arguments, &out));
-    assert_same_files(&out, &whole, "resumed after the last kill");
+    assert_same_files(&out, &complete, "resumed after the last kill");
     println!("killed {killed} times, finished {finished} times before that");
     fs::remove_dir_all(dir).unwrap();
 }
@@ -125,13 +125,13 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
 #[test]
 fn shards_and_threads_change_no_byte() {
     let dir = scratch("sweep-shards");
-    let whole = dir.join("whole");
-    assert_success(&sweep(&[FLEET, "--threads", "1"], &whole));
-    let rows = fs::read_to_string(whole.join("replications.csv")).unwrap();
+    let complete = dir.join("whole");
+    assert_success(&sweep(&[FLEET, "--threads", "1"], &complete));
+    let rows = fs::read_to_string(complete.join("replications.csv")).unwrap();
     assert_eq!(rows.lines().count(), 1 + 12 * 12);
     let two = dir.join("two");
     assert_success(&sweep(&[FLEET, "--threads", "2"], &two));
-    assert_same_files(&two, &whole, "two threads");
+    assert_same_files(&two, &complete, "two threads");
     for of in [1, 3, 7] {
         let shards = dir.join(format!("shards-{of}"));
         for i in 1..=of {
@@ -140,20 +140,20 @@ fn shards_and_threads_change_no_byte() {
         }
         let merged = dir.join(format!("merged-{of}"));
         assert_success(&sweep(&["merge", shards.to_str().unwrap()], &merged));
-        assert_same_files(&merged, &whole, &format!("{of} shards"));
+        assert_same_files(&merged, &complete, &format!("{of} shards"));
     }
     fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
-fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
+fn points_that_are_simulated_until_they_are_precise_are_the_same_in_shards() {
     let dir = scratch("sweep-until");
     let grid = "faults.0.mtbf=40d,20d";
     let until =
         [FLEET, "--grid", "parameters.interval=1200", "--grid", grid, "--until", "restarts ±10%", "--seeds", "400"];
-    let whole = dir.join("whole");
-    assert_success(&sweep(&until, &whole));
-    let rows = fs::read_to_string(whole.join("replications.csv")).unwrap();
+    let complete = dir.join("whole");
+    assert_success(&sweep(&until, &complete));
+    let rows = fs::read_to_string(complete.join("replications.csv")).unwrap();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     rows.lines().skip(1).for_each(|row| *counts.entry(row.split(',').next().unwrap()).or_default() += 1);
     assert!(counts.values().all(|n| *n < 400), "{counts:?}");
@@ -166,13 +166,13 @@ fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
     }
     let merged = dir.join("merged");
     assert_success(&sweep(&["merge", dir.join("shards").to_str().unwrap()], &merged));
-    assert_same_files(&merged, &whole, "4 shards");
+    assert_same_files(&merged, &complete, "4 shards");
     fs::remove_dir_all(dir).unwrap();
 }
 
 #[cfg(unix)]
 #[test]
-fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
+fn a_signal_keeps_every_finished_replication_and_the_sweep_continues() {
     let dir = scratch("sweep-signal");
     let out = dir.join("out");
     let many = [FLEET, "--seeds", "100000", "--grid", "parameters.spares=0,2"];
@@ -190,24 +190,24 @@ fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
     let kill = ["-s", "INT", &child.id().to_string()];
     assert!(Command::new("kill").args(kill).status().unwrap().success());
     let ended = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(130), "{told}");
+    let text = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{text}");
     assert!(!out.exists());
     let kept = journal(&unfinished(&out)).len();
     assert!(kept > 0);
-    let said = format!("{kept} of 600000 replications were finished and saved in");
-    assert!(told.contains(&said), "{told}");
-    assert!(told.contains("the same command resumes the sweep"), "{told}");
+    let output = format!("{kept} of 600000 replications were finished and saved in");
+    assert!(text.contains(&output), "{text}");
+    assert!(text.contains("the same command resumes the sweep"), "{text}");
     // A different sweep does not resume this one.
     let other = sweep(&[FLEET, "--seeds", "99", "--grid", "parameters.spares=0,2"], &out);
-    let told = String::from_utf8_lossy(&other.stderr);
-    assert_eq!(other.status.code(), Some(2), "{told}");
-    assert!(told.contains("replications (100000 and 99)"), "{told}");
+    let text = String::from_utf8_lossy(&other.stderr);
+    assert_eq!(other.status.code(), Some(2), "{text}");
+    assert!(text.contains("replications (100000 and 99)"), "{text}");
     fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
-fn a_scenario_with_pods_is_swept_in_shards_too() {
+fn a_scenario_with_pods_is_swept_in_shards_as_well() {
     let dir = scratch("sweep-pods");
     let arguments = [
         "scenarios/first-steps.yaml",
@@ -218,11 +218,11 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
         "--seeds",
         "3",
     ];
-    let whole = dir.join("whole");
-    let told = sweep(&arguments, &whole);
-    assert_success(&told);
-    let told = String::from_utf8(told.stdout).unwrap();
-    assert!(told.contains("restartLatency_s.p50 (seconds of virtual time; lower is better): mean"), "{told}");
+    let complete = dir.join("whole");
+    let text = sweep(&arguments, &complete);
+    assert_success(&text);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("restartLatency_s.p50 (seconds of virtual time; lower is better): mean"), "{text}");
     for i in 0..2 {
         let shard = format!("{i}/2");
         let all = [&arguments[..], &["--shard", &shard]].concat();
@@ -230,9 +230,9 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
     }
     let merged = dir.join("merged");
     assert_success(&sweep(&["merge", dir.join("shards").to_str().unwrap()], &merged));
-    assert_same_files(&merged, &whole, "2 shards");
+    assert_same_files(&merged, &complete, "2 shards");
     // The directory alone suffices to repeat the sweep.
-    let inputs = whole.join("inputs");
+    let inputs = complete.join("inputs");
     let command = fs::read_to_string(inputs.join("command.txt")).unwrap();
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
     let again = dir.join("again");
@@ -242,7 +242,7 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
     for name in ["replications.csv", "summary.json"] {
         let bytes = |dir: &Path| fs::read(dir.join(name)).unwrap();
         if name == "replications.csv" {
-            assert!(bytes(&again) == bytes(&whole), "{name}");
+            assert!(bytes(&again) == bytes(&complete), "{name}");
         }
     }
     fs::remove_dir_all(dir).unwrap();
@@ -266,9 +266,9 @@ fn only_the_shards_of_one_sweep_are_put_together() {
         let names: Vec<&str> = dirs.iter().map(|d| d.to_str().unwrap()).collect();
         let out = dir.join("merged");
         let output = sweep(&[&["merge"], &names[..]].concat(), &out);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(part), "{part}: {told}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains(part), "{part}: {printed}");
         assert!(!out.exists());
     };
     refused(&[&one, &more], "they differ in: replications (2 and 3)");

@@ -42,20 +42,20 @@ const FORBIDDEN: [(&str, &str); 6] =
 
 /// Returns all Rust files below a folder, sorted by path.
 fn rust_files(folder: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {
-        found.extend(files(&folder, "rs"));
+        result.extend(files(&folder, "rs"));
         let entries = std::fs::read_dir(&folder).into_iter().flatten();
         let paths = entries.filter_map(|e| Some(e.ok()?.path()));
         folders.extend(paths.filter(|p| p.is_dir()));
     }
-    found.sort();
+    result.sort();
     let read = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).expect("a source file can be read");
         (relative(&path), text)
     };
-    found.into_iter().map(read).collect()
+    result.into_iter().map(read).collect()
 }
 
 fn all_rust_files() -> Vec<(String, String)> {
@@ -93,8 +93,8 @@ fn keys_quantities_names_and_rules_of_webhooks_are_written_once() {
     let files = rust_files("src");
     for (text, place) in WRITTEN_ONLY_IN {
         let has = |(path, file): &&(String, String)| code(path, file).contains(text);
-        let found: Vec<&str> = files.iter().filter(has).map(|f| f.0.as_str()).collect();
-        assert_eq!(found, [place], "{text:?}");
+        let result: Vec<&str> = files.iter().filter(has).map(|f| f.0.as_str()).collect();
+        assert_eq!(result, [place], "{text:?}");
     }
 }
 
@@ -145,8 +145,8 @@ fn public_crates_deny_missing_docs() {
                 let is_here = |f: &&(String, String)| f.0.starts_with(folder) && declares(&f.1, name);
                 files.iter().find(is_here)
             };
-            let found = declaring(&folder).or_else(|| declaring("src/policy/"));
-            let (path, text) = found.expect(name);
+            let result = declaring(&folder).or_else(|| declaring("src/policy/"));
+            let (path, text) = result.expect(name);
             let item = text.split("#[deny(missing_docs)]").skip(1);
             let mut heads = item.filter_map(|t| t.split('{').next());
             let alone = heads.any(|head| head.contains(&format!(" {name} ")));

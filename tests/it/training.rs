@@ -45,8 +45,8 @@ impl RecordSink for Log {
 
 impl Log {
     pub fn first(&self, wanted: impl Fn(&Body) -> bool) -> SimTime {
-        let found = self.0.iter().find(|r| wanted(&r.body));
-        found.map(|r| r.at).expect("the event occurs")
+        let matching = self.0.iter().find(|r| wanted(&r.body));
+        matching.map(|r| r.at).expect("the event occurs")
     }
 
     pub fn count(&self, wanted: impl Fn(&Body) -> bool) -> usize {
@@ -65,9 +65,9 @@ pub fn seconds(outcome: &RunOutcome, phase: TrainingPhase) -> f64 {
     outcome.training[0].ns(phase) as f64 / SECOND as f64
 }
 
-pub fn assert_close(what: &str, found: f64, expected: f64) {
-    let far = (found - expected).abs() > 1e-6 * expected.abs();
-    assert!(!far, "{what}: {found}, expected {expected}");
+pub fn assert_close(what: &str, actual: f64, expected: f64) {
+    let far = (actual - expected).abs() > 1e-6 * expected.abs();
+    assert!(!far, "{what}: {actual}, expected {expected}");
 }
 
 const CHECKPOINTS: &str = "training: {work: 6h, step: 6s, initialization: 20s, compile: 1m, checkpoint: {every: 15m, \
@@ -107,14 +107,14 @@ fn an_interruption_takes_back_the_steps_since_the_last_complete_checkpoint_and_n
              stop: {{at: 2d, when: AllJobSetsFinished}}\n"
         );
         let (outcome, log) = play(&scenario(&faults), 1);
-        let told: Vec<(Duration, Duration)> = (log.0.iter())
+        let text: Vec<(Duration, Duration)> = (log.0.iter())
             .filter_map(|r| match r.body {
                 Body::TrainingInterrupted { reached, kept, .. } => Some((reached, kept)),
                 _ => None,
             })
             .collect();
-        let [(reached, kept)] = told[..] else {
-            panic!("{told:?}");
+        let [(reached, kept)] = text[..] else {
+            panic!("{text:?}");
         };
         assert_eq!(kept, Duration::from_secs(saved), "at {at}");
         let lost = (reached - kept).seconds();
@@ -200,7 +200,7 @@ fn a_process_that_ends_stops_all_accelerators_at_once() {
 }
 
 #[test]
-fn containers_that_start_again_in_their_pod_interrupt_the_job_too() {
+fn containers_that_start_again_in_their_pod_interrupt_the_job_as_well() {
     let text = "training: {work: 1h, checkpoint: {every: 10m}}\nfaults: [{afterReady: 15m, containerExit: \
         {pod: train-w-0-1, exitCode: 1}}]\nstop: {at: 1d, when: AllJobSetsFinished}\n";
     let (outcome, log) = play(&scenario_with(4, "restartPolicy: OnFailure", text), 1);
@@ -235,7 +235,7 @@ fn a_run_does_not_wait_for_the_work_of_a_jobset_that_has_failed() {
 }
 
 #[test]
-fn a_suspended_jobset_is_told_apart_from_one_that_recovers() {
+fn a_suspended_jobset_is_distinguished_from_one_that_recovers() {
     let text = "training: {work: 2h, checkpoint: {every: 10m}}\nfaults: [{afterReady: 15m, suspendJobSet: {name: train}}, \
         {afterReady: 45m, resumeJobSet: {name: train}}]\nstop: {at: 1d, when: AllJobSetsFinished}\n";
     let (outcome, _) = play(&scenario(text), 1);
@@ -320,7 +320,7 @@ fn segments_take_the_time_that_daly_says() {
         every * segments
     );
     let scenario = scenario_with(1, "restartPolicy: Never", &text);
-    let mut away = Vec::new();
+    let mut outage = Vec::new();
     for seed in 0..16 {
         let (outcome, _) = play(&scenario, seed);
         let training = &outcome.training[0];
@@ -328,14 +328,14 @@ fn segments_take_the_time_that_daly_says() {
         let down = seconds(&outcome, TrainingPhase::Recovery);
         let d = down / f64::from(training.interruptions);
         let wall: f64 = training.spent_ns.iter().sum::<u64>() as f64 / SECOND as f64;
-        let took = wall - seconds(&outcome, TrainingPhase::Startup) - seconds(&outcome, TrainingPhase::Ending);
+        let duration = wall - seconds(&outcome, TrainingPhase::Startup) - seconds(&outcome, TrainingPhase::Ending);
         let first = (mean + d) * (libm::exp(restart / mean) - 1.0);
         let segment = (mean + d) * libm::exp(restart / mean) * (libm::exp((every + blocking) / mean) - 1.0);
-        away.push(took / (first + segments * segment) - 1.0);
+        outage.push(duration / (first + segments * segment) - 1.0);
     }
-    let n = away.len() as f64;
-    let bias = away.iter().sum::<f64>() / n;
-    let variance = away.iter().map(|a| (a - bias).powi(2)).sum::<f64>() / (n - 1.0);
+    let n = outage.len() as f64;
+    let bias = outage.iter().sum::<f64>() / n;
+    let variance = outage.iter().map(|a| (a - bias).powi(2)).sum::<f64>() / (n - 1.0);
     let error = (variance / n).sqrt();
     assert!(bias.abs() < 3.0 * error, "{bias} ± {error}");
     assert!(error < 0.01, "{error} is too large an error");

@@ -8,10 +8,10 @@ use sim_api::spec::ScenarioSpec;
 use sim_engine::record::*;
 
 /// Runs each replication of a scenario in parallel, and returns a value of each outcome.
-fn map_replications<T: Send>(scenario: &ScenarioSpec, n: u64, told: impl Fn(RunOutcome) -> T + Sync) -> Vec<T> {
+fn map_replications<T: Send>(scenario: &ScenarioSpec, n: u64, text: impl Fn(RunOutcome) -> T + Sync) -> Vec<T> {
     let one = |replication| {
         let drawn = sim_engine::faults::draw_faults(scenario, 1, replication);
-        told(support::simulation(&drawn).run(1, replication, &mut DiscardSink))
+        text(support::simulation(&drawn).run(1, replication, &mut DiscardSink))
     };
     (0..n).into_par_iter().map(one).collect()
 }
@@ -34,7 +34,7 @@ fn best_checkpoint_interval_agrees_with_lambert_w() {
     assert!((best - 617.8906).abs() < 1e-3, "{best}");
     // The work is a multiple of the interval.
     let segments = |every: f64| (best * 240.0 / every).round();
-    let took = |every: f64| {
+    let durations = |every: f64| {
         let n = segments(every);
         let every = best * 240.0 / n;
         let text = format!(
@@ -55,14 +55,14 @@ fn best_checkpoint_interval_agrees_with_lambert_w() {
         // 6.1, without failures during the restart: E[T] = (M + D) (exp((tau + C)/M) - 1) for each segment.
         let down = rows.iter().map(|r| r.1).sum::<f64>() / rows.len() as f64;
         let expected = n * (mtbf + down) * libm::expm1((every + blocking) / mtbf);
-        let took: Vec<f64> = rows.iter().map(|r| r.0).collect();
-        let (found, error) = mean(&took);
-        assert!((found - expected).abs() < 3.0 * error, "{every}: {found} ± {error}, expected {expected}");
-        took
+        let durations: Vec<f64> = rows.iter().map(|r| r.0).collect();
+        let (actual, error) = mean(&durations);
+        assert!((actual - expected).abs() < 3.0 * error, "{every}: {actual} ± {error}, expected {expected}");
+        durations
     };
-    let at_best = took(best);
+    let at_best = durations(best);
     for every in [best / 4.0, best * 4.0] {
-        let more: Vec<f64> = took(every).iter().zip(&at_best).map(|(a, b)| a - b).collect();
+        let more: Vec<f64> = durations(every).iter().zip(&at_best).map(|(a, b)| a - b).collect();
         let (more, error) = mean(&more);
         assert!(more > 3.0 * error, "{every}: {more} ± {error}");
     }
@@ -94,9 +94,9 @@ fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
             // Without a limit, the expected number of restarts is exp(lambda W) - 1.
             let scenario = scenario_with(1, "restartPolicy: Never", &text);
             let restarts = map_replications(&scenario, n, |outcome| f64::from(outcome.jobsets[0].restarts));
-            let (found, error) = mean(&restarts);
+            let (actual, error) = mean(&restarts);
             let expected = libm::expm1(1.0);
-            assert!((found - expected).abs() < 3.0 * error, "{found} ± {error}, expected {expected}");
+            assert!((actual - expected).abs() < 3.0 * error, "{actual} ± {error}, expected {expected}");
         }
     }
 }

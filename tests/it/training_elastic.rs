@@ -45,8 +45,8 @@ fn training_records(log: &Log) -> Vec<(SimTime, String)> {
     log.0.iter().filter_map(tell).collect()
 }
 
-fn record_texts(told: &[(SimTime, String)]) -> Vec<&str> {
-    told.iter().map(|(_, what)| what.as_str()).collect()
+fn record_texts(text: &[(SimTime, String)]) -> Vec<&str> {
+    text.iter().map(|(_, what)| what.as_str()).collect()
 }
 
 fn booked_seconds(outcome: &RunOutcome, category: LedgerCategory) -> f64 {
@@ -60,9 +60,9 @@ const BASIS: &str = "work: 2h, initialization: 20s, compile: 40s, checkpoint: {e
 fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
     let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, reinitialization: 15s}}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
-    let told = training_records(&log);
+    let records = training_records(&log);
     assert_eq!(
-        record_texts(&told),
+        record_texts(&records),
         [
             "from 0s",
             "4 of 4",
@@ -74,12 +74,12 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
             "done"
         ]
     );
-    assert_close("last call", told[3].0.since(told[2].0).seconds(), 2.0);
+    assert_close("last call", records[3].0.since(records[2].0).seconds(), 2.0);
     // 15 s of reinitialization and 30 s of restore, then 600 s of work with three of four slices.
-    let degraded = told[5].0.since(told[4].0).seconds();
+    let degraded = records[5].0.since(records[4].0).seconds();
     assert_close("degraded", degraded, 15.0 + 30.0 + 800.0);
     // 2 h of work minus 1,200 s, after another reinitialization.
-    let rest = told[6].0.since(told[5].0).seconds();
+    let rest = records[6].0.since(records[5].0).seconds();
     assert_close("rest", rest, 15.0 + 30.0 + 6000.0);
     let phase = |phase| seconds(&outcome, phase);
     assert_close("productive", phase(TrainingPhase::Productive), 7200.0);
@@ -102,8 +102,8 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
 fn pace_below_the_slice_share_is_booked_as_waste() {
     let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, factor: 0.5}}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
-    let told = training_records(&log);
-    let degraded = told[5].0.since(told[4].0).seconds();
+    let records = training_records(&log);
+    let degraded = records[5].0.since(records[4].0).seconds();
     assert_close("degraded", degraded, 60.0 + 30.0 + 1200.0);
     let phase = |phase| seconds(&outcome, phase);
     assert_close("degraded", phase(TrainingPhase::Degraded), 600.0);
@@ -118,21 +118,21 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
     let elastic = "elastic: {minSlices: 3, lastCall: 2s, regrow: AtOnce, reinitialization: 0s}";
     let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
-    let told = training_records(&log);
+    let records = training_records(&log);
     let expected = ["from 0s", "4 of 4", "16m40s saved 10m", "from 10m", "3 of 4", "4 of 4", "done"];
-    assert_eq!(record_texts(&told), expected);
+    assert_eq!(record_texts(&records), expected);
     // Some whole steps with three slices, then the rest with four.
-    let degraded = told[5].0.since(told[4].0).seconds();
+    let degraded = records[5].0.since(records[4].0).seconds();
     let steps = degraded * 0.75;
     assert!(degraded < 60.0 && (steps - steps.round()).abs() < 1e-5, "{degraded}");
-    assert_close("rest", told[6].0.since(told[5].0).seconds(), 6600.0 - steps);
+    assert_close("rest", records[6].0.since(records[5].0).seconds(), 6600.0 - steps);
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
     // Another slice is lost before a checkpoint is complete: the work since the state in memory is lost as well.
     let faults = "faults:\n- {afterReady: 1000s, containerExit: {pod: train-w-2-1, exitCode: 1}}\n\
         - {afterReady: 1200s, containerExit: {pod: train-w-0-0, exitCode: 1}}\n";
     let (outcome, log) = play(&scenario(&training, faults), 1);
-    let told = self::training_records(&log);
-    assert_eq!(record_texts(&told)[7..9], ["from 10m", "3 of 4"]);
+    let records = self::training_records(&log);
+    assert_eq!(record_texts(&records)[7..9], ["from 10m", "3 of 4"]);
     // 600 s were saved. Then came a last call, some steps with three slices, and steps with four slices until 200 s
     // later.
     let mut interrupted = log.0.iter().filter_map(|r| match r.body {
@@ -152,7 +152,7 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
 /// Checkpoint intervals are counted in steps, as in MaxText (`step % checkpoint_period`): a returning slice does not
 /// postpone the next checkpoint.
 #[test]
-fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
+fn the_interval_of_checkpoints_continues_when_a_slice_is_taken_in_from_memory() {
     let elastic = "elastic: {minSlices: 3, lastCall: 2s, regrow: AtOnce, reinitialization: 0s}";
     let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
     // After the interruption at 1,000 s, the job continues from 600 s. For 200 s it has three slices, which do 150 s
@@ -177,18 +177,18 @@ fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
 
 /// The restore and the repeated steps are attributed to a restart, as for a job that waits for all slices.
 #[test]
-fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
+fn a_restart_is_reported_with_what_the_job_did_without_the_slice() {
     for regrow in ["NextCheckpoint", "AtOnce", "Never"] {
         let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, regrow: {regrow}}}");
         let (outcome, restarts) = crate::training_kinds::restarts(&scenario(&training, CRASH), 1);
-        let told = |phase: Phase| restarts.iter().map(|r| r.phases()[phase as usize].seconds()).sum::<f64>();
+        let text = |phase: Phase| restarts.iter().map(|r| r.phases()[phase as usize].seconds()).sum::<f64>();
         assert_eq!(restarts.len(), 1);
-        assert_close("restore", told(Phase::Restore), seconds(&outcome, TrainingPhase::Restore));
+        assert_close("restore", text(Phase::Restore), seconds(&outcome, TrainingPhase::Restore));
         // Three slices repeat the lost steps at three quarters of the speed.
         let lost = seconds(&outcome, TrainingPhase::Lost);
         match regrow {
-            "AtOnce" => assert!((lost..=lost * 4.0 / 3.0).contains(&told(Phase::Redo))),
-            _ => assert_close("redo", told(Phase::Redo), lost * 4.0 / 3.0),
+            "AtOnce" => assert!((lost..=lost * 4.0 / 3.0).contains(&text(Phase::Redo))),
+            _ => assert_close("redo", text(Phase::Redo), lost * 4.0 / 3.0),
         }
     }
 }
@@ -236,9 +236,9 @@ fn a_slice_without_its_machine_comes_back_when_the_machine_does() {
         - {at: 5000s, returnNode: {alias: lost}}\n";
     let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s}}");
     let (outcome, log) = play(&scenario(&training, faults), 1);
-    let told = training_records(&log);
-    assert_eq!(record_texts(&told)[3..], ["from 10m", "3 of 4", "4 of 4", "done"]);
-    assert!(told[5].0 > SimTime::ZERO + sim_base::Duration::from_secs(5000));
+    let records = training_records(&log);
+    assert_eq!(record_texts(&records)[3..], ["from 10m", "3 of 4", "4 of 4", "done"]);
+    assert!(records[5].0 > SimTime::ZERO + sim_base::Duration::from_secs(5000));
     assert_eq!(outcome.jobsets[0].restarts, 0);
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
     assert!(booked_seconds(&outcome, LedgerCategory::Unhealthy) > 3990.0);

@@ -86,8 +86,8 @@ fn the_time_of_many_steps_has_the_mean_and_the_deviation_of_their_sum() {
     let scenario = scenario_with(1, "restartPolicy: Never", text);
     let all = (0..200).map(|seed| seconds(&play(&scenario, seed).0, TrainingPhase::Productive));
     let all: Vec<f64> = all.collect();
-    let (found, error) = mean(&all);
-    assert!((found - 3600.0).abs() < 3.0 * error, "{found} ± {error}");
+    let (actual, error) = mean(&all);
+    assert!((actual - 3600.0).abs() < 3.0 * error, "{actual} ± {error}");
     let sd = error * 200f64.sqrt();
     let expected = 30.0 * 4.0 / 12f64.sqrt();
     // The relative standard error of the standard deviation of a sample of n is 1/√(2n).
@@ -109,8 +109,8 @@ fn a_commit_that_takes_longer_by_chance_costs_what_its_mean_does() {
     };
     assert_eq!(lost("80s"), (90.0, 0.0));
     assert_eq!(lost("100s"), (990.0, 0.0));
-    let (found, error) = lost("{uniform: [30s, 150s]}");
-    assert!((found - 540.0).abs() < 3.0 * error, "{found} ± {error}");
+    let (result, error) = lost("{uniform: [30s, 150s]}");
+    assert!((result - 540.0).abs() < 3.0 * error, "{result} ± {error}");
 }
 
 const TIERS: &str = "training: {work: 10h, checkpoint: {every: 1h, restore: 5m, tiers: [{every: 1m, survives: Process, \
@@ -206,8 +206,8 @@ fn maintenance_that_is_announced_costs_a_step_where_the_job_saves_at_the_notice(
         assert_close("work", seconds(&outcome, TrainingPhase::Productive), 18_000.0);
         (seconds(&outcome, TrainingPhase::Lost), outcome.training[0].commits)
     };
-    let near = |found: f64, expected: f64| {
-        assert!((found - expected).abs() < 1.0, "{found}, expected {expected}");
+    let near = |actual: f64, expected: f64| {
+        assert!((actual - expected).abs() < 1.0, "{actual}, expected {expected}");
     };
     // A checkpoint is made after 3,600 s of work. 7,191 s are done when the node is drained.
     let (lost_late, commits) = lost("", 600);
@@ -222,7 +222,7 @@ fn maintenance_that_is_announced_costs_a_step_where_the_job_saves_at_the_notice(
 }
 
 #[test]
-fn a_spot_machine_leaves_its_job_as_long_to_save_as_its_processes_go_on() {
+fn a_spot_machine_leaves_its_job_as_long_to_save_as_its_processes_continue() {
     let saved = |more: &str, grace: u64| {
         let text = format!(
             "training: {{work: 6h, step: 10s, checkpoint: {{every: 1h, blocking: 3s, commitDelay: 4s{more}}}}}\n\

@@ -1,7 +1,7 @@
 //! Faults that only training notices: hangs, slow nodes, corrupt checkpoints.
 
 use crate::training::{Log, assert_close, play, scenario, seconds};
-use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SilentFaults, SilentOn};
+use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SilentFaults, SilentTarget};
 use sim_base::Duration;
 use sim_engine::record::*;
 
@@ -11,7 +11,7 @@ fn fault(after: u64, action: FaultAction) -> ScriptedFault {
 
 /// Returns a silent fault on the node of a pod.
 fn silent(after: u64, pod: &str, what: SilentFaults) -> ScriptedFault {
-    let on = SilentOn::Node(NodeRef { name: None, of_pod: Some(pod.to_owned()), alias: None });
+    let on = SilentTarget::Node(NodeRef { name: None, of_pod: Some(pod.to_owned()), alias: None });
     fault(after, FaultAction::Silent { on, fault: what })
 }
 
@@ -52,22 +52,22 @@ fn a_job_that_hangs_does_nothing_until_a_detector_ends_it() {
         let what = SilentFaults::Hang { detected_after, exit_code };
         silent(1000, "train-w-0-1", what)
     };
-    let found = Some(Duration::from_secs(1800));
-    let (outcome, log) = run(EVERY, TO_THE_END, vec![hang(found)]);
+    let result = Some(Duration::from_secs(1800));
+    let (outcome, log) = run(EVERY, TO_THE_END, vec![hang(result)]);
     assert!(outcome.training[0].done);
     assert_close("hang", seconds(&outcome, TrainingPhase::Hang), 1800.0);
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
     let ended = |b: &Body| matches!(b, Body::ContainerExited { exit_code: 7, .. });
     assert_eq!(log.count(ended), 1);
     // Another failure ends the hang first.
-    let (outcome, log) = run(EVERY, TO_THE_END, vec![hang(found), exits(1500, "train-w-0-3")]);
+    let (outcome, log) = run(EVERY, TO_THE_END, vec![hang(result), exits(1500, "train-w-0-3")]);
     assert_close("hang", seconds(&outcome, TrainingPhase::Hang), 500.0);
     assert_eq!(log.count(ended), 0);
     assert_eq!(outcome.training[0].interruptions, 1);
     // The hang is never detected.
     let (outcome, _) = run(EVERY, "{at: 5h, when: Time}", vec![hang(None)]);
-    let hung = seconds(&outcome, TrainingPhase::Hang);
-    assert!(!outcome.training[0].done && hung > 16_900.0, "{hung}");
+    let assumptions = seconds(&outcome, TrainingPhase::Hang);
+    assert!(!outcome.training[0].done && assumptions > 16_900.0, "{assumptions}");
     assert_close("kept", outcome.training[0].saved_progress.seconds(), 600.0);
 }
 
@@ -100,32 +100,32 @@ fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
 
 #[test]
 fn work_since_corruption_is_lost_on_detection() {
-    let corrupt = |found: u64| {
-        let found_after = Duration::from_secs(found);
+    let corrupt = |result: u64| {
+        let found_after = Duration::from_secs(result);
         silent(2000, "train-w-0-1", SilentFaults::Corrupt { found_after })
     };
     // Eight checkpoints were complete, and the last correct one was that after 1,800 s.
     let (outcome, log) = run(EVERY, TO_THE_END, vec![corrupt(3000)]);
-    let told = |log: &Log| -> Vec<(f64, f64)> {
+    let text = |log: &Log| -> Vec<(f64, f64)> {
         let one = |r: &SimulationRecord| match r.body {
             Body::TrainingInterrupted { reached, kept, .. } => Some((reached.seconds(), kept.seconds())),
             _ => None,
         };
         log.0.iter().filter_map(one).collect()
     };
-    assert_eq!(told(&log), [(5000.0, 1800.0)]);
+    assert_eq!(text(&log), [(5000.0, 1800.0)]);
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 3200.0);
     assert_close("work", seconds(&outcome, TrainingPhase::Productive), 21_600.0);
     // A crash before the detection resumes from a corrupt checkpoint.
     let (outcome, log) = run(EVERY, TO_THE_END, vec![corrupt(3000), exits(4000, "train-w-0-1")]);
-    let [first, (reached, kept)] = told(&log)[..] else {
-        panic!("{:?}", told(&log));
+    let [first, (reached, kept)] = text(&log)[..] else {
+        panic!("{:?}", text(&log));
     };
     assert_eq!((first, kept), ((4000.0, 3600.0), 1800.0));
     assert!(reached > 4500.0 && reached < 4600.0, "{reached}");
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0 + reached - 1800.0);
     // A crash that resumes from a checkpoint before the corruption removes the corruption.
     let (outcome, log) = run(EVERY, TO_THE_END, vec![corrupt(3000), exits(2100, "train-w-0-1")]);
-    assert_eq!(told(&log), [(2100.0, 1800.0)]);
+    assert_eq!(text(&log), [(2100.0, 1800.0)]);
     assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 300.0);
 }

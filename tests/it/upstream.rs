@@ -23,7 +23,7 @@ fn transcript(path: &Path) -> Result<String, String> {
 }
 
 #[test]
-fn every_situation_of_upstreams_tests_plays_as_its_golden_log_says() {
+fn every_situation_of_upstreams_tests_matches_its_golden_log() {
     let dir = support::root().join("scenarios/upstream");
     let mut wrong = Vec::new();
     let scenarios = support::files(&dir, "yaml");

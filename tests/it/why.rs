@@ -19,9 +19,9 @@ fn load(name: &str, more: &[OverrideSetter]) -> Result<LoadedScenario, String> {
     sim_inputs::read_scenario(&path, more).map_err(|e| e.to_string())
 }
 
-fn explained(name: &str, asked: &WhyRequest) -> WhyExplanation {
+fn explained(name: &str, request: &WhyRequest) -> WhyExplanation {
     let load = |more: &[OverrideSetter]| load(name, more);
-    why::explain(&load, asked).unwrap_or_else(|e| panic!("{name}: {e:?}"))
+    why::explain(&load, request).unwrap_or_else(|e| panic!("{name}: {e:?}"))
 }
 
 fn path_only() -> WhyRequest {
@@ -34,8 +34,8 @@ fn restarts(loaded: &LoadedScenario) -> Vec<RestartMetrics> {
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario).expect("the pods can be placed");
     let folds = MetricFolds::new(&scenario, false);
-    let (played, _) = simulate_replication(&mut simulation, (seed, 0), folds, DiscardSink);
-    played.folded.restarts
+    let (replication, _) = simulate_replication(&mut simulation, (seed, 0), folds, DiscardSink);
+    replication.folded.restarts
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn best_lever_of_a_regime_relieves_its_designed_bottleneck() {
     ] {
         let why = explained(name, &WhyRequest::default());
         let binding = why.binding.as_ref().expect(name);
-        let found = binding.lever.map(|i| why.what_if[i].setting.lever.as_str());
-        assert_eq!(found, Some(lever), "{name}: {binding:?}");
+        let result = binding.lever.map(|i| why.what_if[i].setting.lever.as_str());
+        assert_eq!(result, Some(lever), "{name}: {binding:?}");
     }
 }
 
@@ -105,11 +105,11 @@ faults:
 stop: {at: 6h}
 "#;
 
-fn explain_texts(scenario: &str, jobset: &str, asked: &WhyRequest) -> WhyExplanation {
+fn explain_texts(scenario: &str, jobset: &str, request: &WhyRequest) -> WhyExplanation {
     let source = SourceText { file: "scenario.yaml".to_owned(), text: scenario.to_owned() };
     let loader = |_: &str| Ok(jobset.to_owned());
     let load = |more: &[OverrideSetter]| sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string());
-    why::explain(&load, asked).unwrap_or_else(|e| panic!("{e:?}"))
+    why::explain(&load, request).unwrap_or_else(|e| panic!("{e:?}"))
 }
 
 fn jobset(policy: &str, pods: &str) -> String {
@@ -186,8 +186,8 @@ fn a_broken_node_whose_domain_is_needed_is_replaced() {
         &WhyRequest::default(),
     );
     let replaced = |w: &&why::WhatIf| w.setting.lever == "replacement of the lost node";
-    let found = why.what_if.iter().find(replaced).expect("six pods need six nodes");
-    assert!(found.setting.sets[0].1.contains("newNode"), "{found:?}");
+    let matching = why.what_if.iter().find(replaced).expect("six pods need six nodes");
+    assert!(matching.setting.sets[0].1.contains("newNode"), "{matching:?}");
 }
 
 #[test]
@@ -207,8 +207,8 @@ fn pending_pod_has_the_scheduler_message_and_others_have_their_path() {
     let jobset = jobset("failurePolicy: {maxRestarts: 3}", pods);
     let mut pending = 0;
     for index in 0..6 {
-        let asked = WhyRequest { pod: Some(format!("w-0-{index}")), ..WhyRequest::default() };
-        let why = explain_texts(&scenario, &jobset, &asked);
+        let request = WhyRequest { pod: Some(format!("w-0-{index}")), ..WhyRequest::default() };
+        let why = explain_texts(&scenario, &jobset, &request);
         assert_eq!(why.subject.kind, "pod");
         assert!(!why.spans.is_empty(), "{why:?}");
         let Some(blocked) = why.blocked else {
@@ -226,8 +226,8 @@ fn pending_pod_has_the_scheduler_message_and_others_have_their_path() {
 
 fn json(arguments: &[&str], code: i32) -> Value {
     let output = program(arguments).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
     serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
 }
 

@@ -69,8 +69,8 @@ fn with_actions(scenario: &ScenarioSpec, sets: &[OverrideSetter]) -> Result<Load
 
 fn explained(name: &str, scenario: &ScenarioSpec, path_only: bool) -> WhyExplanation {
     let load = |sets: &[OverrideSetter]| with_actions(scenario, sets);
-    let asked = WhyRequest { path_only, ..WhyRequest::default() };
-    why::explain(&load, &asked).unwrap_or_else(|e| panic!("{name}: {e:?}"))
+    let request = WhyRequest { path_only, ..WhyRequest::default() };
+    why::explain(&load, &request).unwrap_or_else(|e| panic!("{name}: {e:?}"))
 }
 
 /// Asserts that a recorded and a simulated time in a restart agree, in seconds after the fault.
@@ -153,8 +153,8 @@ fn a_recorded_dead_node_blocks_by_name_and_the_recorded_ways_out_end_it() {
     assert!(blocked.change.is_some());
     // n-crash-delete-node, n-lost-reboot-exit-rule and n-lost-new-node show that these actions resolve the block.
     for lever in ["repair of the lost node", "deletion of the Node object", "replacement of the lost node"] {
-        let found = why.what_if.iter().any(|w| w.setting.lever == lever);
-        assert!(found, "{lever}: {:?}", why.what_if);
+        let result = why.what_if.iter().any(|w| w.setting.lever == lever);
+        assert!(result, "{lever}: {:?}", why.what_if);
     }
 }
 
@@ -204,8 +204,8 @@ fn user_situations_are_explained_by_their_bottleneck() {
         let why = why::explain(&load, &WhyRequest::default()).unwrap();
         let binding = why.binding.as_ref().expect(name);
         assert!(binding.name.contains(waited), "{name}: {binding:?}");
-        let found = binding.lever.map(|i| why.what_if[i].setting.lever.as_str());
-        assert!(lever.is_none() || found == lever, "{name}: {found:?}");
+        let result = binding.lever.map(|i| why.what_if[i].setting.lever.as_str());
+        assert!(lever.is_none() || result == lever, "{name}: {result:?}");
         assert!(why.subject.ended && why.blocked.is_none(), "{name}");
     }
 }
@@ -255,38 +255,38 @@ fn diff_with_a_recording_reports_inputs_then_first_different_decision() {
     };
     let diff = |words: &[&str]| {
         let output = program(&[&["diff"][..], words].concat()).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        (output.status.code(), told)
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), printed)
     };
     let file = file.to_str().unwrap();
     let as_recorded = run("as-recorded", &[]);
-    let (code, told) = diff(&[&as_recorded, file, "--format", "json", "--fail-if", "diff.records > 0"]);
-    assert_eq!(code, Some(0), "{told}");
-    let found: Value = serde_json::from_str(&told).unwrap();
-    assert!(found["first"].is_null(), "{found}");
+    let (code, printed) = diff(&[&as_recorded, file, "--format", "json", "--fail-if", "diff.records > 0"]);
+    assert_eq!(code, Some(0), "{printed}");
+    let result: Value = serde_json::from_str(&printed).unwrap();
+    assert!(result["first"].is_null(), "{result}");
     // The inputs differ only in the 50 nodes, the last two of which are special.
-    let inputs = found["inputs"].as_array().unwrap();
+    let inputs = result["inputs"].as_array().unwrap();
     assert!(inputs.iter().all(|d| d["path"] == "nodes"), "{inputs:?}");
 
     let later = run("later", &["--set", "faults.1.at=12s", "--set", "spec.failurePolicy.maxRestarts=4"]);
-    let (code, told) = diff(&[&later, file, "--format", "json", "--fail-if", "diff.records > 0"]);
-    assert_eq!(code, Some(5), "{told}");
-    let found: Value = serde_json::from_str(&told).unwrap();
-    let paths: Vec<&str> = found["inputs"].as_array().unwrap().iter().filter_map(|d| d["path"].as_str()).collect();
+    let (code, printed) = diff(&[&later, file, "--format", "json", "--fail-if", "diff.records > 0"]);
+    assert_eq!(code, Some(5), "{printed}");
+    let result: Value = serde_json::from_str(&printed).unwrap();
+    let paths: Vec<&str> = result["inputs"].as_array().unwrap().iter().filter_map(|d| d["path"].as_str()).collect();
     assert!(paths.contains(&"action 1") && paths.contains(&"jobSet.spec.failurePolicy.maxRestarts"), "{paths:?}");
-    let first = &found["first"];
+    let first = &result["first"];
     assert!(first["moment"]["what"].as_str().unwrap().contains("RestartingJobSet=True"), "{first}");
     let before = first["before"].as_array().unwrap();
     assert!(before.len() >= 8 && before.iter().all(|m| m["differs"] == false), "{before:?}");
-    assert_eq!(found["decision"]["object"], "default/js", "{}", found["decision"]);
-    let (_, told) = diff(&[&later, file]);
+    assert_eq!(result["decision"]["object"], "default/js", "{}", result["decision"]);
+    let (_, printed) = diff(&[&later, file]);
     for part in [
         "Inputs that differ",
         "First decision that differs",
         "last decision of the run before",
         "as reported by validate",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
     let admission = root().join("tests/recordings/admission/create.json");
     for words in [[file, &later], [&later, admission.to_str().unwrap()], [dir.to_str().unwrap(), file]] {
@@ -314,10 +314,10 @@ fn runs_of_two_versions_say_so_and_the_inputs_that_are_the_same() {
     edit("summary.json", &version, "\"version\": \"0.0.9\"");
     edit("events.ndjson", "\"kind\":\"PodBound\"", "\"kind\":\"PodBounded\"");
     let output = program(&["diff", &old, &new]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let versions = format!("versions of the program: 0.0.9 and {}", env!("CARGO_PKG_VERSION"));
     for part in [versions.as_str(), "The inputs are equal.", "PodBounded", "      cause      "] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
     fs::remove_dir_all(dir).unwrap();
 }

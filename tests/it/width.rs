@@ -1,15 +1,19 @@
-//! Text output fits: at most 100 columns in a pipe, no unwanted colors, long times in hours.
+//! Text output fits: at most 100 columns in a pipe, or the number in `COLUMNS`; no unwanted colors or characters; long
+//! times in hours.
 
 use crate::support::{root, scenario_names};
 use std::process::Command;
 
 fn printed(line: &str, no_color: bool) -> String {
+    let color = if no_color { &[("NO_COLOR", "1")][..] } else { &[] };
+    printed_with(line, color)
+}
+
+/// Runs a command with these environment variables and returns its standard output.
+fn printed_with(line: &str, variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     command.args(line.split(' ')).current_dir(root());
-    command.env_remove("NO_COLOR");
-    if no_color {
-        command.env("NO_COLOR", "1");
-    }
+    command.env_remove("NO_COLOR").env_remove("COLUMNS").envs(variables.iter().copied());
     let output = command.output().expect("the program starts");
     assert_ne!(output.status.code(), Some(1), "{line}");
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -61,6 +65,30 @@ fn no_line_of_text_is_longer_than_a_hundred_columns() {
         long.extend(lines.map(|line| format!("{command}: {line}")));
     }
     assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+/// Commands that print tables, bars and paragraphs.
+const ADAPTIVE_LINES: [&str; 6] = [
+    "run scenarios/first-steps.yaml --quiet",
+    "run scenarios/first-steps.yaml --seeds 3 --quiet",
+    "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet",
+    "why scenarios/first-steps.yaml",
+    "lint -f scenarios/manifests/traps.yaml",
+    "plan spares scenarios/published/bloom-176b.yaml --path spares.nodes --target effective_training_ratio.p10>=0.9 --max 2 --seeds 40 --quiet",
+];
+
+#[test]
+fn text_fits_the_number_of_columns_and_ascii_text_has_no_other_characters() {
+    let mut wrong = Vec::new();
+    for command in ADAPTIVE_LINES {
+        for columns in [60, 100, 200] {
+            let command = format!("{command} --ascii");
+            let text = printed_with(&command, &[("COLUMNS", &columns.to_string())]);
+            let is_wrong = |l: &&str| l.chars().count() > columns && !may_be_long(l) || !l.is_ascii();
+            wrong.extend(text.lines().filter(is_wrong).map(|line| format!("{columns}: {command}: {line}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub const COMPARE_SCHEMA: &str = "jobset-sim/compare/v1";
 
 /// A simulated variant.
 #[derive(Clone, Debug)]
-pub struct PlayedVariant {
+pub struct SimulatedVariant {
     /// Name of the variant.
     pub name: String,
     /// Changes relative to the scenario.
@@ -102,8 +102,8 @@ fn is_pods(level: &ModelLevel) -> bool {
 }
 
 /// Returns the level that all variants share, otherwise the reduced one.
-fn level(played: &[PlayedVariant]) -> ModelLevel {
-    let mut all = played.iter().flat_map(|v| &v.replications);
+fn level(variants: &[SimulatedVariant]) -> ModelLevel {
+    let mut all = variants.iter().flat_map(|v| &v.replications);
     if all.any(|r| r.level == ModelLevel::Reduced && r.outputs.is_empty()) {
         ModelLevel::Reduced
     } else {
@@ -113,8 +113,8 @@ fn level(played: &[PlayedVariant]) -> ModelLevel {
 
 impl VariantComparison {
     /// Compares variants simulated under one seed. The first variant is the scenario itself.
-    pub fn from_variants((scenario, seed): (&str, u64), played: &[PlayedVariant]) -> VariantComparison {
-        let tables: Vec<ComparisonTable> = played.iter().map(ComparisonTable::from_variant).collect();
+    pub fn from_variants((scenario, seed): (&str, u64), simulated_variants: &[SimulatedVariant]) -> VariantComparison {
+        let tables: Vec<ComparisonTable> = simulated_variants.iter().map(ComparisonTable::from_variant).collect();
         let mut names: Vec<String> = Vec::new();
         for name in tables.iter().flat_map(|t| &t.names) {
             if !names.contains(name) {
@@ -127,7 +127,7 @@ impl VariantComparison {
                 paired.extend(names.iter().filter_map(|metric| paired::pair(a, b, metric)));
             }
         }
-        let warned = |v: &PlayedVariant| {
+        let warned = |v: &SimulatedVariant| {
             let of = |w: String| format!("{}: {w}", v.name);
             warnings(&v.replications).into_iter().map(of).collect::<Vec<_>>()
         };
@@ -136,10 +136,10 @@ impl VariantComparison {
             version: env!("CARGO_PKG_VERSION"),
             scenario: scenario.to_owned(),
             seed,
-            level: level(played),
+            level: level(simulated_variants),
             variants: tables.iter().map(ComparisonTable::estimates).collect(),
             paired,
-            warnings: played.iter().flat_map(warned).collect(),
+            warnings: simulated_variants.iter().flat_map(warned).collect(),
             metrics: names,
         }
     }
@@ -153,13 +153,13 @@ impl VariantComparison {
 
 /// Values of a variant by metric and replication.
 struct ComparisonTable<'a> {
-    variant: &'a PlayedVariant,
+    variant: &'a SimulatedVariant,
     names: Vec<String>,
     columns: Vec<Vec<MeasuredMetric>>,
 }
 
 impl<'a> ComparisonTable<'a> {
-    fn from_variant(variant: &'a PlayedVariant) -> ComparisonTable<'a> {
+    fn from_variant(variant: &'a SimulatedVariant) -> ComparisonTable<'a> {
         let mut names: Vec<String> = Vec::new();
         let mut columns: Vec<Vec<MeasuredMetric>> = Vec::new();
         for (row, replication) in variant.replications.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::experiment_input::ExperimentSubject;
 use super::parallel::{NoRuns, in_parallel_with};
 use super::player::ExperimentRunner;
 use super::reduced::ReducedExperiment;
-use super::stop::{LimitedRun, ReplicationLimits};
+use super::stop::{LimitSink, ReplicationLimits};
 use crate::fleet::{FleetEnd, FleetSimulation};
 use crate::metrics::training::cause_name;
 use crate::metrics::{CountedFold, RestartFold, RestartMetrics};
@@ -74,9 +74,9 @@ pub fn count_restarts(
         ExperimentSubject::Reduced(reduced) => {
             let make = || Ok(reduced.player());
             in_parallel_with(make, (n, threads), &limits.flag, |player, i| {
-                let played = player.run_until((seed, from + i), &|n| limits.is_reached(n))?;
+                let replication = player.run_until((seed, from + i), &|n| limits.is_reached(n))?;
                 tell();
-                Some(of_reduced(reduced, &played, from + i))
+                Some(of_reduced(reduced, &replication, from + i))
             })
         }
         ExperimentSubject::Pods { scenario, .. } => {
@@ -161,7 +161,7 @@ fn of_pods(
     let simulation = player.simulation(seed, i);
     let restarts = RestartFold::new(simulation.scenario()).without_paths();
     let folds = (restarts, CountedFold::default());
-    let mut sink = (folds, LimitedRun::sink(limits));
+    let mut sink = (folds, LimitSink::sink(limits));
     let outcome = simulation.run(seed, i, &mut sink);
     if outcome.end_reason == EndReason::Stopped {
         return None;

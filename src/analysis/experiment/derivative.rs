@@ -78,6 +78,6 @@ pub fn headline(replications: &[ReplicationResult], names: &[String]) -> Option<
     let is = |name: &str, wanted: &str| {
         name.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with('.'))
     };
-    let found = FIRST.iter().find_map(|wanted| known.iter().find(|name| is(name, wanted)));
-    found.cloned()
+    let matching = FIRST.iter().find_map(|wanted| known.iter().find(|name| is(name, wanted)));
+    matching.cloned()
 }

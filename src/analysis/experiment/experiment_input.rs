@@ -8,7 +8,7 @@ use super::replication::{ReplicationResult, replication};
 use super::stop::ReplicationLimits;
 use super::warned::{fleet_heavy_tails, scenario_heavy_tails};
 use crate::fleet::FleetSimulation;
-use crate::reduced::ReducedPlayer;
+use crate::reduced::ReducedSimulator;
 use sim_api::spec::{FleetSpec, ScenarioSpec};
 use sim_engine::CannotRun;
 use std::ops::Range;
@@ -92,13 +92,13 @@ impl ExperimentSubject {
     }
 
     /// Creates a runner of replications. Fails if the scenario cannot be run.
-    pub fn player(&self) -> Result<SubjectPlayer<'_>, CannotRun> {
+    pub fn player(&self) -> Result<SubjectSimulator<'_>, CannotRun> {
         Ok(match self {
             ExperimentSubject::Pods { scenario, not_modelled } => {
-                SubjectPlayer::Pods(Box::new(ExperimentRunner::new(scenario)?), not_modelled)
+                SubjectSimulator::Pods(Box::new(ExperimentRunner::new(scenario)?), not_modelled)
             }
-            ExperimentSubject::Reduced(reduced) => SubjectPlayer::Reduced(reduced, Box::new(reduced.player())),
-            ExperimentSubject::Fleet(fleet) => SubjectPlayer::Fleet(FleetSimulation::new(fleet)),
+            ExperimentSubject::Reduced(reduced) => SubjectSimulator::Reduced(reduced, Box::new(reduced.player())),
+            ExperimentSubject::Fleet(fleet) => SubjectSimulator::Fleet(FleetSimulation::new(fleet)),
         })
     }
 
@@ -117,36 +117,36 @@ impl ExperimentSubject {
             (n, threads),
             &limits.flag,
             |player, i| {
-                let played = player.simulate((seed, from + i), limits)?;
+                let replication = player.simulate((seed, from + i), limits)?;
                 done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-                Some(played)
+                Some(replication)
             },
         )
     }
 }
 
 /// Runs replications of one subject, reusing memory.
-pub enum SubjectPlayer<'s> {
+pub enum SubjectSimulator<'s> {
     /// A scenario with pods, and its fields that are not modelled.
     Pods(Box<ExperimentRunner>, &'s [String]),
     /// The reduced model of a scenario.
-    Reduced(&'s ReducedExperiment, Box<ReducedPlayer<'s>>),
+    Reduced(&'s ReducedExperiment, Box<ReducedSimulator<'s>>),
     /// The experiment simulates a Fleet.
     Fleet(FleetSimulation<'s>),
 }
 
-impl SubjectPlayer<'_> {
+impl SubjectSimulator<'_> {
     /// Runs the replication `i` with this seed; `None` if `limits` stopped it.
     pub fn simulate(&mut self, (seed, i): (u64, u64), limits: &ReplicationLimits) -> Option<ReplicationResult> {
         match self {
-            SubjectPlayer::Pods(player, not_modelled) => replication(player, (seed, i), not_modelled, limits),
-            SubjectPlayer::Reduced(reduced, player) => {
-                let played = player.run_until((seed, i), &|faults| limits.is_reached(faults))?;
-                Some(reduced.replication(&played, i))
+            SubjectSimulator::Pods(player, not_modelled) => replication(player, (seed, i), not_modelled, limits),
+            SubjectSimulator::Reduced(reduced, player) => {
+                let outcome = player.run_until((seed, i), &|faults| limits.is_reached(faults))?;
+                Some(reduced.replication(&outcome, i))
             }
-            SubjectPlayer::Fleet(fleet) => {
-                let played = fleet.run_until((seed, i), &|events| limits.is_reached(events))?;
-                Some(compared(&played, i))
+            SubjectSimulator::Fleet(fleet) => {
+                let outcome = fleet.run_until((seed, i), &|events| limits.is_reached(events))?;
+                Some(compared(&outcome, i))
             }
         }
     }

@@ -123,8 +123,8 @@ pub fn held(condition: &FieldCondition, groups: &[ConditionGroup]) -> Result<Vec
         _ => None,
     };
     let mut held = Vec::new();
-    let asked = groups.iter().enumerate();
-    let own = asked.filter(|(i, g)| match (variant, condition.is_relative()) {
+    let request = groups.iter().enumerate();
+    let own = request.filter(|(i, g)| match (variant, condition.is_relative()) {
         ("", true) => *i > 0 || groups.len() == 1,
         ("", false) => true,
         (name, _) => g.name == name,

@@ -1,14 +1,14 @@
 //! Runs of the reduced model that mix random numbers of several replications, for the estimation of rare events.
 
 use super::reduced::ReducedExperiment;
-use crate::reduced::ReducedPlayer;
+use crate::reduced::ReducedSimulator;
 use sim_base::Duration;
 use sim_base::random::MixtureDistribution;
 use sim_engine::record::TrainingPhase;
 
 /// Runs mixtures of replications one after another, reusing memory.
 pub struct MixedRuns<'c> {
-    player: ReducedPlayer<'c>,
+    player: ReducedSimulator<'c>,
     seed: u64,
 }
 

@@ -25,11 +25,12 @@ pub mod verify;
 mod warned;
 
 pub use compare::{
-    CompareVerdict, MetricEstimate, PairedEstimate, PlayedVariant, VariantChange, VariantComparison, VariantEstimates,
+    CompareVerdict, MetricEstimate, PairedEstimate, SimulatedVariant, VariantChange, VariantComparison,
+    VariantEstimates,
 };
 pub use counted::{CountedRun, RestartLimitError, UsedAt, count_restarts, with_maintenance_rule, without_limit};
 pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};
-pub use experiment_input::{ExperimentSubject, SubjectPlayer};
+pub use experiment_input::{ExperimentSubject, SubjectSimulator};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{BetterDirection, MeasuredMetric, better, is_by_cause, metrics, sample_kind, unnamed};
 pub use mixed::{MixedRuns, UnusableMetric};
@@ -41,6 +42,6 @@ pub use reduced::{NotReducible, ReducedExperiment};
 pub use replication::{BriefRestart, ReplicatedJobSet, ReplicationResult, never_placed};
 pub use replications::{JobSetEstimates, ReplicationSet, WorkCost};
 pub use simulate::{SimulatedReplication, simulate_replication};
-pub use stop::{LimitedRun, ReplicationLimits, StopFlag};
+pub use stop::{LimitSink, ReplicationLimits, StopFlag};
 pub use verify::{NotVerified, verify};
 pub use warned::warnings_of;

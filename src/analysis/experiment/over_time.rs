@@ -1,6 +1,6 @@
 //! Variants over time: quantiles of goodput, utilization, and the durations of single restarts.
 
-use super::PlayedVariant;
+use super::SimulatedVariant;
 use crate::metrics::timeline::JobTimeline;
 use sim_base::Duration;
 use sim_base::stats::quantile;
@@ -28,18 +28,18 @@ pub struct OverTime {
 
 /// Returns the name of the first JobSet that trains, and its quantiles per variant up to the end of the variant's
 /// longest replication.
-pub fn over_time(played: &[PlayedVariant]) -> Option<(&str, Vec<OverTime>)> {
-    let trains = |at: &usize| played.iter().any(|v| !timelines(v, *at).is_empty());
-    let jobset = (0..played.first()?.jobsets.len()).find(trains)?;
-    let all = played.iter().map(|v| (v, timelines(v, jobset)));
-    let all: Vec<(&PlayedVariant, Vec<&JobTimeline>)> = all.collect();
+pub fn over_time(simulated_variants: &[SimulatedVariant]) -> Option<(&str, Vec<OverTime>)> {
+    let trains = |at: &usize| simulated_variants.iter().any(|v| !timelines(v, *at).is_empty());
+    let jobset = (0..simulated_variants.first()?.jobsets.len()).find(trains)?;
+    let all = simulated_variants.iter().map(|v| (v, timelines(v, jobset)));
+    let all: Vec<(&SimulatedVariant, Vec<&JobTimeline>)> = all.collect();
     let lengths = all.iter().flat_map(|(_, own)| own).map(|t| t.length());
     let longest = lengths.max()?.0;
     let variants = all.iter().map(|(v, own)| quantile_bands(&v.name, own, longest));
-    Some((&played[0].jobsets[jobset], variants.collect()))
+    Some((&simulated_variants[0].jobsets[jobset], variants.collect()))
 }
 
-fn timelines(variant: &PlayedVariant, jobset: usize) -> Vec<&JobTimeline> {
+fn timelines(variant: &SimulatedVariant, jobset: usize) -> Vec<&JobTimeline> {
     let replications = variant.replications.iter();
     let jobsets = replications.filter_map(|r| r.jobsets.get(jobset));
     jobsets.filter_map(|j| j.timeline.as_ref()).collect()
@@ -48,8 +48,8 @@ fn timelines(variant: &PlayedVariant, jobset: usize) -> Vec<&JobTimeline> {
 fn quantile_bands(name: &str, own: &[&JobTimeline], longest: u64) -> OverTime {
     let part = |nth: u32, of: u32| Duration((u128::from(longest) * u128::from(nth) / u128::from(of)) as u64);
     let own_longest = own.iter().map(|t| t.length()).max();
-    let goes_on = |nth: &u32| own_longest.is_some_and(|longest| part(nth - 1, INSTANTS) < longest);
-    let goodput = (1..=INSTANTS).take_while(goes_on).filter_map(|nth| {
+    let continues = |nth: &u32| own_longest.is_some_and(|longest| part(nth - 1, INSTANTS) < longest);
+    let goodput = (1..=INSTANTS).take_while(continues).filter_map(|nth| {
         let after = part(nth, INSTANTS);
         let values = quantile::sorted(own.iter().map(|t| t.goodput(after)).collect());
         let of = FAN.map(|p| quantile::quantile(&values, p));
@@ -66,7 +66,7 @@ fn quantile_bands(name: &str, own: &[&JobTimeline], longest: u64) -> OverTime {
 }
 
 /// Returns the durations of all finished restarts in seconds, ascending, and the number of unfinished ones.
-pub fn restart_times(variant: &PlayedVariant) -> (Vec<f64>, usize) {
+pub fn restart_times(variant: &SimulatedVariant) -> (Vec<f64>, usize) {
     let jobsets = variant.replications.iter().flat_map(|r| &r.jobsets);
     let all: Vec<_> = jobsets.flat_map(|j| &j.each).map(|r| r.latency()).collect();
     let over: Vec<f64> = all.iter().flatten().map(|d| d.seconds()).collect();

@@ -59,9 +59,9 @@ pub fn in_parallel_with<S: Send, T: Send>(
             Some(player) => player,
             None => make().map_err(NoRuns::Scenario)?,
         };
-        let played = play(&mut player, i);
+        let run = play(&mut player, i);
         idle.lock().expect("no thread panics while it holds the lock").push(player);
-        Ok(played)
+        Ok(run)
     };
     let all = || {
         let all = (0..n).into_par_iter().map(with_player);

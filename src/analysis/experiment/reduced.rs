@@ -8,7 +8,7 @@ use crate::metrics::RestartOutcome;
 use crate::metrics::summary::{TimeShares, cost, ledger, total_cost};
 use crate::metrics::timeline::JobTimeline;
 use crate::metrics::training::{SegmentTime, TrainingSummary};
-use crate::reduced::{MeasuredFault, NotMeasured, RecoveryKind, ReducedOutcome, ReducedPlayer, why_not};
+use crate::reduced::{MeasuredFault, NotMeasured, RecoveryKind, ReducedOutcome, ReducedSimulator, why_not};
 use sim_api::spec::{ModelLevel, ScenarioSpec};
 use sim_base::fnv;
 use sim_engine::CannotRun;
@@ -86,8 +86,8 @@ impl ReducedExperiment {
     }
 
     /// Creates a runner of replications.
-    pub fn player(&self) -> ReducedPlayer<'_> {
-        ReducedPlayer::new(&self.measured)
+    pub fn player(&self) -> ReducedSimulator<'_> {
+        ReducedSimulator::new(&self.measured)
     }
 
     /// Converts the outcome of the reduced model to the form that all levels share.
@@ -147,14 +147,14 @@ impl ReducedExperiment {
     fn effect_durations(&self, outcome: &ReducedOutcome) -> BTreeMap<String, SegmentTime> {
         let processes = &self.scenario.fault_processes;
         let mut all: Vec<Option<SegmentTime>> = vec![None; processes.len()];
-        let mut stretches = outcome.training.segments.iter();
+        let mut segments = outcome.training.segments.iter();
         for recovery in &outcome.recoveries {
             let Some(taken) = all.get_mut(recovery.process as usize) else {
                 continue;
             };
             let taken = taken.get_or_insert_default();
-            let stretch = stretches.find(|s| s.end == recovery.stopped);
-            taken.lost_s += stretch.map_or(0.0, |s| s.lost.seconds());
+            let segment = segments.find(|s| s.end == recovery.stopped);
+            taken.lost_s += segment.map_or(0.0, |s| s.lost.seconds());
             let end = recovery.end;
             taken.recovery_s += end.since(recovery.stopped.min(end)).seconds();
         }
@@ -170,7 +170,7 @@ impl ReducedExperiment {
 }
 
 fn warnings(outcome: &ReducedOutcome) -> Vec<String> {
-    let n = outcome.close_calls;
+    let n = outcome.boundary_cases;
     let text =
         format!("{n} faults are close to the boundary between two outcomes; the simulation at pod level may differ");
     if n > 0 { vec![text] } else { Vec::new() }

@@ -1,7 +1,7 @@
 //! The result of one replication, for every level of detail, and the simulation at pod level.
 
 use super::player::ExperimentRunner;
-use super::stop::{LimitedRun, ReplicationLimits};
+use super::stop::{LimitSink, ReplicationLimits};
 use crate::metrics::summary::{TimeShares, cost, ledger, total_cost};
 use crate::metrics::timeline::JobTimeline;
 use crate::metrics::training::{SegmentTime, TrainingSummary, by_cause};
@@ -23,12 +23,12 @@ pub(super) fn replication(
 ) -> Option<ReplicationResult> {
     let simulation = player.simulation(seed, i);
     let folds = MetricFolds::new(simulation.scenario(), false).without_paths();
-    let mut sink = (folds, LimitedRun::sink(limits));
+    let mut sink = (folds, LimitSink::sink(limits));
     let outcome = simulation.run(seed, i, &mut sink);
     if outcome.end_reason == EndReason::Stopped {
         return None;
     }
-    // In contrast to `play`, the scenario and the names are not copied.
+    // The scenario and the names are not copied: the result contains only numbers.
     let folded = sink.0.finish(&outcome, simulation.names());
     let one = RunView {
         scenario: simulation.scenario(),
@@ -165,8 +165,8 @@ impl BriefRestart {
     /// Extracts the `nth` restart of a run.
     fn from_restart((nth, restart): (usize, &RestartMetrics)) -> BriefRestart {
         let has_phases = nth < EACH && restart.latency().is_some() && restart.reached_milestones().len() > 1;
-        let whole = BriefRestart::new((restart.start, restart.end), restart.ending);
-        BriefRestart { phases: has_phases.then(|| Box::new(restart.phases())), ..whole }
+        let complete = BriefRestart::new((restart.start, restart.end), restart.ending);
+        BriefRestart { phases: has_phases.then(|| Box::new(restart.phases())), ..complete }
     }
 
     /// Time from the fault to readiness of all pods; `None` if not reached.

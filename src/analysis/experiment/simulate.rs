@@ -42,6 +42,6 @@ pub fn simulate_replication<S: RecordSink>(
     let outcome = simulation.run(seed, replication, &mut sink);
     let names = simulation.names().clone();
     let folded = sink.0.finish(&outcome, &names);
-    let played = SimulatedReplication { scenario: simulation.scenario().clone(), names, outcome, folded };
-    (played, sink.1)
+    let simulated = SimulatedReplication { scenario: simulation.scenario().clone(), names, outcome, folded };
+    (simulated, sink.1)
 }

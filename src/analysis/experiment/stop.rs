@@ -58,16 +58,16 @@ impl ReplicationLimits {
 }
 
 /// A sink that stores nothing and stops the run at its limits.
-pub struct LimitedRun<'l>(&'l ReplicationLimits);
+pub struct LimitSink<'l>(&'l ReplicationLimits);
 
-impl<'l> LimitedRun<'l> {
+impl<'l> LimitSink<'l> {
     /// Creates the sink for one run.
-    pub fn sink(limits: &'l ReplicationLimits) -> LimitedRun<'l> {
-        LimitedRun(limits)
+    pub fn sink(limits: &'l ReplicationLimits) -> LimitSink<'l> {
+        LimitSink(limits)
     }
 }
 
-impl RecordSink for LimitedRun<'_> {
+impl RecordSink for LimitSink<'_> {
     fn record(&mut self, _: &SimulationRecord, _: &RecordNames) {}
 
     fn events_until_stop_check(&self, events: u64) -> u64 {

@@ -1,6 +1,6 @@
 //! Verification: repeats a run and checks the whole state after every event.
 
-use super::stop::{LimitedRun, ReplicationLimits};
+use super::stop::{LimitSink, ReplicationLimits};
 use crate::metrics::RunView;
 use sim_engine::SimulationInput;
 use sim_engine::record::EndReason;
@@ -17,7 +17,7 @@ pub enum NotVerified {
 pub fn verify(again: &mut SimulationInput, view: &RunView<'_>, limits: &ReplicationLimits) -> Result<(), NotVerified> {
     let outcome = view.outcome;
     again.set_paranoid(true);
-    let second = again.run(view.seed, 0, &mut LimitedRun::sink(limits));
+    let second = again.run(view.seed, 0, &mut LimitSink::sink(limits));
     again.set_paranoid(false);
     if second.end_reason == EndReason::Stopped {
         return Err(NotVerified::Stopped);

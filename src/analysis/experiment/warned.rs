@@ -32,11 +32,11 @@ pub fn warnings_of(all: &[&[String]]) -> Vec<String> {
             }
         }
     }
-    let told = |(_, first, n, equal): (String, &str, usize, bool)| {
+    let describe = |(_, first, n, equal): (String, &str, usize, bool)| {
         let others = if equal { "" } else { ", with different numbers" };
         format!("in {n} of {} replications{others}: {first}", all.len())
     };
-    kinds.into_iter().map(told).collect()
+    kinds.into_iter().map(describe).collect()
 }
 
 fn without_numbers(text: &str) -> String {

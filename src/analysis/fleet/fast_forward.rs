@@ -18,7 +18,7 @@ impl FleetWorld<'_> {
             return;
         };
         let (every, blocking) = (every.0, blocking.0);
-        let left = self.fleet.training.work.0 - self.job.kept;
+        let left = self.fleet.training.work.0 - self.job.saved;
         let n = self
             .idle_window()
             .checked_div(every.saturating_add(blocking))
@@ -29,7 +29,7 @@ impl FleetWorld<'_> {
             return;
         }
         let began = self.clocks.now;
-        self.job.kept += n * every;
+        self.job.saved += n * every;
         self.book(FleetJobPhase::Working, n * every);
         self.book(FleetJobPhase::Saving, n * blocking);
         // Advances the event counter as single steps would, so that the order of simultaneous events stays the same.
@@ -39,12 +39,12 @@ impl FleetWorld<'_> {
 
     /// Returns the time until the next event that the running job does not cause itself.
     fn idle_window(&mut self) -> u64 {
-        let fault = self.lives.next(self.clocks, true).map(|fault| fault.at);
+        let fault = self.lifetimes.next(self.clocks, true).map(|fault| fault.at);
         let event = self.queue.peek().map(|Reverse((at, ..))| *at);
         let next = fault.into_iter().chain(event).min();
         // Ends before the next event, because simultaneous events have an order.
-        let calm = next.map_or(u64::MAX, |at| at.saturating_sub(1));
-        let until = calm.min(self.fleet.stop_at.0);
+        let idle_until = next.map_or(u64::MAX, |at| at.saturating_sub(1));
+        let until = idle_until.min(self.fleet.stop_at.0);
         until.saturating_sub(self.clocks.now)
     }
 

@@ -25,8 +25,8 @@ impl FleetWorld<'_> {
                 ExposureSpec::Always => !matches!(place, PoolPlace::Repair | PoolPlace::Retired),
             };
             match (ages(old), ages(place)) {
-                (false, true) => self.lives.begin((node, process), spec.exposure, self.clocks),
-                (true, false) => self.lives.end((node, process), spec.exposure, self.clocks),
+                (false, true) => self.lifetimes.begin((node, process), spec.exposure, self.clocks),
+                (true, false) => self.lifetimes.end((node, process), spec.exposure, self.clocks),
                 _ => {}
             }
         }
@@ -35,7 +35,7 @@ impl FleetWorld<'_> {
     fn renew(&mut self, node: u32, process: usize) {
         let spec = &self.fleet.faults[process];
         let who = (node, self.pool.rows[node as usize].lemon);
-        self.lives.renew(&mut self.draws, who, (process, spec));
+        self.lifetimes.renew(&mut self.draws, who, (process, spec));
     }
 
     /// Draws new lifetimes in all fault processes, for a node that is not aging.
@@ -49,21 +49,21 @@ impl FleetWorld<'_> {
     /// use.
     fn renew_rung(&mut self, node: u32, process: usize) {
         let exposure = self.fleet.faults[process].exposure;
-        self.lives.end((node, process), exposure, self.clocks);
+        self.lifetimes.end((node, process), exposure, self.clocks);
         self.renew(node, process);
         let place = self.pool.rows[node as usize].place;
         let in_use = place == PoolPlace::Active || exposure == ExposureSpec::Always;
         if in_use && !matches!(place, PoolPlace::Repair | PoolPlace::Retired) {
-            self.lives.begin((node, process), exposure, self.clocks);
+            self.lifetimes.begin((node, process), exposure, self.clocks);
         }
     }
 
-    fn diagnosis_draw(&self, node: u32, lane: FleetStream) -> UniformDraw {
+    fn diagnosis_draw(&self, node: u32, substream_index: FleetStream) -> UniformDraw {
         UniformDraw {
             purpose: StreamPurpose::FleetDiagnosis,
             entity: StreamKey(u64::from(node)),
             occurrence: self.pool.rows[node as usize].failures,
-            substream: lane as u32,
+            substream: substream_index as u32,
         }
     }
 
@@ -121,8 +121,8 @@ impl FleetWorld<'_> {
             }
             return;
         }
-        let found = self.diagnosed(node, was_active);
-        match found {
+        let result = self.diagnosed(node, was_active);
+        match result {
             Some(blamed) => {
                 if blamed != node {
                     // The failed node stays in use and moves to the end of the pool order.
@@ -138,7 +138,7 @@ impl FleetWorld<'_> {
                 if was_active {
                     self.move_node(node, PoolPlace::Idle);
                     self.pool.move_last(node);
-                    self.stand_by(node);
+                    self.fill_standby(node);
                 }
             }
         }
@@ -172,7 +172,7 @@ impl FleetWorld<'_> {
     }
 
     /// Makes an idle node a standby of the job if the job has too few.
-    fn stand_by(&mut self, node: u32) {
+    fn fill_standby(&mut self, node: u32) {
         if self.pool.count(PoolPlace::Standby) < self.fleet.job.standbys {
             self.move_node(node, PoolPlace::Standby);
         }
@@ -194,10 +194,10 @@ impl FleetWorld<'_> {
             if self.is_short() && self.pool.count(PoolPlace::Active) < self.fleet.job.nodes {
                 self.move_node(node, PoolPlace::Active)
             } else {
-                self.stand_by(node)
+                self.fill_standby(node)
             }
         }
-        self.look_again();
+        self.recheck_stall();
     }
 
     fn retires(&mut self, node: u32) -> bool {

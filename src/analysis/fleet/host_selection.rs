@@ -58,12 +58,12 @@ impl FleetWorld<'_> {
         self.enter(FleetJobPhase::HostSelection, Some(takes));
     }
 
-    fn selection_draw(&self, lane: u32) -> UniformDraw {
+    fn selection_draw(&self, substream_index: u32) -> UniformDraw {
         UniformDraw {
             purpose: StreamPurpose::FleetSelection,
             entity: StreamKey(0),
             occurrence: self.counts.host_selections as u32,
-            substream: lane,
+            substream: substream_index,
         }
     }
 
@@ -81,8 +81,8 @@ impl FleetWorld<'_> {
             let node = self.pool.first_idle().expect("the selected nodes are in the pool");
             self.move_node(node, PoolPlace::Active);
         }
-        for lane in 0..chosen - self.fleet.job.nodes {
-            let draw = self.selection_draw(lane);
+        for substream in 0..chosen - self.fleet.job.nodes {
+            let draw = self.selection_draw(substream);
             let at = self.draws.below(draw, self.pool.count(PoolPlace::Active));
             let node = self.pool.active[at as usize];
             self.move_node(node, PoolPlace::Standby);
@@ -93,8 +93,8 @@ impl FleetWorld<'_> {
     fn choose_by_failures(&mut self) {
         let nodes: Vec<u32> = self.pool.all().collect();
         let mut ranked = Vec::with_capacity(nodes.len());
-        for (lane, node) in nodes.into_iter().enumerate() {
-            let draw = self.selection_draw(lane as u32);
+        for (substream, node) in nodes.into_iter().enumerate() {
+            let draw = self.selection_draw(substream as u32);
             let failures = self.pool.rows[node as usize].failures;
             ranked.push((failures, self.draws.word(draw), node));
         }

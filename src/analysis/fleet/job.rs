@@ -42,7 +42,7 @@ pub struct FleetJobState {
     /// Start of the current phase, in nanoseconds.
     pub(super) since: u64,
     /// Saved work in nanoseconds, which no failure discards.
-    pub(super) kept: u64,
+    pub(super) saved: u64,
     /// Work since the last checkpoint that is being saved, in nanoseconds.
     pub(super) piece: u64,
     /// Number of interruptions by a failure of an active node.
@@ -59,7 +59,7 @@ impl FleetJobState {
             phase: FleetJobPhase::Stalled,
             generation: 0,
             since: 0,
-            kept: 0,
+            saved: 0,
             piece: 0,
             restarts: 0,
             spent: [0; FleetJobPhase::COUNT],

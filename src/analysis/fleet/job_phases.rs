@@ -23,7 +23,7 @@ impl FleetWorld<'_> {
     fn work(&mut self) {
         self.digest_event(EventCode::Works, self.pool.count(PoolPlace::Active));
         self.pass_checkpoints();
-        let left = self.fleet.training.work.0 - self.job.kept;
+        let left = self.fleet.training.work.0 - self.job.saved;
         let piece = match self.fleet.training.progress {
             ProgressSpec::Kept | ProgressSpec::FromScratch => left,
             ProgressSpec::Checkpoints { every, .. } => left.min(every.0),
@@ -65,8 +65,8 @@ impl FleetWorld<'_> {
     }
 
     fn saved(&mut self) {
-        self.job.kept += std::mem::take(&mut self.job.piece);
-        if self.job.kept >= self.fleet.training.work.0 { self.end(super::FleetEnd::Completed) } else { self.work() }
+        self.job.saved += std::mem::take(&mut self.job.piece);
+        if self.job.saved >= self.fleet.training.work.0 { self.end(super::FleetEnd::Completed) } else { self.work() }
     }
 
     /// Interrupts the job after one of its nodes failed in the given fault process.
@@ -74,7 +74,7 @@ impl FleetWorld<'_> {
         let spent = self.clocks.now - self.job.since;
         match self.job.phase {
             FleetJobPhase::Working if self.fleet.training.progress == ProgressSpec::Kept => {
-                self.job.kept += spent;
+                self.job.saved += spent;
             }
             FleetJobPhase::Working => self.discard_work(spent),
             FleetJobPhase::Saving => self.discard_work(self.job.piece),
@@ -118,8 +118,8 @@ impl FleetWorld<'_> {
     }
 
     /// Checks again whether a stalled job has enough nodes. Called when nodes return or are retired.
-    pub(super) fn look_again(&mut self) {
-        if self.job.phase == FleetJobPhase::Stalled && self.over.is_none() {
+    pub(super) fn recheck_stall(&mut self) {
+        if self.job.phase == FleetJobPhase::Stalled && self.ended_at.is_none() {
             self.pull_or_stall();
         }
     }

@@ -17,6 +17,13 @@ pub struct LifetimeClocks {
     pub ran: u64,
 }
 
+impl LifetimeClocks {
+    /// Returns the time of the clock by which a process with this exposure ages.
+    fn read(self, exposure: ExposureSpec) -> u64 {
+        [self.ran, self.now][queue_of(exposure)]
+    }
+}
+
 /// Lifetime of one node in one fault process.
 #[derive(Clone)]
 struct NodeLifetime {
@@ -108,7 +115,7 @@ impl FleetLifetimes {
         if life.ages || life.left == NEVER {
             return;
         }
-        let clock = [clocks.ran, clocks.now][queue_of(exposure)];
+        let clock = clocks.read(exposure);
         let due = clock.saturating_add(life.left);
         (life.ages, life.due) = (true, due);
         life.generation += 1;
@@ -121,7 +128,7 @@ impl FleetLifetimes {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];
         if std::mem::take(&mut life.ages) {
-            let clock = [clocks.ran, clocks.now][queue_of(exposure)];
+            let clock = clocks.read(exposure);
             life.left = life.due.saturating_sub(clock);
         }
     }
@@ -138,7 +145,7 @@ impl FleetLifetimes {
             let (node, process) = (slot / self.processes, slot % self.processes);
             let spec = &fleet.faults[process];
             let queue = queue_of(spec.exposure);
-            let clock = [clocks.ran, clocks.now][queue];
+            let clock = clocks.read(spec.exposure);
             let life = &mut self.rows[slot];
             let left = if life.ages { life.due.saturating_sub(clock) } else { life.left };
             if left == NEVER {
@@ -201,8 +208,8 @@ fn remaining_lifetime(life: &Distribution, (lived, left): (u64, u64), u: f64) ->
                 let middle = 0.5 * (low + high);
                 if life.quantile(middle).0 < lived { low = middle } else { high = middle }
             }
-            let whole = life.quantile((high + (1.0 - high) * u).min(1.0 - 1e-16));
-            whole.0.saturating_sub(lived)
+            let total = life.quantile((high + (1.0 - high) * u).min(1.0 - 1e-16));
+            total.0.saturating_sub(lived)
         }
     }
 }
@@ -218,14 +225,14 @@ mod tests {
         let uniform = Distribution::Uniform { low_s: 10.0, high_s: 30.0 };
         // After 20 s of a lifetime between 10 s and 30 s, the remaining time has a median of 5 s.
         for (u, expected) in [(0.0, 0.0), (0.5, 5.0), (0.9, 9.0)] {
-            let found = remaining_lifetime(&uniform, (s(20.0), s(3.0)), u) as f64 / 1e9;
-            assert!((found - expected).abs() < 1e-6, "{u}: {found}");
+            let actual = remaining_lifetime(&uniform, (s(20.0), s(3.0)), u) as f64 / 1e9;
+            assert!((actual - expected).abs() < 1e-6, "{u}: {actual}");
         }
         let weibull = Distribution::Weibull { scale_s: 100.0, shape: 0.7 };
-        let found = remaining_lifetime(&weibull, (s(50.0), 0), 0.5) as f64 / 1e9;
+        let actual = remaining_lifetime(&weibull, (s(50.0), 0), 0.5) as f64 / 1e9;
         // The median remaining time x satisfies S(50 + x) = S(50) / 2.
         let survival = |t: f64| libm::exp(-libm::pow(t / 100.0, 0.7));
-        assert!((survival(50.0 + found) / survival(50.0) - 0.5).abs() < 1e-6);
+        assert!((survival(50.0 + actual) / survival(50.0) - 0.5).abs() < 1e-6);
         assert_eq!(remaining_lifetime(&Distribution::Fixed(Duration(7)), (3, 4), 0.1), 4);
     }
 }

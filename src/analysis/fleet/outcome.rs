@@ -32,7 +32,7 @@ fn hours(ns: u64) -> f64 {
 
 impl FleetOutcome {
     pub(super) fn from_world(world: &FleetWorld<'_>) -> FleetOutcome {
-        let (why, end) = world.over.expect("the run has ended");
+        let (why, end) = world.ended_at.expect("the run has ended");
         let spent = |phase: FleetJobPhase| world.job.spent[phase as usize];
         let all: u64 = world.job.spent.iter().sum();
         assert_eq!(all, end, "the times of the job's phases must sum to its end time");
@@ -89,11 +89,11 @@ fn outputs(
     count("restarts", world.job.restarts);
     count("host_selections", world.counts.host_selections);
     count("spares_pulled", world.counts.spares_pulled);
-    for (stage, n) in fleet.repair.stages.iter().zip(&world.shop.done) {
+    for (stage, n) in fleet.repair.stages.iter().zip(&world.repair_pipeline.done) {
         count(&format!("{}_repairs", stage.name), *n);
     }
-    count("successful_repairs", world.shop.successful);
-    count("failed_repairs", world.shop.failed);
+    count("successful_repairs", world.repair_pipeline.successful);
+    count("failed_repairs", world.repair_pipeline.failed);
     count("retirements", world.counts.retirements);
     count("completed", u64::from(why == FleetEnd::Completed));
     count("depleted", u64::from(why == FleetEnd::Depleted));

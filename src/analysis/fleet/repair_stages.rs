@@ -12,24 +12,24 @@ enum RepairStream {
 }
 
 impl FleetWorld<'_> {
-    fn repair_draw(&self, node: u32, stage: u32, lane: RepairStream) -> UniformDraw {
+    fn repair_draw(&self, node: u32, stage: u32, substream_index: RepairStream) -> UniformDraw {
         UniformDraw {
             purpose: StreamPurpose::FleetRepair,
             entity: StreamKey(u64::from(node)),
             occurrence: self.pool.rows[node as usize].repairs,
-            substream: stage * 3 + lane as u32,
+            substream: stage * 3 + substream_index as u32,
         }
     }
 
     /// Starts the repair of a node if a crew is free, otherwise queues the node.
     pub(super) fn begin_repair(&mut self, node: u32) {
         self.pool.rows[node as usize].repairs += 1;
-        let free = self.fleet.repair.crews.is_none_or(|crews| self.shop.busy < crews);
+        let free = self.fleet.repair.crews.is_none_or(|crews| self.repair_pipeline.busy < crews);
         if free {
-            self.shop.busy += 1;
+            self.repair_pipeline.busy += 1;
             self.begin_stage(node, 0);
         } else {
-            self.shop.waiting.push_back(node);
+            self.repair_pipeline.waiting.push_back(node);
         }
     }
 
@@ -46,7 +46,7 @@ impl FleetWorld<'_> {
     pub(super) fn stage_over(&mut self, node: u32, stage: u32) {
         let fleet = self.fleet;
         let spec = &fleet.repair.stages[stage as usize];
-        self.shop.done[stage as usize] += 1;
+        self.repair_pipeline.done[stage as usize] += 1;
         let last = stage as usize + 1 == fleet.repair.stages.len();
         let draw = self.repair_draw(node, stage, RepairStream::Escalates);
         if !last && self.draws.uniform(draw) < spec.escalates {
@@ -55,13 +55,13 @@ impl FleetWorld<'_> {
         let draw = self.repair_draw(node, stage, RepairStream::Fails);
         let healed = self.draws.uniform(draw) >= spec.fails;
         if healed {
-            self.shop.successful += 1
+            self.repair_pipeline.successful += 1
         } else {
-            self.shop.failed += 1
+            self.repair_pipeline.failed += 1
         }
-        self.shop.busy -= 1;
-        if let Some(next) = self.shop.waiting.pop_front() {
-            self.shop.busy += 1;
+        self.repair_pipeline.busy -= 1;
+        if let Some(next) = self.repair_pipeline.waiting.pop_front() {
+            self.repair_pipeline.busy += 1;
             self.begin_stage(next, 0);
         }
         self.repaired(node, healed);

@@ -52,7 +52,7 @@ impl FleetWorld<'_> {
     pub(super) fn run(&mut self, stops: &dyn Fn(u64) -> bool) -> bool {
         self.begin();
         for events in 0.. {
-            if self.over.is_some() {
+            if self.ended_at.is_some() {
                 break;
             }
             if stops(events) {
@@ -71,7 +71,7 @@ impl FleetWorld<'_> {
             self.renew_all(node);
             for (process, spec) in self.fleet.faults.iter().enumerate() {
                 if spec.exposure == sim_api::spec::ExposureSpec::Always {
-                    self.lives.begin((node, process), spec.exposure, self.clocks);
+                    self.lifetimes.begin((node, process), spec.exposure, self.clocks);
                 }
             }
         }
@@ -89,7 +89,7 @@ impl FleetWorld<'_> {
 
     /// Handles the next event, failure or end of the run. Queued events precede failures at the same instant.
     pub(super) fn step(&mut self) {
-        let fault = self.lives.next(self.clocks, self.job.phase.runs());
+        let fault = self.lifetimes.next(self.clocks, self.job.phase.runs());
         let event = self.queue.peek().map(|Reverse((at, _, _))| *at);
         let limit = self.fleet.stop_at.0;
         let at = match (event, fault.map(|f| f.at)) {

@@ -28,13 +28,13 @@ pub enum SplitExcess {
 pub struct SplitState {
     clocks: LifetimeClocks,
     pool: PoolState,
-    lives: FleetLifetimes,
-    shop: FleetRepair,
+    lifetimes: FleetLifetimes,
+    repair_pipeline: FleetRepair,
     job: FleetJobState,
     books: FleetLedger,
     counts: FleetCounts,
     digest: u64,
-    over: Option<(FleetEnd, u64)>,
+    ended_at: Option<(FleetEnd, u64)>,
     queue: super::world::FleetQueue,
     sent: u64,
 }
@@ -63,7 +63,7 @@ impl<'f> SplitBranches<'f> {
     pub fn start(&mut self, branch: u64) -> SplitState {
         let draws = self.draws(branch);
         let mut world = FleetWorld::new(self.fleet, draws);
-        world.lives.remember();
+        world.lifetimes.remember();
         world.begin();
         self.store_state(world)
     }
@@ -73,10 +73,10 @@ impl<'f> SplitBranches<'f> {
     pub fn resume(&mut self, from: &SplitState, branch: u64, level: u64) -> (Option<SplitState>, u64) {
         let draws = self.draws(branch);
         let mut world = FleetWorld::of_state(self.fleet, draws, from.clone());
-        world.lives.renew_rest(&mut world.draws, self.fleet, world.clocks);
+        world.lifetimes.renew_rest(&mut world.draws, self.fleet, world.clocks);
         world.halts_at = (self.excess == SplitExcess::LostTime).then_some(level);
         let mut events = 0;
-        while world.over.is_none() && self.has(&world) < level && !(self.stops)(events) {
+        while world.ended_at.is_none() && self.has(&world) < level && !(self.stops)(events) {
             world.step();
             events += 1;
         }
@@ -116,15 +116,15 @@ impl<'f> FleetWorld<'f> {
             draws,
             clocks: state.clocks,
             pool: state.pool,
-            lives: state.lives,
-            shop: state.shop,
+            lifetimes: state.lifetimes,
+            repair_pipeline: state.repair_pipeline,
             job: state.job,
             books: state.books,
             counts: state.counts,
             digest: state.digest,
             noted: None,
             halts_at: None,
-            over: state.over,
+            ended_at: state.ended_at,
             queue: state.queue,
             sent: state.sent,
         }
@@ -134,13 +134,13 @@ impl<'f> FleetWorld<'f> {
         let state = SplitState {
             clocks: self.clocks,
             pool: self.pool,
-            lives: self.lives,
-            shop: self.shop,
+            lifetimes: self.lifetimes,
+            repair_pipeline: self.repair_pipeline,
             job: self.job,
             books: self.books,
             counts: self.counts,
             digest: self.digest,
-            over: self.over,
+            ended_at: self.ended_at,
             queue: self.queue,
             sent: self.sent,
         };

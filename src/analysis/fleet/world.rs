@@ -65,8 +65,8 @@ pub struct FleetWorld<'f> {
     pub(super) draws: DrawSequence,
     pub(super) clocks: LifetimeClocks,
     pub(super) pool: PoolState,
-    pub(super) lives: FleetLifetimes,
-    pub(super) shop: FleetRepair,
+    pub(super) lifetimes: FleetLifetimes,
+    pub(super) repair_pipeline: FleetRepair,
     pub(super) job: FleetJobState,
     pub(super) books: FleetLedger,
     pub(super) counts: FleetCounts,
@@ -76,7 +76,7 @@ pub struct FleetWorld<'f> {
     /// Lost time in nanoseconds at which the run halts; `None` means never.
     pub(super) halts_at: Option<u64>,
     /// End reason and end time of the job, once it has ended.
-    pub(super) over: Option<(FleetEnd, u64)>,
+    pub(super) ended_at: Option<(FleetEnd, u64)>,
     pub(super) queue: FleetQueue,
     pub(super) sent: u64,
 }
@@ -121,15 +121,15 @@ impl<'f> FleetWorld<'f> {
             draws,
             clocks: LifetimeClocks::default(),
             pool: PoolState::new(&order, fleet.nodes as usize, &lemons),
-            lives: FleetLifetimes::new(all, fleet.faults.len()),
-            shop: FleetRepair::new(fleet.repair.stages.len()),
+            lifetimes: FleetLifetimes::new(all, fleet.faults.len()),
+            repair_pipeline: FleetRepair::new(fleet.repair.stages.len()),
             job: FleetJobState::new(),
             books: FleetLedger::default(),
             counts: FleetCounts { failures: vec![0; fleet.faults.len()], ..FleetCounts::default() },
             digest: OFFSET_BASIS,
             noted: None,
             halts_at: None,
-            over: None,
+            ended_at: None,
             queue: BinaryHeap::new(),
             sent: 0,
         }
@@ -164,9 +164,9 @@ impl<'f> FleetWorld<'f> {
 
     /// Ends the job, unless it has already ended.
     pub(super) fn end(&mut self, why: FleetEnd) {
-        if self.over.is_none() {
+        if self.ended_at.is_none() {
             self.digest_event(EventCode::End, why as u32);
-            self.over = Some((why, self.clocks.now));
+            self.ended_at = Some((why, self.clocks.now));
         }
     }
 }

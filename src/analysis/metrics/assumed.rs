@@ -87,9 +87,9 @@ fn list(names: &[&str]) -> String {
     let mut names = names.to_vec();
     names.sort_unstable();
     names.dedup();
-    let shown = names[..names.len().min(SHOWN)].join(", ");
+    let listed = names[..names.len().min(SHOWN)].join(", ");
     match names.len() {
-        0..=SHOWN => shown,
-        n => format!("{shown} and {} more", n - SHOWN),
+        0..=SHOWN => listed,
+        n => format!("{listed} and {} more", n - SHOWN),
     }
 }

@@ -47,7 +47,6 @@ impl NodeState {
 
 #[derive(Clone, Default)]
 struct NodeStateRow {
-    /// Number of pods by state.
     pods: [u32; NodeState::ALL.len()],
     broken: bool,
     /// Time and new state of each change; the first entry holds from the beginning of the interval.
@@ -60,8 +59,8 @@ impl NodeStateRow {
             return NodeState::Broken;
         }
         let mut troubled = NodeState::ALL.iter().rev();
-        let found = troubled.find(|state| self.pods[**state as usize] > 0);
-        found.copied().unwrap_or(NodeState::Free)
+        let matching = troubled.find(|state| self.pods[**state as usize] > 0);
+        matching.copied().unwrap_or(NodeState::Free)
     }
 }
 

@@ -13,7 +13,6 @@ pub enum OccupancyState {
     Pending,
     /// The pod has a node and is not ready yet.
     Starting,
-    /// The pod is ready.
     Ready,
     /// The pod was ready, and its containers are restarting or have exited.
     Down,
@@ -45,7 +44,6 @@ pub type OccupancyCounts = [u32; OccupancyState::COUNT];
 pub struct NodeOccupant {
     /// Job of the last bound pod that is still on the node; `JobId::NONE` if there is no pod.
     pub job: JobId,
-    /// Whether the Node is ready.
     pub ready: bool,
 }
 
@@ -66,7 +64,6 @@ pub struct NodeOccupancy {
     /// By Job: index of the instant from which the counts hold, and the counts.
     lanes: Vec<Vec<(u32, OccupancyCounts)>>,
     nodes: Vec<NodeOccupant>,
-    /// Number of pods on each node.
     load: Vec<u32>,
     snapshots: Vec<(SimTime, Option<Vec<NodeOccupant>>)>,
 }
@@ -118,10 +115,10 @@ impl NodeOccupancy {
         self.changed.sort_unstable();
         self.changed.dedup();
         for job in self.changed.drain(..) {
-            let lane = row_or_default(&mut self.lanes, job.ix());
+            let substream = row_or_default(&mut self.lanes, job.ix());
             let counts = self.counts[job.ix()];
-            if lane.last().is_none_or(|(_, last)| *last != counts) {
-                lane.push((index, counts));
+            if substream.last().is_none_or(|(_, last)| *last != counts) {
+                substream.push((index, counts));
             }
         }
         let seen = self.moments[self.next..].partition_point(|m| *m < until);

@@ -25,7 +25,7 @@ impl QueuedWork {
         };
         let (mut waiting, mut last) = (0i64, 0);
         let mut all = Vec::new();
-        // The extra last element counts requests that are served after the last instant; they still wait at it.
+        // The additional last element is skipped: its requests are still waiting at the last instant.
         for (at, step) in steps[..self.moments.len()].iter().enumerate() {
             waiting += i64::from(*step);
             let now = u32::try_from(waiting).unwrap_or(0);

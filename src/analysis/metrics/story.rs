@@ -13,7 +13,7 @@ pub struct StoryFold {
 
 impl RecordSink for StoryFold {
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
-        let told = match record.body {
+        let is_main_event = match record.body {
             Body::JobSetCreated { .. }
             | Body::JobSetRefused { .. }
             | Body::RestartCounted { .. }
@@ -36,9 +36,9 @@ impl RecordSink for StoryFold {
             }
             _ => false,
         };
-        if told && self.kept.len() < KEPT {
+        if is_main_event && self.kept.len() < KEPT {
             self.kept.push(*record);
-        } else if told {
+        } else if is_main_event {
             self.left_out += 1;
         }
     }

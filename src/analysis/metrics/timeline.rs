@@ -12,7 +12,7 @@ use sim_engine::record::{SegmentOutcome, TrainingOutcome};
 pub struct JobTimeline {
     /// Time at which the work was done; otherwise the end of the run.
     end: SimTime,
-    stretches: Vec<TimelineSegment>,
+    segments: Vec<TimelineSegment>,
 }
 
 /// Reduced copy of a [`TrainingStretch`] that saves memory, because thousands of replications keep theirs.
@@ -45,14 +45,14 @@ impl JobTimeline {
     }
 
     /// Creates a timeline that ends at `end`. Panics if there is no segment.
-    pub fn new(end: SimTime, stretches: &[SegmentOutcome]) -> JobTimeline {
-        assert!(!stretches.is_empty(), "a timeline requires at least one segment");
-        let stretches = stretches.iter().map(TimelineSegment::from_outcome).collect();
-        JobTimeline { end, stretches }
+    pub fn new(end: SimTime, segments: &[SegmentOutcome]) -> JobTimeline {
+        assert!(!segments.is_empty(), "a timeline requires at least one segment");
+        let segments = segments.iter().map(TimelineSegment::from_outcome).collect();
+        JobTimeline { end, segments }
     }
 
     fn start(&self) -> SimTime {
-        self.stretches[0].since
+        self.segments[0].since
     }
 
     /// Returns the time from the first start to the end.
@@ -65,11 +65,11 @@ impl JobTimeline {
     pub fn goodput(&self, after: Duration) -> f64 {
         let at = (self.start() + after).min(self.end);
         let of = |s: &TimelineSegment| {
-            let whole = s.until.since(s.steps).seconds();
+            let total = s.until.since(s.steps).seconds();
             let part = at.min(s.until).since(s.steps).seconds();
-            if whole > 0.0 { s.productive.seconds() * part / whole } else { 0.0 }
+            if total > 0.0 { s.productive.seconds() * part / total } else { 0.0 }
         };
-        let productive: f64 = self.stretches.iter().map(of).sum();
+        let productive: f64 = self.segments.iter().map(of).sum();
         productive / at.since(self.start()).seconds().max(1e-9)
     }
 
@@ -85,7 +85,7 @@ impl JobTimeline {
             let (since, until) = (s.since.max(from), s.until.min(to));
             until.since(since).seconds()
         };
-        let worked: f64 = self.stretches.iter().map(of).sum();
+        let worked: f64 = self.segments.iter().map(of).sum();
         Some(worked / to.since(from).seconds())
     }
 }

@@ -114,24 +114,24 @@ pub struct SegmentTime {
 pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<String, SegmentTime> {
     let mut all: BTreeMap<String, SegmentTime> = BTreeMap::new();
     let restarts: Vec<_> = run.restarts_of(training.jobset).collect();
-    for (at, stretch) in training.segments.iter().enumerate() {
+    for (at, segment) in training.segments.iter().enumerate() {
         let next = training.segments.get(at + 1).map(|next| next.start);
-        if next.is_none() && (training.done || stretch.end >= training.end) {
+        if next.is_none() && (training.done || segment.end >= training.end) {
             break;
         }
         // Not an interruption: an elastic job that admits slices continues without a gap.
-        if next == Some(stretch.end) && stretch.lost == Duration::ZERO {
+        if next == Some(segment.end) && segment.lost == Duration::ZERO {
             continue;
         }
-        let began = |r: &&&super::RestartMetrics| r.start <= stretch.end && stretch.end <= r.end;
-        let follows = |r: &&&super::RestartMetrics| r.start >= stretch.end && next > Some(r.start);
+        let began = |r: &&&super::RestartMetrics| r.start <= segment.end && segment.end <= r.end;
+        let follows = |r: &&&super::RestartMetrics| r.start >= segment.end && next > Some(r.start);
         let mut newest = restarts.iter().rev();
         let restart = newest.find(began).or_else(|| restarts.iter().find(follows));
         let cause = restart.map_or("other".to_owned(), |r| cause_name(run.scenario, &r.cause));
         let taken = all.entry(cause).or_default();
-        let away = next.unwrap_or(training.end).since(stretch.end);
-        let recovery = away - stretch.suspended;
-        taken.lost_s += stretch.lost.seconds();
+        let outage = next.unwrap_or(training.end).since(segment.end);
+        let recovery = outage - segment.suspended;
+        taken.lost_s += segment.lost.seconds();
         taken.recovery_s += recovery.seconds();
     }
     all

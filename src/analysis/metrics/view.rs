@@ -59,9 +59,9 @@ impl<'a> RunView<'a> {
     pub fn strategy(&self, restart: &RestartMetrics) -> &'static str {
         use super::restarts::restart::RestartScope;
         use sim_api::spec::RestartStrategy;
-        let asked =
+        let request =
             self.scenario.jobsets.get(restart.jobset.ix()).map(|j| j.jobset.spec.strategy()).unwrap_or_default();
-        match (restart.shape, asked) {
+        match (restart.shape, request) {
             (RestartScope::Recreate, RestartStrategy::BlockingRecreate) => "BlockingRecreate",
             (RestartScope::Recreate, _) => "Recreate",
             (RestartScope::InPlaceRestart, _) => "InPlaceRestart",

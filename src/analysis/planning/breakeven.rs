@@ -177,17 +177,17 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         }
         let at = self.points.partition_point(|p| p.value < value);
         let replications = a.len().min(b.len());
-        let played = SimulatedPoint { value, difference, side, replications };
-        self.points.insert(at, played);
+        let replication = SimulatedPoint { value, difference, side, replications };
+        self.points.insert(at, replication);
         Ok(side)
     }
 
     /// Returns the two neighboring conclusive values between which the better choice changes. Inconclusive values
     /// may lie between them. `None` unless the choice changes exactly once.
     fn bounds(&self) -> Option<(f64, f64)> {
-        let told = self.points.iter().filter(|p| p.side != BreakEvenSide::Inconclusive);
-        let told: Vec<&SimulatedPoint> = told.collect();
-        let changes = told.windows(2).filter(|w| w[0].side != w[1].side);
+        let conclusive = self.points.iter().filter(|p| p.side != BreakEvenSide::Inconclusive);
+        let conclusive: Vec<&SimulatedPoint> = conclusive.collect();
+        let changes = conclusive.windows(2).filter(|w| w[0].side != w[1].side);
         let changes: Vec<_> = changes.map(|w| (w[0].value, w[1].value)).collect();
         match changes[..] {
             [one] => Some(one),
@@ -215,12 +215,12 @@ impl<E> BreakEvenSearch<'_, '_, E> {
     }
 
     fn crossing(&self) -> BreakEvenCrossing {
-        let told = self.points.iter().filter(|p| p.side != BreakEvenSide::Inconclusive);
-        let told: Vec<&SimulatedPoint> = told.collect();
-        let (Some(first), Some(last)) = (told.first(), told.last()) else {
+        let conclusive = self.points.iter().filter(|p| p.side != BreakEvenSide::Inconclusive);
+        let conclusive: Vec<&SimulatedPoint> = conclusive.collect();
+        let (Some(first), Some(last)) = (conclusive.first(), conclusive.last()) else {
             return BreakEvenCrossing::NotTold;
         };
-        let changes = told.windows(2).filter(|w| w[0].side != w[1].side).count();
+        let changes = conclusive.windows(2).filter(|w| w[0].side != w[1].side).count();
         let open = |at: Option<&SimulatedPoint>| at.is_some_and(|p| p.side == BreakEvenSide::Inconclusive);
         match changes {
             0 if open(self.points.first()) && open(self.points.last()) => {

@@ -179,12 +179,12 @@ impl LossBudget {
         runs: &[CountedRun],
         ruled: Option<&RuledBudget>,
     ) -> Option<LossBudget> {
-        let whole = LossCounts::from_runs(runs, question.horizon_s, &[]);
-        let least = whole.least(question.probability);
-        let spread = whole.estimate()?;
+        let total = LossCounts::from_runs(runs, question.horizon_s, &[]);
+        let least = total.least(question.probability);
+        let spread = total.estimate()?;
         let curve_limit = question.limit.unwrap_or(least.high.unwrap_or(least.low));
         let rule = ruled.and_then(|ruled| rule(question, runs, ruled));
-        let mean_and_variance = whole.moments();
+        let mean_and_variance = total.moments();
         Some(LossBudget {
             replications: runs.len(),
             horizon_s: question.horizon_s,
@@ -195,11 +195,11 @@ impl LossBudget {
                 (mean, variance) if mean > 0.0 => variance / mean,
                 _ => 1.0,
             },
-            lasts: question.limit.map(|m| whole.lasts(m)),
+            lasts: question.limit.map(|m| total.lasts(m)),
             least,
             causes: causes(question, runs),
             rule,
-            limits: limits(question, &whole, least),
+            limits: limits(question, &total, least),
             curve: curve(question, (runs, ruled), curve_limit),
             curve_limit,
             completed: runs.iter().filter(|r| r.completed).count(),
@@ -293,9 +293,9 @@ fn causes(question: &BudgetQuestion, runs: &[CountedRun]) -> Vec<CauseUse> {
             cause,
         })
     };
-    let mut told: Vec<CauseUse> = LossBudget::cause_names(runs).into_iter().filter_map(one).collect();
-    told.sort_by(|a, b| b.used.mean.total_cmp(&a.used.mean));
-    told
+    let mut uses: Vec<CauseUse> = LossBudget::cause_names(runs).into_iter().filter_map(one).collect();
+    uses.sort_by(|a, b| b.used.mean.total_cmp(&a.used.mean));
+    uses
 }
 
 /// Returns the cause of the restart that exceeded the limit.

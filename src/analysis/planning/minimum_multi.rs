@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Runs replications of a combination; returns fewer than requested if interrupted.
-pub type PlaySeveral<'a, E> = dyn FnMut(&[u64], Range<u64>) -> Result<SampleMetric, E> + 'a;
+pub type CombinationRun<'a, E> = dyn FnMut(&[u64], Range<u64>) -> Result<SampleMetric, E> + 'a;
 
 /// An evaluated combination.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct MultiResult {
     /// The largest combination, if it does not satisfy the target.
     pub greatest: Option<ParameterCombination>,
     /// Number of evaluated combinations.
-    pub played: usize,
+    pub simulated: usize,
     /// True if the search was interrupted.
     pub interrupted: bool,
 }
@@ -45,7 +45,7 @@ pub struct MultiResult {
 pub fn find_minimums<E>(
     plans: &[SearchPlan],
     target: &MetricTarget,
-    play: &mut PlaySeveral<'_, E>,
+    play: &mut CombinationRun<'_, E>,
 ) -> Result<MultiResult, E> {
     let mut search = MultiSearch { plans, target, play, known: BTreeMap::new(), interrupted: false };
     let greatest: Vec<u64> = plans.iter().map(|plan| plan.max).collect();
@@ -60,7 +60,7 @@ pub fn find_minimums<E>(
 struct MultiSearch<'a, 'p, E> {
     plans: &'a [SearchPlan],
     target: &'a MetricTarget,
-    play: &'a mut PlaySeveral<'p, E>,
+    play: &'a mut CombinationRun<'p, E>,
     known: BTreeMap<Vec<u64>, JudgedSample>,
     interrupted: bool,
 }
@@ -71,10 +71,10 @@ impl<E> MultiSearch<'_, '_, E> {
             return Ok(known.judgement);
         }
         let play = &mut |which| (self.play)(values, which);
-        let found = look(&self.plans[0], self.target, play, &mut self.interrupted)?;
-        let judgement = found.judgement;
-        if !found.sample.is_empty() {
-            self.known.insert(values.to_vec(), found);
+        let result = look(&self.plans[0], self.target, play, &mut self.interrupted)?;
+        let judgement = result.judgement;
+        if !result.sample.is_empty() {
+            self.known.insert(values.to_vec(), result);
         }
         Ok(judgement)
     }
@@ -116,19 +116,19 @@ impl<E> MultiSearch<'_, '_, E> {
         before.push(plan.max);
         let last = self.edge(before, is)?;
         before.pop();
-        let mut found: Vec<Vec<u64>> = Vec::new();
+        let mut result: Vec<Vec<u64>> = Vec::new();
         for value in from..=plan.max {
             before.push(value);
             let behind = self.edge(before, is)?;
             before.pop();
             let is_last = behind == last;
             let longer = behind.into_iter().map(|rest| [vec![value], rest].concat());
-            found.extend(longer);
+            result.extend(longer);
             if is_last || self.interrupted {
                 break;
             }
         }
-        Ok(minimal(found))
+        Ok(minimal(result))
     }
 
     fn report(self, least: &[Vec<u64>], open: &[Vec<u64>], greatest: &[u64]) -> MultiResult {
@@ -146,16 +146,16 @@ impl<E> MultiSearch<'_, '_, E> {
                 dearer: None,
             })
         };
-        let mut told: Vec<ParameterCombination> = least.iter().filter_map(|values| of(values)).collect();
-        by_cost(&mut told);
+        let mut smallest: Vec<ParameterCombination> = least.iter().filter_map(|values| of(values)).collect();
+        by_cost(&mut smallest);
         let open = open.iter().filter(|values| !least.contains(values));
-        let greatest = of(greatest).filter(|_| told.is_empty());
+        let greatest = of(greatest).filter(|_| smallest.is_empty());
         MultiResult {
             open: open.filter_map(|values| of(values)).collect(),
             greatest,
-            played: self.known.len(),
+            simulated: self.known.len(),
             interrupted: self.interrupted,
-            least: told,
+            least: smallest,
         }
     }
 }

@@ -109,8 +109,8 @@ impl std::str::FromStr for ParameterRange {
             return Err(wrong(ParameterRangeProblem::NoPath));
         }
         let read = |word: &str| {
-            let found = number(word);
-            found.ok_or_else(|| wrong(ParameterRangeProblem::InvalidBound { bound: word.to_owned() }))
+            let result = number(word);
+            result.ok_or_else(|| wrong(ParameterRangeProblem::InvalidBound { bound: word.to_owned() }))
         };
         let ((from, a), (to, b)) = (read(low)?, read(high)?);
         let unit = match (a, b) {
@@ -128,8 +128,8 @@ impl std::str::FromStr for ParameterRange {
 }
 
 fn number(word: &str) -> Option<(f64, RangeUnit)> {
-    if let Ok(whole) = word.parse::<i64>() {
-        return Some((whole as f64, RangeUnit::Whole));
+    if let Ok(integer) = word.parse::<i64>() {
+        return Some((integer as f64, RangeUnit::Whole));
     }
     match word.parse::<f64>() {
         Ok(number) => number.is_finite().then_some((number, RangeUnit::Number)),

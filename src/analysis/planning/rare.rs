@@ -56,7 +56,7 @@ pub struct RareEventSearch {
     #[serde(skip)]
     pub estimates: Vec<f64>,
     /// Number of simulated runs, including continued parts of runs.
-    pub played: u64,
+    pub simulated: u64,
     /// True if whole runs were resampled, false if runs were split.
     pub whole_runs: bool,
     /// Number of independent runs that would give a confidence interval of the same width; `None` if no run reached
@@ -89,8 +89,8 @@ pub fn of_reduced(
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<RareEventSearch>, NoRuns> {
     let make = || ResampledSearch::new(reduced, question.excess, seed);
-    let found = split(&make, question, on, done)?;
-    Ok(found.map(|rare| RareEventSearch { whole_runs: true, ..rare }))
+    let result = split(&make, question, on, done)?;
+    Ok(result.map(|rare| RareEventSearch { whole_runs: true, ..rare }))
 }
 
 fn split<B: BranchFactor + Send>(
@@ -143,7 +143,7 @@ fn report(question: &RareQuestion, (levels, plays): (&[u64], u64), all: &[Vec<f6
         batches: all.len(),
         runs: question.runs,
         levels: levels.iter().enumerate().map(level).collect(),
-        played: all.len() as u64 * plays * u64::from(question.runs),
+        simulated: all.len() as u64 * plays * u64::from(question.runs),
         whole_runs: false,
         by_counting,
         estimates,

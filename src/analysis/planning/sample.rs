@@ -36,9 +36,9 @@ impl SampleRow {
         price: Option<f64>,
     ) -> Result<SampleRow, Vec<String>> {
         let all = metrics(replication, jobsets);
-        let found = all.iter().find(|(name, _)| name == metric);
-        let measured = match found.map_or(unnamed(metric, replication), |(_, m)| *m) {
-            MeasuredMetric::Absent if found.is_none() => {
+        let matching = all.iter().find(|(name, _)| name == metric);
+        let measured = match matching.map_or(unnamed(metric, replication), |(_, m)| *m) {
+            MeasuredMetric::Absent if matching.is_none() => {
                 return Err(all.into_iter().map(|(name, _)| name).collect());
             }
             measured => measured,

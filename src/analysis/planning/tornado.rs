@@ -34,7 +34,7 @@ impl TornadoBar {
     /// Computes the differences from samples of one metric.
     pub fn compare(
         (path, low, high): (String, String, String),
-        (shown, source): ([String; 2], String),
+        (displayed, source): ([String; 2], String),
         metric: &str,
         [base, at_low, at_high]: [&SampleMetric; 3],
     ) -> TornadoBar {
@@ -43,7 +43,7 @@ impl TornadoBar {
             path,
             low,
             high,
-            shown,
+            shown: displayed,
             source,
             at_low: paired_difference(metric, base, at_low),
             at_high: paired_difference(metric, base, at_high),

@@ -14,26 +14,26 @@ const LANE_OF_POD: u32 = 16;
 
 impl<'m> ReplicationState<'_, 'm> {
     /// Applies simultaneous faults of one entity. They count as at most one boundary case.
-    pub(super) fn apply_fault(&mut self, faults: &[InjectedFault], away: u64) {
-        let before = self.close_calls;
+    pub(super) fn apply_fault(&mut self, faults: &[InjectedFault], outage: u64) {
+        let before = self.boundary_cases;
         let now = SimTime::ZERO + faults[0].at;
-        self.accounts.sick_until(now, self.gang.sick);
+        self.accounts.unhealthy_until(now, self.pods.failed_accelerators);
         match faults[0].operation {
             FaultOperation::Return | FaultOperation::New | FaultOperation::Uncordon => self.comes_back(now, faults),
             FaultOperation::Cordon => {
                 for (fault, node) in self.nodes_of(faults) {
-                    self.gang.set_flag(node, CLOSED, true);
-                    if self.gang.uses(node) && fault.cause != sim_engine::faults::SPARE {
+                    self.pods.set_flag(node, CLOSED, true);
+                    if self.pods.uses(node) && fault.cause != sim_engine::faults::SPARE {
                         self.trainer.notice(now);
                     }
                 }
             }
             FaultOperation::Delete | FaultOperation::Silent(_) => {}
             FaultOperation::Crash | FaultOperation::Partition | FaultOperation::Drain | FaultOperation::Exit(_) => {
-                self.affected_nodes(now, faults, away)
+                self.affected_nodes(now, faults, outage)
             }
         }
-        self.close_calls = self.close_calls.min(before + 1);
+        self.boundary_cases = self.boundary_cases.min(before + 1);
     }
 
     /// Returns all nodes of these faults.
@@ -54,27 +54,27 @@ impl<'m> ReplicationState<'_, 'm> {
     fn comes_back(&mut self, now: SimTime, faults: &[InjectedFault]) {
         for (fault, node) in self.nodes_of(faults) {
             if fault.operation != FaultOperation::Uncordon {
-                self.gang.set_flag(node, DOWN, false);
+                self.pods.set_flag(node, DOWN, false);
             }
             if fault.operation != FaultOperation::Return {
-                self.gang.set_flag(node, CLOSED, false);
+                self.pods.set_flag(node, CLOSED, false);
             }
         }
-        let is_down = |(_, node): (&InjectedFault, NodeId)| self.gang.has_flag(node, DOWN);
+        let is_down = |(_, node): (&InjectedFault, NodeId)| self.pods.has_flag(node, DOWN);
         if self.nodes_of(faults).any(is_down) && self.has_undetected_fault(now) {
             // A spare that failed while it replaced another node; pods may be bound to it.
-            self.close_calls += 1;
+            self.boundary_cases += 1;
         }
-        let restart = self.episode.as_ref().filter(|e| !self.waits_for(e, &faults[0]));
+        let restart = self.restart.as_ref().filter(|e| !self.waits_for(e, &faults[0]));
         let bind = restart.and_then(|e| Some((e.bind, e.effect?)));
-        self.close_calls += u32::from(self.is_near(now, bind) && self.gang.has_choice());
+        self.boundary_cases += u32::from(self.is_near(now, bind) && self.pods.has_choice());
     }
 
     /// Returns true if the restart binds its pods as soon as the node of this fault returns.
     fn waits_for(&self, restart: &RestartInProgress, back: &InjectedFault) -> bool {
         let own = (restart.process, restart.on) == (back.cause, Some(back.target));
         let curve = restart.effect.map(|effect| &self.model.curves[effect]);
-        own && curve.is_none_or(|curve| curve.binds_with(restart.away))
+        own && curve.is_none_or(|curve| curve.binds_with(restart.outage))
     }
 
     /// Returns true if `now` is so close to a binding of pods that their order is random.
@@ -85,23 +85,23 @@ impl<'m> ReplicationState<'_, 'm> {
     /// Returns true if only some of the pods are running, or were until just now. Pods start one after another, and
     /// those of a Job without a slot do not start. It is unknown which pods a fault affects then.
     fn pods_come(&self, now: SimTime) -> bool {
-        let Some(e) = &self.episode else {
+        let Some(e) = &self.restart else {
             return self.last_over.is_some_and(|last| {
                 let ready = self.model.curves[last.effect].spread();
                 now.since(last.over.min(now)).0 <= ready.max(range(&self.model.late))
             });
         };
         let binds = e.effect.map_or(0, |effect| self.model.curves[effect].binds());
-        let starts = e.moves != CurveShift::Nobody && e.bind <= now + Duration(binds);
+        let starts = e.moves != CurveShift::NoPods && e.bind <= now + Duration(binds);
         starts || e.waits()
     }
 
     /// Returns true if the fault is on a container that does not run, because its Job waits for a slot. Which Job
     /// waits is decided randomly.
-    fn hits_nobody(&mut self, on: FaultScope) -> bool {
+    fn hits_no_pod(&mut self, on: FaultScope) -> bool {
         match on {
-            FaultScope::Pod(pod) if self.episode.as_ref().is_some_and(RestartInProgress::waits) => {
-                let share = self.gang.occupied_share();
+            FaultScope::Pod(pod) if self.restart.as_ref().is_some_and(RestartInProgress::waits) => {
+                let share = self.pods.occupied_share();
                 self.unit(LANE_OF_POD.saturating_add(pod)) >= share
             }
             _ => false,
@@ -111,55 +111,55 @@ impl<'m> ReplicationState<'_, 'm> {
     /// Returns true if the order of this fault and a binding of pods is random, and the fault is on a node that the
     /// binding uses.
     fn is_race(&self, now: SimTime, faults: &[InjectedFault]) -> bool {
-        let ahead = self.episode.as_ref().filter(|e| !e.placed);
+        let ahead = self.restart.as_ref().filter(|e| !e.placed);
         let ahead = ahead.and_then(|e| Some((e.bind, e.effect?)));
         let mut nodes = self.nodes_of(faults);
         if self.is_near(now, ahead) {
-            nodes.any(|(_, node)| self.gang.is_free(node))
+            nodes.any(|(_, node)| self.pods.is_free(node))
         } else {
-            self.is_near(now, self.last_bind) && nodes.any(|(_, node)| self.gang.is_new(node))
+            self.is_near(now, self.last_bind) && nodes.any(|(_, node)| self.pods.is_new(node))
         }
     }
 
     /// Assigns usable slots to waiting pods after all faults of an instant. Runs last because a node that returns as
     /// a spare is cordoned before the scheduler can use it.
     pub(super) fn fill_slots(&mut self, now: SimTime) {
-        let Some(episode) = self.episode.as_mut() else {
+        let Some(restart) = self.restart.as_mut() else {
             return;
         };
         // The scheduler also binds pods of an attempt that ends, until they are deleted. Before the first attempt
         // there are none.
-        let bind = episode.placed || episode.effect.is_some() && now < episode.counted;
+        let bind = restart.placed || restart.effect.is_some() && now < restart.counted;
         if bind {
-            self.gang.fill();
+            self.pods.fill();
         }
-        if episode.waits() && self.gang.complete() {
-            episode.complete_at = Some(now);
+        if restart.waits() && self.pods.complete() {
+            restart.complete_at = Some(now);
         }
     }
 
-    fn affected_nodes(&mut self, now: SimTime, faults: &[InjectedFault], away: u64) {
+    fn affected_nodes(&mut self, now: SimTime, faults: &[InjectedFault], outage: u64) {
         let effect = self.model.effect_of[faults[0].cause as usize];
         let belongs = self.belongs(now, effect);
-        if belongs == PairMembership::Next && self.episode.as_ref().is_some_and(|e| !e.placed) {
+        if belongs == PairMembership::Next && self.restart.as_ref().is_some_and(|e| !e.placed) {
             // The pods are bound before the control plane detects the failure.
             self.place_restart();
         }
         let of_pod = matches!(faults[0].target, FaultScope::Pod(_));
         let close = of_pod && self.pods_come(now) || self.is_race(now, faults);
-        self.close_calls += u32::from(close);
-        let hit = self.mark_failed(faults) && !self.hits_nobody(faults[0].target);
+        self.boundary_cases += u32::from(close);
+        let hit = self.mark_failed(faults) && !self.hits_no_pod(faults[0].target);
         if !hit && matches!(faults[0].operation, FaultOperation::Crash | FaultOperation::Partition) {
             self.last_idle = Some(now);
         }
         if self.over.is_some() || !hit {
             return;
         }
-        match (belongs, self.episode.is_some()) {
+        match (belongs, self.restart.is_some()) {
             (PairMembership::Along(zone), true) => {
-                self.goes_along(now, (effect, away), faults[0].cause, zone);
+                self.apply_overlapping_fault(now, (effect, outage), faults[0].cause, zone);
             }
-            _ => self.begins(now, effect, away, faults),
+            _ => self.begins(now, effect, outage, faults),
         }
     }
 
@@ -168,16 +168,16 @@ impl<'m> ReplicationState<'_, 'm> {
         let mut hit = faults.iter().any(|fault| matches!(fault.target, FaultScope::Pod(_)));
         for (fault, node) in self.nodes_of(faults) {
             let what = if fault.operation == FaultOperation::Drain { CLOSED } else { DOWN };
-            let dead = self.gang.has_flag(node, DOWN);
-            hit |= self.gang.uses(node) && !dead;
-            self.gang.set_flag(node, what, true);
+            let dead = self.pods.has_flag(node, DOWN);
+            hit |= self.pods.uses(node) && !dead;
+            self.pods.set_flag(node, what, true);
         }
         hit
     }
 
     /// Returns the attempt that a fault at this time affects.
     fn belongs(&mut self, now: SimTime, effect: usize) -> PairMembership {
-        let Some(episode) = &self.episode else {
+        let Some(restart) = &self.restart else {
             let just_over = self.last_over.is_some_and(|last| {
                 let pair = &self.model.pairs[last.effect][effect];
                 let bind = last.bind.since(last.since.min(last.bind)).0;
@@ -185,44 +185,44 @@ impl<'m> ReplicationState<'_, 'm> {
                 now.since(last.over.min(now)).0 <= pair.margin && otherwise()
             });
             // All pods are ready, but the controllers may still work on the restart.
-            self.close_calls += u32::from(just_over);
+            self.boundary_cases += u32::from(just_over);
             return PairMembership::Next;
         };
-        let Some(first) = episode.effect else {
+        let Some(first) = restart.effect else {
             // The model has no measurements of faults during the first start.
-            self.close_calls += 1;
+            self.boundary_cases += 1;
             return PairMembership::Next;
         };
-        let offset = now.since(episode.since).0;
-        let bind = episode.bind.since(episode.since).0;
+        let offset = now.since(restart.since).0;
+        let bind = restart.bind.since(restart.since).0;
         let pair = &self.model.pairs[first][effect];
         let (mut belongs, mut close, open) = pair.membership(offset, bind);
-        let over = episode.floor.max(now).since(now).0;
+        let over = restart.floor.max(now).since(now).0;
         close |= pair.ends_otherwise() && over <= pair.margin;
         // The pods of the first fault are deleted as without other faults. Whether the restart waits for the second
         // fault is therefore decided by the binding time of the first fault alone.
-        let own = episode.own_bind.since(episode.since.min(episode.own_bind)).0;
+        let own = restart.own_bind.since(restart.since.min(restart.own_bind)).0;
         if let PairMembership::Along(zone) = &mut belongs {
             zone.waits = matches!(pair.membership(offset, own).0, PairMembership::Along(own) if own.waits);
         }
-        self.close_calls += u32::from(close);
+        self.boundary_cases += u32::from(close);
         if open {
             let ready = self.model.curves[effect].typical_point().samples[0].ready;
-            self.doubt += if ready == NEVER { 0 } else { ready };
+            self.error_bound += if ready == NEVER { 0 } else { ready };
         }
         belongs
     }
 
-    pub(super) fn sample(&mut self, effect: usize, away: u64) -> (CurveSample, bool) {
-        self.episodes += 1;
+    pub(super) fn sample(&mut self, effect: usize, outage: u64) -> (CurveSample, bool) {
+        self.restart_count += 1;
         let u = self.unit(2);
-        self.model.curves[effect].at(away, u)
+        self.model.curves[effect].at(outage, u)
     }
 
     /// Starts a new attempt after a fault of the running or the next attempt.
-    fn begins(&mut self, now: SimTime, effect: usize, away: u64, faults: &[InjectedFault]) {
-        let (sample, open) = self.sample(effect, away);
-        self.close_calls += u32::from(open);
+    fn begins(&mut self, now: SimTime, effect: usize, outage: u64, faults: &[InjectedFault]) {
+        let (sample, open) = self.sample(effect, outage);
+        self.boundary_cases += u32::from(open);
         if sample.interrupt == NEVER {
             return;
         }
@@ -238,12 +238,12 @@ impl<'m> ReplicationState<'_, 'm> {
             return;
         }
         if ran {
-            let widest = || model.curves.iter().map(|c| model.doubt(c)).max();
-            let either_way = self.bounds.then(|| widest().unwrap_or(0));
-            self.trainer.interrupt(stopped, either_way);
+            let widest = || model.curves.iter().map(|c| model.error_bound(c)).max();
+            let deviation = self.bounds.then(|| widest().unwrap_or(0));
+            self.trainer.interrupt(stopped, deviation);
             self.trainer.books.set_holds_all(stopped, false);
         }
-        let before = self.episode.take();
+        let before = self.restart.take();
         let is_last = sample.counts > 0 && i64::from(self.counts) >= model.max_restarts;
         let failed = if is_last {
             // The pass that would count the restart fails the JobSet instead (FP-7), at the latest at that time. The
@@ -258,7 +258,7 @@ impl<'m> ReplicationState<'_, 'm> {
         let (decided, limit) = (now.0.saturating_add(sample.counted), model.scenario.stop.at.0);
         let in_time = decided <= limit;
         let just_in_time = self.is_near(SimTime(limit), Some((SimTime(decided), effect)));
-        self.close_calls += u32::from(just_in_time);
+        self.boundary_cases += u32::from(just_in_time);
         if !is_last && in_time {
             self.restarts += sample.restarts;
             self.counts += sample.counts;
@@ -273,7 +273,7 @@ impl<'m> ReplicationState<'_, 'm> {
             ready => now + Duration(ready),
         };
         let keep = before.as_ref().map_or(SimTime::ZERO, |b| b.floor);
-        self.episode = Some(RestartInProgress {
+        self.restart = Some(RestartInProgress {
             process: faults[0].cause,
             on: Some(faults[0].target),
             effect: Some(effect),
@@ -283,12 +283,12 @@ impl<'m> ReplicationState<'_, 'm> {
             bind: now + Duration(sample.bind),
             own_bind: now + Duration(sample.bind),
             counted: SimTime(now.0.saturating_add(sample.counted)),
-            placed: sample.moves == CurveShift::Nobody,
+            placed: sample.moves == CurveShift::NoPods,
             moves: sample.moves,
             floor: floor.max(if keep == SimTime::NEVER { SimTime::ZERO } else { keep }),
             others: SimTime::ZERO,
-            away,
-            complete_at: (sample.moves == CurveShift::Nobody && self.gang.complete()).then_some(now),
+            outage,
+            complete_at: (sample.moves == CurveShift::NoPods && self.pods.complete()).then_some(now),
         });
         if let Some(failed) = failed {
             self.end(now + Duration(failed), "Failed");

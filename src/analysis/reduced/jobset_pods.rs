@@ -13,7 +13,7 @@ pub const CLOSED: u8 = 2;
 /// Occupancy of the slots in one replication.
 #[derive(Clone, Debug)]
 pub struct JobSetPods {
-    seats: Arc<SlotTable>,
+    slots: Arc<SlotTable>,
     /// Flags of each node; 0 means usable.
     node: Vec<u8>,
     /// Number of unusable nodes in each slot.
@@ -30,14 +30,14 @@ pub struct JobSetPods {
     /// Slot at which the next search of the scheduler starts.
     cursor: usize,
     /// Number of accelerators on failed nodes.
-    pub sick: u64,
+    pub failed_accelerators: u64,
 }
 
 impl JobSetPods {
-    pub fn new(seats: &Arc<SlotTable>) -> JobSetPods {
-        let n = seats.nodes.len();
+    pub fn new(slots: &Arc<SlotTable>) -> JobSetPods {
+        let n = slots.nodes.len();
         JobSetPods {
-            node: vec![0; seats.of.len()],
+            node: vec![0; slots.of.len()],
             bad: vec![0; n],
             failed: vec![0; n],
             open: BitSet::new(n, true),
@@ -45,20 +45,20 @@ impl JobSetPods {
             used: BitSet::new(n, false),
             before: BitSet::new(n, false),
             cursor: 0,
-            sick: 0,
-            seats: Arc::clone(seats),
+            failed_accelerators: 0,
+            slots: Arc::clone(slots),
         }
     }
 
     /// Resets all nodes to usable and all slots to free.
     pub fn reset(&mut self) {
-        let n = self.seats.nodes.len();
+        let n = self.slots.nodes.len();
         self.node.fill(0);
         self.bad.fill(0);
         self.failed.fill(0);
         (self.open, self.alive) = (BitSet::new(n, true), BitSet::new(n, true));
         (self.used, self.before) = (BitSet::new(n, false), BitSet::new(n, false));
-        (self.cursor, self.sick) = (0, 0);
+        (self.cursor, self.failed_accelerators) = (0, 0);
     }
 
     pub fn has_flag(&self, node: NodeId, what: u8) -> bool {
@@ -70,15 +70,15 @@ impl JobSetPods {
         let before = self.node[node.ix()];
         let now = if on { before | what } else { before & !what };
         self.node[node.ix()] = now;
-        let accelerators = self.seats.accelerators[node.ix()];
-        let seat = self.seats.of[node.ix()];
+        let accelerators = self.slots.accelerators[node.ix()];
+        let seat = self.slots.of[node.ix()];
         match (before & DOWN != 0, now & DOWN != 0) {
             (false, true) => {
-                self.sick += accelerators;
+                self.failed_accelerators += accelerators;
                 self.failed[seat] += 1;
             }
             (true, false) => {
-                self.sick -= accelerators;
+                self.failed_accelerators -= accelerators;
                 self.failed[seat] -= 1;
             }
             _ => {}
@@ -93,17 +93,17 @@ impl JobSetPods {
             self.bad[seat] += 1
         }
         let bad = self.bad[seat] as usize;
-        self.open.set(seat, bad < self.seats.nodes[seat].len());
+        self.open.set(seat, bad < self.slots.nodes[seat].len());
     }
 
     /// Returns true if a pod of the JobSet is on the node.
     pub fn uses(&self, node: NodeId) -> bool {
-        self.used.has(self.seats.of[node.ix()])
+        self.used.has(self.slots.of[node.ix()])
     }
 
     /// Returns true if the last placement added pods to the node.
     pub fn is_new(&self, node: NodeId) -> bool {
-        let seat = self.seats.of[node.ix()];
+        let seat = self.slots.of[node.ix()];
         self.used.has(seat) && !self.before.has(seat)
     }
 
@@ -116,9 +116,9 @@ impl JobSetPods {
     pub fn place_pods(&mut self, moves: CurveShift) {
         self.before.clone_from(&self.used);
         match moves {
-            CurveShift::Nobody => {}
+            CurveShift::NoPods => {}
             CurveShift::All => {
-                let needed = self.seats.needed;
+                let needed = self.slots.needed;
                 let last = self.open.first(needed, self.cursor, &mut self.used);
                 self.advance_search_start(last);
             }
@@ -131,7 +131,7 @@ impl JobSetPods {
 
     /// Assigns usable slots to pods that have none, as far as there are any.
     pub fn fill(&mut self) {
-        while self.used.count() < self.seats.needed {
+        while self.used.count() < self.slots.needed {
             let Some(seat) = self.open.next(self.cursor, &self.used) else {
                 return;
             };
@@ -144,22 +144,22 @@ impl JobSetPods {
     /// last search was the one for the leader pod, and the other pods follow it without a search.
     fn advance_search_start(&mut self, last: Option<usize>) {
         let Some(last) = last else { return };
-        let next = if self.seats.width() > 1 { last } else { last + 1 };
-        self.cursor = next % self.seats.nodes.len();
+        let next = if self.slots.width() > 1 { last } else { last + 1 };
+        self.cursor = next % self.slots.nodes.len();
     }
 
     /// Returns true if all pods have a slot without a failed node.
     pub fn complete(&self) -> bool {
-        self.used.count() == self.seats.needed && self.used.outside(&self.alive) == 0
+        self.used.count() == self.slots.needed && self.used.outside(&self.alive) == 0
     }
 
     /// Returns the share of the required slots that pods occupy.
     pub fn occupied_share(&self) -> f64 {
-        self.used.count() as f64 / self.seats.needed as f64
+        self.used.count() as f64 / self.slots.needed as f64
     }
 
     /// Returns true if there are at least as many open slots as required.
     pub fn has_choice(&self) -> bool {
-        self.open.count() >= self.seats.needed
+        self.open.count() >= self.slots.needed
     }
 }

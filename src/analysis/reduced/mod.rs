@@ -27,4 +27,4 @@ pub use measurement::measure::MeasuredFault;
 pub use measurement::trial_runner::NotMeasured;
 pub use outcome::{OutcomeCounter, RecoveryKind, ReducedOutcome};
 pub use refuse::why_not;
-pub use run::ReducedPlayer;
+pub use run::ReducedSimulator;

@@ -60,8 +60,8 @@ impl ObservedState {
         let both = a.iter().chain(&a_ends).zip(b.iter().chain(&b_ends));
         let off = both.map(|(a, b)| a.0.abs_diff(b.0)).max().unwrap_or(0);
         let ends = self.started.last().zip(self.interrupted.first());
-        let took = ends.map_or(0, |(ready, stopped)| ready.since(*stopped).0);
-        (same && off as f64 <= took as f64 * RELATIVE_ERROR_MAX).then_some(off)
+        let durations = ends.map_or(0, |(ready, stopped)| ready.since(*stopped).0);
+        (same && off as f64 <= durations as f64 * RELATIVE_ERROR_MAX).then_some(off)
     }
 
     pub(super) fn observe_outcome(&mut self, outcome: &RunOutcome) {

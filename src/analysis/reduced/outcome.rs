@@ -52,7 +52,7 @@ pub struct ReducedOutcome {
     pub ledger: TimeLedger,
     /// Number of boundary cases: faults so close to the boundary between two outcomes that the engine may have taken
     /// the other one.
-    pub close_calls: u32,
+    pub boundary_cases: u32,
     /// Bound of the difference between this goodput and that of the engine; `None` if it was not requested.
     pub bound: Option<f64>,
 }

@@ -107,12 +107,12 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
     };
     refuse(!scenario.topology.pools.iter().all(one), "nodes with room for several pods or for none");
     let pools = &scenario.topology.pools;
-    let alike = |a: &NodePool, b: &NodePool| {
+    let is_similar = |a: &NodePool, b: &NodePool| {
         let same = a.allocatable == b.allocatable && a.taints == b.taints && a.price == b.price;
         same && a.accelerator == b.accelerator && a.features == b.features
     };
     refuse(
-        pools.iter().any(|pool| !alike(pool, &pools[0])),
+        pools.iter().any(|pool| !is_similar(pool, &pools[0])),
         "node pools that differ in resources, taints, prices, accelerators or features",
     );
     let jobs = rj.replicas;

@@ -14,13 +14,13 @@ use sim_engine::max_detection_delay;
 use sim_engine::record::EndReason;
 
 /// Simulates replications one after another, reusing memory.
-pub struct ReducedPlayer<'m> {
+pub struct ReducedSimulator<'m> {
     model: &'m MeasuredFault,
     pub(super) draws: DrawSequence,
-    pub(super) gang: JobSetPods,
+    pub(super) pods: JobSetPods,
     /// Time at which each cell (set of nodes that fail together) returns, while the faults are traversed backwards.
     back: Vec<u64>,
-    away: Vec<u64>,
+    outage: Vec<u64>,
     bounds: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct RestartInProgress {
     /// Earliest time at which the nodes of other faults allow all pods to be ready.
     pub(super) others: SimTime,
     /// Outage duration of the first fault's nodes.
-    pub(super) away: u64,
+    pub(super) outage: u64,
     pub(super) complete_at: Option<SimTime>,
 }
 
@@ -74,16 +74,16 @@ pub(super) struct FinishedRestart {
 pub(super) struct ReplicationState<'g, 'm> {
     pub(super) model: &'m MeasuredFault,
     pub(super) draws: &'g mut DrawSequence,
-    pub(super) gang: &'g mut JobSetPods,
+    pub(super) pods: &'g mut JobSetPods,
     pub(super) trainer: ReducedTrainer<'m>,
     pub(super) accounts: ReducedLedger,
-    pub(super) episode: Option<RestartInProgress>,
+    pub(super) restart: Option<RestartInProgress>,
     pub(super) recoveries: Vec<RecoveryKind>,
     pub(super) counted: Vec<OutcomeCounter>,
-    pub(super) episodes: u32,
+    pub(super) restart_count: u32,
     pub(super) restarts: u32,
     pub(super) counts: u32,
-    pub(super) close_calls: u32,
+    pub(super) boundary_cases: u32,
     /// Time of the last failure of unused nodes.
     pub(super) last_idle: Option<SimTime>,
     /// Time at which pods were last bound in a restart, and the effect of the fault that caused it.
@@ -91,27 +91,27 @@ pub(super) struct ReplicationState<'g, 'm> {
     pub(super) last_over: Option<FinishedRestart>,
     pub(super) terminal: &'static str,
     pub(super) over: Option<SimTime>,
-    pub(super) doubt: u64,
+    pub(super) error_bound: u64,
     /// Whether the error bound is computed, which doubles the computing time.
     pub(super) bounds: bool,
 }
 
-impl<'m> ReducedPlayer<'m> {
+impl<'m> ReducedSimulator<'m> {
     /// Creates a runner for a measured scenario.
-    pub fn new(model: &'m MeasuredFault) -> ReducedPlayer<'m> {
-        ReducedPlayer {
+    pub fn new(model: &'m MeasuredFault) -> ReducedSimulator<'m> {
+        ReducedSimulator {
             model,
             draws: DrawSequence::new(0, 0),
-            gang: JobSetPods::new(&model.seats),
+            pods: JobSetPods::new(&model.slots),
             back: Vec::new(),
-            away: Vec::new(),
+            outage: Vec::new(),
             bounds: false,
         }
     }
 
     /// Makes outcomes include the error bound of goodput.
-    pub fn with_bound(self) -> ReducedPlayer<'m> {
-        ReducedPlayer { bounds: true, ..self }
+    pub fn with_bound(self) -> ReducedSimulator<'m> {
+        ReducedSimulator { bounds: true, ..self }
     }
 
     /// Runs the replication with this seed and number.
@@ -142,30 +142,30 @@ impl<'m> ReducedPlayer<'m> {
         let model = self.model;
         self.draws.reset_to(seed, numbers);
         let (faults, repairs_later) = model.faults.draw(&mut self.draws);
-        self.times_away(&faults);
-        self.gang.reset();
-        let mut game = ReplicationState {
+        self.compute_outages(&faults);
+        self.pods.reset();
+        let mut state = ReplicationState {
             model,
             draws: &mut self.draws,
-            gang: &mut self.gang,
+            pods: &mut self.pods,
             trainer: ReducedTrainer::new(&model.scenario.training[0], model.key),
             accounts: ReducedLedger::default(),
-            episode: None,
+            restart: None,
             recoveries: Vec::new(),
             counted: Vec::new(),
-            episodes: 0,
+            restart_count: 0,
             restarts: 0,
             counts: 0,
-            close_calls: 0,
+            boundary_cases: 0,
             last_idle: None,
             last_bind: None,
             last_over: None,
             terminal: "",
             over: None,
-            doubt: 0,
+            error_bound: 0,
             bounds: self.bounds,
         };
-        game.submit();
+        state.submit();
         let mut next = 0;
         for nth in 0.. {
             if next == faults.len() {
@@ -180,25 +180,25 @@ impl<'m> ReducedPlayer<'m> {
                 FaultScope::Cell(_) => faults[next..].iter().take_while(together).count(),
                 _ => 1,
             };
-            game.advance_to(SimTime::ZERO + first.at);
-            if game.ends_run() {
+            state.advance_to(SimTime::ZERO + first.at);
+            if state.ends_run() {
                 break;
             }
-            game.apply_fault(&faults[next..next + n], self.away[next]);
+            state.apply_fault(&faults[next..next + n], self.outage[next]);
             next += n;
             if faults.get(next).is_none_or(|after| after.at > first.at) {
-                game.fill_slots(SimTime::ZERO + first.at);
+                state.fill_slots(SimTime::ZERO + first.at);
             }
         }
-        Some(game.finish(repairs_later))
+        Some(state.finish(repairs_later))
     }
 
     /// Computes the outage duration of each fault.
-    fn times_away(&mut self, faults: &[InjectedFault]) {
+    fn compute_outages(&mut self, faults: &[InjectedFault]) {
         self.back.clear();
         self.back.resize(self.model.faults.cell_count(), NEVER);
-        self.away.clear();
-        self.away.resize(faults.len(), NEVER);
+        self.outage.clear();
+        self.outage.resize(faults.len(), NEVER);
         for (i, fault) in faults.iter().enumerate().rev() {
             let FaultScope::Cell(cell) = fault.target else {
                 continue;
@@ -211,7 +211,7 @@ impl<'m> ReducedPlayer<'m> {
                 FaultOperation::Cordon if fault.cause == SPARE => self.back[cell.ix()] = fault.at.0,
                 _ => {
                     let back = self.back[cell.ix()];
-                    self.away[i] = if back == NEVER { NEVER } else { back - fault.at.0 };
+                    self.outage[i] = if back == NEVER { NEVER } else { back - fault.at.0 };
                 }
             }
         }
@@ -223,7 +223,7 @@ impl<'m> ReplicationState<'_, 'm> {
         self.draws.uniform(UniformDraw {
             purpose: StreamPurpose::ReducedRecovery,
             entity: self.model.key,
-            occurrence: self.episodes,
+            occurrence: self.restart_count,
             substream: what,
         })
     }
@@ -238,12 +238,12 @@ impl<'m> ReplicationState<'_, 'm> {
     fn submit(&mut self) {
         let model = self.model;
         for node in model.faults.spare_nodes() {
-            self.gang.set_flag(node, CLOSED, true);
+            self.pods.set_flag(node, CLOSED, true);
         }
         let submitted = model.submitted;
         self.trainer.books.record_submission(submitted);
         let ready = submitted + Duration(self.pick(0, |m| &m.startup).unwrap_or(0));
-        self.episode = Some(RestartInProgress {
+        self.restart = Some(RestartInProgress {
             process: u32::MAX,
             on: None,
             effect: None,
@@ -257,7 +257,7 @@ impl<'m> ReplicationState<'_, 'm> {
             moves: CurveShift::All,
             floor: ready,
             others: SimTime::ZERO,
-            away: NEVER,
+            outage: NEVER,
             complete_at: None,
         });
     }
@@ -267,7 +267,7 @@ impl<'m> ReplicationState<'_, 'm> {
         loop {
             if let Some(over) = self.over.filter(|over| *over <= now) {
                 // After the end of the JobSet, only the time of failed nodes is recorded.
-                self.accounts.sick_until(over.max(SimTime::ZERO), self.gang.sick);
+                self.accounts.unhealthy_until(over.max(SimTime::ZERO), self.pods.failed_accelerators);
                 return;
             }
             if let Some(ends) = self.trainer.completion_time().filter(|ends| *ends <= now) {
@@ -276,8 +276,8 @@ impl<'m> ReplicationState<'_, 'm> {
                 self.end(ends + Duration(ending), "Completed");
                 continue;
             }
-            let Some(episode) = &self.episode else { return };
-            if !episode.placed && episode.bind <= now {
+            let Some(restart) = &self.restart else { return };
+            if !restart.placed && restart.bind <= now {
                 self.place_restart();
                 continue;
             }
@@ -290,20 +290,20 @@ impl<'m> ReplicationState<'_, 'm> {
 
     /// Places the pods of the current restart.
     pub(super) fn place_restart(&mut self) {
-        let Some(episode) = &mut self.episode else {
+        let Some(restart) = &mut self.restart else {
             return;
         };
-        episode.placed = true;
-        let bind = episode.bind;
-        self.last_bind = episode.effect.map(|effect| (bind, effect));
+        restart.placed = true;
+        let bind = restart.bind;
+        self.last_bind = restart.effect.map(|effect| (bind, effect));
         // Pods may be bound to nodes whose failure the control plane has not detected yet.
-        self.close_calls += u32::from(self.has_undetected_fault(bind));
-        let Some(episode) = &mut self.episode else {
+        self.boundary_cases += u32::from(self.has_undetected_fault(bind));
+        let Some(restart) = &mut self.restart else {
             return;
         };
-        self.gang.place_pods(episode.moves);
-        if self.gang.complete() {
-            episode.complete_at = Some(episode.bind);
+        self.pods.place_pods(restart.moves);
+        if self.pods.complete() {
+            restart.complete_at = Some(restart.bind);
         }
     }
 
@@ -315,45 +315,45 @@ impl<'m> ReplicationState<'_, 'm> {
 
     /// Returns the expected time of readiness of all pods; `None` if some have no slot.
     fn ready(&self) -> Option<SimTime> {
-        let episode = self.episode.as_ref()?;
-        if !episode.placed || episode.floor == SimTime::NEVER {
+        let restart = self.restart.as_ref()?;
+        if !restart.placed || restart.floor == SimTime::NEVER {
             return None;
         }
-        let complete = episode.complete_at?;
-        Some(if complete <= episode.bind {
-            episode.floor
+        let complete = restart.complete_at?;
+        Some(if complete <= restart.bind {
+            restart.floor
         } else {
             let late = &self.model.late;
-            episode.floor.max(complete + Duration(late[late.len() / 2]))
+            restart.floor.max(complete + Duration(late[late.len() / 2]))
         })
     }
 
     fn resume(&mut self, ready: SimTime) {
-        let Some(episode) = self.episode.take() else {
+        let Some(restart) = self.restart.take() else {
             return;
         };
         self.trainer.books.set_holds_all(ready, true);
         self.trainer.begin(ready, LossSpec::Process, self.draws);
-        if let Some(effect) = episode.effect {
-            self.last_over = Some(FinishedRestart { over: ready, effect, since: episode.since, bind: episode.bind });
-            self.recovered(&episode, ready, true);
-            let took = ready.since(episode.stopped.min(ready)).0;
+        if let Some(effect) = restart.effect {
+            self.last_over = Some(FinishedRestart { over: ready, effect, since: restart.since, bind: restart.bind });
+            self.recovered(&restart, ready, true);
+            let duration = ready.since(restart.stopped.min(ready)).0;
             let model = self.model;
-            let gang = self.gang_accelerators();
-            self.accounts.restart(took, gang, &model.shares[effect]);
-            self.doubt += model.doubt(&model.curves[effect]);
+            let pods = self.pod_accelerators();
+            self.accounts.restart(duration, pods, &model.shares[effect]);
+            self.error_bound += model.error_bound(&model.curves[effect]);
         }
     }
 
-    fn gang_accelerators(&self) -> u64 {
-        self.model.gang_accelerators
+    fn pod_accelerators(&self) -> u64 {
+        self.model.pod_accelerators
     }
 
-    fn recovered(&mut self, episode: &RestartInProgress, end: SimTime, is_over: bool) {
+    fn recovered(&mut self, restart: &RestartInProgress, end: SimTime, is_over: bool) {
         self.recoveries.push(RecoveryKind {
-            process: episode.process,
-            start: episode.start,
-            stopped: episode.stopped,
+            process: restart.process,
+            start: restart.start,
+            stopped: restart.stopped,
             end,
             is_over,
         });
@@ -364,8 +364,8 @@ impl<'m> ReplicationState<'_, 'm> {
         self.over = Some(at);
         self.terminal = state;
         self.trainer.books.record_end(at);
-        if let Some(episode) = self.episode.take().filter(|e| e.effect.is_some()) {
-            self.recovered(&episode, at, false);
+        if let Some(restart) = self.restart.take().filter(|e| e.effect.is_some()) {
+            self.recovered(&restart, at, false);
         }
     }
 
@@ -385,13 +385,13 @@ impl<'m> ReplicationState<'_, 'm> {
             None if self.ready().is_some() => (limit, EndReason::TimeLimit),
             None => (limit, EndReason::Stuck),
         };
-        self.accounts.sick_until(end, self.gang.sick);
+        self.accounts.unhealthy_until(end, self.pods.failed_accelerators);
         if self.over.is_some_and(|over| over > limit) {
             self.terminal = "";
         }
         let training = self.trainer.close_outcome(end, JobSetId(0));
-        if let Some(episode) = self.episode.take().filter(|e| e.effect.is_some()) {
-            self.recovered(&episode, end, false);
+        if let Some(restart) = self.restart.take().filter(|e| e.effect.is_some()) {
+            self.recovered(&restart, end, false);
         }
         let wall = training.end.since(training.submitted).0.max(1);
         ReducedOutcome {
@@ -400,12 +400,12 @@ impl<'m> ReplicationState<'_, 'm> {
             terminal_state: self.terminal,
             restarts: self.restarts,
             restarts_count_towards_max: self.counts,
-            ledger: self.accounts.close(end, &self.trainer.times, (&model.seats, self.gang_accelerators())),
+            ledger: self.accounts.close(end, &self.trainer.times, (&model.slots, self.pod_accelerators())),
             training,
             recoveries: self.recoveries,
             counted: self.counted,
-            close_calls: self.close_calls,
-            bound: (self.bounds).then(|| (self.doubt + self.trainer.doubt) as f64 / wall as f64),
+            boundary_cases: self.boundary_cases,
+            bound: (self.bounds).then(|| (self.error_bound + self.trainer.error_bound) as f64 / wall as f64),
         }
     }
 }

@@ -29,7 +29,7 @@ impl SlotTable {
     pub fn new(scenario: &ScenarioSpec) -> SlotTable {
         let cluster = ClusterBuilder::build(&scenario.topology, &["pods".to_owned()]);
         let jobset = &scenario.jobsets[0].jobset;
-        let mut seats = SlotTable {
+        let mut slots = SlotTable {
             accelerators: cluster.accelerators.iter().map(|n| u64::from(*n)).collect(),
             rates: cluster.price_micros_per_hour.clone(),
             currency: cluster.currency.clone(),
@@ -43,18 +43,18 @@ impl SlotTable {
             let node = NodeId(i as u32);
             let label = key.and_then(|key| cluster.label(node, key));
             let name = label.unwrap_or_else(|| cluster.names[i].clone());
-            let at = *named.entry(name).or_insert(seats.nodes.len());
-            if at == seats.nodes.len() {
-                seats.nodes.push(Vec::new());
+            let at = *named.entry(name).or_insert(slots.nodes.len());
+            if at == slots.nodes.len() {
+                slots.nodes.push(Vec::new());
             }
-            seats.nodes[at].push(node);
-            seats.of.push(at);
+            slots.nodes[at].push(node);
+            slots.of.push(at);
         }
-        seats.needed = match key {
+        slots.needed = match key {
             Some(_) => rjs.iter().map(|rj| rj.replicas as usize).sum(),
-            None => seats.pods,
+            None => slots.pods,
         };
-        seats
+        slots
     }
 
     /// Returns the number of nodes per slot. All slots of a supported scenario have the same number.

@@ -23,7 +23,7 @@ struct TrainerSegment {
 pub struct ReducedTrainer<'a> {
     spec: &'a TrainingJob,
     key: StreamKey,
-    kept: SavedProgress<()>,
+    saved: SavedProgress<()>,
     pub books: WorkLedger,
     reached: u64,
     starts: u32,
@@ -31,7 +31,7 @@ pub struct ReducedTrainer<'a> {
     /// Time outside of restarts per category, in nanoseconds.
     pub times: TrainerTimes,
     /// Error bound of the productive time in nanoseconds, caused by the spread of restart times.
-    pub doubt: u64,
+    pub error_bound: u64,
 }
 
 impl<'a> ReducedTrainer<'a> {
@@ -39,13 +39,13 @@ impl<'a> ReducedTrainer<'a> {
         ReducedTrainer {
             spec,
             key,
-            kept: SavedProgress::new(spec),
+            saved: SavedProgress::new(spec),
             books: WorkLedger::default(),
             reached: 0,
             starts: 0,
             now: None,
             times: [0; LedgerCategory::COUNT],
-            doubt: 0,
+            error_bound: 0,
         }
     }
 
@@ -60,10 +60,10 @@ impl<'a> ReducedTrainer<'a> {
 
     /// Starts a segment when all pods are ready. `loss` describes which hosts lost their data.
     pub fn begin(&mut self, now: SimTime, loss: LossSpec, draws: &mut DrawSequence) {
-        for ((), ns) in self.kept.apply_host_loss(loss, self.spec) {
+        for ((), ns) in self.saved.apply_host_loss(loss, self.spec) {
             self.take_back(ns);
         }
-        let start = self.kept.plan_start(self.starts);
+        let start = self.saved.plan_start(self.starts);
         let plan = plan_from_start(self.spec, &start, (self.key, draws));
         self.starts += 1;
         self.books.begin_segment(now);
@@ -75,13 +75,13 @@ impl<'a> ReducedTrainer<'a> {
     /// if the scenario says so.
     pub fn notice(&mut self, now: SimTime) {
         let spec = self.spec;
-        let Some(stretch) = self.now.as_mut().filter(|_| spec.save_at_notice) else {
+        let Some(segment) = self.now.as_mut().filter(|_| spec.save_at_notice) else {
             return;
         };
-        let done = stretch.plan.state_at(now.since(stretch.since).0).done;
-        stretch.plan.force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
-        let takes = stretch.plan.duration();
-        stretch.ends = takes.and_then(|takes| stretch.since.0.checked_add(takes)).map(SimTime);
+        let done = segment.plan.state_at(now.since(segment.since).0).done;
+        segment.plan.force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
+        let takes = segment.plan.duration();
+        segment.ends = takes.and_then(|takes| segment.since.0.checked_add(takes)).map(SimTime);
     }
 
     fn take_back(&mut self, ns: u64) {
@@ -92,12 +92,12 @@ impl<'a> ReducedTrainer<'a> {
 
     /// Ends the current segment. With `loses`, unsaved progress is discarded. Returns the progress of the segment's
     /// end.
-    pub fn end_stretch(&mut self, now: SimTime, loses: bool) -> Option<u64> {
-        let stretch = self.now.take()?;
-        let spent = stretch.plan.state_at(now.since(stretch.since).0);
-        let again = self.reached.saturating_sub(stretch.from).min(spent.done);
-        let again = stretch.plan.stepping_time(again).min(spent.stepping);
-        let reached = stretch.from + spent.done;
+    pub fn end_segment(&mut self, now: SimTime, loses: bool) -> Option<u64> {
+        let segment = self.now.take()?;
+        let spent = segment.plan.state_at(now.since(segment.since).0);
+        let again = self.reached.saturating_sub(segment.from).min(spent.done);
+        let again = segment.plan.stepping_time(again).min(spent.stepping);
+        let reached = segment.from + spent.done;
         self.reached = self.reached.max(reached);
         let end =
             SegmentEnd { interrupted: loses, repeated: again, hang: 0, reinitialized: false, unused_fraction: (0, 1) };
@@ -106,35 +106,35 @@ impl<'a> ReducedTrainer<'a> {
             self.times[category as usize] += ns;
         }
         self.times[LedgerCategory::Productive as usize] += booked.productive;
-        self.kept.add(stretch.from, &spent.saved, (booked.productive, ()));
+        self.saved.add(segment.from, &spent.saved, (booked.productive, ()));
         Some(reached)
     }
 
-    /// Interrupts the job. With `either_way`, adds to the error bound the change of productive time if the segment
+    /// Interrupts the job. With `deviation`, adds to the error bound the change of productive time if the segment
     /// were that much longer or shorter.
-    pub fn interrupt(&mut self, now: SimTime, either_way: Option<u64>) {
-        if let Some((stretch, either_way)) = self.now.as_ref().zip(either_way) {
-            let ran = now.since(stretch.since).0;
+    pub fn interrupt(&mut self, now: SimTime, deviation: Option<u64>) {
+        if let Some((segment, deviation)) = self.now.as_ref().zip(deviation) {
+            let ran = now.since(segment.since).0;
             let counts = |spent: SpentTime| spent.saved_stepping - spent.saved_excess.iter().sum::<u64>();
-            let here = counts(stretch.plan.state_at(ran));
-            let more = counts(stretch.plan.state_at(ran.saturating_add(either_way)));
-            let less = counts(stretch.plan.state_at(ran.saturating_sub(either_way)));
-            self.doubt += (more - here).max(here - less);
+            let here = counts(segment.plan.state_at(ran));
+            let more = counts(segment.plan.state_at(ran.saturating_add(deviation)));
+            let less = counts(segment.plan.state_at(ran.saturating_sub(deviation)));
+            self.error_bound += (more - here).max(here - less);
         }
-        self.end_stretch(now, true);
+        self.end_segment(now, true);
     }
 
     /// Ends the job because its work is complete.
     pub fn finish(&mut self, now: SimTime) {
-        self.end_stretch(now, false);
+        self.end_segment(now, false);
         self.books.mark_done();
     }
 
     /// Ends the job at the end of the run and returns its outcome.
     pub fn close_outcome(&mut self, now: SimTime, jobset: JobSetId) -> TrainingOutcome {
-        let reached = self.end_stretch(now, false);
-        let kept = Duration(self.kept.durable());
-        let reached = Duration(reached.unwrap_or(self.kept.newest().0));
+        let reached = self.end_segment(now, false);
+        let kept = Duration(self.saved.durable());
+        let reached = Duration(reached.unwrap_or(self.saved.newest().0));
         self.books.outcome(now, self.spec, (jobset, reached, kept))
     }
 }

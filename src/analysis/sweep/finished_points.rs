@@ -7,7 +7,6 @@ use std::sync::Arc;
 /// The set of finished replications; each is contained once.
 #[derive(Default)]
 pub struct FinishedPoints {
-    /// Rows by point and replication number.
     rows: BTreeMap<usize, BTreeMap<u64, SweepRow>>,
     count: usize,
     /// Shared lists of names.

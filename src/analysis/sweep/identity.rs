@@ -46,7 +46,7 @@ pub struct AxisText {
 
 /// Identity of a directory that contains one shard of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartOf {
+pub struct ShardIdentity {
     pub shard: ShardText,
     pub experiment: SweepIdentity,
 }
@@ -92,7 +92,6 @@ impl SweepIdentity {
         hex(&serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// Returns the points of the sweep.
     pub fn points(&self) -> Result<SweepPoints, SweepPointsError> {
         let axes = self.axes.iter().map(AxisText::axis).collect::<Option<_>>();
         let axes = axes.ok_or(SweepPointsError::IncompleteAxis)?;

@@ -49,7 +49,6 @@ struct JournalTable {
 }
 
 impl JournalTable {
-    /// Returns the id of a list, and true if the list is new.
     fn id(&mut self, list: &Arc<Vec<String>>) -> (usize, bool) {
         if let Some(id) = self.ids.get(list) {
             return (*id, false);
@@ -84,7 +83,7 @@ impl SweepJournal {
         let mut bytes = Vec::new();
         journal.file.read_to_end(&mut bytes).map_err(failed)?;
         let read = JournalContent::parse(&bytes, path)?;
-        if read.head.as_ref().is_some_and(|found| found != head) {
+        if read.head.as_ref().is_some_and(|result| result != head) {
             return Err(SweepJournalError::OtherSweep { path: path.to_owned() });
         }
         journal.file.set_len(read.good as u64).map_err(failed)?;

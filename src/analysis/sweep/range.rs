@@ -119,8 +119,8 @@ impl SweepRange {
 fn read(low: &str, high: &str) -> Option<(RangeKind, f64, f64)> {
     let numbers = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite());
     if let (Some(l), Some(h)) = (numbers(low), numbers(high)) {
-        let whole = |text: &str, v: f64| text.parse::<i64>().is_ok() && v.abs() < WHOLE_MAX;
-        let kind = if whole(low, l) && whole(high, h) { RangeKind::Whole } else { RangeKind::Number };
+        let integer = |text: &str, v: f64| text.parse::<i64>().is_ok() && v.abs() < WHOLE_MAX;
+        let kind = if integer(low, l) && integer(high, h) { RangeKind::Whole } else { RangeKind::Number };
         return Some((kind, l, h));
     }
     let durations = |text: &str| text.parse::<Duration>().ok();

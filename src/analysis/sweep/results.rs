@@ -27,7 +27,6 @@ pub struct SweepResults {
 pub struct BestPoint {
     pub metric: String,
     pub better: BetterDirection,
-    /// The point with the best mean.
     pub point: usize,
     /// Points for which the interval of the paired difference from the best point contains zero.
     pub inconclusive: Vec<usize>,
@@ -51,7 +50,6 @@ impl SweepResults {
         &self.points
     }
 
-    /// Returns the replications of a point.
     pub fn rows(&self, point: usize) -> &[SweepRow] {
         &self.rows[self.places[point].clone()]
     }
@@ -95,8 +93,8 @@ impl SweepResults {
     /// metric has a mean at fewer than two points, or is equal at all points.
     pub fn best(&self, metric: &str) -> Option<BestPoint> {
         let means = self.means(metric);
-        let told = means.iter().flatten().count();
-        if told < 2 || !self.differs(metric) {
+        let measured = means.iter().flatten().count();
+        if measured < 2 || !self.differs(metric) {
             return None;
         }
         let side = better(metric);

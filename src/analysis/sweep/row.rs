@@ -16,7 +16,6 @@ pub struct SweepRow {
     pub names: Arc<Vec<String>>,
     /// Value of each metric in `names`.
     pub values: Vec<MeasuredMetric>,
-    /// Warnings of the run.
     pub warnings: Vec<String>,
     /// The JobSet whose pods were never all placed, with the reason.
     pub never_placed: Option<String>,

@@ -13,7 +13,6 @@ use std::sync::{Mutex, PoisonError};
 pub trait HostInfo: Sync {
     type Error: Send;
 
-    /// Loads the subject of a point.
     fn load(&self, point: usize) -> Result<ExperimentSubject, Self::Error>;
     /// Creates the error for a point that cannot be run, or for the whole sweep if `point` is `None`.
     fn point_error(&self, point: Option<usize>, why: NoRuns) -> Self::Error;
@@ -81,10 +80,10 @@ impl<H: HostInfo> SharedInputs<'_, H> {
             let mut player = subject.player().map_err(refused)?;
             let mut next = Some(first);
             while let Some(replication) = next {
-                let Some(played) = player.simulate((self.seed, replication), self.limits) else {
+                let Some(outcome) = player.simulate((self.seed, replication), self.limits) else {
                     return Ok(());
                 };
-                self.host.receive(SweepRow::from_replication(point, &played, &jobsets))?;
+                self.host.receive(SweepRow::from_replication(point, &outcome, &jobsets))?;
                 next = self.take(|queue| queue.another(point));
             }
         }

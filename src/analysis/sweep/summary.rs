@@ -14,7 +14,6 @@ pub const SCHEMA: &str = "jobset-sim/sweep/v1";
 #[serde(rename_all = "camelCase")]
 pub struct SweepSummary {
     pub schema: &'static str,
-    /// Version of the program.
     pub version: String,
     pub scenario: String,
     /// Digest of the identity of the sweep.
@@ -58,9 +57,7 @@ pub struct PointEstimates {
     pub values: serde_json::Map<String, serde_json::Value>,
     pub replications: usize,
     pub digest: String,
-    /// Number of replications by outcome.
     pub outcomes: OutcomeCounts,
-    /// Number of replications by end reason.
     pub end_reasons: BTreeMap<String, usize>,
     pub metrics: BTreeMap<String, CompactSummary>,
 }

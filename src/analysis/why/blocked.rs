@@ -12,7 +12,6 @@ use sim_engine::record::JobSetOutcome;
 pub struct BlockedJobSet {
     /// Kind and name of the object, such as `JobSet train` or `pod train-w-0-1`.
     pub object: String,
-    /// The condition that blocks it.
     pub condition: String,
     /// The smallest change that resolves the condition, and the duration that is explained with this change.
     /// Confirmed by a run.
@@ -47,6 +46,9 @@ pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<BlockedJobSet> {
 /// Describes a condition whose status is True, with its reason and message in the API.
 fn condition(outcome: &JobSetOutcome, kind: &str) -> Option<String> {
     let mut conditions = outcome.conditions.iter();
-    let found = conditions.find(|c| c.kind == kind && c.status)?;
-    Some(format!("condition {kind} is True since {} ({}): {}", found.last_transition, found.reason, found.message))
+    let matching = conditions.find(|c| c.kind == kind && c.status)?;
+    Some(format!(
+        "condition {kind} is True since {} ({}): {}",
+        matching.last_transition, matching.reason, matching.message
+    ))
 }

@@ -222,8 +222,8 @@ fn divided(facts: &RunFacts, (more, larger): (u32, u32)) -> Vec<OverrideSetter> 
         let (jobs, pods) = (rj.replicas, rj.template.pods());
         let fits = rj.template.completions() == Some(rj.template.parallelism());
         let (of_jobs, of_pods) = (jobs / larger * more, pods / more * larger);
-        let whole = jobs.is_multiple_of(larger) && pods.is_multiple_of(more);
-        if !fits || !whole || of_jobs == 0 || of_pods == 0 {
+        let complete = jobs.is_multiple_of(larger) && pods.is_multiple_of(more);
+        if !fits || !complete || of_jobs == 0 || of_pods == 0 {
             continue;
         }
         let at = format!("spec.replicatedJobs[{i}]");
@@ -245,7 +245,6 @@ fn divided(facts: &RunFacts, (more, larger): (u32, u32)) -> Vec<OverrideSetter> 
     sets
 }
 
-/// Returns the field of an action that names a pod, and the name of the pod.
 fn pod_of(action: &FaultAction) -> Option<(&'static str, &str)> {
     use FaultAction::*;
     match action {
@@ -272,8 +271,8 @@ pub fn strategies(facts: &RunFacts) -> EditSettings {
     }
     let others = RestartStrategy::ALL.into_iter().filter(|s| *s != jobset.spec.strategy());
     let sets = others.filter_map(|s| {
-        let asked = [set("strategy", s.as_str())];
-        let changes = strategy::with_companions(&asked, &facts.scenario.jobsets).ok()?;
+        let request = [set("strategy", s.as_str())];
+        let changes = strategy::with_companions(&request, &facts.scenario.jobsets).ok()?;
         Some(changes.into_iter().map(|c| (c.path, c.value)).collect())
     });
     sets.collect()

@@ -20,7 +20,6 @@ use sim_engine::faults;
 use sim_engine::record::{TicketSubject, TicketWait};
 use sim_inputs::LoadedScenario;
 
-/// The restart to be explained.
 #[derive(Clone, Debug, Default)]
 pub struct WhyRequest {
     /// Number of the restart, from 1 as in the output of `run`. `None` selects the first unfinished restart,
@@ -39,7 +38,6 @@ pub struct WhyRequest {
     pub of_manifests: bool,
 }
 
-/// The subject of an explanation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhySubject {
     /// Kind of the subject: `restart`, `start` or `pod`; `none` if nothing could be placed.
@@ -104,25 +102,25 @@ pub struct WhyExplanation {
     pub unplaced: bool,
 }
 
-pub fn explain(load: &ScenarioLoader<'_>, asked: &WhyRequest) -> Result<WhyExplanation, NoAnswer> {
+pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExplanation, NoAnswer> {
     let loaded = load(&[]).map_err(|reason| NoAnswer::InvalidInput { reason })?;
-    let seed = asked.seed.unwrap_or(loaded.scenario.seed);
+    let seed = request.seed.unwrap_or(loaded.scenario.seed);
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = match SimulationInput::new(&scenario) {
         Ok(simulation) => simulation,
-        Err(why) => return unplaceable(load, asked, &loaded, seed, &why.to_string()),
+        Err(why) => return unplaceable(load, request, &loaded, seed, &why.to_string()),
     };
     let folds = MetricFolds::new(&scenario, false);
-    let (played, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
-    let case = WhyCase { asked, loaded: &loaded, played: &played, seed };
-    let found = case.find(&mut simulation, witness)?;
-    case.answer(load, found)
+    let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
+    let case = WhyCase { asked: request, loaded: &loaded, replication: &replication, seed };
+    let matching = case.find(&mut simulation, witness)?;
+    case.answer(load, matching)
 }
 
 /// Explains inputs that no cluster of the scenario can place.
 fn unplaceable(
     load: &ScenarioLoader<'_>,
-    asked: &WhyRequest,
+    request: &WhyRequest,
     loaded: &LoadedScenario,
     seed: u64,
     why: &str,
@@ -136,12 +134,12 @@ fn unplaceable(
         jobset,
         path: &path,
         fired: &[],
-        in_file: loaded.scenario.faults.len().saturating_sub(asked.extra_faults),
+        in_file: loaded.scenario.faults.len().saturating_sub(request.extra_faults),
         silent: None,
         blocked: true,
         failed: false,
         unplaced: true,
-        of_manifests: asked.of_manifests,
+        of_manifests: request.of_manifests,
     };
     let mut answer = WhyExplanation {
         scenario: loaded.scenario.name.clone(),
@@ -165,14 +163,14 @@ fn unplaceable(
         blocked: Some(BlockedJobSet::new(format!("JobSet {name}"), why.trim().to_owned())),
         unplaced: true,
     };
-    if !asked.path_only {
-        answer.try_out(load, &facts, (TrialTarget::Start { jobset }, asked))?;
+    if !request.path_only {
+        answer.try_out(load, &facts, (TrialTarget::Start { jobset }, request))?;
     }
     Ok(answer)
 }
 
 /// The subject with the data for its explanation.
-struct FoundImprovement<'p> {
+struct CandidateImprovement<'p> {
     subject: WhySubject,
     path: CriticalPath,
     restart: Option<&'p RestartMetrics>,
@@ -184,21 +182,21 @@ struct FoundImprovement<'p> {
 struct WhyCase<'c> {
     asked: &'c WhyRequest,
     loaded: &'c LoadedScenario,
-    played: &'c SimulatedReplication,
+    replication: &'c SimulatedReplication,
     seed: u64,
 }
 
 impl<'c> WhyCase<'c> {
     fn run(&self) -> RunView<'c> {
-        self.played.view(self.seed, &[])
+        self.replication.view(self.seed, &[])
     }
 
     fn find(
         &self,
         simulation: &mut SimulationInput,
         witness: RestartBlocker,
-    ) -> Result<FoundImprovement<'c>, NoAnswer> {
-        let restarts = &self.played.folded.restarts;
+    ) -> Result<CandidateImprovement<'c>, NoAnswer> {
+        let restarts = &self.replication.folded.restarts;
         if let Some(name) = &self.asked.pod {
             return self.pod(simulation, name);
         }
@@ -225,16 +223,16 @@ impl<'c> WhyCase<'c> {
 
     /// Returns the first JobSet that was never ready, otherwise the one with the longest start.
     fn not_ready(&self, witness: &RestartBlocker) -> Option<usize> {
-        let all = (0..self.played.outcome.jobsets.len()).collect::<Vec<_>>();
+        let all = (0..self.replication.outcome.jobsets.len()).collect::<Vec<_>>();
         let takes = |i: usize| witness.start(JobSetId(i as u32)).duration();
         let never = all.iter().copied().find(|i| takes(*i).is_none());
         never.or_else(|| all.into_iter().rev().max_by_key(|i| takes(*i)))
     }
 
-    fn restart(&self, at: usize, witness: RestartBlocker) -> FoundImprovement<'c> {
+    fn restart(&self, at: usize, witness: RestartBlocker) -> CandidateImprovement<'c> {
         let run = self.run();
-        let restart = &self.played.folded.restarts[at];
-        let of = &self.played.folded.restarts;
+        let restart = &self.replication.folded.restarts[at];
+        let of = &self.replication.folded.restarts;
         let before = of[..at].iter().filter(|r| r.jobset == restart.jobset);
         let nth = before.count();
         let blocked = blocked::jobset(&run, restart.jobset).filter(|_| {
@@ -242,7 +240,7 @@ impl<'c> WhyCase<'c> {
             last == Some(at)
         });
         let failed = self.failed(restart.jobset) && blocked.is_some();
-        FoundImprovement {
+        CandidateImprovement {
             subject: WhySubject {
                 kind: "restart",
                 title: format::restart_title(&run, restart, at + 1),
@@ -266,7 +264,7 @@ impl<'c> WhyCase<'c> {
     }
 
     fn failed(&self, jobset: JobSetId) -> bool {
-        let outcome = self.played.outcome.jobsets.get(jobset.ix());
+        let outcome = self.replication.outcome.jobsets.get(jobset.ix());
         outcome.is_some_and(|o| o.terminal_state == "Failed")
     }
 
@@ -276,7 +274,7 @@ impl<'c> WhyCase<'c> {
         witness
     }
 
-    fn start(&self, simulation: &mut SimulationInput, jobset: JobSetId) -> FoundImprovement<'c> {
+    fn start(&self, simulation: &mut SimulationInput, jobset: JobSetId) -> CandidateImprovement<'c> {
         let run = self.run();
         let witness = self.rerun(simulation, None);
         let way = witness.start(jobset);
@@ -291,7 +289,7 @@ impl<'c> WhyCase<'c> {
             ),
             None => format!("Start of JobSet {name}: {takes} from its creation to the end of the run (never ready)"),
         };
-        FoundImprovement {
+        CandidateImprovement {
             subject: WhySubject {
                 kind: "start",
                 title,
@@ -310,7 +308,7 @@ impl<'c> WhyCase<'c> {
         }
     }
 
-    fn pod(&self, simulation: &mut SimulationInput, name: &str) -> Result<FoundImprovement<'c>, NoAnswer> {
+    fn pod(&self, simulation: &mut SimulationInput, name: &str) -> Result<CandidateImprovement<'c>, NoAnswer> {
         let run = self.run();
         let meant = sim_inputs::pods_meant(&self.loaded.scenario.jobsets, name);
         let name = match meant.as_slice() {
@@ -339,7 +337,7 @@ impl<'c> WhyCase<'c> {
             let why = blocked::jobset(&run, jobset)?.condition;
             Some(why).filter(|_| pod.way.ready.is_none())
         });
-        Ok(FoundImprovement {
+        Ok(CandidateImprovement {
             subject: WhySubject {
                 kind: "pod",
                 title,
@@ -358,9 +356,9 @@ impl<'c> WhyCase<'c> {
         })
     }
 
-    fn answer(&self, load: &ScenarioLoader<'_>, found: FoundImprovement<'_>) -> Result<WhyExplanation, NoAnswer> {
+    fn answer(&self, load: &ScenarioLoader<'_>, result: CandidateImprovement<'_>) -> Result<WhyExplanation, NoAnswer> {
         let run = self.run();
-        let FoundImprovement { subject, path, restart, target, blocked, witness } = found;
+        let CandidateImprovement { subject, path, restart, target, blocked, witness } = result;
         let silent = silent_nodes(&run, &witness, &path, restart);
         let facts = RunFacts {
             scenario: &self.loaded.scenario,

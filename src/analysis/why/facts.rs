@@ -20,7 +20,6 @@ pub struct RunFacts<'a> {
     pub silent: Option<(&'a [String], SimTime)>,
     /// Whether the subject was never completed or could not begin.
     pub blocked: bool,
-    /// The JobSet has failed.
     pub failed: bool,
     /// Whether the cluster can never place the JobSet.
     pub unplaced: bool,

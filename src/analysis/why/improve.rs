@@ -17,15 +17,14 @@ const COMBINED: usize = 3;
 /// Minimum saving, as a fraction (one in `ACTS`) of the longest wait, for a lever to count as acting on that wait.
 const ACTS: u64 = 10;
 
-/// A setting and its result.
 type TrialOutcome = (LeverSetting, Result<MeasuredTrial, TrialError>);
 
 fn simulate(
     load: &ScenarioLoader<'_>,
     settings: &[LeverSetting],
-    (target, asked): (TrialTarget, &WhyRequest),
+    (target, request): (TrialTarget, &WhyRequest),
 ) -> Result<Vec<TrialOutcome>, NoAnswer> {
-    let tried = trials::simulate_all(load, settings, (target, asked.seed), asked.threads)?;
+    let tried = trials::simulate_all(load, settings, (target, request.seed), request.threads)?;
     let one = |t: TriedChange<'_>| (t.setting.clone(), t.result);
     Ok(tried.into_iter().map(one).collect())
 }
@@ -36,18 +35,18 @@ impl WhyExplanation {
         &mut self,
         load: &ScenarioLoader<'_>,
         facts: &RunFacts<'_>,
-        (target, asked): (TrialTarget, &WhyRequest),
+        (target, request): (TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
-        let played = simulate(load, &levers::settings(facts), (target, asked))?;
-        self.unblock(load, &played, (target, asked))?;
-        for (setting, result) in played {
+        let replication = simulate(load, &levers::settings(facts), (target, request))?;
+        self.unblock(load, &replication, (target, request))?;
+        for (setting, result) in replication {
             self.take(setting, result, None);
         }
         self.forget_other_ways();
         let best = self.best();
         let pairs: Vec<(LeverSetting, Duration)> = combinations(&best);
         let together: Vec<LeverSetting> = pairs.iter().map(|(s, _)| s.clone()).collect();
-        for ((setting, result), (_, parts)) in simulate(load, &together, (target, asked))?.into_iter().zip(pairs) {
+        for ((setting, result), (_, parts)) in simulate(load, &together, (target, request))?.into_iter().zip(pairs) {
             // A combination is only reported if it saves more than each of its parts.
             let most = best.iter().filter(|(s, _)| setting.contains(s));
             let most = most.map(|(_, saves)| *saves).max().unwrap_or(Duration::ZERO);
@@ -67,19 +66,19 @@ impl WhyExplanation {
     fn unblock(
         &mut self,
         load: &ScenarioLoader<'_>,
-        played: &[TrialOutcome],
-        (target, asked): (TrialTarget, &WhyRequest),
+        replication: &[TrialOutcome],
+        (target, request): (TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
         let Some(blocked) = &mut self.blocked else {
             return Ok(());
         };
         let again;
         let to_the_end = if !self.subject.ended {
-            played
+            replication
         } else {
-            let settings: Vec<LeverSetting> = played.iter().map(|(s, _)| s.clone()).collect();
+            let settings: Vec<LeverSetting> = replication.iter().map(|(s, _)| s.clone()).collect();
             let jobset = target.jobset();
-            again = simulate(load, &settings, (TrialTarget::Survival { jobset }, asked))?;
+            again = simulate(load, &settings, (TrialTarget::Survival { jobset }, request))?;
             &again
         };
         let ends = |(setting, result): &TrialOutcome| match result {
@@ -126,13 +125,13 @@ impl WhyExplanation {
 
     /// Removes settings that could not be simulated if another setting of the same lever could be.
     fn forget_other_ways(&mut self) {
-        let played: Vec<String> = self
+        let trials: Vec<String> = self
             .what_if
             .iter()
             .map(|w| w.setting.lever.clone())
             .chain(self.no_help.iter().map(|(s, _)| s.lever.clone()))
             .collect();
-        self.not_tried.retain(|(s, _)| !played.contains(&s.lever));
+        self.not_tried.retain(|(s, _)| !trials.contains(&s.lever));
     }
 
     /// Returns the best setting of each of the best levers, with its saving.

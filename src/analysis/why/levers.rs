@@ -9,7 +9,6 @@ use super::{edits, edits_cluster};
 use sim_engine::record::LedgerResource;
 use sim_inputs::strategy;
 
-/// One setting of a lever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeverSetting {
     pub lever: String,

@@ -131,9 +131,9 @@ fn check_namespace(stored: &Value, new: &mut Value) -> Result<(), AdmissionRejec
 
 fn apply_merge_patch(stored: &Value, body: &Value) -> Result<Value, AdmissionRejection> {
     if !body.is_object() {
-        let found = if body.is_array() { "array" } else { "string" };
+        let result = if body.is_array() { "array" } else { "string" };
         return Err(bad_request(format!(
-            "error decoding patch: json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+            "error decoding patch: json: cannot unmarshal {result} into Go value of type map[string]interface {{}}"
         )));
     }
     let mut new = stored.clone();
@@ -209,15 +209,15 @@ pub fn store(old: &Value, mut new: Value, gates: AdmissionGates) -> Result<Value
         };
     }
     let name = name(&new).to_owned();
-    let mut found = meta_check::update_errors(before, &new["metadata"]);
-    found.extend(schema::errors(&new, Some(old)));
-    if schema::blocks_cel(&found) {
-        found.push(schema::rules_not_checked());
+    let mut problems = meta_check::update_errors(before, &new["metadata"]);
+    problems.extend(schema::errors(&new, Some(old)));
+    if schema::blocks_cel(&problems) {
+        problems.push(schema::rules_not_checked());
     } else {
-        found.extend(cel::errors(&new, Some(old)));
+        problems.extend(cel::errors(&new, Some(old)));
     }
-    if !found.is_empty() {
-        return Err(errors::invalid(&name, found));
+    if !problems.is_empty() {
+        return Err(errors::invalid(&name, problems));
     }
     let denied = update::errors(old, &new, gates).map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
     if !denied.is_empty() {
@@ -276,12 +276,12 @@ fn apply_status(stored: &Value, new: &Value) -> Result<Value, AdmissionRejection
             None => fields.remove("status"),
         };
     }
-    let mut found = Vec::new();
+    let mut results = Vec::new();
     if let Some(status) = new.get("status") {
-        found.extend(schema::status_errors(status, stored.get("status")));
+        results.extend(schema::status_errors(status, stored.get("status")));
     }
-    if schema::blocks_cel(&found) {
-        found.push(schema::rules_not_checked());
+    if schema::blocks_cel(&results) {
+        results.push(schema::rules_not_checked());
     }
-    if found.is_empty() { Ok(result) } else { Err(errors::invalid(name(stored), found)) }
+    if results.is_empty() { Ok(result) } else { Err(errors::invalid(name(stored), results)) }
 }

@@ -91,11 +91,11 @@ fn prune_nulls_in(ty: Option<&SchemaType>, value: &mut Value) {
                 Some(FieldKind::Map(item)) => (Some(item.as_ref()), false),
                 _ => (None, false),
             };
-            let goes = value.is_null() && inner.is_some() && !default;
-            if !goes {
+            let is_dropped = value.is_null() && inner.is_some() && !default;
+            if !is_dropped {
                 prune_nulls_in(inner, value);
             }
-            !goes
+            !is_dropped
         }),
         Value::Array(items) => {
             let item = match ty.map(|t| &t.kind) {

@@ -66,22 +66,22 @@ fn cannot_handle(kind: &str, version: &str, why: &str) -> AdmissionRejection {
 
 /// Returns the error for a body that is not an object.
 pub fn unrecognized_body(why: &str, body: &str) -> AdmissionRejection {
-    let shown = summarize_data(body.as_bytes());
-    bad_request(format!("the object provided is unrecognized (must be of type {KIND}): {why} ({shown})"))
+    let displayed = summarize_data(body.as_bytes());
+    bad_request(format!("the object provided is unrecognized (must be of type {KIND}): {why} ({displayed})"))
 }
 
 /// Returns the beginning of a body for an error message. Only JSON objects are shown as text, other data in
 /// hexadecimal (apiserver, `summarizeData`).
 fn summarize_data(data: &[u8]) -> String {
-    let (shown, more) = match data.split_at_checked(MAX_SHOWN) {
+    let (displayed, more) = match data.split_at_checked(MAX_SHOWN) {
         _ if data.is_empty() => return "<empty>".to_owned(),
-        Some((shown, rest)) if !rest.is_empty() => (shown, " ..."),
+        Some((displayed, rest)) if !rest.is_empty() => (displayed, " ..."),
         _ => (data, ""),
     };
     if data[0] == b'{' {
-        return String::from_utf8_lossy(shown).into_owned() + more;
+        return String::from_utf8_lossy(displayed).into_owned() + more;
     }
-    let digits: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = displayed.iter().map(|byte| format!("{byte:02x}")).collect();
     digits + more
 }
 

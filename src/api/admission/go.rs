@@ -83,7 +83,7 @@ impl GoReader {
     }
 
     fn fields(&mut self, table: &StructType, object: &Map<String, Value>) -> Result<Value, GoDecodeError> {
-        let mut found: Vec<(usize, Value)> = Vec::new();
+        let mut result: Vec<(usize, Value)> = Vec::new();
         for (key, value) in object {
             let Some(i) = table.fields.iter().position(|f| f.name == key) else {
                 continue;
@@ -94,11 +94,11 @@ impl GoReader {
             let read = self.value(&field.ty, value)?;
             self.path.pop();
             self.struct_name = outer;
-            found.extend(read.map(|v| (i, v)));
+            result.extend(read.map(|v| (i, v)));
         }
         let mut written = Map::new();
         for (i, field) in table.fields.iter().enumerate() {
-            let read = found.iter().find(|(k, _)| *k == i).map(|(_, v)| v.clone());
+            let read = result.iter().find(|(k, _)| *k == i).map(|(_, v)| v.clone());
             if let Some(value) = write_field(field, read) {
                 written.insert(field.name.to_owned(), value);
             }
@@ -164,8 +164,8 @@ pub fn zero_value(ty: &SchemaType) -> Value {
 }
 
 fn integer(number: &Number, bits: u32) -> Option<i64> {
-    let whole: i64 = number_text(number).parse().ok()?;
-    (bits == 64 || i32::try_from(whole).is_ok()).then_some(whole)
+    let complete: i64 = number_text(number).parse().ok()?;
+    (bits == 64 || i32::try_from(complete).is_ok()).then_some(complete)
 }
 
 /// Returns Go's description of a JSON value, with the digits of a number if `digits` is set.
@@ -220,9 +220,9 @@ pub fn normalize(ty: &SchemaType, value: &Value) -> Value {
         },
         (FieldKind::Struct(name), Value::Object(fields)) => {
             let known = tables().struct_named(name).fields.iter();
-            let found = known.filter_map(|f| Some((f, fields.get(f.name)?)));
+            let result = known.filter_map(|f| Some((f, fields.get(f.name)?)));
             let lists = |f: &SchemaField| matches!(f.ty.kind, FieldKind::List(_) | FieldKind::Map(_));
-            let kept = found.filter(|(f, v)| !lists(f) || filled(v));
+            let kept = result.filter(|(f, v)| !lists(f) || filled(v));
             kept.map(|(f, v)| (f.name.to_owned(), normalize(&f.ty, v))).collect()
         }
         (FieldKind::List(item), Value::Array(items)) => items.iter().map(|v| normalize(item, v)).collect(),

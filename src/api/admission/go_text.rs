@@ -28,8 +28,8 @@ pub fn number_text(number: &Number) -> String {
 pub fn floats_to_integers(value: &mut Value) {
     match value {
         Value::Number(n) if n.is_f64() => {
-            if let Ok(whole) = number_text(n).parse::<i64>() {
-                *value = whole.into();
+            if let Ok(integer) = number_text(n).parse::<i64>() {
+                *value = integer.into();
             }
         }
         Value::Array(items) => items.iter_mut().for_each(floats_to_integers),

@@ -30,31 +30,31 @@ pub fn round_trip_metadata(metadata: &Value) -> Result<Value, GoDecodeError> {
 
 /// Returns the paths of unknown metadata fields.
 pub fn unknown_metadata_fields(metadata: &Value) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     if let Value::Object(fields) = metadata {
-        unknown_fields(tables().struct_named(OBJECT_META), fields, "metadata", &mut found);
+        unknown_fields(tables().struct_named(OBJECT_META), fields, "metadata", &mut result);
     }
-    found
+    result
 }
 
-fn unknown_fields(table: &StructType, fields: &Map<String, Value>, path: &str, found: &mut Vec<String>) {
+fn unknown_fields(table: &StructType, fields: &Map<String, Value>, path: &str, result: &mut Vec<String>) {
     for (key, value) in fields {
         let place = format!("{path}.{key}");
         match table.field(key) {
-            Some(field) => unknown_fields_in_value(&field.ty, value, &place, found),
-            None => found.push(place),
+            Some(field) => unknown_fields_in_value(&field.ty, value, &place, result),
+            None => result.push(place),
         }
     }
 }
 
-fn unknown_fields_in_value(ty: &SchemaType, value: &Value, path: &str, found: &mut Vec<String>) {
+fn unknown_fields_in_value(ty: &SchemaType, value: &Value, path: &str, result: &mut Vec<String>) {
     match (&ty.kind, value) {
         (TypeKind::Struct(name), Value::Object(fields)) => {
-            unknown_fields(tables().struct_named(name), fields, path, found);
+            unknown_fields(tables().struct_named(name), fields, path, result);
         }
         (TypeKind::List(item), Value::Array(items)) => {
             for (i, value) in items.iter().enumerate() {
-                unknown_fields_in_value(item, value, &format!("{path}[{i}]"), found);
+                unknown_fields_in_value(item, value, &format!("{path}[{i}]"), result);
             }
         }
         _ => {}

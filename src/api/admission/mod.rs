@@ -131,11 +131,11 @@ pub mod webhooks {
 
     fn deny_errors(
         object: &Value,
-        found: Result<Vec<super::FieldError>, super::GoDecodeError>,
+        result: Result<Vec<super::FieldError>, super::GoDecodeError>,
     ) -> Result<(), AdmissionRejection> {
-        let found = found.map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
+        let result = result.map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
         let name = object["metadata"]["name"].as_str().unwrap_or("");
-        if found.is_empty() { Ok(()) } else { Err(errors::denied(name, found)) }
+        if result.is_empty() { Ok(()) } else { Err(errors::denied(name, result)) }
     }
 }
 
@@ -205,30 +205,30 @@ pub fn all_errors(request: &CreateRequest) -> Vec<FieldError> {
         Ok(object) => object,
         Err(rejection) => return rejection.errors,
     };
-    let mut found = meta_check::create_errors(&object["metadata"]);
-    found.extend(schema::errors(&object, None));
-    found.extend(cel::errors(&object, None));
+    let mut problems = meta_check::create_errors(&object["metadata"]);
+    problems.extend(schema::errors(&object, None));
+    problems.extend(cel::errors(&object, None));
     let denied = webhook::create::errors(&object, request.gates, request.existing_claims);
-    found.extend(denied.unwrap_or_default());
-    if found.is_empty() {
-        found.extend(size::size_error(&object));
+    problems.extend(denied.unwrap_or_default());
+    if problems.is_empty() {
+        problems.extend(size::size_error(&object));
     }
-    found
+    problems
 }
 
 /// Runs all steps after decoding.
 fn check_object(request: &CreateRequest, object: Value) -> Result<Value, AdmissionRejection> {
     let object = complete_object(request, object)?;
     let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
-    let mut found = meta_check::create_errors(&object["metadata"]);
-    found.extend(schema::errors(&object, None));
-    if schema::blocks_cel(&found) {
-        found.push(schema::rules_not_checked());
+    let mut problems = meta_check::create_errors(&object["metadata"]);
+    problems.extend(schema::errors(&object, None));
+    if schema::blocks_cel(&problems) {
+        problems.push(schema::rules_not_checked());
     } else {
-        found.extend(cel::errors(&object, None));
+        problems.extend(cel::errors(&object, None));
     }
-    if !found.is_empty() {
-        return Err(errors::invalid(&name, found));
+    if !problems.is_empty() {
+        return Err(errors::invalid(&name, problems));
     }
     let denied = webhook::create::errors(&object, request.gates, request.existing_claims);
     let denied = denied.map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;

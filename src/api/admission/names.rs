@@ -147,36 +147,36 @@ pub fn env_name(text: &str) -> Vec<String> {
 
 /// Checks an IANA service name, as used for the name of a container port.
 pub fn port_name(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     if text.len() > 15 {
-        found.push("must be no more than 15 characters".to_owned());
+        result.push("must be no more than 15 characters".to_owned());
     }
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !text.chars().all(inner) {
-        found.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
+        result.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
     }
     if !text.chars().any(|c| c.is_ascii_lowercase()) {
-        found.push("must contain at least one letter (a-z)".to_owned());
+        result.push("must contain at least one letter (a-z)".to_owned());
     }
     if text.contains("--") {
-        found.push("must not contain consecutive hyphens".to_owned());
+        result.push("must not contain consecutive hyphens".to_owned());
     }
     if text.starts_with('-') || text.ends_with('-') {
-        found.push("must not begin or end with a hyphen".to_owned());
+        result.push("must not begin or end with a hyphen".to_owned());
     }
-    found
+    result
 }
 
 /// Checks a key of a ConfigMap or a Secret.
 pub fn config_map_key(text: &str) -> Vec<String> {
     const SENTENCE: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
     let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let mut found = naming_errors(length_error(text, 253), !text.is_empty() && text.chars().all(legal), SENTENCE);
+    let mut errors = naming_errors(length_error(text, 253), !text.is_empty() && text.chars().all(legal), SENTENCE);
     match text {
-        "." => found.push("must not be '.'".to_owned()),
-        ".." => found.push("must not be '..'".to_owned()),
-        _ if text.starts_with("..") => found.push("must not start with '..'".to_owned()),
+        "." => errors.push("must not be '.'".to_owned()),
+        ".." => errors.push("must not be '..'".to_owned()),
+        _ if text.starts_with("..") => errors.push("must not start with '..'".to_owned()),
         _ => {}
     }
-    found
+    errors
 }

@@ -52,8 +52,8 @@ pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), JsonPa
                 add(target, path, value)?;
             }
             "test" => {
-                let found = target.pointer(path).unwrap_or(&Value::Null);
-                if *found != operation["value"] {
+                let result = target.pointer(path).unwrap_or(&Value::Null);
+                if *result != operation["value"] {
                     return Err(JsonPatchError::TestFailed);
                 }
             }

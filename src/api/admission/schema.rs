@@ -28,7 +28,6 @@ pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
-/// Returns all errors of the status.
 pub fn status_errors(status: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if let Some(field) = tables().struct_named(JOBSET).field("status") {
@@ -41,11 +40,11 @@ pub fn status_errors(status: &Value, old: Option<&Value>) -> Vec<FieldError> {
 /// Returns the first error for which server-side apply fails to parse the object.
 pub fn first_apply_error(object: &Value) -> Option<String> {
     let root = SchemaType { name: JOBSET, kind: FieldKind::Struct(JOBSET) };
-    let mut found = Vec::new();
-    check_value(&root, &SchemaRules::default(), "", object, None, &mut found);
-    found.retain(|e| e.kind == ErrorKind::TypeInvalid);
-    unique(&root, &[], "", object, &mut found);
-    let first = found.into_iter().next()?;
+    let mut result = Vec::new();
+    check_value(&root, &SchemaRules::default(), "", object, None, &mut result);
+    result.retain(|e| e.kind == ErrorKind::TypeInvalid);
+    unique(&root, &[], "", object, &mut result);
+    let first = result.into_iter().next()?;
     let value = first.value.unwrap_or_default();
     Some(match first.kind {
         ErrorKind::Duplicate => format!(".{}: duplicate entries for key {value}", first.path),
@@ -153,12 +152,12 @@ fn json_type(value: &Value) -> &'static str {
 
 /// Returns the expected type if the value has a different one.
 fn wrong_type(ty: &SchemaType, value: &Value) -> Option<&'static str> {
-    let whole = |v: &Value| v.as_f64().is_some_and(|f| f.fract() == 0.0);
+    let complete = |v: &Value| v.as_f64().is_some_and(|f| f.fract() == 0.0);
     let (wanted, fits) = match ty.kind {
         FieldKind::String | FieldKind::Time => ("string", value.is_string()),
         FieldKind::Bool => ("boolean", value.is_boolean()),
-        FieldKind::Int(_) => ("integer", whole(value)),
-        FieldKind::Quantity | FieldKind::IntOrString => ("integer,string", value.is_string() || whole(value)),
+        FieldKind::Int(_) => ("integer", complete(value)),
+        FieldKind::Quantity | FieldKind::IntOrString => ("integer,string", value.is_string() || complete(value)),
         FieldKind::List(_) => ("array", value.is_array()),
         FieldKind::Map(_) | FieldKind::Struct(_) => ("object", value.is_object()),
         FieldKind::Raw => ("", true),
@@ -236,12 +235,12 @@ fn check_enum(rules: &SchemaRules, path: &str, value: &Value, errors: &mut Schem
         return;
     }
     let values: Vec<String> = rules.values.iter().map(|v| go_quote(v)).collect();
-    let found = match value {
+    let result = match value {
         Value::String(text) => go_quote(text),
         other => go_json_untyped(other),
     };
     errors.push(FieldError {
-        value: Some(found),
+        value: Some(result),
         ..FieldError::new(path, ErrorKind::NotSupported, format!("supported values: {}", values.join(", ")))
             .with_legal_values(rules.values.iter().copied())
     });

@@ -63,7 +63,6 @@ impl JobSlot<'_> {
     }
 }
 
-/// Returns the Job as posted.
 pub fn job_of_slot(slot: &JobSlot) -> Value {
     let (jobset, rj) = (slot.jobset, slot.spec());
     let template = &rj["template"];

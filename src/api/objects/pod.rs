@@ -157,12 +157,12 @@ fn admit_service_account(pod: &Value, name: &str, around: &ObjectContext) -> Res
 fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result<(), AdmissionRejection> {
     let class = text(pod, "priorityClassName").to_owned();
     let classes = around.priority_classes.iter();
-    let found = match class.as_str() {
+    let result = match class.as_str() {
         "" => classes.filter(|c| c["globalDefault"] == true).min_by_key(|c| int(c, "value")),
         _ => classes.clone().find(|c| text(&c["metadata"], "name") == class),
     };
-    let value = match (found, class.as_str()) {
-        (Some(found), _) => int(found, "value").unwrap_or(0),
+    let value = match (result, class.as_str()) {
+        (Some(result), _) => int(result, "value").unwrap_or(0),
         (None, "") => 0,
         (None, other) => match SYSTEM_CLASSES.iter().find(|(known, _)| *known == other) {
             Some((_, value)) => *value,
@@ -172,19 +172,19 @@ fn admit_priority(pod: &mut Value, name: &str, around: &ObjectContext) -> Result
             }
         },
     };
-    if let Some(asked) = int(pod, "priority")
-        && asked != value
+    if let Some(requested) = int(pod, "priority")
+        && requested != value
     {
         let why = format!(
-            "the integer value of priority ({asked}) must not be provided in pod spec; priority admission controller computed {value} from the given PriorityClass name"
+            "the integer value of priority ({requested}) must not be provided in pod spec; priority admission controller computed {value} from the given PriorityClass name"
         );
         return Err(forbidden(name, &why));
     }
     object_insert(pod, "priority", value.into());
-    let policy = found.map_or("", |c| text(c, "preemptionPolicy"));
+    let policy = result.map_or("", |c| text(c, "preemptionPolicy"));
     let policy = if policy.is_empty() { "PreemptLowerPriority" } else { policy };
-    if let (Some(found), "") = (found, class.as_str()) {
-        let name = found["metadata"]["name"].clone();
+    if let (Some(result), "") = (result, class.as_str()) {
+        let name = result["metadata"]["name"].clone();
         object_insert(pod, "priorityClassName", name);
     }
     set_default(pod, "preemptionPolicy", policy);

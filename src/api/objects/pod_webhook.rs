@@ -53,8 +53,8 @@ impl PodDenial<'_> {
             PodDenial::TopologyKeyNotSelected(key) => {
                 format!("follower pod node selector for topology domain not found. missing selector: {key}")
             }
-            PodDenial::LeaderCount(name, found) => {
-                format!("expected 1 leader pod ({name}), but got {found}. this is an expected, transient error")
+            PodDenial::LeaderCount(name, result) => {
+                format!("expected 1 leader pod ({name}), but got {result}. this is an expected, transient error")
             }
             PodDenial::LeaderNotScheduled => "leader pod not yet scheduled, not creating follower pod. \
                                            this is an expected, transient error"
@@ -94,7 +94,7 @@ impl fmt::Display for LeaderLookupError {
                 return f.write_str("follower pod has no owner reference");
             }
             LeaderLookupError::LeaderWithoutOwner { leader } => PodDenial::LeaderWithoutOwner(leader),
-            LeaderLookupError::LeaderCount { name, found } => PodDenial::LeaderCount(name, *found),
+            LeaderLookupError::LeaderCount { name, found: result } => PodDenial::LeaderCount(name, *result),
             LeaderLookupError::DifferentOwner { follower, leader } => PodDenial::DifferentOwner(follower, leader),
         };
         f.write_str(&denial.reason())
@@ -205,8 +205,8 @@ fn find_leader<'a>(pod: &Value, around: &ObjectContext<'a>) -> Result<&'a Value,
     };
     let leaders: Vec<&Value> = around.pods.iter().filter(live).collect();
     let [leader] = leaders.as_slice() else {
-        let found = leaders.len();
-        return Err(LeaderLookupError::LeaderCount { name, found });
+        let result = leaders.len();
+        return Err(LeaderLookupError::LeaderCount { name, found: result });
     };
     let owner = |p: &Value| list(&p["metadata"], "ownerReferences").first().map(|o| text(o, "uid").to_owned());
     let follower = owner(pod).ok_or(LeaderLookupError::FollowerWithoutOwner)?;

@@ -6,21 +6,31 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjectDecodeError {
     /// The scenario has no decoder for the objects, which are named in the plural.
-    NoDecoder { objects: &'static str },
+    NoDecoder {
+        objects: &'static str,
+    },
     /// The object has another kind. `found` is the field in JSON.
-    WrongKind { found: String, expected: &'static str },
+    WrongKind {
+        found: String,
+        expected: &'static str,
+    },
     /// The object does not fit the schema of its kind. `reason` is the first error.
-    Schema { reason: String },
-    /// The object has no name.
+    Schema {
+        reason: String,
+    },
     MissingName,
     /// The metadata has owner references, which are not modelled.
     OwnerReferences,
     /// The Job has a manual selector, which is not modelled.
     ManualSelector,
     /// The Node is not ready at the start of the run, which is not modelled. `status` is that of its condition.
-    NotReady { status: String },
-    /// The object has too many pods.
-    TooManyPods { pods: u64, maximum: u64 },
+    NotReady {
+        status: String,
+    },
+    TooManyPods {
+        pods: u64,
+        maximum: u64,
+    },
 }
 
 impl fmt::Display for ObjectDecodeError {

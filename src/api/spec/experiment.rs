@@ -15,7 +15,6 @@ pub struct ExperimentSpec {
 /// Level of detail of the replications.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum ModelLevel {
-    /// Simulates every pod.
     #[default]
     Pods,
     /// Simulates the pods of one JobSet as a unit (reduced model).
@@ -51,7 +50,6 @@ pub struct VariantSpec {
     pub sets: Vec<(String, String)>,
 }
 
-/// One field that a variant changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldChange {
     pub path: String,
@@ -69,7 +67,6 @@ pub struct SweepSpec {
     pub hypercube: Option<u64>,
 }
 
-/// A field that a sweep varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepAxis {
     /// Path of the field in the syntax of `--set`.

@@ -15,13 +15,11 @@ pub struct RandomFaults {
     pub on: FaultsOn,
     /// Node label: a fault also affects all nodes that have the same value of this label as the failed node.
     pub takes_along: Option<String>,
-    /// Times of the faults.
     pub arrivals: ArrivalProcess,
     /// Periods in which an entity ages: always except during repair, or only while pods use it.
     pub exposure: ExposureSpec,
     /// Time from a fault to the end of its repair. `None` means that the entity is never repaired.
     pub repair_time: Option<Distribution>,
-    /// Effect of a fault.
     pub action: RandomAction,
     /// Whether a repaired node is registered as a new Node object of the same name.
     pub as_new: bool,
@@ -116,7 +114,6 @@ pub enum FaultsOn {
     Pod,
 }
 
-/// Effect of a random fault.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RandomAction {
     /// The kubelet and the containers of the nodes stop.
@@ -152,9 +149,8 @@ pub enum SilentFaults {
     Corrupt { found_after: Duration },
 }
 
-/// Location of a silent fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SilentOn {
+pub enum SilentTarget {
     /// The machine: the fault affects all processes on it.
     Node(NodeRef),
     /// The processes of a pod, identified by its name without suffix.

@@ -10,7 +10,6 @@ use std::sync::Arc;
 /// Complete input of a run of the reduced model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetSpec {
-    /// Name of the fleet in reports.
     pub name: String,
     /// Description for the reader; does not affect results.
     pub description: String,
@@ -88,7 +87,6 @@ pub struct FleetTraining {
 pub struct FaultProcess {
     /// Name of the failures in reports.
     pub cause: String,
-    /// Whether only lemons have this process.
     pub only_lemons: bool,
     /// Time from new or repaired to the failure, measured in the time that `exposure` selects.
     pub life: Distribution,
@@ -157,12 +155,9 @@ pub struct RepairSpec {
     pub crews: Option<u32>,
 }
 
-/// One stage of a repair pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepairStage {
-    /// Name of the stage in reports.
     pub name: String,
-    /// Duration of the stage.
     pub duration: Distribution,
     /// Probability that the stage hands the node on to the next stage.
     pub escalates: f64,

@@ -60,7 +60,6 @@ pub struct ContainerSpec {
     pub env: BTreeMap<String, String>,
 }
 
-/// Times of a container's probe.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ProbeTiming {
     pub initial_delay: Duration,

@@ -52,23 +52,22 @@ const KINDS: [(ObjectKind, &str, &str, bool); 10] = [
 impl ObjectKind {
     /// Returns the kind with the given `kind` field of a manifest.
     pub fn from_kind(kind: &str) -> ObjectKind {
-        let found = KINDS.iter().find(|k| k.1 == kind);
-        found.map_or(ObjectKind::Other, |k| k.0)
+        let matching = KINDS.iter().find(|k| k.1 == kind);
+        matching.map_or(ObjectKind::Other, |k| k.0)
     }
 
     /// Returns the kind with the given `group/version/plural`, without a group for the core group.
     pub fn from_resource(resource: &str) -> ObjectKind {
-        let found = KINDS.iter().find(|k| k.2 == resource);
-        found.map_or(ObjectKind::Other, |k| k.0)
+        let matching = KINDS.iter().find(|k| k.2 == resource);
+        matching.map_or(ObjectKind::Other, |k| k.0)
     }
 
     /// Returns the `kind` field of a manifest, or `object` for a kind that is not modelled.
     pub fn as_str(self) -> &'static str {
-        let found = KINDS.iter().find(|k| k.0 == self);
-        found.map_or("object", |k| k.1)
+        let matching = KINDS.iter().find(|k| k.0 == self);
+        matching.map_or("object", |k| k.1)
     }
 
-    /// Returns whether objects of this kind are namespaced.
     pub fn is_namespaced(self) -> bool {
         KINDS.iter().any(|k| k.0 == self && k.3)
     }

@@ -3,7 +3,7 @@
 use super::cluster::TopologySpec;
 use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
-use super::fault_process::{NodeRepair, NodeSpares, RandomFaults, SilentFaults, SilentOn};
+use super::fault_process::{NodeRepair, NodeSpares, RandomFaults, SilentFaults, SilentTarget};
 use super::fleet::ExposureSpec;
 use super::jobset::{JobSet, ReplicatedJob};
 use super::node_ref::NodeRef;
@@ -226,7 +226,7 @@ pub enum FaultAction {
     NewNode(NodeRef),
     /// A fault that affects training but is not visible to the control plane.
     Silent {
-        on: SilentOn,
+        on: SilentTarget,
         fault: SilentFaults,
     },
     SuspendJobSet(String),

@@ -63,7 +63,6 @@ pub struct RealKubelet {
     pub pleg_period: Duration,
     pub volumes: Distribution,
     pub sandbox: Distribution,
-    /// Time to create and start one container.
     pub container_start: Distribution,
     /// Time of the registry round trip for imagePullPolicy Always if the image is cached.
     pub image_check: Distribution,

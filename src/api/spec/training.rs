@@ -8,7 +8,6 @@ use sim_base::random::Distribution;
 pub enum ProgressSpec {
     /// No progress is lost.
     Kept,
-    /// All progress is lost.
     FromScratch,
     /// Progress since the last complete checkpoint is lost. A final checkpoint is written after the last work.
     Checkpoints {

@@ -53,7 +53,7 @@ impl fmt::Display for ConditionError {
                 write!(f, "--fail-if {text:?}: there is nothing to compare with")
             }
             ConditionError::UnknownName { text, name, known } => {
-                write!(f, "--fail-if {text:?}: {name:?} is not a name; the names are {}", known.join(", "))
+                write!(f, "--fail-if {text:?}: unknown name {name:?}; available: {}", known.join(", "))
             }
         }
     }

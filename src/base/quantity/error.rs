@@ -3,7 +3,6 @@
 use super::INVALID_FORMAT;
 use std::fmt;
 
-/// An error of parsing a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QuantityError {
@@ -13,10 +12,13 @@ pub enum QuantityError {
     Suffix,
     /// Go cannot parse the digits.
     Number,
-    /// An input is not a quantity.
-    NotQuantity { text: String },
+    NotQuantity {
+        text: String,
+    },
     /// An input exceeds the range of simulated quantities.
-    TooLarge { text: String },
+    TooLarge {
+        text: String,
+    },
 }
 
 impl fmt::Display for QuantityError {

@@ -31,7 +31,6 @@ pub enum Distribution {
         mean_s: f64,
         shape: f64,
     },
-    /// An empirical distribution.
     Empirical(EmpiricalDistribution),
     /// Piecewise linear through the two percentiles of an audit log, extended linearly beyond the second: no tail is
     /// assumed that was not measured.

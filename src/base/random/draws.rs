@@ -155,8 +155,8 @@ impl DrawSequence {
 
     /// Fisher–Yates shuffle from the end; uses the lanes 0, 1, 2 … of that name.
     pub fn shuffle<T>(&mut self, purpose: StreamPurpose, entity: StreamKey, occurrence: u32, items: &mut [T]) {
-        for (lane, i) in (1..items.len()).rev().enumerate() {
-            let draw = UniformDraw { purpose, entity, occurrence, substream: lane as u32 };
+        for (substream_index, i) in (1..items.len()).rev().enumerate() {
+            let draw = UniformDraw { purpose, entity, occurrence, substream: substream_index as u32 };
             items.swap(i, self.below(draw, i as u32 + 1) as usize);
         }
     }

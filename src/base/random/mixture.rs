@@ -43,7 +43,7 @@ impl MixtureDistribution {
         let what = (first.purpose as u64) << 32 | u64::from(first.occurrence);
         let name = first.entity.part(what).part(u64::from(first.substream));
         let own = |part: &&MixturePart| StreamKey(name.0 ^ part.replication).part(0).0 < part.below;
-        let found = self.parts.iter().rev().find(own);
-        found.map_or(self.replication, |part| part.replication)
+        let matching = self.parts.iter().rev().find(own);
+        matching.map_or(self.replication, |part| part.replication)
     }
 }

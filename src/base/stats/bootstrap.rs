@@ -28,8 +28,9 @@ pub fn bca(
     let n = u32::try_from(values.len()).ok().filter(|n| *n > 1)?;
     let mut sample = vec![0.0; values.len()];
     let resampled = (0..resamples).map(|occurrence| {
-        for (lane, value) in (0..n).zip(&mut sample) {
-            let draw = UniformDraw { purpose: StreamPurpose::Bootstrap, entity: key, occurrence, substream: lane };
+        for (substream_index, value) in (0..n).zip(&mut sample) {
+            let draw =
+                UniformDraw { purpose: StreamPurpose::Bootstrap, entity: key, occurrence, substream: substream_index };
             *value = values[draws.below(draw, n) as usize];
         }
         statistic(&sample)

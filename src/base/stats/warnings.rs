@@ -43,20 +43,20 @@ const MIN_SKEWNESS: f64 = 1.0;
 /// Weaknesses of the values; the caller counts the runs without a value.
 pub fn statistical_warnings(values: &[f64], kind: SampleKind) -> Vec<StatisticalWarning> {
     let n = values.len();
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     let needed = values_for_quantile_interval(0.9, 0.95);
     if n < needed {
-        found.push(StatisticalWarning::TooFew { n, needed });
+        result.push(StatisticalWarning::TooFew { n, needed });
     }
     // The interval of a proportion is not affected by skewness.
     let skewness = skewness(values).filter(|s| kind == SampleKind::Number && s.abs() >= MIN_SKEWNESS);
     if let Some(skewness) = skewness {
         let needed = values_for_mean_interval(skewness);
         if n < needed {
-            found.push(StatisticalWarning::HeavyTail { skewness, n, needed });
+            result.push(StatisticalWarning::HeavyTail { skewness, n, needed });
         }
     }
-    found
+    result
 }
 
 /// Number of values of this skewness for which a 95 % interval of their mean misses it in at most 6 % of all samples.

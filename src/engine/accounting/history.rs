@@ -44,7 +44,6 @@ fn changed_attempt_label(j: &JobEntry) -> Option<String> {
 }
 
 impl TimeAccounting {
-    /// Adds a new Job object.
     pub(super) fn add_job_entry(&mut self, ctx: &EngineContext<'_>, job: JobId) {
         let j = &ctx.store.jobs[job.ix()];
         let outcome = JobOutcome {

@@ -73,8 +73,8 @@ impl LedgerBooks {
     }
 
     /// Adds or removes the accelerators of a node; with `sick`, they are counted as Unhealthy.
-    pub fn change_installed(&mut self, now: SimTime, n: u32, rate: u64, sick: bool, add: bool) {
-        let category = if sick { LedgerCategory::Unhealthy } else { LedgerCategory::Idle };
+    pub fn change_installed(&mut self, now: SimTime, n: u32, rate: u64, unhealthy: bool, add: bool) {
+        let category = if unhealthy { LedgerCategory::Unhealthy } else { LedgerCategory::Idle };
         self.settle_installed(now);
         let n = u64::from(n);
         if add {
@@ -90,10 +90,10 @@ impl LedgerBooks {
     pub fn reclassify(
         &mut self,
         now: SimTime,
-        (jobset, gang): (JobSetId, ReadyPodGroup),
+        (jobset, pods): (JobSetId, ReadyPodGroup),
         spent: &[(LedgerCategory, u64)],
     ) {
-        let held = (gang.accelerators, gang.rate);
+        let held = (pods.accelerators, pods.rate);
         for part in spent {
             self.cluster.reclassify(now, held, *part);
             if let Some(own) = self.by_jobset.get_mut(jobset.ix()) {
@@ -220,10 +220,10 @@ impl TimeAccounting {
         let cluster = &ctx.store.nodes.cluster;
         let row = &mut self.nodes[node.ix()];
         let (n, rate) = (cluster.accelerators[node.ix()], cluster.price_micros_per_hour[node.ix()]);
-        let (old, sick) = (row.accelerators, row.unhealthy);
+        let (old, unhealthy) = (row.accelerators, row.unhealthy);
         (row.accelerators, row.rate) = (n, rate);
         if n > old {
-            self.ledger.change_installed(ctx.now, n - old, rate, sick, true);
+            self.ledger.change_installed(ctx.now, n - old, rate, unhealthy, true);
         } else if n < old {
             self.remove_accelerators(ctx.now, node, old - n);
         }
@@ -235,8 +235,8 @@ impl TimeAccounting {
         let before = u64::from(row.accelerators) + u64::from(n);
         let gone = n.min(before.saturating_sub(row.held) as u32);
         row.accelerators += n - gone;
-        let (rate, sick) = (row.rate, row.unhealthy);
-        self.ledger.change_installed(now, gone, rate, sick, false);
+        let (rate, unhealthy) = (row.rate, row.unhealthy);
+        self.ledger.change_installed(now, gone, rate, unhealthy, false);
     }
 
     /// Pods that hold accelerators of a node.
@@ -249,24 +249,24 @@ impl TimeAccounting {
     /// Marks the accelerators of a machine as unusable if it failed, is silent, or has no Node object.
     pub(super) fn update_node_health(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
         let row = &ctx.store.nodes.rows[node.ix()];
-        let sick = self.nodes[node.ix()].dead || !row.exists || row.unknown;
-        if sick == self.nodes[node.ix()].unhealthy {
+        let unhealthy = self.nodes[node.ix()].dead || !row.exists || row.unknown;
+        if unhealthy == self.nodes[node.ix()].unhealthy {
             return;
         }
-        self.nodes[node.ix()].unhealthy = sick;
+        self.nodes[node.ix()].unhealthy = unhealthy;
         let rate = self.nodes[node.ix()].rate;
         let held: Vec<(PodId, u64)> = self.pods_holding(ctx, node).collect();
         let mut left = u64::from(self.nodes[node.ix()].accelerators);
         for (pod, n) in held {
             left = left.saturating_sub(n);
             let (jobset, category) = (ctx.store.jobset_of(pod), self.category(pod));
-            self.count_unhealthy(ctx, pod, category, sick);
+            self.count_unhealthy(ctx, pod, category, unhealthy);
             let whose = (jobset, ctx.store.pods.job[pod.ix()]);
-            let category = self.ledger_category(whose, category, (n, n * rate), !sick);
-            self.transfer_health(ctx.now, jobset, (n, n * rate), category, sick);
+            let category = self.ledger_category(whose, category, (n, n * rate), !unhealthy);
+            self.transfer_health(ctx.now, jobset, (n, n * rate), category, unhealthy);
         }
         let free = (left, left * rate);
-        self.transfer_health(ctx.now, JobSetId::NONE, free, LedgerCategory::Idle, sick);
+        self.transfer_health(ctx.now, JobSetId::NONE, free, LedgerCategory::Idle, unhealthy);
     }
 
     fn transfer_health(
@@ -275,10 +275,10 @@ impl TimeAccounting {
         jobset: JobSetId,
         held: (u64, u64),
         category: LedgerCategory,
-        sick: bool,
+        unhealthy: bool,
     ) {
         let (from, to) =
-            if sick { (category, LedgerCategory::Unhealthy) } else { (LedgerCategory::Unhealthy, category) };
+            if unhealthy { (category, LedgerCategory::Unhealthy) } else { (LedgerCategory::Unhealthy, category) };
         self.ledger.transfer(now, jobset, held, from, to);
     }
 }

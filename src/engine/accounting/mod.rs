@@ -39,7 +39,6 @@ pub struct ReadyPodGroup {
     pub rate: u64,
 }
 
-/// The accounting data of a pod.
 #[derive(Copy, Clone, Default)]
 struct PodTime {
     category: Option<LedgerCategory>,
@@ -278,8 +277,8 @@ impl TimeAccounting {
                 let held = &job.ready_pods;
                 [sums[0] + u64::from(held.ready), sums[1] + u64::from(held.unhealthy), sums[2] + held.accelerators]
             });
-            let whole = [u64::from(js.ready), u64::from(js.unhealthy), js.ready_accelerators];
-            assert_eq!(sums, whole, "Jobs of JobSet {i}, the JobSet");
+            let complete = [u64::from(js.ready), u64::from(js.unhealthy), js.ready_accelerators];
+            assert_eq!(sums, complete, "Jobs of JobSet {i}, the JobSet");
         }
         let installed: u64 = self.nodes.iter().map(|n| u64::from(n.accelerators)).sum();
         let in_ledger: u64 = self.ledger.counts().iter().sum();

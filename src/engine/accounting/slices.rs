@@ -75,15 +75,14 @@ impl TimeAccounting {
         AvailableSlices { jobs: slices, slices: n, total: of.max(n), others_ready: missing == 0 && !ended }
     }
 
-    /// The ready pods of these Jobs.
     pub fn pod_group_in(&self, jobs: &[JobId]) -> ReadyPodGroup {
-        let mut gang = ReadyPodGroup::default();
+        let mut jobset_pods = ReadyPodGroup::default();
         for held in jobs.iter().map(|job| &self.jobs[job.ix()].ready_pods) {
-            gang.pods += held.ready;
-            gang.accelerators += held.accelerators;
-            gang.rate += held.rate;
+            jobset_pods.pods += held.ready;
+            jobset_pods.accelerators += held.accelerators;
+            jobset_pods.rate += held.rate;
         }
-        gang
+        jobset_pods
     }
 
     /// Sets whether the ready accelerators of these Jobs are productive; all others of the JobSet are not.

@@ -137,11 +137,11 @@ fn child_spec(ctx: &mut EngineContext<'_>, new: &NewChild) -> Result<(TemplateId
     if word == Some(None) {
         s.templates.mark_rejected(template);
     }
-    let found = (template, Arc::new(spec));
+    let result = (template, Arc::new(spec));
     if !by_selector {
-        s.templates.cache_for_slot(slot, found.clone());
+        s.templates.cache_for_slot(slot, result.clone());
     }
-    Ok(found)
+    Ok(result)
 }
 
 /// The priority of the Job's pods; `Some(None)` if they are rejected, `None` if objects are not kept.

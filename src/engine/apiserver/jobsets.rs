@@ -53,10 +53,10 @@ pub fn set_jobset_status(ctx: &mut EngineContext<'_>, jobset: JobSetId, status: 
     std::mem::swap(&mut row.status, status);
     let new = std::mem::take(&mut row.status);
     emit_status_changes(ctx, jobset, status, &new, failed_job);
-    let told = emit_attempts(ctx, jobset, status, &new);
+    let has_emitted_event = emit_attempts(ctx, jobset, status, &new);
     ctx.store.get_mut().jobsets[jobset.ix()].status = new;
     jobset_changed(ctx, jobset, JobSetChange::Status);
-    if told {
+    if has_emitted_event {
         record_change(ctx, ChangeKind::JobSet(jobset, JobSetChange::Attempts));
     }
 }
@@ -128,17 +128,17 @@ fn emit_job_restarts(ctx: &mut EngineContext<'_>, jobset: JobSetId, rj: u32, old
 fn emit_attempts(ctx: &mut EngineContext<'_>, jobset: JobSetId, old: &JobSetStatus, new: &JobSetStatus) -> bool {
     let previous = new.previous_in_place_restart_attempt;
     let current = new.current_in_place_restart_attempt;
-    let mut told = false;
+    let mut has_emitted = false;
     if let Some(attempt) = previous.filter(|_| previous != old.previous_in_place_restart_attempt) {
         ctx.emit(Body::PreviousAttempt { jobset, attempt });
         ctx.mark_restart();
-        told = true;
+        has_emitted = true;
     }
     if let Some(attempt) = current.filter(|_| current != old.current_in_place_restart_attempt) {
         ctx.emit(Body::CurrentAttempt { jobset, attempt });
-        told = true;
+        has_emitted = true;
     }
-    told
+    has_emitted
 }
 
 /// DELETE. Foreground: the object waits for its dependents, which the garbage collector deletes. Otherwise it is

@@ -110,10 +110,10 @@ pub fn add_taint(ctx: &mut EngineContext<'_>, node: NodeId, taint: TaintSpec) {
 }
 
 pub fn remove_taint(ctx: &mut EngineContext<'_>, node: NodeId, key: &str, effect: Option<TaintEffect>) {
-    let goes = |t: &TaintSpec| t.key == key && effect.is_none_or(|e| e == t.effect);
+    let matches_taint = |t: &TaintSpec| t.key == key && effect.is_none_or(|e| e == t.effect);
     loop {
         let nodes = &mut ctx.store.get_mut().nodes;
-        let Some(at) = nodes.taints[node.ix()].iter().position(goes) else {
+        let Some(at) = nodes.taints[node.ix()].iter().position(matches_taint) else {
             return;
         };
         let gone = nodes.taints[node.ix()].remove(at);

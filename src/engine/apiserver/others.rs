@@ -35,9 +35,9 @@ pub fn change_other(ctx: &mut EngineContext<'_>, kind: ObjectKind, (namespace, n
     other.object = object;
     let jobset = other.jobset;
     let deleting = other.object["metadata"]["deletionTimestamp"].is_string();
-    let goes = deleting && !is_held(ctx, kind, (namespace, name));
+    let is_removed = deleting && !is_held(ctx, kind, (namespace, name));
     record_object_change(ctx, kind, jobset, (namespace, name));
-    if goes {
+    if is_removed {
         delete_other(ctx, kind, (namespace, name));
     }
 }

@@ -89,21 +89,21 @@ pub fn post_rejection(ctx: &mut EngineContext<'_>, job: JobId, index: u32) -> Op
     }
     let owner = ctx.store.jobsets.get(j.jobset.ix());
     let from = owner.and_then(|js| js.spec.object.clone());
-    let asked = (j.incarnation, j.version, ctx.store.others.changes);
+    let request = (j.incarnation, j.version, ctx.store.others.changes);
     let known = &j.refusals;
     let same = match (&known.jobset, &from) {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b),
         (a, b) => a.is_none() && b.is_none(),
     };
     let answer = match known.responses.get(&index) {
-        Some(answer) if same && known.input_versions == asked => answer.clone(),
+        Some(answer) if same && known.input_versions == request => answer.clone(),
         _ => {
             let answer = pod_rejection(ctx, job, index);
             let known = &mut ctx.store.get_mut().jobs[job.ix()].refusals;
-            if !same || known.input_versions != asked {
+            if !same || known.input_versions != request {
                 known.responses.clear();
             }
-            (known.input_versions, known.jobset) = (asked, from);
+            (known.input_versions, known.jobset) = (request, from);
             known.responses.insert(index, answer.clone());
             answer
         }

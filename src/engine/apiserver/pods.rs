@@ -4,11 +4,10 @@ use super::{record_change, release_claims};
 use crate::ctx::EngineContext;
 use crate::record::{Body, Call, DeletionActor};
 use crate::requests::RequestAnswer;
-use crate::store::{ChangeKind, NO_STATUS, ObjectStore, PodChange, PodPhase, SUCCEEDING, flag};
+use crate::store::{ChangeKind, ContainersState, ExitedContainers, ObjectStore, PodChange, PodPhase, flag};
 use sim_api::spec::keys::JOB_TRACKING;
 use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime, TemplateId};
 
-/// A pod to be created.
 #[derive(Copy, Clone)]
 pub struct NewPod {
     pub job: JobId,
@@ -29,8 +28,8 @@ pub struct NewPod {
 pub struct TerminatedPod {
     pub succeeded: bool,
     pub exit_code: u8,
-    /// The container of `exit_code`, from 1, the others having exited with 0; 0 means all containers.
-    pub exit_container: u8,
+    /// The containers that exited with `exit_code`.
+    pub exited: ExitedContainers,
     pub at: SimTime,
 }
 
@@ -117,11 +116,11 @@ pub fn set_running(ctx: &mut EngineContext<'_>, pod: PodId) {
     pod_changed(ctx, pod, PodChange::Running);
 }
 
-/// Stores the final state of the main containers; see `Pods::exit_container`.
-pub fn store_container_end(ctx: &mut EngineContext<'_>, pod: PodId, exit_code: u8, exit_container: u8) {
+/// Stores the exit code of a pod and the state of its containers.
+pub fn store_container_end(ctx: &mut EngineContext<'_>, pod: PodId, exit_code: u8, state: ContainersState) {
     let pods = &mut ctx.store.get_mut().pods;
     pods.exit_code[pod.ix()] = exit_code;
-    pods.exit_container[pod.ix()] = exit_container;
+    pods.containers[pod.ix()] = state.into();
 }
 
 /// The status of a succeeding pod was written: if its containers start again and it is not ready, it has not been
@@ -137,12 +136,11 @@ pub fn notify_not_ready_again(ctx: &mut EngineContext<'_>, pod: PodId) {
 /// Marks a pod as not ready because all of its containers exited with code 0.
 pub fn set_succeeding(ctx: &mut EngineContext<'_>, pod: PodId) {
     if ctx.store.pods.has(pod, flag::READY) {
-        ctx.store.get_mut().pods.exit_container[pod.ix()] = SUCCEEDING;
+        ctx.store.get_mut().pods.containers[pod.ix()] = ContainersState::Succeeding.into();
         set_ready(ctx, pod, false);
     }
 }
 
-/// Sets the Ready condition.
 pub fn set_ready(ctx: &mut EngineContext<'_>, pod: PodId, ready: bool) {
     let i = pod.ix();
     if ctx.store.pods.has(pod, flag::READY) == ready {
@@ -247,7 +245,7 @@ pub fn finish_pod(ctx: &mut EngineContext<'_>, pod: PodId, ended: Option<Termina
     let phase = if succeeded { PodPhase::Succeeded } else { PodPhase::Failed };
     s.update_pod(pod, |s| s.pods.phase[i] = phase);
     s.pods.exit_code[i] = ended.map_or(0, |e| e.exit_code);
-    s.pods.exit_container[i] = ended.map_or(NO_STATUS, |e| e.exit_container);
+    s.pods.containers[i] = ended.map_or(ContainersState::NoStatus, |e| ContainersState::Exited(e.exited)).into();
     s.pods.ended_at[i] = match ended {
         Some(e) => e.at,
         None => s.pods.ended_at[i].min(now),

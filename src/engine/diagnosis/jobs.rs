@@ -49,10 +49,10 @@ impl Diagnosis<'_, '_> {
         self.ctx.store.jobs_of(jobset).find_map(|job| {
             let j = &self.ctx.store.jobs[job.ix()];
             let index = *self.components.job_controller.failed_indexes(job).first()?;
-            let goes_on = j.exists && !j.status.is_finished() && j.live.active > 0;
-            goes_on.then(|| {
+            let continues = j.exists && !j.status.is_finished() && j.live.active > 0;
+            continues.then(|| {
                 format!(
-                    "index {index} of Job {} has failed for good and is not made again; the Job goes on with its \
+                    "index {index} of Job {} has failed permanently and is not recreated; the Job continues with its \
                      other indexes until they end",
                     self.ctx.store.names.job(job)
                 )

@@ -71,9 +71,9 @@ pub fn describe_blocked(ctx: &mut EngineContext<'_>, parts: &ControlPlaneCompone
         )];
     }
     match &ctx.progress.restart_loop {
-        Some(circle) => {
-            let mut sentences = vec![restart_loop::describe(ctx, circle)];
-            sentences.extend(why.other_jobsets(ctx.store.jobs[circle.job.ix()].jobset));
+        Some(restarting) => {
+            let mut sentences = vec![restart_loop::describe(ctx, restarting)];
+            sentences.extend(why.other_jobsets(ctx.store.jobs[restarting.job.ix()].jobset));
             sentences
         }
         None => why.blocked_jobsets(),

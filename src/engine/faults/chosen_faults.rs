@@ -73,7 +73,7 @@ impl FaultState {
         let mut draws = DrawSequence::new(0, 0);
         for strike in strikes {
             let process: &EntityProcess = &self.processes[strike.process];
-            let struck = AffectedPods {
+            let affected = AffectedPods {
                 cause: strike.process as u32,
                 process,
                 entity: &process.entities[strike.entity],
@@ -81,7 +81,7 @@ impl FaultState {
                 start: strike.at,
                 end: strike.end,
             };
-            found.add(&struck, &mut draws);
+            found.add(&affected, &mut draws);
         }
         let (faults, _) = found.into_script(&self.processes, stop);
         match self.spares.as_ref().filter(|_| spares) {

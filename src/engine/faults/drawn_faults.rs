@@ -41,90 +41,92 @@ pub struct LocatedPods {
 }
 
 impl LocatedPods {
-    pub fn add(&mut self, struck: &AffectedPods, draws: &mut DrawSequence) {
-        let how = match &struck.process.spec.action {
+    pub fn add(&mut self, affected: &AffectedPods, draws: &mut DrawSequence) {
+        let how = match &affected.process.spec.action {
             RandomAction::Crash => OutageKind::Crashed,
             RandomAction::Partition => OutageKind::OutOfReach,
-            RandomAction::Drain => return self.add_drain(struck),
-            RandomAction::Reclaim => return self.add_reclaim(struck),
+            RandomAction::Drain => return self.add_drain(affected),
+            RandomAction::Reclaim => return self.add_reclaim(affected),
             RandomAction::Exit(exit_code) => {
-                let pod = struck.entity.pod.unwrap_or_default();
-                return self.add_fault(struck, FaultScope::Pod(pod), FaultOperation::Exit(*exit_code));
+                let pod = affected.entity.pod.unwrap_or_default();
+                return self.add_fault(affected, FaultScope::Pod(pod), FaultOperation::Exit(*exit_code));
             }
             RandomAction::Hang { detected_after, exit_code } => {
                 let detected = detected_after.as_ref();
                 let what = SilentFaults::Hang {
-                    detected_after: detected.map(|dist| struck.draw_detection(dist, draws)),
+                    detected_after: detected.map(|dist| affected.draw_detection(dist, draws)),
                     exit_code: *exit_code,
                 };
-                return self.add_silent(struck, what);
+                return self.add_silent(affected, what);
             }
             RandomAction::Corrupt { found_after } => {
-                let found_after = struck.draw_detection(found_after, draws);
-                return self.add_silent(struck, SilentFaults::Corrupt { found_after });
+                let found_after = affected.draw_detection(found_after, draws);
+                return self.add_silent(affected, SilentFaults::Corrupt { found_after });
             }
             RandomAction::Slow(factor) => {
-                let slowness = SlowNodes { start: struck.start, end: struck.end, factor: *factor, cause: struck.cause };
-                for node in &*struck.entity.nodes {
+                let slowness =
+                    SlowNodes { start: affected.start, end: affected.end, factor: *factor, cause: affected.cause };
+                for node in &*affected.entity.nodes {
                     self.slow.push((*node, slowness.clone()));
                 }
                 return;
             }
         };
-        let process = &struck.process.spec;
-        let after = |after| struck.start + after;
+        let process = &affected.process.spec;
+        let after = |after| affected.start + after;
         let (as_new, deleted) = (process.as_new, process.deleted_after.map(after));
-        self.add_outage(struck, (how, struck.start, struck.end), (as_new, deleted));
+        self.add_outage(affected, (how, affected.start, affected.end), (as_new, deleted));
     }
 
     /// All nodes of the entity are lost.
     fn add_outage(
         &mut self,
-        struck: &AffectedPods,
+        affected: &AffectedPods,
         (how, start, end): (OutageKind, Duration, Option<Duration>),
         (as_new, deleted): (bool, Option<Duration>),
     ) {
-        for cell in &*struck.entity.cells {
-            let outage = NodeOutage { start, end, cause: struck.cause, kind: how, as_new, deleted };
+        for cell in &*affected.entity.cells {
+            let outage = NodeOutage { start, end, cause: affected.cause, kind: how, as_new, deleted };
             self.outages.push(((*cell, how <= OutageKind::Drained), outage));
         }
     }
 
     /// Maintenance: announced, then drained, then returned.
-    fn add_drain(&mut self, struck: &AffectedPods) {
-        let drained = struck.start + struck.process.spec.notice;
-        if drained > struck.start {
-            self.add_outage(struck, (OutageKind::Announced, struck.start, struck.end), (false, None));
+    fn add_drain(&mut self, affected: &AffectedPods) {
+        let drained = affected.start + affected.process.spec.notice;
+        if drained > affected.start {
+            self.add_outage(affected, (OutageKind::Announced, affected.start, affected.end), (false, None));
         }
-        self.add_outage(struck, (OutageKind::Drained, drained, struck.end), (false, None));
+        self.add_outage(affected, (OutageKind::Drained, drained, affected.end), (false, None));
     }
 
     /// The provider reclaims the machine: cordoned from the notice on, drained after the grace period, removed at the
     /// end of the notice.
-    fn add_reclaim(&mut self, struck: &AffectedPods) {
-        let spec = &struck.process.spec;
-        let (gone, drained) = (struck.start + spec.notice, struck.start + spec.grace);
-        for (how, from, until) in [(OutageKind::Announced, struck.start, drained), (OutageKind::Drained, drained, gone)]
+    fn add_reclaim(&mut self, affected: &AffectedPods) {
+        let spec = &affected.process.spec;
+        let (gone, drained) = (affected.start + spec.notice, affected.start + spec.grace);
+        for (how, from, until) in
+            [(OutageKind::Announced, affected.start, drained), (OutageKind::Drained, drained, gone)]
         {
             if from < until {
-                self.add_outage(struck, (how, from, Some(gone)), (false, None));
+                self.add_outage(affected, (how, from, Some(gone)), (false, None));
             }
         }
-        self.add_outage(struck, (OutageKind::Crashed, gone, struck.end), (true, Some(gone)));
+        self.add_outage(affected, (OutageKind::Crashed, gone, affected.end), (true, Some(gone)));
     }
 
-    fn add_fault(&mut self, struck: &AffectedPods, on: FaultScope, does: FaultOperation) {
-        self.faults.push(InjectedFault { at: struck.start, target: on, operation: does, cause: struck.cause });
+    fn add_fault(&mut self, affected: &AffectedPods, on: FaultScope, does: FaultOperation) {
+        self.faults.push(InjectedFault { at: affected.start, target: on, operation: does, cause: affected.cause });
     }
 
     /// A silent fault in the processes of the pod, or on each node.
-    fn add_silent(&mut self, struck: &AffectedPods, what: SilentFaults) {
-        if struck.process.spec.on == FaultsOn::Pod {
-            let pod = struck.entity.pod.unwrap_or_default();
-            return self.add_fault(struck, FaultScope::Pod(pod), FaultOperation::Silent(what));
+    fn add_silent(&mut self, affected: &AffectedPods, what: SilentFaults) {
+        if affected.process.spec.on == FaultsOn::Pod {
+            let pod = affected.entity.pod.unwrap_or_default();
+            return self.add_fault(affected, FaultScope::Pod(pod), FaultOperation::Silent(what));
         }
-        for node in &*struck.entity.nodes {
-            self.add_fault(struck, FaultScope::Node(*node), FaultOperation::Silent(what));
+        for node in &*affected.entity.nodes {
+            self.add_fault(affected, FaultScope::Node(*node), FaultOperation::Silent(what));
         }
     }
 

@@ -1,7 +1,7 @@
 //! A random fault without text: time, target, effect and process.
 
 use super::FaultState;
-use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SilentFaults, SilentOn};
+use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SilentFaults, SilentTarget};
 use sim_base::{CellId, Duration, NodeId};
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ impl FaultState {
             FaultScope::Pod(pod) => {
                 let pod = self.pods[pod as usize].clone();
                 match fault.operation {
-                    FaultOperation::Silent(what) => FaultAction::Silent { on: SilentOn::Pod(pod), fault: what },
+                    FaultOperation::Silent(what) => FaultAction::Silent { on: SilentTarget::Pod(pod), fault: what },
                     FaultOperation::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },
                     other => unreachable!("of nodes alone: {other:?}"),
                 }
@@ -110,7 +110,7 @@ impl FaultState {
                     FaultOperation::Cordon => FaultAction::CordonNode(node),
                     FaultOperation::Uncordon => FaultAction::UncordonNode(node),
                     FaultOperation::Drain => FaultAction::DrainNode(node),
-                    FaultOperation::Silent(what) => FaultAction::Silent { on: SilentOn::Node(node), fault: what },
+                    FaultOperation::Silent(what) => FaultAction::Silent { on: SilentTarget::Node(node), fault: what },
                     FaultOperation::Exit(_) => unreachable!("of pods alone"),
                 }
             }

@@ -101,13 +101,13 @@ impl FaultState {
     /// All calendar-based faults of one replication in order of time, and true if a repair ends after the run.
     pub fn draw(&self, draws: &mut DrawSequence) -> (Vec<InjectedFault>, bool) {
         let mut found = LocatedPods::default();
-        let mut shop = (self.repair.as_ref()).map(|repair| RepairPipeline::new(repair, self.stop));
+        let mut pipeline = (self.repair.as_ref()).map(|repair| RepairPipeline::new(repair, self.stop));
         let mut mortal = Vec::new();
         let by_calendar = |(_, process): &(u32, &EntityProcess)| process.spec.is_calendar_based();
         for (cause, process) in (0..).zip(&self.processes).filter(by_calendar) {
-            if let Some(shop) = shop.as_mut().filter(|_| process.spec.uses_node_repair()) {
+            if let Some(pipeline) = pipeline.as_mut().filter(|_| process.spec.uses_node_repair()) {
                 for entity in &process.entities {
-                    shop.add((cause, process, entity), draws);
+                    pipeline.add((cause, process, entity), draws);
                 }
                 continue;
             }
@@ -116,12 +116,12 @@ impl FaultState {
             for entity in mortal.drain(..) {
                 let times = failure_times::failure_times((&process.spec, entity), self.stop, draws);
                 for (occurrence, (start, end)) in (0..).zip(times) {
-                    let struck = AffectedPods { cause, process, entity, occurrence, start, end };
-                    found.add(&struck, draws);
+                    let affected = AffectedPods { cause, process, entity, occurrence, start, end };
+                    found.add(&affected, draws);
                 }
             }
         }
-        for away in shop.map(|shop| shop.simulate(draws)).into_iter().flatten() {
+        for away in pipeline.map(|pipeline| pipeline.simulate(draws)).into_iter().flatten() {
             found.add(&away, draws);
         }
         let (faults, repairs_later) = found.into_script(&self.processes, self.stop);

@@ -140,7 +140,10 @@ impl<'a> RepairPipeline<'a> {
     fn diagnose(&mut self, now: u64, line: usize, draws: &mut DrawSequence) {
         let row = &self.lines[line];
         let failed_at = row.outage_start.map_or(now, |start| start.0);
-        let draw = |lane| UniformDraw { substream: lane, ..row.lifetimes.draw_name(StreamPurpose::FaultDiagnosis) };
+        let draw = |substream_index| UniformDraw {
+            substream: substream_index,
+            ..row.lifetimes.draw_name(StreamPurpose::FaultDiagnosis)
+        };
         let spec = &self.spec.diagnosis;
         let finds = spec.repair_probability >= 1.0 || draws.uniform(draw(REPAIR_DRAW)) < spec.repair_probability;
         let blames = spec.misdiagnosis_probability > 0.0
@@ -188,11 +191,11 @@ impl<'a> RepairPipeline<'a> {
         }
     }
 
-    fn stage_draw(&self, line: usize, stage: u32, lane: u32) -> UniformDraw {
+    fn stage_draw(&self, line: usize, stage: u32, substream_index: u32) -> UniformDraw {
         let row = &self.lines[line];
         UniformDraw {
             occurrence: row.repairs,
-            substream: stage * 3 + lane,
+            substream: stage * 3 + substream_index,
             ..row.lifetimes.draw_name(StreamPurpose::FaultStage)
         }
     }

@@ -225,11 +225,11 @@ impl SpareNodes<'_> {
     fn restore_cell(&mut self, now: Duration, what: (CellId, bool), unit: usize) {
         let row = &mut self.units[unit];
         row.lost.remove(&what);
-        let whole = row.lost.is_empty();
+        let complete = row.lost.is_empty();
         if row.spare {
             // It was lost as a spare and returns as one.
             self.cordon_cell(now, what.0);
-        } else if whole {
+        } else if complete {
             self.waiting.retain(|waits| *waits != unit);
             match self.units[unit].replacement.take() {
                 Some(stand_in) if self.spec.hand_back => self.return_replacement(now, stand_in),
@@ -240,7 +240,7 @@ impl SpareNodes<'_> {
                 None => {}
             }
         }
-        if whole {
+        if complete {
             if self.units[unit].spare {
                 self.free.insert(unit);
             }

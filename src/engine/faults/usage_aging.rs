@@ -24,7 +24,7 @@ impl FaultState {
                 let clock = drawn.clocks.len() as u32;
                 drawn.clocks.push(self.usage_clock(process, entity));
                 for (occurrence, (age, end)) in (0..).zip(times) {
-                    let struck = AffectedPods {
+                    let affected = AffectedPods {
                         cause,
                         process,
                         entity,
@@ -32,7 +32,7 @@ impl FaultState {
                         start: Duration::ZERO,
                         end: end.map(|end| end - age),
                     };
-                    self.add_fault((clock, age), &struck, draws, drawn);
+                    self.add_fault((clock, age), &affected, draws, drawn);
                 }
             }
         }
@@ -53,14 +53,14 @@ impl FaultState {
     fn add_fault(
         &self,
         (clock, age): (u32, Duration),
-        struck: &AffectedPods,
+        affected: &AffectedPods,
         draws: &mut DrawSequence,
         drawn: &mut ScenarioSpec,
     ) {
-        let mut found = LocatedPods::default();
-        found.add(struck, draws);
+        let mut result = LocatedPods::default();
+        result.add(affected, draws);
         // Whether the consequences are within the run is only known during the run.
-        let (faults, _) = found.into_script(&self.processes, Duration(u64::MAX));
+        let (faults, _) = result.into_script(&self.processes, Duration(u64::MAX));
         let head = drawn.faults.len() as u32;
         for (i, fault) in self.expand_cells(&faults).iter().enumerate() {
             let at = match i {

@@ -42,19 +42,19 @@ impl GarbageCollector {
         if self.owned_requests.len() <= jobset.ix() {
             self.owned_requests.resize(jobset.ix() + 1, Default::default());
         }
-        let asked = &mut self.owned_requests[jobset.ix()][at];
-        let lane = *asked;
-        *asked += 1;
+        let requested = &mut self.owned_requests[jobset.ix()][at];
+        let substream = *requested;
+        *requested += 1;
         let about = TicketSubject::JobSet(jobset);
         let nth = ctx.store.jobsets[jobset.ix()].resource_version;
         let (_, get, call) = OWNED_KINDS[at];
         let mark = ctx.mark();
         for look in 0..2 {
             let answered =
-                ctx.request_at_mark(mark, RequestEntry::new(get, about, nth).with_substream(2 * lane + look));
+                ctx.request_at_mark(mark, RequestEntry::new(get, about, nth).with_substream(2 * substream + look));
             ctx.record_response_at(get, RequestAnswer::Success, answered.at);
         }
-        let request = RequestEntry::new(call, about, nth).with_substream(lane);
+        let request = RequestEntry::new(call, about, nth).with_substream(substream);
         ctx.request(request, SimulationEvent::GarbageCollectorDeletedOwned { jobset, call });
     }
 }

@@ -26,7 +26,6 @@ pub(super) enum JobEventKind {
     Other,
 }
 
-/// The content of an Event.
 #[derive(Copy, Clone)]
 enum EmittedReason {
     Created(PodId, u32),

@@ -125,7 +125,7 @@ impl JobController {
         }
         match seen {
             Some(e) => e.is_countable,
-            // Pods deleted by a failing Job count as failed, whatever their containers' exit codes.
+            // Pods deleted by a failing Job count as failed, for any exit code of their containers.
             None => plan.fail.is_some() && self.sync_input_for(store, job).verdict(pod).counts,
         }
     }

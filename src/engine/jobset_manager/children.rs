@@ -17,7 +17,6 @@ use sim_base::JobSetId;
 const SERVICE_FAILED: &str = "HeadlessServiceCreationFailed";
 const CLAIM_FAILED: &str = "PVCCreationFailed";
 
-/// A claim to be posted.
 #[derive(Clone)]
 pub(super) struct NewClaim {
     /// Index of its policy.

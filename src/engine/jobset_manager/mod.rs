@@ -38,10 +38,8 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Default)]
 pub struct JobSetManager {
-    /// One row per JobSet.
     rows: Vec<JobSetSyncRow>,
     queue: VecDeque<JobSetId>,
-    /// The current pass.
     pass: ReconcilePass,
     /// End of the manager's downtime and its feature gates from then on; during the downtime no pass starts and its
     /// webhooks do not respond.

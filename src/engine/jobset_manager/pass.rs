@@ -20,7 +20,6 @@ pub(super) struct ReconcilePass {
     pub jobset: Option<JobSetId>,
     /// A watch event about the JobSet arrived since the pass began.
     pub dirty: bool,
-    /// Number of the JobSet's pass.
     pub number: u32,
     pub start: SimTime,
     /// The JobSet in the cache at the start of the pass.

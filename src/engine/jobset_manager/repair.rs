@@ -23,7 +23,6 @@ pub(super) struct FollowerRepair {
     followers: Vec<FollowerJob>,
     next: usize,
     in_flight: usize,
-    /// A request failed.
     failed: bool,
 }
 

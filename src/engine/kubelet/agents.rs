@@ -152,8 +152,8 @@ pub fn agent_container(spec: &PodSpec, mode: AgentMode) -> Option<&ContainerSpec
         AgentMode::MainContainer => {
             let mut mains = spec.containers.iter();
             let agent = |c: &&ContainerSpec| known(c) || c.env.contains_key("WORKER_COMMAND");
-            let found = mains.clone().find(agent);
-            found.or_else(|| mains.next())
+            let matching = mains.clone().find(agent);
+            matching.or_else(|| mains.next())
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{Body, TicketSubject, TicketWait};
-use crate::store::{LAST_CONTAINER, ObjectStore, flag};
+use crate::store::{ContainersState, ExitedContainers, ObjectStore, flag};
 use sim_api::spec::{AgentMode, ContainerRestartAction, ContainerSpec, KubeletTiming, PodSpec, RestartPolicy};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, JobId, JobSetId, PodId};
@@ -38,32 +38,37 @@ impl KubeletState {
         let containers = &ctx.store.pod_spec(pod).containers;
         let named = rule.and_then(|r| r.container.as_ref());
         let only = named.and_then(|n| containers.iter().position(|c| c.name == *n));
-        self.end_container(ctx, pod, code, only.map_or(0, |at| at + 1));
+        self.end_container(ctx, pod, code, only.map_or(ExitedContainers::All, ExitedContainers::One));
     }
 
     /// The containers' processes exit with this code; returns false if none was running.
     pub fn end_process(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32) -> bool {
         let runs = self.is_up(pod);
         if runs {
-            self.end_container(ctx, pod, exit_code, 0);
+            self.end_container(ctx, pod, exit_code, ExitedContainers::All);
         }
         runs
     }
 
-    fn end_container(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32, container: usize) {
+    fn end_container(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32, exited: ExitedContainers) {
         self.clear(pod, UP);
         apiserver::note_process_change(ctx, pod, false);
-        self.book_exit(ctx, pod, exit_code, container);
+        self.book_exit(ctx, pod, exit_code, exited);
     }
 
-    /// Stores the exit of the container with this number, see `Pods::exit_container`; the kubelet notices it at its
-    /// next relist.
-    pub(super) fn book_exit(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32, container: usize) {
+    /// Stores the exit of containers with this code. The kubelet notices it at its next relist.
+    pub(super) fn book_exit(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        exit_code: i32,
+        exited: ExitedContainers,
+    ) {
         let row = &mut self.pods[pod.ix()];
         row.flags |= EXITED;
         row.ended_at = ctx.now;
         row.exit_code = exit_code.clamp(0, 255) as u8;
-        row.exit_container = container.min(LAST_CONTAINER.into()) as u8;
+        row.exited = ContainersState::Exited(exited).into();
         row.begin_lifetime();
         let epoch = row.epoch;
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
@@ -149,11 +154,12 @@ impl KubeletState {
                 _ => AfterExit::Restart(1),
             };
         }
-        restart_action(spec, |container| {
-            let only = usize::from(row.exit_container);
-            let its = only == 0 || only == container + 1;
-            if its { i32::from(row.exit_code) } else { 0 }
-        })
+        restart_action(
+            spec,
+            |container| {
+                if row.exited.exited().includes(container) { i32::from(row.exit_code) } else { 0 }
+            },
+        )
     }
 }
 

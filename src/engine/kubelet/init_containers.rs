@@ -8,7 +8,7 @@ use super::{ALL_ENDED, ENDING, EXITED, KubeletState, PROBING, SIDECARS, STOPPING
 use crate::ctx::EngineContext;
 use crate::event::{ContainerTimer, SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
-use crate::store::{ObjectStore, flag};
+use crate::store::{ExitedContainers, ObjectStore, flag};
 use sim_api::spec::{ContainerRestartAction, ContainerRule};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
@@ -90,13 +90,15 @@ impl KubeletState {
         let mains = ctx.store.pod_spec(pod).containers.len();
         let row = &mut self.pods[pod.ix()];
         row.init_done = position.min(u8::MAX.into()) as u8;
-        self.book_exit(ctx, pod, code, mains + position + 1);
+        self.book_exit(ctx, pod, code, ExitedContainers::One(mains + position));
     }
 
     /// Position of the init container that exited last in this pod, if the exit was that of an init container.
     pub(super) fn exited_init(&self, store: &ObjectStore, pod: PodId) -> Option<usize> {
-        let number = usize::from(self.pods[pod.ix()].exit_container);
-        number.checked_sub(store.pod_spec(pod).containers.len() + 1)
+        match self.pods[pod.ix()].exited.exited() {
+            ExitedContainers::All => None,
+            ExitedContainers::One(at) => at.checked_sub(store.pod_spec(pod).containers.len()),
+        }
     }
 
     /// The sidecars run: schedules the exits that rules give them. The time counts from the start of the main
@@ -179,7 +181,7 @@ impl KubeletState {
         self.sidecar_timer(ctx, pod, wait, TicketWait::Pleg, noticed);
     }
 
-    /// The kubelet restarts the sidecar, whatever the restart policy of the pod.
+    /// The kubelet restarts the sidecar, for any restart policy of the pod.
     fn sidecar_noticed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, position: usize) {
         let code = self.init_rule(ctx, pod, position).map_or(1, |r| r.exit_code);
         let action = ctx.store.pod_spec(pod).init_containers[position].matching_rule(code);

@@ -9,7 +9,7 @@ use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
-use crate::store::flag;
+use crate::store::{StoredContainersState, flag};
 use sim_api::spec::{AgentMode, RestartPolicy};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, NodeId, PodId, SimTime};
@@ -113,7 +113,7 @@ impl KubeletState {
             apiserver::note_process_change(ctx, pod, false);
             row.flags |= EXITED;
             row.exit_code = exit_code;
-            row.exit_container = 0;
+            row.exited = StoredContainersState::ALL_EXITED;
             row.ended_at = SimTime::NEVER;
             row.flags &= !AGENT_EXIT;
         }

@@ -26,7 +26,9 @@ mod tests;
 
 use super::ctx::{ContextMark, EngineContext};
 use super::event::SimulationEvent;
-use crate::store::{ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, flag};
+use crate::store::{
+    ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, StoredContainersState, flag,
+};
 use sim_api::spec::{ImagePullFailure, KubeletTiming, RealKubelet};
 use sim_base::{NodeId, PodId, SimTime};
 use std::collections::BTreeMap;
@@ -74,8 +76,8 @@ use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, PROBING, SIDECAR
 struct ContainerLifetime {
     flags: u16,
     exit_code: u8,
-    /// The container of `exit_code`, see `Pods::exit_container`.
-    exit_container: u8,
+    /// The containers that exited with `exit_code`.
+    exited: StoredContainersState,
     /// Number of the init containers, from the first, that have ended or run as sidecars.
     init_done: u8,
     /// Number, from 1, of the container whose image could not be pulled; 0 if the start continues. Init containers
@@ -112,7 +114,7 @@ impl ContainerLifetime {
         ContainerLifetime {
             flags: 0,
             exit_code: 0,
-            exit_container: 0,
+            exited: StoredContainersState::ALL_EXITED,
             init_done: 0,
             pull_failed: 0,
             pull_level: 0,

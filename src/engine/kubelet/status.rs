@@ -7,7 +7,7 @@ use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, flag};
+use crate::store::{ContainersState, PodPhase, flag};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
 
@@ -49,17 +49,19 @@ impl KubeletState {
                     apiserver::set_running(ctx, pod);
                 }
                 let row = &self.pods[pod.ix()];
-                let (code, which) = (row.exit_code, row.exit_container);
+                let (code, exited) = (row.exit_code, row.exited.exited());
                 match what {
                     StatusWrite::Succeeding => return apiserver::set_succeeding(ctx, pod),
-                    StatusWrite::NotReady => apiserver::store_container_end(ctx, pod, code, which),
-                    _ => apiserver::store_container_end(ctx, pod, code, RESTARTING_ALL),
+                    StatusWrite::NotReady => {
+                        apiserver::store_container_end(ctx, pod, code, ContainersState::Exited(exited))
+                    }
+                    _ => apiserver::store_container_end(ctx, pod, code, ContainersState::Removed),
                 }
                 apiserver::set_ready(ctx, pod, false);
             }
             StatusWrite::Running | StatusWrite::Ready => {
                 self.report_restarts(ctx, pod);
-                apiserver::store_container_end(ctx, pod, 0, NO_STATUS);
+                apiserver::store_container_end(ctx, pod, 0, ContainersState::NoStatus);
                 self.report_running(ctx, pod, what == StatusWrite::Ready);
             }
         }
@@ -95,7 +97,7 @@ impl KubeletState {
         let ended = TerminatedPod {
             succeeded: row.exit_code == 0,
             exit_code: row.exit_code,
-            exit_container: row.exit_container,
+            exited: row.exited.exited(),
             at: row.ended_at.min(ctx.now),
         };
         apiserver::finish_pod(ctx, pod, Some(ended));

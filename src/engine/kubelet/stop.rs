@@ -7,7 +7,7 @@ use crate::ctx::{EngineContext, StoreWatcher};
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::store::flag;
+use crate::store::{StoredContainersState, flag};
 use sim_api::spec::{KubeletTiming, PodSpec};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
@@ -52,7 +52,7 @@ impl KubeletState {
         }
         let runs = !row.has(EXITED);
         if runs {
-            row.exit_container = 0;
+            row.exited = StoredContainersState::ALL_EXITED;
             row.exit_code = match ctx.scenario.timing.kubelet {
                 KubeletTiming::Scripted { stop_exit_code, .. } => stop_exit_code.clamp(0, 255) as u8,
                 KubeletTiming::Real(_) => TERMINATED_EXIT_CODE,

@@ -65,7 +65,6 @@ impl GcWaits {
         *row = GcWait::Sweep(start);
     }
 
-    /// Start and kind of the wait.
     pub fn current(&self, pod: PodId) -> Option<(ContextMark, TicketWait)> {
         match *self.0.get(pod.ix())? {
             GcWait::Nothing => None,

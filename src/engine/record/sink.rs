@@ -20,7 +20,6 @@ pub struct StoredEvent {
 /// The entry of one replicatedJob in `status.replicatedJobsStatus`, as stored now.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ReplicatedJobNow {
-    /// The JobSet of the record.
     pub jobset: JobSetId,
     /// Index of the replicatedJob in the spec.
     pub replicated_job: u32,
@@ -35,7 +34,6 @@ pub struct AnsweredRequest {
     pub call: Call,
     /// Empty for success, otherwise the HTTP status code.
     pub code: &'static str,
-    /// Time of the response.
     pub at: SimTime,
 }
 
@@ -100,14 +98,12 @@ pub trait RecordSink {
 /// Larger than the number of events of any run.
 pub const NO_STOP_CHECK: u64 = u64::MAX;
 
-/// A sink that discards all records.
 pub struct DiscardSink;
 
 impl RecordSink for DiscardSink {
     fn record(&mut self, _: &SimulationRecord, _: &RecordNames) {}
 }
 
-/// A sink that keeps all records.
 #[derive(Default)]
 pub struct KeepSink(pub Vec<SimulationRecord>);
 

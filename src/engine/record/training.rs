@@ -104,7 +104,7 @@ pub struct TrainingOutcome {
     pub saved_progress: Duration,
     /// `reached` in steps, if the scenario defines the step time.
     pub reached_steps: Option<u64>,
-    /// `kept` in steps.
+    /// `saved_progress` in steps, if the scenario defines the step time.
     pub saved_steps: Option<u64>,
     /// Total work of the job.
     pub work: Option<Duration>,

@@ -23,7 +23,6 @@ use sim_base::{NodeId, PodId};
 pub struct SchedulerState {
     queues: SchedulingQueues,
     ledger: CapacityLedger,
-    /// The pod in the current cycle.
     in_cycle: Option<(PodId, u32)>,
     /// An event that may help happened during the cycle: a pod that finds no node is retried without waiting for the
     /// next such event (kube-scheduler, `inFlightEvents`).

@@ -10,7 +10,7 @@ use crate::event::SimulationEvent;
 use crate::kubelet::KubeletState;
 use crate::record::{Body, DeletionActor, TicketSubject, TicketWait};
 use crate::store::flag;
-use sim_api::spec::{DeletionPropagation, FaultAction, FaultTime, NodeRef, SilentOn};
+use sim_api::spec::{DeletionPropagation, FaultAction, FaultTime, NodeRef, SilentTarget};
 use sim_base::{Duration, JobSetId, NodeId, PodId};
 use std::sync::Arc;
 
@@ -111,10 +111,16 @@ impl ScriptRunner {
     }
 
     /// Only training jobs are affected; no other component is notified.
-    fn inject_silent_fault(&mut self, ctx: &mut EngineContext<'_>, index: u32, on: &SilentOn, kubelets: &KubeletState) {
+    fn inject_silent_fault(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        index: u32,
+        on: &SilentTarget,
+        kubelets: &KubeletState,
+    ) {
         let (node, pod) = match on {
-            SilentOn::Node(node) => (self.resolve_node(ctx, node), PodId::NONE),
-            SilentOn::Pod(name) => {
+            SilentTarget::Node(node) => (self.resolve_node(ctx, node), PodId::NONE),
+            SilentTarget::Pod(name) => {
                 let pod = pod_by_name(ctx, name).filter(|pod| kubelets.is_up(*pod));
                 let pod = pod.unwrap_or(PodId::NONE);
                 (Some(NodeId::NONE), pod)
@@ -173,21 +179,21 @@ impl ScriptRunner {
     /// The stored JobSet with that name, after writing the record of the action; without one, an error response is
     /// recorded.
     fn target_jobset(&mut self, ctx: &mut EngineContext<'_>, index: u32, name: &str) -> Option<JobSetId> {
-        let found = ctx.store.jobset_named(name);
-        if found.is_some() {
+        let result = ctx.store.jobset_named(name);
+        if result.is_some() {
             let (node, pod) = (NodeId::NONE, PodId::NONE);
             ctx.emit(Body::Fault { index, node, pod });
         } else {
             let answer = ctx.intern(&format!("jobsets.jobset.x-k8s.io {name:?} not found"));
             ctx.emit(Body::Answered { index, answer });
         }
-        found
+        result
     }
 
     fn resolve_node(&mut self, ctx: &EngineContext<'_>, r: &NodeRef) -> Option<NodeId> {
         let known = |alias: &str| {
-            let found = self.aliases.iter().find(|(a, _)| a == alias);
-            found.map(|(_, node)| *node)
+            let matching = self.aliases.iter().find(|(a, _)| a == alias);
+            matching.map(|(_, node)| *node)
         };
         let node = if let Some(name) = &r.name {
             ctx.store.nodes.find_by_name(name)

@@ -11,7 +11,6 @@ pub(super) enum LookupResult {
     Job(JobId),
     Pod(PodId),
     Node(NodeId),
-    /// Kind, namespace, name.
     Other(ObjectKind, String, String),
 }
 

@@ -41,8 +41,8 @@ pub(super) fn field_values(
         }
     };
     let value = |path: &str| path.split('.').fold(&object, |v, key| &v[key]).clone();
-    let shown: Map<String, Value> = fields.iter().map(|f| (f.clone(), value(f))).collect();
-    Value::Object(shown).to_string()
+    let json: Map<String, Value> = fields.iter().map(|f| (f.clone(), value(f))).collect();
+    Value::Object(json).to_string()
 }
 
 /// All existing objects, in the order of their rows.
@@ -75,9 +75,9 @@ pub fn all_objects(ctx: &EngineContext<'_>, kubelets: &KubeletState) -> Vec<Valu
 
 /// The Job with the defaults that the API server adds.
 fn stored_job_json(ctx: &EngineContext<'_>, job: JobId) -> Value {
-    let shown = job_json(ctx, job);
-    let mut stored = objects::admit_job(&shown).unwrap_or_else(|_| shown.clone());
-    stored["status"] = shown["status"].clone();
+    let json = job_json(ctx, job);
+    let mut stored = objects::admit_job(&json).unwrap_or_else(|_| json.clone());
+    stored["status"] = json["status"].clone();
     stored
 }
 
@@ -97,15 +97,15 @@ pub fn jobset_status_json(ctx: &EngineContext<'_>, jobset: JobSetId) -> Value {
         out.insert("conditions".into(), conditions.collect());
     }
     let rjs = js.sorted_status().into_iter().map(|r| {
-        let mut shown = json!({"name": r.name, "ready": r.ready, "succeeded": r.succeeded,
+        let mut object = json!({"name": r.name, "ready": r.ready, "succeeded": r.succeeded,
             "failed": r.failed, "active": r.active, "suspended": r.suspended});
         if !r.job_restarts.is_empty() {
-            shown["jobRestarts"] = json!(r.job_restarts);
+            object["jobRestarts"] = json!(r.job_restarts);
         }
         if !r.job_restarts_count_towards_max.is_empty() {
-            shown["jobRestartsCountTowardsMax"] = json!(r.job_restarts_count_towards_max);
+            object["jobRestartsCountTowardsMax"] = json!(r.job_restarts_count_towards_max);
         }
-        shown
+        object
     });
     out.insert("replicatedJobsStatus".into(), rjs.collect());
     out.insert("restarts".into(), json!(s.restarts));
@@ -267,15 +267,15 @@ fn node_json(ctx: &EngineContext<'_>, node: NodeId) -> Value {
     let allocatable = object.allocatable.iter();
     let allocatable: BTreeMap<&str, String> =
         allocatable.map(|(resource, milli)| (resource.as_str(), quantity(*milli))).collect();
-    let mut shown = json!({"metadata": {"name": object.name, "labels": object.labels}, "spec": {},
+    let mut displayed = json!({"metadata": {"name": object.name, "labels": object.labels}, "spec": {},
         "status": {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": ready}]}});
     if !taints.is_empty() {
-        shown["spec"]["taints"] = taints.into();
+        displayed["spec"]["taints"] = taints.into();
     }
     if nodes.rows[node.ix()].cordoned {
-        shown["spec"]["unschedulable"] = true.into();
+        displayed["spec"]["unschedulable"] = true.into();
     }
-    shown
+    displayed
 }
 
 fn job_status_json(j: &JobEntry) -> Value {

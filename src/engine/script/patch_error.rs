@@ -40,8 +40,8 @@ pub(super) enum JobPatchError {
 }
 
 fn write_invalid_completions(f: &mut fmt::Formatter<'_>, completions: Option<u32>, reason: &str) -> fmt::Result {
-    let shown = completions.map_or("null".to_owned(), |n| n.to_string());
-    write!(f, "spec.completions: Invalid value: {shown}: {reason}")
+    let displayed = completions.map_or("null".to_owned(), |n| n.to_string());
+    write!(f, "spec.completions: Invalid value: {displayed}: {reason}")
 }
 
 impl fmt::Display for JobPatchError {
@@ -89,7 +89,7 @@ impl fmt::Display for StatusPatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StatusPatchError::UnsupportedValue { path, value } => {
-                write!(f, "{path}: {value} has no place in the simulation")
+                write!(f, "{path}: the value {value} is not supported by the simulation")
             }
         }
     }

@@ -187,15 +187,15 @@ mod tests {
     #[test]
     fn fields_outside_the_model_are_rejected_by_name() {
         for (kind, status, words) in [
-            ("Paused", "True", "status.conditions[1].type: \"Paused\" has"),
-            ("Failed", "Unknown", "status.conditions[1].status: \"Unknown\" has"),
+            ("Paused", "True", "status.conditions[1].type: the value \"Paused\" is"),
+            ("Failed", "Unknown", "status.conditions[1].status: the value \"Unknown\" is"),
         ] {
             let refusal = read_condition(1, &condition_json(kind, status, "R")).unwrap_err().to_string();
             assert!(refusal.starts_with(words), "{refusal}");
         }
         let rjs = json!([{"name": "c", "ready": 1}]);
         let unknown = read_replicated_jobs(&["a", "b"], &rjs).unwrap_err().to_string();
-        assert!(unknown.starts_with("status.replicatedJobsStatus[].name: \"c\" has"), "{unknown}");
+        assert!(unknown.starts_with("status.replicatedJobsStatus[].name: the value \"c\" is"), "{unknown}");
         assert!(read_count("status.restarts", &json!(-1)).is_err());
         assert_eq!(read_count("status.restarts", &json!(i32::MAX)), Ok(i32::MAX as u32));
     }

@@ -8,7 +8,7 @@
 use crate::ctx::EngineContext;
 use crate::kubelet::KubeletState;
 use crate::record::DeletionActor;
-use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, SUCCEEDING, failed_init, flag};
+use crate::store::{ContainersState, PodPhase, failed_init, flag};
 use serde_json::{Value, json};
 use sim_api::spec::{AgentMode, ContainerSpec, KubeVersion, PodSpec};
 use sim_base::PodId;
@@ -24,12 +24,11 @@ enum PodStage {
     Removed,
     /// The main containers have ended.
     Ended,
-    /// All containers have ended.
     AllEnded,
 }
 
 #[derive(Copy, Clone, PartialEq)]
-enum ShownState {
+enum ContainerState {
     Waiting,
     Removed,
     /// The flag is the `started` field.
@@ -39,53 +38,53 @@ enum ShownState {
 }
 
 /// The status of one container.
-struct ShownPod<'a> {
+struct ContainerStatus<'a> {
     container: &'a ContainerSpec,
     init: bool,
-    state: ShownState,
+    state: ContainerState,
 }
 
-impl ShownPod<'_> {
+impl ContainerStatus<'_> {
     fn is_sidecar(&self) -> bool {
         self.init && self.container.is_sidecar()
     }
 
     fn is_started(&self) -> bool {
-        self.state == ShownState::Running(true)
+        self.state == ContainerState::Running(true)
     }
 
     /// True if the container runs and its probes have succeeded.
     fn is_ready(&self) -> bool {
-        let completed = self.init && !self.is_sidecar() && self.state == ShownState::Ended(Some(0));
+        let completed = self.init && !self.is_sidecar() && self.state == ContainerState::Ended(Some(0));
         self.is_started() || completed
     }
 
     fn json(&self, restarts: Option<u32>, has_init: bool) -> Value {
         let state = match self.state {
-            ShownState::Waiting => {
+            ContainerState::Waiting => {
                 let reason = if has_init { "PodInitializing" } else { "ContainerCreating" };
                 json!({"waiting": {"reason": reason}})
             }
-            ShownState::Removed => {
+            ContainerState::Removed => {
                 json!({"waiting": {"reason": RESTARTING, "message": REMOVED}})
             }
-            ShownState::Running(_) => json!({"running": {}}),
-            ShownState::Ended(None) => json!({"terminated": {}}),
-            ShownState::Ended(Some(code)) => {
+            ContainerState::Running(_) => json!({"running": {}}),
+            ContainerState::Ended(None) => json!({"terminated": {}}),
+            ContainerState::Ended(Some(code)) => {
                 let reason = if code == 0 { "Completed" } else { "Error" };
                 json!({"terminated": {"exitCode": code, "reason": reason}})
             }
         };
-        let mut shown = json!({"name": self.container.name, "image": self.container.image, "state": state,
+        let mut object = json!({"name": self.container.name, "image": self.container.image, "state": state,
             "ready": self.is_ready(), "started": self.is_started()});
-        if self.state == ShownState::Removed {
+        if self.state == ContainerState::Removed {
             let was = json!({"exitCode": KILLED, "reason": RESTARTING, "message": REMOVED});
-            shown["lastState"] = json!({"terminated": was});
+            object["lastState"] = json!({"terminated": was});
         }
         if let Some(restarts) = restarts {
-            shown["restartCount"] = json!(restarts);
+            object["restartCount"] = json!(restarts);
         }
-        shown
+        object
     }
 }
 
@@ -102,11 +101,11 @@ pub(super) fn pod_status_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &Ku
     // No status was written for a pod on an unresponsive node; replayed recordings begin when the containers run.
     let unseen = ctx.has_scripted_kubelets() || kubelets.waiting_since(pod).is_some();
     let silent = phase == PodPhase::Pending && unseen;
-    let unknown = phase.is_terminal() && store.pods.exit_container[i] == NO_STATUS;
+    let unknown = phase.is_terminal() && store.pods.containers[i].get() == ContainersState::NoStatus;
     if bound && !silent && !unknown {
         let spec = store.pod_spec(pod);
         let stage = pod_stage(ctx, pod);
-        let all = shown_containers(ctx, pod, stage);
+        let all = container_statuses(ctx, pod, stage);
         conditions.extend(kubelet_conditions(ctx, pod, stage, &all));
         let restarts = restart_count(ctx, pod);
         let has_init = !spec.init_containers.is_empty();
@@ -128,53 +127,53 @@ pub(super) fn pod_status_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &Ku
 fn pod_stage(ctx: &EngineContext<'_>, pod: PodId) -> PodStage {
     let (store, pods) = (&ctx.store, &ctx.store.pods);
     let node = pods.node[pod.ix()];
-    match pods.exit_container[pod.ix()] {
+    match pods.containers[pod.ix()].get() {
         _ if pods.is_terminal(pod) => PodStage::AllEnded,
-        RESTARTING_ALL => PodStage::Removed,
-        NO_STATUS if pods.phase[pod.ix()] == PodPhase::Pending => PodStage::Starting,
+        ContainersState::Removed => PodStage::Removed,
+        ContainersState::NoStatus if pods.phase[pod.ix()] == PodPhase::Pending => PodStage::Starting,
         // The node lifecycle controller also clears Ready, and nothing else.
-        NO_STATUS if pods.has(pod, flag::READY) || store.nodes.rows[node.ix()].unknown => PodStage::Up,
-        NO_STATUS if store.template(pod).agent.has_barrier() => PodStage::AtBarrier,
-        NO_STATUS => PodStage::Up,
+        ContainersState::NoStatus if pods.has(pod, flag::READY) || store.nodes.rows[node.ix()].unknown => PodStage::Up,
+        ContainersState::NoStatus if store.template(pod).agent.has_barrier() => PodStage::AtBarrier,
+        ContainersState::NoStatus => PodStage::Up,
         _ => PodStage::Ended,
     }
 }
 
-fn shown_containers<'a>(ctx: &'a EngineContext<'_>, pod: PodId, stage: PodStage) -> Vec<ShownPod<'a>> {
+fn container_statuses<'a>(ctx: &'a EngineContext<'_>, pod: PodId, stage: PodStage) -> Vec<ContainerStatus<'a>> {
     let store = &**ctx.store;
     let spec = store.pod_spec(pod);
     let agent = agent_index(spec, store.template(pod).agent).filter(|_| stage == PodStage::AtBarrier);
     let failed = failed_init(store, pod).filter(|_| matches!(stage, PodStage::Ended | PodStage::AllEnded));
     let unready = has_probes(spec) && !store.pods.has(pod, flag::READY);
     let init = spec.init_containers.iter().enumerate();
-    let init = init.map(|(at, container)| ShownPod {
+    let init = init.map(|(at, container)| ContainerStatus {
         container,
         init: true,
         state: match stage {
-            PodStage::Starting => ShownState::Waiting,
-            PodStage::Removed => ShownState::Removed,
-            _ if failed.is_some_and(|failed| at > failed) => ShownState::Waiting,
-            _ if failed == Some(at) => ShownState::Ended(Some(i32::from(store.pods.exit_code[pod.ix()]))),
-            _ if agent.is_some_and(|agent| at > agent) => ShownState::Waiting,
-            _ if !container.is_sidecar() => ShownState::Ended(Some(0)),
-            PodStage::AllEnded => ShownState::Ended(None),
-            _ => ShownState::Running(agent != Some(at)),
+            PodStage::Starting => ContainerState::Waiting,
+            PodStage::Removed => ContainerState::Removed,
+            _ if failed.is_some_and(|failed| at > failed) => ContainerState::Waiting,
+            _ if failed == Some(at) => ContainerState::Ended(Some(i32::from(store.pods.exit_code[pod.ix()]))),
+            _ if agent.is_some_and(|agent| at > agent) => ContainerState::Waiting,
+            _ if !container.is_sidecar() => ContainerState::Ended(Some(0)),
+            PodStage::AllEnded => ContainerState::Ended(None),
+            _ => ContainerState::Running(agent != Some(at)),
         },
     });
     let sidecar = matches!(store.template(pod).agent, AgentMode::Sidecar { .. });
     let mains = spec.containers.iter().enumerate();
-    let mains = mains.map(|(at, container)| ShownPod {
+    let mains = mains.map(|(at, container)| ContainerStatus {
         container,
         init: false,
         state: match stage {
-            PodStage::Starting => ShownState::Waiting,
-            PodStage::Removed => ShownState::Removed,
-            PodStage::AtBarrier if sidecar => ShownState::Waiting,
+            PodStage::Starting => ContainerState::Waiting,
+            PodStage::Removed => ContainerState::Removed,
+            PodStage::AtBarrier if sidecar => ContainerState::Waiting,
             // The agent is among them.
-            PodStage::AtBarrier => ShownState::Running(false),
-            PodStage::Up => ShownState::Running(!unready),
-            _ if failed.is_some() => ShownState::Waiting,
-            PodStage::Ended | PodStage::AllEnded => ShownState::Ended(Some(exit_code(ctx, pod, at))),
+            PodStage::AtBarrier => ContainerState::Running(false),
+            PodStage::Up => ContainerState::Running(!unready),
+            _ if failed.is_some() => ContainerState::Waiting,
+            PodStage::Ended | PodStage::AllEnded => ContainerState::Ended(Some(exit_code(ctx, pod, at))),
         },
     });
     init.chain(mains).collect()
@@ -195,9 +194,10 @@ fn agent_index(spec: &PodSpec, mode: AgentMode) -> Option<usize> {
 
 fn exit_code(ctx: &EngineContext<'_>, pod: PodId, container: usize) -> i32 {
     let pods = &ctx.store.pods;
-    let which = pods.exit_container[pod.ix()];
-    let its = which == 0 || usize::from(which) == container + 1;
-    if which != SUCCEEDING && its { i32::from(pods.exit_code[pod.ix()]) } else { 0 }
+    match pods.containers[pod.ix()].get() {
+        ContainersState::Exited(exited) if exited.includes(container) => i32::from(pods.exit_code[pod.ix()]),
+        _ => 0,
+    }
 }
 
 /// The restart count of every container, if all have restarted equally often.
@@ -209,7 +209,7 @@ fn restart_count(ctx: &EngineContext<'_>, pod: PodId) -> Option<u32> {
 }
 
 /// Conditions in the order of generateAPIPodStatus.
-fn kubelet_conditions(ctx: &EngineContext<'_>, pod: PodId, stage: PodStage, all: &[ShownPod<'_>]) -> Vec<Value> {
+fn kubelet_conditions(ctx: &EngineContext<'_>, pod: PodId, stage: PodStage, all: &[ContainerStatus<'_>]) -> Vec<Value> {
     let phase = ctx.store.pods.phase[pod.ix()];
     let mut conditions = Vec::new();
     // PodReadyToStartContainersCondition is enabled since 1.29.
@@ -228,9 +228,9 @@ fn kubelet_conditions(ctx: &EngineContext<'_>, pod: PodId, stage: PodStage, all:
 }
 
 /// Port of the kubelet's `GeneratePodInitializedCondition`.
-fn initialized_condition(phase: PodPhase, all: &[ShownPod<'_>]) -> Value {
-    let begun = |c: &ShownPod| matches!(c.state, ShownState::Running(_) | ShownState::Ended(_));
-    let incomplete = |c: &&ShownPod| {
+fn initialized_condition(phase: PodPhase, all: &[ContainerStatus<'_>]) -> Value {
+    let begun = |c: &ContainerStatus| matches!(c.state, ContainerState::Running(_) | ContainerState::Ended(_));
+    let incomplete = |c: &&ContainerStatus| {
         let done = if c.is_sidecar() { c.is_started() } else { c.is_ready() };
         c.init && !done
     };
@@ -246,8 +246,8 @@ fn initialized_condition(phase: PodPhase, all: &[ShownPod<'_>]) -> Value {
 }
 
 /// Port of the kubelet's `GenerateContainersReadyCondition`.
-fn containers_ready(phase: PodPhase, all: &[ShownPod<'_>]) -> (bool, &'static str, String) {
-    let unready = |c: &&ShownPod| (!c.init || c.is_sidecar()) && !c.is_ready();
+fn containers_ready(phase: PodPhase, all: &[ContainerStatus<'_>]) -> (bool, &'static str, String) {
+    let unready = |c: &&ContainerStatus| (!c.init || c.is_sidecar()) && !c.is_ready();
     let unready = format_names(all.iter().filter(unready));
     match phase {
         PodPhase::Succeeded => (false, "PodCompleted", String::new()),
@@ -261,19 +261,19 @@ fn containers_ready(phase: PodPhase, all: &[ShownPod<'_>]) -> (bool, &'static st
 }
 
 /// Formats a list of strings like Go.
-fn format_names<'a>(some: impl Iterator<Item = &'a ShownPod<'a>>) -> String {
+fn format_names<'a>(some: impl Iterator<Item = &'a ContainerStatus<'a>>) -> String {
     let names: Vec<&str> = some.map(|c| c.container.name.as_str()).collect();
     names.join(" ")
 }
 
 fn condition_json(kind: &str, status: bool, reason: &str, message: &str) -> Value {
-    let mut shown = json!({"type": kind, "status": if status { "True" } else { "False" }});
+    let mut object = json!({"type": kind, "status": if status { "True" } else { "False" }});
     for (key, text) in [("reason", reason), ("message", message)] {
         if !text.is_empty() {
-            shown[key] = json!(text);
+            object[key] = json!(text);
         }
     }
-    shown
+    object
 }
 
 /// The condition before a kubelet has processed the pod: PodScheduled; absent if the template names the node.

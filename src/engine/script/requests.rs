@@ -24,7 +24,7 @@ impl ScriptRunner {
         let (node, pod) = deletion_target(ctx, request);
         ctx.emit(Body::Fault { index, node, pod });
         let answer = match self.execute(ctx, request, kubelets) {
-            Ok(shown) => shown,
+            Ok(json) => json,
             Err(refusal) => refusal.to_string(),
         };
         let answer = ctx.intern(&answer);

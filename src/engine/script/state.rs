@@ -36,7 +36,6 @@ impl ScriptRunner {
         self.armed = false;
     }
 
-    /// Counts a pending action.
     pub fn count_action(&mut self, fault: &ScriptedFault) {
         let by_calendar = matches!(fault.at, FaultTime::At(_));
         match fault.random_cause {

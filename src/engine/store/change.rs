@@ -2,6 +2,7 @@
 //!
 //! Must never contain an old value; a component that needs it keeps it.
 
+use crate::progress::EventSubject;
 use sim_api::spec::ObjectKind;
 use sim_base::{JobId, JobSetId, NodeId, PodId};
 
@@ -49,17 +50,16 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// The object of the change, in the form of `Event::subject`.
-    pub fn subject(&self) -> Option<(u8, u32)> {
+    pub fn subject(&self) -> Option<EventSubject> {
         Some(match *self {
-            ChangeKind::Pod(pod, _) | ChangeKind::Process { pod, .. } => (b'P', pod.0),
-            ChangeKind::ContainersStopped(pod) | ChangeKind::ProcessExit(pod, _) => (b'P', pod.0),
-            ChangeKind::Job(job, _) => (b'J', job.0),
-            ChangeKind::JobSet(jobset, _) | ChangeKind::OwnedCreated(jobset, _) => (b'S', jobset.0),
-            ChangeKind::OwnedGone(jobset) => (b'S', jobset.0),
-            ChangeKind::Service(jobset) | ChangeKind::WorkDone(jobset) => (b'S', jobset.0),
-            ChangeKind::Node(node, _) => (b'N', node.0),
-            ChangeKind::SilentFault { fault, .. } => (b'F', fault),
+            ChangeKind::Pod(pod, _) | ChangeKind::Process { pod, .. } => EventSubject::Pod(pod),
+            ChangeKind::ContainersStopped(pod) | ChangeKind::ProcessExit(pod, _) => EventSubject::Pod(pod),
+            ChangeKind::Job(job, _) => EventSubject::Job(job),
+            ChangeKind::JobSet(jobset, _) | ChangeKind::OwnedCreated(jobset, _) => EventSubject::JobSet(jobset),
+            ChangeKind::OwnedGone(jobset) => EventSubject::JobSet(jobset),
+            ChangeKind::Service(jobset) | ChangeKind::WorkDone(jobset) => EventSubject::JobSet(jobset),
+            ChangeKind::Node(node, _) => EventSubject::Node(node),
+            ChangeKind::SilentFault { fault, .. } => EventSubject::Fault(fault),
             ChangeKind::Claim => return None,
         })
     }
@@ -118,7 +118,6 @@ pub enum NodeChange {
     Taints,
     /// spec.unschedulable is false again; the taint remains until the node lifecycle controller removes it.
     Uncordoned,
-    /// The Ready condition changed.
     Condition,
     Gone,
     /// The kubelet resumed or stopped renewing its Lease.

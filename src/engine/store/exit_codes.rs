@@ -1,19 +1,95 @@
-//! Exit codes of a pod's containers, as its status shows them.
+//! The end of a pod's containers: which of them exited with the pod's exit code, as its status shows it.
 
-use super::{LAST_CONTAINER, NO_STATUS, ObjectStore};
+use super::ObjectStore;
 use sim_base::PodId;
 
+/// The containers that exited with the exit code of the pod; the others exited with 0.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ExitedContainers {
+    All,
+    /// Position among the main containers, followed by the init containers.
+    One(usize),
+}
+
+impl ExitedContainers {
+    pub fn includes(self, container: usize) -> bool {
+        match self {
+            ExitedContainers::All => true,
+            ExitedContainers::One(only) => only == container,
+        }
+    }
+}
+
+/// State of a pod's containers according to the last status that its kubelet wrote.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ContainersState {
+    /// No container has a terminated state: none has ended, or pod garbage collection failed the pod.
+    NoStatus,
+    /// The pod was ready until all containers exited with 0, and its phase is not yet updated.
+    Succeeding,
+    /// RestartAllContainers has removed the containers.
+    Removed,
+    Exited(ExitedContainers),
+}
+
+/// A `ContainersState` in one byte.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct StoredContainersState(u8);
+
+const ALL: u8 = 0;
+/// Largest number of a single container. Numbers start at 1, and the remaining values are states.
+const LAST_CONTAINER: u8 = REMOVED - 1;
+const REMOVED: u8 = u8::MAX - 2;
+const SUCCEEDING: u8 = u8::MAX - 1;
+const NO_STATUS: u8 = u8::MAX;
+
+impl StoredContainersState {
+    pub const NO_STATUS: StoredContainersState = StoredContainersState(NO_STATUS);
+    pub const ALL_EXITED: StoredContainersState = StoredContainersState(ALL);
+
+    pub fn get(self) -> ContainersState {
+        match self.0 {
+            NO_STATUS => ContainersState::NoStatus,
+            SUCCEEDING => ContainersState::Succeeding,
+            REMOVED => ContainersState::Removed,
+            ALL => ContainersState::Exited(ExitedContainers::All),
+            number => ContainersState::Exited(ExitedContainers::One(usize::from(number) - 1)),
+        }
+    }
+
+    /// Returns the exited containers; all of them if the state is another one.
+    pub fn exited(self) -> ExitedContainers {
+        match self.get() {
+            ContainersState::Exited(exited) => exited,
+            _ => ExitedContainers::All,
+        }
+    }
+}
+
+impl From<ContainersState> for StoredContainersState {
+    fn from(state: ContainersState) -> StoredContainersState {
+        StoredContainersState(match state {
+            ContainersState::NoStatus => NO_STATUS,
+            ContainersState::Succeeding => SUCCEEDING,
+            ContainersState::Removed => REMOVED,
+            ContainersState::Exited(ExitedContainers::All) => ALL,
+            ContainersState::Exited(ExitedContainers::One(at)) => (at + 1).min(LAST_CONTAINER.into()) as u8,
+        })
+    }
+}
+
 /// Name and exit code of each container, regular ones first; only one init container can have failed. Empty before
-/// the pod has ended, and if no kubelet reported the
-/// codes.
+/// the pod has ended, and if no kubelet reported the codes.
 pub fn exit_codes(store: &ObjectStore, pod: PodId) -> Vec<(&str, i32)> {
-    let which = store.pods.exit_container[pod.ix()];
-    if !store.pods.is_terminal(pod) || which == NO_STATUS {
+    let ContainersState::Exited(exited) = store.pods.containers[pod.ix()].get() else {
+        return Vec::new();
+    };
+    if !store.pods.is_terminal(pod) {
         return Vec::new();
     }
     let code = i32::from(store.pods.exit_code[pod.ix()]);
     let containers = store.pod_spec(pod).containers.iter().enumerate();
-    let code_of = |at| if exited_with(which, at) { code } else { 0 };
+    let code_of = |at| if exited.includes(at) { code } else { 0 };
     let mut codes: Vec<(&str, i32)> = containers.map(|(at, c)| (c.name.as_str(), code_of(at))).collect();
     if let Some(failed) = failed_init(store, pod).and_then(|at| store.pod_spec(pod).init_containers.get(at)) {
         codes.push((&failed.name, code));
@@ -23,14 +99,10 @@ pub fn exit_codes(store: &ObjectStore, pod: PodId) -> Vec<(&str, i32)> {
 
 /// Position of the init container that has failed.
 pub fn failed_init(store: &ObjectStore, pod: PodId) -> Option<usize> {
-    let which = store.pods.exit_container[pod.ix()];
-    let number = Some(usize::from(which)).filter(|_| which <= LAST_CONTAINER)?;
-    number.checked_sub(store.pod_spec(pod).containers.len() + 1)
-}
-
-/// Returns true if the pod's exit code belongs to this container; the others exited with 0.
-fn exited_with(which: u8, container: usize) -> bool {
-    which == 0 || usize::from(which) == container + 1
+    match store.pods.containers[pod.ix()].get() {
+        ContainersState::Exited(ExitedContainers::One(at)) => at.checked_sub(store.pod_spec(pod).containers.len()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -38,10 +110,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exit_code_is_of_all_containers_or_of_one() {
-        let of = |which| [0, 1, 2].map(|container| exited_with(which, container));
-        for (which, containers) in [(0, [true, true, true]), (1, [true, false, false]), (3, [false, false, true])] {
-            assert_eq!(of(which), containers, "{which}");
+    fn every_state_fits_into_one_byte() {
+        use ContainersState::*;
+        assert_eq!(size_of::<StoredContainersState>(), 1);
+        let last = usize::from(LAST_CONTAINER) - 1;
+        let exited = [ExitedContainers::All, ExitedContainers::One(0), ExitedContainers::One(last)].map(Exited);
+        for state in [NoStatus, Succeeding, Removed].into_iter().chain(exited) {
+            assert_eq!(StoredContainersState::from(state).get(), state);
         }
+        let beyond = StoredContainersState::from(Exited(ExitedContainers::One(last + 1)));
+        assert_eq!(beyond.get(), Exited(ExitedContainers::One(last)));
     }
 }

@@ -17,7 +17,6 @@ pub struct JobEntry {
     pub key: StreamKey,
     /// Key of the current object, used for the random numbers of its pods.
     pub object_key: StreamKey,
-    /// Number of its namespace and name.
     pub name_number: u32,
     /// The JobSet that owns it; `NONE` for a Job without a JobSet.
     pub jobset: JobSetId,

@@ -21,7 +21,6 @@ pub struct JobSetRow {
     pub spec: Arc<JobSet>,
     pub status: JobSetStatus,
     pub resource_version: u32,
-    /// Number of the spec's version.
     pub spec_version: u32,
     /// Rows of its Jobs, with or without an object.
     pub jobs: Vec<JobId>,
@@ -102,7 +101,7 @@ impl JobSetRow {
     /// Status entries sorted by name, descending (ST-5).
     pub fn sorted_status(&self) -> Vec<ReplicatedJobStatus> {
         let rjs = self.spec.spec.replicated_jobs.iter();
-        let shown =
+        let displayed =
             self.status.replicated_jobs.iter().zip(rjs).filter(|(s, _)| !s.absent).map(|(s, rj)| ReplicatedJobStatus {
                 name: rj.name.clone(),
                 ready: s.ready,
@@ -113,8 +112,8 @@ impl JobSetRow {
                 job_restarts: s.job_restarts.clone(),
                 job_restarts_count_towards_max: s.job_restarts_count_towards_max.clone(),
             });
-        let mut shown: Vec<ReplicatedJobStatus> = shown.collect();
-        shown.sort_by(|a, b| b.name.cmp(&a.name));
-        shown
+        let mut displayed: Vec<ReplicatedJobStatus> = displayed.collect();
+        displayed.sort_by(|a, b| b.name.cmp(&a.name));
+        displayed
     }
 }

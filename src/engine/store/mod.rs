@@ -15,12 +15,12 @@ mod tallies;
 pub mod templates;
 
 pub use change::{ChangeKind, JobChange, JobSetChange, NodeChange, PodChange, StoreChange};
-pub use exit_codes::{exit_codes, failed_init};
+pub use exit_codes::{ContainersState, ExitedContainers, StoredContainersState, exit_codes, failed_init};
 pub use jobs::{JobCondition, JobCounters, JobEntry, JobStatus};
 pub use jobsets::JobSetRow;
 pub use nodes::NodeStore;
 pub use others::{OtherObject, OtherObjects};
-pub use pods::{BAD_ATTEMPT, LAST_CONTAINER, NO_ATTEMPT, NO_STATUS, PodPhase, Pods, RESTARTING_ALL, SUCCEEDING, flag};
+pub use pods::{BAD_ATTEMPT, NO_ATTEMPT, PodPhase, Pods, flag};
 pub use templates::{StoredTemplate, TemplateSlot, TemplateStore, add_node_selection, agent_mode};
 
 use crate::record::{JobName, JobSetName, RecordNames};
@@ -45,7 +45,6 @@ pub struct ObjectStore {
     /// pair.
     namespaces_by_name: BTreeMap<String, Vec<(String, u32)>>,
     name_count: u32,
-    /// Rows of Jobs, by that number.
     rows_by_name: Vec<Vec<JobId>>,
     /// Rows of removed pods, which become free after all watchers were notified.
     retired: Vec<PodId>,
@@ -103,7 +102,6 @@ impl ObjectStore {
         (StreamKey::from_text(name).part(nth as u64), homes[nth].1)
     }
 
-    /// Returns the stored JobSet with that name, if any.
     pub fn jobset_named(&self, name: &str) -> Option<JobSetId> {
         let named = |(row, names): (&JobSetRow, &JobSetName)| names.name == name && row.exists();
         let at = self.jobsets.iter().zip(&self.names.jobsets).position(named)?;
@@ -212,7 +210,6 @@ impl ObjectStore {
         &self.jobs[job.ix()].spec
     }
 
-    /// Returns the template of a pod.
     pub fn template(&self, pod: PodId) -> &StoredTemplate {
         self.templates.get(self.pods.template[pod.ix()])
     }

@@ -13,12 +13,10 @@ pub struct OtherObject {
     pub jobset: JobSetId,
 }
 
-/// Objects by name.
 type NamedObject = BTreeMap<String, OtherObject>;
 
 #[derive(Clone, Default)]
 pub struct OtherObjects {
-    /// Objects by kind and namespace.
     rows: BTreeMap<ObjectKind, BTreeMap<String, NamedObject>>,
     /// Increases whenever an object may have changed.
     pub changes: u64,
@@ -62,7 +60,6 @@ impl OtherObjects {
         }
     }
 
-    /// Kinds and names of the objects that the JobSet owns.
     pub fn owned(&self, jobset: JobSetId) -> impl Iterator<Item = (ObjectKind, &str)> {
         let named = self.rows.iter();
         let named = named.flat_map(|(kind, of)| of.values().flatten().map(|n| (*kind, n)));
@@ -87,7 +84,7 @@ impl OtherObjects {
     /// The first object of a kind with that name, in any namespace.
     pub fn find_by_name(&self, kind: ObjectKind, name: &str) -> Option<(&str, &OtherObject)> {
         let mut of_kind = self.objects_of_kind(kind);
-        let found = of_kind.find(|(_, n, _)| *n == name);
-        found.map(|(namespace, _, other)| (namespace, other))
+        let matching = of_kind.find(|(_, n, _)| *n == name);
+        matching.map(|(namespace, _, other)| (namespace, other))
     }
 }

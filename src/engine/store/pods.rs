@@ -3,6 +3,7 @@
 //!
 //! Kubelets, the scheduler and controllers keep additional facts about pods in columns of their components.
 
+use super::{ContainersState, StoredContainersState};
 use crate::record::DeletionActor;
 use sim_base::{DomainId, JobId, NodeId, PodId, SimTime, TemplateId};
 use std::collections::BTreeMap;
@@ -105,12 +106,7 @@ columns! {
     /// Number of the pod for its index within the Job object.
     job_try: u16 = 0;
     exit_code: u8 = 0;
-    /// The container of `exit_code`, from 1, the others having exited with 0; 0: all containers exited with that
-    /// code. Numbers above the main containers are those of init containers. `NO_STATUS`: no container has a
-    /// terminated state. `SUCCEEDING`: ready until all exited with 0, and the
-    /// phase is not yet updated. `RESTARTING_ALL`: RestartAllContainers has removed the containers. Reflects the last
-    /// status that a kubelet wrote.
-    exit_container: u8 = NO_STATUS;
+    containers: StoredContainersState = StoredContainersState::NO_STATUS;
     /// Annotation job-index-failure-count: failures of the index before this pod (backoffLimitPerIndex).
     index_failures: u16 = 0;
     /// Annotation job-index-ignored-failure-count: failures that the podFailurePolicy ignored.
@@ -120,14 +116,6 @@ columns! {
     /// deletionTimestamp in whole seconds, as the API writes it; determines the end of the grace period.
     deletion_s: u32 = 0;
 }
-
-/// No kubelet has written a final state: the containers have not ended, or pod garbage collection failed the pod.
-pub const NO_STATUS: u8 = u8::MAX;
-/// Special value of `exit_container`.
-pub const SUCCEEDING: u8 = u8::MAX - 1;
-pub const RESTARTING_ALL: u8 = u8::MAX - 2;
-/// The largest container number that `exit_container` can represent.
-pub const LAST_CONTAINER: u8 = u8::MAX - 3;
 
 impl Pods {
     /// Allocates a row for a new object.
@@ -187,7 +175,7 @@ impl Pods {
 
     /// Returns true if the pod was ready until its containers exited with 0 and its phase is not yet updated.
     pub fn is_succeeding(&self, pod: PodId) -> bool {
-        !self.is_terminal(pod) && self.exit_container[pod.ix()] == SUCCEEDING
+        !self.is_terminal(pod) && self.containers[pod.ix()].get() == ContainersState::Succeeding
     }
 
     /// Returns true if the pod is not terminal and has no deletionTimestamp (controller.FilterActivePods).

@@ -7,8 +7,8 @@ impl ObjectStore {
     /// The attempt annotation that counts for the JobSet; that of a Failed pod is ignored (IPR-3).
     fn counted_attempt(&self, pod: PodId) -> Option<u32> {
         let attempt = self.pods.attempt[pod.ix()];
-        let asked = !matches!(self.pods.phase[pod.ix()], PodPhase::Failed | PodPhase::Absent);
-        (asked && attempt != NO_ATTEMPT).then_some(attempt)
+        let request = !matches!(self.pods.phase[pod.ix()], PodPhase::Failed | PodPhase::Absent);
+        (request && attempt != NO_ATTEMPT).then_some(attempt)
     }
 
     fn counted_restarts(&self, pod: PodId) -> Option<u32> {

@@ -35,7 +35,6 @@ pub struct StoredTemplate {
 #[derive(Clone, Default)]
 pub struct TemplateStore {
     rows: Vec<StoredTemplate>,
-    /// Template and spec of the Jobs of a slot.
     by_slot: BTreeMap<TemplateSlot, (TemplateId, Arc<JobSpec>)>,
     /// Slots of which admission accepted every Job.
     accepted: BTreeSet<TemplateSlot>,

@@ -44,7 +44,6 @@ struct CompletedWork {
     held: (u64, u64),
 }
 
-/// The training job of one JobSet.
 #[derive(Clone)]
 struct TrainingJobState {
     jobset: JobSetId,
@@ -55,7 +54,6 @@ struct TrainingJobState {
     /// The corrupt state of the job, if any, and the number of corruptions so far.
     corruption: Option<SilentCorruption>,
     corruptions: u32,
-    /// Progress saved by checkpoints.
     saved_progress: SavedProgress<CompletedWork>,
     /// Only for jobs with checkpoints that are lost with a host.
     hosts: Option<TrainingHosts>,
@@ -73,20 +71,16 @@ struct TrainingJobState {
     slices: Option<TrainingSlices>,
 }
 
-/// The current segment.
 #[derive(Clone)]
 struct TrainingSegment {
     plan: SegmentPlan,
     start: SimTime,
-    /// Progress at its start.
     start_progress: u64,
     /// The pods that take part; a change of them starts another segment.
     participants: ReadyPodGroup,
-    /// True if its end is scheduled.
     end_scheduled: bool,
     /// Slowdown factor of its slowest machine.
     slowdown: u64,
-    /// Start of a hang.
     hang_start: Option<SimTime>,
     /// Nodes with announced maintenance.
     cordoned_nodes: Vec<NodeId>,
@@ -248,16 +242,16 @@ impl TrainingState {
         if job.slices.is_some() {
             return self.update_elastic_job(ctx, at, accounting);
         }
-        let gang = accounting.ready_pod_group(job.jobset).filter(|_| job.down == 0);
-        if job.segment.as_ref().map(|s| s.participants) == gang {
+        let pods = accounting.ready_pod_group(job.jobset).filter(|_| job.down == 0);
+        if job.segment.as_ref().map(|s| s.participants) == pods {
             return;
         }
         if job.segment.is_some() {
             self.interrupt(ctx, at, accounting);
         }
         let just_done = self.jobs[at].completed_at == Some(ctx.now);
-        if let Some(gang) = gang.filter(|_| !just_done) {
-            self.begin_segment(ctx, at, (gang, SliceGroup::default()), accounting);
+        if let Some(pods) = pods.filter(|_| !just_done) {
+            self.begin_segment(ctx, at, (pods, SliceGroup::default()), accounting);
         }
     }
 
@@ -270,12 +264,12 @@ impl TrainingState {
             return;
         }
         let job = &mut self.jobs[at];
-        let Some(stretch) = job.segment.as_mut().filter(|s| !s.cordoned_nodes.contains(&node)) else {
+        let Some(current) = job.segment.as_mut().filter(|s| !s.cordoned_nodes.contains(&node)) else {
             return;
         };
-        stretch.cordoned_nodes.push(node);
-        let done = stretch.plan.state_at(stretch.elapsed(ctx.now)).done;
-        stretch.plan.force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
+        current.cordoned_nodes.push(node);
+        let done = current.plan.state_at(current.elapsed(ctx.now)).done;
+        current.plan.force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
         self.reschedule_end(ctx, at);
     }
 
@@ -283,7 +277,7 @@ impl TrainingState {
         &mut self,
         ctx: &mut EngineContext<'_>,
         at: usize,
-        (gang, team): (ReadyPodGroup, SliceGroup),
+        (pods, team): (ReadyPodGroup, SliceGroup),
         accounting: &mut TimeAccounting,
     ) {
         let job = &mut self.jobs[at];
@@ -311,15 +305,15 @@ impl TrainingState {
             plan,
             start: ctx.now,
             start_progress: from,
-            participants: gang,
+            participants: pods,
             end_scheduled: false,
             slowdown: UNIT_FACTOR,
             hang_start: None,
             cordoned_nodes: Vec::new(),
             slice_group: team,
         });
-        if let Some(stretch) = &self.jobs[at].segment {
-            let members = &stretch.slice_group.members;
+        if let Some(current) = &self.jobs[at].segment {
+            let members = &current.slice_group.members;
             self.set_productive(ctx, at, (members, true), accounting);
         }
         self.emit_started(ctx, at, Duration(from));
@@ -333,15 +327,15 @@ impl TrainingState {
         let job = &mut self.jobs[at];
         job.generation += 1;
         let (jobset, generation) = (job.jobset, job.generation);
-        let Some(stretch) = &mut job.segment else {
+        let Some(current) = &mut job.segment else {
             return;
         };
-        ctx.progress.awaited -= u32::from(std::mem::take(&mut stretch.end_scheduled));
-        let goes_on = stretch.hang_start.is_none();
-        let takes = stretch.plan.duration().filter(|_| goes_on);
-        let ends = takes.and_then(|takes| stretch.start.0.checked_add(takes));
+        ctx.progress.awaited -= u32::from(std::mem::take(&mut current.end_scheduled));
+        let continues = current.hang_start.is_none();
+        let takes = current.plan.duration().filter(|_| continues);
+        let ends = takes.and_then(|takes| current.start.0.checked_add(takes));
         if let Some(ends) = ends {
-            stretch.end_scheduled = true;
+            current.end_scheduled = true;
             let done = SimulationEvent::WorkDone { jobset, generation };
             let left = SimTime(ends).since(ctx.now);
             ctx.schedule_after(left, TicketWait::Running, TicketSubject::JobSet(jobset), done);
@@ -358,16 +352,16 @@ impl TrainingState {
         accounting: &mut TimeAccounting,
     ) -> Option<u64> {
         let job = &mut self.jobs[at];
-        let stretch = job.segment.take()?;
-        ctx.progress.awaited -= u32::from(stretch.end_scheduled);
+        let current = job.segment.take()?;
+        ctx.progress.awaited -= u32::from(current.end_scheduled);
         job.generation += 1;
-        let spent = stretch.plan.state_at(stretch.elapsed(ctx.now));
-        let hang = stretch.hang_start.map_or(0, |since| ctx.now.since(since).0);
-        let again = job.reached.saturating_sub(stretch.start_progress).min(spent.done);
-        let again = stretch.plan.stepping_time(again).min(spent.stepping);
-        let reached = stretch.start_progress + spent.done;
+        let spent = current.plan.state_at(current.elapsed(ctx.now));
+        let hang = current.hang_start.map_or(0, |since| ctx.now.since(since).0);
+        let again = job.reached.saturating_sub(current.start_progress).min(spent.done);
+        let again = current.plan.stepping_time(again).min(spent.stepping);
+        let reached = current.start_progress + spent.done;
         job.reached = job.reached.max(reached);
-        let team = &stretch.slice_group;
+        let team = &current.slice_group;
         let end = SegmentEnd {
             interrupted: loses,
             repeated: again,
@@ -376,15 +370,15 @@ impl TrainingState {
             unused_fraction: team.unused_fraction(),
         };
         let booked = job.ledger.end_segment(ctx.now, &spent, &end);
-        let whose = (job.jobset, stretch.participants);
+        let whose = (job.jobset, current.participants);
         accounting.ledger.reclassify(ctx.now, whose, &booked.other_categories);
         let live = if team.resumes_from_memory && !loses { reached } else { 0 };
         let done = CompletedWork {
-            participants: stretch.participants,
+            participants: current.participants,
             held: (booked.productive_held, booked.productive.max(1)),
         };
         let done = (booked.productive, done);
-        job.saved_progress.add_live((stretch.start_progress, live), &spent.saved, done);
+        job.saved_progress.add_live((current.start_progress, live), &spent.saved, done);
         let members = &team.members;
         self.set_productive(ctx, at, (members, false), accounting);
         Some(reached)

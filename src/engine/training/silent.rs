@@ -54,7 +54,7 @@ impl TrainingState {
         }
     }
 
-    fn begin_hang(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, (found, exit_code): (Option<Duration>, u8)) {
+    fn begin_hang(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, (result, exit_code): (Option<Duration>, u8)) {
         let Some(at) = self.job_index(ctx.store.jobset_of(pod)) else {
             return;
         };
@@ -67,9 +67,9 @@ impl TrainingState {
                 slices.row(ctx.store.pods.job[pod.ix()]).hung += 1;
             }
         }
-        if let Some(found) = found {
+        if let Some(result) = result {
             let found_out = SimulationEvent::HangDetected { pod, nth, exit_code };
-            ctx.schedule_after(found, TicketWait::Deadline, TicketSubject::Pod(pod), found_out);
+            ctx.schedule_after(result, TicketWait::Deadline, TicketSubject::Pod(pod), found_out);
         }
         self.stop_if_hung(ctx, at);
     }
@@ -80,8 +80,8 @@ impl TrainingState {
             return;
         }
         let job = &mut self.jobs[at];
-        if let Some(stretch) = job.segment.as_mut().filter(|stretch| stretch.hang_start.is_none()) {
-            stretch.hang_start = Some(ctx.now);
+        if let Some(current) = job.segment.as_mut().filter(|current| current.hang_start.is_none()) {
+            current.hang_start = Some(ctx.now);
             self.reschedule_end(ctx, at);
         }
     }
@@ -101,7 +101,7 @@ impl TrainingState {
     /// Updates the step time to that of the job's slowest machine.
     pub(super) fn update_pace(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
         let job = &self.jobs[at];
-        let Some(stretch) = &job.segment else {
+        let Some(current) = &job.segment else {
             return;
         };
         let mut factor = UNIT_FACTOR;
@@ -111,13 +111,13 @@ impl TrainingState {
                 factor = factor.max(*slow);
             }
         }
-        if stretch.slowdown == factor {
+        if current.slowdown == factor {
             return;
         }
-        if let Some(stretch) = &mut self.jobs[at].segment {
-            let done = stretch.plan.state_at(stretch.elapsed(ctx.now)).done;
-            stretch.slowdown = factor;
-            stretch.plan.pace.set_factor(done, PaceReason::Slow, factor);
+        if let Some(current) = &mut self.jobs[at].segment {
+            let done = current.plan.state_at(current.elapsed(ctx.now)).done;
+            current.slowdown = factor;
+            current.plan.pace.set_factor(done, PaceReason::Slow, factor);
         }
         self.reschedule_end(ctx, at);
     }
@@ -125,17 +125,17 @@ impl TrainingState {
     fn begin_corruption(&mut self, ctx: &mut EngineContext<'_>, at: usize, (pod, found): (PodId, Duration)) {
         let process = self.pod_mut(pod).nth;
         let job = &mut self.jobs[at];
-        let Some(stretch) = job.segment.as_ref().filter(|_| job.corruption.is_none()) else {
+        let Some(current) = job.segment.as_ref().filter(|_| job.corruption.is_none()) else {
             return;
         };
-        let done = stretch.plan.state_at(stretch.elapsed(ctx.now)).done;
-        let begun = stretch.plan.begun_checkpoints(done);
+        let done = current.plan.state_at(current.elapsed(ctx.now)).done;
+        let begun = current.plan.begun_checkpoints(done);
         job.corruptions += 1;
         job.corruption = Some(SilentCorruption {
             nth: job.corruptions,
             pod,
             process,
-            uncorrupted: job.saved_progress.saved_after(stretch.start_progress, &begun),
+            uncorrupted: job.saved_progress.saved_after(current.start_progress, &begun),
         });
         let (jobset, nth) = (job.jobset, job.corruptions);
         let found_out = SimulationEvent::CorruptionDetected { jobset, nth };
@@ -169,8 +169,8 @@ impl TrainingState {
         (jobset, nth): (JobSetId, u32),
         accounting: &mut TimeAccounting,
     ) {
-        let found = self.job_index(jobset).filter(|_| self.is_current_corruption(jobset, nth));
-        let Some(at) = found else { return };
+        let result = self.job_index(jobset).filter(|_| self.is_current_corruption(jobset, nth));
+        let Some(at) = result else { return };
         let job = &mut self.jobs[at];
         let Some(wrong) = job.corruption.take() else {
             return;

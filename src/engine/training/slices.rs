@@ -119,9 +119,9 @@ impl TrainingState {
     pub(super) fn participates(&self, ctx: &EngineContext<'_>, at: usize, pod: PodId) -> bool {
         let job = &self.jobs[at];
         let own = ctx.store.jobset_of(pod) == job.jobset;
-        let member = |stretch: &TrainingSegment| {
+        let member = |current: &TrainingSegment| {
             let of = ctx.store.pods.job[pod.ix()];
-            stretch.slice_group.members.binary_search(&of).is_ok()
+            current.slice_group.members.binary_search(&of).is_ok()
         };
         own && (job.slices.is_none() || job.segment.as_ref().is_some_and(member))
     }
@@ -130,8 +130,8 @@ impl TrainingState {
     pub(super) fn has_hung_participant(&self, at: usize) -> bool {
         let job = &self.jobs[at];
         match (&job.slices, &job.segment) {
-            (Some(slices), Some(stretch)) => {
-                let mut members = stretch.slice_group.members.iter();
+            (Some(slices), Some(current)) => {
+                let mut members = current.slice_group.members.iter();
                 members.any(|job| slices.rows.get(job).is_some_and(|row| row.hung > 0))
             }
             _ => job.hung > 0,
@@ -156,12 +156,12 @@ impl TrainingState {
             }
             return;
         }
-        if let Some(stretch) = &job.segment {
-            let members = &stretch.slice_group.members;
+        if let Some(current) = &job.segment {
+            let members = &current.slice_group.members;
             let here = |job: &JobId| hand.jobs.binary_search(job).is_ok();
             let all_here = hand.others_ready && members.iter().all(here);
-            if all_here && accounting.pod_group_in(members) == stretch.participants {
-                if hand.slices > stretch.slice_group.slices {
+            if all_here && accounting.pod_group_in(members) == current.participants {
+                if hand.slices > current.slice_group.slices {
                     self.plan_regrow(ctx, at, accounting)
                 } else {
                     self.cancel_regrow(ctx, at)
@@ -207,7 +207,6 @@ impl TrainingState {
         }
     }
 
-    /// Returns true if that last call is the current one.
     pub(super) fn is_current_last_call(&self, jobset: JobSetId, nth: u32) -> bool {
         let slices = self.job_index(jobset).and_then(|at| self.jobs[at].slices.as_ref());
         slices.is_some_and(|slices| slices.last_call == Some(nth))
@@ -263,8 +262,8 @@ impl TrainingState {
             }
             team.reinitializes = ran_on && job.starts > 0 && again.is_some();
         }
-        let gang = accounting.pod_group_in(&team.members);
-        self.begin_segment(ctx, at, (gang, team), accounting);
+        let pods = accounting.pod_group_in(&team.members);
+        self.begin_segment(ctx, at, (pods, team), accounting);
     }
 
     /// More slices are available than take part.
@@ -273,45 +272,45 @@ impl TrainingState {
         let Some(regrow) = spec.elastic.as_ref().map(|elastic| elastic.regrow) else {
             return;
         };
-        let Some(stretch) = &mut self.jobs[at].segment else {
+        let Some(current) = &mut self.jobs[at].segment else {
             return;
         };
-        if stretch.slice_group.work_before_regrow.is_some() || stretch.hang_start.is_some() {
+        if current.slice_group.work_before_regrow.is_some() || current.hang_start.is_some() {
             return;
         }
-        let (elapsed, whole) = (stretch.elapsed(ctx.now), stretch.plan.work);
+        let (elapsed, complete) = (current.elapsed(ctx.now), current.plan.work);
         let in_steps = |work| spec.round_up_to_steps(Duration(work)).0;
         match regrow {
             RegrowPolicy::Never => return,
-            RegrowPolicy::NextCheckpoint => stretch.plan.end_at_next_checkpoint(elapsed, in_steps),
+            RegrowPolicy::NextCheckpoint => current.plan.end_at_next_checkpoint(elapsed, in_steps),
             RegrowPolicy::AtOnce => {
-                let spent = stretch.plan.state_at(elapsed);
+                let spent = current.plan.state_at(elapsed);
                 if spent.stepping + spent.saving == 0 {
-                    stretch.slice_group.resumes_from_memory = true;
+                    current.slice_group.resumes_from_memory = true;
                     return self.restore_size(ctx, at, accounting);
                 }
-                stretch.plan.end_after(in_steps(spent.done));
-                stretch.slice_group.resumes_from_memory = stretch.plan.skip_final_checkpoint;
+                current.plan.end_after(in_steps(spent.done));
+                current.slice_group.resumes_from_memory = current.plan.skip_final_checkpoint;
             }
         }
-        if stretch.plan.work != whole {
-            stretch.slice_group.work_before_regrow = Some(whole);
+        if current.plan.work != complete {
+            current.slice_group.work_before_regrow = Some(complete);
             self.reschedule_end(ctx, at);
         }
     }
 
     /// The additional slices are no longer available.
     fn cancel_regrow(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
-        let Some(stretch) = &mut self.jobs[at].segment else {
+        let Some(current) = &mut self.jobs[at].segment else {
             return;
         };
-        let done = stretch.plan.state_at(stretch.elapsed(ctx.now)).done;
-        if stretch.plan.work == Some(done) {
+        let done = current.plan.state_at(current.elapsed(ctx.now)).done;
+        if current.plan.work == Some(done) {
             return;
         }
-        if let Some(whole) = stretch.slice_group.work_before_regrow.take() {
-            (stretch.plan.work, stretch.plan.skip_final_checkpoint) = (whole, false);
-            stretch.slice_group.resumes_from_memory = false;
+        if let Some(complete) = current.slice_group.work_before_regrow.take() {
+            (current.plan.work, current.plan.skip_final_checkpoint) = (complete, false);
+            current.slice_group.resumes_from_memory = false;
             self.reschedule_end(ctx, at);
         }
     }
@@ -319,7 +318,7 @@ impl TrainingState {
     /// The work of a segment is complete, or the part of it that precedes the addition of slices.
     pub(super) fn finish_segment(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
         let job = &self.jobs[at];
-        let regrows = (job.segment.as_ref()).is_some_and(|stretch| stretch.slice_group.work_before_regrow.is_some());
+        let regrows = (job.segment.as_ref()).is_some_and(|current| current.slice_group.work_before_regrow.is_some());
         if regrows { self.restore_size(ctx, at, accounting) } else { self.finish(ctx, at, accounting) }
     }
 
@@ -351,7 +350,7 @@ impl TrainingState {
     pub(super) fn emit_started(&self, ctx: &mut EngineContext<'_>, at: usize, from: Duration) {
         let job = &self.jobs[at];
         let jobset = job.jobset;
-        let team = job.segment.as_ref().map(|stretch| &stretch.slice_group);
+        let team = job.segment.as_ref().map(|current| &current.slice_group);
         if !team.is_some_and(|team| team.regrown) {
             ctx.emit(Body::TrainingStarted { jobset, from });
         }

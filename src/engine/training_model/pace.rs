@@ -85,7 +85,6 @@ impl TrainingPace {
         self.deviation == 0.0 && self.segments.is_empty()
     }
 
-    /// Duration of an amount of work.
     pub fn duration(&self, work: u128) -> u128 {
         let (plain, excess) = self.nominal_and_excess(work);
         excess.iter().fold(plain, |all, ns| all.saturating_add(*ns))

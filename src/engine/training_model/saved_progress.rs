@@ -59,17 +59,17 @@ impl<G: Copy> SavedProgress<G> {
     }
 
     /// Adds a segment that started at `from` and saved `own` of its work.
-    pub fn add(&mut self, from: u64, own: &[u64], (ns, gang): (u64, G)) {
-        self.add_live((from, 0), own, (ns, gang));
+    pub fn add(&mut self, from: u64, own: &[u64], (ns, pods): (u64, G)) {
+        self.add_live((from, 0), own, (ns, pods));
     }
 
     /// Adds a segment whose processes continue from `live`, which is not saved.
-    pub fn add_live(&mut self, (from, live): (u64, u64), own: &[u64], (ns, gang): (u64, G)) {
+    pub fn add_live(&mut self, (from, live): (u64, u64), own: &[u64], (ns, pods): (u64, G)) {
         self.saved = self.saved_after(from, own);
         self.live = Some(live).filter(|live| *live > self.newest().0);
         let to = self.resume_point();
         if to > from {
-            self.pieces.push(SavedPiece { end: to, ns, participants: gang });
+            self.pieces.push(SavedPiece { end: to, ns, participants: pods });
         }
     }
 
@@ -108,15 +108,15 @@ impl<G: Copy> SavedProgress<G> {
     fn undo_beyond(&mut self, to: u64) -> Vec<(G, u64)> {
         let mut lost = Vec::new();
         while let Some(piece) = self.pieces.last_mut().filter(|piece| piece.end > to) {
-            let whole = SavedPiece { ..*piece };
+            let complete = SavedPiece { ..*piece };
             self.pieces.pop();
             let from = self.pieces.last().map_or(0, |piece| piece.end);
-            let part = u128::from(to.saturating_sub(from)) * u128::from(whole.ns);
-            let left = (part / u128::from(whole.end - from)) as u64;
-            lost.push((whole.participants, whole.ns - left));
+            let part = u128::from(to.saturating_sub(from)) * u128::from(complete.ns);
+            let left = (part / u128::from(complete.end - from)) as u64;
+            lost.push((complete.participants, complete.ns - left));
             if to > from {
                 let ns = left;
-                self.pieces.push(SavedPiece { end: to, ns, ..whole });
+                self.pieces.push(SavedPiece { end: to, ns, ..complete });
             }
         }
         lost

@@ -55,8 +55,9 @@ pub struct SpentTime {
     pub saved: Vec<u64>,
     /// Part of `stepping` for work saved by any kind.
     pub saved_stepping: u64,
-    /// Additional time within `kept` and within `stepping`.
+    /// Additional time within `saved_stepping`.
     pub saved_excess: PaceExcess,
+    /// Additional time within `stepping`.
     pub excess: PaceExcess,
     /// Number of complete checkpoints.
     pub commits: u64,
@@ -79,8 +80,8 @@ impl SegmentPlan {
         }
         let elapsed = u128::from(left);
         let done = self.completed_work(elapsed);
-        let stands = self.blocked_at(done).min(elapsed - self.elapsed_for_work(done));
-        let saving = self.blocked_before(done) + stands;
+        let blocked = self.blocked_at(done).min(elapsed - self.elapsed_for_work(done));
+        let saving = self.blocked_before(done) + blocked;
         spent.done = done as u64;
         spent.saving = saving as u64;
         spent.stepping = (elapsed - saving) as u64;
@@ -160,8 +161,8 @@ impl SegmentPlan {
         for kind in kinds {
             let complete = |n: u128| {
                 let at = self.nth_due(kind, n);
-                let stands = self.elapsed_for_work(at).saturating_add(self.blocked_at(at));
-                stands.saturating_add(u128::from(kind.commit)) <= elapsed
+                let blocked = self.elapsed_for_work(at).saturating_add(self.blocked_at(at));
+                blocked.saturating_add(u128::from(kind.commit)) <= elapsed
             };
             let n = last_satisfying(self.count_due(kind, before_end), complete);
             spent.commits += n as u64;

@@ -6,7 +6,6 @@ use crate::record::{LedgerCategory, SegmentOutcome, TrainingOutcome, TrainingPha
 use sim_api::spec::TrainingJob;
 use sim_base::{Duration, JobSetId, SimTime};
 
-/// The ledger of one job.
 #[derive(Clone, Debug, Default)]
 pub struct WorkLedger {
     submitted: Option<SimTime>,
@@ -34,7 +33,6 @@ pub struct BookedSegment {
     pub productive_held: u64,
 }
 
-/// The end of a segment.
 pub struct SegmentEnd {
     /// Unsaved work is undone.
     pub interrupted: bool,
@@ -161,8 +159,8 @@ impl WorkLedger {
         self.commits += spent.commits;
         self.interruptions += u32::from(end.interrupted);
         self.in_segment = false;
-        let (part, whole) = end.unused_fraction;
-        let unused = u128::from(degraded) * u128::from(part) / u128::from(whole);
+        let (part, complete) = end.unused_fraction;
+        let unused = u128::from(degraded) * u128::from(part) / u128::from(complete);
         let unused = unused as u64;
         let of_held = |category, ns| match category {
             L::Degraded => unused,
@@ -180,9 +178,9 @@ impl WorkLedger {
         self.spent[TrainingPhase::Productive as usize] -= ns;
         // The latest work is undone first.
         let mut left = ns;
-        for stretch in self.segments.iter_mut().rev() {
-            let taken = left.min(stretch.productive.0);
-            stretch.productive.0 -= taken;
+        for segment in self.segments.iter_mut().rev() {
+            let taken = left.min(segment.productive.0);
+            segment.productive.0 -= taken;
             left -= taken;
         }
         self.add_time(TrainingPhase::Lost, ns);
@@ -191,7 +189,6 @@ impl WorkLedger {
         }
     }
 
-    /// The work is complete.
     pub fn mark_done(&mut self) {
         self.done = true;
     }

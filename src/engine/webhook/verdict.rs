@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 /// A follower about to be created.
 pub struct FollowerPod<'a> {
-    /// Name of the Job.
     pub job: &'a str,
     /// Topology key of the exclusive placement.
     pub key: &'a str,

@@ -7,29 +7,38 @@ use std::fmt;
 const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}, \
                      {weibull: {mean, shape}}, {gamma: {mean, shape}}, {empirical: [values]}";
 
-/// An error of reading a distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DistributionError {
     /// The value does not have the form of a distribution.
     UnknownForm,
-    /// No distribution has this name.
-    UnknownName { name: String },
-    /// A parameter is missing.
-    MissingField { field: &'static str },
-    /// A time is invalid.
+    UnknownName {
+        name: String,
+    },
+    MissingField {
+        field: &'static str,
+    },
     Time(SecondsError),
     /// The numbers of values and weights differ.
-    WeightCount { values: usize, weights: usize },
+    WeightCount {
+        values: usize,
+        weights: usize,
+    },
     /// All weights of an empirical distribution are zero.
     ZeroWeights,
     /// `uniform` does not have two times.
     UniformLength,
     /// The lower limit of `uniform` exceeds the upper one.
-    EmptyRange { low_s: f64, high_s: f64 },
+    EmptyRange {
+        low_s: f64,
+        high_s: f64,
+    },
     /// The parameters of `logNormal` are neither of the two supported pairs.
     LogNormalFields,
     /// The quantiles of `logNormal` are not positive or not in order.
-    QuantileOrder { p50_s: f64, p95_s: f64 },
+    QuantileOrder {
+        p50_s: f64,
+        p95_s: f64,
+    },
 }
 
 impl fmt::Display for DistributionError {

@@ -59,7 +59,7 @@ impl EmbeddedObject<'_> {
 /// Renders the TrainJobs and PathwaysJobs in `texts` to JobSets. The objects in `beside` are only used to resolve
 /// references.
 pub fn find(texts: &[SourceText], beside: &[SourceText]) -> EmbeddedJobSet {
-    let mut found = EmbeddedJobSet::default();
+    let mut result = EmbeddedJobSet::default();
     let all = texts.iter().chain(beside).enumerate();
     let groups = [trainjob::GROUP, pathways::GROUP];
     let suspects = all.filter(|(_, source)| groups.iter().any(|group| source.text.contains(group)));
@@ -75,37 +75,37 @@ pub fn find(texts: &[SourceText], beside: &[SourceText]) -> EmbeddedJobSet {
     }
     for object in objects.iter().filter(|o| o.text < texts.len()) {
         if object.version.starts_with(trainjob::GROUP) && object.kind == "TrainJob" {
-            trainjob::render(object, &objects, &mut found);
+            trainjob::render(object, &objects, &mut result);
         }
         if object.version.starts_with(pathways::GROUP) && object.kind == "PathwaysJob" {
-            pathways::render(object, &mut found);
+            pathways::render(object, &mut result);
         }
     }
-    found
+    result
 }
 
 /// Returns the JobSets that are written inside an object of another kind.
 pub fn nested(node: &YamlNode) -> Vec<YamlNode> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for (_, value) in node.entries() {
-        within(value, &mut found);
+        within(value, &mut result);
     }
-    found
+    result
 }
 
-fn within(node: &YamlNode, found: &mut Vec<YamlNode>) {
+fn within(node: &YamlNode, result: &mut Vec<YamlNode>) {
     let word = |key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("");
     // A mere reference to a JobSet also has `kind` and `apiVersion`, but no `spec`.
-    let whole = node.get("spec").is_some() && node.get("metadata").is_some();
-    if whole && word("kind") == "JobSet" && word("apiVersion").starts_with(GROUP) {
-        found.push(node.clone());
+    let complete = node.get("spec").is_some() && node.get("metadata").is_some();
+    if complete && word("kind") == "JobSet" && word("apiVersion").starts_with(GROUP) {
+        result.push(node.clone());
         return;
     }
     for (_, value) in node.entries() {
-        within(value, found);
+        within(value, result);
     }
     for item in node.items() {
-        within(item, found);
+        within(item, result);
     }
 }
 

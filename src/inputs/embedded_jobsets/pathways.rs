@@ -27,8 +27,8 @@ pub const MACHINES: [(&str, &str, &str, u64); 7] = [
     ("ct4p-hightpu-4t", "tpuv4", "tpu-v4-podslice", 4),
 ];
 
-/// Renders the JobSet of a PathwaysJob into `found`, or records the errors.
-pub fn render(object: &EmbeddedObject<'_>, found: &mut EmbeddedJobSet) {
+/// Renders the JobSet of a PathwaysJob into `result`, or records the errors.
+pub fn render(object: &EmbeddedObject<'_>, result: &mut EmbeddedJobSet) {
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(object.source, &none);
     let (root, shape) = (YamlPath::ROOT.key("PathwaysJob"), FieldType::Object(&PATHWAYS_JOB));
@@ -41,8 +41,8 @@ pub fn render(object: &EmbeddedObject<'_>, found: &mut EmbeddedJobSet) {
     match chips.filter(|_| report.is_clean()) {
         Some(chips) => {
             let text = print::yaml(&jobset(&job, chips));
-            found.texts.push((object.text, SourceText { file: object.part(""), text }));
-            found.used.insert(object.called());
+            result.texts.push((object.text, SourceText { file: object.part(""), text }));
+            result.used.insert(object.called());
         }
         None if report.is_clean() => {
             let at = object.node.at_path(&["spec", "workers"]).map_or(object.node.at, |w| w.at);
@@ -52,8 +52,8 @@ pub fn render(object: &EmbeddedObject<'_>, found: &mut EmbeddedJobSet) {
         None => {}
     }
     let errors = report.found.into_iter();
-    found.errors.extend(errors.map(|error| (object.text, object.node.at.line, error)));
-    found.unmodelled.extend(unmodelled.into_keys().map(|field| (object.text, field)));
+    result.errors.extend(errors.map(|error| (object.text, object.node.at.line, error)));
+    result.unmodelled.extend(unmodelled.into_keys().map(|field| (object.text, field)));
 }
 
 /// Returns the JobSet for a PathwaysJob whose slices have this many chips.

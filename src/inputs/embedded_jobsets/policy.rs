@@ -176,8 +176,8 @@ pub fn gpus(resources: &Value) -> i64 {
     let of = |list: &str| {
         let list = resources.get(list).and_then(Value::as_object);
         let mut all = list.into_iter().flatten();
-        let found = all.find(|(name, _)| name.to_ascii_lowercase().contains("gpu"));
-        found.map_or(0, |(_, amount)| integer_amount(amount))
+        let matching = all.find(|(name, _)| name.to_ascii_lowercase().contains("gpu"));
+        matching.map_or(0, |(_, amount)| integer_amount(amount))
     };
     match of("requests") {
         0 => of("limits"),

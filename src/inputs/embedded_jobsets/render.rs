@@ -192,8 +192,8 @@ impl RenderPlan<'_> {
 
     /// Returns the resources of one training node: those of the TrainJob if set, otherwise those of the runtime.
     fn resources_asked(&self) -> Value {
-        if let Some(asked) = self.trainer.get("resourcesPerNode") {
-            return asked.clone();
+        if let Some(requested) = self.trainer.get("resourcesPerNode") {
+            return requested.clone();
         }
         let trains = |job: &&Value| job.get("name").is_some_and(|n| n == NODE) || ancestor(job) == "trainer";
         let pods = self.jobs().iter().filter(trains);
@@ -213,7 +213,7 @@ impl RenderPlan<'_> {
 
     /// Merges resourcesPerNode into the resources of the training containers. Does nothing without an mlPolicy.
     fn resources(&mut self) {
-        let Some(asked) = self.trainer.get("resourcesPerNode").cloned() else {
+        let Some(requested) = self.trainer.get("resourcesPerNode").cloned() else {
             return;
         };
         if self.policy.is_null() {
@@ -228,7 +228,7 @@ impl RenderPlan<'_> {
             let pod = job.pointer_mut("/template/spec/template/spec");
             if let Some(container) = pod.and_then(|pod| named(pod, "containers", NODE)) {
                 let mut patch = Map::new();
-                patch.insert("resources".to_owned(), asked.clone());
+                patch.insert("resources".to_owned(), requested.clone());
                 merge(container, &Value::Object(patch));
             }
         }
@@ -255,19 +255,19 @@ impl RenderPlan<'_> {
 
     fn initializers(&mut self, train_job: &Value) {
         for (step, member) in INITIALIZERS {
-            let asked = train_job.pointer(&format!("/spec/initializer/{member}"));
+            let requested = train_job.pointer(&format!("/spec/initializer/{member}"));
             for job in self.jobs_mut().iter_mut().filter(|job| ancestor(job) == step) {
                 job["replicas"] = json!(1);
                 let pod = job.pointer_mut("/template/spec/template/spec");
                 let container = pod.and_then(|pod| named(pod, "containers", step));
-                let (Some(container), Some(asked)) = (container, asked) else {
+                let (Some(container), Some(requested)) = (container, requested) else {
                     continue;
                 };
-                if let Some(uri) = asked.get("storageUri") {
+                if let Some(uri) = requested.get("storageUri") {
                     put(container, "env", "name", &[json!({"name": "STORAGE_URI", "value": uri})]);
                 }
-                put(container, "env", "name", &items(asked, "env"));
-                if let Some(secret) = asked.pointer("/secretRef/name") {
+                put(container, "env", "name", &items(requested, "env"));
+                if let Some(secret) = requested.pointer("/secretRef/name") {
                     let from = json!({"secretRef": {"name": secret}});
                     put(container, "envFrom", "", &[from]);
                 }
@@ -308,8 +308,8 @@ impl RenderPlan<'_> {
         ];
         let name = self.name;
         for (kind, list, key) in kinds {
-            let asked = runtime.pointer(&format!("/spec/podGroupPolicy/{kind}"));
-            if asked.is_none_or(Value::is_null) {
+            let requested = runtime.pointer(&format!("/spec/podGroupPolicy/{kind}"));
+            if requested.is_none_or(Value::is_null) {
                 continue;
             }
             for job in self.jobs_mut() {
@@ -333,7 +333,6 @@ fn items(object: &Value, list: &str) -> Vec<Value> {
     items.cloned().unwrap_or_default()
 }
 
-/// Returns whether a pod has a container with this name.
 pub fn has_container(pod: &Value, list: &str, name: &str) -> bool {
     let all = pod.get(list).and_then(Value::as_array);
     all.is_some_and(|all| all.iter().any(|c| c.get("name").is_some_and(|n| n == name)))

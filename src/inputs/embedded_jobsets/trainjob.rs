@@ -21,8 +21,8 @@ pub const GROUP: &str = "trainer.kubeflow.org/";
 pub const RUNTIMES: [&str; 2] = ["ClusterTrainingRuntime", "TrainingRuntime"];
 const CONTROLLER: &str = "trainer.kubeflow.org/trainjob-controller";
 
-/// Renders the JobSet of a TrainJob into `found`, or records the errors.
-pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], found: &mut EmbeddedJobSet) {
+/// Renders the JobSet of a TrainJob into `result`, or records the errors.
+pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], result: &mut EmbeddedJobSet) {
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(object.source, &none);
     let mut unmodelled = UnmodelledFields::new();
@@ -43,8 +43,8 @@ pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], found: &m
             let jobset = render::jobset(&object.node.to_json(), &runtime.node.to_json());
             let text = print::yaml(&jobset);
             let file = object.part("");
-            found.texts.push((object.text, SourceText { file, text }));
-            found.used.extend([object.called(), runtime.called()]);
+            result.texts.push((object.text, SourceText { file, text }));
+            result.used.extend([object.called(), runtime.called()]);
             if is_torchtune(object, runtime) {
                 let field =
                     "TrainJob.spec.trainer.command (torchtune: recipe, configuration and rendezvous are not added)";
@@ -53,9 +53,9 @@ pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], found: &m
         }
     }
     let line = object.node.at.line;
-    found.errors.extend(report.found.into_iter().map(|error| (object.text, line, error)));
+    result.errors.extend(report.found.into_iter().map(|error| (object.text, line, error)));
     let fields = unmodelled.into_keys().map(|field| (object.text, field));
-    found.unmodelled.extend(fields);
+    result.unmodelled.extend(fields);
 }
 
 fn is_torchtune(object: &EmbeddedObject<'_>, runtime: &EmbeddedObject<'_>) -> bool {
@@ -91,8 +91,8 @@ fn runtime<'o>(
     let here = home(&object.node);
     let of_kind = || all.iter().filter(|o| o.version.starts_with(GROUP) && o.kind == kind);
     let reached = |o: &&EmbeddedObject<'_>| kind == RUNTIMES[0] || home(&o.node) == here;
-    let found = of_kind().filter(reached).find(|o| o.name() == name);
-    if found.is_none() {
+    let matching = of_kind().filter(reached).find(|o| o.name() == name);
+    if matching.is_none() {
         let at = reference.get("name").map_or(reference.at, |v| v.at);
         let error = report.error(at, format!("{kind} {name:?} is missing from the manifests"));
         error.nearest(&name, of_kind().filter(reached).map(|o| o.name()));
@@ -100,14 +100,14 @@ fn runtime<'o>(
         let of = if kind == RUNTIMES[0] { String::new() } else { format!(" -n {here}") };
         error.legal(format!("add it with another -f; to export it, run kubectl get {resource}{of} {name} -o yaml"));
     }
-    found
+    matching
 }
 
 /// Reports what Trainer's webhooks would refuse, and features that are not rendered.
 fn refuse(object: &EmbeddedObject<'_>, runtime: &EmbeddedObject<'_>, report: &mut DiagnosticReport) {
     let (job, template) = (object.node.to_json(), runtime.node.to_json());
     let mut at = |path: &str, message: String| {
-        let place = locate(&object.node, path).map_or(object.node.at, |found| found.key);
+        let place = locate(&object.node, path).map_or(object.node.at, |result| result.key);
         report.error(place, message);
     };
     if let Some(by) = job.pointer("/spec/managedBy").and_then(Value::as_str).filter(|by| *by != CONTROLLER) {

@@ -11,16 +11,16 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use sim_api::spec::JobSet;
 
 /// Adds the whole dependency cycle to the errors about one of its references.
-pub fn name_circle(jobset: &JobSet, node: &YamlNode, errors: &mut [Diagnostic]) {
-    let Some(circle) = circle(jobset) else {
+pub fn name_dependency_cycle(jobset: &JobSet, node: &YamlNode, errors: &mut [Diagnostic]) {
+    let Some(dependency_cycle) = dependency_cycle(jobset) else {
         return;
     };
     let jobs = &jobset.spec.replicated_jobs;
-    let mut names: Vec<&str> = circle.iter().map(|i| jobs[*i].name.as_str()).collect();
+    let mut names: Vec<&str> = dependency_cycle.iter().map(|i| jobs[*i].name.as_str()).collect();
     names.push(names[0]);
     let words = format!("these replicatedJobs form a dependency cycle: {}", names.join(" -> "));
     let nodes = node.get("spec").map_or(&[][..], |s| read::list(s, "replicatedJobs"));
-    let members = circle.iter().filter_map(|i| nodes.get(*i));
+    let members = dependency_cycle.iter().filter_map(|i| nodes.get(*i));
     for name in members.flat_map(|n| read::list(n, "dependsOn")).filter_map(|d| d.get("name")) {
         let here = |e: &&mut Diagnostic| (e.line, e.column) == (name.at.line, name.at.column);
         for error in errors.iter_mut().filter(here) {
@@ -33,7 +33,7 @@ pub fn name_circle(jobset: &JobSet, node: &YamlNode, errors: &mut [Diagnostic]) 
 ///
 /// A replicatedJob that depends on itself is accepted by the webhook (C-21) and never starts. It is not reported
 /// here.
-fn circle(jobset: &JobSet) -> Option<Vec<usize>> {
+fn dependency_cycle(jobset: &JobSet) -> Option<Vec<usize>> {
     let jobs = &jobset.spec.replicated_jobs;
     let mut graph: DiGraph<usize, ()> = DiGraph::new();
     let nodes: Vec<NodeIndex> = (0..jobs.len()).map(|i| graph.add_node(i)).collect();

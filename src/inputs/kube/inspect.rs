@@ -61,11 +61,11 @@ pub fn inspect(source: SourceText) -> Result<InspectedManifest, Diagnostics> {
 
 /// Parses all texts, including JobSets embedded in objects of other kinds.
 pub fn inspect_all(sources: &[SourceText]) -> Result<Vec<InspectedManifest>, Diagnostics> {
-    let found = embedded_jobsets::find(sources, &[]);
+    let result = embedded_jobsets::find(sources, &[]);
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for (i, source) in sources.iter().enumerate() {
-        let inside = found.texts.iter().filter(|(text, _)| *text == i);
-        let wrong = || found.errors.iter().filter(|(text, ..)| *text == i);
+        let inside = result.texts.iter().filter(|(text, _)| *text == i);
+        let wrong = || result.errors.iter().filter(|(text, ..)| *text == i);
         match inspect(source.clone()) {
             Ok(mut inspected) => {
                 for object in &mut inspected.objects {
@@ -74,12 +74,12 @@ pub fn inspect_all(sources: &[SourceText]) -> Result<Vec<InspectedManifest>, Dia
                 }
                 all.push(inspected);
             }
-            Err(Diagnostics(found)) => errors.extend(found),
+            Err(Diagnostics(result)) => errors.extend(result),
         }
         for (_, source) in inside {
             match inspect(source.clone()) {
                 Ok(inspected) => all.push(inspected),
-                Err(Diagnostics(found)) => errors.extend(found),
+                Err(Diagnostics(result)) => errors.extend(result),
             }
         }
     }
@@ -91,7 +91,7 @@ fn object(node: YamlNode, source: &SourceText) -> InspectedObject {
     let (kind, version) = (text("kind").to_owned(), text("apiVersion").to_owned());
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(source, &none);
-    let mut found = None;
+    let mut result = None;
     if kind.is_empty() {
         report.error(node.at, "this is not a Kubernetes object: it has no kind");
     } else if is_typo(&kind, &version) {
@@ -101,7 +101,7 @@ fn object(node: YamlNode, source: &SourceText) -> InspectedObject {
     } else if kind == "JobSet" && version == API_VERSION {
         let shape = FieldType::Object(&JOBSET);
         check(&node, &shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
-        found = Some(jobset::convert(&node));
+        result = Some(jobset::convert(&node));
     } else if kind == "JobSet" {
         let at = node.get("apiVersion").map_or(node.at, |v| v.at);
         let message = if version.starts_with(GROUP) {
@@ -113,5 +113,5 @@ fn object(node: YamlNode, source: &SourceText) -> InspectedObject {
     }
     let mut errors = report.found;
     errors.sort_by_key(|d| (d.line, d.column));
-    InspectedObject { kind, node, jobset: found, errors }
+    InspectedObject { kind, node, jobset: result, errors }
 }

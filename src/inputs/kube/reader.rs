@@ -108,7 +108,6 @@ impl ManifestSet {
 
 struct ManifestReader<'a> {
     report: DiagnosticReport<'a>,
-    /// The text and the overrides.
     texts: (Arc<SourceText>, Arc<SourceText>),
     sets: &'a [(String, String)],
     used: &'a BTreeSet<String>,
@@ -219,8 +218,8 @@ impl ManifestReader<'_> {
         }
         let version = node.get("apiVersion");
         if version.and_then(YamlNode::as_str) != Some(API_VERSION) {
-            let found = version.and_then(YamlNode::as_str).unwrap_or("");
-            let message = format!("apiVersion {found:?} of JobSet is not supported");
+            let result = version.and_then(YamlNode::as_str).unwrap_or("");
+            let message = format!("apiVersion {result:?} of JobSet is not supported");
             let at = version.map_or(node.at, |v| v.at);
             self.report.error(at, message).legal(API_VERSION);
             return;
@@ -236,7 +235,7 @@ impl ManifestReader<'_> {
         let mut jobset = jobset::convert(&node);
         if self.report.found.len() > before {
             let errors = &mut self.report.found[before..];
-            return depends::name_circle(&jobset, &node, errors);
+            return depends::name_dependency_cycle(&jobset, &node, errors);
         }
         jobset.object = stored.map(Arc::new);
         let place = format!("{}:{}", self.report.source.file, node.at.line);
@@ -248,9 +247,9 @@ impl ManifestReader<'_> {
 }
 
 /// Checks constraints between JobSets: unique names and total size.
-fn check_together(found: &ManifestSet, report: &mut DiagnosticReport) {
-    let jobsets = || found.jobsets.iter().map(|(jobset, place)| (jobset, place.as_str()));
-    let errors = together(jobsets(), &found.written);
+fn check_together(result: &ManifestSet, report: &mut DiagnosticReport) {
+    let jobsets = || result.jobsets.iter().map(|(jobset, place)| (jobset, place.as_str()));
+    let errors = together(jobsets(), &result.written);
     let twice = errors.iter().filter(|(_, size)| !size);
     // A size error is only shown alone: a typing error is better explained by the other errors.
     let clean = report.is_clean() && twice.clone().next().is_none();

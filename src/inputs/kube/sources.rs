@@ -10,7 +10,6 @@ use crate::text::yaml;
 use crate::{embedded_jobsets, files};
 use std::collections::BTreeMap;
 
-/// Reads every document of one text.
 pub fn read_manifests(source: &SourceText) -> Result<ManifestSet, Diagnostics> {
     read_with_sets(source, "", &[])
 }
@@ -42,15 +41,15 @@ pub fn read_sources(sources: &[SourceText], sets: &[(String, String)]) -> Result
 /// Loads the texts of a file, a directory or standard input, without parsing them. Also returns the files that were
 /// skipped.
 pub fn manifest_sources(path: &str) -> Result<(Vec<SourceText>, Vec<String>), Diagnostics> {
-    let found = files::read_path(path)?;
+    let result = files::read_path(path)?;
     let (mut sources, mut errors) = (Vec::new(), Vec::new());
-    for source in found.texts {
+    for source in result.texts {
         match source {
             Ok(source) => sources.push(source),
-            Err(Diagnostics(found)) => errors.extend(found),
+            Err(Diagnostics(result)) => errors.extend(result),
         }
     }
-    if errors.is_empty() { Ok((sources, not_tried(&found.left_out).collect())) } else { Err(Diagnostics(errors)) }
+    if errors.is_empty() { Ok((sources, not_tried(&result.left_out).collect())) } else { Err(Diagnostics(errors)) }
 }
 
 /// Reads a file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or standard input (`-`).
@@ -68,24 +67,24 @@ fn read_all(
     sets_name: &str,
     sets: &[(String, String)],
 ) -> Result<ManifestSet, Diagnostics> {
-    let found = embedded_jobsets::find(sources, beside);
+    let result = embedded_jobsets::find(sources, beside);
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for (i, source) in sources.iter().enumerate() {
-        let inside = found.texts.iter().filter(|(text, _)| *text == i);
+        let inside = result.texts.iter().filter(|(text, _)| *text == i);
         for source in std::iter::once(source).chain(inside.map(|(_, source)| source)) {
-            match read_text(source, &found.used, sets_name, sets) {
+            match read_text(source, &result.used, sets_name, sets) {
                 Ok(manifests) => all.push(manifests),
-                Err(Diagnostics(found)) => errors.extend(found),
+                Err(Diagnostics(result)) => errors.extend(result),
             }
         }
-        let wrong = found.errors.iter().filter(|(text, ..)| *text == i);
+        let wrong = result.errors.iter().filter(|(text, ..)| *text == i);
         errors.extend(wrong.map(|(.., error)| error.clone()));
     }
     if !errors.is_empty() {
         return Err(Diagnostics(errors));
     }
     let mut fields = BTreeMap::new();
-    for (_, field) in found.unmodelled {
+    for (_, field) in result.unmodelled {
         *fields.entry(field).or_default() += 1;
     }
     all.push(ManifestSet { unmodelled: fields.into_iter().collect(), ..ManifestSet::default() });
@@ -94,12 +93,12 @@ fn read_all(
 
 /// Returns for each text whether it contains a JobSet or an object that a JobSet was rendered from.
 pub fn of_jobsets(sources: &[SourceText]) -> Vec<bool> {
-    let found = embedded_jobsets::find(sources, &[]);
+    let result = embedded_jobsets::find(sources, &[]);
     let word = |node: &YamlNode, key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("").to_owned();
     let counts = |node: &YamlNode| {
         let name = node.at_path(&["metadata", "name"]).and_then(YamlNode::as_str);
         let called = format!("{}/{}", word(node, "kind"), name.unwrap_or(""));
-        word(node, "kind") == "JobSet" || found.used.contains(&called) || !embedded_jobsets::nested(node).is_empty()
+        word(node, "kind") == "JobSet" || result.used.contains(&called) || !embedded_jobsets::nested(node).is_empty()
     };
     let documents = |source| unlisted(yaml::parse(source).unwrap_or_default());
     let of = sources.iter().map(|source| documents(source).iter().any(counts));
@@ -129,6 +128,6 @@ pub fn has_runtime(source: &SourceText) -> bool {
 
 /// Describes the files of a directory that do not have the extension of a manifest.
 fn not_tried(files: &[String]) -> impl Iterator<Item = String> {
-    let told = |file: &String| format!("{file} (neither *.yaml, *.yml nor *.json)");
-    files.iter().map(told)
+    let describe = |file: &String| format!("{file} (neither *.yaml, *.yml nor *.json)");
+    files.iter().map(describe)
 }

@@ -40,11 +40,11 @@ pub fn error(written: &BTreeMap<String, WrittenManifest>, place: &str, field: &s
         return Diagnostic::of_file(place, message);
     };
     let mut report = DiagnosticReport::new(&written.source, &written.overrides);
-    let at = locate(&written.node, field).map_or(written.node.at, |found| {
-        if found.whole && found.node.items().is_empty() && found.node.entries().is_empty() {
-            found.node.at
+    let at = locate(&written.node, field).map_or(written.node.at, |result| {
+        if result.is_complete && result.node.items().is_empty() && result.node.entries().is_empty() {
+            result.node.at
         } else {
-            found.key
+            result.key
         }
     });
     report.error(at, message).clone()
@@ -63,11 +63,11 @@ pub fn place_of_kind(source: &SourceText, node: &YamlNode) -> Diagnostic {
 
 /// Returns the error for input without a JobSet: positioned at the first object of another kind, listing the objects
 /// found.
-pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, found: &[String]) -> Diagnostic {
+pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, result: &[String]) -> Diagnostic {
     let mut error = place.unwrap_or_default();
     error.message = format!("no JobSet to {what_for}");
-    let first: Vec<&str> = found.iter().take(5).map(String::as_str).collect();
-    let more = if found.len() > first.len() { ", ..." } else { "" };
+    let first: Vec<&str> = result.iter().take(5).map(String::as_str).collect();
+    let more = if result.len() > first.len() { ", ..." } else { "" };
     if !first.is_empty() {
         error.suggest(format!("found only {}{more}", first.join(", ")));
     }

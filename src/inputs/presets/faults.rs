@@ -77,8 +77,8 @@ fn process(entry: &YamlNode, preset: &YamlNode, cause: &YamlNode, root: &YamlNod
     let text = |text: &str| YamlValue::Str(text.to_owned());
     let common = |id: &str| {
         let mut entries = read::list(root, "common").iter();
-        let found = entries.find(|e| read::string(e, "id").as_deref() == Some(id));
-        found.and_then(|e| e.get("value")).map(|v| v.value.clone())
+        let matching = entries.find(|e| read::string(e, "id").as_deref() == Some(id));
+        matching.and_then(|e| e.get("value")).map(|v| v.value.clone())
     };
     let times = number(cause, "share", 1.0) * number(entry, "times", 1.0);
     let mut fields =

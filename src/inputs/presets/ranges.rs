@@ -19,7 +19,6 @@ pub struct SourcedRange {
     pub high: String,
     /// The low and high ends as displayed. `ranges.yaml` can give shorter texts for them.
     pub shown: [String; 2],
-    /// Source of the range.
     pub source: String,
 }
 
@@ -82,7 +81,7 @@ fn range(file: &YamlNode, path: String, entry: &YamlNode) -> SourcedRange {
         None => entry.get(key).and_then(YamlNode::scalar_text).unwrap_or_default(),
     };
     let (low, high) = (bound("low"), bound("high"));
-    let shown = match read::strings(entry, "shown").as_slice() {
+    let displayed = match read::strings(entry, "shown").as_slice() {
         [low, high] => [low.clone(), high.clone()],
         _ => [low.clone(), high.clone()],
     };
@@ -90,7 +89,7 @@ fn range(file: &YamlNode, path: String, entry: &YamlNode) -> SourcedRange {
         path: parameter.map_or(path.clone(), |name| format!("parameters.{name}")),
         low,
         high,
-        shown,
+        shown: displayed,
         source: read::string(entry, "source").unwrap_or_default(),
     }
 }

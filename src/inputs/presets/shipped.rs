@@ -16,12 +16,10 @@ macro_rules! shipped {
 
 shipped!("gke-tpu-v5p", "gke-tpu-v6e", "gpu-nvl72-5000", "small-16", "tpu-18x16", "tpu-5000", "tpu-65k", "tpu-68x64",);
 
-/// Returns the names of all shipped topologies.
 pub fn topology_names() -> Vec<&'static str> {
     TOPOLOGIES.iter().map(|(name, _)| *name).collect()
 }
 
-/// Returns the text of a shipped topology.
 pub fn shipped_topology(name: &str) -> Option<SourceText> {
     let (name, text) = TOPOLOGIES.iter().find(|(known, _)| *known == name)?;
     Some(SourceText { file: format!("{name}.yaml"), text: (*text).to_owned() })

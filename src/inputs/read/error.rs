@@ -6,12 +6,15 @@ use std::fmt;
 /// An error of reading a time in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SecondsError {
-    /// A text is not a duration.
     Text(DurationError),
     /// The number of seconds is negative or too large.
-    OutOfRange { number: f64 },
+    OutOfRange {
+        number: f64,
+    },
     /// The value is neither a text nor a number. `found` describes it.
-    NotDuration { found: String },
+    NotDuration {
+        found: String,
+    },
 }
 
 impl fmt::Display for SecondsError {

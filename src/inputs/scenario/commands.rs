@@ -8,7 +8,7 @@ use sim_base::Duration;
 
 /// Returns a rule for each replicatedJob that has no explicit rule and whose only container sleeps.
 pub fn rules(jobsets: &[SubmittedJobSet], given: &[ContainerRule]) -> Vec<ContainerRule> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for submitted in jobsets {
         let jobset = &submitted.jobset;
         let Some(object) = &jobset.object else {
@@ -20,11 +20,11 @@ pub fn rules(jobsets: &[SubmittedJobSet], given: &[ContainerRule]) -> Vec<Contai
             }
             let pod = format!("/spec/replicatedJobs/{i}/template/spec/template/spec");
             if let Some(rule) = object.pointer(&pod).and_then(of_pod) {
-                found.push(ContainerRule { jobset: Some(jobset.name.clone()), ..named(rule, rj) });
+                result.push(ContainerRule { jobset: Some(jobset.name.clone()), ..named(rule, rj) });
             }
         }
     }
-    found
+    result
 }
 
 /// Returns whether the run time of a pod follows from the command of its only container; `pod` is a pod spec.
@@ -148,8 +148,8 @@ mod tests {
         ];
         for (words, expected) in cases {
             let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
-            let found = read(&words).map(|(d, code)| (d.seconds(), code));
-            assert_eq!(found, expected, "{words:?}");
+            let actual = read(&words).map(|(d, code)| (d.seconds(), code));
+            assert_eq!(actual, expected, "{words:?}");
         }
     }
 }

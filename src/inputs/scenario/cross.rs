@@ -101,7 +101,7 @@ impl ClusterFacts {
 }
 
 /// Checks that the labels, resources and topology keys used by the JobSets exist in the cluster.
-pub fn check(scenario: &ScenarioSpec, others: &ScenarioObjects, written: &WrittenAt, found: &mut Vec<Diagnostic>) {
+pub fn check(scenario: &ScenarioSpec, others: &ScenarioObjects, written: &WrittenAt, result: &mut Vec<Diagnostic>) {
     let cluster = ClusterFacts::new(&scenario.topology, &others.nodes);
     for submitted in scenario.jobsets.iter().chain(others.at_start()) {
         let rjs = submitted.jobset.spec.replicated_jobs.iter().enumerate();
@@ -114,7 +114,7 @@ pub fn check(scenario: &ScenarioSpec, others: &ScenarioObjects, written: &Writte
                 let mut error = kube::error(written, &submitted.source, &field, message);
                 error.legal(legal);
                 error.no_place = true;
-                found.push(error);
+                result.push(error);
             };
             // Suspended JobSets are not checked: a resume may change the selector or the topology key (SUS-5).
             if !submitted.jobset.spec.suspend {

@@ -48,7 +48,6 @@ fn time(node: &YamlNode) -> Option<(FaultTime, SourcePosition)> {
     at.or_else(|| of("afterReady").map(|(after, place)| (FaultTime::AfterReady(after), place)))
 }
 
-/// Returns the action of a fault and the fields of that action.
 fn action_of(fault: &YamlNode) -> Option<(&str, &YamlNode)> {
     let is_action = |(key, value): &&(MappingKey, YamlNode)| ACTIONS.contains(&key.name.as_str()) && !value.is_null();
     let (key, body) = fault.entries().iter().find(is_action)?;

@@ -225,7 +225,6 @@ pub fn scenario_from_manifests(
     })
 }
 
-/// Whether the fields of a scenario have random faults.
 fn has_random_faults(node: &YamlNode) -> bool {
     node.get("faultProcesses").is_some_and(|list| !list.items().is_empty())
 }
@@ -243,11 +242,11 @@ fn check_names(loaded: &jobsets::LoadedJobSets, others: &ScenarioObjects, report
 fn wrong_kind(node: &YamlNode, report: &mut DiagnosticReport) -> bool {
     let text = |key: &str| node.get(key).and_then(|n| Some((n.at, n.as_str()?)));
     let schema = text("schema").and_then(|(at, schema)| Some((at, schema.strip_prefix("jobset-sim/")?)));
-    let (at, found, advice) = match (schema, text("kind")) {
+    let (at, result, advice) = match (schema, text("kind")) {
         (Some((at, schema)), _) => {
             let name = schema.split('/').next().unwrap_or_default();
-            let (found, advice) = result_file(name);
-            (at, found.to_owned(), advice)
+            let (result, advice) = result_file(name);
+            (at, result.to_owned(), advice)
         }
         (None, Some((_, "Scenario"))) => return false,
         (None, Some((at, kind))) => match kind_of_file(kind) {
@@ -256,8 +255,8 @@ fn wrong_kind(node: &YamlNode, report: &mut DiagnosticReport) -> bool {
         },
         _ => return false,
     };
-    let article = if found.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
-    report.error(at, format!("this is {article} {found}, not a Scenario")).suggest(advice);
+    let article = if result.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
+    report.error(at, format!("this is {article} {result}, not a Scenario")).suggest(advice);
     true
 }
 

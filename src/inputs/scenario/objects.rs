@@ -198,10 +198,10 @@ fn add(node: &YamlNode, source: String, others: &mut ScenarioObjects, report: &m
 fn unmodelled(node: &YamlNode) -> UnmodelledFields {
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(&none, &none);
-    let mut found = UnmodelledFields::new();
+    let mut result = UnmodelledFields::new();
     let kind = node.get("kind").and_then(YamlNode::as_str).unwrap_or("");
     let path = YamlPath::ROOT.key(kind);
     let shape = FieldType::Kinds(&CREATED);
-    check(node, &shape, &path, &mut report, &mut found);
-    found
+    check(node, &shape, &path, &mut report, &mut result);
+    result
 }

@@ -5,7 +5,6 @@ use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::YamlNode;
 use sim_api::spec::{AcceleratorPrice, TopologySpec};
 
-/// Applies the prices of the scenario to its topology.
 pub fn apply(scenario: &YamlNode, topology: &mut TopologySpec, report: &mut DiagnosticReport) {
     let Some(prices) = scenario.get("prices") else {
         return;

@@ -50,13 +50,13 @@ fn job_training(node: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut Diagn
         }
         return (jobsets.len() == 1).then_some(0);
     };
-    let found = names().position(|n| n == name);
-    if found.is_none() {
+    let matching = names().position(|n| n == name);
+    if matching.is_none() {
         let error = report.error(place.at, format!("JobSet {name:?} is not submitted"));
         error.nearest(name, names());
         error.legal(known());
     }
-    found
+    matching
 }
 
 fn job(node: &YamlNode, jobset: usize, report: &mut DiagnosticReport) -> TrainingJob {
@@ -141,14 +141,14 @@ fn slices(elastic: &YamlNode, jobset: &JobSet, report: &mut DiagnosticReport) ->
         }
         return (all.len() == 1).then_some(0);
     };
-    let found = names().position(|n| n == name);
-    if found.is_none() {
+    let matching = names().position(|n| n == name);
+    if matching.is_none() {
         let message = format!("JobSet {:?} has no replicatedJob {name:?}", jobset.name);
         let error = report.error(place.at, message);
         error.nearest(name, names());
         error.legal(names().take(20).collect::<Vec<_>>().join(", "));
     }
-    found
+    matching
 }
 
 fn above_zero(
@@ -157,9 +157,9 @@ fn above_zero(
     message: &str,
     report: &mut DiagnosticReport,
 ) -> Option<Duration> {
-    let found = read::duration(node, key);
-    let Some(Duration::ZERO) = found else {
-        return found;
+    let result = read::duration(node, key);
+    let Some(Duration::ZERO) = result else {
+        return result;
     };
     let place = node.get(key).map_or(node.at, |n| n.at);
     let error = report.error(place, format!("{path}.{key} is 0: {message}"));

@@ -145,8 +145,8 @@ fn check_kind(
 }
 
 fn unknown_field(key: &MappingKey, object: &ObjectSchema, path: &YamlPath, report: &mut DiagnosticReport) {
-    let whole = path.to_string();
-    let parent = whole.strip_suffix(&key.name).unwrap_or("");
+    let complete = path.to_string();
+    let parent = complete.strip_suffix(&key.name).unwrap_or("");
     let parent = parent.trim_end_matches('.');
     let place = match parent {
         "" => object.kind.to_owned(),
@@ -182,15 +182,15 @@ fn check_scalar(node: &YamlNode, shape: &FieldType, path: &YamlPath, report: &mu
     match shape {
         FieldType::Preset(names) => {
             let names = names();
-            let found = node.as_str().unwrap_or("");
+            let result = node.as_str().unwrap_or("");
             let error = report.harmless(node.at, problem.to_string());
-            error.nearest(found, names.iter().map(String::as_str));
+            error.nearest(result, names.iter().map(String::as_str));
             error.legal(names.join(", "));
         }
         FieldType::OneOf(legal) => {
-            let found = node.as_str().unwrap_or("");
+            let result = node.as_str().unwrap_or("");
             let error = report.error(node.at, format!("{path} {problem}"));
-            error.nearest(found, legal.iter().copied());
+            error.nearest(result, legal.iter().copied());
             error.legal(legal.join(", "));
         }
         FieldType::Int(..) | FieldType::Number(..) => {

@@ -41,9 +41,9 @@ fn one(node: &YamlNode, rule: &FieldConstraint, place: &str, report: &mut Diagno
             }
         }
         FieldConstraint::OneSet(sets) => {
-            let whole = |set: &&&[&str]| set.iter().all(has);
+            let complete = |set: &&&[&str]| set.iter().all(has);
             let given: usize = sets.iter().flat_map(|set| *set).filter(|n| has(n)).count();
-            if sets.iter().find(whole).is_none_or(|set| set.len() != given) {
+            if sets.iter().find(complete).is_none_or(|set| set.len() != given) {
                 let sets: Vec<String> = sets.iter().map(|s| format!("{{{}}}", s.join(", "))).collect();
                 report.error(node.at, format!("{place} requires {}", sets.join(" or ")));
             }

@@ -3,7 +3,6 @@
 //!
 //! The fields of the formats must not be defined here; they are in `shapes`.
 
-/// The type of a value.
 #[derive(Copy, Clone)]
 pub enum FieldType {
     /// Any value, without checks of its contents.
@@ -50,7 +49,6 @@ pub struct SchemaVersions {
 }
 
 impl SchemaVersions {
-    /// Returns all versions in the range.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let major = self.major;
         (self.oldest..=self.newest).map(move |minor| format!("{major}.{minor}"))

@@ -35,7 +35,6 @@ pub fn markdown(kind: &str) -> Option<String> {
     Some(page)
 }
 
-/// The documentation of one field.
 pub struct FieldRow {
     /// Path from the root of the format. `[]` is a list element, `KEY` a key chosen by the user.
     pub path: String,
@@ -43,7 +42,6 @@ pub struct FieldRow {
     pub also: Vec<String>,
     /// Description of the legal values.
     pub takes: String,
-    /// Description of the default.
     pub default: String,
     pub doc: &'static str,
     pub example: &'static str,
@@ -195,7 +193,6 @@ fn one_of(object: &ObjectSchema, name: &str) -> bool {
     })
 }
 
-/// Describes the default of a field.
 fn default(field: &FieldSchema, path: &str, assumptions: &[PresetAssumption]) -> String {
     if field.required {
         return "required".to_owned();
@@ -237,7 +234,7 @@ fn words(rule: &FieldConstraint) -> String {
         }
         FieldConstraint::Needs(this, other, _) => format!("`{this}` requires `{other}`."),
         FieldConstraint::Replaces(this, others, _) => {
-            format!("With `{this}`, these fields have no effect and are refused: {}.", list(others))
+            format!("With `{this}`, these fields are rejected, because they would have no effect: {}.", list(others))
         }
     }
 }

@@ -12,23 +12,27 @@ use std::fmt;
 /// The reason why a scalar of the right type is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScalarError {
-    /// The text has several lines.
     NotOneLine,
     /// No control plane preset has this name.
-    UnknownPreset { name: String },
+    UnknownPreset {
+        name: String,
+    },
     /// The text is not an override. `found` describes it.
-    NotAssignment { found: String },
-    /// The integer is out of range.
-    IntegerRange { number: i64 },
-    /// The number is out of range.
-    NumberRange { number: f64 },
+    NotAssignment {
+        found: String,
+    },
+    IntegerRange {
+        number: i64,
+    },
+    NumberRange {
+        number: f64,
+    },
     /// The text is not one of the legal values.
-    NotListed { value: String },
-    /// The quantity is negative.
+    NotListed {
+        value: String,
+    },
     NegativeQuantity,
-    /// The quantity is invalid.
     Quantity(QuantityError),
-    /// The duration is invalid.
     Duration(DurationError),
     /// The time is invalid.
     Seconds(SecondsError),

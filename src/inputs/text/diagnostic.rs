@@ -144,8 +144,8 @@ fn snippet(text: &str, at: SourcePosition) -> (String, u32) {
     }
     let offset = (prefix.len() + before.len()) as u32;
     let clean = |c: char| if c.is_control() { ' ' } else { c };
-    let shown: String = before.into_iter().rev().chain(after).map(clean).collect();
-    (format!("{prefix}{shown}{suffix}"), offset)
+    let displayed: String = before.into_iter().rev().chain(after).map(clean).collect();
+    (format!("{prefix}{displayed}{suffix}"), offset)
 }
 
 /// Returns the byte offset of a position. For files, the parser provides it.

@@ -7,11 +7,10 @@ use super::node::{SourcePosition, YamlNode};
 /// A position found for a field path.
 #[derive(Copy, Clone, Debug)]
 pub struct SourcePlace<'n> {
-    /// Position of the field name; for a list item, the position of the item.
     pub key: SourcePosition,
     pub node: &'n YamlNode,
     /// Whether the whole path was found. If false, the node is the nearest ancestor that exists.
-    pub whole: bool,
+    pub is_complete: bool,
 }
 
 /// Returns the field at a path such as `spec.replicatedJobs[0].replicas`, or its nearest ancestor. Returns `None` if
@@ -26,8 +25,8 @@ pub fn locate<'n>(root: &'n YamlNode, path: &str) -> Option<SourcePlace<'n>> {
         node = next;
         found = Some(key);
     }
-    let whole = rest.is_empty();
-    found.map(|key| SourcePlace { key, node, whole })
+    let complete = rest.is_empty();
+    found.map(|key| SourcePlace { key, node, is_complete: complete })
 }
 
 /// Follows one segment of the path. Returns the position of the segment, its node, and the rest of the path.

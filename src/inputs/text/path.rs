@@ -102,7 +102,7 @@ pub fn overrides_source(name: &str, sets: &[(String, String)]) -> SourceText {
 
 /// Applies all overrides in order. Their positions refer to the text of `overrides_source`.
 pub fn apply_sets(node: &mut YamlNode, source: &SourceText, sets: &[(String, String)]) -> Result<(), Diagnostics> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     let mut line = 1;
     for (path, value) in sets {
         let start =
@@ -110,14 +110,14 @@ pub fn apply_sets(node: &mut YamlNode, source: &SourceText, sets: &[(String, Str
         match parse_value(source, value, start) {
             Ok(value) => {
                 if let Err(error) = set_path(node, path, value, start) {
-                    found.push(Diagnostic::at(source, start, error.to_string()));
+                    result.push(Diagnostic::at(source, start, error.to_string()));
                 }
             }
-            Err(error) => found.extend(error.0),
+            Err(error) => result.extend(error.0),
         }
         line += 1 + (path.matches('\n').count() + value.matches('\n').count()) as u32;
     }
-    if found.is_empty() { Ok(()) } else { Err(Diagnostics(found)) }
+    if result.is_empty() { Ok(()) } else { Err(Diagnostics(result)) }
 }
 
 /// Parses one YAML value, with positions relative to the overrides text.
@@ -191,7 +191,7 @@ fn descend<'n>(node: &'n mut YamlNode, segment: &str, at: SourcePosition) -> Res
         let value = if segment == "0" { YamlValue::Seq(Vec::new()) } else { YamlValue::Map(Vec::new()) };
         *node = YamlNode::new(at, value);
     }
-    let found = node.describe();
+    let result = node.describe();
     match &mut node.value {
         YamlValue::Seq(items) => {
             let count = items.len();
@@ -212,7 +212,7 @@ fn descend<'n>(node: &'n mut YamlNode, segment: &str, at: SourcePosition) -> Res
             });
             Ok(&mut entries[index].1)
         }
-        _ => Err(SegmentError::NotCollection { segment: segment.to_owned(), found }),
+        _ => Err(SegmentError::NotCollection { segment: segment.to_owned(), found: result }),
     }
 }
 

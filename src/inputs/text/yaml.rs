@@ -241,8 +241,8 @@ impl<'de> Visitor<'de> for BareVisitor {
 
     fn visit_f64<E>(self, f: f64) -> Result<YamlValue, E> {
         // kubectl sends YAML as JSON written by Go, which formats 2.0 and 2e0 as `2`.
-        let whole = f.fract() == 0.0 && f.abs() < i64::MAX as f64;
-        Ok(if whole { YamlValue::Int(f as i64) } else { YamlValue::Float(f) })
+        let complete = f.fract() == 0.0 && f.abs() < i64::MAX as f64;
+        Ok(if complete { YamlValue::Int(f as i64) } else { YamlValue::Float(f) })
     }
 
     fn visit_str<E>(self, s: &str) -> Result<YamlValue, E> {

@@ -61,7 +61,7 @@ pub fn import_nodes(source: &SourceText, name: &str) -> Result<(TopologySpec, Ve
             error.legal("the output of `kubectl get nodes -o yaml`");
             return Err(error.into());
         }
-        if in_trouble(&node) { out.push(name_of(&node)) } else { members.push(member(&node)) }
+        if is_unusable(&node) { out.push(name_of(&node)) } else { members.push(member(&node)) }
     }
     if members.is_empty() {
         let message = "no node is ready and schedulable";
@@ -90,14 +90,14 @@ fn name_of(node: &YamlNode) -> String {
 
 /// Formats the first five names and the number of the others.
 fn some(names: &[String]) -> String {
-    let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
-    match names.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+    let listed: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
+    match names.len() - listed.len() {
+        0 => listed.join(", "),
+        more => format!("{} and {more} more", listed.join(", ")),
     }
 }
 
-fn in_trouble(node: &YamlNode) -> bool {
+fn is_unusable(node: &YamlNode) -> bool {
     let empty = YamlNode::empty_map();
     let cordoned = node.at_path(&["spec", "unschedulable"]).and_then(YamlNode::as_bool);
     let ready = |c: &YamlNode| {
@@ -170,14 +170,14 @@ fn pools(mut members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePoo
     members.sort_by(|a, b| (&a.kind, &a.about).cmp(&(&b.kind, &b.about)));
     let mut cells: Vec<ImportCell> = Vec::new();
     for m in members {
-        let alike = |c: &&mut ImportCell| {
+        let is_similar = |c: &&mut ImportCell| {
             let near = |(name, least): (&String, &i64)| {
                 let more = m.about.get(name).copied().unwrap_or(0);
                 more <= least.saturating_add(least / 100 * ALIKE_PERCENT) && more >= *least
             };
             c.kind == m.kind && c.about.len() == m.about.len() && c.about.iter().all(near)
         };
-        match cells.last_mut().filter(alike) {
+        match cells.last_mut().filter(is_similar) {
             Some(cell) => cell.names.push(m.name),
             None => cells.push(ImportCell { kind: m.kind, names: vec![m.name], about: m.about }),
         }
@@ -215,12 +215,12 @@ fn families(cells: Vec<ImportCell>) -> Vec<Vec<ImportCell>> {
         let kind = ImportKind { labels: cell.kind.labels.iter().map(without).collect(), ..cell.kind.clone() };
         (kind, cell.names.len())
     };
-    let mut found: BTreeMap<(ImportKind, usize), Vec<ImportCell>> = BTreeMap::new();
+    let mut result: BTreeMap<(ImportKind, usize), Vec<ImportCell>> = BTreeMap::new();
     for cell in cells {
-        found.entry(family_of(&cell)).or_default().push(cell);
+        result.entry(family_of(&cell)).or_default().push(cell);
     }
     let mut families = Vec::new();
-    for (_, mut family) in found {
+    for (_, mut family) in result {
         let number = |cell: &ImportCell| {
             let numbers = cell.kind.labels.values().filter_map(|v| split(v));
             numbers.map(|(_, n, _)| n).collect::<Vec<_>>()

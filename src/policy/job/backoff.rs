@@ -45,8 +45,8 @@ impl BackoffRecord {
         };
         // 2^6 · 10 s exceeds the maximum.
         let factor = 1 << (self.failures - 1).min(6);
-        let whole = POD_FAILURE_BACK_OFF.saturating_mul(factor).min(MAX_POD_FAILURE_BACK_OFF);
-        (whole_seconds(last) + whole).since(now)
+        let complete = POD_FAILURE_BACK_OFF.saturating_mul(factor).min(MAX_POD_FAILURE_BACK_OFF);
+        (whole_seconds(last) + complete).since(now)
     }
 }
 

@@ -15,7 +15,6 @@ pub struct BucketTally {
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 struct TallyCounts {
-    /// Number of Jobs in all buckets.
     jobs: u32,
     ready: u32,
     succeeded: u32,

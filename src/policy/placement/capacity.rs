@@ -65,7 +65,6 @@ pub struct SliceDemand<'a> {
 }
 
 impl SliceDemand<'_> {
-    /// Number of pods per Job.
     pub fn pods(&self) -> u64 {
         u64::from(self.rj.template.pods())
     }
@@ -73,7 +72,7 @@ impl SliceDemand<'_> {
 
 /// The replicatedJobs with exclusive placement and pods, whose key exists on a node.
 pub fn demands<'a>(jobset: &'a JobSet, cluster: &ClusterBuilder) -> Vec<SliceDemand<'a>> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     let mut domains: Vec<TopologyDomains> = Vec::new();
     for (index, rj) in jobset.spec.replicated_jobs.iter().enumerate() {
         let wants = rj.replicas > 0 && rj.template.pods() > 0;
@@ -87,10 +86,10 @@ pub fn demands<'a>(jobset: &'a JobSet, cluster: &ClusterBuilder) -> Vec<SliceDem
         });
         if !domains[at].nodes.is_empty() {
             let facts = TemplateFacts::build(cluster, &rj.template.template, 0);
-            found.push(SliceDemand { index, rj, key, rooms: of_domains(&facts, cluster, &domains[at]) });
+            result.push(SliceDemand { index, rj, key, rooms: of_domains(&facts, cluster, &domains[at]) });
         }
     }
-    found
+    result
 }
 
 /// The total demand for the domains of one key.

@@ -41,7 +41,7 @@ impl NodeChoice {
     }
 
     /// Returns true if no node can match both, whatever its labels.
-    pub fn is_apart_from(&self, other: &NodeChoice) -> bool {
+    pub fn is_disjoint_from(&self, other: &NodeChoice) -> bool {
         let disjoint =
             |a: Option<BTreeSet<&str>>, b: Option<BTreeSet<&str>>| a.zip(b).is_some_and(|(a, b)| a.is_disjoint(&b));
         let mut keys = self.keys().into_iter();
@@ -51,8 +51,8 @@ impl NodeChoice {
     fn keys(&self) -> BTreeSet<&str> {
         let selector = self.selector.iter().map(|(key, _)| key.as_str());
         let terms = self.affinity.iter().flatten();
-        let asked = terms.flat_map(|t| t.expressions.iter().map(|r| r.key.as_str()));
-        selector.chain(asked).collect()
+        let request = terms.flat_map(|t| t.expressions.iter().map(|r| r.key.as_str()));
+        selector.chain(request).collect()
     }
 
     /// The allowed values of a label, if they are enumerable.

@@ -1,6 +1,6 @@
 //! Builds a `ClusterBuilder` from a `spec::TopologySpec`; nodes are numbered in the order of the description.
 
-use sim_api::spec::{IslandKind, NodeObject, NodePool, TaintSpec, TopologySpec};
+use sim_api::spec::{IslandKind, NodeNumbers, NodeObject, NodePool, TaintSpec, TopologySpec};
 use sim_base::{IslandId, NodeId, ZoneId};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -59,6 +59,13 @@ struct NodePlace {
     node_number: u32,
 }
 
+impl NodePlace {
+    fn numbers(self) -> NodeNumbers {
+        let (pool, island) = (u64::from(self.pool_number), u64::from(self.island_number));
+        NodeNumbers { pool, island, node: u64::from(self.node_number) }
+    }
+}
+
 impl ClusterBuilder {
     /// Builds the arrays. `resources` are the names of requested resources, with `pods` always first.
     pub fn build(topology: &TopologySpec, resources: &[String]) -> ClusterBuilder {
@@ -87,17 +94,10 @@ impl ClusterBuilder {
     }
 
     fn push_node(&mut self, pool: &NodePool, place: NodePlace) {
-        let mut name = fill(&pool.name, place);
-        let many = u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count) > 1;
-        let numbered = pool.name.contains("{node");
-        if many && !numbered {
-            name.push('-');
-            push_number(&mut name, place.node_number, 5);
-        }
-        self.names.push(name);
+        self.names.push(place.numbers().node_name(pool));
         self.place.push(place);
         self.island.push(IslandId(self.island_kinds.len() as u32));
-        let zone = pool.labels.get(ZONE_LABEL).map_or(String::new(), |l| fill(l, place));
+        let zone = pool.labels.get(ZONE_LABEL).map_or(String::new(), |l| place.numbers().expand(l));
         let at = self.zone_named(zone);
         self.zone.push(ZoneId(at as u32));
         self.zone_sizes[at] += 1;
@@ -112,7 +112,6 @@ impl ClusterBuilder {
         self.price_micros_per_hour.push(price);
     }
 
-    /// Returns the node with that name.
     pub fn named(&self, name: &str) -> Option<NodeId> {
         let described = (self.described.as_ref()).map_or(self.names.len(), |was| was.nodes);
         let of = |node: &NodeId| self.names[node.ix()].as_str();
@@ -211,7 +210,7 @@ impl ClusterBuilder {
         }
         let place = self.place[node.ix()];
         let pool = &self.pools[place.pool as usize];
-        let filled = pool.labels.iter().map(|(k, v)| (k.clone(), fill(v, place)));
+        let filled = pool.labels.iter().map(|(k, v)| (k.clone(), place.numbers().expand(v)));
         let mut labels: BTreeMap<String, String> = filled.collect();
         labels.entry(HOSTNAME_LABEL.to_owned()).or_insert_with(|| self.names[node.ix()].clone());
         NodeObject {
@@ -232,14 +231,13 @@ impl ClusterBuilder {
         self.names.is_empty()
     }
 
-    /// Returns the value of a node label.
     pub fn label(&self, node: NodeId, key: &str) -> Option<String> {
         if let Some(own) = self.own.get(&node) {
             return own.labels.get(key).cloned();
         }
         let place = self.place[node.ix()];
         match self.pools[place.pool as usize].labels.get(key) {
-            Some(value) => Some(fill(value, place)),
+            Some(value) => Some(place.numbers().expand(value)),
             None if key == HOSTNAME_LABEL => Some(self.names[node.ix()].clone()),
             None => None,
         }
@@ -289,68 +287,4 @@ impl ClusterBuilder {
 
 fn default_allocatable(resource: &str) -> i64 {
     if resource == "pods" { MAX_PODS_PER_NODE * 1000 } else { 0 }
-}
-
-/// Replaces `{pool}`, `{island}` and `{node}` by their numbers; `{node:05}` pads with zeros.
-fn fill(text: &str, place: NodePlace) -> String {
-    if !text.contains('{') {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    let mut rest = text;
-    while let Some(open) = rest.find('{') {
-        out.push_str(&rest[..open]);
-        let Some(close) = rest[open..].find('}') else {
-            rest = &rest[open..];
-            break;
-        };
-        let inside = &rest[open + 1..open + close];
-        let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
-        let number = match word {
-            "pool" => Some(place.pool_number),
-            "island" => Some(place.island_number),
-            "node" => Some(place.node_number),
-            _ => None,
-        };
-        match number {
-            Some(n) => push_number(&mut out, n, width.parse().unwrap_or(0).min(9)),
-            None => out.push_str(&rest[open..=open + close]),
-        }
-        rest = &rest[open + close + 1..];
-    }
-    out.push_str(rest);
-    out
-}
-
-/// `width` is the minimum number of digits, padded with zeros, at most 9.
-fn push_number(out: &mut String, mut number: u32, width: usize) {
-    const DIGITS: usize = 10;
-    let mut digits = [b'0'; DIGITS];
-    let mut from = DIGITS;
-    while number > 0 || from > DIGITS - width.max(1) {
-        from -= 1;
-        digits[from] = b'0' + (number % 10) as u8;
-        number /= 10;
-    }
-    out.extend(digits[from..].iter().map(|d| char::from(*d)));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn running_numbers_fill_names_and_labels() {
-        let place = NodePlace { pool: 0, pool_number: 2, island_number: 3, node_number: 41 };
-        for (text, filled) in [
-            ("pool-{pool}", "pool-2"),
-            ("n-{node:05}", "n-00041"),
-            ("{pool:00}{node:1}{node:99}", "241000000041"),
-            ("{island}/{unknown}", "3/{unknown}"),
-            ("plain", "plain"),
-            ("broken{", "broken{"),
-        ] {
-            assert_eq!(fill(text, place), filled);
-        }
-    }
 }

@@ -82,11 +82,11 @@ fn verdict(
 ) -> PolicyVerdict {
     let asks = |list: &[String]| !list.is_empty();
     let patterns = &rule.on_job_failure_message_patterns;
-    let found = prepared.matching_index(failed).and_then(|at| patterns.get(at));
+    let result = prepared.matching_index(failed).and_then(|at| patterns.get(at));
     PolicyVerdict {
         job: (view.job_name)(job.rj, job.index),
         reason: asks(&rule.on_job_failure_reasons).then(|| prepared.has_reason(failed)),
-        pattern: asks(patterns).then(|| found.cloned().unwrap_or_default()),
+        pattern: asks(patterns).then(|| result.cloned().unwrap_or_default()),
         target: asks(&rule.target_replicated_jobs).then(|| prepared.targets(view, job)),
         matches: prepared.matches(view, job, failed),
     }

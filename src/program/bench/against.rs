@@ -164,8 +164,8 @@ mod tests {
         let (before, now) = (BaselineReport::new(before, Vec::new()), BaselineReport::new(now, Vec::new()));
         assert_eq!(BaselineReport::read(&now.json().unwrap()).unwrap(), now);
         let moved = moved(&now, &before);
-        let told: Vec<_> = moved.iter().map(|m| (m.row.key.case.as_str(), m.change_ns)).collect();
-        assert_eq!(told, [("d", None), ("b", Some(50)), ("a", Some(10))]);
+        let worst: Vec<_> = moved.iter().map(|m| (m.row.key.case.as_str(), m.change_ns)).collect();
+        assert_eq!(worst, [("d", None), ("b", Some(50)), ("a", Some(10))]);
         assert_eq!(moved[1].wait, Some(("a bucket".to_owned(), 50)));
         assert_eq!(moved[2].phase, Some(("detect".to_owned(), 10)));
         assert_eq!((&moved[1].phase, &moved[2].wait), (&None, &None));

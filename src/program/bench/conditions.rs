@@ -15,11 +15,9 @@ use sim_base::stats::{quantile, sorted};
 const STATISTICS: [&str; 5] = ["min", "p50", "p95", "max", "mean"];
 /// Suffix of statistics over the replications of all rows.
 const ALL_ROWS: &str = ".all";
-/// Names of the row counts.
 const COUNTS: [&str; 6] = ["rows.stuck", "rows.changed", "rows.slower", "rows.faster", "rows.new", MISSING];
 const MISSING: &str = "rows.missing";
 
-/// Result of checking a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedConditions {
     /// Condition text as given by the user.
@@ -89,13 +87,13 @@ pub fn add_default(conditions: &mut Vec<FieldCondition>, has_baseline: bool) {
 
 /// Returns an error for unknown names and missing baselines, before anything is simulated.
 pub fn known(condition: &FieldCondition, has_baseline: bool) -> Result<(), String> {
-    let found = gate_metric(metric(&condition.name).1);
-    if found.is_none() {
+    let result = gate_metric(metric(&condition.name).1);
+    if result.is_none() {
         let names: Vec<String> = names().collect();
         let text = condition.unknown_name_error(names.iter().map(String::as_str));
         return Err(format!("{text}; ROW:NAME limits a name to the rows whose first parts are ROW"));
     }
-    let compares = matches!(found, Some(GateMetric::Count(name)) if name != "rows.stuck");
+    let compares = matches!(result, Some(GateMetric::Count(name)) if name != "rows.stuck");
     if (condition.is_relative() || compares) && !has_baseline {
         Err(format!("--fail-if {:?} needs --against BASELINE", condition.text()))
     } else {

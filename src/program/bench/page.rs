@@ -44,7 +44,7 @@ pub fn page(
         sections: Vec::new(),
         provenance_lines: vec![foot(report)],
     };
-    let (mut charts, mut hung) = (Vec::new(), Vec::new());
+    let (mut charts, mut dominant) = (Vec::new(), Vec::new());
     for case in cases(rows) {
         let preset = rows.iter().find(|r| r.key.case == case);
         let preset = preset.map_or("", |r| r.key.preset.as_str());
@@ -53,7 +53,7 @@ pub fn page(
         let Some(scene) = chart(report, (&case, preset), &beside, SIZE) else {
             continue;
         };
-        hung.extend(own);
+        dominant.extend(own);
         charts.push(PageBlock::Chart(PageChart {
             name: format!("scaling-{case}"),
             alt: format!("{case}: time to recover by number of nodes, preset {preset}"),
@@ -79,13 +79,13 @@ pub fn page(
     if !report.not_run.is_empty() {
         page.push(PageSection::new("not-run", "Not run", not_run));
     }
-    page.push(PageSection::new("assumptions", "Relevant assumptions", sensitivity::blocks(&hung)));
+    page.push(PageSection::new("assumptions", "Relevant assumptions", sensitivity::blocks(&dominant)));
     let never = PageBlock::List(NOT_MODELLED.map(str::to_owned).to_vec());
     let limits = vec![PageBlock::Heading("Not modelled".to_owned()), never];
     page.push(PageSection::new("limits", "Caveats", limits));
     let suite = "the suite of this version";
     let mut reproduction = ReproductionSteps::new(commands, &page.provenance_lines, suite);
-    reproduction.assumptions = sensitivity::merge_assumptions(&hung);
+    reproduction.assumptions = sensitivity::merge_assumptions(&dominant);
     page.push(reproduction.section());
     page
 }
@@ -120,7 +120,7 @@ pub fn cases(rows: &[BenchRow]) -> Vec<String> {
 pub fn chart(
     report: &BaselineReport,
     (case, preset): (&str, &str),
-    (rates, hangs): &(PageRates<'_>, Vec<String>),
+    (rates, footer): &(PageRates<'_>, Vec<String>),
     size: (u32, u32),
 ) -> Option<DrawScene> {
     let own = report.rows.iter();
@@ -141,7 +141,7 @@ pub fn chart(
         return None;
     }
     let mut below = vec![foot(report)];
-    below.extend_from_slice(hangs);
+    below.extend_from_slice(footer);
     if let Some((rate, burst)) = rates(preset) {
         let sizes: Vec<u64> = sizes(&own);
         all.push(ScalingLine {

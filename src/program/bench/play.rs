@@ -5,7 +5,7 @@ use super::row::{BenchKey, BenchRow};
 use super::scene;
 use super::suite::BenchCombination;
 use sim_analysis::experiment::parallel::in_parallel_with;
-use sim_analysis::experiment::{LimitedRun, ReplicationLimits, simulate_replication};
+use sim_analysis::experiment::{LimitSink, ReplicationLimits, simulate_replication};
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ScenarioSpec;
 use sim_engine::SimulationInput;
@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A row to simulate.
 pub enum BenchEntry {
-    /// A row of the suite.
     OfSuite(BenchCombination),
     /// A scenario given on the command line.
     Own(Box<LoadedScenario>),
@@ -40,11 +39,11 @@ pub fn all(
         Some(((at, i % seeds), row)).filter(|(_, row)| !matches!(row, Ok(None)))
     };
     let tasks = (entries.len() as u64 * seeds, threads);
-    let played = in_parallel_with(|| Ok(()), tasks, &limits.flag, one);
-    let mut played = played.map_err(|why| why.to_string())?;
-    played.sort_by_key(|(at, _)| *at);
+    let replication = in_parallel_with(|| Ok(()), tasks, &limits.flag, one);
+    let mut replication = replication.map_err(|why| why.to_string())?;
+    replication.sort_by_key(|(at, _)| *at);
     let mut rows: Vec<Vec<BenchRow>> = entries.iter().map(|_| Vec::new()).collect();
-    for ((at, _), row) in played {
+    for ((at, _), row) in replication {
         rows[at].extend(row?);
     }
     // A row of a stopped run that lacks replications is not finished.
@@ -93,9 +92,9 @@ fn row(
     let mut simulation = SimulationInput::new(&scenario).map_err(|why| named(why.to_string()))?;
     let folds = MetricFolds::new(&scenario, false);
     let seed = (scenario.seed, replication);
-    let (played, _) = simulate_replication(&mut simulation, seed, folds, LimitedRun::sink(limits));
-    let stopped = played.outcome.end_reason == EndReason::Stopped;
-    Ok((!stopped).then(|| BenchRow::new(key, &played)))
+    let (simulated, _) = simulate_replication(&mut simulation, seed, folds, LimitSink::sink(limits));
+    let stopped = simulated.outcome.end_reason == EndReason::Stopped;
+    Ok((!stopped).then(|| BenchRow::new(key, &simulated)))
 }
 
 fn own_key(scenario: &ScenarioSpec) -> BenchKey {
@@ -136,8 +135,8 @@ mod tests {
         let wrong = BaselineReport::new(vec![with(&old)], Vec::new());
         assert_eq!(moved(&right, &BaselineReport::new(vec![play()], Vec::new())), []);
         let moved = moved(&wrong, &right);
-        let told = change(&moved[0]);
+        let text = change(&moved[0]);
         let begins = "kill-process/100/Recreate/kops/1.36: ";
-        assert!(told.starts_with(begins) && told.contains("; phase terminate -"), "{told}");
+        assert!(text.starts_with(begins) && text.contains("; phase terminate -"), "{text}");
     }
 }

@@ -81,8 +81,8 @@ pub(super) fn lines<'r>(rows: &[&'r BenchRow]) -> Vec<(&'r str, &'r str)> {
 
 pub(super) fn cell(rows: &[&BenchRow], (case, strategy): (&str, &str), nodes: u64) -> String {
     let mut rows = rows.iter();
-    let found = rows.find(|r| r.key.case == case && r.key.strategy == strategy && r.key.nodes == nodes);
-    let Some(row) = found else {
+    let matching = rows.find(|r| r.key.case == case && r.key.strategy == strategy && r.key.nodes == nodes);
+    let Some(row) = matching else {
         return String::new();
     };
     if row.replications.is_empty() {
@@ -152,7 +152,6 @@ pub fn change(m: &MovedRow<'_>) -> String {
     text
 }
 
-/// Formats a value of a condition.
 pub fn value(c: &CheckedConditions, value: f64) -> String {
     if c.is_share { format!("{:+.3} %", value * 100.0) } else { format!("{value}") }
 }

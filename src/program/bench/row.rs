@@ -8,7 +8,6 @@ use sim_base::Duration;
 use sim_base::stats::{quantile, sorted};
 use std::collections::BTreeMap;
 
-/// Identity of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BenchKey {
     pub case: String,
@@ -58,8 +57,8 @@ pub struct BenchSample {
 const LEAST: Duration = Duration::from_millis(10);
 
 impl BenchRow {
-    pub fn new(key: BenchKey, played: &SimulatedReplication) -> BenchRow {
-        let restarts = &played.folded.restarts;
+    pub fn new(key: BenchKey, replication: &SimulatedReplication) -> BenchRow {
+        let restarts = &replication.folded.restarts;
         let ended = restarts.last().filter(|r| r.ending == RestartOutcome::Ready);
         let first = restarts.iter().map(|r| r.start).min();
         let ttr = ended.zip(first).map(|(last, start)| last.end.since(start).0);
@@ -78,7 +77,7 @@ impl BenchRow {
             restarts: restarts.len(),
             phases_ns: phases,
             waits_ns: waits,
-            digest: format!("{:016x}", played.outcome.digest),
+            digest: format!("{:016x}", replication.outcome.digest),
             replications: Vec::new(),
         }
     }

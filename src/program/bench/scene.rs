@@ -29,8 +29,8 @@ pub fn load(row: &BenchCombination, more: &[BenchSetting]) -> Result<LoadedScena
     let loader = |_: &str| Ok(manifest.to_owned());
     let read = |sets: &[BenchSetting]| sim_inputs::parse_scenario(&source, sets, &loader).map_err(|e| e.to_string());
     let plain = read(&[])?;
-    let asked = [("strategy".to_owned(), row.strategy.as_str().to_owned())];
-    let changes = strategy::with_companions(&asked, &plain.scenario.jobsets);
+    let overrides = [("strategy".to_owned(), row.strategy.as_str().to_owned())];
+    let changes = strategy::with_companions(&overrides, &plain.scenario.jobsets);
     let changes = changes.map_err(|e| e.to_string())?;
     let sets = changes.into_iter().map(|c| (c.path, c.value));
     let sets: Vec<BenchSetting> = sets.chain(more.iter().cloned()).collect();

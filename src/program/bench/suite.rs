@@ -6,7 +6,6 @@ use sim_inputs::SourceText;
 
 const TEXT: &str = include_str!("suite.yaml");
 
-/// The table of the suite.
 pub struct BenchSuite {
     pub cases: Vec<BenchCase>,
     pub nodes: Vec<u32>,
@@ -16,7 +15,6 @@ pub struct BenchSuite {
     pub not_run: Vec<String>,
 }
 
-/// A kind of fault.
 #[derive(Clone)]
 pub struct BenchCase {
     pub name: String,

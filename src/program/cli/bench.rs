@@ -80,7 +80,7 @@ pub struct TtrArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }
 
 /// Maximum size of a baseline file in bytes, because the file is read into memory. Results are smaller.
@@ -193,13 +193,13 @@ fn decided_row(row: &BenchRow) -> Option<SensitiveResult> {
     }
     let loaded = scene::load(&one, &[]).ok()?;
     let seed = loaded.scenario.seed;
-    let (hung, digest) = dominant_assumptions::of_scenario(&row.key.text(), &loaded, seed)?;
-    (format!("{digest:016x}") == row.digest).then_some(hung)
+    let (assumptions, digest) = dominant_assumptions::of_scenario(&row.key.text(), &loaded, seed)?;
+    (format!("{digest:016x}") == row.digest).then_some(assumptions)
 }
 
 pub fn baseline(path: &Path) -> Result<BaselineReport, CommandFailure> {
-    let shown = path.display();
-    let failed = |why: String| CommandFailure::Invalid(format!("{shown}: {why}"));
+    let display_path = path.display();
+    let failed = |why: String| CommandFailure::Invalid(format!("{display_path}: {why}"));
     let mut text = String::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(BASELINE_MAX + 1).read_to_string(&mut text));
     read.map_err(|e| failed(e.to_string()))?;
@@ -273,8 +273,8 @@ fn own_rows(path: &Path, args: &TtrArgs, entries: &mut Vec<BenchEntry>) -> Resul
             let mut sets: Vec<FieldOverride> = Vec::new();
             sets.extend(preset.iter().map(|p| ("controlPlane.preset".to_owned(), p.clone())));
             if let Some(name) = name {
-                let asked = [("strategy".to_owned(), name)];
-                let changes = strategy::with_companions(&asked, &plain.scenario.jobsets);
+                let overrides = [("strategy".to_owned(), name)];
+                let changes = strategy::with_companions(&overrides, &plain.scenario.jobsets);
                 let changes = changes.map_err(|e| CommandFailure::Invalid(format!("--strategy: {e}")))?;
                 sets.extend(changes.into_iter().map(|c| (c.path, c.value)));
             }
@@ -301,7 +301,7 @@ fn print_result(
         TableFormat::Csv => output::bytes(&print::csv(reports.now)),
         TableFormat::Md => output::result(&print::markdown(reports, checked)),
         TableFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             output::styled(&print::text(reports, checked, &style), &style)
         }
     }

@@ -31,7 +31,7 @@ pub struct DemoArgs {
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }
 
 const RECREATE: (&str, &str) =
@@ -52,7 +52,7 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
         rayon::join(|| run((&dir, &limits), "recreate", RECREATE), || run((&dir, &limits), "in-place", IN_PLACE));
     let ((left, left_dir), (right, right_dir)) = (left?, right?);
     let views = (left.view(), right.view());
-    let style = output::style(&args.look);
+    let style = output::style(&args.display);
     let mut page = String::new();
     text::header(&mut page, &views.0, &style);
     let firsts = (views.0.restarts().first(), views.1.restarts().first());
@@ -69,8 +69,8 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
     let named = [(l.label.to_owned(), l.run), (r.label.to_owned(), r.run)];
     let mut foot = provenance::runs_provenance(&named);
     for side in [&l, &r] {
-        let hangs = provenance::assumption_line(&side.run, &[side.restart], &defaults);
-        foot.push(format!("{} {hangs}", side.label));
+        let footer = provenance::assumption_line(&side.run, &[side.restart], &defaults);
+        foot.push(format!("{} {footer}", side.label));
     }
     let chart = restart_figure::restart_bars(&title, &subtitle, &bars, &foot, SLIDE);
     let keep = || rayon::join(|| left.keep(left_dir), || right.keep(right_dir));

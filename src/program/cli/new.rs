@@ -79,8 +79,8 @@ pub fn cli(args: &NewArgs) -> Result<(), CommandFailure> {
         dir.write("topology.yaml", file.text.as_bytes())?;
     }
     dir.commit()?;
-    let shown = out.join("scenario.yaml");
-    output::notice(&format!("Try: jobset-sim run {}", shown.display()));
+    let displayed = out.join("scenario.yaml");
+    output::notice(&format!("Try: jobset-sim run {}", displayed.display()));
     Ok(())
 }
 

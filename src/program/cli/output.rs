@@ -3,7 +3,7 @@
 use crate::cli::args::{ColorChoice, DisplayStyle};
 use crate::cli::failure::CommandFailure;
 use sim_analysis::format::{fitted, wrap};
-use sim_base::escape::for_terminal;
+use sim_base::escape::{for_terminal, to_ascii};
 use sim_report::console::waterfall::WaterfallStyle;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,8 @@ pub fn result(text: &str) -> Result<(), CommandFailure> {
 
 /// Writes text that may contain the program's own color codes, wrapped to the width of the terminal.
 pub fn styled(text: &str, style: &WaterfallStyle) -> Result<(), CommandFailure> {
-    let text = fitted(text, style.width);
+    let text = if style.unicode { text.into() } else { to_ascii(text) };
+    let text = fitted(&text, style.width);
     bytes(for_terminal(&text, style.color).as_bytes())
 }
 
@@ -49,27 +50,27 @@ pub fn notice(text: &str) {
 
 /// Writes a sentence to standard error, wrapped to several lines.
 pub fn note(text: &str) {
-    notice(&wrap(text, WaterfallStyle::default().width - 2).join("\n  "));
+    notice(&wrap(text, width() - 2).join("\n  "));
 }
 
 /// The progress line of a command. Several threads may update it in any order; it is removed when dropped.
 pub struct ProgressLine<F> {
-    shown: Mutex<u64>,
+    printed: Mutex<u64>,
     quiet: bool,
     text: F,
 }
 
 impl<F: Fn(u64) -> String> ProgressLine<F> {
     pub fn new(quiet: bool, text: F) -> ProgressLine<F> {
-        ProgressLine { shown: Mutex::new(0), quiet, text }
+        ProgressLine { printed: Mutex::new(0), quiet, text }
     }
 
     /// Shows the number unless a higher one is already shown.
     pub fn reach(&self, done: u64) {
         // The lock is held while the line is written, so that a lower number is never written after it.
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if done > *shown && !self.quiet {
-            *shown = done;
+        let mut highest = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        if done > *highest && !self.quiet {
+            *highest = done;
             progress(&(self.text)(done));
         }
     }
@@ -105,27 +106,32 @@ fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
-/// Returns the width of the terminal in columns, clamped to 80 to 160. Without a terminal, returns the default width
-/// of `WaterfallStyle`.
+/// Returns the number of columns of text, clamped to 60 to 200: the environment variable `COLUMNS`, otherwise the width
+/// of the terminal, otherwise the default width of `WaterfallStyle`.
 fn width() -> usize {
-    let narrow_to_wide = |columns: u16| usize::from(columns).clamp(NARROWEST, WIDEST);
-    columns().map_or(WaterfallStyle::default().width, narrow_to_wide)
+    let columns = columns_variable().or_else(terminal_columns);
+    columns.map_or(WaterfallStyle::default().width, |columns| columns.clamp(NARROWEST, WIDEST))
+}
+
+#[expect(clippy::disallowed_methods, reason = "affects the layout of text only")]
+fn columns_variable() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.trim().parse().ok().filter(|columns| *columns > 0)
 }
 
 #[cfg(any(unix, windows))]
-fn columns() -> Option<u16> {
-    terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0)
+fn terminal_columns() -> Option<usize> {
+    terminal_size::terminal_size_of(stdout()).map(|(width, _)| usize::from(width.0))
 }
 
 /// Returns `None`: browsers have no terminal.
 #[cfg(not(any(unix, windows)))]
-fn columns() -> Option<u16> {
+fn terminal_columns() -> Option<usize> {
     None
 }
 
-/// Tables need at least 80 columns, and lines longer than 160 are hard to read.
-const NARROWEST: usize = 80;
-const WIDEST: usize = 160;
+/// Tables need at least 60 columns, and lines longer than 200 are hard to read.
+const NARROWEST: usize = 60;
+const WIDEST: usize = 200;
 
 #[cfg(test)]
 mod tests {

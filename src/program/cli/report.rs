@@ -48,13 +48,13 @@ fn scrape(text: &str) -> Result<Duration, String> {
 }
 
 pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
-    let asked = [
+    let request = [
         (&args.html, &["html", "htm"][..]),
         (&args.md, &["md"]),
         (&args.perfetto, &["perfetto-trace", "pftrace"]),
         (&args.openmetrics, &["om", "prom", "txt"]),
     ];
-    for (path, endings) in asked {
+    for (path, endings) in request {
         let ending = path.as_ref().and_then(|p| p.extension()?.to_str());
         if let Some(path) = path
             && !ending.is_some_and(|e| endings.contains(&e))
@@ -69,29 +69,29 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
         }
         return pages(args, &page);
     }
-    let mut whole = LoadedRun::simulate(&args.input, "report")?;
+    let mut complete = LoadedRun::simulate(&args.input, "report")?;
     if let Some(path) = &args.perfetto {
-        let kept = whole.kept()?;
-        let trace = PerfettoTrace { run: whole.view(), blockers: &whole.witness, retained: &kept };
+        let kept = complete.kept()?;
+        let trace = PerfettoTrace { run: complete.view(), blockers: &complete.witness, retained: &kept };
         write_page(args, path, ExportSubject::Trace(&trace))?;
     }
     if let Some(path) = &args.openmetrics {
-        let scraped = whole.scraped(args.scrape)?;
-        let metrics = MetricFamilies { run: whole.view(), samples: &scraped };
+        let scraped = complete.scraped(args.scrape)?;
+        let metrics = MetricFamilies { run: complete.view(), samples: &scraped };
         write_page(args, path, ExportSubject::Metrics(&metrics))?;
     }
-    let words = whole.words();
-    let told = RunInputText {
-        run: whole.view(),
-        blockers: &whole.witness,
-        pods: &whole.pods,
-        queued: &whole.queued,
+    let words = complete.words();
+    let report_view = RunInputText {
+        run: complete.view(),
+        blockers: &complete.witness,
+        pods: &complete.pods,
+        queued: &complete.queued,
         defaults: &model_defaults(),
         commands: &[format!("jobset-sim run{words}"), format!("jobset-sim report{words} --html report.html")],
-        inputs: &provenance::inputs_digest(&whole.files),
-        skipped: whole.skipped(),
+        inputs: &provenance::inputs_digest(&complete.files),
+        skipped: complete.skipped(),
     };
-    let page = page::run::page(&told);
+    let page = page::run::page(&report_view);
     pages(args, &page)
 }
 
@@ -128,10 +128,10 @@ fn other_page(args: &ReportArgs) -> Result<Option<ReportPage>, CommandFailure> {
         stored.input.seed = args.input.seed.or(stored.input.seed);
         stored.input.threads = args.input.threads;
         stored.quiet |= args.quiet;
-        let (all, played, hung) = compare::with_assumptions(&stored)?;
+        let (all, variants, assumptions) = compare::with_assumptions(&stored)?;
         let digest = inputs_digest(path)?;
         let repeat = (commands.as_slice(), digest.as_str());
-        return Ok(Some(comparison::page(&all, &played, &hung, repeat)));
+        return Ok(Some(comparison::page(&all, &variants, &assumptions, repeat)));
     }
     if path.extension().is_some_and(|e| e == "json") {
         let report = bench::baseline(path)?;

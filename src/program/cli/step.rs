@@ -52,7 +52,7 @@ struct StepTerminal {
 }
 
 impl Console for StepTerminal {
-    fn ask(&mut self) -> Option<String> {
+    fn read_command(&mut self) -> Option<String> {
         if self.failed.is_some() {
             return None;
         }
@@ -77,7 +77,7 @@ impl Console for StepTerminal {
         }
     }
 
-    fn complain(&mut self, text: &str) {
+    fn report_error(&mut self, text: &str) {
         self.wrong = true;
         output::notice(&format!("error: {text}"));
     }

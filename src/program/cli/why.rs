@@ -23,7 +23,7 @@ pub struct WhyArgs {
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }
 
 /// Exit code if no pod could be placed.
@@ -31,7 +31,7 @@ const NO_PLACE: u8 = 4;
 
 pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
     let input = stored_run::resolved(&args.input)?;
-    let asked = WhyRequest {
+    let request = WhyRequest {
         restart: args.restart,
         pod: args.pod.clone(),
         seed: input.seed,
@@ -44,12 +44,12 @@ pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
     // Loaded here so that input errors determine the exit code.
     given.pods(&[], "why")?;
     let load = |more: &[OverrideSetter]| given.pods(more, "why").map_err(|why| why.message().to_owned());
-    let answer = why::explain(&load, &asked);
+    let answer = why::explain(&load, &request);
     let answer = answer.map_err(|e| CommandFailure::Invalid(e.to_string()))?;
     match args.format {
         OutputFormat::Json => output::json(&why::json::WhyJson::new(&answer, &quoted))?,
         OutputFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             let text = sim_report::console::why::text(&answer, &style, &quoted);
             output::styled(&text, &style)?;
         }

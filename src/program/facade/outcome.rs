@@ -14,7 +14,7 @@ pub struct SimulationOutcome {
     scenario: Scenario,
     seed: u64,
     replication: u64,
-    played: SimulatedReplication,
+    simulated: SimulatedReplication,
 }
 
 impl fmt::Debug for SimulationOutcome {
@@ -34,9 +34,9 @@ impl SimulationOutcome {
     pub(super) fn new(
         scenario: Scenario,
         (seed, replication): (u64, u64),
-        played: SimulatedReplication,
+        simulated: SimulatedReplication,
     ) -> SimulationOutcome {
-        SimulationOutcome { scenario, seed, replication, played }
+        SimulationOutcome { scenario, seed, replication, simulated: simulated }
     }
 
     /// Returns the seed of the run.
@@ -147,10 +147,10 @@ impl SimulationOutcome {
 
     /// Returns the outcome as plain data with ids, including API requests and the use of shared resources.
     pub fn raw(&self) -> &RunOutcome {
-        &self.played.outcome
+        &self.simulated.outcome
     }
 
     fn view(&self) -> RunView<'_> {
-        self.played.view(self.seed, self.scenario.not_modelled())
+        self.simulated.view(self.seed, self.scenario.not_modelled())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Scenario, SimulationError, SimulationOutcome};
 use sim_analysis::experiment;
-use sim_analysis::experiment::{ExperimentSubject, LimitedRun, PlayedVariant, ReplicationLimits, StopFlag};
+use sim_analysis::experiment::{ExperimentSubject, LimitSink, ReplicationLimits, SimulatedVariant, StopFlag};
 use sim_analysis::metrics::MetricFolds;
 use sim_engine::record::EndReason;
 use sim_report::files::compare_tables;
@@ -58,9 +58,9 @@ impl Replications {
         Ok(experiment::in_parallel(spec, many, stop, |player, i| {
             let simulation = player.simulation(self.seed, i);
             let folds = MetricFolds::new(simulation.scenario(), false).without_paths();
-            let (key, limits) = ((self.seed, i), LimitedRun::sink(&self.limits));
-            let (played, _) = experiment::simulate_replication(simulation, key, folds, limits);
-            let outcome = SimulationOutcome::new(self.scenario.clone(), key, played);
+            let (key, limits) = ((self.seed, i), LimitSink::sink(&self.limits));
+            let (replication, _) = experiment::simulate_replication(simulation, key, folds, limits);
+            let outcome = SimulationOutcome::new(self.scenario.clone(), key, replication);
             (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))
         })?)
     }
@@ -85,17 +85,17 @@ pub fn compared(
     (seed, n): (u64, u64),
     threads: usize,
 ) -> Result<String, SimulationError> {
-    let mut played = Vec::new();
+    let mut replication = Vec::new();
     for (name, scenario) in variants {
         let subject = ExperimentSubject::from(scenario.spec().clone());
         let replications = subject.replicate((seed, 0..n), (threads, &ReplicationLimits::unlimited()), &|_| {})?;
-        played.push(PlayedVariant {
+        replication.push(SimulatedVariant {
             name: (*name).to_owned(),
             changes: Vec::new(),
             jobsets: subject.jobsets(),
             replications,
         });
     }
-    let rows = compare_tables::replications(seed, &played).csv();
+    let rows = compare_tables::replications(seed, &replication).csv();
     Ok(String::from_utf8_lossy(&rows).into_owned())
 }

@@ -99,8 +99,8 @@ impl Simulation {
         let watch = SimulationObserver { see, objects: EventObjects::default(), over: false, limits: &self.limits };
         let engine = self.player.simulation(seed, replication);
         let folds = MetricFolds::new(engine.scenario(), self.tables);
-        let (played, _) = experiment::simulate_replication(engine, (seed, replication), folds, watch);
-        SimulationOutcome::new(self.scenario.clone(), (seed, replication), played)
+        let (outcome, _) = experiment::simulate_replication(engine, (seed, replication), folds, watch);
+        SimulationOutcome::new(self.scenario.clone(), (seed, replication), outcome)
     }
 }
 
@@ -119,8 +119,8 @@ impl<F: FnMut(&Record<'_>) -> ControlFlow<()>> RecordSink for SimulationObserver
         }
         self.objects.add_new_names(names);
         self.objects.set_pod_name(names, &record.body);
-        let shown = Record::new(record, names, &self.objects);
-        self.over = (self.see)(&shown).is_break();
+        let displayed = Record::new(record, names, &self.objects);
+        self.over = (self.see)(&displayed).is_break();
     }
 
     fn events_until_stop_check(&self, _: u64) -> u64 {

@@ -28,7 +28,6 @@ pub struct AssumptionRow {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum AssumptionEffect {
-    /// The effect was not simulated.
     NotPlayed,
     /// The value cannot be changed. Contains the reason: no field sets it, or the model rejects the changed values.
     NotTried(String),
@@ -47,7 +46,7 @@ impl AssumptionRow {
 }
 
 /// Elasticities below this value, in percent of the metric per 1 % of the parameter, are only listed by name.
-const HARDLY: f64 = 0.005;
+const MIN_ELASTICITY: f64 = 0.005;
 
 /// Sorts rows by decreasing effect, followed by rows without effect and rows that were not simulated.
 pub fn sorted(mut rows: Vec<AssumptionRow>) -> Vec<AssumptionRow> {
@@ -63,15 +62,15 @@ pub fn sorted(mut rows: Vec<AssumptionRow>) -> Vec<AssumptionRow> {
     rows
 }
 
-pub fn text(name: &str, rows: &[AssumptionRow], played: Option<&SimulatedEffect>, style: &WaterfallStyle) -> String {
+pub fn text(name: &str, rows: &[AssumptionRow], effect: Option<&SimulatedEffect>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let title = match name {
         "" => "Defaults of the model".to_owned(),
         name => format!("Parameters of {name}"),
     };
     let _ = writeln!(out, "{}\n", style.bold(&title));
-    if let Some(played) = played {
-        effects(&mut out, rows, played, style);
+    if let Some(effect) = effect {
+        effects(&mut out, rows, effect, style);
     }
     for row in rows {
         default(&mut out, &row.used, style);
@@ -79,24 +78,24 @@ pub fn text(name: &str, rows: &[AssumptionRow], played: Option<&SimulatedEffect>
     out
 }
 
-fn effects(out: &mut String, rows: &[AssumptionRow], played: &SimulatedEffect, style: &WaterfallStyle) {
-    let base = played.base.map(|v| format_metric_value(&played.metric, v));
+fn effects(out: &mut String, rows: &[AssumptionRow], simulated_effect: &SimulatedEffect, style: &WaterfallStyle) {
+    let base = simulated_effect.base.map(|v| format_metric_value(&simulated_effect.metric, v));
     let base = base.map_or("undefined".to_owned(), |v| format!("mean {v}"));
     let head = format!(
         "{}: {base} over {} replications. Each value was simulated {} % smaller and larger with common random numbers.",
-        played.metric, played.replications, played.step
+        simulated_effect.metric, simulated_effect.replications, simulated_effect.step
     );
     add_sentence(out, "", &head, style);
-    let found = rows.iter().filter_map(|r| Some((r, r.derivative()?)));
-    let (clear, unclear): (Vec<_>, Vec<_>) = found.partition(|(_, d)| d.is_separated());
-    let hardly = |d: &MetricDerivative| d.elasticity.is_some_and(|e| e.abs() < HARDLY);
+    let result = rows.iter().filter_map(|r| Some((r, r.derivative()?)));
+    let (clear, unclear): (Vec<_>, Vec<_>) = result.partition(|(_, d)| d.is_separated());
+    let hardly = |d: &MetricDerivative| d.elasticity.is_some_and(|e| e.abs() < MIN_ELASTICITY);
     let (small, clear): (Vec<_>, Vec<_>) = clear.into_iter().partition(|(_, d)| hardly(d));
     if !clear.is_empty() {
         let head = format!("\n  {:>12} {:>10}   {:>25}  parameter", "per +1 %", "elasticity", "95 % interval");
         let _ = writeln!(out, "{}", style.dim(&head));
     }
     for (row, d) in &clear {
-        line(out, &row.used, d, &played.metric);
+        line(out, &row.used, d, &simulated_effect.metric);
     }
     out.push('\n');
     let names = |rows: Vec<&AssumptionRow>| -> String {
@@ -105,7 +104,7 @@ fn effects(out: &mut String, rows: &[AssumptionRow], played: &SimulatedEffect, s
     };
     let unclear = names(unclear.into_iter().map(|(row, _)| row).collect());
     let small = names(small.into_iter().map(|(row, _)| row).collect());
-    let alone = played.replications < 2;
+    let alone = simulated_effect.replications < 2;
     let why = if alone {
         "One replication gives no interval (use --seeds 20): "
     } else {
@@ -158,7 +157,7 @@ fn add_sentence(out: &mut String, lead: &str, text: &str, style: &WaterfallStyle
     let _ = writeln!(out, "{}", lines.join("\n    "));
 }
 
-pub fn as_json(name: &str, rows: &[AssumptionRow], played: Option<&SimulatedEffect>) -> Value {
+pub fn as_json(name: &str, rows: &[AssumptionRow], simulated_effect: Option<&SimulatedEffect>) -> Value {
     let row = |row: &AssumptionRow| {
         let used = &row.used;
         let mut value = json!({
@@ -182,7 +181,7 @@ pub fn as_json(name: &str, rows: &[AssumptionRow], played: Option<&SimulatedEffe
         "scenario": name,
         "parameters": rows.iter().map(row).collect::<Vec<_>>(),
     });
-    if let Some(p) = played {
+    if let Some(p) = simulated_effect {
         all["metric"] = json!({
             "name": p.metric, "mean": p.base, "replications": p.replications, "stepPercent": p.step,
         });
@@ -230,8 +229,8 @@ pub fn csv(rows: &[AssumptionRow]) -> Vec<u8> {
     Table::new(COLUMNS).with_rows(rows.iter().map(|row| cells(row).to_vec())).csv()
 }
 
-pub fn markdown(rows: &[AssumptionRow], played: Option<&SimulatedEffect>) -> String {
-    let head = match played {
+pub fn markdown(rows: &[AssumptionRow], simulated_effect: Option<&SimulatedEffect>) -> String {
+    let head = match simulated_effect {
         Some(p) => {
             format!("| parameter | value | {} per +1 % | confidence | source |\n|---|---|---|---|---|\n", p.metric)
         }
@@ -240,7 +239,7 @@ pub fn markdown(rows: &[AssumptionRow], played: Option<&SimulatedEffect>) -> Str
     let mut out = head;
     for row in rows {
         let used = &row.used;
-        let effect = match (&row.effect, played) {
+        let effect = match (&row.effect, simulated_effect) {
             (_, None) => String::new(),
             (AssumptionEffect::Of(d), Some(p)) => {
                 format!("{} | ", format_metric_value(&p.metric, d.per_percent))

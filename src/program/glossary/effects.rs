@@ -12,7 +12,6 @@ pub struct ParameterEffect {
     pub lines: Vec<&'static str>,
 }
 
-/// Returns all examples.
 pub fn all() -> Vec<ParameterEffect> {
     let mut all: Vec<ParameterEffect> = Vec::new();
     for line in EFFECTS.lines() {
@@ -39,7 +38,7 @@ pub fn for_parameter(word: &str) -> Vec<ParameterEffect> {
             field("rules.action") || field("rules[].action")
         }
     };
-    let mut found = all();
-    found.retain(|e| e.word == word || values(e));
-    found
+    let mut result = all();
+    result.retain(|e| e.word == word || values(e));
+    result
 }

@@ -8,8 +8,7 @@ use sim_inputs::nearest;
 
 /// Result of a search.
 #[derive(Default)]
-pub struct FoundTerm<'b> {
-    /// All entries for the term.
+pub struct TermLookup<'b> {
     pub entries: Vec<&'b GlossaryEntry>,
     /// Longer terms that contain the term.
     pub also: Vec<&'b str>,
@@ -25,44 +24,44 @@ pub struct FoundTerm<'b> {
 const RULES: usize = 12;
 
 impl Glossary {
-    pub fn find(&self, asked: &str) -> FoundTerm<'_> {
-        let asked = asked.trim();
-        if let Some((kind, word)) = self.of_kind(asked) {
-            let mut found = self.find(word);
-            found.entries.retain(|e| e.kind == kind);
-            return found;
+    pub fn find(&self, request: &str) -> TermLookup<'_> {
+        let request = request.trim();
+        if let Some((kind, word)) = self.of_kind(request) {
+            let mut matching = self.find(word);
+            matching.entries.retain(|e| e.kind == kind);
+            return matching;
         }
-        let word = folded(asked);
+        let word = folded(request);
         let is = |m: &String| folded(m) == word;
         let looks: [&dyn Fn(&GlossaryEntry) -> bool; 7] = [
-            &|e| e.word == asked,
+            &|e| e.word == request,
             &|e| paths(e).any(is),
             &|e| paths(e).any(|p| ends_in(&folded(p), &word)),
-            &|e| fits(&e.word, asked),
+            &|e| fits(&e.word, request),
             &|e| e.mentions.iter().any(is),
             &|e| e.mentions.iter().any(|m| ends_in(&folded(m), &word)),
-            &|e| e.mentions.iter().any(|m| fits(m, asked)),
+            &|e| e.mentions.iter().any(|m| fits(m, request)),
         ];
-        let mut found = FoundTerm { asked: asked.to_owned(), ..FoundTerm::default() };
+        let mut matching = TermLookup { asked: request.to_owned(), ..TermLookup::default() };
         for look in looks {
-            found.entries = self.entries.iter().filter(|e| look(e)).collect();
-            if !found.entries.is_empty() {
+            matching.entries = self.entries.iter().filter(|e| look(e)).collect();
+            if !matching.entries.is_empty() {
                 break;
             }
         }
-        self.add_same(&mut found.entries, &word);
-        if found.entries.is_empty() {
-            found.near = self.near(&word);
+        self.add_same(&mut matching.entries, &word);
+        if matching.entries.is_empty() {
+            matching.near = self.near(&word);
         }
-        found.also = self.similar_terms(&word, &found.entries);
-        found.rules = self.rules_of(asked, &found.entries);
-        found
+        matching.also = self.similar_terms(&word, &matching.entries);
+        matching.rules = self.rules_of(request, &matching.entries);
+        matching
     }
 
     /// Splits a search text into a kind and a term of this kind, such as `exit code 5` or `column total`.
-    fn of_kind<'a>(&'a self, asked: &'a str) -> Option<(&'a str, &'a str)> {
+    fn of_kind<'a>(&'a self, request: &'a str) -> Option<(&'a str, &'a str)> {
         let split = |e: &'a GlossaryEntry| {
-            let word = asked.strip_prefix(e.kind.as_str())?.strip_prefix(' ')?;
+            let word = request.strip_prefix(e.kind.as_str())?.strip_prefix(' ')?;
             (e.word.eq_ignore_ascii_case(word)).then_some((e.kind.as_str(), word))
         };
         self.entries.iter().find_map(split)
@@ -79,13 +78,13 @@ impl Glossary {
         }
     }
 
-    fn similar_terms(&self, word: &str, found: &[&GlossaryEntry]) -> Vec<&str> {
+    fn similar_terms(&self, word: &str, result: &[&GlossaryEntry]) -> Vec<&str> {
         const SHORTEST: usize = 3;
         let mut all: Vec<&str> = Vec::new();
         for entry in self.entries.iter() {
             let longer = folded(&entry.word);
             let within = word.len() >= SHORTEST && longer.contains(word) && longer != *word;
-            let known = found.iter().any(|e| e.word == entry.word);
+            let known = result.iter().any(|e| e.word == entry.word);
             if within && !known && !all.contains(&entry.word.as_str()) {
                 all.push(&entry.word);
             }
@@ -97,9 +96,9 @@ impl Glossary {
         nearest(word, self.entries.iter().map(|e| e.word.as_str()))
     }
 
-    fn rules_of(&self, asked: &str, found: &[&GlossaryEntry]) -> Vec<&GlossaryEntry> {
+    fn rules_of(&self, request: &str, result: &[&GlossaryEntry]) -> Vec<&GlossaryEntry> {
         let mut all: Vec<&GlossaryEntry> = Vec::new();
-        let cited = found.iter().filter(|e| !SWEEPING.contains(&e.kind.as_str()));
+        let cited = result.iter().filter(|e| !SWEEPING.contains(&e.kind.as_str()));
         let texts = cited.flat_map(|e| {
             let facts = e.facts.iter().map(|(_, text)| text.as_str());
             std::iter::once(e.text.as_str()).chain(facts)
@@ -107,12 +106,12 @@ impl Glossary {
         for id in texts.flat_map(rule_ids) {
             all.extend(self.rule(id));
         }
-        let last = asked.rsplit('.').next().unwrap_or(asked);
+        let last = request.rsplit('.').next().unwrap_or(request);
         if last.len() > 3 && !last.contains(' ') {
             let rules = self.entries.iter().filter(|e| e.is_rule());
             all.extend(rules.filter(|e| speaks_of(&e.text, last)));
         }
-        let mut seen: Vec<&str> = found.iter().map(|e| e.word.as_str()).collect();
+        let mut seen: Vec<&str> = result.iter().map(|e| e.word.as_str()).collect();
         all.retain(|e| {
             let new = !seen.contains(&e.word.as_str());
             seen.push(&e.word);
@@ -189,7 +188,6 @@ fn fits(pattern: &str, word: &str) -> bool {
     first.len() + last.len() >= 3 && within.is_some_and(|w| !w.is_empty())
 }
 
-/// Returns the rule ids in a text.
 fn rule_ids(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     words.filter(|word| is_rule_id(word))

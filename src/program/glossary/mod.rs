@@ -18,7 +18,7 @@ mod terms;
 pub mod text;
 
 pub use entry::GlossaryEntry;
-pub use find::FoundTerm;
+pub use find::TermLookup;
 pub use glossary::Glossary;
 pub use markdown::plain;
 pub use output_terms::output_reference;

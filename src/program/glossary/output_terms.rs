@@ -74,7 +74,6 @@ fn column_row(column: &TableColumn) -> Vec<String> {
     vec![name, column.unit.to_owned(), column.description.to_owned()]
 }
 
-/// Returns one entry per term.
 pub fn entries() -> Vec<GlossaryEntry> {
     tables().iter().flat_map(table_entries).collect()
 }

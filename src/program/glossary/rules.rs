@@ -25,7 +25,6 @@ pub const RULE_PAGES: [(&str, &str); 11] = [
     page!("recorded"),
 ];
 
-/// Returns the entries of all pages.
 pub fn entries() -> Vec<GlossaryEntry> {
     RULE_PAGES.iter().flat_map(|(name, text)| page_entries(name, text)).collect()
 }

@@ -1,7 +1,7 @@
 //! Prints the entries for a term, or a list of all terms.
 
 use super::entry::GlossaryEntry;
-use super::find::FoundTerm;
+use super::find::TermLookup;
 use super::glossary::Glossary;
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
@@ -13,26 +13,26 @@ use std::fmt::Write;
 const FULL: usize = 8;
 const LISTED: usize = 30;
 
-pub fn format_term(found: &FoundTerm<'_>, style: &WaterfallStyle) -> String {
+pub fn format_term(result: &TermLookup<'_>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
-    let shown = match found.entries.len() {
+    let displayed = match result.entries.len() {
         n if n <= FULL + 2 => n,
         _ => FULL,
     };
-    for entry in &found.entries[..shown] {
+    for entry in &result.entries[..displayed] {
         format_one(&mut out, entry, style);
     }
-    effects(&mut out, found, style);
-    let rest = found.entries[shown..].iter().map(|e| title(e));
+    effects(&mut out, result, style);
+    let rest = result.entries[displayed..].iter().map(|e| title(e));
     format_list(&mut out, "Other meanings", rest.collect(), style);
-    if !found.rules.is_empty() {
+    if !result.rules.is_empty() {
         let _ = writeln!(out, "{}", style.bold("Rules"));
-        for rule in &found.rules {
+        for rule in &result.rules {
             write_labelled(&mut out, &format!("  {:<8}", rule.word), &rule.text, style);
         }
         out.push('\n');
     }
-    let also = found.also.iter().map(|w| (*w).to_owned()).collect();
+    let also = result.also.iter().map(|w| (*w).to_owned()).collect();
     format_list(&mut out, "See also", also, style);
     out.truncate(out.trim_end().len());
     out.push('\n');
@@ -40,15 +40,15 @@ pub fn format_term(found: &FoundTerm<'_>, style: &WaterfallStyle) -> String {
 }
 
 /// Prints the examples of effects of the found terms.
-fn effects(out: &mut String, found: &FoundTerm, style: &WaterfallStyle) {
-    let mut shown: Vec<&str> = Vec::new();
-    let words = found.entries.iter().map(|e| e.word.as_str());
-    let words = std::iter::once(found.asked.as_str()).chain(words);
+fn effects(out: &mut String, result: &TermLookup, style: &WaterfallStyle) {
+    let mut displayed: Vec<&str> = Vec::new();
+    let words = result.entries.iter().map(|e| e.word.as_str());
+    let words = std::iter::once(result.asked.as_str()).chain(words);
     for effect in words.flat_map(super::effects::for_parameter) {
-        if shown.contains(&effect.word) {
+        if displayed.contains(&effect.word) {
             continue;
         }
-        shown.push(effect.word);
+        displayed.push(effect.word);
         let _ = writeln!(out, "{}", style.bold(&format!("Effect of {}", effect.word)));
         for line in &effect.lines {
             let _ = writeln!(out, "  {line}");
@@ -105,14 +105,14 @@ fn format_list(out: &mut String, title: &str, mut words: Vec<String>, style: &Wa
     out.push('\n');
 }
 
-pub fn found_json(asked: &str, found: &FoundTerm<'_>) -> Value {
+pub fn found_json(request: &str, result: &TermLookup<'_>) -> Value {
     let rule = |e: &&GlossaryEntry| json!({"id": e.word, "text": e.text, "source": e.source});
     json!({
         "schema": "jobset-sim/explain/v1",
-        "word": asked,
-        "entries": found.entries,
-        "rules": found.rules.iter().map(rule).collect::<Vec<_>>(),
-        "also": found.also,
+        "word": request,
+        "entries": result.entries,
+        "rules": result.rules.iter().map(rule).collect::<Vec<_>>(),
+        "also": result.also,
     })
 }
 

@@ -127,14 +127,14 @@ impl Breakpoint {
     /// Returns whether a record of the breakpoint's kind matches.
     pub fn meets(&self, members: &Value) -> bool {
         self.wants.iter().all(|(member, wanted)| {
-            let found = &members[member];
-            let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+            let result = &members[member];
+            let result = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
             // An object also matches by its name without the namespace or without the random suffix.
             let named = member == "object"
-                && found.split('/').any(|part| {
+                && result.split('/').any(|part| {
                     part == wanted || part.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
                 });
-            found == *wanted || named
+            result == *wanted || named
         })
     }
 }

@@ -42,7 +42,7 @@ impl StepSession<'_> {
     /// Reads and runs commands until the simulation continues or the session ends.
     pub(super) fn prompt(&mut self, names: Option<&RecordNames>) {
         loop {
-            let Some(line) = self.talk.ask() else {
+            let Some(line) = self.console.read_command() else {
                 self.quit = true;
                 return;
             };
@@ -56,7 +56,7 @@ impl StepSession<'_> {
             match self.command(&line, names) {
                 Ok(true) => return,
                 Ok(false) => {}
-                Err(message) => self.talk.complain(&message),
+                Err(message) => self.console.report_error(&message),
             }
         }
     }
@@ -73,23 +73,23 @@ impl StepSession<'_> {
                 let n = if rest.is_empty() { Ok(1) } else { rest.parse() };
                 let n = n.ok().filter(|n| *n > 0);
                 let n = n.ok_or_else(|| format!("next: expected a number of records, not {rest:?}"))?;
-                self.goes_on(line, StepMode::Next(n))
+                self.continues(line, StepMode::Next(n))
             }
-            "continue" | "c" => bare(true).and_then(|_| self.goes_on(line, StepMode::Continue)),
+            "continue" | "c" => bare(true).and_then(|_| self.continues(line, StepMode::Continue)),
             "until" | "u" => {
                 let at: Duration = rest.parse().map_err(|e| format!("until {rest}: {e}"))?;
-                self.goes_on(line, StepMode::Until(SimTime::ZERO + at))
+                self.continues(line, StepMode::Until(SimTime::ZERO + at))
             }
             "break" | "b" => {
-                let found: Breakpoint = rest.parse()?;
-                let text = format!("breakpoint {}: {found}", self.breakpoints.len() + 1);
-                self.breakpoints.push(found);
-                self.say(&text);
+                let result: Breakpoint = rest.parse()?;
+                let text = format!("breakpoint {}: {result}", self.breakpoints.len() + 1);
+                self.breakpoints.push(result);
+                self.print_line(&text);
                 Ok(false)
             }
             "breaks" => bare(false).map(|_| {
                 for (i, b) in self.breakpoints.clone().iter().enumerate() {
-                    self.say(&format!("breakpoint {}: {b}", i + 1));
+                    self.print_line(&format!("breakpoint {}: {b}", i + 1));
                 }
                 false
             }),
@@ -101,12 +101,12 @@ impl StepSession<'_> {
                 false
             }),
             "where" => bare(false).map(|_| {
-                self.tell_where(names);
+                self.print_position(names);
                 false
             }),
             "quit" | "q" | "exit" => bare(true).inspect(|_| self.quit = true),
             "help" | "h" | "?" => {
-                self.talk.print_text(HELP);
+                self.console.print_text(HELP);
                 Ok(false)
             }
             _ => Err(match nearest(word, COMMANDS) {
@@ -116,7 +116,7 @@ impl StepSession<'_> {
         }
     }
 
-    fn goes_on(&mut self, line: &str, mode: StepMode) -> Result<bool, String> {
+    fn continues(&mut self, line: &str, mode: StepMode) -> Result<bool, String> {
         if let Some(over) = &self.over {
             return Err(over.clone());
         }
@@ -141,23 +141,24 @@ impl StepSession<'_> {
     fn why(&mut self, names: Option<&RecordNames>) {
         let chain = self.chain();
         let Some(names) = names.filter(|_| !chain.is_empty()) else {
-            return self.say("no record yet");
+            return self.print_line("no record yet");
         };
         for seq in chain {
             match self.describe_record(seq, names) {
-                Some(line) => self.say(&line),
-                None => self.say(&format!("record {seq} was not stored: the run exceeds the limit of stored records")),
+                Some(line) => self.print_line(&line),
+                None => self
+                    .print_line(&format!("record {seq} was not stored: the run exceeds the limit of stored records")),
             }
         }
     }
 
-    fn tell_where(&mut self, names: Option<&RecordNames>) {
+    fn print_position(&mut self, names: Option<&RecordNames>) {
         let here = self.here.as_ref().map(|(record, _)| record.seq);
-        let told = here.zip(names).and_then(|(seq, names)| self.describe_record(seq, names));
-        match (&self.over, told) {
-            (Some(over), _) => self.say(&over.clone()),
-            (None, Some(line)) => self.say(&line),
-            (None, None) => self.say("no record yet"),
+        let description = here.zip(names).and_then(|(seq, names)| self.describe_record(seq, names));
+        match (&self.over, description) {
+            (Some(over), _) => self.print_line(&over.clone()),
+            (None, Some(line)) => self.print_line(&line),
+            (None, None) => self.print_line("no record yet"),
         }
     }
 
@@ -185,12 +186,12 @@ impl StepSession<'_> {
         };
         let lines: Vec<&str> = text.lines().collect();
         let more = lines.len().saturating_sub(LISTED_MAX);
-        let mut shown = lines[..lines.len() - more].join("\n");
-        shown.push('\n');
+        let mut displayed = lines[..lines.len() - more].join("\n");
+        displayed.push('\n');
         if more > 0 {
-            shown.push_str(&format!("... {more} more\n"));
+            displayed.push_str(&format!("... {more} more\n"));
         }
-        self.talk.print_text(&shown);
+        self.console.print_text(&displayed);
         Ok(())
     }
 
@@ -207,7 +208,7 @@ impl StepSession<'_> {
             let node: Option<NodeObject> = self.snapshots.node(name);
             let node = node.ok_or_else(|| missing(kind, name, self.nodes().iter().map(String::as_str)))?;
             let text = describe::node(&node, &objects, &self.known);
-            self.talk.print_text(&text);
+            self.console.print_text(&text);
             return Ok(());
         }
         let of_kind = || objects.iter().filter(|o| o["kind"] == kind);
@@ -215,19 +216,19 @@ impl StepSession<'_> {
         let exact = of_kind().find(|o| called(o) == name);
         // A pod may be named without its random suffix.
         let short = || of_kind().find(|o| called(o).rsplit_once('-').is_some_and(|(front, _)| front == name));
-        let found = exact.or_else(|| if kind == "Pod" { short() } else { None });
+        let result = exact.or_else(|| if kind == "Pod" { short() } else { None });
         let names: Vec<String> = of_kind().map(called).collect();
-        let object = found.ok_or_else(|| missing(kind, name, names.iter().map(String::as_str)))?;
+        let object = result.ok_or_else(|| missing(kind, name, names.iter().map(String::as_str)))?;
         let text = describe::object(object, &self.known, now);
-        self.talk.print_text(&text);
+        self.console.print_text(&text);
         Ok(())
     }
 }
 
 fn kind(word: &str) -> Result<&'static str, String> {
     let word = word.to_ascii_lowercase();
-    let found = KINDS.iter().find(|(_, words)| words.contains(&word.as_str()));
-    found.map(|(kind, _)| *kind).ok_or_else(|| {
+    let matching = KINDS.iter().find(|(_, words)| words.contains(&word.as_str()));
+    matching.map(|(kind, _)| *kind).ok_or_else(|| {
         let known: Vec<&str> = KINDS.iter().map(|(_, words)| words[0]).collect();
         format!("unknown kind {word:?}; legal: {}", known.join(", "))
     })

@@ -243,13 +243,13 @@ fn containers(out: &mut String, spec: &Value, known: Option<&OfPod>, pad: &str) 
 /// Lists the Events about an object, or all Events.
 pub fn events(known: &KnownState, about: Option<&str>) -> String {
     let mine = |e: &&ReportedState| about.is_none_or(|about| e.object == about);
-    let mut found = known.events.iter().filter(mine).peekable();
-    if found.peek().is_none() {
+    let mut result = known.events.iter().filter(mine).peekable();
+    if result.peek().is_none() {
         return "Events:           <none>\n".to_owned();
     }
     let mut out = format!("Events:\n  {:<8}{:>12}  {:<24}", "Type", "At", "Reason");
     out.push_str(if about.is_none() { "Object: Message\n" } else { "Message\n" });
-    for e in found {
+    for e in result {
         let kind = if e.warning { "Warning" } else { "Normal" };
         let object = if about.is_none() { format!("{}: ", e.object) } else { String::new() };
         let at = e.at.to_string();
@@ -258,7 +258,6 @@ pub fn events(known: &KnownState, about: Option<&str>) -> String {
     out
 }
 
-/// Describes a Node.
 pub fn node(node: &NodeObject, objects: &[Value], known: &KnownState) -> String {
     let mut out = String::new();
     field(&mut out, "Name", &node.name);

@@ -6,7 +6,6 @@ use serde_json::Value;
 use sim_engine::record::NodeReady;
 use std::fmt::Write;
 
-/// Lists all Nodes.
 pub fn nodes(names: &[String], objects: &[Value], known: &KnownState) -> String {
     let mut rows = vec![["NAME", "READY", "PODS"].map(str::to_owned)];
     for name in names {
@@ -22,9 +21,8 @@ pub fn nodes(names: &[String], objects: &[Value], known: &KnownState) -> String 
     table(&rows)
 }
 
-/// Lists all objects of a kind.
 pub fn list(kind: &str, objects: &[Value], known: &KnownState) -> String {
-    let found = objects.iter().filter(|o| o["kind"] == kind);
+    let result = objects.iter().filter(|o| o["kind"] == kind);
     let name = |o: &Value| plain(&o["metadata"]["name"]);
     let number = |value: &Value| value.as_i64().unwrap_or(0).to_string();
     let head: [&str; 4] = match kind {
@@ -34,7 +32,7 @@ pub fn list(kind: &str, objects: &[Value], known: &KnownState) -> String {
         _ => ["NAME", "", "", ""],
     };
     let mut rows = vec![head.map(str::to_owned)];
-    for o in found {
+    for o in result {
         let (spec, status) = (&o["spec"], &o["status"]);
         rows.push(match kind {
             "JobSet" => [

@@ -24,11 +24,10 @@ use snapshot::SnapshotStore;
 /// Source of commands and destination of output.
 pub trait Console {
     /// Returns the next command line; `None` at the end of the input.
-    fn ask(&mut self) -> Option<String>;
+    fn read_command(&mut self) -> Option<String>;
     /// Writes lines of output.
     fn print_text(&mut self, text: &str);
-    /// Reports an error in a command.
-    fn complain(&mut self, text: &str);
+    fn report_error(&mut self, text: &str);
 }
 
 /// Maximum number of records stored for `why`. The causes of later records are unknown.
@@ -46,7 +45,7 @@ enum StepMode {
 }
 
 struct StepSession<'s> {
-    talk: &'s mut dyn Console,
+    console: &'s mut dyn Console,
     breakpoints: Vec<Breakpoint>,
     mode: StepMode,
     /// Last command, repeated by an empty line.
@@ -55,7 +54,6 @@ struct StepSession<'s> {
     known: KnownState,
     kept: Vec<SimulationRecord>,
     snapshots: SnapshotStore,
-    /// Current record and its text.
     here: Option<(SimulationRecord, String)>,
     quit: bool,
     over: Option<String>,
@@ -66,10 +64,10 @@ pub fn run(
     simulation: &mut SimulationInput,
     second: SimulationInput,
     (seed, breakpoints): (u64, Vec<Breakpoint>),
-    talk: &mut dyn Console,
+    console: &mut dyn Console,
 ) -> RunOutcome {
     let mut session = StepSession {
-        talk,
+        console,
         breakpoints,
         mode: StepMode::Continue,
         last: "next".to_owned(),
@@ -87,7 +85,7 @@ pub fn run(
     if !session.quit {
         let reason = outcome.end_reason.as_str();
         let over = format!("run ended at {}: {reason}", outcome.end);
-        session.say(&over);
+        session.print_line(&over);
         session.over = Some(over);
         session.prompt(Some(simulation.names()));
     }
@@ -120,7 +118,7 @@ impl RecordSink for StepSession<'_> {
             self.kept.push(*record);
         }
         self.known.learn(record, &self.objects, names);
-        let (stop, told) = match self.mode {
+        let (stop, is_printed) = match self.mode {
             StepMode::Next(n) => {
                 self.mode = StepMode::Next(n - 1);
                 (n == 1, true)
@@ -129,7 +127,7 @@ impl RecordSink for StepSession<'_> {
             StepMode::Until(at) => (record.at >= at, record.at >= at),
         };
         let hit = self.hit(record, names);
-        if !stop && !told && hit.is_none() {
+        if !stop && !is_printed && hit.is_none() {
             // The text of a record is only created when it is printed.
             self.here = Some((*record, String::new()));
             return;
@@ -137,9 +135,9 @@ impl RecordSink for StepSession<'_> {
         let line = line(record, names, &self.objects);
         if let Some(at) = hit {
             let text = format!("breakpoint {}: {}", at + 1, self.breakpoints[at]);
-            self.say(&text);
+            self.print_line(&text);
         }
-        self.say(&line);
+        self.print_line(&line);
         self.here = Some((*record, line));
         if stop || hit.is_some() {
             self.prompt(Some(names));
@@ -156,8 +154,8 @@ impl RecordSink for StepSession<'_> {
 }
 
 impl StepSession<'_> {
-    fn say(&mut self, text: &str) {
-        self.talk.print_text(&format!("{text}\n"));
+    fn print_line(&mut self, text: &str) {
+        self.console.print_text(&format!("{text}\n"));
     }
 
     /// Returns the index of the first breakpoint that matches a record.

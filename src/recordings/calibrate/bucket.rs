@@ -14,7 +14,6 @@ pub struct BucketLine {
     pub qps_interval: [f64; 2],
     pub burst: f64,
     pub burst_interval: [f64; 2],
-    /// Number of requests on the line.
     pub n: usize,
     /// Whether a burst preceded the line. Only a rate limit produces such a burst.
     pub has_burst: bool,
@@ -137,8 +136,8 @@ fn fit_line(points: &[(f64, f64)]) -> LinearBucket {
     // Neighboring points share most of their requests, so the error estimate uses the effective number of
     // independent points.
     let along: f64 = left.windows(2).map(|w| w[0] * w[1]).sum();
-    let alike = (along / squares.max(1e-12)).clamp(0.0, 0.95);
-    let apart = (n * (1.0 - alike) / (1.0 + alike)).max(3.0);
+    let similar = (along / squares.max(1e-12)).clamp(0.0, 0.95);
+    let apart = (n * (1.0 - similar) / (1.0 + similar)).max(3.0);
     let variance = squares / (n - 2.0).max(1.0) * (n / apart);
     LinearBucket {
         slope,

@@ -20,7 +20,6 @@ pub enum FitValue {
     Empirical(Vec<f64>),
 }
 
-/// One fitted value of a preset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FittedParameter {
     /// Path of the field in a scenario: `controlPlane.kubeControllerManager.qps`, `timing.apiWrite`.
@@ -35,7 +34,6 @@ pub struct FittedParameter {
     pub from: String,
 }
 
-/// Result of a calibration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FitResult {
     pub parameters: Vec<FittedParameter>,
@@ -64,11 +62,11 @@ pub const MAX_REJECTED_P: f64 = 0.01;
 /// Fits every parameter that the data determines. Each recording is paired with its name. `rest_s` is the default
 /// duration, in seconds, of the parts of a pod's start other than the container start.
 pub fn calibrate(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, rest_s: f64) -> FitResult {
-    let mut found = FitResult::default();
-    fit_rates(recordings, metrics, &mut found);
-    fit_latencies(recordings, metrics, &mut found);
-    fit_start_up(recordings, rest_s, &mut found);
-    fit_stops(recordings, &mut found);
+    let mut result = FitResult::default();
+    fit_rates(recordings, metrics, &mut result);
+    fit_latencies(recordings, metrics, &mut result);
+    fit_start_up(recordings, rest_s, &mut result);
+    fit_stops(recordings, &mut result);
     for (what, why) in [
         (
             "controlPlane.kubeControllerManager.concurrentJobSyncs, concurrentGcSyncs",
@@ -82,9 +80,9 @@ pub fn calibrate(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetri
         ),
         ("timing.cleanup, containerRemove", "the end of a pod is recorded only once"),
     ] {
-        found.unseen.push(format!("{what}: {why}"));
+        result.unseen.push(format!("{what}: {why}"));
     }
-    found
+    result
 }
 
 fn time_resolution(recording: &RecordedRun) -> f64 {
@@ -92,7 +90,7 @@ fn time_resolution(recording: &RecordedRun) -> f64 {
     if recording.imported.is_some() { 0.5 } else { 0.001 }
 }
 
-fn fit_rates(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, found: &mut FitResult) {
+fn fit_rates(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, result: &mut FitResult) {
     type RequestsFn = fn(&RecordedRun, Option<u64>) -> ClientRequests;
     let clients: [(&'static str, RequestsFn); 3] = [
         ("kubeControllerManager", tokens::job_controller),
@@ -113,18 +111,18 @@ fn fit_rates(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, 
             }
         }
         lines.sort_by_key(|(_, line, _)| (!line.has_burst, std::cmp::Reverse(line.n)));
-        add_disagreements(client, &lines, found);
+        add_disagreements(client, &lines, result);
         let Some((name, line, tokens)) = lines.first() else {
-            add_unlimited_client(client, at_once, waited, found);
+            add_unlimited_client(client, at_once, waited, result);
             continue;
         };
         // The scheduler handles one pod at a time, so scheduling cycles of equal duration produce the same line as a
         // limit.
         let shows = line.has_burst && client != "kubeScheduler";
         match waited {
-            Some(0.0) => add_undecided_limit(client, line, waited, found),
-            None if !shows => add_undecided_limit(client, line, waited, found),
-            _ => add_rate(client, name, line, tokens, found),
+            Some(0.0) => add_undecided_limit(client, line, waited, result),
+            None if !shows => add_undecided_limit(client, line, waited, result),
+            _ => add_rate(client, name, line, tokens, result),
         }
     }
 }
@@ -154,7 +152,7 @@ fn client_line(
     Some((line, tokens))
 }
 
-fn add_rate(client: &str, name: &str, line: &BucketLine, tokens: &ClientRequests, found: &mut FitResult) {
+fn add_rate(client: &str, name: &str, line: &BucketLine, tokens: &ClientRequests, result: &mut FitResult) {
     let mut from = format!("{name}: {} requests at the limit", line.n);
     let interval = line.qps_interval;
     if tokens.unobserved_fraction() > 0.0 {
@@ -170,32 +168,32 @@ fn add_rate(client: &str, name: &str, line: &BucketLine, tokens: &ClientRequests
         n,
         from: from.clone(),
     };
-    found.parameters.push(number("qps", line.qps, interval));
+    result.parameters.push(number("qps", line.qps, interval));
     if line.has_burst {
-        found.parameters.push(number("burst", line.burst.round(), line.burst_interval));
+        result.parameters.push(number("burst", line.burst.round(), line.burst_interval));
         let mean = 0.5 * (line.n as f64 - line.burst) / line.qps;
-        found.undecided.push(format!(
+        result.undecided.push(format!(
             "controlPlane.{client}.qps and burst: raising qps by 1 request/s and lowering burst by {mean:.1} fits equally well"
         ));
     }
 }
 
 /// Records that the client never reached its limit in any recording.
-fn add_unlimited_client(client: &str, at_once: f64, waited: Option<f64>, found: &mut FitResult) {
+fn add_unlimited_client(client: &str, at_once: f64, waited: Option<f64>, result: &mut FitResult) {
     let waits = match waited {
         Some(0.0) => format!("; according to {LIMITER_METRIC}, it never waited for its limit"),
         Some(n) => format!("; according to {LIMITER_METRIC}, {n} requests waited for its limit"),
         None => String::new(),
     };
-    found.unseen.push(if at_once > 1.0 { format!(
+    result.unseen.push(if at_once > 1.0 { format!(
         "controlPlane.{client}.qps, burst: the client never reached its limit; {at_once:.0} requests within one second show \
          only that burst plus qps is at least that number{waits}"
     ) } else { format!("controlPlane.{client}.qps, burst: the recordings contain no requests of this client{waits}") });
 }
 
-fn add_undecided_limit(client: &str, line: &BucketLine, waited: Option<f64>, found: &mut FitResult) {
+fn add_undecided_limit(client: &str, line: &BucketLine, waited: Option<f64>, result: &mut FitResult) {
     let rate = line.qps;
-    found.undecided.push(match waited {
+    result.undecided.push(match waited {
         Some(_) => format!(
             "controlPlane.{client}.qps is {rate:.1}/s or more: requests were evenly spaced, but according to {LIMITER_METRIC} none waited for a \
              limit, so the duration of each request set the pace"
@@ -208,7 +206,7 @@ fn add_undecided_limit(client: &str, line: &BucketLine, waited: Option<f64>, fou
     });
 }
 
-fn add_disagreements(client: &str, lines: &[(&str, BucketLine, ClientRequests)], found: &mut FitResult) {
+fn add_disagreements(client: &str, lines: &[(&str, BucketLine, ClientRequests)], result: &mut FitResult) {
     let mut seen = lines.iter().filter(|(_, line, _)| line.has_burst);
     let Some((name, first, _)) = seen.next() else {
         return;
@@ -217,7 +215,7 @@ fn add_disagreements(client: &str, lines: &[(&str, BucketLine, ClientRequests)],
         line.qps_interval[0] > first.qps_interval[1] * 1.1 || line.qps_interval[1] < first.qps_interval[0] * 0.9
     };
     if let Some((other, line, _)) = seen.find(|(_, line, _)| apart(line)) {
-        found.undecided.push(format!(
+        result.undecided.push(format!(
             "controlPlane.{client}.qps: {name} shows {:.1}, {other} shows {:.1}. Are they from different clusters? The recording with \
              more requests is used",
             first.qps, line.qps
@@ -243,7 +241,7 @@ fn latency_parameter(verb: &str, resource: &str) -> Option<&'static str> {
 
 const LATENCY_PARAMETERS: [&str; 3] = ["timing.apiRead", "timing.apiWrite", "timing.apiPodCreate"];
 
-fn fit_latencies(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, found: &mut FitResult) {
+fn fit_latencies(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, result: &mut FitResult) {
     for id in LATENCY_PARAMETERS {
         let mut histogram = CumulativeHistogram::default();
         let of = metrics.requests.iter().filter(|((verb, resource), _)| latency_parameter(verb, resource) == Some(id));
@@ -251,14 +249,14 @@ fn fit_latencies(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetri
             own.buckets.iter().for_each(|(le, n)| histogram.add(*le, *n));
         }
         if let Some(fit) = lognormal::fit(&histogram.cells()) {
-            add_distribution(id, &fit, format!("{REQUEST_METRIC}, {} requests", fit.n), found);
+            add_distribution(id, &fit, format!("{REQUEST_METRIC}, {} requests", fit.n), result);
             continue;
         }
         let rows = recordings.iter().filter_map(|(_, r)| r.requests.as_ref());
         let rows: Vec<&RequestRow> = rows.flat_map(|r| r.restart.iter().chain(&r.start)).collect();
         match fit_request_latencies(&rows, id) {
-            Some(fit) => add_distribution(id, &fit, format!("audit log, {} requests", fit.n), found),
-            None => found.unseen.push(format!("{id}: no {REQUEST_METRIC} in the input")),
+            Some(fit) => add_distribution(id, &fit, format!("audit log, {} requests", fit.n), result),
+            None => result.unseen.push(format!("{id}: no {REQUEST_METRIC} in the input")),
         }
     }
 }
@@ -279,8 +277,8 @@ fn fit_request_latencies(rows: &[&RequestRow], id: &str) -> Option<LognormalFit>
     lognormal::fit(&cells)
 }
 
-fn add_distribution(id: &str, fit: &LognormalFit, from: String, found: &mut FitResult) {
-    found.parameters.push(FittedParameter {
+fn add_distribution(id: &str, fit: &LognormalFit, from: String, result: &mut FitResult) {
+    result.parameters.push(FittedParameter {
         id: id.to_owned(),
         value: FitValue::LogNormal(fit.median_s, fit.sigma),
         interval: fit.median_interval,
@@ -306,23 +304,23 @@ fn spans(
     all.collect()
 }
 
-fn fit_start_up(recordings: &[(String, RecordedRun)], rest_s: f64, found: &mut FitResult) {
+fn fit_start_up(recordings: &[(String, RecordedRun)], rest_s: f64, result: &mut FitResult) {
     let cells = spans(recordings, &|pod| Some((pod.bound_ms?, pod.ready_ms?)));
     if cells.len() < MIN_OBSERVATIONS {
-        found.unseen.push("timing.containerStart: fewer than 5 pods were observed both bound and ready".to_owned());
+        result.unseen.push("timing.containerStart: fewer than 5 pods were observed both bound and ready".to_owned());
         return;
     }
     let less =
         |c: &HistogramCell| HistogramCell { low: (c.low - rest_s).max(0.0), high: (c.high - rest_s).max(1e-3), n: c.n };
     let cells: Vec<HistogramCell> = cells.iter().map(less).collect();
-    add_checked_distribution("timing.containerStart", &cells, "pods, bound to ready", found);
-    found.undecided.push(format!(
+    add_checked_distribution("timing.containerStart", &cells, "pods, bound to ready", result);
+    result.undecided.push(format!(
         "timing.containerStart, volumes, sandbox and imageCheck: only their sum is observed, from bound to ready. containerStart \
          is set to the sum minus {rest_s:.2} s (defaults of statusWrite and the API); the others are set to 0"
     ));
 }
 
-fn fit_stops(recordings: &[(String, RecordedRun)], found: &mut FitResult) {
+fn fit_stops(recordings: &[(String, RecordedRun)], result: &mut FitResult) {
     let cells = spans(recordings, &|pod| {
         pod.ready_ms?;
         Some((pod.deleting_ms?, pod.finished_ms?))
@@ -331,9 +329,9 @@ fn fit_stops(recordings: &[(String, RecordedRun)], found: &mut FitResult) {
     let usual = quantile(&middles, 0.5).unwrap_or(0.0);
     let long = if usual > MIN_STOP_S { cells } else { Vec::new() };
     if long.len() >= MIN_OBSERVATIONS {
-        add_checked_distribution("timing.containerStop", &long, "pods, deleted to ended", found)
+        add_checked_distribution("timing.containerStop", &long, "pods, deleted to ended", result)
     } else {
-        found.unseen.push(
+        result.unseen.push(
             "timing.containerStop: fewer than 5 running pods were deleted and took a measurable time to stop"
                 .to_owned(),
         )
@@ -342,12 +340,12 @@ fn fit_stops(recordings: &[(String, RecordedRun)], found: &mut FitResult) {
 
 /// Records a log-normal distribution, unless the goodness-of-fit test rejects it. In that case records the
 /// observations themselves.
-fn add_checked_distribution(id: &str, cells: &[HistogramCell], of: &str, found: &mut FitResult) {
+fn add_checked_distribution(id: &str, cells: &[HistogramCell], of: &str, result: &mut FitResult) {
     let n = cells.len() as u64;
     let fit = lognormal::fit(&lognormal::merge_cells(cells));
     let middles = sorted(cells.iter().map(|c| 0.5 * (c.low + c.high)).collect());
     if let Some(fit) = fit.filter(|fit| fit.p > MAX_REJECTED_P) {
-        add_distribution(id, &fit, format!("{n} {of}; log-normal, p {:.2}", fit.p), found);
+        add_distribution(id, &fit, format!("{n} {of}; log-normal, p {:.2}", fit.p), result);
         return;
     }
     let [low, high] = quantile_interval(&middles, 0.5, super::CONFIDENCE_LEVEL);
@@ -355,7 +353,7 @@ fn add_checked_distribution(id: &str, cells: &[HistogramCell], of: &str, found: 
     const MAX_POINTS: usize = 40;
     let at = |i: usize| quantile(&middles, (i as f64 + 0.5) / MAX_POINTS as f64).unwrap_or(0.0);
     let values = if middles.len() <= MAX_POINTS { middles.clone() } else { (0..MAX_POINTS).map(at).collect() };
-    found.parameters.push(FittedParameter {
+    result.parameters.push(FittedParameter {
         id: id.to_owned(),
         interval: [bound(low, 0), bound(high, middles.len() - 1)],
         value: FitValue::Empirical(values),

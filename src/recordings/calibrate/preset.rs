@@ -30,12 +30,12 @@ fn parameter_json(p: &FittedParameter) -> Json {
 }
 
 /// Returns the preset document. `base` names the preset that supplies all values that were not fitted.
-pub fn preset_document(found: &FitResult, api_version: &str, name: &str, base: &str) -> Json {
+pub fn preset_document(result: &FitResult, api_version: &str, name: &str, base: &str) -> Json {
     let mut plane = Map::new();
     plane.insert("preset".to_owned(), json!(base));
     let mut timing = Map::new();
     let mut sources = Vec::new();
-    for p in &found.parameters {
+    for p in &result.parameters {
         match p.id.split('.').collect::<Vec<_>>().as_slice() {
             ["controlPlane", client, field] => {
                 let of = plane.entry((*client).to_owned()).or_insert(json!({}));
@@ -63,8 +63,8 @@ pub fn preset_document(found: &FitResult, api_version: &str, name: &str, base: &
         out["timing"] = timing.into();
     }
     out["sources"] = json!(sources);
-    out["undecided"] = json!(found.undecided);
-    out["unseen"] = json!(found.unseen);
+    out["undecided"] = json!(result.undecided);
+    out["unseen"] = json!(result.unseen);
     out
 }
 

@@ -113,12 +113,12 @@ fn is_deleted_by_job(recording: &RecordedRun, pod: &RecordedPodRow) -> bool {
 /// Returns the times of Job status writes. If they were not recorded, they are inferred from the increases of
 /// `active` and `ready` in the JobSet status.
 fn status_write_times(recording: &RecordedRun) -> Vec<u64> {
-    let told = recording.log.iter().filter(|e| e.what == STATUS_WRITE);
-    let told: Vec<u64> = told.map(|e| e.at_ms).collect();
-    if !told.is_empty() {
-        return told;
+    let writes = recording.log.iter().filter(|e| e.what == STATUS_WRITE);
+    let writes: Vec<u64> = writes.map(|e| e.at_ms).collect();
+    if !writes.is_empty() {
+        return writes;
     }
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     let mut before: Option<[i64; 2]> = None;
     let statuses = recording.log.iter().filter(|e| e.kind == "JobSet" && e.what == "status");
     for entry in statuses {
@@ -129,11 +129,11 @@ fn status_write_times(recording: &RecordedRun) -> Vec<u64> {
         let now = [sum("active"), sum("ready")];
         if let Some(before) = before {
             let more: i64 = now.iter().zip(before).map(|(now, before)| (now - before).max(0)).sum();
-            found.extend((0..more.clamp(0, 1_000_000)).map(|_| entry.at_ms));
+            result.extend((0..more.clamp(0, 1_000_000)).map(|_| entry.at_ms));
         }
         before = Some(now);
     }
-    found
+    result
 }
 
 /// Returns when the first pod failure was observed, in seconds. Request times of a restart are relative to it.

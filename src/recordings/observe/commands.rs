@@ -9,12 +9,10 @@ use sim_api::spec::keys;
 pub struct RecordedCommand {
     pub what: &'static str,
     pub command: String,
-    /// The file that the command writes.
     pub file: &'static str,
     pub watches: bool,
 }
 
-/// The JobSet to record.
 #[derive(Clone, Debug)]
 pub struct CommandSubject {
     pub jobset: String,

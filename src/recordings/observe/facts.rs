@@ -47,7 +47,6 @@ pub enum ObservedFacts {
         message: String,
         /// When its first occurrence was emitted.
         first_emitted: Option<ClockTime>,
-        /// The component that emitted it.
         component: String,
         /// Whether the Event was repeated (a count above 1 or a series), so that the observed write is not the
         /// first.
@@ -284,10 +283,10 @@ fn event(object: &Value) -> ObservedFacts {
         None => &object["regarding"],
     };
     let time = |key: &str| object[key].as_str().filter(|t| !t.is_empty());
-    let told = time("eventTime").or(time("firstTimestamp"));
-    let told = told.or(time("deprecatedFirstTimestamp"));
+    let timestamp = time("eventTime").or(time("firstTimestamp"));
+    let timestamp = timestamp.or(time("deprecatedFirstTimestamp"));
     let name = object["metadata"]["name"].as_str().unwrap_or("");
-    let exact = time_in_event_name(name, told.and_then(parse_nanoseconds)).map(ClockTime::exact);
+    let exact = time_in_event_name(name, timestamp.and_then(parse_nanoseconds)).map(ClockTime::exact);
     let count = object["count"].as_u64().unwrap_or(1);
     ObservedFacts::Event {
         object: format!("{}/{}", text(&involved["kind"]), text(&involved["name"])),
@@ -297,7 +296,7 @@ fn event(object: &Value) -> ObservedFacts {
             Some(message) => text(message),
             None => text(&object["note"]),
         },
-        first_emitted: exact.or_else(|| ClockTime::parse(told?)),
+        first_emitted: exact.or_else(|| ClockTime::parse(timestamp?)),
         component: match text(&object["source"]["component"]) {
             by if by.is_empty() => text(&object["reportingComponent"]),
             by => by,

@@ -55,8 +55,8 @@ pub struct ObservedRestart {
 
 impl ObservedRestart {
     pub fn get(&self, milestone: Milestone) -> Option<ClockTime> {
-        let found = self.at.iter().find(|(m, _)| *m == milestone);
-        found.map(|(_, at)| *at)
+        let matching = self.at.iter().find(|(m, _)| *m == milestone);
+        matching.map(|(_, at)| *at)
     }
 }
 
@@ -148,14 +148,16 @@ fn triggered_at(life: &ObservedLifecycle, nth: u32, in_place: bool) -> Option<Cl
     let began = life.jobset.conditions.iter().find(|(_, c)| c.matches("RestartingJobSet", "True"));
     // A condition records only its last transition.
     let last = restart_count(life) == nth;
-    let told = life.events.iter().rev().find(|e| e.object.starts_with("JobSet/") && is_restart_reason(&e.reason));
-    let told = told.and_then(|e| e.at);
+    let event_time = life.events.iter().rev().find(|e| e.object.starts_with("JobSet/") && is_restart_reason(&e.reason));
+    let event_time = event_time.and_then(|e| e.at);
     let condition = began.map(|(at, _)| *at);
-    match (told, condition) {
+    match (event_time, condition) {
         // The Event is emitted after the status has been written.
-        (Some(told), Some(condition)) if last && told.ns.abs_diff(condition.ns) < 2 * SECOND => Some(told),
+        (Some(event_time), Some(condition)) if last && event_time.ns.abs_diff(condition.ns) < 2 * SECOND => {
+            Some(event_time)
+        }
         (_, Some(condition)) if last => Some(condition),
-        (Some(told), _) if last => Some(told),
+        (Some(event_time), _) if last => Some(event_time),
         _ => None,
     }
 }
@@ -236,8 +238,8 @@ impl MilestoneFinder<'_> {
                 .filter(|(at, _)| self.is_before_trigger(at) && self.is_after_previous_restart(at))
                 .min_by_key(|(at, _)| at.ns);
             if let Some((at, pod)) = first {
-                let told = self.life.pods.iter().any(|p| p.name == *pod && p.is_only_from_events);
-                if milestone == Milestone::PodDeleting && told {
+                let is_from_events = self.life.pods.iter().any(|p| p.name == *pod && p.is_only_from_events);
+                if milestone == Milestone::PodDeleting && is_from_events {
                     // The Job controller deletes pods one batch period after it has observed the failure of another
                     // pod. It may have processed the Job earlier for another reason, or its request may have waited
                     // for a token. The uncertainty covers these cases.
@@ -267,7 +269,7 @@ impl MilestoneFinder<'_> {
             first(&mut all)
         };
         use Milestone::*;
-        let found = match milestone {
+        let result = match milestone {
             FailureTarget => condition("FailureTarget"),
             JobFailed => condition("Failed").or_else(|| self.failure_reported_at()),
             RestartCounted | PreviousWritten => self.triggered_at,
@@ -299,7 +301,7 @@ impl MilestoneFinder<'_> {
             CurrentWritten => self.barrier_opened_at(self.nth),
             _ => None,
         };
-        found.ok_or_else(|| match milestone {
+        result.ok_or_else(|| match milestone {
             FailureTarget | FirstJobDeleting | FirstJobGone => self.missing("such Job"),
             RestartCounted | PreviousWritten => MissingMilestone::BeforeFirstEntry,
             _ => MissingMilestone::NotObserved,
@@ -318,13 +320,13 @@ impl MilestoneFinder<'_> {
     /// Returns when the failure of a Job was reported. The Job controller emits this Event right after it has
     /// written the failure.
     fn failure_reported_at(&self) -> Option<ClockTime> {
-        let told = self
+        let failure_events = self
             .life
             .events
             .iter()
             .filter(|e| e.object.starts_with("Job/") && JOB_FAILED_REASONS.contains(&e.reason.as_str()));
-        let near =
-            told.filter_map(|e| e.at).filter(|at| self.is_before_trigger(at) && self.is_after_previous_restart(at));
+        let times = failure_events.filter_map(|e| e.at);
+        let near = times.filter(|at| self.is_before_trigger(at) && self.is_after_previous_restart(at));
         near.min_by_key(|at| at.ns)
     }
 

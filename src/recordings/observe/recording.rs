@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use sim_analysis::metrics::restarts::restart::Milestone;
 use sim_api::spec::ControlPlane;
 
-/// An imported restart and its recording.
 pub struct ImportedRecording {
     pub json: Value,
     pub restart: ObservedRestart,

@@ -33,16 +33,26 @@ pub enum MissingMilestone {
     /// The milestone is the removal of an object, and the files contain only lists.
     OnlyListed,
     /// No object of this description was observed.
-    NoObject { description: &'static str },
+    NoObject {
+        description: &'static str,
+    },
     /// Some objects were not removed.
-    NotRemoved { remaining: usize, total: usize },
+    NotRemoved {
+        remaining: usize,
+        total: usize,
+    },
     /// The milestone precedes the first entry.
     BeforeFirstEntry,
     /// Fewer pods than specified reached a state.
-    TooFewPods { count: u64, specified: u64, state: &'static str },
+    TooFewPods {
+        count: u64,
+        specified: u64,
+        state: &'static str,
+    },
     /// No pod reached a state, and none is specified.
-    NoPod { state: &'static str },
-    /// The milestone was not observed.
+    NoPod {
+        state: &'static str,
+    },
     NotObserved,
 }
 

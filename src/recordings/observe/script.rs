@@ -87,8 +87,8 @@ fn infer_failed_pod(
         return None;
     }
     let (_, at) = restart.origin?;
-    let told = life.events.iter().find(|e| JOB_FAILED_REASONS.contains(&e.reason.as_str()))?;
-    let job = told.object.strip_prefix("Job/")?;
+    let event = life.events.iter().find(|e| JOB_FAILED_REASONS.contains(&e.reason.as_str()))?;
+    let job = event.object.strip_prefix("Job/")?;
     let of = life.pods.iter().filter(|p| p.is_only_from_events && p.last_observed.job == job && p.deleting.is_none());
     let left: Vec<&PodLife> = of.filter(|p| p.created.is_some_and(|c| c.ns < at.ns)).collect();
     let pod = left.first()?;
@@ -245,7 +245,7 @@ fn container_exits_and_deletions(
 /// Returns whether the control plane deleted the pod, so that the replay will delete it as well: its Job was failing
 /// or being deleted, or the JobSet was being deleted.
 fn is_control_plane_deletion(life: &ObservedLifecycle, pod: &PodLife, deleting: ClockTime) -> bool {
-    let told = life
+    let has_event = life
         .events
         .iter()
         .any(|e| e.reason == "SuccessfulDelete" && e.message.strip_prefix("Deleted pod: ") == Some(&pod.name));
@@ -270,7 +270,8 @@ fn is_control_plane_deletion(life: &ObservedLifecycle, pod: &PodLife, deleting: 
                 && other.deleting.is_some_and(|d| d.ns < deleting.ns)
         })
     };
-    told || marked.is_some_and(after)
+    has_event
+        || marked.is_some_and(after)
         || by_user.is_some_and(after)
         || target.is_some_and(|t| deleting.ns > t.ns || (deleting.ns + 2 * SECOND > t.ns && others()))
         || follows_failed_pod(life, pod, deleting)

@@ -47,11 +47,11 @@ impl ClockTime {
 
 /// Parses a time such as `2026-11-21T22:12:52.063405Z`, including its fraction.
 pub fn parse_nanoseconds(text: &str) -> Option<u64> {
-    let whole = calendar::parse_time(text)?.0;
+    let complete = calendar::parse_time(text)?.0;
     let fraction = text.split_once('.').map_or("", |(_, rest)| rest);
     let digits: String = fraction.chars().take_while(char::is_ascii_digit).take(9).collect();
     let part: u64 = format!("{digits:0<9}").parse().ok()?;
-    whole.checked_add(part)
+    complete.checked_add(part)
 }
 
 /// Returns the time in the name of an Event. client-go names an Event by its object and the nanosecond at which it

@@ -53,7 +53,7 @@ pub fn write_times(seen: &[ObjectVersion]) -> WriteTime {
         }
     }
     let mut at = vec![None; seen.len()];
-    let told = event_times(seen);
+    let reports = event_times(seen);
     let mut groups = vec![rest];
     for kind in &apart {
         let own = all.iter().filter(|w| seen[w.version].kind == *kind);
@@ -61,7 +61,7 @@ pub fn write_times(seen: &[ObjectVersion]) -> WriteTime {
     }
     for mut group in groups {
         tighten_windows(&mut group);
-        narrow_by_client_clocks(&mut group, seen, &told);
+        narrow_by_client_clocks(&mut group, seen, &reports);
         spread_evenly(&group, &mut at);
     }
     WriteTime { at, separately_stored: apart }
@@ -143,7 +143,7 @@ type TimeReports<'s> = BTreeMap<(&'static str, &'s str), BTreeSet<u64>>;
 
 /// Returns the Event times by kind of change and object name. The change was written before the Event.
 fn event_times(seen: &[ObjectVersion]) -> TimeReports<'_> {
-    let mut told = TimeReports::new();
+    let mut reports = TimeReports::new();
     for sighting in seen {
         let ObservedFacts::Event {
             object,
@@ -164,10 +164,10 @@ fn event_times(seen: &[ObjectVersion]) -> TimeReports<'_> {
             _ => continue,
         };
         if let (what, Some(whom)) = key {
-            told.entry((what, whom)).or_default().insert(*ns);
+            reports.entry((what, whom)).or_default().insert(*ns);
         }
     }
-    told
+    reports
 }
 
 /// Returns whether the reason is one of the `RestartJobSet*FailurePolicyAction` reasons. The JobSet manager emits
@@ -181,7 +181,7 @@ pub const JOB_FAILED_REASONS: [&str; 5] =
     ["BackoffLimitExceeded", "PodFailurePolicy", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded"];
 
 /// Narrows the windows by the clocks of control-plane components. The bounds by the server take precedence.
-fn narrow_by_client_clocks(windows: &mut [TimeWindow], seen: &[ObjectVersion], told: &TimeReports) {
+fn narrow_by_client_clocks(windows: &mut [TimeWindow], seen: &[ObjectVersion], reports: &TimeReports) {
     // Changes already seen. Only the first version that shows a change bounds its time.
     let mut over: BTreeSet<(&'static str, &str, u64)> = BTreeSet::new();
     for window in windows.iter_mut() {
@@ -218,7 +218,7 @@ fn narrow_by_client_clocks(windows: &mut [TimeWindow], seen: &[ObjectVersion], t
         };
         for (_, what, nth) in happened.into_iter().filter(|(holds, ..)| *holds) {
             let first = over.insert((what, &sighting.uid, nth));
-            let after = told.get(&(what, sighting.name.as_str()));
+            let after = reports.get(&(what, sighting.name.as_str()));
             let after = after.and_then(|all| all.range(window.low..).next());
             if let (true, Some(ns)) = (first, after) {
                 window.high = window.high.min(*ns);

@@ -77,14 +77,14 @@ pub fn validate(name: &str, file: &AdmissionFile) -> FileResult {
         RecordingKind::Update => update::compare(case),
         _ => compare_children(name, case),
     };
-    let mut found = AdmissionResult::default();
+    let mut results = AdmissionResult::default();
     for case in &file.cases {
         let differences = compare(case);
-        found.count.total += 1;
-        found.count.equal += usize::from(differences.is_empty());
-        found.differences.extend(differences);
+        results.count.total += 1;
+        results.count.equal += usize::from(differences.is_empty());
+        results.differences.extend(differences);
     }
-    result.admission = Some(found);
+    result.admission = Some(results);
     result
 }
 

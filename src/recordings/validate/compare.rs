@@ -142,7 +142,7 @@ pub fn compare(file: &str, recording: &RecordedRun, run: Result<&ObservedRun, No
             };
             compare_decisions(recording, &compared, &mut result);
             if let Some(cut) = without_last_second(recording) {
-                // Nothing in the last second is compared, so the run may be equal with it or without it.
+                // A recording may end before the last changes are observed: the better result counts.
                 let mut before = FileResult::new(file, recording.kind);
                 compare_decisions(&cut, &compared, &mut before);
                 if before.difference_count() < result.difference_count() {
@@ -156,14 +156,14 @@ pub fn compare(file: &str, recording: &RecordedRun, run: Result<&ObservedRun, No
 }
 
 fn compare_decisions(recording: &RecordedRun, run: &decisions::DecisionRun<'_>, result: &mut FileResult) {
-    let (mut differences, either_way) = decisions::compare(recording, run);
+    let (mut differences, exit_races) = decisions::compare(recording, run);
     if recording.kind == RecordingKind::Nodes {
         let (late, steps) = nodes::compare(recording, run.steps, run.names, run.history.created_s());
         differences.extend(late);
         result.milestones = steps;
     }
     result.differences = Some(differences);
-    result.either_way = either_way;
+    result.exit_races = exit_races;
 }
 
 fn compare_times(recording: &RecordedRun, run: &ObservedRun, result: &mut FileResult) {

@@ -169,7 +169,8 @@ struct NodeContext {
     marks_pods: Vec<bool>,
 }
 
-/// Actions after which a pod on the node is marked for deletion later, by a timer, or not at all.
+/// Actions that do not mark the pods of the node for deletion at once: a timer marks them later, or they are never
+/// marked.
 const DELAYED_MARK_ACTIONS: [&str; 4] = ["crashNode", "partitionNode", "deleteNode", "newNode"];
 
 impl NodeContext {

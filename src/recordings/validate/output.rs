@@ -38,7 +38,7 @@ pub fn json(files: &[FileResult], totals: &ResultTotals) -> Value {
 
 fn verdicts_json(v: ValidationVerdicts) -> Value {
     json!({"equal": v.equal, "otherPlay": v.other_replay, "different": v.different,
-        "notSimulated": v.not_simulated, "eitherWay": v.either_way, "total": v.total()})
+        "notSimulated": v.not_simulated, "eitherWay": v.exit_races, "total": v.total()})
 }
 
 fn decisions_json(file: &FileResult, verdict: ValidationVerdict) -> Value {
@@ -51,7 +51,7 @@ fn decisions_json(file: &FileResult, verdict: ValidationVerdict) -> Value {
     match verdict {
         ValidationVerdict::NotSimulated => decisions["notSimulated"] = json!(file.not_simulated),
         _ => {
-            decisions["eitherWay"] = json!(file.either_way);
+            decisions["eitherWay"] = json!(file.exit_races);
             decisions["differences"] = json!(list);
         }
     }
@@ -132,8 +132,8 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
     if let Some(play) = &file.equal_replay {
         named("equal in another play", play);
     }
-    if file.either_way > 0 {
-        named("pods that may have ended either way", &file.either_way.to_string());
+    if file.exit_races > 0 {
+        named("pods that may have ended either way", &file.exit_races.to_string());
     }
     let admission = file.admission.iter().flat_map(|a| &a.differences);
     for d in file.differences.iter().flatten().chain(admission) {

@@ -324,11 +324,11 @@ impl RecordedRun {
         let mut used = vec![false; self.log.len()];
         let mut answer = |action: &ScriptAction| {
             let target = action.pod.as_deref().or(action.name.as_deref());
-            let found = self.log.iter().enumerate().position(|(i, e)| {
+            let matching = self.log.iter().enumerate().position(|(i, e)| {
                 !used[i] && e.kind == "User" && e.what == action.what && e.name == target.unwrap_or("")
             })?;
-            used[found] = true;
-            Some(self.log[found].detail.as_str().unwrap_or(""))
+            used[matching] = true;
+            Some(self.log[matching].detail.as_str().unwrap_or(""))
         };
         self.script.actions.iter().map(&mut answer).collect()
     }

@@ -93,7 +93,7 @@ pub struct FileResult {
     /// Unrecorded properties with which a later replay had equal decisions.
     pub equal_replay: Option<String>,
     /// Number of pods that may have ended either way in the first replay.
-    pub either_way: usize,
+    pub exit_races: usize,
     pub milestones: Vec<MilestoneResult>,
     pub restart: Option<RestartResult>,
     pub requests: Vec<RequestDifference>,
@@ -102,7 +102,6 @@ pub struct FileResult {
 }
 
 impl FileResult {
-    /// Returns an empty result.
     pub fn new(file: &str, kind: RecordingKind) -> FileResult {
         FileResult {
             file: file.to_owned(),
@@ -111,7 +110,7 @@ impl FileResult {
             not_simulated: Vec::new(),
             differences: None,
             equal_replay: None,
-            either_way: 0,
+            exit_races: 0,
             milestones: Vec::new(),
             restart: None,
             requests: Vec::new(),
@@ -158,7 +157,6 @@ impl ValidationVerdict {
     }
 }
 
-/// Number of recordings by verdict.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValidationVerdicts {
     pub equal: usize,
@@ -166,7 +164,7 @@ pub struct ValidationVerdicts {
     pub different: usize,
     pub not_simulated: usize,
     /// Number of equal recordings with pods that may have ended either way; also counted in `equal`.
-    pub either_way: usize,
+    pub exit_races: usize,
 }
 
 impl ValidationVerdicts {
@@ -174,8 +172,8 @@ impl ValidationVerdicts {
         self.equal + self.other_replay + self.different + self.not_simulated
     }
 
-    fn add(&mut self, verdict: ValidationVerdict, either_way: usize) {
-        self.either_way += usize::from(verdict == ValidationVerdict::Equal && either_way > 0);
+    fn add(&mut self, verdict: ValidationVerdict, exit_races: usize) {
+        self.exit_races += usize::from(verdict == ValidationVerdict::Equal && exit_races > 0);
         *match verdict {
             ValidationVerdict::Equal => &mut self.equal,
             ValidationVerdict::OtherReplay => &mut self.other_replay,
@@ -227,8 +225,8 @@ impl ResultTotals {
                 *totals.not_simulated.entry(reason.clone()).or_default() += 1;
             }
             if let Some(verdict) = file.verdict() {
-                totals.decisions.get_or_insert_default().add(verdict, file.either_way);
-                totals.kinds.entry(file.kind.as_str()).or_default().add(verdict, file.either_way);
+                totals.decisions.get_or_insert_default().add(verdict, file.exit_races);
+                totals.kinds.entry(file.kind.as_str()).or_default().add(verdict, file.exit_races);
             }
             if let Some(admission) = &file.admission {
                 let count = totals.admission.get_or_insert_default();

@@ -112,8 +112,8 @@ impl TryFrom<RawPods> for RecordedPods {
             return Ok(RecordedPods::default());
         }
         let column = |name: &'static str| {
-            let found = raw.columns.iter().position(|c| c == name);
-            found.ok_or(PodTableError::MissingColumn { name })
+            let matching = raw.columns.iter().position(|c| c == name);
+            matching.ok_or(PodTableError::MissingColumn { name })
         };
         let texts = [column("replicatedJob")?, column("node")?, column("phase")?];
         let numbers =

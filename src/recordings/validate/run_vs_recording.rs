@@ -21,7 +21,6 @@ const MOMENTS_BEFORE: usize = 10;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunVsRecording {
-    /// Inputs that differ.
     pub inputs: Vec<RecordedDifference>,
     pub first: Option<FirstDifference>,
     /// All differences that `validate` reports for the run.

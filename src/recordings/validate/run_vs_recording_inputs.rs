@@ -12,31 +12,29 @@ use sim_api::spec::{BY_SCRIPT, ClientRate, ContainerRule, FaultAction, FaultTime
 
 type InputFact = (String, String);
 
-/// Returns a description of an action.
 pub type ActionDescription<'w> = &'w dyn Fn(&FaultAction) -> String;
 
-/// Returns the inputs that differ.
 pub fn input_differences(
     recording: &RecordedRun,
     own: &ScenarioSpec,
     words: ActionDescription<'_>,
 ) -> Vec<RecordedDifference> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     let defaults = simulate::defaults();
     let recorded = defaults.map(|d| replay_scenario(recording, &d, &ScenarioOverrides::default()));
     match recorded {
         Ok(Ok(recorded)) => {
-            add_fact_differences(&input_facts(&recorded, words), &input_facts(own, words), &mut found);
+            add_fact_differences(&input_facts(&recorded, words), &input_facts(own, words), &mut result);
         }
         Ok(Err(unmodelled)) => {
-            found.push(RecordedDifference::new("not simulated", unmodelled.to_string(), Value::Null));
+            result.push(RecordedDifference::new("not simulated", unmodelled.to_string(), Value::Null));
         }
-        Err(error) => found.push(RecordedDifference::new("presets", error.to_string(), Value::Null)),
+        Err(error) => result.push(RecordedDifference::new("presets", error.to_string(), Value::Null)),
     }
-    found
+    result
 }
 
-fn add_fact_differences(recorded: &[InputFact], own: &[InputFact], found: &mut Vec<RecordedDifference>) {
+fn add_fact_differences(recorded: &[InputFact], own: &[InputFact], result: &mut Vec<RecordedDifference>) {
     let value = |facts: &[InputFact], name: &str| {
         let fact = facts.iter().find(|(known, _)| known == name);
         fact.map(|(_, value)| value.clone())
@@ -45,7 +43,7 @@ fn add_fact_differences(recorded: &[InputFact], own: &[InputFact], found: &mut V
     for (name, _) in recorded.iter().chain(more) {
         let (r, s) = (value(recorded, name), value(own, name));
         if r != s {
-            found.push(RecordedDifference::new(name, json!(r), json!(s)));
+            result.push(RecordedDifference::new(name, json!(r), json!(s)));
         }
     }
 }

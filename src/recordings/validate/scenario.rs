@@ -111,8 +111,8 @@ pub fn replay_scenario(
 
 /// Returns the value. If there is none, adds the reasons and returns the default.
 fn take_or_default<T: Default>(value: Result<T, Vec<UnmodelledPart>>, reasons: &mut Vec<UnmodelledPart>) -> T {
-    value.unwrap_or_else(|found| {
-        reasons.extend(found);
+    value.unwrap_or_else(|result| {
+        reasons.extend(result);
         T::default()
     })
 }

@@ -41,7 +41,7 @@ fn file_text(out: &mut String, file: &FileResult) {
     if let Some(differences) = &file.differences {
         differences_text(out, differences, file.equal_replay.as_deref());
     }
-    match file.either_way {
+    match file.exit_races {
         0 => {}
         1 => line!(out, "  1 pod may have ended either way"),
         n => line!(out, "  {n} pods may have ended either way"),
@@ -115,12 +115,12 @@ fn milestones_text(out: &mut String, milestones: &[MilestoneResult]) {
 }
 
 fn requests_text(out: &mut String, requests: &[RequestDifference]) {
-    let shown: Vec<&RequestDifference> = requests.iter().filter(|r| r.window == "restart").collect();
-    if shown.is_empty() {
+    let displayed: Vec<&RequestDifference> = requests.iter().filter(|r| r.window == "restart").collect();
+    if displayed.is_empty() {
         return;
     }
     line!(out, "  {:<52}{:>9}{:>10}{:>12}", "requests during the restart", "recorded", "simulated", "difference");
-    for r in shown {
+    for r in displayed {
         let difference = match r.note {
             Some(_) => "not modelled".to_owned(),
             None => percent(relative_error(Some(r.recorded as f64), Some(r.simulated as f64))),
@@ -143,10 +143,10 @@ fn totals_text(out: &mut String, totals: &ResultTotals) {
     if let Some(e) = totals.restart {
         line!(
             out,
-            "restart time: {} scored, absolute error p50 {:.1} %, max {:.1} %",
+            "restart time: {} scored, absolute error p50 {}, max {}",
             totals.scored_restarts,
-            e.p50 * 100.0,
-            e.max * 100.0
+            sim_analysis::format::percent(e.p50, 1),
+            sim_analysis::format::percent(e.max, 1)
         );
     }
     if !totals.not_simulated.is_empty() {
@@ -164,7 +164,7 @@ fn verdict_counts(v: ValidationVerdicts) -> String {
          {} not simulated",
         v.equal,
         v.total(),
-        v.either_way,
+        v.exit_races,
         v.other_replay,
         v.different,
         v.not_simulated

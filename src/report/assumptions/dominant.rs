@@ -190,7 +190,7 @@ const MIN_FOOTER_FRACTION: u64 = 20;
 
 /// Returns the footer line of a chart. Distributions are listed by name without their parameters.
 pub fn footer_line(deciders: &[DominantAssumption], total: Duration) -> String {
-    let told = |d: &&DominantAssumption| !d.is_delay || d.time.0 * MIN_FOOTER_FRACTION >= total.0;
+    let is_large_enough = |d: &&DominantAssumption| !d.is_delay || d.time.0 * MIN_FOOTER_FRACTION >= total.0;
     let one = |d: &DominantAssumption| {
         let mut text = d.name.to_owned();
         if !d.value.is_empty() && !d.value.starts_with('{') {
@@ -201,6 +201,6 @@ pub fn footer_line(deciders: &[DominantAssumption], total: Duration) -> String {
         }
         text
     };
-    let told: Vec<String> = deciders.iter().filter(told).map(one).collect();
-    if told.is_empty() { String::new() } else { format!("depends on: {}", told.join("  ·  ")) }
+    let is_large_enough: Vec<String> = deciders.iter().filter(is_large_enough).map(one).collect();
+    if is_large_enough.is_empty() { String::new() } else { format!("depends on: {}", is_large_enough.join("  ·  ")) }
 }

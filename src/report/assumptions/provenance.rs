@@ -47,8 +47,8 @@ pub fn footer_lines(run: &RunView<'_>, restarts: &[&RestartMetrics], defaults: &
 /// Returns the footer line with the assumptions of these restarts; empty if there are none.
 pub fn assumption_line(run: &RunView<'_>, restarts: &[&RestartMetrics], defaults: &AssumedDefaults) -> String {
     let total = restarts.iter().map(|r| r.path.total().0).sum();
-    let found = dominant::dominant_assumptions(run, restarts, defaults);
-    dominant::footer_line(&found, Duration(total))
+    let result = dominant::dominant_assumptions(run, restarts, defaults);
+    dominant::footer_line(&result, Duration(total))
 }
 
 /// Returns the provenance of several runs: one line with the common values, one with the scenario, seed and digest

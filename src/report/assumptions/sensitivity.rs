@@ -55,22 +55,23 @@ pub fn footer_lines(all: &[SensitiveResult]) -> Vec<String> {
 
 /// Merges the assumptions of all variants by name. The merged value lists every distinct value.
 pub fn merge_assumptions(all: &[SensitiveResult]) -> Vec<DominantAssumption> {
-    let mut found: Vec<(DominantAssumption, Vec<String>)> = Vec::new();
+    let mut result: Vec<(DominantAssumption, Vec<String>)> = Vec::new();
     for own in all.iter().flat_map(|h| &h.assumptions) {
-        match found.iter_mut().find(|(known, _)| known.name == own.name) {
+        match result.iter_mut().find(|(known, _)| known.name == own.name) {
             Some((known, values)) => {
                 known.time = known.time + own.time;
                 if !values.contains(&own.value) {
                     values.push(own.value.clone());
                 }
             }
-            None => found.push((own.clone(), vec![own.value.clone()])),
+            None => result.push((own.clone(), vec![own.value.clone()])),
         }
     }
-    let told = found.into_iter().map(|(decider, values)| DominantAssumption { value: values.join(" or "), ..decider });
-    let mut told: Vec<DominantAssumption> = told.collect();
-    told.sort_by_key(|d| std::cmp::Reverse(d.time));
-    told
+    let merged =
+        result.into_iter().map(|(decider, values)| DominantAssumption { value: values.join(" or "), ..decider });
+    let mut merged: Vec<DominantAssumption> = merged.collect();
+    merged.sort_by_key(|d| std::cmp::Reverse(d.time));
+    merged
 }
 
 /// Returns a table with a row per variant and assumption, preceded by an explanation; empty if there are no
@@ -78,10 +79,10 @@ pub fn merge_assumptions(all: &[SensitiveResult]) -> Vec<DominantAssumption> {
 pub fn blocks(all: &[SensitiveResult]) -> Vec<PageBlock> {
     let several = all.iter().any(|h| !h.name.is_empty());
     let row = |h: &SensitiveResult, d: &DominantAssumption| {
-        let share = d.time.0 as f64 / (h.total.0 as f64).max(1.0) * 100.0;
+        let share = d.time.0 as f64 / (h.total.0 as f64).max(1.0);
         let share = match d.time {
             Duration::ZERO => d.text_if_zero.to_owned(),
-            _ => format!("{share:.0} %"),
+            _ => sim_analysis::format::percent(share, 0),
         };
         let [name, of] = [d.name.to_owned(), h.name.clone()];
         let cells = [name, d.value.clone(), share, d.confidence.clone()];

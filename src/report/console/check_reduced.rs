@@ -6,14 +6,13 @@ use serde::Serialize;
 use sim_analysis::experiment::{
     BriefRestart, CheckedModel, CountedEvents, ModelAgreement, ModelDifferences, ReducedExperiment,
 };
-use sim_analysis::format::{count, with_sign, wrap};
+use sim_analysis::format::{count, percent, with_sign, wrap};
 use std::fmt::Write;
 
 /// Results of the full and the reduced model over all replications.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelCheck {
-    /// Name of the scenario.
     pub scenario: String,
     /// Seed of all random streams.
     pub seed: u64,
@@ -72,8 +71,7 @@ pub struct CheckRow {
     /// Largest permitted difference in goodput.
     pub bound: f64,
     /// Number of faults close to a boundary between two outcomes.
-    pub close_calls: u32,
-    /// Agreement of the two models.
+    pub boundary_cases: u32,
     pub verdict: ModelAgreement,
     /// The first restart that differs between the models, with start and end in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +81,7 @@ pub struct CheckRow {
 /// Describes the first restart that exists in only one model, starts at least 1 s apart or ends at least 60 s apart.
 fn describe_first_difference(checked: &CheckedModel) -> Option<String> {
     let [pods, reduced] = [&checked.pods, &checked.reduced].map(|r| &r.jobsets[0].each);
-    let told = |r: Option<&BriefRestart>| match r {
+    let describe = |r: Option<&BriefRestart>| match r {
         Some(r) => format!("{:.1} to {:.1} s", r.start.seconds(), r.end.seconds()),
         None => "none".to_owned(),
     };
@@ -99,8 +97,8 @@ fn describe_first_difference(checked: &CheckedModel) -> Option<String> {
     Some(format!(
         "restart {}: {} in the full model, {} in the reduced model",
         first + 1,
-        told(pods.get(first)),
-        told(reduced.get(first))
+        describe(pods.get(first)),
+        describe(reduced.get(first))
     ))
 }
 
@@ -136,7 +134,7 @@ fn row(checked: &CheckedModel) -> CheckRow {
         pods: side(CountedEvents::from_replication(&checked.pods), pods),
         reduced: side(CountedEvents::from_replication(&checked.reduced), reduced),
         bound: checked.bound,
-        close_calls: checked.close_calls,
+        boundary_cases: checked.boundary_cases,
         verdict,
     }
 }
@@ -153,7 +151,7 @@ impl ModelCheck {
             spread_s: reduced.measured().spread_s(),
             equal: count(&CheckedModel::is_equal),
             within_bound: count(&CheckedModel::is_within_bound),
-            close: count(&|c| c.close_calls > 0),
+            close: count(&|c| c.boundary_cases > 0),
             differences: differences(&rows),
             replications: rows,
         }
@@ -170,8 +168,8 @@ impl ModelCheck {
             return Some(format!("the models differ in {differ} of {of} replications"));
         }
         let uneven = &self.differences.as_ref()?.uneven;
-        let told = || format!("the models differ on average in {}", uneven.join(" and "));
-        (!uneven.is_empty()).then(told)
+        let sentence = || format!("the models differ on average in {}", uneven.join(" and "));
+        (!uneven.is_empty()).then(sentence)
     }
 
     /// Returns the table for the console.
@@ -207,11 +205,11 @@ impl ModelCheck {
                 both(a.restarts, b.restarts),
                 both(a.restarts_count_towards_max, b.restarts_count_towards_max),
                 ends,
-                percent(a.goodput),
-                percent(b.goodput),
+                percent(a.goodput, 4),
+                percent(b.goodput, 4),
                 percent_difference(b.goodput - a.goodput),
-                format!("{:.4} %", row.bound * 100.0),
-                row.close_calls
+                percent(row.bound, 4),
+                row.boundary_cases
             );
             let _ = match row.verdict {
                 ModelAgreement::Different => writeln!(out, "{line}  {}", row.verdict.name()),
@@ -221,7 +219,7 @@ impl ModelCheck {
                 let _ = writeln!(out, "        {parts}");
             }
         }
-        let told = format!(
+        let accuracy = format!(
             "Restart counts and terminal states are equal in {} of {n} replications; goodput is within its bound in {}. \
              {} have a fault close to a boundary between two outcomes, so their results may differ. Bound of a \
              replication: for each restart, twice the largest spread of the restart times measured for its kind \
@@ -235,8 +233,8 @@ impl ModelCheck {
         );
         let differs = self.differences.as_ref();
         let differs = differs.filter(|d| self.equal < n || !d.uneven.is_empty());
-        let told = [Some(told), differs.map(sentence)];
-        for paragraph in told.into_iter().flatten() {
+        let accuracy = [Some(accuracy), differs.map(sentence)];
+        for paragraph in accuracy.into_iter().flatten() {
             out.push('\n');
             for line in wrap(&paragraph, style.width) {
                 let _ = writeln!(out, "{line}");
@@ -258,7 +256,7 @@ impl ModelCheck {
             "goodput_pods",
             "goodput_reduced",
             "bound",
-            "close_calls",
+            "boundary_cases",
             "verdict",
         ]);
         for row in &self.replications {
@@ -274,7 +272,7 @@ impl ModelCheck {
                 a.goodput.to_string(),
                 b.goodput.to_string(),
                 row.bound.to_string(),
-                row.close_calls.to_string(),
+                row.boundary_cases.to_string(),
                 row.verdict.name().to_owned(),
             ]);
         }
@@ -284,10 +282,6 @@ impl ModelCheck {
 
 fn percent_difference(share: f64) -> String {
     format!("{} %", with_sign(share * 100.0, 4))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.4} %", share * 100.0)
 }
 
 #[cfg(test)]

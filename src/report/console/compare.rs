@@ -19,14 +19,11 @@ use std::fmt::Write;
 /// With more variants, only differences from the first one are printed. The output files contain all pairs.
 const ALL_PAIRS_MAX: usize = 4;
 
-/// Metrics that the text contains.
 #[derive(Copy, Clone, Debug)]
 pub enum MetricSelection<'m> {
-    /// One table of the main metrics.
     Main,
     /// A table per metric, for all metrics that differ, and all caveats.
     All,
-    /// A table per named metric.
     Named(&'m [String]),
 }
 
@@ -48,7 +45,7 @@ pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &Wat
     }
     out.push('\n');
     variants(&mut out, all, !matches!(selection, MetricSelection::Main));
-    let (told, same) = split_by_difference(all);
+    let (different, same) = split_by_difference(all);
     match selection {
         MetricSelection::Main => {
             main_metrics::write(&mut out, all, style);
@@ -60,9 +57,9 @@ pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &Wat
         }
         MetricSelection::All => {}
     }
-    for (i, metric) in told.iter().enumerate() {
-        let alike = |known: &&&str| metric_estimates(all, known).eq(metric_estimates(all, metric));
-        match told[..i].iter().find(alike) {
+    for (i, metric) in different.iter().enumerate() {
+        let is_similar = |known: &&&str| metric_estimates(all, known).eq(metric_estimates(all, metric));
+        match different[..i].iter().find(is_similar) {
             Some(known) => {
                 let _ = writeln!(out, "{}: same values as {known}\n", style.bold(metric));
             }
@@ -77,7 +74,6 @@ pub fn text(all: &VariantComparison, selection: MetricSelection<'_>, style: &Wat
     out
 }
 
-/// Returns the estimates of a metric, one per variant.
 fn metric_estimates<'a>(all: &'a VariantComparison, metric: &'a str) -> impl Iterator<Item = &'a MetricEstimate> {
     estimates(all, metric).map(|(_, e)| e)
 }
@@ -334,8 +330,8 @@ fn describe_best(all: &VariantComparison, name: &str, metric: &str, pairs: &[&Pa
     };
     let other = if p.a == name { &p.b } else { &p.a };
     let mean = |of: &str| {
-        let found = estimates(all, metric).find(|(name, _)| *name == of);
-        let mean = found.and_then(|(_, e)| e.mean);
+        let matching = estimates(all, metric).find(|(name, _)| *name == of);
+        let mean = matching.and_then(|(_, e)| e.mean);
         mean.map_or(String::new(), |m| format_metric_value(metric, m))
     };
     //  The interval excludes zero, so both bounds have the same sign.
@@ -417,8 +413,8 @@ mod tests {
 
     #[test]
     fn cause_named_like_a_headline_is_not_a_headline() {
-        for (metric, told) in [("failed", true), ("train.failed", true), ("lost_s.failed", false)] {
-            assert_eq!(is_headline_metric(metric, "failed"), told, "{metric}");
+        for (metric, is_headline) in [("failed", true), ("train.failed", true), ("lost_s.failed", false)] {
+            assert_eq!(is_headline_metric(metric, "failed"), is_headline, "{metric}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Console output of `run` for a fleet: estimates of all outputs, and node time by state.
 
-use super::replications;
+use super::replications::ReplicationsHead;
 use super::waterfall::WaterfallStyle;
 use crate::estimates::EstimateFormat;
 use crate::table::Table;
@@ -13,10 +13,15 @@ use std::fmt::Write;
 /// Returns the console output.
 pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
     let mut out = String::new();
-    let of = (all.version, all.scenario.as_str(), all.digest.as_str());
-    let played = count(all.replications as u64, "replication");
-    let outcomes = all.outcomes.to_string();
-    replications::head(&mut out, of, (&played, all.seed), &outcomes, style);
+    let head = ReplicationsHead {
+        version: all.version,
+        scenario: &all.scenario,
+        digest: &all.digest,
+        replications: count(all.replications as u64, "replication"),
+        seed: all.seed,
+        outcomes: all.outcomes.to_string(),
+    };
+    head.write(&mut out, style);
     if !all.description.is_empty() {
         for line in wrap(&all.description, style.width.saturating_sub(2)) {
             let _ = writeln!(out, "  {line}");

@@ -26,8 +26,8 @@ pub fn write_main_events(out: &mut String, run: &RunView<'_>, style: &WaterfallS
             format!("  {:>12}  {} more; use `--out DIR` to write all of them", "...", format::count(more, "line"));
         let _ = writeln!(out, "{}", style.dim(&text));
         // A failure is the last event of its JobSet, so it would be among the lines that are left out.
-        let shown = lines.iter().take(MAX_SHOWN_LINES).map(|(at, _)| *at).max();
-        for failed in run.failed_jobsets().iter().filter(|f| shown.is_none_or(|shown| f.at > shown)) {
+        let listed = lines.iter().take(MAX_SHOWN_LINES).map(|(at, _)| *at).max();
+        for failed in run.failed_jobsets().iter().filter(|f| listed.is_none_or(|listed| f.at > listed)) {
             let text = format!("JobSet {}: condition Failed is True ({})", failed.name, failed.reason);
             let _ = writeln!(out, "  {:>12}  {text}", failed.at.to_string());
         }

@@ -17,40 +17,53 @@ const PREFERRED_WIDTHS: [usize; 3] = [22, 5, 9];
 
 pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
     let mut out = String::new();
-    let of = (all.version, all.scenario.as_str(), all.digest.as_str());
-    let played = count(all.replications as u64, all.level.replication_term());
-    head(&mut out, of, (&played, all.seed), &all.outcomes.to_string(), style);
+    let head = ReplicationsHead {
+        version: all.version,
+        scenario: &all.scenario,
+        digest: &all.digest,
+        replications: count(all.replications as u64, all.level.replication_term()),
+        seed: all.seed,
+        outcomes: all.outcomes.to_string(),
+    };
+    head.write(&mut out, style);
     write_main_metrics(&mut out, all, style);
     for jobset in &all.job_sets {
         write_jobset(&mut out, jobset, style);
     }
     costs(&mut out, &all.cost, style);
-    let mut told = |text: &str| {
+    let mut push_line = |text: &str| {
         for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
             let _ = writeln!(out, "{}{line}", if i == 0 { "" } else { "  " });
         }
     };
     for warning in &all.warnings {
-        told(&format!("Warning: {warning}"));
+        push_line(&format!("Warning: {warning}"));
     }
     if !all.not_modelled.is_empty() {
-        told(&format!("Not modelled: {}", all.not_modelled.join(", ")));
+        push_line(&format!("Not modelled: {}", all.not_modelled.join(", ")));
     }
     out
 }
 
-/// Writes the title, outcomes and digest, for scenarios and fleets.
-pub(crate) fn head(
-    out: &mut String,
-    (version, scenario, digest): (&str, &str, &str),
-    (played, seed): (&str, u64),
-    outcomes: &str,
-    style: &WaterfallStyle,
-) {
-    let title = format!("jobset-sim {version}: {scenario}, {played}, seed {seed}");
-    let _ = writeln!(out, "{}", style.bold(&title));
-    let _ = writeln!(out, "  {outcomes}");
-    let _ = writeln!(out, "  digest {digest}\n");
+/// Title, outcomes and digest of the replications of a scenario or fleet.
+pub(crate) struct ReplicationsHead<'a> {
+    pub version: &'a str,
+    pub scenario: &'a str,
+    pub digest: &'a str,
+    /// Number of replications as text.
+    pub replications: String,
+    pub seed: u64,
+    pub outcomes: String,
+}
+
+impl ReplicationsHead<'_> {
+    pub fn write(&self, out: &mut String, style: &WaterfallStyle) {
+        let ReplicationsHead { version, scenario, digest, replications, seed, outcomes } = self;
+        let title = format!("jobset-sim {version}: {scenario}, {replications}, seed {seed}");
+        let _ = writeln!(out, "{}", style.bold(&title));
+        let _ = writeln!(out, "  {outcomes}");
+        let _ = writeln!(out, "  digest {digest}\n");
+    }
 }
 
 /// Writes the estimates of the main metrics, with the names that `compare` uses.
@@ -156,15 +169,15 @@ pub fn estimates_table(all: &ReplicationSet) -> Table {
     let mut table = Table::new(["jobset", "what"].into_iter().chain(COLUMNS));
     for jobset in &all.job_sets {
         let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
-        let mut told = vec![("goodput".to_owned(), jobset.goodput), ("ettr".to_owned(), ettr)];
+        let mut rows = vec![("goodput".to_owned(), jobset.goodput), ("ettr".to_owned(), ettr)];
         for r in &jobset.each_restart {
-            told.push((format!("restart {}", r.restart), r.total_s));
+            rows.push((format!("restart {}", r.restart), r.total_s));
             for phase in Phase::ALL.map(Phase::as_str) {
                 let estimate = r.phases_s.get(phase).copied();
-                told.push((format!("restart {} {phase}", r.restart), estimate));
+                rows.push((format!("restart {} {phase}", r.restart), estimate));
             }
         }
-        for (what, e) in told.into_iter().filter_map(|(what, e)| Some((what, e?))) {
+        for (what, e) in rows.into_iter().filter_map(|(what, e)| Some((what, e?))) {
             let named = [jobset.name.clone(), what].into_iter();
             table.push(named.chain(cells(&e)));
         }

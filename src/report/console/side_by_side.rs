@@ -1,13 +1,17 @@
 //! Two restarts after the same fault, side by side per phase on one time scale.
 
 use super::waterfall::WaterfallStyle;
-use sim_analysis::format::seconds;
+use sim_analysis::format::{percent, seconds};
 use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::{Duration, SimTime};
 use std::fmt::Write;
 
-const BAR: usize = 32;
+/// Returns the number of characters of a bar, so that two sides fit into lines of `width` characters.
+fn bar_cells(width: usize) -> usize {
+    const LABELS: usize = 36;
+    (width.saturating_sub(LABELS) / 2).clamp(8, 48)
+}
 
 /// One side: its label, its run and the restart to show.
 pub struct VariantSide<'a> {
@@ -19,11 +23,12 @@ pub struct VariantSide<'a> {
 pub fn compare(left: &VariantSide<'_>, right: &VariantSide<'_>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let scale = left.restart.total().max(right.restart.total());
-    let column = 10 + BAR;
+    let cells = bar_cells(style.width);
+    let column = 10 + cells;
     let line = if style.unicode { '│' } else { '|' };
     let title = format!("  {:<10} {:<column$}{line} {:<column$}", "", left.label, right.label);
     let _ = writeln!(out, "{}", style.bold(title.trim_end()));
-    let axis = format!("0 s{:>width$}", seconds(scale), width = BAR - 3);
+    let axis = format!("0 s{:>width$}", seconds(scale), width = cells - 3);
     let blank = " ".repeat(9);
     let head = format!("  {:<10} {blank}{axis} {line} {blank}{axis}", "phase");
     let _ = writeln!(out, "{}", style.dim(&head));
@@ -36,8 +41,9 @@ pub fn compare(left: &VariantSide<'_>, right: &VariantSide<'_>, style: &Waterfal
         let (l, r) = (cell(&sides[0]), cell(&sides[1]));
         let _ = writeln!(out, "  {:<10} {l} {line} {}", phase.as_str(), r.trim_end());
     }
-    let total =
-        |s: &VariantSide<'_>| format!("{:>8} {:<BAR$}", seconds(s.restart.total()), "from the fault to all ready");
+    let until = ["from the fault to all ready", "to all ready", ""];
+    let until = until.into_iter().find(|text| text.len() <= cells).unwrap_or_default();
+    let total = |s: &VariantSide<'_>| format!("{:>8} {until:<cells$}", seconds(s.restart.total()));
     let totals = format!("  {:<10} {} {line} {}", "total", total(left), total(right));
     let _ = writeln!(out, "{}", style.bold(totals.trim_end()));
     out.push('\n');
@@ -66,13 +72,14 @@ fn extents(r: &RestartMetrics) -> ColumnExtents {
 
 /// Renders the duration and bar of one phase on one side.
 fn render_phase(pieces: &[(SimTime, SimTime)], start: SimTime, scale: Duration, style: &WaterfallStyle) -> String {
+    let cells = bar_cells(style.width);
     if pieces.is_empty() {
-        return format!("{:>8} {:<BAR$}", "-", "");
+        return format!("{:>8} {:<cells$}", "-", "");
     }
     let sum = pieces.iter().fold(Duration::ZERO, |d, &(a, b)| d + b.since(a));
-    let mut bar = vec![' '; BAR];
+    let mut bar = vec![' '; cells];
     for &(from, to) in pieces {
-        let piece = style.bar(from.since(start), to.since(start), scale, BAR);
+        let piece = style.bar(from.since(start), to.since(start), scale, cells);
         for (cell, c) in bar.iter_mut().zip(piece.chars()) {
             if c != ' ' && *cell != '█' {
                 *cell = c;
@@ -84,14 +91,14 @@ fn render_phase(pieces: &[(SimTime, SimTime)], start: SimTime, scale: Duration, 
 
 fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
     for (i, gate) in bottleneck::restart_bottlenecks(&side.run, side.restart).iter().enumerate() {
-        let (name, time, percent) = (&gate.name, seconds(gate.time), gate.share * 100.0);
+        let (name, time, percent) = (&gate.name, seconds(gate.time), percent(gate.share, 0));
         let verb = match (i, gate.is_bottleneck()) {
             (0, true) => "the bottleneck is",
             (0, false) => "the longest part is",
             _ => "followed by",
         };
         let label = side.label;
-        let _ = writeln!(out, "  {label}: {verb} {name} ({time}, {percent:.0} %)");
+        let _ = writeln!(out, "  {label}: {verb} {name} ({time}, {percent})");
     }
 }
 

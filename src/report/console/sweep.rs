@@ -17,7 +17,7 @@ const ROWS: usize = 40;
 /// Maximum number of points named in a sentence.
 const NAMED: usize = 3;
 
-pub fn text(identity: &SweepIdentity, all: &SweepResults, asked: &[String], style: &WaterfallStyle) -> String {
+pub fn text(identity: &SweepIdentity, all: &SweepResults, request: &[String], style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let points = all.points();
     let most = (0..points.count()).map(|p| all.rows(p).len()).max();
@@ -41,7 +41,7 @@ pub fn text(identity: &SweepIdentity, all: &SweepResults, asked: &[String], styl
         let _ = writeln!(out, "  {}", short(&axis.command_line_text()));
     }
     out.push('\n');
-    for metric in selected_metrics(all, asked) {
+    for metric in selected_metrics(all, request) {
         match grid(all) {
             Some((rows, columns)) => matrix(&mut out, all, &metric, (rows, columns), style),
             None => list(&mut out, all, &metric, style),
@@ -63,10 +63,10 @@ pub fn conclusion(all: &SweepResults) -> String {
         return "The points do not differ in any metric.".to_owned();
     };
     let e = all.estimate(best.point, &best.metric);
-    let shown = |v: f64| format_metric_value(&best.metric, v);
+    let format_value = |v: f64| format_metric_value(&best.metric, v);
     let interval = match e.ci95 {
         Some([low, high]) if e.n > 1 => {
-            format!(" (95 % interval {} to {})", shown(low), shown(high))
+            format!(" (95 % interval {} to {})", format_value(low), format_value(high))
         }
         _ => String::new(),
     };
@@ -74,7 +74,7 @@ pub fn conclusion(all: &SweepResults) -> String {
         "{} is best in {}: mean {}{interval}",
         point_name(all, best.point),
         best.metric,
-        shown(e.mean.unwrap_or(f64::NAN))
+        format_value(e.mean.unwrap_or(f64::NAN))
     );
     match best.inconclusive.as_slice() {
         [] => text.push_str("; every other point is worse in paired differences."),

@@ -165,14 +165,14 @@ fn quantiles(out: &mut String, all: &[RestartMetrics]) {
     }
 }
 
-/// Returns the share of the given intervals, in percent, in which the queue of the resource was not empty.
+/// Returns the share of the given intervals in which the queue of the resource was not empty.
 pub(crate) fn busy_share(usage: &ResourceUsage, intervals: &[(SimTime, SimTime)]) -> f64 {
     let (mut busy, mut total) = (0u64, 0u64);
     for &(from, to) in intervals {
         busy += usage.busy_within(from, to).0;
         total += to.since(from).0;
     }
-    busy as f64 / (total as f64).max(1.0) * 100.0
+    busy as f64 / (total as f64).max(1.0)
 }
 
 fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
@@ -182,7 +182,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
         return;
     }
     let gating = bottleneck::bottlenecks(run.restarts());
-    let whole = [(SimTime::ZERO, outcome.end)];
+    let complete = [(SimTime::ZERO, outcome.end)];
     let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
     let title = "Shared resources (busy: share of time with a non-empty queue; longest: maximum queue length)";
     let _ = writeln!(out, "{}", style.bold(title));
@@ -194,7 +194,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     for u in used {
         let in_restarts = match during.as_slice() {
             [] => "-".to_owned(),
-            list => format!("{:.0} %", busy_share(u, list)),
+            list => format::percent(busy_share(u, list), 0),
         };
         let mark = if gating.contains(&u.resource) { "  BOTTLENECK" } else { "" };
         let _ = writeln!(
@@ -203,7 +203,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
             u.resource.as_str(),
             u.capacity,
             thousands(u.requests),
-            format!("{:.0} %", busy_share(u, &whole)),
+            format::percent(busy_share(u, &complete), 0),
             in_restarts,
             thousands(u64::from(u.longest_queue)),
         );

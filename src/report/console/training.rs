@@ -1,7 +1,7 @@
 //! Training jobs in the console output of `run`: progress, goodput and time by phase.
 
 use super::waterfall::WaterfallStyle;
-use sim_analysis::format::{count, seconds};
+use sim_analysis::format::{count, percent, seconds};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::training::TrainingSummary;
 use sim_api::spec::{CheckpointSchedule, TrainingJob};
@@ -38,7 +38,7 @@ pub fn describe_training_job(run: &RunView<'_>, training: &TrainingJob) -> Strin
 
 fn write_training_outcome(out: &mut String, run: &RunView<'_>, training: &TrainingOutcome, style: &WaterfallStyle) {
     let summary = TrainingSummary::from_outcome(training);
-    let share = |v: Option<f64>| v.map_or("none".to_owned(), |v| format!("{:.2} %", v * 100.0));
+    let share = |v: Option<f64>| v.map_or("none".to_owned(), |v| percent(v, 2));
     let of = match training.work {
         Some(_) if training.done => String::new(),
         Some(work) => format!(" of {work}"),

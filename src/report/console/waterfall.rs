@@ -95,7 +95,12 @@ pub(crate) fn is_long_enough(g: &BottleneckShare, total: Duration) -> bool {
     d >= Duration::from_millis(50) || d.0 * 200 >= total.0.max(1)
 }
 
-const BAR: usize = 24;
+/// Returns the number of characters of a bar on lines of `width` characters; 0 if there is no room for bars.
+fn bar_cells(width: usize) -> usize {
+    const LABELS_AND_TEXT: usize = 76;
+    const WIDEST: usize = 40;
+    width.saturating_sub(LABELS_AND_TEXT).min(WIDEST)
+}
 
 /// Writes the waterfall of one restart. `number` counts from 1.
 pub fn restart(out: &mut String, run: &RunView<'_>, r: &RestartMetrics, number: usize, style: &WaterfallStyle) {
@@ -109,10 +114,10 @@ pub fn restart(out: &mut String, run: &RunView<'_>, r: &RestartMetrics, number: 
     }
     let _ = writeln!(out);
     let column = format::seconds_width(r.total(), 8);
-    let head = format!(
-        "  {:<10} {:>column$} {:>column$}  {:<BAR$}  step and what it waited for",
-        "phase", "start", "duration", "0 s"
-    );
+    let cells = bar_cells(style.width);
+    let scale = if cells > 0 { format!("{:<cells$}  ", "0 s") } else { String::new() };
+    let head =
+        format!("  {:<10} {:>column$} {:>column$}  {scale}step and what it waited for", "phase", "start", "duration");
     let _ = writeln!(out, "{}", style.dim(&head));
     let mut hidden = (0, Duration::ZERO);
     for g in &gated {
@@ -154,15 +159,15 @@ pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
     };
     let title = if first.is_bottleneck() { "Bottleneck" } else { "Longest part" };
     let mut text = format!(
-        "{title}: {}, {} of {} ({:.0} %)",
+        "{title}: {}, {} of {} ({})",
         first.name,
         seconds(first.time),
         seconds(r.total()),
-        first.share * 100.0
+        format::percent(first.share, 0)
     );
     for other in &gates[1..] {
-        let percent = other.share * 100.0;
-        text.push_str(&format!("; and {}, {} ({percent:.0} %)", other.name, seconds(other.time)));
+        let percent = format::percent(other.share, 0);
+        text.push_str(&format!("; and {}, {} ({percent})", other.name, seconds(other.time)));
     }
     text.push('.');
     text
@@ -170,14 +175,16 @@ pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
 
 fn step(out: &mut String, r: &RestartMetrics, g: &BottleneckShare, style: &WaterfallStyle) {
     let begins = g.span.from.since(r.start);
-    let bar = style.bar(begins, g.span.to.since(r.start), r.total(), BAR);
+    let cells = bar_cells(style.width);
+    let bar =
+        if cells > 0 { style.bar(begins, g.span.to.since(r.start), r.total(), cells) + "  " } else { String::new() };
     let column = format::seconds_width(r.total(), 8);
-    let indent = 2 + 10 + 1 + column + 1 + column + 2 + BAR + 2;
+    let indent = 2 + 10 + 1 + column + 1 + column + 2 + bar.chars().count();
     let room = style.width.saturating_sub(indent);
     let what = format::wrap(&waits::with_pods(g.span.step.what, r.pods), room);
     let _ = writeln!(
         out,
-        "  {:<10} {:>column$} {:>column$}  {}  {}",
+        "  {:<10} {:>column$} {:>column$}  {}{}",
         g.span.phase().as_str(),
         seconds(begins),
         seconds(g.span.duration()),

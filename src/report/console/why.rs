@@ -86,8 +86,8 @@ fn write_group(
         rule => format!(" [{rule}]"),
     };
     let mut waited = format!("{}{rule}", longest.waited_for);
-    let alike = group.spans.iter().filter(|s| WaitKind::from_step(&s.step) == WaitKind::from_step(&longest.step));
-    let (n, time) = alike.fold((0, 0), |(n, t), s| (n + 1, t + s.step.duration().0));
+    let is_similar = group.spans.iter().filter(|s| WaitKind::from_step(&s.step) == WaitKind::from_step(&longest.step));
+    let (n, time) = is_similar.fold((0, 0), |(n, t), s| (n + 1, t + s.step.duration().0));
     if n > 1 {
         let longest = seconds(longest.step.duration());
         let time = seconds(Duration(time));
@@ -158,9 +158,9 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
         let _ = writeln!(out);
     }
     let worth = |w: &&WhatIf| !why.subject.ended || counts(w.saves, why.subject.total());
-    let shown = best_of_each(why);
-    let shown: Vec<&WhatIf> = shown.into_iter().filter(worth).collect();
-    if !shown.is_empty() {
+    let listed = best_of_each(why);
+    let listed: Vec<&WhatIf> = listed.into_iter().filter(worth).collect();
+    if !listed.is_empty() {
         let title = "What if (each row is a separate run; reproduce it with `run` and the same --set)";
         let _ = writeln!(out, "{}", style.bold(title));
         let takes = match why.subject.kind {
@@ -172,16 +172,16 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
         let saves = |w: &WhatIf| {
             if why.subject.ended { seconds(w.saves) } else { "unblocks".to_owned() }
         };
-        for w in shown.iter().take(MAX_WHAT_IFS) {
+        for w in listed.iter().take(MAX_WHAT_IFS) {
             write_what_if(out, (w, &saves(w)), style, quoted);
         }
         let _ = writeln!(out);
     }
-    let told = |lever: &str| shown.iter().any(|w| w.setting.lever == lever);
+    let is_listed = |lever: &str| listed.iter().any(|w| w.setting.lever == lever);
     let small = why.what_if.iter().filter(|w| w.parts_save.is_none()).map(|w| w.setting.lever.as_str());
     let others = small.chain(why.no_help.iter().map(|(s, _)| s.lever.as_str()));
     let mut names: Vec<&str> = Vec::new();
-    for lever in others.filter(|lever| !told(lever)) {
+    for lever in others.filter(|lever| !is_listed(lever)) {
         if !names.contains(&lever) {
             names.push(lever);
         }
@@ -190,10 +190,10 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
         let text = format!("Tested, with negligible or no savings: {}", names.join(", "));
         paragraph(out, &text, 2, style);
     }
-    let mut told: Vec<&str> = Vec::new();
+    let mut is_listed: Vec<&str> = Vec::new();
     for (setting, why) in &why.not_tried {
-        if !told.contains(&setting.lever.as_str()) {
-            told.push(&setting.lever);
+        if !is_listed.contains(&setting.lever.as_str()) {
+            is_listed.push(&setting.lever);
             paragraph(out, &format!("Not testable: {} ({why})", setting.lever), 2, style);
         }
     }
@@ -202,16 +202,16 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
 /// Returns the best setting of each lever, and the combinations whose saving differs from the sum of the individual
 /// savings.
 fn best_of_each(why: &WhyExplanation) -> Vec<&WhatIf> {
-    let mut shown: Vec<&WhatIf> = Vec::new();
+    let mut displayed: Vec<&WhatIf> = Vec::new();
     let total = why.subject.total();
     for w in &why.what_if {
-        let known = shown.iter().any(|s| s.setting.lever == w.setting.lever);
+        let known = displayed.iter().any(|s| s.setting.lever == w.setting.lever);
         let interacts = w.parts_save.is_none_or(|parts| counts(Duration(parts.0.abs_diff(w.saves.0)), total));
         if !known && interacts {
-            shown.push(w);
+            displayed.push(w);
         }
     }
-    shown
+    displayed
 }
 
 fn write_what_if(
@@ -232,12 +232,12 @@ fn write_what_if(
         };
     }
     let set = format!("--set {}", quoted_setting(&w.setting, quoted));
-    let shown = if set.chars().count() > LONGEST {
+    let displayed = if set.chars().count() > LONGEST {
         "(--set omitted because of its length; see --format json)".to_owned()
     } else {
         set
     };
-    let _ = writeln!(out, "{:25}{}", "", style.dim(&shown));
+    let _ = writeln!(out, "{:25}{}", "", style.dim(&displayed));
 }
 
 /// Settings longer than this are only in the JSON output.

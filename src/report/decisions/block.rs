@@ -13,11 +13,11 @@ pub struct DecisionBlock {
 
 /// Joins the first names of a list and appends the number of omitted ones.
 pub fn names(list: &[String]) -> String {
-    let shown = list.iter().take(LISTED).map(String::as_str);
-    let shown = shown.collect::<Vec<_>>().join(", ");
+    let listed = list.iter().take(LISTED).map(String::as_str);
+    let listed = listed.collect::<Vec<_>>().join(", ");
     match list.len().saturating_sub(LISTED) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+        0 => listed,
+        more => format!("{listed} and {more} more"),
     }
 }
 

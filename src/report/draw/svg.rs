@@ -125,8 +125,8 @@ fn shapes(out: &mut String, scene: &DrawScene, on: AnimationTarget) {
         rest = more;
         match shape {
             SceneShape::Rect { color, .. } => {
-                let alike = |s: &&SceneShape| matches!(s, SceneShape::Rect { color: c, .. } if c == color);
-                let n = more.iter().take_while(alike).count();
+                let is_similar = |s: &&SceneShape| matches!(s, SceneShape::Rect { color: c, .. } if c == color);
+                let n = more.iter().take_while(is_similar).count();
                 let mut d = corners(shape);
                 more[..n].iter().for_each(|s| d.push_str(&corners(s)));
                 rest = &more[n..];

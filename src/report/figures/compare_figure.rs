@@ -13,7 +13,7 @@ use crate::console::compare::{
 };
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
-use sim_analysis::experiment::{CompareVerdict, PlayedVariant, VariantComparison, metrics};
+use sim_analysis::experiment::{CompareVerdict, SimulatedVariant, VariantComparison, metrics};
 
 /// Maximum number of panels.
 const PANELS: usize = 4;
@@ -24,26 +24,30 @@ const INCONCLUSIVE: Rgb = PALETTE[0];
 
 /// Returns the charts for which the comparison has data, with their file names.
 ///
-/// `hangs` contains the footer lines with the assumptions.
-pub fn figures(all: &VariantComparison, played: &[PlayedVariant], hangs: &[String]) -> Vec<(&'static str, DrawScene)> {
-    let told = headlines(all);
+/// `footer` contains the footer lines with the assumptions.
+pub fn figures(
+    all: &VariantComparison,
+    simulated_variants: &[SimulatedVariant],
+    footer: &[String],
+) -> Vec<(&'static str, DrawScene)> {
+    let metrics = headlines(all);
     let mut figures = Vec::new();
-    if all.variants.len() > 1 && !told.is_empty() {
-        figures.push(("differences", differences((all, hangs), &told)));
+    if all.variants.len() > 1 && !metrics.is_empty() {
+        figures.push(("differences", differences((all, footer), &metrics)));
     }
     if shares(all).iter().any(|(_, s)| !s.is_empty()) {
-        figures.push(("ledger", ledger((all, hangs))));
+        figures.push(("ledger", ledger((all, footer))));
     }
-    if !told.is_empty() {
-        figures.push(("distributions", distributions((all, hangs), played, &told)));
+    if !metrics.is_empty() {
+        figures.push(("distributions", distributions((all, footer), simulated_variants, &metrics)));
     }
-    figures.extend(compare_time::figures((all, hangs), played));
+    figures.extend(compare_time::figures((all, footer), simulated_variants));
     figures
 }
 
 /// Returns the most relevant metrics that differ between the variants, in order of relevance.
 fn headlines(all: &VariantComparison) -> Vec<&str> {
-    let (told, _) = split_by_difference(all);
+    let (different, _) = split_by_difference(all);
     //  Differences within rounding error are ignored.
     let differs = |metric: &&&str| {
         let size = |e: &sim_analysis::experiment::MetricEstimate| e.mean.map_or(0.0, f64::abs);
@@ -51,11 +55,11 @@ fn headlines(all: &VariantComparison) -> Vec<&str> {
         let mut bounds = all.paired.iter().filter(|p| p.metric == ***metric);
         bounds.any(|p| p.difference.ci95.iter().any(|b| b.abs() > most * 1e-9))
     };
-    let asked = HEADLINES.iter().flat_map(|headline| {
-        let fit = told.iter().filter(differs);
+    let request = HEADLINES.iter().flat_map(|headline| {
+        let fit = different.iter().filter(differs);
         fit.filter(move |metric| is_headline_metric(metric, headline))
     });
-    asked.copied().take(PANELS).collect()
+    request.copied().take(PANELS).collect()
 }
 
 fn metric_with_unit(metric: &str) -> String {
@@ -66,7 +70,7 @@ fn metric_with_unit(metric: &str) -> String {
 }
 
 /// Draws a panel per metric with the interval of each variant's difference from the first variant.
-fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
+fn differences((all, footer): ComparedVariants<'_>, metrics: &[&str]) -> DrawScene {
     let others = all.variants.len() as i32 - 1;
     let panel = others * ROW + 4 * SIZE + 10;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
@@ -77,7 +81,7 @@ fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
     let words = [(BETTER, "better"), (WORSE, "worse"), (INCONCLUSIVE, "inconclusive")];
     legend(&mut scene, top, words.map(|(c, w)| (c, w.to_owned())).into_iter());
     top += SIZE;
-    for metric in told {
+    for metric in metrics {
         let pairs = all.paired.iter();
         let pairs: Vec<_> = pairs.filter(|p| p.metric == *metric && p.a == *first).collect();
         let label = metric_with_unit(metric);
@@ -111,34 +115,34 @@ fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
         }
         top += panel;
     }
-    finish_scene(&mut scene, top, (all, hangs));
+    finish_scene(&mut scene, top, (all, footer));
     scene
 }
 
 /// Draws a panel per metric with the empirical distribution over the replications, one line per variant.
-fn distributions((all, hangs): ComparedVariants<'_>, played: &[PlayedVariant], told: &[&str]) -> DrawScene {
+fn distributions((all, footer): ComparedVariants<'_>, variants: &[SimulatedVariant], metrics: &[&str]) -> DrawScene {
     const PLOT: i32 = 220;
     let panel = PLOT + 11 * SIZE / 2;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: distribution over the replications", all.scenario);
     let subtitle = "share of the replications at or below a value; deadlocked and censored replications have no value";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
-    let entries = played.iter().enumerate().map(|(i, v)| (variant_color(i), v.name.clone()));
+    let entries = variants.iter().enumerate().map(|(i, v)| (variant_color(i), v.name.clone()));
     let mut top = legend(&mut scene, top, entries);
-    for metric in told {
+    for metric in metrics {
         let label = metric_with_unit(metric);
         scene.text((MARGIN, top + SIZE), SIZE, TextAnchor::Left, TEXT_COLOR, &label);
         //  Leaves room for the upper axis label below the name.
         let from = top + 5 * SIZE / 2;
         let to = from + PLOT;
-        let values: Vec<Vec<f64>> = played.iter().map(|v| sorted_values(v, metric)).collect();
+        let values: Vec<Vec<f64>> = variants.iter().map(|v| sorted_values(v, metric)).collect();
         let left = MARGIN + text_width("100 %", SIZE) + 14;
         let axis = PanelAxis::from_values(values.iter().flatten().copied(), (left, WIDTH - MARGIN));
         axis.draw(&mut scene, metric, (from, to));
         let y = |share: f64| to - (share * f64::from(PLOT)) as i32;
         for share in [0.0, 0.5, 1.0] {
             scene.line(vec![(axis.left, y(share)), (axis.right, y(share))], 2, GRID);
-            let text = format!("{:.0} %", share * 100.0);
+            let text = sim_analysis::format::percent(share, 0);
             scene.text((axis.left - 12, y(share)), SIZE - 2, TextAnchor::Right, MUTED_COLOR, &text);
         }
         for (i, own) in values.iter().enumerate() {
@@ -154,11 +158,11 @@ fn distributions((all, hangs): ComparedVariants<'_>, played: &[PlayedVariant], t
         }
         top += panel;
     }
-    finish_scene(&mut scene, top, (all, hangs));
+    finish_scene(&mut scene, top, (all, footer));
     scene
 }
 
-fn sorted_values(variant: &PlayedVariant, metric: &str) -> Vec<f64> {
+fn sorted_values(variant: &SimulatedVariant, metric: &str) -> Vec<f64> {
     let of = |r| {
         let own = metrics(r, &variant.jobsets).into_iter();
         own.filter(|(name, _)| name == metric).find_map(|(_, m)| m.value())

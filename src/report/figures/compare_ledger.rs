@@ -53,7 +53,7 @@ fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Rgb)> {
 }
 
 /// Draws stacked bars of all accelerator-seconds, and below them of the non-productive part.
-pub(crate) fn ledger((all, hangs): ComparedVariants<'_>) -> DrawScene {
+pub(crate) fn ledger((all, footer): ComparedVariants<'_>) -> DrawScene {
     let shares = shares(all);
     let colors = colors(&shares);
     let useful = sim_engine::record::LedgerCategory::Productive.as_str();
@@ -67,12 +67,12 @@ pub(crate) fn ledger((all, hangs): ComparedVariants<'_>) -> DrawScene {
     let mut top = legend(&mut scene, top, entries);
     let lost = |s: &[(&str, f64)]| s.iter().filter(|(c, _)| *c != useful).map(|(_, v)| v).sum();
     let most = shares.iter().map(|(_, s)| lost(s)).fold(0.0, f64::max);
-    for (label, whole) in [("all categories", true), ("non-productive categories", false)] {
+    for (label, complete) in [("all categories", true), ("non-productive categories", false)] {
         scene.text((MARGIN, top + SIZE), SIZE, TextAnchor::Left, TEXT_COLOR, label);
         let (from, to) = (top + 2 * SIZE, top + 2 * SIZE + all.variants.len() as i32 * slot);
         let axis = PanelAxis {
             from: 0.0,
-            to: if whole { 1.0 } else { most.max(1e-9) * 1.02 },
+            to: if complete { 1.0 } else { most.max(1e-9) * 1.02 },
             left: plot_left_edge(all),
             right: WIDTH - MARGIN - 120,
         };
@@ -85,7 +85,7 @@ pub(crate) fn ledger((all, hangs): ComparedVariants<'_>) -> DrawScene {
             let y = from + i as i32 * slot + slot / 2;
             draw_name(&mut scene, y, variant);
             let mut at = 0.0;
-            for (category, color) in colors.iter().filter(|(c, _)| whole || *c != useful) {
+            for (category, color) in colors.iter().filter(|(c, _)| complete || *c != useful) {
                 let share = own.iter().find(|(c, _)| c == category).map_or(0.0, |(_, s)| *s);
                 let (left, right) = (axis.x(at), axis.x(at + share));
                 scene.rect(left, y - ROW / 2, right - left, ROW, *color);
@@ -96,13 +96,13 @@ pub(crate) fn ledger((all, hangs): ComparedVariants<'_>) -> DrawScene {
                 }
                 at += share;
             }
-            if !whole {
+            if !complete {
                 scene.text((axis.x(at) + 12, y), SIZE, TextAnchor::Left, TEXT_COLOR, &percent(at));
             }
         }
         top += panel;
     }
-    finish_scene(&mut scene, top, (all, hangs));
+    finish_scene(&mut scene, top, (all, footer));
     scene
 }
 

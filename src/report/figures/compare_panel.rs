@@ -17,9 +17,9 @@ pub(crate) const ROW: i32 = 40;
 pub(crate) type ComparedVariants<'a> = (&'a VariantComparison, &'a [String]);
 
 /// Sets the height of the scene and draws the footer with provenance and assumptions below the last panel.
-pub(crate) fn finish_scene(scene: &mut DrawScene, top: i32, (all, hangs): ComparedVariants<'_>) {
+pub(crate) fn finish_scene(scene: &mut DrawScene, top: i32, (all, footer): ComparedVariants<'_>) {
     let mut lines = provenance(all);
-    lines.extend_from_slice(hangs);
+    lines.extend_from_slice(footer);
     scene.height = (top + SIZE + footer_height(&lines, WIDTH)) as u32;
     draw_footer(scene, &lines);
 }

@@ -7,7 +7,7 @@ use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{
     DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
 };
-use sim_analysis::experiment::PlayedVariant;
+use sim_analysis::experiment::SimulatedVariant;
 use sim_analysis::experiment::over_time::{OverTime, over_time, restart_times};
 use sim_base::Duration;
 
@@ -30,13 +30,16 @@ pub(crate) fn line_width(i: usize, of: usize) -> u32 {
 }
 
 /// Returns the charts over time for which the comparison has data, with their file names.
-pub(crate) fn figures(all: ComparedVariants<'_>, played: &[PlayedVariant]) -> Vec<(&'static str, DrawScene)> {
+pub(crate) fn figures(
+    all: ComparedVariants<'_>,
+    simulated_variants: &[SimulatedVariant],
+) -> Vec<(&'static str, DrawScene)> {
     let mut figures = Vec::new();
-    if let Some((jobset, variants)) = over_time(played) {
+    if let Some((jobset, variants)) = over_time(simulated_variants) {
         figures.push(("goodput", goodput(all, jobset, &variants)));
         figures.push(("availability", availability(all, jobset, &variants)));
     }
-    let times: Vec<(Vec<f64>, usize)> = played.iter().map(restart_times).collect();
+    let times: Vec<(Vec<f64>, usize)> = simulated_variants.iter().map(restart_times).collect();
     if times.iter().any(|(own, _)| own.len() > 1) {
         figures.push(("restarts", restarts(all, &times)));
     }
@@ -69,7 +72,7 @@ impl ComparedShares {
             let share = self.low + (1.0 - self.low) * f64::from(part) / 2.0;
             let y = self.y(share);
             scene.line(vec![(axis.left, y), (axis.right, y)], 2, GRID);
-            let text = format!("{:.0} %", share * 100.0);
+            let text = sim_analysis::format::percent(share, 0);
             scene.text((axis.left - 10, y), SIZE - 4, TextAnchor::Right, MUTED_COLOR, &text);
         }
     }
@@ -95,7 +98,7 @@ fn draw_time_axis(scene: &mut DrawScene, axis: &PanelAxis, (top, bottom): (i32, 
 }
 
 /// Draws a panel per variant: the median, the p25 to p75 and p10 to p90 bands, and the median of the first variant.
-fn goodput((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
+fn goodput((all, footer): ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: cumulative goodput of {jobset}", all.scenario);
     let subtitle =
@@ -106,8 +109,8 @@ fn goodput((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTim
     let axis = time_axis(variants, (plot_left_edge(all) + 70, WIDTH - MARGIN - RIGHT_MARGIN));
     let said = |v: &OverTime| {
         let from = axis.to * IGNORED_TIME_SHARE;
-        let told = v.goodput.iter().filter(move |(after, _)| *after >= from);
-        told.map(|(_, fan)| fan[0]).collect::<Vec<f64>>()
+        let later = v.goodput.iter().filter(move |(after, _)| *after >= from);
+        later.map(|(_, fan)| fan[0]).collect::<Vec<f64>>()
     };
     let lows: Vec<f64> = variants.iter().flat_map(said).collect();
     for (i, v) in variants.iter().enumerate() {
@@ -136,12 +139,12 @@ fn goodput((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTim
         }
         top += GOODPUT_HEIGHT + 3 * SIZE;
     }
-    finish_scene(&mut scene, top, (all, hangs));
+    finish_scene(&mut scene, top, (all, footer));
     scene
 }
 
 /// Draws a line per variant: the mean share of each sixtieth of the time in which all pods were at work.
-fn availability((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
+fn availability((all, footer): ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: share of time with all pods of {jobset} at work", all.scenario);
     let subtitle = "per sixtieth of the time since all pods were first ready; mean of the replications";
@@ -159,12 +162,12 @@ fn availability((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[Ov
             scene.line(points, line_width(i, variants.len()), variant_color(i));
         }
     }
-    finish_scene(&mut scene, top + PLOT + 3 * SIZE, (all, hangs));
+    finish_scene(&mut scene, top + PLOT + 3 * SIZE, (all, footer));
     scene
 }
 
 /// Draws the empirical distribution of restart durations on a logarithmic axis.
-fn restarts((all, hangs): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene {
+fn restarts((all, footer): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene {
     const MARKS: [f64; 11] = [0.1, 1.0, 3.0, 10.0, 30.0, 60.0, 300.0, 1200.0, 3600.0, 6.0 * 3600.0, 86_400.0];
     /// With fewer of these marks on the axis, round numbers are used instead.
     const FEW: usize = 2;
@@ -172,8 +175,8 @@ fn restarts((all, hangs): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> 
     let title = format!("{}: restart duration", all.scenario);
     let subtitle = "share of the restarts of all replications that took at most this long, from the fault until every pod is ready";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
-    let told = all.variants.iter().zip(times).enumerate();
-    let entries = told.map(|(i, (v, (over, left)))| {
+    let rows = all.variants.iter().zip(times).enumerate();
+    let entries = rows.map(|(i, (v, (over, left)))| {
         let unfinished = match left {
             0 => String::new(),
             n => format!(", {n} unfinished"),
@@ -214,7 +217,7 @@ fn restarts((all, hangs): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> 
             scene.line(points, line_width(i, times.len()), variant_color(i));
         }
     }
-    finish_scene(&mut scene, bottom + 3 * SIZE, (all, hangs));
+    finish_scene(&mut scene, bottom + 3 * SIZE, (all, footer));
     scene
 }
 

@@ -113,7 +113,7 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
     let longest = longest.unwrap_or(Duration::ZERO).seconds().max(1e-9);
     let of_film = longest / speed;
     let pictures = (of_film * FRAMES_PER_S).ceil().max(1.0) as usize;
-    let whole = of_film + REST_S;
+    let complete = of_film + REST_S;
     let title = "From the fault until every pod is ready again";
     let subtitle = format!("played at {speed:.1} times the simulated speed, in a loop");
     let subtitle = takes.iter().fold(subtitle, |text, take| take.run.with_failures(&text));
@@ -132,12 +132,12 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
         let room = (width, bottom - AXIS - top - 76);
         let stage = (left, top + 76, room.0, room.1);
         let at = |picture: usize| longest * picture as f64 / pictures as f64;
-        moving.extend(animated_squares(take, stage, (pictures, of_film / whole), at));
+        moving.extend(animated_squares(take, stage, (pictures, of_film / complete), at));
         let axis = (left, bottom - AXIS + 20, width);
-        moving.push(draw_phases(&mut scene, take, axis, longest, of_film / whole));
+        moving.push(draw_phases(&mut scene, take, axis, longest, of_film / complete));
     }
     draw_footer(&mut scene, below);
-    Animation { scene, animated: moving, seconds: whole }
+    Animation { scene, animated: moving, seconds: complete }
 }
 
 /// Returns the animated squares. Nodes with the same states in all frames share a shape.
@@ -150,27 +150,27 @@ fn animated_squares(
     let blocks = islands(&take.run, take.states.nodes());
     let grid = MapGrid::new(&blocks, (left, top), (width, height));
     type NodeSquares = Vec<(i32, i32, i32)>;
-    let mut alike: BTreeMap<Vec<(usize, Rgb)>, NodeSquares> = BTreeMap::new();
+    let mut similar: BTreeMap<Vec<(usize, Rgb)>, NodeSquares> = BTreeMap::new();
     for (block, &(from, to)) in blocks.iter().enumerate() {
         for node in from..to {
-            let mut shown: Vec<(usize, Rgb)> = Vec::new();
+            let mut displayed: Vec<(usize, Rgb)> = Vec::new();
             for picture in 0..=pictures {
                 let then = take.restart.start + Duration((at(picture) * 1e9) as u64);
                 let color = color(take.states.at(node, then.min(take.restart.end)));
-                if shown.last().is_none_or(|(_, last)| *last != color) {
-                    shown.push((picture, color));
+                if displayed.last().is_none_or(|(_, last)| *last != color) {
+                    displayed.push((picture, color));
                 }
             }
             let place = cell(&grid, block, node - from);
-            alike.entry(shown).or_default().push(place);
+            similar.entry(displayed).or_default().push(place);
         }
     }
     let moment = |picture: usize| share * picture as f64 / pictures as f64;
-    let shape = |(shown, squares): (Vec<(usize, Rgb)>, _)| AnimatedItem::Squares {
+    let shape = |(displayed, squares): (Vec<(usize, Rgb)>, _)| AnimatedItem::Squares {
         squares,
-        colors: shown.into_iter().map(|(p, c)| (moment(p), c)).collect(),
+        colors: displayed.into_iter().map(|(p, c)| (moment(p), c)).collect(),
     };
-    alike.into_iter().map(shape).collect()
+    similar.into_iter().map(shape).collect()
 }
 
 /// Draws the phases on an axis of seconds. Returns the animated time marker.

@@ -9,7 +9,6 @@ use crate::planning::plane::PlaneScale;
 use sim_analysis::format::{seconds, thousands};
 use sim_base::Duration;
 
-/// A line of a scaling chart.
 #[derive(Clone, Debug)]
 pub struct ScalingLine {
     pub name: String,
@@ -74,17 +73,17 @@ pub fn scaling(
     //  A logarithmic axis cannot show values of 0, such as a closed form of 0 s. They are omitted.
     let all = || lines.iter().flat_map(|l| &l.points);
     let log_y = axes.is_time && all().any(|p| p.1 > 0.0);
-    let shown = |p: &&(f64, f64)| !log_y || p.1 > 0.0;
+    let format_value = |p: &&(f64, f64)| !log_y || p.1 > 0.0;
     let bars = lines.iter().flat_map(|l| &l.bars);
     let ends = bars.flat_map(|b| [b.1, b.2]).filter(|v| !log_y || *v > 0.0);
-    let heights = all().filter(shown).map(|p| p.1).chain(ends);
+    let heights = all().filter(format_value).map(|p| p.1).chain(ends);
     let y = ScalingAxis::from_values(heights, (bottom, top), log_y);
     let ticks = y.ticks();
     let widest = ticks.iter().map(|v| text_width(&(axes.y_label)(*v), SIZE));
     let left = MARGIN + widest.max().unwrap_or(0) + 12;
     let x_ends = (left, size.0 as i32 - MARGIN - RIGHT_MARGIN);
     let positive = all().all(|p| p.0 > 0.0);
-    let x = ScalingAxis::from_values(all().filter(shown).map(|p| p.0), x_ends, positive);
+    let x = ScalingAxis::from_values(all().filter(format_value).map(|p| p.0), x_ends, positive);
     for v in ticks {
         scene.line(vec![(x.from, y.to_pixels(v)), (x.to, y.to_pixels(v))], 2, GRID);
         let label = (axes.y_label)(v);

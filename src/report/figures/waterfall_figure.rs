@@ -28,11 +28,11 @@ pub fn waterfall(
     size: (u32, u32),
 ) -> DrawScene {
     let gated = bottleneck::span_bottlenecks(run, r);
-    let shown: Vec<&BottleneckShare> = gated.iter().filter(|g| is_long_enough(g, r.total())).collect();
+    let displayed: Vec<&BottleneckShare> = gated.iter().filter(|g| is_long_enough(g, r.total())).collect();
     let mut scene = DrawScene::new(size);
     let cause = run.with_failures(&format!("cause: {}, at {}", format::cause(run, &r.cause), r.start));
     let top = heading(&mut scene, &format::restart_title(run, r, number), &cause) + 70;
-    let rows = shown.len().max(1) as i32;
+    let rows = displayed.len().max(1) as i32;
     //  Height of the axis with its label, the line on the longest wait, and the footer.
     let under = 3 * 22 + 40 + footer_height(below, size.0 as i32);
     let room = size.1 as i32 - top - under;
@@ -43,7 +43,7 @@ pub fn waterfall(
     let words = MIN_LABEL_WIDTH.max(size.0 as i32 * LABEL_SHARE.0 / LABEL_SHARE.1);
     let axis = WaterfallAxis { left: MARGIN + words + 20, right, longest: r.total().seconds().max(1e-9) };
     grid(&mut scene, &axis, (top, bottom));
-    for (i, g) in shown.iter().enumerate() {
+    for (i, g) in displayed.iter().enumerate() {
         draw_step(&mut scene, r, g, &axis, (top + i as i32 * row, row));
     }
     let text = describe_longest_waits(run, r);
@@ -104,6 +104,6 @@ fn draw_step(
     let (x, end) = (axis.x(from.seconds()), axis.x(to.seconds()));
     let height = (row * 3 / 5).min(44);
     scene.rect(x, top + (row - height) / 2, (end - x).max(3), height, color);
-    let took = seconds(g.span.duration());
-    scene.boxed_text((x.max(end) + 10, top + row / 2), 22, TEXT_COLOR, &took);
+    let elapsed = seconds(g.span.duration());
+    scene.boxed_text((x.max(end) + 10, top + row / 2), 22, TEXT_COLOR, &elapsed);
 }

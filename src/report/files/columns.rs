@@ -69,7 +69,7 @@ pub const PODS: [TableColumn; 21] = [
     TableColumn::new("running", "s", "time at which phase Running was stored"),
     TableColumn::new("ready", "s", "first time at which the pod became ready"),
     TableColumn::new("not_ready", "s", "last time at which the pod lost readiness"),
-    TableColumn::new("exited", "s", "last time at which a container exited by itself"),
+    TableColumn::new("exited", "s", "last time at which a container exited without being stopped"),
     TableColumn::new("finished", "s", "time at which phase Succeeded or Failed was stored"),
     TableColumn::new("deleting", "s", "time at which the deletionTimestamp was set"),
     TableColumn::new("gone", "s", "time at which the object was removed"),

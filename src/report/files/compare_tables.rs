@@ -3,7 +3,7 @@
 use crate::console::compare::conclusion;
 use crate::estimates::{COLUMNS, MISSING_COLUMNS, metric_cells};
 use crate::table::Table;
-use sim_analysis::experiment::{CompareVerdict, PlayedVariant, VariantComparison, metrics, unnamed};
+use sim_analysis::experiment::{CompareVerdict, SimulatedVariant, VariantComparison, metrics, unnamed};
 use std::fmt::Write;
 
 /// Returns a row per variant and metric, followed by a row per pair of variants and metric.
@@ -55,9 +55,9 @@ fn verdict_word(verdict: CompareVerdict) -> &'static str {
 
 /// Returns `replications.csv` with a row per replication and variant. Metrics are exact; cells of undefined metrics
 /// are empty.
-pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
+pub fn replications(seed: u64, variants: &[SimulatedVariant]) -> Table {
     let mut names: Vec<String> = Vec::new();
-    for variant in played {
+    for variant in variants {
         for r in &variant.replications {
             for (name, _) in metrics(r, &variant.jobsets) {
                 if !names.contains(&name) {
@@ -69,12 +69,12 @@ pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
     let head = ["variant", "replication", "seed", "outcome", "end_reason", "digest"].map(str::to_owned);
     let header: Vec<String> = head.into_iter().chain(names.iter().cloned()).collect();
     let mut table = Table::new(header);
-    for variant in played {
+    for variant in variants {
         for r in &variant.replications {
             let measured = metrics(r, &variant.jobsets);
             let value = |name: &String| {
-                let found = measured.iter().find(|(known, _)| known == name);
-                let value = found.map_or(unnamed(name, r), |(_, m)| *m).value();
+                let matching = measured.iter().find(|(known, _)| known == name);
+                let value = matching.map_or(unnamed(name, r), |(_, m)| *m).value();
                 value.map_or(String::new(), |v| v.to_string())
             };
             let head = [

@@ -65,14 +65,14 @@ impl EventObjects {
 
     /// Returns the escaped name of an object, or an empty slice for `TicketSubject::Nothing`.
     pub fn escaped_name(&self, about: TicketSubject) -> &[u8] {
-        let found = match about {
+        let result = match about {
             TicketSubject::JobSet(id) => self.jobsets.get(id.ix()),
             TicketSubject::Job(id) => self.jobs.get(id.ix()),
             TicketSubject::Pod(id) => self.pods.get(id.ix()),
             TicketSubject::Node(id) => self.nodes.get(id.ix()),
             TicketSubject::Nothing => None,
         };
-        found.map_or(b"", Vec::as_slice)
+        result.map_or(b"", Vec::as_slice)
     }
 
     /// Writes the fields of a record that follow the seven common keys.

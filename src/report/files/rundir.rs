@@ -59,18 +59,18 @@ impl RunDir {
         self.temporary.join(name)
     }
 
-    /// Creates a run directory at `place` that is later renamed to `shown` by the caller. Error messages contain
-    /// `shown` and `kept`.
-    pub fn create_for_rename(place: &Path, shown: &Path, kept: String) -> Result<RunDir, RunDirError> {
+    /// Creates a run directory at `place` that is later renamed to `path_text` by the caller. Error messages contain
+    /// `path_text` and `kept`.
+    pub fn create_for_rename(place: &Path, path_text: &Path, kept: String) -> Result<RunDir, RunDirError> {
         let mut dir = RunDir::create(place)?;
-        (dir.display_path, dir.failure_note) = (shown.to_owned(), kept);
+        (dir.display_path, dir.failure_note) = (path_text.to_owned(), kept);
         Ok(dir)
     }
 
     /// Creates a directory inside this one. It must be committed first.
     pub fn create_subdirectory(&self, name: &str) -> Result<RunDir, RunDirError> {
-        let shown = self.display_path.join(name);
-        RunDir::create_for_rename(&self.path(name), &shown, self.failure_note.clone())
+        let displayed = self.display_path.join(name);
+        RunDir::create_for_rename(&self.path(name), &displayed, self.failure_note.clone())
     }
 
     /// Writes a chart as SVG, and as PNG with the feature `png`.

@@ -66,9 +66,9 @@ pub fn replications(seed: u64, all: &SweepResults) -> Table {
 }
 
 /// Returns Markdown for a design document: the conclusion and a table of the means of the selected metrics.
-pub fn markdown(all: &SweepResults, asked: &[String]) -> String {
+pub fn markdown(all: &SweepResults, request: &[String]) -> String {
     let mut out = format!("{}\n\n", escape_cell(&crate::console::sweep::conclusion(all)));
-    let metrics = selected_metrics(all, asked);
+    let metrics = selected_metrics(all, request);
     let names = axis_names(all).into_iter().chain(metrics.iter().cloned());
     let names: Vec<String> = names.map(|name| escape_cell(&name)).collect();
     let _ = writeln!(out, "| {} |", names.join(" | "));
@@ -77,12 +77,12 @@ pub fn markdown(all: &SweepResults, asked: &[String]) -> String {
         let values = all.points().values(point).into_iter().map(escape_cell);
         let mean = |metric: &String| {
             let e = all.estimate(point, metric);
-            let shown = |v: f64| format_metric_value(metric, v);
+            let format_value = |v: f64| format_metric_value(metric, v);
             match (e.mean, e.ci95) {
                 (Some(mean), Some([low, high])) if e.n > 1 => {
-                    format!("{} ({} to {}; n {})", shown(mean), shown(low), shown(high), e.n)
+                    format!("{} ({} to {}; n {})", format_value(mean), format_value(low), format_value(high), e.n)
                 }
-                (Some(mean), _) => shown(mean),
+                (Some(mean), _) => format_value(mean),
                 _ => "-".to_owned(),
             }
         };

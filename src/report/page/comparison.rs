@@ -10,15 +10,15 @@ use crate::assumptions::sensitivity::SensitiveResult;
 use crate::console::compare::{conclusion, estimates, format_metric_value, split_by_difference};
 use crate::figures::compare_figure::{figures, provenance};
 use crate::table::Table;
-use sim_analysis::experiment::{CompareVerdict, MetricEstimate, PlayedVariant, VariantComparison};
+use sim_analysis::experiment::{CompareVerdict, MetricEstimate, SimulatedVariant, VariantComparison};
 use sim_analysis::format::{count, thousands};
 
 /// Builds the page. `commands` contains the commands that repeat the comparison and the page, `inputs` the digest of
 /// the inputs.
 pub fn page(
     all: &VariantComparison,
-    played: &[PlayedVariant],
-    hung: &[SensitiveResult],
+    simulated_variants: &[SimulatedVariant],
+    dominant: &[SensitiveResult],
     (commands, inputs): (&[String], &str),
 ) -> ReportPage {
     let n = all.variants.iter().map(|v| v.replications).max().unwrap_or(0) as u64;
@@ -42,19 +42,20 @@ pub fn page(
         sections: Vec::new(),
         provenance_lines: provenance(all),
     };
-    let charts = figures(all, played, &sensitivity::footer_lines(hung)).into_iter().map(|(name, scene)| {
-        PageBlock::Chart(PageChart {
-            name: name.to_owned(),
-            alt: format!("{}: {name} by variant", all.scenario),
-            scene,
-        })
-    });
+    let charts =
+        figures(all, simulated_variants, &sensitivity::footer_lines(dominant)).into_iter().map(|(name, scene)| {
+            PageBlock::Chart(PageChart {
+                name: name.to_owned(),
+                alt: format!("{}: {name} by variant", all.scenario),
+                scene,
+            })
+        });
     let mut section = |id, title, blocks| page.push(PageSection::new(id, title, blocks));
     section("charts", "Charts", charts.collect());
-    section("variants", "Changes per variant", variant_changes(all, played));
+    section("variants", "Changes per variant", variant_changes(all, simulated_variants));
     section("numbers", "Metrics", numbers(all));
     section("differences", "Paired differences", differences(all));
-    section("assumptions", "Relevant assumptions", sensitivity::blocks(hung));
+    section("assumptions", "Relevant assumptions", sensitivity::blocks(dominant));
     let limits = NOT_MODELLED.map(str::to_owned).to_vec();
     let mut distrust = Vec::new();
     if !all.warnings.is_empty() {
@@ -65,7 +66,7 @@ pub fn page(
     distrust.push(PageBlock::List(limits));
     section("limits", "Caveats", distrust);
     let mut reproduction = ReproductionSteps::new(commands, &page.provenance_lines, inputs);
-    reproduction.assumptions = sensitivity::merge_assumptions(hung);
+    reproduction.assumptions = sensitivity::merge_assumptions(dominant);
     page.push(reproduction.section());
     page
 }
@@ -80,9 +81,9 @@ fn figure(what: &str, value: String) -> KeyFigure {
     KeyFigure { label: what.to_owned(), value }
 }
 
-fn variant_changes(all: &VariantComparison, played: &[PlayedVariant]) -> Vec<PageBlock> {
+fn variant_changes(all: &VariantComparison, simulated_variants: &[SimulatedVariant]) -> Vec<PageBlock> {
     let mut rows = Vec::new();
-    for (i, v) in played.iter().enumerate() {
+    for (i, v) in simulated_variants.iter().enumerate() {
         if v.changes.is_empty() {
             let what = if i == 0 { "the unmodified scenario" } else { "no changes" };
             rows.push(vec![v.name.clone(), what.to_owned(), String::new(), String::new()]);
@@ -114,9 +115,9 @@ fn metric_cells(metric: &str, e: &MetricEstimate) -> [String; 3] {
 }
 
 fn numbers(all: &VariantComparison) -> Vec<PageBlock> {
-    let (told, same) = split_by_difference(all);
+    let (different, same) = split_by_difference(all);
     let mut rows = Vec::new();
-    for metric in &told {
+    for metric in &different {
         for (name, e) in estimates(all, metric) {
             let [mean, interval, quantiles] = metric_cells(metric, e);
             let out = match e.excluded() {
@@ -143,9 +144,9 @@ fn numbers(all: &VariantComparison) -> Vec<PageBlock> {
 }
 
 fn differences(all: &VariantComparison) -> Vec<PageBlock> {
-    let (told, _) = split_by_difference(all);
+    let (different, _) = split_by_difference(all);
     let mut rows = Vec::new();
-    for metric in &told {
+    for metric in &different {
         for p in all.paired.iter().filter(|p| p.metric == **metric) {
             let d = &p.difference;
             let better = match p.verdict {

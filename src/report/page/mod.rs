@@ -20,7 +20,6 @@ use super::draw::scene::DrawScene;
 use super::timeline::TimelineChart;
 use crate::table::Table;
 
-/// A complete report.
 #[derive(Clone, Debug, Default)]
 pub struct ReportPage {
     /// Short line above the title that names the report and its subject.
@@ -29,7 +28,6 @@ pub struct ReportPage {
     pub title: String,
     /// A summary paragraph.
     pub lead: String,
-    /// The key figures.
     pub figures: Vec<KeyFigure>,
     pub sections: Vec<PageSection>,
     /// Provenance lines at the end of the page.

@@ -9,7 +9,7 @@
   label();
   addEventListener("beforeprint", () => { for (const d of document.querySelectorAll("details")) d.open = true; });
 
-  // Seconds, minutes, hours or days: whatever the window is long enough for.
+  // Seconds, minutes, hours or days, depending on the length of the window.
   const UNITS = [[86400e3, "d"], [3600e3, "h"], [60e3, "min"], [1e3, "s"], [1, "ms"]];
   const unit = span => UNITS.find(([ms]) => span >= 3 * ms && (ms !== 60e3 || span >= 1200e3) && (ms !== 3600e3 || span >= 4 * ms)) ?? UNITS[4];
   const number = v => String(+v.toFixed(3)).replace(/\B(?=(\d{3})+(?!\d)(?=\.|$))/g, v >= 1000 ? "," : "");
@@ -19,7 +19,7 @@
   };
 
   for (const line of document.querySelectorAll(".timeline")) {
-    const end = +line.dataset.end, ticks = line.querySelector(".ticks"), told = line.querySelector(".at");
+    const end = +line.dataset.end, ticks = line.querySelector(".ticks"), readout = line.querySelector(".at");
     const fields = [...line.querySelectorAll(".field")], drawings = fields.map(f => f.querySelector("svg"));
     const marks = [...line.querySelectorAll(".field i")], windows = [...line.querySelectorAll("button[data-from]")];
     let from = +line.dataset.from, to = +line.dataset.to, grip = null;
@@ -63,13 +63,13 @@
     for (const field of fields) {
       field.addEventListener("pointermove", event => {
         const at = place(event);
-        told.textContent = `${(at / 1000).toFixed(2)} s`;
+        readout.textContent = `${(at / 1000).toFixed(2)} s`;
         if (!grip) return;
         const [a, b] = [grip.at, at].sort((x, y) => x - y);
         grip.box.style.left = `${(a - from) / (to - from) * 100}%`;
         grip.box.style.width = `${(b - a) / (to - from) * 100}%`;
       });
-      field.addEventListener("pointerleave", () => { if (!grip) told.textContent = ""; });
+      field.addEventListener("pointerleave", () => { if (!grip) readout.textContent = ""; });
       field.addEventListener("pointerdown", event => {
         if (event.button !== 0) return;
         grip = { at: place(event), box: document.createElement("b") };

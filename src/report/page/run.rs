@@ -14,8 +14,8 @@ use sim_analysis::metrics::{RestartMetrics, RestartOutcome, RunView};
 use sim_engine::record::LedgerCategory;
 use std::fmt::Write;
 
-pub fn page(told: &RunInputText<'_>) -> ReportPage {
-    let run = &told.run;
+pub fn page(view: &RunInputText<'_>) -> ReportPage {
+    let run = &view.run;
     let mut page = ReportPage {
         kicker: format!("jobset-sim report: {}", run.scenario.name),
         title: title(run),
@@ -25,19 +25,19 @@ pub fn page(told: &RunInputText<'_>) -> ReportPage {
         provenance_lines: vec![provenance::run_provenance(run)],
     };
     let mut section = |id, title, blocks| page.push(PageSection::new(id, title, blocks));
-    section("seconds", "Restart breakdown", charts::waterfalls(told));
-    section("timeline", "Timeline", charts::timeline_blocks(told));
-    section("map", "Node assignment", charts::maps(told));
-    section("path", "Critical path", charts::critical_path_blocks(told));
+    section("seconds", "Restart breakdown", charts::waterfalls(view));
+    section("timeline", "Timeline", charts::timeline_blocks(view));
+    section("map", "Node assignment", charts::maps(view));
+    section("path", "Critical path", charts::critical_path_blocks(view));
     section("restarts", "All restarts", parts::restarts(run));
     section("training", "Training", parts::training(run));
     section("control-plane", "Control plane", parts::control_plane(run));
     section("ledger", "Accelerator time by category", parts::ledger(run));
     section("story", "Main events", parts::main_event_blocks(run));
     section("events", "Kubernetes Events", parts::events(run));
-    section("assumptions", "Relevant assumptions", parts::assumptions(told));
-    section("limits", "Caveats", parts::limits(told));
-    page.push(parts::reproduction(told).section());
+    section("assumptions", "Relevant assumptions", parts::assumptions(view));
+    section("limits", "Caveats", parts::limits(view));
+    page.push(parts::reproduction(view).section());
     page
 }
 
@@ -72,7 +72,7 @@ fn restart_title(run: &RunView<'_>) -> String {
 /// Returns the summary paragraph of the page.
 fn lead(run: &RunView<'_>) -> String {
     let jobsets = run.scenario.jobsets.iter();
-    let told = jobsets.map(|j| {
+    let sentences = jobsets.map(|j| {
         let jobs = j.jobset.spec.replicated_jobs.iter();
         let jobs = jobs.map(|rj| u64::from(rj.replicas)).sum();
         let pods = j.jobset.spec.pods();
@@ -80,16 +80,16 @@ fn lead(run: &RunView<'_>) -> String {
         format!("JobSet {} with {jobs} and {pods}", j.jobset.name)
     });
     const NAMED: usize = 3;
-    let mut told: Vec<String> = told.collect();
-    if told.len() > NAMED {
-        let more = told.len() - NAMED;
-        told.truncate(NAMED);
-        told.push(format!("{more} more"));
+    let mut sentences: Vec<String> = sentences.collect();
+    if sentences.len() > NAMED {
+        let more = sentences.len() - NAMED;
+        sentences.truncate(NAMED);
+        sentences.push(format!("{more} more"));
     }
     let (topology, cp) = (&run.scenario.topology, &run.scenario.control_plane);
     let mut text = format!(
         "{} on the {} of {}, with the control plane of preset {}: ",
-        told.join(", "),
+        sentences.join(", "),
         count(topology.nodes(), "node"),
         topology.name,
         cp.preset
@@ -139,10 +139,10 @@ fn describe_accelerators(run: &RunView<'_>) -> String {
     }
     let productive = ledger.accelerator_ns[LedgerCategory::Productive as usize];
     format!(
-        "Over the whole run of {} the {} were productive for {:.1} % of their time.",
+        "Over the whole run of {} the {} were productive for {} of their time.",
         seconds(run.outcome.end.since(sim_base::SimTime::ZERO)),
         count(ledger.accelerators, "accelerator"),
-        productive as f64 / all as f64 * 100.0
+        format::percent(productive as f64 / all as f64, 1)
     )
 }
 
@@ -162,7 +162,7 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
                 None => gate.name.split(" (").next().unwrap_or_default(),
             };
             let what = format!("share of it waiting for {name}");
-            all.push(figure(&what, format!("{:.0} %", gate.share * 100.0)));
+            all.push(figure(&what, format::percent(gate.share, 0)));
         }
         let n = run.restarts().len() as u64;
         all.push(figure("restarts", format::thousands(n)));

@@ -18,11 +18,11 @@ use sim_base::Duration;
 /// Width and height of a chart on the page.
 pub const SIZE: (u32, u32) = (1600, 700);
 
-pub fn waterfalls(told: &RunInputText<'_>) -> Vec<PageBlock> {
-    let run = &told.run;
+pub fn waterfalls(view: &RunInputText<'_>) -> Vec<PageBlock> {
+    let run = &view.run;
     let mut blocks = Vec::new();
     for (i, r) in highlighted_restarts(run) {
-        let below = provenance::footer_lines(run, &[r], told.defaults);
+        let below = provenance::footer_lines(run, &[r], view.defaults);
         let title = format::restart_title(run, r, i + 1);
         blocks.push(PageBlock::Chart(PageChart {
             name: format!("waterfall-{}", i + 1),
@@ -34,9 +34,9 @@ pub fn waterfalls(told: &RunInputText<'_>) -> Vec<PageBlock> {
 }
 
 /// Returns the timeline of pods and queues, with the chart of the pods for static output.
-pub fn timeline_blocks(told: &RunInputText<'_>) -> Vec<PageBlock> {
-    let run = &told.run;
-    let lanes = timeline::timeline(run, told.pods, told.queued);
+pub fn timeline_blocks(view: &RunInputText<'_>) -> Vec<PageBlock> {
+    let run = &view.run;
+    let lanes = timeline::timeline(run, view.pods, view.queued);
     let alt = timeline::alternative_text(&lanes);
     let below = [provenance::run_provenance(run)];
     let charts = timeline_figure::charts(run, &lanes, &below, SIZE);
@@ -47,12 +47,12 @@ pub fn timeline_blocks(told: &RunInputText<'_>) -> Vec<PageBlock> {
     vec![PageBlock::Timeline(Box::new(lanes), chart)]
 }
 
-pub fn maps(told: &RunInputText<'_>) -> Vec<PageBlock> {
-    let run = &told.run;
+pub fn maps(view: &RunInputText<'_>) -> Vec<PageBlock> {
+    let run = &view.run;
     let mut blocks = Vec::new();
     for (i, r) in highlighted_restarts(run) {
         let below = [provenance::run_provenance(run)];
-        let Some(scene) = map_figure::restart_map(run, told.pods, (i, r), &below, SIZE) else {
+        let Some(scene) = map_figure::restart_map(run, view.pods, (i, r), &below, SIZE) else {
             continue;
         };
         blocks.push(PageBlock::Chart(PageChart {
@@ -65,11 +65,11 @@ pub fn maps(told: &RunInputText<'_>) -> Vec<PageBlock> {
 }
 
 /// Returns the critical paths as tables, with the same descriptions as in the output of `why`.
-pub fn critical_path_blocks(told: &RunInputText<'_>) -> Vec<PageBlock> {
-    let run = &told.run;
+pub fn critical_path_blocks(view: &RunInputText<'_>) -> Vec<PageBlock> {
+    let run = &view.run;
     let mut blocks = Vec::new();
     for (i, r) in highlighted_restarts(run) {
-        let spans = critical_spans::spans(run, told.blockers, &r.path, Some(r));
+        let spans = critical_spans::spans(run, view.blockers, &r.path, Some(r));
         if spans.is_empty() {
             continue;
         }
@@ -98,7 +98,7 @@ pub fn critical_path_blocks(told: &RunInputText<'_>) -> Vec<PageBlock> {
 fn critical_path_row(group: &RequestGroup<'_>, r: &RestartMetrics) -> Vec<String> {
     let first = group.spans[0];
     let from = seconds(first.step.from.since(r.start));
-    let took = seconds(group.time());
+    let elapsed = seconds(group.time());
     match group.long {
         Some(span) => {
             let n = group.spans.len();
@@ -107,12 +107,12 @@ fn critical_path_row(group: &RequestGroup<'_>, r: &RestartMetrics) -> Vec<String
                 let longest = seconds(span.step.duration());
                 waited.push_str(&format!("; the longest of {n} spans, {longest}"));
             }
-            let cells = [&from, &took, span.phase, &span.what, &waited, span.rule];
+            let cells = [&from, &elapsed, span.phase, &span.what, &waited, span.rule];
             cells.map(str::to_owned).to_vec()
         }
         None => {
             let n = format::short_spans(&group.spans, r.total());
-            let cells = [&from, &took, first.phase, &n, "", ""];
+            let cells = [&from, &elapsed, first.phase, &n, "", ""];
             cells.map(str::to_owned).to_vec()
         }
     }

@@ -14,7 +14,6 @@ pub struct RunInputText<'a> {
     pub defaults: &'a AssumedDefaults,
     /// Commands that repeat the run and the page.
     pub commands: &'a [String],
-    /// Digest of the inputs.
     pub inputs: &'a str,
     /// Objects and files of the inputs that were not simulated.
     pub skipped: &'a [String],

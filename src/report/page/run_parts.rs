@@ -63,10 +63,10 @@ pub fn training(run: &RunView<'_>) -> Vec<PageBlock> {
 pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
     let outcome = run.outcome;
     let gating = bottleneck::bottlenecks(run.restarts());
-    let whole = [(SimTime::ZERO, outcome.end)];
+    let complete = [(SimTime::ZERO, outcome.end)];
     let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
     let share = |u: &ResourceUsage, of: &[(SimTime, SimTime)]| {
-        if of.is_empty() { "-".to_owned() } else { format!("{:.0} %", text::busy_share(u, of)) }
+        if of.is_empty() { "-".to_owned() } else { format::percent(text::busy_share(u, of), 0) }
     };
     let used = outcome.resources.iter().filter(|u| u.requests > 0);
     let rows: Vec<Vec<String>> = used
@@ -75,7 +75,7 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
                 u.resource.as_str().to_owned(),
                 u.capacity.clone(),
                 thousands(u.requests),
-                share(u, &whole),
+                share(u, &complete),
                 share(u, &during),
                 thousands(u64::from(u.longest_queue)),
                 if gating.contains(&u.resource) { "bottleneck".to_owned() } else { String::new() },
@@ -131,7 +131,7 @@ pub fn ledger(run: &RunView<'_>) -> Vec<PageBlock> {
         let mut row = vec![
             c.as_str().to_owned(),
             format!("{:.2}", ns as f64 / 3.6e12),
-            format!("{:.3} %", ns as f64 / all as f64 * 100.0),
+            format::percent(ns as f64 / all as f64, 3),
         ];
         if priced {
             let micros = ledger.cost_micros[*c as usize];
@@ -194,10 +194,10 @@ pub fn events(run: &RunView<'_>) -> Vec<PageBlock> {
     )]
 }
 
-pub fn assumptions(told: &RunInputText<'_>) -> Vec<PageBlock> {
-    let run = &told.run;
+pub fn assumptions(view: &RunInputText<'_>) -> Vec<PageBlock> {
+    let run = &view.run;
     let all: Vec<_> = run.restarts().iter().collect();
-    sensitivity::blocks(&[SensitiveResult::from_restarts("", run, &all, told.defaults)])
+    sensitivity::blocks(&[SensitiveResult::from_restarts("", run, &all, view.defaults)])
 }
 
 /// Limits of the model that apply to every run. They are listed in every report.
@@ -210,8 +210,8 @@ pub const NOT_MODELLED: [&str; 6] = [
     "Operators: no manual intervention, except for actions in the scenario.",
 ];
 
-pub fn limits(told: &RunInputText<'_>) -> Vec<PageBlock> {
-    let run = &told.run;
+pub fn limits(view: &RunInputText<'_>) -> Vec<PageBlock> {
+    let run = &view.run;
     let mut blocks = Vec::new();
     let mut list = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
@@ -228,18 +228,18 @@ pub fn limits(told: &RunInputText<'_>) -> Vec<PageBlock> {
     list("Generalization", vec![one.to_owned()]);
     list("Container assumptions", assumed::containers(run.scenario).lines());
     list("Input fields that are not modelled", run.not_modelled.to_vec());
-    list("Input objects that were not simulated", told.skipped.to_vec());
+    list("Input objects that were not simulated", view.skipped.to_vec());
     list("Not modelled in any run", NOT_MODELLED.map(str::to_owned).to_vec());
     blocks
 }
 
-pub fn reproduction(told: &RunInputText<'_>) -> ReproductionSteps {
-    let run = &told.run;
-    let mut all = ReproductionSteps::new(told.commands, &[provenance::run_provenance(run)], told.inputs);
+pub fn reproduction(view: &RunInputText<'_>) -> ReproductionSteps {
+    let run = &view.run;
+    let mut all = ReproductionSteps::new(view.commands, &[provenance::run_provenance(run)], view.inputs);
     let facts = text::header_entries(run).into_iter();
     all.facts.extend(facts.map(|(label, text)| (label.to_owned(), text)));
     let restarts: Vec<_> = run.restarts().iter().collect();
-    all.assumptions = dominant::dominant_assumptions(run, &restarts, told.defaults);
+    all.assumptions = dominant::dominant_assumptions(run, &restarts, view.defaults);
     all.notes.push(format!("The same inputs and seed give the same digest, {}, on every machine.", run.digest()));
     all
 }

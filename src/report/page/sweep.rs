@@ -26,16 +26,14 @@ pub struct SweepText<'a> {
     pub sensitivities: &'a [SensitiveResult],
     /// Closed form of restart latencies, if there is one.
     pub closed_form: Option<&'a ClosedFormCurve>,
-    /// Warnings of the runs.
     pub warnings: &'a [String],
     /// Commands that repeat the sweep and the page.
     pub commands: &'a [String],
-    /// Digest of the inputs.
     pub inputs: &'a str,
 }
 
-pub fn page(told: &SweepText<'_>) -> ReportPage {
-    let (identity, all) = (told.swept.identity, told.swept.results);
+pub fn page(view: &SweepText<'_>) -> ReportPage {
+    let (identity, all) = (view.swept.identity, view.swept.results);
     let points = all.points().count();
     let n = (0..points).map(|p| all.rows(p).len()).max().unwrap_or(0) as u64;
     let sentence = conclusion(all);
@@ -55,16 +53,16 @@ pub fn page(told: &SweepText<'_>) -> ReportPage {
             figure("seed", identity.seed.to_string()),
         ],
         sections: Vec::new(),
-        provenance_lines: sweep_figure::provenance(told.swept),
+        provenance_lines: sweep_figure::provenance(view.swept),
     };
     let mut section = |id, title, blocks| page.push(PageSection::new(id, title, blocks));
-    section("charts", "Charts", charts(told));
-    section("fields", "Swept fields", fields(told));
+    section("charts", "Charts", charts(view));
+    section("fields", "Swept fields", fields(view));
     section("numbers", "Points", numbers(all));
-    section("assumptions", "Relevant assumptions", sensitivity::blocks(told.sensitivities));
-    section("limits", "Caveats", limits(told));
-    let mut reproduction = ReproductionSteps::new(told.commands, &page.provenance_lines, told.inputs);
-    reproduction.assumptions = sensitivity::merge_assumptions(told.sensitivities);
+    section("assumptions", "Relevant assumptions", sensitivity::blocks(view.sensitivities));
+    section("limits", "Caveats", limits(view));
+    let mut reproduction = ReproductionSteps::new(view.commands, &page.provenance_lines, view.inputs);
+    reproduction.assumptions = sensitivity::merge_assumptions(view.sensitivities);
     page.push(reproduction.section());
     page
 }
@@ -73,8 +71,8 @@ fn figure(what: &str, value: String) -> KeyFigure {
     KeyFigure { label: what.to_owned(), value }
 }
 
-fn charts(told: &SweepText<'_>) -> Vec<PageBlock> {
-    let (identity, all) = (told.swept.identity, told.swept.results);
+fn charts(view: &SweepText<'_>) -> Vec<PageBlock> {
+    let (identity, all) = (view.swept.identity, view.swept.results);
     let chart = |name: &str, scene| {
         PageBlock::Chart(PageChart {
             name: name.to_owned(),
@@ -82,12 +80,12 @@ fn charts(told: &SweepText<'_>) -> Vec<PageBlock> {
             scene,
         })
     };
-    let drawn = sweep_figure::figures(told.swept, &[]).into_iter();
+    let drawn = sweep_figure::figures(view.swept, &[]).into_iter();
     let mut blocks: Vec<PageBlock> = drawn.map(|(name, scene)| chart(name, scene)).collect();
     let latency = default_metrics(all);
     let latency = latency.iter().find(|m| sweep_figure::has_closed_form(m));
-    if let (Some(metric), Some(closed), Ok(axis)) = (latency, told.closed_form, numeric_axis_named(all, None)) {
-        let scene = sweep_figure::scaling_chart(told.swept, (metric, axis), Some(closed), SIZE);
+    if let (Some(metric), Some(closed), Ok(axis)) = (latency, view.closed_form, numeric_axis_named(all, None)) {
+        let scene = sweep_figure::scaling_chart(view.swept, (metric, axis), Some(closed), SIZE);
         blocks.push(chart("scaling", scene));
     }
     blocks
@@ -97,8 +95,8 @@ fn default_metrics(all: &SweepResults) -> Vec<String> {
     selected_metrics(all, &[])
 }
 
-fn fields(told: &SweepText<'_>) -> Vec<PageBlock> {
-    let identity = told.swept.identity;
+fn fields(view: &SweepText<'_>) -> Vec<PageBlock> {
+    let identity = view.swept.identity;
     let row = |axis: &sim_analysis::sweep::identity::AxisText| {
         let text = axis.command_line_text();
         let values = text.split_once('=').map_or("", |(_, values)| values);
@@ -184,7 +182,7 @@ fn rows(all: &SweepResults, metric: &str) -> Vec<Vec<String>> {
     order.into_iter().map(row).collect()
 }
 
-fn limits(told: &SweepText<'_>) -> Vec<PageBlock> {
+fn limits(view: &SweepText<'_>) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     let mut list = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
@@ -192,7 +190,7 @@ fn limits(told: &SweepText<'_>) -> Vec<PageBlock> {
             blocks.push(PageBlock::List(lines));
         }
     };
-    list("Warnings", told.warnings.to_vec());
+    list("Warnings", view.warnings.to_vec());
     let best = "The best point is the best of the simulated points. With many points, one of them may be best by chance; \
                 points with an inconclusive difference may be equally good.";
     list("Generalization", vec![best.to_owned()]);

@@ -23,13 +23,10 @@ pub struct BreakEvenReport {
     pub a: String,
     /// Name of the second variant.
     pub b: String,
-    /// The metric that is compared.
     pub metric: String,
-    /// The varied field with its range.
     pub over: ParameterRange,
     #[serde(flatten)]
     pub crossing: BreakEvenCrossing,
-    /// All simulated points.
     pub points: Vec<SimulatedPoint>,
     /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
@@ -40,7 +37,7 @@ impl BreakEvenReport {
         of: PlanProvenance,
         (a, b): (&str, &str),
         (over, metric): (&ParameterRange, &str),
-        found: BreakEven,
+        result: BreakEven,
     ) -> BreakEvenReport {
         let mut report = BreakEvenReport {
             provenance: of,
@@ -48,8 +45,8 @@ impl BreakEvenReport {
             b: b.to_owned(),
             metric: metric.to_owned(),
             over: over.clone(),
-            crossing: found.crossing,
-            points: found.points,
+            crossing: result.crossing,
+            points: result.points,
             conclusion: Vec::new(),
         };
         report.conclusion = vec![conclusion(&report)];

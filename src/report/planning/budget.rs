@@ -101,8 +101,8 @@ impl PlanText for BudgetReport {
         let what = format!("{whose}{} with unlimited restarts", format_horizon(b.horizon_s));
         let n = b.replications as u64;
         let again = if self.provenance.replications_played > n { ", each repeated with the rule" } else { "" };
-        let played = format!("{}{again}", count(n, "replication"));
-        let mut out = self.provenance.title_with_count(&what, &played, style);
+        let simulated = format!("{}{again}", count(n, "replication"));
+        let mut out = self.provenance.title_with_count(&what, &simulated, style);
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         if !b.causes.is_empty() {
@@ -264,7 +264,7 @@ fn survival(report: &BudgetReport) -> DrawScene {
     let y_labels = PlaneLabels {
         name: "share of runs within the limit",
         ticks: y.ticks(6),
-        label: &|v| format!("{:.0} %", v * 100.0),
+        label: &|v| sim_analysis::format::percent(v, 0),
     };
     let x = PlaneScale::new(0.0, b.horizon_s / 86_400.0);
     let x_labels = PlaneLabels { name: "days since the start", ticks: x.ticks(10), label: &tick_label };

@@ -11,8 +11,10 @@ pub fn columns(out: &mut String, rows: &[Vec<String>], is_marked: impl Fn(usize)
     };
     let table = Table::new(head.iter().map(String::as_str)).with_rows(rows.iter().cloned());
     let mark = if style.unicode { "  ◄" } else { "  <" };
-    for (at, line) in table.text(is_marked, mark).iter().enumerate() {
-        let line = if at == 0 { style.dim(line) } else { line.clone() };
-        let _ = writeln!(out, "{line}");
+    for (at, lines) in table.text(is_marked, mark, style.width).iter().enumerate() {
+        for line in lines {
+            let line = if at == 0 { style.dim(line) } else { line.clone() };
+            let _ = writeln!(out, "{line}");
+        }
     }
 }

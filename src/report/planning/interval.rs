@@ -20,9 +20,7 @@ use sim_analysis::planning::interval::{BestInterval, SimulatedInterval};
 pub struct IntervalReport {
     #[serde(flatten)]
     pub provenance: PlanProvenance,
-    /// The varied field.
     pub path: String,
-    /// The optimized metric.
     pub metric: String,
     /// The best interval in seconds; null if no optimum was found.
     #[serde(rename = "every_s")]
@@ -33,9 +31,7 @@ pub struct IntervalReport {
     /// The configured interval in seconds.
     #[serde(rename = "now_s")]
     pub now_s: f64,
-    /// Intervals according to the closed forms.
     pub closed_form: ClosedForm,
-    /// All simulated intervals.
     pub points: Vec<SimulatedInterval>,
     /// Features of these inputs that the closed forms do not cover.
     pub not_in_formula: Vec<String>,
@@ -47,7 +43,7 @@ impl IntervalReport {
     pub fn new(
         of: PlanProvenance,
         (path, metric, now_s): (&str, &str, f64),
-        found: BestInterval,
+        result: BestInterval,
         closed_form: ClosedForm,
         not_in_formula: Vec<String>,
     ) -> IntervalReport {
@@ -55,15 +51,15 @@ impl IntervalReport {
             provenance: of,
             path: path.to_owned(),
             metric: metric.to_owned(),
-            every_s: found.every_s,
-            ci95_s: found.ci95_s,
+            every_s: result.every_s,
+            ci95_s: result.ci95_s,
             now_s,
             closed_form,
-            points: found.points,
+            points: result.points,
             not_in_formula,
             conclusion: Vec::new(),
         };
-        report.conclusion = conclusion(&report, found.at_edge);
+        report.conclusion = conclusion(&report, result.at_edge);
         report
     }
 

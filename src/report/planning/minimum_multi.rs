@@ -1,7 +1,7 @@
 //! Report on the smallest combinations of several fields that satisfy a target, with their costs.
 
 use super::columns::columns;
-use super::number::{change_with_interval, exact_value, short_value};
+use super::number::{change_with_interval, cost_with_unit, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
 use super::spares::{CandidateRow, color, judgement_word, row};
 use super::{PlanProvenance, PlanText, sentences, table};
@@ -34,21 +34,18 @@ pub struct CombinationRow {
 pub struct MinimumMultiReport {
     #[serde(flatten)]
     pub provenance: PlanProvenance,
-    /// The varied fields.
     pub paths: Vec<String>,
     /// The target as given by the user.
     pub target: String,
     /// Metric and statistic of the target.
     pub metric: String,
     pub statistic: String,
-    /// The limit of the target.
     pub limit: f64,
     /// Minimal combinations that satisfy the target, cheapest first, followed by inconclusive ones.
     pub combinations: Vec<CombinationRow>,
     /// Unit of the cost: a currency or node-hours.
     pub currency: String,
-    /// Number of simulated combinations.
-    pub played: usize,
+    pub simulated: usize,
     /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
@@ -58,16 +55,16 @@ impl MinimumMultiReport {
         of: PlanProvenance,
         paths: Vec<String>,
         target: &MetricTarget,
-        found: &MultiResult,
+        result: &MultiResult,
         currency: &str,
     ) -> MinimumMultiReport {
-        let told = |c: &ParameterCombination| CombinationRow {
+        let combination_row = |c: &ParameterCombination| CombinationRow {
             values: c.values.clone(),
             candidate: row(&target.metric, &c.candidate),
             dearer: c.dearer.filter(|d| d.n > 1),
         };
-        let all = found.least.iter().chain(&found.open).chain(&found.greatest);
-        let mut combinations: Vec<CombinationRow> = all.map(told).collect();
+        let all = result.least.iter().chain(&result.open).chain(&result.greatest);
+        let mut combinations: Vec<CombinationRow> = all.map(combination_row).collect();
         //  The largest combination may also be one of the inconclusive ones.
         combinations.dedup_by(|b, a| a.values == b.values);
         let mut report = MinimumMultiReport {
@@ -79,7 +76,7 @@ impl MinimumMultiReport {
             limit: target.limit,
             combinations,
             currency: currency.to_owned(),
-            played: found.played,
+            simulated: result.simulated,
             conclusion: Vec::new(),
         };
         report.conclusion = conclusion(&report);
@@ -117,7 +114,7 @@ impl MinimumMultiReport {
     }
 
     fn cost(&self, c: &CombinationRow) -> String {
-        format!("{} {}", short_value(c.candidate.cost), self.currency)
+        cost_with_unit(c.candidate.cost, &self.currency)
     }
 }
 
@@ -132,7 +129,7 @@ fn conclusion(r: &MinimumMultiReport) -> Vec<String> {
             format!("No combination up to {greatest} satisfies {}.", r.target)
         }];
     };
-    let mut told = vec![format!(
+    let mut sentences = vec![format!(
         "{} satisfies {} at the lowest cost: {} per run. With any value reduced by one, the target is missed or the result is inconclusive.",
         r.format_combination(&best.values),
         r.target,
@@ -141,15 +138,15 @@ fn conclusion(r: &MinimumMultiReport) -> Vec<String> {
     let near = r.satisfying_combinations().skip(1).filter(|c| c.dearer.is_none_or(|d| d.significant_order().is_none()));
     let near: Vec<String> = near.map(|c| r.format_combination(&c.values)).collect();
     if all > 1 {
-        told.push(format!(
+        sentences.push(format!(
             "There are {}; none of their values can be reduced.",
             count(all as u64, "minimal combination")
         ));
     }
     if !near.is_empty() {
-        told.push(format!("The cost difference is inconclusive for: {}.", near.join("; ")));
+        sentences.push(format!("The cost difference is inconclusive for: {}.", near.join("; ")));
     }
-    told
+    sentences
 }
 
 impl PlanText for MinimumMultiReport {
@@ -183,7 +180,7 @@ impl PlanText for MinimumMultiReport {
         out.push('\n');
         let note = format!(
             "{} were simulated with common random numbers. Larger values are assumed never to be worse.",
-            count(self.played as u64, "combination")
+            count(self.simulated as u64, "combination")
         );
         sentences(&mut out, &[note], style);
         out

@@ -37,9 +37,7 @@ pub trait PlanText: Serialize {
 pub struct PlanProvenance {
     /// Identifier of the output format.
     pub schema: &'static str,
-    /// Version of this program.
     pub version: &'static str,
-    /// Name of the scenario.
     pub scenario: String,
     /// Level of detail of the replications.
     pub level: &'static str,
@@ -70,14 +68,14 @@ impl PlanProvenance {
     }
 
     fn title(&self, what: &str, style: &WaterfallStyle) -> String {
-        let played = count(self.replications_played, "replication");
-        self.title_with_count(what, &played, style)
+        let simulated = count(self.replications_played, "replication");
+        self.title_with_count(what, &simulated, style)
     }
 
-    /// Returns the title. `played` is the number of replications as text.
-    fn title_with_count(&self, what: &str, played: &str, style: &WaterfallStyle) -> String {
+    /// Returns the title. `simulated` is the number of replications as text.
+    fn title_with_count(&self, what: &str, simulated: &str, style: &WaterfallStyle) -> String {
         let text = format!(
-            "jobset-sim {}: {}, {what}; {played} ({}), seed {}",
+            "jobset-sim {}: {}, {what}; {simulated} ({}), seed {}",
             self.version, self.scenario, self.level, self.seed
         );
         let lines = wrap(&text, style.width);

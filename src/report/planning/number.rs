@@ -73,9 +73,9 @@ pub fn percent(share: f64) -> String {
     match off {
         _ if share == 0.0 => "0 %".to_owned(),
         _ if share == 1.0 => "100 %".to_owned(),
-        o if o >= 0.995 => format!("{:.1} %", share * 100.0),
-        o if o >= 0.0995 => format!("{:.2} %", share * 100.0),
-        o if o >= 0.00095 => format!("{:.4} %", share * 100.0),
+        o if o >= 0.995 => sim_analysis::format::percent(share, 1),
+        o if o >= 0.0995 => sim_analysis::format::percent(share, 2),
+        o if o >= 0.00095 => sim_analysis::format::percent(share, 4),
         _ if share > 0.5 => "nearly 100 %".to_owned(),
         _ => format!("{share:.2e}"),
     }
@@ -87,6 +87,11 @@ pub fn probability(p: f64) -> String {
         p if p >= 0.0095 || p == 0.0 => percent(p),
         p => format!("{p:.2e}"),
     }
+}
+
+/// Formats an amount of money or another unit of cost: `12.5 USD`, `25,920 node-hours`.
+pub fn cost_with_unit(cost: f64, unit: &str) -> String {
+    format!("{} {unit}", short_value(cost))
 }
 
 /// Formats a share with its interval: `43.0 % (36.1 % to 50.2 %)`.

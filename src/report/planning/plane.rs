@@ -195,13 +195,11 @@ impl ParameterPlane {
         scene.area(corners, color);
     }
 
-    /// Draws a vertical line.
     pub fn vertical_line(&self, scene: &mut DrawScene, x: f64, width: u32, color: Rgb) {
         let at = self.to_pixels(x, self.y.from).0;
         scene.line(vec![(at, self.top), (at, self.bottom)], width, color);
     }
 
-    /// Draws a horizontal line.
     pub fn horizontal_line(&self, scene: &mut DrawScene, y: f64, width: u32, color: Rgb) {
         let at = self.to_pixels(self.x.from, y).1;
         scene.line(vec![(self.left, at), (self.right, at)], width, color);

@@ -75,7 +75,7 @@ fn conclusion(r: &RareReport) -> Vec<String> {
             "That is one run in {}. Plain simulation with the same precision needs about {} full runs; {} {} were simulated.",
             short_value(1.0 / x.chance),
             short_value(by_counting),
-            thousands(x.played),
+            thousands(x.simulated),
             if x.whole_runs { "runs" } else { "partial runs" }
         ));
     } else {

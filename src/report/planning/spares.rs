@@ -2,7 +2,7 @@
 //! knee chart.
 
 use super::columns::columns;
-use super::number::{change_with_interval, exact_value, short_value};
+use super::number::{change_with_interval, cost_with_unit, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance, plot_left_edge};
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
@@ -15,11 +15,9 @@ use sim_analysis::planning::sample::mean_estimate;
 use sim_analysis::planning::{MetricTarget, MinimumSearch, SearchAnswer, SearchCandidate, TargetJudgement};
 use sim_base::stats::{MeanEstimate, PairedDifference};
 
-/// A simulated candidate.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CandidateRow {
-    /// The value of the varied field.
     pub value: u64,
     /// Whether the candidate satisfies the target.
     pub judgement: TargetJudgement,
@@ -33,7 +31,6 @@ pub struct CandidateRow {
     pub change: Option<PairedDifference>,
     /// Mean cost of a replication that completed its work.
     pub cost: f64,
-    /// Number of simulated replications.
     pub replications: usize,
     /// Number of replications without completed work. They count as the worst possible value.
     pub excluded: usize,
@@ -45,17 +42,13 @@ pub struct CandidateRow {
 pub struct SparesReport {
     #[serde(flatten)]
     pub provenance: PlanProvenance,
-    /// The varied field.
     pub path: String,
     /// The target as given by the user.
     pub target: String,
-    /// The metric of the target.
     pub metric: String,
     /// The statistic of the target, for example `p10` or `mean`.
     pub statistic: String,
-    /// The limit of the target.
     pub limit: f64,
-    /// The result of the search.
     #[serde(flatten)]
     pub answer: SearchAnswer,
     /// The candidates in ascending order of their values.
@@ -73,10 +66,10 @@ impl SparesReport {
         of: PlanProvenance,
         path: &str,
         target: &MetricTarget,
-        found: &MinimumSearch,
+        result: &MinimumSearch,
         currency: &str,
     ) -> SparesReport {
-        let candidates = found.candidates.iter().map(|c| row(&target.metric, c)).collect();
+        let candidates = result.candidates.iter().map(|c| row(&target.metric, c)).collect();
         let mut report = SparesReport {
             provenance: of,
             path: path.to_owned(),
@@ -84,10 +77,10 @@ impl SparesReport {
             metric: target.metric.clone(),
             statistic: target.statistic_name(),
             limit: target.limit,
-            answer: found.answer,
+            answer: result.answer,
             candidates,
             currency: currency.to_owned(),
-            not_monotone: found.not_monotone.clone(),
+            not_monotone: result.not_monotone.clone(),
             conclusion: Vec::new(),
         };
         report.conclusion = conclusion(&report);
@@ -113,7 +106,7 @@ impl SparesReport {
     }
 
     fn money(&self, cost: f64) -> String {
-        format!("{} {}", short_value(cost), self.currency)
+        cost_with_unit(cost, &self.currency)
     }
 }
 
@@ -325,9 +318,9 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
         top: upper.bottom + 5 * SIZE,
         bottom: upper.bottom + 5 * SIZE + 190,
     };
-    let whole = |ticks: Vec<f64>| ticks.into_iter().filter(|t| *t == t.round()).collect();
-    let none = PlaneLabels { name: "", ticks: whole(x.ticks(12)), label: &tick_label };
-    let x_labels = PlaneLabels { name: &r.path, ticks: whole(x.ticks(12)), label: &tick_label };
+    let complete = |ticks: Vec<f64>| ticks.into_iter().filter(|t| *t == t.round()).collect();
+    let none = PlaneLabels { name: "", ticks: complete(x.ticks(12)), label: &tick_label };
+    let x_labels = PlaneLabels { name: &r.path, ticks: complete(x.ticks(12)), label: &tick_label };
     upper.draw(&mut scene, &none, &y_labels);
     lower.draw(&mut scene, &x_labels, &cost_labels);
     upper.horizontal_line(&mut scene, r.limit, 3, TEXT_COLOR);

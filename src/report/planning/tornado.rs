@@ -19,7 +19,6 @@ use sim_base::stats::{MeanEstimate, PairedDifference};
 pub struct TornadoReport {
     #[serde(flatten)]
     pub provenance: PlanProvenance,
-    /// Name of the metric.
     pub metric: String,
     /// Estimate of the metric with unchanged inputs.
     pub base: Option<MeanEstimate>,
@@ -77,14 +76,15 @@ impl PlanText for TornadoReport {
         out.push('\n');
         let head = ["input", "range", "at the lower end", "at the upper end", "over the full range"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        let told = |p: Option<PairedDifference>| p.map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95));
+        let difference =
+            |p: Option<PairedDifference>| p.map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95));
         for b in &self.bars {
             rows.push(vec![
                 b.path.clone(),
                 format!("{} to {}", b.shown[0], b.shown[1]),
-                told(b.at_low),
-                told(b.at_high),
-                told(b.swing),
+                difference(b.at_low),
+                difference(b.at_high),
+                difference(b.swing),
             ]);
         }
         columns(&mut out, &rows, |_| false, style);

@@ -12,7 +12,6 @@ use std::borrow::Cow;
 
 pub(crate) use html::write_html;
 
-/// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableColumn {
     /// Heading of the column, and its key in JSON.

@@ -1,36 +1,94 @@
 //! Plain-text rendering of tables. The first column is left-aligned, the others are right-aligned.
 
 use super::Table;
+use sim_analysis::format::wrap;
 
 /// Maximum width of a column. A longer cell only shifts the rest of its own row.
 const WIDEST_CELL: usize = 120;
+const INDENT: usize = 2;
+/// Maximum number of spaces between two columns.
+const GAP: usize = 3;
 
 impl Table {
-    /// Returns the header and a line per row, indented by two spaces. Rows for which `is_marked` returns true end
-    /// with `mark`.
-    pub fn text(&self, is_marked: impl Fn(usize) -> bool, mark: &str) -> Vec<String> {
-        let head: Vec<&str> = self.columns.iter().map(|column| &*column.name).collect();
-        let cells = self.rows.iter().map(|row| row.iter().map(String::as_str).collect());
-        let rows: Vec<Vec<&str>> = std::iter::once(head).chain(cells).collect();
-        let width = |k: usize| {
-            let cells = rows.iter().filter_map(|row| row.get(k));
-            let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
-            widest.min(WIDEST_CELL)
-        };
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let line = |(at, row): (usize, &Vec<&str>)| {
-            let mut line = String::from("  ");
-            for (k, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                let cell = cell.replace('\n', " ");
-                line.push_str(&match k {
-                    0 => format!("{cell:<width$}"),
-                    _ => format!("   {cell:>width$}"),
-                });
+    /// Returns the header and the rows, indented by two spaces; each is a list of lines. Rows for which `is_marked`
+    /// returns true end with `mark`. Lines have at most `room` characters if the longest words permit it: first the
+    /// space between columns shrinks, then cells of the widest columns wrap.
+    pub fn text(&self, is_marked: impl Fn(usize) -> bool, mark: &str, room: usize) -> Vec<Vec<String>> {
+        let head: Vec<String> = self.columns.iter().map(|column| column.name.to_string()).collect();
+        let cells = self.rows.iter().map(|row| row.iter().map(|cell| cell.replace('\n', " ")).collect());
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(cells).collect();
+        let marks = (0..self.rows.len()).any(&is_marked);
+        let room = room.saturating_sub(INDENT + if marks { mark.chars().count() } else { 0 });
+        let (widths, gap) = fit(&rows, self.columns.len(), room);
+        let row = |(at, row): (usize, &Vec<String>)| {
+            let mut lines = row_lines(row, at == 0, &widths, gap);
+            if at.checked_sub(1).is_some_and(&is_marked) {
+                lines[0].push_str(mark);
             }
-            let marked = at.checked_sub(1).is_some_and(&is_marked);
-            line.push_str(if marked { mark } else { "" });
-            line.trim_end().to_owned()
+            lines
         };
-        rows.iter().enumerate().map(line).collect()
+        rows.iter().enumerate().map(row).collect()
     }
+}
+
+/// Returns the column widths and the space between columns.
+fn fit(rows: &[Vec<String>], columns: usize, room: usize) -> (Vec<usize>, usize) {
+    let widest = |k: usize, width: &dyn Fn(&str, bool) -> usize| {
+        let cells = rows.iter().enumerate().filter_map(|(at, row)| Some((at, row.get(k)?)));
+        cells.map(|(at, cell)| width(cell, at == 0)).max().unwrap_or(0).min(WIDEST_CELL)
+    };
+    let length = |cell: &str, _: bool| cell.chars().count();
+    let longest_part = |cell: &str, is_head: bool| {
+        let parts = wrap_cell(cell, 1, is_head);
+        parts.iter().map(|part| part.chars().count()).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..columns).map(|k| widest(k, &length)).collect();
+    let minimum: Vec<usize> = (0..columns).map(|k| widest(k, &longest_part)).collect();
+    let between = columns.saturating_sub(1);
+    let total = |widths: &[usize], gap: usize| widths.iter().sum::<usize>() + gap * between;
+    let gap = (1..=GAP).rev().find(|gap| total(&widths, *gap) <= room).unwrap_or(1);
+    while total(&widths, gap) > room {
+        let shrinkable = (0..columns).filter(|k| widths[*k] > minimum[*k]);
+        let Some(k) = shrinkable.max_by_key(|k| (widths[*k], std::cmp::Reverse(*k))) else { break };
+        widths[k] -= 1;
+    }
+    (widths, gap)
+}
+
+/// Wraps a cell at spaces; a heading also after `_` and `.`, so that long metric names do not widen their column.
+fn wrap_cell(cell: &str, width: usize, is_head: bool) -> Vec<String> {
+    if !is_head {
+        return wrap(cell, width);
+    }
+    let held = cell.replace(" %", "\u{a0}%");
+    let mut lines: Vec<String> = Vec::new();
+    for part in held.split_inclusive([' ', '_', '.']) {
+        let length = part.trim_end().chars().count();
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + length <= width => line.push_str(part),
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines.iter().map(|line| line.trim_end().replace('\u{a0}', " ")).collect()
+}
+
+/// Returns the lines of one row, without trailing spaces.
+fn row_lines(row: &[String], is_head: bool, widths: &[usize], gap: usize) -> Vec<String> {
+    let wrapped = row.iter().zip(widths).map(|(cell, width)| {
+        if cell.chars().count() > *width { wrap_cell(cell, *width, is_head) } else { vec![cell.clone()] }
+    });
+    let cells: Vec<Vec<String>> = wrapped.collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
+    let line = |at: usize| {
+        let mut line = " ".repeat(INDENT);
+        for (k, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            let part = cell.get(at).map_or("", String::as_str);
+            line.push_str(&match k {
+                0 => format!("{part:<width$}"),
+                _ => format!("{:gap$}{part:>width$}", ""),
+            });
+        }
+        line.trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
 }

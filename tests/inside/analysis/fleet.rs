@@ -85,7 +85,7 @@ fn world(fleet: &FleetSpec, seed: u64, is_oracle: bool) -> FleetWorld<'_> {
     world
 }
 
-fn played(fleet: &FleetSpec, seed: u64, is_oracle: bool) -> (FleetOutcome, u64) {
+fn simulate(fleet: &FleetSpec, seed: u64, is_oracle: bool) -> (FleetOutcome, u64) {
     let mut world = world(fleet, seed, is_oracle);
     let steps = std::cell::Cell::new(0);
     let count = |events| {
@@ -104,7 +104,7 @@ proptest! {
         fleet in fleets(),
         seed in 0..1000u64,
     ) {
-        let (closed, looped) = (played(&fleet, seed, false), played(&fleet, seed, true));
+        let (closed, looped) = (simulate(&fleet, seed, false), simulate(&fleet, seed, true));
         prop_assert_eq!(closed.0, looped.0);
         prop_assert!(closed.1 <= looped.1);
     }
@@ -121,17 +121,17 @@ proptest! {
                 world.halts_at = Some(level);
             }
             world.begin();
-            while world.over.is_none() && world.lost_time() < level {
+            while world.ended_at.is_none() && world.lost_time() < level {
                 world.step();
             }
-            (world.clocks.now, world.lost_time(), world.digest, world.books, world.over)
+            (world.clocks.now, world.lost_time(), world.digest, world.books, world.ended_at)
         };
         prop_assert_eq!(halted(false), halted(true));
     }
 }
 
 /// Returns a fleet without faults, or with one fault at the given time.
-fn calm(work: u64, fault: Option<u64>) -> FleetSpec {
+fn quiet_fleet(work: u64, fault: Option<u64>) -> FleetSpec {
     let faults = fault.map(|at| (at, 0, false, true));
     let all = faults.into_iter().collect();
     let mut fleet = fleet(((2, 1, work, u64::MAX / 4), (1, 0, 0, 5, 0), all, (0, None, 0)));
@@ -141,8 +141,8 @@ fn calm(work: u64, fault: Option<u64>) -> FleetSpec {
 
 #[test]
 fn a_run_of_many_checkpoints_has_as_many_events_as_one_of_few() {
-    let (short, long) = (calm(40, None), calm(1 << 60, None));
-    let (short, long) = (played(&short, 1, false).1, played(&long, 1, false).1);
+    let (short, long) = (quiet_fleet(40, None), quiet_fleet(1 << 60, None));
+    let (short, long) = (simulate(&short, 1, false).1, simulate(&long, 1, false).1);
     assert_eq!(short, long);
 }
 
@@ -150,8 +150,8 @@ fn a_run_of_many_checkpoints_has_as_many_events_as_one_of_few() {
 fn beyond_what_the_digest_knows_one_by_one_everything_else_is_as_it_was() {
     let work = 2 * EACH_MAX + 9;
     for (checkpoints, fault) in [(EACH_MAX + 4, None), (0, Some(work + work / 2))] {
-        let fleet = calm(work, fault);
-        let ((closed, _), (looped, _)) = (played(&fleet, 1, false), played(&fleet, 1, true));
+        let fleet = quiet_fleet(work, fault);
+        let ((closed, _), (looped, _)) = (simulate(&fleet, 1, false), simulate(&fleet, 1, true));
         let saving = closed.phases_ns.iter().find(|(name, _)| *name == "checkpoint");
         if fault.is_none() {
             assert_eq!(saving.map(|(_, ns)| *ns), Some(checkpoints + 1));

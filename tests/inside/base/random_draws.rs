@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 const PURPOSES: [StreamPurpose; 3] = [StreamPurpose::PodStart, StreamPurpose::Burst, StreamPurpose::Test];
 
-fn named(entity: u64, occurrence: u32, lane: u32) -> UniformDraw {
-    UniformDraw { purpose: StreamPurpose::Test, entity: StreamKey(entity), occurrence, substream: lane }
+fn named(entity: u64, occurrence: u32, substream_index: u32) -> UniformDraw {
+    UniformDraw { purpose: StreamPurpose::Test, entity: StreamKey(entity), occurrence, substream: substream_index }
 }
 
 /// Returns the word by its definition: a new generator, moved to the substream.
@@ -27,7 +27,7 @@ fn the_words_are_the_words_of_chacha8() {
     // Computed by another program from the description of the cipher. This guards against releases that change the
     // values.
     let mut draws = DrawSequence::new(1, 2);
-    for (lane, word) in [
+    for (substream_index, word) in [
         (0, 7015485999413349288),
         (1, 14527007419255463768),
         (8, 13219554940278102272),
@@ -36,7 +36,7 @@ fn the_words_are_the_words_of_chacha8() {
         (100, 14298999936781115097),
         (u32::MAX, 13217055850159331663),
     ] {
-        assert_eq!(draws.word(named(3, 4, lane)), word, "lane {lane}");
+        assert_eq!(draws.word(named(3, 4, substream_index)), word, "lane {substream_index}");
     }
     draws.reset(u64::MAX, u64::MAX - 1);
     let far = UniformDraw {
@@ -49,7 +49,7 @@ fn the_words_are_the_words_of_chacha8() {
 }
 
 #[test]
-fn a_word_that_nobody_asks_for_twice_is_the_same_word() {
+fn a_word_that_occurs_once_is_the_same_word() {
     let mut draws = DrawSequence::new(5, u64::MAX - 3);
     for (entity, occurrence) in [(0, 0), (1, 7), (u64::MAX, u32::MAX), (1 << 40, 1 << 20)] {
         let draw = named(entity, occurrence, 0);
@@ -60,7 +60,7 @@ fn a_word_that_nobody_asks_for_twice_is_the_same_word() {
 }
 
 #[test]
-fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
+fn what_outlives_a_limit_has_a_word_from_which_on_all_do() {
     let limit = Duration::from_secs(86_400);
     let (scale_s, shape) = (1e6, 0.7);
     for dist in [
@@ -85,13 +85,10 @@ fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
 fn any_draw() -> impl Strategy<Value = UniformDraw> {
     let entity = prop_oneof![9 => 0..200u64, 1 => any::<u64>()];
     let occurrence = prop_oneof![9 => 0..3u32, 1 => any::<u32>()];
-    let lane = prop_oneof![9 => 0..100u32, 1 => any::<u32>()];
+    let substream_index = prop_oneof![9 => 0..100u32, 1 => any::<u32>()];
     let purpose = prop::sample::select(&PURPOSES[..]);
-    (purpose, entity, occurrence, lane).prop_map(|(purpose, entity, occurrence, lane)| UniformDraw {
-        purpose,
-        entity: StreamKey(entity),
-        occurrence,
-        substream: lane,
+    (purpose, entity, occurrence, substream_index).prop_map(|(purpose, entity, occurrence, substream_index)| {
+        UniformDraw { purpose, entity: StreamKey(entity), occurrence, substream: substream_index }
     })
 }
 
@@ -100,14 +97,14 @@ proptest! {
     fn a_number_is_the_same_in_whatever_order_numbers_are_asked_for(
         seed in any::<u64>(),
         replication in 0..3u64,
-        asked in prop::collection::vec(any_draw(), 1..300),
+        request in prop::collection::vec(any_draw(), 1..300),
     ) {
         let mut draws = DrawSequence::new(seed ^ 1, replication);
-        for &draw in asked.iter().rev() {
+        for &draw in request.iter().rev() {
             prop_assert_eq!(draws.word(draw), defined(seed ^ 1, replication, draw));
         }
         draws.reset(seed, replication);
-        for &draw in asked.iter().chain(asked.iter().rev()) {
+        for &draw in request.iter().chain(request.iter().rev()) {
             prop_assert_eq!(draws.word(draw), defined(seed, replication, draw));
         }
     }
@@ -215,7 +212,7 @@ fn a_sample_grows_with_its_uniform_number() {
         Distribution::Gamma { mean_s: 5.0, shape: 0.7 },
         Distribution::Empirical(EmpiricalDistribution::new(&[(1.0, 1.0), (3.0, 2.0)]).unwrap()),
     ] {
-        let sample = |&lane: &u32| draws.sample(named(1, 0, lane), &dist);
+        let sample = |&substream: &u32| draws.sample(named(1, 0, substream), &dist);
         let samples: Vec<Duration> = lanes.iter().map(sample).collect();
         assert!(samples.is_sorted(), "{dist:?}");
         let varies = samples[0] < samples[samples.len() - 1];
@@ -236,8 +233,8 @@ fn what_is_fixed_draws_nothing() {
 #[test]
 fn neighboring_lanes_share_a_line_and_names_spread_over_all_lines() {
     let mut draws = DrawSequence::new(3, 0);
-    for lane in 0..32 {
-        draws.word(named(1, 0, lane));
+    for substream in 0..32 {
+        draws.word(named(1, 0, substream));
     }
     assert_eq!(draws.filled_lines(), 1);
     for name in [
@@ -261,8 +258,8 @@ fn neighboring_lanes_share_a_line_and_names_spread_over_all_lines() {
 fn a_number_below_n_is_in_range_and_takes_every_value() {
     let mut draws = DrawSequence::new(3, 0);
     let mut counts = [0; 7];
-    for lane in 0..7_000 {
-        counts[draws.below(named(1, 0, lane), 7) as usize] += 1;
+    for substream in 0..7_000 {
+        counts[draws.below(named(1, 0, substream), 7) as usize] += 1;
     }
     assert!(counts.iter().all(|c| (850..1150).contains(c)), "{counts:?}");
     assert_eq!(draws.below(named(1, 0, 0), 1), 0);
@@ -283,8 +280,8 @@ fn a_shuffle_puts_every_item_everywhere_with_the_words_of_its_name() {
             counts[item][place] += 1;
         }
     }
-    let alike = counts.iter().flatten().all(|c| (850..1150).contains(c));
-    assert!(alike, "{counts:?}");
+    let is_similar = counts.iter().flatten().all(|c| (850..1150).contains(c));
+    assert!(is_similar, "{counts:?}");
 
     let mut two = ['a', 'b'];
     draws.shuffle(StreamPurpose::Test, StreamKey(1), 0, &mut two);
@@ -297,7 +294,7 @@ fn a_shuffle_puts_every_item_everywhere_with_the_words_of_its_name() {
 fn the_mean_of_many_samples_is_the_mean_of_the_distribution() {
     let mut draws = DrawSequence::new(9, 0);
     let dist = Distribution::Exponential { mean_s: 3.0 };
-    let sum: f64 = (0..100_000).map(|lane| draws.sample(named(0, 0, lane), &dist).seconds()).sum();
+    let sum: f64 = (0..100_000).map(|substream| draws.sample(named(0, 0, substream), &dist).seconds()).sum();
     let mean = sum / 100_000.0;
     assert!((mean - 3.0).abs() < 0.05, "{mean}");
 }

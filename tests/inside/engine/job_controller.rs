@@ -28,7 +28,7 @@ fn mark(seconds: u64) -> ContextMark {
 
 #[test]
 fn the_earliest_sync_comes_and_the_newest_change_goes_along() {
-    for (asked, timers, due, newest, sentence) in [
+    for (request, timers, due, newest, sentence) in [
         (&[(1, 2, JobBatch)][..], 1, 2, 1, "one change"),
         (&[(1, 9, JobBatch), (2, 3, JobBatch)], 2, 3, 2, "a sync without delay runs first"),
         (&[(1, 3, JobBatch), (2, 3, JobBatch)], 1, 3, 2, "a batch includes the second change"),
@@ -37,7 +37,7 @@ fn the_earliest_sync_comes_and_the_newest_change_goes_along() {
     ] {
         let mut entry = PodSummary::default();
         let ask = |&(now, then, waited): &(u64, u64, TicketWait)| entry.request_sync(at(then), mark(now), waited);
-        let set = asked.iter().map(ask).filter(|timer| *timer).count();
+        let set = request.iter().map(ask).filter(|timer| *timer).count();
         assert_eq!(set, timers, "{sentence}");
         for second in (0..20).filter(|s| *s != due) {
             assert!(entry.fire_timer(at(second)).is_none(), "{sentence}: {second}");
@@ -90,10 +90,10 @@ fn the_lowest_free_indexes_are_found_without_counting_to_completions() {
         (&[0, 1], &[], &[], 1, 1, &[], "an index beyond the limit"),
         (&[], &[], &[], u32::MAX, 0, &[], "none requested"),
     ] {
-        let mut found = vec![77];
+        let mut result = vec![77];
         let decided = [succeeded, failed];
-        lowest_free(taken.iter().copied(), decided, limit, count, &mut found);
-        assert_eq!(found, want, "{sentence}");
+        lowest_free(taken.iter().copied(), decided, limit, count, &mut result);
+        assert_eq!(result, want, "{sentence}");
     }
 }
 
@@ -136,7 +136,7 @@ fn client_go_combines_similar_events_and_drops_floods() {
 }
 
 #[test]
-fn a_job_starts_when_its_first_sync_runs_it_and_anew_when_it_is_resumed() {
+fn a_job_starts_when_its_first_sync_runs_it_and_again_when_it_is_resumed() {
     let (old, new) = (KubeVersion::new(35), KubeVersion::new(36));
     let (first, began) = (Some(at(3)), at(7));
     for (stored, suspended, version, runs, want, sentence) in [
@@ -197,7 +197,7 @@ fn a_sync_knows_what_it_saw_by_index_and_pod() {
 }
 
 #[test]
-fn the_last_answer_of_a_parallel_set_goes_on() {
+fn the_last_answer_of_a_parallel_set_continues() {
     let mut worker = JobWorker::default();
     worker.begin(JobId(0), (1, 1));
     worker.outstanding = 2;

@@ -22,7 +22,7 @@ fn errors_in_a_row_double_the_delay_up_to_a_thousand_seconds() {
 }
 
 #[test]
-fn the_earliest_of_several_timers_rings_and_tells_the_newest_reason() {
+fn the_earliest_of_several_timers_rings_and_reports_the_newest_reason() {
     let mark = |at| {
         let mut mark = ContextMark::default();
         mark.at = SimTime(at);
@@ -39,7 +39,7 @@ fn the_earliest_of_several_timers_rings_and_tells_the_newest_reason() {
 }
 
 #[test]
-fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
+fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_affects_no_other_worker() {
     let view = |rj, index, active| Some(JobView { rj, index, active, ..JobView::default() });
     let mut jobs = CachedJobs::default();
     let of = CachedJobSet::default();
@@ -83,8 +83,8 @@ fn labels_are_read_as_a_user_left_them() {
             ..JobEntry::default()
         };
         let view = job_view(&job);
-        let found = (view.restart_attempt, view.job_restart_attempt);
-        assert_eq!((found, view.unusable_label), (attempts, unusable), "{label} {text:?}");
+        let result = (view.restart_attempt, view.job_restart_attempt);
+        assert_eq!((result, view.unusable_label), (attempts, unusable), "{label} {text:?}");
     }
 }
 
@@ -178,7 +178,7 @@ fn claims_know_the_policy_that_they_are_of() {
         "spec": {"volumeClaimPolicies": policies}});
     let jobset = sim_api::spec::JobSet { object: Some(std::sync::Arc::new(object)), ..Default::default() };
     let claims = super::children::new_claims(&jobset);
-    let found: Vec<(usize, &str)> =
+    let result: Vec<(usize, &str)> =
         claims.iter().map(|c| (c.policy, c.object["metadata"]["name"].as_str().unwrap_or(""))).collect();
-    assert_eq!(found, [(0, "a-js"), (0, "b-js"), (2, "c-js")]);
+    assert_eq!(result, [(0, "a-js"), (0, "b-js"), (2, "c-js")]);
 }

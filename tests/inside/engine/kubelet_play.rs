@@ -155,7 +155,7 @@ fn play_changed(actions: &[(u64, FaultAction)], change: impl Fn(&mut ScenarioSpe
     simulation.set_paranoid(true);
     let mut kept = KeepSink::default();
     simulation.run(1, 0, &mut kept);
-    let told = |body: Body| match body {
+    let text = |body: Body| match body {
         Body::ContainerExited { exit_code, .. } => Some(format!("exited {exit_code}")),
         Body::PodNotReady { .. } => Some("not ready".to_owned()),
         Body::PodFinished { exit_code, .. } => Some(format!("finished {exit_code}")),
@@ -164,7 +164,7 @@ fn play_changed(actions: &[(u64, FaultAction)], change: impl Fn(&mut ScenarioSpe
         _ => None,
     };
     let later = kept.0.iter().filter(|r| r.at.seconds() >= 10.0);
-    let lines = later.filter_map(|r| Some((r.at.seconds().floor(), told(r.body)?)));
+    let lines = later.filter_map(|r| Some((r.at.seconds().floor(), text(r.body)?)));
     lines.map(|(at, what)| format!("{at} {what}")).collect()
 }
 
@@ -182,32 +182,32 @@ fn delete() -> FaultAction {
 
 #[test]
 fn a_pod_is_failed_when_its_sidecar_has_ended_and_not_ready_at_once() {
-    let told = play(&[(20, exit(1))]);
-    assert_eq!(told[..3], ["20 exited 1", "20 not ready", "80 finished 1"]);
+    let text = play(&[(20, exit(1))]);
+    assert_eq!(text[..3], ["20 exited 1", "20 not ready", "80 finished 1"]);
 }
 
 #[test]
 fn a_deleted_pod_pays_for_the_main_container_and_then_for_the_sidecar() {
-    let told = play(&[(20, delete())]);
-    assert_eq!(told[..3], ["20 deleting", "82 finished 143", "82 gone"]);
+    let text = play(&[(20, delete())]);
+    assert_eq!(text[..3], ["20 deleting", "82 finished 143", "82 gone"]);
 }
 
 #[test]
 fn a_pod_that_is_deleted_while_its_sidecar_stops_waits_for_that_only() {
-    let told = play(&[(20, exit(3)), (50, delete())]);
+    let text = play(&[(20, exit(3)), (50, delete())]);
     let first = ["20 exited 3", "20 not ready", "50 deleting", "80 finished 3"];
-    assert_eq!(told[..4], first);
+    assert_eq!(text[..4], first);
 }
 
 #[test]
-fn only_a_machine_that_comes_back_tells_how_containers_were_lost() {
+fn only_a_machine_that_comes_back_shows_how_containers_were_lost() {
     let (lost, back) = (FaultAction::CrashNode(of_pod()), FaultAction::ReturnNode(of_pod()));
-    let told = play(&[(20, lost.clone()), (40, back)]);
-    assert_eq!(told[0], "40 finished 255");
+    let text = play(&[(20, lost.clone()), (40, back)]);
+    assert_eq!(text[0], "40 finished 255");
     let gone = FaultAction::DeleteNode(of_pod());
-    let told = play(&[(20, lost), (90, gone)]);
-    assert!(told[0].ends_with("not ready"), "{told:?}");
-    assert!(told[1].ends_with("finished 0"), "{told:?}");
+    let text = play(&[(20, lost), (90, gone)]);
+    assert!(text[0].ends_with("not ready"), "{text:?}");
+    assert!(text[1].ends_with("finished 0"), "{text:?}");
 }
 
 #[test]
@@ -215,29 +215,29 @@ fn a_silent_kubelet_stops_on_its_own_what_it_has_begun_to_stop() {
     let silent = FaultAction::PartitionNode(of_pod());
     let back = FaultAction::ReturnNode(of_pod());
     let script = [(20, delete()), (30, silent), (95, back)];
-    let told = play(&script);
-    assert_eq!(told[0], "20 deleting");
-    assert!(told.contains(&"95 finished 143".to_owned()), "{told:?}");
+    let text = play(&script);
+    assert_eq!(text[0], "20 deleting");
+    assert!(text.contains(&"95 finished 143".to_owned()), "{text:?}");
 }
 
 /// Returns the time of the first report that ends with `what`.
-fn at(told: &[String], what: &str) -> f64 {
-    let line = told.iter().find(|line| line.ends_with(what));
-    let line = line.unwrap_or_else(|| panic!("{what}: {told:?}"));
+fn at(text: &[String], what: &str) -> f64 {
+    let line = text.iter().find(|line| line.ends_with(what));
+    let line = line.unwrap_or_else(|| panic!("{what}: {text:?}"));
     line.split(' ').next().and_then(|at| at.parse().ok()).expect("a time")
 }
 
 /// Checks the rule of kubernetes.md 3.5.
 #[test]
 fn a_failed_pod_is_failed_a_relist_after_its_exit_was_noticed() {
-    let told = play_changed(&[(20, exit(1))], |scenario| {
+    let text = play_changed(&[(20, exit(1))], |scenario| {
         slow_relists(&mut scenario.timing);
         let pod = &mut scenario.jobsets[0].jobset.spec.replicated_jobs[0].template.template;
         pod.spec.init_containers.clear();
     });
-    let (noticed, failed) = (at(&told, "not ready"), at(&told, "finished 1"));
-    assert!((20.0..30.0).contains(&noticed), "{told:?}");
-    assert_eq!(failed - noticed, 10.0, "{told:?}");
+    let (noticed, failed) = (at(&text, "not ready"), at(&text, "finished 1"));
+    assert!((20.0..30.0).contains(&noticed), "{text:?}");
+    assert_eq!(failed - noticed, 10.0, "{text:?}");
 }
 
 /// Reproduces jobset #928: a worker exits, its sidecar takes a minute, and the phase takes another two or three
@@ -245,13 +245,13 @@ fn a_failed_pod_is_failed_a_relist_after_its_exit_was_noticed() {
 #[test]
 fn after_its_sidecar_has_ended_a_pod_waits_for_the_turns_of_its_worker() {
     for (minor, relists) in [(33, 2.0), (36, 1.0)] {
-        let told = play_changed(&[(20, exit(1))], |scenario| {
+        let text = play_changed(&[(20, exit(1))], |scenario| {
             slow_relists(&mut scenario.timing);
             scenario.control_plane.kubernetes = KubeVersion::new(minor);
         });
-        let (noticed, failed) = (at(&told, "not ready"), at(&told, "finished 1"));
+        let (noticed, failed) = (at(&text, "not ready"), at(&text, "finished 1"));
         let after = failed - noticed - 60.0;
         let all = 10.0 * relists + 3.0;
-        assert!((all - 1.0..=all + 11.0).contains(&after), "1.{minor}: {after} s, {told:?}");
+        assert!((all - 1.0..=all + 11.0).contains(&after), "1.{minor}: {after} s, {text:?}");
     }
 }

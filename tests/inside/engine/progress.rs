@@ -14,9 +14,9 @@ fn circle(attempts: impl Iterator<Item = u32>) -> Option<RestartLoop> {
 }
 
 #[test]
-fn restarts_are_counted_anew_when_the_jobset_is_made_again() {
-    let found = circle(0..1_001).map(|c| (c.times, c.restarts, c.counted));
-    assert_eq!(found, Some((1_001, 1_000, 1_000)));
+fn restarts_are_counted_again_when_the_jobset_is_recreated() {
+    let result = circle(0..1_001).map(|c| (c.times, c.restarts, c.counted));
+    assert_eq!(result, Some((1_001, 1_000, 1_000)));
     assert!(circle((0..600).chain(0..600)).is_none());
     assert!(circle((0..600).chain(0..1_001)).is_some());
 }
@@ -24,7 +24,8 @@ fn restarts_are_counted_anew_when_the_jobset_is_made_again() {
 /// Returns the number of simultaneous events of these subjects after which a livelock is detected.
 fn named_after(subjects: impl Iterator<Item = u32>) -> Option<usize> {
     let mut progress = RestartProgress::default();
-    let mut still = subjects.map(|s| progress.detect_livelock(SimTime::ZERO, || Some((b'P', s))));
+    let mut still =
+        subjects.map(|s| progress.detect_livelock(SimTime::ZERO, || Some(EventSubject::Pod(sim_base::PodId(s)))));
     still.position(|still| still)
 }
 

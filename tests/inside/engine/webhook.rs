@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const KEY: &str = "example.com/rack";
 
 #[test]
-fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
+fn a_follower_is_rejected_in_the_words_of_the_first_check_that_it_fails() {
     let on = |exists, domain| WebhookInput::Scheduled { node: "n7", exists, domain };
     let (r3, none) = (DomainId(3), DomainId::NONE);
     let transient = "this is an expected, transient error";
@@ -45,11 +45,11 @@ fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
             key => BTreeMap::from([(key.to_owned(), "a".to_owned())]),
         };
         let follower = FollowerPod { job: "js-w-0", key: KEY, selector: &selector };
-        let told = verdict(&follower, leader).map_err(|error| {
+        let output = verdict(&follower, leader).map_err(|error| {
             let text = error.to_string().replace("admission webhook \"", "");
             text.replace(".kb.io\" denied the request:", "")
         });
         let expected = expected.map_err(str::to_owned);
-        assert_eq!(told, expected, "selects {selects:?}, {leader:?}");
+        assert_eq!(output, expected, "selects {selects:?}, {leader:?}");
     }
 }

@@ -15,7 +15,7 @@ fn times(value: &str, factor: f64) -> Option<(String, f64)> {
 }
 
 #[test]
-fn values_are_scaled_and_what_is_no_size_stays() {
+fn values_are_scaled_and_what_is_not_a_size_stays() {
     for (value, scaled) in [
         ("1s", "2s"),
         ("0.5", "1"),

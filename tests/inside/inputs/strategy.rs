@@ -51,7 +51,7 @@ fn in_place_restart_brings_its_agent_rules_and_limits_and_takes_them_along() {
 }
 
 #[test]
-fn a_strategy_that_does_not_exist_is_refused_with_those_that_do() {
+fn a_strategy_that_does_not_exist_is_rejected_with_those_that_do() {
     let sets = [("strategy".to_owned(), "InPlace".to_owned())];
     let error = with_companions(&sets, &[]).unwrap_err().to_string();
     assert!(error.contains("BlockingRecreate, InPlaceRestart"), "{error}");

@@ -14,17 +14,17 @@ fn csv_and_json_lines_say_the_same() {
     for text in [csv, json] {
         let (rows, errors) = read(text);
         assert_eq!(errors, [], "{text}");
-        let told = |r: &TraceRow| {
+        let output = |r: &TraceRow| {
             let lasts = r.lasts.map_or("-".to_owned(), |lasts| lasts.to_string());
             format!("{} {} {} {lasts}", r.name, r.at, r.kind.as_deref().unwrap_or("-"))
         };
-        let told: Vec<String> = rows.iter().map(told).collect();
-        assert_eq!(told, ["a-0 1m30s Crash 1h", "a-1 2h - -"], "{text}");
+        let output: Vec<String> = rows.iter().map(output).collect();
+        assert_eq!(output, ["a-0 1m30s Crash 1h", "a-1 2h - -"], "{text}");
     }
 }
 
 #[test]
-fn what_is_no_fault_is_refused_with_its_line() {
+fn what_is_not_a_fault_is_rejected_with_its_line() {
     for (text, line, part) in [
         ("time,node\n1,a,b\n", 2, "3 values"),
         ("time,node\n\n-1,a\n", 3, "not a time"),

@@ -26,7 +26,7 @@ fn pods_are_counted_per_second_and_everything_else_has_a_line() {
 #[test]
 fn kinds_that_come_often_in_a_busy_second_are_counted_and_the_others_keep_their_lines() {
     let names = records::names();
-    let told = |jobs: u32| {
+    let output = |jobs: u32| {
         let mut golden = GoldenLog::new();
         let mut record = |body: Body| {
             golden
@@ -42,6 +42,6 @@ fn kinds_that_come_often_in_a_busy_second_are_counted_and_the_others_keep_their_
         lines.map(|l| l.trim_start().to_owned()).collect::<Vec<_>>()
     };
     let busy = ["0.000s  +30 JobGone", "0.000s  JobSetDeleted             train", "0.000s  +1 JobGone"];
-    assert_eq!(told(30), busy);
-    assert_eq!(told(20).len(), 22);
+    assert_eq!(output(30), busy);
+    assert_eq!(output(20).len(), 22);
 }

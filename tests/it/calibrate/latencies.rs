@@ -27,16 +27,16 @@ fn metrics(median: f64, sigma: f64, waits: [u32; 2]) -> String {
 fn latencies_come_from_histograms_and_waits_say_whether_a_limit_was_reached() {
     let mut read = PrometheusMetrics::default();
     read.read(&metrics(0.03, 0.5, [40, 40])).expect("metrics");
-    let found = calibrate(&[], &read, 0.0);
-    let create = parameter(&found, "timing.apiPodCreate").expect("the histogram");
+    let result = calibrate(&[], &read, 0.0);
+    let create = parameter(&result, "timing.apiPodCreate").expect("the histogram");
     assert!(contains_planted(create, 0.03), "{create:?}");
     let [low, high] = create.sigma_interval.expect("an interval");
     assert!(low <= 0.5 && 0.5 <= high && high - low < 0.1, "{create:?}");
-    let scheduler = |found: &FitResult| {
-        let told = found.unseen.iter().find(|u| u.contains("kubeScheduler"));
-        told.cloned().unwrap_or_default()
+    let scheduler = |result: &FitResult| {
+        let text = result.unseen.iter().find(|u| u.contains("kubeScheduler"));
+        text.cloned().unwrap_or_default()
     };
-    assert!(scheduler(&found).contains("never waited for its limit"), "{found:?}");
+    assert!(scheduler(&result).contains("never waited for its limit"), "{result:?}");
     let mut read = PrometheusMetrics::default();
     read.read(&metrics(0.03, 0.5, [10, 40])).expect("metrics");
     assert!(scheduler(&calibrate(&[], &read, 0.0)).contains("30 requests waited"));

@@ -11,10 +11,11 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     let recording = recording.expect("a recording").display().to_string();
     let metrics = "tests/recordings/kubectl/apiserver-metrics.txt";
     let run = |words: &[&str]| program(words).output().expect("the program runs");
-    let shown = preset.display().to_string();
-    let done = run(&["recording", "calibrate", &recording, "--metrics", metrics, "--base", "stock", "--out", &shown]);
+    let display_path = preset.display().to_string();
+    let done =
+        run(&["recording", "calibrate", &recording, "--metrics", metrics, "--base", "stock", "--out", &display_path]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
-    let again = run(&["recording", "calibrate", &recording, "--out", &shown]);
+    let again = run(&["recording", "calibrate", &recording, "--out", &display_path]);
     assert_eq!(again.status.code(), Some(2), "an existing file is not overwritten");
     let source = sim_inputs::read_source(&preset).expect("the preset was written");
     let (plane, _) = sim_inputs::read_preset(&source).expect("the preset is valid");
@@ -31,7 +32,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     assert!(loaded.inputs.iter().any(|(name, _)| name == "mine.yaml"));
     // With a manifest alone, `--set` names the preset, and the preset is saved with the run.
     let (jobset, out) = (dir.join("jobset.yaml").display().to_string(), dir.join("run"));
-    let named = format!("controlPlane.preset={shown}");
+    let named = format!("controlPlane.preset={display_path}");
     let directory = out.display().to_string();
     let done = run(&["run", "-f", &jobset, "--set", &named, "--out", &directory]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
@@ -60,7 +61,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     let done = replayed("timing.containerStart=1s");
     assert_eq!(done.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&done.stderr).contains("is the incident itself"), "{done:?}");
-    let validated = run(&["validate", &recording, "--preset", &shown, "--format", "json"]);
+    let validated = run(&["validate", &recording, "--preset", &display_path, "--format", "json"]);
     assert_eq!(validated.status.code(), Some(0), "{validated:?}");
     let json: Json = serde_json::from_slice(&validated.stdout).expect("JSON");
     let off = json["recordings"][0]["restart"]["error"].as_f64().expect("an error");
@@ -68,7 +69,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     // A wrong value is reported at its position in the preset file.
     let wrong = source.text.replacen("qps:", "qpps:", 1);
     std::fs::write(&preset, wrong).expect("the file can be written");
-    let told = sim_inputs::read_scenario(&scenario, &[]).expect_err("the preset is rejected").to_string();
-    assert!(told.contains("mine.yaml:") && told.contains("qpps"), "{told}");
+    let printed = sim_inputs::read_scenario(&scenario, &[]).expect_err("the preset is rejected").to_string();
+    assert!(printed.contains("mine.yaml:") && printed.contains("qpps"), "{printed}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

@@ -59,25 +59,25 @@ pub fn by_hand(scenario: &ScenarioSpec) -> ByHand {
     };
     let deletes = |f: &ScriptedFault| matches!(f.action, FaultAction::DeleteJobSet(_));
     let expires = |s: &SubmittedJobSet| s.jobset.spec.ttl_seconds_after_finished.is_some();
-    let mut found = ByHand {
+    let mut result = ByHand {
         gates: scenario.faults.iter().any(gates),
         jobset_deletions: scenario.faults.iter().any(deletes) || scenario.jobsets.iter().any(expires),
         ..ByHand::default()
     };
     for UserRequest { object, verb } in requests(scenario) {
-        found.anything |= !matches!(verb, RequestVerb::Show { .. });
-        found.priorities |= object.kind == ObjectKind::PriorityClass;
+        result.anything |= !matches!(verb, RequestVerb::Show { .. });
+        result.priorities |= object.kind == ObjectKind::PriorityClass;
         let RequestVerb::Patch { status, .. } = verb else {
             continue;
         };
         match object.kind {
-            ObjectKind::Job => found.job_specs = true,
-            ObjectKind::JobSet if *status => found.jobset_status = true,
-            ObjectKind::JobSet => found.jobset_specs = true,
+            ObjectKind::Job => result.job_specs = true,
+            ObjectKind::JobSet if *status => result.jobset_status = true,
+            ObjectKind::JobSet => result.jobset_specs = true,
             _ => {}
         }
     }
-    found
+    result
 }
 
 /// Returns the largest number of active pods that a patch of the script gives to any Job.

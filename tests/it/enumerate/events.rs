@@ -13,7 +13,6 @@ pub enum Event {
     JobsSeen,
     Suspend,
     Resume,
-    /// A Job changes to this phase.
     Job(usize, Phase),
     /// The object of a Job under deletion is removed.
     Gone(usize),
@@ -99,7 +98,6 @@ fn job_events(setup: &Setup, state: &State, slot: usize, job: &Job) -> Vec<Event
     events
 }
 
-/// Returns the state after an event.
 pub fn state_after(setup: &Setup, state: &State, event: Event, plan: &mut ActionPlan) -> Result<State, String> {
     let mut next = state.clone();
     let drop_pods = |next: &mut State, slot: usize| {

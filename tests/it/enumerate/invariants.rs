@@ -35,7 +35,6 @@ pub fn terminal_condition(status: &JobSetStatus) -> Option<&'static str> {
     ends.into_iter().find(|kind| is_true(status, kind))
 }
 
-/// Checks the invariants of a state.
 pub fn check_state(jobset: &JobSet, status: &JobSetStatus) -> Result<(), String> {
     let max = max_restarts(jobset);
     if counted(status) > max {

@@ -13,7 +13,6 @@ fn now() -> SimTime {
     seconds(100.0)
 }
 
-/// The effect of a pass.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Did {
     Nothing,
@@ -22,7 +21,6 @@ pub enum Did {
     Error,
 }
 
-/// Returns the view of the Job in a slot.
 fn job_view(setup: &Setup, state: &State, slot: usize, job: &Job) -> JobView {
     let (rj, index) = setup.slots[slot];
     let one = |p: bool| u32::from(p);

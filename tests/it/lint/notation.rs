@@ -30,9 +30,8 @@ pub fn target(in_place: bool, restart_job: bool, elastic: bool, minor: u16) -> N
     }
 }
 
-/// Returns the cases of all files.
 pub fn cases() -> Vec<Case> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for file in files(&root().join("tests/it/lint"), "yaml") {
         let text = std::fs::read_to_string(&file).expect("a case file can be read");
         let source = SourceText { file: file.display().to_string(), text };
@@ -42,7 +41,7 @@ pub fn cases() -> Vec<Case> {
                 let items = v.as_array().into_iter().flatten();
                 items.filter_map(|s| Some(s.as_str()?.to_owned())).collect()
             };
-            found.push(Case {
+            result.push(Case {
                 trap: case["trap"].as_str().expect("a trap").to_owned(),
                 rules: strings(&case["rules"]),
                 with: case["with"].clone(),
@@ -50,7 +49,7 @@ pub fn cases() -> Vec<Case> {
             });
         }
     }
-    found
+    result
 }
 
 impl Case {

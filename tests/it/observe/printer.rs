@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// Start of the run in nanoseconds since the epoch, not on a full second.
 const BEGIN: u64 = 1_772_791_923_000_000_000 + 371_000_000;
 
-/// One version of one object.
 #[derive(Clone)]
 pub struct Version {
     pub kind: &'static str,
@@ -29,7 +28,7 @@ pub struct Printer {
     /// Keys of pods, by pod row and incarnation.
     pods: BTreeMap<(u32, u32), String>,
     now: BTreeMap<u32, u32>,
-    told: BTreeMap<(String, &'static str), u32>,
+    reported: BTreeMap<(String, &'static str), u32>,
     templates: BTreeMap<String, Value>,
     pub printed: Vec<Version>,
 }
@@ -61,7 +60,7 @@ impl Printer {
             live: BTreeMap::new(),
             pods: BTreeMap::new(),
             now: BTreeMap::new(),
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             templates: BTreeMap::new(),
             printed: Vec::new(),
         };
@@ -79,12 +78,12 @@ impl Printer {
             };
             let has = object.allocatable.iter();
             let has: BTreeMap<&str, String> = has.map(|(r, n)| (r.as_str(), quantity(*n))).collect();
-            let shown = json!({"apiVersion": "v1", "kind": "Node", "spec": {}, "metadata": {"name": object.name,
+            let displayed = json!({"apiVersion": "v1", "kind": "Node", "spec": {}, "metadata": {"name": object.name,
                 "labels": object.labels, "uid": format!("node-{}", object.name)},
                 "status": {"allocatable": has, "capacity": has, "nodeInfo": {"kubeletVersion": "v1.36.3"},
                     "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady",
                         "lastHeartbeatTime": rfc3339_seconds(SimTime::ZERO), "lastTransitionTime": rfc3339_seconds(SimTime::ZERO)}]}});
-            self.write("Node", "ADDED", &format!("Node/{}", object.name), SimTime::ZERO, shown);
+            self.write("Node", "ADDED", &format!("Node/{}", object.name), SimTime::ZERO, displayed);
         }
     }
 
@@ -156,7 +155,7 @@ impl Printer {
 
     /// Emits an Event, except after ten similar ones for an object: client-go combines those within ten minutes.
     fn emit_pod_event(&mut self, time: SimTime, job: &str, reason: &'static str, message: String) {
-        let n = self.told.entry((job.to_owned(), reason)).or_default();
+        let n = self.reported.entry((job.to_owned(), reason)).or_default();
         *n += 1;
         if *n <= 10 {
             self.emit_event(time, "job-controller", ("Job", job), "Normal", (reason, message));
@@ -215,8 +214,8 @@ impl Printer {
         self.pods.insert((pod.0, incarnation), key.clone());
         self.now.insert(pod.0, incarnation);
         self.write("Pod", "ADDED", &key, time, object);
-        let told = time;
-        self.emit_pod_event(told, &own, "SuccessfulCreate", format!("Created pod: {name}"));
+        let text = time;
+        self.emit_pod_event(text, &own, "SuccessfulCreate", format!("Created pod: {name}"));
     }
 
     fn pod(&mut self, pod: PodId, incarnation: u32, time: SimTime, change: impl FnOnce(&mut Value)) {
@@ -288,9 +287,9 @@ impl RecordSink for Printer {
                 o["status"]["currentInPlaceRestartAttempt"] = json!(attempt);
             }),
             Body::JobSetCondition { jobset, kind, status, reason, message } => {
-                let said = (names.text(reason).to_owned(), names.text(message).to_owned());
+                let printed = (names.text(reason).to_owned(), names.text(message).to_owned());
                 self.jobset(jobset, names, time, |o| {
-                    condition(&mut o["status"], kind.as_str(), yes(status), (&said.0, &said.1), time);
+                    condition(&mut o["status"], kind.as_str(), yes(status), (&printed.0, &printed.1), time);
                 });
             }
             Body::ReplicatedJobsStatus { jobset, ready, succeeded, failed, active, suspended } => {
@@ -302,9 +301,9 @@ impl RecordSink for Printer {
             Body::JobCreated { job, attempt } => self.job_created(job, attempt, names, time),
             Body::JobCondition { job, kind, status, reason, message } => {
                 let key = format!("Job/{}", names.job(job));
-                let said = (names.text(reason).to_owned(), names.text(message).to_owned());
+                let printed = (names.text(reason).to_owned(), names.text(message).to_owned());
                 self.change("Job", &key, time, |o| {
-                    condition(&mut o["status"], kind.as_str(), yes(status), (&said.0, &said.1), time);
+                    condition(&mut o["status"], kind.as_str(), yes(status), (&printed.0, &printed.1), time);
                 });
             }
             Body::JobDeleting { job } => {
@@ -403,14 +402,14 @@ impl RecordSink for Printer {
             Body::NodeGone { node } => self.print_deletion("Node", &format!("Node/{}", names.node(node)), time),
             Body::KubeEvent { warning, object, reason, message } => {
                 let kind = if warning { "Warning" } else { "Normal" };
-                let said = (names.text(reason).to_owned(), names.text(message).to_owned());
-                let told = time;
+                let printed = (names.text(reason).to_owned(), names.text(message).to_owned());
+                let output = time;
                 match object {
                     ObjectRef::JobSet(id) => {
-                        self.emit_event(told, "jobset", ("JobSet", names.jobset(id)), kind, (&said.0, said.1));
+                        self.emit_event(output, "jobset", ("JobSet", names.jobset(id)), kind, (&printed.0, printed.1));
                     }
                     ObjectRef::Job(id) => {
-                        self.emit_event(told, "job-controller", ("Job", names.job(id)), kind, (&said.0, said.1));
+                        self.emit_event(output, "job-controller", ("Job", names.job(id)), kind, (&printed.0, printed.1));
                     }
                     ObjectRef::Pod(_) => {}
                 }

@@ -20,7 +20,7 @@ struct Printed {
     printer: Printer,
 }
 
-fn played(scenario: &ScenarioSpec, managed: bool) -> Printed {
+fn simulate(scenario: &ScenarioSpec, managed: bool) -> Printed {
     let mut sinks = (MetricFolds::new(scenario, false), Printer::new(scenario, managed));
     let mut simulation = support::simulation(scenario);
     let outcome = simulation.run(scenario.seed, 0, &mut sinks);
@@ -116,7 +116,7 @@ fn origin(restart: &RestartMetrics, imported: &ImportedRecording) -> f64 {
 fn check(what: &str, restart: &RestartMetrics, imported: &ImportedRecording) -> Vec<&'static str> {
     let zero = origin(restart, imported);
     let (_, from) = imported.restart.origin.expect("an origin");
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for (milestone, at) in &imported.restart.at {
         let name = milestone.as_str();
         let is = at.ms_after(from) as f64 / 1e3;
@@ -130,12 +130,12 @@ fn check(what: &str, restart: &RestartMetrics, imported: &ImportedRecording) -> 
             "{what}: {name} at {is} s, expected {truth} s"
         );
         assert!((is - truth).abs() <= allowed, "{what}: {name} at {is} ± {allowed} s, expected {truth} s");
-        found.push(name);
+        actual.push(name);
     }
     for (milestone, why) in &imported.restart.unknown {
         assert!(restart.milestone(*milestone).is_none(), "{what}: {} was not found: {why}", milestone.as_str());
     }
-    found
+    actual
 }
 
 /// Asserts that a simulation of the imported restart takes as long as the recorded one.
@@ -217,13 +217,13 @@ fn restarts_of_several_replicated_jobs_are_read_however_they_were_printed() {
     for strategy in ["Recreate", "BlockingRecreate"] {
         let scenario = two_kinds(strategy, "0");
         for managed in [true, false] {
-            let run = played(&scenario, managed);
+            let run = simulate(&scenario, managed);
             assert_eq!(run.restarts.len(), 1);
             for style in STYLES {
                 let what = format!("{strategy} {style:?} managed={managed}");
                 let imported = imported(&texts(&run.printer.printed, style), 1).expect(&what);
-                let found = check(&what, &run.restarts[0], &imported);
-                assert_eq!(found.len(), 14, "{what}: {found:?}");
+                let result = check(&what, &run.restarts[0], &imported);
+                assert_eq!(result.len(), 14, "{what}: {result:?}");
                 assert_replay(&what, &imported, 1.0);
             }
         }
@@ -231,34 +231,34 @@ fn restarts_of_several_replicated_jobs_are_read_however_they_were_printed() {
 }
 
 #[test]
-fn the_second_restart_is_told_from_the_first() {
+fn the_second_restart_is_distinguished_from_the_first() {
     let scenario = two_kinds("Recreate", "null");
-    let run = played(&scenario, true);
+    let run = simulate(&scenario, true);
     assert!(run.restarts.len() >= 3);
     for nth in [1, 2, 3] {
         let what = format!("restart {nth}");
         let imported = imported(&texts(&run.printer.printed, Style::Files), nth).expect(&what);
-        let found = check(&what, &run.restarts[nth as usize - 1], &imported);
-        assert_eq!(found.len(), 14, "{what}: {found:?}");
+        let result = check(&what, &run.restarts[nth as usize - 1], &imported);
+        assert_eq!(result.len(), 14, "{what}: {result:?}");
         assert_replay(&what, &imported, 1.0);
     }
 }
 
 #[test]
-fn exclusive_placement_and_restarts_in_place_are_read_and_played_again() {
+fn exclusive_placement_and_restarts_in_place_are_read_and_simulated_again() {
     let exclusive = support::scenario("first-steps", &[]);
-    let run = played(&exclusive, true);
+    let run = simulate(&exclusive, true);
     let one = imported(&texts(&run.printer.printed, Style::Files), 1).expect("first-steps");
     check("first-steps", &run.restarts[0], &one);
     assert_replay("first-steps", &one, 1.0);
     let in_place = support::scenario("in-place-main-container", &[]);
-    let run = played(&in_place, true);
+    let run = simulate(&in_place, true);
     for nth in [1, 2] {
         for style in STYLES {
             let what = format!("in place {nth} {style:?}");
             let one = imported(&texts(&run.printer.printed, style), nth).expect(&what);
-            let found = check(&what, &run.restarts[nth as usize - 1], &one);
-            assert_eq!(found.len(), 6, "{what}: {found:?}");
+            let result = check(&what, &run.restarts[nth as usize - 1], &one);
+            assert_eq!(result.len(), 6, "{what}: {result:?}");
             assert_replay(&what, &one, 1.0);
         }
     }
@@ -267,10 +267,10 @@ fn exclusive_placement_and_restarts_in_place_are_read_and_played_again() {
 #[test]
 fn later_list_gives_milestones_with_their_precision() {
     for strategy in ["Recreate", "BlockingRecreate"] {
-        let run = played(&two_kinds(strategy, "0"), true);
+        let run = simulate(&two_kinds(strategy, "0"), true);
         let text = serde_json::to_string_pretty(&run.printer.final_list()).expect("JSON");
         let one = imported(&BTreeMap::from([("after.json", text)]), 1).expect(strategy);
-        let found = check_held(strategy, &run.restarts[0], &one);
+        let result = check_held(strategy, &run.restarts[0], &one);
         for name in [
             "jobFailed",
             "restartCounted",
@@ -280,7 +280,7 @@ fn later_list_gives_milestones_with_their_precision() {
             "lastReady",
             "jobsReady",
         ] {
-            assert!(found.contains(&name), "{strategy}: {name} is not in {found:?}: {:?}", one.restart.unknown);
+            assert!(result.contains(&name), "{strategy}: {name} is not in {result:?}: {:?}", one.restart.unknown);
         }
         // The list does not show that containers took 2 s to stop, once for each of the two deletions.
         assert_replay(strategy, &one, 2.0 * 2.0 + 1.0);
@@ -307,10 +307,10 @@ fn nodes_that_were_drained_tainted_or_lost_are_lost_again() {
         ("taint-noexecute", "taintNode", 1.0),
         ("node-partition-return", "partitionNode", 7.5),
     ] {
-        let run = played(&support::scenario(name, &[]), true);
+        let run = simulate(&support::scenario(name, &[]), true);
         let one = imported(&texts(&run.printer.printed, Style::Files), 1).expect(name);
-        let found = check(name, &run.restarts[0], &one);
-        assert!(found.len() >= 13, "{name}: {found:?}");
+        let result = check(name, &run.restarts[0], &one);
+        assert!(result.len() >= 13, "{name}: {result:?}");
         let actions = one.json["script"]["actions"].to_string();
         assert!(actions.contains(action), "{name}: {actions}");
         assert_replay(name, &one, more);

@@ -35,18 +35,18 @@ fn interval_search_agrees_with_lambert_w() {
             let row = |r: &_| SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap();
             Ok(all.unwrap().iter().map(row).collect())
         };
-        let found = best(&search, "effective_training_ratio", &mut play).unwrap();
-        let [low, high] = found.ci95_s.expect("the replications suffice for an interval");
+        let result = best(&search, "effective_training_ratio", &mut play).unwrap();
+        let [low, high] = result.ci95_s.expect("the replications suffice for an interval");
         assert!(low <= exact && exact <= high, "{exact} is not in {low} to {high}");
         assert!(high < 1.35 * low, "{low} to {high} is too wide");
-        assert!(!found.at_edge && !found.interrupted);
+        assert!(!result.at_edge && !result.interrupted);
     }
 }
 
 fn rare(fleet: &FleetSpec, excess: SplitExcess, limit: u64, (runs, batches): (u32, u64)) -> RareEventSearch {
     let question = RareQuestion { excess, limit, runs, batches };
-    let found = of_fleet((fleet, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
-    found.unwrap().expect("the run was not stopped")
+    let result = of_fleet((fleet, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
+    result.unwrap().expect("the run was not stopped")
 }
 
 /// Returns a Fleet of four nodes whose failures interrupt the job without loss of work.
@@ -55,12 +55,12 @@ fn interrupted(life: Distribution, work: f64) -> FleetSpec {
 }
 
 #[track_caller]
-fn assert_contains(what: &str, found: &RareEventSearch, exact: f64) {
+fn assert_contains(what: &str, actual: &RareEventSearch, exact: f64) {
     // Three standard errors; the 95 % interval spans about two on each side.
-    let [low, high] = found.ci95.expect("a run reached the limit");
+    let [low, high] = actual.ci95.expect("a run reached the limit");
     let half = 1.5 * 0.5 * (high - low);
-    assert!((found.chance - exact).abs() < half, "{what}: {found:?}, expected {exact}");
-    assert!(half < 0.5 * exact, "{what}: {found:?} the interval is too wide");
+    assert!((actual.chance - exact).abs() < half, "{what}: {actual:?}, expected {exact}");
+    assert!(half < 0.5 * exact, "{what}: {actual:?} the interval is too wide");
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn splitting_finds_chances_of_one_in_a_million_that_poisson_says() {
     // lambda W = 1: the probability of nine or more restarts is 1.1e-6, that of seven or more is 8.3e-5.
     let fleet = interrupted(exponential(4000.0), 1000.0);
     for limit in [7, 9] {
-        let found = rare(&fleet, SplitExcess::Restarts, limit, (500, 24));
-        assert_contains("restarts", &found, poisson_sf(limit - 1, 1.0));
-        assert_eq!(found.levels.last().unwrap().at, limit as f64);
-        assert!(found.by_counting > Some(1e4), "{found:?}");
+        let result = rare(&fleet, SplitExcess::Restarts, limit, (500, 24));
+        assert_contains("restarts", &result, poisson_sf(limit - 1, 1.0));
+        assert_eq!(result.levels.last().unwrap().at, limit as f64);
+        assert!(result.by_counting > Some(1e4), "{result:?}");
     }
 }
 
@@ -84,7 +84,7 @@ fn splitting_equals_counting_for_weibull_lifetimes() {
     fleet.training.progress = ProgressSpec::Checkpoints { every: s(100.0), blocking: s(5.0) };
     fleet.job.recovery = exponential(60.0);
     for (excess, limit) in [(SplitExcess::Restarts, 8), (SplitExcess::LostTime, s(1350.0).0)] {
-        let found = rare(&fleet, excess, limit, (220, 16));
+        let result = rare(&fleet, excess, limit, (220, 16));
         let n = 12_000;
         let mut simulation = FleetSimulation::new(&fleet);
         let over = |i: &u64| {
@@ -100,11 +100,11 @@ fn splitting_equals_counting_for_weibull_lifetimes() {
         };
         let k = (0..n).filter(over).count();
         let [low, high] = proportion_interval(k, n as usize, 0.999);
-        let ci95 = found.ci95.expect("a run reached the limit");
-        let found_low = found.chance - 1.5 * (found.chance - ci95[0]);
-        let found_high = found.chance + 1.5 * (ci95[1] - found.chance);
+        let ci95 = result.ci95.expect("a run reached the limit");
+        let found_low = result.chance - 1.5 * (result.chance - ci95[0]);
+        let found_high = result.chance + 1.5 * (ci95[1] - result.chance);
         assert!((5e-4..8e-3).contains(&(k as f64 / n as f64)), "{k} of {n}");
-        assert!(found_low < high && low < found_high, "{excess:?}: {found:?}, counted {low} to {high}");
-        assert!(ci95[1] - ci95[0] < found.chance, "{found:?} the interval is too wide");
+        assert!(found_low < high && low < found_high, "{excess:?}: {result:?}, counted {low} to {high}");
+        assert!(ci95[1] - ci95[0] < result.chance, "{result:?} the interval is too wide");
     }
 }

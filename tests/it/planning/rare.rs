@@ -26,27 +26,27 @@ fn scenario(faults: &str) -> ReducedExperiment {
 
 fn rare(of: &ReducedExperiment, excess: SplitExcess, limit: u64, (runs, batches): (u32, u64)) -> RareEventSearch {
     let question = RareQuestion { excess, limit, runs, batches };
-    let found = of_reduced((of, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
-    found.unwrap().expect("the run was not stopped")
+    let result = of_reduced((of, 11), &question, (0, &ReplicationLimits::unlimited()), &|_| ());
+    result.unwrap().expect("the run was not stopped")
 }
 
 /// Asserts agreement within three standard errors; the 95 % interval spans about two on each side.
 #[track_caller]
-fn assert_in_range(what: &str, found: &RareEventSearch, [low, high]: [f64; 2]) {
-    let [low_limit, high_limit] = found.ci95.expect("a run reached the limit");
+fn assert_in_range(what: &str, actual: &RareEventSearch, [low, high]: [f64; 2]) {
+    let [low_limit, high_limit] = actual.ci95.expect("a run reached the limit");
     let half = 1.5 * 0.5 * (high_limit - low_limit);
-    assert!(found.chance - half < high && low < found.chance + half, "{what}: {found:?}, expected {low} to {high}");
-    assert!(half < found.chance, "{what}: {found:?} the interval is too wide");
+    assert!(actual.chance - half < high && low < actual.chance + half, "{what}: {actual:?}, expected {low} to {high}");
+    assert!(half < actual.chance, "{what}: {actual:?} the interval is too wide");
 }
 
 #[test]
 fn one_in_a_million_budget_exhaustion_agrees_with_poisson() {
     // Processes exit by themselves, on average once in twenty days for all four, and recover within a minute.
     let of = scenario("- {cause: software, on: Pod, mtbf: 80d, exitCode: 1}");
-    let found = rare(&of, SplitExcess::Restarts, 9, (120, 12));
+    let result = rare(&of, SplitExcess::Restarts, 9, (120, 12));
     let exact = poisson_sf(8, 1.0);
-    assert_in_range("restarts", &found, [exact, exact]);
-    assert!(found.whole_runs && found.by_counting > Some(1e5), "{found:?}");
+    assert_in_range("restarts", &result, [exact, exact]);
+    assert!(result.whole_runs && result.by_counting > Some(1e5), "{result:?}");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn resampling_equals_counting_for_weibull_lifetimes() {
     );
     for (excess, limit, runs) in [(SplitExcess::Restarts, 4, 60), (SplitExcess::LostTime, 3 * 86_400_000_000_000, 160)]
     {
-        let found = rare(&of, excess, limit, (runs, 12));
+        let result = rare(&of, excess, limit, (runs, 12));
         let n = 4_000;
         let mut player = of.player();
         let over = |i: &u64| {
@@ -78,6 +78,6 @@ fn resampling_equals_counting_for_weibull_lifetimes() {
         let k = (0..n).filter(over).count();
         let share = k as f64 / n as f64;
         assert!((5e-4..2e-2).contains(&share), "{excess:?}: {k} of {n}");
-        assert_in_range("counted", &found, proportion_interval(k, n as usize, 0.999));
+        assert_in_range("counted", &result, proportion_interval(k, n as usize, 0.999));
     }
 }

@@ -33,7 +33,7 @@ fn unmet_target_exits_with_3_and_reports_the_closest_value() {
 
 #[test]
 fn invalid_arguments_are_rejected_before_simulating() {
-    for (target, more, says) in [
+    for (target, more, message) in [
         ("effective_training_ratio >= 0.9", &[][..], "add a statistic over the replications"),
         ("effective_training_rati.p10 >= 0.9", &[], "did you mean effective_training_ratio?"),
         ("failures.p90 <= lots", &[], "not a number"),
@@ -46,9 +46,9 @@ fn invalid_arguments_are_rejected_before_simulating() {
             arguments.extend(["--path", "spares.nodes"]);
         }
         let (out, err) = run(&[&arguments[..], more].concat(), 2);
-        assert!(out.is_empty() && err.contains(says), "{target}: {err}");
+        assert!(out.is_empty() && err.contains(message), "{target}: {err}");
     }
-    for (arguments, says) in [
+    for (arguments, message) in [
         (&["--ignore", "gpus"][..], "did you mean gpu?"),
         (&["--probability", "1.5"], "a probability between 0 and 1"),
         (&["--horizon", "0"], "expected a duration above 0"),
@@ -56,19 +56,19 @@ fn invalid_arguments_are_rejected_before_simulating() {
         (&["--jobset", "train"], "unknown JobSet \"train\"; no JobSet is available"),
     ] {
         let (_, err) = run(&[&["plan", "budget", FLEET, "--seeds", "2"], arguments].concat(), 2);
-        assert!(err.contains(says), "{arguments:?}: {err}");
+        assert!(err.contains(message), "{arguments:?}: {err}");
     }
 }
 
 #[test]
-fn every_format_tells_the_same_and_a_directory_repeats_it() {
+fn every_format_reports_the_same_and_a_directory_repeats_it() {
     let dir = scratch("planning").join("out");
     let out = dir.to_str().unwrap();
     let target = "effective_training_ratio.p10 >= 0.95";
     let (json, _) = spares(target, &["--max", "4", "--format", "json", "--out", out], 0);
-    let told: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(told["schema"], "jobset-sim/plan-spares/v1");
-    assert_eq!((&told["found"], &told["value"], &told["level"]), (&"least".into(), &0.into(), &"fleet".into()));
+    let text: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(text["schema"], "jobset-sim/plan-spares/v1");
+    assert_eq!((&text["found"], &text["value"], &text["level"]), (&"least".into(), &0.into(), &"fleet".into()));
     let kept = fs::read_to_string(dir.join("summary.json")).unwrap();
     assert_eq!(kept, json);
     assert!(dir.join("charts/knee.svg").is_file());
@@ -126,18 +126,18 @@ const TRAINING: &str = "scenarios/training.yaml";
 fn best_interval_is_shown_with_closed_forms_and_their_limits() {
     let (text, _) = run(&["plan", "interval", TRAINING, "--seeds", "20", "--set", "training.work=1d"], 0);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for says in
+    for message in
         ["Young", "Daly", ", exact 10m16s.", "restored only 1m after", "intervals are multiples of the step time 6s"]
     {
-        assert!(text.contains(says), "{says}: {text}");
+        assert!(text.contains(message), "{message}: {text}");
     }
-    for (set, says) in [
+    for (set, message) in [
         ("training.checkpoint=Continuous", "the job saves continuously"),
         ("training.checkpoint.blocking=0s", "the shortest interval that the storage supports is best"),
         ("faultProcesses=[]", "no interruptions in"),
     ] {
         let (_, err) = run(&["plan", "interval", TRAINING, "--seeds", "4", "--set", set], 2);
-        assert!(err.contains(says), "{set}: {err}");
+        assert!(err.contains(message), "{set}: {err}");
     }
 }
 
@@ -167,20 +167,20 @@ fn break_even_lies_between_distinguished_values() {
         ],
         0,
     );
-    let told: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&told["found"], &told["below"]), (&"at".into(), &"a".into()));
-    let number = |key: &str| told[key].as_f64().unwrap();
+    let text: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&text["found"], &text["below"]), (&"at".into(), &"a".into()));
+    let number = |key: &str| text[key].as_f64().unwrap();
     assert!(1.0 < number("low") && number("low") < number("estimate") && number("estimate") < number("high"));
-    assert!(number("high") < 60.0, "{told}");
+    assert!(number("high") < 60.0, "{text}");
     assert!(dir.join("charts/breakeven.svg").is_file());
     fs::remove_dir_all(dir.parent().unwrap()).unwrap();
-    for (over, says) in [
+    for (over, message) in [
         ("training.checkpoint.blocking=2m..1s", "the range is empty"),
         ("training.checkpoint.blocking=a..b", "neither a number nor a duration"),
         ("training.chekpoint.blocking=1s..2s", "chekpoint"),
     ] {
         let (_, err) = run(&["plan", "breakeven", TRAINING, "--b", "training.step=7s", "--over", over], 2);
-        assert!(err.contains(says), "{over}: {err}");
+        assert!(err.contains(message), "{over}: {err}");
     }
     let (_, err) = run(
         &["plan", "breakeven", TRAINING, "--b", "training.step=7s", "--over", "stop.at=9d..10d", "--metric", "godput"],
@@ -199,13 +199,13 @@ fn inputs_vary_over_published_or_given_ranges_one_at_a_time() {
     assert!(csv.contains("parameters.checkpoint_interval,1h,6h") && csv.contains("as given"), "{csv}");
     let (_, err) = run(&["sensitivity", "scenarios/first-steps.yaml", "--ranges", "--seeds", "2"], 2);
     assert!(err.contains("no field of these inputs has a published range"), "{err}");
-    for (more, says) in [
+    for (more, message) in [
         (&["--out", "x"][..], "--ranges"),
         (&["--ranges", "--parameters-only"], "cannot be used with"),
         (&["--ranges", "--seeds", "1"], "at least 2"),
     ] {
         let (_, err) = run(&[&["sensitivity", FLEET], more].concat(), 2);
-        assert!(err.contains(says), "{more:?}: {err}");
+        assert!(err.contains(message), "{more:?}: {err}");
     }
     let (_, err) = run(&["sensitivity", "--ranges"], 2);
     assert!(err.contains("need a scenario"), "{err}");
@@ -245,10 +245,10 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
     };
     let out = ["--format", "json", "--out", dir.to_str().unwrap()];
     let target = "effective_training_ratio.mean >= 0.75";
-    let told: Value = serde_json::from_str(&levels(target, &out, 0).0).unwrap();
-    assert_eq!(told["schema"], "jobset-sim/plan-spares-levels/v1");
-    let all = told["combinations"].as_array().unwrap();
-    assert!(!all.is_empty() && all[0]["judgement"] == "meets", "{told}");
+    let output: Value = serde_json::from_str(&levels(target, &out, 0).0).unwrap();
+    assert_eq!(output["schema"], "jobset-sim/plan-spares-levels/v1");
+    let all = output["combinations"].as_array().unwrap();
+    assert!(!all.is_empty() && all[0]["judgement"] == "meets", "{output}");
     let costs: Vec<f64> =
         all.iter().filter(|c| c["judgement"] == "meets").map(|c| c["cost"].as_f64().unwrap()).collect();
     assert!(costs.iter().all(|cost| *cost >= costs[0] * 0.999), "{costs:?}");
@@ -260,19 +260,19 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
     let (_, err) = levels("effective_training_ratio.mean >= 0.9999", &[], 3);
     let most = "No combination up to parameters.spares=4, nodes=18 satisfies";
     assert!(err.contains(most), "{err}");
-    for (path, says) in [
+    for (path, message) in [
         ("nodes=0..2", "--path nodes is used twice"),
         ("job.recovery=1m..2m", "whole numbers"),
         ("job.recovery=", "no range"),
     ] {
         let (_, err) = levels(target, &["--path", path], 2);
-        assert!(err.contains(says), "{path}: {err}");
+        assert!(err.contains(message), "{path}: {err}");
     }
     fs::remove_dir_all(dir.parent().unwrap()).unwrap();
 }
 
 #[test]
-fn the_heading_of_a_budget_counts_replications_and_not_what_is_played_again() {
+fn the_heading_of_a_budget_counts_replications_and_not_what_is_simulated_again() {
     let (text, _) =
         run(&["plan", "budget", "scenarios/stories/restart-budget.yaml", "--seeds", "2", "--horizon", "1"], 0);
     let head = text.split("\n\n").next().unwrap().replace('\n', " ");

@@ -81,12 +81,12 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
         }
         for (i, (child, arguments)) in children.into_iter().zip(COMMANDS).enumerate() {
             let ended = child.wait_with_output().unwrap();
-            let told = String::from_utf8_lossy(&ended.stderr);
-            assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {told}");
-            assert!(told.contains("interrupted; "), "{arguments:?}: {told}");
+            let output = String::from_utf8_lossy(&ended.stderr);
+            assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {output}");
+            assert!(output.contains("interrupted; "), "{arguments:?}: {output}");
             // Partial results are marked as such in the output and in the run directory; otherwise there are none.
             let kept = fs::read_to_string(dir.join(format!("{i}/summary.json")));
-            assert_eq!(kept.is_ok(), !ended.stdout.is_empty(), "{arguments:?}: {told}");
+            assert_eq!(kept.is_ok(), !ended.stdout.is_empty(), "{arguments:?}: {output}");
             let planned = !["run", "compare", "sweep"].contains(&arguments[0]);
             if let Ok(kept) = kept.as_ref().map(|text| text.as_str())
                 && planned
@@ -94,7 +94,7 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
                 assert!(kept.contains("\"interrupted\": true"), "{arguments:?}: {kept}");
             }
             let nothing = ["no replication", "fewer than", "no input", "no interval", "no value", "saved in"];
-            assert!(kept.is_ok() || nothing.iter().any(|words| told.contains(words)), "{arguments:?}: {told}");
+            assert!(kept.is_ok() || nothing.iter().any(|words| output.contains(words)), "{arguments:?}: {output}");
         }
         let left = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
         let partial: Vec<String> = left.filter(|name| name.parse::<usize>().is_err()).collect();
@@ -145,8 +145,8 @@ fn a_signal_ends_a_replication_that_has_begun() {
         let kill = ["-s", "TERM", &child.id().to_string()];
         assert!(Command::new("kill").args(kill).status().unwrap().success());
         let ended = child.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {told}");
+        let text = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {text}");
         assert!(ended.stdout.is_empty(), "{arguments:?}: {ended:?}");
     }
     for entry in fs::read_dir(&dir).unwrap() {

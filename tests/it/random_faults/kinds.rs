@@ -49,7 +49,7 @@ fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() 
 }
 
 #[test]
-fn a_run_goes_on_while_its_machines_are_taken_back_and_come_late() {
+fn a_run_continues_while_its_machines_are_reclaimed_and_return_late() {
     let scenario =
         racks("faultProcesses: [{cause: spot, mtbf: 60h, does: Reclaim, notice: 30s, backAfter: 1h, comesBack: 0.9}]");
     let limits = sim_analysis::experiment::ReplicationLimits::unlimited();

@@ -4,7 +4,7 @@ use super::sources::racks;
 use super::*;
 
 /// Returns the crashes (true) and returns of nodes, with their time in seconds.
-fn played(repair: &str, process: &str, replication: u64) -> Vec<(f64, String, bool)> {
+fn simulate(repair: &str, process: &str, replication: u64) -> Vec<(f64, String, bool)> {
     let text = format!("faultProcesses: [{{cause: host, {process}}}]\nnodeRepair: {repair}");
     let scenario = racks(&text).unwrap();
     let one = |f: &ScriptedFault| match &f.action {
@@ -29,11 +29,11 @@ fn outages(all: &[(f64, String, bool)]) -> Vec<f64> {
 
 #[test]
 fn a_repair_takes_its_detection_and_its_stages() {
-    let one = played("{detectedAfter: 10m, stages: [{name: a, takes: 2h}]}", "mtbf: 90h", 0);
+    let one = simulate("{detectedAfter: 10m, stages: [{name: a, takes: 2h}]}", "mtbf: 90h", 0);
     let lasted = outages(&one);
     assert!(lasted.len() > 5 && lasted.iter().all(|s| (s - 7800.0).abs() < 1e-6), "{lasted:?}");
     let both = "{stages: [{name: a, takes: 1h, escalates: 0.25}, {name: b, takes: 4h}]}";
-    let lasted: Vec<f64> = (0..60).flat_map(|r| outages(&played(both, "mtbf: 90h", r))).collect();
+    let lasted: Vec<f64> = (0..60).flat_map(|r| outages(&simulate(both, "mtbf: 90h", r))).collect();
     let long = lasted.iter().filter(|s| (**s - 18_000.0).abs() < 1e-6).count() as f64;
     let all = lasted.len() as f64;
     // Long outages are slightly underrepresented, because the end of the run cuts off more of them.
@@ -43,8 +43,8 @@ fn a_repair_takes_its_detection_and_its_stages() {
 #[test]
 fn crews_repair_sequentially_and_waiting_nodes_are_unavailable() {
     let busy = "mtbf: 20h";
-    let many = outages(&played("{stages: [{name: a, takes: 2h}]}", busy, 0));
-    let one = played("{stages: [{name: a, takes: 2h}], crews: 1}", busy, 0);
+    let many = outages(&simulate("{stages: [{name: a, takes: 2h}]}", busy, 0));
+    let one = simulate("{stages: [{name: a, takes: 2h}], crews: 1}", busy, 0);
     assert!(many.iter().all(|s| *s < 7201.0));
     assert!(outages(&one).iter().any(|s| *s > 7201.0));
     let ends: Vec<f64> = one.iter().filter(|(.., crash)| !crash).map(|(at, ..)| *at).collect();
@@ -56,10 +56,10 @@ fn crews_repair_sequentially_and_waiting_nodes_are_unavailable() {
 #[test]
 fn undiagnosed_faults_end_at_once_and_another_node_may_be_blamed() {
     let missed = "{detectedAfter: 1m, diagnosis: {probability: 0}, stages: [{name: a, takes: 2h}]}";
-    let lasted = outages(&played(missed, "mtbf: 20h", 0));
+    let lasted = outages(&simulate(missed, "mtbf: 20h", 0));
     assert!(lasted.len() > 20 && lasted.iter().all(|s| (s - 60.0).abs() < 1e-6), "{lasted:?}");
     let wrong = "{detectedAfter: 1m, diagnosis: {uncertainty: 1}, stages: [{name: a, takes: 2h}]}";
-    let all = played(wrong, "mtbf: 90h", 0);
+    let all = simulate(wrong, "mtbf: 90h", 0);
     let lasted = outages(&all);
     let short = lasted.iter().filter(|s| (**s - 60.0).abs() < 1e-6).count();
     let long = lasted.iter().filter(|s| (**s - 7200.0).abs() < 1e-6).count();
@@ -69,7 +69,7 @@ fn undiagnosed_faults_end_at_once_and_another_node_may_be_blamed() {
 
 #[test]
 fn frequently_failing_nodes_are_retired_and_repairs_heal_lemons() {
-    let all = played("{stages: [{name: a, takes: 1h}], retire: life:2}", "mtbf: 10h", 0);
+    let all = simulate("{stages: [{name: a, takes: 1h}], retire: life:2}", "mtbf: 10h", 0);
     for node in 0..16 {
         let name = format!("n-{node:03}");
         let crashes = all.iter().filter(|(_, n, crash)| *n == name && *crash).count();
@@ -79,7 +79,7 @@ fn frequently_failing_nodes_are_retired_and_repairs_heal_lemons() {
     let lemons = "mtbf: 50h, lemons: {share: 1, factor: 50}";
     let crashes = |fails: f64| {
         let repair = format!("{{stages: [{{name: a, takes: 1s, fails: {fails}}}]}}");
-        let all = played(&repair, lemons, 0);
+        let all = simulate(&repair, lemons, 0);
         all.iter().filter(|(.., crash)| *crash).count()
     };
     // All 16 nodes crash about a hundred times, or each once and two of them again.
@@ -89,7 +89,7 @@ fn frequently_failing_nodes_are_retired_and_repairs_heal_lemons() {
 #[test]
 fn retirement_counts_repairs_of_the_blamed_node_and_not_real_failures() {
     let rule = "{diagnosis: {uncertainty: 1}, stages: [{name: a, takes: 1h}], retire: life:2}";
-    let all = played(rule, "mtbf: 10h", 0);
+    let all = simulate(rule, "mtbf: 10h", 0);
     let mut retired = 0;
     for node in 0..16 {
         let own = |entry: &&(f64, String, bool)| entry.1 == format!("n-{node:03}");
@@ -110,13 +110,13 @@ fn a_change_of_policy_leaves_repairs_what_they_were() {
     let scenario = racks(text).unwrap();
     let mut other = scenario.clone();
     other.jobsets[0].jobset.spec.failure_policy = None;
-    let told = |s: &ScenarioSpec| format!("{:?}", draw_faults(s, 3, 5).faults);
-    assert_eq!(told(&scenario), told(&other));
-    assert_ne!(told(&scenario), format!("{:?}", draw_faults(&scenario, 3, 6).faults));
+    let output = |s: &ScenarioSpec| format!("{:?}", draw_faults(s, 3, 5).faults);
+    assert_eq!(output(&scenario), output(&other));
+    assert_ne!(output(&scenario), format!("{:?}", draw_faults(&scenario, 3, 6).faults));
 }
 
 #[test]
-fn a_repair_that_nobody_needs_is_refused() {
+fn a_repair_without_a_use_is_rejected() {
     for (process, part) in [
         ("mtbf: 9h, backAfter: 1h", "nodeRepair"),
         ("mtbf: 9h, on: Pod", "nodeRepair"),

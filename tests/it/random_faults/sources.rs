@@ -43,8 +43,8 @@ fn a_fault_reaches_as_far_as_its_level_says() {
     };
     let mean_time = |all: &[(Duration, Vec<String>)], entities: f64| {
         let expected = entities * 100.0 / 40.0;
-        let found = all.len() as f64;
-        assert!((found - expected).abs() < 4.0 * expected.sqrt(), "{found} faults, expected {expected}");
+        let actual = all.len() as f64;
+        assert!((actual - expected).abs() < 4.0 * expected.sqrt(), "{actual} faults, expected {expected}");
     };
     let nodes = of("");
     assert!(nodes.iter().all(|(_, nodes)| nodes.len() == 1));
@@ -69,8 +69,8 @@ fn one_line_of_the_script_is_a_line_for_each_node_of_a_rack() {
     let line = |n: u32| format!("\n- {{at: 9s, crashNode: {{node: n-00{n}}}}}");
     let lines: String = (4..8).map(line).collect();
     let four = racks(&format!("faults:{lines}")).unwrap();
-    let told = |s: &ScenarioSpec| format!("{:?}", s.faults);
-    assert_eq!(told(&one), told(&four));
+    let text = |s: &ScenarioSpec| format!("{:?}", s.faults);
+    assert_eq!(text(&one), text(&four));
     for (label, part) in [
         ("example.com/rack=r9", "no node has the label example.com/rack=r9"),
         ("example.com/rack", "is not of the form KEY=VALUE"),
@@ -112,11 +112,11 @@ fn a_preset_is_its_causes_and_what_is_said_beside_it_counts_more() {
 }
 
 #[test]
-fn a_trace_is_played_as_it_was_written() {
+fn a_trace_is_simulated_as_it_was_written() {
     let trace = "time,node,kind,duration\n3h,n-001,Crash,1h\n10,n-000,Drain,30m\n4h,n-002,Crash,\n\
                  200h,n-000,Crash,\n";
     let process = |more: &str| format!("faultProcesses: [{{cause: old, trace: {more}}}]");
-    let played = |more: &str, trace: &str| {
+    let simulated = |more: &str, trace: &str| {
         let drawn = draw_faults(&racks_with(&process(more), trace).unwrap(), 1, 0);
         let line = |f: &ScriptedFault| format!("{} {:?}", at(f), f.action);
         let all = drawn.faults.iter().map(line);
@@ -130,19 +130,22 @@ fn a_trace_is_played_as_it_was_written() {
         "4h ReturnNode(\"n-001\")",
         "4h CrashNode(\"n-002\")",
     ];
-    let mut found = played("faults.csv", trace);
-    found.sort();
+    let mut actual = simulated("faults.csv", trace);
+    actual.sort();
     let mut expected = expected.map(str::to_owned).to_vec();
     expected.sort();
-    assert_eq!(found, expected);
+    assert_eq!(actual, expected);
     assert_eq!(
-        played("faults.csv, backAfter: 2h", trace).iter().filter(|l| l.contains("Return")).count(),
+        simulated("faults.csv, backAfter: 2h", trace).iter().filter(|l| l.contains("Return")).count(),
         2,
         "a row without a duration uses that of the process"
     );
     let kinds = "{\"node\": \"n-003\", \"time\": \"1h\", \"kind\": \"xid79\"}\n\
                  {\"node\": \"n-003\", \"time\": \"2h\", \"kind\": \"xid13\"}\n";
-    assert_eq!(played("{file: faults.csv, kinds: [xid79]}, does: Partition", kinds), ["1h PartitionNode(\"n-003\")"]);
+    assert_eq!(
+        simulated("{file: faults.csv, kinds: [xid79]}, does: Partition", kinds),
+        ["1h PartitionNode(\"n-003\")"]
+    );
     for (more, trace, part) in [
         ("faults.csv", "time,node\n1h,x\n", "the topology does not contain node \"x\""),
         ("faults.csv", "time,node,kind\n1h,n-000,xid79\n", "is not a valid value of does"),

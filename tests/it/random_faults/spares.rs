@@ -80,7 +80,7 @@ fn a_run_with_a_spare_does_not_wait_for_a_repair() {
 }
 
 #[test]
-fn spares_that_make_no_sense_are_refused() {
+fn spares_that_make_no_sense_are_rejected() {
     for (processes, spares, part) in [
         ("[{cause: a, mtbf: 9h}]", "{label: example.com/rack=r9}", "no node has the label"),
         ("[{cause: a, mtbf: 9h}]", "{label: example.com/rack}", "is not of the form KEY=VALUE"),

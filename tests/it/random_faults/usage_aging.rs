@@ -110,9 +110,9 @@ fn a_node_fails_at_its_rate_times_the_share_of_time_in_which_it_is_used() {
     for (ages, hours_on, share) in
         [("", 20, 1.0), (", ages: Running", 40, 1.0), (", ages: Running", 20, 0.5), (", ages: Running", 8, 0.2)]
     {
-        let (found, expected): (f64, f64) = (count(ages, hours_on), all * share);
+        let (actual, expected): (f64, f64) = (count(ages, hours_on), all * share);
         let error = 3.0 * expected.sqrt();
-        assert!((found - expected).abs() < error, "{ages} {hours_on}: {found} failures, expected {expected}");
+        assert!((actual - expected).abs() < error, "{ages} {hours_on}: {actual} failures, expected {expected}");
     }
 }
 
@@ -187,7 +187,7 @@ fn a_node_that_several_faults_hold_is_back_when_the_last_of_its_repairs_is_over(
 }
 
 #[test]
-fn a_run_goes_on_while_something_used_will_fail_and_ends_when_nothing_will() {
+fn a_run_continues_while_something_used_will_fail_and_ends_when_nothing_will() {
     let ends = |processes: &str| {
         let text = text(8, "100h", &format!("faultProcesses:\n{processes}"))
             .replace("{at: 100h}", "{at: 100h, when: Settled}");
@@ -216,14 +216,14 @@ fn features_that_need_fault_times_are_rejected_with_usage_aging() {
             Err(e) => e.to_string(),
         }
     };
-    let shop = "nodeRepair: {stages: [{name: manual, takes: 2h}]}\n";
+    let pipeline = "nodeRepair: {stages: [{name: manual, takes: 2h}]}\n";
     let spares = "nodeSpares: {label: example.com/rack=all}\n";
     let trains = "training: {work: 1h, step: 6s, checkpoint: {every: 15m, blocking: 10s}}\n";
     for (process, rest, part) in [
         ("mtbf: 1h, from: 2h", "", "ages: Running is not supported with from"),
         ("mtbf: 1h, until: 2h", "", "ages: Running is not supported with until"),
         ("trace: faults.csv", "", "ages"),
-        ("mtbf: 1h", shop, "ages: Running is not supported with nodeRepair"),
+        ("mtbf: 1h", pipeline, "ages: Running is not supported with nodeRepair"),
         ("mtbf: 1h, backAfter: 1h", spares, "ages: Running is not supported with nodeSpares"),
         ("mtbf: 1h, does: Slow, factor: 2", trains, "ages: Running is not supported with does: Slow"),
     ] {

@@ -11,13 +11,13 @@ fn run(arguments: &[&str], code: i32) -> String {
     let output = program(arguments).arg("--quiet").output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    let found = output.status.code();
-    assert_eq!(found, Some(code), "{arguments:?}: {out}{err}");
+    let result = output.status.code();
+    assert_eq!(result, Some(code), "{arguments:?}: {out}{err}");
     out + &err
 }
 
 #[test]
-fn every_command_that_plans_plays_the_level_of_the_file() {
+fn every_command_that_plans_simulates_the_level_of_the_file() {
     for (arguments, needles) in [
         (
             &["plan", "budget", GANG, "--seeds", "200"][..],
@@ -67,14 +67,14 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
         (&["run", GANG], &["reduced-model replication"]),
         (&["run", GANG, "--level", "pods"], &["Restart 1 of JobSet train"]),
     ] {
-        let told = run(arguments, 0);
-        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = run(arguments, 0);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for needle in needles {
-            assert!(told.contains(needle), "{arguments:?}: no {needle:?} in\n{told}");
+            assert!(text.contains(needle), "{arguments:?}: no {needle:?} in\n{text}");
         }
     }
-    let told = run(&["run", GANG, "--paranoid"], 2);
-    assert!(told.contains("--level pods"), "{told}");
+    let text = run(&["run", GANG, "--paranoid"], 2);
+    assert!(text.contains("--level pods"), "{text}");
 }
 
 fn column(csv: &str, name: &str, keep: impl Fn(&[&str], &[&str]) -> bool) -> Vec<String> {
@@ -92,7 +92,7 @@ fn read(dir: &Path) -> String {
 
 /// Sweep points that share measurements give the same results as a separate run of each point.
 #[test]
-fn a_sweep_plays_at_each_point_what_a_run_plays_there() {
+fn a_sweep_simulates_at_each_point_what_a_run_simulates_there() {
     let dir = scratch("reduced-sweep");
     let swept = dir.join("sweep");
     let out = swept.to_str().unwrap();

@@ -20,7 +20,7 @@ fn reduced_replications_have_a_golden_transcript_in_every_profile() {
             outcome.end,
             outcome.restarts,
             outcome.restarts_count_towards_max,
-            outcome.close_calls,
+            outcome.boundary_cases,
             model.digest(&outcome)
         );
         for recovery in &outcome.recoveries {

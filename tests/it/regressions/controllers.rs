@@ -179,8 +179,8 @@ fn a_partial_status_is_stored_as_it_was_sent() {
     );
     let answers = responses(2, &script(&actions), &format!("{jobs}{other}"));
     let entries = |answer: &(SimTime, String)| answer.1.matches("\"name\":").count();
-    let found: Vec<usize> = answers.iter().map(entries).collect();
-    assert_eq!(found, [0, 1, 2], "{answers:?}");
+    let result: Vec<usize> = answers.iter().map(entries).collect();
+    assert_eq!(result, [0, 1, 2], "{answers:?}");
 }
 
 /// The strategy of Jobs adds the selector and the labels.

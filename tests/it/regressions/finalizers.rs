@@ -7,8 +7,8 @@ use super::{POD, count, play, workers};
 use sim_engine::record::*;
 
 pub fn at_seconds(records: &[SimulationRecord], what: impl Fn(&Body) -> bool) -> Vec<u64> {
-    let found = records.iter().filter(|r| what(&r.body));
-    found.map(|r| r.at.seconds() as u64).collect()
+    let result = records.iter().filter(|r| what(&r.body));
+    result.map(|r| r.at.seconds() as u64).collect()
 }
 
 /// The Job controller adds its finalizer to those of the template. Only the owner of a finalizer removes it.
@@ -80,9 +80,9 @@ fn nothing_is_created_in_a_namespace_that_does_not_exist() {
         "faults:\n  - {{at: 10s, {service}}}\n  - {{at: 20s, {namespace}}}\n  - {{at: 30s, {service}}}\n\
          stop: {{at: 1m, when: Time}}"
     );
-    let told = responses(1, &rest, &claim_jobset());
-    let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(said, ["namespaces \"team\" not found", "", ""]);
+    let output = responses(1, &rest, &claim_jobset());
+    let printed: Vec<&str> = output.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(printed, ["namespaces \"team\" not found", "", ""]);
 }
 
 /// A Job that replaces only failed pods keeps its finalizer on a pod that was removed by force.
@@ -130,7 +130,7 @@ fn nodes_of_a_failed_scheduling_add_up_after_a_node_is_deleted() {
 /// policy, decide the effect.
 #[test]
 fn the_code_that_an_agent_ends_with_decides_what_its_container_does() {
-    let played = |code: &str| {
+    let simulated = |code: &str| {
         let agent = format!(
             "{{name: w, image: \"x:1\", restartPolicy: Never, restartPolicyRules: [{{action: Restart, exitCodes: \
              {{operator: In, values: [42]}}}}], env: [{{name: JOBSET_NAME, value: a}}, {{name: POD_NAME, value: p}}, \
@@ -153,10 +153,10 @@ fn the_code_that_an_agent_ends_with_decides_what_its_container_does() {
     let exits = |records: &[SimulationRecord], code: i32| {
         count(records, |b| matches!(b, Body::ContainerExited { exit_code, .. } if *exit_code == code))
     };
-    let (_, records) = played("42");
+    let (_, records) = simulated("42");
     assert_eq!(exits(&records, 42), 2, "the agents of the failed pod and of the other pod must exit");
     assert_eq!(count(&records, |b| matches!(b, Body::PodFinished { .. })), 0, "both pods must continue");
-    let (_, records) = played("7");
+    let (_, records) = simulated("7");
     assert_eq!(exits(&records, 7), 1);
     let failed = count(&records, |b| matches!(b, Body::PodFinished { succeeded: false, .. }));
     assert!(failed > 0, "no rule matches 7, so restartPolicy Never must end the pod");
@@ -198,9 +198,9 @@ fn orphaned_pods_do_not_make_a_jobset_ready() {
         let held = |c: LedgerCategory| outcome.ledger.accelerator_ns[c as usize] > 0;
         assert!(held(LedgerCategory::Terminating), "the accelerators of the orphaned pod must be in the ledger");
         let rest = format!("faults:\n{delete}{look}stop: {{at: 2m, when: Time}}");
-        let told = responses(nodes, &rest, &jobset);
-        let said = &told.last().unwrap().1;
-        assert!(said.contains(&format!("\"ready\":{ready}")), "{said}");
+        let text = responses(nodes, &rest, &jobset);
+        let output = &text.last().unwrap().1;
+        assert!(output.contains(&format!("\"ready\":{ready}")), "{output}");
     }
 }
 
@@ -231,9 +231,9 @@ fn what_is_being_deleted_shows_since_when_and_what_keeps_it() {
         show("200s", "Pod", "a-w-0-0"),
     ];
     let rest = format!("faults:\n{}stop: {{at: 5m, when: Time}}", script.concat());
-    let told = responses(2, &rest, &format!("spec:\n  replicatedJobs:\n{jobs}"));
-    let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-    let shown = |at: &str, grace: &str, finalizers: &str| {
+    let output = responses(2, &rest, &format!("spec:\n  replicatedJobs:\n{jobs}"));
+    let printed: Vec<&str> = output.iter().map(|(_, text)| text.as_str()).collect();
+    let format_value = |at: &str, grace: &str, finalizers: &str| {
         format!(
             "{{\"metadata.deletionGracePeriodSeconds\":{grace},\"metadata.deletionTimestamp\":{at},\
              \"metadata.finalizers\":{finalizers}}}"
@@ -244,16 +244,16 @@ fn what_is_being_deleted_shows_since_when_and_what_keeps_it() {
     let refusal = "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found \
                    new finalizers []string{\"new.example.com/x\"}";
     let expected = [
-        shown("null", "null", both),
+        format_value("null", "null", both),
         String::new(),
-        shown(minute, "0", "[\"example.com/hold\"]"),
-        shown(minute, "0", "[\"foregroundDeletion\"]"),
+        format_value(minute, "0", "[\"example.com/hold\"]"),
+        format_value(minute, "0", "[\"foregroundDeletion\"]"),
         refusal.to_owned(),
         String::new(),
         // The pod belongs to the next Job.
-        shown("null", "null", both),
+        format_value("null", "null", both),
     ];
-    assert_eq!(said, expected);
+    assert_eq!(printed, expected);
 }
 
 #[test]

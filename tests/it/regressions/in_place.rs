@@ -40,6 +40,6 @@ fn a_restart_in_place_without_a_startup_probe_is_one_restart() {
     let ready = |b: &Body| matches!(b, Body::AllReady { ready: true, .. });
     assert_eq!(count(&records, ready), 3, "AllReady must be recorded at the start, in between, and at the end");
     let last = records.iter().rfind(|r| ready(&r.body)).map(|r| r.at);
-    let found: Vec<_> = restarts.iter().map(|r| (r.shape, r.ending, Some(r.end))).collect();
-    assert_eq!(found, [(RestartScope::InPlaceRestart, RestartOutcome::Ready, last)]);
+    let result: Vec<_> = restarts.iter().map(|r| (r.shape, r.ending, Some(r.end))).collect();
+    assert_eq!(result, [(RestartScope::InPlaceRestart, RestartOutcome::Ready, last)]);
 }

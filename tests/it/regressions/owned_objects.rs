@@ -41,10 +41,10 @@ fn a_claim_that_a_finalizer_keeps_is_marked_and_goes_when_it_is_off() {
         show("60s", kind, name),
     ];
     let rest = format!("faults:\n{}stop: {{at: 2m, when: Time}}", script.concat());
-    let told = responses(1, &rest, &claim_jobset());
-    let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(said[2], "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}");
-    assert_eq!(said[4], "persistentvolumeclaims \"kept-a\" not found");
+    let output = responses(1, &rest, &claim_jobset());
+    let printed: Vec<&str> = output.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(printed[2], "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}");
+    assert_eq!(printed[4], "persistentvolumeclaims \"kept-a\" not found");
 }
 
 /// The finalizer kubernetes.io/pvc-protection: a bound pod keeps its claims, and no other pod can use a claim that
@@ -59,10 +59,10 @@ fn a_claim_that_a_pod_mounts_is_marked_and_goes_with_the_pod() {
         show("60s", claim, "kept-a"),
     ];
     let rest = format!("faults:\n{}stop: {{at: 2m, when: Time}}", script.concat());
-    let told = responses(1, &rest, &claim_jobset());
-    let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(said[1], "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}");
-    assert_eq!(said[2], "persistentvolumeclaims \"kept-a\" not found");
+    let output = responses(1, &rest, &claim_jobset());
+    let printed: Vec<&str> = output.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(printed[1], "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}");
+    assert_eq!(printed[2], "persistentvolumeclaims \"kept-a\" not found");
     let script = format!(
         "  - {{at: 30s, delete: {{kind: {claim}, name: own-a}}}}\n  \
          - {{at: 40s, delete: {{kind: Pod, name: a-w-0-0}}}}\n"
@@ -76,7 +76,7 @@ fn a_claim_that_a_pod_mounts_is_marked_and_goes_with_the_pod() {
 
 /// Every object that a JobSet owns blocks its foreground deletion, not only Jobs.
 #[test]
-fn a_jobset_that_is_deleted_in_the_foreground_waits_for_its_service_too() {
+fn a_jobset_that_is_deleted_in_the_foreground_waits_for_its_service_as_well() {
     let hold = |at: &str, finalizers: &str| {
         format!(
             "  - {{at: {at}, patch: {{kind: Service, name: a, merge: {{metadata: {{finalizers: {finalizers}}}}}}}}}\n"
@@ -111,8 +111,8 @@ fn nothing_owned_outlives_a_jobset_that_is_deleted_while_it_is_being_created() {
             ];
             let slow = "timing: {apiWrite: 3s}\n";
             let rest = format!("{slow}faults:\n{}stop: {{at: 10m, when: Time}}", script.concat());
-            let told = responses(1, &rest, &claim_jobset());
-            let left = told[1..].iter().filter(|(_, s)| !s.ends_with("not found"));
+            let text = responses(1, &rest, &claim_jobset());
+            let left = text[1..].iter().filter(|(_, s)| !s.ends_with("not found"));
             assert_eq!(left.collect::<Vec<_>>(), Vec::<&(SimTime, String)>::new(), "{propagation}, {at} s");
         }
     }
@@ -131,9 +131,9 @@ fn service_and_claims_of_a_jobset_go_with_it_and_retained_claims_stay() {
     ] {
         let delete = format!("  - {{at: 60s, delete: {{kind: JobSet, name: a, propagation: {how}}}}}\n");
         let rest = format!("faults:\n{}{delete}{}stop: {{at: 2m, when: Time}}", shows("30s"), shows("90s"));
-        let told = responses(1, &rest, &claim_jobset());
-        let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-        assert_eq!(said[..3], [there, there, there], "{how}");
-        assert_eq!(said[4..], left, "{how}");
+        let output = responses(1, &rest, &claim_jobset());
+        let printed: Vec<&str> = output.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(printed[..3], [there, there, there], "{how}");
+        assert_eq!(printed[4..], left, "{how}");
     }
 }

@@ -30,7 +30,7 @@ fn restarting(containers: &str, job: &str) -> (RunOutcome, Vec<SimulationRecord>
 /// No kubelet reports the containers of a lost node: pod garbage collection fails the pods without a container
 /// status, so no exit code rule matches (recordings/nodes, n-lost-crash-exit-rule).
 #[test]
-fn pods_of_a_crashed_and_of_a_partitioned_node_end_alike_when_the_node_is_deleted() {
+fn pods_of_a_crashed_and_of_a_partitioned_node_end_equally_when_the_node_is_deleted() {
     let policy = "backoffLimit: 0\n          podFailurePolicy: {rules: [{action: FailJob, onExitCodes: \
                   {operator: NotIn, values: [42]}}]}";
     let jobs = workers(1, 2, policy, &format!("containers: [{POD}]"));
@@ -49,11 +49,11 @@ fn pods_of_a_crashed_and_of_a_partitioned_node_end_alike_when_the_node_is_delete
         assert_eq!((restarts, outcome.jobsets[0].restarts), (1, 1));
         assert_eq!(outcome.jobsets[0].terminal_state, "");
     }
-    let told = |records: &[SimulationRecord]| -> Vec<String> {
+    let text = |records: &[SimulationRecord]| -> Vec<String> {
         let later = records.iter().filter(|r| r.at > SimTime::ZERO + Duration::from_secs(101));
         later.map(|r| format!("{} {:?}", r.at, r.body)).collect()
     };
-    assert_eq!(told(&crashed.1), told(&partitioned.1));
+    assert_eq!(text(&crashed.1), text(&partitioned.1));
 }
 
 /// The restartCount increases when the container has started again, so the sixth restart occurs after 0 + 10 + 20 +
@@ -126,7 +126,7 @@ fn a_job_without_indexes_counts_successes_after_their_finalizers() {
             })
             .collect();
         let jobs = workers(1, 1, mode, &format!("containers: [{POD}]"));
-        let told = responses(
+        let output = responses(
             1,
             &format!(
                 "containers: [{{runFor: 15s}}]\ncontrolPlane: {{kubeControllerManager: {{qps: 1, burst: 1}}}}\n\
@@ -134,7 +134,7 @@ fn a_job_without_indexes_counts_successes_after_their_finalizers() {
             ),
             &format!("spec:\n  replicatedJobs:\n{jobs}"),
         );
-        let counted = told.iter().find(|(_, text)| text.contains(":1"));
+        let counted = output.iter().find(|(_, text)| text.contains(":1"));
         counted.map(|(at, _)| *at).expect("a success").seconds()
     };
     let (indexed, without) = (first(""), first("completionMode: NonIndexed"));
@@ -150,11 +150,11 @@ pub fn responses(nodes: u32, rest: &str, jobset: &str) -> Vec<(SimTime, String)>
     let mut keep = KeepSink::default();
     simulation.run(1, 0, &mut keep);
     let names = simulation.names();
-    let told = |r: &SimulationRecord| match r.body {
+    let output = |r: &SimulationRecord| match r.body {
         Body::Answered { answer, .. } => Some((r.at, names.text(answer).to_owned())),
         _ => None,
     };
-    keep.0.iter().filter_map(told).collect()
+    keep.0.iter().filter_map(output).collect()
 }
 
 /// Returns fields of the JobSet's status at several times, with a status patch at 30 s; `manager` may stop the
@@ -162,7 +162,7 @@ pub fn responses(nodes: u32, rest: &str, jobset: &str) -> Vec<(SimTime, String)>
 fn patched_status(manager: &str, status: &str, fields: &str) -> Vec<String> {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
     let show = |at: &str| format!("  - {{at: {at}, show: {{kind: JobSet, name: a, fields: [{fields}]}}}}\n");
-    let told = responses(
+    let output = responses(
         2,
         &format!(
             "faults:\n{manager}  - {{at: 30s, patch: {{kind: JobSet, name: a, status: true, \
@@ -173,7 +173,7 @@ fn patched_status(manager: &str, status: &str, fields: &str) -> Vec<String> {
         ),
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
-    told.into_iter().map(|(_, text)| text).collect()
+    output.into_iter().map(|(_, text)| text).collect()
 }
 
 const MANAGER_DOWN: &str = "  - {at: 20s, stopManager: {for: 40s}}\n";
@@ -182,16 +182,16 @@ const MANAGER_DOWN: &str = "  - {at: 20s, stopManager: {for: 40s}}\n";
 fn conditions_that_another_hand_writes_stay_and_count() {
     let condition = "{conditions: [{type: Failed, status: \"True\", reason: ByHand, message: enough, \
                      lastTransitionTime: \"1970-01-01T00:00:29Z\"}]}";
-    let told = patched_status("", condition, "status.conditions");
-    assert_eq!(told[0], "", "accepted");
-    for later in &told[1..] {
+    let text = patched_status("", condition, "status.conditions");
+    assert_eq!(text[0], "", "accepted");
+    for later in &text[1..] {
         assert!(later.contains("\"reason\":\"ByHand\""), "{later}");
         assert!(later.contains("1970-01-01T00:00:29Z"), "{later}");
     }
     let missing = "{conditions: [{type: Failed, status: \"True\", reason: ByHand, message: enough}]}";
-    let told = patched_status("", missing, "status.conditions");
+    let text = patched_status("", missing, "status.conditions");
     let required = "status.conditions[0].lastTransitionTime: Required value";
-    assert!(told[0].contains(required), "{}", told[0]);
+    assert!(text[0].contains(required), "{}", text[0]);
 }
 
 /// REC-7: the active Jobs of a JobSet with a terminal condition are deleted, regardless of the author of the
@@ -218,9 +218,9 @@ fn a_terminal_condition_by_another_hand_ends_the_jobs() {
 fn counters_that_another_hand_writes_stay_until_the_manager_counts() {
     let status = "{replicatedJobsStatus: [{name: w, ready: 7, succeeded: 0, failed: 0, active: 7, suspended: 0}]}";
     let fields = "status.replicatedJobsStatus";
-    let away = patched_status(MANAGER_DOWN, status, fields);
-    assert!(away.iter().any(|t| t.contains("\"ready\":7")), "{away:?}");
-    let last = away.last().expect("the status was shown");
+    let outage = patched_status(MANAGER_DOWN, status, fields);
+    assert!(outage.iter().any(|t| t.contains("\"ready\":7")), "{outage:?}");
+    let last = outage.last().expect("the status was shown");
     assert!(last.contains("\"ready\":1"), "counters are wrong: {last}");
     let there = patched_status("", status, fields);
     assert!(there[1..].iter().all(|t| t.contains("\"ready\":1")), "{there:?}");
@@ -230,17 +230,17 @@ fn counters_that_another_hand_writes_stay_until_the_manager_counts() {
 #[test]
 fn a_failure_target_by_another_hand_keeps_its_reason() {
     let jobs = workers(1, 2, "backoffLimit: 6", &format!("containers: [{POD}]"));
-    let told = responses(
+    let text = responses(
         2,
         "faults:\n  - {at: 30s, jobCondition: {job: a-w-0, type: FailureTarget, reason: LostRack, \
          message: a rack is gone}}\n  \
          - {at: 60s, show: {kind: Job, name: a-w-0, fields: [status.conditions]}}\nstop: {at: 2m, when: Time}",
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
-    let shown = &told[1].1;
-    let failed = shown.split("\"type\":\"Failed\"").count() - 1;
-    assert_eq!(failed, 1, "{shown}");
-    assert_eq!(shown.matches("\"reason\":\"LostRack\"").count(), 2, "{shown}");
+    let displayed = &text[1].1;
+    let failed = displayed.split("\"type\":\"Failed\"").count() - 1;
+    assert_eq!(failed, 1, "{displayed}");
+    assert_eq!(displayed.matches("\"reason\":\"LostRack\"").count(), 2, "{displayed}");
 }
 
 #[test]
@@ -273,8 +273,8 @@ fn while_the_manager_is_down_nothing_is_decided() {
     let after = seconds(SimTime::ZERO, counted);
     assert!((160.0..160.1).contains(&after), "the restart must follow the return of the manager: {after} s");
     assert_eq!(outcome.blocked, Vec::<String>::new());
-    let told = responses(2, script, &jobset);
-    assert!(told[0].1.contains("failed calling webhook \"vjobset.kb.io\""), "{told:?}");
+    let text = responses(2, script, &jobset);
+    assert!(text[0].1.contains("failed calling webhook \"vjobset.kb.io\""), "{text:?}");
 }
 
 /// Of overlapping stops, the one that ends last determines the end.
@@ -324,8 +324,8 @@ fn rejected_jobset_does_not_exist() {
     );
     assert_eq!(count(&records, |b| matches!(b, Body::JobSetRefused { .. })), 1);
     assert_eq!(count(&records, |b| matches!(b, Body::JobSetCreated { .. })), 0);
-    let said = outcome.warnings.iter().find(|w| w.contains("mjobset.kb.io"));
-    assert!(said.is_some(), "{:?}", outcome.warnings);
+    let text = outcome.warnings.iter().find(|w| w.contains("mjobset.kb.io"));
+    assert!(text.is_some(), "{:?}", outcome.warnings);
     assert_eq!(outcome.end_reason, EndReason::Settled);
 }
 
@@ -349,13 +349,13 @@ fn record_and_condition_name_the_same_failed_job() {
             Body::RestartCounted { failed_job, .. } => Some(names.job(failed_job).to_owned()),
             _ => None,
         });
-        let said = keep.0.iter().find_map(|r| match r.body {
+        let output = keep.0.iter().find_map(|r| match r.body {
             Body::JobSetCondition { message, .. } => Some(names.text(message).to_owned()),
             _ => None,
         });
-        let (counted, said) = (counted.expect("a restart"), said.expect("a condition"));
+        let (counted, output) = (counted.expect("a restart"), output.expect("a condition"));
         let named = format!("(first failed job: {counted})");
-        assert!(said.ends_with(&named), "seed {seed}: {said}, but {counted}");
+        assert!(output.ends_with(&named), "seed {seed}: {output}, but {counted}");
     }
 }
 

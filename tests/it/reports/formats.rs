@@ -134,8 +134,8 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
         assert!(metrics.contains(&format!("# TYPE {name} gauge")), "{name}");
     }
     let wide = ["report", SMALL, "--openmetrics", &at("x.om"), "--scrape", "0s"];
-    let (code, told) = run(&wide);
-    assert!(code == Some(2) && told.contains("at least 100ms"), "{told}");
+    let (code, output) = run(&wide);
+    assert!(code == Some(2) && output.contains("at least 100ms"), "{output}");
     fs::remove_dir_all(dir).unwrap();
 }
 

@@ -150,12 +150,12 @@ fn metrics_are_open_metrics_to_the_letter() {
 
 #[test]
 #[should_panic(expected = "time decreases")]
-fn a_time_that_goes_back_is_no_open_metrics() {
+fn a_time_that_goes_back_is_not_open_metrics() {
     is_open_metrics("# TYPE a gauge\n# HELP a b\na{l=\"\\\\\"} 1 2.0\na{l=\"\\\\\"} 1 1.0\n# EOF\n");
 }
 
 #[test]
 #[should_panic(expected = "does not belong to")]
-fn a_sample_of_another_family_is_no_open_metrics() {
+fn a_sample_of_another_family_is_not_open_metrics() {
     is_open_metrics("# TYPE a counter\n# HELP a b\na{l=\"x\"} 1 2.0\n# EOF\n");
 }

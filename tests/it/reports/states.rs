@@ -18,8 +18,8 @@ fn a_map_of_an_instant_counts_nodes_by_what_they_do_and_spare_ones_apart() {
         let drawn = fs::read_to_string(file).unwrap();
         let words = ["ready", "ending", "spare (whole slice free)"];
         words.map(|word| {
-            let found = drawn.split(&format!(">{word}: ")).nth(1);
-            let number = found.and_then(|rest| rest.split('<').next());
+            let result = drawn.split(&format!(">{word}: ")).nth(1);
+            let number = result.and_then(|rest| rest.split('<').next());
             number.map_or(0, |n| n.parse::<u32>().unwrap())
         })
     };
@@ -61,8 +61,8 @@ fn a_film_moves_two_restarts_along_one_axis() {
 }
 
 #[test]
-fn options_of_another_chart_are_refused() {
-    for (arguments, says) in [
+fn options_of_another_chart_are_rejected() {
+    for (arguments, message) in [
         (vec!["plot", "gantt", SCENARIO, "--at", "1m", "--out", "x.svg"], "--at applies to `plot map` only"),
         (vec!["plot", "map", SCENARIO, "--speed", "2", "--out", "x.svg"], "--speed applies to `plot film` only"),
         (vec!["plot", "map", SCENARIO, "--at", "30h", "--out", "x.svg"], "the run ends at"),
@@ -72,8 +72,8 @@ fn options_of_another_chart_are_refused() {
         ),
         (vec!["plot", "film", SCENARIO, "--speed", "0", "--out", "x.svg"], "expected a number between"),
     ] {
-        let (code, told) = run(&arguments);
-        assert!(code == Some(2) && told.contains(says), "{says}: {told}");
+        let (code, text) = run(&arguments);
+        assert!(code == Some(2) && text.contains(message), "{message}: {text}");
     }
 }
 
@@ -101,18 +101,18 @@ fn the_section_reproduce_names_inputs_seed_digest_and_sources() {
     assert_eq!(inputs(&of_file), inputs(&of_run));
     let summary = text(&Path::new(own).join("summary.json"));
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
-    for told in [&of_file, &of_run] {
-        assert!(told.contains(summary["digest"].as_str().unwrap()), "{told}");
-        assert!(told.contains("seed 7") && told.contains("documented | SyncJobBatchPeriod"), "{told}");
-        assert!(told.contains(env!("CARGO_PKG_VERSION")), "{told}");
+    for part in [&of_file, &of_run] {
+        assert!(part.contains(summary["digest"].as_str().unwrap()), "{part}");
+        assert!(part.contains("seed 7") && part.contains("documented | SyncJobBatchPeriod"), "{part}");
+        assert!(part.contains(env!("CARGO_PKG_VERSION")), "{part}");
     }
     assert!(of_file.contains("jobset-sim run scenarios/first-steps.yaml --seed 7\n"), "{of_file}");
     let compared = dir.join("compared");
     let kept = compared.to_str().unwrap();
     let scenario = "scenarios/compare-one-failure.yaml";
     run_ok(&["compare", scenario, "--seeds", "2", "--out", kept]);
-    let told = section(&[kept], "compared.md");
-    assert!(told.contains("| digests | baseline "), "{told}");
-    assert!(inputs(&told).contains("digest "), "{told}");
+    let part = section(&[kept], "compared.md");
+    assert!(part.contains("| digests | baseline "), "{part}");
+    assert!(inputs(&part).contains("digest "), "{part}");
     fs::remove_dir_all(dir).unwrap();
 }

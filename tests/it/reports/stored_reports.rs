@@ -73,18 +73,18 @@ fn the_pages_and_charts_of_reports_are_those_that_their_commands_make() {
     let base = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = base.join("reports");
     let manual = text(&root.join("README.md"));
-    let says = |line: String| assert!(manual.contains(&line), "reports/README.md does not contain: {line}");
+    let message = |line: String| assert!(manual.contains(&line), "reports/README.md does not contain: {line}");
     for (out, command) in REPORT_INPUTS {
         let _ = fs::remove_dir_all(base.join(out));
         fs::create_dir_all(base.join("target/kept")).unwrap();
         run_from_root(command, out);
-        says(format!("jobset-sim {command} {out}"));
+        message(format!("jobset-sim {command} {out}"));
     }
     let mut stale = Vec::new();
     for (name, command) in STORED_REPORTS {
         let new = dir.join(name);
         run_from_root(command, new.to_str().unwrap());
-        says(format!("jobset-sim {command} reports/{name}"));
+        message(format!("jobset-sim {command} reports/{name}"));
         let new = fs::read(new).unwrap();
         if updates_golden_files() {
             fs::write(root.join(name), &new).unwrap();
@@ -99,8 +99,8 @@ fn the_pages_and_charts_of_reports_are_those_that_their_commands_make() {
 
 #[test]
 fn every_kind_of_chart_is_kept_once() {
-    let told = run_ok(&["plot", "--help"]);
-    let kinds = told.lines().filter_map(|l| l.trim_start().strip_prefix("- "));
+    let text = run_ok(&["plot", "--help"]);
+    let kinds = text.lines().filter_map(|l| l.trim_start().strip_prefix("- "));
     let kinds: Vec<&str> = kinds.filter_map(|l| l.split(':').next()).collect();
     assert!(kinds.len() >= 17, "{kinds:?}");
     for kind in kinds {

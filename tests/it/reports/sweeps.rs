@@ -19,11 +19,11 @@ fn sweep(out: &str, more: &[&str]) -> String {
 fn a_directory_of_a_sweep_has_a_page_and_the_charts_that_the_sweep_has_drawn() {
     let dir = scratch("report-sweep");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
-    let told = sweep(&at("sw"), &["--grid", "strategy=Recreate,BlockingRecreate"]);
+    let output = sweep(&at("sw"), &["--grid", "strategy=Recreate,BlockingRecreate"]);
     run_ok(&["report", &at("sw"), "--html", &at("s.html"), "--md", &at("s.md")]);
     let page = text(&dir.join("s.html"));
     assert_self_contained(&page);
-    let conclusion = told.split("\n\n").nth(1).unwrap().replace('\n', " ");
+    let conclusion = output.split("\n\n").nth(1).unwrap().replace('\n', " ");
     assert!(page.contains(&conclusion), "{conclusion}");
     for part in ["Points</h2>", "Relevant assumptions</h2>", "tokens", "--grid"] {
         assert!(page.contains(part), "{part}");
@@ -60,28 +60,28 @@ fn a_sweep_is_drawn_along_any_of_its_fields_with_the_closed_form_beside_latencie
     assert!(drawn.contains("restartLatency_s.p50 over qps"), "the axes must be labeled");
     assert_eq!(plot(&["--metric", "ledger.productive"]).0, Some(0));
     assert!(!text(&dir.join("p.svg")).contains("closed form"), "a share has no closed form");
-    for (more, says) in [
+    for (more, message) in [
         (&["--over", "x"][..], "unknown axis \"x\"; available axes: qps"),
         (&["--metric", "x"], "unknown metric \"x\""),
         (&["--seed", "9"], "run `sweep` again"),
     ] {
-        let (code, told) = plot(more);
-        assert!(code == Some(2) && told.contains(says), "{says}: {told}");
+        let (code, output) = plot(more);
+        assert!(code == Some(2) && output.contains(message), "{message}: {output}");
     }
-    for (line, says) in [
+    for (line, message) in [
         (["plot", "goodput"], "not a sweep"),
         (["plot", "waterfall"], "was written by `sweep`; only directories of `run`"),
     ] {
         let (sw, out) = (at("sw"), at("x.svg"));
-        let (code, told) = run(&[line[0], line[1], &sw, "--out", &out]);
-        assert!(code == Some(2) && told.contains(says), "{says}: {told}");
+        let (code, output) = run(&[line[0], line[1], &sw, "--out", &out]);
+        assert!(code == Some(2) && output.contains(message), "{message}: {output}");
     }
     // A report requires the inputs of the sweep to be unchanged.
     let input = dir.join("sw/inputs/scenarios/first-steps.yaml");
     let changed = text(&input).replace("seed: ", "seed: 1");
     fs::write(&input, changed).unwrap();
-    let (code, told) = run(&["report", &at("sw"), "--html", &at("x.html")]);
-    assert!(code == Some(2) && told.contains("the stored inputs differ from those of the sweep"), "{told}");
+    let (code, output) = run(&["report", &at("sw"), "--html", &at("x.html")]);
+    assert!(code == Some(2) && output.contains("the stored inputs differ from those of the sweep"), "{output}");
     fs::remove_dir_all(dir).unwrap();
 }
 

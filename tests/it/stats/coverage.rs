@@ -86,8 +86,8 @@ fn the_bootstrap_covers_a_skewed_mean_better_than_percentiles_alone() {
     let kept = share(|trial| {
         let values: Vec<f64> = (0..40).map(|i| value(&mut draws, *trial, i)).collect();
         let key = StreamKey(u64::from(*trial));
-        let found = bca(&values, &mean, (0.95, 400), (&mut draws, key)).unwrap();
-        found.interval[0] <= 1.0 && 1.0 <= found.interval[1]
+        let result = bca(&values, &mean, (0.95, 400), (&mut draws, key)).unwrap();
+        result.interval[0] <= 1.0 && 1.0 <= result.interval[1]
     });
     // B. Efron and R. Tibshirani state second-order correctness: an error of order 1 / n, here a few percent.
     assert!((0.92..=0.97).contains(&kept), "{kept}");
@@ -116,6 +116,6 @@ fn few_and_skewed_values_are_called_weak() {
     assert_eq!(few, [StatisticalWarning::TooFew { n: 35, needed: 36 }]);
     let mut skewed = vec![1.0; 60];
     skewed[7] = 1000.0;
-    let found = statistical_warnings(&skewed, SampleKind::Number);
-    assert!(matches!(found[..], [StatisticalWarning::HeavyTail { n: 60, needed, .. }] if needed > 1000), "{found:?}");
+    let result = statistical_warnings(&skewed, SampleKind::Number);
+    assert!(matches!(result[..], [StatisticalWarning::HeavyTail { n: 60, needed, .. }] if needed > 1000), "{result:?}");
 }

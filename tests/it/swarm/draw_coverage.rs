@@ -138,8 +138,8 @@ fn count_field(shape: &FieldType, value: &Value, name: &str, drawn: &mut Counts)
         FieldType::Either(first, _) => count_field(first, value, name, drawn),
         FieldType::Kinds(kinds) => {
             let mut all = kinds.objects.iter().copied();
-            let found = all.find(|o| value["kind"] == o.kind).or(kinds.file);
-            if let Some(object) = found {
+            let matching = all.find(|o| value["kind"] == o.kind).or(kinds.file);
+            if let Some(object) = matching {
                 *drawn.entry(format!("{name}: {}", object.kind)).or_default() += 1;
                 count_object(object, value, drawn);
             }

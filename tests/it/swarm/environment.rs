@@ -8,7 +8,6 @@ const ACCELERATOR: &str = "example.com/accelerator";
 
 pub struct Cluster {
     pub topology: Value,
-    /// Names of all nodes.
     pub nodes: Vec<String>,
 }
 
@@ -283,16 +282,16 @@ pub fn containers(d: &mut Draw, jobsets: &[JobSet]) -> (Vec<Value>, bool) {
 }
 
 /// Collects the names of containers in a value.
-fn container_names(value: &Value, found: &mut Vec<String>) {
+fn container_names(value: &Value, result: &mut Vec<String>) {
     for (key, value) in value.as_object().into_iter().flatten() {
         if key.ends_with("ontainers") {
             let names = value.as_array().into_iter().flatten();
-            found.extend(names.filter_map(|c| Some(c["name"].as_str()?.to_owned())));
+            result.extend(names.filter_map(|c| Some(c["name"].as_str()?.to_owned())));
         }
-        container_names(value, found);
+        container_names(value, result);
     }
     for item in value.as_array().into_iter().flatten() {
-        container_names(item, found);
+        container_names(item, result);
     }
 }
 

@@ -55,7 +55,6 @@ impl Case {
         }
     }
 
-    /// Parses the scenario.
     pub fn scenario(&self) -> Result<ScenarioSpec, String> {
         let loader = |name: &str| match self.files[1..].iter().find(|(file, _)| file == name) {
             Some((_, content)) => Ok(text(content)),
@@ -87,12 +86,11 @@ impl Case {
     /// does not wait for them, or their pods are on nodes that never return (a second delete without foreground does
     /// not wait).
     pub fn leaves_pods_unfinished(&self) -> bool {
-        let said: String = self.files.iter().map(|(_, content)| text(content)).collect();
+        let output: String = self.files.iter().map(|(_, content)| text(content)).collect();
         let words = ["\"Orphan\"", "example.com/hold", "AllJobSetsFinished", "faultProcesses"];
-        !self.repaired || words.iter().any(|word| said.contains(word))
+        !self.repaired || words.iter().any(|word| output.contains(word))
     }
 
-    /// Returns the files as text.
     pub fn text(&self) -> String {
         let files = self.texts().map(|(name, text)| format!("# {name}\n{text}\n"));
         let gates = &self.unsaid;
@@ -129,8 +127,8 @@ pub fn draw_case(seed: u64) -> Case {
     let (faults, ended) = script::draw(d, &stage);
     // A pod that has succeeded keeps its old attempt, so no barrier is lifted any more. A leader that has succeeded
     // admits no followers (C-62).
-    let said = format!("{}{}", text(&scenario["containers"]), text(&json!(faults)));
-    let succeeds = said.contains("runFor") || said.contains("\"exitCode\": 0");
+    let output = format!("{}{}", text(&scenario["containers"]), text(&json!(faults)));
+    let succeeds = output.contains("runFor") || output.contains("\"exitCode\": 0");
     scenario["faults"] = faults.into();
     if d.wild && d.rare(3) {
         let mut processes: Vec<Value> = (0..d.between(1, 3)).map(|_| environment::process(d)).collect();
@@ -157,7 +155,7 @@ pub fn draw_case(seed: u64) -> Case {
     let when = if d.rare(8) { "Time" } else { when };
     // Containers that crash without back-off crash frequently.
     let often = ["atBarrierFor", "\"0s\"", "\"1ns\"", "\"100ms\""];
-    let short = often.iter().any(|word| said.contains(word)) || jobsets.iter().any(|j| j.hurried);
+    let short = often.iter().any(|word| output.contains(word)) || jobsets.iter().any(|j| j.hurried);
     let short = short || scenario["training"].to_string().contains("rendezvous");
     let at = if short { "20m" } else { "12h" };
     scenario["stop"] = json!({"at": at, "when": when});

@@ -165,7 +165,6 @@ fn pod_failure_policy(d: &mut Draw, per_index: bool, spec: &mut Value) {
     set(spec, "podFailurePolicy.rules", rules);
 }
 
-/// Draws the pod template of a Job.
 pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
     let mut pod = json!({});
     if !(on_failure && d.rare(4)) {

@@ -74,8 +74,8 @@ impl Pool {
         }
         assert!(pool.cases.len() > 50, "the scenarios of the repository must be readable");
         for folder in ["scenarios", "scenarios/manifests", "topologies", "tests/it/bad"] {
-            let found = files(&root().join(folder), "yaml").into_iter();
-            let texts = found.filter_map(|file| std::fs::read_to_string(file).ok());
+            let paths = files(&root().join(folder), "yaml").into_iter();
+            let texts = paths.filter_map(|file| std::fs::read_to_string(file).ok());
             pool.texts.extend(texts.filter(|text| text.len() < 20_000));
         }
         let lent = (0..LENDERS).flat_map(|seed| generate::draw_case(seed).files);
@@ -284,7 +284,7 @@ fn case_of(file: &Path) -> Option<Vec<(String, Value)>> {
     if let Some(topology) = scenario["topology"].as_str() {
         scenario["topology"] = document(&folder.join(topology))?;
     }
-    let mut found = vec![("scenario.yaml".to_owned(), Value::Null)];
+    let mut result = vec![("scenario.yaml".to_owned(), Value::Null)];
     let lists = ["jobSets", "objects"].map(|key| scenario[key].as_array().cloned());
     for entry in lists.into_iter().flatten().flatten() {
         let Some(name) = entry["manifest"].as_str() else {
@@ -293,10 +293,10 @@ fn case_of(file: &Path) -> Option<Vec<(String, Value)>> {
         let source = SourceText { file: name.to_owned(), text: std::fs::read_to_string(folder.join(name)).ok()? };
         let documents = sim_inputs::documents(&source).ok()?;
         let list = json!({"apiVersion": "v1", "kind": "List", "items": documents});
-        if found.iter().all(|(known, _)| known != name) {
-            found.push((name.to_owned(), list));
+        if result.iter().all(|(known, _)| known != name) {
+            result.push((name.to_owned(), list));
         }
     }
-    found[0].1 = scenario;
-    Some(found)
+    result[0].1 = scenario;
+    Some(result)
 }

@@ -95,8 +95,8 @@ fn run_command(case: &Case, dir: &Path, (name, before, behind): &(&str, &str, &s
         // Options that do not apply to this run are rejected (2), and some runs cannot place all pods (4).
         Some(code @ (0 | 2 | 4)) => Ok(format!("{name} {code}")),
         code => {
-            let told = String::from_utf8_lossy(&output.stderr);
-            Err(format!("{}: {code:?}: {told}", words.join(" ")))
+            let text = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{}: {code:?}: {text}", words.join(" ")))
         }
     }
 }

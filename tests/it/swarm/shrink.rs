@@ -12,7 +12,7 @@ fn problem_kind(problem: &str) -> String {
 /// Returns the smallest case found that still fails with this kind of problem; `run` runs a case.
 pub fn shrink(case: &Case, problem: &str, run: impl Fn(&Case) -> Option<String>) -> Case {
     let wanted = problem_kind(problem);
-    let fails = |case: &Case| run(case).is_some_and(|found| problem_kind(&found) == wanted);
+    let fails = |case: &Case| run(case).is_some_and(|result| problem_kind(&result) == wanted);
     let mut best = case.clone();
     loop {
         let before = size(&best);

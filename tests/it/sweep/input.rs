@@ -4,7 +4,7 @@ use super::{FLEET, assert_success};
 use crate::program::{program, scratch};
 
 #[test]
-fn what_cannot_be_swept_is_refused_by_name() {
+fn what_cannot_be_swept_is_rejected_by_name() {
     let spares = "parameters.spares=0,2";
     for (arguments, part) in [
         (&["--grid", "parameters.spare=0,2"][..], "did you mean \"spares\""),
@@ -44,14 +44,14 @@ fn what_cannot_be_swept_is_refused_by_name() {
             command.env_remove(name);
         }
         let output = command.output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains(part), "{arguments:?}: {told}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(part), "{arguments:?}: {text}");
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
     let output = program(&["sweep", "scenarios/first-steps.yaml"]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("there is nothing to vary"), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("there is nothing to vary"), "{text}");
 }
 
 #[test]
@@ -61,25 +61,25 @@ fn conditions_are_held_against_every_point_or_one_of_them() {
     let sweep = |more: &[&str], code: i32| {
         let grid = ["sweep", FLEET, "--grid", "parameters.spares=0,2", "--seeds", "4", "--quiet"];
         let output = program(&[&grid[..], more].concat()).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{more:?}: {told}");
-        told
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{more:?}: {text}");
+        text
     };
-    let told = sweep(&["--fail-if", "failures >= 0"], 5);
-    assert_eq!(told.matches("is true in point").count(), 6, "{told}");
-    assert!(told.contains("is true in point 0 (spares=0, "), "{told}");
-    let told = sweep(&["--fail-if", "3:failures@p90 >= 0"], 5);
-    assert_eq!(told.matches("is true in point 3 (").count(), 1, "{told}");
+    let text = sweep(&["--fail-if", "failures >= 0"], 5);
+    assert_eq!(text.matches("is true in point").count(), 6, "{text}");
+    assert!(text.contains("is true in point 0 (spares=0, "), "{text}");
+    let text = sweep(&["--fail-if", "3:failures@p90 >= 0"], 5);
+    assert_eq!(text.matches("is true in point 3 (").count(), 1, "{text}");
     sweep(&["--fail-if", "failures < 0", "--fail-if", "failures > +1000%"], 0);
     assert!(sweep(&["--fail-if", "17:failures < 0"], 2).contains("unknown variant \"17\""));
-    assert!(sweep(&["--fail-if", "failure < 0"], 2).contains("is not a name"));
+    assert!(sweep(&["--fail-if", "failure < 0"], 2).contains("unknown name"));
     // Results are saved even if a gate fails, and a gate is evaluated even if the results exist already.
     let kept = ["--out", out.to_str().unwrap()];
     sweep(&[&["--fail-if", "failures >= 0"], &kept[..]].concat(), 5);
     assert!(out.join("summary.json").is_file());
     sweep(&kept, 0);
-    let told = sweep(&[&["--fail-if", "failures < 0"], &kept[..]].concat(), 2);
-    assert!(told.contains("is already complete"), "{told}");
+    let text = sweep(&[&["--fail-if", "failures < 0"], &kept[..]].concat(), 2);
+    assert!(text.contains("is already complete"), "{text}");
     let shard = |i: &str| {
         let of = format!("{i}/2");
         let out = dir.join("shards").join(i);

@@ -24,10 +24,10 @@ fn plan(engine: &str, out: &Path) -> String {
 }
 
 fn single_machine_sweep(dir: &Path) -> std::path::PathBuf {
-    let whole = dir.join("whole");
+    let complete = dir.join("whole");
     let note = "metadata.description=it's \"x\", $HOME";
-    assert_success(&sweep(&[FLEET, "--grid", GRID, "--set", note], &whole));
-    whole
+    assert_success(&sweep(&[FLEET, "--grid", GRID, "--set", note], &complete));
+    complete
 }
 
 #[test]
@@ -125,24 +125,24 @@ fn the_other_scripts_are_read_by_their_languages() {
 }
 
 #[test]
-fn shards_play_at_the_level_that_was_asked_for() {
+fn shards_simulate_at_the_level_that_was_asked_for() {
     let grid = "controlPlane.preset=stock,scale-test";
     let all = ["sweep", "plan", "scenarios/first-steps.yaml", "--grid", grid, "--shards", "2"];
-    for (level, said) in [(&[][..], ""), (&["--level", "pods"], " --level pods")] {
+    for (level, printed) in [(&[][..], ""), (&["--level", "pods"], " --level pods")] {
         let more = [level, &["--engine", "slurm"]].concat();
         let output = program(&[&all[..], &more].concat()).output().unwrap();
         assert_success(&output);
         let text = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(text.contains("--level"), !said.is_empty(), "{text}");
-        assert!(text.contains(&format!("--seeds 20{said} --grid")), "{text}");
+        assert_eq!(text.contains("--level"), !printed.is_empty(), "{text}");
+        assert!(text.contains(&format!("--seeds 20{printed} --grid")), "{text}");
     }
 }
 
 #[test]
-fn a_plan_tells_the_size_by_a_pilot_and_refuses_what_cannot_be_started() {
-    let told = program(&["sweep", "plan", FLEET]).output().unwrap();
-    assert_success(&told);
-    let text = String::from_utf8(told.stdout).unwrap();
+fn a_plan_reports_the_size_by_a_pilot_and_rejects_what_cannot_be_started() {
+    let printed = program(&["sweep", "plan", FLEET]).output().unwrap();
+    assert_success(&printed);
+    let text = String::from_utf8(printed.stdout).unwrap();
     assert!(text.starts_with("12 points, 144 replications; 12 of them took "), "{text}");
     assert!(text.contains("for each of 1 shard with 1 core"), "{text}");
     for (arguments, part) in [
@@ -154,9 +154,9 @@ fn a_plan_tells_the_size_by_a_pilot_and_refuses_what_cannot_be_started() {
     ] {
         let all = [&["sweep", "plan", FLEET], arguments].concat();
         let output = program(&all).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(part), "{told}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains(part), "{printed}");
     }
     let text = fs::read_to_string(FLEET).unwrap();
     let output = run_with_stdin(&["sweep", "plan", "-f", "-", "--grid", "spec.suspend=true", "--shards", "1"], &text);

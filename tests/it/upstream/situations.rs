@@ -33,7 +33,7 @@ fn code() -> String {
 
 fn check_exists(row: &str, what: &str, code: &str) -> Result<(), String> {
     let (kind, name) = what.split_once(' ').unwrap_or((what, ""));
-    let found = match kind {
+    let result = match kind {
         "scenario" => root().join(format!("scenarios/upstream/{name}.log")).exists(),
         "policy" => {
             let (file, case) = name.split_once(' ').unwrap_or((name, ""));
@@ -44,7 +44,7 @@ fn check_exists(row: &str, what: &str, code: &str) -> Result<(), String> {
         "not:" => !name.is_empty(),
         _ => false,
     };
-    if found { Ok(()) } else { Err(format!("there is no {what}")) }
+    if result { Ok(()) } else { Err(format!("there is no {what}")) }
 }
 
 /// Returns whether a test function exists and its documentation names the situation.
@@ -59,15 +59,15 @@ fn names_situation(code: &str, test: &str, row: &str) -> bool {
 }
 
 #[test]
-fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
+fn every_situation_of_upstreams_suites_is_simulated_or_says_why_not() {
     let (all, code) = (situations(), code());
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
     assert_eq!(names.len(), all.len(), "duplicate name");
     let data: BTreeSet<&str> = all.iter().filter(|(_, what)| *what == "data").map(|(name, _)| *name).collect();
-    let mut played = unit::tested_rows();
-    played.extend(pods::tested_rows());
-    let played: BTreeSet<&str> = played.iter().map(String::as_str).collect();
-    assert_eq!(data, played, "situations.txt and the data files must list the same cases");
+    let mut simulated = unit::tested_rows();
+    simulated.extend(pods::tested_rows());
+    let simulated: BTreeSet<&str> = simulated.iter().map(String::as_str).collect();
+    assert_eq!(data, simulated, "situations.txt and the data files must list the same cases");
     let others = all.iter().filter(|(_, what)| *what != "data");
     let wrong = others.filter_map(|(name, what)| Some(format!("{name}: {}", check_exists(name, what, &code).err()?)));
     let wrong: Vec<String> = wrong.collect();
@@ -75,17 +75,17 @@ fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
 }
 
 #[test]
-fn the_count_of_upstreams_situations_is_the_one_that_is_told() {
+fn the_count_of_upstreams_situations_is_the_one_that_is_reported() {
     let all = situations();
     let of = |kind: &str| all.iter().filter(|(_, what)| what.starts_with(kind)).count();
     let (cannot, data, scenarios) = (of("not:"), of("data"), of("scenario "));
     let cases = of("policy ") + of("test ");
-    let told = format!(
-        "Of {} situations {} can be played, and all of them agree: {data} by upstream's own inputs, {scenarios} as \
+    let text = format!(
+        "Of {} situations {} can be simulated, and all of them agree: {data} by upstream's own inputs, {scenarios} as \
          scenarios, {cases} by cases and tests. {cannot} cannot; the reason is in the same row.",
         all.len(),
         all.len() - cannot
     );
     let page = std::fs::read_to_string(root().join("docs/rules/README.md")).expect("a page");
-    assert!(page.contains(&told), "docs/rules/README.md does not say: {told}");
+    assert!(page.contains(&text), "docs/rules/README.md does not say: {text}");
 }

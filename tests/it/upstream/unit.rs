@@ -80,8 +80,8 @@ fn differences(text: &str, kind: &str, judge: impl Fn(&Value) -> Result<(), Stri
     let rows = rows(text, kind);
     let wrong = rows.iter().filter_map(|row| Some(format!("{}: {}", row["name"], judge(row).err()?)));
     let wrong: Vec<String> = wrong.collect();
-    let (found, all) = (wrong.len(), rows.len());
-    assert!(all > 0 && found == 0, "{found} of {all} differ\n{}", wrong.join("\n"));
+    let (result, all) = (wrong.len(), rows.len());
+    assert!(all > 0 && result == 0, "{result} of {all} differ\n{}", wrong.join("\n"));
 }
 
 fn assert_same_value(what: &str, want: &Value, got: &Value) -> Result<(), String> {
@@ -270,15 +270,15 @@ fn passes_decide_as_upstreams_tests_of_their_parts_say() {
     for row in &rows {
         let plan = decided_plan(row).unwrap_or_else(|e| format!("not read: {e}"));
         let parts = |key: &str| row[key].as_array().cloned().unwrap_or_default();
-        let said = |part: &Value| plan.contains(part.as_str().expect("text"));
+        let text = |part: &Value| plan.contains(part.as_str().expect("text"));
         let (has, hasnt) = (parts("has"), parts("hasnt"));
         assert!(!has.is_empty() || !hasnt.is_empty(), "{} has no expectation", row["of"]);
-        if !has.iter().all(said) || hasnt.iter().any(said) {
+        if !has.iter().all(text) || hasnt.iter().any(text) {
             wrong.push(format!("{}: {has:?} and not {hasnt:?}\n{plan}", row["of"]));
         }
     }
-    let (found, all) = (wrong.len(), rows.len());
-    assert!(all > 100 && found == 0, "{found} of {all} differ\n{}", wrong.join("\n"));
+    let (result, all) = (wrong.len(), rows.len());
+    assert!(all > 100 && result == 0, "{result} of {all} differ\n{}", wrong.join("\n"));
 }
 
 /// Builds a single Job of a JobSet whose templates may be missing.

@@ -185,8 +185,8 @@ fn containers_are_checked_in_every_part() {
             "livenessProbe: Required value: must specify a handler type",
         ),
     ] {
-        let (found, expected) = (refusal(&container(more)), format!("{prefix}.{expected}"));
-        assert!(found.trim_start_matches('[').starts_with(&expected), "{name}:\n{found}\n{expected}");
+        let (actual, expected) = (refusal(&container(more)), format!("{prefix}.{expected}"));
+        assert!(actual.trim_start_matches('[').starts_with(&expected), "{name}:\n{actual}\n{expected}");
     }
     let unknown = refusal(&container(json!({"resources": {"limits": {"gpu": "1"}}})));
     let path = format!("{prefix}.resources.limits[gpu]: Invalid value: \"gpu\": must be a standard resource");
@@ -228,8 +228,8 @@ fn pods_are_checked_in_every_part() {
             "[spec.template.spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Required value: can not be empty, ",
         ),
     ] {
-        let found = refusal(&pod_spec(spec));
-        assert!(found.starts_with(expected), "{name}:\n{found}\n{expected}");
+        let actual = refusal(&pod_spec(spec));
+        assert!(actual.starts_with(expected), "{name}:\n{actual}\n{expected}");
     }
 }
 

@@ -45,7 +45,7 @@ fn a_condition_holds_of_the_number_or_of_its_change() {
 }
 
 #[test]
-fn what_is_no_condition_is_refused_with_the_form() {
+fn what_is_not_a_condition_is_rejected_with_the_form() {
     for (text, expected) in [
         ("", "no operator"),
         ("a", "no operator"),

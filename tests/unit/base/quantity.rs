@@ -91,7 +91,7 @@ fn quantities_are_rewritten_as_go_rewrites_them() {
 }
 
 #[test]
-fn what_is_no_quantity_has_gos_words() {
+fn what_is_not_a_quantity_has_gos_words() {
     for (text, expected) in [
         ("", "quantities must match"),
         ("x", "quantities must match"),

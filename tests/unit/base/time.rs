@@ -27,7 +27,7 @@ fn ticks_come_at_their_phase() {
 }
 
 #[test]
-fn what_is_not_a_duration_is_refused_with_the_legal_form() {
+fn what_is_not_a_duration_is_rejected_with_the_legal_form() {
     for text in ["", "5", "-1s", "abc", "1x", "1..5s", ".s", "NaN", "inf", "200000d", "99999999999999999999s"] {
         let error = text.parse::<Duration>().unwrap_err().to_string();
         assert!(error.contains("duration") || error.contains("100 years"), "{text}: {error}");

@@ -25,9 +25,9 @@ fn simulate_steps(plan: &SegmentPlan, kinds: &[SegmentKind], slow: u64, until: u
     }
     // For each kind of checkpoint: the work at its start, and its completion time.
     let mut written: Vec<Vec<(u64, u64)>> = vec![Vec::new(); kinds.len()];
-    let mut took = vec![0];
+    let mut durations = vec![0];
     let end = loop {
-        let done = took.len() as u64 - 1;
+        let done = durations.len() as u64 - 1;
         let over = plan.work == Some(done);
         if over && done == 0 {
             break Some(clock.now);
@@ -66,7 +66,7 @@ fn simulate_steps(plan: &SegmentPlan, kinds: &[SegmentKind], slow: u64, until: u
         let before = spent.stepping;
         let takes = if done < slow { 3 } else { 1 };
         clock.advance(takes, &mut spent.stepping);
-        took.push(spent.stepping);
+        durations.push(spent.stepping);
         if spent.stepping == before + takes {
             spent.done = done + 1;
             if done < slow {

@@ -274,12 +274,12 @@ fn bad_input_gets_exactly_the_expected_errors() {
         }
         count += 1;
         let expected = fs::read_to_string(path.with_extension("expected")).unwrap_or_default();
-        let found = answer(&path) + "\n";
-        if found != expected {
+        let actual = answer(&path) + "\n";
+        if actual != expected {
             // Saved for review; copy it next to the input if it is correct.
             let name = path.with_extension("expected");
-            fs::write(answers.join(name.file_name().unwrap()), &found).unwrap();
-            different.push(format!("== {}\n{found}", path.display()));
+            fs::write(answers.join(name.file_name().unwrap()), &actual).unwrap();
+            different.push(format!("== {}\n{actual}", path.display()));
         }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));

@@ -28,7 +28,7 @@ fn each_form_of_a_distribution_is_read() {
 }
 
 #[test]
-fn impossible_distributions_are_refused() {
+fn impossible_distributions_are_rejected() {
     for (text, part) in [
         ("{uniform: [2, 1]}", "is empty"),
         ("{uniform: [1]}", "requires two times"),

@@ -17,7 +17,7 @@ fn an_error_has_the_servers_sentence_beside_it() {
 }
 
 #[test]
-fn what_only_the_server_refuses_is_refused_at_its_place() {
+fn what_only_the_server_rejects_is_rejected_at_its_place() {
     let text = error("spec: {startupPolicy: {startupPolicyOrder: InOrder}}\n");
     assert!(text.contains("no such key: replicatedJobs"), "{text}");
     assert!(text.contains("a.yaml:4:44"), "{text}");

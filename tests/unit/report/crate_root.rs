@@ -46,7 +46,7 @@ fn pods_csv_has_a_row_for_every_pod_object_and_empty_cells_for_what_never_happen
 }
 
 #[test]
-fn the_text_tells_the_story_the_waterfall_and_what_to_distrust_within_its_width() {
+fn the_text_prints_the_story_the_waterfall_and_caveats_within_its_width() {
     let plain = WaterfallStyle { unicode: false, ..WaterfallStyle::default() };
     let page = with_view(&recreate(), |v| text::run(v, Some("runs/1"), &plain));
     for part in [

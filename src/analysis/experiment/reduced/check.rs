@@ -18,7 +18,7 @@ pub struct CheckedModel {
     /// Result of the reduced model.
     pub reduced: ReplicationResult,
     /// Number of faults close to the boundary between two outcomes.
-    pub close_calls: u32,
+    pub boundary_cases: u32,
     /// Error bound of goodput.
     pub bound: f64,
 }
@@ -69,7 +69,7 @@ impl CheckedModel {
 
     /// Evaluates the agreement of the levels.
     pub fn agreement(&self) -> ModelAgreement {
-        match (self.is_equal() && self.is_within_bound(), self.close_calls) {
+        match (self.is_equal() && self.is_within_bound(), self.boundary_cases) {
             (true, _) => ModelAgreement::Equal,
             (false, 0) => ModelAgreement::Different,
             (false, _) => ModelAgreement::Close,
@@ -152,13 +152,13 @@ pub fn check_reduced(
         || Ok((ExperimentRunner::new(reduced.scenario())?, reduced.player().with_bound())),
         (n, threads),
         &limits.flag,
-        |(pods, gang), i| {
+        |(pods, jobset_pods), i| {
             let pods = replication(pods, (seed, i), &[], limits)?;
-            let outcome = gang.run_until((seed, i), &|faults| limits.is_reached(faults))?;
+            let outcome = jobset_pods.run_until((seed, i), &|faults| limits.is_reached(faults))?;
             done(finished.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
             Some(CheckedModel {
                 pods,
-                close_calls: outcome.close_calls,
+                boundary_cases: outcome.boundary_cases,
                 bound: outcome.bound.unwrap_or(0.0),
                 reduced: reduced.replication(&outcome, i),
             })

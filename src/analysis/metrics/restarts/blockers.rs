@@ -19,7 +19,6 @@ struct PodLifetime {
 /// Startup of an object, from its creation to readiness.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct WitnessPath {
-    /// Time of creation.
     pub created: Option<SimTime>,
     /// Time at which the object first became ready.
     pub ready: Option<SimTime>,
@@ -42,7 +41,7 @@ impl WitnessPath {
 
 /// Pod selected by its name in the spelling of scenarios; if several pods had the name, the latest.
 #[derive(Clone, Debug, Default)]
-pub struct AskedPod {
+pub struct SelectedPod {
     pub name: String,
     pub pod: Option<PodId>,
     pub job: Option<JobId>,
@@ -60,7 +59,7 @@ pub struct RestartBlocker {
     starts: Vec<WitnessPath>,
     /// Index of each scripted action that was executed, and its time.
     pub fired: Vec<(u32, SimTime)>,
-    pub asked: Option<AskedPod>,
+    pub asked: Option<SelectedPod>,
     tickets: Option<TicketIndex>,
     /// Nodes that were not ready: node, start and end (`SimTime::NEVER` if it did not end).
     silent: Vec<(NodeId, SimTime, SimTime)>,
@@ -69,8 +68,8 @@ pub struct RestartBlocker {
 impl RestartBlocker {
     /// Creates a sink that also stores tickets, as required by `path`. `pod` selects a pod by name.
     pub fn with_tickets(pod: Option<&str>) -> RestartBlocker {
-        let asked = pod.map(|name| AskedPod { name: name.to_owned(), ..AskedPod::default() });
-        RestartBlocker { asked, tickets: Some(TicketIndex::default()), ..RestartBlocker::default() }
+        let request = pod.map(|name| SelectedPod { name: name.to_owned(), ..SelectedPod::default() });
+        RestartBlocker { asked: request, tickets: Some(TicketIndex::default()), ..RestartBlocker::default() }
     }
 
     /// Returns the Job and the completion index of the pod that had this id at this time.
@@ -125,29 +124,29 @@ impl RestartBlocker {
     }
 
     fn note_pod(&mut self, record: &SimulationRecord, names: &RecordNames) {
-        let Some(asked) = &mut self.asked else { return };
+        let Some(request) = &mut self.asked else { return };
         match record.body {
-            Body::PodCreated { pod, job, index, .. } if names.pod_base_name(job, index) == asked.name => {
-                asked.pod = Some(pod);
-                asked.job = Some(job);
-                asked.objects += 1;
-                asked.gone = false;
-                asked.unschedulable = None;
-                asked.way = WitnessPath { created: Some(record.at), ..WitnessPath::default() };
+            Body::PodCreated { pod, job, index, .. } if names.pod_base_name(job, index) == request.name => {
+                request.pod = Some(pod);
+                request.job = Some(job);
+                request.objects += 1;
+                request.gone = false;
+                request.unschedulable = None;
+                request.way = WitnessPath { created: Some(record.at), ..WitnessPath::default() };
             }
-            Body::PodUnschedulable { pod, reason } if asked.pod == Some(pod) => {
-                asked.unschedulable = Some(reason);
+            Body::PodUnschedulable { pod, reason } if request.pod == Some(pod) => {
+                request.unschedulable = Some(reason);
             }
             _ => {}
         }
         let own = |pod| record.body.head().subject == TicketSubject::Pod(pod);
-        if asked.gone || !asked.pod.is_some_and(own) {
+        if request.gone || !request.pod.is_some_and(own) {
             return;
         }
-        asked.way.note(record);
+        request.way.note(record);
         match record.body {
-            Body::PodReady { .. } => asked.way.ready = asked.way.ready.or(Some(record.at)),
-            Body::PodGone { .. } => asked.gone = true,
+            Body::PodReady { .. } => request.way.ready = request.way.ready.or(Some(record.at)),
+            Body::PodGone { .. } => request.gone = true,
             _ => {}
         }
     }

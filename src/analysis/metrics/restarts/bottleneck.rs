@@ -120,9 +120,9 @@ fn named(
     run: &RunView<'_>,
     whose: (JobSetId, u32),
     &(what, time): &(WaitKind, Duration),
-    whole: Duration,
+    complete: Duration,
 ) -> RestartBottleneck {
-    RestartBottleneck { what, name: name(run, whose, what), time, share: time.0 as f64 / (whole.0 as f64).max(1.0) }
+    RestartBottleneck { what, name: name(run, whose, what), time, share: time.0 as f64 / (complete.0 as f64).max(1.0) }
 }
 
 fn name(run: &RunView<'_>, (jobset, pods): (JobSetId, u32), what: WaitKind) -> String {
@@ -149,16 +149,16 @@ pub(crate) fn capacity<'r>(run: &'r RunView<'_>, resource: LedgerResource) -> Op
 
 /// Returns the resources whose wait took at least a tenth of some restart, on its critical path.
 pub fn bottlenecks(restarts: &[RestartMetrics]) -> Vec<LedgerResource> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for restart in restarts {
         for (what, time) in sums(&restart.path, restart.start, restart.end) {
             if let WaitKind::Shared(resource) = what
                 && time.0 >= restart.total().0 / 10
-                && !found.contains(&resource)
+                && !result.contains(&resource)
             {
-                found.push(resource);
+                result.push(resource);
             }
         }
     }
-    found
+    result
 }

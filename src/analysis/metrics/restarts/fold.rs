@@ -6,7 +6,7 @@
 
 use super::path::CriticalPath;
 use super::restart::{CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope};
-use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodTroubles, TroublePodState};
+use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodFailureState, PodFailures};
 use super::tickets::TicketIndex;
 use sim_api::spec::ScenarioSpec;
 use sim_base::{JobSetId, PodId, SimTime, row_or_default};
@@ -17,7 +17,7 @@ use sim_engine::record::{
 
 pub struct RestartFold {
     pub(crate) jobsets: Vec<JobSetState>,
-    pub(crate) troubles: PodTroubles,
+    pub(crate) troubles: PodFailures,
     finished: Vec<RestartMetrics>,
     pub(crate) now: SimTime,
     /// Ticket of the current record.
@@ -38,7 +38,7 @@ impl RestartFold {
     pub fn from_parts(harms: Vec<FaultHarm>) -> RestartFold {
         RestartFold {
             jobsets: Vec::new(),
-            troubles: PodTroubles::new(harms),
+            troubles: PodFailures::new(harms),
             finished: Vec::new(),
             now: SimTime::ZERO,
             ticket: NO_TICKET,
@@ -186,7 +186,7 @@ impl RestartFold {
         let waits = state.open.is_some() && state.awaited.is_some();
         if state.ready && !waits {
             self.end(jobset, RestartOutcome::Ready);
-            self.troubles.all_well(jobset);
+            self.troubles.clear_failures(jobset);
         }
     }
 
@@ -255,7 +255,7 @@ impl RestartFold {
         }
     }
 
-    fn pod_created(&mut self, pod: PodId, state: TroublePodState) {
+    fn pod_created(&mut self, pod: PodId, state: PodFailureState) {
         self.troubles.create(pod, state);
         if let Some(r) = self.pod_restart(pod) {
             r.became(RestartScope::PodReplacement);
@@ -369,18 +369,18 @@ impl RestartFold {
 
 /// Assigns each finished restart the first training segment between its end and the next restart. Segments during the
 /// restart (an elastic job that continued without some slices) add their rendezvous, restore and redo times.
-fn note_next(mut restarts: Vec<&mut RestartMetrics>, stretches: &[SegmentOutcome]) {
+fn note_next(mut restarts: Vec<&mut RestartMetrics>, segments: &[SegmentOutcome]) {
     let mut before = SimTime::NEVER;
     for restart in restarts.iter_mut().rev().filter(|r| r.ending == RestartOutcome::Ready) {
-        let at = stretches.partition_point(|stretch| stretch.start < restart.end);
-        let next = stretches.get(at).filter(|stretch| stretch.start < before);
-        let meanwhile = stretches.partition_point(|stretch| stretch.start < restart.start);
+        let at = segments.partition_point(|segment| segment.start < restart.end);
+        let next = segments.get(at).filter(|segment| segment.start < before);
+        let meanwhile = segments.partition_point(|segment| segment.start < restart.start);
         restart.next = next.copied();
-        for stretch in &stretches[meanwhile.min(at)..at] {
+        for segment in &segments[meanwhile.min(at)..at] {
             let next = restart.next.get_or_insert(SegmentOutcome::default());
-            next.rendezvous = next.rendezvous + stretch.rendezvous;
-            next.restore = next.restore + stretch.restore;
-            next.redo = next.redo + stretch.redo;
+            next.rendezvous = next.rendezvous + segment.rendezvous;
+            next.restore = next.restore + segment.restore;
+            next.redo = next.redo + segment.redo;
         }
         before = restart.end;
     }
@@ -392,7 +392,7 @@ impl RecordSink for RestartFold {
         self.capacity_record(&record.body);
         match record.body {
             Body::PodCreated { pod, incarnation, job, index, .. } => {
-                let state = TroublePodState {
+                let state = PodFailureState {
                     incarnation,
                     job,
                     jobset: names.jobset_of(job).unwrap_or(JobSetId::NONE),

@@ -9,7 +9,7 @@ use sim_base::{JobId, JobSetId, NodeId, PodId, SimTime, row_or_default};
 use sim_engine::record::{DeletionActor, JobConditionType, NO_CAUSE, NodeReady, SimulationRecord};
 
 #[derive(Copy, Clone)]
-pub struct TroublePodState {
+pub struct PodFailureState {
     pub incarnation: u32,
     pub job: JobId,
     /// JobSet of the pod; `JobSetId::NONE` if it has none.
@@ -26,7 +26,7 @@ pub struct TroublePodState {
     pub trouble: Option<(SimTime, CauseKind)>,
 }
 
-pub const NO_POD: TroublePodState = TroublePodState {
+pub const NO_POD: PodFailureState = PodFailureState {
     incarnation: 0,
     job: JobId::NONE,
     jobset: JobSetId::NONE,
@@ -51,8 +51,8 @@ enum JobState {
     Released,
 }
 
-impl Default for TroublePodState {
-    fn default() -> TroublePodState {
+impl Default for PodFailureState {
+    fn default() -> PodFailureState {
         NO_POD
     }
 }
@@ -130,24 +130,24 @@ fn deletes_pods(request: &UserRequest) -> bool {
 }
 
 /// Whether the end of the pod would be a failure.
-fn is_needed(jobs: &[JobState], p: &TroublePodState) -> bool {
+fn is_needed(jobs: &[JobState], p: &PodFailureState) -> bool {
     !p.succeeded && jobs.get(p.job.ix()) != Some(&JobState::Released)
 }
 
-pub struct PodTroubles {
+pub struct PodFailures {
     harms: Vec<FaultHarm>,
     /// Record number, time and index of the latest fault.
     newest: (u32, SimTime, u32),
-    pods: Vec<TroublePodState>,
+    pods: Vec<PodFailureState>,
     jobs: Vec<JobState>,
     /// Pods with a failure noted since their JobSet was last ready, possibly with duplicates.
     noted: Vec<PodId>,
     nodes: Vec<Option<(SimTime, CauseKind)>>,
 }
 
-impl PodTroubles {
-    pub fn new(harms: Vec<FaultHarm>) -> PodTroubles {
-        PodTroubles {
+impl PodFailures {
+    pub fn new(harms: Vec<FaultHarm>) -> PodFailures {
+        PodFailures {
             harms,
             newest: (NO_CAUSE, SimTime::ZERO, 0),
             pods: Vec::new(),
@@ -162,11 +162,11 @@ impl PodTroubles {
         jobset.is_some().then_some(jobset)
     }
 
-    pub fn pod_mut(&mut self, pod: PodId) -> Option<&mut TroublePodState> {
+    pub fn pod_mut(&mut self, pod: PodId) -> Option<&mut PodFailureState> {
         self.pods.get_mut(pod.ix())
     }
 
-    pub fn create(&mut self, pod: PodId, state: TroublePodState) {
+    pub fn create(&mut self, pod: PodId, state: PodFailureState) {
         *row_or_default(&mut self.pods, pod.ix()) = state;
     }
 
@@ -176,7 +176,7 @@ impl PodTroubles {
 
     /// Returns the time of the oldest failure that may still cause a restart of a JobSet for which `counts` holds.
     pub fn oldest(&self, counts: impl Fn(JobSetId) -> bool) -> Option<SimTime> {
-        let may = |p: &&TroublePodState| !p.gone && p.jobset.is_some() && counts(p.jobset);
+        let may = |p: &&PodFailureState| !p.gone && p.jobset.is_some() && counts(p.jobset);
         let roots = self.pods.iter().filter(may).filter_map(|p| self.root_of(p));
         roots.map(|(at, _)| at).min()
     }
@@ -198,7 +198,7 @@ impl PodTroubles {
     }
 
     /// Clears the failures of all pods of a JobSet, as every pod is ready.
-    pub fn all_well(&mut self, jobset: JobSetId) {
+    pub fn clear_failures(&mut self, jobset: JobSetId) {
         let pods = &mut self.pods;
         self.noted.retain(|pod| match pods.get_mut(pod.ix()) {
             Some(p) if p.jobset == jobset => {
@@ -212,7 +212,7 @@ impl PodTroubles {
     /// Returns the pod of a JobSet with the earliest failure, ignoring containers that exited with code 0.
     pub fn first_of(&self, jobset: JobSetId) -> Option<PodId> {
         let of_pod = |pod: &PodId| {
-            let own = |p: &&TroublePodState| p.jobset == jobset && is_needed(&self.jobs, p);
+            let own = |p: &&PodFailureState| p.jobset == jobset && is_needed(&self.jobs, p);
             let (at, kind) = self.pods.get(pod.ix()).filter(own)?.trouble?;
             let well = matches!(kind, CauseKind::ContainerExited { exit_code: 0 });
             (!well).then_some((at, *pod))
@@ -226,7 +226,7 @@ impl PodTroubles {
         self.root_of(self.pods.get(pod.ix())?)
     }
 
-    fn root_of(&self, p: &TroublePodState) -> Option<(SimTime, CauseKind)> {
+    fn root_of(&self, p: &PodFailureState) -> Option<(SimTime, CauseKind)> {
         if !is_needed(&self.jobs, p) {
             return None;
         }
@@ -258,7 +258,7 @@ impl PodTroubles {
     pub fn job_deleted(&mut self, record: &SimulationRecord, job: JobId) {
         let (seq, at, index) = self.newest;
         if record.cause != seq || record.at != at || !self.is_harmful(index) {
-            let is_by_fault = |p: &TroublePodState| {
+            let is_by_fault = |p: &PodFailureState| {
                 p.job == job && !p.gone && matches!(p.trouble, Some((_, CauseKind::Fault { .. })))
             };
             if !self.pods.iter().any(is_by_fault) {
@@ -292,7 +292,7 @@ impl PodTroubles {
 
     /// Whether a controller deleted the pod of an active Job, so that the pod was surplus.
     pub fn is_surplus(&self, pod: PodId) -> bool {
-        let surplus = |p: &TroublePodState| {
+        let surplus = |p: &PodFailureState| {
             use DeletionActor::{GarbageCollector, JobController};
             let by_controller =
                 matches!(p.trouble, Some((_, CauseKind::PodDeleted { by: JobController | GarbageCollector })));

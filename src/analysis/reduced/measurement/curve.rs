@@ -9,7 +9,7 @@ pub const NEVER: u64 = u64::MAX;
 /// The pods that a restart moves to other nodes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum CurveShift {
-    Nobody,
+    NoPods,
     /// The pods of the lost nodes.
     Lost,
     All,
@@ -58,7 +58,7 @@ impl CurveSample {
 /// Samples with the same outage duration, in ascending order of the ready time.
 #[derive(Clone, Debug)]
 pub struct CurvePoint {
-    pub away: u64,
+    pub outage: u64,
     pub samples: Vec<CurveSample>,
 }
 
@@ -75,7 +75,7 @@ impl LossCurve {
     /// Creates the curve; `typical` is the median outage duration.
     pub fn new(mut points: Vec<CurvePoint>, typical: u64) -> LossCurve {
         points.retain(|point| !point.samples.is_empty());
-        points.sort_by_key(|point| point.away);
+        points.sort_by_key(|point| point.outage);
         for point in &mut points {
             point.samples.sort_by_key(|s| (s.ready, s.interrupt));
         }
@@ -96,7 +96,7 @@ impl LossCurve {
     /// Returns the point with the outage duration nearest to the typical one, among those with a finite restart.
     pub fn typical_point(&self) -> &CurvePoint {
         let ends = |p: &&CurvePoint| p.samples.iter().all(|s| s.ready != NEVER);
-        let off = |p: &&CurvePoint| p.away.abs_diff(self.typical);
+        let off = |p: &&CurvePoint| p.outage.abs_diff(self.typical);
         let nearest = self.points.iter().filter(ends).min_by_key(off);
         nearest.unwrap_or(&self.points[0])
     }
@@ -105,36 +105,36 @@ impl LossCurve {
     pub fn shorter(&self) -> Option<&CurvePoint> {
         let typical = self.typical_point();
         let (bind, kind) = (typical.samples[0].bind, typical.samples[0].kind());
-        let alike = |p: &&CurvePoint| p.samples.iter().all(|s| s.kind() == kind && s.bind < bind / 4 * 3);
-        self.points.iter().rev().find(alike)
+        let is_similar = |p: &&CurvePoint| p.samples.iter().all(|s| s.kind() == kind && s.bind < bind / 4 * 3);
+        self.points.iter().rev().find(is_similar)
     }
 
-    /// Returns the result of a fault with outage duration `away` at the quantile `u`. The second value is true if
+    /// Returns the result of a fault with outage duration `outage` at the quantile `u`. The second value is true if
     /// neighboring samples differ in kind, so that the result is uncertain.
-    pub fn at(&self, away: u64, u: f64) -> (CurveSample, bool) {
-        let next = self.points.partition_point(|point| point.away < away);
+    pub fn at(&self, outage: u64, u: f64) -> (CurveSample, bool) {
+        let next = self.points.partition_point(|point| point.outage < outage);
         let after = &self.points[next.min(self.points.len() - 1)];
         let before = &self.points[next.saturating_sub(1).min(self.points.len() - 1)];
         let (a, b) = (before.pick(u), after.pick(u));
         let open = !before.agrees(&a) || !after.agrees(&b) || a.kind() != b.kind();
-        if after.away == before.away || away >= after.away {
+        if after.outage == before.outage || outage >= after.outage {
             return (b, !after.agrees(&b));
         }
-        if after.away == NEVER || a.kind() != b.kind() || away <= before.away {
+        if after.outage == NEVER || a.kind() != b.kind() || outage <= before.outage {
             // Samples that differ in kind cannot be interpolated, so the nearer one is used.
-            let nearer_after = after.away != NEVER && after.away - away < away.abs_diff(before.away);
-            return (if nearer_after { b } else { a.extend_outage(before.away, away) }, open);
+            let nearer_after = after.outage != NEVER && after.outage - outage < outage.abs_diff(before.outage);
+            return (if nearer_after { b } else { a.extend_outage(before.outage, outage) }, open);
         }
-        let share = away.saturating_sub(before.away) as f64 / (after.away - before.away) as f64;
+        let share = outage.saturating_sub(before.outage) as f64 / (after.outage - before.outage) as f64;
         (a.interpolate(&b, share), open)
     }
 
     /// Returns true if pods are bound later by the same time by which the outage is longer, near this outage
     /// duration.
-    pub fn binds_with(&self, away: u64) -> bool {
+    pub fn binds_with(&self, outage: u64) -> bool {
         let longer = self.binds.max(1);
-        let bind = |away| self.at(away, 0.5).0.bind;
-        away != NEVER && bind(away.saturating_add(longer)).abs_diff(bind(away)) > longer / 2
+        let bind = |outage| self.at(outage, 0.5).0.bind;
+        outage != NEVER && bind(outage.saturating_add(longer)).abs_diff(bind(outage)) > longer / 2
     }
 
     /// Returns the largest difference of ready times at one point, which is their random variation.
@@ -199,11 +199,11 @@ impl CurveSample {
     }
 
     /// Adjusts the sample to a longer outage. If the restart waited for the nodes, it takes longer by the same time.
-    fn extend_outage(self, measured: u64, away: u64) -> CurveSample {
-        if measured == NEVER || self.ready == NEVER || self.ready < measured || away <= measured {
+    fn extend_outage(self, measured: u64, outage: u64) -> CurveSample {
+        if measured == NEVER || self.ready == NEVER || self.ready < measured || outage <= measured {
             return self;
         }
-        let more = away - measured;
+        let more = outage - measured;
         CurveSample {
             ready: self.ready + more,
             bind: if self.bind >= measured { self.bind + more } else { self.bind },

@@ -17,59 +17,59 @@ type CurveAttempt<'a> = &'a (dyn Fn((u64, u64)) -> Result<TrialResult, NotMeasur
 impl TrialBench<'_> {
     /// Measures the curve of each effect, adding points until linear interpolation is accurate.
     pub fn curves(&self) -> Result<(Vec<LossCurve>, Vec<Vec<SimulatedTrial>>), NotMeasured> {
-        let effects = self.plays_of(self.effects.len() as u64, |e| {
+        let effects = self.run_all(self.effects.len() as u64, |e| {
             self.points(e as usize, &|numbers| self.try_once(e as usize, numbers))
         })?;
         let all = effects.iter().enumerate();
-        let curves = all.map(|(effect, played)| self.curve(effect, played));
+        let curves = all.map(|(effect, replication)| self.curve(effect, replication));
         Ok((curves.collect(), effects))
     }
 
     /// Creates the curve from the measured points of an effect.
-    pub fn curve(&self, effect: usize, played: &[SimulatedTrial]) -> LossCurve {
+    pub fn curve(&self, effect: usize, trials: &[SimulatedTrial]) -> LossCurve {
         let middle = self.effects[effect].back.first();
         let typical = middle.map_or(NEVER, |back| back.quantile(0.5).0);
-        LossCurve::new(played.iter().map(SimulatedTrial::point).collect(), typical)
+        LossCurve::new(trials.iter().map(SimulatedTrial::point).collect(), typical)
     }
 
     pub fn points(&self, effect: usize, attempt: CurveAttempt<'_>) -> Result<Vec<SimulatedTrial>, NotMeasured> {
-        let times = times_away(&self.effects[effect], self.lab.faults);
+        let times = outage_durations(&self.effects[effect], self.runner.faults);
         let Some((longest, shorter)) = times.split_last() else {
             return Ok(Vec::new());
         };
-        let longest = self.played(attempt, *longest)?;
-        let over = over_before(attempt, &longest, shorter)?;
+        let longest = self.run_trial(attempt, *longest)?;
+        let over = ends_before(attempt, &longest, shorter)?;
         let mut points: Vec<SimulatedTrial> = Vec::new();
-        for away in shorter {
-            points.push(if over.is_some_and(|over| *away > over) {
-                longest.with_outage(*away)
+        for outage in shorter {
+            points.push(if over.is_some_and(|over| *outage > over) {
+                longest.with_outage(*outage)
             } else {
-                self.played(attempt, *away)?
+                self.run_trial(attempt, *outage)?
             });
         }
         if let Some(over) = over.filter(|over| times[0] < *over) {
             points.push(longest.with_outage(over + 1));
         }
         points.push(longest);
-        points.sort_by_key(|played| played.away);
-        let finite: Vec<SimulatedTrial> = points.iter().filter(|p| p.away != NEVER).cloned().collect();
+        points.sort_by_key(|replication| replication.outage);
+        let finite: Vec<SimulatedTrial> = points.iter().filter(|p| p.outage != NEVER).cloned().collect();
         for pair in finite.windows(2) {
-            if over.is_none_or(|over| pair[0].away <= over) {
+            if over.is_none_or(|over| pair[0].outage <= over) {
                 self.refine((effect, attempt), [&pair[0], &pair[1]], &mut points)?;
             }
         }
         Ok(points)
     }
 
-    fn try_once(&self, effect: usize, (nth, away): (u64, u64)) -> Result<TrialResult, NotMeasured> {
-        let trial = self.trial(effect, (nth, away), self.has_room);
-        let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.notice_period_ns(effect));
+    fn try_once(&self, effect: usize, (nth, outage): (u64, u64)) -> Result<TrialResult, NotMeasured> {
+        let trial = self.trial(effect, (nth, outage), self.has_room);
+        let at = SimTime::ZERO + trial.faults[0].at + Duration(self.notice_period_ns(effect));
         Ok(self.run_single_fault(&self.run_trials(&trial)?, at))
     }
 
-    fn played(&self, attempt: CurveAttempt<'_>, away: u64) -> Result<SimulatedTrial, NotMeasured> {
-        let plays = self.plays_of(RUNS_PER_OUTAGE, |nth| attempt((nth, away)))?;
-        Ok(SimulatedTrial { away, plays })
+    fn run_trial(&self, attempt: CurveAttempt<'_>, outage: u64) -> Result<SimulatedTrial, NotMeasured> {
+        let trials = self.run_all(RUNS_PER_OUTAGE, |nth| attempt((nth, outage)))?;
+        Ok(SimulatedTrial { outage, trials })
     }
 
     /// Measures a point in the middle of two others unless it is on the straight line between them, and then refines
@@ -80,24 +80,24 @@ impl TrialBench<'_> {
         [low, high]: [&SimulatedTrial; 2],
         points: &mut Vec<SimulatedTrial>,
     ) -> Result<(), NotMeasured> {
-        let share = share_between(&self.effects[effect], low.away, high.away);
+        let share = share_between(&self.effects[effect], low.outage, high.outage);
         let enough = if low.agrees_with(high) { RELATIVE_ERROR_MAX } else { OUTCOME_CHANGE_SHARE_MAX };
-        if high.away - low.away < OUTAGE_RESOLUTION_NS || share.is_some_and(|share| share <= enough) {
+        if high.outage - low.outage < OUTAGE_RESOLUTION_NS || share.is_some_and(|share| share <= enough) {
             return Ok(());
         }
-        let away = low.away + (high.away - low.away) / 2;
-        let part = (away - low.away) as f64 / (high.away - low.away) as f64;
+        let outage = low.outage + (high.outage - low.outage) / 2;
+        let part = (outage - low.outage) as f64 / (high.outage - low.outage) as f64;
         let spread = low.spread().max(high.spread());
-        let mut plays = self.plays_of(LINE_CHECKS, |nth| attempt((nth, away)))?;
-        let on_line = |(nth, tried): (usize, &TrialResult)| {
+        let mut trials = self.run_all(LINE_CHECKS, |nth| attempt((nth, outage)))?;
+        let on_line = |(nth, trial): (usize, &TrialResult)| {
             let ends = [low.sample(nth), high.sample(nth)];
-            tried.sample.is_between(ends, part, spread)
+            trial.sample.is_between(ends, part, spread)
         };
-        if plays.iter().enumerate().all(on_line) {
+        if trials.iter().enumerate().all(on_line) {
             return Ok(());
         }
-        plays.extend(self.plays_of(RUNS_PER_OUTAGE - LINE_CHECKS, |n| attempt((LINE_CHECKS + n, away)))?);
-        let middle = SimulatedTrial { away, plays };
+        trials.extend(self.run_all(RUNS_PER_OUTAGE - LINE_CHECKS, |n| attempt((LINE_CHECKS + n, outage)))?);
+        let middle = SimulatedTrial { outage, trials };
         points.push(middle.clone());
         self.refine((effect, attempt), [low, &middle], points)?;
         self.refine((effect, attempt), [&middle, high], points)
@@ -107,7 +107,7 @@ impl TrialBench<'_> {
 /// Returns the time after which nothing changes, if that is before the nodes return. Longer outages then have the
 /// same result, because the same random numbers produce the same history until the return. One trial with the
 /// earliest later return checks that the return itself changes nothing.
-fn over_before(
+fn ends_before(
     attempt: CurveAttempt<'_>,
     longest: &SimulatedTrial,
     shorter: &[u64],
@@ -115,7 +115,7 @@ fn over_before(
     let Some(over) = longest.last_change() else {
         return Ok(None);
     };
-    let Some(soonest) = shorter.iter().find(|away| **away > over) else {
+    let Some(soonest) = shorter.iter().find(|outage| **outage > over) else {
         return Ok(Some(over));
     };
     let looked = attempt((0, *soonest))?;
@@ -125,11 +125,11 @@ fn over_before(
 /// Returns the share of faults with an outage from `low` (exclusive) to `high` (inclusive); `None` if the
 /// distribution is unknown.
 fn share_between(effect: &FaultEffect, low: u64, high: u64) -> Option<f64> {
-    let until = |back: &sim_base::random::Distribution, away: u64| {
+    let until = |back: &sim_base::random::Distribution, outage: u64| {
         let (mut least, mut most) = (0.0, 1.0);
         for _ in 0..40 {
             let middle = (least + most) / 2.0;
-            if back.quantile(middle).0 <= away { least = middle } else { most = middle }
+            if back.quantile(middle).0 <= outage { least = middle } else { most = middle }
         }
         least
     };
@@ -139,7 +139,7 @@ fn share_between(effect: &FaultEffect, low: u64, high: u64) -> Option<f64> {
 }
 
 /// Returns the outage durations to measure first: quantiles of the distributions, and special times.
-fn times_away(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
+fn outage_durations(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
     if !effect.takes_nodes(faults) {
         return vec![NEVER];
     }

@@ -29,7 +29,7 @@ pub struct PairEdge {
 
 /// Zones found with one set of random numbers and nodes. The last zone extends to the end of the restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PairLook {
+pub struct PairSearch {
     pub zones: Vec<PairZone>,
     pub edges: Vec<PairEdge>,
 }
@@ -37,7 +37,7 @@ pub struct PairLook {
 /// Effect of a second fault of one kind during a restart after a first fault of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultPair {
-    pub looks: Vec<PairLook>,
+    pub searches: Vec<PairSearch>,
     /// Number of restarts counted for the second fault alone, as in [`PairZone::adds`].
     pub alone: (i32, i32),
     /// Time around an edge within which a second fault is a boundary case, in nanoseconds.
@@ -63,7 +63,7 @@ impl PairEdge {
     }
 }
 
-impl PairLook {
+impl PairSearch {
     fn zone(&self, offset: u64, bind: u64) -> PairZone {
         let beyond = self.edges.iter().filter(|edge| offset > edge.at(bind));
         self.zones[beyond.count()]
@@ -75,18 +75,18 @@ impl FaultPair {
     /// one. The second value is true for a boundary case. The third is true if it is random whether the restart
     /// waits for the second fault's nodes.
     pub fn membership(&self, offset: u64, bind: u64) -> (PairMembership, bool, bool) {
-        let zones = || self.looks.iter().map(|look| look.zone(offset, bind));
-        let first = self.looks[0].zone(offset, bind);
+        let zones = || self.searches.iter().map(|look| look.zone(offset, bind));
+        let first = self.searches[0].zone(offset, bind);
         let mut close = zones().any(|zone| zone.adds != first.adds);
-        for look in &self.looks {
+        for look in &self.searches {
             for (edge, around) in look.edges.iter().zip(look.zones.windows(2)) {
                 let near = offset.abs_diff(edge.at(bind)) <= self.margin;
                 close |= near && around[0].adds != around[1].adds;
             }
         }
         let waits = zones().filter(|zone| zone.waits).count();
-        let zone = PairZone { waits: waits * 2 > self.looks.len(), ..first };
-        let open = waits > 0 && waits < self.looks.len();
+        let zone = PairZone { waits: waits * 2 > self.searches.len(), ..first };
+        let open = waits > 0 && waits < self.searches.len();
         if zone.adds == self.alone {
             (PairMembership::Next, close, open)
         } else {
@@ -97,14 +97,14 @@ impl FaultPair {
     /// Returns true if a second fault at the end of the restart does not cause a restart of its own, in contrast to
     /// one after it.
     pub fn ends_otherwise(&self) -> bool {
-        let mut last = self.looks.iter().filter_map(|look| look.zones.last());
+        let mut last = self.searches.iter().filter_map(|look| look.zones.last());
         last.any(|zone| zone.adds != self.alone)
     }
 
     /// Returns the middle of the longest zone in which the restart waits for the second fault's nodes, after the
     /// given first fault.
     pub fn waits_at(&self, first: &CurvePoint) -> Option<u64> {
-        let (look, sample) = (&self.looks[0], first.samples.first()?);
+        let (look, sample) = (&self.searches[0], first.samples.first()?);
         let edges = look.edges.iter().map(|edge| edge.at(sample.bind));
         let mut bounds = vec![0];
         bounds.extend(edges);
@@ -117,8 +117,8 @@ impl FaultPair {
 
     /// Returns the random variation of the edges at which the number of counted restarts changes.
     pub fn edge_variation(&self) -> u64 {
-        let first = &self.looks[0];
-        let same = || self.looks.iter().filter(|look| look.zones == first.zones);
+        let first = &self.searches[0];
+        let same = || self.searches.iter().filter(|look| look.zones == first.zones);
         let of = |edge: usize| range(&same().map(|look| look.edges[edge].at).collect::<Vec<u64>>());
         let counts = |edge: &usize| first.zones[*edge].adds != first.zones[*edge + 1].adds;
         let edges = (0..first.edges.len()).filter(counts);

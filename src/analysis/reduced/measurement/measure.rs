@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct MeasuredFault {
     pub(crate) scenario: ScenarioSpec,
     pub(crate) faults: Arc<FaultState>,
-    pub(crate) seats: Arc<SlotTable>,
+    pub(crate) slots: Arc<SlotTable>,
     pub(crate) key: StreamKey,
     pub(crate) effects: Vec<FaultEffect>,
     pub(crate) effect_of: Vec<usize>,
@@ -40,20 +40,20 @@ pub struct MeasuredFault {
     /// Effect of a second fault during a restart, by effect of the first and of the second fault.
     pub(crate) pairs: Vec<Vec<FaultPair>>,
     /// Times of a restart in progress that waits for the nodes of a second fault, by effect of the second fault.
-    pub(crate) along: Vec<LossCurve>,
+    pub(crate) overlapping_curves: Vec<LossCurve>,
     /// Per effect: use of the accelerators during a restart by ledger category, as shares of the restart time.
     pub(crate) shares: Vec<[f64; LedgerCategory::COUNT]>,
     pub(crate) max_restarts: i64,
-    pub(crate) gang_accelerators: u64,
-    plays: u64,
+    pub(crate) pod_accelerators: u64,
+    trials: u64,
     /// Text of all inputs on which the measurement depends. Equal texts mean equal measurements.
     basis: String,
     /// A trial with the nodes that fail, and its observations on the measured cluster.
     sample: Arc<(TrialSpec, Vec<Vec<NodeId>>, ObservedState)>,
     /// Clusters on which the sample trial was repeated, with the timing difference.
-    off: Arc<Mutex<Vec<(String, TimingError)>>>,
+    timing_errors: Arc<Mutex<Vec<(String, TimingError)>>>,
     /// Timing difference of the sample trial on the cluster of this scenario, in nanoseconds.
-    apart: u64,
+    cluster_offset: u64,
 }
 
 /// Largest timing offset in ns; `None` if it exceeds the tolerance or the outcomes differ in kind.
@@ -77,44 +77,44 @@ impl Baseline {
             let faults = FaultState::new(&fewer);
             (fewer, faults)
         });
-        let (played, faults) = fewer.as_ref().map_or((scenario, &all), |(s, f)| (s, f));
-        Baseline { basis: input_text(played, (faults, &effects)), all, fewer, effects, effect_of }
+        let (simulated, faults) = fewer.as_ref().map_or((scenario, &all), |(s, f)| (s, f));
+        Baseline { basis: input_text(simulated, (faults, &effects)), all, fewer, effects, effect_of }
     }
 }
 
 impl MeasuredFault {
     /// Returns the number of trials.
     pub fn trial_count(&self) -> u64 {
-        self.plays
+        self.trials
     }
 
     /// Applies the measurement to another scenario. Returns `None` if the scenario has different inputs of the
     /// measurement. Restart limits, end time, fault rates, training, and the number of spares may differ.
     pub fn reapply(&self, scenario: &ScenarioSpec, stops: StopTimes<'_>) -> Result<Option<MeasuredFault>, NotMeasured> {
-        let ground = Baseline::new(scenario);
-        if self.basis != ground.basis {
+        let baseline = Baseline::new(scenario);
+        if self.basis != baseline.basis {
             return Ok(None);
         }
-        let Some(off) = self.off_with((scenario, stops), &ground)? else {
+        let Some(off) = self.off_with((scenario, stops), &baseline)? else {
             return Ok(None);
         };
         let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_ref();
         Ok(Some(MeasuredFault {
             scenario: scenario.clone(),
-            seats: Arc::new(SlotTable::new(scenario)),
-            faults: Arc::new(ground.all),
-            effects: ground.effects,
-            effect_of: ground.effect_of,
+            slots: Arc::new(SlotTable::new(scenario)),
+            faults: Arc::new(baseline.all),
+            effects: baseline.effects,
+            effect_of: baseline.effect_of,
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
-            apart: off,
+            cluster_offset: off,
             ..self.clone()
         }))
     }
 
     /// Returns the error bound of a restart time, in nanoseconds: twice the difference that two restarts of the same
     /// kind may have.
-    pub(crate) fn doubt(&self, curve: &LossCurve) -> u64 {
-        (curve.spread() + self.apart) * 2
+    pub(crate) fn error_bound(&self, curve: &LossCurve) -> u64 {
+        (curve.spread() + self.cluster_offset) * 2
     }
 
     /// Returns the largest spread of restart times of the same kind, in seconds.
@@ -124,43 +124,43 @@ impl MeasuredFault {
 
     /// Measures a scenario for which `why_not` is empty. Stops early if `stops` returns true.
     pub fn measure(scenario: &ScenarioSpec, stops: StopTimes<'_>) -> Result<MeasuredFault, NotMeasured> {
-        let ground = Baseline::new(scenario);
-        let mut measured = MeasuredFault::measure_on((scenario, stops), &ground, true)?;
-        match measured.off_with((scenario, stops), &ground)? {
-            Some(off) => measured.apart = off,
+        let baseline = Baseline::new(scenario);
+        let mut measured = MeasuredFault::measure_on((scenario, stops), &baseline, true)?;
+        match measured.off_with((scenario, stops), &baseline)? {
+            Some(off) => measured.cluster_offset = off,
             // The idle spares have an effect, so the scenario is measured with all of them.
-            None => return MeasuredFault::measure_on((scenario, stops), &ground, false),
+            None => return MeasuredFault::measure_on((scenario, stops), &baseline, false),
         }
         Ok(measured)
     }
 
     fn measure_on(
         (scenario, stops): (&ScenarioSpec, StopTimes<'_>),
-        ground: &Baseline,
+        baseline: &Baseline,
         with_fewer: bool,
     ) -> Result<MeasuredFault, NotMeasured> {
-        let fewer = ground.fewer.as_ref().filter(|_| with_fewer);
-        let (played, faults) = fewer.map_or((scenario, &ground.all), |(s, f)| (s, f));
-        let seats = Arc::new(SlotTable::new(played));
-        let effects = &ground.effects;
-        let lab = TrialRunner::new(without_faults(played), faults, stops);
-        let mut bench = TrialBench::new(lab, effects, &seats);
-        let calm = bench.calm()?;
-        let submitted = calm[0].submitted;
-        let startup = calm.iter().map(|seen| seen.started[0].since(seen.submitted).0);
-        let binds = calm[0].bound.iter().map(|(at, _)| at.since(submitted).0);
-        let (curves, plays_of) = bench.curves()?;
-        let shares = bench.shares(&calm, &plays_of);
+        let fewer = baseline.fewer.as_ref().filter(|_| with_fewer);
+        let (simulated, faults) = fewer.map_or((scenario, &baseline.all), |(s, f)| (s, f));
+        let slots = Arc::new(SlotTable::new(simulated));
+        let effects = &baseline.effects;
+        let runner = TrialRunner::new(without_faults(simulated), faults, stops);
+        let mut bench = TrialBench::new(runner, effects, &slots);
+        let idle_states = bench.idle_states()?;
+        let submitted = idle_states[0].submitted;
+        let startup = idle_states.iter().map(|seen| seen.started[0].since(seen.submitted).0);
+        let binds = idle_states[0].bound.iter().map(|(at, _)| at.since(submitted).0);
+        let (curves, run_all) = bench.curves()?;
+        let shares = bench.shares(&idle_states, &run_all);
         let late = bench.measure_return_delays(&curves)?;
-        let pairs = bench.pairs(&curves, &plays_of)?;
-        let along = bench.along(&curves, &pairs)?;
-        let last = bench.measure_final_failures(&plays_of)?;
+        let pairs = bench.pairs(&curves, &run_all)?;
+        let overlapping_curves = bench.overlapping_curves(&curves, &pairs)?;
+        let last = bench.measure_final_failures(&run_all)?;
         let ending = bench.time_to_failure()?;
         let (trial, nodes) = bench.sample_trial(&curves);
         let sample = (bench.run_trials(&trial)?, trial);
         let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_ref();
         let jobset = &scenario.jobsets[0].jobset;
-        let accelerators = &seats.accelerators;
+        let accelerators = &slots.accelerators;
         let measured = MeasuredFault {
             // The key that the store derives for the first JobSet with this name.
             key: StreamKey::from_text(&jobset.name).part(0),
@@ -172,22 +172,22 @@ impl MeasuredFault {
             late,
             last,
             pairs,
-            along,
+            overlapping_curves,
             shares,
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
-            gang_accelerators: bench.busy.iter().map(|n| accelerators[n.ix()]).sum(),
-            plays: bench.plays.into_inner(),
-            basis: if with_fewer { ground.basis.clone() } else { input_text(scenario, (&ground.all, effects)) },
+            pod_accelerators: bench.busy.iter().map(|n| accelerators[n.ix()]).sum(),
+            trials: bench.trials.into_inner(),
+            basis: if with_fewer { baseline.basis.clone() } else { input_text(scenario, (&baseline.all, effects)) },
             sample: Arc::new((sample.1, nodes, sample.0)),
-            off: Arc::new(Mutex::new(vec![(format!("{:?}", played.topology), Some(0))])),
-            apart: 0,
-            seats: Arc::new(SlotTable::new(scenario)),
-            effect_of: ground.effect_of.clone(),
+            timing_errors: Arc::new(Mutex::new(vec![(format!("{:?}", simulated.topology), Some(0))])),
+            cluster_offset: 0,
+            slots: Arc::new(SlotTable::new(scenario)),
+            effect_of: baseline.effect_of.clone(),
             scenario: scenario.clone(),
             effects: effects.clone(),
             faults: Arc::new(FaultState::new(scenario)),
         };
-        match measured.doubts() {
+        match measured.unsupported_behavior() {
             Some(why) => Err(NotMeasured::Refused(why)),
             None => Ok(measured),
         }
@@ -198,17 +198,17 @@ impl MeasuredFault {
     fn off_with(
         &self,
         (scenario, stops): (&ScenarioSpec, StopTimes<'_>),
-        ground: &Baseline,
+        baseline: &Baseline,
     ) -> Result<TimingError, NotMeasured> {
         let cluster = format!("{:?}", scenario.topology);
-        let mut known = self.off.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.timing_errors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, off)) = known.iter().find(|(of, _)| *of == cluster) {
             return Ok(*off);
         }
         let (trial, nodes, seen) = &*self.sample;
-        let lab = TrialRunner::new(without_faults(scenario), &ground.all, stops);
-        let off = match lab.of_these(trial, nodes) {
-            Some(trial) => seen.timing_offset(&lab.run(&trial)?),
+        let runner = TrialRunner::new(without_faults(scenario), &baseline.all, stops);
+        let off = match runner.on_cluster(trial, nodes) {
+            Some(trial) => seen.timing_offset(&runner.run(&trial)?),
             None => None,
         };
         known.push((cluster, off));
@@ -216,7 +216,7 @@ impl MeasuredFault {
     }
 
     /// Describes the first measured behavior that the reduced model cannot represent, if there is one.
-    fn doubts(&self) -> Option<String> {
+    fn unsupported_behavior(&self) -> Option<String> {
         let names: Vec<&str> = self.scenario.fault_processes.iter().map(|p| p.cause.as_str()).collect();
         let name = |effect: usize| names[self.effects[effect].processes[0]];
         for (a, row) in self.pairs.iter().enumerate() {
@@ -247,7 +247,7 @@ impl MeasuredFault {
 
 /// Returns the text of all inputs of the trials.
 fn input_text(scenario: &ScenarioSpec, (faults, effects): (&FaultState, &[FaultEffect])) -> String {
-    let tried = |effect: &FaultEffect| {
+    let trial = |effect: &FaultEffect| {
         let processes = effect.processes.iter();
         let entities = processes.map(|p| (faults.entity_count(*p), faults.processes().nth(*p)));
         let only = |(entities, process): (usize, Option<&RandomFaults>)| {
@@ -266,8 +266,8 @@ fn input_text(scenario: &ScenarioSpec, (faults, effects): (&FaultState, &[FaultE
         let all: Vec<String> = entities.map(only).collect();
         format!("{} {:?}", effect.any_time, all)
     };
-    let tried: Vec<String> = effects.iter().map(tried).collect();
+    let trial: Vec<String> = effects.iter().map(trial).collect();
     let hands_back = scenario.node_spares.as_ref().map(|s| (&s.unit, s.hand_back));
     let spares = (hands_back, faults.spare_nodes());
-    format!("{:?} {tried:?} {spares:?}", without_faults(scenario))
+    format!("{:?} {trial:?} {spares:?}", without_faults(scenario))
 }

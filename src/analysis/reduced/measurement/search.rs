@@ -1,7 +1,7 @@
 //! Search for the edges between zones of a restart: first with low accuracy, then as accurate as the random
 //! variation allows.
 
-use super::fault_pairs::{FaultPair, PairEdge, PairLook, PairZone};
+use super::fault_pairs::{FaultPair, PairEdge, PairSearch, PairZone};
 use super::trial_runner::NotMeasured;
 use crate::reduced::accuracy::{
     COARSE_SEARCH_DIVISOR, EDGE_CHECK_DISTANCE_NS, EDGE_RESOLUTION_NS, EDGE_SEARCHES, EDGE_VARIATION_DIVISOR,
@@ -32,7 +32,7 @@ pub struct CurveSearch<'a> {
 }
 
 /// Time of a second fault, and the zone found at that time.
-type SeenOffsets = (u64, PairZone);
+type ObservedZone = (u64, PairZone);
 
 /// Zones in order, and for each edge between them the times that enclose it.
 #[derive(Clone)]
@@ -60,14 +60,14 @@ impl CurveSearch<'_> {
         let coarse = (ready / COARSE_SEARCH_DIVISOR).max(self.finest());
         let first = self.search_all_zones(0, coarse)?;
         let others = (1..EDGE_SEARCHES).into_par_iter().map(|look| self.like(look, &first, coarse));
-        let mut found = vec![first.clone()];
-        found.extend(others.collect::<Result<Vec<SearchResult>, NotMeasured>>()?);
+        let mut result = vec![first.clone()];
+        result.extend(others.collect::<Result<Vec<SearchResult>, NotMeasured>>()?);
         // The required accuracy is a fraction of the random variation of the edges.
-        let to = (self.edge_variation(&found) / EDGE_VARIATION_DIVISOR).max(self.finest());
-        let finer = (0..EDGE_SEARCHES).into_par_iter().map(|look| self.finer(look, &found[look as usize], to));
-        let found: Vec<SearchResult> = finer.collect::<Result<_, NotMeasured>>()?;
-        let kinds = self.kinds(0, &found[0], to)?;
-        let looks = (0..EDGE_SEARCHES).zip(found).map(|(look, of_look)| {
+        let to = (self.edge_variation(&result) / EDGE_VARIATION_DIVISOR).max(self.finest());
+        let finer = (0..EDGE_SEARCHES).into_par_iter().map(|look| self.finer(look, &result[look as usize], to));
+        let result: Vec<SearchResult> = finer.collect::<Result<_, NotMeasured>>()?;
+        let kinds = self.kinds(0, &result[0], to)?;
+        let searches = (0..EDGE_SEARCHES).zip(result).map(|(look, of_look)| {
             let kinds = if of_look.zones == first.zones && kinds.len() == of_look.edges.len() {
                 kinds.clone()
             } else {
@@ -80,10 +80,10 @@ impl CurveSearch<'_> {
                 PairEdge { at, before_bind }
             };
             let edges = kinds.into_iter().enumerate().map(edge).collect();
-            Ok(PairLook { zones: of_look.zones, edges })
+            Ok(PairSearch { zones: of_look.zones, edges })
         });
         let mut pair = FaultPair {
-            looks: looks.collect::<Result<_, NotMeasured>>()?,
+            searches: searches.collect::<Result<_, NotMeasured>>()?,
             alone: self.alone,
             margin: 0,
             open: 0.0,
@@ -107,15 +107,15 @@ impl CurveSearch<'_> {
         if self.ready[0] > self.seen_after * 5 { self.seen_after } else { 1_000_000 }
     }
 
-    /// Returns the random variation of the edges, among looks with equal zones. Each edge is counted from the fault
+    /// Returns the random variation of the edges, among searches with equal zones. Each edge is counted from the fault
     /// or from the binding, whichever gives less variation.
-    fn edge_variation(&self, found: &[SearchResult]) -> u64 {
-        let same = |other: &&SearchResult| other.zones == found[0].zones;
+    fn edge_variation(&self, result: &[SearchResult]) -> u64 {
+        let same = |other: &&SearchResult| other.zones == result[0].zones;
         let mut most = 0;
-        for edge in 0..found[0].edges.len() {
+        for edge in 0..result[0].edges.len() {
             let at = |back: bool| {
-                let looks = found.iter().zip(&self.bind).filter(|(of_look, _)| same(of_look));
-                let at = looks.map(|(of_look, bind)| {
+                let searches = result.iter().zip(&self.bind).filter(|(of_look, _)| same(of_look));
+                let at = searches.map(|(of_look, bind)| {
                     let middle = of_look.middle(edge);
                     if back { bind.saturating_sub(middle) } else { middle }
                 });
@@ -126,20 +126,20 @@ impl CurveSearch<'_> {
         most
     }
 
-    fn run_trial(&self, look: u64, at: u64) -> Result<SeenOffsets, NotMeasured> {
+    fn run_trial(&self, look: u64, at: u64) -> Result<ObservedZone, NotMeasured> {
         Ok((at, (self.play)(look, at, false)?))
     }
 
-    /// Searches all zones of a look.
+    /// Searches all zones with one set of random numbers.
     fn search_all_zones(&self, look: u64, to: u64) -> Result<SearchResult, NotMeasured> {
         let ready = self.ready[look as usize];
         let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.earliest_observable());
         let seen = LOOKED_AT.into_par_iter().map(|part| self.run_trial(look, at(part)));
-        let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
+        let seen: Vec<ObservedZone> = seen.collect::<Result<_, NotMeasured>>()?;
         self.search_zone(look, &seen, to)
     }
 
-    /// Searches the zones of a look that are expected to equal those of the first look: checks the surroundings of
+    /// Searches the zones of a search that are expected to equal those of the first one: checks the surroundings of
     /// each edge and the middle of each zone. Searches all zones if they differ.
     fn like(&self, look: u64, first: &SearchResult, to: u64) -> Result<SearchResult, NotMeasured> {
         let shift = |at: u64| (at + self.bind[look as usize]).saturating_sub(self.bind[0]);
@@ -158,34 +158,34 @@ impl CurveSearch<'_> {
         at.sort_unstable();
         at.dedup();
         let seen = at.into_par_iter().map(|at| self.run_trial(look, at));
-        let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
-        let found = self.search_zone(look, &seen, to)?;
-        if found.zones == first.zones { Ok(found) } else { self.search_all_zones(look, to) }
+        let seen: Vec<ObservedZone> = seen.collect::<Result<_, NotMeasured>>()?;
+        let result = self.search_zone(look, &seen, to)?;
+        if result.zones == first.zones { Ok(result) } else { self.search_all_zones(look, to) }
     }
 
     /// Locates each edge to the required accuracy.
-    fn finer(&self, look: u64, found: &SearchResult, to: u64) -> Result<SearchResult, NotMeasured> {
-        let mut finer = SearchResult::from(found.zones[0]);
-        for (i, [low, high]) in found.edges.iter().copied().enumerate() {
-            let (low, high) = ((low, found.zones[i]), (high, found.zones[i + 1]));
+    fn finer(&self, look: u64, result: &SearchResult, to: u64) -> Result<SearchResult, NotMeasured> {
+        let mut finer = SearchResult::from(result.zones[0]);
+        for (i, [low, high]) in result.edges.iter().copied().enumerate() {
+            let (low, high) = ((low, result.zones[i]), (high, result.zones[i + 1]));
             self.locate_edges(look, (low, high), to, &mut finer)?;
         }
         Ok(finer)
     }
 
-    fn search_zone(&self, look: u64, seen: &[SeenOffsets], to: u64) -> Result<SearchResult, NotMeasured> {
-        let mut found = SearchResult::from(seen[0].1);
+    fn search_zone(&self, look: u64, seen: &[ObservedZone], to: u64) -> Result<SearchResult, NotMeasured> {
+        let mut result = SearchResult::from(seen[0].1);
         for pair in seen.windows(2) {
-            self.locate_edges(look, (pair[0], pair[1]), to, &mut found)?;
+            self.locate_edges(look, (pair[0], pair[1]), to, &mut result)?;
         }
-        Ok(found)
+        Ok(result)
     }
 
     /// Locates all edges between two times, by bisection.
     fn locate_edges(
         &self,
         look: u64,
-        (low, high): (SeenOffsets, SeenOffsets),
+        (low, high): (ObservedZone, ObservedZone),
         to: u64,
         found: &mut SearchResult,
     ) -> Result<(), NotMeasured> {
@@ -203,22 +203,22 @@ impl CurveSearch<'_> {
     }
 
     /// Determines for each edge whether it moves with the binding, by trials in which the first outage is shorter.
-    fn kinds(&self, look: u64, found: &SearchResult, to: u64) -> Result<Vec<bool>, NotMeasured> {
+    fn kinds(&self, look: u64, result: &SearchResult, to: u64) -> Result<Vec<bool>, NotMeasured> {
         let bind = self.bind[look as usize];
         let Some(other) = &self.other_bind else {
-            return Ok(vec![true; found.edges.len()]);
+            return Ok(vec![true; result.edges.len()]);
         };
         let other = other[look as usize];
         let far = EDGE_CHECK_DISTANCE_NS.max(to * 2);
         let play = |at: u64| (self.play)(look, at.max(1_000_000), true);
         let is_before_bind = |edge: usize| {
-            let around = [found.zones[edge], found.zones[edge + 1]];
+            let around = [result.zones[edge], result.zones[edge + 1]];
             let here = |at: u64| Ok::<_, NotMeasured>([play(at.saturating_sub(far))?, play(at + far)?] == around);
-            let at = found.middle(edge);
+            let at = result.middle(edge);
             let moved = (at + other).saturating_sub(bind);
             Ok(here(moved)? || !here(at)?)
         };
-        (0..found.edges.len()).into_par_iter().map(is_before_bind).collect()
+        (0..result.edges.len()).into_par_iter().map(is_before_bind).collect()
     }
 }
 

@@ -16,37 +16,37 @@ pub struct TrialResult {
 /// Results of trials with the same outage duration; the index selects the random numbers.
 #[derive(Clone, Debug)]
 pub struct SimulatedTrial {
-    pub away: u64,
-    pub plays: Vec<TrialResult>,
+    pub outage: u64,
+    pub trials: Vec<TrialResult>,
 }
 
 impl SimulatedTrial {
     pub fn sample(&self, nth: usize) -> &CurveSample {
-        &self.plays[nth].sample
+        &self.trials[nth].sample
     }
 
     pub fn point(&self) -> CurvePoint {
-        CurvePoint { away: self.away, samples: self.plays.iter().map(|tried| tried.sample).collect() }
+        CurvePoint { outage: self.outage, samples: self.trials.iter().map(|trial| trial.sample).collect() }
     }
 
     /// Returns the time of the last change, if it was before the nodes returned in all trials.
     pub fn last_change(&self) -> Option<u64> {
-        let over = self.plays.iter().map(|tried| tried.sample.last_change());
+        let over = self.trials.iter().map(|trial| trial.sample.last_change());
         let last = over.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
-        (last < self.away).then_some(last)
+        (last < self.outage).then_some(last)
     }
 
     /// Returns the same results for another outage duration, which is valid if nothing changed at the return of the
     /// nodes.
-    pub fn with_outage(&self, away: u64) -> SimulatedTrial {
-        SimulatedTrial { away, plays: self.plays.clone() }
+    pub fn with_outage(&self, outage: u64) -> SimulatedTrial {
+        SimulatedTrial { outage, trials: self.trials.clone() }
     }
 
     /// Returns true if all results, including those of `with`, are of the same kind.
     pub fn agrees_with(&self, with: &SimulatedTrial) -> bool {
         let kind = self.sample(0).kind();
-        let all = self.plays.iter().chain(&with.plays);
-        all.into_iter().all(|tried| tried.sample.kind() == kind)
+        let all = self.trials.iter().chain(&with.trials);
+        all.into_iter().all(|trial| trial.sample.kind() == kind)
     }
 
     /// Returns the difference between the longest and the shortest ready time.

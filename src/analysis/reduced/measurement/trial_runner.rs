@@ -17,7 +17,7 @@ const TRIALS: u64 = u64::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct TrialSpec {
     /// The injected faults.
-    pub strikes: Vec<ChosenFault>,
+    pub faults: Vec<ChosenFault>,
     /// Whether spares replace lost nodes as in the scenario; otherwise they stay unused.
     pub spares: bool,
     /// Nodes that are cordoned 1 s before the first fault.
@@ -141,11 +141,11 @@ impl<'a> TrialRunner<'a> {
                 self.expect(&mut fork, faults.iter().filter(|f| f.at < parts));
                 let until = TrialEnd::new(trial, self.stops);
                 let mut sink = (std::mem::take(&mut fork.seen), until);
-                let goes_on = fork.halted.run_until(SimTime::ZERO + parts, &mut sink);
+                let continues = fork.halted.run_until(SimTime::ZERO + parts, &mut sink);
                 if sink.1.has_enough {
                     return Ok(sink.0.so_far());
                 }
-                if !goes_on {
+                if !continues {
                     // The run was stopped, or is in a restart loop. Its end depends on the whole script, so it
                     // starts again without snapshots.
                     fork = self.begin(begin)?;
@@ -203,8 +203,8 @@ impl<'a> TrialRunner<'a> {
     /// Returns the times of snapshots, at which other trials may diverge: each fault, and the return of the last
     /// nodes.
     fn parts(&self, trial: &TrialSpec, faults: &[InjectedFault]) -> Vec<Duration> {
-        let fails = trial.strikes.iter().skip(1).map(|strike| strike.at);
-        let back = trial.strikes.last().and_then(|strike| strike.end);
+        let fails = trial.faults.iter().skip(1).map(|strike| strike.at);
+        let back = trial.faults.last().and_then(|strike| strike.end);
         let first = faults.iter().map(|fault| fault.at).find(|at| *at > Duration::ZERO);
         let mut parts: Vec<Duration> = first.into_iter().chain(fails).chain(back).collect();
         parts.retain(|at| *at < trial.until);
@@ -215,9 +215,9 @@ impl<'a> TrialRunner<'a> {
 
     /// Converts the trial to another cluster, with faults of the same nodes. `None` if these nodes do not fail
     /// together there.
-    pub fn of_these(&self, trial: &TrialSpec, nodes: &[Vec<NodeId>]) -> Option<TrialSpec> {
+    pub fn on_cluster(&self, trial: &TrialSpec, nodes: &[Vec<NodeId>]) -> Option<TrialSpec> {
         let mut trial = trial.clone();
-        for (strike, nodes) in trial.strikes.iter_mut().zip(nodes) {
+        for (strike, nodes) in trial.faults.iter_mut().zip(nodes) {
             let process = strike.process;
             let is_it = |entity: &usize| self.faults.entity_nodes(process, *entity) == *nodes;
             if !nodes.is_empty() {
@@ -228,7 +228,7 @@ impl<'a> TrialRunner<'a> {
     }
 
     fn faults_of(&self, trial: &TrialSpec) -> Vec<InjectedFault> {
-        let mut faults = self.faults.fault_effects(&trial.strikes, trial.spares, trial.until);
+        let mut faults = self.faults.fault_effects(&trial.faults, trial.spares, trial.until);
         let cordon = |at: Duration| {
             move |node: &NodeId| InjectedFault {
                 at,
@@ -241,7 +241,7 @@ impl<'a> TrialRunner<'a> {
             let spare = self.faults.spare_nodes();
             faults.extend(spare.iter().map(cordon(Duration::ZERO)));
         }
-        if let Some(first) = trial.strikes.iter().map(|s| s.at).min() {
+        if let Some(first) = trial.faults.iter().map(|s| s.at).min() {
             let before = Duration(first.0.saturating_sub(1_000_000_000));
             faults.extend(trial.closed.iter().map(cordon(before)));
         }

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// A syntax error of a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonSyntaxError {
-    /// The text ends within a value.
     UnexpectedEnd,
     /// A character is not allowed. `context` is Go's description of its place.
-    UnexpectedCharacter { found: char, context: &'static str },
+    UnexpectedCharacter {
+        found: char,
+        context: &'static str,
+    },
     /// A string contains an invalid escape sequence.
     InvalidEscape,
-    /// A number is invalid.
     InvalidNumber,
     /// Arrays and objects are nested too deeply.
     DepthExceeded,

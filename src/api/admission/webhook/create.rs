@@ -39,9 +39,9 @@ impl ObjectWebhook<'_> {
         }
         self.subdomain(&mut errors);
         if let Some(manager) = self.spec["managedBy"].as_str() {
-            let mut found = ErrorList::default();
-            meta_check::managed_by(manager, &FieldPath::new("spec.managedBy"), &mut found);
-            errors.append(&mut found.errors);
+            let mut problems = ErrorList::default();
+            meta_check::managed_by(manager, &FieldPath::new("spec.managedBy"), &mut problems);
+            errors.append(&mut problems.errors);
         }
         for (i, rj) in self.jobs().iter().enumerate() {
             self.replicated_job(i, rj, &mut errors);
@@ -141,10 +141,10 @@ impl ObjectWebhook<'_> {
     }
 }
 
-/// Checks a DNS-1035 label. The error quotes `shown`, and `long` replaces the message for names that are too long.
-fn label(path: &str, checked: &str, shown: &str, long: &str, errors: &mut Vec<FieldError>) {
+/// Checks a DNS-1035 label. The error quotes `displayed`, and `long` replaces the message for names that are too long.
+fn label(path: &str, checked: &str, displayed: &str, long: &str, errors: &mut Vec<FieldError>) {
     for words in names::dns1035_label(checked) {
         let words = if words == names::TOO_LONG { long } else { &words };
-        errors.push(FieldError::invalid(path, go_quote(shown), words));
+        errors.push(FieldError::invalid(path, go_quote(displayed), words));
     }
 }

@@ -13,7 +13,6 @@ const CLAIM_NAME_MAX: usize = 63;
 const CLAIM_SPEC: &str = "v1.PersistentVolumeClaimSpec";
 
 pub struct PodVolumes<'a> {
-    /// Object as stored.
     pub object: &'a Value,
     pub name: &'a str,
     pub namespace: &'a str,

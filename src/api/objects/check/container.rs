@@ -25,12 +25,12 @@ pub struct PodContainers<'a> {
 
 /// Checks `containers`: at least one container, with unique names.
 pub fn containers(pod: &PodContainers, path: &FieldPath, errors: &mut ErrorList) {
-    let found = list(pod.spec, "containers");
-    if found.is_empty() {
+    let result = list(pod.spec, "containers");
+    if result.is_empty() {
         errors.required(path, "");
     }
     let mut names = BTreeSet::new();
-    for (k, container) in found.iter().enumerate() {
+    for (k, container) in result.iter().enumerate() {
         let (at, name) = (path.index(k), text(container, "name"));
         common(container, pod, &at, errors);
         if !names.insert(name) {
@@ -39,7 +39,7 @@ pub fn containers(pod: &PodContainers, path: &FieldPath, errors: &mut ErrorList)
         probes::probes(container, pod.spec, &at, errors);
         restart_rules(container, &at, errors);
     }
-    host_ports(found, path, errors);
+    host_ports(result, path, errors);
 }
 
 /// Checks `initContainers`. Init containers with restartPolicy Always are sidecars and may have probes.

@@ -3,7 +3,6 @@
 use crate::admission::field::go_quote;
 use std::fmt;
 
-/// An error in a list of indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexListError {
     /// An index is not a 32-bit integer.

@@ -190,8 +190,8 @@ fn success_policy(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
         return;
     }
     if text(spec, "completionMode") != "Indexed" {
-        let shown = internal_success_policy(policy);
-        errors.invalid_raw(path, &shown, "requires indexed completion mode");
+        let displayed = internal_success_policy(policy);
+        errors.invalid_raw(path, &displayed, "requires indexed completion mode");
         return;
     }
     let (rules, at) = (list(policy, "rules"), path.child("rules"));

@@ -111,13 +111,13 @@ fn resource_claims(claims: &[Value], path: &FieldPath, errors: &mut ErrorList) {
                 0 => "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
                 _ => "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
             };
-            let shown = format!(
+            let displayed = format!(
                 "{{\"Name\":{},\"ResourceClaimName\":{},\"ResourceClaimTemplateName\":{}}}",
                 json!(name),
                 claim["resourceClaimName"],
                 claim["resourceClaimTemplateName"]
             );
-            errors.invalid_raw(&at, &shown, detail);
+            errors.invalid_raw(&at, &displayed, detail);
         }
         for source in sources {
             if let Some(value) = claim[source].as_str() {

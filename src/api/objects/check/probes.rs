@@ -49,14 +49,14 @@ fn probe(name: &str, probe: &Value, path: &FieldPath, errors: &mut ErrorList) {
 
 /// Checks that exactly one kind of handler is set and that it is valid.
 fn handler(handler: &Value, kinds: &[&str], grace: Option<i64>, path: &FieldPath, errors: &mut ErrorList) {
-    let mut found = 0;
+    let mut result = 0;
     for kind in kinds.iter().filter(|kind| has_value(handler, kind)) {
         let at = path.child(kind);
-        if found > 0 {
+        if result > 0 {
             errors.forbidden(&at, "may not specify more than 1 handler type");
             continue;
         }
-        found += 1;
+        result += 1;
         let action = &handler[*kind];
         match *kind {
             "exec" if list(action, "command").is_empty() => errors.required(&at.child("command"), ""),
@@ -67,7 +67,7 @@ fn handler(handler: &Value, kinds: &[&str], grace: Option<i64>, path: &FieldPath
             _ => {}
         }
     }
-    if found == 0 {
+    if result == 0 {
         errors.required(path, "must specify a handler type");
     }
 }

@@ -65,10 +65,10 @@ fn check_request_and_limit(
     path: &FieldPath,
     errors: &mut ErrorList,
 ) {
-    let (Some(asked), Some(most)) = (quantity(amount), quantity(limit)) else {
+    let (Some(requested), Some(most)) = (quantity(amount), quantity(limit)) else {
         return;
     };
-    let relation = match (overcommit, asked.compare(&most)) {
+    let relation = match (overcommit, requested.compare(&most)) {
         (false, Ordering::Less | Ordering::Greater) => "equal to",
         (true, Ordering::Greater) => "less than or equal to",
         _ => return,

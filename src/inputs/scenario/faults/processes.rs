@@ -199,8 +199,8 @@ fn process(node: &YamlNode, around: &ProcessContext, report: &mut DiagnosticRepo
         let message = format!("does: {word} only affects training, but no JobSet has a training");
         report.error(place("does"), message).suggest("training: {step: 6s}");
     }
-    let hangs = matches!(does, RandomAction::Hang { .. });
-    if exit_code.is_some() && !hangs && !matches!(does, RandomAction::Exit(_)) {
+    let is_hang = matches!(does, RandomAction::Hang { .. });
+    if exit_code.is_some() && !is_hang && !matches!(does, RandomAction::Exit(_)) {
         report.error(place("exitCode"), "exitCode requires does: Exit or does: Hang");
     }
     let as_new = read::boolean(node, "asNew").unwrap_or(false);

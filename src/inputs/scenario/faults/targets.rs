@@ -10,7 +10,7 @@ pub(crate) fn on(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticR
     let Some(on) = node.get("on") else {
         return FaultsOn::Node;
     };
-    let found = match on.as_str() {
+    let result = match on.as_str() {
         Some("Pod") => FaultsOn::Pod,
         Some("Island") => FaultsOn::Island,
         Some("Accelerator") => {
@@ -21,12 +21,12 @@ pub(crate) fn on(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticR
         }
         _ => label(on, inputs, report).map_or(FaultsOn::Node, FaultsOn::Label),
     };
-    let by_name = matches!(found, FaultsOn::Node | FaultsOn::Pod);
+    let by_name = matches!(result, FaultsOn::Node | FaultsOn::Pod);
     if !by_name && node.get("trace").is_some() {
         let message = "a trace names nodes or pods; use takesAlong to extend a fault to a domain";
         report.error(on.at, message);
     }
-    found
+    result
 }
 
 pub(crate) fn takes_along(

@@ -7,7 +7,6 @@ use super::training::{self, WITHOUT};
 use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, STR_LIST, field};
 use sim_api::spec::ExposureSpec;
 
-/// Number of nodes in a fleet.
 const NODES: FieldType = FieldType::Int(0, 10_000_000);
 const CHANCE: FieldType = FieldType::Number(0.0, 1.0);
 

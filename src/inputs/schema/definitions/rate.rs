@@ -3,7 +3,6 @@
 use super::distribution::{EMPIRICAL, GAMMA_SHAPE, WEIBULL_SHAPE};
 use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, STR_LIST, field};
 
-/// The fields that specify a rate.
 pub const RATES: [&str; 3] = ["mtbf", "perMinute", "per1000NodeDays"];
 
 /// Fields for the rate and the distribution of failures, for nodes, domains and pods.

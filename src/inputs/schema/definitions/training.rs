@@ -7,7 +7,6 @@ use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, field};
 /// (`Never`).
 pub const WITHOUT: [&str; 2] = ["Continuous", "Never"];
 
-/// Fields that every kind of checkpoint has.
 pub const CHECKPOINT: [FieldSchema; 2] = [
     field(
         "every",

@@ -47,5 +47,5 @@ pub struct OutputArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }

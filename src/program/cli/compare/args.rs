@@ -39,5 +39,5 @@ pub struct CompareArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }

@@ -13,7 +13,7 @@ use crate::cli::{interrupt, output};
 use serde::Serialize;
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{
-    NoRuns, PlayedVariant, ReplicationLimits, VariantChange, VariantComparison, metrics, never_placed, sample_kind,
+    NoRuns, ReplicationLimits, SimulatedVariant, VariantChange, VariantComparison, metrics, never_placed, sample_kind,
 };
 use sim_base::stats::{InterimLook, InterimLooks};
 use sim_report::assumptions::sensitivity;
@@ -30,26 +30,26 @@ const FIRST_LOOK: usize = 32;
 const UNTIL_MAX: u64 = 100_000;
 
 pub fn cli(args: &CompareArgs) -> Result<(), CommandFailure> {
-    with(args, |job, unplayed| job.run(unplayed))
+    with(args, |job, not_simulated| job.run(not_simulated))
 }
 
 /// Returns the comparison and the dominant assumptions of its variants, for other reports than the text.
 pub fn with_assumptions(
     args: &CompareArgs,
-) -> Result<(VariantComparison, Vec<PlayedVariant>, Vec<SensitiveResult>), CommandFailure> {
-    with(args, |job, unplayed| {
-        let (all, played, _) = job.simulate(unplayed)?;
+) -> Result<(VariantComparison, Vec<SimulatedVariant>, Vec<SensitiveResult>), CommandFailure> {
+    with(args, |job, not_simulated| {
+        let (all, variants, _) = job.simulate(not_simulated)?;
         if job.limits.flag.is_raised() {
             Err(interrupt::failure("no results were kept"))
         } else {
-            Ok((all, played, job.hung()))
+            Ok((all, variants, job.dominant_assumptions()))
         }
     })
 }
 
 fn with<T>(
     args: &CompareArgs,
-    act: impl FnOnce(&ComparisonJob<'_>, Vec<PlayedVariant>) -> Result<T, CommandFailure>,
+    act: impl FnOnce(&ComparisonJob<'_>, Vec<SimulatedVariant>) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     let base = VariantSource::read(args)?;
     let variants = base.variants(args)?;
@@ -61,8 +61,8 @@ fn with<T>(
         seed: args.input.seed.unwrap_or(variants[0].subject.seed()),
         limits: &interrupt::limits(),
     };
-    let unplayed = variants.iter().map(unplayed);
-    act(&job, unplayed.collect::<Result<_, _>>()?)
+    let not_simulated = variants.iter().map(not_simulated);
+    act(&job, not_simulated.collect::<Result<_, _>>()?)
 }
 
 /// A comparison to run.
@@ -75,82 +75,82 @@ struct ComparisonJob<'a> {
 }
 
 impl ComparisonJob<'_> {
-    /// Simulates the variants in `played`, which have no replications yet. Also returns the requested number of
+    /// Simulates the variants in `simulated`, which have no replications yet. Also returns the requested number of
     /// replications.
     fn simulate(
         &self,
-        mut played: Vec<PlayedVariant>,
-    ) -> Result<(VariantComparison, Vec<PlayedVariant>, u64), CommandFailure> {
+        mut simulated: Vec<SimulatedVariant>,
+    ) -> Result<(VariantComparison, Vec<SimulatedVariant>, u64), CommandFailure> {
         let args = self.args;
-        let asked = args.seeds.or(self.base.baseline.experiment().replications);
+        let request = args.seeds.or(self.base.baseline.experiment().replications);
         let wanted = match &args.until {
             Some(until) => {
-                let most = asked.unwrap_or(UNTIL_MAX);
-                self.until_precise(until, &mut played, most)?
+                let most = request.unwrap_or(UNTIL_MAX);
+                self.until_precise(until, &mut simulated, most)?
             }
             None => {
-                let n = asked.unwrap_or(REPLICATIONS);
-                self.play_to(&mut played, n)?;
+                let n = request.unwrap_or(REPLICATIONS);
+                self.simulate_to(&mut simulated, n)?;
                 n
             }
         };
-        played.retain(|variant| !variant.replications.is_empty());
-        if played.is_empty() {
+        simulated.retain(|variant| !variant.replications.is_empty());
+        if simulated.is_empty() {
             return Err(interrupt::failure("no replication was finished"));
         }
         let name = self.variants[0].subject.name();
-        let mut all = VariantComparison::from_variants((name, self.seed), &played);
-        for played in &played {
-            let subject = self.variants.iter().find(|variant| variant.name == played.name);
-            let tails = subject.map(|variant| variant.subject.heavy_tails(&played.replications));
-            let tails = tails.iter().flatten().map(|tail| format!("{}: {tail}", played.name));
+        let mut all = VariantComparison::from_variants((name, self.seed), &simulated);
+        for variant in &simulated {
+            let subject = self.variants.iter().find(|known| known.name == variant.name);
+            let tails = subject.map(|known| known.subject.heavy_tails(&variant.replications));
+            let tails = tails.iter().flatten().map(|tail| format!("{}: {tail}", variant.name));
             all.warnings.extend(tails);
         }
-        Ok((all, played, wanted))
+        Ok((all, simulated, wanted))
     }
 
-    fn run(&self, played: Vec<PlayedVariant>) -> Result<(), CommandFailure> {
+    fn run(&self, simulated_variants: Vec<SimulatedVariant>) -> Result<(), CommandFailure> {
         let args = self.args;
         let conditions = fail_if::read(&args.fail_if)?;
         let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-        let variants = played.len() as u64;
-        let (all, played, wanted) = self.simulate(played)?;
+        let variants = simulated_variants.len() as u64;
+        let (all, simulated_variants, wanted) = self.simulate(simulated_variants)?;
         if let Some(dir) = dir {
             dir.write_json("summary.json", &CompareSummary::new(&all))?;
-            let rows = compare_tables::replications(self.seed, &played).csv();
+            let rows = compare_tables::replications(self.seed, &simulated_variants).csv();
             dir.write("replications.csv", &rows)?;
-            let hangs = sensitivity::footer_lines(&self.hung());
-            charts(&dir, &all, &played, &hangs)?;
+            let footer = sensitivity::footer_lines(&self.dominant_assumptions());
+            charts(&dir, &all, &simulated_variants, &footer)?;
             let inputs = self.base.inputs(args, self.seed, wanted);
             dir.write_inputs(&inputs.files, &inputs.command)?;
             dir.commit()?;
         }
         print_result(args, &all)?;
-        let finished: u64 = played.iter().map(|v| v.replications.len() as u64).sum();
-        let asked = wanted * variants;
-        if self.limits.flag.is_raised() && finished < asked {
-            let kept = format!("{finished} of {asked} replications were finished and are reported");
+        let finished: u64 = simulated_variants.iter().map(|v| v.replications.len() as u64).sum();
+        let request = wanted * variants;
+        if self.limits.flag.is_raised() && finished < request {
+            let kept = format!("{finished} of {request} replications were finished and are reported");
             return Err(interrupt::failure(&kept));
         }
-        for variant in &played {
+        for variant in &simulated_variants {
             let rows = variant.replications.iter();
             if let Some(why) = never_placed(rows.map(|r| r.never_placed.as_deref())) {
                 return Err(CommandFailure::CannotBePlaced(why).in_variant(&variant.name));
             }
         }
-        let groups: Vec<ConditionGroup> = played.iter().map(group).collect();
+        let groups: Vec<ConditionGroup> = simulated_variants.iter().map(group).collect();
         fail_if::check(&conditions, &groups)
     }
 
     /// Returns the dominant assumptions of the first replication of each variant.
-    fn hung(&self) -> Vec<SensitiveResult> {
+    fn dominant_assumptions(&self) -> Vec<SensitiveResult> {
         let of = |v: &CompareVariant| dominant_assumptions::of_input(&v.name, &v.loaded, self.seed);
         self.variants.iter().map(of).collect()
     }
 
     /// Simulates more replications of each variant until it has `n`.
-    fn play_to(&self, played: &mut [PlayedVariant], n: u64) -> Result<(), CommandFailure> {
-        for (at, variant) in played.iter_mut().enumerate() {
+    fn simulate_to(&self, simulated_variants: &mut [SimulatedVariant], n: u64) -> Result<(), CommandFailure> {
+        for (at, variant) in simulated_variants.iter_mut().enumerate() {
             let from = variant.replications.len() as u64;
             let name = &variant.name;
             let quiet = self.args.quiet;
@@ -169,15 +169,20 @@ impl ComparisonJob<'_> {
 
     /// Adds replications until the metric has the requested precision in every variant. Returns the number of
     /// replications.
-    fn until_precise(&self, until: &TimeLimit, played: &mut [PlayedVariant], most: u64) -> Result<u64, CommandFailure> {
+    fn until_precise(
+        &self,
+        until: &TimeLimit,
+        variants: &mut [SimulatedVariant],
+        most: u64,
+    ) -> Result<u64, CommandFailure> {
         for look in InterimLooks::new(FIRST_LOOK, 0.95).looks() {
             let n = (look.n as u64).min(most);
-            self.play_to(played, n)?;
+            self.simulate_to(variants, n)?;
             if self.limits.flag.is_raised() {
                 return Ok(n);
             }
             let mut ends = true;
-            for variant in played.iter() {
+            for variant in variants.iter() {
                 ends &= is_precise(variant, until, look)?;
             }
             if ends {
@@ -193,7 +198,7 @@ impl ComparisonJob<'_> {
     }
 }
 
-fn group(variant: &PlayedVariant) -> ConditionGroup {
+fn group(variant: &SimulatedVariant) -> ConditionGroup {
     ConditionGroup::evaluate(&variant.name, &variant.jobsets, &variant.replications)
 }
 
@@ -201,10 +206,10 @@ fn group(variant: &PlayedVariant) -> ConditionGroup {
 fn charts(
     dir: &RunDir,
     all: &VariantComparison,
-    played: &[PlayedVariant],
-    hangs: &[String],
+    variants: &[SimulatedVariant],
+    footer: &[String],
 ) -> Result<(), CommandFailure> {
-    for (name, scene) in compare_figure::figures(all, played, hangs) {
+    for (name, scene) in compare_figure::figures(all, variants, footer) {
         dir.write_chart(&format!("charts/{name}"), &scene)?;
     }
     Ok(())
@@ -231,7 +236,7 @@ fn print_result(args: &CompareArgs, all: &VariantComparison) -> Result<(), Comma
         TableFormat::Csv => output::bytes(&compare_tables::estimates(all).csv()),
         TableFormat::Md => output::result(&compare_tables::markdown(all)),
         TableFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             for metric in &args.metrics {
                 check_metric("--metric", metric, &all.metrics)?;
             }
@@ -247,7 +252,7 @@ fn print_result(args: &CompareArgs, all: &VariantComparison) -> Result<(), Comma
 
 /// Returns a variant without replications. Returns an error if its pods cannot be placed, before anything is
 /// simulated.
-fn unplayed(variant: &CompareVariant) -> Result<PlayedVariant, CommandFailure> {
+fn not_simulated(variant: &CompareVariant) -> Result<SimulatedVariant, CommandFailure> {
     let ready = variant.subject.player();
     ready.map_err(|why| CommandFailure::from(why).in_variant(&variant.name))?;
     let change = |c: &sim_api::spec::FieldChange| VariantChange {
@@ -255,7 +260,7 @@ fn unplayed(variant: &CompareVariant) -> Result<PlayedVariant, CommandFailure> {
         value: c.value.clone(),
         because: c.reason.clone(),
     };
-    Ok(PlayedVariant {
+    Ok(SimulatedVariant {
         name: variant.name.clone(),
         changes: variant.changes.iter().map(change).collect(),
         jobsets: variant.subject.jobsets(),
@@ -263,7 +268,7 @@ fn unplayed(variant: &CompareVariant) -> Result<PlayedVariant, CommandFailure> {
     })
 }
 
-fn is_precise(variant: &PlayedVariant, until: &TimeLimit, look: InterimLook) -> Result<bool, CommandFailure> {
+fn is_precise(variant: &SimulatedVariant, until: &TimeLimit, look: InterimLook) -> Result<bool, CommandFailure> {
     let rows = variant.replications.iter();
     let rows: Vec<_> = rows.map(|r| metrics(r, &variant.jobsets)).collect();
     let known = rows.iter().flatten().any(|(name, _)| *name == until.metric);

@@ -106,8 +106,8 @@ fn strategies(words: &[String]) -> Result<Vec<RestartStrategy>, CommandFailure> 
         return Ok(RestartStrategy::ALL.to_vec());
     }
     let one = |word: &String| {
-        let found = RestartStrategy::ALL.into_iter().find(|s| s.as_str() == word);
-        found.ok_or_else(|| {
+        let matching = RestartStrategy::ALL.into_iter().find(|s| s.as_str() == word);
+        matching.ok_or_else(|| {
             let legal = RestartStrategy::ALL.map(RestartStrategy::as_str).join(", ");
             let text = format!("--strategies: unknown strategy {word:?}; legal: all, {legal}");
             CommandFailure::Invalid(text)

@@ -17,5 +17,5 @@ pub struct DiffArgs {
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }

@@ -3,7 +3,7 @@
 
 use crate::cli::args::OutputFormat;
 use crate::cli::diff::args::DiffArgs;
-use crate::cli::diff::record_text::{cut, gate, record_line, shown};
+use crate::cli::diff::record_text::{cut, format_value, gate, record_line};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, experiment_input, stored_run};
 use crate::cli::output;
@@ -42,18 +42,18 @@ struct RecordingDiff {
 }
 
 pub fn cli(args: &DiffArgs, conditions: &[FieldCondition]) -> Result<u8, CommandFailure> {
-    let told = compare(&args.a, &args.b)?;
+    let diff = compare(&args.a, &args.b)?;
     match args.format {
-        OutputFormat::Json => output::json(&told)?,
+        OutputFormat::Json => output::json(&diff)?,
         OutputFormat::Text => {
-            let style = output::style(&args.look);
-            output::styled(&text(&told, &style), &style)?;
+            let style = output::style(&args.display);
+            output::styled(&text(&diff, &style), &style)?;
         }
     }
     gate(conditions, |name| match name {
-        "diff.inputs" => told.beside.inputs.len() as f64,
-        "diff.records" => f64::from(u8::from(told.beside.first.is_some())),
-        _ => told.beside.differences.len() as f64,
+        "diff.inputs" => diff.beside.inputs.len() as f64,
+        "diff.records" => f64::from(u8::from(diff.beside.first.is_some())),
+        _ => diff.beside.differences.len() as f64,
     })
 }
 
@@ -75,8 +75,8 @@ fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, CommandFailure> {
     let mut simulation = simulation(&loaded)?;
     let log = DecisionLog::new(simulation.scenario());
     let (observed, log) = simulate::run_observed(&recording, &mut simulation, loaded.seed, log);
-    let played = (simulation.scenario(), &format::fault as _);
-    let mut beside = compare_run(&file, &recording, played, &observed);
+    let simulated = (simulation.scenario(), &format::fault as _);
+    let mut beside = compare_run(&file, &recording, simulated, &observed);
     beside.inputs.extend(jobset(&recording, &loaded.scenario));
     let parts_s = beside.first.as_ref().map(|first| first.moment.simulated_s.unwrap_or(first.moment.at_s()));
     let until = parts_s.map(|s| (s + observed.sink.history.created_s()) * NANOS_PER_SECOND as f64);
@@ -109,18 +109,18 @@ fn jobset(recording: &RecordedRun, own: &ScenarioSpec) -> Vec<RecordedDifference
         return Vec::new();
     };
     let of = |object: &Value| json!({"name": object["metadata"]["name"], "spec": object["spec"]});
-    let mut found = Vec::new();
-    rundiff::diff_values(&of(&recorded), &of(&own), "jobSet", &mut found);
+    let mut result = Vec::new();
+    rundiff::diff_values(&of(&recorded), &of(&own), "jobSet", &mut result);
     let one = |d: MetricDiff| RecordedDifference::new(d.metric, d.a, d.b);
-    found.into_iter().map(one).collect()
+    result.into_iter().map(one).collect()
 }
 
-fn text(told: &RecordingDiff, style: &WaterfallStyle) -> String {
+fn text(diff: &RecordingDiff, style: &WaterfallStyle) -> String {
     let mut out = String::new();
-    if told.equal {
+    if diff.equal {
         let _ = writeln!(out, "No differences in the inputs and in the compared decisions.");
     }
-    let ([made, now], [was, is]) = (&told.versions, &told.digests);
+    let ([made, now], [was, is]) = (&diff.versions, &diff.digests);
     if was != is {
         let _ = writeln!(
             out,
@@ -128,10 +128,10 @@ fn text(told: &RecordingDiff, style: &WaterfallStyle) -> String {
              comparison is with the new run.\n"
         );
     }
-    let RunVsRecording { inputs, first, differences, restart_error } = &told.beside;
+    let RunVsRecording { inputs, first, differences, restart_error } = &diff.beside;
     listed(&mut out, "Inputs that differ", inputs, style);
     if let Some(first) = first {
-        first_text(&mut out, first, told.decision.as_ref(), style);
+        first_text(&mut out, first, diff.decision.as_ref(), style);
     } else if !differences.is_empty() {
         let _ = writeln!(out, "All times are equal, but the results differ.\n");
     }
@@ -149,7 +149,7 @@ fn listed(out: &mut String, title: &str, all: &[RecordedDifference], style: &Wat
     let _ = writeln!(out, "{}", style.bold(title));
     for difference in all {
         let path = for_terminal(&difference.path, false);
-        let (recorded, own) = (shown(&difference.recorded), shown(&difference.simulated));
+        let (recorded, own) = (format_value(&difference.recorded), format_value(&difference.simulated));
         let _ = writeln!(out, "  {}\n    recording {recorded}\n    run       {own}", cut(&path));
     }
     out.push('\n');

@@ -7,7 +7,7 @@ mod record_text;
 
 use crate::cli::args::OutputFormat;
 use crate::cli::diff::args::DiffArgs;
-use crate::cli::diff::record_text::{cut, gate, record_line, shown};
+use crate::cli::diff::record_text::{cut, format_value, gate, record_line};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::fail_if;
 use crate::cli::output;
@@ -43,7 +43,7 @@ pub fn cli(args: &DiffArgs) -> Result<u8, CommandFailure> {
     match args.format {
         OutputFormat::Json => output::json(&diff)?,
         OutputFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             output::styled(&text(&diff, &style), &style)?;
         }
     }
@@ -74,7 +74,14 @@ fn text(diff: &RunDiff, style: &WaterfallStyle) -> String {
     if !diff.metrics.is_empty() {
         let _ = writeln!(out, "{}", style.bold("Metrics that differ"));
         for m in &diff.metrics {
-            let _ = writeln!(out, "  {}: {} -> {}{}", m.metric, shown(&m.a), shown(&m.b), difference_text(&m.a, &m.b));
+            let _ = writeln!(
+                out,
+                "  {}: {} -> {}{}",
+                m.metric,
+                format_value(&m.a),
+                format_value(&m.b),
+                difference_text(&m.a, &m.b)
+            );
         }
         if diff.more_metrics > 0 {
             let _ = writeln!(out, "  and {} more", diff.more_metrics);

@@ -46,14 +46,14 @@ pub fn record_line(value: &Value) -> String {
 /// Cuts a text after 200 characters and escapes control characters; records may have hundreds of columns.
 pub fn cut(text: &str) -> String {
     const LONGEST: usize = 200;
-    let mut shown: String = text.chars().take(LONGEST).collect();
+    let mut listed: String = text.chars().take(LONGEST).collect();
     if text.chars().count() > LONGEST {
-        shown.push_str("...");
+        listed.push_str("...");
     }
-    for_terminal(&shown, false).into_owned()
+    for_terminal(&listed, false).into_owned()
 }
 
-pub fn shown(value: &Value) -> String {
+pub fn format_value(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::String(text) => cut(text),

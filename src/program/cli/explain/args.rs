@@ -19,7 +19,7 @@ pub struct ExplainArgs {
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
     #[command(subcommand)]
     pub command: Option<ExplainCommand>,
 }

@@ -10,7 +10,7 @@ use clap::{Arg, Command};
 /// Runs the command. `command_line` is the definition of all commands and options.
 pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), CommandFailure> {
     let book = Glossary::new(commands(command_line));
-    let style = output::style(&args.look);
+    let style = output::style(&args.display);
     if args.words.is_empty() && !args.list && args.kind.is_none() {
         return match args.format {
             OutputFormat::Text => output::styled(&text::overview(&book, &style), &style),
@@ -18,40 +18,40 @@ pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), CommandFailu
         };
     }
     if args.words.is_empty() {
-        let shown = all(&book, args.kind.as_deref())?;
+        let displayed = all(&book, args.kind.as_deref())?;
         return match args.format {
-            OutputFormat::Text => output::styled(&text::list(&shown, &style), &style),
-            OutputFormat::Json => output::json(&shown),
+            OutputFormat::Text => output::styled(&text::list(&displayed, &style), &style),
+            OutputFormat::Json => output::json(&displayed),
         };
     }
-    let asked = args.words.join(" ");
-    let mut found = book.find(&asked);
+    let request = args.words.join(" ");
+    let mut matching = book.find(&request);
     if let Some(kind) = &args.kind {
-        found.entries.retain(|e| e.kind == *kind);
+        matching.entries.retain(|e| e.kind == *kind);
     }
-    if found.entries.is_empty() {
-        return Err(unknown(&asked, &found));
+    if matching.entries.is_empty() {
+        return Err(unknown(&request, &matching));
     }
     match args.format {
-        OutputFormat::Text => output::styled(&text::format_term(&found, &style), &style),
-        OutputFormat::Json => output::json(&text::found_json(&asked, &found)),
+        OutputFormat::Text => output::styled(&text::format_term(&matching, &style), &style),
+        OutputFormat::Json => output::json(&text::found_json(&request, &matching)),
     }
 }
 
-fn unknown(asked: &str, found: &crate::glossary::FoundTerm<'_>) -> CommandFailure {
-    let hint = match (found.near, found.also.as_slice()) {
+fn unknown(request: &str, result: &crate::glossary::TermLookup<'_>) -> CommandFailure {
+    let hint = match (result.near, result.also.as_slice()) {
         (Some(near), _) => format!("did you mean {near:?}?"),
         (None, [first, ..]) => format!("similar: {first:?}"),
         (None, []) => "`explain --list` lists all terms".to_owned(),
     };
-    CommandFailure::Invalid(format!("unknown term {asked:?}; {hint}"))
+    CommandFailure::Invalid(format!("unknown term {request:?}; {hint}"))
 }
 
 /// Returns all terms, or those of one kind.
 fn all<'b>(book: &'b Glossary, kind: Option<&str>) -> Result<Vec<&'b GlossaryEntry>, CommandFailure> {
     let of_kind = |e: &&GlossaryEntry| kind.is_none_or(|kind| e.kind == kind);
-    let found: Vec<&GlossaryEntry> = book.entries.iter().filter(of_kind).collect();
-    match (found.is_empty(), kind) {
+    let result: Vec<&GlossaryEntry> = book.entries.iter().filter(of_kind).collect();
+    match (result.is_empty(), kind) {
         (true, Some(kind)) => {
             let mut kinds: Vec<&str> = book.entries.iter().map(|e| e.kind.as_str()).collect();
             kinds.sort_unstable();
@@ -59,7 +59,7 @@ fn all<'b>(book: &'b Glossary, kind: Option<&str>) -> Result<Vec<&'b GlossaryEnt
             let legal = kinds.join(", ");
             Err(CommandFailure::Invalid(format!("unknown kind {kind:?}; legal: {legal}")))
         }
-        _ => Ok(found),
+        _ => Ok(result),
     }
 }
 
@@ -75,7 +75,7 @@ fn of_command(command: &Command, path: &str, all: &mut Vec<GlossaryEntry>) {
     for inner in command.get_subcommands().filter(|c| c.get_name() != "help") {
         let name = format!("{path} {}", inner.get_name()).trim().to_owned();
         let about = inner.get_about().map(ToString::to_string);
-        let options = inner.get_arguments().filter(|a| shown(a));
+        let options = inner.get_arguments().filter(|a| is_listed(a));
         let options: Vec<String> = options.map(typed).collect();
         let help = inner.get_after_help().map(ToString::to_string);
         let examples = help.unwrap_or_default();
@@ -85,7 +85,7 @@ fn of_command(command: &Command, path: &str, all: &mut Vec<GlossaryEntry>) {
         facts.insert(0, ("arguments".to_owned(), options.join(", ")));
         facts.retain(|(_, text)| !text.is_empty());
         all.push(entry(&name, "command", "", about.unwrap_or_default(), facts));
-        for arg in inner.get_arguments().filter(|a| shown(a)) {
+        for arg in inner.get_arguments().filter(|a| is_listed(a)) {
             of_option(arg, &name, all);
         }
         of_command(inner, &name, all);
@@ -132,7 +132,7 @@ fn entry(word: &str, kind: &str, of: &str, text: String, facts: Vec<FieldOverrid
     }
 }
 
-fn shown(arg: &Arg) -> bool {
+fn is_listed(arg: &Arg) -> bool {
     !["help", "version"].contains(&arg.get_id().as_str())
 }
 
@@ -158,7 +158,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn options_that_are_alike_are_one_word() {
+    fn options_with_equal_names_are_one_word() {
         let all = commands(CommandLine::command());
         let seeds: Vec<&GlossaryEntry> = all.iter().filter(|e| e.word == "--set").collect();
         assert!(seeds.len() >= 2, "{seeds:?}");

@@ -3,7 +3,7 @@
 
 use crate::cli::inputs::experiment_input::LoadedInput;
 use crate::cli::interrupt;
-use sim_analysis::experiment::{LimitedRun, simulate_replication};
+use sim_analysis::experiment::{LimitSink, simulate_replication};
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ModelLevel;
 use sim_base::Duration;
@@ -17,29 +17,29 @@ use sim_report::assumptions::sensitivity::SensitiveResult;
 
 /// Returns the dominant assumptions of an input; empty if it cannot be simulated or the run was interrupted.
 pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult {
-    let mut hung = match loaded {
+    let mut dominant = match loaded {
         LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Reduced => {
             let what = "restart times measured with the full engine";
-            said(name, vec![decider("restarts", what, ("docs/reduced-model.md", "derived"))])
+            sensitive_result(name, vec![decider("restarts", what, ("docs/reduced-model.md", "derived"))])
         }
         LoadedInput::Pods(loaded) => {
-            let found = of_scenario(name, loaded, seed);
-            found.map_or_else(|| said(name, Vec::new()), |(hung, _)| hung)
+            let result = of_scenario(name, loaded, seed);
+            result.map_or_else(|| sensitive_result(name, Vec::new()), |(dominant, _)| dominant)
         }
         LoadedInput::Fleet(_) => {
             let what = "as given in the Fleet";
-            said(name, vec![decider("all times and rates", what, SET_BY_SCENARIO)])
+            sensitive_result(name, vec![decider("all times and rates", what, SET_BY_SCENARIO)])
         }
     };
     if let LoadedInput::Pods(loaded) = loaded {
         // The rate of faults comes first among the assumptions without a share of the critical path.
-        hung.assumptions.splice(0..0, random_faults(loaded));
-        hung.preset = provenance::preset(&loaded.scenario.control_plane);
+        dominant.assumptions.splice(0..0, random_faults(loaded));
+        dominant.preset = provenance::preset(&loaded.scenario.control_plane);
     }
-    hung
+    dominant
 }
 
-fn said(name: &str, deciders: Vec<DominantAssumption>) -> SensitiveResult {
+fn sensitive_result(name: &str, deciders: Vec<DominantAssumption>) -> SensitiveResult {
     SensitiveResult { name: name.to_owned(), preset: String::new(), assumptions: deciders, total: Duration::ZERO }
 }
 
@@ -48,15 +48,15 @@ pub fn of_scenario(name: &str, loaded: &LoadedScenario, seed: u64) -> Option<(Se
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario).ok()?;
     let (folds, limits) = (MetricFolds::new(&scenario, false), interrupt::limits());
-    let limited = LimitedRun::sink(&limits);
-    let (played, _) = simulate_replication(&mut simulation, (seed, 0), folds, limited);
-    if played.outcome.end_reason == EndReason::Stopped {
+    let limited = LimitSink::sink(&limits);
+    let (replication, _) = simulate_replication(&mut simulation, (seed, 0), folds, limited);
+    if replication.outcome.end_reason == EndReason::Stopped {
         return None;
     }
-    let run = played.view(seed, &[]);
+    let run = replication.view(seed, &[]);
     let all: Vec<_> = run.restarts().iter().collect();
-    let hung = SensitiveResult::from_restarts(name, &run, &all, &model_defaults());
-    Some((hung, played.outcome.digest))
+    let assumptions = SensitiveResult::from_restarts(name, &run, &all, &model_defaults());
+    Some((assumptions, replication.outcome.digest))
 }
 
 fn decider(name: &'static str, value: &str, (source, confidence): (&str, &str)) -> DominantAssumption {

@@ -141,11 +141,11 @@ impl InputSource {
         let (sources, not_tried, mut errors) = manifest_sources(&args.manifests);
         let topology = match args.topology.as_deref().map(topology).transpose() {
             Ok(topology) if errors.is_empty() => topology,
-            found => {
+            result => {
                 let (_, of_jobsets) = sim_inputs::split_sets(&args.sets, &OF_JOBSETS);
                 let parsed = sim_inputs::read_sources(&sources, &of_jobsets);
                 errors.extend(parsed.err().map_or(Vec::new(), |Diagnostics(e)| e));
-                errors.extend(found.err().map_or(Vec::new(), |Diagnostics(e)| e));
+                errors.extend(result.err().map_or(Vec::new(), |Diagnostics(e)| e));
                 return Err(Diagnostics(errors).into());
             }
         };

@@ -143,9 +143,9 @@ fn renamed(text: &str, name: &str, other: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(name) {
         let (before, after) = (&rest[..at], &rest[at + name.len()..]);
-        let whole = !before.ends_with(part) && !after.starts_with(part);
+        let complete = !before.ends_with(part) && !after.starts_with(part);
         out.push_str(before);
-        out.push_str(if whole { other } else { name });
+        out.push_str(if complete { other } else { name });
         rest = after;
     }
     out.push_str(rest);
@@ -154,17 +154,17 @@ fn renamed(text: &str, name: &str, other: &str) -> String {
 
 /// Returns the directories that the paths leave with `..`.
 fn gone_through(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for path in paths {
         let mut before = PathBuf::new();
         for part in path.components() {
             if part == Component::ParentDir {
-                found.push(normal(&before));
+                result.push(normal(&before));
             }
             before.push(part);
         }
     }
-    found
+    result
 }
 
 /// Removes `.` and `..` from a path without file system access.

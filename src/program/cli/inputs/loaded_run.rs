@@ -26,7 +26,7 @@ pub struct LoadedRun {
     /// Names and contents of all input files.
     pub files: Vec<FieldOverride>,
     not_modelled: Vec<String>,
-    played: SimulatedReplication,
+    replication: SimulatedReplication,
     pub witness: RestartBlocker,
     pub pods: NodeOccupancy,
     pub queued: QueuedWork,
@@ -46,12 +46,12 @@ impl LoadedRun {
         let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
         let mut simulation = SimulationInput::new(&scenario)?;
         let folds = MetricFolds::new(&scenario, false);
-        let (played, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
-        let run = played.view(seed, &[]);
+        let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
+        let run = replication.view(seed, &[]);
         let moments = timeline::moments(&run);
         let close = timeline::highlighted_restarts(&run).into_iter();
         let snapshots: Vec<_> = close.flat_map(|(_, r)| [r.start, r.end]).collect();
-        let nodes = played.names.nodes.len();
+        let nodes = replication.names.nodes.len();
         // The instants to observe are known only after the first run.
         let pods = NodeOccupancy::new(moments.clone(), &snapshots, nodes);
         let mut both = (pods, QueuedWork::new(moments));
@@ -61,7 +61,7 @@ impl LoadedRun {
             not_modelled: loaded.not_modelled(),
             files: given.scenario_copies(&loaded, "").files,
             loaded,
-            played,
+            replication: replication,
             witness,
             pods: both.0,
             queued: both.1,
@@ -73,8 +73,8 @@ impl LoadedRun {
 
     /// Runs the simulation again and returns all records and tickets.
     pub fn kept(&mut self) -> Result<RetainedMetrics, CommandFailure> {
-        if self.played.outcome.records > record_buffer::MOST {
-            let (n, most) = (self.played.outcome.records, record_buffer::MOST);
+        if self.replication.outcome.records > record_buffer::MOST {
+            let (n, most) = (self.replication.outcome.records, record_buffer::MOST);
             bail!("the run has {n} records, more than the {most} of a trace; shorten the run (stop.at)");
         }
         let mut kept = RetainedMetrics::default();
@@ -83,8 +83,8 @@ impl LoadedRun {
     }
 
     /// Runs the simulation again and returns the states of each node between two instants.
-    pub fn states(&mut self, stretch: (SimTime, SimTime)) -> NodeStates {
-        let mut states = NodeStates::new(stretch, self.played.names.nodes.len());
+    pub fn states(&mut self, segment: (SimTime, SimTime)) -> NodeStates {
+        let mut states = NodeStates::new(segment, self.replication.names.nodes.len());
         self.simulation.run(self.seed, 0, &mut states);
         states
     }
@@ -92,9 +92,9 @@ impl LoadedRun {
     /// Runs the simulation again and returns metrics scraped at the given interval. Returns an error if there are
     /// too many samples.
     pub fn scraped(&mut self, every: Duration) -> Result<ScrapedMetrics, CommandFailure> {
-        let end = self.played.outcome.end;
-        let (nodes, n) = (self.played.names.nodes.len() as u64, end.0 / every.0.max(1) + 2);
-        let jobsets = self.played.scenario.jobsets.iter();
+        let end = self.replication.outcome.end;
+        let (nodes, n) = (self.replication.names.nodes.len() as u64, end.0 / every.0.max(1) + 2);
+        let jobsets = self.replication.scenario.jobsets.iter();
         let pods: u64 = jobsets.map(|j| j.jobset.spec.pods()).sum();
         let samples = n.saturating_mul(5 * pods + 3 * nodes + 100);
         if samples > SAMPLES {
@@ -107,14 +107,14 @@ impl LoadedRun {
         let mut at: Vec<SimTime> = (0..n - 1).map(|i| SimTime(i * every.0)).collect();
         at.retain(|at| *at < end);
         at.push(end);
-        let mut scraped = ScrapedMetrics::new(at, self.played.names.jobsets.len(), nodes as usize);
+        let mut scraped = ScrapedMetrics::new(at, self.replication.names.jobsets.len(), nodes as usize);
         self.simulation.run(self.seed, 0, &mut scraped);
         scraped.finish();
         Ok(scraped)
     }
 
     pub fn view(&self) -> RunView<'_> {
-        self.played.view(self.seed, &self.not_modelled)
+        self.replication.view(self.seed, &self.not_modelled)
     }
 
     pub fn skipped(&self) -> &[String] {

@@ -55,12 +55,13 @@ const NOT_REPEATED: [&str; 2] = ["plan", "sensitivity"];
 pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
     let base = dir.join("inputs");
     let file = base.join("command.txt");
-    let shown = file.display();
+    let display_path = file.display();
     let text = sim_inputs::files::read_stored_text(&file);
-    let text = text.map_err(|e| CommandFailure::Invalid(format!("cannot read {shown}: {e}")))?;
+    let text = text.map_err(|e| CommandFailure::Invalid(format!("cannot read {display_path}: {e}")))?;
     let words = words(text.trim_end());
-    let refused =
-        |reason: &str| CommandFailure::Invalid(format!("{shown} does not contain a command of this version: {reason}"));
+    let refused = |reason: &str| {
+        CommandFailure::Invalid(format!("{display_path} does not contain a command of this version: {reason}"))
+    };
     let line = StoredLine::try_parse_from(&words).map_err(|e| {
         let reason = e.render().to_string();
         refused(reason.lines().next().unwrap_or_default())

@@ -46,7 +46,7 @@ pub struct LintArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }
 
 /// Output formats of findings.

@@ -46,8 +46,8 @@ fn text(report: &LintReport, shape: &LintLayout) -> String {
 }
 
 fn format_finding(out: &mut String, f: &LintFinding, shape: &LintLayout) {
-    let whole = f.diagnostic.to_string();
-    let body = whole.strip_prefix("error: ").unwrap_or(&whole);
+    let complete = f.diagnostic.to_string();
+    let body = complete.strip_prefix("error: ").unwrap_or(&complete);
     let lead = format!("{}[{}]", f.severity.as_str(), f.name);
     let painted = match (shape.color, f.severity) {
         (false, _) => lead.clone(),
@@ -206,8 +206,8 @@ pub fn table_json() -> Result<String, CommandFailure> {
 
 /// Returns a trap as JSON.
 pub fn trap_json(name: &str) -> Result<String, CommandFailure> {
-    let found = all_traps().find(|(_, t)| t.name == name);
-    pretty(&found.map_or(Value::Null, |(theme, t)| trap(theme, t)))
+    let matching = all_traps().find(|(_, t)| t.name == name);
+    pretty(&matching.map_or(Value::Null, |(theme, t)| trap(theme, t)))
 }
 
 fn trap(theme: &str, t: &LintTrap) -> Value {

@@ -55,7 +55,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
     if let (Some(old), false) = (&old, args.quiet) {
         note_unknown_jobsets(&files, old);
     }
-    let style = output::style(&args.look);
+    let style = output::style(&args.display);
     let shape = LintLayout { color: style.color, width: style.width, verbose: !args.quiet };
     let text = lint_output::render(args.format, &report, &shape)?;
     match args.format {

@@ -53,7 +53,7 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
             loaded.map_err(|why| why.in_variant(name(args, is_b)))?;
         }
     }
-    let found = {
+    let result = {
         let mut play = |point: &SearchPoint, which: Range<u64>| -> Result<SampleMetric, CommandFailure> {
             let value = args.over.written(point.value);
             let what = format!("{} at {}={value}", name(args, point.is_b), args.over.path);
@@ -62,17 +62,17 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
         };
         break_even((&args.over, &metric), effort, &mut play)?
     };
-    if found.points.is_empty() {
+    if result.points.is_empty() {
         runner.interrupted("no value was simulated with both variants")?;
         bail!(
             "--metric: {metric} is undefined in both variants at all values of {}; choose another metric",
             args.over.path
         );
     }
-    let interrupted = found.interrupted;
+    let interrupted = result.interrupted;
     let names = (name(args, false), name(args, true));
     let of = runner.provenance(SCHEMA);
-    let report = BreakEvenReport::new(of, names, (&args.over, &metric), found);
+    let report = BreakEvenReport::new(of, names, (&args.over, &metric), result);
     runner.print_report(&report, &args.output, ("plan breakeven", most, &repeated(args, &metric)))?;
     if interrupted { runner.interrupted("the results so far are reported") } else { Ok(()) }
 }

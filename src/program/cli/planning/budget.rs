@@ -89,8 +89,8 @@ fn owner_text(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, Com
     match (name, all.len()) {
         (None, 0 | 1) => Ok(0),
         (Some(name), _) => {
-            let found = all.iter().position(|known| known == name);
-            found.ok_or_else(|| unknown("--jobset", "JobSet", name, &all))
+            let matching = all.iter().position(|known| known == name);
+            matching.ok_or_else(|| unknown("--jobset", "JobSet", name, &all))
         }
         (None, _) => {
             bail!("there are several JobSets; select one with --jobset: {}", all.join(", "))
@@ -144,7 +144,7 @@ fn ruled(
 }
 
 /// Returns an error for causes that occur neither in the inputs nor in the runs.
-fn known(subject: &ExperimentSubject, asked: &[String], runs: &[CountedRun]) -> Result<(), CommandFailure> {
+fn known(subject: &ExperimentSubject, request: &[String], runs: &[CountedRun]) -> Result<(), CommandFailure> {
     let mut all = LossBudget::cause_names(runs);
     match subject {
         ExperimentSubject::Fleet(fleet) => all.extend(fleet.faults.iter().map(|f| f.cause.clone())),
@@ -158,7 +158,7 @@ fn known(subject: &ExperimentSubject, asked: &[String], runs: &[CountedRun]) -> 
     }
     all.sort();
     all.dedup();
-    match asked.iter().find(|name| !all.contains(name)) {
+    match request.iter().find(|name| !all.contains(name)) {
         Some(name) => Err(unknown("--ignore", "cause", name, &all)),
         None => Ok(()),
     }

@@ -23,7 +23,7 @@ fn tier_of(path: &str) -> Option<usize> {
 /// Returns the checkpoints of the tier in the path, otherwise the durable ones. The error explains why the inputs have
 /// no checkpoint interval.
 pub fn checkpoints(subject: &ExperimentSubject, path: &str) -> Result<CheckpointCosts, String> {
-    let none = |what: &str| format!("{what}: there is no checkpoint interval to optimize");
+    let none = |what: &str| format!("{what}: no checkpoint interval to optimize");
     match subject {
         ExperimentSubject::Fleet(fleet) => match fleet.training.progress {
             ProgressSpec::Checkpoints { every, blocking } => Ok(CheckpointCosts { every, blocking }),
@@ -50,16 +50,16 @@ fn of_path<'j>(job: &'j TrainingJob, path: &str) -> Option<&'j Checkpoint> {
 }
 
 /// Returns the seconds of work and the number of interruptions of work in replications.
-pub fn at_work(subject: &ExperimentSubject, played: &[ReplicationResult]) -> (f64, f64) {
+pub fn at_work(subject: &ExperimentSubject, trials: &[ReplicationResult]) -> (f64, f64) {
     let beside = match subject {
-        ExperimentSubject::Fleet(fleet) => beside_work(fleet),
+        ExperimentSubject::Fleet(fleet) => share_while_not_running(fleet),
         _ => 0.0,
     };
     let mut sums = (0.0, 0.0);
-    for replication in played {
+    for replication in trials {
         let output = |name: &str| {
-            let found = replication.outputs.iter().find(|(known, _)| known == name);
-            found.map_or(0.0, |(_, value)| *value)
+            let matching = replication.outputs.iter().find(|(known, _)| known == name);
+            matching.map_or(0.0, |(_, value)| *value)
         };
         let hours = output("compute_h") + output("lost_work_h") + output("checkpoint_h");
         sums.0 += hours * 3600.0;
@@ -78,7 +78,7 @@ pub fn at_work(subject: &ExperimentSubject, played: &[ReplicationResult]) -> (f6
 }
 
 /// Returns the fraction of all faults that also occur while the job does not run.
-fn beside_work(fleet: &FleetSpec) -> f64 {
+fn share_while_not_running(fleet: &FleetSpec) -> f64 {
     let rate = |f: &FaultProcess| 1.0 / f.life.mean_s().max(1e-9);
     let all: f64 = fleet.faults.iter().map(rate).sum();
     let running = fleet.faults.iter().filter(|f| f.exposure == ExposureSpec::Running);

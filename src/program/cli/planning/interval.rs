@@ -66,30 +66,30 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
         first,
         most,
     };
-    let found = {
+    let result = {
         let mut play = |every: &u64, which: Range<u64>| -> Result<SampleMetric, CommandFailure> {
             let seconds = *every as f64 / 1e3;
             let what = format!("every {}", Duration::from_millis(*every));
-            let (played, jobsets) = runner.replicate(&set(seconds), which, &what)?;
-            let (seconds, times) = formula::at_work(&runner.subject, &played);
+            let (replication, jobsets) = runner.replicate(&set(seconds), which, &what)?;
+            let (seconds, times) = formula::at_work(&runner.subject, &replication);
             work = (work.0 + seconds, work.1 + times);
-            rows(&played, &jobsets, (&metric, "--metric"), None)
+            rows(&replication, &jobsets, (&metric, "--metric"), None)
         };
-        let mut found = best(&search, &metric, &mut play)?;
+        let mut result = best(&search, &metric, &mut play)?;
         // The current interval is reported as well.
         let now_ms = (now.every.seconds() * 1e3).round() as u64;
-        let known = found.points.iter().any(|p| (p.every_s * 1e3).round() as u64 == now_ms);
-        let n = found.points.iter().map(|p| p.replications).max().unwrap_or(0) as u64;
-        if !known && !found.interrupted {
-            found.add(&metric, now.every.seconds(), play(&now_ms, 0..n)?);
+        let known = result.points.iter().any(|p| (p.every_s * 1e3).round() as u64 == now_ms);
+        let n = result.points.iter().map(|p| p.replications).max().unwrap_or(0) as u64;
+        if !known && !result.interrupted {
+            result.add(&metric, now.every.seconds(), play(&now_ms, 0..n)?);
         }
-        found
+        result
     };
     let closed = ClosedForm::new(now.blocking.seconds(), work.0 / work.1);
-    let interrupted = found.interrupted;
-    let told = (args.path.as_str(), metric.as_str(), now.every.seconds());
+    let interrupted = result.interrupted;
+    let labels = (args.path.as_str(), metric.as_str(), now.every.seconds());
     let unknown = formula::unknown_to_them(&runner.subject, &args.path);
-    let report = IntervalReport::new(runner.provenance(SCHEMA), told, found, closed, unknown);
+    let report = IntervalReport::new(runner.provenance(SCHEMA), labels, result, closed, unknown);
     let more = options("path", [&args.path]) + &options("metric", [&metric]);
     runner.print_report(&report, &args.output, ("plan interval", most, &more))?;
     if interrupted { runner.interrupted("the results so far are reported") } else { Ok(()) }

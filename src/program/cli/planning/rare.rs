@@ -53,13 +53,13 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let progress = ProgressLine::new(runner.quiet, |done| format!("{done}/{batches} batches"));
     let reach = |done| progress.reach(done);
     let on = (runner.input.threads(), &runner.limits);
-    let found = match &subject {
+    let result = match &subject {
         ExperimentSubject::Fleet(fleet) => of_fleet((fleet, runner.seed), &question, on, &reach),
         ExperimentSubject::Reduced(reduced) => of_reduced((reduced, runner.seed), &question, on, &reach),
         ExperimentSubject::Pods { .. } => return Err(refused()),
     };
     drop(progress);
-    let Some(rare) = found? else {
+    let Some(rare) = result? else {
         return runner.interrupted("fewer than two batches were finished");
     };
     let (word, limit) = match excess {
@@ -69,7 +69,7 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let batches = rare.batches as u64;
     runner.note(rare.estimates.iter().map(|p| p.to_bits()));
     let mut of = runner.provenance(SCHEMA);
-    of.replications_played = rare.played;
+    of.replications_played = rare.simulated;
     let report = RareReport::new(of, (word, limit, horizon.seconds()), rare);
     runner.print_report(&report, &args.output, ("plan rare", args.seeds, &repeated(args)))?;
     if batches < args.seeds {

@@ -112,23 +112,23 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
 }
 
 fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchPlan) -> Result<(), CommandFailure> {
-    let found = {
+    let result = {
         let mut play = |value: &u64, which: Range<u64>| candidate(runner, args, &[*value], which);
         find_minimum(plan, &args.target, &mut play)?
     };
-    if found.candidates.is_empty() {
+    if result.candidates.is_empty() {
         return runner.interrupted("no replication was finished");
     }
     let currency = currency(&runner.loaded, args.price_per_node_hour);
     let of = runner.provenance(SCHEMA);
     let path = &args.paths[0].path;
-    let report = SparesReport::new(of, path, &args.target, &found, &currency);
+    let report = SparesReport::new(of, path, &args.target, &result, &currency);
     let command = ("plan spares", plan.most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
-    if found.interrupted {
+    if result.interrupted {
         return runner.interrupted("the results so far are reported");
     }
-    match found.answer {
+    match result.answer {
         SearchAnswer::Least { .. } | SearchAnswer::Between { .. } => Ok(()),
         SearchAnswer::Nothing | SearchAnswer::Open { .. } => {
             Err(CommandFailure::NotFound(report.conclusion[0].clone()))
@@ -137,23 +137,23 @@ fn single_search(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &SearchP
 }
 
 fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[SearchPlan]) -> Result<(), CommandFailure> {
-    let found = {
+    let result = {
         let mut play = |values: &[u64], which: Range<u64>| candidate(runner, args, values, which);
         find_minimums(plans, &args.target, &mut play)?
     };
-    if found.played == 0 {
+    if result.simulated == 0 {
         return runner.interrupted("no replication was finished");
     }
     let currency = currency(&runner.loaded, args.price_per_node_hour);
     let of = runner.provenance(SCHEMA_SEVERAL);
     let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
-    let report = MinimumMultiReport::new(of, paths, &args.target, &found, &currency);
+    let report = MinimumMultiReport::new(of, paths, &args.target, &result, &currency);
     let command = ("plan spares", plans[0].most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
-    if found.interrupted {
+    if result.interrupted {
         return runner.interrupted("the results so far are reported");
     }
-    if found.least.is_empty() { Err(CommandFailure::NotFound(report.conclusion[0].clone())) } else { Ok(()) }
+    if result.least.is_empty() { Err(CommandFailure::NotFound(report.conclusion[0].clone())) } else { Ok(()) }
 }
 
 fn candidate(
@@ -166,10 +166,10 @@ fn candidate(
     let sets: Vec<FieldOverride> = paths.zip(values.iter().map(u64::to_string)).collect();
     let what: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();
     let what = what.join(", ");
-    let played = runner.replicate(&sets, which, &what);
-    let (played, jobsets) = played.map_err(|why| with_min(why, &what))?;
+    let replication = runner.replicate(&sets, which, &what);
+    let (replication, jobsets) = replication.map_err(|why| with_min(why, &what))?;
     let metric = (args.target.metric.as_str(), "--target");
-    rows(&played, &jobsets, metric, args.price_per_node_hour)
+    rows(&replication, &jobsets, metric, args.price_per_node_hour)
 }
 
 /// Adds a hint about --path, --min and --max to an input error: values such as a total number of nodes cannot be 0.

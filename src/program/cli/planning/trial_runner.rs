@@ -57,11 +57,11 @@ impl<'a> TrialRunner<'a> {
         let progress = ProgressLine::new(self.quiet, text);
         let on = (self.input.threads(), &self.limits);
         let reach = |done| progress.reach(from + done);
-        let played = subject.replicate((self.seed, which), on, &reach);
+        let replication = subject.replicate((self.seed, which), on, &reach);
         drop(progress);
-        let played = played?;
-        self.note(played.iter().map(|r| r.digest));
-        Ok((played, subject.jobsets()))
+        let replication = replication?;
+        self.note(replication.iter().map(|r| r.digest));
+        Ok((replication, subject.jobsets()))
     }
 
     /// Simulates replications and returns one metric of each.
@@ -71,17 +71,17 @@ impl<'a> TrialRunner<'a> {
         which: Range<u64>,
         (metric, what): (&str, &str),
     ) -> Result<SampleMetric, CommandFailure> {
-        let (played, jobsets) = self.replicate(sets, which, what)?;
-        rows(&played, &jobsets, (metric, "--metric"), None)
+        let (replication, jobsets) = self.replicate(sets, which, what)?;
+        rows(&replication, &jobsets, (metric, "--metric"), None)
     }
 
     /// Returns the requested metric, or the default: goodput, or `effective_training_ratio` for a Fleet.
-    pub fn metric(&self, asked: Option<&str>) -> String {
+    pub fn metric(&self, request: Option<&str>) -> String {
         let usual = match self.subject {
             ExperimentSubject::Pods { .. } | ExperimentSubject::Reduced(_) => "goodput",
             ExperimentSubject::Fleet(_) => "effective_training_ratio",
         };
-        asked.unwrap_or(usual).to_owned()
+        request.unwrap_or(usual).to_owned()
     }
 
     /// Records the digests of simulated replications.
@@ -118,15 +118,15 @@ impl<'a> TrialRunner<'a> {
     /// Prints the report and writes the output directory. `command` with the options in `more` repeats it.
     pub fn print_report(
         &self,
-        told: &impl PlanText,
+        report: &impl PlanText,
         tell: &OutputArgs,
         (command, seeds, more): (&str, u64, &str),
     ) -> Result<(), CommandFailure> {
         if let Some(out) = &tell.out {
             let dir = RunDir::create(out)?;
-            dir.write_json("summary.json", told)?;
-            dir.write("table.csv", &told.table().csv())?;
-            for (name, scene) in told.figures() {
+            dir.write_json("summary.json", report)?;
+            dir.write("table.csv", &report.table().csv())?;
+            for (name, scene) in report.figures() {
                 dir.write_chart(&format!("charts/{name}"), &scene)?;
             }
             let inputs = self.given.copies(&self.loaded, (self.seed, Some(seeds)), more);
@@ -135,12 +135,12 @@ impl<'a> TrialRunner<'a> {
             dir.commit()?;
         }
         match tell.format {
-            TableFormat::Json => output::json(told),
-            TableFormat::Csv => output::bytes(&told.table().csv()),
-            TableFormat::Md => output::result(&told.table().without_empty_columns().markdown()),
+            TableFormat::Json => output::json(report),
+            TableFormat::Csv => output::bytes(&report.table().csv()),
+            TableFormat::Md => output::result(&report.table().without_empty_columns().markdown()),
             TableFormat::Text => {
-                let style = output::style(&tell.look);
-                output::styled(&told.text(&style), &style)
+                let style = output::style(&tell.display);
+                output::styled(&report.text(&style), &style)
             }
         }
     }
@@ -153,13 +153,13 @@ impl<'a> TrialRunner<'a> {
 
 /// Returns one metric of replications. `option` is the option named in an error message.
 pub fn rows(
-    played: &[ReplicationResult],
+    trials: &[ReplicationResult],
     jobsets: &[String],
     (metric, option): (&str, &str),
     price: Option<f64>,
 ) -> Result<SampleMetric, CommandFailure> {
     let row = |r| SampleRow::from_replications(r, jobsets, metric, price);
-    let all: Result<SampleMetric, Vec<String>> = played.iter().map(row).collect();
+    let all: Result<SampleMetric, Vec<String>> = trials.iter().map(row).collect();
     all.map_err(|names| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         CommandFailure::unknown_name(option, "metric", metric, &names)

@@ -129,8 +129,8 @@ impl ChartKind {
 pub fn find_chart<N: AsRef<str>>(charts: Vec<(N, DrawScene)>, name: &str) -> Result<DrawScene, CommandFailure> {
     let names: Vec<&str> = charts.iter().map(|(own, _)| own.as_ref()).collect();
     let none = format!("this chart has no data here; available charts: {}", names.join(", "));
-    let found = charts.into_iter().find(|(own, _)| own.as_ref() == name);
-    found.map(|(_, scene)| scene).ok_or(CommandFailure::Invalid(none))
+    let matching = charts.into_iter().find(|(own, _)| own.as_ref() == name);
+    matching.map(|(_, scene)| scene).ok_or(CommandFailure::Invalid(none))
 }
 
 impl PlotArgs {

@@ -5,7 +5,7 @@ use crate::cli::inputs::{ExperimentInput, StoredRun, dominant_assumptions, store
 use crate::cli::plot::args::{ChartKind, PlotArgs, find_chart};
 use crate::cli::plot::one::of_path;
 use crate::cli::{compare, interrupt};
-use sim_analysis::experiment::{PlayedVariant, VariantComparison};
+use sim_analysis::experiment::{SimulatedVariant, VariantComparison};
 use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::draw::scene::DrawScene;
@@ -22,7 +22,7 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
         | ChartKind::Availability => args.kind.name(),
         _ => return Ok(None),
     };
-    let (all, played, hung) = match args.runs.as_slice() {
+    let (all, variants, assumptions) = match args.runs.as_slice() {
         [dir] if stored_run::is_run(dir) => match stored_run::stored(dir)? {
             StoredRun::Compare(mut stored) => {
                 stored.quiet |= args.quiet;
@@ -38,17 +38,17 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
         },
         _ => replicated(args)?,
     };
-    let charts = compare_figure::figures(&all, &played, &sensitivity::footer_lines(&hung));
+    let charts = compare_figure::figures(&all, &variants, &sensitivity::footer_lines(&assumptions));
     find_chart(charts, &name).map(Some)
 }
 
 /// Simulates each run as a variant with a common seed.
 fn replicated(
     args: &PlotArgs,
-) -> Result<(VariantComparison, Vec<PlayedVariant>, Vec<SensitiveResult>), CommandFailure> {
+) -> Result<(VariantComparison, Vec<SimulatedVariant>, Vec<SensitiveResult>), CommandFailure> {
     let (n, limits) = (args.seeds.unwrap_or(20), interrupt::limits());
-    let mut played: Vec<PlayedVariant> = Vec::new();
-    let mut hung = Vec::new();
+    let mut variants: Vec<SimulatedVariant> = Vec::new();
+    let mut assumptions = Vec::new();
     let mut seed = args.seed;
     for path in &args.runs {
         let play = stored_run::resolved(&of_path(args, path))?;
@@ -60,15 +60,15 @@ fn replicated(
         if limits.flag.is_raised() {
             return Err(interrupt::failure("no results were kept"));
         }
-        let name = if played.iter().any(|p| p.name == subject.name()) {
+        let name = if variants.iter().any(|p| p.name == subject.name()) {
             path.display().to_string()
         } else {
             subject.name().to_owned()
         };
-        hung.push(dominant_assumptions::of_input(&name, &loaded, seed));
-        played.push(PlayedVariant { name, changes: Vec::new(), jobsets: subject.jobsets(), replications });
+        assumptions.push(dominant_assumptions::of_input(&name, &loaded, seed));
+        variants.push(SimulatedVariant { name, changes: Vec::new(), jobsets: subject.jobsets(), replications });
     }
-    let name = played.first().map_or("", |p| p.name.as_str()).to_owned();
-    let all = VariantComparison::from_variants((&name, seed.unwrap_or(0)), &played);
-    Ok((all, played, hung))
+    let name = variants.first().map_or("", |p| p.name.as_str()).to_owned();
+    let all = VariantComparison::from_variants((&name, seed.unwrap_or(0)), &variants);
+    Ok((all, variants, assumptions))
 }

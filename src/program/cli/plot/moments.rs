@@ -35,22 +35,22 @@ pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Animation, Comman
     let mut states = Vec::new();
     for one in runs.iter_mut() {
         let (_, r) = chosen(args, &one.view())?;
-        let stretch = (r.start, r.end);
-        states.push(one.states(stretch));
+        let segment = (r.start, r.end);
+        states.push(one.states(segment));
     }
     let (mut takes, mut named, mut longest) = (Vec::new(), Vec::new(), 0f64);
-    let (mut hung, defaults) = (Vec::new(), model_defaults());
+    let (mut assumptions, defaults) = (Vec::new(), model_defaults());
     for (one, states) in runs.iter().zip(states) {
         let run = one.view();
         let (_, restart) = chosen(args, &run)?;
         longest = longest.max(restart.total().seconds());
         let label = run.strategy(restart).to_owned();
         named.push((label.clone(), run));
-        hung.push(SensitiveResult::from_restarts("", &run, &[restart], &defaults));
+        assumptions.push(SensitiveResult::from_restarts("", &run, &[restart], &defaults));
         takes.push(NodeInterval { label, run, restart, states });
     }
     let speed = args.speed.unwrap_or((longest / FILM_S).max(0.01));
     let mut foot = provenance::runs_provenance(&named);
-    foot.extend(sensitivity::footer_lines(&hung));
+    foot.extend(sensitivity::footer_lines(&assumptions));
     Ok(nodes_figure::restart_animation(&takes, speed, &foot, args.size()))
 }

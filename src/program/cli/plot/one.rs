@@ -34,12 +34,12 @@ pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Rest
     let all = run.restarts();
     let there = format::count(all.len() as u64, "restart");
     let name = &run.scenario.name;
-    let found = match args.restart {
+    let result = match args.restart {
         Some(n) => n.checked_sub(1).filter(|i| *i < all.len()),
         None => sim_analysis::metrics::restarts::restart::longest(all),
     };
     let none = || CommandFailure::Invalid(format!("{name} has {there}; restart numbers start at 1"));
-    found.map(|i| (i, &all[i])).ok_or_else(none)
+    result.map(|i| (i, &all[i])).ok_or_else(none)
 }
 
 pub fn only<'w>(args: &PlotArgs, runs: &'w [LoadedRun]) -> Result<&'w LoadedRun, CommandFailure> {
@@ -63,8 +63,8 @@ pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Draw
     let mut lanes = timeline::timeline(&run, &one.pods, &one.queued);
     if let Some(n) = args.restart {
         let (i, _) = chosen(args, &run)?;
-        let asked = format!("restart {}", i + 1);
-        let at = lanes.windows.iter().position(|w| w.name == asked);
+        let request = format!("restart {}", i + 1);
+        let at = lanes.windows.iter().position(|w| w.name == request);
         let at = at.ok_or_else(|| {
             let close = timeline::MAX_HIGHLIGHTED;
             CommandFailure::Invalid(format!(
@@ -76,10 +76,10 @@ pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Draw
     let all: Vec<&RestartMetrics> = run.restarts().iter().collect();
     let foot = provenance::footer_lines(&run, &all, &model_defaults());
     let charts = timeline_figure::charts(&run, &lanes, &foot, args.size());
-    let found = charts.into_iter().find(|(own, _)| *own == name);
+    let matching = charts.into_iter().find(|(own, _)| *own == name);
     let none =
         || CommandFailure::Invalid(format!("{}: nothing to draw, all queues are always empty", run.scenario.name));
-    found.map(|(_, scene)| scene).ok_or_else(none)
+    matching.map(|(_, scene)| scene).ok_or_else(none)
 }
 
 pub fn map(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
@@ -100,8 +100,8 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comman
         let (_, r) = chosen(args, run)?;
         bars.push((run.strategy(r).to_owned(), r.clone()));
     }
-    let alike = |(i, (name, _)): (usize, &(String, RestartMetrics))| bars[..i].iter().any(|b| b.0 == *name);
-    if bars.iter().enumerate().any(alike) {
+    let is_similar = |(i, (name, _)): (usize, &(String, RestartMetrics))| bars[..i].iter().any(|b| b.0 == *name);
+    if bars.iter().enumerate().any(is_similar) {
         for (bar, run) in bars.iter_mut().zip(&views) {
             bar.0 = format!("{}: {}", run.scenario.name, bar.0);
         }
@@ -110,10 +110,10 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comman
     let mut foot = provenance::runs_provenance(&named);
     let defaults = model_defaults();
     for ((run, bar), name) in views.iter().zip(&bars).zip(&named) {
-        let hangs = provenance::assumption_line(run, &[&bar.1], &defaults);
+        let footer = provenance::assumption_line(run, &[&bar.1], &defaults);
         foot.push(match views.len() {
-            1 => hangs,
-            _ => format!("{} {hangs}", name.0),
+            1 => footer,
+            _ => format!("{} {footer}", name.0),
         });
     }
     let title = "Time from the fault until all pods are ready again";

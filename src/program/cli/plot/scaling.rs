@@ -34,8 +34,8 @@ fn benchmark(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
     let own = report.rows.iter().find(|r| r.key.case == case);
     let preset = own.map_or(String::new(), |r| r.key.preset.clone());
     let preset = args.preset.clone().unwrap_or(preset);
-    let hung = bench::decided(&report, &case, &preset);
-    let beside: (crate::bench::page::PageRates<'_>, _) = (&bench::rates, sensitivity::footer_lines(&hung));
+    let assumptions = bench::decided(&report, &case, &preset);
+    let beside: (crate::bench::page::PageRates<'_>, _) = (&bench::rates, sensitivity::footer_lines(&assumptions));
     let drawn = crate::bench::page::chart(&report, (&case, &preset), &beside, args.size());
     let text = format!(
         "{}: case {case:?} with preset {preset:?} has fewer than two cluster sizes; cases in the file: {}",
@@ -48,12 +48,12 @@ fn benchmark(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
 /// Draws the longest restart of each run by number of nodes, with one line per strategy.
 pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
     let mut lines: Vec<ScalingLine> = Vec::new();
-    let (mut named, mut rates, mut hung) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut named, mut rates, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
     let defaults = model_defaults();
     for one in runs {
         let run = one.view();
         let (_, r) = chosen(args, &run)?;
-        hung.push(SensitiveResult::from_restarts("", &run, &[r], &defaults));
+        assumptions.push(SensitiveResult::from_restarts("", &run, &[r], &defaults));
         let (name, nodes) = (run.strategy(r), run.scenario.topology.nodes() as f64);
         let at = lines.iter().position(|l| l.name == name).unwrap_or_else(|| {
             lines.push(ScalingLine::new(name.to_owned()));
@@ -79,6 +79,6 @@ pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Command
         ));
     }
     let names = ("Time to recover", "longest restart of each run");
-    foot.extend(sensitivity::footer_lines(&hung));
+    foot.extend(sensitivity::footer_lines(&assumptions));
     Ok(scaling_figure::scaling(names, &ScalingAxes::NODES_TO_RECOVERY, &lines, &foot, args.size()))
 }

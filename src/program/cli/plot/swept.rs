@@ -34,8 +34,8 @@ pub fn drawn(args: &PlotArgs) -> Result<DrawScene, CommandFailure> {
     let Some(sweep) = stored_sweep(args)? else {
         bail!("{name} needs one directory written by `sweep --out`");
     };
-    let asked: Vec<String> = args.metric.iter().cloned().collect();
-    find_chart(sweep_figure::figures(sweep.swept(), &asked), &name)
+    let request: Vec<String> = args.metric.iter().cloned().collect();
+    find_chart(sweep_figure::figures(sweep.swept(), &request), &name)
 }
 
 pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<DrawScene, CommandFailure> {

@@ -30,7 +30,7 @@ pub struct CalibrateArgs {
     pub base: String,
     /// Also fit each phase of pods separately, grouped by phase, image, pool
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
-    pub by: Vec<ByWhat>,
+    pub by: Vec<FitGrouping>,
     /// Node label that contains the name of the pool [default: the label of the cloud provider, else pool]
     #[arg(long, value_name = "KEY", requires = "by")]
     pub pool_label: Option<String>,
@@ -42,18 +42,18 @@ pub struct CalibrateArgs {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ByWhat {
+pub enum FitGrouping {
     Phase,
     Image,
     Pool,
 }
 
-impl From<ByWhat> for GroupKey {
-    fn from(by: ByWhat) -> GroupKey {
+impl From<FitGrouping> for GroupKey {
+    fn from(by: FitGrouping) -> GroupKey {
         match by {
-            ByWhat::Phase => GroupKey::Phase,
-            ByWhat::Image => GroupKey::Image,
-            ByWhat::Pool => GroupKey::Pool,
+            FitGrouping::Phase => GroupKey::Phase,
+            FitGrouping::Image => GroupKey::Image,
+            FitGrouping::Pool => GroupKey::Pool,
         }
     }
 }
@@ -77,13 +77,13 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), CommandFailure> {
             _ => import::error_at(&source, line, column, message),
         })?;
     }
-    let found = calibrate::calibrate(&recordings, &metrics, rest_s());
+    let value = calibrate::calibrate(&recordings, &metrics, rest_s());
     let by: Vec<GroupKey> = args.by.iter().map(|by| GroupKey::from(*by)).collect();
     let groups = if by.is_empty() { Vec::new() } else { groups::groups(&recordings, &by, args.pool_label.as_deref()) };
     let name = args.out.as_deref().and_then(Path::file_stem);
     let name = name.map_or("calibrated".into(), |n| n.to_string_lossy());
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c)).collect();
-    let mut document = preset::preset_document(&found, sim_inputs::API_VERSION, &name.to_lowercase(), &args.base);
+    let mut document = preset::preset_document(&value, sim_inputs::API_VERSION, &name.to_lowercase(), &args.base);
     if !groups.is_empty() {
         document["groups"] = serde_json::json!(groups);
     }
@@ -99,10 +99,10 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), CommandFailure> {
     }
     match args.format {
         OutputFormat::Json => output::json(&serde_json::json!({
-            "schema": "jobset-sim/calibration/v1", "parameters": found.parameters, "undecided": found.undecided,
-            "unseen": found.unseen, "groups": groups, "preset": document,
+            "schema": "jobset-sim/calibration/v1", "parameters": value.parameters, "undecided": value.undecided,
+            "unseen": value.unseen, "groups": groups, "preset": document,
         })),
-        OutputFormat::Text => output::result(&text(&found, &groups, args)),
+        OutputFormat::Text => output::result(&text(&value, &groups, args)),
     }
 }
 
@@ -125,7 +125,7 @@ fn number(x: f64) -> String {
     }
 }
 
-fn shown(p: &FittedParameter) -> (String, &'static str) {
+fn format_parameter(p: &FittedParameter) -> (String, &'static str) {
     let unit = if p.id.starts_with("timing.") { " s" } else { "" };
     match &p.value {
         FitValue::Number(n) => (number(*n), unit),
@@ -173,13 +173,13 @@ fn table(out: &mut String, groups: &[SampleGroup]) {
     }
 }
 
-fn text(found: &FitResult, groups: &[SampleGroup], args: &CalibrateArgs) -> String {
+fn text(result: &FitResult, groups: &[SampleGroup], args: &CalibrateArgs) -> String {
     let mut out = String::new();
-    if !found.parameters.is_empty() {
+    if !result.parameters.is_empty() {
         let _ = writeln!(out, "{:<42}{:>10}  95 % interval", "parameter", "value");
     }
-    for p in &found.parameters {
-        let (value, unit) = shown(p);
+    for p in &result.parameters {
+        let (value, unit) = format_parameter(p);
         let [low, high] = p.interval.map(number);
         let _ = writeln!(out, "  {:<40}{value:>10}  {low} to {high}{unit}", p.id);
         if let (FitValue::LogNormal(_, sigma), Some([low, high])) = (&p.value, p.sigma_interval) {
@@ -194,7 +194,7 @@ fn text(found: &FitResult, groups: &[SampleGroup], args: &CalibrateArgs) -> Stri
         }
     }
     table(&mut out, groups);
-    for (title, all) in [("Not distinguished by the data", &found.undecided), ("Not observed", &found.unseen)] {
+    for (title, all) in [("Not distinguished by the data", &result.undecided), ("Not observed", &result.unseen)] {
         if all.is_empty() {
             continue;
         }
@@ -205,10 +205,10 @@ fn text(found: &FitResult, groups: &[SampleGroup], args: &CalibrateArgs) -> Stri
         }
     }
     if let Some(path) = &args.out {
-        let shown = path.display();
+        let displayed = path.display();
         let _ = writeln!(
             out,
-            "\nWritten to {shown}: use it in a scenario as controlPlane.preset, or with `validate --preset`"
+            "\nWritten to {displayed}: use it in a scenario as controlPlane.preset, or with `validate --preset`"
         );
     }
     out

@@ -58,9 +58,9 @@ fn subject(args: &CommandsArgs) -> Result<CommandSubject, CommandFailure> {
         return Ok(named(name, &args.namespace));
     };
     let (read, _) = sim_inputs::read_manifest_path(path)?;
-    let found: Vec<CommandSubject> =
+    let result: Vec<CommandSubject> =
         read.jobsets.iter().map(|(jobset, _)| named(&jobset.name, &jobset.namespace)).collect();
-    match found.as_slice() {
+    match result.as_slice() {
         [one] => Ok(one.clone()),
         [] => Err(CommandFailure::Invalid(format!("{path}: the file contains no JobSet"))),
         many => {

@@ -56,12 +56,12 @@ pub fn cli(args: &ImportArgs) -> Result<(), CommandFailure> {
     let imported = observe::import(&observed, args.restart, &defaults).map_err(|e| e.to_string())?;
     let json = if args.anonymize { anonymizer::anonymize(&imported.json) } else { imported.json.clone() };
     write(&args.out, &json)?;
-    let told = summary(&observed, &imported, &reader, args);
+    let summary_text = summary(&observed, &imported, &reader, args);
     if args.out.as_os_str() == "-" {
-        output::notice(told.trim_end());
+        output::notice(summary_text.trim_end());
         Ok(())
     } else {
-        output::text(&told)
+        output::text(&summary_text)
     }
 }
 
@@ -84,24 +84,24 @@ fn read(file: &str, reader: &mut WatchReader) -> Result<(), CommandFailure> {
 /// Reads a file or standard input. The size limit is higher than for manifests, because a watch may cover thousands
 /// of pods.
 pub fn source(file: &str) -> Result<SourceText, CommandFailure> {
-    let whole = |message: String| CommandFailure::Invalid(Diagnostic::of_file(file, message).to_string());
+    let complete = |message: String| CommandFailure::Invalid(Diagnostic::of_file(file, message).to_string());
     let mut bytes = Vec::new();
     let most = text::TEXT_MAX + 1;
     let read = match file {
         "-" => std::io::stdin().lock().take(most).read_to_end(&mut bytes),
         path => std::fs::File::open(path).and_then(|f| f.take(most).read_to_end(&mut bytes)),
     };
-    read.map_err(|e| whole(format!("cannot be read: {e}")))?;
+    read.map_err(|e| complete(format!("cannot be read: {e}")))?;
     if bytes.len() as u64 > text::TEXT_MAX {
         let mib = text::TEXT_MAX >> 20;
-        return Err(whole(format!("the file is too large; the limit is {mib} MiB")));
+        return Err(complete(format!("the file is too large; the limit is {mib} MiB")));
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         let before = &e.as_bytes()[..at];
         let line = before.iter().filter(|b| **b == b'\n').count() + 1;
         let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
-        whole(format!("not a text file: invalid UTF-8 in line {line}, byte {column}"))
+        complete(format!("not a text file: invalid UTF-8 in line {line}, byte {column}"))
     })?;
     let file = match file {
         "-" => sim_inputs::STDIN,
@@ -147,12 +147,12 @@ fn write(path: &Path, json: &Value) -> Result<(), CommandFailure> {
 
 /// Creates a new file with the given content. No partial file remains after an error.
 pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), CommandFailure> {
-    let shown = path.display();
+    let display_path = path.display();
     let refuse = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            CommandFailure::Invalid(format!("{shown} already exists; remove it or choose another name for --out"))
-        }
-        _ => CommandFailure::Invalid(format!("cannot write {shown}: {e}")),
+        std::io::ErrorKind::AlreadyExists => CommandFailure::Invalid(format!(
+            "{display_path} already exists; remove it or choose another name for --out"
+        )),
+        _ => CommandFailure::Invalid(format!("cannot write {display_path}: {e}")),
     };
     let mut file = std::fs::File::create_new(path).map_err(refuse)?;
     let written = file.write_all(bytes).and_then(|()| file.flush());
@@ -217,8 +217,8 @@ fn summary(
     let skipped = reader.skipped.iter().map(|(kind, n)| format!("{n} {kind}"));
     list("Not read", &skipped.collect::<Vec<_>>());
     if args.out.as_os_str() != "-" {
-        let shown = args.out.display();
-        let _ = writeln!(out, "\nWritten to {shown}; next: jobset-sim validate {shown}");
+        let display_path = args.out.display();
+        let _ = writeln!(out, "\nWritten to {display_path}; next: jobset-sim validate {display_path}");
     }
     out
 }

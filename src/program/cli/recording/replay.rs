@@ -9,7 +9,7 @@ use crate::cli::{interrupt, output};
 use serde_json::{Value, json};
 use sim_analysis::experiment;
 use sim_analysis::experiment::metric::metrics;
-use sim_analysis::experiment::{LimitedRun, ReplicationResult, SimulatedReplication};
+use sim_analysis::experiment::{LimitSink, ReplicationResult, SimulatedReplication};
 use sim_analysis::format::with_sign;
 use sim_analysis::metrics::{MetricFolds, Milestone, RestartMetrics};
 use sim_api::spec::ScenarioSpec;
@@ -45,7 +45,7 @@ pub struct ReplayArgs {
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }
 
 /// The two scenarios to simulate: the original and the changed one.
@@ -65,18 +65,18 @@ pub fn cli(args: &ReplayArgs) -> Result<(), CommandFailure> {
     } else {
         of_recording(&args.incident, &args.counterfactual)?
     };
-    let asked = args.restart.unwrap_or(incident.restart);
-    if asked != incident.restart {
+    let request = args.restart.unwrap_or(incident.restart);
+    if request != incident.restart {
         // The recorded milestones belong to another restart.
         incident.recorded.clear();
-        incident.restart = asked;
+        incident.restart = request;
     }
     let [was, with] = [&incident.as_it_was, &incident.changed].map(|s| replay(s, incident.seed));
     let (was, with) = (was?, with?);
     match args.format {
         OutputFormat::Json => output::json(&as_json(args, &incident, (&was, &with))),
         OutputFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             output::styled(&text(args, &incident, (&was, &with), &style), &style)
         }
     }
@@ -201,15 +201,16 @@ fn replay(scenario: &ScenarioSpec, seed: u64) -> Result<SimulatedReplication, Co
     let mut simulation = SimulationInput::new(&scenario)?;
     let limits = interrupt::limits();
     let folds = MetricFolds::new(&scenario, false);
-    let (played, _) = experiment::simulate_replication(&mut simulation, (seed, 0), folds, LimitedRun::sink(&limits));
-    match played.outcome.end_reason {
+    let (replication, _) =
+        experiment::simulate_replication(&mut simulation, (seed, 0), folds, LimitSink::sink(&limits));
+    match replication.outcome.end_reason {
         EndReason::Stopped => Err(interrupt::failure("no results were kept")),
-        _ => Ok(played),
+        _ => Ok(replication),
     }
 }
 
-fn nth(played: &SimulatedReplication, nth: u32) -> Option<RestartMetrics> {
-    let view = played.view(0, &[]);
+fn nth(replication: &SimulatedReplication, nth: u32) -> Option<RestartMetrics> {
+    let view = replication.view(0, &[]);
     view.restarts().get(nth as usize - 1).cloned()
 }
 
@@ -217,8 +218,8 @@ fn nth(played: &SimulatedReplication, nth: u32) -> Option<RestartMetrics> {
 /// fault.
 fn origin(restart: &RestartMetrics) -> Milestone {
     let all = [Milestone::PodFailed, Milestone::PodNotReady];
-    let found = all.into_iter().find(|m| restart.milestone(*m).is_some());
-    found.unwrap_or(Milestone::Fault)
+    let matching = all.into_iter().find(|m| restart.milestone(*m).is_some());
+    matching.unwrap_or(Milestone::Fault)
 }
 
 /// Milestones of both runs: name, then recorded, original and changed time.
@@ -242,18 +243,18 @@ fn rows(incident: &ReplayIncident, restarts: [Option<&RestartMetrics>; 2]) -> Re
 }
 
 /// Returns the metrics of the whole run that differ, with both values.
-fn differing(played: (&SimulatedReplication, &SimulatedReplication), seed: u64) -> Vec<(String, f64, f64)> {
+fn differing(trials: (&SimulatedReplication, &SimulatedReplication), seed: u64) -> Vec<(String, f64, f64)> {
     let of = |p: &SimulatedReplication| {
         let view = p.view(seed, &[]);
         let names: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
         metrics(&ReplicationResult::from_run(&view, 0), &names)
     };
-    let with: BTreeMap<String, f64> = of(played.1).into_iter().filter_map(|(n, m)| Some((n, m.value()?))).collect();
+    let with: BTreeMap<String, f64> = of(trials.1).into_iter().filter_map(|(n, m)| Some((n, m.value()?))).collect();
     let pair = |(name, was): (String, experiment::metric::MeasuredMetric)| {
         let (was, with) = (was.value()?, *with.get(&name)?);
         (was != with).then_some((name, was, with))
     };
-    of(played.0).into_iter().filter_map(pair).collect()
+    of(trials.0).into_iter().filter_map(pair).collect()
 }
 
 fn as_json(

@@ -29,7 +29,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
     /// Exit with code 5 if this condition is true, e.g. 'restartLatency_s.max > 2m' (repeatable, docs/compare.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,

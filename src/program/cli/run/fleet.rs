@@ -30,15 +30,15 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     if rows.is_empty() {
         return Err(interrupt::failure("no replication was finished"));
     }
-    let told = |rows: &[_]| FleetReplications::from_replications((fleet, &loaded.parameters), seed, rows);
-    let all = told(&rows);
+    let summarize = |rows: &[_]| FleetReplications::from_replications((fleet, &loaded.parameters), seed, rows);
+    let all = summarize(&rows);
     // The digests are compared only if no run was interrupted; an interruption is reported as such.
     if args.paranoid && rows.len() as u64 == n {
         let again = play(&|_| {})?;
         if again.len() < rows.len() {
             return Err(interrupt::failure("no results were kept"));
         }
-        if told(&again).digest != all.digest {
+        if summarize(&again).digest != all.digest {
             let text = "two runs of the same fleet have different digests";
             return Err(CommandFailure::Internal(text.to_owned()));
         }
@@ -55,7 +55,7 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
         TableFormat::Csv => output::bytes(&fleets::table(seed, &rows).csv())?,
         TableFormat::Md => output::result(&fleets::table(seed, &rows).without_empty_columns().markdown())?,
         TableFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             output::styled(&fleets::text(&all, &style), &style)?;
         }
     }

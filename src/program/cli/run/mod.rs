@@ -94,7 +94,7 @@ fn print_result(
     done: &FinishedRun,
     target: Option<&str>,
 ) -> Result<(), CommandFailure> {
-    let style = output::style(&args.look);
+    let style = output::style(&args.display);
     match (&done.decisions, args.format) {
         (Some((_, ndjson)), TableFormat::Json) => output::bytes(ndjson),
         (Some((log, _)), _) => output::styled(&text::decisions(view, log, target, &style), &style),
@@ -122,8 +122,8 @@ fn notices(loaded: &RunInput, args: &RunArgs) {
     if args.format != TableFormat::Text || args.seeds.is_some() {
         let assumed = assumed::containers(&loaded.scenario);
         if let Some(hint) = &assumed.hint {
-            let told = assumed.sentences().join("; ");
-            output::note(&format!("note: {told}; {hint}"));
+            let assumptions_text = assumed.sentences().join("; ");
+            output::note(&format!("note: {assumptions_text}; {hint}"));
         }
         if let Some(composition) = loaded.scenario.topology.composition() {
             output::note(&format!("note: cluster generated for the JobSets: {composition}"));

@@ -10,7 +10,7 @@ use crate::cli::run::simulate::RunInput;
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{
-    ExperimentSubject, LimitedRun, ReplicationLimits, ReplicationResult, ReplicationSet, SimulatedReplication,
+    ExperimentSubject, LimitSink, ReplicationLimits, ReplicationResult, ReplicationSet, SimulatedReplication,
     never_placed, simulate_replication,
 };
 use sim_analysis::metrics::MetricFolds;
@@ -90,10 +90,10 @@ fn first(
         }
     };
     let folds = MetricFolds::new(sim.scenario(), false).without_paths();
-    let (played, _) = simulate_replication(&mut sim, (loaded.seed, 0), folds, LimitedRun::sink(limits));
-    match played.outcome.end_reason {
+    let (replication, _) = simulate_replication(&mut sim, (loaded.seed, 0), folds, LimitSink::sink(limits));
+    match replication.outcome.end_reason {
         EndReason::Stopped => Err(interrupt::failure("no replication was finished")),
-        _ => Ok(played),
+        _ => Ok(replication),
     }
 }
 
@@ -107,7 +107,7 @@ fn print_result(args: &RunArgs, all: &ReplicationSet, rows: &[ReplicationResult]
             output::result(&format!("{scenario}, {n} replications of seed {}\n\n{table}", all.seed))
         }
         TableFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             output::styled(&replications::text(all, &style), &style)
         }
     }

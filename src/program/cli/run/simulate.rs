@@ -5,7 +5,7 @@ use crate::cli::inputs::{ExperimentInput, InputCopies, model_defaults};
 use crate::cli::interrupt;
 use crate::cli::run::args::{RunArgs, TraceFormat};
 use sim_analysis::experiment;
-use sim_analysis::experiment::{LimitedRun, ReplicationLimits, SimulatedReplication};
+use sim_analysis::experiment::{LimitSink, ReplicationLimits, SimulatedReplication};
 use sim_analysis::metrics::restarts::restart;
 use sim_analysis::metrics::{MetricFolds, RunView};
 use sim_api::spec::{ModelLevel, ScenarioSpec};
@@ -59,14 +59,14 @@ pub fn simulation(loaded: &RunInput) -> Result<SimulationInput, CommandFailure> 
 
 /// A finished run with the results folded from its records.
 pub struct FinishedRun {
-    played: SimulatedReplication,
+    replication: SimulatedReplication,
     /// The decision log as text and as NDJSON, if `--trace decisions` is set.
     pub decisions: Option<(String, Vec<u8>)>,
 }
 
 impl FinishedRun {
     pub fn view<'a>(&'a self, loaded: &'a RunInput) -> RunView<'a> {
-        self.played.view(loaded.seed, &loaded.not_modelled)
+        self.replication.view(loaded.seed, &loaded.not_modelled)
     }
 }
 
@@ -84,17 +84,20 @@ pub fn play(
         _ => None,
     };
     let folds = MetricFolds::new(sim.scenario(), dir.is_some());
-    let asked = trace == TraceFormat::Decisions;
-    let log = asked.then(|| DecisionLog::new(sim.scenario()));
-    let more = (LimitedRun::sink(limits), (events, log));
-    let (played, (_, (events, log))) = experiment::simulate_replication(&mut sim, (loaded.seed, 0), folds, more);
-    if played.outcome.end_reason == EndReason::Stopped {
+    let request = trace == TraceFormat::Decisions;
+    let log = request.then(|| DecisionLog::new(sim.scenario()));
+    let more = (LimitSink::sink(limits), (events, log));
+    let (replication, (_, (events, log))) = experiment::simulate_replication(&mut sim, (loaded.seed, 0), folds, more);
+    if replication.outcome.end_reason == EndReason::Stopped {
         return Err(interrupt::failure("no results were kept"));
     }
     if let (Some(dir), Some(events)) = (dir, events) {
-        dir.finish_events(events, &format!("{:016x}", played.outcome.digest))?;
+        dir.finish_events(events, &format!("{:016x}", replication.outcome.digest))?;
     }
-    Ok(FinishedRun { decisions: log.map(|log| log.finish(&played.outcome, &played.names)), played })
+    Ok(FinishedRun {
+        decisions: log.map(|log| log.finish(&replication.outcome, &replication.names)),
+        replication: replication,
+    })
 }
 
 /// Writes the remaining files of the run directory and commits the directory. Returns its path.

@@ -103,14 +103,14 @@ fn elasticities(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Command
     }
     let value = |r| sim_analysis::experiment::derivative::value(r, &names, &metric);
     let values: Vec<f64> = base.iter().filter_map(value).collect();
-    let played = SimulatedEffect {
+    let simulated_effect = SimulatedEffect {
         base: sim_base::stats::StudentMean::from_values(&values).map(|mean| mean.mean),
         metric,
         replications: n,
         step: args.step,
     };
     let name = runner.loaded.name().to_owned();
-    print(args, &name, &assumptions::sorted(rows), Some(&played))
+    print(args, &name, &assumptions::sorted(rows), Some(&simulated_effect))
 }
 
 /// The elasticity of a metric with respect to one parameter.
@@ -137,9 +137,9 @@ impl ElasticityRow<'_> {
             return Ok(AssumptionEffect::NotTried(why.to_owned()));
         };
         let (mut down, mut up) = (Vec::new(), Vec::new());
-        for (set, played) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
+        for (set, simulated_effect) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
             match runner.replicate(std::slice::from_ref(set), 0..1, self.what) {
-                Ok((first, _)) => played.extend(first),
+                Ok((first, _)) => simulated_effect.extend(first),
                 Err(CommandFailure::Invalid(why) | CommandFailure::CannotBePlaced(why)) => {
                     let why = why.lines().next().unwrap_or_default().to_owned();
                     return Ok(AssumptionEffect::NotTried(why));
@@ -152,13 +152,13 @@ impl ElasticityRow<'_> {
             return Ok(AssumptionEffect::None);
         }
         let n = self.base.len() as u64;
-        for (set, played) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
-            played.extend(runner.replicate(std::slice::from_ref(set), 1..n.max(1), self.what)?.0);
+        for (set, simulated_effect) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
+            simulated_effect.extend(runner.replicate(std::slice::from_ref(set), 1..n.max(1), self.what)?.0);
         }
         let side = |share, replications| DerivativeSide { share, replications };
         let (down, up) = (side(smaller.share, &down[..]), side(larger.share, &up[..]));
-        let found = derivative(self.base, (&down, &up), (self.names, self.metric));
-        Ok(match found {
+        let result = derivative(self.base, (&down, &up), (self.names, self.metric));
+        Ok(match result {
             Some(d) if d.per_percent == 0.0 && d.ci95 == [0.0; 2] => AssumptionEffect::None,
             Some(d) => AssumptionEffect::Of(d),
             None => AssumptionEffect::NotTried(format!("{} is undefined in all replications", self.metric)),
@@ -181,15 +181,15 @@ fn print(
     args: &SensitivityArgs,
     name: &str,
     rows: &[AssumptionRow],
-    played: Option<&SimulatedEffect>,
+    effect: Option<&SimulatedEffect>,
 ) -> Result<(), CommandFailure> {
     match args.output.format {
-        TableFormat::Json => output::json(&assumptions::as_json(name, rows, played)),
+        TableFormat::Json => output::json(&assumptions::as_json(name, rows, effect)),
         TableFormat::Csv => output::bytes(&assumptions::csv(rows)),
-        TableFormat::Md => output::result(&assumptions::markdown(rows, played)),
+        TableFormat::Md => output::result(&assumptions::markdown(rows, effect)),
         TableFormat::Text => {
-            let style = output::style(&args.output.look);
-            output::styled(&assumptions::text(name, rows, played, &style), &style)
+            let style = output::style(&args.output.display);
+            output::styled(&assumptions::text(name, rows, effect, &style), &style)
         }
     }
 }

@@ -47,11 +47,11 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
             break;
         }
         let of = (input.path.clone(), input.low.clone(), input.high.clone());
-        let told = (input.shown.clone(), input.source.clone());
-        bars.push(TornadoBar::compare(of, told, &metric, [&as_is, &low, &high]));
+        let labels = (input.shown.clone(), input.source.clone());
+        bars.push(TornadoBar::compare(of, labels, &metric, [&as_is, &low, &high]));
     }
-    let (asked, told) = (inputs.len(), bars.len());
-    if as_is.is_empty() || told == 0 {
+    let (request, labels) = (inputs.len(), bars.len());
+    if as_is.is_empty() || labels == 0 {
         return runner.interrupted("no input was simulated at both ends of its range");
     }
     let report = TornadoReport::new(runner.provenance(SCHEMA), &metric, mean_estimate(&metric, &as_is), sorted(bars));
@@ -61,8 +61,8 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     }
     more += &options("input", args.inputs.iter().map(|input| &input.text));
     runner.print_report(&report, &args.output, ("sensitivity", n, &more))?;
-    if told < asked {
-        runner.interrupted(&format!("{told} of {asked} inputs were finished and are reported"))
+    if labels < request {
+        runner.interrupted(&format!("{labels} of {request} inputs were finished and are reported"))
     } else {
         Ok(())
     }
@@ -80,13 +80,13 @@ fn inputs(runner: &TrialRunner<'_>, args: &SensitivityArgs) -> Result<Vec<Source
         };
         return Ok(args.inputs.iter().map(given).collect());
     }
-    let found = runner.given.text().map(sim_inputs::sourced).unwrap_or_default();
-    if found.is_empty() {
+    let result = runner.given.text().map(sim_inputs::sourced).unwrap_or_default();
+    if result.is_empty() {
         Err(CommandFailure::Invalid(
             "no field of these inputs has a published range; give ranges with --input 'PATH=LOW..HIGH'".to_owned(),
         ))
     } else {
-        Ok(found)
+        Ok(result)
     }
 }
 

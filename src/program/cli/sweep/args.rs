@@ -13,7 +13,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    pub over: OverArgs,
+    pub over: AxisArgs,
     /// Run one shard of the sweep: I/N, or auto with I and N from a Slurm array or Open MPI, or auto/N in an Indexed
     /// Job
     #[arg(long, value_name = "I/N|auto|auto/N", value_parser = parse_shard, requires = "out", conflicts_with = "fail_if")]
@@ -43,12 +43,12 @@ pub struct SweepOutputArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: DisplayStyle,
+    pub display: DisplayStyle,
 }
 
 /// Options for the axes and the number of replications per point.
 #[derive(Debug, Args)]
-pub struct OverArgs {
+pub struct AxisArgs {
     /// Axis with its values, e.g. 'parameters.spares=0,2,4,8'; any path of --set (repeatable)
     #[arg(long = "grid", value_name = "PATH=VALUE,VALUE", value_parser = parse_grid)]
     pub grids: Vec<AxisArg>,
@@ -84,7 +84,7 @@ pub struct SweepPlanArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    pub over: OverArgs,
+    pub over: AxisArgs,
     /// System that starts the shards [default: print the size only]
     #[arg(long, value_enum)]
     pub engine: Option<SweepEngine>,

@@ -32,8 +32,8 @@ fn from(of: Option<u64>, environment: &dyn Fn(&str) -> Option<String>) -> Result
         let Some(text) = environment(name).filter(|_| !name.is_empty()) else {
             return Ok(None);
         };
-        let found = text.trim().parse().map(Some);
-        found.map_err(|_| format!("--shard auto: {name} is {text:?}, which is not a number"))
+        let result = text.trim().parse().map(Some);
+        result.map_err(|_| format!("--shard auto: {name} is {text:?}, which is not a number"))
     };
     for [engine, index, first, count, last] in ENGINES {
         let Some(at) = number(index)? else {

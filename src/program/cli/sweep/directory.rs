@@ -8,7 +8,7 @@
 
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::InputCopies;
-use sim_analysis::sweep::identity::PartOf;
+use sim_analysis::sweep::identity::ShardIdentity;
 use sim_analysis::sweep::journal::{JournalHead, SweepJournal};
 use sim_analysis::sweep::{SweepIdentity, SweepRow, SweepShard};
 use sim_report::files::rundir::RunDir;
@@ -58,7 +58,7 @@ impl SweepDirectory {
             let _ = fs::remove_dir_all(&work);
             return Ok(DirectoryState::Done);
         }
-        let of = PartOf { shard: shard.into(), experiment: identity.clone() };
+        let of = ShardIdentity { shard: shard.into(), experiment: identity.clone() };
         if fs::symlink_metadata(&work).is_err() {
             let dir = RunDir::create(&work)?;
             dir.write_json(PART, &of)?;
@@ -79,7 +79,7 @@ impl SweepDirectory {
     }
 
     /// Returns the path of the unfinished directory for messages.
-    pub fn shown(&self) -> String {
+    pub fn display_path(&self) -> String {
         self.work.display().to_string()
     }
 
@@ -122,16 +122,16 @@ fn sync(directory: &Path) {
 
 /// Returns the path of `DIR.unfinished` for `DIR`.
 fn unfinished(target: &Path) -> Result<PathBuf, CommandFailure> {
-    let shown = target.display();
+    let display_path = target.display();
     let name = target.file_name();
-    let name = name.ok_or_else(|| format!("{shown} is not a name for a directory"))?;
+    let name = name.ok_or_else(|| format!("{display_path} is not a name for a directory"))?;
     let mut name = name.to_owned();
     name.push(UNFINISHED);
     Ok(target.with_file_name(name))
 }
 
 /// Reads the sweep and shard that a directory belongs to; `None` if it has no `sweep.json`.
-pub fn part_of(dir: &Path) -> Result<Option<PartOf>, CommandFailure> {
+pub fn part_of(dir: &Path) -> Result<Option<ShardIdentity>, CommandFailure> {
     let path = dir.join(PART);
     let Ok(text) = sim_inputs::files::read_stored_text(&path) else {
         return Ok(None);
@@ -147,22 +147,22 @@ pub fn is_unfinished(dir: &Path) -> bool {
 }
 
 /// Returns an error unless the directory belongs to the same sweep and shard.
-fn same(work: &Path, part: &PartOf) -> Result<(), CommandFailure> {
-    let shown = work.display();
-    let found = part_of(work)?;
-    let found =
-        found.ok_or_else(|| format!("{shown} is not the directory of an unfinished sweep: {PART} is missing"))?;
-    let mut differences = found.experiment.differences(&part.experiment);
-    if found.shard != part.shard {
+fn same(work: &Path, part: &ShardIdentity) -> Result<(), CommandFailure> {
+    let display_path = work.display();
+    let result = part_of(work)?;
+    let result = result
+        .ok_or_else(|| format!("{display_path} is not the directory of an unfinished sweep: {PART} is missing"))?;
+    let mut differences = result.experiment.differences(&part.experiment);
+    if result.shard != part.shard {
         let text = |s: sim_analysis::sweep::identity::ShardText| format!("{}/{}", s.index, s.of);
-        let (a, b) = (text(found.shard), text(part.shard));
+        let (a, b) = (text(result.shard), text(part.shard));
         differences.push(format!("shard ({a} and {b})"));
     }
     if differences.is_empty() {
         Ok(())
     } else {
         Err(CommandFailure::Invalid(format!(
-            "{shown} belongs to another sweep that differs in: {}; remove it or choose another name for --out",
+            "{display_path} belongs to another sweep that differs in: {}; remove it or choose another name for --out",
             differences.join(", ")
         )))
     }
@@ -171,8 +171,8 @@ fn same(work: &Path, part: &PartOf) -> Result<(), CommandFailure> {
 /// Returns whether the directory contains the finished result of this sweep and shard.
 fn is_done(target: &Path, identity: &SweepIdentity, part: Option<SweepShard>) -> bool {
     if let Some(shard) = part {
-        let found = part_of(target).ok().flatten();
-        return found.is_some_and(|p| p.shard == shard.into() && p.experiment == *identity);
+        let result = part_of(target).ok().flatten();
+        return result.is_some_and(|p| p.shard == shard.into() && p.experiment == *identity);
     }
     let text = sim_inputs::files::read_stored_text(&target.join("summary.json")).unwrap_or_default();
     let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::cli::sweep::args::MergeArgs;
 use crate::cli::sweep::directory::{JOURNAL, PART};
 use crate::cli::sweep::request::SweepRequest;
 use crate::cli::sweep::{directory, output, stored};
-use sim_analysis::sweep::identity::PartOf;
+use sim_analysis::sweep::identity::ShardIdentity;
 use sim_analysis::sweep::journal;
 use sim_analysis::sweep::{FinishedPoints, SweepResults, SweepShard, WorkTarget};
 use sim_report::assumptions::sensitivity;
@@ -41,8 +41,8 @@ pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
     let results = SweepResults::new(points, finished.into_rows());
     if let Some(dir) = dir {
         let inputs = stored_run::stored_inputs(first)?;
-        let hangs = merged_assumptions(first, &results)?;
-        output::keep(&dir, &args.output, (identity, &hangs), &results, (&inputs.files, &inputs.command))?;
+        let footer = merged_assumptions(first, &results)?;
+        output::keep(&dir, &args.output, (identity, &footer), &results, (&inputs.files, &inputs.command))?;
         dir.commit()?;
     }
     output::results(&args.output, identity, &results)?;
@@ -59,8 +59,8 @@ fn merged_assumptions(shard: &Path, results: &SweepResults) -> Result<Vec<String
 }
 
 /// Returns the shards in index order. Every shard must be present once, and all must belong to the same experiment.
-fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, CommandFailure> {
-    let mut parts: Vec<(PathBuf, PartOf)> = Vec::new();
+fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, ShardIdentity)>, CommandFailure> {
+    let mut parts: Vec<(PathBuf, ShardIdentity)> = Vec::new();
     for dir in dirs {
         let before = parts.len();
         add(dir, &mut parts)?;
@@ -92,7 +92,7 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, CommandFailure> {
         }
     }
     let of = one.shard.of;
-    let mut by_index: BTreeMap<u64, (PathBuf, PartOf)> = BTreeMap::new();
+    let mut by_index: BTreeMap<u64, (PathBuf, ShardIdentity)> = BTreeMap::new();
     for (dir, part) in parts {
         let index = part.shard.index;
         if let Some((other, _)) = by_index.get(&index) {
@@ -105,13 +105,13 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, CommandFailure> {
         const SHOWN: usize = 20;
         let more = missing.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let shown = &missing[..missing.len().min(SHOWN)];
-        bail!("shards are missing: {}{more} of {of} (counted from 0)", shown.join(", "));
+        let listed = &missing[..missing.len().min(SHOWN)];
+        bail!("shards are missing: {}{more} of {of} (counted from 0)", listed.join(", "));
     }
     Ok(by_index.into_values().collect())
 }
 
-fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), CommandFailure> {
+fn add(dir: &Path, parts: &mut Vec<(PathBuf, ShardIdentity)>) -> Result<(), CommandFailure> {
     let Some(part) = directory::part_of(dir)? else {
         return Ok(());
     };
@@ -128,7 +128,7 @@ fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), CommandFail
 }
 
 /// Reads the replications of all shards.
-fn together(parts: &[(PathBuf, PartOf)]) -> Result<FinishedPoints, CommandFailure> {
+fn together(parts: &[(PathBuf, ShardIdentity)]) -> Result<FinishedPoints, CommandFailure> {
     let mut finished = FinishedPoints::default();
     for (dir, part) in parts {
         let (head, rows) = journal::read(&dir.join(JOURNAL)).map_err(|e| e.to_string())?;

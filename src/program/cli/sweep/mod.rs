@@ -70,12 +70,12 @@ fn sweep(args: &SweepArgs) -> Result<(), CommandFailure> {
         progress: Mutex::new(SweepProgress::new(finished.count() as u64, args.output.quiet)),
         state: Mutex::new(SweepState { finished, directory }),
     };
-    let played = job.simulate(shard, args.input.threads());
+    let replication = job.simulate(shard, args.input.threads());
     if !args.output.quiet {
         progress("");
     }
     let state = job.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    played.map_err(|why| with_finished_count(why, &state))?;
+    replication.map_err(|why| with_finished_count(why, &state))?;
     end(args, (&sweep, &conditions), (shard, job.total), state, &limits)
 }
 
@@ -100,7 +100,7 @@ fn end(
         let at_most = if sweep.target.until.is_some() { "at most " } else { "" };
         let mut text = format!("{count} of {at_most}{total} replications were finished");
         if let Some(directory) = &state.directory {
-            text.push_str(&format!(" and saved in {}; the same command resumes the sweep", directory.shown()));
+            text.push_str(&format!(" and saved in {}; the same command resumes the sweep", directory.display_path()));
             return Err(interrupt::failure(&text));
         }
         if count > 0 {
@@ -125,8 +125,8 @@ fn end(
     }
     let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
-    let hangs = sensitivity::footer_lines(&stored::dominant_assumptions(sweep, &results));
-    directory.finish(|dir| output::keep(dir, &args.output, (&sweep.identity, &hangs), &results, inputs))?;
+    let footer = sensitivity::footer_lines(&stored::dominant_assumptions(sweep, &results));
+    directory.finish(|dir| output::keep(dir, &args.output, (&sweep.identity, &footer), &results, inputs))?;
     output::results(&args.output, &sweep.identity, &results)?;
     output::gates(conditions, &results)
 }
@@ -208,6 +208,6 @@ fn with_finished_count(why: CommandFailure, state: &SweepState) -> CommandFailur
         return why;
     };
     let count = state.finished.count();
-    let more = format!("\n{count} replications were finished and saved in {}", directory.shown());
+    let more = format!("\n{count} replications were finished and saved in {}", directory.display_path());
     why.map_input_error(|m| m + &more)
 }

@@ -70,7 +70,7 @@ pub fn results(args: &SweepOutputArgs, identity: &SweepIdentity, results: &Sweep
         TableFormat::Csv => output::bytes(&sweep_tables::estimates(results).csv()),
         TableFormat::Md => output::result(&sweep_tables::markdown(results, &args.metrics)),
         TableFormat::Text => {
-            let style = output::style(&args.look);
+            let style = output::style(&args.display);
             let text = sweep::text(identity, results, &args.metrics, &style);
             output::styled(&text, &style)
         }
@@ -81,7 +81,7 @@ pub fn results(args: &SweepOutputArgs, identity: &SweepIdentity, results: &Sweep
 pub fn keep(
     dir: &RunDir,
     args: &SweepOutputArgs,
-    (identity, hangs): (&SweepIdentity, &[String]),
+    (identity, footer): (&SweepIdentity, &[String]),
     results: &SweepResults,
     (files, command): (&[(String, String)], &str),
 ) -> Result<(), CommandFailure> {
@@ -92,7 +92,7 @@ pub fn keep(
     let rows = sweep_tables::replications(identity.seed, results).csv();
     dir.write("replications.csv", &rows)?;
     dir.write_inputs(files, command)?;
-    let of = SweptMetric { identity, results, assumption_lines: hangs };
+    let of = SweptMetric { identity, results, assumption_lines: footer };
     let figures = sweep_figure::figures(of, &args.metrics);
     if figures.is_empty() {
         return Ok(());

@@ -14,7 +14,7 @@ pub struct SweepProgress {
     began: Instant,
     /// Number of replications finished by earlier processes.
     before: u64,
-    shown: Option<Instant>,
+    display_path: Option<Instant>,
     synced: Instant,
     quiet: bool,
 }
@@ -26,23 +26,23 @@ fn now() -> Instant {
 
 impl SweepProgress {
     pub fn new(before: u64, quiet: bool) -> SweepProgress {
-        SweepProgress { began: now(), before, shown: None, synced: now(), quiet }
+        SweepProgress { began: now(), before, display_path: None, synced: now(), quiet }
     }
 
     /// Shows the progress. With `at_most`, the total is an upper bound, because `--until` may need fewer
     /// replications.
     pub fn show(&mut self, done: u64, total: u64, at_most: bool) {
-        let is_old = self.shown.is_none_or(|last| last.elapsed() >= BETWEEN);
+        let is_old = self.display_path.is_none_or(|last| last.elapsed() >= BETWEEN);
         if self.quiet || !is_old {
             return;
         }
-        self.shown = Some(now());
+        self.display_path = Some(now());
         let of = if at_most { "of at most" } else { "of" };
         let mut line = format!("{done} {of} {total} replications");
-        let played = done.saturating_sub(self.before);
+        let simulated = done.saturating_sub(self.before);
         let seconds = self.began.elapsed().as_secs_f64();
-        if played > 0 && seconds > 1.0 {
-            let rate = played as f64 / seconds;
+        if simulated > 0 && seconds > 1.0 {
+            let rate = simulated as f64 / seconds;
             let left = (total.saturating_sub(done)) as f64 / rate;
             let left = Duration::from_secs(left.ceil() as u64);
             line.push_str(&format!(", {rate:.1}/s, {left} left"));

@@ -4,7 +4,7 @@ use crate::cli::args::{InputArgs, TimeLimit};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::options;
 use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput};
-use crate::cli::sweep::args::OverArgs;
+use crate::cli::sweep::args::AxisArgs;
 use sim_analysis::experiment::ExperimentSubject;
 use sim_analysis::sweep;
 use sim_analysis::sweep::{SweepIdentity, SweepPoints, WorkTarget};
@@ -29,14 +29,14 @@ pub struct SweepRequest {
 
 impl SweepRequest {
     /// Reads a sweep. Returns an error for invalid points before anything is simulated.
-    pub fn read(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<SweepRequest, CommandFailure> {
+    pub fn read(input: &InputArgs, over: &AxisArgs, quiet: bool) -> Result<SweepRequest, CommandFailure> {
         let sweep = SweepRequest::open(input, over, quiet)?;
         sweep.check(input)?;
         Ok(sweep)
     }
 
     /// Reads a sweep without checking its points.
-    pub fn open(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<SweepRequest, CommandFailure> {
+    pub fn open(input: &InputArgs, over: &AxisArgs, quiet: bool) -> Result<SweepRequest, CommandFailure> {
         let given = ExperimentInput::read(input)?;
         let baseline = given.load(&[])?;
         baseline.print_notices(quiet);
@@ -44,9 +44,9 @@ impl SweepRequest {
         let of_file = baseline.experiment();
         let spec = axes(&of_file.sweep, over);
         let points = SweepPoints::expand(&spec, seed).map_err(|e| e.to_string())?;
-        let asked = over.seeds.or(of_file.replications);
+        let request = over.seeds.or(of_file.replications);
         let otherwise = if over.until.is_some() { UNTIL_MAX } else { REPLICATIONS };
-        let replications = asked.unwrap_or(otherwise);
+        let replications = request.unwrap_or(otherwise);
         let all = points.count() as u64 * replications;
         if over.until.is_none() && all > ROWS_MAX {
             bail!("{} points x {replications} replications = {all}, more than the limit of {ROWS_MAX}", points.count());
@@ -121,7 +121,7 @@ pub fn target(points: usize, replications: u64, until: Option<&TimeLimit>) -> Wo
 }
 
 /// Returns the axes of the file; axes of the command line replace those of the same path or are appended.
-fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
+fn axes(of_file: &SweepSpec, over: &AxisArgs) -> SweepSpec {
     let mut axes = of_file.axes.clone();
     let mut replaced: Vec<&str> = Vec::new();
     for arg in over.grids.iter().chain(&over.ranges) {
@@ -140,7 +140,7 @@ fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
 }
 
 /// Formats the options for axes and precision for a command line.
-pub fn repeated(over: &OverArgs) -> String {
+pub fn repeated(over: &AxisArgs) -> String {
     [
         options("grid", over.grids.iter().map(|arg| &arg.text)),
         options("range", over.ranges.iter().map(|arg| &arg.text)),

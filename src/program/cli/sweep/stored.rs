@@ -33,24 +33,24 @@ pub struct StoredSweep {
 impl StoredSweep {
     /// Reads the directory. `args` is the command that wrote it; its paths point into the directory.
     pub fn read(dir: &Path, args: &SweepArgs) -> Result<StoredSweep, CommandFailure> {
-        let shown = dir.display();
+        let display_path = dir.display();
         let sweep = SweepRequest::open(&args.input, &args.over, true)?;
         let summary = summary(dir)?;
         let of = |key: &str| summary[key].as_str().unwrap_or_default().to_owned();
         if of("version") != env!("CARGO_PKG_VERSION") {
             bail!(
-                "{shown} was written by jobset-sim {}, and this is {}: run the sweep again",
+                "{display_path} was written by jobset-sim {}, and this is {}: run the sweep again",
                 of("version"),
                 env!("CARGO_PKG_VERSION")
             );
         }
         if of("experiment") != sweep.identity.digest() {
-            bail!("{shown}: the stored inputs differ from those of the sweep");
+            bail!("{display_path}: the stored inputs differ from those of the sweep");
         }
         let rows = rows(dir, &summary)?;
         let digest = fnv::fnv1a_words(rows.iter().map(|r| r.digest));
         if of("digest") != format!("{digest:016x}") {
-            bail!("{shown}: replications.csv and summary.json belong to different sweeps");
+            bail!("{display_path}: replications.csv and summary.json belong to different sweeps");
         }
         let results = SweepResults::new(sweep.points.clone(), rows);
         let warnings = summary["warnings"].as_array().into_iter().flatten();
@@ -132,8 +132,8 @@ fn rows(dir: &Path, summary: &Value) -> Result<Vec<SweepRow>, CommandFailure> {
     let mut reader = csv::Reader::from_reader(bytes.as_slice());
     let head = reader.headers().map_err(|e| failed(e.to_string()))?.clone();
     let place = |name: &str| {
-        let found = head.iter().position(|h| h == name);
-        found.ok_or_else(|| failed(format!("no column {name}")))
+        let matching = head.iter().position(|h| h == name);
+        matching.ok_or_else(|| failed(format!("no column {name}")))
     };
     let (point, number) = (place("point")?, place("replication")?);
     let (reason, outcome) = (place("end_reason")?, place("outcome")?);

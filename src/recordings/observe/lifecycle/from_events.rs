@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Adds pods that were removed before they could be observed and are known only from Events.
 pub(super) fn add_pods_from_events(life: &mut ObservedLifecycle) {
-    let mut told: BTreeMap<String, PodLife> = BTreeMap::new();
+    let mut lives: BTreeMap<String, PodLife> = BTreeMap::new();
     let known: BTreeSet<String> = life.pods.iter().map(|p| p.name.clone()).collect();
     for event in &life.events {
         let (pod, what) = match event.reason.as_str() {
@@ -19,7 +19,7 @@ pub(super) fn add_pods_from_events(life: &mut ObservedLifecycle) {
         let Some(pod) = pod.filter(|pod| !known.contains(*pod)) else {
             continue;
         };
-        let entry = told.entry(pod.to_owned()).or_insert_with(|| pod_from_name(pod));
+        let entry = lives.entry(pod.to_owned()).or_insert_with(|| pod_from_name(pod));
         match what {
             0 => {
                 entry.bound = event.at;
@@ -30,7 +30,7 @@ pub(super) fn add_pods_from_events(life: &mut ObservedLifecycle) {
             _ => entry.deleting = event.at,
         }
     }
-    life.pods.extend(told.into_values());
+    life.pods.extend(lives.into_values());
 }
 
 /// Derives Job and index from the name of a pod: `js-w-0-3-abcde` is pod 3 of the Job `js-w-0`.

@@ -187,7 +187,7 @@ impl<'s> LifecycleBuilder<'s> {
         let name = self.life.jobset.name.clone();
         let jobs: Vec<String> = self.life.jobs.iter().map(|j| j.name.clone()).collect();
         let starts = child_prefixes(&self.life.jobset);
-        let about = |told: &ObservedEvent| match told.object.split_once('/') {
+        let about = |event: &ObservedEvent| match event.object.split_once('/') {
             Some(("JobSet", of)) => of == name,
             Some(("Job", of)) => jobs.iter().any(|job| job == of) || is_child(of, &starts),
             Some(("Pod", of)) => is_child(of, &starts),

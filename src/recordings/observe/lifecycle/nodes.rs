@@ -7,7 +7,6 @@ use crate::observe::timestamp::ClockTime;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A change of a Node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeConditionChange {
     /// The condition `Ready` became `Unknown`: the kubelet has stopped sending heartbeats.
@@ -33,7 +32,6 @@ pub struct NodeLife {
     last: ObservedNode,
 }
 
-/// Node histories by node name.
 #[derive(Default)]
 pub(super) struct NodeHistory(BTreeMap<String, NodeLife>);
 

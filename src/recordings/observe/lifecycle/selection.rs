@@ -46,11 +46,11 @@ pub fn select_jobset(
     name: Option<&str>,
     namespace: Option<&str>,
 ) -> Result<(String, String), JobSetSelectionError> {
-    let mut found: Vec<(String, String)> = Vec::new();
+    let mut result: Vec<(String, String)> = Vec::new();
     for s in seen.iter().filter(|s| s.kind == ObservedKind::JobSet) {
         let key = (s.namespace.clone(), s.name.clone());
-        if !found.contains(&key) {
-            found.push(key);
+        if !result.contains(&key) {
+            result.push(key);
         }
     }
     let list = |keys: &[(String, String)]| {
@@ -58,11 +58,11 @@ pub fn select_jobset(
         names.collect()
     };
     let meant = |(ns, n): &(String, String)| name.is_none_or(|name| name == n) && namespace.is_none_or(|own| own == ns);
-    let matches: Vec<(String, String)> = found.iter().filter(|key| meant(key)).cloned().collect();
+    let matches: Vec<(String, String)> = result.iter().filter(|key| meant(key)).cloned().collect();
     match matches.as_slice() {
         [one] => Ok(one.clone()),
-        [] if found.is_empty() => Err(JobSetSelectionError::NoJobSet),
-        [] => Err(JobSetSelectionError::NoMatch { available: list(&found) }),
+        [] if result.is_empty() => Err(JobSetSelectionError::NoJobSet),
+        [] => Err(JobSetSelectionError::NoMatch { available: list(&result) }),
         several => Err(JobSetSelectionError::SeveralMatches { matches: list(several) }),
     }
 }

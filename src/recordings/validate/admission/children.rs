@@ -20,13 +20,13 @@ pub fn compare(case: &Value, documents: &[Value]) -> Vec<RecordedDifference> {
     let id = case["id"].as_str().unwrap_or("");
     let on = case["gates"] == "on";
     let path = format!("{id}, gates {}", if on { "on" } else { "off" });
-    let mut found = Vec::new();
-    let played = create_documents(case, documents, &path, &mut found);
-    let all = match simulate::child_objects(&played) {
+    let mut result = Vec::new();
+    let replication = create_documents(case, documents, &path, &mut result);
+    let all = match simulate::child_objects(&replication) {
         Ok(all) => all,
         Err(reason) => {
-            found.push(RecordedDifference::new(path, "played", reason.to_string()));
-            return found;
+            result.push(RecordedDifference::new(path, "played", reason.to_string()));
+            return result;
         }
     };
     let unnamed = |d: &&Value| d["metadata"]["name"].as_str().is_none_or(str::is_empty);
@@ -44,9 +44,9 @@ pub fn compare(case: &Value, documents: &[Value]) -> Vec<RecordedDifference> {
         let mut recorded = case["observed"][key].clone();
         children_compare::mask_generated_names(&mut recorded);
         let path = format!("{path}: {key}");
-        found.extend(children_compare::compare(&path, &recorded, own));
+        result.extend(children_compare::compare(&path, &recorded, own));
     }
-    found
+    result
 }
 
 /// Returns the documents as stored by the API server, in order.
@@ -54,10 +54,10 @@ fn create_documents(
     case: &Value,
     documents: &[Value],
     path: &str,
-    found: &mut Vec<RecordedDifference>,
+    result: &mut Vec<RecordedDifference>,
 ) -> ChildrenCase {
     let on = case["gates"] == "on";
-    let mut played = ChildrenCase {
+    let mut replication = ChildrenCase {
         namespace: case["namespace"].as_str().unwrap_or("").to_owned(),
         gates: AdmissionGates { in_place_restart: on, restart_job: on, elastic_job_set: on },
         jobsets: Vec::new(),
@@ -69,28 +69,28 @@ fn create_documents(
         let mut object = document.clone();
         match document["kind"].as_str().unwrap_or("") {
             "JobSet" => {
-                let claims = played.objects.iter();
+                let claims = replication.objects.iter();
                 let claims = claims.filter(|o| o["kind"] == "PersistentVolumeClaim");
                 let answer = admission::create(&CreateRequest {
                     object: document,
-                    namespace: &played.namespace,
-                    gates: played.gates,
+                    namespace: &replication.namespace,
+                    gates: replication.gates,
                     existing_claims: &claims.cloned().collect::<Vec<Value>>(),
                 });
                 let recorded = recorded.next().unwrap_or(&Value::Null);
-                found.extend(response_difference(path, recorded, &answer));
-                played.jobsets.extend(answer);
+                result.extend(response_difference(path, recorded, &answer));
+                replication.jobsets.extend(answer);
             }
-            "PriorityClass" => played.objects.push(object),
+            "PriorityClass" => replication.objects.push(object),
             "Service" | "PersistentVolumeClaim" => {
-                object["metadata"]["namespace"] = json!(played.namespace);
+                object["metadata"]["namespace"] = json!(replication.namespace);
                 let around = objects::ObjectContext::default();
-                played.objects.extend(objects::admit_any(&object, &around));
+                replication.objects.extend(objects::admit_any(&object, &around));
             }
             _ => {}
         }
     }
-    played
+    replication
 }
 
 /// Compares the response code and, for a rejection by JobSet's webhook, the exact message.

@@ -45,13 +45,13 @@ pub fn compare(path: &str, recorded: &Value, own: Vec<Value>) -> Vec<RecordedDif
     if names(&recorded) != names(&own) {
         return vec![RecordedDifference::new(path, names(&recorded), names(&own))];
     }
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for (recorded, own) in recorded.iter().zip(&mut own) {
         remove_unrecorded(recorded, own);
         let path = format!("{path}[{}]", name(recorded));
-        differences(&path, recorded, own, &mut found);
+        differences(&path, recorded, own, &mut result);
     }
-    found
+    result
 }
 
 fn name(object: &Value) -> &str {
@@ -74,17 +74,17 @@ fn remove_unrecorded(recorded: &Value, own: &mut Value) {
 }
 
 /// Collects the leaf values that differ.
-fn differences(path: &str, recorded: &Value, own: &Value, found: &mut Vec<RecordedDifference>) {
+fn differences(path: &str, recorded: &Value, own: &Value, result: &mut Vec<RecordedDifference>) {
     match (recorded, own) {
         (Value::Object(a), Value::Object(b)) => {
             let missing = b.keys().filter(|key| !a.contains_key(*key));
             for key in a.keys().chain(missing) {
                 let path = format!("{path}.{key}");
-                differences(&path, &recorded[key], &own[key], found);
+                differences(&path, &recorded[key], &own[key], result);
             }
         }
         _ if recorded != own => {
-            found.push(RecordedDifference::new(path, recorded.clone(), own.clone()));
+            result.push(RecordedDifference::new(path, recorded.clone(), own.clone()));
         }
         _ => {}
     }

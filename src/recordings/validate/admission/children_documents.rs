@@ -12,7 +12,6 @@ use std::path::Path;
 /// Path of the examples, relative to the directory of a `children` recording.
 const EXAMPLES: &str = "../../corpus/jobset-examples";
 
-/// An example that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExampleReadError {
     Unreadable { path: String, reason: String },

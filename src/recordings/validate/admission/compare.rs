@@ -150,7 +150,7 @@ fn field(message: &str) -> String {
     static FIELD: OnceLock<Option<Regex>> = OnceLock::new();
     let pattern = r#"Go struct field \S*?\.(\S+) of type|(?:unknown|duplicate) field "([^"]*)"|Object '(\w+)' is missing|(json parse error)|(the namespace|the API version|the name of)|(quantities must match)"#;
     let regex = FIELD.get_or_init(|| Regex::new(pattern).ok());
-    let found = regex.as_ref().and_then(|r| r.captures(message));
-    let found = found.and_then(|c| c.iter().skip(1).flatten().next().map(|m| m.as_str().to_owned()));
-    found.unwrap_or_else(|| message.to_owned())
+    let result = regex.as_ref().and_then(|r| r.captures(message));
+    let result = result.and_then(|c| c.iter().skip(1).flatten().next().map(|m| m.as_str().to_owned()));
+    result.unwrap_or_else(|| message.to_owned())
 }

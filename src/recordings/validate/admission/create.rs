@@ -24,7 +24,7 @@ pub fn compare(case: &Value) -> Vec<RecordedDifference> {
     let existing = request["existing"].as_array().map_or(&[][..], Vec::as_slice);
     let claims = bound_claims(existing);
     let answers = recorded_responses(case).into_iter();
-    let found = answers.filter_map(|(name, gates, recorded)| {
+    let result = answers.filter_map(|(name, gates, recorded)| {
         let mut answer = respond(request, gates, &claims);
         if let Some(missing) = missing_namespace(request, existing, &answer) {
             answer = rejection(404, "NotFound", missing);
@@ -33,7 +33,7 @@ pub fn compare(case: &Value) -> Vec<RecordedDifference> {
         }
         difference(&format!("{id}, gates {name}"), recorded, &answer)
     });
-    found.collect()
+    result.collect()
 }
 
 /// A value of the query parameter `fieldValidation` that the server does not support. The text is the server's.

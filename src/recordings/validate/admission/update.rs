@@ -13,7 +13,6 @@ use sim_api::admission::{
     FieldValidation, change,
 };
 
-/// Namespace of the cases.
 const NAMESPACE: &str = "upd";
 
 /// Versions of the stored object. No case names them by accident.
@@ -24,14 +23,14 @@ const SECOND_VERSION: &str = "700000000000000002";
 pub fn compare(case: &Value) -> Vec<RecordedDifference> {
     let id = case["id"].as_str().unwrap_or("");
     let answers = recorded_responses(case).into_iter();
-    let found = answers.filter_map(|(name, gates, recorded)| {
+    let result = answers.filter_map(|(name, gates, recorded)| {
         let path = format!("{id}, gates {name}");
         match apply_change(case, gates) {
             Ok(answer) => difference(&path, recorded, &answer),
             Err(refused) => Some(RecordedDifference::new(path, "base accepted", refused.message)),
         }
     });
-    found.collect()
+    result.collect()
 }
 
 /// Returns the response to the change, or `Err` if the JobSet could not be created.

@@ -3,7 +3,7 @@
 //! Events are compared as a set, so repetitions are not counted. Events that differ between runs of the real system
 //! are skipped, each with its source.
 
-use super::either_way::EitherWay;
+use super::exit_races::ExitRaces;
 use super::mask::VolatileMask;
 use super::{DecisionRun, compare_multisets};
 use crate::validate::recording::{EventRow, RecordedRun};
@@ -19,7 +19,7 @@ pub fn compare(
     recording: &RecordedRun,
     run: &DecisionRun<'_>,
     mask: &VolatileMask,
-    either_way: &EitherWay<'_>,
+    exit_races: &ExitRaces<'_>,
     out: &mut Vec<RecordedDifference>,
 ) {
     let jobset = recording.jobset_name();
@@ -40,7 +40,7 @@ pub fn compare(
         (object, kind.to_owned(), e.reason.clone(), message)
     });
     let (recorded, simulated): (Vec<EventTuple>, Vec<EventTuple>) = (recorded.collect(), simulated.collect());
-    let rules = EventRaces { either_way, rejections: rejection_rules(recording) };
+    let rules = EventRaces { exit_races, rejections: rejection_rules(recording) };
     let simulated = rules.texts(&simulated, Some(&recorded));
     compare_multisets("events", rules.texts(&recorded, None), simulated, out);
 }
@@ -70,7 +70,7 @@ enum RejectionRule {
 
 /// Rules for Events that depend on a race and not on a decision.
 struct EventRaces<'a> {
-    either_way: &'a EitherWay<'a>,
+    exit_races: &'a ExitRaces<'a>,
     rejections: BTreeMap<String, RejectionRule>,
 }
 
@@ -99,7 +99,7 @@ impl EventRaces<'_> {
                     RejectionRule::RecordedOnly => recorded.is_some_and(|all| !all.contains(event)),
                 }
             }
-            "SuccessfulDelete" => self.either_way.has_pod_named(message.rsplit(' ').next().unwrap_or("")),
+            "SuccessfulDelete" => self.exit_races.has_pod_named(message.rsplit(' ').next().unwrap_or("")),
             _ => false,
         }
     }

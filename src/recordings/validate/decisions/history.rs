@@ -224,8 +224,8 @@ impl RecordSink for DecisionHistory {
                 self.pod_failed_scheduling(pod, names.text(reason), names);
             }
             Body::Fault { index, node, pod } => {
-                let found = node.is_some() || pod.is_some();
-                self.action_found_object.insert(index, found);
+                let result = node.is_some() || pod.is_some();
+                self.action_found_object.insert(index, result);
             }
             Body::Answered { index, answer } => {
                 self.responses.insert(index, names.text(answer).to_owned());

@@ -4,7 +4,7 @@
 //! The condition Suspended is skipped, because `suspended` contains the same information. If a pod of a Job may have
 //! ended either way, only the number of its pods is compared.
 
-use super::either_way::EitherWay;
+use super::exit_races::ExitRaces;
 use super::mask::VolatileMask;
 use super::{DecisionRun, compare_multisets, condition_text};
 use crate::validate::recording::{JobRow, RecordedRun};
@@ -17,7 +17,7 @@ pub fn compare(
     recording: &RecordedRun,
     run: &DecisionRun<'_>,
     mask: &VolatileMask,
-    either_way: &EitherWay<'_>,
+    exit_races: &ExitRaces<'_>,
     out: &mut Vec<RecordedDifference>,
 ) {
     let terminating = recorded_terminating(recording);
@@ -27,7 +27,7 @@ pub fn compare(
         let object = nth.entry(&job.name).or_default();
         let known = terminating.get(&(job.name.as_str(), *object)).copied();
         let row = JobRow { terminating: job.terminating.or(known), ..job.clone() };
-        recorded.push((row, either_way.has_pod_of_recorded_job(&job.name, *object)));
+        recorded.push((row, exit_races.has_pod_of_recorded_job(&job.name, *object)));
         *object += 1;
     }
     // The number of terminating pods is compared only if it was recorded.
@@ -39,7 +39,7 @@ pub fn compare(
         .map(|j| {
             let name = run.names.job(j.job);
             let object = nth.entry(name).or_default();
-            let is_either_way = either_way.has_pod_of_simulated_job(name, *object);
+            let has_exit_race = exit_races.has_pod_of_simulated_job(name, *object);
             *object += 1;
             let row = JobRow {
                 name: name.to_owned(),
@@ -53,7 +53,7 @@ pub fn compare(
                 failed: j.failed,
                 terminating: Some(j.terminating),
             };
-            (row, is_either_way)
+            (row, has_exit_race)
         })
         .collect();
     simulated.extend(run.history.other_jobs().map(|row| (mask_row(row, mask), false)));
@@ -78,8 +78,8 @@ fn recorded_terminating(recording: &RecordedRun) -> BTreeMap<(&str, usize), u32>
             "created" => *objects.entry(&entry.name).or_default() += 1,
             "counts" => {
                 let counts = entry.detail.as_str().unwrap_or("").split(' ');
-                let mut found = counts.filter_map(|c| c.strip_prefix("terminating="));
-                let n = found.next().and_then(|n| n.parse().ok());
+                let mut result = counts.filter_map(|c| c.strip_prefix("terminating="));
+                let n = result.next().and_then(|n| n.parse().ok());
                 if let (Some(n), Some(objects)) = (n, objects.get(entry.name.as_str())) {
                     last.insert((entry.name.as_str(), objects - 1), n);
                 }

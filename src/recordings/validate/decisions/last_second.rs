@@ -77,8 +77,8 @@ fn jobs_before(jobs: &[JobRow], log: &[LogEntry], late: &[LogEntry]) -> Vec<JobR
 fn set_counts(job: &mut JobRow, counts: &str) {
     let count = |key: &str| {
         let mut counts = counts.split(' ').filter_map(|c| c.split_once('='));
-        let found = counts.find(|(name, _)| *name == key);
-        found.and_then(|(_, n)| n.parse().ok()).unwrap_or(0)
+        let matching = counts.find(|(name, _)| *name == key);
+        matching.and_then(|(_, n)| n.parse().ok()).unwrap_or(0)
     };
     (job.active, job.ready) = (count("active"), count("ready"));
     (job.succeeded, job.failed) = (count("succeeded"), count("failed"));

@@ -3,8 +3,8 @@
 //!
 //! Each submodule compares one of them; docs/reference/recording.md lists them. Nothing is simulated here.
 
-pub(crate) mod either_way;
 mod events;
+pub(crate) mod exit_races;
 pub mod history;
 mod jobs;
 pub(crate) mod last_second;
@@ -21,7 +21,7 @@ pub mod tolerances;
 use super::recording::{RecordedRun, RecordingKind};
 use super::result::RecordedDifference;
 use super::run_steps::RunSteps;
-use either_way::EitherWay;
+use exit_races::ExitRaces;
 use history::DecisionHistory;
 use mask::VolatileMask;
 use serde_json::json;
@@ -46,17 +46,17 @@ pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>) -> (Vec<RecordedD
     let jobset = run.outcome.jobsets.first().unwrap_or(&nothing);
     let mut differences = Vec::new();
     status::compare(recording, jobset, &mask, &mut differences);
-    let either_way = EitherWay::find(recording, run, &mask);
-    jobs::compare(recording, run, &mask, &either_way, &mut differences);
-    pods::compare(&either_way, &mut differences);
-    events::compare(recording, run, &mask, &either_way, &mut differences);
+    let exit_races = ExitRaces::find(recording, run, &mask);
+    jobs::compare(recording, run, &mask, &exit_races, &mut differences);
+    pods::compare(&exit_races, &mut differences);
+    events::compare(recording, run, &mask, &exit_races, &mut differences);
     sequence::compare(recording, run.history, &mut differences);
     responses::compare(recording, run.history, &mut differences);
     if recording.kind != RecordingKind::Nodes {
         // Times of kind `nodes` depend on phases. `nodes.rs` compares their distances.
         tolerances::compare(recording, run, &mut differences);
     }
-    (differences, either_way.count())
+    (differences, exit_races.count())
 }
 
 /// Returns a condition as `Type=Status Reason: message`, the format of recordings.

@@ -4,7 +4,7 @@
 //! Pods of NonIndexed Jobs are counted per Job. Names and nodes are random and not compared. Of pods that may have
 //! ended either way only the number is compared.
 
-use super::either_way::{EitherWay, PodKey};
+use super::exit_races::{ExitRaces, PodKey};
 use crate::validate::result::RecordedDifference;
 use crate::validate::rows::RecordedPodRow;
 use serde_json::{Value, json};
@@ -12,11 +12,11 @@ use sim_analysis::metrics::pods::PodMetrics;
 use sim_base::SimTime;
 use std::collections::BTreeMap;
 
-pub fn compare(pods: &EitherWay<'_>, out: &mut Vec<RecordedDifference>) {
+pub fn compare(pods: &ExitRaces<'_>, out: &mut Vec<RecordedDifference>) {
     let mut lives: BTreeMap<PodKey<'_>, [Vec<String>; 2]> = BTreeMap::new();
     for pair in &pods.pairs {
         let [recorded, simulated] = lives.entry(pair.key).or_default();
-        if pair.is_either_way {
+        if pair.has_exit_race {
             continue;
         }
         recorded.extend(pair.recorded.map(recorded_life));

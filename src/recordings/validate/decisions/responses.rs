@@ -17,7 +17,7 @@ pub fn differing_responses(recording: &RecordedRun, history: &DecisionHistory) -
     for (i, answer) in recording.responses().into_iter().enumerate() {
         let Some(answer) = answer else { continue };
         let action = &recording.script.actions[i];
-        let found = history.action_found_object.get(&(i as u32)).copied().unwrap_or(false);
+        let result = history.action_found_object.get(&(i as u32)).copied().unwrap_or(false);
         let simulated = history.responses.get(&(i as u32));
         let simulated = simulated.cloned().unwrap_or_default();
         let (recorded, simulated) = match action.what.as_str() {
@@ -29,15 +29,15 @@ pub fn differing_responses(recording: &RecordedRun, history: &DecisionHistory) -
             }
             "suspend" | "resume" | "deleteJobSet" => (answer, simulated),
             "deletePod" | "forceDeletePod" | "evictPod" => {
-                if found {
+                if result {
                     (answer, String::new())
                 } else {
                     (answer, "no such pod".to_owned())
                 }
             }
             // The response to a node action is the name of the node. The scheduler may have chosen another node.
-            _ if found && answer.contains(' ') => (answer, "accepted".to_owned()),
-            _ if !found && !answer.contains(' ') => (answer, "no such node".to_owned()),
+            _ if result && answer.contains(' ') => (answer, "accepted".to_owned()),
+            _ if !result && !answer.contains(' ') => (answer, "no such node".to_owned()),
             _ => continue,
         };
         if recorded != simulated {

@@ -66,7 +66,6 @@ pub enum RecordingFileProblem {
 }
 
 impl RecordingFileProblem {
-    /// Returns the error for a file with this problem.
     pub fn in_file(self, file: &str) -> RecordingFileError {
         RecordingFileError { file: file.to_owned(), problem: self }
     }

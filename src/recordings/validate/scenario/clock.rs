@@ -40,7 +40,7 @@ pub fn clock_phases(recording: &RecordedRun) -> Vec<Duration> {
 /// Returns `(ms after the creation, wall seconds)` of the last status change of each final condition, in order.
 fn transitions(recording: &RecordedRun) -> Vec<(u64, i64)> {
     let final_conditions = recording.status.iter().flat_map(|s| &s.conditions);
-    let mut found: Vec<(u64, i64)> = final_conditions
+    let mut result: Vec<(u64, i64)> = final_conditions
         .filter_map(|c| {
             let wall = wall_seconds(c.last_transition_time.as_deref()?)?;
             let mut at = None;
@@ -60,8 +60,8 @@ fn transitions(recording: &RecordedRun) -> Vec<(u64, i64)> {
             Some((at?, wall))
         })
         .collect();
-    found.sort_unstable();
-    found
+    result.sort_unstable();
+    result
 }
 
 /// Returns seconds since the start of the month, which suffice for differences within a recording.

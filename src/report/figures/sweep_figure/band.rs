@@ -39,15 +39,15 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
     let name = &names[axis];
     let title = format!("{}: {} over {name}", identity.scenario, metric);
     let every = points_by_line(all, axis);
-    let shown: Vec<&Vec<usize>> = every.iter().take(PANELS).collect();
-    let subtitle = match every.len() - shown.len() {
+    let listed: Vec<&Vec<usize>> = every.iter().take(PANELS).collect();
+    let subtitle = match every.len() - listed.len() {
         0 => "median and central 80 % of the replications".to_owned(),
         more => format!("median and central 80 % of the replications; {more} more combinations are in the table"),
     };
     let top = heading(&mut scene, &title, &subtitle) + 3 * SIZE;
     let entries = [(COLOR, "median".to_owned()), (PALETTE[3], "p10 to p90".to_owned())];
     let top = legend(&mut scene, top, entries.into_iter()) + 4 * SIZE;
-    let bounds = shown.iter().flat_map(|line| line.iter()).flat_map(|p| {
+    let bounds = listed.iter().flat_map(|line| line.iter()).flat_map(|p| {
         let e = all.estimate(*p, metric);
         [e.p10, e.p90, e.mean]
     });
@@ -59,13 +59,13 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
     let first = PlaneLabels { name: &y_name, ticks: y.ticks(6), label: &y_label };
     let left = plot_left_edge(&first);
     let gap = 30;
-    let panels = shown.len() as i32;
+    let panels = listed.len() as i32;
     let width = (WIDTH - MARGIN - left - gap * (panels - 1)) / panels;
     let label = |v: f64| {
         let at = values.iter().position(|known| *known == v);
         at.map_or(String::new(), |at| labels[at].clone())
     };
-    for (i, line) in shown.iter().enumerate() {
+    for (i, line) in listed.iter().enumerate() {
         let left = left + i as i32 * (width + gap);
         let plane = ParameterPlane { x: scale(&values), y, left, right: left + width, top, bottom: top + PLOT };
         let none = |_: f64| String::new();
@@ -101,13 +101,13 @@ fn draw_panel(
     metric: &str,
     (points, values): (&[usize], &[f64]),
 ) {
-    let mut told: Vec<_> = points.iter().zip(values).map(|(p, x)| (*x, all.estimate(*p, metric))).collect();
-    told.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let band = told.iter().filter_map(|(x, e)| Some((*x, e.p10?, e.p90?)));
+    let mut estimates: Vec<_> = points.iter().zip(values).map(|(p, x)| (*x, all.estimate(*p, metric))).collect();
+    estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let band = estimates.iter().filter_map(|(x, e)| Some((*x, e.p10?, e.p90?)));
     plane.fill_between_curves(scene, &band.collect::<Vec<_>>(), PALETTE[3]);
-    let median = told.iter().filter_map(|(x, e)| Some((*x, e.p50?)));
+    let median = estimates.iter().filter_map(|(x, e)| Some((*x, e.p50?)));
     plane.curve(scene, &median.collect::<Vec<_>>(), 5, COLOR);
-    for (x, e) in &told {
+    for (x, e) in &estimates {
         if let Some(p50) = e.p50 {
             let (px, py) = plane.to_pixels(*x, p50);
             scene.rect(px - 5, py - 5, 10, 10, COLOR);

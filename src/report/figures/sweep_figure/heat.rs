@@ -49,9 +49,13 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
         for j in 0..columns.len() {
             let point = i * columns.len() + j;
             let at = (left + j as i32 * cell.0, y);
-            let is_best = best.as_ref().is_some_and(|b| b.point == point);
-            let alike = best.as_ref().is_some_and(|b| b.inconclusive.contains(&point));
-            draw_cell(&mut scene, at, cell, (metric, means[point], ends), (is_best, alike));
+            let rank = match &best {
+                Some(best) if best.point == point => PointRank::Best,
+                Some(best) if best.inconclusive.contains(&point) => PointRank::Inconclusive,
+                _ => PointRank::Other,
+            };
+            let share = means[point].zip(ends).map(|(mean, ends)| goodness(mean, ends));
+            draw_cell(&mut scene, at, cell, &format_value(metric, means[point]), share, rank);
         }
     }
     let bottom = top + SIZE / 2 + rows.len() as i32 * cell.1;
@@ -63,33 +67,42 @@ fn row_height(rows: usize) -> i32 {
     (560 / rows.max(1) as i32).clamp(36, 110)
 }
 
+/// Rank of a point among all points of the sweep.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum PointRank {
+    Best,
+    /// The paired difference from the best point is inconclusive.
+    Inconclusive,
+    Other,
+}
+
+/// Draws the cell of a point. `share` is the position of the value between the worst (0) and the best (1) mean.
 fn draw_cell(
     scene: &mut DrawScene,
     (x, y): (i32, i32),
     (w, h): (i32, i32),
-    (metric, mean, ends): (&str, Option<f64>, Option<[f64; 2]>),
-    (is_best, alike): (bool, bool),
+    text: &str,
+    share: Option<f64>,
+    rank: PointRank,
 ) {
     const GAP: i32 = 3;
+    let is_best = rank == PointRank::Best;
     if is_best {
         scene.rect(x, y, w, h, BEST);
     }
     let inner = if is_best { 3 * GAP } else { GAP };
-    let share = mean.zip(ends).map(|(m, ends)| goodness(m, ends));
     let color = share.map_or(EMPTY, ramp);
     scene.rect(x + inner, y + inner, w - 2 * inner, h - 2 * inner, color);
     let ink = text_color_on(color);
-    let text = format_value(metric, mean);
-    let size = fitting_font_size(&text, SIZE + 2, w - 30);
-    let text = shorten(&text, size, w - 10);
+    let size = fitting_font_size(text, SIZE + 2, w - 30);
+    let text = shorten(text, size, w - 10);
     scene.text((x + w / 2, y + h / 2), size, TextAnchor::Middle, ink, &text);
-    if alike {
+    if rank == PointRank::Inconclusive {
         let d = 10;
         scene.rect(x + w - inner - 2 * d, y + inner + d / 2, d, d, BEST);
     }
 }
 
-/// Returns the worst and the best mean.
 fn worst_and_best_mean(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> {
     let known = || means.iter().flatten().copied();
     let (low, high) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));

@@ -8,6 +8,7 @@ use crate::draw::scene::{DrawScene, PALETTE, Rgb};
 use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
 use crate::sweep_selection::{axis_names, point_name};
 use sim_analysis::experiment::MeasuredMetric;
+use sim_analysis::format::thousands;
 use sim_analysis::sweep::SweepResults;
 
 const COST: &str = "cost.total";
@@ -29,11 +30,11 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let values = numbers(all, axis)?;
     let names = axis_names(all);
     //  The smallest value on this line that is best or whose difference from the best is inconclusive.
-    let alike = |p: &usize| *p == best.point || best.inconclusive.contains(p);
+    let is_similar = |p: &usize| *p == best.point || best.inconclusive.contains(p);
     let by_value = |p: &usize| values[all.points().indexes(*p)[axis]];
     let mut order = line.clone();
     order.sort_by(|a, b| by_value(a).total_cmp(&by_value(b)));
-    let least = *order.iter().find(|p| alike(p))?;
+    let least = *order.iter().find(|p| is_similar(p))?;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: {metric} and cost over {}", identity.scenario, names[axis]);
     let subtitle = format!(
@@ -47,19 +48,19 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let bounds = means.iter().flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
     let y = PlaneScale::from_values(bounds);
     let highest = costs.iter().copied().fold(0.0, f64::max);
-    let dear = PlaneScale::new(0.0, highest * 1.08);
+    let cost_scale = PlaneScale::new(0.0, highest * 1.08);
     let y_label = |v: f64| format_value(metric, Some(v));
-    let dear_label = |v: f64| thousands(v);
-    let (y_name, dear_name) = (metric_with_unit(metric), cost_name(all));
+    let cost_label = |v: f64| thousands(v.round() as u64);
+    let (y_name, cost_axis) = (metric_with_unit(metric), cost_name(all));
     let y_labels = PlaneLabels { name: &y_name, ticks: y.ticks(5), label: &y_label };
-    let dear_labels = PlaneLabels { name: &dear_name, ticks: dear.ticks(4), label: &dear_label };
-    let left = plot_left_edge(&y_labels).max(plot_left_edge(&dear_labels));
+    let cost_labels = PlaneLabels { name: &cost_axis, ticks: cost_scale.ticks(4), label: &cost_label };
+    let left = plot_left_edge(&y_labels).max(plot_left_edge(&cost_labels));
     let x = widen_scale(scale(&values));
     let top = below + 8 * SIZE;
     let right = WIDTH - MARGIN - 20;
     let upper = ParameterPlane { x, y, left, right, top, bottom: top + 340 };
     let lower_top = upper.bottom + 5 * SIZE;
-    let lower = ParameterPlane { x, y: dear, left, right, top: lower_top, bottom: lower_top + 180 };
+    let lower = ParameterPlane { x, y: cost_scale, left, right, top: lower_top, bottom: lower_top + 180 };
     let texts = all.points().grid(axis)?;
     let label = |v: f64| {
         let at = values.iter().position(|known| *known == v);
@@ -67,13 +68,13 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     };
     let axis_of = |name| PlaneLabels { name, ticks: values.clone(), label: &label };
     upper.draw(&mut scene, &axis_of(""), &y_labels);
-    lower.draw(&mut scene, &axis_of(&names[axis]), &dear_labels);
+    lower.draw(&mut scene, &axis_of(&names[axis]), &cost_labels);
     let mut curve: Vec<(f64, f64)> = Vec::new();
     for (i, p) in line.iter().enumerate() {
         let value = by_value(p);
         curve.extend(means[i].mean.map(|m| (value, m)));
         let (px, py) = lower.to_pixels(value, costs[i]);
-        let color = if alike(p) { NOT_WORSE } else { WORSE };
+        let color = if is_similar(p) { NOT_WORSE } else { WORSE };
         scene.rect(px - 18, py, 36, lower.bottom - py, color);
     }
     curve.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -81,7 +82,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     for (i, p) in line.iter().enumerate() {
         if let Some((mean, [low, high])) = means[i].mean.zip(means[i].ci95) {
             let clear = |v: f64| if v.is_finite() { v } else { mean };
-            let color = if alike(p) { NOT_WORSE } else { WORSE };
+            let color = if is_similar(p) { NOT_WORSE } else { WORSE };
             upper.mark(&mut scene, by_value(p), (clear(low), mean, clear(high)), color);
         }
     }
@@ -136,9 +137,6 @@ fn cost_name(all: &SweepResults) -> String {
 }
 
 fn money(all: &SweepResults, v: f64) -> String {
-    if has_prices(all) { thousands(v) } else { format!("{} node-hours", thousands(v)) }
-}
-
-fn thousands(v: f64) -> String {
-    sim_analysis::format::thousands(v.round() as u64)
+    let amount = thousands(v.round() as u64);
+    if has_prices(all) { amount } else { format!("{amount} node-hours") }
 }

@@ -35,10 +35,10 @@ pub struct SweptMetric<'a> {
     pub assumption_lines: &'a [String],
 }
 
-/// Returns the charts for which the sweep has data, with their file names. `asked` contains the requested metrics.
-pub fn figures(of: SweptMetric<'_>, asked: &[String]) -> Vec<(&'static str, DrawScene)> {
+/// Returns the charts for which the sweep has data, with their file names. `request` contains the requested metrics.
+pub fn figures(of: SweptMetric<'_>, request: &[String]) -> Vec<(&'static str, DrawScene)> {
     let all = of.results;
-    let metrics = selected_metrics(all, asked);
+    let metrics = selected_metrics(all, request);
     let Some(first) = metrics.first() else {
         return Vec::new();
     };
@@ -104,7 +104,6 @@ fn scale(values: &[f64]) -> PlaneScale {
     PlaneScale::new(low - air, high + air)
 }
 
-/// Returns the metric with its unit.
 fn metric_with_unit(metric: &str) -> String {
     match crate::console::compare::unit(metric).trim_end_matches("; ") {
         "" => metric.to_owned(),

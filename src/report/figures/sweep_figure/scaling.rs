@@ -24,19 +24,19 @@ pub struct ClosedFormCurve {
 }
 
 /// Returns the axis with the given name, or the first axis with numeric values.
-pub fn numeric_axis_named(all: &SweepResults, asked: Option<&str>) -> Result<usize, SweepAxisError> {
+pub fn numeric_axis_named(all: &SweepResults, request: Option<&str>) -> Result<usize, SweepAxisError> {
     let axes = all.points().axes();
     let names = axis_names(all);
     let has_numbers = |a: &usize| numbers(all, *a).is_some_and(|n| n.len() > 1);
-    let Some(asked) = asked else {
+    let Some(request) = request else {
         let first = (0..axes.len()).find(has_numbers);
         return first.ok_or(SweepAxisError::NoNumericAxis);
     };
-    let is = |a: &usize| [axes[*a].path.as_str(), short(&axes[*a].path), &names[*a]].contains(&asked);
-    let found = (0..axes.len()).find(is);
-    let found =
-        found.ok_or_else(|| SweepAxisError::UnknownAxis { name: asked.to_owned(), available: names.clone() })?;
-    if has_numbers(&found) { Ok(found) } else { Err(SweepAxisError::NotNumeric { name: asked.to_owned() }) }
+    let is = |a: &usize| [axes[*a].path.as_str(), short(&axes[*a].path), &names[*a]].contains(&request);
+    let matching = (0..axes.len()).find(is);
+    let matching =
+        matching.ok_or_else(|| SweepAxisError::UnknownAxis { name: request.to_owned(), available: names.clone() })?;
+    if has_numbers(&matching) { Ok(matching) } else { Err(SweepAxisError::NotNumeric { name: request.to_owned() }) }
 }
 
 /// Returns the lines of means, followed by the distinct lines of the closed form.
@@ -47,7 +47,7 @@ pub fn scaling_lines(
 ) -> Vec<ScalingLine> {
     let values = numbers(all, axis).unwrap_or_default();
     let names = axis_names(all);
-    let mut told: Vec<ScalingLine> = Vec::new();
+    let mut lines: Vec<ScalingLine> = Vec::new();
     let mut formulas: Vec<ScalingLine> = Vec::new();
     for points in points_by_line(all, axis).into_iter().take(LINES) {
         let at = |p: usize| values[all.points().indexes(p)[axis]];
@@ -61,7 +61,7 @@ pub fn scaling_lines(
             line.bars.extend(interval.map(|[low, high]| (at(*p), low, high)));
         }
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        told.push(line);
+        lines.push(line);
         if let Some(closed) = closed {
             let mut line = ScalingLine::new(if name_of.is_empty() {
                 closed.name.clone()
@@ -81,8 +81,8 @@ pub fn scaling_lines(
     if let ([only], Some(closed)) = (formulas.as_mut_slice(), closed) {
         only.name = closed.name.clone();
     }
-    told.extend(formulas);
-    told
+    lines.extend(formulas);
+    lines
 }
 
 pub fn scaling_chart(

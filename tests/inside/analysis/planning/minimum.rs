@@ -17,26 +17,26 @@ fn noisy(limit: f64, noise: f64) -> (SearchAnswer, Vec<u64>) {
         };
         Ok(which.map(row).collect())
     };
-    let found = find_minimum(&plan, &target, &mut play).unwrap();
-    assert!(found.not_monotone.is_empty());
-    let played = found.candidates.iter().map(|c| c.value).collect();
-    (found.answer, played)
+    let result = find_minimum(&plan, &target, &mut play).unwrap();
+    assert!(result.not_monotone.is_empty());
+    let outcome = result.candidates.iter().map(|c| c.value).collect();
+    (result.answer, outcome)
 }
 
 #[test]
-fn it_finds_what_trying_all_of_them_finds_and_plays_few() {
+fn it_finds_what_trying_all_of_them_finds_and_simulates_few() {
     for limit in 0..=40 {
-        let (answer, played) = noisy(f64::from(limit) - 0.5, 0.0);
+        let (answer, replication) = noisy(f64::from(limit) - 0.5, 0.0);
         assert_eq!(answer, SearchAnswer::Least { value: limit as u64 });
-        assert!(played.len() <= 10, "{limit}: {played:?}");
+        assert!(replication.len() <= 10, "{limit}: {replication:?}");
         let neighbor = limit as u64 + 1;
-        assert!(limit == 40 || played.contains(&neighbor), "{limit}: {played:?}");
+        assert!(limit == 40 || replication.contains(&neighbor), "{limit}: {replication:?}");
     }
     assert_eq!(noisy(41.0, 0.0).0, SearchAnswer::Nothing);
 }
 
 #[test]
-fn what_the_replications_cannot_tell_is_a_range() {
+fn an_inconclusive_part_is_a_range() {
     // The noise takes ten equally frequent values, so the tenth percentile is between the lowest and the next one.
     let (answer, _) = noisy(20.0, 1.0);
     let SearchAnswer::Between { low, high } = answer else {
@@ -59,9 +59,9 @@ fn candidates_that_are_worse_than_smaller_ones_are_named() {
         };
         Ok(which.map(row).collect())
     };
-    let found = find_minimum(&plan, &target, &mut play).unwrap();
-    assert_eq!(found.answer, SearchAnswer::Least { value: 1 });
-    assert_eq!(found.not_monotone, [2]);
+    let result = find_minimum(&plan, &target, &mut play).unwrap();
+    assert_eq!(result.answer, SearchAnswer::Least { value: 1 });
+    assert_eq!(result.not_monotone, [2]);
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn an_interrupted_search_says_what_is_known() {
         let end = if calls > 2 { which.start } else { which.end };
         Ok((which.start..end).map(row).collect())
     };
-    let found = find_minimum(&plan, &target, &mut play).unwrap();
-    assert!(found.interrupted);
-    assert_eq!(found.answer, SearchAnswer::Between { low: 1, high: 8 });
+    let result = find_minimum(&plan, &target, &mut play).unwrap();
+    assert!(result.interrupted);
+    assert_eq!(result.answer, SearchAnswer::Between { low: 1, high: 8 });
 }
 
 #[test]

@@ -43,8 +43,8 @@ fn estimate((experiment, horizon): (u64, f64), limit: u64) -> RareEventSearch {
     let question = RareQuestion { excess: SplitExcess::Restarts, limit, runs: 400, batches: 20 };
     let make = || WearingOut { experiment, horizon };
     let on = (1, &ReplicationLimits::unlimited());
-    let found = split(&make, &question, on, &|_| ());
-    found.unwrap().expect("the run was not stopped")
+    let result = split(&make, &question, on, &|_| ());
+    result.unwrap().expect("the run was not stopped")
 }
 
 #[test]
@@ -55,10 +55,10 @@ fn intervals_of_rare_events_cover_known_probabilities() {
         assert!((exact / expected - 1.0).abs() < 1e-6, "{exact}");
         let (mut covered, mut sum) = (0, 0.0);
         for experiment in 0..200 {
-            let found = estimate((experiment, horizon), 8);
-            let [low, high] = found.ci95.expect("a run reached the limit");
+            let actual = estimate((experiment, horizon), 8);
+            let [low, high] = actual.ci95.expect("a run reached the limit");
             covered += u32::from(low <= exact && exact <= high);
-            sum += found.chance / exact;
+            sum += actual.chance / exact;
         }
         // Over 1,000 experiments it is 96.5, 96.8 and 93.8 %; the standard error of 200 experiments is 1.5 %.
         let coverage = f64::from(covered) / 200.0;
@@ -69,9 +69,9 @@ fn intervals_of_rare_events_cover_known_probabilities() {
 
 #[test]
 fn limit_that_no_run_reaches_has_no_probability() {
-    let found = estimate((1, 0.001), 8);
-    assert_eq!((found.chance, found.ci95, found.by_counting), (0.0, None, None));
-    let json = serde_json::to_value(&found).unwrap();
+    let result = estimate((1, 0.001), 8);
+    assert_eq!((result.chance, result.ci95, result.by_counting), (0.0, None, None));
+    let json = serde_json::to_value(&result).unwrap();
     assert!(json["chance"].is_null() && json["ci95"].is_null() && json["byCounting"].is_null());
     assert!(json["levels"][0]["chance"].is_null());
 }

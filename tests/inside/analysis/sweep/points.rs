@@ -51,7 +51,7 @@ fn a_hypercube_has_one_value_in_each_part_of_each_range() {
 }
 
 #[test]
-fn axes_that_contradict_each_other_and_absurd_numbers_are_refused() {
+fn axes_that_contradict_each_other_and_absurd_numbers_are_rejected() {
     let many: Vec<String> = (0..200).map(|i| i.to_string()).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     for (axes, hypercube, part) in [

@@ -24,7 +24,7 @@ impl From<bool> for OutageKind {
     }
 }
 
-fn told(outages: Vec<NodeOutage>) -> Vec<String> {
+fn describe(outages: Vec<NodeOutage>) -> Vec<String> {
     let word = |fault: InjectedFault| {
         let what = match fault.operation {
             FaultOperation::Crash => "crash",
@@ -74,6 +74,6 @@ fn a_node_is_back_when_the_last_of_its_repairs_is_over() {
         (vec![outage(1, Some(6), 0, true), outage(5, None, 1, true)], vec!["crash 1 by 0"]),
         (vec![outage(1, Some(200), 0, true)], vec!["crash 1 by 0"]),
     ] {
-        assert_eq!(told(outages), expected);
+        assert_eq!(describe(outages), expected);
     }
 }

@@ -43,9 +43,9 @@ fn a_place_of_the_parser_is_shown_as_one_that_is_counted() {
         let counted = pos(line, text[start..byte].chars().count() as u32 + 1, 1);
         let known = SourcePosition { byte: byte as u32, ..counted };
         assert_eq!(snippet(text, known), snippet(text, counted), "{word}");
-        let (shown, offset) = snippet(text, known);
-        let shown: String = shown.chars().skip(offset as usize).collect();
-        assert!(shown.starts_with(word), "{word}: {shown}");
+        let (displayed, offset) = snippet(text, known);
+        let displayed: String = displayed.chars().skip(offset as usize).collect();
+        assert!(displayed.starts_with(word), "{word}: {displayed}");
     }
 }
 

@@ -50,7 +50,7 @@ fn scalars_are_typed_as_kubernetes_types_them() {
 }
 
 #[test]
-fn bombs_depth_and_duplicates_are_refused_with_a_place() {
+fn bombs_depth_and_duplicates_are_rejected_with_a_place() {
     assert!(error("a: 1\na: 2\n").contains("duplicate key \"a\"\n --> x.yaml:2:1"));
     let deep = format!("{}1{}", "[".repeat(2000), "]".repeat(2000));
     assert!(error(&deep).contains("nested too deeply"), "{}", error(&deep));
@@ -67,7 +67,7 @@ fn bombs_depth_and_duplicates_are_refused_with_a_place() {
 }
 
 #[test]
-fn what_may_be_nested_is_read_on_any_stack_and_what_may_not_is_refused_with_its_place() {
+fn what_may_be_nested_is_read_on_any_stack_and_what_may_not_is_rejected_with_its_place() {
     let nested = |depth: usize| {
         let lists = format!("a: {}1{}", "[".repeat(depth - 1), "]".repeat(depth - 1));
         let maps: String = (0..depth).map(|i| format!("{}a:\n", " ".repeat(i))).collect();
@@ -79,9 +79,9 @@ fn what_may_be_nested_is_read_on_any_stack_and_what_may_not_is_refused_with_its_
             assert!(first_document(&text(&yaml)).is_ok(), "{yaml}");
         }
         for yaml in nested(DEPTH_MAX + 1) {
-            let said = error(&yaml);
-            assert!(said.contains("nested too deeply") && said.contains("--> x.yaml:"), "{said}");
-            assert!(said.contains("= legal: at most 64 levels"), "{said}");
+            let output = error(&yaml);
+            assert!(output.contains("nested too deeply") && output.contains("--> x.yaml:"), "{output}");
+            assert!(output.contains("= legal: at most 64 levels"), "{output}");
         }
     };
     let thread = std::thread::Builder::new().stack_size(256 << 10);
@@ -89,7 +89,7 @@ fn what_may_be_nested_is_read_on_any_stack_and_what_may_not_is_refused_with_its_
 }
 
 #[test]
-fn what_is_not_yaml_is_refused() {
+fn what_is_not_yaml_is_rejected() {
     for bad in ["a: b: c\n", "a: [1, 2\n", "a:\n\tb: 1\n", "\"open", "{a: 1}}"] {
         let message = error(bad);
         assert!(message.contains("error: not valid YAML"), "{bad:?}: {message}");

@@ -13,8 +13,8 @@ fn a_breakpoint_is_a_kind_and_perhaps_a_member() {
         ("pod.phase=Failed", "PodFinished"),
         ("PodReady.object=train-workers-0-1", "PodReady"),
     ] {
-        let found: Breakpoint = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
-        assert_eq!((found.kind, found.to_string()), (kind, text.to_owned()));
+        let actual: Breakpoint = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!((actual.kind, actual.to_string()), (kind, text.to_owned()));
     }
     for (text, words) in [
         ("PodRedy", "did you mean \"PodReady\"?"),
@@ -30,9 +30,9 @@ fn a_breakpoint_is_a_kind_and_perhaps_a_member() {
 
 #[test]
 fn all_that_it_names_must_be_so() {
-    let found: Breakpoint = "jobset.condition=Failed".parse().unwrap();
-    assert!(found.meets(&json!({"type": "Failed", "status": "True"})));
-    assert!(!found.meets(&json!({"type": "Failed", "status": "False"})));
+    let result: Breakpoint = "jobset.condition=Failed".parse().unwrap();
+    assert!(result.meets(&json!({"type": "Failed", "status": "True"})));
+    assert!(!result.meets(&json!({"type": "Failed", "status": "False"})));
     let of: Breakpoint = "PodReady.object=t-w-0-1".parse().unwrap();
     assert!(of.meets(&json!({"object": "pod/default/t-w-0-1-x2m4q"})));
     assert!(!of.meets(&json!({"object": "pod/default/t-w-0-11-x2m4q"})));

@@ -155,8 +155,8 @@ fn each_change_of_the_outcome_is_found_under_its_own_path() {
     for (edit, path) in cases {
         let mut outcome = outcome();
         edit(&mut outcome.jobsets[0]);
-        let found = paths(&recording(|_| {}), &outcome, &history(&[]));
-        assert_eq!(found, [path]);
+        let result = paths(&recording(|_| {}), &outcome, &history(&[]));
+        assert_eq!(result, [path]);
     }
 }
 
@@ -171,8 +171,8 @@ fn each_change_of_the_recording_is_found_under_its_own_path() {
         (|j| j["jobs"][1]["conditions"][1] = "x".into(), "jobs"),
     ];
     for (edit, path) in cases {
-        let found = paths(&recording(edit), &outcome(), &history(&[]));
-        assert_eq!(found, [path]);
+        let result = paths(&recording(edit), &outcome(), &history(&[]));
+        assert_eq!(result, [path]);
     }
 }
 
@@ -197,8 +197,8 @@ fn answers_to_user_actions_are_compared() {
         ("", vec![], vec!["actions[0] deletePod"]),
         ("no such pod", vec![(6500, fault(PodId(0))), (6900, gone)], vec!["actions[0] deletePod", "actions[1] resume"]),
     ] {
-        let found = paths(&delete(answer), &outcome(), &history(&records));
-        assert_eq!(found, expected, "{answer:?} {records:?}");
+        let actual = paths(&delete(answer), &outcome(), &history(&records));
+        assert_eq!(actual, expected, "{answer:?} {records:?}");
     }
 }
 

@@ -60,11 +60,11 @@ fn pod_garbage_collection_may_be_20_s_off_and_a_direct_step_1_5_s() {
                 step.at_s += by_s;
             }
         };
-        let Some(found) = check("n-crash-delete-node.json", edit) else {
+        let Some(actual) = check("n-crash-delete-node.json", edit) else {
             return;
         };
         let expected: Vec<&str> = expected.into_iter().collect();
-        assert_eq!(found, expected, "{by_s} s from {from_s} s");
+        assert_eq!(actual, expected, "{by_s} s from {from_s} s");
     }
 }
 

@@ -9,7 +9,7 @@ use crate::validate::result::RestartResult;
 fn json_has_the_documented_keys_and_no_others() {
     let mut decided = file(RecordingKind::Decisions);
     decided.differences = Some(vec![RecordedDifference::new("status.restarts", 1, 0)]);
-    decided.either_way = 2;
+    decided.exit_races = 2;
     let mut skipped = file(RecordingKind::Corner);
     skipped.not_simulated = vec!["action patch".into(), "key x".into()];
     let mut other = file(RecordingKind::Nodes);

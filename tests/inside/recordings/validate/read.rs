@@ -54,7 +54,7 @@ fn every_shared_recording_is_read() {
 }
 
 #[test]
-fn admission_recordings_are_refused_by_name() {
+fn admission_recordings_are_rejected_by_name() {
     for (file, text) in shared("admission") {
         let error = read(&file, &text).unwrap_err();
         assert_eq!(error.problem, RecordingFileProblem::ListOfCases);
@@ -78,7 +78,7 @@ fn what_is_not_a_recording_says_so_with_the_file_name() {
 }
 
 #[test]
-fn absurd_numbers_are_refused() {
+fn absurd_numbers_are_rejected() {
     type Edit = fn(&mut Value);
     let cases: [(Edit, &str); 5] = [
         (|j| j["controlPlane"]["nodes"] = 0.into(), "controlPlane.nodes"),

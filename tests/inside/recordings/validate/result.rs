@@ -29,10 +29,10 @@ fn errors_are_absolute_in_the_totals_and_only_scored_restarts_count() {
 fn each_recording_has_one_of_four_verdicts() {
     let mut equal = file(RecordingKind::Decisions);
     equal.differences = Some(Vec::new());
-    equal.either_way = 2;
+    equal.exit_races = 2;
     let mut different = file(RecordingKind::Decisions);
     different.differences = Some(vec![RecordedDifference::new("deleted", true, false)]);
-    different.either_way = 1;
+    different.exit_races = 1;
     let mut other = different.clone();
     other.equal_replay = Some("creation 0.50 s into a wall-clock second".to_owned());
     let mut skipped = file(RecordingKind::Corner);
@@ -42,7 +42,7 @@ fn each_recording_has_one_of_four_verdicts() {
     let each = (all.equal, all.other_replay, all.different, all.not_simulated);
     assert_eq!((each, all.total()), ((1, 1, 1, 1), 4));
     // Only equal files with such pods are counted, not the pods.
-    assert_eq!((all.either_way, totals.kinds["decisions"].either_way), (1, 1));
+    assert_eq!((all.exit_races, totals.kinds["decisions"].exit_races), (1, 1));
     assert_eq!(totals.kinds["corner"].not_simulated, 1);
     assert_eq!(totals.kinds["decisions"].total(), 3);
     assert_eq!(totals.not_simulated, BTreeMap::from([("action patch".to_owned(), 1)]));

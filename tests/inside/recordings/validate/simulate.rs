@@ -11,11 +11,11 @@ fn replayed_jobset_equals_stored_jobset() {
         for (file, text) in shared(folder) {
             let recording = read(&file, &text).unwrap();
             let scenario = replay_scenario(&recording, &defaults, &ScenarioOverrides::default()).unwrap();
-            let (Ok(played), Some(stored)) = (admit_recorded_jobset(&recording, &scenario), &recording.stored_spec)
+            let (Ok(simulated), Some(stored)) = (admit_recorded_jobset(&recording, &scenario), &recording.stored_spec)
             else {
                 continue;
             };
-            assert_eq!(played["spec"], *stored, "{file}");
+            assert_eq!(simulated["spec"], *stored, "{file}");
             compared += 1;
         }
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// A text that needs two lines.
 pub const HANGS: &str = "depends on: each controller of kube-controller-manager 100 requests/s  ·  termination grace period 0 s  ·  node requests 4,000/s (unverified)  ·  images present on every node (assumed)";
 
-pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVariant {
+pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> SimulatedVariant {
     let replication = |i: u32| ReplicationResult {
         level: sim_api::spec::ModelLevel::Pods,
         replication: u64::from(i),
@@ -24,7 +24,7 @@ pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVar
         warnings: Vec::new(),
         never_placed: None,
     };
-    PlayedVariant {
+    SimulatedVariant {
         name: name.to_owned(),
         changes: Vec::new(),
         jobsets: Vec::new(),
@@ -40,9 +40,9 @@ fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_ar
         for categories in [&all[..], &all[..2]] {
             let scale = |i: usize| 1.0 + i as f64 * 0.3;
             let variants = names.iter().enumerate().map(|(i, n)| variant(n, scale(i), categories));
-            let played: Vec<PlayedVariant> = variants.collect();
-            let compared = VariantComparison::from_variants(("a-scenario", 1), &played);
-            let figures = figures(&compared, &played, &[HANGS.to_owned()]);
+            let simulated_variants: Vec<SimulatedVariant> = variants.collect();
+            let compared = VariantComparison::from_variants(("a-scenario", 1), &simulated_variants);
+            let figures = figures(&compared, &simulated_variants, &[HANGS.to_owned()]);
             let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
             let expected = match names.len() {
                 1 => vec!["ledger"],

@@ -15,11 +15,11 @@ fn at(s: u64) -> SimTime {
 }
 
 /// Returns a variant with one interruption, which is longer in each further replication.
-fn trained(name: &str, away: u64) -> PlayedVariant {
-    let mut played = variant(name, 1.0, &["productive"]);
-    played.jobsets = vec!["train".to_owned()];
-    for (i, replication) in (1..).zip(&mut played.replications) {
-        let stretch = |since, until| SegmentOutcome {
+fn trained(name: &str, outage: u64) -> SimulatedVariant {
+    let mut variants = variant(name, 1.0, &["productive"]);
+    variants.jobsets = vec!["train".to_owned()];
+    for (i, replication) in (1..).zip(&mut variants.replications) {
+        let segment = |since, until| SegmentOutcome {
             start: at(since),
             end: at(until),
             productive: Duration::from_secs((until - since) * 9 / 10),
@@ -29,9 +29,9 @@ fn trained(name: &str, away: u64) -> PlayedVariant {
             redo: Duration::ZERO,
             suspended: Duration::ZERO,
         };
-        let back = 40_000 + away * i;
+        let back = 40_000 + outage * i;
         let restart = BriefRestart::new((at(40_000), at(back)), RestartOutcome::Ready);
-        let stretches = vec![stretch(10, 40_000), stretch(back, 300_000)];
+        let stretches = vec![segment(10, 40_000), segment(back, 300_000)];
         replication.jobsets = vec![ReplicatedJobSet {
             terminal_state: "",
             restarts: 1,
@@ -45,17 +45,17 @@ fn trained(name: &str, away: u64) -> PlayedVariant {
             each: vec![restart],
         }];
     }
-    played
+    variants
 }
 
 #[test]
 fn charts_over_time_are_drawn_of_what_trains_and_their_texts_have_room() {
     let names = ["baseline", "a variant of a long name", "c", "d", "e"];
-    let hangs = [HANGS.to_owned()];
+    let footer = [HANGS.to_owned()];
     for n in [1, 2, 5] {
-        let played: Vec<PlayedVariant> = (0..n).map(|i| trained(names[i], 20 + 3000 * i as u64)).collect();
-        let compared = VariantComparison::from_variants(("a-scenario", 1), &played);
-        let figures = figures((&compared, &hangs), &played);
+        let variants: Vec<SimulatedVariant> = (0..n).map(|i| trained(names[i], 20 + 3000 * i as u64)).collect();
+        let compared = VariantComparison::from_variants(("a-scenario", 1), &variants);
+        let figures = figures((&compared, &footer), &variants);
         let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
         assert_eq!(drawn, ["goodput", "availability", "restarts"]);
         figures.iter().for_each(|(_, scene)| check(scene));

@@ -20,8 +20,8 @@ fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
     SweepAxis { path, target: SweepTarget::Range { low, high, log } }
 }
 
-fn of<'a>(identity: &'a SweepIdentity, results: &'a SweepResults, hangs: &'a [String]) -> SweptMetric<'a> {
-    SweptMetric { identity, results, assumption_lines: hangs }
+fn of<'a>(identity: &'a SweepIdentity, results: &'a SweepResults, footer: &'a [String]) -> SweptMetric<'a> {
+    SweptMetric { identity, results, assumption_lines: footer }
 }
 
 fn swept(axes: Vec<SweepAxis>, hypercube: Option<u64>, names: &[&str]) -> (SweepIdentity, SweepResults) {
@@ -62,8 +62,8 @@ fn no_text_overlaps_another_or_leaves_the_picture() {
         (vec![range("a.interval", "5m", "2h", false), spares], Some(5), &["scatter"]),
     ] {
         let (identity, all) = swept(axes, hypercube, &["goodput", "cost.total"]);
-        let hangs = [HANGS.to_owned()];
-        let figures = figures(of(&identity, &all, &hangs), &[]);
+        let footer = [HANGS.to_owned()];
+        let figures = figures(of(&identity, &all, &footer), &[]);
         let names: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, expected);
         figures.iter().for_each(|(_, scene)| check(scene));
@@ -91,7 +91,7 @@ fn lines_over_a_swept_field_have_room_whatever_they_go_over_and_however_many_the
     ] {
         for metric in ["restartLatency_s.p50", "goodput"] {
             let (identity, all) = swept(axes.clone(), None, &["restartLatency_s.p50", "goodput"]);
-            let hangs = [HANGS.to_owned()];
+            let footer = [HANGS.to_owned()];
             let closed = ClosedFormCurve {
                 name: "one API request per pod".to_owned(),
                 formula: "closed form: (pods - burst) / rate s".to_owned(),
@@ -100,7 +100,7 @@ fn lines_over_a_swept_field_have_room_whatever_they_go_over_and_however_many_the
             let axis = numeric_axis_named(&all, None).unwrap();
             for closed in [None, Some(&closed)] {
                 for size in [(1600, 900), (1280, 720)] {
-                    check(&scaling_chart(of(&identity, &all, &hangs), (metric, axis), closed, size));
+                    check(&scaling_chart(of(&identity, &all, &footer), (metric, axis), closed, size));
                 }
             }
         }

@@ -20,7 +20,25 @@ fn all_formats_have_equal_escaped_cells() {
     let mut html = String::new();
     write_html(&mut html, &table());
     assert!(html.contains("<td>&lt;c&gt;</td>") && html.contains("<th scope=\"col\" class=\"n\">total</th>"), "{html}");
-    assert_eq!(table().text(|row| row == 0, "  <"), ["  name   total", "  =a|b     1.5  <", "  <c>"]);
+    let text = table().text(|row| row == 0, "  <", 100).concat();
+    assert_eq!(text, ["  name   total", "  =a|b     1.5  <", "  <c>"]);
+}
+
+#[test]
+fn text_tables_wrap_their_widest_cells_on_narrow_lines() {
+    let mut table = Table::new(["metric", "verdict", "n"]);
+    table.push(["goodput", "better than the baseline", "20"]);
+    let lines = |room| table.text(|_| false, "", room).concat();
+    assert_eq!(lines(50), ["  metric                     verdict    n", "  goodput   better than the baseline   20"]);
+    assert_eq!(lines(37), ["  metric                   verdict  n", "  goodput better than the baseline 20"]);
+    assert_eq!(
+        lines(24),
+        ["  metric      verdict  n", "  goodput better than 20", "                  the", "             baseline"]
+    );
+    let mut table = Table::new(["n", "effective_training_ratio.p10"]);
+    table.push(["20", "0.97"]);
+    let lines = table.text(|_| false, "", 16).concat();
+    assert_eq!(lines, ["  n   effective_", "       training_", "       ratio.p10", "  20        0.97"]);
 }
 
 #[test]

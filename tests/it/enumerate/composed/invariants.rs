@@ -7,7 +7,6 @@ use super::world::*;
 use super::{idle, writes};
 use crate::enumerate::invariants as of_jobsets;
 
-/// Checks the invariants of a state.
 pub fn check_state(setup: &Setup, state: &State) -> Result<(), String> {
     of_jobsets::check_state(&setup.base.jobset, &state.js.status)?;
     for (slot, job) in state.jobs.iter().enumerate() {

@@ -92,7 +92,6 @@ fn pod_failure_policy(job: &mut JobSpec, action: PodFailurePolicyAction) {
         Some(vec![rule(action, Some(i32::from(FATAL)), None), rule(ignore, None, Some("DisruptionTarget"))]);
 }
 
-/// Returns a setup of a JobSet whose Jobs have this template.
 pub fn setup_of_kind(jobset: &str, kind: &Kind) -> Setup {
     let setup = Setup::new(jobset, kind.job);
     Setup { name: format!("{jobset}; {}", kind.name), faults: kind.faults, waits: kind.waits, ..setup }

@@ -92,9 +92,9 @@ fn check_requests(setup: &Setup, plan: &ActionPlan, js: &Js, seen: &[Option<Seen
     };
     let grown = |(rj, index)| own_restarts(new, rj, index) > own_restarts(old, rj, index);
     let own = (0..seen.len()).all(|slot| !grown(setup.base.slots[slot]) || ended(slot, true));
-    let whole = new.restarts == old.restarts || failed();
+    let complete = new.restarts == old.restarts || failed();
     let once = restarts(new) <= restarts(old) + 1;
-    let all = due && own && whole && once;
+    let all = due && own && complete && once;
     all.then_some(()).ok_or(format!("a terminal state or a restart without a cause: {new:?}"))
 }
 

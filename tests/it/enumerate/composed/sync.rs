@@ -22,8 +22,8 @@ pub fn begin(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
     let pods = job.desk.pods.clone().unwrap_or(job.pods.clone());
     let mut counted = count(rules, &object, &pods, &job.desk);
     let succeeded = counted.succeeded_list();
-    let asked = if rules.spec.success_policy.is_some() { &succeeded[..] } else { &[] };
-    let plan = job::sync(&counted.view(rules, job, &object, asked));
+    let request = if rules.spec.success_policy.is_some() { &succeeded[..] } else { &[] };
+    let plan = job::sync(&counted.view(rules, job, &object, request));
     job.desk.timer |= plan.requeue_after.is_some();
     delete(job, &mut counted, &plan)?;
     create(rules, job, &object, &mut counted, &plan)?;

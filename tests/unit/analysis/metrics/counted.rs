@@ -14,6 +14,6 @@ fn restarts_of_single_jobs_use_up_what_counts_of_them() {
         let at = SimTime(u64::from(seq));
         fold.record(&SimulationRecord { seq, at, cause: NO_CAUSE, ticket: NO_TICKET, body }, &names);
     }
-    let told: Vec<(u64, u32)> = fold.finish().iter().map(|u| (u.at.0, u.times)).collect();
-    assert_eq!(told, [(0, 1), (3, 1), (4, 2)]);
+    let text: Vec<(u64, u32)> = fold.finish().iter().map(|u| (u.at.0, u.times)).collect();
+    assert_eq!(text, [(0, 1), (3, 1), (4, 2)]);
 }

@@ -24,8 +24,8 @@ fn stretch(since: u64, until: u64, before: u64, productive: u64) -> SegmentOutco
 fn goodput_and_time_at_work_are_those_of_the_stretches_until_then() {
     // The job is down from 110 to 210. The first 10 s are startup; 60 of 90 s and 190 of 190 s of steps are
     // productive.
-    let stretches = [stretch(10, 110, 10, 60), stretch(210, 400, 0, 190)];
-    let job = JobTimeline::new(at(400), &stretches);
+    let segments = [stretch(10, 110, 10, 60), stretch(210, 400, 0, 190)];
+    let job = JobTimeline::new(at(400), &segments);
     let secs = Duration::from_secs;
     assert_eq!(job.length(), secs(390));
     for (after, goodput) in [(10, 0.0), (55, 30.0 / 55.0), (100, 0.6), (200, 0.3), (390, 250.0 / 390.0)] {

@@ -30,24 +30,24 @@ fn all_limits_and_rules_use_the_same_runs() {
         run(3, &[]),
     ];
     let ruled = RuledBudget::ignoring(&["maintenance".to_owned()], &runs);
-    let told = LossBudget::from_runs(&budget_question(1), &runs, Some(&ruled)).unwrap();
+    let result = LossBudget::from_runs(&budget_question(1), &runs, Some(&ruled)).unwrap();
     // There are 3, 2, 1 and 0 restarts within thirty days.
-    assert_eq!(told.used.mean, 1.5);
-    assert_eq!(told.lasts.unwrap().share, 0.5);
-    let rule = told.rule.unwrap();
+    assert_eq!(result.used.mean, 1.5);
+    assert_eq!(result.lasts.unwrap().share, 0.5);
+    let rule = result.rule.unwrap();
     assert_eq!((rule.used.mean, rule.lasts.unwrap().share), (0.75, 0.75));
     assert_eq!(rule.uncounted, [("maintenance".to_owned(), 0.75)].into());
-    let gpu = &told.causes[0];
+    let gpu = &result.causes[0];
     assert_eq!((gpu.cause.as_str(), gpu.share, gpu.last_straw), ("gpu", 0.5, 0));
-    let maintenance = &told.causes[1];
+    let maintenance = &result.causes[1];
     assert_eq!(maintenance.last_straw, 2);
-    assert_eq!(told.curve.last().unwrap().lasts.share, 0.5);
-    assert_eq!(told.curve[0].lasts.share, 1.0);
-    assert_eq!(told.limits.len(), 4);
+    assert_eq!(result.curve.last().unwrap().lasts.share, 0.5);
+    assert_eq!(result.curve[0].lasts.share, 1.0);
+    assert_eq!(result.limits.len(), 4);
 }
 
 #[test]
-fn the_least_limit_is_a_range_where_so_few_runs_cannot_tell() {
+fn the_least_limit_is_a_range_where_so_few_runs_are_inconclusive() {
     let used = |n: u64| vec![(1.0, "a"); (n % 5) as usize];
     let runs: Vec<CountedRun> = (0..1000).map(|n| run(n, &used(n))).collect();
     let mut question = budget_question(2);

@@ -10,10 +10,10 @@ fn intervals_are_those_of_the_calibration_table() {
         (300.0, 6480.0, [1971.801, 1776.873, 1777.0820]),
         (40.0, 28_440.0, [1508.377, 1481.828, 1481.8286]),
     ] {
-        let found = ClosedForm::new(c, m);
-        let found = [found.young_s, found.daly_s, found.exact_s];
-        for (found, expected) in found.iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-3, "{c} {m}: {found}, expected {expected}");
+        let actual = ClosedForm::new(c, m);
+        let actual = [actual.young_s, actual.daly_s, actual.exact_s];
+        for (actual, expected) in actual.iter().zip(expected) {
+            assert!((actual - expected).abs() < 1e-3, "{c} {m}: {actual}, expected {expected}");
         }
     }
     assert_eq!(ClosedForm::new(0.0, 100.0).exact_s, 0.0);

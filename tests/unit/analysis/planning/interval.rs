@@ -32,8 +32,8 @@ fn the_top_of_an_exact_curve_is_found_from_far_off() {
 #[test]
 fn noise_makes_an_interval_in_which_the_top_is() {
     let exact = libm::sqrt(2.0 * 60.0 * 3600.0);
-    let told = search_interval(300.0, 0.2);
-    let [low, high] = told.ci95_s.unwrap();
+    let text = search_interval(300.0, 0.2);
+    let [low, high] = text.ci95_s.unwrap();
     assert!(low < exact && exact < high && high < 2.0 * low, "{low} {high}");
-    assert!(told.points.len() >= 5 && !told.at_edge);
+    assert!(text.points.len() >= 5 && !text.at_edge);
 }

@@ -15,7 +15,7 @@ fn a_target_is_a_metric_a_quantile_and_a_bound() {
     assert_eq!(target.statistic, TargetStatistic::Quantile(0.9));
     assert!(!target.at_least && target.limit == 120.0);
     assert_eq!(target.statistic_name(), "p90");
-    for (wrong, says) in [
+    for (wrong, message) in [
         ("goodput >= 0.9", "goodput.p10"),
         ("goodput.p0 >= 0.9", "add a statistic"),
         ("goodput.p10", "no operator"),
@@ -24,7 +24,7 @@ fn a_target_is_a_metric_a_quantile_and_a_bound() {
         ("goodput.p10 >= much", "not a number"),
     ] {
         let error = wrong.parse::<MetricTarget>().unwrap_err().to_string();
-        assert!(error.contains(says) && error.contains(wrong), "{wrong}: {error}");
+        assert!(error.contains(message) && error.contains(wrong), "{wrong}: {error}");
     }
 }
 

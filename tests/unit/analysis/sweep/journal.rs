@@ -32,7 +32,7 @@ fn scratch(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_journal_cut_anywhere_gives_its_whole_rows_and_goes_on() {
+fn a_journal_cut_anywhere_gives_its_whole_rows_and_continues() {
     let path = scratch("cut");
     let rows: Vec<SweepRow> = (0..4).map(|i| row(i, i as u64 * 7, ["x", "y\t"][i % 2])).collect();
     let mut journal = SweepJournal::create(&path, &head()).unwrap();
@@ -54,7 +54,7 @@ fn a_journal_cut_anywhere_gives_its_whole_rows_and_goes_on() {
 }
 
 #[test]
-fn what_a_crash_of_the_machine_left_at_the_end_is_cut_off_and_damage_before_it_is_told() {
+fn what_a_crash_of_the_machine_left_at_the_end_is_cut_off_and_damage_before_it_is_reported() {
     let path = scratch("damage");
     let mut journal = SweepJournal::create(&path, &head()).unwrap();
     (0..3).for_each(|i| journal.append(&row(i, 0, "x")).unwrap());

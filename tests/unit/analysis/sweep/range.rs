@@ -21,7 +21,7 @@ fn a_range_is_of_whole_numbers_numbers_or_durations() {
 }
 
 #[test]
-fn a_range_that_cannot_be_is_refused() {
+fn a_range_that_cannot_be_is_rejected() {
     for (low, high, log, part) in [
         ("4", "4", false, "empty"),
         ("2h", "5m", false, "empty"),

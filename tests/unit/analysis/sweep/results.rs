@@ -40,13 +40,13 @@ fn results_with(values: &[&[f64]], outcome: &dyn Fn(usize) -> ReplicationOutcome
 }
 
 #[test]
-fn the_best_point_has_the_best_mean_and_those_that_nobody_can_tell_from_it_are_named() {
+fn the_best_point_has_the_best_mean_and_those_that_are_inconclusive_against_it_are_named() {
     let noise = [0.0, 0.2, -0.1, 0.3, -0.2];
     let at = |mean: f64| noise.map(|n| mean + n);
     // The third point differs from the second by independent noise.
     let third = [0.9, 1.3, 1.0, 0.8, 1.0];
-    let found = results(&[&at(0.5), &at(1.0), &third]).best("goodput").unwrap();
-    assert_eq!((found.point, found.inconclusive), (1, vec![2]));
+    let result = results(&[&at(0.5), &at(1.0), &third]).best("goodput").unwrap();
+    assert_eq!((result.point, result.inconclusive), (1, vec![2]));
     let clear = results(&[&at(0.5), &at(1.0), &at(0.9)]).best("goodput").unwrap();
     assert_eq!((clear.point, clear.inconclusive), (1, vec![]));
     let other = results(&[&at(0.5), &at(1.0)]);
@@ -56,10 +56,10 @@ fn the_best_point_has_the_best_mean_and_those_that_nobody_can_tell_from_it_are_n
 
 #[test]
 fn a_point_without_a_number_in_some_replication_is_not_ranked() {
-    let found = results(&[&[2.0, f64::NAN], &[1.0, 1.5], &[0.5, 0.6]]);
-    assert_eq!(found.means("goodput"), [None, Some(1.25), Some(0.55)]);
-    assert_eq!(found.best("goodput").unwrap().point, 1);
-    assert_eq!(found.estimate(0, "goodput").absent, 1);
+    let result = results(&[&[2.0, f64::NAN], &[1.0, 1.5], &[0.5, 0.6]]);
+    assert_eq!(result.means("goodput"), [None, Some(1.25), Some(0.55)]);
+    assert_eq!(result.best("goodput").unwrap().point, 1);
+    assert_eq!(result.estimate(0, "goodput").absent, 1);
 }
 
 #[test]
@@ -68,6 +68,6 @@ fn point_that_completes_fewer_replications_is_never_best() {
         0 => ReplicationOutcome::Failed,
         _ => ReplicationOutcome::Completed,
     };
-    let found = results_with(&[&[2.0, 2.1], &[1.0, 1.1], &[0.5, 0.6]], &outcome);
-    assert_eq!(found.best("goodput").unwrap().point, 1);
+    let result = results_with(&[&[2.0, 2.1], &[1.0, 1.1], &[0.5, 0.6]], &outcome);
+    assert_eq!(result.best("goodput").unwrap().point, 1);
 }

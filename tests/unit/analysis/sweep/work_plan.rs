@@ -22,7 +22,7 @@ fn row(point: usize, replication: u64, value: f64) -> SweepRow {
 }
 
 #[test]
-fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again() {
+fn shards_have_every_replication_once_and_what_is_finished_is_not_simulated_again() {
     let target = WorkTarget { points: 5, replications: 4, until: None };
     let mut finished = FinishedPoints::default();
     finished.add(row(2, 1, 0.0));
@@ -34,8 +34,8 @@ fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again()
         }
     }
     all.sort_unstable();
-    let whole = (0..5).flat_map(|p| (0..4).map(move |i| (p, i)));
-    let expected: Vec<(usize, u64)> = whole.filter(|k| *k != (2, 1)).collect();
+    let complete = (0..5).flat_map(|p| (0..4).map(move |i| (p, i)));
+    let expected: Vec<(usize, u64)> = complete.filter(|k| *k != (2, 1)).collect();
     assert_eq!(all, expected);
     let totals: u64 = (0..3).map(|i| target.total(SweepShard::new(i, 3).unwrap())).sum();
     assert_eq!(totals, 20);
@@ -43,7 +43,7 @@ fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again()
 }
 
 #[test]
-fn a_point_is_played_until_it_is_precise_and_another_longer() {
+fn a_point_is_simulated_until_it_is_precise_and_another_longer() {
     let until = WorkLimit { metric: "m".to_owned(), precision: TargetPrecision::Absolute(0.5) };
     let target = WorkTarget { points: 2, replications: 300, until: Some(until) };
     let mut finished = FinishedPoints::default();

@@ -25,10 +25,10 @@ fn rules_between_fields_have_the_servers_words() {
         ),
         (json!({"volumeClaimPolicies": [{"templates": [{"metadata": {"namespace": ""}}]}]}), None),
     ] {
-        let found = errors(&json!({"spec": spec}), None);
+        let actual = errors(&json!({"spec": spec}), None);
         match expected {
-            None => assert!(found.is_empty(), "{spec}: {found:?}"),
-            Some(start) => assert!(found[0].to_string().starts_with(start), "{found:?}"),
+            None => assert!(actual.is_empty(), "{spec}: {actual:?}"),
+            Some(start) => assert!(actual[0].to_string().starts_with(start), "{actual:?}"),
         }
     }
 }
@@ -40,6 +40,6 @@ fn a_field_may_come_or_go_but_not_change() {
     assert!(errors(&with(1), Some(&without)).is_empty());
     assert!(errors(&without, Some(&with(1))).is_empty());
     assert!(errors(&with(1), Some(&with(1))).is_empty());
-    let found = errors(&with(2), Some(&with(1)));
-    assert_eq!(found[0].to_string(), "spec.failurePolicy: Invalid value: Value is immutable");
+    let result = errors(&with(2), Some(&with(1)));
+    assert_eq!(result[0].to_string(), "spec.failurePolicy: Invalid value: Value is immutable");
 }

@@ -8,7 +8,7 @@ fn refused(body: Value, validation: FieldValidation) -> String {
 }
 
 #[test]
-fn what_is_no_jobset_is_refused_in_the_servers_words() {
+fn what_is_not_a_jobset_is_rejected_in_the_servers_words() {
     let kind = |edit: Value| {
         let mut body = json!({"apiVersion": API_VERSION, "kind": "JobSet", "metadata": {"name": "a"}});
         for (key, value) in edit.as_object().unwrap() {

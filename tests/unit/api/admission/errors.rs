@@ -3,7 +3,7 @@
 use sim_api::admission::errors::*;
 use sim_api::admission::field::FieldError;
 #[test]
-fn several_errors_stand_in_brackets_and_equal_ones_once() {
+fn several_errors_are_in_brackets_and_equal_ones_once() {
     let one = FieldError::internal("x");
     let two = FieldError::invalid("a.b", "1", "y");
     let message = |errors: &[FieldError]| invalid("n", errors.to_vec()).message;

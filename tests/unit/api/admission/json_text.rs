@@ -11,7 +11,7 @@ fn the_last_of_equal_keys_counts_and_all_are_named() {
 }
 
 #[test]
-fn what_is_no_json_has_gos_words() {
+fn what_is_not_json_has_gos_words() {
     for (text, expected) in [
         ("", "unexpected end of JSON input"),
         ("{\"a\": ", "unexpected end of JSON input"),

@@ -32,8 +32,8 @@ fn metadata_is_judged_in_the_servers_words() {
             vec!["metadata.finalizers: Invalid value: \"a b\": name part must consist"],
         ),
     ] {
-        let found: Vec<String> = create_errors(&metadata).iter().map(ToString::to_string).collect();
-        assert_eq!(found.len(), expected.len(), "{found:?}");
-        assert!(found.iter().zip(&expected).all(|(f, e)| f.starts_with(e)), "{found:?}");
+        let actual: Vec<String> = create_errors(&metadata).iter().map(ToString::to_string).collect();
+        assert_eq!(actual.len(), expected.len(), "{actual:?}");
+        assert!(actual.iter().zip(&expected).all(|(f, e)| f.starts_with(e)), "{actual:?}");
     }
 }

@@ -22,10 +22,10 @@ fn names_break_the_rules_that_kubernetes_says_they_break() {
         (label_value, "-a", vec!["a valid label must"]),
         (label_value, &long, vec!["must be no more than 63 bytes"]),
     ] {
-        let found = rule(text);
-        assert_eq!(found.len(), expected.len(), "{text}: {found:?}");
-        for (found, start) in found.iter().zip(expected) {
-            assert!(found.starts_with(start), "{text}: {found}");
+        let actual = rule(text);
+        assert_eq!(actual.len(), expected.len(), "{text}: {actual:?}");
+        for (actual, start) in actual.iter().zip(expected) {
+            assert!(actual.starts_with(start), "{text}: {actual}");
         }
     }
 }

@@ -50,7 +50,7 @@ fn what_did_not_change_is_not_judged_again() {
     let mut new = bad.clone();
     new["spec"]["ttlSecondsAfterFinished"] = json!(-1);
     assert!(errors(&bad, Some(&bad)).is_empty());
-    let found = errors(&new, Some(&bad));
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].path, "spec.ttlSecondsAfterFinished");
+    let result = errors(&new, Some(&bad));
+    assert_eq!(result.len(), 1);
+    assert_eq!(result[0].path, "spec.ttlSecondsAfterFinished");
 }

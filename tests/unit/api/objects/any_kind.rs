@@ -45,7 +45,7 @@ fn a_pod_keeps_its_name_and_gets_the_defaults() {
 }
 
 #[test]
-fn what_was_posted_is_not_overwritten_and_bad_names_are_refused() {
+fn what_was_posted_is_not_overwritten_and_bad_names_are_rejected() {
     let node = json!({"kind": "Node", "metadata": {"name": "n"}, "status": {"capacity": {"cpu": "8"}}});
     let node = stored(node).unwrap();
     assert_eq!(node["status"]["allocatable"]["cpu"], "8");

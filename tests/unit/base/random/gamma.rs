@@ -5,9 +5,9 @@ use sim_base::random::normal_quantile;
 #[test]
 fn quantiles_agree_with_closed_forms() {
     for u in [1e-9, 0.01, 0.3, 0.5, 0.500_001, 0.9, 0.999, 1.0 - 1e-12] {
-        let near = |found: f64, exact: f64, what: &str| {
-            let error = (found - exact).abs() - 1e-16;
-            assert!(error < 5e-9 * exact, "{what} at {u}: {found}, expected {exact}");
+        let near = |actual: f64, exact: f64, what: &str| {
+            let error = (actual - exact).abs() - 1e-16;
+            assert!(error < 5e-9 * exact, "{what} at {u}: {actual}, expected {exact}");
         };
         near(quantile(1.0, u), -libm::log1p(-u), "exponential");
         // Half a chi-square variable with one degree of freedom: the square of a normal one.

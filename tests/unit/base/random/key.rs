@@ -3,7 +3,7 @@
 use sim_base::random::key::*;
 use std::collections::BTreeMap;
 #[test]
-fn keys_are_the_same_for_ever() {
+fn keys_are_the_same_indefinitely() {
     // Computed with an independent implementation.
     for (text, key) in [
         ("", 0xe220_a839_7b1d_cdaf),

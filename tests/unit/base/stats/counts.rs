@@ -10,9 +10,9 @@ fn poisson_chances_are_those_of_the_calibration_table() {
         (2.0, [0.135335, 0.406006, 0.676676, 0.857123]),
     ] {
         for (m, expected) in (0..).zip(expected) {
-            let found = poisson_cdf(m, mean);
-            assert!((found - expected).abs() < 1e-6, "{mean} {m}: {found}");
-            assert!((poisson_sf(m, mean) + found - 1.0).abs() < 1e-12);
+            let actual = poisson_cdf(m, mean);
+            assert!((actual - expected).abs() < 1e-6, "{mean} {m}: {actual}");
+            assert!((poisson_sf(m, mean) + actual - 1.0).abs() < 1e-12);
         }
     }
     // In the tail: the first term times the series of the following terms, calculated by hand: 1/(9! e) (1 + 1/10 +
@@ -28,8 +28,8 @@ fn poisson_chances_are_those_of_the_calibration_table() {
 fn failures_before_one_success_are_geometric() {
     // reference 6.3, from scratch, lambda W = 1: 1 - (1 - 1/e)^(m + 1).
     for (m, expected) in (0..).zip([0.367879, 0.600424, 0.747420, 0.840339]) {
-        let found = negative_binomial_cdf(m, 1.0, libm::exp(-1.0));
-        assert!((found - expected).abs() < 1e-6, "{m}: {found}");
+        let actual = negative_binomial_cdf(m, 1.0, libm::exp(-1.0));
+        assert!((actual - expected).abs() < 1e-6, "{m}: {actual}");
     }
     // Two successes with probability 1/2: 1/4 + 2/8 + 3/16.
     assert!((negative_binomial_cdf(2, 2.0, 0.5) - 0.6875).abs() < 1e-12);

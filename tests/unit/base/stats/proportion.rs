@@ -17,11 +17,11 @@ fn a_share_that_was_never_seen_has_the_bound_of_the_rule_of_three() {
 fn share_intervals_are_those_of_wilson_between_the_ends() {
     // R. Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3.
     for (k, n, expected) in [(81, 263, [0.2553, 0.3662]), (15, 148, [0.0624, 0.1605]), (0, 20, [0.0, 0.1611])] {
-        let found = share_interval(k, n, 0.95);
-        let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 6e-5);
-        assert!(near, "{k} of {n}: {found:?}");
+        let actual = share_interval(k, n, 0.95);
+        let near = actual.iter().zip(expected).all(|(a, b)| (a - b).abs() < 6e-5);
+        assert!(near, "{k} of {n}: {actual:?}");
         let [low, high] = share_interval(n - k, n, 0.95);
-        assert!((1.0 - high - found[0]).abs() < 1e-12 && (1.0 - low - found[1]).abs() < 1e-12);
+        assert!((1.0 - high - actual[0]).abs() < 1e-12 && (1.0 - low - actual[1]).abs() < 1e-12);
     }
     // One of 29: Wilson's lower limit is 0.0061, and the exact one-sided limit 1 − 0.95^(1/29).
     let [low, high] = share_interval(1, 29, 0.95);

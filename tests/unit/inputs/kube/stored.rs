@@ -18,14 +18,14 @@ fn node(edit: impl FnOnce(&mut Value)) -> Result<NodeObject, ObjectDecodeError> 
 
 #[test]
 fn a_node_is_read_as_kubectl_shows_it() {
-    let found = node(|_| {}).unwrap();
-    assert_eq!((found.name.as_str(), found.unschedulable), ("n1", true));
-    assert_eq!(found.labels["rack"], "a");
-    assert_eq!(found.labels[HOSTNAME], "n1");
-    assert_eq!(found.taints[0].effect, TaintEffect::NoSchedule);
-    let (cpu, pods) = (found.allocatable["cpu"], found.allocatable["pods"]);
+    let result = node(|_| {}).unwrap();
+    assert_eq!((result.name.as_str(), result.unschedulable), ("n1", true));
+    assert_eq!(result.labels["rack"], "a");
+    assert_eq!(result.labels[HOSTNAME], "n1");
+    assert_eq!(result.taints[0].effect, TaintEffect::NoSchedule);
+    let (cpu, pods) = (result.allocatable["cpu"], result.allocatable["pods"]);
     assert_eq!((cpu, pods), (8_000, 110_000));
-    assert_eq!(found.features, ["F"]);
+    assert_eq!(result.features, ["F"]);
     let bare = node(|n| {
         n["status"] = json!({"capacity": {"cpu": "9", "pods": "3"}});
         n["spec"] = Value::Null;
@@ -53,11 +53,11 @@ fn job(spec: Value) -> Result<JobObject, ObjectDecodeError> {
 #[test]
 fn a_job_of_its_own_has_the_defaults_of_kubernetes_not_of_jobset() {
     let template = json!({"spec": {"restartPolicy": "Never", "containers": []}});
-    let found = job(json!({"parallelism": 2, "suspend": true, "template": template})).unwrap();
-    assert_eq!(found.spec.completion_mode, CompletionMode::NonIndexed);
-    assert_eq!((found.spec.pods(), found.suspend), (2, true));
-    assert_eq!((found.namespace.as_str(), found.name.as_str()), ("n", "j"));
-    assert_eq!(found.finalizers, ["a/b"]);
+    let result = job(json!({"parallelism": 2, "suspend": true, "template": template})).unwrap();
+    assert_eq!(result.spec.completion_mode, CompletionMode::NonIndexed);
+    assert_eq!((result.spec.pods(), result.suspend), (2, true));
+    assert_eq!((result.namespace.as_str(), result.name.as_str()), ("n", "j"));
+    assert_eq!(result.finalizers, ["a/b"]);
     let own = job(json!({"manualSelector": true, "template": template}));
     assert!(own.unwrap_err().to_string().contains("manualSelector"));
 }

@@ -39,7 +39,7 @@ fn validator(kind: &str) -> Validator {
 fn texts(folder: &str, is: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut found: Vec<(String, String)> = entries
+    let mut result: Vec<(String, String)> = entries
         .map(|entry| entry.unwrap().path())
         .map(|path| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -48,8 +48,8 @@ fn texts(folder: &str, is: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         .filter(|(name, _)| name.ends_with(".yaml") && is(name))
         .map(|(name, path)| (name, std::fs::read_to_string(path).unwrap()))
         .collect();
-    found.sort();
-    found
+    result.sort();
+    result
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn everything_that_is_shipped_satisfies_its_schema() {
 }
 
 #[test]
-fn what_the_checker_refuses_of_the_bad_inputs_the_schema_refuses() {
+fn what_the_checker_rejects_of_the_bad_inputs_the_schema_rejects() {
     let mut count = 0;
     for (kind, prefix) in [("Scenario", "scenario-"), ("Topology", "topology-")] {
         let validator = validator(kind);
@@ -116,7 +116,7 @@ fn what_the_checker_refuses_of_the_bad_inputs_the_schema_refuses() {
 }
 
 #[test]
-fn a_parameter_may_stand_for_a_value_where_a_file_has_parameters() {
+fn a_parameter_may_replace_a_value_where_a_file_has_parameters() {
     let fleet = |spares: &str| {
         let text = include_str!("../../../../scenarios/planning/multislice-64x64.yaml");
         let json = document(&text.replace("nodes: ${spares}", &format!("nodes: {spares}")));
@@ -129,7 +129,7 @@ fn a_parameter_may_stand_for_a_value_where_a_file_has_parameters() {
 
 /// Each text has a single error, so that the schema cannot reject it because of another one.
 #[test]
-fn each_error_of_shape_is_refused_by_the_schema_too() {
+fn each_error_of_shape_is_rejected_by_the_schema_as_well() {
     let head = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: x}\ntopology: t.yaml\n";
     let (schema, shape) = (validator("Scenario"), FieldType::Object(root("Scenario").unwrap()));
     let is_legal = |rest: &str| {
@@ -184,7 +184,7 @@ fn each_error_of_shape_is_refused_by_the_schema_too() {
 }
 
 #[test]
-fn a_version_that_is_not_simulated_is_refused() {
+fn a_version_that_is_not_simulated_is_rejected() {
     let schema = validator("Scenario");
     for (versions, legal) in [
         ("kubernetes: 1.36", true),

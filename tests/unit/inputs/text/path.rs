@@ -53,7 +53,7 @@ fn overrides_replace_and_create_values() {
 }
 
 #[test]
-fn overrides_that_cannot_be_are_refused() {
+fn overrides_that_cannot_be_are_rejected() {
     for (path, part) in [
         ("", "not a valid path"),
         ("a..b", "not a valid path"),

@@ -4,7 +4,7 @@ use sim_inputs::text::suggest::*;
 #[test]
 fn the_nearest_name_is_suggested_and_a_far_one_is_not() {
     let known = ["parallelism", "completions", "InPlaceRestart", "Recreate"];
-    for (found, meant) in [
+    for (result, meant) in [
         ("parallelsim", Some("parallelism")),
         ("Parallelism", Some("parallelism")),
         ("InPlace", Some("InPlaceRestart")),
@@ -12,6 +12,6 @@ fn the_nearest_name_is_suggested_and_a_far_one_is_not() {
         ("banana", None),
         ("x", None),
     ] {
-        assert_eq!(nearest(found, known), meant, "{found}");
+        assert_eq!(nearest(result, known), meant, "{result}");
     }
 }

@@ -3,7 +3,7 @@
 use sim_policy::failure::re2::*;
 #[test]
 fn patterns_are_read_as_go_reads_them() {
-    for (pattern, message, found, sentence) in [
+    for (pattern, message, result, sentence) in [
         ("exit code 3", "failed with exit code 3 matching", true, "the search is unanchored"),
         ("^exit", "failed with exit", false, "anchors are respected"),
         (r"code \d+", "code 42", true, "digits"),
@@ -25,7 +25,7 @@ fn patterns_are_read_as_go_reads_them() {
         ("", "anything", true, "the empty pattern matches everything"),
     ] {
         let re = compile(pattern).unwrap_or_else(|| panic!("{sentence}: does not compile"));
-        assert_eq!(re.is_match(message.as_bytes()), found, "{sentence}");
+        assert_eq!(re.is_match(message.as_bytes()), result, "{sentence}");
     }
 }
 

@@ -17,9 +17,9 @@ fn reasons_are_counted_and_sorted_as_the_scheduler_does() {
         failed_scheduling(&claims),
         "0/2 nodes are available: persistentvolumeclaim \"data\" not found. not found"
     );
-    let goes = vec![UnschedulableReasons::ClaimGoes("data".to_owned()); 2];
+    let reasons = vec![UnschedulableReasons::ClaimGoes("data".to_owned()); 2];
     assert_eq!(
-        failed_scheduling(&goes),
+        failed_scheduling(&reasons),
         "0/2 nodes are available: persistentvolumeclaim \"data\" is being deleted. no new claims to deallocate, \
          preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
     );

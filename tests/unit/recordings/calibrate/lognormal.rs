@@ -26,7 +26,7 @@ fn whole_seconds_hide_little_of_a_distribution() {
 }
 
 #[test]
-fn two_kinds_of_pods_are_no_log_normal() {
+fn two_kinds_of_pods_are_not_log_normal() {
     let two: Vec<HistogramCell> = (0..200)
         .map(|i| {
             let x = if i % 2 == 0 { 2.0 } else { 60.0 } + f64::from(i) * 1e-3;

@@ -18,7 +18,7 @@ fn buckets_of_all_labels_are_added_up_and_watches_left_out() {
 }
 
 #[test]
-fn what_is_no_metric_is_named_by_its_place() {
+fn what_is_not_a_metric_is_named_by_its_place() {
     let read = |text: &str| PrometheusMetrics::default().read(text).unwrap_err();
     let (line, column, what) = read(&format!("# x\n{REQUEST_METRIC}_bucket{{le=\"1\"}} many"));
     assert_eq!((line, what.as_str()), (2, "value must be a number ≥ 0"));

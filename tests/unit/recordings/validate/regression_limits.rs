@@ -29,7 +29,7 @@ fn gates_fail_when_their_expression_is_true() {
 }
 
 #[test]
-fn what_is_not_a_gate_is_refused_with_what_is_legal() {
+fn what_is_not_a_gate_is_rejected_with_what_is_legal() {
     for (text, expected) in [
         ("", "no operator"),
         ("restart.error.p50", "no operator"),

@@ -59,10 +59,10 @@ fn names_that_appear_during_the_run_are_written_and_a_pod_id_may_be_used_again()
     let bound = SimulationRecord { body: bound, ..created(3, 3, JobId(2)) };
     writer.record(&bound, &names);
     let text = String::from_utf8(writer.finish("").unwrap()).unwrap();
-    let shown =
+    let displayed =
         ["pod/default/train-workers-0-0-", "pod/tools/backup-0-", "pod/tools/debug\"", "\"node\":\"node/late\""];
-    for (line, shown) in text.lines().zip(shown) {
-        assert!(line.contains(shown), "{shown} is not in {line}");
+    for (line, displayed) in text.lines().zip(displayed) {
+        assert!(line.contains(displayed), "{displayed} is not in {line}");
     }
 }
 

@@ -25,7 +25,7 @@ pub fn measure(sweep: &SweepRequest, total: u64, cpus: u16) -> Result<(u64, Stri
     let limits = interrupt::limits();
     let points = sweep.points.count();
     let began = now();
-    let mut played = 0u64;
+    let mut simulated = 0u64;
     let mut seconds = 0.0;
     // Sample points are spread over the sweep, because run times may differ between points.
     for i in 0..points.min(POINTS) {
@@ -37,13 +37,13 @@ pub fn measure(sweep: &SweepRequest, total: u64, cpus: u16) -> Result<(u64, Stri
         if player.simulate((sweep.seed, 0), &limits).is_none() {
             return Err(interrupt::failure("no replication was finished"));
         }
-        played += 1;
+        simulated += 1;
         seconds += begin.elapsed().as_secs_f64();
         if began.elapsed() > LONGEST {
             break;
         }
     }
-    let each = seconds / played.max(1) as f64;
+    let each = seconds / simulated.max(1) as f64;
     let all = each * total as f64;
     let pieces = match sweep.target.until {
         Some(_) => points as u64,
@@ -55,7 +55,7 @@ pub fn measure(sweep: &SweepRequest, total: u64, cpus: u16) -> Result<(u64, Stri
     Ok((
         shards,
         format!(
-            "{}, {at_most}{}; {played} of them took {} each on this machine: {} of core time in total, {} for each of {} with {}",
+            "{}, {at_most}{}; {simulated} of them took {} each on this machine: {} of core time in total, {} for each of {} with {}",
             count(points as u64, "point"),
             count(total, "replication"),
             time(each),

@@ -20,7 +20,7 @@ fn ids(tickets: &TicketIndex) -> Vec<u32> {
 }
 
 #[test]
-fn what_ended_before_the_horizon_is_forgotten_and_what_goes_on_is_not() {
+fn what_ended_before_the_horizon_is_forgotten_and_what_continues_is_not() {
     let mut tickets = TicketIndex::default();
     for t in [ticket(1, NO_TICKET, 0, 10), ticket(2, 1, 10, 500), ticket(4, 1, 10, 20), ticket(5, 4, 20, 30)] {
         tickets.push(&t);

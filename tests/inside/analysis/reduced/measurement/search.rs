@@ -28,8 +28,9 @@ fn an_edge_is_found_and_moves_with_the_binding() {
         Ok(if offset < (bind - 45) * SECOND { ALONG } else { NEXT })
     });
     assert!(pair.open < 0.01);
-    for (offset, bind, along) in [(599, 645, true), (601, 645, false), (354, 400, true), (356, 400, false)] {
-        let expected = if along { PairMembership::Along(ALONG) } else { PairMembership::Next };
+    for (offset, bind, overlapping_curves) in [(599, 645, true), (601, 645, false), (354, 400, true), (356, 400, false)]
+    {
+        let expected = if overlapping_curves { PairMembership::Along(ALONG) } else { PairMembership::Next };
         assert_eq!(pair.membership(offset * SECOND, bind * SECOND), (expected, false, false), "{offset} of {bind}");
     }
     assert!(pair.membership(600 * SECOND, 645 * SECOND).1, "ambiguous at the edge");

@@ -47,7 +47,7 @@ fn each_child_is_shown_with_what_it_waits_for() {
 }
 
 #[test]
-fn what_the_server_refuses_is_refused_in_its_words() {
+fn what_the_server_rejects_is_rejected_in_its_words() {
     let bad = MANIFEST.replace("name: a, status: Ready", "name: zzz, status: Ready");
     let Err(CommandFailure::Invalid(message)) = explained(&bad) else {
         panic!("it was admitted");

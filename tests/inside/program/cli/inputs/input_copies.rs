@@ -29,7 +29,7 @@ fn what_is_named_from_the_root_on_is_named_by_its_copy() {
 }
 
 #[test]
-fn what_a_name_goes_through_is_kept_too() {
+fn what_a_name_goes_through_is_kept_as_well() {
     let input = |name: &str| (name.to_owned(), "text".to_owned());
     let inputs = [input("x/a.yaml"), input("sub/../../y/k.yaml"), input("../../z/../k.yaml")];
     let kept = copy_scenario(&inputs, "");

@@ -29,11 +29,11 @@ fn the_engine_says_which_shard_it_is() {
             let mut own = all.filter(|(known, _)| *known == name);
             own.next().map(|(_, value)| value.to_owned())
         };
-        let found = from(of, &environment).map(|shard| shard.to_string());
-        match (found, expected) {
-            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{set}"),
-            (Err(found), Err(expected)) => assert!(found.contains(expected), "{set}: {found}"),
-            (found, expected) => panic!("{set}: {found:?}, not {expected:?}"),
+        let actual = from(of, &environment).map(|shard| shard.to_string());
+        match (actual, expected) {
+            (Ok(actual), Ok(expected)) => assert_eq!(actual, expected, "{set}"),
+            (Err(actual), Err(expected)) => assert!(actual.contains(expected), "{set}: {actual}"),
+            (actual, expected) => panic!("{set}: {actual:?}, not {expected:?}"),
         }
     }
 }

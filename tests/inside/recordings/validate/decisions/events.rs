@@ -32,7 +32,7 @@ fn rule(pods: &[(u32, i64, i64)]) -> Option<RejectionRule> {
 }
 
 #[test]
-fn rejections_of_followers_are_compared_as_far_as_they_are_no_race() {
+fn rejections_of_followers_are_compared_as_far_as_they_are_not_a_race() {
     assert_eq!(rule(&[(0, 100, 150), (1, 200, 250)]), Some(RejectionRule::Ignored));
     assert_eq!(rule(&[(0, 100, 150)]), Some(RejectionRule::Compared));
     assert_eq!(rule(&[(0, 100, 2100), (1, 2200, 2300)]), Some(RejectionRule::Ignored));

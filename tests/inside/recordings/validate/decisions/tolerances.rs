@@ -22,8 +22,8 @@ fn steps_are_in_time_within_the_band_or_a_bounded_accumulated_lag() {
         (5.0, -1.5, 0.0, true),
         (5.0, -1.6, -1.5, false),
     ] {
-        let found = is_in_time(recorded_s, lag_s, lag_before_s);
-        assert_eq!(found, expected, "{recorded_s} {lag_s} after {lag_before_s}");
+        let actual = is_in_time(recorded_s, lag_s, lag_before_s);
+        assert_eq!(actual, expected, "{recorded_s} {lag_s} after {lag_before_s}");
     }
 }
 

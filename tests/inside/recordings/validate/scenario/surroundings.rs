@@ -32,7 +32,7 @@ fn objects_are_stored_in_the_namespace_of_the_recording() {
 }
 
 #[test]
-fn a_role_for_the_status_of_pods_is_what_the_flag_says_and_no_other_is_played() {
+fn a_role_for_the_status_of_pods_is_what_the_flag_says_and_no_other_is_simulated() {
     let role = |resource: &str| json!({"kind": "ClusterRole", "metadata": {"name": "r"}, "rules": [{"resources": [resource]}]});
     let binding = json!({"kind": "ClusterRoleBinding", "metadata": {"name": "r"}});
     assert_eq!(with(json!([role("pods/status"), binding])), Ok(Vec::new()));
@@ -41,7 +41,7 @@ fn a_role_for_the_status_of_pods_is_what_the_flag_says_and_no_other_is_played() 
 }
 
 #[test]
-fn an_object_that_is_refused_is_named() {
+fn an_object_that_is_rejected_is_named() {
     let reasons = with(json!([{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "J"},
             "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}]));
     let reasons = reasons.unwrap_err();

@@ -60,7 +60,7 @@ fn the_first_step_is_cut_at_the_start_wherever_that_lies() {
 }
 
 #[test]
-fn a_wait_that_began_by_itself_or_after_forgotten_ones_takes_what_is_left() {
+fn a_wait_that_began_without_a_cause_or_after_forgotten_ones_takes_what_is_left() {
     // A root ticket of the script begins at 0; the restart begins in the middle of it.
     let script = [ticket(7, NO_TICKET, 0, 70, TicketWait::Script), ticket(8, 7, 70, 90, TicketWait::Grace)];
     assert_eq!(walk(&script, 40), [(40, 70, Whole), (70, 90, Whole)]);

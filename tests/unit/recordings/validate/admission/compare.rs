@@ -37,8 +37,8 @@ fn messages_agree_by_stage() {
         ),
     ] {
         let result = json!({"accepted": false, "code": 422, "message": recorded});
-        let found = difference("case", &result, &answer(422, &simulated));
-        assert_eq!(found.is_none(), equal, "{recorded} / {simulated}");
+        let actual = difference("case", &result, &answer(422, &simulated));
+        assert_eq!(actual.is_none(), equal, "{recorded} / {simulated}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Unit tests of `sim_recordings::validate::decisions::either_way`.
+//! Unit tests of `sim_recordings::validate::decisions::exit_races`.
 
 use super::*;
 use crate::validate::read::tests::example;

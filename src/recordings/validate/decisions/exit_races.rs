@@ -24,11 +24,11 @@ pub struct PodPair<'r> {
     pub key: PodKey<'r>,
     pub recorded: Option<&'r RecordedPodRow>,
     pub simulated: Option<&'r PodMetrics>,
-    pub is_either_way: bool,
+    pub has_exit_race: bool,
 }
 
 /// All pods, and the objects whose comparison depends on those that may have ended either way.
-pub struct EitherWay<'r> {
+pub struct ExitRaces<'r> {
     pub pairs: Vec<PodPair<'r>>,
     /// Job objects of the recording, by name and number among the objects of that name.
     recorded_jobs: BTreeSet<(String, usize)>,
@@ -38,9 +38,9 @@ pub struct EitherWay<'r> {
     pod_names: BTreeSet<String>,
 }
 
-impl<'r> EitherWay<'r> {
-    pub fn find(recording: &'r RecordedRun, run: &DecisionRun<'r>, mask: &VolatileMask) -> EitherWay<'r> {
-        let mut found = EitherWay {
+impl<'r> ExitRaces<'r> {
+    pub fn find(recording: &'r RecordedRun, run: &DecisionRun<'r>, mask: &VolatileMask) -> ExitRaces<'r> {
+        let mut result = ExitRaces {
             pairs: pairs(recording, run),
             recorded_jobs: BTreeSet::new(),
             simulated_jobs: BTreeSet::new(),
@@ -48,7 +48,7 @@ impl<'r> EitherWay<'r> {
         };
         let created: Vec<RecordedStep> = run.steps.recorded_steps(recording, run.names);
         let mut tries: BTreeMap<(String, usize, u32), u32> = BTreeMap::new();
-        for pair in &mut found.pairs {
+        for pair in &mut result.pairs {
             let (Some(recorded), Some(simulated)) = (pair.recorded, pair.simulated) else {
                 continue;
             };
@@ -65,22 +65,22 @@ impl<'r> EitherWay<'r> {
             let created_s = run.history.created_s();
             let marks = deletion_marks(recorded, simulated, created_s);
             let exits = own_exits(recording, (recorded, simulated), &selected, created_s);
-            pair.is_either_way = exits.iter().any(|exit_s| is_race(*exit_s, marks));
-            if pair.is_either_way {
+            pair.has_exit_race = exits.iter().any(|exit_s| is_race(*exit_s, marks));
+            if pair.has_exit_race {
                 let simulated_object = simulated_job_object(&created, &job, simulated.created.seconds());
-                found.recorded_jobs.insert((job.clone(), object));
-                found.simulated_jobs.insert((job, simulated_object));
+                result.recorded_jobs.insert((job.clone(), object));
+                result.simulated_jobs.insert((job, simulated_object));
                 let PodMetrics { pod, incarnation, index, .. } = *simulated;
                 let name = run.names.pod(simulated.job, index, pod, incarnation);
-                found.pod_names.insert(mask.mask_names(&name));
+                result.pod_names.insert(mask.mask_names(&name));
             }
         }
-        found
+        result
     }
 
     /// Returns the number of pods that may have ended either way.
     pub fn count(&self) -> usize {
-        self.pairs.iter().filter(|p| p.is_either_way).count()
+        self.pairs.iter().filter(|p| p.has_exit_race).count()
     }
 
     pub fn has_pod_of_recorded_job(&self, name: &str, nth: usize) -> bool {
@@ -127,7 +127,7 @@ fn pairs<'r>(recording: &'r RecordedRun, run: &DecisionRun<'r>) -> Vec<PodPair<'
                 key,
                 recorded: recorded.get(i).copied(),
                 simulated: simulated.get(i).copied(),
-                is_either_way: false,
+                has_exit_race: false,
             });
         }
     }
@@ -283,5 +283,5 @@ fn exit_s(start_s: f64, rule: &PodRule) -> Option<f64> {
 }
 
 #[cfg(test)]
-#[path = "../../../../tests/inside/recordings/validate/decisions/either_way.rs"]
+#[path = "../../../../tests/inside/recordings/validate/decisions/exit_races.rs"]
 mod tests;

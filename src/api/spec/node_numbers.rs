@@ -1,0 +1,93 @@
+//! Names and label values of generated nodes: patterns in which running numbers replace `{pool}`, `{island}` and
+//! `{node}`.
+
+use super::NodePool;
+
+/// Running numbers of a node, counted over the whole topology entry.
+#[derive(Copy, Clone, Default, Debug, PartialEq, Eq)]
+pub struct NodeNumbers {
+    pub pool: u64,
+    pub island: u64,
+    pub node: u64,
+}
+
+/// Number of digits of the suffix that makes node names unique.
+const SUFFIX_DIGITS: usize = 5;
+
+impl NodeNumbers {
+    /// Returns the name of the node. If the pool has several nodes and its name does not contain `{node}`, the node's
+    /// number is appended.
+    pub fn node_name(self, pool: &NodePool) -> String {
+        let mut name = self.expand(&pool.name);
+        let nodes = u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count);
+        if nodes > 1 && !pool.name.contains("{node") {
+            name.push('-');
+            push_number(&mut name, self.node, SUFFIX_DIGITS);
+        }
+        name
+    }
+
+    /// Replaces the variables of a pattern; `{node:05}` pads with zeros to at most nine digits.
+    pub fn expand(self, pattern: &str) -> String {
+        if !pattern.contains('{') {
+            return pattern.to_owned();
+        }
+        let mut out = String::with_capacity(pattern.len() + 8);
+        let mut rest = pattern;
+        while let Some(open) = rest.find('{') {
+            out.push_str(&rest[..open]);
+            let Some(close) = rest[open..].find('}') else {
+                rest = &rest[open..];
+                break;
+            };
+            let inside = &rest[open + 1..open + close];
+            let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
+            let number = match word {
+                "pool" => Some(self.pool),
+                "island" => Some(self.island),
+                "node" => Some(self.node),
+                _ => None,
+            };
+            match number {
+                Some(n) => push_number(&mut out, n, width.parse().unwrap_or(0).min(9)),
+                None => out.push_str(&rest[open..=open + close]),
+            }
+            rest = &rest[open + close + 1..];
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+/// Appends a number with at least `width` digits, at most 20, padded with zeros.
+fn push_number(out: &mut String, mut number: u64, width: usize) {
+    const DIGITS: usize = 20;
+    let mut digits = [b'0'; DIGITS];
+    let mut from = DIGITS;
+    while number > 0 || from > DIGITS - width.max(1) {
+        from -= 1;
+        digits[from] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    out.extend(digits[from..].iter().map(|d| char::from(*d)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_replaced_by_the_numbers() {
+        let numbers = NodeNumbers { pool: 2, island: 3, node: 41 };
+        for (pattern, expanded) in [
+            ("pool-{pool}", "pool-2"),
+            ("n-{node:05}", "n-00041"),
+            ("{pool:00}{node:1}{node:99}", "241000000041"),
+            ("{island}/{unknown}", "3/{unknown}"),
+            ("plain", "plain"),
+            ("broken{", "broken{"),
+        ] {
+            assert_eq!(numbers.expand(pattern), expanded);
+        }
+    }
+}
