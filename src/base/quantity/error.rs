@@ -12,9 +12,13 @@ pub enum QuantityError {
     Suffix,
     /// Go cannot parse the digits.
     Number,
-    NotQuantity { text: String },
+    NotQuantity {
+        text: String,
+    },
     /// An input exceeds the range of simulated quantities.
-    TooLarge { text: String },
+    TooLarge {
+        text: String,
+    },
 }
 
 impl fmt::Display for QuantityError {

@@ -11,21 +11,34 @@ const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {
 pub enum DistributionError {
     /// The value does not have the form of a distribution.
     UnknownForm,
-    UnknownName { name: String },
-    MissingField { field: &'static str },
+    UnknownName {
+        name: String,
+    },
+    MissingField {
+        field: &'static str,
+    },
     Time(SecondsError),
     /// The numbers of values and weights differ.
-    WeightCount { values: usize, weights: usize },
+    WeightCount {
+        values: usize,
+        weights: usize,
+    },
     /// All weights of an empirical distribution are zero.
     ZeroWeights,
     /// `uniform` does not have two times.
     UniformLength,
     /// The lower limit of `uniform` exceeds the upper one.
-    EmptyRange { low_s: f64, high_s: f64 },
+    EmptyRange {
+        low_s: f64,
+        high_s: f64,
+    },
     /// The parameters of `logNormal` are neither of the two supported pairs.
     LogNormalFields,
     /// The quantiles of `logNormal` are not positive or not in order.
-    QuantileOrder { p50_s: f64, p95_s: f64 },
+    QuantileOrder {
+        p50_s: f64,
+        p95_s: f64,
+    },
 }
 
 impl fmt::Display for DistributionError {

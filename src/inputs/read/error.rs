@@ -8,9 +8,13 @@ use std::fmt;
 pub enum SecondsError {
     Text(DurationError),
     /// The number of seconds is negative or too large.
-    OutOfRange { number: f64 },
+    OutOfRange {
+        number: f64,
+    },
     /// The value is neither a text nor a number. `found` describes it.
-    NotDuration { found: String },
+    NotDuration {
+        found: String,
+    },
 }
 
 impl fmt::Display for SecondsError {

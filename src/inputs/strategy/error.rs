@@ -6,9 +6,13 @@ use std::fmt;
 /// An error of overriding the restart strategy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RestartStrategyError {
-    Unknown { name: String },
+    Unknown {
+        name: String,
+    },
     /// The strategy requires different changes to the JobSets.
-    DifferentChanges { strategy: RestartStrategy },
+    DifferentChanges {
+        strategy: RestartStrategy,
+    },
 }
 
 impl fmt::Display for RestartStrategyError {

@@ -6,16 +6,25 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceLineError {
     /// The CSV parser rejects the line.
-    Csv { reason: String },
+    Csv {
+        reason: String,
+    },
     /// The numbers of values and columns differ.
-    ValueCount { values: u64, columns: usize },
+    ValueCount {
+        values: u64,
+        columns: usize,
+    },
     /// The format has no column with this name.
-    UnknownColumn { name: String },
+    UnknownColumn {
+        name: String,
+    },
     /// The line is not a JSON object.
     NotObject,
     /// The line has no component or no time.
     MissingField,
-    InvalidTime { text: String },
+    InvalidTime {
+        text: String,
+    },
 }
 
 impl fmt::Display for TraceLineError {

@@ -9,14 +9,25 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GoDecodeError {
     /// The object as a whole has the wrong type.
-    ValueType { found: String, expected: String },
+    ValueType {
+        found: String,
+        expected: String,
+    },
     /// A field has the wrong type. `field` begins with the name of the Go struct.
-    FieldType { found: String, field: String, expected: String },
+    FieldType {
+        found: String,
+        field: String,
+        expected: String,
+    },
     Quantity(QuantityError),
     /// A time does not have the format of RFC 3339. Go's message is longer than the one here.
-    Time { text: String },
+    Time {
+        text: String,
+    },
     /// The apiVersion has more than two parts.
-    GroupVersion { version: String },
+    GroupVersion {
+        version: String,
+    },
 }
 
 impl fmt::Display for GoDecodeError {
