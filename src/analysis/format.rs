@@ -120,7 +120,7 @@ pub fn fitted(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let bare = line.trim_end_matches('\n');
-        let typed = TYPED.iter().any(|lead| bare.trim_start().starts_with(lead));
+        let typed = is_typed(bare.trim_start());
         if bare.len() <= width || typed || columns(bare) <= width {
             out.push_str(line);
             continue;
@@ -145,6 +145,13 @@ pub fn fitted(text: &str, width: usize) -> String {
 /// Prefixes of commands and values that the user types or copies.
 const TYPED: [&str; 4] = ["--set", "$ ", "jobset-sim ", "kubectl "];
 const HANGING: usize = 4;
+
+/// Returns whether a line is a command or value to copy. `jobset-sim` followed by a version begins a title instead.
+fn is_typed(line: &str) -> bool {
+    TYPED.iter().any(|lead| {
+        line.strip_prefix(lead).is_some_and(|rest| *lead != TYPED[2] || !rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
 
 /// Returns the visible characters with their byte positions.
 fn seen(line: &str) -> impl Iterator<Item = (usize, char)> {

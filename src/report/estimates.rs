@@ -11,6 +11,9 @@ pub const INTERVAL: [&str; 2] = ["95 % interval of the mean", "95 % interval"];
 /// Headings of the other columns in most tables.
 pub const HEAD: [&str; 6] = ["", "n", "p10", "p50", "p90", "mean"];
 
+/// Columns that narrow lines omit, in the order in which these sets are tried.
+const OMITTED: [&[&str]; 4] = [&[], &["p10", "p90"], &["n", "p10", "p90"], &["n", "p10", "p50", "p90"]];
+
 /// Columns of an estimate in CSV files.
 pub const COLUMNS: [&str; 7] = ["n", "mean", "ci95_low", "ci95_high", "p10", "p50", "p90"];
 /// Columns after `COLUMNS` with the number of runs without a value, by cause.
@@ -75,15 +78,42 @@ impl EstimateFormat {
     }
 
     pub fn write(&self, out: &mut String, style: &WaterfallStyle) {
-        let (widths, interval) = self.fit(style.width);
-        let head: Vec<String> = self.head.iter().cloned().chain([interval]).collect();
+        let without = OMITTED.into_iter().find(|without| self.without(without).fits(style.width));
+        let own = self.without(without.unwrap_or(OMITTED[OMITTED.len() - 1]));
+        let (widths, interval) = own.fit(style.width);
+        let head: Vec<String> = own.head.iter().cloned().chain([interval]).collect();
         let _ = writeln!(out, "{}", style.dim(&format_line(&head, &widths)));
-        for own in &self.lines {
-            let _ = match own {
+        for line in &own.lines {
+            let _ = match line {
                 EstimateLine::Row(cells) => writeln!(out, "{}", format_line(cells, &widths)),
                 EstimateLine::Text(text) => writeln!(out, "  {text}"),
             };
         }
+    }
+
+    /// Returns the table without the columns that have these headings.
+    fn without(&self, names: &[&str]) -> EstimateFormat {
+        let is_kept = |at: usize| self.head.get(at).is_none_or(|name| !names.contains(&name.as_str()));
+        let kept = |cells: &[String]| -> Vec<String> {
+            cells.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, cell)| cell.clone()).collect()
+        };
+        let lines = self.lines.iter().map(|line| match line {
+            EstimateLine::Row(cells) => EstimateLine::Row(kept(cells)),
+            EstimateLine::Text(text) => EstimateLine::Text(text.clone()),
+        });
+        EstimateFormat { head: kept(&self.head), preferred_widths: self.preferred_widths, lines: lines.collect() }
+    }
+
+    /// Returns whether the narrowest form of the table has at most `room` columns.
+    fn fits(&self, room: usize) -> bool {
+        let (widths, interval) = self.fit(room);
+        let rows = self.lines.iter().filter_map(|line| match line {
+            EstimateLine::Row(cells) => Some(format_line(cells, &widths)),
+            EstimateLine::Text(_) => None,
+        });
+        let head: Vec<String> = self.head.iter().cloned().chain([interval]).collect();
+        let mut lines = rows.chain([format_line(&head, &widths)]);
+        lines.all(|line| line.chars().count() <= room)
     }
 
     /// Returns the widths of all columns except the last, and the heading of the last column.

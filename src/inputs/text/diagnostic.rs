@@ -162,6 +162,26 @@ fn byte_of(text: &str, at: SourcePosition) -> Option<usize> {
     Some(start + inside.unwrap_or(line.len()))
 }
 
+impl Diagnostic {
+    /// Returns the error with its snippet cut to lines of at most `width` characters, around the position.
+    pub fn fitted(&self, width: usize) -> Diagnostic {
+        const ELLIPSIS: &str = "...";
+        let gutter = self.line.to_string().len() + " | ".len();
+        let room = width.saturating_sub(gutter).max(4 * ELLIPSIS.len());
+        let length = self.snippet.chars().count();
+        if length <= room {
+            return self.clone();
+        }
+        let before = (self.offset as usize).saturating_sub(room / 3);
+        let prefix = if before > 0 { ELLIPSIS } else { "" };
+        let kept = room - prefix.len() - if length - before > room - prefix.len() { ELLIPSIS.len() } else { 0 };
+        let text: String = self.snippet.chars().skip(before).take(kept).collect();
+        let suffix = if length - before > kept { ELLIPSIS } else { "" };
+        let offset = self.offset - before as u32 + prefix.len() as u32;
+        Diagnostic { snippet: format!("{prefix}{text}{suffix}"), offset, ..self.clone() }
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}", self.message)?;

@@ -3,6 +3,7 @@
 use super::main_events;
 use super::training;
 use super::waterfall::{self, WaterfallStyle};
+use crate::planning::columns::columns;
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::assumed;
@@ -175,6 +176,9 @@ pub(crate) fn busy_share(usage: &ResourceUsage, intervals: &[(SimTime, SimTime)]
     busy as f64 / (total as f64).max(1.0)
 }
 
+/// Number of columns of the table of resources with fixed column widths.
+const RESOURCE_COLUMNS: usize = 92;
+
 fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let outcome = run.outcome;
     let used: Vec<&ResourceUsage> = outcome.resources.iter().filter(|u| u.requests > 0).collect();
@@ -186,27 +190,32 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
     let title = "Shared resources (busy: share of time with a non-empty queue; longest: maximum queue length)";
     let _ = writeln!(out, "{}", style.bold(title));
-    let head = format!(
-        "  {:<25} {:<26} {:>9} {:>6} {:>11} {:>7}",
-        "", "capacity", "requests", "busy", "in restarts", "longest"
-    );
-    let _ = writeln!(out, "{}", style.dim(&head));
+    let head = ["resource", "capacity", "requests", "busy", "in restarts", "longest", ""];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
     for u in used {
         let in_restarts = match during.as_slice() {
             [] => "-".to_owned(),
             list => format::percent(busy_share(u, list), 0),
         };
-        let mark = if gating.contains(&u.resource) { "  BOTTLENECK" } else { "" };
-        let _ = writeln!(
-            out,
-            "  {:<25} {:<26} {:>9} {:>6} {:>11} {:>7}{mark}",
-            u.resource.as_str(),
-            u.capacity,
+        rows.push(vec![
+            u.resource.as_str().to_owned(),
+            u.capacity.clone(),
             thousands(u.requests),
             format::percent(busy_share(u, &complete), 0),
             in_restarts,
             thousands(u64::from(u.longest_queue)),
-        );
+            if gating.contains(&u.resource) { "BOTTLENECK" } else { "" }.to_owned(),
+        ]);
+    }
+    if style.width < RESOURCE_COLUMNS {
+        return columns(out, &rows, |_| false, style);
+    }
+    for (at, row) in rows.iter().enumerate() {
+        let [name, capacity, requests, busy, in_restarts, longest, mark] = &row[..] else { continue };
+        let name = if at == 0 { "" } else { name };
+        let mark = if mark.is_empty() { String::new() } else { format!("  {mark}") };
+        let line = format!("  {name:<25} {capacity:<26} {requests:>9} {busy:>6} {in_restarts:>11} {longest:>7}{mark}");
+        let _ = writeln!(out, "{}", if at == 0 { style.dim(&line) } else { line });
     }
     out.push('\n');
 }

@@ -11,9 +11,11 @@ pub fn columns(out: &mut String, rows: &[Vec<String>], is_marked: impl Fn(usize)
     };
     let table = Table::new(head.iter().map(String::as_str)).with_rows(rows.iter().cloned());
     let mark = if style.unicode { "  ◄" } else { "  <" };
-    for (at, lines) in table.text(is_marked, mark, style.width).iter().enumerate() {
+    let text = table.text(is_marked, mark, style.width);
+    let has_head = text.len() > table.rows.len();
+    for (at, lines) in text.iter().enumerate() {
         for line in lines {
-            let line = if at == 0 { style.dim(line) } else { line.clone() };
+            let line = if at == 0 && has_head { style.dim(line) } else { line.clone() };
             let _ = writeln!(out, "{line}");
         }
     }

@@ -8,11 +8,14 @@ const WIDEST_CELL: usize = 120;
 const INDENT: usize = 2;
 /// Maximum number of spaces between two columns.
 const GAP: usize = 3;
+/// Maximum number of lines of a row. Tables with taller rows are written as one list of fields per row.
+const TALLEST_ROW: usize = 2;
 
 impl Table {
     /// Returns the header and the rows, indented by two spaces; each is a list of lines. Rows for which `is_marked`
     /// returns true end with `mark`. Lines have at most `room` characters if the longest words permit it: first the
-    /// space between columns shrinks, then cells of the widest columns wrap.
+    /// space between columns shrinks, then cells of the widest columns wrap. If that is not sufficient, each row is a
+    /// list of its cells with their headings.
     pub fn text(&self, is_marked: impl Fn(usize) -> bool, mark: &str, room: usize) -> Vec<Vec<String>> {
         let head: Vec<String> = self.columns.iter().map(|column| column.name.to_string()).collect();
         let cells = self.rows.iter().map(|row| row.iter().map(|cell| cell.replace('\n', " ")).collect());
@@ -20,6 +23,18 @@ impl Table {
         let marks = (0..self.rows.len()).any(&is_marked);
         let room = room.saturating_sub(INDENT + if marks { mark.chars().count() } else { 0 });
         let (widths, gap) = fit(&rows, self.columns.len(), room);
+        let height = |row: &Vec<String>| row_lines(row, false, &widths, gap).len();
+        let total = widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1);
+        if total > room || rows[1..].iter().any(|row| height(row) > TALLEST_ROW) {
+            let record = |(at, row): (usize, &Vec<String>)| {
+                let mut lines = record_lines(&rows[0], row);
+                if let Some(first) = lines.first_mut().filter(|_| is_marked(at)) {
+                    first.push_str(mark);
+                }
+                lines
+            };
+            return rows[1..].iter().enumerate().map(record).collect();
+        }
         let row = |(at, row): (usize, &Vec<String>)| {
             let mut lines = row_lines(row, at == 0, &widths, gap);
             if at.checked_sub(1).is_some_and(&is_marked) {
@@ -70,6 +85,18 @@ fn wrap_cell(cell: &str, width: usize, is_head: bool) -> Vec<String> {
         }
     }
     lines.iter().map(|line| line.trim_end().replace('\u{a0}', " ")).collect()
+}
+
+/// Returns the cells of a row as a list: one line per cell that is not empty, with its heading. Cells after the first
+/// column are indented.
+fn record_lines(head: &[String], row: &[String]) -> Vec<String> {
+    let cells = head.iter().zip(row).enumerate().filter(|(_, (_, cell))| !cell.is_empty());
+    let line = |(k, (name, cell)): (usize, (&String, &String))| {
+        let indent = if k == 0 { INDENT } else { 2 * INDENT };
+        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        format!("{:indent$}{name}{cell}", "")
+    };
+    cells.map(line).collect()
 }
 
 /// Returns the lines of one row, without trailing spaces.

@@ -46,7 +46,7 @@ fn text(report: &LintReport, shape: &LintLayout) -> String {
 }
 
 fn format_finding(out: &mut String, f: &LintFinding, shape: &LintLayout) {
-    let complete = f.diagnostic.to_string();
+    let complete = f.diagnostic.fitted(shape.width).to_string();
     let body = complete.strip_prefix("error: ").unwrap_or(&complete);
     let lead = format!("{}[{}]", f.severity.as_str(), f.name);
     let painted = match (shape.color, f.severity) {
