@@ -100,7 +100,7 @@ impl Quantity {
     }
 
     /// The quantity in units of 10^-`places`, rounded away from zero; `None` if it is too large.
-    fn scaled(&self, places: i32) -> Option<i128> {
+    pub fn scaled(&self, places: i32) -> Option<i128> {
         match self.scale.saturating_add(places) {
             _ if self.digits == 0 => Some(0),
             up @ 0.. => self.digits.checked_mul(pow10(up)?),

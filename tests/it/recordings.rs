@@ -12,10 +12,10 @@ use sim_recordings::validate::output;
 use sim_recordings::validate::read::read;
 use sim_recordings::validate::result::{FileResult, ResultTotals, ValidationVerdict};
 use sim_recordings::validate::scenario::{RecordingDefaults, ScenarioOverrides, replay_scenario};
-use sim_recordings::validate::simulate;
+use sim_recordings::validate::{scheduling, simulate};
 use std::collections::{BTreeMap, BTreeSet};
 
-const KINDS: [&str; 5] = ["decisions", "corner", "nodes", "times", "admission"];
+const KINDS: [&str; 7] = ["decisions", "corner", "nodes", "times", "admission", "scheduler/gang", "scheduler/single"];
 const KNOWN: &str = include_str!("recordings/known-differences.yaml");
 /// Permitted relative error of a scored restart time.
 const TIME_TOLERANCE: f64 = 0.08;
@@ -58,6 +58,9 @@ fn play(file: &str, text: &str, defaults: &RecordingDefaults) -> FileResult {
     if admission::is_admission(text) {
         let cases = admission::read(file, text).expect("an admission recording is well-formed");
         return admission::validate(file, &cases);
+    }
+    if let Some(decisions) = scheduling::read(text) {
+        return scheduling::validate(file, &decisions);
     }
     let recording = read(file, text).expect("a recording is well-formed");
     simulate::validate(file, &recording, defaults, &ScenarioOverrides::default())

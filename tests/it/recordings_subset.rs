@@ -8,7 +8,7 @@ use std::path::Path;
 /// Returns `kind/name.json` of every recording below a folder that has one subfolder per kind.
 fn names(folder: &Path) -> BTreeSet<String> {
     let mut result = BTreeSet::new();
-    for kind in ["admission", "corner", "decisions", "nodes", "times"] {
+    for kind in ["admission", "corner", "decisions", "nodes", "times", "scheduler/gang", "scheduler/single"] {
         for path in files(&folder.join(kind), "json") {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             result.insert(format!("{kind}/{name}"));
@@ -20,7 +20,15 @@ fn names(folder: &Path) -> BTreeSet<String> {
 #[test]
 fn every_kind_of_recording_is_in_the_repository() {
     let here = names(&root().join(RECORDINGS));
-    for (kind, least) in [("admission", 3), ("corner", 29), ("decisions", 30), ("nodes", 17), ("times", 8)] {
+    for (kind, least) in [
+        ("admission", 3),
+        ("corner", 29),
+        ("decisions", 30),
+        ("nodes", 17),
+        ("scheduler/gang", 8),
+        ("scheduler/single", 14),
+        ("times", 8),
+    ] {
         let of_kind = here.iter().filter(|name| name.starts_with(kind)).count();
         assert!(of_kind >= least, "{kind}: {of_kind}");
     }

@@ -114,6 +114,7 @@ pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<V
     admit_runtime_class(&stored["spec"], prefix, around)?;
     add_default_tolerations(&mut stored["spec"]);
     pod_webhook::mutate_pod(&mut stored, around)?;
+    merge_match_label_keys(&mut stored);
     let mut errors = ErrorList::default();
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
     pod::spec(&stored["spec"], &FieldPath::new("spec"), &mut errors);
@@ -122,6 +123,37 @@ pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<V
     }
     errors.into_rejection("Pod", &name)?;
     Ok(stored)
+}
+
+/// Adds `matchLabelKeys` and `mismatchLabelKeys` of affinity terms to their label selectors, with the pod's own values
+/// (`applyMatchLabelKeysAndMismatchLabelKeys` in `pkg/registry/core/pod/strategy.go`).
+fn merge_match_label_keys(pod: &mut Value) {
+    let labels = pod["metadata"]["labels"].clone();
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        if !has_value(&pod["spec"]["affinity"], kind) {
+            continue;
+        }
+        let terms = &mut pod["spec"]["affinity"][kind];
+        items_mut(terms, "requiredDuringSchedulingIgnoredDuringExecution").for_each(|t| merge_term(t, &labels));
+        for weighted in items_mut(terms, "preferredDuringSchedulingIgnoredDuringExecution") {
+            merge_term(&mut weighted["podAffinityTerm"], &labels);
+        }
+    }
+}
+
+fn merge_term(term: &mut Value, labels: &Value) {
+    if !has_value(term, "labelSelector") {
+        return;
+    }
+    for (field, operator) in [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")] {
+        let keys = list(term, field).iter().filter_map(Value::as_str);
+        let known = keys.filter(|key| has_value(labels, key));
+        let added: Vec<Value> =
+            known.map(|key| json!({"key": key, "operator": operator, "values": [labels[key]]})).collect();
+        if !added.is_empty() {
+            array_mut(&mut term["labelSelector"], "matchExpressions").extend(added);
+        }
+    }
 }
 
 fn images(containers: &[Value], path: &FieldPath, errors: &mut ErrorList) {

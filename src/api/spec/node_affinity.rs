@@ -48,9 +48,9 @@ impl NodeOperator {
 impl NodeTerm {
     /// Returns whether the node satisfies all requirements. An empty term matches no node, and neither does a term
     /// that cannot be parsed (the Filter of NodeAffinity ignores such errors).
-    pub fn matches(&self, name: &str, label: impl Fn(&str) -> Option<String>) -> bool {
+    pub fn matches<S: AsRef<str>>(&self, name: &str, label: impl Fn(&str) -> Option<S>) -> bool {
         let some = !self.expressions.is_empty() || !self.fields.is_empty();
-        some && self.expressions.iter().all(|r| r.matches_label(label(&r.key)))
+        some && self.expressions.iter().all(|r| r.matches_label(label(&r.key).as_ref().map(AsRef::as_ref)))
             && self.fields.iter().all(|r| r.matches_node_name(name))
     }
 
@@ -75,8 +75,8 @@ fn intersect_in_values<'a>(all: &'a [NodeRequirement], key: &str) -> Option<BTre
 
 impl NodeRequirement {
     /// Implements `labels.Requirement.Matches`, including the checks of the values in `labels.NewRequirement`.
-    fn matches_label(&self, label: Option<String>) -> bool {
-        let listed = || label.as_ref().is_some_and(|l| self.values.contains(l));
+    pub fn matches_label(&self, label: Option<&str>) -> bool {
+        let listed = || label.is_some_and(|l| self.values.iter().any(|value| value == l));
         let some = !self.values.is_empty();
         match self.operator {
             Some(NodeOperator::In) => some && listed(),
@@ -90,7 +90,7 @@ impl NodeRequirement {
     }
 
     /// Returns the label value and the single required value if both are integers.
-    fn integer_operands(&self, label: Option<String>) -> Option<(i64, i64)> {
+    fn integer_operands(&self, label: Option<&str>) -> Option<(i64, i64)> {
         let [value] = &self.values[..] else {
             return None;
         };

@@ -20,6 +20,7 @@ mod run_steps;
 pub mod run_vs_recording;
 mod run_vs_recording_inputs;
 pub mod scenario;
+pub mod scheduling;
 pub mod simulate;
 pub mod steps;
 pub mod text;
@@ -41,6 +42,7 @@ use std::path::Path;
 pub enum ValidationInput {
     Recording(Box<RecordedRun>),
     Admission(admission::AdmissionFile),
+    Scheduling(scheduling::SchedulingFile),
 }
 
 /// Reads files, and all files of directories, ordered by name. Returns the contents and all errors.
@@ -61,11 +63,14 @@ pub fn read_all(arguments: &[String]) -> (Vec<(String, ValidationInput)>, Vec<Re
     (inputs, errors)
 }
 
-/// Reads a recording of a run. Files with admission cases are rejected, because they do not describe a run.
+/// Reads a recording of a run. Files with admission cases or scheduling decisions are rejected, because they do not
+/// describe a run.
 pub fn read_run_recording(file: &str) -> Result<RecordedRun, RecordingFileError> {
     match read_one(file.to_owned())?.1 {
         ValidationInput::Recording(recording) => Ok(*recording),
-        ValidationInput::Admission(_) => Err(RecordingFileProblem::NotRun.in_file(file)),
+        ValidationInput::Admission(_) | ValidationInput::Scheduling(_) => {
+            Err(RecordingFileProblem::NotRun.in_file(file))
+        }
     }
 }
 
@@ -73,6 +78,8 @@ fn read_one(file: String) -> Result<(String, ValidationInput), RecordingFileErro
     let text = read_text(&file).map_err(|problem| problem.in_file(&file))?;
     let input = if admission::is_admission(&text) {
         ValidationInput::Admission(admission::read(&file, &text)?)
+    } else if let Some(decisions) = scheduling::read(&text) {
+        ValidationInput::Scheduling(decisions)
     } else {
         ValidationInput::Recording(Box::new(read::read(&file, &text)?))
     };
@@ -105,6 +112,7 @@ pub fn compare_all(
     let one = |(file, input): &(String, ValidationInput)| match input {
         ValidationInput::Recording(recording) => simulate::validate(file, recording, &defaults, overrides),
         ValidationInput::Admission(cases) => admission::validate(file, cases),
+        ValidationInput::Scheduling(decisions) => scheduling::validate(file, decisions),
     };
     Ok(inputs.par_iter().map(one).collect())
 }

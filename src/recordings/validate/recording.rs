@@ -23,12 +23,23 @@ pub enum RecordingKind {
     Create,
     Update,
     Children,
+    /// Decisions of kube-scheduler on single pods. This kind and `Gang` have their own formats.
+    Scheduling,
+    /// Decisions of kube-scheduler on pod groups.
+    Gang,
 }
 
 impl RecordingKind {
     /// Returns whether the decisions are compared, rather than only the times.
     pub fn has_decisions(self) -> bool {
-        matches!(self, RecordingKind::Decisions | RecordingKind::Corner | RecordingKind::Nodes)
+        matches!(
+            self,
+            RecordingKind::Decisions
+                | RecordingKind::Corner
+                | RecordingKind::Nodes
+                | RecordingKind::Scheduling
+                | RecordingKind::Gang
+        )
     }
 
     pub fn as_str(self) -> &'static str {
@@ -40,6 +51,8 @@ impl RecordingKind {
             RecordingKind::Create => "create",
             RecordingKind::Update => "update",
             RecordingKind::Children => "children",
+            RecordingKind::Scheduling => "scheduling",
+            RecordingKind::Gang => "gang",
         }
     }
 }

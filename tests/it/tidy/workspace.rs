@@ -13,7 +13,7 @@ const CYCLE_FILES_MAX: usize = 5;
 const CYCLES_MAX: usize = 15;
 
 /// Maximum number of lines of each crate, tests inside `src` included. A larger budget needs a reason.
-const CRATE_LINES_MAX: [(&str, usize); 11] = [
+const CRATE_LINES_MAX: [(&str, usize); 12] = [
     ("analysis", 21_600),
     ("api", 10_700),
     ("base", 3_000),
@@ -24,6 +24,7 @@ const CRATE_LINES_MAX: [(&str, usize); 11] = [
     ("program", 19_000),
     ("recordings", 13_800),
     ("report", 18_000),
+    ("scheduler", 2_600),
     ("testkit", 1_200),
 ];
 

@@ -6,7 +6,7 @@ use crate::admission::error_list::ErrorList;
 use crate::admission::field::FieldPath;
 use crate::admission::meta_check::labels;
 use crate::admission::names::{label_key, label_value};
-use crate::objects::value_access::{has_value, int, list, text};
+use crate::objects::value_access::{has_value, int, list, pairs, text};
 use serde_json::{Value, json};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -128,6 +128,23 @@ fn match_label_keys(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
         for (k, key) in keys.iter().enumerate() {
             let key = key.as_str().unwrap_or("");
             errors.all_invalid(&at.index(k), key, label_key(key));
+        }
+    }
+    let position = |key: &str| list(term, "matchLabelKeys").iter().rposition(|k| k == key);
+    // The selector already contains the requirements of `matchLabelKeys`, so a key of the user occurs twice.
+    let selector = &term["labelSelector"];
+    let mut seen: Vec<&str> = pairs(&selector["matchLabels"]).map(|(key, _)| key.as_str()).collect();
+    for key in list(selector, "matchExpressions").iter().map(|r| text(r, "key")) {
+        if let Some(k) = position(key).filter(|_| seen.contains(&key)) {
+            errors.invalid_text(&path.index(k), key, "exists in both matchLabelKeys and labelSelector");
+        }
+        seen.push(key);
+    }
+    for (k, key) in list(term, "matchLabelKeys").iter().enumerate() {
+        if list(term, "mismatchLabelKeys").contains(key) {
+            let at = path.child("matchLabelKeys").index(k);
+            let detail = "exists in both matchLabelKeys and mismatchLabelKeys";
+            errors.invalid_text(&at, key.as_str().unwrap_or(""), detail);
         }
     }
 }

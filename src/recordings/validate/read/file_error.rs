@@ -60,7 +60,7 @@ pub enum RecordingFileProblem {
     },
     /// A list of admission cases was passed to the reader of a run.
     ListOfCases,
-    /// The file of admission cases was requested as the recording of a run.
+    /// A file of admission cases or scheduling decisions was requested as the recording of a run.
     NotRun,
     InvalidValue(RecordingValueError),
 }
@@ -86,7 +86,7 @@ impl fmt::Display for RecordingFileError {
 impl fmt::Display for RecordingFileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use RecordingFileProblem as Problem;
-        let kinds = RUN_KINDS.join(", ");
+        let kinds = format!("{}, scheduling, gang", RUN_KINDS.join(", "));
         match self {
             Problem::UnreadableFile { reason } => write!(f, "cannot read: {reason}"),
             Problem::UnreadableDirectory { reason } => f.write_str(reason),
@@ -113,7 +113,9 @@ impl fmt::Display for RecordingFileProblem {
             Problem::EmptyList => f.write_str("empty list, not a recording"),
             Problem::MissingCaseId { number } => write!(f, "case {number} has no id"),
             Problem::ListOfCases => f.write_str("a list of admission cases, not one recording"),
-            Problem::NotRun => f.write_str("contains admission cases, not the recording of a run"),
+            Problem::NotRun => {
+                f.write_str("contains admission cases or scheduling decisions, not the recording of a run")
+            }
             Problem::InvalidValue(error) => error.fmt(f),
         }
     }

@@ -1,0 +1,263 @@
+//! Replays situations with pod groups: after each step, the scheduled groups, their numbers of bound pods, their
+//! conditions and the victims are compared.
+//!
+//! Bound pods are placed on the recorded nodes, because kube-scheduler selects among equal nodes and placements at
+//! random.
+
+use super::differences::Differences;
+use super::situation::{CLASSES, admit, build_cluster, profile};
+use crate::validate::result::RecordedDifference;
+use serde_json::{Value, json};
+use sim_api::objects::value_access::{has_value, list, pairs, text};
+use sim_scheduler::pod_group_preemption::preempt_for_group;
+use sim_scheduler::pod_groups::GroupResult;
+use sim_scheduler::{Cluster, Decision, GroupAttempt, NodeIndex, PodGroup, PodView, schedule};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub const KEYS: [&str; 8] = ["schema", "kind", "name", "kubernetes", "gates", "nodes", "steps", "results"];
+const TOPOLOGY_GATE: &str = "TopologyAwareWorkloadScheduling";
+const NAMESPACE: &str = "default";
+
+/// Compares all steps.
+pub fn compare(recording: &Value) -> Vec<RecordedDifference> {
+    let gates = list(recording, "gates");
+    let mut replay = Replay {
+        cluster: build_cluster(recording).0,
+        is_topology_aware: gates.iter().any(|gate| gate == TOPOLOGY_GATE),
+        waiting: Vec::new(),
+        conditions: BTreeMap::new(),
+        found: Differences::default(),
+    };
+    for (k, (step, result)) in list(recording, "steps").iter().zip(list(recording, "results")).enumerate() {
+        let unit = replay.read_unit(step);
+        replay.waiting.push(unit);
+        let newest = replay.waiting.len() - 1;
+        replay.settle(newest, result, k);
+        replay.compare_state(result, k);
+    }
+    replay.found.0
+}
+
+/// A group or a list of single pods with its pending pods.
+struct WaitingUnit {
+    group: Option<usize>,
+    pods: Vec<PodView>,
+}
+
+struct Replay {
+    cluster: Cluster,
+    is_topology_aware: bool,
+    waiting: Vec<WaitingUnit>,
+    /// Condition of each group that was attempted: status, reason and message.
+    conditions: BTreeMap<String, [String; 3]>,
+    found: Differences,
+}
+
+fn priority_of(class: &str) -> i64 {
+    CLASSES.iter().find(|(name, ..)| *name == class).map_or(0, |(_, value, _)| *value)
+}
+
+fn pod_manifest(pod: &Value) -> Value {
+    let mut resources = json!({"requests": {"cpu": pod["cpu"]}});
+    if has_value(pod, "tpu") {
+        resources["requests"]["google.com/tpu"] = pod["tpu"].clone();
+        resources["limits"] = json!({"google.com/tpu": pod["tpu"]});
+    }
+    json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": pod["name"], "namespace": NAMESPACE},
+        "spec": {
+            "priorityClassName": text(pod, "priority"),
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{"name": "main", "image": "example.com/train:v1", "resources": resources}],
+        },
+    })
+}
+
+impl Replay {
+    /// Reads the group and the pods of a step.
+    fn read_unit(&mut self, step: &Value) -> WaitingUnit {
+        let group = has_value(step, "group").then(|| {
+            let spec = &step["group"];
+            self.cluster.groups.push(PodGroup {
+                name: text(spec, "name").to_owned(),
+                min_count: spec["minCount"].as_u64().map(|count| count as usize),
+                topology_key: spec["topology"].as_str().map(str::to_owned),
+                priority: priority_of(text(spec, "priority")),
+                is_disrupted_as_a_whole: text(spec, "disruptionMode") == "PodGroup",
+            });
+            self.cluster.groups.len() - 1
+        });
+        let mut pods = Vec::new();
+        for pod in list(step, "pods") {
+            match admit(&pod_manifest(pod)) {
+                Ok(stored) => {
+                    let mut view = PodView::read(&stored, &mut self.cluster.columns);
+                    view.group = group;
+                    pods.push(view);
+                }
+                Err(message) => self.found.compare(text(pod, "name"), Value::Null, json!(message)),
+            }
+        }
+        WaitingUnit { group, pods }
+    }
+
+    /// Attempts the new unit, and then the waiting groups, which are activated by new pods. If pods are removed, all
+    /// waiting units are attempted again.
+    fn settle(&mut self, newest: usize, result: &Value, step: usize) {
+        let mut queue = vec![newest];
+        queue.extend(self.waiting_units().into_iter().filter(|unit| self.waiting[*unit].group.is_some()));
+        while !queue.is_empty() {
+            let unit = queue.remove(0);
+            let has_removed = match self.waiting[unit].group {
+                Some(group) => self.attempt_group(unit, group, result, step),
+                None => self.attempt_pods(unit, result),
+            };
+            if has_removed {
+                queue = self.waiting_units();
+            }
+        }
+    }
+
+    /// Returns the units with pending pods by priority, older ones first.
+    fn waiting_units(&self) -> Vec<usize> {
+        let priority = |unit: &usize| self.waiting[*unit].pods.first().map_or(i64::MIN, |pod| pod.priority);
+        let mut units: Vec<usize> = (0..self.waiting.len()).filter(|u| !self.waiting[*u].pods.is_empty()).collect();
+        units.sort_by_key(|unit| std::cmp::Reverse(priority(unit)));
+        units
+    }
+
+    /// Schedules single pods. Returns whether pods were removed, after which the pod is attempted again.
+    fn attempt_pods(&mut self, unit: usize, result: &Value) -> bool {
+        let mut kept = Vec::new();
+        let mut has_removed = false;
+        for mut pod in std::mem::take(&mut self.waiting[unit].pods) {
+            let recorded = self.recorded_node(result, &pod.name);
+            let mut decision = schedule(&self.cluster, &pod, &profile(""), 0);
+            if let Decision::Unschedulable { preemption, .. } = &decision
+                && let Some(best) = preemption.best()
+                && let Some(chosen) = best.iter().find(|c| Some(c.node) == recorded).or(best.first())
+            {
+                chosen.victims.iter().for_each(|victim| self.cluster.remove_pod(chosen.node, *victim));
+                pod.nominated_node = self.cluster.nodes[chosen.node].name.clone();
+                has_removed = true;
+                decision = schedule(&self.cluster, &pod, &profile(""), 0);
+            }
+            match decision {
+                Decision::Scheduled(nodes) => {
+                    let node = recorded.filter(|node| nodes.nodes.contains(node)).or(nodes.best().first().copied());
+                    node.map(|node| self.cluster.add_pod(node, pod));
+                }
+                Decision::Unschedulable { .. } => kept.push(pod),
+            }
+        }
+        self.waiting[unit].pods = kept;
+        has_removed
+    }
+
+    fn recorded_node(&self, result: &Value, pod: &str) -> Option<NodeIndex> {
+        self.cluster.find_node(text(&result["pods"][pod], "node"))
+    }
+
+    /// Returns the nodes of the scheduled pods of a group.
+    fn nodes_of(&self, group: usize) -> Vec<NodeIndex> {
+        self.cluster.placed_pods().filter(|(_, pod)| pod.group == Some(group)).map(|(node, _)| node).collect()
+    }
+
+    /// Attempts a group. Returns whether pods were removed.
+    fn attempt_group(&mut self, unit: usize, group: usize, result: &Value, step: usize) -> bool {
+        let scheduled = self.nodes_of(group);
+        let spec = self.cluster.groups[group].clone();
+        let (pods, profile) = (self.waiting[unit].pods.clone(), profile(""));
+        let attempt = GroupAttempt {
+            group: &spec,
+            pods: &pods,
+            profile: &profile,
+            scheduled: &scheduled,
+            is_topology_aware: self.is_topology_aware,
+        };
+        if pods.is_empty() || !attempt.is_complete() {
+            return false;
+        }
+        let outcome = attempt.run(&self.cluster);
+        if !outcome.best().is_empty() {
+            self.set_condition(&spec.name, true, String::new());
+            self.bind(unit, &spec, &outcome, result, step);
+            return false;
+        }
+        match preempt_for_group(&attempt, &self.cluster) {
+            Ok(victims) => {
+                let pods = victims.iter().flat_map(|victim| &victim.pods);
+                pods.for_each(|(node, pod)| self.cluster.remove_pod(*node, *pod));
+                true
+            }
+            Err(reason) => {
+                self.set_condition(&spec.name, false, format!("{}, {reason}", outcome.message()));
+                false
+            }
+        }
+    }
+
+    /// Sets the condition PodGroupScheduled. It stays true once the group was scheduled.
+    fn set_condition(&mut self, group: &str, is_scheduled: bool, message: String) {
+        let (status, reason) = if is_scheduled { ("True", "Scheduled") } else { ("False", "Unschedulable") };
+        let condition = self.conditions.entry(group.to_owned()).or_default();
+        if is_scheduled || condition[0] != "True" {
+            *condition = [status.to_owned(), reason.to_owned(), message];
+        }
+    }
+
+    /// Binds the pods of a scheduled group on the recorded nodes, which must form one of the best placements.
+    fn bind(&mut self, unit: usize, group: &PodGroup, outcome: &GroupResult, result: &Value, step: usize) {
+        let best = outcome.best();
+        let recorded: Vec<Option<NodeIndex>> =
+            self.waiting[unit].pods.iter().map(|pod| self.recorded_node(result, &pod.name)).collect();
+        let domains: BTreeSet<&str> = best.iter().map(|placement| placement.domain.as_str()).collect();
+        if let Some(key) = group.topology_key.as_ref().filter(|_| self.is_topology_aware) {
+            let of_node = |node: &NodeIndex| self.cluster.nodes[*node].labels.get(key).map_or("", String::as_str);
+            let used: BTreeSet<&str> = recorded.iter().flatten().map(of_node).collect();
+            if used.len() > 1 || !used.is_subset(&domains) {
+                self.found.compare(&format!("{step}.{}.domain", group.name), json!(used), json!(domains));
+            }
+        }
+        let own = &best[0].assignment;
+        // The recorded nodes are kept even if their number differs, which is reported after the step.
+        let nodes = if recorded.iter().any(Option::is_some) { recorded.clone() } else { own.clone() };
+        let (assigned, bound) = (best[0].assigned(), recorded.iter().flatten().count());
+        if assigned != bound {
+            self.found.compare(&format!("{step}.{}.bound", group.name), json!(bound), json!(assigned));
+        }
+        let mut kept = Vec::new();
+        for (pod, node) in std::mem::take(&mut self.waiting[unit].pods).into_iter().zip(nodes) {
+            match node {
+                Some(node) => drop(self.cluster.add_pod(node, pod)),
+                None => kept.push(pod),
+            }
+        }
+        self.waiting[unit].pods = kept;
+    }
+
+    /// Compares the existing pods and the conditions of all groups.
+    fn compare_state(&mut self, result: &Value, step: usize) {
+        let placed = self.cluster.placed_pods().map(|(_, pod)| (pod.name.as_str(), true));
+        let waiting = self.waiting.iter().flat_map(|unit| &unit.pods).map(|pod| (pod.name.as_str(), false));
+        let simulated: BTreeMap<&str, bool> = placed.chain(waiting).collect();
+        let recorded = pairs(&result["pods"]).map(|(name, pod)| (name.as_str(), has_value(pod, "node")));
+        let recorded: BTreeMap<&str, bool> = recorded.collect();
+        let names = |pods: &BTreeMap<&str, bool>| json!(pods.keys().collect::<Vec<&&str>>());
+        self.found.compare(&format!("{step}.pods"), names(&recorded), names(&simulated));
+        let singles = |pods: &BTreeMap<&str, bool>| {
+            let single = pods.iter().filter(|(name, bound)| name.starts_with("single") && **bound);
+            json!(single.map(|(name, _)| *name).collect::<Vec<&str>>())
+        };
+        self.found.compare(&format!("{step}.singles"), singles(&recorded), singles(&simulated));
+        for (group, recorded) in pairs(&result["groups"]) {
+            let recorded = recorded.as_array().into_iter().flatten();
+            let recorded = recorded.map(|c| json!([c["status"], c["reason"], c["message"]]));
+            let simulated = self.conditions.get(group).map(|c| json!(c));
+            let recorded: Vec<Value> = recorded.collect();
+            self.found.compare(&format!("{step}.{group}"), json!(recorded), json!(Vec::from_iter(simulated)));
+        }
+    }
+}

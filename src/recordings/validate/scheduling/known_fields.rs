@@ -1,0 +1,88 @@
+//! Fields of recorded objects that the model of the scheduler knows, with those that do not affect scheduling.
+//!
+//! A recording with any other field is not simulated, because the field may affect a decision.
+
+use serde_json::Value;
+
+/// Paths without list indexes. A path stands for everything below it; `a|b` stands for either key.
+pub const NODE_FIELDS: [&str; 9] = [
+    "apiVersion|kind|disruptionsAllowed",
+    "metadata.name|uid|labels|annotations|creationTimestamp|resourceVersion|generation",
+    "spec.unschedulable|podCIDR|podCIDRs|providerID",
+    "spec.taints.key|value|effect|timeAdded",
+    "status.allocatable|capacity|nodeInfo|addresses|conditions",
+    "status.images.names|sizeBytes",
+    "status.phase",
+    "status.daemonEndpoints",
+    "status.runtimeHandlers",
+];
+
+const REQUIRED_TERMS: &str = "spec.affinity.podAffinity|podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.topologyKey|namespaces|\
+     labelSelector|namespaceSelector|matchLabelKeys|mismatchLabelKeys";
+const PREFERRED_TERMS: &str = "spec.affinity.podAffinity|podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.podAffinityTerm.\
+     topologyKey|namespaces|labelSelector|namespaceSelector|matchLabelKeys|mismatchLabelKeys";
+
+pub const POD_FIELDS: [&str; 18] = [
+    "apiVersion|kind|terminating",
+    "metadata.name|namespace|uid|labels|annotations|finalizers|ownerReferences|generateName|creationTimestamp",
+    "spec.containers|initContainers.name|image|command|args|env|workingDir|imagePullPolicy|restartPolicy|tty|stdin",
+    "spec.containers|initContainers.livenessProbe|readinessProbe|startupProbe|lifecycle|securityContext",
+    "spec.containers|initContainers.ports.name|containerPort|hostPort|hostIP|protocol",
+    "spec.containers|initContainers.resources.requests|limits",
+    "spec.resources.requests|limits",
+    "spec.overhead",
+    "spec.restartPolicy|terminationGracePeriodSeconds|dnsPolicy|serviceAccountName|serviceAccount|securityContext",
+    "spec.hostNetwork|nodeName|nodeSelector|schedulerName|priorityClassName|priority|preemptionPolicy",
+    "spec.tolerations.key|operator|value|effect|tolerationSeconds",
+    "spec.topologySpreadConstraints.maxSkew|topologyKey|whenUnsatisfiable|labelSelector|minDomains|matchLabelKeys|\
+     nodeAffinityPolicy|nodeTaintsPolicy",
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.matchExpressions|matchFields",
+    "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.weight",
+    "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.preference.matchExpressions|matchFields",
+    REQUIRED_TERMS,
+    "spec.affinity.podAffinity|podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.weight",
+    PREFERRED_TERMS,
+];
+
+pub const BUDGET_FIELDS: [&str; 4] = [
+    "apiVersion|kind|disruptionsAllowed",
+    "metadata.name|namespace|labels|annotations",
+    "spec.selector",
+    "spec.minAvailable|maxUnavailable|unhealthyPodEvictionPolicy",
+];
+
+/// Fields of a step with a pod group.
+pub const STEP_FIELDS: [&str; 2] =
+    ["group.name|minCount|topology|priority|disruptionMode", "pods.name|cpu|tpu|priority"];
+
+/// Returns the paths of an object that are not known, sorted and without duplicates.
+pub fn unknown_fields(object: &Value, known: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(object, &mut Vec::new(), known, &mut found);
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn collect<'a>(value: &'a Value, path: &mut Vec<&'a str>, known: &[&str], found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, path, known, found)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                path.push(key);
+                let matches = |pattern: &&str| {
+                    let segments: Vec<&str> = pattern.split('.').collect();
+                    let fits = path.iter().zip(&segments).all(|(key, segment)| segment.split('|').any(|s| s == *key));
+                    fits.then_some(segments.len())
+                };
+                match known.iter().filter_map(matches).max() {
+                    None => found.push(path.join(".")),
+                    Some(length) if length > path.len() => collect(value, path, known, found),
+                    Some(_) => {}
+                }
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,83 @@
+//! One scheduling cycle of a pod: the state that PreFilter computes, and the filters over it.
+
+use crate::cluster::Cluster;
+use crate::index::NodeIndex;
+use crate::node::NodeUsage;
+use crate::plugin::Plugin;
+use crate::plugins::FILTERS;
+use crate::plugins::inter_pod_affinity::AffinityState;
+use crate::plugins::pod_topology_spread::SpreadState;
+use crate::pod::PodView;
+use crate::profile::Profile;
+use crate::rejection::Rejection;
+
+/// Message of NodeAffinity if required terms name no node in common.
+const CONFLICT: &str = "pod affinity terms conflict";
+
+#[derive(Clone, Debug)]
+pub struct SchedulingCycle<'a> {
+    pub cluster: &'a Cluster,
+    pub pod: &'a PodView,
+    pub profile: &'a Profile,
+    pub spread: SpreadState<'a>,
+    pub affinity: AffinityState<'a>,
+    /// Nodes that PreFilter restricts the search to; `None` allows all.
+    pub named_nodes: Option<Vec<NodeIndex>>,
+}
+
+impl<'a> SchedulingCycle<'a> {
+    /// Computes the state of the pod, or returns the message of PreFilter.
+    pub fn new(
+        cluster: &'a Cluster,
+        pod: &'a PodView,
+        profile: &'a Profile,
+    ) -> Result<SchedulingCycle<'a>, &'static str> {
+        let names = pod.node_affinity.node_names().filter(|_| profile.is_enabled(Plugin::NodeAffinity));
+        if names.as_ref().is_some_and(|names| names.is_empty()) {
+            return Err(CONFLICT);
+        }
+        let is_named = |names: &std::collections::BTreeSet<&str>, node: &NodeIndex| {
+            names.contains(cluster.nodes[*node].name.as_str())
+        };
+        Ok(SchedulingCycle {
+            cluster,
+            pod,
+            profile,
+            spread: SpreadState::new(cluster, pod),
+            affinity: AffinityState::new(cluster, pod),
+            named_nodes: names.map(|names| (0..cluster.nodes.len()).filter(|n| is_named(&names, n)).collect()),
+        })
+    }
+
+    /// Adds a pod on a node to the state (`by` = 1), or removes it (−1).
+    pub fn update(&mut self, node: NodeIndex, other: &'a PodView, by: i64) {
+        self.spread.update(self.cluster, self.pod, node, other, by);
+        self.affinity.update(self.cluster, self.pod, node, other, by);
+    }
+
+    /// Runs the filters on a node with the given usage.
+    pub fn filter(&self, node: NodeIndex, usage: &NodeUsage) -> Result<(), Rejection> {
+        let enabled = FILTERS.iter().filter(|(plugin, _)| self.profile.is_enabled(*plugin));
+        enabled.map(|(_, filter)| filter(self, node, usage)).collect()
+    }
+
+    /// Runs the filters twice if pods of at least the same priority are nominated to the node: with and without them.
+    pub fn filter_with_nominated(&self, node: NodeIndex, usage: &NodeUsage) -> Result<(), Rejection> {
+        let same = |other: &PodView| other.name == self.pod.name && other.namespace == self.pod.namespace;
+        let nominated = self
+            .cluster
+            .nominated
+            .iter()
+            .filter(|(at, other)| *at == node && other.priority >= self.pod.priority && !same(other));
+        let nominated: Vec<&PodView> = nominated.map(|(_, other)| other).collect();
+        if !nominated.is_empty() {
+            let (mut cycle, mut usage) = (self.clone(), usage.clone());
+            for (row, other) in nominated.into_iter().enumerate() {
+                usage.add(self.cluster.pods.len() + row, other);
+                cycle.update(node, other, 1);
+            }
+            cycle.filter(node, &usage)?;
+        }
+        self.filter(node, usage)
+    }
+}

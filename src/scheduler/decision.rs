@@ -1,0 +1,130 @@
+//! The decision for one pod: find feasible nodes, score them, or preempt other pods.
+
+use crate::cluster::Cluster;
+use crate::cycle::SchedulingCycle;
+use crate::index::NodeIndex;
+use crate::plugin::Plugin;
+use crate::plugins::score;
+use crate::pod::PodView;
+use crate::preemption::{Preemption, preempt};
+use crate::profile::Profile;
+use crate::rejection::{ReasonCounts, Rejection};
+
+/// Part of the message of an unschedulable pod that the plugin DynamicResources adds if preemption fails.
+const NO_CLAIMS: &str = "no new claims to deallocate";
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    Scheduled(ScoredNodes),
+    Unschedulable { message: String, preemption: Preemption },
+}
+
+/// The feasible nodes with their scores.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScoredNodes {
+    /// In the order of the search.
+    pub nodes: Vec<NodeIndex>,
+    /// Weighted scores in the order of `nodes`, by plugin. Empty if there is only one node.
+    pub scores: Vec<(Plugin, Vec<i64>)>,
+    /// Index at which the search for the next pod starts.
+    pub next_start: usize,
+}
+
+/// The nodes that passed the filters, and the reasons against the others.
+#[derive(Clone, Debug, Default)]
+pub struct FeasibleNodes {
+    pub nodes: Vec<NodeIndex>,
+    pub rejected: Vec<(NodeIndex, Rejection)>,
+    pub next_start: usize,
+}
+
+impl ScoredNodes {
+    /// Returns the sum of the scores by node.
+    pub fn totals(&self) -> Vec<i64> {
+        let total = |at: usize| self.scores.iter().map(|(_, scores)| scores[at]).sum();
+        (0..self.nodes.len()).map(total).collect()
+    }
+
+    /// Returns the nodes with the highest total. The caller selects one of them.
+    pub fn best(&self) -> Vec<NodeIndex> {
+        let totals = self.totals();
+        let highest = totals.iter().max();
+        let best = self.nodes.iter().zip(&totals).filter(|(_, total)| Some(*total) == highest);
+        best.map(|(node, _)| *node).collect()
+    }
+}
+
+/// Schedules a pod. `start` is the index of the first node to examine.
+pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usize) -> Decision {
+    let cycle = match SchedulingCycle::new(cluster, pod, profile) {
+        Ok(cycle) => cycle,
+        Err(reason) => {
+            let message = format!("0/{} nodes are available: {reason}.", cluster.nodes.len());
+            return unschedulable(message, preempt(None, cluster, pod, &[]));
+        }
+    };
+    let found = match nominated_node(&cycle) {
+        Some(node) => FeasibleNodes { nodes: vec![node], rejected: Vec::new(), next_start: start },
+        None => find_feasible(&cycle, start),
+    };
+    if found.nodes.is_empty() {
+        let message = rejection_counts(&cycle, &found.rejected).message(cluster.nodes.len());
+        return unschedulable(message, preempt(Some(cycle), cluster, pod, &found.rejected));
+    }
+    let scores = if found.nodes.len() == 1 { Vec::new() } else { score(&cycle, &found.nodes) };
+    Decision::Scheduled(ScoredNodes { nodes: found.nodes, scores, next_start: found.next_start })
+}
+
+/// Returns the nominated node of the pod, if it is feasible. It is then the only candidate.
+fn nominated_node(cycle: &SchedulingCycle<'_>) -> Option<NodeIndex> {
+    let node = cycle.cluster.find_node(&cycle.pod.nominated_node)?;
+    cycle.filter_with_nominated(node, &cycle.cluster.usage[node]).ok().map(|()| node)
+}
+
+/// Appends the message of preemption, if it failed.
+fn unschedulable(message: String, preemption: Preemption) -> Decision {
+    let message = match preemption.failure() {
+        Some(failure) => format!("{message} {NO_CLAIMS}, preemption: {failure}"),
+        None => message,
+    };
+    Decision::Unschedulable { message, preemption }
+}
+
+/// Counts the reasons against all nodes, including those that PreFilter excluded.
+fn rejection_counts(cycle: &SchedulingCycle<'_>, rejected: &[(NodeIndex, Rejection)]) -> ReasonCounts {
+    let mut counts = ReasonCounts::default();
+    rejected.iter().for_each(|(_, rejection)| counts.add_rejection(rejection));
+    let absent = cycle.cluster.nodes.len() - rejected.len();
+    if absent > 0 {
+        counts.add(format!("node(s) didn't satisfy plugin(s) [{}]", Plugin::NodeAffinity.name()), absent);
+    }
+    counts
+}
+
+/// Examines nodes from `start` until enough feasible ones are found (`findNodesThatPassFilters`). Unlike
+/// kube-scheduler, which uses 16 goroutines, the search is sequential.
+pub fn find_feasible(cycle: &SchedulingCycle<'_>, start: usize) -> FeasibleNodes {
+    let all: Vec<NodeIndex>;
+    let nodes: &[NodeIndex] = match &cycle.named_nodes {
+        Some(named) => named,
+        None => {
+            all = (0..cycle.cluster.nodes.len()).collect();
+            &all
+        }
+    };
+    let wanted = cycle.profile.nodes_to_find(nodes.len());
+    let mut found = FeasibleNodes::default();
+    for step in 0..nodes.len() {
+        let node = nodes[(start + step) % nodes.len()];
+        match cycle.filter_with_nominated(node, &cycle.cluster.usage[node]) {
+            Ok(()) => found.nodes.push(node),
+            Err(rejection) => found.rejected.push((node, rejection)),
+        }
+        if found.nodes.len() == wanted {
+            break;
+        }
+    }
+    let examined = found.nodes.len() + found.rejected.len();
+    found.next_start = if nodes.is_empty() { 0 } else { (start + examined) % nodes.len() };
+    found
+}

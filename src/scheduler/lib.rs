@@ -1,0 +1,43 @@
+//! The decisions of kube-scheduler 1.36, plugin by plugin, as pure functions: a view of the cluster and a pod in, a
+//! decision out.
+//!
+//! The crate has no clock, no queue and no randomness: the caller passes the index at which the search starts and
+//! selects among nodes with equal scores. Volumes, resource claims and declared node features are not modelled.
+
+pub mod cluster;
+pub mod cycle;
+pub mod decision;
+pub mod host_port;
+pub mod index;
+pub mod labels;
+pub mod node;
+pub mod node_affinity;
+mod normalize;
+pub mod plugin;
+pub mod plugins;
+pub mod pod;
+pub mod pod_group;
+pub mod pod_group_preemption;
+pub mod pod_groups;
+pub mod pod_terms;
+pub mod preemption;
+pub mod profile;
+pub mod rejection;
+pub mod requests;
+pub mod resources;
+mod taints;
+
+pub use cluster::{Cluster, DisruptionBudget};
+pub use cycle::SchedulingCycle;
+pub use decision::{Decision, schedule};
+pub use index::{NodeIndex, PodIndex};
+pub use node::{NodeUsage, NodeView};
+pub use plugin::Plugin;
+pub use pod::PodView;
+pub use pod_group::PodGroup;
+pub use pod_groups::GroupAttempt;
+pub use profile::Profile;
+
+#[cfg(test)]
+#[path = "../../tests/inside/scheduler/random_clusters.rs"]
+mod tests;

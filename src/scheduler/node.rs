@@ -1,0 +1,77 @@
+//! A node as the scheduler sees it: properties of the Node object, and what its pods use.
+
+use crate::host_port::HostPort;
+use crate::index::PodIndex;
+use crate::labels::{Labels, read_labels};
+use crate::pod::PodView;
+use crate::resources::{Amounts, PODS, ResourceColumns, amount};
+use crate::taints::read_taint;
+use serde_json::Value;
+use sim_api::objects::value_access::{list, text};
+use sim_api::spec::TaintSpec;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Default)]
+pub struct NodeView {
+    pub name: String,
+    pub labels: Labels,
+    pub is_unschedulable: bool,
+    pub taints: Vec<TaintSpec>,
+    pub allocatable: Amounts,
+    pub max_pods: i64,
+    /// Size in bytes by image name.
+    pub images: BTreeMap<String, i64>,
+}
+
+/// Sums over the pods of a node.
+#[derive(Clone, Debug, Default)]
+pub struct NodeUsage {
+    pub requested: Amounts,
+    /// CPU and memory with the amounts that scores assume for containers without requests.
+    pub assumed: Amounts,
+    pub pods: Vec<PodIndex>,
+    pub ports: Vec<HostPort>,
+}
+
+impl NodeView {
+    pub fn read(node: &Value, columns: &mut ResourceColumns) -> NodeView {
+        let allocatable = &node["status"]["allocatable"];
+        NodeView {
+            name: text(&node["metadata"], "name").to_owned(),
+            labels: read_labels(&node["metadata"]["labels"]),
+            is_unschedulable: node["spec"]["unschedulable"] == true,
+            taints: list(&node["spec"], "taints").iter().filter_map(read_taint).collect(),
+            allocatable: Amounts::read(allocatable, columns),
+            max_pods: amount(&allocatable[PODS], 0),
+            images: read_images(list(&node["status"], "images")),
+        }
+    }
+}
+
+impl NodeUsage {
+    pub fn add(&mut self, index: PodIndex, pod: &PodView) {
+        self.requested.add(&pod.requests, 1);
+        self.assumed.add(&pod.assumed, 1);
+        self.pods.push(index);
+        self.ports.extend(pod.host_ports.iter().cloned());
+    }
+
+    pub fn remove(&mut self, index: PodIndex, pod: &PodView) {
+        self.requested.add(&pod.requests, -1);
+        self.assumed.add(&pod.assumed, -1);
+        self.pods.retain(|other| *other != index);
+        for port in &pod.host_ports {
+            if let Some(at) = self.ports.iter().position(|used| used == port) {
+                self.ports.remove(at);
+            }
+        }
+    }
+}
+
+fn read_images(images: &[Value]) -> BTreeMap<String, i64> {
+    let named = images.iter().flat_map(|image| {
+        let size = image["sizeBytes"].as_i64().unwrap_or(0);
+        list(image, "names").iter().filter_map(Value::as_str).map(move |name| (name.to_owned(), size))
+    });
+    named.collect()
+}

@@ -1,0 +1,45 @@
+//! The plugins of the default profile by name.
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Plugin {
+    NodeUnschedulable,
+    NodeName,
+    TaintToleration,
+    NodeAffinity,
+    NodePorts,
+    NodeResourcesFit,
+    DynamicResources,
+    PodTopologySpread,
+    InterPodAffinity,
+    DefaultPreemption,
+    NodeResourcesBalancedAllocation,
+    ImageLocality,
+}
+
+impl Plugin {
+    pub fn name(self) -> &'static str {
+        match self {
+            Plugin::NodeUnschedulable => "NodeUnschedulable",
+            Plugin::NodeName => "NodeName",
+            Plugin::TaintToleration => "TaintToleration",
+            Plugin::NodeAffinity => "NodeAffinity",
+            Plugin::NodePorts => "NodePorts",
+            Plugin::NodeResourcesFit => "NodeResourcesFit",
+            Plugin::DynamicResources => "DynamicResources",
+            Plugin::PodTopologySpread => "PodTopologySpread",
+            Plugin::InterPodAffinity => "InterPodAffinity",
+            Plugin::DefaultPreemption => "DefaultPreemption",
+            Plugin::NodeResourcesBalancedAllocation => "NodeResourcesBalancedAllocation",
+            Plugin::ImageLocality => "ImageLocality",
+        }
+    }
+
+    /// Returns the weight of the plugin's score in the default profile (`pkg/scheduler/apis/config/v1`).
+    pub fn default_weight(self) -> i64 {
+        match self {
+            Plugin::TaintToleration => 3,
+            Plugin::NodeAffinity | Plugin::PodTopologySpread | Plugin::InterPodAffinity | Plugin::DynamicResources => 2,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! NodeResourcesFit: filters by free resources, and scores by one of three strategies.
+
+use crate::cycle::SchedulingCycle;
+use crate::index::NodeIndex;
+use crate::node::NodeUsage;
+use crate::normalize::MAX_NODE_SCORE;
+use crate::plugin::Plugin;
+use crate::profile::ScoringStrategy;
+use crate::rejection::{Reason, Rejection};
+use crate::resources::{CPU, EPHEMERAL_STORAGE, MEMORY};
+
+const TOO_MANY_PODS: &str = "Too many pods";
+const RATIO_SCORE_MAX: i64 = 10;
+
+/// All insufficient resources are reasons. If the whole node has too little of one, no preemption helps.
+pub fn filter(cycle: &SchedulingCycle<'_>, node: NodeIndex, usage: &NodeUsage) -> Result<(), Rejection> {
+    let (view, columns) = (&cycle.cluster.nodes[node], &cycle.cluster.columns);
+    let mut found = Rejection { plugin: Plugin::NodeResourcesFit, is_resolvable: true, reasons: Vec::new() };
+    if usage.pods.len() as i64 + 1 > view.max_pods {
+        found.reasons.push(Reason::Fixed(TOO_MANY_PODS));
+    }
+    for (column, request) in cycle.pod.requests.iter() {
+        let allocatable = view.allocatable.get(column);
+        if request > allocatable - usage.requested.get(column) {
+            found.reasons.push(Reason::Insufficient(columns.name(column).to_owned()));
+            found.is_resolvable &= request <= allocatable;
+        }
+    }
+    if found.reasons.is_empty() { Ok(()) } else { Err(found) }
+}
+
+pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64>> {
+    let columns = &cycle.cluster.columns;
+    let weights = cycle.profile.fit_resources.iter();
+    let weights = weights.filter_map(|(name, weight)| Some((columns.find(name)?, *weight)));
+    let weights: Vec<(usize, i64)> = weights.collect();
+    Some(nodes.iter().map(|node| score_node(cycle, *node, &weights)).collect())
+}
+
+fn score_node(cycle: &SchedulingCycle<'_>, node: NodeIndex, weights: &[(usize, i64)]) -> i64 {
+    let (view, usage) = (&cycle.cluster.nodes[node], &cycle.cluster.usage[node]);
+    let (mut sum, mut weight_sum) = (0, 0);
+    for (column, weight) in weights {
+        let (request, used) = match *column {
+            CPU | MEMORY => (cycle.pod.assumed.get(*column), usage.assumed.get(*column)),
+            _ => (cycle.pod.requests.get(*column), usage.requested.get(*column)),
+        };
+        let allocatable = view.allocatable.get(*column);
+        // An extended resource that the pod does not request does not count.
+        if allocatable == 0 || (request == 0 && *column > EPHEMERAL_STORAGE) {
+            continue;
+        }
+        let score = score_resource(&cycle.profile.strategy, request + used, allocatable);
+        let is_ratio = matches!(cycle.profile.strategy, ScoringStrategy::RequestedToCapacityRatio(_));
+        if is_ratio && score <= 0 {
+            continue;
+        }
+        sum += score * weight;
+        weight_sum += weight;
+    }
+    match (&cycle.profile.strategy, weight_sum) {
+        (_, 0) => 0,
+        (ScoringStrategy::RequestedToCapacityRatio(_), _) => (sum as f64 / weight_sum as f64).round() as i64,
+        _ => sum / weight_sum,
+    }
+}
+
+fn score_resource(strategy: &ScoringStrategy, requested: i64, allocatable: i64) -> i64 {
+    match strategy {
+        ScoringStrategy::LeastAllocated if requested > allocatable => 0,
+        ScoringStrategy::LeastAllocated => (allocatable - requested) * MAX_NODE_SCORE / allocatable,
+        ScoringStrategy::MostAllocated => requested.min(allocatable) * MAX_NODE_SCORE / allocatable,
+        ScoringStrategy::RequestedToCapacityRatio(points) => {
+            interpolate(points, requested.min(allocatable) * 100 / allocatable)
+        }
+    }
+}
+
+/// Interpolates between points of (utilization, score), and scales the score to 100.
+fn interpolate(points: &[(i64, i64)], utilization: i64) -> i64 {
+    let scale = MAX_NODE_SCORE / RATIO_SCORE_MAX;
+    let Some(at) = points.iter().position(|(limit, _)| utilization <= *limit) else {
+        return points.last().map_or(0, |(_, score)| score * scale);
+    };
+    let (limit, score) = (points[at].0, points[at].1 * scale);
+    match at.checked_sub(1).map(|before| points[before]) {
+        None => score,
+        Some((start, before)) => {
+            let before = before * scale;
+            before + (score - before) * (utilization - start) / (limit - start)
+        }
+    }
+}

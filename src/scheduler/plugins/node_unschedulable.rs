@@ -1,0 +1,19 @@
+//! NodeUnschedulable: cordoned nodes.
+
+use crate::cycle::SchedulingCycle;
+use crate::index::NodeIndex;
+use crate::node::NodeUsage;
+use crate::plugin::Plugin;
+use crate::rejection::Rejection;
+use sim_api::spec::{TaintEffect, TaintSpec};
+
+const REASON: &str = "node(s) were unschedulable";
+const TAINT: &str = "node.kubernetes.io/unschedulable";
+
+pub fn filter(cycle: &SchedulingCycle<'_>, node: NodeIndex, _: &NodeUsage) -> Result<(), Rejection> {
+    let taint = || TaintSpec { key: TAINT.to_owned(), value: String::new(), effect: TaintEffect::NoSchedule };
+    if !cycle.cluster.nodes[node].is_unschedulable || cycle.pod.tolerates(&taint()) {
+        return Ok(());
+    }
+    Err(Rejection::unresolvable(Plugin::NodeUnschedulable, REASON))
+}

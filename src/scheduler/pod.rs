@@ -1,0 +1,92 @@
+//! A pod as the scheduler sees it.
+
+use crate::host_port::HostPort;
+use crate::labels::{Labels, read_labels};
+use crate::node_affinity::NodeAffinityView;
+use crate::pod_terms::{PodTerms, SpreadConstraint};
+use crate::requests::{assumed_requests, pod_requests};
+use crate::resources::{Amounts, ResourceColumns};
+use crate::taints::read_toleration;
+use serde_json::Value;
+use sim_api::objects::value_access::{has_value, int, list, text};
+use sim_api::spec::{TaintSpec, TolerationSpec};
+
+#[derive(Clone, Debug, Default)]
+pub struct PodView {
+    pub namespace: String,
+    pub name: String,
+    pub labels: Labels,
+    pub scheduler_name: String,
+    pub priority: i64,
+    /// Whether `preemptionPolicy` permits to preempt other pods.
+    pub may_preempt: bool,
+    /// Whether the pod has a deletion timestamp.
+    pub is_terminating: bool,
+    /// Whether a deletion removes the object at once: no grace period and no finalizer.
+    pub is_removed_at_once: bool,
+    /// Whether the pod is terminating because a scheduler preempted it.
+    pub is_preempted: bool,
+    /// Row of the pod's group in the groups of the cluster, if any.
+    pub group: Option<usize>,
+    /// `spec.nodeName`, or empty.
+    pub node_name: String,
+    /// `status.nominatedNodeName`, or empty.
+    pub nominated_node: String,
+    /// Start time in nanoseconds since any fixed instant; `None` counts as now.
+    pub started: Option<i64>,
+    pub requests: Amounts,
+    pub assumed: Amounts,
+    /// Images of all containers, with tags.
+    pub images: Vec<String>,
+    pub host_ports: Vec<HostPort>,
+    pub tolerations: Vec<TolerationSpec>,
+    pub node_affinity: NodeAffinityView,
+    pub affinity: PodTerms,
+    pub anti_affinity: PodTerms,
+    pub spread: Vec<SpreadConstraint>,
+}
+
+impl PodView {
+    /// Reads a pod in the form in which the API server stores it.
+    pub fn read(pod: &Value, columns: &mut ResourceColumns) -> PodView {
+        let (spec, meta) = (&pod["spec"], &pod["metadata"]);
+        let (namespace, labels) = (text(meta, "namespace").to_owned(), read_labels(&meta["labels"]));
+        let containers = list(spec, "initContainers").iter().chain(list(spec, "containers"));
+        let spread = list(spec, "topologySpreadConstraints").iter().map(|c| SpreadConstraint::read(c, &labels));
+        PodView {
+            name: text(meta, "name").to_owned(),
+            scheduler_name: text(spec, "schedulerName").to_owned(),
+            priority: int(spec, "priority").unwrap_or(0),
+            may_preempt: text(spec, "preemptionPolicy") != "Never",
+            is_terminating: has_value(meta, "deletionTimestamp"),
+            is_removed_at_once: int(spec, "terminationGracePeriodSeconds") == Some(0)
+                && list(meta, "finalizers").is_empty(),
+            is_preempted: false,
+            group: None,
+            node_name: text(spec, "nodeName").to_owned(),
+            nominated_node: text(&pod["status"], "nominatedNodeName").to_owned(),
+            started: None,
+            requests: pod_requests(spec, columns),
+            assumed: assumed_requests(spec, columns),
+            images: containers.map(|c| image_with_tag(text(c, "image"))).collect(),
+            host_ports: HostPort::read_all(spec),
+            tolerations: list(spec, "tolerations").iter().map(read_toleration).collect(),
+            node_affinity: NodeAffinityView::read(spec),
+            affinity: PodTerms::read(&spec["affinity"]["podAffinity"], &namespace),
+            anti_affinity: PodTerms::read(&spec["affinity"]["podAntiAffinity"], &namespace),
+            spread: spread.collect(),
+            namespace,
+            labels,
+        }
+    }
+
+    pub fn tolerates(&self, taint: &TaintSpec) -> bool {
+        self.tolerations.iter().any(|t| t.tolerates(taint))
+    }
+}
+
+/// Returns the image name that a node reports: without a tag, `latest` is added.
+fn image_with_tag(image: &str) -> String {
+    let name = image.rsplit('/').next().unwrap_or(image);
+    if name.contains(':') { image.to_owned() } else { format!("{image}:latest") }
+}

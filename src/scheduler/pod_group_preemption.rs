@@ -1,0 +1,86 @@
+//! Preemption for a pod group as a whole (workload-aware preemption of 1.36).
+
+use crate::cluster::Cluster;
+use crate::index::{NodeIndex, PodIndex};
+use crate::pod_groups::GroupAttempt;
+use crate::preemption::violates_budget;
+use std::collections::BTreeMap;
+
+const CONSTRAINED: &str = "workload aware preemption is not supported for pod groups with scheduling constraints";
+const NO_VICTIMS: &str = "No preemption victims found for incoming preemptor";
+
+/// Pods that are preempted together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VictimUnit {
+    pub pods: Vec<(NodeIndex, PodIndex)>,
+    priority: i64,
+    is_group: bool,
+    started: i64,
+}
+
+/// Returns the units whose removal makes room for the group, or the message.
+pub fn preempt_for_group(attempt: &GroupAttempt<'_>, cluster: &Cluster) -> Result<Vec<VictimUnit>, String> {
+    if attempt.group.topology_key.is_some() {
+        return Err(CONSTRAINED.to_owned());
+    }
+    let mut units = victim_units(cluster);
+    units.retain(|unit| unit.priority < attempt.group.priority);
+    if units.is_empty() {
+        return Err(NO_VICTIMS.to_owned());
+    }
+    let mut cluster = cluster.clone();
+    units.iter().for_each(|unit| remove(&mut cluster, unit));
+    let result = attempt.run(&cluster);
+    if result.best().is_empty() {
+        return Err(result.message());
+    }
+    units.sort_by_key(VictimUnit::importance);
+    let mut left: Vec<i64> = cluster.budgets.iter().map(|b| b.disruptions_allowed).collect();
+    let (violating, others): (Vec<VictimUnit>, Vec<VictimUnit>) = units.into_iter().partition(|unit| {
+        let violations = unit.pods.iter().filter(|(_, pod)| violates_budget(&cluster, *pod, &mut left));
+        violations.count() > 0
+    });
+    let mut victims = Vec::new();
+    for unit in violating.into_iter().chain(others) {
+        for (node, pod) in &unit.pods {
+            cluster.usage[*node].add(*pod, &cluster.pods[*pod]);
+        }
+        if attempt.run(&cluster).best().is_empty() {
+            remove(&mut cluster, &unit);
+            victims.push(unit);
+        }
+    }
+    Ok(victims)
+}
+
+fn remove(cluster: &mut Cluster, unit: &VictimUnit) {
+    unit.pods.iter().for_each(|(node, pod)| cluster.remove_pod(*node, *pod));
+}
+
+/// Returns all pods as units: single pods, and the pods of groups that are disrupted as a whole.
+fn victim_units(cluster: &Cluster) -> Vec<VictimUnit> {
+    let (mut units, mut of_group): (Vec<VictimUnit>, BTreeMap<usize, usize>) = (Vec::new(), BTreeMap::new());
+    let placed = cluster.usage.iter().enumerate().flat_map(|(node, usage)| usage.pods.iter().map(move |p| (node, *p)));
+    for (node, pod) in placed {
+        let view = &cluster.pods[pod];
+        let group = view.group.filter(|row| cluster.groups[*row].is_disrupted_as_a_whole);
+        let started = view.started.unwrap_or(i64::MAX);
+        if let Some(unit) = group.and_then(|row| of_group.get(&row)) {
+            let unit = &mut units[*unit];
+            unit.pods.push((node, pod));
+            unit.started = unit.started.min(started);
+            continue;
+        }
+        let priority = group.map_or(view.priority, |row| cluster.groups[row].priority);
+        of_group.extend(group.map(|row| (row, units.len())));
+        units.push(VictimUnit { pods: vec![(node, pod)], priority, is_group: group.is_some(), started });
+    }
+    units
+}
+
+impl VictimUnit {
+    /// Sorting key: priority, groups before pods, larger groups, older units.
+    fn importance(&self) -> (i64, bool, std::cmp::Reverse<usize>, i64) {
+        (-self.priority, !self.is_group, std::cmp::Reverse(self.pods.len()), self.started)
+    }
+}

@@ -1,0 +1,63 @@
+//! Reasons against nodes, and the message of an unschedulable pod (`FitError` in `framework/types.go`).
+
+use crate::plugin::Plugin;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One reason of a plugin against a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    Fixed(&'static str),
+    /// The node has too little of the resource with this name.
+    Insufficient(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Fixed(text) => f.write_str(text),
+            Reason::Insufficient(resource) => write!(f, "Insufficient {resource}"),
+        }
+    }
+}
+
+/// The result of the first plugin that rejects a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    pub plugin: Plugin,
+    /// Whether the removal of pods might help (Unschedulable rather than UnschedulableAndUnresolvable).
+    pub is_resolvable: bool,
+    pub reasons: Vec<Reason>,
+}
+
+impl Rejection {
+    pub fn resolvable(plugin: Plugin, text: &'static str) -> Rejection {
+        Rejection { plugin, is_resolvable: true, reasons: vec![Reason::Fixed(text)] }
+    }
+
+    pub fn unresolvable(plugin: Plugin, text: &'static str) -> Rejection {
+        Rejection { is_resolvable: false, ..Rejection::resolvable(plugin, text) }
+    }
+}
+
+/// Number of nodes by reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReasonCounts(BTreeMap<String, usize>);
+
+impl ReasonCounts {
+    pub fn add(&mut self, reason: impl fmt::Display, nodes: usize) {
+        *self.0.entry(reason.to_string()).or_default() += nodes;
+    }
+
+    pub fn add_rejection(&mut self, rejection: &Rejection) {
+        rejection.reasons.iter().for_each(|reason| self.add(reason, 1));
+    }
+
+    /// Returns the sentence of kube-scheduler. The parts are sorted as texts, including their counts.
+    pub fn message(&self, nodes: usize) -> String {
+        let mut parts: Vec<String> = self.0.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        parts.sort();
+        let end = if parts.is_empty() { String::new() } else { format!(" {}.", parts.join(", ")) };
+        format!("0/{nodes} nodes are available:{end}")
+    }
+}
