@@ -68,7 +68,8 @@ pub(super) fn of_fault_presets(presets: &[(usize, String, f64)], list: &str, all
         let own = own.filter(|a| a.id.starts_with(&prefix) || common(a));
         for a in own.filter(|a| !all.iter().any(|u| u.id == a.id)).collect::<Vec<_>>() {
             let rate = a.id.ends_with(".per1000NodeDays");
-            let knob = (format!("{list}[{at}].times"), times.to_string());
+            // A multiplier is not a whole number: 1.0 can be changed by a few percent.
+            let knob = (format!("{list}[{at}].times"), format!("{times:?}"));
             all.push(EffectiveDefault {
                 knob: rate.then_some(knob),
                 id: a.id,

@@ -1,5 +1,6 @@
 //! Reads `experiment`: variants, sweeps and overrides. The paths of overrides are checked when the variant is read.
 
+use crate::presets::uncertain;
 use crate::read;
 use crate::schema::definitions::common::SCALES;
 use crate::text::diagnostic::DiagnosticReport;
@@ -74,5 +75,6 @@ fn axis(node: &YamlNode, report: &mut DiagnosticReport) -> Option<SweepAxis> {
             return None;
         }
     };
-    Some(SweepAxis { path, target: over })
+    let is_uncertain = read::boolean(node, "uncertain").unwrap_or_else(|| uncertain::is_uncertain(None, &path));
+    Some(SweepAxis { path, target: over, is_uncertain })
 }

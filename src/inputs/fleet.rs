@@ -3,7 +3,7 @@
 pub(crate) mod fault_traces;
 
 use super::presets::faults;
-use super::presets::faults::PresetTarget;
+use super::presets::faults::{PresetScale, PresetTarget};
 use super::presets::rate;
 use super::schema::check::{UnmodelledFields, check};
 use super::schema::definitions::fleet::{FLEET, ORDERS};
@@ -173,7 +173,8 @@ fn training(node: &YamlNode, report: &mut DiagnosticReport) -> FleetTraining {
 
 /// Returns the fault processes, with presets replaced by their processes.
 fn processes(node: &YamlNode, report: &mut DiagnosticReport) -> Vec<YamlNode> {
-    faults::expand(read::list(node, "faults"), PresetTarget::Fleet, report)
+    let scale = PresetScale { per_node: read::number(node, "acceleratorsPerNode"), per_pod: None };
+    faults::expand(read::list(node, "faults"), (PresetTarget::Fleet, scale), report)
 }
 
 fn process(node: &YamlNode, named: &mut NamedTrace, report: &mut DiagnosticReport) -> FaultProcess {

@@ -40,8 +40,9 @@ pub use kube::{
     stored_jobset, stored_node, stored_pod, unmodelled_fields, wrapped_documents,
 };
 pub use presets::preset_data::preset_names;
-pub use presets::ranges::{SourcedRange, sourced};
+pub use presets::ranges::{SourcedRange, sourced, without_range};
 pub use presets::shipped::{topology_names, topology_source};
+pub use presets::uncertain::is_uncertain;
 pub use presets::{DEFAULT_VERSION, PresetAssumption, assumptions, control_plane, timing};
 pub use scenario::preset_file::{is_file as is_preset_file, read as read_preset};
 pub use scenario::{LoadedScenario, parse_scenario, parse_scenario_of, read_scenario, scenario_from_manifests};
@@ -50,7 +51,7 @@ pub use schema::json_schema::json_schema;
 pub use schema::reference::{FieldRow, fields as field_rows, markdown as reference_page};
 pub use text::diagnostic::{Diagnostic, Diagnostics, SourceText};
 pub use text::file_error::FileTextError;
-pub use text::path::split_sets;
+pub use text::path::{jobset_path, split_sets};
 pub use text::print::yaml as print_yaml;
 pub use text::suggest::nearest;
 pub use topology::import::import_nodes;

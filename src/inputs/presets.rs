@@ -7,6 +7,7 @@ pub mod preset_data;
 pub mod ranges;
 pub(crate) mod rate;
 pub mod shipped;
+pub mod uncertain;
 
 use super::dist;
 use super::read;

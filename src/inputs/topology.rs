@@ -16,7 +16,7 @@ use super::text::{print, yaml};
 use node_names::node_names;
 use sim_api::admission::names;
 use sim_api::admission::names::NameRule;
-use sim_api::spec::{AcceleratorPrice, DcnLevel, IslandKind, NodePool, TaintSpec, TopologySpec};
+use sim_api::spec::{AcceleratorPrice, DcnLevel, IslandKind, MachineBilling, NodePool, TaintSpec, TopologySpec};
 use std::collections::BTreeMap;
 use taint::taint;
 
@@ -143,6 +143,7 @@ fn written_pool(pool: &NodePool) -> serde_json::Value {
         "allocatable": allocatable,
         "accelerator": pool.accelerator,
         key: micros as f64 / 1e6,
+        "billing": pool.billing.as_str(),
         "taints": pool.taints.iter().map(taint).collect::<Vec<_>>(),
         "labels": pool.labels,
         "features": pool.features,
@@ -210,6 +211,9 @@ fn pool(node: &YamlNode) -> NodePool {
     let count = |key: &str| read::u32_of(node, key).unwrap_or(1);
     let mut allocatable = read::quantities(node, "allocatable");
     allocatable.entry("pods".to_owned()).or_insert(PODS_PER_NODE_MILLI);
+    let labels = read::string_map(node, "labels");
+    let billing = node.get("billing").and_then(YamlNode::as_str);
+    let billing = MachineBilling::ALL.into_iter().find(|b| Some(b.as_str()) == billing);
     NodePool {
         name: read::string(node, "name").unwrap_or_default(),
         count: count("count"),
@@ -220,7 +224,8 @@ fn pool(node: &YamlNode) -> NodePool {
             Some("NvLink") => IslandKind::NvLink,
             _ => IslandKind::None,
         },
-        labels: read::string_map(node, "labels"),
+        billing: billing.unwrap_or_else(|| MachineBilling::from_labels(&labels)),
+        labels,
         taints: read::list(node, "taints").iter().map(taint).collect(),
         allocatable,
         accelerator: read::string(node, "accelerator").unwrap_or_default(),

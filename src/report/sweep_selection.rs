@@ -34,9 +34,14 @@ pub fn axis_names(results: &SweepResults) -> Vec<String> {
 
 /// Returns the display name of a point, for example `replicas=4, qps=50`.
 pub fn point_name(results: &SweepResults, point: usize) -> String {
+    axis_values(results, point, |_| true)
+}
+
+/// Returns the names and values of some axes at a point.
+pub fn axis_values(results: &SweepResults, point: usize, selects: impl Fn(usize) -> bool) -> String {
     let names = axis_names(results);
     let values = results.points().values(point);
-    let one = |(name, value): (&String, &str)| format!("{name}={value}");
-    let parts: Vec<String> = names.iter().zip(values).map(one).collect();
+    let all = names.iter().zip(values).enumerate().filter(|(axis, _)| selects(*axis));
+    let parts: Vec<String> = all.map(|(_, (name, value))| format!("{name}={value}")).collect();
     parts.join(", ")
 }

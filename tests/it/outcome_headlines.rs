@@ -50,6 +50,31 @@ fn a_failed_jobset_is_the_headline_everywhere_and_commands_repeat_the_run() {
     fs::remove_dir_all(dir).unwrap();
 }
 
+/// Counts of events up to a failure are not compared with those of a run that lasts longer.
+#[test]
+fn failures_are_the_headline_of_comparisons_their_pages_and_charts() {
+    let dir = scratch("compared-headline");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let out = at("compared");
+    let more = "more: spec.failurePolicy.maxRestarts=9";
+    let compare = ["compare", "scenarios/upstream/max-restarts.yaml", "--variant", more, "--seeds", "3", "--out", &out];
+    let (_, told) = output(&compare);
+    let sentence = "The JobSet fails in every replication of every variant.";
+    assert!(told.lines().nth(2).is_some_and(|line| line.starts_with(sentence)), "{told}");
+    let restarts = told.split("restarts ").nth(1).unwrap().split("restartBudgetUsed").next().unwrap();
+    assert!(!restarts.contains("worse") && !restarts.contains("better"), "{told}");
+    let (html, md) = (at("c.html"), at("c.md"));
+    assert_eq!(output(&["report", &out, "--html", &html, "--md", &md]).0, Some(0));
+    let title = sentence.trim_end_matches('.');
+    assert!(fs::read_to_string(&html).unwrap().contains(&format!("<h1>{title}</h1>")), "the page has a headline");
+    assert_eq!(fs::read_to_string(&md).unwrap().lines().next(), Some(format!("# {title}").as_str()));
+    for chart in ["differences", "distributions", "restarts"] {
+        let drawn = fs::read_to_string(format!("{out}/charts/{chart}.svg")).unwrap();
+        assert!(drawn.contains(sentence), "{chart}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
 #[test]
 fn a_file_of_another_kind_is_recognized_by_every_command_that_reads_a_scenario() {
     let dir = scratch("kinds");

@@ -1,5 +1,6 @@
 //! Random faults of a scenario: identical for every policy, at the configured rate, and reported with their cause.
 
+mod billing;
 mod kinds;
 mod repair;
 mod sources;

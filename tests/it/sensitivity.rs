@@ -87,6 +87,15 @@ fn reduced_scenario_lists_its_measurement_assumptions() {
     assert!(!rows.iter().any(is), "every pod is simulated");
 }
 
+/// Given failure rates and pools are varied, and inputs without a range are named.
+#[test]
+fn ranges_vary_given_failure_rates_and_name_what_they_do_not_vary() {
+    let (code, out, err) = assumptions(&["tests/it/reduced/gang.yaml", "--ranges", "--seeds", "4"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("faultProcesses[0].times") && out.contains("half and twice"), "{out}");
+    assert!(out.contains("Not varied: ") && out.contains("--input"), "{out}");
+}
+
 #[test]
 fn a_run_directory_tables_and_wrong_metrics_are_answered() {
     let dir = std::env::temp_dir().join(format!("assumed-{}", std::process::id()));

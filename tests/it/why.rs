@@ -5,6 +5,7 @@ use crate::program::{program, scratch};
 use crate::support::{self, root};
 use serde_json::Value;
 use sim_analysis::experiment::simulate_replication;
+use sim_analysis::metrics::restarts::phases::Phase;
 use sim_analysis::metrics::{MetricFolds, RestartMetrics};
 use sim_analysis::why;
 use sim_analysis::why::{OverrideSetter, WhyExplanation, WhyRequest};
@@ -254,4 +255,80 @@ fn a_run_directory_is_explained_as_its_scenario_is() {
     json(&["why", dir.to_str().unwrap()], 2);
     json(&["why", scenario, "--pod", "nobody"], 2);
     fs::remove_dir_all(dir).unwrap();
+}
+
+/// The critical path and the phases of `run` divide the same restart at the same times.
+#[test]
+fn phases_of_the_path_are_those_of_run_in_every_restart_of_every_scenario() {
+    let mut seen = 0;
+    for name in support::scenario_names() {
+        let loaded = load(&name, &[]).expect("the scenario is valid");
+        for (i, restart) in restarts(&loaded).iter().take(6).enumerate() {
+            let why = explained(&name, &WhyRequest { restart: Some(i + 1), ..path_only() });
+            assert_eq!(restart.path.total(), restart.total(), "{name}: the path of restart {}", i + 1);
+            for phase in Phase::ALL.into_iter().filter(|phase| *phase < Phase::Rendezvous) {
+                let own = why.spans.iter().filter(|span| span.phase == phase.as_str());
+                let sum: u64 = own.map(|span| span.step.duration().0).sum();
+                assert_eq!(sum, restart.phases()[phase as usize].0, "{name}: restart {}, {phase:?}", i + 1);
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 30, "{seen} restarts are too few");
+}
+
+#[test]
+fn combinations_of_levers_do_not_overwrite_or_exclude_each_other() {
+    let mut seen = 0;
+    for name in support::scenario_names() {
+        let loaded = load(&name, &[]).expect("the scenario is valid");
+        if loaded.scenario.jobsets.iter().map(|js| js.jobset.spec.pods()).sum::<u64>() > 300 {
+            continue;
+        }
+        let why = explained(&name, &WhyRequest::default());
+        for w in why.what_if.iter().filter(|w| w.parts_save.is_some()) {
+            let mut paths: Vec<&str> = w.setting.sets.iter().map(|(path, _)| path.as_str()).collect();
+            let sets = paths.len();
+            paths.sort_unstable();
+            paths.dedup();
+            assert_eq!(paths.len(), sets, "{name}: {:?} sets a field twice", w.setting);
+            let mut families = w.setting.families.clone();
+            families.sort_unstable();
+            families.dedup();
+            assert_eq!(families.len(), w.setting.families.len(), "{name}: {:?}", w.setting);
+            seen += 1;
+        }
+        let binding = why.binding.as_ref().and_then(|b| Some(why.what_if[b.lever?].setting.lever.as_str()));
+        let helpless = |lever: &str| why.no_help.iter().any(|(s, _)| s.lever == lever);
+        let helps = |lever: &str| why.what_if.iter().any(|w| w.setting.lever == lever);
+        assert!(binding.is_none_or(|lever| helps(lever) || !helpless(lever)), "{name}: {binding:?}");
+    }
+    assert!(seen > 5, "{seen} combinations are too few");
+}
+
+#[test]
+fn levers_act_on_the_explained_jobset_only() {
+    let manifest = |name: &str| {
+        jobset("failurePolicy: {maxRestarts: 3}", "parallelism: 2, completions: 2")
+            .replace("{name: a}", &format!("{{name: {name}}}"))
+    };
+    let both = format!("{}\n---\n{}", manifest("a"), manifest("b"));
+    let scenario = DEAD
+        .replace("nodesPerIsland: 6", "nodesPerIsland: 16")
+        .replace("crashNode: {ofPod: a-w-0-1, alias: lost}", "containerExit: {pod: a-w-0-1}");
+    let why = explain_texts(&scenario, &both, &WhyRequest::default());
+    let tested = why.what_if.iter().map(|w| &w.setting).chain(why.no_help.iter().map(|(setting, _)| setting));
+    let fields = tested.flat_map(|setting| &setting.sets).filter(|(path, _)| path.contains("spec."));
+    let fields: Vec<&str> = fields.map(|(path, _)| path.as_str()).collect();
+    assert!(!fields.is_empty(), "{why:?}");
+    assert!(fields.iter().all(|path| path.starts_with("jobSet.a.spec.")), "{fields:?}");
+    let unknown = explain_error(&scenario, &both, ("jobSet.c.spec.suspend", "true"));
+    assert!(unknown.contains("JobSet \"c\" does not exist") && unknown.contains("a, b"), "{unknown}");
+}
+
+fn explain_error(scenario: &str, jobset: &str, (path, value): (&str, &str)) -> String {
+    let source = SourceText { file: "scenario.yaml".to_owned(), text: scenario.to_owned() };
+    let loader = |_: &str| Ok(jobset.to_owned());
+    let sets = [(path.to_owned(), value.to_owned())];
+    sim_inputs::parse_scenario(&source, &sets, &loader).err().map(|e| e.to_string()).unwrap_or_default()
 }

@@ -8,7 +8,7 @@ mod estimate;
 mod paired;
 
 pub use estimate::MetricEstimate;
-pub use paired::{CompareVerdict, PairedEstimate};
+pub use paired::{CompareVerdict, PairedEstimate, is_below_resolution};
 
 use super::metric::{MeasuredMetric, metrics, unnamed};
 use super::outcome::OutcomeCounts;

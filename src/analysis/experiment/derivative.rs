@@ -1,6 +1,7 @@
 //! Sensitivity of a metric to one value: variants with a smaller and a larger value, compared with the scenario
 //! itself.
 
+use super::compare::is_below_resolution;
 use super::metric::{MeasuredMetric, metrics, sample_kind};
 use super::replication::ReplicationResult;
 use serde::Serialize;
@@ -53,10 +54,12 @@ pub fn derivative(
     let percent = 100.0 * (larger.share - smaller.share);
     let bases: Vec<f64> = all.iter().map(|(b, ..)| *b).collect();
     let mean = StudentMean::from_values(&bases)?.mean;
-    let per_percent = paired.mean / percent;
+    // Differences below the resolution of the metric are none.
+    let scale = if is_below_resolution(&pairs) { 0.0 } else { 1.0 / percent };
+    let per_percent = paired.mean * scale;
     Some(MetricDerivative {
         per_percent,
-        ci95: paired.ci95.map(|limit| limit / percent),
+        ci95: paired.ci95.map(|limit| limit * scale),
         elasticity: (mean != 0.0).then_some(100.0 * per_percent / mean),
         n: paired.n,
     })

@@ -26,7 +26,7 @@ mod warned;
 
 pub use compare::{
     CompareVerdict, MetricEstimate, PairedEstimate, SimulatedVariant, VariantChange, VariantComparison,
-    VariantEstimates,
+    VariantEstimates, is_below_resolution,
 };
 pub use counted::{CountedRun, RestartLimitError, UsedAt, count_restarts, with_maintenance_rule, without_limit};
 pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};

@@ -70,6 +70,9 @@ pub struct AcceleratorCost {
     /// Cost by category; empty if nothing has a price.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub by_category: BTreeMap<&'static str, f64>,
+    /// Accelerator-hours without cost, of on-demand machines while they did not exist; absent if there are none.
+    #[serde(rename = "notBilled_h", skip_serializing_if = "Option::is_none")]
+    pub not_billed_h: Option<f64>,
 }
 
 /// Final state of one JobSet.
@@ -224,6 +227,7 @@ impl RunSummary {
                 currency: outcome.ledger.currency.clone(),
                 total: total_cost(&outcome.ledger),
                 by_category: cost(&outcome.ledger),
+                not_billed_h: (outcome.ledger.not_billed_ns > 0).then(|| outcome.ledger.not_billed_ns as f64 / 3.6e12),
             },
             assumed: assumed::containers(run.scenario).sentences(),
             warnings: run.warnings(),

@@ -2,7 +2,7 @@
 
 use super::range::{ParameterRange, RangeUnit};
 use super::sample::{SampleMetric, SampleRun, pairs};
-use crate::experiment::{BetterDirection, better, sample_kind};
+use crate::experiment::{BetterDirection, better, is_below_resolution, sample_kind};
 use serde::Serialize;
 use sim_base::stats::{InterimLooks, PairedDifference};
 use std::cmp::Ordering;
@@ -166,8 +166,10 @@ impl<E> BreakEvenSearch<'_, '_, E> {
                 self.interrupted |= (more.len() as u64) < n - from;
                 sample.extend(more);
             }
-            difference = PairedDifference::at_level(&pairs(&a, &b), sample_kind(self.metric), look.level);
-            side = difference.map_or(BreakEvenSide::Inconclusive, |d| self.side_of(&d));
+            let pairs = pairs(&a, &b);
+            difference = PairedDifference::at_level(&pairs, sample_kind(self.metric), look.level);
+            let told = difference.filter(|_| !is_below_resolution(&pairs));
+            side = told.map_or(BreakEvenSide::Inconclusive, |d| self.side_of(&d));
             if side != BreakEvenSide::Inconclusive {
                 break;
             }

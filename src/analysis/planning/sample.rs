@@ -1,7 +1,8 @@
 //! The result of a candidate's replications: one value each, and the cost.
 
 use crate::experiment::{
-    BetterDirection, MeasuredMetric, ReplicationOutcome, ReplicationResult, better, metrics, sample_kind, unnamed,
+    BetterDirection, MeasuredMetric, ReplicationOutcome, ReplicationResult, better, is_below_resolution, metrics,
+    sample_kind, unnamed,
 };
 use sim_base::stats::{MeanEstimate, PairedDifference, SampleKind};
 use std::ops::Range;
@@ -85,9 +86,13 @@ pub fn mean_estimate(metric: &str, sample: &[SampleRow]) -> Option<MeanEstimate>
     MeanEstimate::from_sample(finite.collect(), sample_kind(metric))
 }
 
-/// Returns the paired difference "second − first" in a metric.
+/// Returns the paired difference "second − first" in a metric; zero if it is below the resolution of the metric.
 pub fn paired_difference(metric: &str, first: &[SampleRow], second: &[SampleRow]) -> Option<PairedDifference> {
-    PairedDifference::from_pairs(&pairs(first, second), sample_kind(metric))
+    let mut pairs = pairs(first, second);
+    if is_below_resolution(&pairs) {
+        pairs.iter_mut().for_each(|pair| pair.1 = pair.0);
+    }
+    PairedDifference::from_pairs(&pairs, sample_kind(metric))
 }
 
 /// Returns pairs of finite values, for the replications that both samples have.

@@ -57,6 +57,7 @@ impl ReducedLedger {
             accelerator_ns: ns,
             accelerators: installed,
             cost_micros: cost(ns),
+            not_billed_ns: 0,
             currency: slots.currency.clone(),
             by_jobset: vec![LedgerSums { accelerator_ns: own, cost_micros: cost(own) }],
         }

@@ -2,9 +2,10 @@
 //! of the features.
 
 use sim_api::spec::{
-    FailurePolicyAction, LossSpec, NodePool, RandomAction, RandomFaults, RestartStrategy, ScenarioSpec,
-    StartupPolicyOrder, StopWhen,
+    AcceleratorPrice, FailurePolicyAction, LossSpec, MachineBilling, NodePool, RandomAction, RandomFaults,
+    RestartStrategy, ScenarioSpec, StartupPolicyOrder, StopWhen,
 };
+use sim_base::Duration;
 
 /// Returns all reasons why the reduced model does not support a scenario; empty if it can be measured.
 pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
@@ -109,11 +110,19 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
     let pools = &scenario.topology.pools;
     let is_similar = |a: &NodePool, b: &NodePool| {
         let same = a.allocatable == b.allocatable && a.taints == b.taints && a.price == b.price;
-        same && a.accelerator == b.accelerator && a.features == b.features
+        same && a.accelerator == b.accelerator && a.features == b.features && a.billing == b.billing
     };
     refuse(
         pools.iter().any(|pool| !is_similar(pool, &pools[0])),
-        "node pools that differ in resources, taints, prices, accelerators or features",
+        "node pools that differ in resources, taints, prices, billing, accelerators or features",
+    );
+    let on_demand =
+        pools.iter().any(|pool| pool.billing == MachineBilling::OnDemand && pool.price != AcceleratorPrice::default());
+    let is_cold = scenario.node_spares.as_ref().is_some_and(|spares| spares.take_over > Duration::ZERO);
+    let deletes = scenario.fault_processes.iter().any(|process| process.deleted_after.is_some());
+    refuse(
+        on_demand && (is_cold || deletes),
+        "billing onDemand with deleted Nodes or with spares that take over later",
     );
     let jobs = rj.replicas;
     let in_turn = jobset.spec.strategy() == RestartStrategy::Recreate && jobs > 1;

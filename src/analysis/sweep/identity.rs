@@ -42,6 +42,8 @@ pub struct AxisText {
     pub to: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncertain: bool,
 }
 
 /// Identity of a directory that contains one shard of a sweep.
@@ -147,7 +149,7 @@ impl AxisText {
                 (None, Some(low.clone()), Some(high.clone()), scale)
             }
         };
-        AxisText { path, values, from, to, scale }
+        AxisText { path, values, from, to, scale, uncertain: axis.is_uncertain }
     }
 
     fn axis(&self) -> Option<SweepAxis> {
@@ -159,7 +161,7 @@ impl AxisText {
             _ => return None,
         };
         let path = self.path.clone();
-        Some(SweepAxis { path, target: over })
+        Some(SweepAxis { path, target: over, is_uncertain: self.uncertain })
     }
 
     /// Returns the axis in the syntax of the command line.

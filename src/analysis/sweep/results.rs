@@ -89,16 +89,39 @@ impl SweepResults {
         self.rows(point).iter().filter(is_completed).count()
     }
 
-    /// Returns the best points. A point is best only if no point with a mean completes more replications. `None` if the
-    /// metric has a mean at fewer than two points, or is equal at all points.
+    /// Returns the numbers of the axes that are uncertainties.
+    pub fn uncertain_axes(&self) -> Vec<usize> {
+        let axes = self.points.axes().iter().enumerate();
+        axes.filter(|(_, axis)| axis.is_uncertain).map(|(i, _)| i).collect()
+    }
+
+    /// Returns the best points. `None` if an axis is an uncertainty, because no point can then be chosen.
     pub fn best(&self, metric: &str) -> Option<BestPoint> {
+        let all: Vec<usize> = (0..self.points.count()).collect();
+        if self.uncertain_axes().is_empty() { self.best_among(metric, &all) } else { None }
+    }
+
+    /// Returns the best choices for each combination of uncertain values; a single entry if no axis is uncertain.
+    pub fn best_choices(&self, metric: &str) -> Vec<BestPoint> {
+        let uncertain = self.uncertain_axes();
+        let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+        for point in 0..self.points.count() {
+            let indexes = self.points.indexes(point);
+            let group = uncertain.iter().map(|axis| indexes[*axis]).collect();
+            groups.entry(group).or_default().push(point);
+        }
+        groups.values().filter_map(|points| self.best_among(metric, points)).collect()
+    }
+
+    /// Returns the best of some points. A point is best only if no point with a mean completes more replications.
+    /// `None` if the metric has a mean at fewer than two points, or is equal at all points.
+    fn best_among(&self, metric: &str, points: &[usize]) -> Option<BestPoint> {
         let means = self.means(metric);
-        let measured = means.iter().flatten().count();
-        if measured < 2 || !self.differs(metric) {
+        let with_mean = || points.iter().copied().filter(|p| means[*p].is_some());
+        if with_mean().count() < 2 || !self.differs(metric) {
             return None;
         }
         let side = better(metric);
-        let with_mean = || (0..means.len()).filter(|p| means[*p].is_some());
         let most = with_mean().map(|p| self.completed(p)).max();
         let ranked = with_mean().filter(|p| Some(self.completed(*p)) == most).filter_map(|p| Some((p, means[p]?)));
         let order = |a: f64, b: f64| match side {
@@ -107,15 +130,13 @@ impl SweepResults {
         };
         let (point, _) = ranked.min_by(|a, b| order(a.1, b.1).then(a.0.cmp(&b.0)))?;
         let inconclusive = |other: &usize| {
-            *other != point
-                && means[*other].is_some()
-                && self.paired(point, *other, metric).is_none_or(|d| d.significant_order().is_none())
+            *other != point && self.paired(point, *other, metric).is_none_or(|d| d.significant_order().is_none())
         };
         Some(BestPoint {
             metric: metric.to_owned(),
             better: side,
             point,
-            inconclusive: (0..means.len()).filter(inconclusive).collect(),
+            inconclusive: with_mean().filter(inconclusive).collect(),
         })
     }
 

@@ -12,7 +12,7 @@ use sim_api::spec::{
 };
 use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{LedgerResource, TicketWait};
-use sim_inputs::strategy;
+use sim_inputs::{jobset_path, strategy};
 
 pub(super) type EditSettings = Vec<Vec<OverrideSetter>>;
 
@@ -272,7 +272,8 @@ pub fn strategies(facts: &RunFacts) -> EditSettings {
     let others = RestartStrategy::ALL.into_iter().filter(|s| *s != jobset.spec.strategy());
     let sets = others.filter_map(|s| {
         let request = [set("strategy", s.as_str())];
-        let changes = strategy::with_companions(&request, &facts.scenario.jobsets).ok()?;
+        let explained = facts.scenario.jobsets.get(facts.jobset.ix())?;
+        let changes = strategy::with_companions(&request, std::slice::from_ref(explained)).ok()?;
         Some(changes.into_iter().map(|c| (c.path, c.value)).collect())
     });
     sets.collect()
@@ -320,15 +321,18 @@ pub fn predecessor(facts: &RunFacts) -> EditSettings {
     all
 }
 
-/// Removes the annotation for exclusive placement. No override can change the annotations of JobSets in a scenario.
+/// Removes the annotation for exclusive placement.
 pub fn not_exclusive(facts: &RunFacts) -> EditSettings {
     let concerned = facts.unplaced || facts.waits_in(&[LedgerResource::SchedulerCycle]);
-    let Some(jobset) = facts.jobset().filter(|_| facts.of_manifests && concerned) else {
+    let Some(jobset) = facts.jobset().filter(|_| concerned) else {
         return Vec::new();
     };
     let mut others = jobset.annotations.clone();
+    // In a scenario, `metadata` is that of the scenario.
+    let field = "metadata.annotations";
+    let path = if facts.of_manifests { field.to_owned() } else { jobset_path(&jobset.name, field) };
     match others.remove(EXCLUSIVE_TOPOLOGY) {
-        Some(_) => single("metadata.annotations", json!(others).to_string()),
+        Some(_) => single(path, json!(others).to_string()),
         None => Vec::new(),
     }
 }

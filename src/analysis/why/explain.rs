@@ -79,6 +79,8 @@ pub struct BindingConstraint {
     pub time: Duration,
     /// Index in `what_if` of the change that shortens this wait most.
     pub lever: Option<usize>,
+    /// If there is no such change: the lever that acts on this wait, but only moves the time to other waits.
+    pub without_effect: Option<String>,
 }
 
 /// An explanation with its what-ifs.
@@ -302,7 +304,11 @@ impl<'c> WhyCase<'c> {
             },
             path: path.unwrap_or_default(),
             restart: None,
-            target: if self.failed(jobset) { TrialTarget::Survival { jobset } } else { TrialTarget::Start { jobset } },
+            target: if self.failed(jobset) && way.ready.is_none() {
+                TrialTarget::Survival { jobset }
+            } else {
+                TrialTarget::Start { jobset }
+            },
             blocked: blocked::jobset(&run, jobset),
             witness,
         }

@@ -8,6 +8,7 @@ use super::no_answer::{NoAnswer, TrialError};
 use super::trials::{self, MeasuredTrial, TrialTarget, TriedChange};
 use crate::metrics::RunView;
 use crate::metrics::restarts::bottleneck;
+use crate::metrics::restarts::critical_spans::counts;
 use crate::metrics::restarts::path::CriticalPath;
 use crate::metrics::restarts::waits::WaitKind;
 use sim_base::Duration;
@@ -38,21 +39,23 @@ impl WhyExplanation {
         (target, request): (TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
         let replication = simulate(load, &levers::settings(facts), (target, request))?;
-        self.unblock(load, &replication, (target, request))?;
+        let resolving = self.unblock(load, &replication, (target, request))?;
         for (setting, result) in replication {
             self.take(setting, result, None);
         }
+        // A change that resolves the blocking condition helps, even if it does not shorten the subject.
+        self.no_help.retain(|(setting, _)| resolving.iter().all(|known| known.lever != setting.lever));
         self.forget_other_ways();
         let best = self.best();
         let pairs: Vec<(LeverSetting, Duration)> = combinations(&best);
         let together: Vec<LeverSetting> = pairs.iter().map(|(s, _)| s.clone()).collect();
         for ((setting, result), (_, parts)) in simulate(load, &together, (target, request))?.into_iter().zip(pairs) {
-            // A combination is only reported if it saves more than each of its parts.
+            // A combination is only reported if it saves noticeably more than each of its parts.
             let most = best.iter().filter(|(s, _)| setting.contains(s));
             let most = most.map(|(_, saves)| *saves).max().unwrap_or(Duration::ZERO);
             let before = self.subject.total();
             if let Ok(MeasuredTrial::Took(takes)) = result
-                && before.0.saturating_sub(takes.0) > most.0
+                && counts(Duration(before.0.saturating_sub(takes.0).saturating_sub(most.0)), before)
             {
                 self.take(setting, result, Some(parts));
             }
@@ -61,16 +64,16 @@ impl WhyExplanation {
         Ok(())
     }
 
-    /// Finds the smallest change that resolves the blocking condition. If the subject itself was completed, the
-    /// settings are simulated again to the end of the run.
+    /// Returns the settings that resolve the blocking condition, and notes the smallest one. If the subject itself was
+    /// completed, the settings are simulated again to the end of the run.
     fn unblock(
         &mut self,
         load: &ScenarioLoader<'_>,
         replication: &[TrialOutcome],
         (target, request): (TrialTarget, &WhyRequest),
-    ) -> Result<(), NoAnswer> {
+    ) -> Result<Vec<LeverSetting>, NoAnswer> {
         let Some(blocked) = &mut self.blocked else {
-            return Ok(());
+            return Ok(Vec::new());
         };
         let again;
         let to_the_end = if !self.subject.ended {
@@ -85,8 +88,9 @@ impl WhyExplanation {
             Ok(MeasuredTrial::Took(time)) => Some((setting.clone(), *time)),
             _ => None,
         };
-        blocked.change = to_the_end.iter().find_map(ends);
-        Ok(())
+        let resolving: Vec<(LeverSetting, Duration)> = to_the_end.iter().filter_map(ends).collect();
+        blocked.change = resolving.first().cloned();
+        Ok(resolving.into_iter().map(|(setting, _)| setting).collect())
     }
 
     /// Sets the longest wait of the path, and the best change that acts on it.
@@ -103,7 +107,10 @@ impl WhyExplanation {
         let enough = |saves: Duration| !self.subject.ended || saves.0 >= gate.time.0 / ACTS;
         let mut what_if = self.what_if.iter();
         let lever = what_if.position(|w| acts(&w.setting) && enough(w.saves));
-        self.binding = Some(BindingConstraint { name: gate.name, time: gate.time, lever });
+        let tested = self.what_if.iter().map(|w| &w.setting).chain(self.no_help.iter().map(|(setting, _)| setting));
+        let mut weak = tested.filter(|setting| lever.is_none() && acts(setting));
+        let without_effect = weak.next().map(|setting| setting.lever.clone());
+        self.binding = Some(BindingConstraint { name: gate.name, time: gate.time, lever, without_effect });
     }
 
     fn take(&mut self, setting: LeverSetting, result: Result<MeasuredTrial, TrialError>, parts: Option<Duration>) {
@@ -134,13 +141,13 @@ impl WhyExplanation {
         self.not_tried.retain(|(s, _)| !trials.contains(&s.lever));
     }
 
-    /// Returns the best setting of each of the best levers, with its saving.
+    /// Returns the best setting of each of the best levers, with its saving; of alternatives only the best one.
     fn best(&self) -> Vec<(LeverSetting, Duration)> {
         let mut best: Vec<(LeverSetting, Duration)> = Vec::new();
         let mut all: Vec<&WhatIf> = self.what_if.iter().collect();
         all.sort_by_key(|w| std::cmp::Reverse(w.saves));
         for w in all {
-            if best.iter().all(|(s, _)| s.lever != w.setting.lever) {
+            if best.iter().all(|(s, _)| s.families != w.setting.families) {
                 best.push((w.setting.clone(), w.saves));
             }
         }
@@ -153,11 +160,11 @@ impl WhyExplanation {
 fn combinations(best: &[(LeverSetting, Duration)]) -> Vec<(LeverSetting, Duration)> {
     let mut sets: Vec<Vec<usize>> = Vec::new();
     for a in 0..best.len() {
-        for b in a + 1..best.len() {
-            sets.push(vec![a, b]);
-        }
+        let others = (a + 1..best.len()).filter(|b| best[a].0.is_compatible(&best[*b].0));
+        sets.extend(others.map(|b| vec![a, b]));
     }
-    if best.len() > 2 {
+    let pairs = best.len() * best.len().saturating_sub(1) / 2;
+    if best.len() > 2 && sets.len() == pairs {
         sets.push((0..best.len()).collect());
     }
     let one = |which: &Vec<usize>| {

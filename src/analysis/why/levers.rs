@@ -7,11 +7,13 @@ use super::OverrideSetter;
 use super::facts::RunFacts;
 use super::{edits, edits_cluster};
 use sim_engine::record::LedgerResource;
-use sim_inputs::strategy;
+use sim_inputs::{jobset_path, strategy};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeverSetting {
     pub lever: String,
+    /// Alternatives, of which a cluster can have only one; for a combination, those of its parts.
+    pub families: Vec<&'static str>,
     pub sets: Vec<OverrideSetter>,
 }
 
@@ -97,6 +99,31 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "JobSet version", settings: edits_cluster::jobset_version },
 ];
 
+/// Levers that state what happens to a lost node. Only one of them can be true.
+const OF_LOST_NODES: [&str; 4] = [
+    "earlier scripted action",
+    "repair of the lost node",
+    "deletion of the Node object",
+    "replacement of the lost node",
+];
+
+/// Returns the family of a lever: its name, or the common one of the levers that exclude each other.
+fn family(lever: &'static str) -> &'static str {
+    if OF_LOST_NODES.contains(&lever) { OF_LOST_NODES[0] } else { lever }
+}
+
+/// Restricts overrides of JobSet fields to the explained JobSet if there are others.
+fn of_jobset(facts: &RunFacts, sets: Vec<OverrideSetter>) -> Vec<OverrideSetter> {
+    let Some(jobset) = facts.jobset().filter(|_| facts.scenario.jobsets.len() > 1) else {
+        return sets;
+    };
+    let is_field = |path: &str| ["spec.", "metadata."].iter().any(|root| path.starts_with(root));
+    let restrict = |(path, value): OverrideSetter| {
+        if is_field(&path) { (jobset_path(&jobset.name, &path), value) } else { (path, value) }
+    };
+    sets.into_iter().map(restrict).collect()
+}
+
 /// Returns all settings that concern the case, in the order of the table.
 pub fn settings(facts: &RunFacts) -> Vec<LeverSetting> {
     let of = |lever: &TuningLever| {
@@ -106,7 +133,8 @@ pub fn settings(facts: &RunFacts) -> Vec<LeverSetting> {
                 Some(strategy) => format!("{} {strategy}", lever.name),
                 None => lever.name.to_owned(),
             },
-            sets,
+            families: vec![family(lever.name)],
+            sets: of_jobset(facts, sets),
         };
         sets.into_iter().map(setting).collect::<Vec<_>>()
     };
@@ -118,12 +146,26 @@ impl LeverSetting {
     pub fn contains(&self, other: &LeverSetting) -> bool {
         other.sets.iter().all(|set| self.sets.contains(set))
     }
+
+    /// Returns true if both settings can be in effect: neither is an alternative to the other or overwrites it.
+    pub fn is_compatible(&self, other: &LeverSetting) -> bool {
+        let alternative = self.families.iter().any(|family| other.families.contains(family));
+        let within =
+            |a: &str, b: &str| b.strip_prefix(a).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        let overwrites = |a: &str, b: &str| within(a, b) || within(b, a);
+        let mut pairs = self.sets.iter().flat_map(|a| other.sets.iter().map(move |b| (a, b)));
+        !alternative && !pairs.any(|(a, b)| a != b && overwrites(&a.0, &b.0))
+    }
 }
 
 /// Combines settings of several levers.
 pub fn together(parts: &[&LeverSetting]) -> LeverSetting {
     let names: Vec<&str> = parts.iter().map(|s| s.lever.as_str()).collect();
-    LeverSetting { lever: names.join(" + "), sets: parts.iter().flat_map(|s| s.sets.clone()).collect() }
+    LeverSetting {
+        lever: names.join(" + "),
+        families: parts.iter().flat_map(|s| s.families.clone()).collect(),
+        sets: parts.iter().flat_map(|s| s.sets.clone()).collect(),
+    }
 }
 
 /// Formats overrides as arguments of `--set`; several are separated by ` --set `.

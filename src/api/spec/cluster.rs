@@ -35,8 +35,47 @@ pub struct NodePool {
     /// Resource whose units are the accelerators of the ledger, e.g. `google.com/tpu`. Empty if there is none.
     pub accelerator: String,
     pub price: AcceleratorPrice,
+    pub billing: MachineBilling,
     /// Declared node features (`status.declaredFeatures`).
     pub features: Vec<String>,
+}
+
+/// Times at which the machines of a pool cost money.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum MachineBilling {
+    /// Always, whether or not the machine exists.
+    #[default]
+    Reserved,
+    /// While the machine exists: not after its Node was deleted, and not as an idle spare with a take-over time.
+    OnDemand,
+}
+
+/// Node labels of providers and autoscalers for spot machines.
+const SPOT: [(&str, &str); 6] = [
+    ("cloud.google.com/gke-spot", "true"),
+    ("cloud.google.com/gke-preemptible", "true"),
+    ("eks.amazonaws.com/capacityType", "SPOT"),
+    ("karpenter.sh/capacity-type", "spot"),
+    ("kubernetes.azure.com/scalesetpriority", "spot"),
+    ("node.kubernetes.io/lifecycle", "spot"),
+];
+
+impl MachineBilling {
+    pub const ALL: [MachineBilling; 2] = [MachineBilling::Reserved, MachineBilling::OnDemand];
+
+    /// Returns the spelling in topology files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            MachineBilling::Reserved => "reserved",
+            MachineBilling::OnDemand => "onDemand",
+        }
+    }
+
+    /// Returns the default of a pool: on demand if its labels denote spot machines, otherwise reserved.
+    pub fn from_labels(labels: &BTreeMap<String, String>) -> MachineBilling {
+        let has = |(key, value): &(&str, &str)| labels.get(*key).is_some_and(|found| found == value);
+        if SPOT.iter().any(has) { MachineBilling::OnDemand } else { MachineBilling::Reserved }
+    }
 }
 
 /// Price per hour in millionths of the currency. The ledger adds integers only.

@@ -72,6 +72,8 @@ pub struct SweepAxis {
     /// Path of the field in the syntax of `--set`.
     pub path: String,
     pub target: SweepTarget,
+    /// True for an uncertainty, such as a failure rate, which cannot be chosen: no point is best over its values.
+    pub is_uncertain: bool,
 }
 
 /// Values of an axis, in the syntax of the scenario file.

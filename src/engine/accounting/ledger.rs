@@ -16,6 +16,9 @@ pub struct LedgerBooks {
     /// Installed accelerators × time, independent of categories.
     installed: u128,
     installed_until: SimTime,
+    /// Accelerators of machines that are not billed at present, and the sum of their time.
+    not_billed: u64,
+    not_billed_ns: u128,
 }
 
 impl LedgerBooks {
@@ -33,6 +36,27 @@ impl LedgerBooks {
         let dt = u128::from(now.since(self.installed_until).0);
         self.installed_until = now;
         self.installed += u128::from(self.accelerators) * dt;
+        self.not_billed_ns += u128::from(self.not_billed) * dt;
+    }
+
+    /// Changes the price per accelerator of a machine whose `n` accelerators are all in `category`; `held` states how
+    /// many of them belong to JobSets.
+    fn change_rate(
+        &mut self,
+        now: SimTime,
+        (n, category): (u64, LedgerCategory),
+        (old, new): (u64, u64),
+        held: &[(JobSetId, u64)],
+    ) {
+        self.settle_installed(now);
+        self.cluster.leave(now, (n, n * old), category);
+        self.cluster.enter(now, (n, n * new), category);
+        for (jobset, n) in held {
+            if let Some(own) = self.by_jobset.get_mut(jobset.ix()) {
+                own.leave(now, (*n, n * old), category);
+                own.enter(now, (*n, n * new), category);
+            }
+        }
     }
 
     /// Moves accelerators of a JobSet, with their cost, between categories.
@@ -115,6 +139,7 @@ impl LedgerBooks {
             accelerator_ns: sums.accelerator_ns,
             accelerators: self.accelerators,
             cost_micros: sums.cost_micros,
+            not_billed_ns: self.not_billed_ns,
             currency: currency.to_owned(),
             by_jobset: self.by_jobset.iter_mut().map(|own| own.close(now)).collect(),
         }
@@ -172,7 +197,40 @@ impl TimeAccounting {
         let left = u64::from(row.accelerators).saturating_sub(row.held);
         let holds = wanted.min(left as u32);
         row.held += u64::from(holds);
+        let is_usable = !row.unhealthy;
         self.pod_mut(pod).held_accelerators = holds;
+        if holds > 0 && is_usable {
+            self.set_billed(ctx, node, true);
+        }
+    }
+
+    /// Returns whether the machine costs money now.
+    pub(super) fn is_billed(&self, ctx: &EngineContext<'_>, node: NodeId) -> bool {
+        if !ctx.store.nodes.cluster.is_on_demand(node) {
+            return true;
+        }
+        let (time, row) = (&self.nodes[node.ix()], &ctx.store.nodes.rows[node.ix()]);
+        let is_idle_spare = self.cold_spares && row.cordoned && time.held == 0;
+        (row.exists || !time.dead) && !is_idle_spare
+    }
+
+    /// Starts or ends the billing of a machine whose accelerators are all idle or all unhealthy.
+    pub(super) fn set_billed(&mut self, ctx: &EngineContext<'_>, node: NodeId, billed: bool) {
+        let price = ctx.store.nodes.cluster.price_micros_per_hour[node.ix()];
+        let row = &mut self.nodes[node.ix()];
+        if row.not_billed == 0 && billed || row.accelerators == 0 || (row.not_billed > 0 && !billed) {
+            return;
+        }
+        let n = u64::from(row.accelerators);
+        let new = if billed { price } else { 0 };
+        let old = std::mem::replace(&mut row.rate, new);
+        let before = std::mem::replace(&mut row.not_billed, if billed { 0 } else { n });
+        let (after, unhealthy) = (row.not_billed, row.unhealthy);
+        let category = if unhealthy { LedgerCategory::Unhealthy } else { LedgerCategory::Idle };
+        let held = self.pods_holding(ctx, node).filter(|_| unhealthy);
+        let held: Vec<(JobSetId, u64)> = held.map(|(pod, n)| (ctx.store.jobset_of(pod), n)).collect();
+        self.ledger.change_rate(ctx.now, (n, category), (old, new), &held);
+        self.ledger.not_billed = self.ledger.not_billed + after - before;
     }
 
     /// Handles a ready pod on a node that became unusable or usable.
@@ -221,6 +279,7 @@ impl TimeAccounting {
         let row = &mut self.nodes[node.ix()];
         let (n, rate) = (cluster.accelerators[node.ix()], cluster.price_micros_per_hour[node.ix()]);
         let (old, unhealthy) = (row.accelerators, row.unhealthy);
+        let rate = if row.not_billed > 0 { row.rate } else { rate };
         (row.accelerators, row.rate) = (n, rate);
         if n > old {
             self.ledger.change_installed(ctx.now, n - old, rate, unhealthy, true);

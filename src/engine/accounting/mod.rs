@@ -17,7 +17,7 @@ use crate::record::LedgerCategory;
 use crate::store::{ChangeKind, JobChange, JobSetChange, NodeChange, PodChange, flag};
 use history::UsageHistory;
 use ledger::LedgerBooks;
-use sim_base::{JobId, JobSetId, NodeId, PodId};
+use sim_base::{Duration, JobId, JobSetId, NodeId, PodId};
 pub use slices::AvailableSlices;
 
 #[derive(Clone, Default)]
@@ -28,6 +28,8 @@ pub struct TimeAccounting {
     jobsets: Vec<JobSetTime>,
     nodes: Vec<NodeTime>,
     first_ready: bool,
+    /// True if an idle spare node is a machine that does not exist yet.
+    cold_spares: bool,
 }
 
 /// The pods of a JobSet that run together.
@@ -91,6 +93,8 @@ struct NodeTime {
     rate: u64,
     /// Number of these that pods hold.
     held: u64,
+    /// Number of these that are not billed, because the machine does not exist.
+    not_billed: u64,
 }
 
 impl TimeAccounting {
@@ -107,6 +111,8 @@ impl TimeAccounting {
         let nodes = cluster.accelerators.iter().zip(prices);
         self.nodes.extend(nodes.map(|(&accelerators, &rate)| NodeTime { accelerators, rate, ..NodeTime::default() }));
         self.first_ready = false;
+        let spares = ctx.scenario.node_spares.as_ref();
+        self.cold_spares = spares.is_some_and(|spares| spares.take_over > Duration::ZERO);
         for training in &ctx.scenario.training {
             let js = &mut self.jobsets[training.jobset];
             (js.trains, js.elastic) = (true, training.elastic.is_some());
@@ -141,12 +147,22 @@ impl TimeAccounting {
             PodChange::Finished => {
                 self.pod_finished(ctx, pod);
                 self.set_category(ctx, pod, None);
+                self.release_spare(ctx, pod);
             }
             PodChange::Gone => {
                 self.stop_counting(ctx, pod);
                 self.set_category(ctx, pod, None);
+                self.release_spare(ctx, pod);
             }
             _ => {}
+        }
+    }
+
+    /// A spare that pods no longer use ends with the last of them.
+    fn release_spare(&mut self, ctx: &EngineContext<'_>, pod: PodId) {
+        let node = ctx.store.pods.node[pod.ix()];
+        if self.cold_spares && node.is_some() && !self.is_billed(ctx, node) {
+            self.set_billed(ctx, node, false);
         }
     }
 
@@ -184,9 +200,18 @@ impl TimeAccounting {
             NodeChange::Created | NodeChange::Spec => self.update_accelerators(ctx, node),
             NodeChange::Machine { dead } => self.nodes[node.ix()].dead = dead,
             NodeChange::Condition | NodeChange::Gone => {}
+            NodeChange::Taints | NodeChange::Uncordoned if self.cold_spares => {}
             NodeChange::Taints | NodeChange::Uncordoned | NodeChange::Lease => return,
         }
+        // The price of a lost machine changes while all of its accelerators are in one category.
+        let billed = self.is_billed(ctx, node);
+        if billed {
+            self.set_billed(ctx, node, true);
+        }
         self.update_node_health(ctx, node);
+        if !billed {
+            self.set_billed(ctx, node, false);
+        }
     }
 
     fn pod_mut(&mut self, pod: PodId) -> &mut PodTime {

@@ -65,7 +65,8 @@ fn traced_failure_times(
     let one = |(occurrence, row): (u32, &TracedFault)| {
         let draw = UniformDraw { purpose: StreamPurpose::FaultRepair, entity: entity.key, occurrence, substream: 0 };
         let back = process.repair_time.as_ref().map(|back| draws.sample_once(draw, back));
-        let lasts = row.outage.or(back);
+        // The repair begins at the end of the notice; a recorded outage begins with the fault.
+        let lasts = row.outage.or(back.map(|back| process.notice + back));
         (row.at, lasts.map(|lasts| Duration(row.at.0.saturating_add(lasts.0))))
     };
     (0..).zip(mine).map(one).collect()

@@ -132,6 +132,8 @@ pub struct TimeLedger {
     pub accelerators: u64,
     /// Cost per category in millionths of the currency, in the same order.
     pub cost_micros: [u128; LedgerCategory::COUNT],
+    /// Accelerator-nanoseconds without cost: machines of pools with on-demand billing that did not exist.
+    pub not_billed_ns: u128,
     /// Currency, from the topology.
     pub currency: String,
     /// Accelerator time held by the pods of each JobSet, if a JobSet trains; otherwise empty. Idle accelerators

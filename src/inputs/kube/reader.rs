@@ -207,7 +207,8 @@ impl ManifestReader<'_> {
             }
             return;
         }
-        if let Err(errors) = path::apply_sets(&mut node, self.report.overrides, self.sets) {
+        let name = node.at_path(&["metadata", "name"]).and_then(YamlNode::as_str).map(str::to_owned);
+        if let Err(errors) = path::apply_sets_to(&mut node, name.as_deref(), self.report.overrides, self.sets) {
             self.report.found.extend(errors.0);
             return;
         }

@@ -6,7 +6,7 @@ use super::reader::{ManifestSet, SETS, read_text};
 use crate::object_list::unlisted;
 use crate::text::diagnostic::{Diagnostics, SourceText};
 use crate::text::node::YamlNode;
-use crate::text::yaml;
+use crate::text::{path, yaml};
 use crate::{embedded_jobsets, files};
 use std::collections::BTreeMap;
 
@@ -35,7 +35,10 @@ pub fn read_among(
 
 /// Reads all texts after applying `path=value` overrides to each JobSet.
 pub fn read_sources(sources: &[SourceText], sets: &[(String, String)]) -> Result<ManifestSet, Diagnostics> {
-    read_all((sources, &[]), SETS, sets)
+    let manifests = read_all((sources, &[]), SETS, sets)?;
+    let names: Vec<&str> = manifests.jobsets.iter().map(|(jobset, _)| jobset.name.as_str()).collect();
+    let unknown = path::unknown_jobsets(SETS, sets, &names);
+    if unknown.is_empty() { Ok(manifests) } else { Err(Diagnostics(unknown)) }
 }
 
 /// Loads the texts of a file, a directory or standard input, without parsing them. Also returns the files that were

@@ -17,8 +17,18 @@ pub enum PresetTarget {
     Scenario,
 }
 
+/// Mean numbers of accelerators by which the published rates are scaled; `None` keeps the rate of the preset.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct PresetScale {
+    pub per_node: Option<f64>,
+    /// For faults of containers in a scenario.
+    pub per_pod: Option<f64>,
+}
+
 /// Entry fields that control the expansion of a preset. They are not copied to the processes.
 const OF_ENTRY: [&str; 3] = ["preset", "causes", "times"];
+/// Number of accelerators of the nodes that a published rate is about.
+const ACCELERATORS: &str = "acceleratorsPerNode";
 /// Fields that only apply to faults of nodes.
 const OF_NODES: [&str; 8] = ["on", "takesAlong", "backAfter", "comesBack", "lemons", "notice", "asNew", "deletedAfter"];
 /// Fields of node faults that do not apply to maintenance drains, and those that do not apply to lost hosts.
@@ -26,7 +36,7 @@ const NOT_DRAINED: [&str; 2] = ["asNew", "deletedAfter"];
 const NOT_LOST: [&str; 1] = ["notice"];
 
 /// Replaces every preset in the list by its processes.
-pub fn expand(list: &[YamlNode], what: PresetTarget, report: &mut DiagnosticReport) -> Vec<YamlNode> {
+pub fn expand(list: &[YamlNode], what: (PresetTarget, PresetScale), report: &mut DiagnosticReport) -> Vec<YamlNode> {
     let root = document("faults.yaml", FAULTS);
     let mut all = Vec::new();
     for entry in list {
@@ -47,7 +57,7 @@ fn one(
     entry: &YamlNode,
     preset: &YamlNode,
     root: &YamlNode,
-    what: PresetTarget,
+    what: (PresetTarget, PresetScale),
     (all, report): (&mut Vec<YamlNode>, &mut DiagnosticReport),
 ) {
     let wanted = entry.get("causes").map(YamlNode::items);
@@ -70,7 +80,13 @@ fn one(
     }
 }
 
-fn process(entry: &YamlNode, preset: &YamlNode, cause: &YamlNode, root: &YamlNode, what: PresetTarget) -> YamlNode {
+fn process(
+    entry: &YamlNode,
+    preset: &YamlNode,
+    cause: &YamlNode,
+    root: &YamlNode,
+    (what, scale): (PresetTarget, PresetScale),
+) -> YamlNode {
     let at = entry.at;
     let number = |node: &YamlNode, key: &str, otherwise: f64| read::number(node, key).unwrap_or(otherwise);
     let hits = read::string(cause, "hits").unwrap_or_default();
@@ -80,13 +96,17 @@ fn process(entry: &YamlNode, preset: &YamlNode, cause: &YamlNode, root: &YamlNod
         let matching = entries.find(|e| read::string(e, "id").as_deref() == Some(id));
         matching.and_then(|e| e.get("value")).map(|v| v.value.clone())
     };
-    let times = number(cause, "share", 1.0) * number(entry, "times", 1.0);
-    let mut fields =
-        vec![("cause", text(&read::string(cause, "cause").unwrap_or_default())), ("times", YamlValue::Float(times))];
+    let mut times = number(cause, "share", 1.0) * number(entry, "times", 1.0);
+    let mut fields = vec![("cause", text(&read::string(cause, "cause").unwrap_or_default()))];
     if !RATES.iter().any(|rate| entry.get(rate).is_some()) {
         let rate = preset.at_path(&["per1000NodeDays", "value"]);
         fields.push(("per1000NodeDays", YamlValue::Float(rate.and_then(YamlNode::as_f64).unwrap_or(0.0))));
+        let of_pods = what == PresetTarget::Scenario && hits == "Program";
+        let accelerators = if of_pods { scale.per_pod } else { scale.per_node };
+        let published = number(preset, ACCELERATORS, 1.0);
+        times *= accelerators.unwrap_or(published) / published;
     }
+    fields.push(("times", YamlValue::Float(times)));
     let mut not: &[&str] = &[];
     match (what, hits.as_str()) {
         (PresetTarget::Fleet, "Program") => fields.push(("needsRepair", YamlValue::Bool(false))),
@@ -125,27 +145,29 @@ fn made_at(at: SourcePosition, key: &str, value: YamlValue) -> (MappingKey, Yaml
 pub fn assumptions() -> Vec<PresetAssumption> {
     let root = document("faults.yaml", FAULTS);
     let mut all = Vec::new();
-    let mut add = |id: String, value: Option<&YamlNode>, entry: &YamlNode| {
+    let mut add = |id: String, (value, scope): (Option<&YamlNode>, &str), entry: &YamlNode| {
         let text = |key: &str| read::string(entry, key).unwrap_or_default();
         all.push(PresetAssumption {
             id,
             value: value.map(render).unwrap_or_default(),
-            source: text("source"),
+            source: text("source") + scope,
             confidence: text("confidence"),
         });
     };
     for entry in read::list(&root, "common") {
         let id = read::string(entry, "id").unwrap_or_default();
-        add(format!("faults.{id}"), entry.get("value"), entry);
+        add(format!("faults.{id}"), (entry.get("value"), ""), entry);
     }
     for preset in read::list(&root, "presets") {
         let name = read::string(preset, "name").unwrap_or_default();
         if let Some(rate) = preset.get("per1000NodeDays") {
-            add(format!("faults.{name}.per1000NodeDays"), rate.get("value"), rate);
+            let accelerators = preset.get(ACCELERATORS).map(render).unwrap_or_default();
+            let scaled = format!("; per node of {accelerators} accelerators, scaled to those of the nodes");
+            add(format!("faults.{name}.per1000NodeDays"), (rate.get("value"), &scaled), rate);
         }
         for cause in read::list(preset, "causes") {
             let of = read::string(cause, "cause").unwrap_or_default();
-            add(format!("faults.{name}.{of}"), cause.get("share"), cause);
+            add(format!("faults.{name}.{of}"), (cause.get("share"), ""), cause);
         }
     }
     all

@@ -45,6 +45,32 @@ pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
     all
 }
 
+/// Returns the fields of a text that a study should vary, but that have no published range.
+pub fn without_range(text: &SourceText) -> Vec<String> {
+    let covered: Vec<String> = sourced(text).into_iter().map(|range| range.path).collect();
+    let Ok(documents) = yaml::parse(text) else {
+        return Vec::new();
+    };
+    let Some(file) = documents.first() else {
+        return Vec::new();
+    };
+    let root = document("ranges.yaml", RANGES);
+    let mut all: Vec<String> = Vec::new();
+    for pattern in read::strings(&root, "named") {
+        let found = match file.get(&pattern).map(YamlNode::entries) {
+            Some(entries) => entries.iter().map(|(key, _)| format!("{pattern}.{}", key.name)).collect(),
+            None => matching_values(file, &pattern, &root),
+        };
+        let own = found.into_iter().map(|path| parameter_path(file, &path).unwrap_or(path));
+        for path in own.filter(|path| !covered.contains(path)).collect::<Vec<_>>() {
+            if !all.contains(&path) {
+                all.push(path);
+            }
+        }
+    }
+    all
+}
+
 /// Returns the paths of the fields that match a pattern.
 fn matching_values(file: &YamlNode, pattern: &str, entry: &YamlNode) -> Vec<String> {
     let Some((list, field)) = pattern.split_once("[*].") else {
@@ -52,12 +78,14 @@ fn matching_values(file: &YamlNode, pattern: &str, entry: &YamlNode) -> Vec<Stri
         let there = at(file, &keys).filter(|node| !node.is_null());
         return there.map(|_| pattern.to_owned()).into_iter().collect();
     };
-    let items = file.get(list).map_or(&[][..], YamlNode::items);
-    let key = read::string(entry, "of");
+    let items = at(file, list).map_or(&[][..], YamlNode::items);
+    let keys = read::strings(entry, "of");
+    let without = read::string(entry, "without");
     let always = read::boolean(entry, "always").unwrap_or(false);
     let has = |item: &YamlNode| {
-        let kind = key.as_deref().is_none_or(|key| item.get(key).is_some());
-        kind && (always || item.get(field).is_some())
+        let kind = keys.is_empty() || keys.iter().any(|key| item.get(key).is_some());
+        let other = without.as_deref().is_some_and(|key| item.get(key).is_some());
+        kind && !other && (always || item.get(field).is_some())
     };
     let with = items.iter().enumerate().filter(|(_, item)| has(item));
     with.map(|(i, _)| format!("{list}[{i}].{field}")).collect()
@@ -70,28 +98,37 @@ fn at<'n>(file: &'n YamlNode, keys: &str) -> Option<&'n YamlNode> {
     })
 }
 
-fn range(file: &YamlNode, path: String, entry: &YamlNode) -> SourcedRange {
+/// Returns the path of the parameter that a field is set to; `None` if it is set to a value.
+fn parameter_path(file: &YamlNode, path: &str) -> Option<String> {
     let keys = path.replace('[', ".").replace(']', "");
-    let written = at(file, &keys).and_then(YamlNode::as_str).unwrap_or("");
-    let parameter = written.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-    let nodes = read::boolean(entry, "ofNodes").unwrap_or(false);
-    let nodes = nodes.then(|| read::number(file, "nodes").unwrap_or(0.0));
-    let bound = |key: &str| match nodes {
-        Some(nodes) => format!("{}", (nodes * read::number(entry, key).unwrap_or(0.0)).round()),
-        None => entry.get(key).and_then(YamlNode::scalar_text).unwrap_or_default(),
+    let written = at(file, &keys).and_then(YamlNode::as_str)?;
+    let name = written.strip_prefix("${")?.strip_suffix('}')?;
+    Some(format!("parameters.{name}"))
+}
+
+fn range(file: &YamlNode, path: String, entry: &YamlNode) -> SourcedRange {
+    let parameter = parameter_path(file, &path);
+    let path = parameter.unwrap_or(path);
+    let of = |key: &str| read::boolean(entry, key).unwrap_or(false);
+    let value = at(file, &path.replace('[', ".").replace(']', ""));
+    let default = entry.get("default");
+    let is_whole = value.and_then(YamlNode::as_int).is_some() && default.is_none();
+    let value = value.or(default).and_then(YamlNode::as_f64).unwrap_or(0.0);
+    let bound = |key: &str| {
+        let factor = read::number(entry, key).unwrap_or(0.0);
+        match (of("ofNodes"), of("relative")) {
+            (true, _) => format!("{}", (read::number(file, "nodes").unwrap_or(0.0) * factor).round()),
+            (_, true) if is_whole => format!("{}", (value * factor).ceil()),
+            (_, true) => format!("{}", value * factor),
+            _ => entry.get(key).and_then(YamlNode::scalar_text).unwrap_or_default(),
+        }
     };
     let (low, high) = (bound("low"), bound("high"));
     let displayed = match read::strings(entry, "shown").as_slice() {
         [low, high] => [low.clone(), high.clone()],
         _ => [low.clone(), high.clone()],
     };
-    SourcedRange {
-        path: parameter.map_or(path.clone(), |name| format!("parameters.{name}")),
-        low,
-        high,
-        shown: displayed,
-        source: read::string(entry, "source").unwrap_or_default(),
-    }
+    SourcedRange { path, low, high, shown: displayed, source: read::string(entry, "source").unwrap_or_default() }
 }
 
 #[cfg(test)]
@@ -105,9 +142,19 @@ mod tests {
         let source = SourceText { file: "f.yaml".to_owned(), text: text.to_owned() };
         let all = sourced(&source);
         let paths: Vec<&str> = all.iter().map(|r| r.path.as_str()).collect();
-        let expected = ["faults[0].per1000NodeDays", "job.recovery", "repair.stages[0].takes", "parameters.s"];
+        let expected =
+            ["faults[0].per1000NodeDays", "faults[1].times", "job.recovery", "repair.stages[0].takes", "parameters.s"];
         assert_eq!(paths, expected);
-        assert_eq!((all[3].low.as_str(), all[3].high.as_str()), ("0", "5"));
+        assert_eq!((all[1].low.as_str(), all[1].high.as_str()), ("0.5", "2"));
+        assert_eq!((all[4].low.as_str(), all[4].high.as_str()), ("0", "5"));
+        let pods = "parameters: {slices: 20, step: 6s}\ntopology: {pools: [{count: \"${slices}\", accelerator: a}, \
+            {count: 1}]}\nfaultProcesses: [{cause: x, mtbf: 3d, backAfter: 2h}]\n";
+        let source = SourceText { file: "s.yaml".to_owned(), text: pods.to_owned() };
+        let ranges = sourced(&source);
+        let found: Vec<_> = ranges.iter().map(|r| (r.path.as_str(), r.low.as_str(), r.high.as_str())).collect();
+        assert_eq!(found, [("faultProcesses[0].times", "0.5", "2"), ("parameters.slices", "20", "22")]);
+        let named = ["faultProcesses[0].backAfter", "topology.pools[1].count", "parameters.step"];
+        assert_eq!(without_range(&source), named);
         let root = document("ranges.yaml", RANGES);
         for entry in read::list(&root, "ranges") {
             let source = read::string(entry, "source").unwrap_or_default();

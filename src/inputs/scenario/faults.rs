@@ -2,6 +2,7 @@
 
 pub(crate) mod actions;
 pub(crate) mod processes;
+mod rolling;
 pub(crate) mod targets;
 
 use super::cross::CrossInputs;

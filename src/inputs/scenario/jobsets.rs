@@ -6,7 +6,7 @@ use crate::kube::{ManifestSet, WrittenManifest};
 use crate::read;
 use crate::text::diagnostic::{DiagnosticReport, SourceText};
 use crate::text::node::YamlNode;
-use crate::text::path::PathSetting;
+use crate::text::path::{self, PathSetting};
 use sim_api::spec::SubmittedJobSet;
 use sim_base::Duration;
 use std::collections::BTreeMap;
@@ -55,6 +55,10 @@ pub fn load(
     loaded.unmodelled = merged.unmodelled;
     loaded.written = merged.written;
     check_together(&loaded.jobsets, &loaded.written, report);
+    let names: Vec<&str> = loaded.jobsets.iter().map(|s| s.jobset.name.as_str()).collect();
+    if report.is_readable() {
+        report.found.extend(path::unknown_jobsets(kube::SETS, of_all, &names));
+    }
     loaded
 }
 

@@ -80,12 +80,50 @@ impl fmt::Display for YamlPath<'_> {
     }
 }
 
+/// First segment of override paths that set fields of one JobSet only: `jobSet.NAME.spec.suspend`.
+const ONE_JOBSET: &str = "jobSet.";
+
+/// Returns the override path of a field of one JobSet.
+pub fn jobset_path(name: &str, field: &str) -> String {
+    format!("{ONE_JOBSET}{name}.{field}")
+}
+
+/// Splits a path of [`jobset_path`] into the name of the JobSet and the field; `None` for other paths.
+pub fn of_one_jobset(path: &str) -> Option<(&str, &str)> {
+    path.strip_prefix(ONE_JOBSET)?.split_once('.')
+}
+
+/// Returns an error for each override of a JobSet that does not exist. `sets_name` names the overrides in errors.
+pub fn unknown_jobsets(sets_name: &str, sets: &[PathSetting], names: &[&str]) -> Vec<Diagnostic> {
+    let source = overrides_source(sets_name, sets);
+    let mut found = Vec::new();
+    let mut line = 1;
+    for (path, value) in sets {
+        if let Some((name, _)) = of_one_jobset(path).filter(|(name, _)| !names.contains(name)) {
+            let mut error = Diagnostic::at(&source, position(line, path), format!("JobSet {name:?} does not exist"));
+            error.legal(names.join(", "));
+            found.push(error);
+        }
+        line += lines_of(path, value);
+    }
+    found
+}
+
+/// Returns the position of an override path in the text of `overrides_source`.
+fn position(line: u32, path: &str) -> SourcePosition {
+    SourcePosition { line, column: 1, len: path.chars().count() as u32, byte: 0, origin: NodeOrigin::Set }
+}
+
+fn lines_of(path: &str, value: &str) -> u32 {
+    1 + (path.matches('\n').count() + value.matches('\n').count()) as u32
+}
+
 /// Splits the overrides into those of the scenario and those of the JobSets. The latter have a path that begins with
-/// one of `roots`.
+/// one of `roots`, or with the name of one JobSet.
 pub fn split_sets(sets: &[PathSetting], roots: &[&str]) -> (Vec<PathSetting>, Vec<PathSetting>) {
     let of_jobsets = |(path, _): &PathSetting| {
         let root = path.split(['.', '[']).next().unwrap_or("");
-        roots.contains(&root)
+        roots.contains(&root) || of_one_jobset(path).is_some()
     };
     let (jobsets, rest) = sets.iter().cloned().partition(of_jobsets);
     (rest, jobsets)
@@ -102,20 +140,35 @@ pub fn overrides_source(name: &str, sets: &[(String, String)]) -> SourceText {
 
 /// Applies all overrides in order. Their positions refer to the text of `overrides_source`.
 pub fn apply_sets(node: &mut YamlNode, source: &SourceText, sets: &[(String, String)]) -> Result<(), Diagnostics> {
+    apply_sets_to(node, None, source, sets)
+}
+
+/// Applies the overrides of all JobSets, and those of the JobSet `name`, to a JobSet.
+pub fn apply_sets_to(
+    node: &mut YamlNode,
+    name: Option<&str>,
+    source: &SourceText,
+    sets: &[(String, String)],
+) -> Result<(), Diagnostics> {
     let mut result = Vec::new();
     let mut line = 1;
     for (path, value) in sets {
-        let start =
-            SourcePosition { line, column: 1, len: path.chars().count() as u32, byte: 0, origin: NodeOrigin::Set };
+        let start = position(line, path);
+        let field = match of_one_jobset(path) {
+            Some((of, field)) => (Some(of) == name).then_some(field),
+            None => Some(path.as_str()),
+        };
         match parse_value(source, value, start) {
             Ok(value) => {
-                if let Err(error) = set_path(node, path, value, start) {
+                if let Some(field) = field
+                    && let Err(error) = set_path(node, field, value, start)
+                {
                     result.push(Diagnostic::at(source, start, error.to_string()));
                 }
             }
             Err(error) => result.extend(error.0),
         }
-        line += 1 + (path.matches('\n').count() + value.matches('\n').count()) as u32;
+        line += lines_of(path, value);
     }
     if result.is_empty() { Ok(()) } else { Err(Diagnostics(result)) }
 }

@@ -11,7 +11,7 @@ use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::text::node::YamlNode;
 use crate::text::yaml;
 use sim_api::spec::keys::HOSTNAME;
-use sim_api::spec::{IslandKind, NodePool, TaintEffect, TaintSpec, TopologySpec};
+use sim_api::spec::{IslandKind, MachineBilling, NodePool, TaintEffect, TaintSpec, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Extended resources that count as accelerators, in order of precedence.
@@ -298,6 +298,7 @@ fn pool(family: &[ImportCell], name: String) -> NodePool {
         taints: taints.collect(),
         accelerator: accelerator.to_owned(),
         features: first.kind.features.clone(),
+        billing: MachineBilling::from_labels(&labels),
         labels,
         allocatable,
         ..NodePool::default()

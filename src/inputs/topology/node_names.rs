@@ -1,7 +1,7 @@
 //! Generates the names of a topology's nodes, and finds nodes by label.
 
 use sim_api::spec::{NodeNumbers, NodePool};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns all node names in order. A pool name without `{node}` gets the node's number as a suffix.
 pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
@@ -15,6 +15,13 @@ pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String>
         has.then_some(name)
     };
     nodes(pools).filter_map(is).collect()
+}
+
+/// Returns the distinct values of a label, in the order of their first nodes.
+pub fn label_values(pools: &[NodePool], key: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let values = nodes(pools).filter_map(|(pool, numbers, _)| Some(numbers.expand(pool.labels.get(key)?)));
+    values.filter(|value| seen.insert(value.clone())).collect()
 }
 
 /// Returns the average number of nodes that share a node's label value, including the node itself. A node without

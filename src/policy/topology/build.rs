@@ -1,6 +1,6 @@
 //! Builds a `ClusterBuilder` from a `spec::TopologySpec`; nodes are numbered in the order of the description.
 
-use sim_api::spec::{IslandKind, NodeNumbers, NodeObject, NodePool, TaintSpec, TopologySpec};
+use sim_api::spec::{IslandKind, MachineBilling, NodeNumbers, NodeObject, NodePool, TaintSpec, TopologySpec};
 use sim_base::{IslandId, NodeId, ZoneId};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -110,6 +110,12 @@ impl ClusterBuilder {
         self.accelerators.push(accelerators);
         let price = pool.price.per_accelerator(accelerators);
         self.price_micros_per_hour.push(price);
+    }
+
+    /// Returns whether the node is billed only while its machine exists.
+    pub fn is_on_demand(&self, node: NodeId) -> bool {
+        let pool = self.place.get(node.ix()).and_then(|place| self.pools.get(place.pool as usize));
+        pool.is_some_and(|pool| pool.billing == MachineBilling::OnDemand)
     }
 
     pub fn named(&self, name: &str) -> Option<NodeId> {

@@ -198,7 +198,8 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
     };
     if micros > 0 {
         let price = micros as f64 / 1e6;
-        let _ = writeln!(out, "  price        {price} {currency} per {of}-hour");
+        let billing = pool.billing.as_str();
+        let _ = writeln!(out, "  price        {price} {currency} per {of}-hour, billing {billing}");
     }
 }
 

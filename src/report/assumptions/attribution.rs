@@ -173,3 +173,33 @@ delays! {
     "scheduling cycle, per node" "schedulerPerNode" (a, b) a.scheduler.per_node == b.scheduler.per_node,
         s shared(s, &[SchedulerCycle]);
 }
+
+/// Returns the share of a step that belongs to a delay: delays in the same wait share it in proportion to their
+/// typical values.
+pub fn share(delay: &DelayShare, step: &PathStep, (timing, nodes): (&TimingSpec, u64)) -> f64 {
+    let all = DELAYS.iter().filter(|other| (other.matches_step)(step));
+    let total: f64 = all.map(|other| typical(other.field, timing, nodes)).sum();
+    if total > 0.0 { typical(delay.field, timing, nodes) / total } else { 0.0 }
+}
+
+/// Returns the typical value of a delay in seconds, for delays that share waits with others; otherwise 1.
+fn typical(field: &str, timing: &TimingSpec, nodes: u64) -> f64 {
+    // kube-scheduler examines all of 100 nodes, and a falling share of more (percentageOfNodesToScore).
+    let share = (50.0 - nodes as f64 / 125.0).max(5.0) / 100.0;
+    let examined = (nodes as f64 * share).max(nodes.min(100) as f64);
+    match field {
+        "schedulerFixed" => return timing.scheduler.fixed.seconds(),
+        "schedulerPerNode" => return timing.scheduler.per_node.seconds() * examined,
+        _ => {}
+    }
+    let KubeletTiming::Real(kubelet) = &timing.kubelet else {
+        return 1.0;
+    };
+    match field {
+        "volumes" => kubelet.volumes.median().seconds(),
+        "sandbox" => kubelet.sandbox.median().seconds(),
+        "containerStart" => kubelet.container_start.median().seconds(),
+        "containerRemove" => kubelet.container_remove.median().seconds(),
+        _ => 1.0,
+    }
+}

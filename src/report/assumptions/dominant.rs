@@ -4,7 +4,7 @@
 //! This module contains no default values. The caller passes the presets, and the values used come from the scenario
 //! of the run.
 
-use super::attribution::{DELAYS, DelayShare, RATES, RateShare};
+use super::attribution::{self, DELAYS, DelayShare, RATES, RateShare};
 use sim_analysis::format::{exact_seconds, thousands};
 use sim_analysis::metrics::restarts::path::PathStep;
 use sim_analysis::metrics::{RestartMetrics, RunView};
@@ -78,8 +78,12 @@ pub fn dominant_assumptions(
             all.push(rate_assumption(run, rate, time, defaults));
         }
     }
+    let (timing, nodes) = (&run.scenario.timing, run.scenario.topology.nodes());
     for delay in DELAYS {
-        let time = on_path(&|step| (delay.matches_step)(step));
+        // Several delays in one wait divide its time.
+        let steps = restarts.iter().flat_map(|r| &r.path.steps).filter(|step| (delay.matches_step)(step));
+        let parts = steps.map(|step| step.duration().0 as f64 * attribution::share(delay, step, (timing, nodes)));
+        let time = Duration(parts.sum::<f64>() as u64);
         if time.0 * MIN_PATH_FRACTION >= total.max(1) {
             all.push(delay_assumption(run, delay, time, defaults));
         }

@@ -119,8 +119,11 @@ pub(crate) fn split_by_difference(all: &VariantComparison) -> (Vec<&str>, Vec<&s
     let has_excluded = |e: &MetricEstimate| e.excluded() > 0;
     let differs = |metric: &&str| {
         let mut pairs = all.paired.iter().filter(|p| p.metric == *metric);
+        let has_pairs = all.paired.iter().any(|p| p.metric == *metric);
+        let has_no_pairs = !has_pairs && all.variants.len() > 1 && metric_estimates(all, metric).any(|e| e.n > 0);
         pairs.any(|p| p.verdict != CompareVerdict::NoDifference || p.unpaired > 0)
             || metric_estimates(all, metric).any(has_excluded)
+            || has_no_pairs
     };
     all.metrics.iter().map(String::as_str).partition(differs)
 }
@@ -293,8 +296,34 @@ fn deciding_metric(all: &VariantComparison) -> Option<&str> {
     headline.or(ranked.first()).copied()
 }
 
-/// Returns the conclusion: the best variant and its margin, or that no variant is best.
+/// Returns a sentence that states in how many replications of each variant the JobSet fails or is blocked; `None` if
+/// it never does.
+pub(crate) fn failures(all: &VariantComparison) -> Option<String> {
+    let of_outcome = |outcome: ReplicationOutcome, verb: &str| {
+        let counts = all.variants.iter().map(|v| (v, v.outcomes.get(outcome), v.outcomes.total()));
+        let counts: Vec<_> = counts.filter(|(_, n, _)| *n > 0).collect();
+        let is_always = counts.len() == all.variants.len() && counts.iter().all(|(_, n, total)| n == total);
+        let named = counts.iter().map(|(v, n, total)| format!("{n} of {total} replications of {}", v.name));
+        match counts.as_slice() {
+            [] => None,
+            _ if is_always => Some(format!("{verb} in every replication of every variant")),
+            _ => Some(format!("{verb} in {}", named.collect::<Vec<_>>().join(", "))),
+        }
+    };
+    let outcomes = [(ReplicationOutcome::Failed, "fails"), (ReplicationOutcome::Blocked, "is blocked")];
+    let parts: Vec<String> = outcomes.into_iter().filter_map(|(outcome, verb)| of_outcome(outcome, verb)).collect();
+    let is_fleet = all.metrics.iter().any(|metric| metric == "effective_training_ratio");
+    let job = if is_fleet { "The job" } else { "The JobSet" };
+    (!parts.is_empty()).then(|| format!("{job} {}.", parts.join("; it ")))
+}
+
+/// Returns the conclusion: failures, and the best variant and its margin, or that no variant is best.
 pub fn conclusion(all: &VariantComparison) -> String {
+    let ranking = ranking(all);
+    failures(all).map_or(ranking.clone(), |failures| format!("{failures} {ranking}"))
+}
+
+fn ranking(all: &VariantComparison) -> String {
     let Some(metric) = deciding_metric(all) else {
         let (differing, _) = split_by_difference(all);
         let is_ranked = |metric: &&str| !(has_running(all) && grows_until_end(metric));

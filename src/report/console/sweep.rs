@@ -3,8 +3,10 @@
 use super::compare::{format_metric_value, missing_value_note, unit};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
-use crate::sweep_selection::{axis_names, point_name, selected_metrics};
-use sim_analysis::experiment::{BetterDirection, MetricEstimate, OutcomeCounts, better, warnings_of};
+use crate::sweep_selection::{axis_names, axis_values, point_name, selected_metrics};
+use sim_analysis::experiment::{
+    BetterDirection, MetricEstimate, OutcomeCounts, ReplicationOutcome, better, warnings_of,
+};
 use sim_analysis::format::{column, count, wrap};
 use sim_analysis::sweep::points::short;
 use sim_analysis::sweep::results::BestPoint;
@@ -58,7 +60,22 @@ pub fn text(identity: &SweepIdentity, all: &SweepResults, request: &[String], st
 /// Returns the conclusion: the best point in the most relevant metric, and the points for which the difference is
 /// inconclusive.
 pub fn conclusion(all: &SweepResults) -> String {
+    let outcomes = OutcomeCounts::new((0..all.points().count()).flat_map(|p| all.rows(p)).map(|row| row.outcome));
+    let failures = [(ReplicationOutcome::Failed, "fails"), (ReplicationOutcome::Blocked, "is blocked")];
+    let failures = failures.into_iter().filter(|(outcome, _)| outcomes.get(*outcome) > 0);
+    let is_fleet = all.names().iter().any(|name| name == "effective_training_ratio");
+    let job = if is_fleet { "job" } else { "JobSet" };
+    let sentence = |(outcome, verb): (ReplicationOutcome, &str)| {
+        format!("The {job} {verb} in {} of {} replications. ", outcomes.get(outcome), outcomes.total())
+    };
+    failures.map(sentence).chain([ranking(all)]).collect()
+}
+
+fn ranking(all: &SweepResults) -> String {
     let metrics = selected_metrics(all, &[]);
+    if !all.uncertain_axes().is_empty() {
+        return conclusion_with_uncertainty(all, &metrics);
+    }
     let Some(best) = metrics.iter().find_map(|metric| all.best(metric)) else {
         return "The points do not differ in any metric.".to_owned();
     };
@@ -90,6 +107,60 @@ pub fn conclusion(all: &SweepResults) -> String {
     text
 }
 
+/// Maximum number of combinations of uncertain values in a conclusion.
+const MAX_COMBINATIONS: usize = 4;
+
+/// Returns the conclusion of a sweep over failure rates or other uncertainties: the best choice for each of their
+/// values, or without choices the range of the metric.
+fn conclusion_with_uncertainty(all: &SweepResults, metrics: &[String]) -> String {
+    let uncertain = all.uncertain_axes();
+    let names = axis_names(all);
+    let called: Vec<&str> = uncertain.iter().map(|axis| names[*axis].as_str()).collect();
+    let called = called.join(", ");
+    let Some(metric) = metrics.first() else {
+        return "The points do not differ in any metric.".to_owned();
+    };
+    let means = all.means(metric);
+    let shown = |point: usize| means[point].map_or("-".to_owned(), |mean| format_metric_value(metric, mean));
+    let is_uncertain = |axis: usize| uncertain.contains(&axis);
+    if uncertain.len() == names.len() {
+        let order = |a: &usize, b: &usize| means[*a].partial_cmp(&means[*b]).unwrap_or(std::cmp::Ordering::Equal);
+        let known = || (0..means.len()).filter(|point| means[*point].is_some());
+        let ends = known().min_by(order).zip(known().max_by(order));
+        let range = ends.map_or(String::new(), |(low, high)| {
+            let name = |point| point_name(all, point);
+            format!(" Mean {metric}: {} at {}, {} at {}.", shown(low), name(low), shown(high), name(high))
+        });
+        return format!("No point is best: {called} cannot be chosen.{range}");
+    }
+    let best = all.best_choices(metric);
+    let choice = |b: &BestPoint| axis_values(all, b.point, |axis| !is_uncertain(axis));
+    let others = |b: &BestPoint| match b.inconclusive.len() {
+        0 => String::new(),
+        n => format!(", inconclusive against {}", count(n as u64, "other choice")),
+    };
+    let one = |b: &BestPoint| {
+        let at = axis_values(all, b.point, is_uncertain);
+        format!("{} for {at} (mean {}{})", choice(b), shown(b.point), others(b))
+    };
+    match best.first() {
+        None => format!("The choices do not differ in {metric} for any value of {called}, which cannot be chosen."),
+        Some(first) if best.iter().all(|b| choice(b) == choice(first)) => format!(
+            "{} is best in {metric} for every value of {called}, which cannot be chosen: mean {} to {}.",
+            choice(first),
+            shown(first.point),
+            shown(best[best.len() - 1].point)
+        ),
+        Some(_) => {
+            let mut parts: Vec<String> = best.iter().take(MAX_COMBINATIONS).map(one).collect();
+            if best.len() > MAX_COMBINATIONS {
+                parts.push(format!("{} more", best.len() - MAX_COMBINATIONS));
+            }
+            format!("The best choice in {metric} depends on {called}, which cannot be chosen: {}.", parts.join("; "))
+        }
+    }
+}
+
 /// Returns the axes for rows and columns if the sweep has exactly two axes that form a grid.
 fn grid(all: &SweepResults) -> Option<(usize, usize)> {
     let points = all.points();
@@ -110,20 +181,22 @@ fn head(metric: &str) -> String {
 
 /// Returns the marker printed after the value of a point: `*` for the best, `~` if the difference from it is
 /// inconclusive.
-fn rank_marker(best: Option<&BestPoint>, point: usize) -> &'static str {
+fn rank_marker(best: &[BestPoint], point: usize) -> &'static str {
     match best {
-        Some(best) if best.point == point => "*",
-        Some(best) if best.inconclusive.contains(&point) => "~",
+        all if all.iter().any(|best| best.point == point) => "*",
+        all if all.iter().any(|best| best.inconclusive.contains(&point)) => "~",
         _ => " ",
     }
 }
 
-fn legend(out: &mut String, best: Option<&BestPoint>, style: &WaterfallStyle) {
-    let Some(best) = best else {
+fn legend(out: &mut String, best: &[BestPoint], style: &WaterfallStyle) {
+    if best.is_empty() {
         out.push('\n');
         return;
-    };
-    let text = if best.inconclusive.is_empty() {
+    }
+    let text = if best.len() > 1 {
+        "  * best choice for a value of the uncertain field   ~ inconclusive against it"
+    } else if best[0].inconclusive.is_empty() {
         "  * best"
     } else {
         "  * best   ~ inconclusive: the interval of the paired difference from the best contains zero"
@@ -138,7 +211,7 @@ fn matrix(out: &mut String, all: &SweepResults, metric: &str, (down, across): (u
     let (rows, columns) = (points.grid(down), points.grid(across));
     let (rows, columns) = (rows.unwrap_or(&[]), columns.unwrap_or(&[]));
     let means = all.means(metric);
-    let best = all.best(metric);
+    let best = all.best_choices(metric);
     let _ = writeln!(out, "{}{}: mean", style.bold(metric), head(metric));
     let cell = |point: usize| means[point].map_or("-".to_owned(), |m| format_metric_value(metric, m));
     let cells: Vec<String> = (0..means.len()).map(cell).collect();
@@ -152,16 +225,16 @@ fn matrix(out: &mut String, all: &SweepResults, metric: &str, (down, across): (u
         let mut line = format!("  {value:>left$}");
         for j in 0..columns.len() {
             let point = i * columns.len() + j;
-            let _ = write!(line, "{:>width$}{}", cells[point], rank_marker(best.as_ref(), point));
+            let _ = write!(line, "{:>width$}{}", cells[point], rank_marker(&best, point));
         }
         let _ = writeln!(out, "{}", line.trim_end());
     }
-    legend(out, best.as_ref(), style);
+    legend(out, &best, style);
 }
 
 /// Writes one row per point, limited to the best points.
 fn list(out: &mut String, all: &SweepResults, metric: &str, style: &WaterfallStyle) {
-    let best = all.best(metric);
+    let best = all.best_choices(metric);
     let points = all.points().count();
     let mut order: Vec<usize> = (0..points).collect();
     let means = all.means(metric);
@@ -192,7 +265,7 @@ fn list(out: &mut String, all: &SweepResults, metric: &str, style: &WaterfallSty
             _ => "-".to_owned(),
         };
         table.row(vec![
-            format!("{} {name}", rank_marker(best.as_ref(), *point)),
+            format!("{} {name}", rank_marker(&best, *point)),
             e.n.to_string(),
             cell(e.p10),
             cell(e.p50),
@@ -202,7 +275,7 @@ fn list(out: &mut String, all: &SweepResults, metric: &str, style: &WaterfallSty
         ]);
     }
     table.write(out, style);
-    legend(out, best.as_ref(), style);
+    legend(out, &best, style);
 }
 
 /// Returns the caveats: too few replications, missing values, warnings.

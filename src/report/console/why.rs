@@ -154,6 +154,9 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
             let w = &why.what_if[i];
             let _ = write!(text, "; most effective change: {}, saves {}", w.setting.lever, seconds(w.saves));
         }
+        if let Some(lever) = &binding.without_effect {
+            let _ = write!(text, "; changing only its lever ({lever}) moves this time to other waits");
+        }
         paragraph(out, &text, 2, style);
         let _ = writeln!(out);
     }
@@ -177,7 +180,15 @@ fn what_ifs(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle, quot
         }
         let _ = writeln!(out);
     }
-    let is_listed = |lever: &str| listed.iter().any(|w| w.setting.lever == lever);
+    let of_binding = why.binding.as_ref().and_then(|binding| match binding.lever {
+        Some(i) => Some(why.what_if[i].setting.lever.as_str()),
+        None => binding.without_effect.as_deref(),
+    });
+    let of_blocked = why.blocked.as_ref().and_then(|blocked| Some(blocked.change.as_ref()?.0.lever.as_str()));
+    let is_listed = |lever: &str| {
+        let in_table = listed.iter().any(|w| w.setting.lever == lever);
+        in_table || of_binding == Some(lever) || of_blocked == Some(lever)
+    };
     let small = why.what_if.iter().filter(|w| w.parts_save.is_none()).map(|w| w.setting.lever.as_str());
     let others = small.chain(why.no_help.iter().map(|(s, _)| s.lever.as_str()));
     let mut names: Vec<&str> = Vec::new();

@@ -5,13 +5,14 @@
 use super::compare_ledger::{ledger, shares};
 pub use super::compare_panel::provenance;
 use super::compare_panel::{
-    ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge, shrunk_font_size,
+    ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge,
+    shrunk_font_size,
 };
 use super::compare_time::{self, line_width, variant_color};
 use crate::console::compare::{
     HEADLINES, estimates, format_metric_value, is_headline_metric, split_by_difference, unit,
 };
-use crate::draw::heading::{MARGIN, heading};
+use crate::draw::heading::MARGIN;
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use sim_analysis::experiment::{CompareVerdict, SimulatedVariant, VariantComparison, metrics};
 
@@ -77,7 +78,7 @@ fn differences((all, footer): ComparedVariants<'_>, metrics: &[&str]) -> DrawSce
     let first = &all.variants[0].name;
     let title = format!("{}: differences from {first} with the same faults", all.scenario);
     let subtitle = "mean of the paired differences with its 95 % interval; inconclusive if it contains zero";
-    let mut top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let mut top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
     let words = [(BETTER, "better"), (WORSE, "worse"), (INCONCLUSIVE, "inconclusive")];
     legend(&mut scene, top, words.map(|(c, w)| (c, w.to_owned())).into_iter());
     top += SIZE;
@@ -126,7 +127,7 @@ fn distributions((all, footer): ComparedVariants<'_>, variants: &[SimulatedVaria
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: distribution over the replications", all.scenario);
     let subtitle = "share of the replications at or below a value; deadlocked and censored replications have no value";
-    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
     let entries = variants.iter().enumerate().map(|(i, v)| (variant_color(i), v.name.clone()));
     let mut top = legend(&mut scene, top, entries);
     for metric in metrics {

@@ -1,9 +1,9 @@
 //! Chart of accelerator time by category, with one stacked bar per variant of a comparison.
 
 use super::compare_panel::{
-    ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge,
+    ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge,
 };
-use crate::draw::heading::{MARGIN, heading};
+use crate::draw::heading::MARGIN;
 use crate::draw::scene::{
     DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width,
 };
@@ -62,7 +62,7 @@ pub(crate) fn ledger((all, footer): ComparedVariants<'_>) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: accelerator time by category", all.scenario);
     let subtitle = "mean share of all accelerator-seconds of the cluster, over the whole run";
-    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
     let entries = colors.iter().map(|(c, color)| (*color, (*c).to_owned()));
     let mut top = legend(&mut scene, top, entries);
     let lost = |s: &[(&str, f64)]| s.iter().filter(|(c, _)| *c != useful).map(|(_, v)| v).sum();

@@ -1,8 +1,8 @@
 //! Shared parts of the charts of a comparison: sizes, axes, names, legends and footers.
 
-use crate::console::compare::{format_metric_value, is_seconds};
-use crate::draw::heading::{MARGIN, draw_footer, footer_height};
-use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
+use crate::console::compare::{failures, format_metric_value, is_seconds};
+use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
 use sim_analysis::experiment::VariantComparison;
 use sim_analysis::format::count;
 
@@ -15,6 +15,24 @@ pub(crate) const ROW: i32 = 40;
 
 /// A comparison, and the footer lines with its assumptions.
 pub(crate) type ComparedVariants<'a> = (&'a VariantComparison, &'a [String]);
+
+/// Draws title and subtitle, and a line below them if the JobSet fails in some replications. Returns the y coordinate
+/// below them.
+pub(crate) fn comparison_heading(
+    scene: &mut DrawScene,
+    all: &VariantComparison,
+    (title, subtitle): (&str, &str),
+) -> i32 {
+    let below = heading(scene, title, subtitle);
+    let Some(failures) = failures(all) else {
+        return below;
+    };
+    let (below, width) = (below + 3 * SIZE / 2, WIDTH - 2 * MARGIN);
+    let size = fitting_font_size(&failures, SIZE, width);
+    let text = shorten(&failures, size, width);
+    scene.text((MARGIN, below + SIZE / 2), size, TextAnchor::Left, PALETTE[1], &text);
+    below
+}
 
 /// Sets the height of the scene and draws the footer with provenance and assumptions below the last panel.
 pub(crate) fn finish_scene(scene: &mut DrawScene, top: i32, (all, footer): ComparedVariants<'_>) {

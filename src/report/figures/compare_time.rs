@@ -2,8 +2,10 @@
 //!
 //! The statistics come from `experiment::over_time`.
 
-use super::compare_panel::{ComparedVariants, PanelAxis, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge};
-use crate::draw::heading::{MARGIN, heading};
+use super::compare_panel::{
+    ComparedVariants, PanelAxis, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge,
+};
+use crate::draw::heading::MARGIN;
 use crate::draw::scene::{
     DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
 };
@@ -103,7 +105,7 @@ fn goodput((all, footer): ComparedVariants<'_>, jobset: &str, variants: &[OverTi
     let title = format!("{}: cumulative goodput of {jobset}", all.scenario);
     let subtitle =
         "productive time / time since all pods were first ready; median, p25 to p75 and p10 to p90 of the replications";
-    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
     let first = format!("median of {}", all.variants[0].name);
     let mut top = legend(&mut scene, top, [(MUTED_COLOR, first)].into_iter()) + SIZE;
     let axis = time_axis(variants, (plot_left_edge(all) + 70, WIDTH - MARGIN - RIGHT_MARGIN));
@@ -148,7 +150,7 @@ fn availability((all, footer): ComparedVariants<'_>, jobset: &str, variants: &[O
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: share of time with all pods of {jobset} at work", all.scenario);
     let subtitle = "per sixtieth of the time since all pods were first ready; mean of the replications";
-    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
     let entries = variants.iter().enumerate();
     let top = legend(&mut scene, top, entries.map(|(i, v)| (variant_color(i), v.name.clone()))) + SIZE;
     let axis = time_axis(variants, (MARGIN + 70, WIDTH - MARGIN));
@@ -174,7 +176,7 @@ fn restarts((all, footer): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) ->
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: restart duration", all.scenario);
     let subtitle = "share of the restarts of all replications that took at most this long, from the fault until every pod is ready";
-    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
     let rows = all.variants.iter().zip(times).enumerate();
     let entries = rows.map(|(i, (v, (over, left)))| {
         let unfinished = match left {

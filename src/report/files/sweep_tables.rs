@@ -15,13 +15,13 @@ pub fn estimates(all: &SweepResults) -> Table {
     let numbers = [&["metric"][..], &COLUMNS, &MISSING_COLUMNS, &["rank"]].concat();
     let header: Vec<&str> = ["point"].into_iter().chain(paths).chain(numbers).collect();
     let mut table = Table::new(header);
-    let best: Vec<Option<BestPoint>> = all.names().iter().map(|name| all.best(name)).collect();
+    let best: Vec<Vec<BestPoint>> = all.names().iter().map(|name| all.best_choices(name)).collect();
     for point in 0..all.points().count() {
         for (metric, best) in all.names().iter().zip(&best) {
             let e = all.estimate(point, metric);
             let values = all.points().values(point).into_iter().map(str::to_owned);
             let point_named = [point.to_string()].into_iter().chain(values);
-            let rank = rank(best.as_ref(), point).to_owned();
+            let rank = rank(best, point).to_owned();
             let row = point_named.chain([metric.clone()]).chain(metric_cells(&e));
             table.push(row.chain([rank]));
         }
@@ -29,10 +29,10 @@ pub fn estimates(all: &SweepResults) -> Table {
     table
 }
 
-fn rank(best: Option<&BestPoint>, point: usize) -> &'static str {
+fn rank(best: &[BestPoint], point: usize) -> &'static str {
     match best {
-        Some(best) if best.point == point => "best",
-        Some(best) if best.inconclusive.contains(&point) => "inconclusive",
+        all if all.iter().any(|best| best.point == point) => "best",
+        all if all.iter().any(|best| best.inconclusive.contains(&point)) => "inconclusive",
         _ => "",
     }
 }

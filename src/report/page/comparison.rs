@@ -7,7 +7,7 @@ use super::run_parts::NOT_MODELLED;
 use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
 use crate::assumptions::sensitivity;
 use crate::assumptions::sensitivity::SensitiveResult;
-use crate::console::compare::{conclusion, estimates, format_metric_value, split_by_difference};
+use crate::console::compare::{conclusion, estimates, failures, format_metric_value, split_by_difference};
 use crate::figures::compare_figure::{figures, provenance};
 use crate::table::Table;
 use sim_analysis::experiment::{CompareVerdict, MetricEstimate, SimulatedVariant, VariantComparison};
@@ -25,7 +25,10 @@ pub fn page(
     let conclusion = conclusion(all);
     let mut page = ReportPage {
         kicker: format!("jobset-sim report: comparison of {}", all.scenario),
-        title: conclusion_without_numbers(&conclusion),
+        title: failures(all)
+            .unwrap_or_else(|| conclusion_without_numbers(&conclusion))
+            .trim_end_matches('.')
+            .to_owned(),
         lead: format!(
             "{conclusion} {} of {}, {} each, with common random numbers: all variants are exposed to the same faults. \
              Differences are paired and have 95 % intervals. A difference whose interval contains zero is inconclusive \

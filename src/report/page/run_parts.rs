@@ -143,7 +143,10 @@ pub fn ledger(run: &RunView<'_>) -> Vec<PageBlock> {
     head.extend(priced.then_some("cost"));
     let n = count(ledger.accelerators, "accelerator");
     let cost = if priced {
-        format!(" Costs are in {}, at the prices of the topology.", ledger.currency)
+        let hours = format!("{:.2} accelerator-hours", ledger.not_billed_ns as f64 / 3.6e12);
+        let free = format!(", except for {hours} of on-demand machines that did not exist");
+        let free = if ledger.not_billed_ns > 0 { free } else { String::new() };
+        format!(" Costs are in {}, at the prices of the topology{free}.", ledger.currency)
     } else {
         String::new()
     };

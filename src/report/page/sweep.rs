@@ -140,7 +140,7 @@ fn numbers(all: &SweepResults) -> Vec<PageBlock> {
 }
 
 fn rows(all: &SweepResults, metric: &str) -> Vec<Vec<String>> {
-    let best = all.best(metric);
+    let best = all.best_choices(metric);
     let means = all.means(metric);
     let mut order: Vec<usize> = (0..all.points().count()).collect();
     let sign = match sim_analysis::experiment::better(metric) {
@@ -159,8 +159,8 @@ fn rows(all: &SweepResults, metric: &str) -> Vec<Vec<String>> {
             _ => "-".to_owned(),
         };
         let rank = match &best {
-            Some(best) if best.point == p => "best",
-            Some(best) if best.inconclusive.contains(&p) => "inconclusive against the best",
+            all if all.iter().any(|best| best.point == p) => "best",
+            all if all.iter().any(|best| best.inconclusive.contains(&p)) => "inconclusive against the best",
             _ => "",
         };
         let values = all.points().values(p).into_iter().map(str::to_owned);

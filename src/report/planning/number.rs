@@ -43,7 +43,10 @@ pub fn change_with_interval(mean: f64, [low, high]: [f64; 2]) -> String {
     let half = 0.5 * (high - low);
     let rough = if half > 0.0 && half.is_finite() { half } else { mean.abs().max(1e-9) };
     //  Two significant digits of the half width.
-    let digits = (1.0 - libm::floor(libm::log10(rough))).clamp(0.0, 9.0) as usize;
+    let digits = 1.0 - libm::floor(libm::log10(rough));
+    // At most four significant digits of the largest number.
+    let largest = mean.abs().max(low.abs()).max(high.abs()).max(1e-9);
+    let digits = digits.min(3.0 - libm::floor(libm::log10(largest))).clamp(0.0, 9.0) as usize;
     let sign = if mean > 0.0 { "+" } else { "" };
     format!("{sign}{mean:.digits$} ({low:.digits$} to {high:.digits$})")
 }

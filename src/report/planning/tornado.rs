@@ -24,16 +24,34 @@ pub struct TornadoReport {
     pub base: Option<MeanEstimate>,
     /// The inputs in descending order of their effect.
     pub bars: Vec<TornadoBar>,
+    /// Inputs without a published range that were not varied.
+    pub not_varied: Vec<String>,
     /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
 impl TornadoReport {
     pub fn new(of: PlanProvenance, metric: &str, base: Option<MeanEstimate>, bars: Vec<TornadoBar>) -> TornadoReport {
-        let mut report =
-            TornadoReport { provenance: of, metric: metric.to_owned(), base, bars, conclusion: Vec::new() };
+        let mut report = TornadoReport {
+            provenance: of,
+            metric: metric.to_owned(),
+            base,
+            bars,
+            not_varied: Vec::new(),
+            conclusion: Vec::new(),
+        };
         report.conclusion = conclusion(&report);
         report
+    }
+
+    /// Names the inputs that were not varied in the conclusion.
+    pub fn set_not_varied(&mut self, paths: Vec<String>) {
+        if !paths.is_empty() {
+            let names = paths.join(", ");
+            let hint = "To vary a field without a published range, use --input 'PATH=LOW..HIGH'.";
+            self.conclusion.push(format!("Not varied: {names}. {hint}"));
+        }
+        self.not_varied = paths;
     }
 }
 

@@ -94,7 +94,8 @@ fn a_preset_is_its_causes_and_what_is_said_beside_it_counts_more() {
          - {cause: host_maintenance, does: Drain, per1000NodeDays: 3.79, times: 7.6, backAfter: 2h}",
     );
     let chosen = racks(
-        "faultProcesses: [{preset: llama3-405b, times: 100, asNew: true, causes: [gpu, software, host_maintenance]}]",
+        "faultProcesses: [{preset: llama3-405b, per1000NodeDays: 3.79, times: 100, asNew: true, causes: [gpu, software, \
+         host_maintenance]}]",
     );
     assert_eq!(by_hand.unwrap().fault_processes, chosen.unwrap().fault_processes);
     let other = racks("faultProcesses: [{preset: rsc, mtbf: 3h, backAfter: 1h}]").unwrap();
@@ -159,4 +160,49 @@ fn a_trace_is_simulated_as_it_was_written() {
         let refused = racks_with(&process(more), trace).unwrap_err();
         assert!(refused.contains(part), "{more}: {refused}");
     }
+}
+
+#[test]
+fn rolling_maintenance_drains_batches_in_turn_within_its_window() {
+    let drains = |rolling: &str, on: &str| {
+        let process = format!("- {{cause: upgrade, {on}notice: 10m, backAfter: 50m, from: 1h, rolling: {rolling}}}\n");
+        let drawn = draw_faults(&scenario(6, "3d", &process), 1, 0);
+        let is = |f: &&ScriptedFault| matches!(f.action, FaultAction::DrainNode(_));
+        let mut all: Vec<(u64, String)> = (drawn.faults.iter().filter(is))
+            .map(|f| match &f.action {
+                FaultAction::DrainNode(node) => (at(f).0 / 60_000_000_000, node.name.clone().unwrap_or_default()),
+                _ => unreachable!("only drains are kept"),
+            })
+            .collect();
+        all.sort();
+        all
+    };
+    let minutes = |all: &[(u64, String)]| all.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+    // The notice of a batch begins when the last batch has returned.
+    assert_eq!(minutes(&drains("{batch: 2}", "")), [70, 70, 130, 130, 190, 190]);
+    assert_eq!(drains("{batch: 2}", "")[0].1, "n-000");
+    assert_eq!(drains("{batch: 2, order: Reverse}", "")[0].1, "n-004");
+    assert_eq!(minutes(&drains("{batch: 6, every: 2h, repeatAfter: 1d}", "")).len(), 18);
+    let night = drains("{batch: 4, every: 2h, window: {from: 23h, lasts: 1h}}", "");
+    assert_eq!(minutes(&night), [1390, 1390, 1390, 1390, 2830, 2830]);
+    assert_eq!(minutes(&drains("{batch: 1}", "on: {label: example.com/rack}, ")), [70; 6]);
+}
+
+#[test]
+fn preset_rates_scale_with_the_accelerators_of_the_nodes() {
+    let rate = |accelerators: u32, preset: &str| {
+        let nodes = format!("allocatable: {{cpu: 8, a.com/chip: {accelerators}}}\n    accelerator: a.com/chip");
+        let processes = format!("faultProcesses:\n- {{preset: {preset}, backAfter: 1h}}\n");
+        let text = text(8, "1d", &processes).replace("allocatable: {cpu: 8}", &nodes);
+        let scenario = support::parse(&text, JOBSET).unwrap_or_else(|e| panic!("{e}"));
+        let lives = scenario.fault_processes.iter().filter(|p| p.on == sim_api::spec::FaultsOn::Node);
+        let rates = lives.map(|p| match &p.arrivals {
+            sim_api::spec::ArrivalProcess::Renewal(life) => 86_400_000.0 / life.mean_s(),
+            other => panic!("{other:?}"),
+        });
+        rates.sum::<f64>()
+    };
+    assert!((rate(8, "rsc") - 5.0).abs() < 1e-9 && (rate(4, "rsc") - 2.5).abs() < 1e-9);
+    assert!((rate(4, "tpu-v4") - 0.8).abs() < 1e-9 && (rate(1, "tpu-v4") - 0.2).abs() < 1e-9);
+    assert!((rate(4, "rsc, per1000NodeDays: 7") - 7.0).abs() < 1e-9, "a given rate is per node");
 }

@@ -1,7 +1,7 @@
 //! The comparison of two variants in one metric, and its verdict.
 
 use super::ComparisonTable;
-use crate::experiment::metric::{BetterDirection, better, sample_kind};
+use crate::experiment::metric::{BetterDirection, better, is_by_cause, sample_kind};
 use crate::experiment::outcome::ReplicationOutcome;
 use serde::Serialize;
 use sim_base::stats::{PairedDifference, sign_test, wilcoxon};
@@ -67,6 +67,13 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
         };
         completed[0] += usize::from(is_completed(a, i));
         completed[1] += usize::from(is_completed(b, at));
+        let replications = [&a.variant.replications[i], &b.variant.replications[at]];
+        let is_cut = |r: &&crate::experiment::ReplicationResult| r.outcome() == ReplicationOutcome::Failed;
+        let differ = replications[0].end_s != replications[1].end_s;
+        if accumulates(metric) && differ && replications.iter().any(is_cut) {
+            // The replication that failed early has had less time for events.
+            continue;
+        }
         match (measured.value(), second[at].value()) {
             (Some(x), Some(y)) => pairs.push((x, y)),
             (None, None) => {}
@@ -82,7 +89,7 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
         b: b.variant.name.clone(),
         metric: metric.to_owned(),
         difference,
-        verdict: if is_below_resolution(&pairs, &differences) {
+        verdict: if is_below_resolution(&pairs) {
             CompareVerdict::NoDifference
         } else {
             verdict(separated, better, completed)
@@ -96,13 +103,28 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
     })
 }
 
-/// Relative resolution of metrics: differences of less than 1 in 100,000 are not printed with the values.
-const RESOLUTION: f64 = 1e-5;
+/// Returns true for a metric that counts events or adds up their time until the end of the JobSet.
+fn accumulates(metric: &str) -> bool {
+    const TOTALS: [&str; 8] = [
+        "restarts",
+        "restartBudgetUsed",
+        "restartsCountTowardsMax",
+        "interruptions",
+        "failures",
+        "lost_s",
+        "recovery_s",
+        "checkpoint_s",
+    ];
+    TOTALS.contains(&metric.rsplit('.').next().unwrap_or(metric)) || is_by_cause(metric)
+}
 
-/// Returns true if every difference is smaller than the resolution of the values.
-fn is_below_resolution(pairs: &[(f64, f64)], differences: &[f64]) -> bool {
+/// Relative resolution of metrics: differences of less than 1 in 100,000 are not printed with the values.
+const METRIC_RESOLUTION: f64 = 1e-5;
+
+/// Returns true if every difference of a metric is smaller than the resolution of the values.
+pub fn is_below_resolution(pairs: &[(f64, f64)]) -> bool {
     let size = pairs.iter().fold(0.0, |size: f64, (x, y)| size.max(x.abs()).max(y.abs()));
-    differences.iter().all(|d| d.abs() <= size * RESOLUTION)
+    pairs.iter().all(|(x, y)| (y - x).abs() <= size * METRIC_RESOLUTION)
 }
 
 /// Returns the verdict. `separated` is the order of the second variant relative to the first, `completed` their numbers

@@ -6,17 +6,18 @@ use super::blockers::RestartBlocker;
 use super::bottleneck;
 use super::path::{CriticalPath, PathPart, PathStep};
 use super::restart::RestartMetrics;
+use super::spans::RestartSpan;
 use super::waits::{self, WaitKind};
 use crate::format;
 use crate::metrics::view::RunView;
 use sim_base::{Duration, SimTime};
 use sim_engine::record::{LedgerResource, RUN_ENDED, TicketSubject, TicketWait};
 
-/// One step of a critical path.
+/// One step of a critical path, or the part of it within one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CriticalSpan {
     pub step: PathStep,
-    /// Phase of the restart in which the step began; empty if the path does not belong to a restart.
+    /// Phase of the restart that contains the step; empty if the path does not belong to a restart.
     pub phase: &'static str,
     /// Activity during the step.
     pub what: String,
@@ -26,7 +27,8 @@ pub struct CriticalSpan {
     pub rule: &'static str,
 }
 
-/// Describes the steps of a path. `restart` is the restart that the path belongs to, if any.
+/// Describes the steps of a path. `restart` is the restart that the path belongs to, if any; its steps are divided
+/// where the phase changes, so that the times per phase equal those of [`RestartMetrics::phases`].
 pub fn spans(
     run: &RunView<'_>,
     witness: &RestartBlocker,
@@ -35,14 +37,35 @@ pub fn spans(
 ) -> Vec<CriticalSpan> {
     let phases = restart.map(RestartMetrics::spans).unwrap_or_default();
     let pods = restart.map_or(1, |r| r.pods);
-    let span = |step: &PathStep| CriticalSpan {
-        step: *step,
-        phase: phases.iter().find(|p| p.from <= step.from && step.from < p.to).map_or("", |p| p.phase().as_str()),
-        what: describe_step(run, witness, step),
-        waited_for: waited_for(run, witness, step, pods),
-        rule: waits::rule_of(step),
-    };
-    path.steps.iter().map(span).collect()
+    let mut spans = Vec::with_capacity(path.steps.len());
+    for whole in &path.steps {
+        let what = describe_step(run, witness, whole);
+        let waited_for = waited_for(run, witness, whole, pods);
+        let part = |(step, phase)| CriticalSpan {
+            step,
+            phase,
+            what: what.clone(),
+            waited_for: waited_for.clone(),
+            rule: waits::rule_of(whole),
+        };
+        spans.extend(divide(whole, &phases).into_iter().map(part));
+    }
+    spans
+}
+
+/// Divides a step at the times when the phase changes.
+fn divide(step: &PathStep, phases: &[RestartSpan]) -> Vec<(PathStep, &'static str)> {
+    let mut parts: Vec<(PathStep, &'static str)> = Vec::new();
+    for span in phases {
+        let (from, to) = (step.from.max(span.from), step.to.min(span.to));
+        let phase = span.phase().as_str();
+        match parts.last_mut() {
+            _ if from >= to => {}
+            Some((part, known)) if *known == phase => part.to = to,
+            _ => parts.push((PathStep { from, to, ..*step }, phase)),
+        }
+    }
+    if parts.is_empty() { vec![(*step, "")] } else { parts }
 }
 
 /// Returns the object that a step is about, with its kind and name.
@@ -156,11 +179,14 @@ impl<'w> RequestGroup<'w> {
     }
 }
 
-/// Groups spans: a long span with following ones of the same phase and wait, including short spans in between; other
+/// Groups spans of one phase: a long span with following ones of the same wait, including short spans in between; other
 /// short spans form separate groups.
 pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<RequestGroup<'_>> {
     let (mut all, mut short): (Vec<RequestGroup<'_>>, Vec<&CriticalSpan>) = (Vec::new(), Vec::new());
     for span in spans {
+        if short.last().is_some_and(|s| s.phase != span.phase) {
+            all.push(RequestGroup::new(std::mem::take(&mut short)));
+        }
         if !counts(span.step.duration(), total) {
             short.push(span);
             continue;

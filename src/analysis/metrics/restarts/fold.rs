@@ -160,6 +160,7 @@ impl RestartFold {
             (restart.end, restart.ending) =
                 if early { (state.ready_since, RestartOutcome::Ready) } else { (now, ending) };
             restart.path = path;
+            restart.path.truncate(restart.end);
             self.finished.push(restart);
             state.last = self.finished.len();
         }

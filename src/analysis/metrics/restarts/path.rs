@@ -88,6 +88,14 @@ impl CriticalPath {
         }
     }
 
+    /// Removes the part of the path after `end`.
+    pub fn truncate(&mut self, end: SimTime) {
+        self.steps.retain(|step| step.from < end);
+        if let Some(last) = self.steps.last_mut() {
+            last.to = last.to.min(end);
+        }
+    }
+
     pub fn total(&self) -> Duration {
         let sum = self.steps.iter().map(|s| s.duration().0).sum();
         Duration(sum)

@@ -1,9 +1,10 @@
 //! Reads `faultProcesses`: random faults of nodes, domains and pods.
 
 use super::actions::{does, fits, is_silent, notice_and_grace, time};
+use super::rolling;
 use super::targets::{on, takes_along};
 use crate::presets::faults;
-use crate::presets::faults::PresetTarget;
+use crate::presets::faults::{PresetScale, PresetTarget};
 use crate::presets::rate;
 use crate::scenario::cross::CrossInputs;
 use crate::scenario::pod_names;
@@ -15,7 +16,8 @@ use crate::traces;
 use crate::traces::{FaultTrace, FaultTraces, TraceRow};
 use crate::{node_repair, read};
 use sim_api::spec::{
-    ArrivalProcess, ExposureSpec, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
+    ArrivalProcess, ExposureSpec, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, ReplicatedJob,
+    TracedFault,
 };
 use sim_base::Duration;
 use std::collections::BTreeSet;
@@ -41,8 +43,8 @@ pub fn read(
     };
     let mut all = Vec::new();
     let mut expected = 0.0;
-    for node in faults::expand(written, PresetTarget::Scenario, report) {
-        for process in around.processes(&node, report) {
+    for node in faults::expand(written, (PresetTarget::Scenario, around.preset_scale()), report) {
+        for process in around.processes(&node, stop, report) {
             let entities = around.entities(&process);
             expected += process.expected_faults(entities, stop) * around.reach(&process);
             all.push(process);
@@ -91,6 +93,23 @@ impl ProcessContext<'_> {
         }
     }
 
+    /// Returns the mean numbers of accelerators of the nodes and pods that have some. Pods without requests count as
+    /// their nodes.
+    fn preset_scale(&self) -> PresetScale {
+        let pools = &self.inputs.topology.pools;
+        let of = |p: &NodePool| p.allocatable.get(&p.accelerator).map_or(0, |n| n / 1000);
+        let nodes = |p: &NodePool| i64::from(p.count) * i64::from(p.islands) * i64::from(p.nodes_per_island);
+        let requested = |rj: &ReplicatedJob| {
+            let pod = &rj.template.template.spec;
+            let of_pool = |p: &NodePool| pod.requests().get(&p.accelerator).map_or(0, |n| n / 1000);
+            pools.iter().map(of_pool).max().unwrap_or(0)
+        };
+        let jobs = self.inputs.jobsets.iter().flat_map(|js| &js.jobset.spec.replicated_jobs);
+        let pods = |rj: &ReplicatedJob| i64::from(rj.replicas) * i64::from(rj.template.pods());
+        let per_node = mean(pools.iter().map(|p| (of(p), nodes(p))));
+        PresetScale { per_node, per_pod: mean(jobs.map(|rj| (requested(rj), pods(rj)))).or(per_node) }
+    }
+
     /// Returns the number of nodes lost with each failing node, averaged over the nodes.
     fn reach(&self, process: &RandomFaults) -> f64 {
         let along = process.takes_along.as_ref();
@@ -98,8 +117,14 @@ impl ProcessContext<'_> {
     }
 
     /// Reads one process. A trace with several kinds of faults gives one process for each kind.
-    fn processes(&self, node: &YamlNode, report: &mut DiagnosticReport) -> Vec<RandomFaults> {
-        let process = process(node, self, report);
+    fn processes(&self, node: &YamlNode, stop: Duration, report: &mut DiagnosticReport) -> Vec<RandomFaults> {
+        let mut process = process(node, self, report);
+        if let Some(rolling) = node.get("rolling") {
+            let pools = &self.inputs.topology.pools;
+            let all = rolling::schedule((node, rolling), (&process, pools), stop, report);
+            process.arrivals = ArrivalProcess::Trace(all.into());
+            return vec![process];
+        }
         let Some((place, file)) = traces::file_of(node).and_then(|f| Some((f, f.as_str()?))) else {
             return vec![process];
         };
@@ -182,11 +207,20 @@ impl ProcessContext<'_> {
     }
 }
 
+/// Returns the mean of positive values with their weights; `None` without any.
+fn mean(values: impl Iterator<Item = (i64, i64)>) -> Option<f64> {
+    let positive = values.filter(|(value, weight)| *value > 0 && *weight > 0);
+    let (sum, weights) =
+        positive.fold((0, 0), |(sum, weights), (value, weight)| (sum + value * weight, weights + weight));
+    (weights > 0).then(|| sum as f64 / weights as f64)
+}
+
 fn process(node: &YamlNode, around: &ProcessContext, report: &mut DiagnosticReport) -> RandomFaults {
     let on = on(node, around.inputs, report);
     let pods = on == FaultsOn::Pod;
     let exit_code = node.get("exitCode");
-    let written = read::string(node, "does");
+    let rolling = node.get("rolling").map(|_| "Drain".to_owned());
+    let written = read::string(node, "does").or(rolling);
     let does = does(node, written.as_deref(), pods, report);
     let silent = is_silent(written.as_deref());
     let slow = matches!(does, RandomAction::Slow(_));

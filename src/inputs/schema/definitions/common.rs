@@ -115,6 +115,13 @@ static AXIS: ObjectSchema = ObjectSchema {
             "Distribution of the samples over a range: uniform (`Linear`) or log-uniform (`Log`).",
         )
         .default("Linear"),
+        field(
+            "uncertain",
+            FieldType::Bool,
+            "Whether the values are an uncertainty, which cannot be chosen. No point is then called best; the best choice is reported for each value.",
+        )
+        .otherwise("true for failure rates and other fields of faults, false for others")
+        .example("true"),
     ],
 };
 

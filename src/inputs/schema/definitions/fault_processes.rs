@@ -40,6 +40,12 @@ pub static RANDOM_FAULTS: ObjectSchema = ObjectSchema {
             "File of recorded faults that replaces the rate: CSV with a header line, or JSON lines.",
         )
         .example("faults.csv"),
+        field(
+            "rolling",
+            FieldType::Object(&ROLLING),
+            "Maintenance of all nodes or domains in turn, which replaces the rate. It begins at `from`; `does` is then `Drain` by default.",
+        )
+        .example("{batch: 4, every: 1h}"),
         RATE[0],
         RATE[1],
         RATE[2],
@@ -188,6 +194,40 @@ static TRACE: ObjectSchema = ObjectSchema {
         )
         .otherwise("all kinds; the column `kind` is then a value of `does`")
         .example("[xid79, reboot]"),
+    ],
+};
+
+static ROLLING: ObjectSchema = ObjectSchema {
+    kind: "RollingMaintenance",
+    fields: &[
+        field(
+            "batch",
+            FieldType::Int(1, 1_000_000),
+            "Number of nodes or domains that are maintained at the same time.",
+        )
+        .default("1")
+        .example("4"),
+        field("every", FieldType::Duration, "Time from the start of one batch to the start of the next one.")
+            .otherwise("`notice` + `backAfter`: the next batch starts when the last one returns")
+            .example("1h"),
+        field("order", FieldType::OneOf(&["Forward", "Reverse"]), "Order of the topology, or the reverse of it.")
+            .default("Forward"),
+        field("window", FieldType::Object(&WINDOW), "Daily time in which batches start.")
+            .otherwise("always")
+            .example("{from: 22h, lasts: 6h}"),
+        field("repeatAfter", FieldType::Duration, "Time from the start of one round over all nodes to the next one.")
+            .otherwise("a single round")
+            .example("7d"),
+    ],
+};
+
+static WINDOW: ObjectSchema = ObjectSchema {
+    kind: "DailyWindow",
+    fields: &[
+        field("from", FieldType::Duration, "Time of the day at which the window opens; the run starts at 0h.")
+            .required()
+            .example("22h"),
+        field("lasts", FieldType::Duration, "Length of the window.").required().example("6h"),
     ],
 };
 

@@ -21,6 +21,13 @@ pub static FLEET: ObjectSchema = ObjectSchema {
         PARAMETERS,
         field("nodes", NODES, "Number of nodes in the working pool at the start.").required().example("64"),
         field(
+            "acceleratorsPerNode",
+            FieldType::Int(1, 1_000),
+            "Number of accelerators of a node. The rates of fault presets are scaled to it.",
+        )
+        .otherwise("as many as the nodes of the preset")
+        .example("4"),
+        field(
             "spares",
             FieldType::Object(&SPARES),
             "Spare nodes outside the working pool. They are added when the working pool has too few nodes.",

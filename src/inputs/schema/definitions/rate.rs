@@ -66,7 +66,7 @@ pub const PRESET: [FieldSchema; 2] = [
     field(
         "preset",
         FieldType::OneOf(&NAMES),
-        "Published fault rates. The entry expands to one process for each cause. Other fields override those of the preset; `times` multiplies the rate.",
+        "Published fault rates, per node of 8 accelerators (tpu-v4: 4), scaled to the accelerators of the nodes. The entry expands to one process for each cause. Other fields override those of the preset; `times` multiplies the rate.",
     )
     .example("llama3-405b"),
     field("causes", STR_LIST, "Causes of the preset to use.")

@@ -83,6 +83,13 @@ static POOL: ObjectSchema = ObjectSchema {
         )
         .otherwise("the node price divided by its number of accelerators")
         .example("4.2"),
+        field(
+            "billing",
+            FieldType::OneOf(&["reserved", "onDemand"]),
+            "Whether a machine is billed always (reserved), or only while it exists (onDemand): not after its Node was deleted, and not as an idle spare of nodeSpares with a takeOver.",
+        )
+        .otherwise("onDemand if a label denotes spot machines (such as cloud.google.com/gke-spot), else reserved")
+        .example("onDemand"),
         field("taints", FieldType::List(&FieldType::Object(&TAINT)), "Taints of each node.")
             .otherwise("none")
             .example("[{key: accelerator, effect: NoSchedule}]"),

@@ -106,6 +106,12 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
         if args.paths[..i].iter().any(|other| other.path == searched.path) {
             bail!("--path {} is used twice", searched.path);
         }
+        if sim_inputs::is_uncertain(runner.given.text(), &searched.path) {
+            bail!(
+                "--path {0} is an uncertainty that cannot be chosen; use plan breakeven --over {0} or sensitivity --input {0}",
+                searched.path
+            );
+        }
         plans.push(SearchPlan { min, max, first_look: FIRST_LOOK.min(most), most });
     }
     Ok(plans)

@@ -54,7 +54,11 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     if as_is.is_empty() || labels == 0 {
         return runner.interrupted("no input was simulated at both ends of its range");
     }
-    let report = TornadoReport::new(runner.provenance(SCHEMA), &metric, mean_estimate(&metric, &as_is), sorted(bars));
+    let base = mean_estimate(&metric, &as_is);
+    let mut report = TornadoReport::new(runner.provenance(SCHEMA), &metric, base, sorted(bars));
+    let varied: Vec<&str> = inputs.iter().map(|input| input.path.as_str()).collect();
+    let others = runner.given.text().map(sim_inputs::without_range).unwrap_or_default();
+    report.set_not_varied(others.into_iter().filter(|path| !varied.contains(&path.as_str())).collect());
     let mut more = options("metric", [&metric]);
     if args.ranges {
         more.push_str(" --ranges");

@@ -53,7 +53,10 @@ pub fn parse_range(text: &str) -> Result<AxisArg, String> {
 
 fn arg(text: &str, path: &str, over: SweepTarget) -> AxisArg {
     let path = path.to_owned();
-    AxisArg { text: text.to_owned(), axis: SweepAxis { path, target: over } }
+    AxisArg {
+        text: text.to_owned(),
+        axis: SweepAxis { is_uncertain: sim_inputs::is_uncertain(None, &path), path, target: over },
+    }
 }
 
 /// Value of `--shard`.

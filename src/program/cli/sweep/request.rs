@@ -42,7 +42,10 @@ impl SweepRequest {
         baseline.print_notices(quiet);
         let seed = input.seed.unwrap_or(baseline.seed());
         let of_file = baseline.experiment();
-        let spec = axes(&of_file.sweep, over);
+        let mut spec = axes(&of_file.sweep, over);
+        for axis in &mut spec.axes {
+            axis.is_uncertain |= sim_inputs::is_uncertain(given.text(), &axis.path);
+        }
         let points = SweepPoints::expand(&spec, seed).map_err(|e| e.to_string())?;
         let request = over.seeds.or(of_file.replications);
         let otherwise = if over.until.is_some() { UNTIL_MAX } else { REPLICATIONS };

@@ -5,14 +5,14 @@ use super::*;
 fn grid(path: &str, values: &[&str]) -> SweepAxis {
     let target = SweepTarget::Values(values.iter().map(|v| (*v).to_owned()).collect());
     let path = path.to_owned();
-    SweepAxis { path, target }
+    SweepAxis { path, target, is_uncertain: false }
 }
 
 fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
     let (low, high) = (low.to_owned(), high.to_owned());
     let path = path.to_owned();
     let target = SweepTarget::Range { low, high, log };
-    SweepAxis { path, target }
+    SweepAxis { path, target, is_uncertain: false }
 }
 
 fn points(axes: Vec<SweepAxis>, hypercube: Option<u64>) -> Result<SweepPoints, SweepPointsError> {

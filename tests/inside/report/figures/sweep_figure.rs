@@ -11,13 +11,13 @@ use std::sync::Arc;
 fn values(path: &str, values: &[&str]) -> SweepAxis {
     let target = SweepTarget::Values(values.iter().map(|v| (*v).to_owned()).collect());
     let path = path.to_owned();
-    SweepAxis { path, target }
+    SweepAxis { path, target, is_uncertain: false }
 }
 
 fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
     let (low, high) = (low.to_owned(), high.to_owned());
     let path = path.to_owned();
-    SweepAxis { path, target: SweepTarget::Range { low, high, log } }
+    SweepAxis { path, target: SweepTarget::Range { low, high, log }, is_uncertain: false }
 }
 
 fn of<'a>(identity: &'a SweepIdentity, results: &'a SweepResults, footer: &'a [String]) -> SweptMetric<'a> {

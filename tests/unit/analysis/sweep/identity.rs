@@ -4,7 +4,7 @@ use sim_analysis::sweep::identity::*;
 use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
 fn identity(seed: u64, text: &str, command: &str) -> SweepIdentity {
     let target = SweepTarget::Values(vec!["1".to_owned(), "2".to_owned()]);
-    let axes = vec![SweepAxis { path: "a".to_owned(), target }];
+    let axes = vec![SweepAxis { path: "a".to_owned(), target, is_uncertain: false }];
     let sweep = SweepSpec { axes, hypercube: None };
     let inputs = [("x.yaml".to_owned(), text.to_owned())];
     SweepIdentity::new("x", (seed, 20, None), &sweep, (&inputs, command))

@@ -12,7 +12,7 @@ fn results(values: &[&[f64]]) -> SweepResults {
 
 fn results_with(values: &[&[f64]], outcome: &dyn Fn(usize) -> ReplicationOutcome) -> SweepResults {
     let target = SweepTarget::Values((0..values.len()).map(|i| i.to_string()).collect());
-    let axes = vec![SweepAxis { path: "a".to_owned(), target }];
+    let axes = vec![SweepAxis { path: "a".to_owned(), target, is_uncertain: false }];
     let points = SweepPoints::expand(&SweepSpec { axes, hypercube: None }, 1).unwrap();
     let mut rows = Vec::new();
     for (point, own) in values.iter().enumerate() {
