@@ -124,7 +124,7 @@ fn run_and_compare_accept_the_same_gates() {
         (&["run", scenario, "--fail-if", "restartLatency_s.max > 2500ms"], 5, "is true: the value is"),
         (&["run", scenario, "--seeds", "3", "--fail-if", "restartLatency_s.p50@max > 1s"], 5, "is true: the value is"),
         (&["run", scenario, "--fail-if", "restartLatency_s.max > +2%"], 2, "a relative change needs a baseline"),
-        (&["run", scenario, "--fail-if", "latency > 1"], 2, "the names are"),
+        (&["run", scenario, "--fail-if", "latency > 1"], 2, "unknown name"),
         (&["run", "scenarios/user-actions.yaml", "--fail-if", "blocked < 1"], 5, "blocked"),
         (&["compare", scenario, "--fail-if", "slow:restartLatency_s.p50 > +5%"], 5, "in slow"),
         (&["compare", scenario, "--fail-if", "restartLatency_s.p50 > +500%"], 0, ""),

@@ -62,9 +62,15 @@ fn fit(rows: &[Vec<String>], columns: usize, room: usize) -> (Vec<usize>, usize)
     let between = columns.saturating_sub(1);
     let total = |widths: &[usize], gap: usize| widths.iter().sum::<usize>() + gap * between;
     let gap = (1..=GAP).rev().find(|gap| total(&widths, *gap) <= room).unwrap_or(1);
+    // The column that then needs the fewest lines shrinks, the widest of equals.
+    let lines = |k: usize, width: usize| {
+        let cells = rows.iter().skip(1).filter_map(|row| row.get(k));
+        cells.map(|cell| wrap_cell(cell, width, false).len()).max().unwrap_or(0)
+    };
     while total(&widths, gap) > room {
         let shrinkable = (0..columns).filter(|k| widths[*k] > minimum[*k]);
-        let Some(k) = shrinkable.max_by_key(|k| (widths[*k], std::cmp::Reverse(*k))) else { break };
+        let cheapest = shrinkable.min_by_key(|k| (lines(*k, widths[*k] - 1), std::cmp::Reverse(widths[*k]), *k));
+        let Some(k) = cheapest else { break };
         widths[k] -= 1;
     }
     (widths, gap)

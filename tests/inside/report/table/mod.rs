@@ -31,10 +31,8 @@ fn text_tables_wrap_their_widest_cells_on_narrow_lines() {
     let lines = |room| table.text(|_| false, "", room).concat();
     assert_eq!(lines(50), ["  metric                     verdict    n", "  goodput   better than the baseline   20"]);
     assert_eq!(lines(37), ["  metric                   verdict  n", "  goodput better than the baseline 20"]);
-    assert_eq!(
-        lines(24),
-        ["  metric      verdict  n", "  goodput better than 20", "                  the", "             baseline"]
-    );
+    assert_eq!(lines(26), ["  metric        verdict  n", "  goodput   better than 20", "           the baseline"]);
+    assert_eq!(lines(24), ["  metric: goodput", "    verdict: better than the baseline", "    n: 20"]);
     let mut table = Table::new(["n", "effective_training_ratio.p10"]);
     table.push(["20", "0.97"]);
     let lines = table.text(|_| false, "", 16).concat();
