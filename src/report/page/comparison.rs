@@ -8,7 +8,7 @@ use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
 use crate::assumptions::sensitivity;
 use crate::assumptions::sensitivity::SensitiveResult;
 use crate::console::compare::{conclusion, estimates, format_metric_value, split_by_difference};
-use crate::figures::compare_figure::{figures, provenance};
+use crate::figures::compare_figure::{ComparedVariants, figures, provenance};
 use crate::table::Table;
 use sim_analysis::experiment::{CompareVerdict, MetricEstimate, PlayedVariant, VariantComparison};
 use sim_analysis::format::{count, thousands};
@@ -42,7 +42,9 @@ pub fn page(
         sections: Vec::new(),
         provenance_lines: provenance(all),
     };
-    let charts = figures(all, played, &sensitivity::footer_lines(hung)).into_iter().map(|(name, scene)| {
+    let assumption_lines = sensitivity::footer_lines(hung);
+    let of = ComparedVariants { all, played, assumption_lines: &assumption_lines, is_slide: false, window: None };
+    let charts = figures(of).into_iter().map(|(name, scene)| {
         PageBlock::Chart(PageChart {
             name: name.to_owned(),
             alt: format!("{}: {name} by variant", all.scenario),

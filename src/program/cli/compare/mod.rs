@@ -20,6 +20,7 @@ use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::console::compare::{self, MetricSelection};
 use sim_report::figures::compare_figure;
+use sim_report::figures::compare_figure::ComparedVariants;
 use sim_report::files::compare_tables;
 use sim_report::files::rundir::RunDir;
 
@@ -204,7 +205,8 @@ fn charts(
     played: &[PlayedVariant],
     hangs: &[String],
 ) -> Result<(), CommandFailure> {
-    for (name, scene) in compare_figure::figures(all, played, hangs) {
+    let of = ComparedVariants { all, played, assumption_lines: hangs, is_slide: false, window: None };
+    for (name, scene) in compare_figure::figures(of) {
         dir.write_chart(&format!("charts/{name}"), &scene)?;
     }
     Ok(())
@@ -259,6 +261,7 @@ fn unplayed(variant: &CompareVariant) -> Result<PlayedVariant, CommandFailure> {
         name: variant.name.clone(),
         changes: variant.changes.iter().map(change).collect(),
         jobsets: variant.subject.jobsets(),
+        currency: variant.subject.currency(),
         replications: Vec::new(),
     })
 }
