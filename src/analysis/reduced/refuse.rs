@@ -115,6 +115,11 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
         pools.iter().any(|pool| !alike(pool, &pools[0])),
         "node pools that differ in resources, taints, prices, accelerators or features",
     );
+    let mut listed = pools.iter().flat_map(|pool| &pool.nodes);
+    refuse(
+        listed.any(|node| !node.taints.is_empty() || !node.allocatable.is_empty()),
+        "nodes that differ from their pool in taints or resources",
+    );
     let jobs = rj.replicas;
     let in_turn = jobset.spec.strategy() == RestartStrategy::Recreate && jobs > 1;
     refuse(

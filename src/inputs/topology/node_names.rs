@@ -11,8 +11,7 @@ pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
 /// Returns the names of the nodes with this label value, in order.
 pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String> {
     let is = |(pool, numbers, name): (&NodePool, NumberRange, String)| {
-        let has = pool.labels.get(key).is_some_and(|v| fill(v, numbers) == value);
-        has.then_some(name)
+        (label(pool, numbers, key).as_deref() == Some(value)).then_some(name)
     };
     nodes(pools).filter_map(is).collect()
 }
@@ -24,8 +23,8 @@ pub fn neighbours(pools: &[NodePool], key: &str) -> f64 {
     let (mut all, mut sum) = (0.0, 0.0);
     for (pool, numbers, _) in nodes(pools) {
         all += 1.0;
-        match pool.labels.get(key) {
-            Some(value) => *with.entry(fill(value, numbers)).or_default() += 1.0,
+        match label(pool, numbers, key) {
+            Some(value) => *with.entry(value).or_default() += 1.0,
             None => sum += 1.0,
         }
     }
@@ -45,10 +44,20 @@ fn nodes(pools: &[NodePool]) -> impl Iterator<Item = (&NodePool, NumberRange, St
             let island = node / u64::from(pool.nodes_per_island.max(1));
             let numbers = [("pool", node / per_pool.max(1)), ("island", island), ("node", node)];
             let name = fill(&pool.name, numbers);
-            let name = if numbered { name } else { format!("{name}-{node:05}") };
+            let name = match pool.nodes.get(node as usize) {
+                Some(listed) => listed.name.clone(),
+                None if numbered => name,
+                None => format!("{name}-{node:05}"),
+            };
             (pool, numbers, name)
         })
     })
+}
+
+/// Returns the value of a label of a node.
+fn label(pool: &NodePool, numbers: NumberRange, key: &str) -> Option<String> {
+    let own = pool.nodes.get(numbers[2].1 as usize).and_then(|node| node.labels.get(key)).cloned();
+    own.or_else(|| pool.labels.get(key).map(|value| fill(value, numbers)))
 }
 
 /// Fills in the variables `{pool}`, `{island}` and `{node}`. `{node:05}` pads with zeros.
