@@ -267,6 +267,7 @@ impl Bench {
             name: policy.0.to_owned(),
             changes: Vec::new(),
             jobsets: subject.jobsets(),
+            currency: subject.currency(),
             replications: all.map_err(|why| why.to_string())?,
         })
     }

@@ -1,6 +1,7 @@
 //! Reads and writes Topology files.
 
 pub mod import;
+mod named_pools;
 pub mod node_names;
 pub(crate) mod taint;
 
@@ -16,7 +17,9 @@ use super::text::{print, yaml};
 use node_names::node_names;
 use sim_api::admission::names;
 use sim_api::admission::names::NameRule;
-use sim_api::spec::{AcceleratorPrice, DcnLevel, IslandKind, MachineBilling, NodePool, TaintSpec, TopologySpec};
+use sim_api::spec::{
+    AcceleratorPrice, DcnLevel, IslandKind, MachineBilling, NamedNode, NodePool, TaintSpec, TopologySpec,
+};
 use std::collections::BTreeMap;
 use taint::taint;
 
@@ -122,15 +125,11 @@ pub fn written(topology: &TopologySpec) -> serde_json::Value {
 fn written_pool(pool: &NodePool) -> serde_json::Value {
     let quantities = pool.allocatable.iter();
     let allocatable: BTreeMap<_, _> = quantities.map(|(name, milli)| (name, quantity(*milli))).collect();
-    let taint = |t: &TaintSpec| {
-        let effect = t.effect.as_str();
-        serde_json::json!({"key": t.key, "value": t.value, "effect": effect})
-    };
     let (key, micros) = match pool.price {
         AcceleratorPrice::PerNode(micros) => (PER_NODE, micros),
         AcceleratorPrice::PerAccelerator(micros) => (PER_ACCELERATOR, micros),
     };
-    serde_json::json!({
+    let mut written = serde_json::json!({
         "name": pool.name,
         "count": pool.count,
         "islands": pool.islands,
@@ -144,10 +143,33 @@ fn written_pool(pool: &NodePool) -> serde_json::Value {
         "accelerator": pool.accelerator,
         key: micros as f64 / 1e6,
         "billing": pool.billing.as_str(),
-        "taints": pool.taints.iter().map(taint).collect::<Vec<_>>(),
+    "taints": pool.taints.iter().map(written_taint).collect::<Vec<_>>(),
         "labels": pool.labels,
         "features": pool.features,
-    })
+    });
+    if !pool.nodes.is_empty() {
+        written["nodes"] = pool.nodes.iter().map(|node| written_node(node, pool)).collect();
+    }
+    written
+}
+
+/// Returns a listed node with its differences only.
+fn written_node(node: &NamedNode, pool: &NodePool) -> serde_json::Value {
+    let mut all = serde_json::json!({"name": node.name});
+    if !node.labels.is_empty() {
+        all["labels"] = serde_json::json!(node.labels);
+    }
+    if let Some(own) = node.taints.get(pool.taints.len()..).filter(|own| !own.is_empty()) {
+        all["taints"] = own.iter().map(written_taint).collect();
+    }
+    if !node.allocatable.is_empty() {
+        all["allocatable"] = node.allocatable.iter().map(|(name, milli)| (name.clone(), quantity(*milli))).collect();
+    }
+    all
+}
+
+fn written_taint(t: &TaintSpec) -> serde_json::Value {
+    serde_json::json!({"key": t.key, "value": t.value, "effect": t.effect.as_str()})
 }
 
 /// Formats thousandths as a quantity.
@@ -231,6 +253,18 @@ fn pool(node: &YamlNode) -> NodePool {
         accelerator: read::string(node, "accelerator").unwrap_or_default(),
         price: price(node),
         features: read::strings(node, "features"),
+        nodes: read::list(node, "nodes").iter().map(|listed| listed_node(listed, node)).collect(),
+    }
+}
+
+fn listed_node(node: &YamlNode, pool: &YamlNode) -> NamedNode {
+    let own = read::list(node, "taints");
+    let all = if own.is_empty() { &[] } else { read::list(pool, "taints") };
+    NamedNode {
+        name: read::string(node, "name").unwrap_or_default(),
+        labels: read::string_map(node, "labels"),
+        taints: all.iter().chain(own).map(taint).collect(),
+        allocatable: read::quantities(node, "allocatable"),
     }
 }
 
@@ -291,6 +325,16 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
         text("a taint key".to_owned(), &taint.key, at("key"), names::label_key);
         text("a taint value".to_owned(), &taint.value, at("value"), names::label_value);
     }
+    for listed in read::list(node, "nodes") {
+        let name = listed.get("name");
+        let written = name.and_then(YamlNode::as_str).unwrap_or("");
+        text("the node name".to_owned(), written, name.map_or(listed.at, |n| n.at), names::dns1123_subdomain);
+        for (key, value) in listed.get("labels").map_or(&[][..], YamlNode::entries) {
+            text("a label key".to_owned(), &key.name, key.at, names::label_key);
+            let what = format!("the value of label {:?}", key.name);
+            text(what, value.as_str().unwrap_or(""), value.at, names::label_value);
+        }
+    }
     if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
         let message = format!("the accelerator {:?} is missing from allocatable", pool.accelerator);
         let known: Vec<&str> = pool.allocatable.keys().map(String::as_str).collect();
@@ -327,9 +371,10 @@ fn names_twice(topology: &TopologySpec, nodes: &[YamlNode], report: &mut Diagnos
     let fixed: Vec<String> = pools.iter().map(fixed).collect();
     let is_similar =
         |i: usize, j: usize| i != j && (fixed[i].starts_with(&fixed[j]) || fixed[j].starts_with(&fixed[i]));
+    let has_listed = pools.iter().any(|pool| !pool.nodes.is_empty());
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (i, pool) in pools.iter().enumerate() {
-        if !(0..pools.len()).any(|j| is_similar(i, j)) {
+        if !has_listed && !(0..pools.len()).any(|j| is_similar(i, j)) {
             continue;
         }
         for name in node_names(std::slice::from_ref(pool)) {

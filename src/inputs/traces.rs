@@ -1,8 +1,9 @@
-//! Reads fault traces: CSV with a header line, or one JSON object per line, with node (or pod), time, kind and
-//! duration.
+//! Reads fault traces: CSV with a header line, or one JSON object per line, with node (or pod), time (or start), kind,
+//! and duration or end.
 //!
 //! This module must never interpret the kind of a fault; that is the task of the processes that use the trace.
 
+mod clock;
 mod error;
 
 pub use error::TraceLineError;
@@ -17,14 +18,16 @@ use std::collections::BTreeMap;
 
 /// Names of the column that identifies the failed component. The choice depends on the target of the process.
 pub const NAMED: [&str; 2] = ["node", "pod"];
-const COLUMNS: [&str; 3] = ["time", "kind", "duration"];
+const COLUMNS: [&str; 5] = ["time", "start", "end", "kind", "duration"];
 
 #[derive(Clone, Debug)]
 pub struct TraceRow {
     /// Column that identifies the component: `node` or `pod`.
     pub of: &'static str,
     pub name: String,
+    /// Time since the start of the run, or since 1970 while `is_absolute` is set.
     pub at: Duration,
+    pub is_absolute: bool,
     pub kind: Option<String>,
     pub lasts: Option<Duration>,
     /// Line number, 1-based.
@@ -77,9 +80,36 @@ pub fn load(
         let source = SourceText { file: file.clone(), text };
         let (rows, errors) = rows(&source);
         report.found.extend(errors);
-        traces.insert(file, FaultTrace { rows, source });
+        let mut trace = FaultTrace { rows, source };
+        let start = start(process, report);
+        report.found.extend(clock::make_relative(&mut trace, start));
+        rename(&mut trace, process);
+        traces.insert(file, trace);
     }
     traces
+}
+
+/// Reads the timestamp at which the run starts.
+fn start(process: &YamlNode, report: &mut DiagnosticReport) -> Option<Duration> {
+    let place = process.at_path(&["trace", "start"])?;
+    let start = place.as_str().and_then(clock::timestamp);
+    if start.is_none() {
+        let error = report.error(place.at, "start is not a timestamp");
+        error.legal("a timestamp such as 2026-11-20T08:00:00Z");
+    }
+    start
+}
+
+/// Replaces names of the trace by names of the scenario.
+fn rename(trace: &mut FaultTrace, process: &YamlNode) {
+    let names = process.at_path(&["trace", "names"]).map_or(&[][..], YamlNode::entries);
+    let names: BTreeMap<&str, &str> =
+        names.iter().filter_map(|(key, to)| Some((key.name.as_str(), to.as_str()?))).collect();
+    for row in &mut trace.rows {
+        if let Some(name) = names.get(row.name.as_str()) {
+            row.name = (*name).to_owned();
+        }
+    }
 }
 
 impl FaultTrace {
@@ -191,7 +221,7 @@ fn row(fields: &TraceFields, line: u32) -> Result<TraceRow, TraceLineError> {
         return Err(error);
     }
     let of = NAMED.into_iter().find(|of| fields.contains_key(*of));
-    let (Some(of), Some(time)) = (of, fields.get("time")) else {
+    let (Some(of), Some(time)) = (of, fields.get("time").or(fields.get("start"))) else {
         return Err(TraceLineError::MissingField);
     };
     let duration = |text: &String| {
@@ -200,14 +230,19 @@ fn row(fields: &TraceFields, line: u32) -> Result<TraceRow, TraceLineError> {
         let refused = |_| TraceLineError::InvalidTime { text: text.clone() };
         seconds.map(Duration::from_seconds_f64).map_err(refused)
     };
-    Ok(TraceRow {
-        of,
-        name: fields[of].clone(),
-        at: duration(time)?,
-        kind: fields.get("kind").cloned(),
-        lasts: fields.get("duration").map(duration).transpose()?,
-        line,
-    })
+    let instant = |text: &String| -> Result<(Duration, bool), TraceLineError> {
+        clock::timestamp(text).map_or_else(|| Ok((duration(text)?, false)), |at| Ok((at, true)))
+    };
+    let (at, is_absolute) = instant(time)?;
+    let until_end = |end: &String| match instant(end)? {
+        (end, is_same) if is_same == is_absolute && end >= at => Ok(Duration(end.0 - at.0)),
+        _ => Err(TraceLineError::InvalidEnd { text: end.clone() }),
+    };
+    let lasts = match (fields.get("duration"), fields.get("end")) {
+        (Some(lasts), _) => Some(duration(lasts)?),
+        (None, end) => end.map(until_end).transpose()?,
+    };
+    Ok(TraceRow { of, name: fields[of].clone(), at, is_absolute, kind: fields.get("kind").cloned(), lasts, line })
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod export;
 pub mod export_error;
 pub mod figures;
 pub mod files;
+pub mod metric_label;
 pub mod page;
 pub mod planning;
 pub mod rundiff;

@@ -3,7 +3,8 @@
 //! The counts come from `metrics::occupancy` and `metrics::queued`.
 
 use super::console::main_events;
-use super::draw::scene::{PALETTE, Rgb};
+use super::draw::colors::occupancy_color;
+use super::draw::scene::{BACKGROUND_COLOR, PALETTE, Rgb};
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::occupancy::{NodeOccupancy, OccupancyCounts, OccupancyState};
 use sim_analysis::metrics::queue_lengths::QueuedWork;
@@ -61,17 +62,6 @@ pub struct TimelineLane {
     pub layers: Vec<(Rgb, Vec<(u32, u32)>)>,
 }
 
-/// Returns the color of a pod state, which is the same in all charts.
-pub fn occupancy_color(state: OccupancyState) -> Rgb {
-    match state {
-        OccupancyState::Ready => PALETTE[4],
-        OccupancyState::Starting => PALETTE[3],
-        OccupancyState::Pending => PALETTE[5],
-        OccupancyState::Down => PALETTE[7],
-        OccupancyState::Ending => PALETTE[1],
-    }
-}
-
 /// Pod states in stacking order from bottom to top.
 const STACKING_ORDER: [OccupancyState; OccupancyState::COUNT] = [
     OccupancyState::Ready,
@@ -79,6 +69,8 @@ const STACKING_ORDER: [OccupancyState; OccupancyState::COUNT] = [
     OccupancyState::Pending,
     OccupancyState::Down,
     OccupancyState::Ending,
+    OccupancyState::Failed,
+    OccupancyState::Succeeded,
 ];
 
 /// Returns the longest restarts in chronological order, with their indices.
@@ -97,16 +89,16 @@ fn restart_window(run: &RunView<'_>, r: &RestartMetrics) -> (SimTime, SimTime) {
     (from, (r.end + air).min(run.outcome.end))
 }
 
-/// Returns the sampled instants, with additional ones around the highlighted restarts.
-pub fn moments(run: &RunView<'_>) -> Vec<SimTime> {
+/// Returns the sampled instants, with additional ones around the highlighted restarts and in the window.
+pub fn moments(run: &RunView<'_>, window: Option<(SimTime, SimTime)>) -> Vec<SimTime> {
     let mut all = Vec::new();
     let mut add = |from: SimTime, to: SimTime, n: u64| {
         let span = to.since(from).0;
         all.extend((0..=n).map(|i| from + Duration((u128::from(span) * u128::from(i) / u128::from(n)) as u64)));
     };
     add(SimTime::ZERO, run.outcome.end, RUN_INSTANTS);
-    for (_, r) in highlighted_restarts(run) {
-        let (from, to) = restart_window(run, r);
+    let restarts = highlighted_restarts(run).into_iter().map(|(_, r)| restart_window(run, r));
+    for (from, to) in restarts.chain(window) {
         add(from, to, RESTART_INSTANTS);
     }
     all.sort();
@@ -114,7 +106,12 @@ pub fn moments(run: &RunView<'_>) -> Vec<SimTime> {
     all
 }
 
-pub fn timeline(run: &RunView<'_>, pods: &NodeOccupancy, queued: &QueuedWork) -> TimelineChart {
+pub fn timeline(
+    run: &RunView<'_>,
+    pods: &NodeOccupancy,
+    queued: &QueuedWork,
+    window: Option<(SimTime, SimTime)>,
+) -> TimelineChart {
     let complete = ViewWindow { name: "whole run".to_owned(), from: SimTime::ZERO, to: run.outcome.end };
     let close = highlighted_restarts(run).into_iter().map(|(i, r)| {
         let (from, to) = restart_window(run, r);
@@ -128,7 +125,11 @@ pub fn timeline(run: &RunView<'_>, pods: &NodeOccupancy, queued: &QueuedWork) ->
         windows.insert(0, first);
     }
     windows.push(complete);
-    let moments = moments(run);
+    if let Some((from, to)) = window {
+        let name = format!("{} to {}", from.since(SimTime::ZERO), to.since(SimTime::ZERO));
+        windows.insert(0, ViewWindow { name, from, to });
+    }
+    let moments = moments(run, window);
     let groups = [pod_lanes(run, pods), queue_lanes(run, queued), busy_share_lanes(run, &moments)];
     TimelineChart {
         moments,
@@ -173,12 +174,14 @@ fn pod_lanes(run: &RunView<'_>, pods: &NodeOccupancy) -> LaneGroup {
             layers: layers.collect(),
         }
     };
-    LaneGroup {
-        name: "gantt",
-        title: "Pods per Job by state",
-        legend: STACKING_ORDER.map(|s| (occupancy_color(s), s.as_str())).to_vec(),
-        lanes: jobs.chunks(size).map(lane).collect(),
-    }
+    let is_seen = |state: &OccupancyState| {
+        let mut changes = jobs.iter().flat_map(|job| pods.job_counts(*job));
+        changes.any(|(_, counts)| counts[*state as usize] > 0)
+    };
+    let mut legend: Vec<(Rgb, &'static str)> =
+        STACKING_ORDER.into_iter().filter(is_seen).map(|s| (occupancy_color(s), s.as_str())).collect();
+    legend.push((BACKGROUND_COLOR, "white: no pod exists"));
+    LaneGroup { name: "gantt", title: "Pods per Job by state", legend, lanes: jobs.chunks(size).map(lane).collect() }
 }
 
 /// Adds up the counts of several Jobs.

@@ -1,4 +1,4 @@
-//! `topology import`: converts a list of Nodes to a topology that contains every usable node.
+//! `topology import`: converts a list of Nodes to a topology that contains every node.
 
 use crate::program::{JOBSET, run_with_stdin};
 use sim_api::spec::TopologySpec;
@@ -19,10 +19,8 @@ fn node_list() -> (String, Vec<BTreeMap<String, String>>) {
              [{{type: Ready, status: {ready:?}}}]\n",
             own.join(", ")
         ));
-        if ready == "True" {
-            let labels = labels.iter().map(|(k, v)| ((*k).to_owned(), v.clone()));
-            expected.push(labels.collect());
-        }
+        let labels = labels.iter().map(|(k, v)| ((*k).to_owned(), v.clone()));
+        expected.push(labels.collect());
     };
     for slice in 0..4 {
         for host in 0..2 {
@@ -64,20 +62,24 @@ fn labels_of(topology: &TopologySpec) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-fn every_usable_node_of_the_list_is_in_the_topology_and_equal_ones_are_counted() {
+fn every_node_of_the_list_is_in_the_topology_with_its_name_and_unequal_ones_are_in_one_pool() {
     let (text, expected) = node_list();
     let source = SourceText { file: "nodes.yaml".into(), text };
     let (topology, notes) = import_nodes(&source, "prod").unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(labels_of(&topology), expected);
     let pools: Vec<(&str, u32, u32)> =
         topology.pools.iter().map(|p| (p.name.as_str(), p.islands, p.nodes_per_island)).collect();
-    assert_eq!(pools, [("cpu-{node}", 1, 2), ("p1-{node}", 4, 2)]);
+    assert_eq!(pools, [("nodes-{node}", 1, 1), ("v5p-{node}", 1, 2)]);
+    assert_eq!((topology.pools[0].count, topology.pools[1].count), (3, 4));
     let tpus = &topology.pools[1];
     assert_eq!(tpus.labels["cloud.google.com/gke-nodepool"], "v5p-{island}");
+    let dead = topology.pools[0].nodes.iter().find(|node| node.name == "dead").expect("kept with its name");
+    assert_eq!(dead.taints[0].key, "node.kubernetes.io/not-ready");
+    assert_eq!(dead.allocatable.get("memory"), Some(&0), "it has no memory");
     assert_eq!((tpus.accelerator.as_str(), tpus.taints.len()), ("google.com/tpu", 1));
     assert!(topology.extended_resource_toleration);
     let notes = notes.join("; ");
-    for part in ["not imported, because not ready or cordoned: dead", "example.com/serial", "nodes renamed to"] {
+    for part in ["not ready or cordoned, kept with a NoSchedule taint: dead", "each node is listed with its name"] {
         assert!(notes.contains(part), "{notes}");
     }
     // The written topology is equal to the imported one.
@@ -95,7 +97,7 @@ fn the_program_imports_and_checks() {
     assert_eq!(output.status.code(), Some(0), "{out}");
     assert!(out.contains("name: prod") && out.contains("v5p-{island}"), "{out}");
     let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(printed.contains("note: not imported, because not ready or cordoned: dead"), "{printed}");
+    assert!(printed.contains("note: not ready or cordoned, kept with a NoSchedule taint: dead"), "{printed}");
     let output = run_with_stdin(&["topology", "import", "-"], "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n");
     assert_eq!(output.status.code(), Some(2));
     let output = run_with_stdin(&["topology", "check", "small-16"], "");
@@ -125,11 +127,11 @@ fn node_list_is_accepted_as_topology() {
     let (jobset, scenario) = (jobset.to_str().unwrap(), scenario.to_str().unwrap());
     let json = ["--format", "json"];
     let (with_list, printed) = digest(&[&["run", "-f", jobset, "-t", nodes], &json[..]].concat());
-    assert!(printed.contains("not imported, because not ready or cordoned: dead"), "{printed}");
+    assert!(printed.contains("not ready or cordoned, kept with a NoSchedule taint: dead"), "{printed}");
     let (with_import, _) = digest(&[&["run", "-f", jobset, "-t", imported], &json[..]].concat());
     assert_eq!(with_list, with_import);
     let (_, printed) = digest(&[&["run", scenario], &json[..]].concat());
-    assert!(printed.contains("not imported, because not ready or cordoned: dead"), "{printed}");
+    assert!(printed.contains("not ready or cordoned, kept with a NoSchedule taint: dead"), "{printed}");
     std::fs::remove_dir_all(dir).unwrap();
 }
 
@@ -140,3 +142,40 @@ metadata: {name: s}
 topology: nodes.yaml
 jobSets: [{manifest: jobset.yaml}]
 ";
+
+/// A dump of nodes and pods whose names do not count up: names are kept, pods hold their nodes, and a larger count adds
+/// nodes.
+#[test]
+fn imported_nodes_keep_their_names_and_their_pods() {
+    let node = |name: &str, slice: &str, memory: u32| {
+        format!(
+            "- apiVersion: v1\n  kind: Node\n  metadata: {{name: {name}, labels: {{cloud.google.com/gke-nodepool: {slice}, \
+             cloud.google.com/gke-tpu-topology: 2x2, zone: z-{memory}}}}}\n  status: {{allocatable: {{google.com/tpu: 4, \
+             memory: {memory}Gi, pods: 110}}}}\n"
+        )
+    };
+    let mut text = "apiVersion: v1\nkind: List\nitems:\n".to_owned();
+    for (name, slice, memory) in
+        [("gke-x7f", "s-b", 64), ("gke-a10", "s-b", 64), ("gke-q2z", "s-k", 64), ("gke-m", "s-k", 90)]
+    {
+        text += &node(name, slice, memory);
+    }
+    text += "- apiVersion: v1\n  kind: Pod\n  metadata: {name: other, namespace: team-b}\n  spec:\n    nodeName: gke-q2z\n    \
+             containers: [{name: w, image: x, resources: {limits: {google.com/tpu: 4}}}]\n  status: {phase: Running}\n";
+    let source = SourceText { file: "dump.yaml".into(), text };
+    let (topology, notes) = import_nodes(&source, "prod").unwrap_or_else(|e| panic!("{e}"));
+    assert!(notes.iter().any(|note| note.contains("1 of kind \"Pod\"")), "{notes:?}");
+    let [pool] = topology.pools.as_slice() else { panic!("one pool, not {}", topology.pools.len()) };
+    assert_eq!((pool.count, pool.islands, pool.nodes_per_island), (2, 1, 2));
+    let mut larger = topology.clone();
+    larger.pools[0].count = 3;
+    let cluster = ClusterBuilder::build(&larger, &["pods".to_owned(), "memory".to_owned()]);
+    assert_eq!(cluster.names, ["gke-a10", "gke-x7f", "gke-m", "gke-q2z", "s-4", "s-5"]);
+    let label = |node: u32, key: &str| cluster.label(NodeId(node), key);
+    let slices: Vec<_> = (0..6).filter_map(|n| label(n, "cloud.google.com/gke-nodepool")).collect();
+    assert_eq!(slices, ["s-b", "s-b", "s-k", "s-k", "s-2", "s-2"]);
+    assert_eq!((label(2, "zone").as_deref(), label(4, "zone")), (Some("z-90"), None), "no label is invented");
+    assert_eq!(label(0, "kubernetes.io/hostname").as_deref(), Some("gke-a10"));
+    let gib = |node: usize| (cluster.allocatable[2 * node + 1] / 1_000) >> 30;
+    assert_eq!([gib(0), gib(2), gib(3), gib(5)], [64, 90, 64, 64]);
+}

@@ -31,6 +31,8 @@ pub struct SimulatedVariant {
     pub changes: Vec<VariantChange>,
     /// Names of its JobSets.
     pub jobsets: Vec<String>,
+    /// Currency of its costs; empty for a Fleet, whose costs are node-hours or have no named currency.
+    pub currency: String,
     /// Replications in the order of their numbers.
     pub replications: Vec<ReplicationResult>,
 }

@@ -91,6 +91,11 @@ impl ExperimentSubject {
         }
     }
 
+    /// Returns the currency of the costs; empty for a Fleet.
+    pub fn currency(&self) -> String {
+        self.scenario().map_or(String::new(), |scenario| scenario.topology.currency.clone())
+    }
+
     /// Creates a runner of replications. Fails if the scenario cannot be run.
     pub fn player(&self) -> Result<SubjectSimulator<'_>, CannotRun> {
         Ok(match self {

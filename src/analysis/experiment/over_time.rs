@@ -18,16 +18,25 @@ const PIECES: u32 = 60;
 pub struct OverTime {
     /// Name of the variant.
     pub name: String,
-    /// Number of replications in which it started.
-    pub replications: usize,
-    /// Seconds since the first start, and the quantiles `FAN` of the goodput so far.
+    /// Seconds from the first start to the end of each replication in which it started, ascending.
+    pub lengths: Vec<f64>,
+    /// Seconds since the first start, and the quantiles `FAN` of the goodput so far. Replications that have ended
+    /// keep their last value. Stops when fewer than half of the replications are left.
     pub goodput: Vec<(f64, [f64; FAN.len()])>,
-    /// Centers of the time intervals in seconds since the first start, and the mean share of time with steps.
+    /// Centers of the time intervals in seconds since the first start, and the mean share of time with steps over the
+    /// replications that are left. Stops when fewer than half of the replications are left.
     pub at_work: Vec<(f64, f64)>,
 }
 
-/// Returns the name of the first JobSet that trains, and its quantiles per variant up to the end of the variant's
-/// longest replication.
+impl OverTime {
+    /// Returns the number of replications that have not ended `after` seconds.
+    pub fn remaining(&self, after: f64) -> usize {
+        self.lengths.len() - self.lengths.partition_point(|length| *length < after)
+    }
+}
+
+/// Returns the name of the first JobSet that trains, and its quantiles per variant as long as half of the variant's
+/// replications are left.
 pub fn over_time(simulated_variants: &[SimulatedVariant]) -> Option<(&str, Vec<OverTime>)> {
     let trains = |at: &usize| simulated_variants.iter().any(|v| !timelines(v, *at).is_empty());
     let jobset = (0..simulated_variants.first()?.jobsets.len()).find(trains)?;
@@ -47,22 +56,26 @@ fn timelines(variant: &SimulatedVariant, jobset: usize) -> Vec<&JobTimeline> {
 
 fn quantile_bands(name: &str, own: &[&JobTimeline], longest: u64) -> OverTime {
     let part = |nth: u32, of: u32| Duration((u128::from(longest) * u128::from(nth) / u128::from(of)) as u64);
-    let own_longest = own.iter().map(|t| t.length()).max();
-    let continues = |nth: &u32| own_longest.is_some_and(|longest| part(nth - 1, INSTANTS) < longest);
-    let goodput = (1..=INSTANTS).take_while(continues).filter_map(|nth| {
-        let after = part(nth, INSTANTS);
-        let values = quantile::sorted(own.iter().map(|t| t.goodput(after)).collect());
-        let of = FAN.map(|p| quantile::quantile(&values, p));
-        Some((after.seconds(), [of[0]?, of[1]?, of[2]?, of[3]?, of[4]?]))
-    });
-    let at_work = (0..PIECES).filter_map(|nth| {
-        let (from, to) = (part(nth, PIECES), part(nth + 1, PIECES));
+    let has_half = |at: Duration| 2 * own.iter().filter(|t| t.length() >= at).count() >= own.len().max(1);
+    let goodput =
+        (1..=INSTANTS).map(|nth| part(nth, INSTANTS)).take_while(|after| has_half(*after)).filter_map(|after| {
+            let values = quantile::sorted(own.iter().map(|t| t.goodput(after)).collect());
+            let of = FAN.map(|p| quantile::quantile(&values, p));
+            Some((after.seconds(), [of[0]?, of[1]?, of[2]?, of[3]?, of[4]?]))
+        });
+    let pieces = (0..PIECES).map(|nth| (part(nth, PIECES), part(nth + 1, PIECES)));
+    let at_work = pieces.take_while(|(_, to)| has_half(*to)).filter_map(|(from, to)| {
         let shares: Vec<f64> = own.iter().filter_map(|t| t.at_work(from, to)).collect();
         let mean = shares.iter().sum::<f64>() / shares.len() as f64;
         let middle = (from.seconds() + to.seconds()) / 2.0;
         (!shares.is_empty()).then_some((middle, mean))
     });
-    OverTime { name: name.to_owned(), replications: own.len(), goodput: goodput.collect(), at_work: at_work.collect() }
+    OverTime {
+        name: name.to_owned(),
+        lengths: quantile::sorted(own.iter().map(|t| t.length().seconds()).collect()),
+        goodput: goodput.collect(),
+        at_work: at_work.collect(),
+    }
 }
 
 /// Returns the durations of all finished restarts in seconds, ascending, and the number of unfinished ones.

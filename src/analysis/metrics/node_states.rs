@@ -12,6 +12,8 @@ use sim_engine::record::{RecordNames, RecordSink, SimulationRecord};
 pub enum NodeState {
     /// No pod is bound to the node.
     Free,
+    Succeeded,
+    Failed,
     Ready,
     Starting,
     Down,
@@ -21,27 +23,40 @@ pub enum NodeState {
 }
 
 impl NodeState {
-    pub const ALL: [NodeState; 6] = [Self::Free, Self::Ready, Self::Starting, Self::Down, Self::Ending, Self::Broken];
+    pub const ALL: [NodeState; 8] = [
+        Self::Free,
+        Self::Succeeded,
+        Self::Failed,
+        Self::Ready,
+        Self::Starting,
+        Self::Down,
+        Self::Ending,
+        Self::Broken,
+    ];
 
     pub fn as_str(self) -> &'static str {
+        match self.occupancy() {
+            Some(state) => state.as_str(),
+            None if self == Self::Broken => "node not ready",
+            None => "free",
+        }
+    }
+
+    /// Returns the state of the pods that determine the state of the node, if there are any.
+    pub fn occupancy(self) -> Option<OccupancyState> {
         match self {
-            Self::Free => "free",
-            Self::Ready => OccupancyState::Ready.as_str(),
-            Self::Starting => OccupancyState::Starting.as_str(),
-            Self::Down => OccupancyState::Down.as_str(),
-            Self::Ending => OccupancyState::Ending.as_str(),
-            Self::Broken => "node not ready",
+            Self::Free | Self::Broken => None,
+            Self::Ready => Some(OccupancyState::Ready),
+            Self::Starting => Some(OccupancyState::Starting),
+            Self::Down => Some(OccupancyState::Down),
+            Self::Succeeded => Some(OccupancyState::Succeeded),
+            Self::Failed => Some(OccupancyState::Failed),
+            Self::Ending => Some(OccupancyState::Ending),
         }
     }
 
     fn from_occupancy(state: OccupancyState) -> Option<NodeState> {
-        match state {
-            OccupancyState::Pending => None,
-            OccupancyState::Starting => Some(Self::Starting),
-            OccupancyState::Ready => Some(Self::Ready),
-            OccupancyState::Down => Some(Self::Down),
-            OccupancyState::Ending => Some(Self::Ending),
-        }
+        Self::ALL.into_iter().find(|own| own.occupancy() == Some(state))
     }
 }
 

@@ -16,14 +16,16 @@ pub enum OccupancyState {
     Ready,
     /// The pod was ready, and its containers are restarting or have exited.
     Down,
-    /// The pod is being deleted or has finished.
+    /// The pod is being deleted, whether or not its containers have ended.
     Ending,
+    /// The pod has failed and exists.
+    Failed,
+    /// The pod has succeeded and exists.
+    Succeeded,
 }
 
 impl OccupancyState {
-    pub const COUNT: usize = 5;
-    pub const ALL: [OccupancyState; OccupancyState::COUNT] =
-        [Self::Pending, Self::Starting, Self::Ready, Self::Down, Self::Ending];
+    pub const COUNT: usize = 7;
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,8 +33,15 @@ impl OccupancyState {
             Self::Starting => "starting",
             Self::Ready => "ready",
             Self::Down => "containers down",
-            Self::Ending => "ending",
+            Self::Ending => "terminating",
+            Self::Failed => "failed",
+            Self::Succeeded => "succeeded",
         }
+    }
+
+    /// Returns whether the pod no longer becomes ready.
+    fn is_final(self) -> bool {
+        matches!(self, Self::Ending | Self::Failed | Self::Succeeded)
     }
 }
 
@@ -219,7 +228,7 @@ pub(super) fn of_pod(body: &Body, state: impl Fn(PodId) -> Option<OccupancyState
     match *body {
         Body::PodCreated { pod, job, .. } => Some((pod, OccupancyChange::Created(job))),
         Body::PodBound { pod, node, .. } => Some((pod, OccupancyChange::Bound(node))),
-        Body::PodReady { pod, .. } if state(pod) != Some(OccupancyState::Ending) => {
+        Body::PodReady { pod, .. } if !state(pod).is_some_and(OccupancyState::is_final) => {
             Some((pod, OccupancyChange::To(OccupancyState::Ready)))
         }
         Body::PodNotReady { pod, .. } | Body::ContainerExited { pod, .. } | Body::ContainersRestarting { pod, .. }
@@ -227,9 +236,11 @@ pub(super) fn of_pod(body: &Body, state: impl Fn(PodId) -> Option<OccupancyState
         {
             Some((pod, OccupancyChange::To(OccupancyState::Down)))
         }
-        Body::PodFinished { pod, .. } | Body::PodDeleting { pod, .. } => {
-            Some((pod, OccupancyChange::To(OccupancyState::Ending)))
+        Body::PodFinished { pod, succeeded, .. } if state(pod) != Some(OccupancyState::Ending) => {
+            let last = if succeeded { OccupancyState::Succeeded } else { OccupancyState::Failed };
+            Some((pod, OccupancyChange::To(last)))
         }
+        Body::PodDeleting { pod, .. } => Some((pod, OccupancyChange::To(OccupancyState::Ending))),
         Body::PodGone { pod, .. } => Some((pod, OccupancyChange::Gone)),
         _ => None,
     }

@@ -67,7 +67,17 @@ pub struct ScrapedAnswers {
     pub since: Vec<u64>,
 }
 
+/// The objects that have series.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum MetricsDetail {
+    /// JobSets and the control plane.
+    JobSets,
+    /// Also Jobs, pods and nodes.
+    Pods,
+}
+
 pub struct ScrapedMetrics {
+    pub detail: MetricsDetail,
     pub at: Vec<SimTime>,
     next: usize,
     pub pods: Vec<ScrapedPod>,
@@ -85,8 +95,9 @@ pub struct ScrapedMetrics {
 }
 
 impl ScrapedMetrics {
-    pub fn new(at: Vec<SimTime>, jobsets: usize, nodes: usize) -> ScrapedMetrics {
+    pub fn new(at: Vec<SimTime>, jobsets: usize, nodes: usize, detail: MetricsDetail) -> ScrapedMetrics {
         ScrapedMetrics {
+            detail,
             next: 0,
             pods: Vec::new(),
             newest: Vec::new(),
@@ -111,13 +122,15 @@ impl ScrapedMetrics {
     fn scrape_until(&mut self, until: SimTime) {
         while self.at.get(self.next).is_some_and(|at| *at < until) {
             let scrape = self.next as u32;
-            for at in self.newest.iter().flatten() {
-                let pod = &mut self.pods[*at];
-                pod.seen.push((scrape, pod.phase, pod.ready));
-            }
             self.jobsets.push(self.jobsets_now.clone());
-            self.jobs.push(self.jobs_now.clone());
-            self.nodes.push(self.nodes_now.clone());
+            if self.detail == MetricsDetail::Pods {
+                for at in self.newest.iter().flatten() {
+                    let pod = &mut self.pods[*at];
+                    pod.seen.push((scrape, pod.phase, pod.ready));
+                }
+                self.jobs.push(self.jobs_now.clone());
+                self.nodes.push(self.nodes_now.clone());
+            }
             self.next += 1;
         }
     }

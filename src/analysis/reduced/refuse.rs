@@ -124,6 +124,11 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
         on_demand && (is_cold || deletes),
         "billing onDemand with deleted Nodes or with spares that take over later",
     );
+    let mut listed = pools.iter().flat_map(|pool| &pool.nodes);
+    refuse(
+        listed.any(|node| !node.taints.is_empty() || !node.allocatable.is_empty()),
+        "nodes that differ from their pool in taints or resources",
+    );
     let jobs = rj.replicas;
     let in_turn = jobset.spec.strategy() == RestartStrategy::Recreate && jobs > 1;
     refuse(

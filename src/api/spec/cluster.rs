@@ -38,6 +38,20 @@ pub struct NodePool {
     pub billing: MachineBilling,
     /// Declared node features (`status.declaredFeatures`).
     pub features: Vec<String>,
+    /// The first nodes by name, with their differences from the pool. Further nodes are named by the pattern.
+    pub nodes: Vec<NamedNode>,
+}
+
+/// A node with a name of its own, and its differences from its pool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedNode {
+    pub name: String,
+    /// Labels in addition to those of the pool, or instead of them.
+    pub labels: BTreeMap<String, String>,
+    /// All taints of the node, if it has more than the pool; otherwise empty.
+    pub taints: Vec<TaintSpec>,
+    /// Resources that replace those of the pool, in thousandths.
+    pub allocatable: BTreeMap<String, i64>,
 }
 
 /// Times at which the machines of a pool cost money.

@@ -15,9 +15,12 @@ pub struct NodeNumbers {
 const SUFFIX_DIGITS: usize = 5;
 
 impl NodeNumbers {
-    /// Returns the name of the node. If the pool has several nodes and its name does not contain `{node}`, the node's
-    /// number is appended.
+    /// Returns the name of the node. If the pool does not list the node by name, has several nodes, and its name does
+    /// not contain `{node}`, the node's number is appended.
     pub fn node_name(self, pool: &NodePool) -> String {
+        if let Some(listed) = pool.nodes.get(self.node as usize) {
+            return listed.name.clone();
+        }
         let mut name = self.expand(&pool.name);
         let nodes = u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count);
         if nodes > 1 && !pool.name.contains("{node") {
@@ -25,6 +28,12 @@ impl NodeNumbers {
             push_number(&mut name, self.node, SUFFIX_DIGITS);
         }
         name
+    }
+
+    /// Returns the value of a label of the node.
+    pub fn label(self, pool: &NodePool, key: &str) -> Option<String> {
+        let own = pool.nodes.get(self.node as usize).and_then(|node| node.labels.get(key)).cloned();
+        own.or_else(|| pool.labels.get(key).map(|value| self.expand(value)))
     }
 
     /// Replaces the variables of a pattern; `{node:05}` pads with zeros to at most nine digits.

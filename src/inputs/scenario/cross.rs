@@ -83,8 +83,9 @@ impl ClusterFacts {
     fn new(topology: &TopologySpec, others: &[NodeObject]) -> ClusterFacts {
         let mut cluster = ClusterFacts { labels: BTreeMap::new(), resources: BTreeSet::new() };
         let pools = topology.pools.iter().map(|p| (&p.labels, &p.allocatable));
+        let listed = topology.pools.iter().flat_map(|p| &p.nodes).map(|n| (&n.labels, &n.allocatable));
         let nodes = others.iter().map(|n| (&n.labels, &n.allocatable));
-        for (labels, allocatable) in pools.chain(nodes) {
+        for (labels, allocatable) in pools.chain(listed).chain(nodes) {
             for (key, value) in labels {
                 let values = cluster.labels.entry(key.clone()).or_default();
                 values.push(value.clone());

@@ -56,6 +56,9 @@ impl Diagnostics {
 
 /// Maximum number of errors printed; the rest is only counted.
 const SHOWN_MAX: usize = 20;
+/// Maximum number of errors of one kind that are all printed; of more, only the first `REPEATED_SHOWN`.
+const REPEATED_MAX: usize = 5;
+const REPEATED_SHOWN: usize = 2;
 /// Maximum snippet length in characters; longer lines are cut around the error.
 const SNIPPET_MAX: usize = 100;
 /// Maximum message length in characters; longer messages are cut in the middle.
@@ -215,15 +218,42 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// Returns a message without its quoted parts and numbers: messages of one mistake in many places are then equal.
+fn kind_of_mistake(message: &str) -> String {
+    let unquoted = message.split('"').step_by(2).collect::<Vec<_>>().join("\"");
+    unquoted.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, diagnostic) in self.0.iter().take(SHOWN_MAX).enumerate() {
+        let mut kinds: Vec<(String, Vec<&Diagnostic>)> = Vec::new();
+        for diagnostic in &self.0 {
+            let kind = kind_of_mistake(&diagnostic.message);
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, own)) => own.push(diagnostic),
+                None => kinds.push((kind, vec![diagnostic])),
+            }
+        }
+        //  In text order: the first errors of each kind, and where errors are left out, their number.
+        let is_counted = |own: &[&Diagnostic]| own.len() > REPEATED_MAX;
+        let mut shown: Vec<(&Diagnostic, usize)> = Vec::new();
+        for (_, own) in &kinds {
+            let n = if is_counted(own) { REPEATED_SHOWN } else { own.len() };
+            let left_out = own.len() - n;
+            shown.extend(own[..n].iter().enumerate().map(|(i, d)| (*d, if i + 1 == n { left_out } else { 0 })));
+        }
+        let place = |d: &Diagnostic| self.0.iter().position(|own| std::ptr::eq(own, d));
+        shown.sort_by_key(|(d, _)| place(d));
+        for (i, (diagnostic, left_out)) in shown.iter().take(SHOWN_MAX).enumerate() {
             if i > 0 {
                 write!(f, "\n\n")?;
             }
             write!(f, "{diagnostic}")?;
+            if *left_out > 0 {
+                write!(f, "\n... and {left_out} more of this kind")?;
+            }
         }
-        let more = self.0.len().saturating_sub(SHOWN_MAX);
+        let more: usize = shown.iter().skip(SHOWN_MAX).map(|(_, left_out)| left_out + 1).sum();
         if more > 0 {
             write!(f, "\n\n... and {more} more")?;
         }

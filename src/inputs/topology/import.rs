@@ -1,9 +1,10 @@
 //! Imports a list of Nodes, as printed by `kubectl get nodes -o yaml`, to a Topology. Equal nodes become a pool;
-//! pools whose labels are numbered consecutively become islands.
+//! pools whose labels are numbered consecutively become islands. Other nodes are listed by name (`named_pools`).
 //!
 //! This module must never invent a label. A label that differs within a pool is either a running number or reported
 //! as omitted.
 
+use super::named_pools::named_pools;
 use super::taint::taint;
 use crate::object_list::unlisted;
 use crate::read;
@@ -24,9 +25,9 @@ const ACCELERATORS: [&str; 6] = [
     "aws.amazon.com/neuroncore",
 ];
 /// Labels whose values identify an island: a TPU slice or an NVLink domain.
-const SLICE: &str = "cloud.google.com/gke-nodepool";
-const TPU_TOPOLOGY: &str = "cloud.google.com/gke-tpu-topology";
-const CLIQUE: &str = "nvidia.com/gpu.clique";
+pub(super) const SLICE: &str = "cloud.google.com/gke-nodepool";
+pub(super) const TPU_TOPOLOGY: &str = "cloud.google.com/gke-tpu-topology";
+pub(super) const CLIQUE: &str = "nvidia.com/gpu.clique";
 /// Prefix of taints that node controllers set on unhealthy nodes.
 const LIFECYCLE: &str = "node.kubernetes.io/";
 /// Resources that kubelets report with small differences on equal machines, and the tolerance in percent.
@@ -35,42 +36,50 @@ const ALIKE_PERCENT: i64 = 2;
 
 /// The properties of a node other than its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct ImportKind {
-    allocatable: BTreeMap<String, i64>,
-    taints: Vec<(String, String, TaintEffect)>,
-    features: Vec<String>,
+pub(super) struct ImportKind {
+    pub(super) allocatable: BTreeMap<String, i64>,
+    pub(super) taints: Vec<(String, String, TaintEffect)>,
+    pub(super) features: Vec<String>,
     labels: BTreeMap<String, String>,
 }
 
-struct ImportMember {
-    name: String,
-    kind: ImportKind,
-    about: BTreeMap<String, i64>,
+#[derive(Clone)]
+pub(super) struct ImportMember {
+    pub(super) name: String,
+    pub(super) kind: ImportKind,
+    pub(super) about: BTreeMap<String, i64>,
+    /// All labels, except a host name that equals the name.
+    pub(super) labels: BTreeMap<String, String>,
+    /// Taint of a node that is not ready or cordoned.
+    pub(super) own_taints: Vec<(String, String, TaintEffect)>,
 }
 
 /// Returns the topology, and notes on what was not imported.
 pub fn import_nodes(source: &SourceText, name: &str) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
     let mut notes = Vec::new();
     let mut members = Vec::new();
-    let mut out = Vec::new();
+    let mut others: BTreeMap<String, usize> = BTreeMap::new();
     for node in unlisted(yaml::parse(source)?) {
         let kind = node.get("kind").and_then(YamlNode::as_str).unwrap_or("");
-        if kind != "Node" {
-            let message = format!("this is a {kind}, not a Node");
-            let mut error = Diagnostic::at(source, node.at, message);
-            error.legal("the output of `kubectl get nodes -o yaml`");
-            return Err(error.into());
+        if kind == "Node" {
+            members.push(member(&node));
+        } else {
+            *others.entry(kind.to_owned()).or_default() += 1;
         }
-        if is_unusable(&node) { out.push(name_of(&node)) } else { members.push(member(&node)) }
     }
-    if members.is_empty() {
-        let message = "no node is ready and schedulable";
-        return Err(Diagnostic::of_file(&source.file, message).into());
+    let troubled: Vec<String> = members.iter().filter(|m| !m.own_taints.is_empty()).map(|m| m.name.clone()).collect();
+    if troubled.len() == members.len() {
+        let message = if members.is_empty() { "the list contains no Node" } else { "no node is ready and schedulable" };
+        let mut error = Diagnostic::of_file(&source.file, message);
+        error.legal("the output of `kubectl get nodes -o yaml`");
+        return Err(error.into());
     }
-    if !out.is_empty() {
-        notes.push(format!("not imported, because not ready or cordoned: {}", some(&out)));
+    if !troubled.is_empty() {
+        notes.push(format!("not ready or cordoned, kept with a NoSchedule taint: {}", some(&troubled)));
     }
-    notes.extend(drop_identities(&mut members));
+    for (kind, n) in others {
+        notes.push(format!("not imported: {n} of kind {kind:?}; pass the file under `objects` of a scenario"));
+    }
     let pools = pools(members, &mut notes);
     let topology = TopologySpec {
         name: name.to_owned(),
@@ -97,15 +106,19 @@ fn some(names: &[String]) -> String {
     }
 }
 
-fn is_unusable(node: &YamlNode) -> bool {
+/// Returns the taint that Kubernetes gives to a node that is cordoned or not ready, if any.
+fn trouble(node: &YamlNode) -> Option<(String, String, TaintEffect)> {
     let empty = YamlNode::empty_map();
-    let cordoned = node.at_path(&["spec", "unschedulable"]).and_then(YamlNode::as_bool);
+    let taint = |what: &str| Some((format!("{LIFECYCLE}{what}"), String::new(), TaintEffect::NoSchedule));
+    if node.at_path(&["spec", "unschedulable"]).and_then(YamlNode::as_bool) == Some(true) {
+        return taint("unschedulable");
+    }
     let ready = |c: &YamlNode| {
         let text = |key: &str| c.get(key).and_then(YamlNode::as_str);
         text("type") != Some("Ready") || text("status") == Some("True")
     };
     let status = node.get("status").unwrap_or(&empty);
-    cordoned == Some(true) || !read::list(status, "conditions").iter().all(ready)
+    if read::list(status, "conditions").iter().all(ready) { None } else { taint("not-ready") }
 }
 
 fn member(node: &YamlNode) -> ImportMember {
@@ -121,12 +134,19 @@ fn member(node: &YamlNode) -> ImportMember {
     let taints = taints.filter(|t| !t.key.starts_with(LIFECYCLE));
     let mut taints: Vec<_> = taints.map(|t| (t.key, t.value, t.effect)).collect();
     taints.sort();
-    let mut labels = read::string_map(part("metadata"), "labels");
+    let name = name_of(node);
+    let mut all = read::string_map(part("metadata"), "labels");
+    if all.get(HOSTNAME) == Some(&name) {
+        all.remove(HOSTNAME);
+    }
+    let mut labels = all.clone();
     labels.remove(HOSTNAME);
     ImportMember {
-        name: name_of(node),
+        name,
         about,
         kind: ImportKind { allocatable, taints, features: read::strings(part("status"), "declaredFeatures"), labels },
+        labels: all,
+        own_taints: trouble(node).into_iter().collect(),
     }
 }
 
@@ -147,12 +167,11 @@ fn drop_identities(members: &mut [ImportMember]) -> Option<String> {
     for key in &dropped {
         members.iter_mut().for_each(|m| drop(m.kind.labels.remove(key)));
     }
-    let labels = dropped.join(", ");
-    (!dropped.is_empty()).then(|| format!("not imported, because the labels differ on every node: {labels}"))
+    (!dropped.is_empty()).then(|| dropped.join(", "))
 }
 
 /// Splits a text into a prefix, the number at its end, and the minimum number of digits (0 without zero padding).
-fn split(text: &str) -> Option<(&str, u64, usize)> {
+pub(super) fn split(text: &str) -> Option<(&str, u64, usize)> {
     let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (before, number) = text.split_at(text.len() - digits);
     let padded = digits > 1 && number.starts_with('0');
@@ -166,7 +185,23 @@ struct ImportCell {
     about: BTreeMap<String, i64>,
 }
 
+/// Returns pools with patterns for names and labels if all of them count up; otherwise pools that list each node.
 fn pools(mut members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePool> {
+    let originals = members.clone();
+    let dropped = drop_identities(&mut members);
+    let has_trouble = members.iter().any(|m| !m.own_taints.is_empty());
+    let has_host_name = members.iter().any(|m| m.labels.contains_key(HOSTNAME));
+    match patterned_pools(members) {
+        Some(pools) if !has_trouble && !has_host_name && dropped.is_none() => pools,
+        _ => {
+            notes.push("each node is listed with its name; a larger count adds nodes named after the pool".to_owned());
+            named_pools(originals)
+        }
+    }
+}
+
+/// Returns `None` if the names of any pool do not count up.
+fn patterned_pools(mut members: Vec<ImportMember>) -> Option<Vec<NodePool>> {
     members.sort_by(|a, b| (&a.kind, &a.about).cmp(&(&b.kind, &b.about)));
     let mut cells: Vec<ImportCell> = Vec::new();
     for m in members {
@@ -187,21 +222,16 @@ fn pools(mut members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePoo
         cell.names.sort_by_cached_key(|name| (natural(name), name.clone()));
     }
     let families = families(cells);
-    let mut renamed = 0;
     let mut pools = Vec::new();
-    for (at, family) in families.iter().enumerate() {
+    for family in &families {
         let names: Vec<&String> = family.iter().flat_map(|cell| &cell.names).collect();
         let name = match names.as_slice() {
             [one] => Some((*one).clone()),
             _ => counted(&names, "node"),
         };
-        renamed += usize::from(name.is_none());
-        pools.push(pool(family, name.unwrap_or_else(|| format!("p{at}-{{node}}"))));
+        pools.push(pool(family, name?));
     }
-    if renamed > 0 {
-        notes.push("nodes renamed to p0-0, ..., because their names are not numbered from 0".to_owned());
-    }
-    pools
+    Some(pools)
 }
 
 /// Groups cells of equal size that differ only in labels numbered consecutively from 0. They become the islands of
@@ -267,6 +297,16 @@ fn counted(texts: &[&String], word: &str) -> Option<String> {
     (all && !before.contains(['{', '}'])).then(|| format!("{before}{number}"))
 }
 
+/// Returns the resource that counts as the accelerator of a node; empty if there is none.
+pub(super) fn accelerator_of(allocatable: &BTreeMap<String, i64>) -> &'static str {
+    ACCELERATORS.iter().find(|name| allocatable.contains_key(**name)).map_or("", |name| name)
+}
+
+/// Returns whether an amount of a resource differs from a smaller one only as it does between equal machines.
+pub(super) fn is_about(name: &str, milli: i64, least: i64) -> bool {
+    ABOUT.contains(&name) && milli >= least && milli <= least.saturating_add(least / 100 * ALIKE_PERCENT)
+}
+
 fn pool(family: &[ImportCell], name: String) -> NodePool {
     let first = &family[0];
     let mut allocatable = first.kind.allocatable.clone();
@@ -277,8 +317,7 @@ fn pool(family: &[ImportCell], name: String) -> NodePool {
         }
     }
     let labels = labels(family).unwrap_or_default();
-    let has = |name: &&&str| allocatable.contains_key(**name);
-    let accelerator = ACCELERATORS.iter().find(has).map_or("", |name| name);
+    let accelerator = accelerator_of(&allocatable);
     let island_kind = match () {
         () if labels.contains_key(CLIQUE) => IslandKind::NvLink,
         () if labels.contains_key(TPU_TOPOLOGY) && labels.contains_key(SLICE) => IslandKind::Ici,

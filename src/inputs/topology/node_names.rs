@@ -11,8 +11,7 @@ pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
 /// Returns the names of the nodes with this label value, in order.
 pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String> {
     let is = |(pool, numbers, name): (&NodePool, NodeNumbers, String)| {
-        let has = pool.labels.get(key).is_some_and(|v| numbers.expand(v) == value);
-        has.then_some(name)
+        (numbers.label(pool, key).as_deref() == Some(value)).then_some(name)
     };
     nodes(pools).filter_map(is).collect()
 }
@@ -20,7 +19,7 @@ pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String>
 /// Returns the distinct values of a label, in the order of their first nodes.
 pub fn label_values(pools: &[NodePool], key: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let values = nodes(pools).filter_map(|(pool, numbers, _)| Some(numbers.expand(pool.labels.get(key)?)));
+    let values = nodes(pools).filter_map(|(pool, numbers, _)| numbers.label(pool, key));
     values.filter(|value| seen.insert(value.clone())).collect()
 }
 
@@ -31,8 +30,8 @@ pub fn neighbours(pools: &[NodePool], key: &str) -> f64 {
     let (mut all, mut sum) = (0.0, 0.0);
     for (pool, numbers, _) in nodes(pools) {
         all += 1.0;
-        match pool.labels.get(key) {
-            Some(value) => *with.entry(numbers.expand(value)).or_default() += 1.0,
+        match numbers.label(pool, key) {
+            Some(value) => *with.entry(value).or_default() += 1.0,
             None => sum += 1.0,
         }
     }

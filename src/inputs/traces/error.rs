@@ -22,6 +22,10 @@ pub enum TraceLineError {
     NotObject,
     /// The line has no component or no time.
     MissingField,
+    /// The end is not a time of the same form at or after the start.
+    InvalidEnd {
+        text: String,
+    },
     InvalidTime {
         text: String,
     },
@@ -35,12 +39,19 @@ impl fmt::Display for TraceLineError {
                 write!(f, "found {values} values, but the header has {columns} columns")
             }
             TraceLineError::UnknownColumn { name } => {
-                write!(f, "unknown column {name:?}; supported columns: node or pod, time, kind, duration")
+                write!(
+                    f,
+                    "unknown column {name:?}; supported columns: node or pod, time or start, kind, duration or end"
+                )
             }
             TraceLineError::NotObject => f.write_str("the line is not a JSON object"),
             TraceLineError::MissingField => f.write_str("a fault requires a node (or a pod) and a time"),
+            TraceLineError::InvalidEnd { text } => write!(f, "the end {text:?} is not a time after the start"),
             TraceLineError::InvalidTime { text } => {
-                write!(f, "{text:?} is not a time; use a form such as 90, 1m30s or 3h since the start of the run")
+                write!(
+                    f,
+                    "{text:?} is not a time; use a form such as 90, 1m30s or 3h since the start of the run, or 2026-11-20T08:00:00Z"
+                )
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Builds a `ClusterBuilder` from a `spec::TopologySpec`; nodes are numbered in the order of the description.
 
-use sim_api::spec::{IslandKind, MachineBilling, NodeNumbers, NodeObject, NodePool, TaintSpec, TopologySpec};
+use sim_api::spec::{
+    IslandKind, MachineBilling, NamedNode, NodeNumbers, NodeObject, NodePool, TaintSpec, TopologySpec,
+};
 use sim_base::{IslandId, NodeId, ZoneId};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -94,19 +96,26 @@ impl ClusterBuilder {
     }
 
     fn push_node(&mut self, pool: &NodePool, place: NodePlace) {
+        let listed = pool.nodes.get(place.node_number as usize);
         self.names.push(place.numbers().node_name(pool));
         self.place.push(place);
         self.island.push(IslandId(self.island_kinds.len() as u32));
-        let zone = pool.labels.get(ZONE_LABEL).map_or(String::new(), |l| place.numbers().expand(l));
+        let own_zone = listed.and_then(|node| node.labels.get(ZONE_LABEL)).cloned();
+        let zone =
+            own_zone.or_else(|| pool.labels.get(ZONE_LABEL).map(|l| place.numbers().expand(l))).unwrap_or_default();
         let at = self.zone_named(zone);
         self.zone.push(ZoneId(at as u32));
         self.zone_sizes[at] += 1;
         for resource in &self.resources {
-            let milli = pool.allocatable.get(resource).copied();
+            let own = listed.and_then(|node| node.allocatable.get(resource));
+            let milli = own.or_else(|| pool.allocatable.get(resource)).copied();
             let default = default_allocatable(resource);
             self.allocatable.push(milli.unwrap_or(default));
         }
-        let accelerators = self.accelerators_in(&pool.allocatable);
+        let accelerators = match listed.filter(|node| !node.allocatable.is_empty()) {
+            Some(node) => self.accelerators_in(&merged(&pool.allocatable, &node.allocatable)),
+            None => self.accelerators_in(&pool.allocatable),
+        };
         self.accelerators.push(accelerators);
         let price = pool.price.per_accelerator(accelerators);
         self.price_micros_per_hour.push(price);
@@ -218,13 +227,15 @@ impl ClusterBuilder {
         let pool = &self.pools[place.pool as usize];
         let filled = pool.labels.iter().map(|(k, v)| (k.clone(), place.numbers().expand(v)));
         let mut labels: BTreeMap<String, String> = filled.collect();
+        let listed = self.listed(node);
+        labels.extend(listed.iter().flat_map(|node| node.labels.clone()));
         labels.entry(HOSTNAME_LABEL.to_owned()).or_insert_with(|| self.names[node.ix()].clone());
         NodeObject {
             name: self.names[node.ix()].clone(),
             labels,
-            taints: pool.taints.clone(),
+            taints: self.taints(node).to_vec(),
             unschedulable: false,
-            allocatable: pool.allocatable.clone(),
+            allocatable: listed.map_or(pool.allocatable.clone(), |node| merged(&pool.allocatable, &node.allocatable)),
             features: pool.features.clone(),
         }
     }
@@ -240,6 +251,9 @@ impl ClusterBuilder {
     pub fn label(&self, node: NodeId, key: &str) -> Option<String> {
         if let Some(own) = self.own.get(&node) {
             return own.labels.get(key).cloned();
+        }
+        if let Some(own) = self.listed(node).and_then(|node| node.labels.get(key)) {
+            return Some(own.clone());
         }
         let place = self.place[node.ix()];
         match self.pools[place.pool as usize].labels.get(key) {
@@ -257,6 +271,10 @@ impl ClusterBuilder {
         if number_of(a) != number_of(b) || self.own.contains_key(&node) || self.own.contains_key(&other) {
             return false;
         }
+        let is_own = |node: NodeId| self.listed(node).is_some_and(|node| node.labels.contains_key(key));
+        if is_own(node) || is_own(other) {
+            return false;
+        }
         match self.pools[a.pool as usize].labels.get(key) {
             Some(value) => !value.contains("{node"),
             None => key != HOSTNAME_LABEL,
@@ -268,7 +286,16 @@ impl ClusterBuilder {
         if let Some(own) = self.own.get(&node) {
             return &own.taints;
         }
-        &self.pools[self.place[node.ix()].pool as usize].taints
+        match self.listed(node) {
+            Some(listed) if !listed.taints.is_empty() => &listed.taints,
+            _ => &self.pools[self.place[node.ix()].pool as usize].taints,
+        }
+    }
+
+    /// Returns the entry of a node that its pool lists by name.
+    fn listed(&self, node: NodeId) -> Option<&NamedNode> {
+        let place = self.place[node.ix()];
+        self.pools.get(place.pool as usize)?.nodes.get(place.node_number as usize)
     }
 
     pub fn has_feature(&self, node: NodeId, feature: &str) -> bool {
@@ -289,6 +316,13 @@ impl ClusterBuilder {
         let all = accelerators.fold(0i64, |sum, (_, milli)| sum.saturating_add(milli / 1000));
         all.clamp(0, i64::from(u32::MAX)) as u32
     }
+}
+
+/// Returns the resources of a pool with those that a node replaces.
+fn merged(pool: &BTreeMap<String, i64>, own: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
+    let mut all = pool.clone();
+    all.extend(own.iter().map(|(name, milli)| (name.clone(), *milli)));
+    all
 }
 
 fn default_allocatable(resource: &str) -> i64 {

@@ -215,42 +215,42 @@ pub fn markdown(reports: &BaselineComparison<'_>, checked: &[CheckedConditions])
             out.push('\n');
         }
         if !all.is_empty() {
-            out.push_str("| | row | before | now | change | phase | wait |\n|---|---|---|---|---|---|---|\n");
-        }
-        for m in all.iter().take(WORST) {
-            out.push_str(&moved_row(m));
+            let head = ["", "row", "before", "now", "change", "phase", "wait"];
+            let table = Table::new(head).with_number_columns(&[2, 3, 4]);
+            out.push_str(&table.with_rows(all.iter().take(WORST).map(moved_row)).markdown());
         }
         out.push('\n');
     }
     for (plane, rows) in planes(report) {
         let sizes = sizes(&rows);
-        let heads: Vec<String> = sizes.iter().map(|s| count(*s, "node")).collect();
-        let _ = writeln!(out, "### {plane}\n\n| case | strategy | {} |", heads.join(" | "));
-        let _ = writeln!(out, "|---|---|{}", "---:|".repeat(sizes.len()));
+        let heads = sizes.iter().map(|s| count(*s, "node"));
+        let numbers: Vec<usize> = (2..2 + sizes.len()).collect();
+        let head = ["case", "strategy"].into_iter().map(str::to_owned).chain(heads);
+        let mut table = Table::new(head).with_number_columns(&numbers);
         for line in lines(&rows) {
-            let cells: Vec<String> = sizes.iter().map(|s| cell(&rows, line, *s)).collect();
-            let (case, strategy) = (for_markdown(line.0), for_markdown(line.1));
-            let _ = writeln!(out, "| {case} | {strategy} | {} |", cells.join(" | "));
+            let cells = sizes.iter().map(|s| cell(&rows, line, *s));
+            table.push([line.0.to_owned(), line.1.to_owned()].into_iter().chain(cells));
         }
+        let _ = write!(out, "### {plane}\n\n{}", table.markdown());
         out.push('\n');
     }
     out
 }
 
-fn moved_row(m: &MovedRow<'_>) -> String {
+fn moved_row(m: &MovedRow<'_>) -> Vec<String> {
     let time = |ns: Option<u64>| ns.map_or("never".to_owned(), |ns| seconds(Duration(ns)));
     let by = |part: &Option<(String, i128)>| match part {
         Some((name, by)) => format!("{name} {}", signed(*by, seconds)),
         None => String::new(),
     };
     let arrow = if m.share() > 0.0 { "▲" } else { "▼" };
-    format!(
-        "| {arrow} | {} | {} | {} | {:+.2} % | {} | {} |\n",
-        for_markdown(&m.row.key.text()),
+    vec![
+        arrow.to_owned(),
+        m.row.key.text(),
         time(m.before.ttr_ns),
         time(m.row.ttr_ns),
-        m.share() * 100.0,
+        format!("{:+.2} %", m.share() * 100.0),
         by(&m.phase),
-        by(&m.wait)
-    )
+        by(&m.wait),
+    ]
 }

@@ -2,10 +2,12 @@
 
 use crate::cli::args::InputArgs;
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::{LoadedRun, StoredRun, model_defaults, quoted, stored_run};
+use crate::cli::inputs::{DEFAULT_SCRAPE, LoadedRun, StoredRun, model_defaults, quoted, stored_run};
 use crate::cli::sweep::args::SweepArgs;
 use crate::cli::sweep::stored::StoredSweep;
 use crate::cli::{bench, compare, output};
+use clap::ValueEnum;
+use sim_analysis::metrics::open_metrics::MetricsDetail;
 use sim_base::Duration;
 use sim_report::assumptions::provenance;
 use sim_report::export;
@@ -34,12 +36,33 @@ pub struct ReportArgs {
     /// Write OpenMetrics text to this file, with the metric names of JobSet, kube-state-metrics and client-go
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<PathBuf>,
-    /// Scrape interval of the OpenMetrics text
-    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = scrape)]
-    pub scrape: Duration,
+    /// Scrape interval of the OpenMetrics text [default: 15s, longer if that gives more than 200,000 samples]
+    #[arg(long, value_name = "TIME", value_parser = scrape)]
+    pub scrape: Option<Duration>,
+    /// Objects in the OpenMetrics text
+    #[arg(long, value_enum, default_value_t = MetricsObjects::JobSets)]
+    pub detail: MetricsObjects,
     /// Do not print notices
     #[arg(long)]
     pub quiet: bool,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MetricsObjects {
+    /// JobSets and the control plane
+    #[value(name = "jobsets")]
+    JobSets,
+    /// Also Jobs, pods and nodes
+    Pods,
+}
+
+impl From<MetricsObjects> for MetricsDetail {
+    fn from(objects: MetricsObjects) -> MetricsDetail {
+        match objects {
+            MetricsObjects::JobSets => MetricsDetail::JobSets,
+            MetricsObjects::Pods => MetricsDetail::Pods,
+        }
+    }
 }
 
 fn scrape(text: &str) -> Result<Duration, String> {
@@ -76,7 +99,10 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
         write_page(args, path, ExportSubject::Trace(&trace))?;
     }
     if let Some(path) = &args.openmetrics {
-        let scraped = complete.scraped(args.scrape)?;
+        let (scraped, every) = complete.scraped(args.scrape, args.detail.into())?;
+        if every > DEFAULT_SCRAPE && args.scrape.is_none() && !args.quiet {
+            output::notice(&format!("scrape interval: {every} (--scrape sets another one)"));
+        }
         let metrics = MetricFamilies { run: complete.view(), samples: &scraped };
         write_page(args, path, ExportSubject::Metrics(&metrics))?;
     }

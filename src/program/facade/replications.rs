@@ -93,6 +93,7 @@ pub fn compared(
             name: (*name).to_owned(),
             changes: Vec::new(),
             jobsets: subject.jobsets(),
+            currency: subject.currency(),
             replications,
         });
     }

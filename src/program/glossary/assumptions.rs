@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use sim_analysis::experiment::MetricDerivative;
 use sim_analysis::format::wrap;
-use sim_base::escape::for_markdown;
 use sim_inputs::EffectiveDefault;
 use sim_report::console::compare::format_metric_value;
 use sim_report::console::waterfall::WaterfallStyle;
@@ -230,25 +229,19 @@ pub fn csv(rows: &[AssumptionRow]) -> Vec<u8> {
 }
 
 pub fn markdown(rows: &[AssumptionRow], simulated_effect: Option<&SimulatedEffect>) -> String {
-    let head = match simulated_effect {
-        Some(p) => {
-            format!("| parameter | value | {} per +1 % | confidence | source |\n|---|---|---|---|---|\n", p.metric)
-        }
-        None => "| parameter | value | confidence | source |\n|---|---|---|---|\n".to_owned(),
-    };
-    let mut out = head;
+    let effect = simulated_effect.map(|p| format!("{} per +1 %", p.metric));
+    let head = ["parameter".to_owned(), "value".to_owned()].into_iter().chain(effect);
+    let head = head.chain(["confidence".to_owned(), "source".to_owned()]);
+    let mut table = Table::new(head).with_markdown_columns(&[0]);
     for row in rows {
         let used = &row.used;
-        let effect = match (&row.effect, simulated_effect) {
-            (_, None) => String::new(),
-            (AssumptionEffect::Of(d), Some(p)) => {
-                format!("{} | ", format_metric_value(&p.metric, d.per_percent))
-            }
-            (AssumptionEffect::None, _) => "0 | ".to_owned(),
-            _ => " | ".to_owned(),
-        };
-        let [value, confidence, source] = [&value(used), &used.confidence, &used.source].map(|t| for_markdown(t));
-        let _ = writeln!(out, "| `{}` | {value} | {effect}{confidence} | {source} |", used.id);
+        let effect = simulated_effect.map(|p| match &row.effect {
+            AssumptionEffect::Of(d) => format_metric_value(&p.metric, d.per_percent),
+            AssumptionEffect::None => "0".to_owned(),
+            _ => String::new(),
+        });
+        let first = [format!("`{}`", used.id), value(used)].into_iter().chain(effect);
+        table.push(first.chain([used.confidence.clone(), used.source.clone()]));
     }
-    out
+    table.markdown()
 }

@@ -6,7 +6,7 @@ use super::markdown::{code_spans, plain, terms};
 use serde::Deserialize;
 use sim_inputs::SourceText;
 use sim_report::files::columns;
-use sim_report::table::TableColumn;
+use sim_report::table::{Table, TableColumn};
 use std::fmt::Write;
 
 const TABLES: &str = include_str!("output_terms.yaml");
@@ -119,12 +119,9 @@ pub fn output_reference() -> String {
         let details = table.details.iter().map(String::as_str);
         let headers: Vec<&str> =
             std::iter::once(table.kind.as_str()).chain(details).chain([table.meaning.as_str()]).collect();
-        let _ = writeln!(page, "| {} |", headers.join(" | "));
-        let _ = writeln!(page, "|{}", "---|".repeat(headers.len()));
-        for row in &table.rows {
-            let cells: Vec<String> = row.iter().map(|c| c.replace('|', "\\|")).collect();
-            let _ = writeln!(page, "| {} |", cells.join(" | "));
-        }
+        let all: Vec<usize> = (0..headers.len()).collect();
+        let cells = Table::new(headers).with_markdown_columns(&all).with_rows(table.rows.iter().cloned());
+        page.push_str(&cells.markdown());
         if !table.note.is_empty() {
             let _ = write!(page, "\n{}\n", table.note.trim_end());
         }

@@ -5,7 +5,7 @@ mod values;
 
 pub(crate) use main_metrics::MAIN_METRICS;
 pub use values::format_metric_value;
-pub(crate) use values::{is_seconds, unit};
+pub(crate) use values::unit;
 
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};

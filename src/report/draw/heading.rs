@@ -1,6 +1,6 @@
 //! Titles, subtitles and footers of charts, with font sizes that fit the width.
 
-use super::scene::{DrawScene, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width};
+use super::scene::{DrawScene, MUTED_COLOR, SceneShape, TEXT_COLOR, TextAnchor, text_width};
 
 pub(crate) const MARGIN: i32 = 60;
 
@@ -9,9 +9,8 @@ pub(crate) fn heading(scene: &mut DrawScene, title: &str, subtitle: &str) -> i32
     let (w, h) = (scene.width as i32, scene.height as i32);
     let (big, normal) = ((h / 20).clamp(28, 45), (h / 36).clamp(22, 25));
     let width = w - 2 * MARGIN;
-    let size = fitting_font_size(title, big, width);
-    let title = shorten(title, size, width);
-    scene.text((MARGIN, MARGIN), size, TextAnchor::Left, TEXT_COLOR, &title);
+    draw_title(scene, title, big);
+    scene.description = subtitle.to_owned();
     let below = MARGIN + big;
     let size = fitting_font_size(subtitle, normal, width);
     let lines = split_in_two_lines(subtitle, size, width);
@@ -20,6 +19,29 @@ pub(crate) fn heading(scene: &mut DrawScene, title: &str, subtitle: &str) -> i32
         scene.text(at, size, TextAnchor::Left, MUTED_COLOR, line);
     }
     below + (lines.len() as i32 - 1) * 3 * size / 2
+}
+
+/// Draws the title at the upper edge, at most `size` pixels high.
+pub(crate) fn draw_title(scene: &mut DrawScene, title: &str, size: i32) {
+    let width = scene.width as i32 - 2 * MARGIN;
+    let size = fitting_font_size(title, size, width);
+    scene.title = title.to_owned();
+    scene.title_shape = Some(scene.shapes.len());
+    scene.text((MARGIN, MARGIN), size, TextAnchor::Left, TEXT_COLOR, &shorten(title, size, width));
+}
+
+impl DrawScene {
+    /// Replaces the title. The subtitle and everything below it keep their places.
+    pub fn with_title(mut self, title: &str) -> DrawScene {
+        self.title = title.to_owned();
+        let width = self.width as i32 - 2 * MARGIN;
+        let shape = self.title_shape.and_then(|at| self.shapes.get_mut(at));
+        if let Some(SceneShape::Text { size, text, .. }) = shape {
+            *size = fitting_font_size(title, *size, width);
+            *text = shorten(title, *size, width);
+        }
+        self
+    }
 }
 
 /// Breaks a text into at most two lines that fit the width. The second line is shortened if necessary.
@@ -52,6 +74,21 @@ pub(crate) fn shorten(text: &str, size: i32, width: i32) -> String {
     let fits = ends.partition_point(|end| text_width(&text[..*end], size) <= room);
     let end = ends[..fits].last().copied().unwrap_or(0);
     format!("{}...", text[..end].trim_end())
+}
+
+/// Shortens a name in the middle so that it fits the width at this size: the ends of names distinguish them.
+pub(crate) fn shorten_name(name: &str, size: i32, width: i32) -> String {
+    if text_width(name, size) <= width {
+        return name.to_owned();
+    }
+    let chars: Vec<char> = name.chars().collect();
+    let shortened = |kept: usize| {
+        let (head, tail) = (kept.div_ceil(2), kept / 2);
+        let ends = [&chars[..head], &chars[chars.len() - tail..]].map(String::from_iter);
+        format!("{}...{}", ends[0], ends[1])
+    };
+    let kept = (0..chars.len()).rev().find(|kept| text_width(&shortened(*kept), size) <= width);
+    shortened(kept.unwrap_or(0))
 }
 
 /// Font size of the footer, and the separator between its parts.

@@ -2,8 +2,10 @@
 
 pub(crate) mod bitmap;
 pub mod chart;
+pub(crate) mod colors;
 pub(crate) mod heading;
 #[cfg(feature = "png")]
 pub(crate) mod png;
 pub mod scene;
 pub mod svg;
+pub(crate) mod time_axis;

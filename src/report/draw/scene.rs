@@ -84,18 +84,42 @@ pub struct DrawScene {
     pub width: u32,
     pub height: u32,
     pub shapes: Vec<SceneShape>,
+    /// Title and description for readers who do not see the picture; not shortened.
+    pub title: String,
+    pub description: String,
+    /// Index of the shape that shows the title.
+    pub(super) title_shape: Option<usize>,
 }
 
 impl DrawScene {
     pub fn new((width, height): (u32, u32)) -> DrawScene {
-        DrawScene { width, height, shapes: Vec::new() }
+        DrawScene {
+            width,
+            height,
+            shapes: Vec::new(),
+            title: String::new(),
+            description: String::new(),
+            title_shape: None,
+        }
     }
 
     pub fn rect(&mut self, x: i32, y: i32, w: i32, h: i32, color: Rgb) {
         self.shapes.push(SceneShape::Rect { x, y, w, h, color });
     }
 
-    pub fn line(&mut self, points: Vec<(i32, i32)>, width: u32, color: Rgb) {
+    /// Adds a line. Points inside of horizontal or vertical parts are dropped: they would be drawn as notches.
+    pub fn line(&mut self, mut points: Vec<(i32, i32)>, width: u32, color: Rgb) {
+        points.dedup();
+        let mut kept: Vec<(i32, i32)> = Vec::with_capacity(points.len());
+        for point in points {
+            if let [.., a, b] = kept.as_slice()
+                && ((a.0 == b.0 && b.0 == point.0) || (a.1 == b.1 && b.1 == point.1))
+            {
+                kept.pop();
+            }
+            kept.push(point);
+        }
+        let points = kept;
         self.shapes.push(SceneShape::Line { points, width, color });
     }
 
@@ -137,7 +161,8 @@ impl DrawScene {
                 SceneShape::Text { x, y, size, anchor, color, text }
             }
         };
-        DrawScene { width, height, shapes: self.shapes.iter().map(one).collect() }
+        let (title, description, title_shape) = (self.title.clone(), self.description.clone(), self.title_shape);
+        DrawScene { width, height, shapes: self.shapes.iter().map(one).collect(), title, description, title_shape }
     }
 
     /// Draws a text on a background rectangle that hides lines behind it.

@@ -45,12 +45,24 @@ enum AnimationTarget {
 pub fn file(scene: &DrawScene) -> String {
     let (w, h) = (scene.width, scene.height);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
-         font-family=\"{FONT_NAME}, sans-serif\" xml:space=\"preserve\">\n<style>{}</style>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
+         font-family=\"{FONT_NAME}, sans-serif\" xml:space=\"preserve\">\n{}<style>{}</style>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
+        title_and_description(scene),
         font_face()
     );
     shapes(&mut out, scene, AnimationTarget::Paper);
     out.push_str("</svg>\n");
+    out
+}
+
+/// Returns the elements that screen readers and search engines read.
+fn title_and_description(scene: &DrawScene) -> String {
+    let mut out = String::new();
+    for (name, text) in [("title", &scene.title), ("desc", &scene.description)] {
+        if !text.is_empty() {
+            let _ = writeln!(out, "<{name}>{}</{name}>", for_html(text));
+        }
+    }
     out
 }
 
@@ -105,8 +117,9 @@ pub fn animated_svg(film: &Animation) -> String {
 pub fn inline(scene: &DrawScene, alt: &str) -> String {
     let (w, h) = (scene.width, scene.height);
     let mut out = format!(
-        "<svg class=\"chart\" viewBox=\"0 0 {w} {h}\" role=\"img\" xml:space=\"preserve\" aria-label=\"{}\">\n",
-        for_html(alt)
+        "<svg class=\"chart\" viewBox=\"0 0 {w} {h}\" role=\"img\" xml:space=\"preserve\" aria-label=\"{}\">\n{}",
+        for_html(alt),
+        title_and_description(scene)
     );
     shapes(&mut out, scene, AnimationTarget::Page);
     out.push_str("</svg>\n");

@@ -3,11 +3,13 @@
 use super::compare_panel::{
     ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge,
 };
+use crate::draw::colors::category_color;
 use crate::draw::heading::MARGIN;
 use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width,
+    DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width, tick_label,
 };
 use sim_analysis::experiment::VariantComparison;
+use sim_engine::record::LedgerCategory;
 
 /// Returns the share of each category in all accelerator-seconds, per variant.
 pub(crate) fn shares(all: &VariantComparison) -> Vec<(&str, Vec<(&str, f64)>)> {
@@ -23,11 +25,8 @@ pub(crate) fn shares(all: &VariantComparison) -> Vec<(&str, Vec<(&str, f64)>)> {
     all.variants.iter().map(|v| (v.name.as_str(), of(v))).collect()
 }
 
-/// Additional colors for rare categories, from Tol's muted palette.
-const RARE_COLORS: [Rgb; 4] = [(51, 34, 136), (136, 34, 85), (17, 119, 51), (153, 153, 51)];
-
-/// Assigns colors to the categories. Productive and idle time have fixed colors; the others are assigned in
-/// descending order of their share.
+/// Returns the activities that occur, with their colors: productive time first, then in descending order of their
+/// share.
 fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Rgb)> {
     let mut sums: Vec<(&str, f64)> = Vec::new();
     for (category, share) in shares.iter().flat_map(|(_, s)| s) {
@@ -38,36 +37,34 @@ fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Rgb)> {
     }
     sums.retain(|(_, sum)| *sum > 0.0);
     sums.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let useful = sim_engine::record::LedgerCategory::Productive.as_str();
+    let useful = LedgerCategory::Productive.as_str();
     let (mut own, lost): (Vec<_>, Vec<_>) = sums.into_iter().partition(|(c, _)| *c == useful);
     own.extend(lost);
-    let free = [1, 2, 3, 6, 7, 5].iter().map(|&i| PALETTE[i]);
-    let mut next = free.chain(RARE_COLORS).chain(std::iter::repeat(GRID));
-    let idle = sim_engine::record::LedgerCategory::Idle.as_str();
-    let color = |(category, _): (&'a str, f64)| match category {
-        c if c == useful => (category, PALETTE[4]),
-        c if c == idle => (category, PALETTE[0]),
-        _ => (category, next.next().unwrap_or(GRID)),
+    let color = |name: &str| {
+        let category = LedgerCategory::ALL.into_iter().find(|c| c.as_str() == name);
+        category.map_or(GRID, category_color)
     };
-    own.into_iter().map(color).collect()
+    own.into_iter().map(|(category, _)| (category, color(category))).collect()
 }
 
 /// Draws stacked bars of all accelerator-seconds, and below them of the non-productive part.
-pub(crate) fn ledger((all, footer): ComparedVariants<'_>) -> DrawScene {
+pub(crate) fn ledger(of: ComparedVariants<'_>) -> DrawScene {
+    let all = of.all;
     let shares = shares(all);
     let colors = colors(&shares);
-    let useful = sim_engine::record::LedgerCategory::Productive.as_str();
+    let useful = LedgerCategory::Productive.as_str();
     let slot = ROW + 16;
     let panel = all.variants.len() as i32 * slot + 4 * SIZE + 20;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let title = format!("{}: accelerator time by category", all.scenario);
+    let title = format!("{}: accelerator time by activity", all.scenario);
     let subtitle = "mean share of all accelerator-seconds of the cluster, over the whole run";
     let top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
     let entries = colors.iter().map(|(c, color)| (*color, (*c).to_owned()));
     let mut top = legend(&mut scene, top, entries);
     let lost = |s: &[(&str, f64)]| s.iter().filter(|(c, _)| *c != useful).map(|(_, v)| v).sum();
     let most = shares.iter().map(|(_, s)| lost(s)).fold(0.0, f64::max);
-    for (label, complete) in [("all categories", true), ("non-productive categories", false)] {
+    let parts = [("all activities", true), ("all but productive time", false)];
+    for (label, complete) in parts.into_iter().take(of.panels(2, top, panel)) {
         scene.text((MARGIN, top + SIZE), SIZE, TextAnchor::Left, TEXT_COLOR, label);
         let (from, to) = (top + 2 * SIZE, top + 2 * SIZE + all.variants.len() as i32 * slot);
         let axis = PanelAxis {
@@ -78,12 +75,12 @@ pub(crate) fn ledger((all, footer): ComparedVariants<'_>) -> DrawScene {
         };
         for t in axis.ticks(8, 1.0) {
             scene.line(vec![(axis.x(t), from), (axis.x(t), to)], 2, GRID);
-            let text = percent(t);
+            let text = format!("{} %", tick_label(t * 100.0));
             scene.text((axis.x(t), to + SIZE), SIZE - 2, TextAnchor::Middle, MUTED_COLOR, &text);
         }
         for (i, (variant, own)) in shares.iter().enumerate() {
             let y = from + i as i32 * slot + slot / 2;
-            draw_name(&mut scene, y, variant);
+            draw_name(&mut scene, y, variant, WIDTH / 4);
             let mut at = 0.0;
             for (category, color) in colors.iter().filter(|(c, _)| complete || *c != useful) {
                 let share = own.iter().find(|(c, _)| c == category).map_or(0.0, |(_, s)| *s);
@@ -102,11 +99,10 @@ pub(crate) fn ledger((all, footer): ComparedVariants<'_>) -> DrawScene {
         }
         top += panel;
     }
-    finish_scene(&mut scene, top, (all, footer));
+    finish_scene(&mut scene, top, of);
     scene
 }
 
 fn percent(share: f64) -> String {
-    let text = format!("{:.2}", share * 100.0);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{:.1} %", share * 100.0)
 }

@@ -1,9 +1,10 @@
 //! Shared parts of the charts of a comparison: sizes, axes, names, legends and footers.
 
-use crate::console::compare::{failures, format_metric_value, is_seconds};
-use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten};
+use crate::console::compare::failures;
+use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten, shorten_name};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
-use sim_analysis::experiment::VariantComparison;
+use crate::metric_label::MetricLabel;
+use sim_analysis::experiment::{SimulatedVariant, VariantComparison};
 use sim_analysis::format::count;
 
 pub(crate) const WIDTH: i32 = 1600;
@@ -13,8 +14,51 @@ pub(crate) const SIZE: i32 = 22;
 
 pub(crate) const ROW: i32 = 40;
 
-/// A comparison, and the footer lines with its assumptions.
-pub(crate) type ComparedVariants<'a> = (&'a VariantComparison, &'a [String]);
+/// Height of a slide of this width.
+const SLIDE_HEIGHT: i32 = 900;
+
+/// A comparison with the layout of its charts.
+#[derive(Copy, Clone)]
+pub struct ComparedVariants<'a> {
+    pub all: &'a VariantComparison,
+    pub simulated_variants: &'a [SimulatedVariant],
+    /// Footer lines with the assumptions.
+    pub assumption_lines: &'a [String],
+    /// Whether the charts must fit a slide: they have fewer or lower panels and a short footer.
+    pub is_slide: bool,
+    /// Time window of the charts over time, in seconds since the first start.
+    pub window: Option<(f64, f64)>,
+}
+
+impl ComparedVariants<'_> {
+    /// Returns the name and unit of a metric. Costs in different currencies have no unit.
+    pub(crate) fn label(&self, metric: &str) -> MetricLabel {
+        let mut currencies = self.simulated_variants.iter().map(|v| v.currency.as_str());
+        let first = currencies.next().unwrap_or("");
+        MetricLabel::new(metric, if currencies.all(|c| c == first) { first } else { "" })
+    }
+
+    fn footer_lines(&self) -> Vec<String> {
+        let mut lines = provenance(self.all);
+        lines.extend_from_slice(self.assumption_lines);
+        if self.is_slide {
+            lines.truncate(1);
+        }
+        lines
+    }
+
+    /// Returns how many of `wanted` panels of this height fit below `top`, at least one.
+    pub(crate) fn panels(&self, wanted: usize, top: i32, height: i32) -> usize {
+        let room = SLIDE_HEIGHT - top - SIZE - footer_height(&self.footer_lines(), WIDTH);
+        if self.is_slide { wanted.min((room / height).max(1) as usize) } else { wanted }
+    }
+
+    /// Returns the height of each of `panels` panels below `top`: `height`, or less on a slide, at least `least`.
+    pub(crate) fn panel_height(&self, panels: usize, top: i32, (least, height): (i32, i32)) -> i32 {
+        let room = SLIDE_HEIGHT - top - SIZE - footer_height(&self.footer_lines(), WIDTH);
+        if self.is_slide { (room / panels.max(1) as i32).clamp(least, height) } else { height }
+    }
+}
 
 /// Draws title and subtitle, and a line below them if the JobSet fails in some replications. Returns the y coordinate
 /// below them.
@@ -35,9 +79,8 @@ pub(crate) fn comparison_heading(
 }
 
 /// Sets the height of the scene and draws the footer with provenance and assumptions below the last panel.
-pub(crate) fn finish_scene(scene: &mut DrawScene, top: i32, (all, footer): ComparedVariants<'_>) {
-    let mut lines = provenance(all);
-    lines.extend_from_slice(footer);
+pub(crate) fn finish_scene(scene: &mut DrawScene, top: i32, of: ComparedVariants<'_>) {
+    let lines = of.footer_lines();
     scene.height = (top + SIZE + footer_height(&lines, WIDTH)) as u32;
     draw_footer(scene, &lines);
 }
@@ -87,27 +130,17 @@ impl PanelAxis {
             None => return vec![self.from],
         };
         let first = (self.from / step).ceil();
-        let number = |i: u32| (first + f64::from(i)) * step;
+        //  Zero instead of a rounding error, which would be labeled as one.
+        let number = |i: u32| if (first + f64::from(i)).abs() < 0.5 { 0.0 } else { (first + f64::from(i)) * step };
         (0..40).map(number).take_while(|&v| v <= self.to).collect()
     }
 
-    /// Returns the display unit of a metric for this range, as a multiple of the metric's own unit.
-    pub(crate) fn unit(&self, metric: &str) -> f64 {
-        let span = self.to - self.from;
-        match metric {
-            m if m.contains("ledger.") => 3600.0,
-            m if is_seconds(m) && span > 7200.0 => 3600.0,
-            m if is_seconds(m) && span > 120.0 => 60.0,
-            _ => 1.0,
-        }
-    }
-
     /// Draws the grid lines with their labels below.
-    pub(crate) fn draw(&self, scene: &mut DrawScene, metric: &str, (top, bottom): (i32, i32)) {
+    pub(crate) fn draw(&self, scene: &mut DrawScene, metric: &MetricLabel, (top, bottom): (i32, i32)) {
         let mut free = i32::MIN;
-        for t in self.ticks(8, self.unit(metric)) {
+        for t in self.ticks(8, metric.tick_unit(self.to - self.from)) {
             scene.line(vec![(self.x(t), top), (self.x(t), bottom)], 2, GRID);
-            let label = format_metric_value(metric, t);
+            let label = metric.tick(t);
             let half = text_width(&label, SIZE - 2) / 2;
             if self.x(t) - half > free {
                 let at = (self.x(t), bottom + SIZE);
@@ -130,14 +163,16 @@ pub(crate) fn shrunk_font_size(text: &str, size: i32, width: i32) -> i32 {
     size.min(size * width / text_width(text, size).max(1))
 }
 
-pub(crate) fn draw_name(scene: &mut DrawScene, y: i32, name: &str) {
-    let size = shrunk_font_size(name, SIZE, WIDTH / 4);
-    scene.text((MARGIN, y), size, TextAnchor::Left, TEXT_COLOR, name);
+/// Draws a name at the left edge, smaller if it is long, and shortened in the middle if it is very long.
+pub(crate) fn draw_name(scene: &mut DrawScene, y: i32, name: &str, width: i32) {
+    let size = shrunk_font_size(name, SIZE, width).max(SIZE - 5);
+    scene.text((MARGIN, y), size, TextAnchor::Left, TEXT_COLOR, &shorten_name(name, size, width));
 }
 
 pub(crate) fn legend(scene: &mut DrawScene, y: i32, entries: impl Iterator<Item = (Rgb, String)>) -> i32 {
     let (mut x, mut y) = (MARGIN, y);
     for (color, text) in entries {
+        let text = shorten_name(&text, SIZE, WIDTH / 2);
         let width = SIZE + 10 + text_width(&text, SIZE) + 28;
         if x + width > WIDTH - MARGIN {
             (x, y) = (MARGIN, y + SIZE * 3 / 2);

@@ -4,14 +4,16 @@
 
 use super::compare_panel::{
     ComparedVariants, PanelAxis, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge,
+    shrunk_font_size,
 };
-use crate::draw::heading::MARGIN;
+use crate::draw::colors::variant_color;
+use crate::draw::heading::{MARGIN, shorten_name};
 use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
+    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks,
 };
-use sim_analysis::experiment::SimulatedVariant;
+use crate::draw::time_axis::{round_times, time_label};
 use sim_analysis::experiment::over_time::{OverTime, over_time, restart_times};
-use sim_base::Duration;
+use sim_analysis::format::count;
 
 /// Plot heights in pixels: of one variant in the goodput chart, and of all variants in the other charts.
 const GOODPUT_HEIGHT: i32 = 170;
@@ -21,10 +23,6 @@ const RIGHT_MARGIN: i32 = 300;
 /// The first share of the time is ignored when the goodput axis is scaled, because early values vary widely.
 const IGNORED_TIME_SHARE: f64 = 0.1;
 
-pub(crate) fn variant_color(i: usize) -> Rgb {
-    PALETTE[[2, 1, 4, 6, 7, 3, 0, 5][i % 8]]
-}
-
 /// Returns the width of the `i`th of several lines. Lines drawn earlier are wider so that they remain visible below
 /// later ones.
 pub(crate) fn line_width(i: usize, of: usize) -> u32 {
@@ -32,18 +30,21 @@ pub(crate) fn line_width(i: usize, of: usize) -> u32 {
 }
 
 /// Returns the charts over time for which the comparison has data, with their file names.
-pub(crate) fn figures(
-    all: ComparedVariants<'_>,
-    simulated_variants: &[SimulatedVariant],
-) -> Vec<(&'static str, DrawScene)> {
+pub(crate) fn figures(of: ComparedVariants<'_>) -> Vec<(&'static str, DrawScene)> {
     let mut figures = Vec::new();
-    if let Some((jobset, variants)) = over_time(simulated_variants) {
-        figures.push(("goodput", goodput(all, jobset, &variants)));
-        figures.push(("availability", availability(all, jobset, &variants)));
+    if let Some((jobset, mut variants)) = over_time(of.simulated_variants) {
+        if let Some((from, to)) = of.window {
+            for v in &mut variants {
+                v.goodput.retain(|(t, _)| (from..=to).contains(t));
+                v.at_work.retain(|(t, _)| (from..=to).contains(t));
+            }
+        }
+        figures.push(("goodput", goodput(of, jobset, &variants)));
+        figures.push(("availability", availability(of, jobset, &variants)));
     }
-    let times: Vec<(Vec<f64>, usize)> = simulated_variants.iter().map(restart_times).collect();
+    let times: Vec<(Vec<f64>, usize)> = of.simulated_variants.iter().map(restart_times).collect();
     if times.iter().any(|(own, _)| own.len() > 1) {
-        figures.push(("restarts", restarts(all, &times)));
+        figures.push(("restarts", restarts(of, &times)));
     }
     figures
 }
@@ -80,45 +81,62 @@ impl ComparedShares {
     }
 }
 
-fn time_axis(variants: &[OverTime], (left, right): (i32, i32)) -> PanelAxis {
+fn time_axis(of: ComparedVariants<'_>, variants: &[OverTime], (left, right): (i32, i32)) -> PanelAxis {
     let last = variants.iter().filter_map(|v| v.goodput.last());
     let to = last.map(|(after, _)| *after).fold(0.0, f64::max);
-    PanelAxis { from: 0.0, to: to.max(1e-9), left, right }
+    let from = of.window.map_or(0.0, |(from, _)| from);
+    PanelAxis { from, to: to.max(from + 1e-9), left, right }
 }
 
-/// Draws the time axis below a plot in days, hours, minutes or seconds.
-fn draw_time_axis(scene: &mut DrawScene, axis: &PanelAxis, (top, bottom): (i32, i32)) {
-    let units = [(86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s")];
-    let fits = |(unit, _): &&(f64, &str)| axis.to >= 2.0 * unit;
-    let (unit, word) = units.iter().find(fits).unwrap_or(&units[3]);
-    for t in axis.ticks(8, *unit) {
+/// Draws the time axis below a plot in days, hours, minutes or seconds. Returns the times of its labels.
+fn draw_time_axis(scene: &mut DrawScene, axis: &PanelAxis, (top, bottom): (i32, i32)) -> Vec<f64> {
+    let (unit, all) = round_times(axis.from, axis.to, 8);
+    for &t in &all {
         let x = axis.x(t);
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
-        let text = format!("{} {word}", tick_label(t / unit));
+        let text = format!("{} {}", time_label(t, unit), unit.symbol());
         scene.text((x, bottom + SIZE), SIZE - 4, TextAnchor::Middle, MUTED_COLOR, &text);
+    }
+    all
+}
+
+/// Writes the number of replications of a variant that are left at these times, up to where its line stops.
+fn draw_remaining(scene: &mut DrawScene, axis: &PanelAxis, (v, times): (&OverTime, &[f64]), y: i32, color: Rgb) {
+    scene.text((axis.left - 48, y), SIZE - 4, TextAnchor::Right, MUTED_COLOR, "left");
+    scene.rect(axis.left - 42, y - 6, 12, 12, color);
+    let stop = v.goodput.last().map_or(0.0, |(after, _)| *after);
+    for t in times.iter().filter(|t| **t <= stop) {
+        let text = v.remaining(*t).to_string();
+        scene.text((axis.x(*t), y), SIZE - 4, TextAnchor::Middle, MUTED_COLOR, &text);
     }
 }
 
 /// Draws a panel per variant: the median, the p25 to p75 and p10 to p90 bands, and the median of the first variant.
-fn goodput((all, footer): ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
+fn goodput(of: ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
+    /// Space below a plot for its labels.
+    const LABELS: i32 = 4 * SIZE;
+    let all = of.all;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: cumulative goodput of {jobset}", all.scenario);
-    let subtitle =
-        "productive time / time since all pods were first ready; median, p25 to p75 and p10 to p90 of the replications";
-    let top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
+    let subtitle = "productive time / time since all pods were first ready; median, p25 to p75 and p10 to p90. Ended replications keep their last value; lines stop when half have ended";
+    let top = comparison_heading(&mut scene, of.all, (&title, subtitle)) + 3 * SIZE;
     let first = format!("median of {}", all.variants[0].name);
-    let mut top = legend(&mut scene, top, [(MUTED_COLOR, first)].into_iter()) + SIZE;
-    let axis = time_axis(variants, (plot_left_edge(all) + 70, WIDTH - MARGIN - RIGHT_MARGIN));
+    let words = [(MUTED_COLOR, first), (BACKGROUND_COLOR, "left: replications that have not ended".to_owned())];
+    let mut top = legend(&mut scene, top, words.into_iter()) + SIZE;
+    let height = of.panel_height(variants.len(), top, (LABELS + 50, LABELS + GOODPUT_HEIGHT)) - LABELS;
+    let axis = time_axis(of, variants, (plot_left_edge(all) + 70, WIDTH - MARGIN - RIGHT_MARGIN));
     let said = |v: &OverTime| {
         let from = axis.to * IGNORED_TIME_SHARE;
         let later = v.goodput.iter().filter(move |(after, _)| *after >= from);
         later.map(|(_, fan)| fan[0]).collect::<Vec<f64>>()
     };
     let lows: Vec<f64> = variants.iter().flat_map(said).collect();
+    let label = of.label("goodput");
     for (i, v) in variants.iter().enumerate() {
-        let y = ComparedShares::from_values(lows.iter().copied(), (top, top + GOODPUT_HEIGHT));
-        draw_name(&mut scene, top + GOODPUT_HEIGHT / 2, &v.name);
-        draw_time_axis(&mut scene, &axis, (top, top + GOODPUT_HEIGHT));
+        let y = ComparedShares::from_values(lows.iter().copied(), (top, top + height));
+        draw_name(&mut scene, top + height / 2, &v.name, WIDTH / 4);
+        let times = draw_time_axis(&mut scene, &axis, (top, top + height));
+        draw_remaining(&mut scene, &axis, (v, &times), top + height + 2 * SIZE, variant_color(i));
         y.draw(&mut scene, &axis);
         let line = |nth: usize| v.goodput.iter().map(move |(t, fan)| (*t, fan[nth]));
         for (low, high) in [(0, 4), (1, 3)] {
@@ -135,28 +153,31 @@ fn goodput((all, footer): ComparedVariants<'_>, jobset: &str, variants: &[OverTi
         }
         scene.line(median(v), 4, variant_color(i));
         if let Some((_, fan)) = v.goodput.last() {
-            let text = format!("{:.3}  ({:.3} to {:.3})", fan[2], fan[0], fan[4]);
-            let at = (axis.right + 16, y.y(fan[2]).clamp(top + SIZE, top + GOODPUT_HEIGHT - SIZE));
-            scene.text(at, SIZE - 2, TextAnchor::Left, TEXT_COLOR, &text);
+            let text = format!("{}  ({} to {})", label.value(fan[2]), label.tick(fan[0]), label.value(fan[4]));
+            let at = (axis.right + 16, y.y(fan[2]).clamp(top + SIZE, top + height - SIZE));
+            let size = shrunk_font_size(&text, SIZE - 2, RIGHT_MARGIN - 16);
+            scene.text(at, size, TextAnchor::Left, TEXT_COLOR, &text);
         }
-        top += GOODPUT_HEIGHT + 3 * SIZE;
+        top += height + LABELS;
     }
-    finish_scene(&mut scene, top, (all, footer));
+    finish_scene(&mut scene, top, of);
     scene
 }
 
 /// Draws a line per variant: the mean share of each sixtieth of the time in which all pods were at work.
-fn availability((all, footer): ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
+fn availability(of: ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let title = format!("{}: share of time with all pods of {jobset} at work", all.scenario);
-    let subtitle = "per sixtieth of the time since all pods were first ready; mean of the replications";
-    let top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
+    let title = format!("{}: share of time with all pods of {jobset} at work", of.all.scenario);
+    let subtitle = "per sixtieth of the time since all pods were first ready; mean of the replications that have not ended. Lines stop when half have ended";
+    let top = comparison_heading(&mut scene, of.all, (&title, subtitle)) + 3 * SIZE;
     let entries = variants.iter().enumerate();
-    let top = legend(&mut scene, top, entries.map(|(i, v)| (variant_color(i), v.name.clone()))) + SIZE;
-    let axis = time_axis(variants, (MARGIN + 70, WIDTH - MARGIN));
+    let entries = entries.map(|(i, v)| (variant_color(i), v.name.clone()));
+    let note = (BACKGROUND_COLOR, "left: replications that have not ended".to_owned());
+    let top = legend(&mut scene, top, entries.chain([note])) + SIZE;
+    let axis = time_axis(of, variants, (MARGIN + 70, WIDTH - MARGIN));
     let shares = variants.iter().flat_map(|v| &v.at_work).map(|(_, s)| *s);
     let y = ComparedShares::from_values(shares, (top, top + PLOT));
-    draw_time_axis(&mut scene, &axis, (top, top + PLOT));
+    let times = draw_time_axis(&mut scene, &axis, (top, top + PLOT));
     y.draw(&mut scene, &axis);
     for (i, v) in variants.iter().enumerate() {
         let points: Vec<_> = v.at_work.iter().map(|(t, s)| (axis.x(*t), y.y(*s))).collect();
@@ -164,26 +185,36 @@ fn availability((all, footer): ComparedVariants<'_>, jobset: &str, variants: &[O
             scene.line(points, line_width(i, variants.len()), variant_color(i));
         }
     }
-    finish_scene(&mut scene, top + PLOT + 3 * SIZE, (all, footer));
+    //  One line is enough if all variants have the same numbers.
+    let numbers = |v: &OverTime| times.iter().map(|t| v.remaining(*t)).collect::<Vec<_>>();
+    let is_common = variants.iter().all(|v| numbers(v) == numbers(&variants[0]));
+    let rows = if is_common { 1 } else { variants.len() };
+    for (i, v) in variants.iter().enumerate().take(rows) {
+        let color = if is_common { BACKGROUND_COLOR } else { variant_color(i) };
+        draw_remaining(&mut scene, &axis, (v, &times), top + PLOT + (i as i32 + 2) * SIZE, color);
+    }
+    finish_scene(&mut scene, top + PLOT + (rows as i32 + 3) * SIZE, of);
     scene
 }
 
 /// Draws the empirical distribution of restart durations on a logarithmic axis.
-fn restarts((all, footer): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene {
+fn restarts(of: ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene {
+    let all = of.all;
     const MARKS: [f64; 11] = [0.1, 1.0, 3.0, 10.0, 30.0, 60.0, 300.0, 1200.0, 3600.0, 6.0 * 3600.0, 86_400.0];
     /// With fewer of these marks on the axis, round numbers are used instead.
     const FEW: usize = 2;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: restart duration", all.scenario);
     let subtitle = "share of the restarts of all replications that took at most this long, from the fault until every pod is ready";
-    let top = comparison_heading(&mut scene, all, (&title, subtitle)) + 3 * SIZE;
+    let top = comparison_heading(&mut scene, of.all, (&title, subtitle)) + 3 * SIZE;
     let rows = all.variants.iter().zip(times).enumerate();
     let entries = rows.map(|(i, (v, (over, left)))| {
         let unfinished = match left {
             0 => String::new(),
             n => format!(", {n} unfinished"),
         };
-        (variant_color(i), format!("{}: {}{unfinished}", v.name, over.len()))
+        let n = count(over.len() as u64, "restart");
+        (variant_color(i), format!("{} ({n}{unfinished})", shorten_name(&v.name, SIZE, WIDTH / 3)))
     });
     let top = legend(&mut scene, top, entries) + SIZE;
     let log = |s: f64| libm::log10(s.max(1e-3));
@@ -193,6 +224,7 @@ fn restarts((all, footer): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) ->
     let bottom = top + PLOT;
     let y = ComparedShares { low: 0.0, top, bottom };
     y.draw(&mut scene, &axis);
+    let label = of.label("restartLatency_s.p50");
     let mut free = i32::MIN;
     let seen = |m: &f64| (axis.from..=axis.to).contains(&log(*m));
     let mut marks: Vec<f64> = MARKS.into_iter().filter(seen).collect();
@@ -202,7 +234,7 @@ fn restarts((all, footer): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) ->
     }
     for mark in marks {
         let x = axis.x(log(mark));
-        let text = sim_analysis::format::seconds(Duration::from_seconds_f64(mark));
+        let text = label.tick(mark);
         let half = text_width(&text, SIZE - 4) / 2;
         if x - half <= free {
             continue;
@@ -219,7 +251,9 @@ fn restarts((all, footer): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) ->
             scene.line(points, line_width(i, times.len()), variant_color(i));
         }
     }
-    finish_scene(&mut scene, bottom + 3 * SIZE, (all, footer));
+    let middle = ((axis.left + axis.right) / 2, bottom + 5 * SIZE / 2);
+    scene.text(middle, SIZE, TextAnchor::Middle, TEXT_COLOR, "restart duration (logarithmic)");
+    finish_scene(&mut scene, bottom + 4 * SIZE, of);
     scene
 }
 

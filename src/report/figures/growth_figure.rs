@@ -1,9 +1,8 @@
 //! Line charts of quantities against the number of nodes, as a column of panels.
 
-use crate::draw::heading::{MARGIN, fitting_font_size};
-use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
-};
+use crate::draw::colors::variant_color;
+use crate::draw::heading::{MARGIN, draw_title};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks};
 use sim_analysis::format::thousands;
 
 /// One quantity against the number of nodes.
@@ -17,7 +16,7 @@ pub fn growth(title: &str, panels: &[GrowthPanel], size: (u32, u32)) -> DrawScen
     let mut scene = DrawScene::new(size);
     let (w, h) = (size.0 as i32, size.1 as i32);
     let (big, normal) = ((h / 22).max(28), (h / 40).max(22));
-    scene.text((MARGIN, MARGIN), fitting_font_size(title, big, w - 2 * MARGIN), TextAnchor::Left, TEXT_COLOR, title);
+    draw_title(&mut scene, title, big);
     let top = MARGIN + big + normal / 2;
     let slot = (h - MARGIN - normal - top) / panels.len().max(1) as i32;
     let mut nodes: Vec<f64> =
@@ -71,7 +70,7 @@ fn draw_panel(scene: &mut DrawScene, panel: &GrowthPanel, nodes: &[f64], f: &Gro
     scene.text((MARGIN, f.top - size - size / 4), size, TextAnchor::Left, TEXT_COLOR, &panel.label);
     let mut key = MARGIN + text_width(&panel.label, size) + 50;
     for (i, (label, points)) in panel.lines.iter().enumerate() {
-        let color = PALETTE[[2, 1, 4, 6, 7, 3, 0, 5][i % 8]];
+        let color = variant_color(i);
         scene.line(points.iter().map(|p| (x(p.0), y(p.1))).collect(), 4, color);
         for p in points {
             scene.rect(x(p.0) - 5, y(p.1) - 5, 10, 10, color);

@@ -3,16 +3,13 @@
 //! The states come from `metrics::node_states`.
 
 use super::map_figure::{MapGrid, islands};
-use super::restart_figure::phase_color as color_of_phase;
+use crate::draw::colors::{node_color as color, phase_color};
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading};
-use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
-};
+use crate::draw::scene::{DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use crate::draw::svg::{AnimatedItem, Animation};
-use crate::timeline::occupancy_color;
+use crate::draw::time_axis::{round_times, time_label};
 use sim_analysis::format::{seconds, thousands};
 use sim_analysis::metrics::node_states::{NodeState, NodeStates};
-use sim_analysis::metrics::occupancy::OccupancyState;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::{Duration, SimTime};
 use std::collections::BTreeMap;
@@ -27,24 +24,19 @@ const REST_S: f64 = 1.5;
 const AXIS: i32 = 96;
 const GAP: i32 = 40;
 
-fn color(state: NodeState) -> Rgb {
-    match state {
-        NodeState::Free => GRID,
-        NodeState::Ready => occupancy_color(OccupancyState::Ready),
-        NodeState::Starting => occupancy_color(OccupancyState::Starting),
-        NodeState::Down => occupancy_color(OccupancyState::Down),
-        NodeState::Ending => occupancy_color(OccupancyState::Ending),
-        NodeState::Broken => TEXT_COLOR,
-    }
-}
-
-fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], y: i32) {
+/// Draws a legend. Returns the y coordinate of its last line.
+fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], mut y: i32) -> i32 {
     let mut x = MARGIN;
     for (color, text) in entries {
+        let width = 30 + text_width(text, FONT) + 26;
+        if x + width > scene.width as i32 - MARGIN {
+            (x, y) = (MARGIN, y + 3 * FONT / 2);
+        }
         scene.rect(x, y - 10, 20, 20, *color);
         scene.text((x + 30, y), FONT, TextAnchor::Left, TEXT_COLOR, text);
-        x += 30 + text_width(text, FONT) + 26;
+        x += width;
     }
+    y
 }
 
 /// Draws the state of every node at one instant. A free node is spare if its whole island is free, otherwise
@@ -59,7 +51,7 @@ pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[Str
         let spare = (from..to).all(|node| matches!(state(node), NodeState::Free));
         for node in from..to {
             let (color, name) = match state(node) {
-                NodeState::Free if !spare => (STRANDED, "stranded (slice partly in use)"),
+                NodeState::Free if !spare => (STRANDED, "stranded (free, rest of the slice in use)"),
                 NodeState::Free => (color(NodeState::Free), "spare (whole slice free)"),
                 other => (color(other), other.as_str()),
             };
@@ -77,7 +69,7 @@ pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[Str
     let top = heading(&mut scene, &title, &run.with_failures(&subtitle)) + 74;
     let entry = |(color, (name, n)): (Rgb, (String, u64))| (color, format!("{name}: {}", thousands(n)));
     let entries: Vec<(Rgb, String)> = counts.into_iter().map(entry).collect();
-    legend(&mut scene, &entries, top);
+    let top = legend(&mut scene, &entries, top);
     let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 16;
     let room = (size.0 as i32 - 2 * MARGIN, bottom - top - 40);
     let grid = MapGrid::new(&blocks, (MARGIN, top + 40), room);
@@ -119,7 +111,7 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
     let subtitle = takes.iter().fold(subtitle, |text, take| take.run.with_failures(&text));
     let top = heading(&mut scene, title, &subtitle) + 74;
     let entries = NodeState::ALL.map(|state| (color(state), state.as_str().to_owned()));
-    legend(&mut scene, &entries, top);
+    let top = legend(&mut scene, &entries, top);
     let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 16;
     let n = takes.len().max(1) as i32;
     let width = (size.0 as i32 - 2 * MARGIN - (n - 1) * GAP) / n;
@@ -186,11 +178,12 @@ fn draw_phases(
     for span in r.spans() {
         let (from, to) = (span.from.since(r.start), span.to.since(r.start));
         let (from, to) = (x(from.seconds()), x(to.seconds()));
-        scene.rect(from, top, (to - from).max(0), 22, color_of_phase(span.phase()));
+        scene.rect(from, top, (to - from).max(0), 22, phase_color(span.phase()));
     }
-    for t in ticks(longest, 5) {
+    let (unit, ticks) = round_times(0.0, longest, 5);
+    for t in ticks {
         scene.line(vec![(x(t), top + 24), (x(t), top + 30)], 2, MUTED_COLOR);
-        let text = format!("{} s", tick_label(t));
+        let text = format!("{} {}", time_label(t, unit), unit.symbol());
         scene.text((x(t), top + 42), 18, TextAnchor::Middle, MUTED_COLOR, &text);
     }
     let parts = Phase::ALL.iter().zip(r.phases());

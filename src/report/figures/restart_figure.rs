@@ -1,33 +1,14 @@
-//! Chart of restarts as stacked bars, and the colors of the phases.
+//! Chart of restarts as stacked bars.
 
-use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading};
-use crate::draw::scene::{
-    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width, tick_label, ticks,
-};
+use crate::draw::colors::phase_color;
+use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten_name};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_color_on, text_width};
+use crate::draw::time_axis::{round_times, time_label};
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::{Phase, RestartMetrics};
 use sim_base::{Duration, SimTime};
 
-/// Color of waits for capacity, darker than all phases in which something is done.
-const CAPACITY_COLOR: Rgb = (82, 60, 110);
-
-/// Returns the color of a phase. `Queue` and `Schedule` share a color, as do `Rendezvous` and `Restore`.
-pub(crate) fn phase_color(phase: Phase) -> Rgb {
-    let i = match phase {
-        Phase::Detect => 0,
-        Phase::Terminate => 1,
-        Phase::Recreate => 2,
-        Phase::Queue | Phase::Schedule => 3,
-        Phase::Start => 4,
-        Phase::Barrier => 5,
-        Phase::Rendezvous | Phase::Restore => 6,
-        Phase::Redo => 7,
-        Phase::Capacity => return CAPACITY_COLOR,
-    };
-    PALETTE[i]
-}
-
-/// Draws one horizontal stacked bar per restart on a common axis in seconds.
+/// Draws one horizontal stacked bar per restart on a common time axis.
 pub fn restart_bars(
     title: &str,
     subtitle: &str,
@@ -43,15 +24,17 @@ pub fn restart_bars(
     let end = h - footer_height(lines, w);
     let bottom = end - MARGIN - 2 * normal;
     let longest = bars.iter().map(|b| b.1.total().seconds()).fold(0.0, f64::max);
-    let right = w - MARGIN - text_width("0000 s", normal + 6) - 12;
+    let totals = bars.iter().map(|b| text_width(&seconds(b.1.total()), normal + 6));
+    let right = w - MARGIN - totals.max().unwrap_or(0) - 12;
     let x = |s: f64| MARGIN + (s / longest.max(1e-9) * f64::from(right - MARGIN)) as i32;
-    for t in ticks(longest, 7) {
+    let (unit, ticks) = round_times(0.0, longest, 7);
+    for t in ticks {
         scene.line(vec![(x(t), top), (x(t), bottom)], 2, GRID);
-        scene.text((x(t), bottom + normal), normal, TextAnchor::Middle, MUTED_COLOR, &tick_label(t));
+        scene.text((x(t), bottom + normal), normal, TextAnchor::Middle, MUTED_COLOR, &time_label(t, unit));
     }
     scene.line(vec![(MARGIN, bottom), (right, bottom)], 2, MUTED_COLOR);
-    let axis = "seconds from the fault until every pod is ready again";
-    scene.text(((MARGIN + right) / 2, end - MARGIN / 2 - 4), normal, TextAnchor::Middle, TEXT_COLOR, axis);
+    let axis = format!("{} from the fault until every pod is ready again", unit.plural());
+    scene.text(((MARGIN + right) / 2, end - MARGIN / 2 - 4), normal, TextAnchor::Middle, TEXT_COLOR, &axis);
     draw_footer(&mut scene, lines);
     let slot = (bottom - top) / bars.len().max(1) as i32;
     for (i, (label, restart)) in bars.iter().enumerate() {
@@ -92,7 +75,8 @@ fn bar(scene: &mut DrawScene, label: &str, r: &RestartMetrics, top: i32, slot: i
     let label_y = top + slot / 2 - slot / 5 - size;
     let bar_top = label_y + size;
     let height = (slot * 2 / 5).min(150);
-    scene.boxed_text((MARGIN, label_y), size + 4, TEXT_COLOR, label);
+    let label = shorten_name(label, size + 4, scene.width as i32 - 2 * MARGIN);
+    scene.boxed_text((MARGIN, label_y), size + 4, TEXT_COLOR, &label);
     for span in r.spans() {
         let (from, to) = (span.from.since(r.start), span.to.since(r.start));
         scene.rect(

@@ -3,10 +3,13 @@
 //!
 //! Points are simulation results and closed forms are formulas with given parameters. No curves are fitted.
 
-use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
+use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten, shorten_name};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label};
+use crate::draw::time_axis::TimeUnit;
+use crate::metric_label::parameter_tick;
 use crate::planning::plane::PlaneScale;
 use sim_analysis::format::{seconds, thousands};
+use sim_analysis::planning::RangeUnit;
 use sim_base::Duration;
 
 #[derive(Clone, Debug)]
@@ -31,6 +34,10 @@ pub struct ScalingAxes<'a> {
     pub y: &'a str,
     pub x_label: &'a dyn Fn(f64) -> String,
     pub y_label: &'a dyn Fn(f64) -> String,
+    /// Format of the values at the line ends, with their units.
+    pub y_value: &'a dyn Fn(f64) -> String,
+    /// Unit of round labels on an axis of a given length.
+    pub y_unit: &'a dyn Fn(f64) -> f64,
     /// Whether `y` is a time. Its axis is then logarithmic if any value is positive.
     pub is_time: bool,
 }
@@ -43,7 +50,9 @@ impl ScalingAxes<'_> {
         x_label: &|n| {
             if n >= 1000.0 { thousands(n as u64) } else { tick_label(n) }
         },
-        y_label: &|v| seconds(Duration::from_seconds_f64(v)),
+        y_label: &|v| parameter_tick(v, RangeUnit::Seconds),
+        y_value: &|v| seconds(Duration::from_seconds_f64(v)),
+        y_unit: &|span| TimeUnit::for_span(span).seconds(),
         is_time: true,
     };
 }
@@ -78,7 +87,7 @@ pub fn scaling(
     let ends = bars.flat_map(|b| [b.1, b.2]).filter(|v| !log_y || *v > 0.0);
     let heights = all().filter(format_value).map(|p| p.1).chain(ends);
     let y = ScalingAxis::from_values(heights, (bottom, top), log_y);
-    let ticks = y.ticks();
+    let ticks = y.ticks(axes);
     let widest = ticks.iter().map(|v| text_width(&(axes.y_label)(*v), SIZE));
     let left = MARGIN + widest.max().unwrap_or(0) + 12;
     let x_ends = (left, size.0 as i32 - MARGIN - RIGHT_MARGIN);
@@ -90,16 +99,11 @@ pub fn scaling(
         scene.text((left - 12, y.to_pixels(v)), SIZE, TextAnchor::Right, MUTED_COLOR, &label);
     }
     draw_size_grid(&mut scene, &x, axes, all().map(|p| p.0).collect(), (top, bottom));
-    let logarithmic = match (x.log, y.log) {
-        (true, true) => " (both axes are logarithmic)",
-        (true, false) => " (logarithmic)",
-        (false, true) => " (the vertical axis is logarithmic)",
-        (false, false) => "",
-    };
+    let title = |name: &str, log: bool| if log { format!("{name} (logarithmic)") } else { name.to_owned() };
     let middle = (x.from + x.to) / 2;
-    let words = shorten(&format!("{}{logarithmic}", axes.x), SIZE, size.0 as i32 - 2 * MARGIN);
+    let words = shorten(&title(axes.x, x.log), SIZE, size.0 as i32 - 2 * MARGIN);
     scene.text((middle, bottom + 54), SIZE, TextAnchor::Middle, TEXT_COLOR, &words);
-    let words = shorten(axes.y, SIZE, x.to - MARGIN);
+    let words = shorten(&title(axes.y, y.log), SIZE, x.to - MARGIN);
     scene.text((MARGIN, top - 32), SIZE, TextAnchor::Left, TEXT_COLOR, &words);
     draw(&mut scene, lines, axes, (&x, &y));
     draw_footer(&mut scene, below);
@@ -145,9 +149,9 @@ fn draw(scene: &mut DrawScene, lines: &[ScalingLine], axes: &ScalingAxes<'_>, (x
             PALETTE[COLORS[(nth - 1) % COLORS.len()]]
         };
         let last = line.points.last().map_or(0.0, |p| p.1);
-        let value = (axes.y_label)(last);
+        let value = (axes.y_value)(last);
         let room = RIGHT_MARGIN - 20 - text_width(&format!("  {value}"), NAME);
-        let name = format!("{}  {value}", shorten(&line.name, NAME, room));
+        let name = format!("{}  {value}", shorten_name(&line.name, NAME, room));
         ends.push((end.1, color, name));
         for (at, low, high) in &line.bars {
             let low = if y.log { low.max(y.low) } else { *low };
@@ -219,11 +223,16 @@ impl ScalingAxis {
         self.from + (share * f64::from(self.to - self.from)) as i32
     }
 
-    /// Returns round numbers. On a logarithmic axis these are 1, 2 and 5 times each power of ten, or only the powers
-    /// if the range exceeds three decades.
-    fn ticks(&self) -> Vec<f64> {
+    /// Returns round numbers. On a logarithmic axis of numbers these are 1, 2 and 5 times each power of ten, or only the
+    /// powers if the range exceeds three decades.
+    fn ticks(&self, axes: &ScalingAxes<'_>) -> Vec<f64> {
+        let linear = |count| PlaneScale::new(self.low, self.high).ticks_in(count, (axes.y_unit)(self.high - self.low));
         if !self.log {
-            return PlaneScale::new(self.low, self.high).ticks(6);
+            return linear(6);
+        }
+        if axes.is_time {
+            let round = PlaneScale::logarithmic(self.low, self.high).time_ticks(10);
+            return if round.len() < 2 { linear(4) } else { round };
         }
         let first = libm::floor(libm::log10(self.low)) as i32;
         let last = libm::ceil(libm::log10(self.high)) as i32;
@@ -235,7 +244,7 @@ impl ScalingAxis {
         let all: Vec<f64> = all.filter(|v| (self.low..=self.high).contains(v)).collect();
         match all.len() {
             //  A narrow range on a logarithmic axis gets linear ticks.
-            ..2 => PlaneScale::new(self.low, self.high).ticks(4),
+            ..2 => linear(4),
             _ => all,
         }
     }

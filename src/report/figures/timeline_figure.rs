@@ -2,8 +2,9 @@
 //!
 //! The counts are those of the timeline on the page.
 
-use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
-use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks};
+use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten_name};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width};
+use crate::draw::time_axis::{round_times, time_label};
 use crate::page::cumulative_heights;
 use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, ViewWindow};
 use sim_analysis::metrics::RunView;
@@ -39,7 +40,11 @@ fn chart(
     let mut scene = DrawScene::new(size);
     let top = heading(&mut scene, title, subtitle) + 74;
     let mut x = MARGIN;
-    for (color, what) in &group.legend {
+    let is_drawn = |color: &Rgb| {
+        let mut layers = group.lanes.iter().flat_map(|lane| &lane.layers).filter(|(own, _)| own == color).peekable();
+        layers.peek().is_none() || layers.any(|(_, changes)| is_seen(timeline, changes, window))
+    };
+    for (color, what) in group.legend.iter().filter(|(color, _)| is_drawn(color)) {
         scene.rect(x, top - 11, 22, 22, *color);
         scene.text((x + 32, top), 22, TextAnchor::Left, TEXT_COLOR, what);
         x += 32 + text_width(what, 22) + 28;
@@ -51,26 +56,45 @@ fn chart(
     scene.height = scene.height.max((top + lanes * row + under) as u32);
     let bottom = top + lanes * row;
     let axis = TimelineAxis { window, left: MARGIN + LABEL_WIDTH, right: size.0 as i32 - MARGIN };
-    for t in axis.ticks() {
+    let (unit, ticks) = round_times(window.from.seconds(), window.to.seconds(), 7);
+    for t in ticks {
         let x = axis.x(t);
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
-        let label = format!("{} s", tick_label(t));
+        let label = format!("{} {}", time_label(t, unit), unit.symbol());
         scene.text((x, bottom + 22), 22, TextAnchor::Middle, MUTED_COLOR, &label);
     }
     for (i, lane) in group.lanes.iter().enumerate() {
         draw(&mut scene, timeline, lane, &axis, (top + i as i32 * row, row));
     }
-    for mark in timeline.marks.iter().filter(|m| is_in_window(window, m.at)) {
+    let marks: Vec<_> = timeline.marks.iter().filter(|m| is_in_window(window, m.at)).collect();
+    for mark in &marks {
         let x = axis.x(mark.at.seconds());
         let color = if mark.label == "fault" { TEXT_COLOR } else { MUTED_COLOR };
         scene.line(vec![(x, top), (x, bottom)], 2, color);
     }
+    let has = |is_fault: bool| marks.iter().any(|mark| (mark.label == "fault") == is_fault);
+    let drawn = match (has(true), has(false)) {
+        (true, true) => "; black lines: faults, gray lines: ends of restarts",
+        (true, false) => "; black lines: faults",
+        (false, true) => "; gray lines: ends of restarts",
+        (false, false) => "",
+    };
     scene.line(vec![(axis.left, bottom), (axis.right, bottom)], 2, MUTED_COLOR);
-    let words = "seconds since the start of the run; black lines: faults, gray lines: ends of restarts";
+    let words = &format!("time since the start of the run{drawn}");
     let middle = (axis.left + axis.right) / 2;
     scene.text((middle, bottom + 48), 19, TextAnchor::Middle, MUTED_COLOR, words);
     draw_footer(&mut scene, below);
     scene
+}
+
+/// Returns whether a layer is not empty at some time in the window.
+fn is_seen(timeline: &TimelineChart, changes: &[(u32, u32)], window: &ViewWindow) -> bool {
+    let at = |i: u32| timeline.moments[i as usize];
+    let mut ends = changes.iter().skip(1).map(|(i, _)| at(*i)).chain([sim_base::SimTime::NEVER]);
+    changes.iter().any(|(i, n)| {
+        let end = ends.next().unwrap_or(sim_base::SimTime::NEVER);
+        *n > 0 && at(*i) < window.to && end > window.from
+    })
 }
 
 fn is_in_window(window: &ViewWindow, at: sim_base::SimTime) -> bool {
@@ -89,14 +113,6 @@ impl TimelineAxis<'_> {
         let share = ((s - from) / (to - from).max(1e-9)).clamp(0.0, 1.0);
         self.left + (share * f64::from(self.right - self.left)) as i32
     }
-
-    fn ticks(&self) -> Vec<f64> {
-        let (from, to) = (self.window.from.seconds(), self.window.to.seconds());
-        let step = ticks(to - from, 7).get(1).copied().unwrap_or(1.0);
-        let first = (from / step).ceil();
-        let all = (0..40).map(|i| (first + f64::from(i)) * step);
-        all.take_while(|t| *t <= to).collect()
-    }
 }
 
 fn draw(
@@ -108,7 +124,7 @@ fn draw(
 ) {
     let middle = top + row / 2;
     let width = LABEL_WIDTH - 20;
-    let words = |size: i32, text: &str| shorten(text, size, width);
+    let words = |size: i32, text: &str| shorten_name(text, size, width);
     if row >= 46 {
         scene.text((MARGIN, middle - 11), 20, TextAnchor::Left, TEXT_COLOR, &words(20, &lane.label));
         scene.text((MARGIN, middle + 13), 18, TextAnchor::Left, MUTED_COLOR, &words(18, &lane.note));

@@ -1,17 +1,19 @@
-//! Layout of a restart as a waterfall: a row per step with the wait that preceded it, on one axis of seconds.
+//! Layout of a restart as a waterfall: a row per step with the wait that preceded it, on one time axis.
 //!
 //! The content is the same as in the console output of `run`; both use `metrics::gate`.
 
-use super::restart_figure::phase_color;
 use crate::console::waterfall::{describe_longest_waits, is_long_enough};
+use crate::draw::colors::phase_color;
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten};
-use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks};
+use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width};
+use crate::draw::time_axis::{round_times, time_label};
 use sim_analysis::format;
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::restarts::bottleneck::BottleneckShare;
 use sim_analysis::metrics::restarts::waits;
 use sim_analysis::metrics::{RestartMetrics, RunView};
+use sim_base::SimTime;
 
 /// Minimum width of the first column, which contains the step and what it waited for.
 const MIN_LABEL_WIDTH: i32 = 620;
@@ -30,7 +32,11 @@ pub fn waterfall(
     let gated = bottleneck::span_bottlenecks(run, r);
     let displayed: Vec<&BottleneckShare> = gated.iter().filter(|g| is_long_enough(g, r.total())).collect();
     let mut scene = DrawScene::new(size);
-    let cause = run.with_failures(&format!("cause: {}, at {}", format::cause(run, &r.cause), r.start));
+    let cause = run.with_failures(&format!(
+        "cause: {}, {} after the start",
+        format::cause(run, &r.cause),
+        seconds(r.start.since(SimTime::ZERO))
+    ));
     let top = heading(&mut scene, &format::restart_title(run, r, number), &cause) + 70;
     let rows = displayed.len().max(1) as i32;
     //  Height of the axis with its label, the line on the longest wait, and the footer.
@@ -39,7 +45,8 @@ pub fn waterfall(
     let row = (room / rows).clamp(ROW.0, ROW.1);
     scene.height = scene.height.max((top + rows * row + under) as u32);
     let bottom = top + rows * row;
-    let right = size.0 as i32 - MARGIN - text_width("000.0 s", 22) - 10;
+    let durations = displayed.iter().map(|g| text_width(&seconds(g.span.duration()), 22));
+    let right = size.0 as i32 - MARGIN - durations.max().unwrap_or(0) - 10;
     let words = MIN_LABEL_WIDTH.max(size.0 as i32 * LABEL_SHARE.0 / LABEL_SHARE.1);
     let axis = WaterfallAxis { left: MARGIN + words + 20, right, longest: r.total().seconds().max(1e-9) };
     grid(&mut scene, &axis, (top, bottom));
@@ -68,15 +75,16 @@ impl WaterfallAxis {
 }
 
 fn grid(scene: &mut DrawScene, axis: &WaterfallAxis, (top, bottom): (i32, i32)) {
-    for t in ticks(axis.longest, 7) {
+    let (unit, ticks) = round_times(0.0, axis.longest, 7);
+    for t in ticks {
         scene.line(vec![(axis.x(t), top), (axis.x(t), bottom)], 2, GRID);
-        let label = tick_label(t);
+        let label = time_label(t, unit);
         scene.text((axis.x(t), bottom + 20), 22, TextAnchor::Middle, MUTED_COLOR, &label);
     }
     scene.line(vec![(axis.left, bottom), (axis.right, bottom)], 2, MUTED_COLOR);
     let middle = (axis.left + axis.right) / 2;
-    let words = "seconds after the fault";
-    scene.text((middle, bottom + 46), 22, TextAnchor::Middle, MUTED_COLOR, words);
+    let words = format!("{} after the fault", unit.plural());
+    scene.text((middle, bottom + 46), 22, TextAnchor::Middle, MUTED_COLOR, &words);
 }
 
 fn draw_step(

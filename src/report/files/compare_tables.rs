@@ -1,9 +1,12 @@
 //! A comparison as CSV and Markdown tables, and the CSV table of its replications.
 
-use crate::console::compare::conclusion;
+use crate::console::compare::{conclusion, format_metric_value, unit};
 use crate::estimates::{COLUMNS, MISSING_COLUMNS, metric_cells};
 use crate::table::Table;
-use sim_analysis::experiment::{CompareVerdict, SimulatedVariant, VariantComparison, metrics, unnamed};
+use sim_analysis::experiment::{
+    CompareVerdict, MetricEstimate, SimulatedVariant, VariantComparison, VariantEstimates, metrics, unnamed,
+};
+use sim_base::escape::for_markdown;
 use std::fmt::Write;
 
 /// Returns a row per variant and metric, followed by a row per pair of variants and metric.
@@ -94,66 +97,61 @@ pub fn replications(seed: u64, variants: &[SimulatedVariant]) -> Table {
 
 /// Returns Markdown for a design document: the conclusion, a table of means and a table of differences.
 pub fn markdown(all: &VariantComparison) -> String {
-    let mut out = format!("{}\n\n", escape_cell(&conclusion(all)));
+    let mut out = format!("{}\n\n", for_markdown(&conclusion(all)));
     for v in &all.variants {
-        let _ = writeln!(out, "- {}: {}", escape_cell(&v.name), v.outcomes);
+        let _ = writeln!(out, "- {}: {}", for_markdown(&v.name), v.outcomes);
     }
-    out.push('\n');
-    let names: Vec<String> = all.variants.iter().map(|v| escape_cell(&v.name)).collect();
-    let _ = writeln!(out, "| metric | {} |", names.join(" | "));
-    let _ = writeln!(out, "|---|{}", "---|".repeat(names.len()));
+    let names = all.variants.iter().map(|v| v.name.as_str());
+    let mut means = Table::new(["metric"].into_iter().chain(names));
     for metric in &all.metrics {
-        let one = |v: &sim_analysis::experiment::VariantEstimates| match v.metrics.get(metric) {
-            Some(e) if e.n > 0 => {
-                let [mean, low, high] = [e.mean, e.ci95.map(|c| c[0]), e.ci95.map(|c| c[1])];
-                let [mean, low, high] = [mean, low, high].map(|v| format_short(v.unwrap_or(f64::NAN)));
-                let excluded = match e.excluded() {
-                    0 => String::new(),
-                    n => format!("; {n} runs excluded"),
-                };
-                format!("{mean} ({low} to {high}; n {}{excluded})", e.n)
-            }
-            _ => "-".to_owned(),
-        };
-        let cells: Vec<String> = all.variants.iter().map(one).collect();
-        let _ = writeln!(out, "| {} | {} |", escape_cell(metric), cells.join(" | "));
+        let mean = |v: &VariantEstimates| v.metrics.get(metric).map_or("-".to_owned(), |e| mean_cell(metric, e));
+        means.push([metric_with_unit(metric)].into_iter().chain(all.variants.iter().map(mean)));
     }
-    let _ = writeln!(out, "\n| difference | metric | mean | 95 % interval | n | better |");
-    let _ = writeln!(out, "|---|---|---|---|---|---|");
+    let head = ["difference", "metric", "mean", "95 % interval", "n", "better"];
+    let mut differences = Table::new(head).with_number_columns(&[2, 3, 4]);
     for p in &all.paired {
-        let d = &p.difference;
+        let [mean, low, high] = [p.difference.mean, p.difference.ci95[0], p.difference.ci95[1]]
+            .map(|v| if v.is_finite() { format_metric_value(&p.metric, v) } else { "-".to_owned() });
         let better = match p.verdict {
-            CompareVerdict::A => escape_cell(&p.a),
-            CompareVerdict::B => escape_cell(&p.b),
-            CompareVerdict::Inconclusive => "inconclusive".to_owned(),
-            CompareVerdict::NoDifference => "no difference".to_owned(),
-            CompareVerdict::CompletesLess => "completes less often".to_owned(),
+            CompareVerdict::A => &p.a,
+            CompareVerdict::B => &p.b,
+            CompareVerdict::Inconclusive => "inconclusive",
+            CompareVerdict::NoDifference => "no difference",
+            CompareVerdict::CompletesLess => "completes less often",
         };
-        let _ = writeln!(
-            out,
-            "| {} − {} | {} | {} | {} to {} | {} | {better} |",
-            escape_cell(&p.b),
-            escape_cell(&p.a),
-            escape_cell(&p.metric),
-            format_short(d.mean),
-            format_short(d.ci95[0]),
-            format_short(d.ci95[1]),
-            d.n
-        );
+        differences.push([
+            format!("{} − {}", p.b, p.a),
+            metric_with_unit(&p.metric),
+            mean,
+            format!("{low} to {high}"),
+            p.difference.n.to_string(),
+            better.to_owned(),
+        ]);
     }
+    let _ = write!(out, "\n{}\n{}", means.markdown(), differences.markdown());
     out
 }
 
-/// Escapes a table cell: `|` is escaped and line breaks become spaces.
-pub(crate) fn escape_cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
+/// Returns the metric with the unit of its values, where they do not contain it.
+fn metric_with_unit(metric: &str) -> String {
+    match unit(metric).trim_end_matches("; ") {
+        unit @ ("accelerator-hours" | "node-hours") => format!("{metric} ({unit})"),
+        _ => metric.to_owned(),
+    }
 }
 
-fn format_short(v: f64) -> String {
-    match v {
-        v if !v.is_finite() => "-".to_owned(),
-        v if v == v.trunc() && v.abs() < 1e15 => format!("{v}"),
-        v if v.abs() < 100.0 => format!("{v:.3}"),
-        v => format!("{v:.1}"),
+/// Formats a mean with its interval and number of values: `12.3 s (12.1 s to 12.5 s; n 20)`.
+pub(super) fn mean_cell(metric: &str, e: &MetricEstimate) -> String {
+    let shown = |v: f64| format_metric_value(metric, v);
+    let excluded = match e.excluded() {
+        0 => String::new(),
+        n => format!("; {n} runs excluded"),
+    };
+    match (e.mean, e.ci95) {
+        (Some(mean), Some([low, high])) if e.n > 1 => {
+            format!("{} ({} to {}; n {}{excluded})", shown(mean), shown(low), shown(high), e.n)
+        }
+        (Some(mean), _) => format!("{} (n {}{excluded})", shown(mean), e.n),
+        _ => "-".to_owned(),
     }
 }

@@ -8,7 +8,7 @@
 use super::openmetrics_requests as requests;
 use super::openmetrics_text::{MetricsText, label};
 use sim_analysis::metrics::RunView;
-use sim_analysis::metrics::open_metrics::{JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, ScrapedMetrics};
+use sim_analysis::metrics::open_metrics::{JobNow, JobSetNow, LIMITER_BOUNDS, MetricsDetail, PHASES, ScrapedMetrics};
 use sim_base::{Duration, JobId, SimTime};
 use sim_engine::record::{JobSetConditionType, LedgerResource, NodeReady};
 
@@ -21,9 +21,11 @@ pub struct MetricFamilies<'a> {
 pub fn text(of: &MetricFamilies<'_>) -> String {
     let mut out = MetricsText(String::with_capacity(1 << 16));
     jobsets(&mut out, of);
-    jobs(&mut out, of);
-    pods(&mut out, of);
-    nodes(&mut out, of);
+    if of.samples.detail == MetricsDetail::Pods {
+        jobs(&mut out, of);
+        pods(&mut out, of);
+        nodes(&mut out, of);
+    }
     control_plane(&mut out, of);
     requests::write(&mut out, of.samples);
     out.0.push_str("# EOF\n");

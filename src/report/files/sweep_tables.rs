@@ -1,13 +1,12 @@
 //! A sweep as CSV and Markdown tables, and the CSV table of its replications.
 
-use super::compare_tables::escape_cell;
-use crate::console::compare::format_metric_value;
+use super::compare_tables::mean_cell;
 use crate::estimates::{COLUMNS, MISSING_COLUMNS, metric_cells};
 use crate::sweep_selection::{axis_names, selected_metrics};
 use crate::table::Table;
 use sim_analysis::sweep::SweepResults;
 use sim_analysis::sweep::results::BestPoint;
-use std::fmt::Write;
+use sim_base::escape::for_markdown;
 
 /// Returns a row per point and metric.
 pub fn estimates(all: &SweepResults) -> Table {
@@ -67,27 +66,12 @@ pub fn replications(seed: u64, all: &SweepResults) -> Table {
 
 /// Returns Markdown for a design document: the conclusion and a table of the means of the selected metrics.
 pub fn markdown(all: &SweepResults, request: &[String]) -> String {
-    let mut out = format!("{}\n\n", escape_cell(&crate::console::sweep::conclusion(all)));
     let metrics = selected_metrics(all, request);
-    let names = axis_names(all).into_iter().chain(metrics.iter().cloned());
-    let names: Vec<String> = names.map(|name| escape_cell(&name)).collect();
-    let _ = writeln!(out, "| {} |", names.join(" | "));
-    let _ = writeln!(out, "|{}", "---|".repeat(names.len()));
+    let mut table = Table::new(axis_names(all).into_iter().chain(metrics.iter().cloned()));
     for point in 0..all.points().count() {
-        let values = all.points().values(point).into_iter().map(escape_cell);
-        let mean = |metric: &String| {
-            let e = all.estimate(point, metric);
-            let format_value = |v: f64| format_metric_value(metric, v);
-            match (e.mean, e.ci95) {
-                (Some(mean), Some([low, high])) if e.n > 1 => {
-                    format!("{} ({} to {}; n {})", format_value(mean), format_value(low), format_value(high), e.n)
-                }
-                (Some(mean), _) => format_value(mean),
-                _ => "-".to_owned(),
-            }
-        };
-        let cells: Vec<String> = values.chain(metrics.iter().map(mean)).collect();
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
+        let values = all.points().values(point).into_iter().map(str::to_owned);
+        let mean = |metric: &String| mean_cell(metric, &all.estimate(point, metric));
+        table.push(values.chain(metrics.iter().map(mean)));
     }
-    out
+    format!("{}\n\n{}", for_markdown(&crate::console::sweep::conclusion(all)), table.markdown())
 }

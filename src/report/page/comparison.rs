@@ -8,7 +8,7 @@ use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
 use crate::assumptions::sensitivity;
 use crate::assumptions::sensitivity::SensitiveResult;
 use crate::console::compare::{conclusion, estimates, failures, format_metric_value, split_by_difference};
-use crate::figures::compare_figure::{figures, provenance};
+use crate::figures::compare_figure::{ComparedVariants, figures, provenance};
 use crate::table::Table;
 use sim_analysis::experiment::{CompareVerdict, MetricEstimate, SimulatedVariant, VariantComparison};
 use sim_analysis::format::{count, thousands};
@@ -45,14 +45,21 @@ pub fn page(
         sections: Vec::new(),
         provenance_lines: provenance(all),
     };
-    let charts =
-        figures(all, simulated_variants, &sensitivity::footer_lines(dominant)).into_iter().map(|(name, scene)| {
-            PageBlock::Chart(PageChart {
-                name: name.to_owned(),
-                alt: format!("{}: {name} by variant", all.scenario),
-                scene,
-            })
-        });
+    let assumption_lines = sensitivity::footer_lines(dominant);
+    let of = ComparedVariants {
+        all,
+        simulated_variants,
+        assumption_lines: &assumption_lines,
+        is_slide: false,
+        window: None,
+    };
+    let charts = figures(of).into_iter().map(|(name, scene)| {
+        PageBlock::Chart(PageChart {
+            name: name.to_owned(),
+            alt: format!("{}: {name} by variant", all.scenario),
+            scene,
+        })
+    });
     let mut section = |id, title, blocks| page.push(PageSection::new(id, title, blocks));
     section("charts", "Charts", charts.collect());
     section("variants", "Changes per variant", variant_changes(all, simulated_variants));

@@ -3,6 +3,7 @@
 //! All texts are escaped.
 
 use super::{PageBlock, ReportPage};
+use crate::table::Table;
 use sim_base::escape::{for_markdown, for_terminal};
 use std::fmt::Write;
 
@@ -15,12 +16,8 @@ pub fn markdown(page: &ReportPage, assets: Option<&str>) -> String {
     }
     let _ = writeln!(out, "{}\n", for_markdown(&page.lead));
     if !page.figures.is_empty() {
-        out.push_str("| | |\n|---|---|\n");
-        for f in &page.figures {
-            let (what, value) = (for_markdown(&f.label), for_markdown(&f.value));
-            let _ = writeln!(out, "| {what} | {value} |");
-        }
-        out.push('\n');
+        let rows = page.figures.iter().map(|f| vec![f.label.clone(), f.value.clone()]);
+        let _ = writeln!(out, "{}", Table::new(["", ""]).with_rows(rows).markdown());
     }
     for section in &page.sections {
         let _ = writeln!(out, "## {}\n", for_markdown(&section.title));

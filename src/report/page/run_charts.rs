@@ -36,7 +36,7 @@ pub fn waterfalls(view: &RunInputText<'_>) -> Vec<PageBlock> {
 /// Returns the timeline of pods and queues, with the chart of the pods for static output.
 pub fn timeline_blocks(view: &RunInputText<'_>) -> Vec<PageBlock> {
     let run = &view.run;
-    let lanes = timeline::timeline(run, view.pods, view.queued);
+    let lanes = timeline::timeline(run, view.pods, view.queued, None);
     let alt = timeline::alternative_text(&lanes);
     let below = [provenance::run_provenance(run)];
     let charts = timeline_figure::charts(run, &lanes, &below, SIZE);

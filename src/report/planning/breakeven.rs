@@ -1,13 +1,14 @@
 //! Report of a break-even search: the conclusion, the simulated points and the chart of the difference.
 
 use super::columns::columns;
-use super::number::{change_with_interval, exact_value, short_value, value_with_unit};
+use super::number::{change_with_interval, exact_value, value_with_unit};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE, TEXT_COLOR};
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::metric_label::{MetricLabel, parameter_name, parameter_tick};
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::planning::breakeven::{BreakEven, BreakEvenCrossing, BreakEvenSide, SimulatedPoint};
@@ -174,16 +175,18 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
     };
     let bounds = || r.points.iter().filter_map(|p| p.difference).flat_map(|d| d.ci95);
     let y = PlaneScale::from_values(bounds().chain([0.0]));
-    let name = format!("{}: {} minus {}", r.metric, r.b, r.a);
-    let y_labels = PlaneLabels { name: &name, ticks: y.ticks(6), label: &short_value };
+    let metric = MetricLabel::new(&r.metric, &r.provenance.currency);
+    let name = format!("{}: {} minus {}", metric.axis(), r.b, r.a);
+    let tick = |v: f64| metric.tick(v);
+    let y_labels = PlaneLabels { name: &name, ticks: y.ticks_in(6, metric.tick_unit(y.to - y.from)), label: &tick };
     let x_labels = PlaneLabels {
-        name: &r.over.path,
+        name: &parameter_name(&r.over.path),
         ticks: match r.over.unit {
-            RangeUnit::Seconds if x.log => x.time_ticks(),
+            RangeUnit::Seconds if x.log => x.time_ticks(14),
             RangeUnit::Seconds => x.round_times(8),
             _ => x.ticks(8),
         },
-        label: &|v| value_with_unit(v, r.over.unit),
+        label: &|v| parameter_tick(v, r.over.unit),
     };
     let plane = ParameterPlane { right: WIDTH - MARGIN - 30, ..ParameterPlane::single(below, (x, y), &y_labels) };
     if let BreakEvenCrossing::At { low, high, .. } = r.crossing {

@@ -9,10 +9,11 @@ use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::heading;
 use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::metric_label::{MetricLabel, parameter_tick};
 use crate::table::Table;
 use serde::Serialize;
-use sim_analysis::planning::ClosedForm;
 use sim_analysis::planning::interval::{BestInterval, SimulatedInterval};
+use sim_analysis::planning::{ClosedForm, RangeUnit};
 
 /// A checkpoint interval result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
@@ -202,7 +203,8 @@ impl PlanText for IntervalReport {
 
 fn interval_chart(r: &IntervalReport) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
-    let title = format!("{}: {} by checkpoint interval", r.provenance.scenario, r.metric);
+    let metric = MetricLabel::new(&r.metric, &r.provenance.currency);
+    let title = format!("{}: {} by checkpoint interval", r.provenance.scenario, metric.name);
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let c = &r.closed_form;
     let marks = [c.young_s, c.daly_s, c.exact_s, r.every_s.unwrap_or(c.exact_s)];
@@ -211,17 +213,19 @@ fn interval_chart(r: &IntervalReport) -> DrawScene {
     //  The difference removes the variation that is common to all intervals of a replication.
     let ys = r.points.iter().filter_map(|p| p.change);
     let y = PlaneScale::from_values(ys.flat_map(|c| c.ci95).chain([0.0]));
-    let name = format!("{} minus that of the best simulated interval", r.metric);
-    let y_labels = PlaneLabels { name: &name, ticks: y.ticks(6), label: &short_value };
-    let x_labels = PlaneLabels { name: "work between checkpoints", ticks: x.time_ticks(), label: &duration_text };
+    let name = format!("{}: difference from the best simulated interval", metric.axis());
+    let tick = |v: f64| metric.tick(v);
+    let y_labels = PlaneLabels { name: &name, ticks: y.ticks_in(6, metric.tick_unit(y.to - y.from)), label: &tick };
+    let time = |v: f64| parameter_tick(v, RangeUnit::Seconds);
+    let x_labels = PlaneLabels { name: "checkpoint interval", ticks: x.time_ticks(14), label: &time };
     let plane = ParameterPlane::single(below, (x, y), &y_labels);
     if let Some(ci95_s) = r.ci95_s {
         plane.fill_between_x(&mut scene, ci95_s, PALETTE[4]);
     }
     plane.draw(&mut scene, &x_labels, &y_labels);
-    plane.vertical_line(&mut scene, c.young_s, 5, PALETTE[7]);
-    plane.vertical_line(&mut scene, c.exact_s, 11, PALETTE[6]);
-    plane.vertical_line(&mut scene, c.daly_s, 3, PALETTE[1]);
+    plane.vertical_line(&mut scene, c.exact_s, 7, PALETTE[6]);
+    plane.vertical_line(&mut scene, c.young_s, 4, PALETTE[7]);
+    plane.vertical_line(&mut scene, c.daly_s, 2, PALETTE[1]);
     let mut entries = vec![(PALETTE[2], "simulated".to_owned())];
     if let Some(best) = r.every_s {
         plane.vertical_line(&mut scene, best, 4, PALETTE[4]);

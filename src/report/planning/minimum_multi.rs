@@ -9,6 +9,7 @@ use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::heading;
 use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::metric_label::parameter_names;
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::format::count;
@@ -233,7 +234,8 @@ fn chart(r: &MinimumMultiReport) -> DrawScene {
         let words: Vec<String> = values.iter().map(u64::to_string).collect();
         words.join(" · ")
     };
-    let names = r.short_names().join(" · ");
+    let paths: Vec<&str> = r.paths.iter().map(String::as_str).collect();
+    let names = parameter_names(&paths).join(" · ");
     let x = PlaneLabels { name: &names, ticks: (0..all.len()).map(|i| i as f64).collect(), label: &label };
     let across = PlaneScale::new(-0.6, all.len() as f64 - 0.4);
     let plane = ParameterPlane::single(below, (across, PlaneScale::new(0.0, costs.to)), &y);

@@ -52,6 +52,9 @@ pub struct PlanProvenance {
     /// Footer lines with the assumptions behind the first replication.
     #[serde(skip)]
     pub assumption_lines: Vec<String>,
+    /// Currency of the costs; empty for a Fleet.
+    #[serde(skip)]
+    pub currency: String,
 }
 
 impl PlanProvenance {

@@ -29,9 +29,37 @@ impl PlaneScale {
         PlaneScale { log: true, ..PlaneScale::new(from, to) }
     }
 
-    /// Returns round times in seconds, for a logarithmic scale.
-    pub fn time_ticks(&self) -> Vec<f64> {
-        const ALL: [f64; 28] = [
+    /// Returns about `count` round numbers of a unit.
+    pub fn ticks_in(&self, count: usize, unit: f64) -> Vec<f64> {
+        let scaled = PlaneScale { from: self.from / unit, to: self.to / unit, log: self.log };
+        scaled.ticks(count).into_iter().map(|t| t * unit).collect()
+    }
+
+    /// Returns round times in seconds, for a logarithmic scale: at most `count`, unless only multiples of ten fit.
+    pub fn time_ticks(&self, count: usize) -> Vec<f64> {
+        const COARSE: [f64; 14] = [
+            0.001,
+            0.01,
+            0.1,
+            1.0,
+            10.0,
+            60.0,
+            600.0,
+            3_600.0,
+            21_600.0,
+            86_400.0,
+            604_800.0,
+            2_592_000.0,
+            31_536_000.0,
+            315_360_000.0,
+        ];
+        const ALL: [f64; 34] = [
+            0.01,
+            0.02,
+            0.05,
+            0.1,
+            0.2,
+            0.5,
             1.0,
             2.0,
             5.0,
@@ -62,7 +90,9 @@ impl PlaneScale {
             4_320_000.0,
         ];
         let inside = |t: &f64| (self.from..=self.to).contains(t);
-        ALL.into_iter().filter(inside).collect()
+        let all: Vec<f64> = ALL.into_iter().filter(inside).collect();
+        let coarse: Vec<f64> = COARSE.into_iter().filter(inside).collect();
+        if all.len() > count && coarse.len() > 1 { coarse } else { all }
     }
 
     /// Returns round times in seconds, for a linear scale.
@@ -73,8 +103,7 @@ impl PlaneScale {
             s if s < 86_400.0 => 3_600.0,
             _ => 86_400.0,
         };
-        let scaled = PlaneScale::new(self.from / unit, self.to / unit);
-        scaled.ticks(count).into_iter().map(|t| t * unit).collect()
+        self.ticks_in(count, unit)
     }
 
     /// Creates a linear scale over the values with a margin of 8 % on both sides.
@@ -182,9 +211,9 @@ impl ParameterPlane {
         scene.line(vec![(self.left, self.bottom), (self.right, self.bottom)], 2, MUTED_COLOR);
         let middle = (self.left + self.right) / 2;
         let below = self.bottom + 5 * SIZE / 2;
-        draw_label(scene, (middle, below), TextAnchor::Middle, TEXT_COLOR, x.name);
+        draw_label(scene, (middle, below), TextAnchor::Middle, TEXT_COLOR, &axis_title(x.name, self.x));
         let above = (MARGIN, self.top - SIZE - 6);
-        draw_label(scene, above, TextAnchor::Left, TEXT_COLOR, y.name);
+        draw_label(scene, above, TextAnchor::Left, TEXT_COLOR, &axis_title(y.name, self.y));
     }
 
     /// Fills the area between two x values.
@@ -219,12 +248,25 @@ impl ParameterPlane {
         }
     }
 
+    /// Draws a curve through adjacent points only: a point without a value interrupts it.
+    pub fn curve_with_gaps(&self, scene: &mut DrawScene, points: &[(f64, Option<f64>)], width: u32, color: Rgb) {
+        for part in points.split(|(_, y)| y.is_none()) {
+            let known: Vec<(f64, f64)> = part.iter().filter_map(|(x, y)| Some((*x, (*y)?))).collect();
+            self.curve(scene, &known, width, color);
+        }
+    }
+
     /// Draws a mark with a vertical interval.
     pub fn mark(&self, scene: &mut DrawScene, x: f64, (low, value, high): (f64, f64, f64), color: Rgb) {
         scene.line(vec![self.to_pixels(x, low), self.to_pixels(x, high)], 4, color);
         let (px, py) = self.to_pixels(x, value);
         scene.rect(px - 7, py - 7, 14, 14, color);
     }
+}
+
+/// Returns the title of an axis, which states a logarithmic scale.
+pub(crate) fn axis_title(name: &str, scale: PlaneScale) -> String {
+    if scale.log && !name.is_empty() { format!("{name} (logarithmic)") } else { name.to_owned() }
 }
 
 /// Draws a text unless it is empty. Panels to the right of the first one have no axis labels.

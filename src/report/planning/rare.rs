@@ -144,9 +144,9 @@ fn chart(r: &RareReport) -> DrawScene {
     let [low, high] = x.ci95.unwrap_or([x.chance; 2]);
     let lowest = low.max(x.chance / 10.0);
     let y = PlaneScale::logarithmic(lowest * 0.7, 1.0);
-    let powers = |v: f64| match v {
-        v if v >= 0.01 => probability(v),
-        v => format!("{v:.0e}"),
+    let powers = |v: f64| match v * 100.0 {
+        percent if percent >= 0.0099 => format!("{} %", short_value(percent)),
+        _ => format!("1 in {}", short_value(libm::round(1.0 / v))),
     };
     let y_labels = PlaneLabels { name: "probability of reaching a level", ticks: y.ticks(8), label: &powers };
     let to = r.limit;

@@ -9,6 +9,7 @@ use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, tick_label};
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::metric_label::{MetricLabel, parameter_name};
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::planning::sample::mean_estimate;
@@ -290,7 +291,9 @@ impl SparesReport {
 /// Draws the metric of each candidate with the limit above, and the cost below.
 fn spares_chart(r: &SparesReport) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32 + 230));
-    let title = format!("{}: {} for {}", r.provenance.scenario, r.path, r.target);
+    let (parameter, currency) = (parameter_name(&r.path), &r.provenance.currency);
+    let metric = MetricLabel::new(&r.metric, currency);
+    let title = format!("{}: {parameter} for {}", r.provenance.scenario, r.target);
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let values: Vec<f64> = r.candidates.iter().map(|c| c.value as f64).collect();
     let (low, high) = (values[0], values[values.len() - 1]);
@@ -303,9 +306,10 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
     let y = PlaneScale::from_values(bounds.flatten().chain([r.limit]));
     let costs = PlaneScale::from_values(r.candidates.iter().map(|c| c.cost).chain([0.0]));
     let costs = PlaneScale::new(0.0, costs.to);
-    let y_name = format!("{} of a run", r.metric);
+    let y_name = metric.clone().of_statistic(&r.statistic).axis();
     let cost_name = format!("mean cost per run, {}", r.currency);
-    let y_labels = PlaneLabels { name: &y_name, ticks: y.ticks(6), label: &short_value };
+    let tick = |v: f64| metric.tick(v);
+    let y_labels = PlaneLabels { name: &y_name, ticks: y.ticks_in(6, metric.tick_unit(y.to - y.from)), label: &tick };
     let cost_labels = PlaneLabels { name: &cost_name, ticks: costs.ticks(4), label: &short_value };
     let left = plot_left_edge(&y_labels).max(plot_left_edge(&cost_labels));
     let top = below + 7 * SIZE;
@@ -320,12 +324,11 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
     };
     let complete = |ticks: Vec<f64>| ticks.into_iter().filter(|t| *t == t.round()).collect();
     let none = PlaneLabels { name: "", ticks: complete(x.ticks(12)), label: &tick_label };
-    let x_labels = PlaneLabels { name: &r.path, ticks: complete(x.ticks(12)), label: &tick_label };
+    let x_labels = PlaneLabels { name: &parameter, ticks: complete(x.ticks(12)), label: &tick_label };
     upper.draw(&mut scene, &none, &y_labels);
     lower.draw(&mut scene, &x_labels, &cost_labels);
     upper.horizontal_line(&mut scene, r.limit, 3, TEXT_COLOR);
-    let medians: Vec<_> = r.candidates.iter().filter_map(|c| Some((c.value as f64, c.metric?.p50))).collect();
-    upper.curve(&mut scene, &medians, 3, PALETTE[3]);
+    draw_medians(&mut scene, &upper, &r.candidates);
     let unit = lower.to_pixels(low + 1.0, 0.0).0 - lower.to_pixels(low, 0.0).0;
     let bar = (unit * 4 / 5).clamp(4, 28);
     for c in &r.candidates {
@@ -347,10 +350,24 @@ fn spares_chart(r: &SparesReport) -> DrawScene {
     let seen = words.into_iter().filter(|(j, _)| seen(j));
     let entries = seen
         .map(|(j, word)| (color(j), word.to_owned()))
-        .chain([(PALETTE[3], "median".to_owned()), (TEXT_COLOR, format!("limit {}", short_value(r.limit)))]);
+        .chain([(PALETTE[3], "median".to_owned()), (TEXT_COLOR, format!("limit {}", metric.value(r.limit)))]);
     legend(&mut scene, below + 3 * SIZE, entries);
     draw_provenance(&mut scene, &r.provenance);
     scene
+}
+
+/// Draws the median of each candidate. A line connects candidates only if no value between them was skipped.
+fn draw_medians(scene: &mut DrawScene, plane: &ParameterPlane, candidates: &[CandidateRow]) {
+    for part in candidates.chunk_by(|a, b| b.value <= a.value + 1) {
+        let medians: Vec<_> = part.iter().map(|c| (c.value as f64, c.metric.map(|m| m.p50))).collect();
+        plane.curve_with_gaps(scene, &medians, 3, PALETTE[3]);
+        for (x, median) in medians {
+            if let Some(median) = median {
+                let (px, py) = plane.to_pixels(x, median);
+                scene.rect(px - 9, py - 2, 18, 4, PALETTE[3]);
+            }
+        }
+    }
 }
 
 pub(super) fn color(judgement: TargetJudgement) -> Rgb {

@@ -7,7 +7,8 @@ use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
-use crate::figures::compare_panel::{SIZE, legend};
+use crate::figures::compare_panel::{SIZE, draw_name, legend};
+use crate::metric_label::{MetricLabel, parameter_names};
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::planning::tornado::TornadoBar;
@@ -165,16 +166,18 @@ const UPPER: Rgb = PALETTE[1];
 fn chart(r: &TornadoReport) -> DrawScene {
     let rows = r.bars.len() as i32;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let title = format!("{}: sensitivity of {}", r.provenance.scenario, r.metric);
+    let label = MetricLabel::new(&r.metric, &r.provenance.currency);
+    let names = parameter_names(&r.bars.iter().map(|b| b.path.as_str()).collect::<Vec<_>>());
+    let title = format!("{}: sensitivity of {}", r.provenance.scenario, label.name);
     let subtitle = match r.base {
         Some(b) => format!(
-            "change from the baseline {}, one input varied at a time, with 95 % intervals of the paired differences",
-            short_value(b.mean)
+            "change from the baseline of {}, one input varied at a time, with 95 % intervals of the paired differences",
+            label.value(b.mean)
         ),
         None => String::new(),
     };
     let below = heading(&mut scene, &title, &subtitle);
-    let widest = r.bars.iter().map(|b| text_width(&b.path, SIZE)).max().unwrap_or(0);
+    let widest = names.iter().map(|name| text_width(name, SIZE)).max().unwrap_or(0);
     let ends = r.bars.iter().flat_map(|b| [text_width(&b.shown[0], SIZE - 2), text_width(&b.shown[1], SIZE - 2)]);
     let ends = ends.max().unwrap_or(0).min(260) + 24;
     let left = MARGIN + widest.min(WIDTH / 3) + 24 + ends;
@@ -190,15 +193,15 @@ fn chart(r: &TornadoReport) -> DrawScene {
         bottom: top + rows * ROW,
     };
     scene.height = (plane.bottom + 4 * SIZE + MARGIN) as u32;
-    let name = format!("change of {}", r.metric);
-    let x_labels = PlaneLabels { name: &name, ticks: x.ticks(8), label: &short_value };
-    let none = PlaneLabels { name: "", ticks: Vec::new(), label: &short_value };
+    let name = format!("change of {}", label.axis());
+    let tick = |v: f64| label.tick(v);
+    let x_labels = PlaneLabels { name: &name, ticks: x.ticks_in(8, label.tick_unit(x.to - x.from)), label: &tick };
+    let none = PlaneLabels { name: "", ticks: Vec::new(), label: &tick };
     plane.draw(&mut scene, &x_labels, &none);
     let zero = plane.to_pixels(0.0, 0.0).0;
     for (i, bar) in r.bars.iter().enumerate() {
         let y = top + i as i32 * ROW + ROW / 2;
-        let size = SIZE.min(SIZE * (WIDTH / 3) / text_width(&bar.path, SIZE).max(1));
-        scene.text((MARGIN, y), size, TextAnchor::Left, TEXT_COLOR, &bar.path);
+        draw_name(&mut scene, y, &names[i], WIDTH / 3);
         draw_bar_end(&mut scene, &plane, (y, zero), (bar.at_low, &bar.shown[0]), LOWER);
         draw_bar_end(&mut scene, &plane, (y, zero), (bar.at_high, &bar.shown[1]), UPPER);
     }

@@ -22,12 +22,15 @@ pub struct TableColumn {
     pub description: &'static str,
     /// Whether the cells are numbers. Numbers are right-aligned, and are numbers in JSON.
     pub is_number: bool,
+    /// Whether the cells are Markdown, which is not escaped.
+    pub is_markdown: bool,
 }
 
 impl TableColumn {
     /// Creates a column with a description. A column with a unit contains numbers.
     pub const fn new(name: &'static str, unit: &'static str, description: &'static str) -> TableColumn {
-        TableColumn { name: Cow::Borrowed(name), unit, description, is_number: !unit.is_empty() }
+        let is_number = !unit.is_empty();
+        TableColumn { name: Cow::Borrowed(name), unit, description, is_number, is_markdown: false }
     }
 }
 
@@ -68,6 +71,14 @@ impl Table {
     pub fn with_number_columns(mut self, positions: &[usize]) -> Table {
         for (at, column) in self.columns.iter_mut().enumerate() {
             column.is_number |= positions.contains(&at);
+        }
+        self
+    }
+
+    /// Marks the columns at these positions as Markdown.
+    pub fn with_markdown_columns(mut self, positions: &[usize]) -> Table {
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            column.is_markdown |= positions.contains(&at);
         }
         self
     }
@@ -120,8 +131,11 @@ impl Table {
 
     /// Returns the table in GitHub Flavored Markdown, with markup in cells escaped.
     pub fn markdown(&self) -> String {
+        let cell = |(cell, column): (&str, &TableColumn)| {
+            if column.is_markdown { cell.replace('|', "\\|").replace('\n', " ") } else { for_markdown(cell) }
+        };
         let line = |cells: &mut dyn Iterator<Item = &str>| {
-            let cells: Vec<String> = cells.map(for_markdown).collect();
+            let cells: Vec<String> = cells.zip(&self.columns).map(cell).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         let rule = |column: &TableColumn| if column.is_number { "---:|" } else { "---|" };

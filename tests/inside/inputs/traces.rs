@@ -38,3 +38,41 @@ fn what_is_not_a_fault_is_rejected_with_its_line() {
         assert!(errors[0].message.contains(part), "{text}: {}", errors[0].message);
     }
 }
+
+#[test]
+fn absolute_times_are_relative_to_the_start_and_ends_give_durations() {
+    let csv = "node,start,end\nx,2026-02-28T23:59:30Z,2026-03-01T00:00:30.5Z\ny,2026-03-01T01:00:00+01:00,\n";
+    let json = "{\"node\": \"x\", \"time\": \"2026-02-28T23:59:30Z\", \"duration\": \"1m0.5s\"}\n\
+                {\"node\": \"y\", \"time\": \"2026-03-01T00:00:00Z\"}\n";
+    for (start, expected) in [
+        (None, vec![("x", "0s", Some("1m0.5s")), ("y", "30s", None)]),
+        (Some("2026-02-28T23:59:00Z"), vec![("x", "30s", Some("1m0.5s")), ("y", "1m", None)]),
+        (Some("2026-02-28T23:59:45Z"), vec![("y", "15s", None)]),
+    ] {
+        for text in [csv, json] {
+            let (rows, errors) = read(text);
+            assert_eq!(errors, [], "{text}");
+            let mut trace = FaultTrace { rows, source: SourceText::default() };
+            assert!(clock::make_relative(&mut trace, start.and_then(clock::timestamp)).is_none());
+            let told: Vec<(&str, String, Option<String>)> = trace
+                .rows
+                .iter()
+                .map(|r| (r.name.as_str(), r.at.to_string(), r.lasts.map(|d| d.to_string())))
+                .collect();
+            let expected: Vec<(&str, String, Option<String>)> =
+                expected.iter().map(|(n, at, d)| (*n, (*at).to_owned(), d.map(str::to_owned))).collect();
+            assert_eq!(told, expected, "{text}");
+        }
+    }
+    for text in ["node,time\nx,2026-02-28T23:59:30Z\ny,90\n"] {
+        let (rows, _) = read(text);
+        let mut trace = FaultTrace { rows, source: SourceText::default() };
+        assert!(clock::make_relative(&mut trace, None).is_some(), "{text}");
+    }
+    assert_eq!(clock::timestamp("1970-01-02T00:00:01.25Z"), Some(Duration(86_401_250_000_000)));
+    for wrong in ["2026-13-01T00:00:00Z", "2026-01-01T00:00:00", "2026-01-01", "90", "é026-01-01T00:00:00Z"] {
+        assert_eq!(clock::timestamp(wrong), None, "{wrong}");
+    }
+    let (_, errors) = read("node,start,end\nx,100,50\n");
+    assert!(errors[0].message.contains("not a time after the start"), "{}", errors[0].message);
+}

@@ -97,7 +97,7 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
 fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     let dir = scratch("report-metrics");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
-    run_ok(&["report", SMALL, "--openmetrics", &at("r.om"), "--scrape", "10s"]);
+    run_ok(&["report", SMALL, "--openmetrics", &at("r.om"), "--scrape", "10s", "--detail", "pods"]);
     let metrics = text(&dir.join("r.om"));
     assert!(metrics.ends_with("\n# EOF\n"));
     let last = |name: &str| {
@@ -133,6 +133,13 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     for name in ["kube_pod_status_phase", "kube_job_status_active", "workqueue_depth", "kube_node_status_condition"] {
         assert!(metrics.contains(&format!("# TYPE {name} gauge")), "{name}");
     }
+    run_ok(&["report", SMALL, "--openmetrics", &at("top.om")]);
+    let top = text(&dir.join("top.om"));
+    assert!(top.contains("kube_jobset_restarts{") && top.contains("apiserver_request_total{"));
+    for name in ["kube_pod_", "kube_job_", "kube_node_"] {
+        assert!(!top.contains(name), "{name} needs --detail pods");
+    }
+    assert!(top.lines().count() <= 200_000);
     let wide = ["report", SMALL, "--openmetrics", &at("x.om"), "--scrape", "0s"];
     let (code, output) = run(&wide);
     assert!(code == Some(2) && output.contains("at least 100ms"), "{output}");

@@ -142,8 +142,10 @@ fn metrics_are_open_metrics_to_the_letter() {
     let out = dir.join("r.om");
     let name = out.to_str().unwrap();
     for scenario in [SMALL, "scenarios/node-drain.yaml"] {
-        run_ok(&["report", scenario, "--openmetrics", name, "--scrape", "20s"]);
-        is_open_metrics(&text(&out));
+        for detail in ["jobsets", "pods"] {
+            run_ok(&["report", scenario, "--openmetrics", name, "--scrape", "20s", "--detail", detail]);
+            is_open_metrics(&text(&out));
+        }
     }
     fs::remove_dir_all(dir).unwrap();
 }

@@ -3,7 +3,7 @@
 use super::distribution::DELAY;
 use super::fleet::{DIAGNOSIS, REPAIR_FIELDS};
 use super::rate::{PRESET, RATE};
-use crate::schema::field_type::{FieldType, ObjectSchema, STR_LIST, field};
+use crate::schema::field_type::{FieldType, ObjectSchema, STR_LIST, STR_MAP, field};
 use sim_api::spec::ExposureSpec;
 
 /// Legal values of `does`, the action of a fault.
@@ -183,7 +183,7 @@ static TRACE: ObjectSchema = ObjectSchema {
         field(
             "file",
             FieldType::Str,
-            "Path of the trace. It has the columns `node` (or `pod`) and `time` since the start of the run, and optionally `kind` and `duration` of the repair.",
+            "Path of the trace. It has the columns `node` (or `pod`) and `time` (or `start`), and optionally `kind`, and `duration` or `end` of the repair. Times are durations since the start of the run, or timestamps.",
         )
         .required()
         .example("faults.csv"),
@@ -194,6 +194,12 @@ static TRACE: ObjectSchema = ObjectSchema {
         )
         .otherwise("all kinds; the column `kind` is then a value of `does`")
         .example("[xid79, reboot]"),
+        field("start", FieldType::Str, "Timestamp of the start of the run. Faults before it are omitted.")
+            .otherwise("the first timestamp of the trace")
+            .example("2026-11-20T08:00:00Z"),
+        field("names", STR_MAP, "Names of the scenario for names of the trace.")
+            .otherwise("the names are equal")
+            .example("{gke-a7f3: n-0}"),
     ],
 };
 

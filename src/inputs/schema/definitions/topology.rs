@@ -99,6 +99,33 @@ static POOL: ObjectSchema = ObjectSchema {
         field("features", STR_LIST, "Declared features of each node (status.declaredFeatures).")
             .otherwise("none")
             .example("[RestartAllContainersOnContainerExits]"),
+        field(
+            "nodes",
+            FieldType::List(&FieldType::Object(&LISTED_NODE)),
+            "The first nodes of the pool by name, with their differences from the pool. Further nodes are named by the pattern, and a smaller count omits the last ones.",
+        )
+        .otherwise("none")
+        .example("[{name: gke-a7f3, labels: {rack: r7}}]"),
+    ],
+};
+
+static LISTED_NODE: ObjectSchema = ObjectSchema {
+    kind: "NamedNode",
+    fields: &[
+        field("name", FieldType::Str, "Name of the node.").required().example("gke-a7f3"),
+        field("labels", STR_MAP, "Labels in addition to those of the pool, or instead of them.")
+            .otherwise("none")
+            .example("{rack: r7}"),
+        field("taints", FieldType::List(&FieldType::Object(&TAINT)), "Taints in addition to those of the pool.")
+            .otherwise("none")
+            .example("[{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]"),
+        field(
+            "allocatable",
+            FieldType::Map(&FieldType::Amount),
+            "Allocatable resources that replace those of the pool.",
+        )
+        .otherwise("none")
+        .example("{memory: 60Gi}"),
     ],
 };
 

@@ -20,6 +20,7 @@ use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::console::compare::{self, MetricSelection};
 use sim_report::figures::compare_figure;
+use sim_report::figures::compare_figure::ComparedVariants;
 use sim_report::files::compare_tables;
 use sim_report::files::rundir::RunDir;
 
@@ -209,7 +210,9 @@ fn charts(
     variants: &[SimulatedVariant],
     footer: &[String],
 ) -> Result<(), CommandFailure> {
-    for (name, scene) in compare_figure::figures(all, variants, footer) {
+    let of =
+        ComparedVariants { all, simulated_variants: variants, assumption_lines: footer, is_slide: false, window: None };
+    for (name, scene) in compare_figure::figures(of) {
         dir.write_chart(&format!("charts/{name}"), &scene)?;
     }
     Ok(())
@@ -264,6 +267,7 @@ fn not_simulated(variant: &CompareVariant) -> Result<SimulatedVariant, CommandFa
         name: variant.name.clone(),
         changes: variant.changes.iter().map(change).collect(),
         jobsets: variant.subject.jobsets(),
+        currency: variant.subject.currency(),
         replications: Vec::new(),
     })
 }

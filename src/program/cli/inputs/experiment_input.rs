@@ -46,6 +46,16 @@ pub enum LoadedInput {
     Fleet(Box<LoadedFleet>),
 }
 
+impl LoadedInput {
+    /// Returns the currency of the costs; empty for a Fleet.
+    pub fn currency(&self) -> &str {
+        match self {
+            LoadedInput::Pods(loaded) => &loaded.scenario.topology.currency,
+            LoadedInput::Fleet(_) => "",
+        }
+    }
+}
+
 impl ExperimentInput {
     /// Reads all input files.
     pub fn read(args: &InputArgs) -> Result<ExperimentInput, CommandFailure> {

@@ -7,7 +7,7 @@ use crate::cli::inputs::stored_run;
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
 use sim_analysis::metrics::node_states::NodeStates;
 use sim_analysis::metrics::occupancy::NodeOccupancy;
-use sim_analysis::metrics::open_metrics::ScrapedMetrics;
+use sim_analysis::metrics::open_metrics::{MetricsDetail, ScrapedMetrics};
 use sim_analysis::metrics::queue_lengths::QueuedWork;
 use sim_analysis::metrics::record_buffer;
 use sim_analysis::metrics::record_buffer::RetainedMetrics;
@@ -20,6 +20,12 @@ use sim_report::timeline;
 
 /// Maximum number of samples of an OpenMetrics text; more samples exceed a gigabyte.
 const SAMPLES: u64 = 10_000_000;
+/// Maximum number of samples with the default scrape interval: about 20 megabytes.
+const DEFAULT_SAMPLES: u64 = 200_000;
+/// Scrape interval, unless it gives too many samples.
+pub const DEFAULT_SCRAPE: Duration = Duration::from_secs(15);
+/// Approximate number of series of queues, rate limiters and requests.
+const CONTROL_PLANE_SERIES: u64 = 300;
 
 pub struct LoadedRun {
     loaded: LoadedScenario,
@@ -32,6 +38,10 @@ pub struct LoadedRun {
     pub queued: QueuedWork,
     simulation: SimulationInput,
     seed: u64,
+    /// Overrides of the run, those stored in its directory included.
+    pub sets: Vec<FieldOverride>,
+    /// Additional time window of the charts over time.
+    pub window: Option<(SimTime, SimTime)>,
     /// Command-line arguments that repeat the run.
     words: String,
 }
@@ -39,6 +49,15 @@ pub struct LoadedRun {
 impl LoadedRun {
     /// Simulates the run. `command` is the subcommand named in error messages.
     pub fn simulate(args: &InputArgs, command: &str) -> Result<LoadedRun, CommandFailure> {
+        LoadedRun::simulate_window(args, command, None)
+    }
+
+    /// Simulates the run, with data for charts over an additional time window.
+    pub fn simulate_window(
+        args: &InputArgs,
+        command: &str,
+        window: Option<(Duration, Duration)>,
+    ) -> Result<LoadedRun, CommandFailure> {
         let resolved = stored_run::resolved(args)?;
         let given = ExperimentInput::read(&resolved)?;
         let loaded = given.pods(&[], command)?;
@@ -48,7 +67,14 @@ impl LoadedRun {
         let folds = MetricFolds::new(&scenario, false);
         let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
         let run = replication.view(seed, &[]);
-        let moments = timeline::moments(&run);
+        let end = replication.outcome.end;
+        if let Some((from, _)) = window
+            && SimTime::ZERO + from >= end
+        {
+            bail!("--window: the run ends at {end}");
+        }
+        let window = window.map(|(from, to)| (SimTime::ZERO + from, (SimTime::ZERO + to).min(end)));
+        let moments = timeline::moments(&run, window);
         let close = timeline::highlighted_restarts(&run).into_iter();
         let snapshots: Vec<_> = close.flat_map(|(_, r)| [r.start, r.end]).collect();
         let nodes = replication.names.nodes.len();
@@ -67,6 +93,8 @@ impl LoadedRun {
             queued: both.1,
             simulation,
             seed,
+            sets: resolved.sets.clone(),
+            window,
             words: resolved.words() + &given.options((seed, None)),
         })
     }
@@ -90,27 +118,39 @@ impl LoadedRun {
     }
 
     /// Runs the simulation again and returns metrics scraped at the given interval. Returns an error if there are
-    /// too many samples.
-    pub fn scraped(&mut self, every: Duration) -> Result<ScrapedMetrics, CommandFailure> {
+    /// too many samples. Without an interval, the default one is multiplied until there are few.
+    pub fn scraped(
+        &mut self,
+        every: Option<Duration>,
+        detail: MetricsDetail,
+    ) -> Result<(ScrapedMetrics, Duration), CommandFailure> {
         let end = self.replication.outcome.end;
-        let (nodes, n) = (self.replication.names.nodes.len() as u64, end.0 / every.0.max(1) + 2);
+        let nodes = self.replication.names.nodes.len() as u64;
         let jobsets = self.replication.scenario.jobsets.iter();
         let pods: u64 = jobsets.map(|j| j.jobset.spec.pods()).sum();
-        let samples = n.saturating_mul(5 * pods + 3 * nodes + 100);
-        if samples > SAMPLES {
+        let series = match detail {
+            MetricsDetail::JobSets => CONTROL_PLANE_SERIES + 50 * self.replication.scenario.jobsets.len() as u64,
+            MetricsDetail::Pods => CONTROL_PLANE_SERIES + 5 * pods + 3 * nodes,
+        };
+        let samples = |every: Duration| (end.0 / every.0.max(1) + 2).saturating_mul(series);
+        let wanted = every.unwrap_or(DEFAULT_SCRAPE);
+        let larger = |most: u64| Duration(wanted.0.saturating_mul(samples(wanted).div_ceil(most).max(1)));
+        if every.is_some() && samples(wanted) > SAMPLES {
             bail!(
-                "--scrape {every}: about {} million samples exceed the limit; increase the interval, e.g. --scrape {}",
-                samples / 1_000_000,
-                Duration(every.0.saturating_mul(samples / SAMPLES + 1))
+                "--scrape {wanted}: about {} million samples exceed the limit; increase the interval, e.g. --scrape {}",
+                samples(wanted) / 1_000_000,
+                larger(SAMPLES)
             );
         }
+        let every = every.unwrap_or_else(|| larger(DEFAULT_SAMPLES));
+        let n = end.0 / every.0.max(1) + 2;
         let mut at: Vec<SimTime> = (0..n - 1).map(|i| SimTime(i * every.0)).collect();
         at.retain(|at| *at < end);
         at.push(end);
-        let mut scraped = ScrapedMetrics::new(at, self.replication.names.jobsets.len(), nodes as usize);
+        let mut scraped = ScrapedMetrics::new(at, self.replication.names.jobsets.len(), nodes as usize, detail);
         self.simulation.run(self.seed, 0, &mut scraped);
         scraped.finish();
-        Ok(scraped)
+        Ok((scraped, every))
     }
 
     pub fn view(&self) -> RunView<'_> {

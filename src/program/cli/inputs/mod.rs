@@ -14,6 +14,6 @@ pub mod stored_run;
 pub use dominant_assumptions::model_defaults;
 pub use experiment_input::{ExperimentInput, LoadedInput};
 pub use input_copies::{InputCopies, copy_scenario, result_options};
-pub use loaded_run::LoadedRun;
+pub use loaded_run::{DEFAULT_SCRAPE, LoadedRun};
 pub use shell_words::{options, quoted, words};
 pub use stored_run::StoredRun;

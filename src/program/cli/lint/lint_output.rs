@@ -172,24 +172,19 @@ fn csv(report: &LintReport) -> String {
 }
 
 fn markdown(report: &LintReport) -> String {
-    let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-    let mut out = String::from("| | location | finding | consequence | fix |\n|---|---|---|---|---|\n");
-    for f in &report.findings {
+    let row = |f: &LintFinding| {
         let d = &f.diagnostic;
         let server = f.server.as_deref().map(for_markdown);
-        let then = server.unwrap_or_else(|| cell(&f.consequence));
-        let _ = writeln!(
-            out,
-            "| {} `{}` | {}:{} | {} | {} | {} |",
-            f.severity.as_str(),
-            f.name,
-            for_markdown(&d.file),
-            d.line,
-            for_markdown(&d.message),
-            then,
-            cell(&f.fix)
-        );
-    }
+        vec![
+            format!("{} `{}`", f.severity.as_str(), f.name),
+            format!("{}:{}", d.file, d.line),
+            d.message.clone(),
+            server.unwrap_or_else(|| f.consequence.clone()),
+            f.fix.clone(),
+        ]
+    };
+    let table = Table::new(["", "location", "finding", "consequence", "fix"]).with_markdown_columns(&[0, 3, 4]);
+    let mut out = table.with_rows(report.findings.iter().map(row)).markdown();
     out.push('\n');
     out.push_str(&last_line(report));
     out

@@ -111,6 +111,7 @@ impl<'a> TrialRunner<'a> {
             replications_played: self.digests.len() as u64,
             digest: format!("{:016x}", fnv::fnv1a_words(self.digests.iter().copied())),
             interrupted: self.limits.flag.is_raised(),
+            currency: self.subject.currency(),
             assumption_lines: sensitivity::footer_lines(&[dominant_assumptions::of_input("", &self.loaded, self.seed)]),
         }
     }

@@ -30,6 +30,13 @@ pub struct PlotArgs {
     /// Instant of a map, e.g. 1h32m after the start
     #[arg(long, value_name = "TIME")]
     pub at: Option<Duration>,
+    /// Time window FROM..TO, e.g. 30m..2h or 2d..3d, for charts over time (gantt, queues, utilization, goodput,
+    /// availability) [default: the longest restart, or the whole time]
+    #[arg(long, value_name = "FROM..TO", value_parser = window)]
+    pub window: Option<(Duration, Duration)>,
+    /// Title of the chart [default: scenario and subject]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
     /// Playback speed of a film as a multiple of simulated time [default: the film lasts ten seconds]
     #[arg(long, value_name = "N", value_parser = speed)]
     pub speed: Option<f64>,
@@ -45,8 +52,8 @@ pub struct PlotArgs {
     /// Seed of all random numbers [default: the seed of the scenario]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Size in pixels: slide (1600x900), page (1280x720) or WIDTHxHEIGHT [default: slide; charts of a comparison or
-    /// a sweep use the height they need]
+    /// Size in pixels: slide (1600x900), page (1280x720) or WIDTHxHEIGHT; charts of a comparison then show as many
+    /// panels as fit [default: slide; charts of a comparison or a sweep use the height they need]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: Option<(u32, u32)>,
     /// Write the chart to this file; the name must end with .svg or .png
@@ -98,6 +105,16 @@ pub enum ChartKind {
     Scatter,
 }
 
+/// Parses a time window, written as `1h..2h`.
+fn window(text: &str) -> Result<(Duration, Duration), String> {
+    let wrong = || "expected FROM..TO with FROM before TO, e.g. 30m..2h".to_owned();
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let time =
+        |text: &str| if text == "0" { Ok(Duration::ZERO) } else { text.parse::<Duration>().map_err(|_| wrong()) };
+    let (from, to) = (time(from)?, time(to)?);
+    if from < to { Ok((from, to)) } else { Err(wrong()) }
+}
+
 /// Parses a speed, written as `30` or `30x`.
 fn speed(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('x').unwrap_or(text).parse::<f64>();
@@ -118,6 +135,12 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl ChartKind {
+    /// Returns whether the chart has a time axis of the whole run, of which a part can be shown.
+    pub fn is_over_time(self) -> bool {
+        use ChartKind::{Availability, Gantt, Goodput, Queues, Utilization};
+        matches!(self, Gantt | Queues | Utilization | Goodput | Availability)
+    }
+
     /// Returns the name on the command line, which is also the file name in a directory of charts.
     pub fn name(self) -> String {
         let value = self.to_possible_value();

@@ -3,6 +3,7 @@
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, StoredRun, dominant_assumptions, stored_run};
 use crate::cli::plot::args::{ChartKind, PlotArgs, find_chart};
+use crate::cli::plot::labels;
 use crate::cli::plot::one::of_path;
 use crate::cli::{compare, interrupt};
 use sim_analysis::experiment::{SimulatedVariant, VariantComparison};
@@ -10,6 +11,7 @@ use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::draw::scene::DrawScene;
 use sim_report::figures::compare_figure;
+use sim_report::figures::compare_figure::ComparedVariants;
 
 /// Draws the chart; `None` if the kind of chart does not need several replications.
 pub fn drawn(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
@@ -38,8 +40,14 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
         },
         _ => replicated(args)?,
     };
-    let charts = compare_figure::figures(&all, &variants, &sensitivity::footer_lines(&assumptions));
-    find_chart(charts, &name).map(Some)
+    let of = ComparedVariants {
+        all: &all,
+        simulated_variants: &variants,
+        assumption_lines: &sensitivity::footer_lines(&assumptions),
+        is_slide: args.size.is_some(),
+        window: args.window.map(|(from, to)| (from.seconds(), to.seconds())),
+    };
+    find_chart(compare_figure::figures(of), &name).map(Some)
 }
 
 /// Simulates each run as a variant with a common seed.
@@ -48,7 +56,7 @@ fn replicated(
 ) -> Result<(VariantComparison, Vec<SimulatedVariant>, Vec<SensitiveResult>), CommandFailure> {
     let (n, limits) = (args.seeds.unwrap_or(20), interrupt::limits());
     let mut variants: Vec<SimulatedVariant> = Vec::new();
-    let mut assumptions = Vec::new();
+    let (mut assumptions, mut properties) = (Vec::new(), Vec::new());
     let mut seed = args.seed;
     for path in &args.runs {
         let play = stored_run::resolved(&of_path(args, path))?;
@@ -60,15 +68,23 @@ fn replicated(
         if limits.flag.is_raised() {
             return Err(interrupt::failure("no results were kept"));
         }
-        let name = if variants.iter().any(|p| p.name == subject.name()) {
-            path.display().to_string()
-        } else {
-            subject.name().to_owned()
-        };
+        properties.push(labels::of_subject(&subject, &play, path));
+        let name = subject.name().to_owned();
         assumptions.push(dominant_assumptions::of_input(&name, &loaded, seed));
-        variants.push(SimulatedVariant { name, changes: Vec::new(), jobsets: subject.jobsets(), replications });
+        variants.push(SimulatedVariant {
+            name,
+            changes: Vec::new(),
+            jobsets: subject.jobsets(),
+            currency: subject.currency(),
+            replications,
+        });
     }
     let name = variants.first().map_or("", |p| p.name.as_str()).to_owned();
+    if variants.len() > 1 {
+        for (variant, label) in variants.iter_mut().zip(labels::differing(&properties)) {
+            variant.name = label;
+        }
+    }
     let all = VariantComparison::from_variants((&name, seed.unwrap_or(0)), &variants);
     Ok((all, variants, assumptions))
 }

@@ -1,6 +1,7 @@
 //! `plot`: draws one chart of runs as SVG or PNG.
 
 pub mod args;
+mod labels;
 mod many;
 mod moments;
 mod one;
@@ -24,12 +25,15 @@ pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
             bail!("{option} applies to `plot {}` only", kind.name());
         }
     }
+    if args.window.is_some() && !args.kind.is_over_time() {
+        bail!("--window applies to charts over time only: gantt, queues, utilization, goodput, availability");
+    }
     let of_many = match args.kind {
         ChartKind::Bands | ChartKind::Heat | ChartKind::Knee | ChartKind::Scatter => {
-            Some(args.sized(swept::drawn(args)?))
+            Some(args.sized(titled(args, swept::drawn(args)?)))
         }
-        ChartKind::Scaling => scaling::stored(args)?,
-        _ => many::drawn(args)?.map(|scene| args.sized(scene)),
+        ChartKind::Scaling => scaling::stored(args)?.map(|scene| titled(args, scene)),
+        _ => many::drawn(args)?.map(|scene| args.sized(titled(args, scene))),
     };
     if let Some(scene) = of_many {
         return save(args, &scene);
@@ -37,14 +41,22 @@ pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
     let runs = args.runs.iter().map(|p| one::load_run(args, p));
     let mut runs: Vec<LoadedRun> = runs.collect::<Result<_, _>>()?;
     if args.kind == ChartKind::Film {
-        let film = moments::film(args, &mut runs)?;
+        let mut film = moments::film(args, &mut runs)?;
+        film.scene = titled(args, film.scene);
         return write(args, ExportSubject::Animation(&film));
     }
     let scene = match (args.kind, args.at) {
         (ChartKind::Map, Some(at)) => moments::map(args, &mut runs, SimTime::ZERO + at)?,
         _ => of_runs(args, &runs)?,
     };
-    save(args, &scene)
+    save(args, &titled(args, scene))
+}
+
+fn titled(args: &PlotArgs, scene: DrawScene) -> DrawScene {
+    match &args.title {
+        Some(title) => scene.with_title(title),
+        None => scene,
+    }
 }
 
 fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {

@@ -3,6 +3,7 @@
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
+use crate::cli::plot::labels;
 use crate::cli::plot::one::{chosen, only};
 use sim_base::SimTime;
 use sim_report::assumptions::provenance;
@@ -38,13 +39,18 @@ pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Animation, Comman
         let segment = (r.start, r.end);
         states.push(one.states(segment));
     }
+    let mut shown = Vec::new();
+    for one in runs.iter() {
+        shown.push(chosen(args, &one.view())?.1.clone());
+    }
+    let labels = labels::of_restarts(args, runs, &shown.iter().collect::<Vec<_>>());
     let (mut takes, mut named, mut longest) = (Vec::new(), Vec::new(), 0f64);
     let (mut assumptions, defaults) = (Vec::new(), model_defaults());
     for (one, states) in runs.iter().zip(states) {
         let run = one.view();
         let (_, restart) = chosen(args, &run)?;
         longest = longest.max(restart.total().seconds());
-        let label = run.strategy(restart).to_owned();
+        let label = labels[takes.len()].clone();
         named.push((label.clone(), run));
         assumptions.push(SensitiveResult::from_restarts("", &run, &[restart], &defaults));
         takes.push(NodeInterval { label, run, restart, states });

@@ -4,6 +4,7 @@ use crate::cli::args::InputArgs;
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
+use crate::cli::plot::labels;
 use sim_analysis::format;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_report::assumptions::provenance;
@@ -13,7 +14,7 @@ use sim_report::timeline;
 use std::path::Path;
 
 pub fn load_run(args: &PlotArgs, path: &Path) -> Result<LoadedRun, CommandFailure> {
-    LoadedRun::simulate(&of_path(args, path), "plot")
+    LoadedRun::simulate_window(&of_path(args, path), "plot", args.window)
 }
 
 pub fn of_path(args: &PlotArgs, path: &Path) -> InputArgs {
@@ -60,8 +61,8 @@ pub fn waterfall(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, Comma
 pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<DrawScene, CommandFailure> {
     let one = only(args, runs)?;
     let run = one.view();
-    let mut lanes = timeline::timeline(&run, &one.pods, &one.queued);
-    if let Some(n) = args.restart {
+    let mut lanes = timeline::timeline(&run, &one.pods, &one.queued, one.window);
+    if let Some(n) = args.restart.filter(|_| args.window.is_none()) {
         let (i, _) = chosen(args, &run)?;
         let request = format!("restart {}", i + 1);
         let at = lanes.windows.iter().position(|w| w.name == request);
@@ -95,17 +96,12 @@ pub fn map(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFail
 
 pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
     let views: Vec<RunView<'_>> = runs.iter().map(LoadedRun::view).collect();
-    let mut bars = Vec::new();
+    let mut shown = Vec::new();
     for run in &views {
-        let (_, r) = chosen(args, run)?;
-        bars.push((run.strategy(r).to_owned(), r.clone()));
+        shown.push(chosen(args, run)?.1);
     }
-    let is_similar = |(i, (name, _)): (usize, &(String, RestartMetrics))| bars[..i].iter().any(|b| b.0 == *name);
-    if bars.iter().enumerate().any(is_similar) {
-        for (bar, run) in bars.iter_mut().zip(&views) {
-            bar.0 = format!("{}: {}", run.scenario.name, bar.0);
-        }
-    }
+    let names = labels::of_restarts(args, runs, &shown);
+    let bars: Vec<_> = names.into_iter().zip(shown.into_iter().cloned()).collect();
     let named: Vec<_> = bars.iter().map(|b| b.0.clone()).zip(views.iter().copied()).collect();
     let mut foot = provenance::runs_provenance(&named);
     let defaults = model_defaults();

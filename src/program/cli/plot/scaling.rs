@@ -4,6 +4,7 @@ use crate::cli::bench;
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
+use crate::cli::plot::labels;
 use crate::cli::plot::one::chosen;
 use crate::cli::plot::swept;
 use sim_report::assumptions::provenance;
@@ -45,18 +46,19 @@ fn benchmark(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
     drawn.map(Some).ok_or(CommandFailure::Invalid(text))
 }
 
-/// Draws the longest restart of each run by number of nodes, with one line per strategy.
+/// Draws the longest restart of each run by number of nodes, with one line per strategy and control plane.
 pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
     let mut lines: Vec<ScalingLine> = Vec::new();
     let (mut named, mut rates, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
     let defaults = model_defaults();
-    for one in runs {
+    let series = labels::series(runs, args)?;
+    for (one, name) in runs.iter().zip(&series) {
         let run = one.view();
         let (_, r) = chosen(args, &run)?;
         assumptions.push(SensitiveResult::from_restarts("", &run, &[r], &defaults));
-        let (name, nodes) = (run.strategy(r), run.scenario.topology.nodes() as f64);
-        let at = lines.iter().position(|l| l.name == name).unwrap_or_else(|| {
-            lines.push(ScalingLine::new(name.to_owned()));
+        let nodes = run.scenario.topology.nodes() as f64;
+        let at = lines.iter().position(|l| l.name == *name).unwrap_or_else(|| {
+            lines.push(ScalingLine::new(name.clone()));
             lines.len() - 1
         });
         lines[at].points.push((nodes, r.total().seconds()));

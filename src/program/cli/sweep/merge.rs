@@ -11,6 +11,7 @@ use sim_analysis::sweep::identity::ShardIdentity;
 use sim_analysis::sweep::journal;
 use sim_analysis::sweep::{FinishedPoints, SweepResults, SweepShard, WorkTarget};
 use sim_report::assumptions::sensitivity;
+use sim_report::figures::sweep_figure::SweptMetric;
 use sim_report::files::rundir::RunDir;
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,21 +42,23 @@ pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
     let results = SweepResults::new(points, finished.into_rows());
     if let Some(dir) = dir {
         let inputs = stored_run::stored_inputs(first)?;
-        let footer = merged_assumptions(first, &results)?;
-        output::keep(&dir, &args.output, (identity, &footer), &results, (&inputs.files, &inputs.command))?;
+        let (assumption_lines, currency) = merged_assumptions(first, &results)?;
+        let of = SweptMetric { identity, results: &results, assumption_lines: &assumption_lines, currency: &currency };
+        output::keep(&dir, &args.output, of, (&inputs.files, &inputs.command))?;
         dir.commit()?;
     }
     output::results(&args.output, identity, &results)?;
     output::gates(&conditions, &results)
 }
 
-/// Returns the dominant assumptions of the merged sweep, from the inputs stored in a shard.
-fn merged_assumptions(shard: &Path, results: &SweepResults) -> Result<Vec<String>, CommandFailure> {
+/// Returns the dominant assumptions of the merged sweep and its currency, from the inputs stored in a shard.
+fn merged_assumptions(shard: &Path, results: &SweepResults) -> Result<(Vec<String>, String), CommandFailure> {
     let StoredRun::Sweep(args) = stored_run::stored(shard)? else {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), String::new()));
     };
     let sweep = SweepRequest::open(&args.input, &args.over, true)?;
-    Ok(sensitivity::footer_lines(&stored::dominant_assumptions(&sweep, results)))
+    let lines = sensitivity::footer_lines(&stored::dominant_assumptions(&sweep, results));
+    Ok((lines, sweep.currency().to_owned()))
 }
 
 /// Returns the shards in index order. Every shard must be present once, and all must belong to the same experiment.

@@ -22,6 +22,7 @@ use sim_analysis::experiment::{ExperimentSubject, NoRuns, ReplicationLimits};
 use sim_analysis::sweep::{FinishedPoints, HostInfo, SweepResults, SweepRow, SweepShard, simulate};
 use sim_base::condition::FieldCondition;
 use sim_report::assumptions::sensitivity;
+use sim_report::figures::sweep_figure::SweptMetric;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -126,7 +127,13 @@ fn end(
     let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
     let footer = sensitivity::footer_lines(&stored::dominant_assumptions(sweep, &results));
-    directory.finish(|dir| output::keep(dir, &args.output, (&sweep.identity, &footer), &results, inputs))?;
+    let of = SweptMetric {
+        identity: &sweep.identity,
+        results: &results,
+        assumption_lines: &footer,
+        currency: sweep.currency(),
+    };
+    directory.finish(|dir| output::keep(dir, &args.output, of, inputs))?;
     output::results(&args.output, &sweep.identity, &results)?;
     output::gates(conditions, &results)
 }

@@ -81,10 +81,10 @@ pub fn results(args: &SweepOutputArgs, identity: &SweepIdentity, results: &Sweep
 pub fn keep(
     dir: &RunDir,
     args: &SweepOutputArgs,
-    (identity, footer): (&SweepIdentity, &[String]),
-    results: &SweepResults,
+    of: SweptMetric<'_>,
     (files, command): (&[(String, String)], &str),
 ) -> Result<(), CommandFailure> {
+    let (identity, results) = (of.identity, of.results);
     for metric in &args.metrics {
         check_metric("--metric", metric, results.names())?;
     }
@@ -92,7 +92,6 @@ pub fn keep(
     let rows = sweep_tables::replications(identity.seed, results).csv();
     dir.write("replications.csv", &rows)?;
     dir.write_inputs(files, command)?;
-    let of = SweptMetric { identity, results, assumption_lines: footer };
     let figures = sweep_figure::figures(of, &args.metrics);
     if figures.is_empty() {
         return Ok(());

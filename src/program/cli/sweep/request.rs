@@ -35,6 +35,11 @@ impl SweepRequest {
         Ok(sweep)
     }
 
+    /// Returns the currency of the costs; empty for a Fleet.
+    pub fn currency(&self) -> &str {
+        self.baseline.currency()
+    }
+
     /// Reads a sweep without checking its points.
     pub fn open(input: &InputArgs, over: &AxisArgs, quiet: bool) -> Result<SweepRequest, CommandFailure> {
         let given = ExperimentInput::read(input)?;

@@ -28,6 +28,7 @@ pub struct StoredSweep {
     pub closed: Option<ClosedFormCurve>,
     pub warnings: Vec<String>,
     foot: Vec<String>,
+    currency: String,
 }
 
 impl StoredSweep {
@@ -61,13 +62,19 @@ impl StoredSweep {
             dominant_assumptions,
             closed: closed(&sweep),
             warnings: warnings.collect(),
+            currency: sweep.currency().to_owned(),
             identity: sweep.identity,
             results,
         })
     }
 
     pub fn swept(&self) -> SweptMetric<'_> {
-        SweptMetric { identity: &self.identity, results: &self.results, assumption_lines: &self.foot }
+        SweptMetric {
+            identity: &self.identity,
+            results: &self.results,
+            assumption_lines: &self.foot,
+            currency: &self.currency,
+        }
     }
 
     /// Returns the main metric of the sweep.

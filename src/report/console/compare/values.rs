@@ -6,7 +6,7 @@ use sim_analysis::metrics::restarts::waits::thousands;
 use sim_base::Duration;
 
 /// Returns whether the metric is in seconds, according to the suffix of its name or of a part of it.
-pub(crate) fn is_seconds(metric: &str) -> bool {
+fn is_seconds(metric: &str) -> bool {
     metric.ends_with("_s") || metric.contains("_s.")
 }
 

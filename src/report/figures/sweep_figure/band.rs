@@ -2,20 +2,21 @@
 //! plots along a range.
 
 use super::super::compare_panel::legend;
-use super::{
-    SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit, number, numbers, ranges,
-    scale,
-};
-use crate::draw::heading::{MARGIN, heading, shorten};
-use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, TextAnchor, tick_label};
+use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, metric_ticks, number, numbers, ranges, scale};
+use crate::draw::heading::{MARGIN, heading, shorten_name};
+use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, TextAnchor};
+use crate::metric_label::parameter_tick;
 use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
-use crate::sweep_selection::axis_names;
+use sim_analysis::format::count;
+use sim_analysis::planning::RangeUnit;
 use sim_analysis::sweep::SweepResults;
 
 /// Maximum number of panels.
 const PANELS: usize = 6;
 const PLOT: i32 = 460;
 const COLOR: Rgb = PALETTE[2];
+/// Width of the note that an axis is logarithmic.
+const LOG_WIDTH: i32 = 150;
 
 /// Returns the points grouped into lines that differ only in this axis, in the order of its values.
 pub fn points_by_line(all: &SweepResults, axis: usize) -> Vec<Vec<usize>> {
@@ -35,9 +36,9 @@ pub fn points_by_line(all: &SweepResults, axis: usize) -> Vec<Vec<usize>> {
 pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
     let (identity, all) = (of.identity, of.results);
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let names = axis_names(all);
+    let (names, metric_label) = (of.axes(), of.label(metric));
     let name = &names[axis];
-    let title = format!("{}: {} over {name}", identity.scenario, metric);
+    let title = format!("{}: {} by {name}", identity.scenario, metric_label.name);
     let every = points_by_line(all, axis);
     let listed: Vec<&Vec<usize>> = every.iter().take(PANELS).collect();
     let subtitle = match every.len() - listed.len() {
@@ -54,9 +55,10 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
     let y = PlaneScale::from_values(bounds.flatten());
     let values = numbers(all, axis).unwrap_or_default();
     let labels = all.points().grid(axis).unwrap_or(&[]);
-    let y_label = |v: f64| format_value(metric, Some(v));
-    let y_name = metric_with_unit(metric);
-    let first = PlaneLabels { name: &y_name, ticks: y.ticks(6), label: &y_label };
+    let y_label = |v: f64| metric_label.tick(v);
+    let y_name = metric_label.axis();
+    let y_ticks = || metric_ticks(&metric_label, y, 6);
+    let first = PlaneLabels { name: &y_name, ticks: y_ticks(), label: &y_label };
     let left = plot_left_edge(&first);
     let gap = 30;
     let panels = listed.len() as i32;
@@ -70,13 +72,13 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
         let plane = ParameterPlane { x: scale(&values), y, left, right: left + width, top, bottom: top + PLOT };
         let none = |_: f64| String::new();
         let y_labels = match i {
-            0 => PlaneLabels { name: &y_name, ticks: y.ticks(6), label: &y_label },
-            _ => PlaneLabels { name: "", ticks: y.ticks(6), label: &none },
+            0 => PlaneLabels { name: &y_name, ticks: y_ticks(), label: &y_label },
+            _ => PlaneLabels { name: "", ticks: y_ticks(), label: &none },
         };
-        let x_name = shorten(name, SIZE, width);
+        let x_name = shorten_name(name, SIZE, width - if plane.x.log { LOG_WIDTH } else { 0 });
         plane.draw(&mut scene, &PlaneLabels { name: &x_name, ticks: values.clone(), label: &label }, &y_labels);
         let others = other_axis_values(all, axis, line[0], &names);
-        let others = shorten(&others, SIZE, width);
+        let others = shorten_name(&others, SIZE, width);
         let at = ((left + left + width) / 2, top + PLOT + 4 * SIZE);
         scene.text(at, SIZE, TextAnchor::Middle, TEXT_COLOR, &others);
         draw_panel(&mut scene, &plane, all, metric, (line, &values));
@@ -85,12 +87,12 @@ pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
     scene
 }
 
-/// Returns the values of the other axes at a point, for example `replicas=4, qps=50`.
+/// Returns the values of the other axes at a point, for example `replicas 4, kube-scheduler QPS 50`.
 pub fn other_axis_values(all: &SweepResults, axis: usize, point: usize, names: &[String]) -> String {
     let values = all.points().values(point);
     let each = names.iter().zip(values).enumerate();
     let each = each.filter(|(i, _)| *i != axis);
-    let each: Vec<String> = each.map(|(_, (name, value))| format!("{name}={value}")).collect();
+    let each: Vec<String> = each.map(|(_, (name, value))| format!("{name} {value}")).collect();
     each.join(", ")
 }
 
@@ -103,10 +105,12 @@ fn draw_panel(
 ) {
     let mut estimates: Vec<_> = points.iter().zip(values).map(|(p, x)| (*x, all.estimate(*p, metric))).collect();
     estimates.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let band = estimates.iter().filter_map(|(x, e)| Some((*x, e.p10?, e.p90?)));
-    plane.fill_between_curves(scene, &band.collect::<Vec<_>>(), PALETTE[3]);
-    let median = estimates.iter().filter_map(|(x, e)| Some((*x, e.p50?)));
-    plane.curve(scene, &median.collect::<Vec<_>>(), 5, COLOR);
+    //  A point without values interrupts the band and the line.
+    let band: Vec<_> = estimates.iter().map(|(x, e)| Some((*x, e.p10?, e.p90?))).collect();
+    for part in band.split(Option::is_none) {
+        plane.fill_between_curves(scene, &part.iter().flatten().copied().collect::<Vec<_>>(), PALETTE[3]);
+    }
+    plane.curve_with_gaps(scene, &estimates.iter().map(|(x, e)| (*x, e.p50)).collect::<Vec<_>>(), 5, COLOR);
     for (x, e) in &estimates {
         if let Some(p50) = e.p50 {
             let (px, py) = plane.to_pixels(*x, p50);
@@ -119,23 +123,33 @@ fn draw_panel(
 pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
     let (identity, all) = (of.identity, of.results);
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let names = axis_names(all);
-    let title = format!("{}: {} at the points of a Latin hypercube", identity.scenario, metric);
-    let subtitle = "mean of each point with its 95 % interval; best point in orange";
-    let top = heading(&mut scene, &title, subtitle) + 5 * SIZE;
+    let (names, metric_label) = (of.axes(), of.label(metric));
+    let title = format!("{}: {} at the points of a Latin hypercube", identity.scenario, metric_label.name);
+    let found = all.best(metric);
+    let is_alone = found.as_ref().is_some_and(|best| best.inconclusive.is_empty());
+    let best = found.as_ref().map(|b| b.point).filter(|_| is_alone);
+    let subtitle = match found {
+        Some(_) if is_alone => "mean of each point with its 95 % interval; best point in orange".to_owned(),
+        Some(best) => format!(
+            "mean of each point with its 95 % interval; no best point: {} are inconclusive against each other",
+            count(best.inconclusive.len() as u64 + 1, "point")
+        ),
+        None => "mean of each point with its 95 % interval".to_owned(),
+    };
+    let top = heading(&mut scene, &title, &subtitle) + 5 * SIZE;
     let axes: Vec<usize> = ranges(all).into_iter().take(PANELS).collect();
     let points = 0..all.points().count();
     let estimates: Vec<_> = points.map(|p| all.estimate(p, metric)).collect();
     let bounds = estimates.iter().flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
     let y = PlaneScale::from_values(bounds);
-    let y_label = |v: f64| format_value(metric, Some(v));
+    let y_label = |v: f64| metric_label.tick(v);
     let none = |_: f64| String::new();
-    let y_name = metric_with_unit(metric);
-    let left = plot_left_edge(&PlaneLabels { name: &y_name, ticks: y.ticks(6), label: &y_label });
+    let y_name = metric_label.axis();
+    let y_ticks = || metric_ticks(&metric_label, y, 6);
+    let left = plot_left_edge(&PlaneLabels { name: &y_name, ticks: y_ticks(), label: &y_label });
     let gap = 30;
     let panels = axes.len() as i32;
     let width = (WIDTH - MARGIN - left - gap * (panels - 1)) / panels;
-    let best = all.best(metric).map(|b| b.point);
     for (i, axis) in axes.iter().enumerate() {
         let value = |p: usize| number(all.points().values(p)[*axis]);
         let values: Vec<f64> = (0..estimates.len()).filter_map(value).collect();
@@ -143,13 +157,16 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
         let left = left + i as i32 * (width + gap);
         let plane = ParameterPlane { x, y, left, right: left + width, top, bottom: top + PLOT };
         let label: &dyn Fn(f64) -> String = if i == 0 { &y_label } else { &none };
-        let y_labels = PlaneLabels { name: if i == 0 { &y_name } else { "" }, ticks: y.ticks(6), label };
+        let y_labels = PlaneLabels { name: if i == 0 { &y_name } else { "" }, ticks: y_ticks(), label };
         let is_time = all.points().values(0)[*axis].parse::<f64>().is_err();
-        let x_label = move |v: f64| {
-            if is_time { sim_base::Duration::from_seconds_f64(v).to_string() } else { tick_label(v) }
+        let x_label = move |v: f64| parameter_tick(v, if is_time { RangeUnit::Seconds } else { RangeUnit::Number });
+        let ticks = match is_time {
+            true if x.log => x.time_ticks(7),
+            true => x.round_times(6),
+            false => x.ticks(6),
         };
-        let ticks = if is_time { times(x) } else { x.ticks(6) };
-        plane.draw(&mut scene, &PlaneLabels { name: &names[*axis], ticks, label: &x_label }, &y_labels);
+        let x_name = shorten_name(&names[*axis], SIZE, width - if x.log { LOG_WIDTH } else { 0 });
+        plane.draw(&mut scene, &PlaneLabels { name: &x_name, ticks, label: &x_label }, &y_labels);
         for (point, e) in estimates.iter().enumerate() {
             let Some((v, (mean, [low, high]))) = value(point).zip(e.mean.zip(e.ci95)) else {
                 continue;
@@ -161,41 +178,4 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
     }
     finish_scene(&mut scene, top + PLOT + 4 * SIZE, &footer_lines(of));
     scene
-}
-
-/// Returns round times within a scale of seconds.
-fn times(scale: PlaneScale) -> Vec<f64> {
-    const ROUND: [f64; 22] = [
-        0.1,
-        0.2,
-        0.5,
-        1.0,
-        2.0,
-        5.0,
-        10.0,
-        30.0,
-        60.0,
-        120.0,
-        300.0,
-        600.0,
-        1800.0,
-        3600.0,
-        7200.0,
-        14_400.0,
-        28_800.0,
-        86_400.0,
-        172_800.0,
-        604_800.0,
-        2_592_000.0,
-        31_536_000.0,
-    ];
-    let inside = |v: &f64| (scale.from..=scale.to).contains(v);
-    if scale.log {
-        ROUND.into_iter().filter(inside).collect()
-    } else {
-        let span = scale.to - scale.from;
-        let step = ROUND.into_iter().find(|r| span / r <= 7.0).unwrap_or(span / 5.0);
-        let first = (scale.from / step).ceil();
-        (0..20).map(|i| (first + f64::from(i)) * step).filter(inside).collect()
-    }
 }

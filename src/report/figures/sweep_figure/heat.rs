@@ -1,9 +1,9 @@
 //! Heat map of the mean of a metric over a grid of two axes.
 
-use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit};
-use crate::draw::heading::{MARGIN, fitting_font_size, heading, shorten};
+use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value};
+use crate::draw::heading::{MARGIN, fitting_font_size, heading, shorten, shorten_name};
 use crate::draw::scene::{DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width};
-use crate::sweep_selection::{axis_names, point_name};
+use crate::metric_label::MetricLabel;
 use sim_analysis::experiment::{BetterDirection, better};
 
 /// Colors from the worst to the best value. They have a single hue and increasing darkness, so that a grayscale copy
@@ -14,30 +14,31 @@ const EMPTY: Rgb = (236, 236, 236);
 
 pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) -> DrawScene {
     let (identity, all) = (of.identity, of.results);
-    let names = axis_names(all);
+    let (names, label) = (of.axes(), of.label(metric));
     let empty: &[String] = &[];
     let rows = all.points().grid(down).unwrap_or(empty);
     let columns = all.points().grid(across).unwrap_or(empty);
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let title = format!("{}: {} by {} and {}", identity.scenario, metric, names[down], names[across]);
+    let title = format!("{}: {} by {} and {}", identity.scenario, label.name, names[down], names[across]);
     let best = all.best(metric);
     let subtitle = match &best {
         Some(best) => format!(
             "mean of the replications; framed: best point, {}; marked: inconclusive in paired differences from it",
-            point_name(all, best.point)
+            of.point(best.point)
         ),
         None => "mean of the replications".to_owned(),
     };
     let top = heading(&mut scene, &title, &subtitle) + 2 * SIZE;
     let means = all.means(metric);
     let ends = worst_and_best_mean(metric, &means);
-    let top = legend(&mut scene, top + SIZE, metric, ends) + 3 * SIZE;
+    let top = legend(&mut scene, top + SIZE, &label, ends) + 3 * SIZE;
     let widest = rows.iter().map(|v| text_width(v, SIZE)).max().unwrap_or(0);
-    let left = MARGIN + widest.max(text_width(&names[down], SIZE)) + 24;
+    let down_name = shorten_name(&names[down], SIZE, WIDTH / 4);
+    let left = MARGIN + widest.max(text_width(&down_name, SIZE)) + 24;
     let right = WIDTH - MARGIN;
     let cell = ((right - left) / columns.len().max(1) as i32, row_height(rows.len()));
     scene.text(((left + right) / 2, top - 2 * SIZE), SIZE, TextAnchor::Middle, TEXT_COLOR, &names[across]);
-    scene.text((MARGIN, top - SIZE / 2), SIZE, TextAnchor::Left, TEXT_COLOR, &names[down]);
+    scene.text((MARGIN, top - SIZE / 2), SIZE, TextAnchor::Left, TEXT_COLOR, &down_name);
     for (j, value) in columns.iter().enumerate() {
         let x = left + j as i32 * cell.0 + cell.0 / 2;
         let value = shorten(value, SIZE, cell.0 - 8);
@@ -55,7 +56,7 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
                 _ => PointRank::Other,
             };
             let share = means[point].zip(ends).map(|(mean, ends)| goodness(mean, ends));
-            draw_cell(&mut scene, at, cell, &format_value(metric, means[point]), share, rank);
+            draw_cell(&mut scene, at, cell, &format_value(&label, means[point]), share, rank);
         }
     }
     let bottom = top + SIZE / 2 + rows.len() as i32 * cell.1;
@@ -128,15 +129,15 @@ fn ramp(share: f64) -> Rgb {
 }
 
 /// Draws the color scale with the values at its ends. Returns the y coordinate of its lower edge.
-fn legend(scene: &mut DrawScene, y: i32, metric: &str, ends: Option<[f64; 2]>) -> i32 {
+fn legend(scene: &mut DrawScene, y: i32, label: &MetricLabel, ends: Option<[f64; 2]>) -> i32 {
     const LONG: i32 = 300;
-    let name = metric_with_unit(metric);
+    let name = format!("{} (dark: best)", label.axis());
     scene.text((MARGIN, y), SIZE, TextAnchor::Left, TEXT_COLOR, &name);
     let Some([worst, best]) = ends else {
         return y + SIZE;
     };
     let mut x = MARGIN + text_width(&name, SIZE) + 36;
-    let low = format_value(metric, Some(worst));
+    let low = format_value(label, Some(worst));
     scene.text((x, y), SIZE, TextAnchor::Left, MUTED_COLOR, &low);
     x += text_width(&low, SIZE) + 12;
     const PARTS: i32 = 50;
@@ -144,7 +145,7 @@ fn legend(scene: &mut DrawScene, y: i32, metric: &str, ends: Option<[f64; 2]>) -
         let color = ramp(f64::from(part) / f64::from(PARTS - 1));
         scene.rect(x + part * LONG / PARTS, y - SIZE / 2, LONG / PARTS + 1, SIZE, color);
     }
-    let high = format!("{} (best)", format_value(metric, Some(best)));
+    let high = format!("{} (best)", format_value(label, Some(best)));
     scene.text((x + LONG + 12, y), SIZE, TextAnchor::Left, MUTED_COLOR, &high);
     y + SIZE
 }

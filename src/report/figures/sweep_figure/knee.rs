@@ -2,17 +2,16 @@
 
 use super::super::compare_panel::legend;
 use super::band::points_by_line;
-use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit, numbers, scale};
+use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_ticks, numbers, scale};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, PALETTE, Rgb};
 use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
-use crate::sweep_selection::{axis_names, point_name};
 use sim_analysis::experiment::MeasuredMetric;
-use sim_analysis::format::thousands;
 use sim_analysis::sweep::SweepResults;
 
 const COST: &str = "cost.total";
 const NODE_HOURS: &str = "nodeHours.";
+const NODE_HOURS_AXIS: &str = "node-hours of a run, spares and repairs included";
 const NOT_WORSE: Rgb = PALETTE[4];
 const WORSE: Rgb = PALETTE[0];
 
@@ -26,9 +25,10 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let along = points_by_line(all, axis);
     let line = along.into_iter().find(|line| line.contains(&best.point))?;
     let cost = |p: usize| cost(all, p);
+    let cost_label = of.label(if has_prices(all) { COST } else { NODE_HOURS });
     let costs: Vec<f64> = line.iter().map(|p| cost(*p)).collect::<Option<_>>()?;
     let values = numbers(all, axis)?;
-    let names = axis_names(all);
+    let (names, metric_label) = (of.axes(), of.label(metric));
     //  The smallest value on this line that is best or whose difference from the best is inconclusive.
     let is_similar = |p: &usize| *p == best.point || best.inconclusive.contains(p);
     let by_value = |p: &usize| values[all.points().indexes(*p)[axis]];
@@ -36,12 +36,12 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     order.sort_by(|a, b| by_value(a).total_cmp(&by_value(b)));
     let least = *order.iter().find(|p| is_similar(p))?;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
-    let title = format!("{}: {metric} and cost over {}", identity.scenario, names[axis]);
+    let title = format!("{}: {} and cost by {}", identity.scenario, metric_label.name, names[axis]);
     let subtitle = format!(
-        "{}: {} at a cost of {}; smallest value that is best or inconclusive against the best",
-        point_name(all, least),
-        format_value(metric, all.estimate(least, metric).mean),
-        money(all, cost(least)?)
+        "{}: {} at a cost of {}; smallest value that is best or inconclusive against the best. Bars: 95 % intervals of the mean",
+        of.point(least),
+        format_value(&metric_label, all.estimate(least, metric).mean),
+        cost_label.value(cost(least)?)
     );
     let below = heading(&mut scene, &title, &subtitle);
     let means: Vec<_> = line.iter().map(|p| all.estimate(*p, metric)).collect();
@@ -49,11 +49,12 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let y = PlaneScale::from_values(bounds);
     let highest = costs.iter().copied().fold(0.0, f64::max);
     let cost_scale = PlaneScale::new(0.0, highest * 1.08);
-    let y_label = |v: f64| format_value(metric, Some(v));
-    let cost_label = |v: f64| thousands(v.round() as u64);
-    let (y_name, cost_axis) = (metric_with_unit(metric), cost_name(all));
-    let y_labels = PlaneLabels { name: &y_name, ticks: y.ticks(5), label: &y_label };
-    let cost_labels = PlaneLabels { name: &cost_axis, ticks: cost_scale.ticks(4), label: &cost_label };
+    let y_label = |v: f64| metric_label.tick(v);
+    let cost_tick = |v: f64| cost_label.tick(v);
+    let cost_axis = if has_prices(all) { cost_label.axis() } else { NODE_HOURS_AXIS.to_owned() };
+    let y_name = metric_label.axis();
+    let y_labels = PlaneLabels { name: &y_name, ticks: metric_ticks(&metric_label, y, 5), label: &y_label };
+    let cost_labels = PlaneLabels { name: &cost_axis, ticks: cost_scale.ticks(4), label: &cost_tick };
     let left = plot_left_edge(&y_labels).max(plot_left_edge(&cost_labels));
     let x = widen_scale(scale(&values));
     let top = below + 8 * SIZE;
@@ -69,16 +70,16 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let axis_of = |name| PlaneLabels { name, ticks: values.clone(), label: &label };
     upper.draw(&mut scene, &axis_of(""), &y_labels);
     lower.draw(&mut scene, &axis_of(&names[axis]), &cost_labels);
-    let mut curve: Vec<(f64, f64)> = Vec::new();
+    let mut curve: Vec<(f64, Option<f64>)> = Vec::new();
     for (i, p) in line.iter().enumerate() {
         let value = by_value(p);
-        curve.extend(means[i].mean.map(|m| (value, m)));
+        curve.push((value, means[i].mean));
         let (px, py) = lower.to_pixels(value, costs[i]);
         let color = if is_similar(p) { NOT_WORSE } else { WORSE };
         scene.rect(px - 18, py, 36, lower.bottom - py, color);
     }
     curve.sort_by(|a, b| a.0.total_cmp(&b.0));
-    upper.curve(&mut scene, &curve, 3, PALETTE[3]);
+    upper.curve_with_gaps(&mut scene, &curve, 3, PALETTE[3]);
     for (i, p) in line.iter().enumerate() {
         if let Some((mean, [low, high])) = means[i].mean.zip(means[i].ci95) {
             let clear = |v: f64| if v.is_finite() { v } else { mean };
@@ -126,17 +127,4 @@ fn node_hours(all: &SweepResults, point: usize) -> Option<f64> {
 fn has_prices(all: &SweepResults) -> bool {
     let points = 0..all.points().count();
     points.into_iter().any(|p| all.estimate(p, COST).mean.is_some_and(|c| c > 0.0))
-}
-
-fn cost_name(all: &SweepResults) -> String {
-    if has_prices(all) {
-        "mean cost per run (cost.total)".to_owned()
-    } else {
-        "mean node-hours per run, including spares and repairs".to_owned()
-    }
-}
-
-fn money(all: &SweepResults, v: f64) -> String {
-    let amount = thousands(v.round() as u64);
-    if has_prices(all) { amount } else { format!("{amount} node-hours") }
 }

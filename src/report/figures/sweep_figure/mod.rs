@@ -12,9 +12,9 @@ mod scaling;
 #[path = "../../../../tests/inside/report/figures/sweep_figure.rs"]
 mod tests;
 
-use crate::console::compare::format_metric_value;
 use crate::draw::heading;
 use crate::draw::scene::DrawScene;
+use crate::metric_label::{MetricLabel, parameter_names};
 use crate::planning::plane::PlaneScale;
 use crate::sweep_selection::selected_metrics;
 use sim_analysis::sweep::{SweepIdentity, SweepResults};
@@ -33,6 +33,28 @@ pub struct SweptMetric<'a> {
     pub identity: &'a SweepIdentity,
     pub results: &'a SweepResults,
     pub assumption_lines: &'a [String],
+    /// Currency of the costs; empty if they have none.
+    pub currency: &'a str,
+}
+
+impl SweptMetric<'_> {
+    fn label(&self, metric: &str) -> MetricLabel {
+        MetricLabel::new(metric, self.currency)
+    }
+
+    /// Returns the names of the axes.
+    fn axes(&self) -> Vec<String> {
+        let axes = self.results.points().axes().iter();
+        parameter_names(&axes.map(|axis| axis.path.as_str()).collect::<Vec<_>>())
+    }
+
+    /// Returns the values at a point with their names, for example `replicas 4, checkpoint interval 10m`.
+    fn point(&self, point: usize) -> String {
+        let values = self.results.points().values(point).into_iter();
+        let parts: Vec<String> =
+            self.axes().iter().zip(values).map(|(name, value)| format!("{name} {value}")).collect();
+        parts.join(", ")
+    }
 }
 
 /// Returns the charts for which the sweep has data, with their file names. `request` contains the requested metrics.
@@ -104,13 +126,6 @@ fn scale(values: &[f64]) -> PlaneScale {
     PlaneScale::new(low - air, high + air)
 }
 
-fn metric_with_unit(metric: &str) -> String {
-    match crate::console::compare::unit(metric).trim_end_matches("; ") {
-        "" => metric.to_owned(),
-        unit => format!("{metric} ({unit})"),
-    }
-}
-
 /// Returns the footer line with program version, scenario, seed, replications and digests.
 pub fn provenance(of: SweptMetric<'_>) -> Vec<String> {
     let (identity, all) = (of.identity, of.results);
@@ -150,6 +165,11 @@ fn finish_scene(scene: &mut DrawScene, bottom: i32, lines: &[String]) {
 }
 
 /// Formats a value of the metric, or `-` if there is none.
-fn format_value(metric: &str, v: Option<f64>) -> String {
-    v.map_or("-".to_owned(), |v| format_metric_value(metric, v))
+fn format_value(label: &MetricLabel, v: Option<f64>) -> String {
+    v.map_or("-".to_owned(), |v| label.value(v))
+}
+
+/// Returns about `count` ticks for the values of the metric.
+fn metric_ticks(label: &MetricLabel, scale: PlaneScale, count: usize) -> Vec<f64> {
+    scale.ticks_in(count, label.tick_unit(scale.to - scale.from))
 }

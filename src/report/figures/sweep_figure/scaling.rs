@@ -6,7 +6,7 @@
 use super::super::scaling_figure::{ScalingAxes, ScalingLine, scaling};
 use super::axis_error::SweepAxisError;
 use super::band::{other_axis_values, points_by_line};
-use super::{SweptMetric, footer_lines, format_value, metric_with_unit, numbers};
+use super::{SweptMetric, footer_lines, numbers};
 use crate::draw::scene::DrawScene;
 use crate::sweep_selection::axis_names;
 use sim_analysis::sweep::SweepResults;
@@ -41,12 +41,13 @@ pub fn numeric_axis_named(all: &SweepResults, request: Option<&str>) -> Result<u
 
 /// Returns the lines of means, followed by the distinct lines of the closed form.
 pub fn scaling_lines(
-    all: &SweepResults,
+    of: SweptMetric<'_>,
     (metric, axis): (&str, usize),
     closed: Option<&ClosedFormCurve>,
 ) -> Vec<ScalingLine> {
+    let all = of.results;
     let values = numbers(all, axis).unwrap_or_default();
-    let names = axis_names(all);
+    let names = of.axes();
     let mut lines: Vec<ScalingLine> = Vec::new();
     let mut formulas: Vec<ScalingLine> = Vec::new();
     for points in points_by_line(all, axis).into_iter().take(LINES) {
@@ -92,10 +93,10 @@ pub fn scaling_chart(
     size: (u32, u32),
 ) -> DrawScene {
     let all = of.results;
-    let names = axis_names(all);
-    let drawn = scaling_lines(all, (metric, axis), closed);
+    let (names, label) = (of.axes(), of.label(metric));
+    let drawn = scaling_lines(of, (metric, axis), closed);
     let every = points_by_line(all, axis).len();
-    let title = format!("{}: {metric} over {}", of.identity.scenario, names[axis]);
+    let title = format!("{}: {} by {}", of.identity.scenario, label.name, names[axis]);
     let mut subtitle = "mean of the replications with its 95 % interval".to_owned();
     if every > LINES {
         subtitle.push_str(&format!("; {} more combinations are in the table", every - LINES));
@@ -110,13 +111,16 @@ pub fn scaling_chart(
         let at = values.iter().position(|known| *known == v);
         at.map_or(String::new(), |at| texts[at].clone())
     };
-    let y_label = |v: f64| format_value(metric, Some(v));
+    let y_label = |v: f64| label.tick(v);
+    let y_value = |v: f64| label.value(v);
     let axes = ScalingAxes {
         x: &names[axis],
-        y: &metric_with_unit(metric),
+        y: &label.axis(),
         x_label: &x_label,
         y_label: &y_label,
-        is_time: crate::console::compare::is_seconds(metric),
+        y_value: &y_value,
+        y_unit: &|span| label.tick_unit(span),
+        is_time: label.is_time(),
     };
     scaling((&title, &subtitle), &axes, &drawn, &below, size)
 }

@@ -60,3 +60,17 @@ fn many_errors_are_counted() {
     let all = Diagnostics(vec![Diagnostic::of_file("x", "m"); 25]);
     assert!(all.to_string().ends_with("... and 5 more"));
 }
+
+#[test]
+fn repeated_mistakes_are_counted() {
+    let one = |i: usize| Diagnostic::of_file("a.csv", format!("no node {:?} in pool {i}", format!("gke-{i}x")));
+    for (n, printed, counted) in
+        [(5, 5, ""), (6, 2, "... and 4 more of this kind"), (400, 2, "... and 398 more of this kind")]
+    {
+        let mut all: Vec<Diagnostic> = (0..n).map(one).collect();
+        all.push(Diagnostic::of_file("a.csv", "another mistake"));
+        let text = Diagnostics(all).to_string();
+        assert_eq!(text.matches("error: no node").count(), printed, "{text}");
+        assert!(text.contains(counted) && text.contains("another mistake"), "{text}");
+    }
+}

@@ -2,7 +2,8 @@
 
 use super::super::restart_figure::tests::check;
 use super::*;
-use sim_analysis::experiment::ReplicationResult;
+use crate::metric_label::MetricLabel;
+use sim_analysis::experiment::{ReplicationResult, SimulatedVariant};
 use std::collections::BTreeMap;
 
 /// A text that needs two lines.
@@ -28,8 +29,18 @@ pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> Simulated
         name: name.to_owned(),
         changes: Vec::new(),
         jobsets: Vec::new(),
+        currency: "USD".to_owned(),
         replications: (0..6).map(replication).collect(),
     }
+}
+
+pub fn of<'a>(
+    all: &'a VariantComparison,
+    simulated_variants: &'a [SimulatedVariant],
+    assumption_lines: &'a [String],
+    is_slide: bool,
+) -> ComparedVariants<'a> {
+    ComparedVariants { all, simulated_variants, assumption_lines, is_slide, window: None }
 }
 
 #[test]
@@ -42,14 +53,18 @@ fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_ar
             let variants = names.iter().enumerate().map(|(i, n)| variant(n, scale(i), categories));
             let simulated_variants: Vec<SimulatedVariant> = variants.collect();
             let compared = VariantComparison::from_variants(("a-scenario", 1), &simulated_variants);
-            let figures = figures(&compared, &simulated_variants, &[HANGS.to_owned()]);
-            let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
             let expected = match names.len() {
                 1 => vec!["ledger"],
                 _ => vec!["differences", "ledger", "distributions"],
             };
-            assert_eq!(drawn, expected);
-            figures.iter().for_each(|(_, scene)| check(scene));
+            for is_slide in [false, true] {
+                let figures = figures(of(&compared, &simulated_variants, &[HANGS.to_owned()], is_slide));
+                let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
+                assert_eq!(drawn, expected);
+                figures.iter().for_each(|(_, scene)| check(scene));
+                let fits = |scene: &DrawScene| scene.height <= 1000;
+                assert!(!is_slide || names.len() > 2 || figures.iter().all(|(_, scene)| fits(scene)));
+            }
         }
     }
 }
@@ -57,7 +72,7 @@ fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_ar
 #[test]
 fn ticks_are_round_in_the_unit_that_people_count_in() {
     let axis = |from, to| PanelAxis { from, to, left: 0, right: 100 };
-    let of = |axis: &PanelAxis, metric| axis.ticks(4, axis.unit(metric));
+    let of = |axis: &PanelAxis, metric| axis.ticks(4, MetricLabel::new(metric, "").tick_unit(axis.to - axis.from));
     assert_eq!(of(&axis(-1e4, 2e4), "end.t_s"), [0.0, 18_000.0]);
     assert_eq!(of(&axis(0.71, 0.83), "goodput").len(), 2);
 }

@@ -1,12 +1,12 @@
 //! Unit tests of `sim_report::figures::compare_time`.
 
-use super::super::compare_figure::tests::{HANGS, variant};
+use super::super::compare_figure::tests::{HANGS, of, variant};
 use super::super::restart_figure::tests::check;
 use super::*;
-use sim_analysis::experiment::{BriefRestart, ReplicatedJobSet, VariantComparison};
+use sim_analysis::experiment::{BriefRestart, ReplicatedJobSet, SimulatedVariant, VariantComparison};
 use sim_analysis::metrics::RestartOutcome;
 use sim_analysis::metrics::timeline::JobTimeline;
-use sim_base::SimTime;
+use sim_base::{Duration, SimTime};
 use sim_engine::record::SegmentOutcome;
 use std::collections::BTreeMap;
 
@@ -55,12 +55,28 @@ fn charts_over_time_are_drawn_of_what_trains_and_their_texts_have_room() {
     for n in [1, 2, 5] {
         let variants: Vec<SimulatedVariant> = (0..n).map(|i| trained(names[i], 20 + 3000 * i as u64)).collect();
         let compared = VariantComparison::from_variants(("a-scenario", 1), &variants);
-        let figures = figures((&compared, &footer), &variants);
+        let figures = figures(of(&compared, &variants, &footer, n == 2));
         let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
         assert_eq!(drawn, ["goodput", "availability", "restarts"]);
         figures.iter().for_each(|(_, scene)| check(scene));
     }
     let idle = [variant("one", 1.0, &["productive"])];
     let compared = VariantComparison::from_variants(("a-scenario", 1), &idle);
-    assert!(figures((&compared, &[]), &idle).is_empty());
+    assert!(figures(of(&compared, &idle, &[], false)).is_empty());
+}
+
+#[test]
+fn lines_over_time_stop_when_half_of_the_replications_have_ended() {
+    let mut played = [trained("a", 20)];
+    for (i, replication) in (0..).zip(&mut played[0].replications) {
+        let timeline = replication.jobsets[0].timeline.as_mut().unwrap();
+        let stretches = [SegmentOutcome { start: at(10), end: at(1_000), ..SegmentOutcome::default() }];
+        *timeline = JobTimeline::new(at(1_010 + 1_000 * i), &stretches);
+    }
+    let (_, variants) = over_time(&played).unwrap();
+    let stop = variants[0].goodput.last().unwrap().0;
+    assert!((3_950.0..=4_000.0).contains(&stop), "three of six are left until 4000 s: {stop}");
+    assert!(variants[0].at_work.last().unwrap().0 <= stop);
+    let remaining = [0.0, 1_000.0, 1_001.0, 3_999.0, 6_001.0].map(|t| variants[0].remaining(t));
+    assert_eq!(remaining, [6, 6, 5, 3, 0]);
 }

@@ -21,7 +21,7 @@ fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
 }
 
 fn of<'a>(identity: &'a SweepIdentity, results: &'a SweepResults, footer: &'a [String]) -> SweptMetric<'a> {
-    SweptMetric { identity, results, assumption_lines: footer }
+    SweptMetric { identity, results, assumption_lines: footer, currency: "EUR" }
 }
 
 fn swept(axes: Vec<SweepAxis>, hypercube: Option<u64>, names: &[&str]) -> (SweepIdentity, SweepResults) {
@@ -67,6 +67,24 @@ fn no_text_overlaps_another_or_leaves_the_picture() {
         let names: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, expected);
         figures.iter().for_each(|(_, scene)| check(scene));
+    }
+}
+
+#[test]
+fn axes_have_names_and_units_for_people() {
+    let axes = vec![
+        values("training.checkpoint.every", &["5m", "20m", "1h"]),
+        values("faultProcesses[0].times", &["0.5", "1"]),
+    ];
+    let (identity, all) = swept(axes, None, &["goodput", "cost.total"]);
+    for (name, scene) in figures(of(&identity, &all, &[]), &[]) {
+        let texts = scene.text_boxes();
+        let has = |text: &str| texts.iter().any(|t| t.4.contains(text));
+        assert!(has("goodput, %") && has("checkpoint interval"), "{name}");
+        assert!(!has("every") && !has("times"), "{name}");
+        assert!(name != "knee" || has("cost of a run, EUR"), "{name}");
+        assert!(name == "heat" || has("checkpoint interval (logarithmic)"), "{name}");
+        assert!(scene.title.contains("goodput") && !scene.description.is_empty());
     }
 }
 

@@ -40,6 +40,12 @@ fn text_tables_wrap_their_widest_cells_on_narrow_lines() {
 }
 
 #[test]
+fn markdown_cells_keep_their_markup_but_not_the_end_of_the_cell() {
+    let table = Table::new(["a", "b"]).with_markdown_columns(&[1]).with_rows([vec!["`x`|".into(), "`x`|\ny".into()]]);
+    assert!(table.markdown().ends_with("| \\`x\\`\\| | `x`\\| y |\n"), "{}", table.markdown());
+}
+
+#[test]
 fn columns_in_which_every_cell_is_empty_or_zero_are_left_out_on_request() {
     let mut table = Table::new(["a", "b", "c"]);
     assert_eq!(table.without_empty_columns(), table);

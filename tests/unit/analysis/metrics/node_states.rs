@@ -32,7 +32,7 @@ fn a_node_is_what_the_most_troubled_of_its_pods_is() {
         states.record(&record, &RecordNames::default());
     }
     let seen: Vec<&str> = (4..=12).map(|t| states.at(1, SimTime(t)).as_str()).collect();
-    let (starting, ready, ending) = ("starting", "ready", "ending");
+    let (starting, ready, ending) = ("starting", "ready", "terminating");
     let broken = "node not ready";
     let expected = [ready, starting, ready, ending, ready, broken, ready, "free", "free"];
     assert_eq!(seen, expected);

@@ -50,3 +50,29 @@ fn a_pod_is_in_one_state_at_each_instant_and_its_node_is_its_jobs_until_it_is_go
     let of = |at| all.at(s(at)).map(|nodes| nodes[2].job);
     assert_eq!((of(3), of(10), of(4)), (Some(job), Some(JobId::NONE), None));
 }
+
+#[test]
+fn finished_pods_are_told_apart_and_deleted_ones_stay_terminating() {
+    let (job, incarnation) = (JobId(0), 0);
+    let by = sim_engine::record::DeletionActor::User;
+    let created = |pod| Body::PodCreated { pod, incarnation, job, index: 0, attempt: 0 };
+    let finished = |pod, succeeded| Body::PodFinished { pod, incarnation, succeeded, exit_code: i32::from(!succeeded) };
+    for (bodies, state) in [
+        (vec![created(PodId(0)), finished(PodId(0), true)], OccupancyState::Succeeded),
+        (vec![created(PodId(0)), finished(PodId(0), false)], OccupancyState::Failed),
+        (
+            vec![created(PodId(0)), finished(PodId(0), false), Body::PodReady { pod: PodId(0), incarnation }],
+            OccupancyState::Failed,
+        ),
+        (
+            vec![created(PodId(0)), Body::PodDeleting { pod: PodId(0), incarnation, by }, finished(PodId(0), false)],
+            OccupancyState::Ending,
+        ),
+    ] {
+        let mut all = NodeOccupancy::new((0..12).map(s).collect(), &[], 1);
+        let timed: Vec<(u64, Body)> = (1..).zip(bodies).collect();
+        play(&mut all, &timed);
+        let (_, last) = all.job_counts(job).last().unwrap();
+        assert_eq!(last[state as usize], 1, "{state:?}: {last:?}");
+    }
+}

@@ -10,6 +10,17 @@ fn base64_is_that_of_the_standard() {
 }
 
 #[test]
+fn files_and_figures_have_a_title_and_a_description() {
+    let mut scene = DrawScene::new((100, 50));
+    scene.title = "a < b".to_owned();
+    scene.description = "what it shows".to_owned();
+    for text in [file(&scene), inline(&scene, "alt")] {
+        assert!(text.contains("<title>a &lt; b</title>\n<desc>what it shows</desc>\n"), "{text}");
+        assert!(text.contains("role=\"img\""), "{text}");
+    }
+}
+
+#[test]
 fn a_figure_of_a_page_has_its_theme_and_a_file_its_own_colors_and_font() {
     let mut scene = DrawScene::new((100, 50));
     scene.rect(0, 0, 10, 10, PALETTE[1]);
