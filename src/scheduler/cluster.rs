@@ -1,10 +1,10 @@
 //! The state that a scheduling cycle reads: nodes, their pods, namespaces and disruption budgets.
 
+use crate::groups::PodGroup;
 use crate::index::{NodeIndex, PodIndex};
 use crate::labels::{LabelSelector, Labels};
 use crate::node::{NodeUsage, NodeView};
 use crate::pod::PodView;
-use crate::pod_group::PodGroup;
 use crate::pod_terms::PodTerm;
 use crate::resources::ResourceColumns;
 use std::collections::BTreeMap;

@@ -57,8 +57,8 @@ impl<'a> SchedulingCycle<'a> {
 
     /// Runs the filters on a node with the given usage.
     pub fn filter(&self, node: NodeIndex, usage: &NodeUsage) -> Result<(), Rejection> {
-        let enabled = FILTERS.iter().filter(|(plugin, _)| self.profile.is_enabled(*plugin));
-        enabled.map(|(_, filter)| filter(self, node, usage)).collect()
+        let mut enabled = FILTERS.iter().filter(|(plugin, _)| self.profile.is_enabled(*plugin));
+        enabled.try_for_each(|(_, filter)| filter(self, node, usage))
     }
 
     /// Runs the filters twice if pods of at least the same priority are nominated to the node: with and without them.

@@ -7,6 +7,7 @@
 pub mod cluster;
 pub mod cycle;
 pub mod decision;
+pub mod groups;
 pub mod host_port;
 pub mod index;
 pub mod labels;
@@ -16,9 +17,6 @@ mod normalize;
 pub mod plugin;
 pub mod plugins;
 pub mod pod;
-pub mod pod_group;
-pub mod pod_group_preemption;
-pub mod pod_groups;
 pub mod pod_terms;
 pub mod preemption;
 pub mod profile;
@@ -30,12 +28,12 @@ mod taints;
 pub use cluster::{Cluster, DisruptionBudget};
 pub use cycle::SchedulingCycle;
 pub use decision::{Decision, schedule};
+pub use groups::PodGroup;
+pub use groups::attempt::GroupAttempt;
 pub use index::{NodeIndex, PodIndex};
 pub use node::{NodeUsage, NodeView};
 pub use plugin::Plugin;
 pub use pod::PodView;
-pub use pod_group::PodGroup;
-pub use pod_groups::GroupAttempt;
 pub use profile::Profile;
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64
     let view = |node: NodeIndex| &cycle.cluster.nodes[node];
     let has_all = |node: &NodeView| soft.iter().all(|c| node.labels.contains_key(&c.topology_key));
     let eligible: Vec<NodeIndex> = nodes.iter().copied().filter(|node| has_all(view(*node))).collect();
-    let counted = soft.iter().map(|constraint| count_domains(cycle, constraint, &eligible, &has_all));
+    let counted = soft.iter().map(|constraint| count_domains(cycle, constraint, &eligible, has_all));
     let counted: Vec<BTreeMap<&str, i64>> = counted.collect();
     let weight = |constraint: &SpreadConstraint, domains: &BTreeMap<&str, i64>| {
         let size = if constraint.topology_key == HOSTNAME { eligible.len() } else { domains.len() };

@@ -9,8 +9,8 @@ use super::situation::{CLASSES, admit, build_cluster, profile};
 use crate::validate::result::RecordedDifference;
 use serde_json::{Value, json};
 use sim_api::objects::value_access::{has_value, list, pairs, text};
-use sim_scheduler::pod_group_preemption::preempt_for_group;
-use sim_scheduler::pod_groups::GroupResult;
+use sim_scheduler::groups::attempt::GroupResult;
+use sim_scheduler::groups::preemption::preempt_for_group;
 use sim_scheduler::{Cluster, Decision, GroupAttempt, NodeIndex, PodGroup, PodView, schedule};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! Preemption for a pod group as a whole (workload-aware preemption of 1.36).
 
 use crate::cluster::Cluster;
+use crate::groups::attempt::GroupAttempt;
 use crate::index::{NodeIndex, PodIndex};
-use crate::pod_groups::GroupAttempt;
 use crate::preemption::violates_budget;
 use std::collections::BTreeMap;
 

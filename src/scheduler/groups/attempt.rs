@@ -3,9 +3,9 @@
 
 use crate::cluster::Cluster;
 use crate::decision::{Decision, schedule};
+use crate::groups::PodGroup;
 use crate::index::NodeIndex;
 use crate::pod::PodView;
-use crate::pod_group::PodGroup;
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 

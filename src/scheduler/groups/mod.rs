@@ -1,4 +1,7 @@
-//! The properties of a PodGroup.
+//! Pod groups: their properties, attempts to schedule them, and preemption for them.
+
+pub mod attempt;
+pub mod preemption;
 
 /// A PodGroup of `scheduling.k8s.io`.
 #[derive(Clone, Debug, Default, PartialEq)]
