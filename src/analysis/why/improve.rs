@@ -51,8 +51,8 @@ impl WhyExplanation {
         let together: Vec<LeverSetting> = pairs.iter().map(|(s, _)| s.clone()).collect();
         for ((setting, result), (_, parts)) in simulate(load, &together, (target, request))?.into_iter().zip(pairs) {
             // A combination is only reported if it saves noticeably more than each of its parts.
-            let most = best.iter().filter(|(s, _)| setting.contains(s));
-            let most = most.map(|(_, saves)| *saves).max().unwrap_or(Duration::ZERO);
+            let parts_of = self.what_if.iter().filter(|w| setting.contains(&w.setting));
+            let most = parts_of.map(|w| w.saves).max().unwrap_or(Duration::ZERO);
             let before = self.subject.total();
             if let Ok(MeasuredTrial::Took(takes)) = result
                 && counts(Duration(before.0.saturating_sub(takes.0).saturating_sub(most.0)), before)

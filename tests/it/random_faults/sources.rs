@@ -186,6 +186,14 @@ fn rolling_maintenance_drains_batches_in_turn_within_its_window() {
     let night = drains("{batch: 4, every: 2h, window: {from: 23h, lasts: 1h}}", "");
     assert_eq!(minutes(&night), [1390, 1390, 1390, 1390, 2830, 2830]);
     assert_eq!(minutes(&drains("{batch: 1}", "on: {label: example.com/rack}, ")), [70; 6]);
+    for (entry, part) in [
+        ("on: Island, backAfter: 1h", "of nodes or of domains with a label"),
+        ("mtbf: 1h, backAfter: 1h", "mtbf has no effect with rolling maintenance"),
+        ("backAfter: {exponential: {mean: 1h}}", "set every"),
+    ] {
+        let refused = racks(&format!("faultProcesses: [{{cause: a, {entry}, rolling: {{batch: 2}}}}]")).unwrap_err();
+        assert!(refused.contains(part), "{entry}: {refused}");
+    }
 }
 
 #[test]

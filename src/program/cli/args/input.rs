@@ -22,7 +22,7 @@ pub struct InputArgs {
     #[arg(short = 't', value_name = "TOPOLOGY", requires = "manifests")]
     pub topology: Option<PathBuf>,
     /// Override a field of the scenario, e.g. faults.0.afterReady=60s, or of its JobSets, e.g.
-    /// spec.failurePolicy.maxRestarts=5 (repeatable)
+    /// spec.failurePolicy.maxRestarts=5, or of one JobSet, e.g. jobSet.NAME.spec.suspend=true (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<FieldOverride>,
     /// Add one failure to the scenario: POD:exit=CODE, POD:delete or POD:evict, followed by @TIME; TIME is 10m
