@@ -3,8 +3,9 @@
 use super::objects::ScenarioObjects;
 use crate::files::FileLoader;
 use crate::presets::shipped;
-use crate::text::diagnostic::{DiagnosticReport, SourceText};
-use crate::text::node::{YamlNode, YamlValue};
+use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
+use crate::text::node::{SourcePosition, YamlNode, YamlValue};
+use crate::text::{print, yaml};
 use crate::topology;
 use crate::topology::node_names::node_names;
 use sim_api::spec::TopologySpec;
@@ -29,6 +30,49 @@ pub(super) fn check(node: &YamlNode, cluster: &TopologySpec, others: &ScenarioOb
             let error = report.error(at, message);
             error.suggest("define the Node in one place only, or change it with a patch");
         }
+    }
+}
+
+/// Replaces the name of a topology file by its content if an override sets a field inside of it.
+pub(super) fn inline(
+    node: &mut YamlNode,
+    sets: &[(String, String)],
+    loader: &FileLoader,
+    inputs: &mut Vec<(String, String)>,
+) -> Result<(), Diagnostics> {
+    let is_inside = sets.iter().any(|(path, _)| path.starts_with("topology."));
+    let YamlValue::Map(entries) = &mut node.value else { return Ok(()) };
+    let Some((_, topology)) = entries.iter_mut().find(|(key, _)| key.name == "topology" && is_inside) else {
+        return Ok(());
+    };
+    let YamlValue::Str(file) = &topology.value else { return Ok(()) };
+    //  A file that does not exist is reported when the topology is loaded.
+    let Some(text) = loader(file).ok().or_else(|| shipped::shipped_topology(file).map(|shipped| shipped.text)) else {
+        return Ok(());
+    };
+    let source = SourceText { file: file.clone(), text };
+    let (read, _) = topology::read_noting(&source)?;
+    let written = SourceText { file: source.file.clone(), text: print::yaml(&topology::written(&read)) };
+    inputs.push((source.file, source.text));
+    if let Some(mut document) = yaml::parse(&written)?.pop() {
+        set_position(&mut document, topology.at);
+        *topology = document;
+    }
+    Ok(())
+}
+
+/// Moves a tree to one position, because its own positions refer to another text.
+fn set_position(node: &mut YamlNode, at: SourcePosition) {
+    node.at = at;
+    match &mut node.value {
+        YamlValue::Seq(items) => items.iter_mut().for_each(|item| set_position(item, at)),
+        YamlValue::Map(entries) => {
+            for (key, value) in entries {
+                key.at = at;
+                set_position(value, at);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -111,13 +111,14 @@ pub fn parse_scenario(
     let mut node = documents.remove(0);
     let (own, of_jobsets) = path::split_sets(sets, &[SPEC]);
     let overrides = path::overrides_source(SETS, &own);
+    let mut inputs = vec![(source.file.clone(), source.text.clone())];
+    cluster::inline(&mut node, &own, loader, &mut inputs)?;
     path::apply_sets(&mut node, &overrides, &own)?;
     let mut report = DiagnosticReport::new(source, &overrides);
     if wrong_kind(&node, &mut report) {
         return Err(Diagnostics(report.found));
     }
     parameters::substitute(&mut node, &own, &mut report);
-    let mut inputs = vec![(source.file.clone(), source.text.clone())];
     if !sets.is_empty() {
         let all = path::overrides_source(SETS, sets);
         inputs.push((SETS.to_owned(), all.text));

@@ -45,8 +45,8 @@ fn absolute_times_are_relative_to_the_start_and_ends_give_durations() {
     let json = "{\"node\": \"x\", \"time\": \"2026-02-28T23:59:30Z\", \"duration\": \"1m0.5s\"}\n\
                 {\"node\": \"y\", \"time\": \"2026-03-01T00:00:00Z\"}\n";
     for (start, expected) in [
-        (None, vec![("x", "0s", Some("1m0.5s")), ("y", "30s", None)]),
-        (Some("2026-02-28T23:59:00Z"), vec![("x", "30s", Some("1m0.5s")), ("y", "1m", None)]),
+        (None, vec![("x", "0s", Some("1m500ms")), ("y", "30s", None)]),
+        (Some("2026-02-28T23:59:00Z"), vec![("x", "30s", Some("1m500ms")), ("y", "1m", None)]),
         (Some("2026-02-28T23:59:45Z"), vec![("y", "15s", None)]),
     ] {
         for text in [csv, json] {

@@ -57,7 +57,8 @@ fn a_long_name_does_not_fill_the_screen() {
 
 #[test]
 fn many_errors_are_counted() {
-    let all = Diagnostics(vec![Diagnostic::of_file("x", "m"); 25]);
+    let mistake = |i: u8| Diagnostic::of_file("x", String::from(char::from(b'a' + i)));
+    let all = Diagnostics((0..25).map(mistake).collect());
     assert!(all.to_string().ends_with("... and 5 more"));
 }
 
