@@ -247,6 +247,8 @@ pub enum StatusWrite {
 #[repr(u8)]
 pub enum ContainerTimer {
     ProbeSucceeded,
+    /// The container exits while it waits at the barrier.
+    BarrierExit,
     SidecarExit(u8),
     /// The kubelet detects the exit of a sidecar.
     SidecarNoticed(u8),

@@ -93,7 +93,7 @@ impl EngineRun<'_> {
         let limit = SimTime::ZERO + self.ctx.scenario.stop.at;
         let to_its_time = self.ctx.scenario.stop.when == StopWhen::Time;
         let reason = match reason {
-            EndReason::Settled if to_its_time => EndReason::TimeLimit,
+            EndReason::Settled if to_its_time || self.outlasts_its_events() => EndReason::TimeLimit,
             // A run that waits for a repair after its end is not blocked.
             EndReason::Stuck if self.is_waiting_for_repair() => EndReason::TimeLimit,
             other => other,
@@ -105,6 +105,13 @@ impl EngineRun<'_> {
         }
         self.ctx.emit(Body::End { reason });
         reason
+    }
+
+    /// Returns true if the run continues to its time limit although no event is left: its random faults were drawn
+    /// up to that time, so the absence of a further fault is part of the result.
+    fn outlasts_its_events(&self) -> bool {
+        let scenario = self.ctx.scenario;
+        scenario.has_random_faults && scenario.stop.when == StopWhen::AllJobSetsFinished
     }
 
     /// Returns true if a Job is being recreated in a loop that only the time limit would stop.

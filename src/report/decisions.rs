@@ -96,6 +96,19 @@ const BULK: [&str; 9] = [
 const COUNTERS: &str = "counters of Jobs";
 const SYNC: &str = "Job syncs";
 
+/// Escapes control characters of names and messages, which a terminal would interpret.
+fn escape_controls(text: String) -> String {
+    let acts = |c: char| c.is_control() && c != '\n';
+    if !text.contains(acts) {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if acts(c) { escaped.extend(c.escape_default()) } else { escaped.push(c) }
+    }
+    escaped
+}
+
 impl DecisionLog {
     pub fn new(scenario: &sim_api::spec::ScenarioSpec) -> DecisionLog {
         let faults = scenario.faults.iter();
@@ -132,7 +145,7 @@ impl DecisionLog {
                 outcome.end, name.name, js.restarts, js.restarts_count_towards_max
             );
         }
-        (self.text, self.ndjson)
+        (escape_controls(self.text), self.ndjson)
     }
 
     fn flush(&mut self) {

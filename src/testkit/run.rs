@@ -51,6 +51,7 @@ fn scenario() -> ScenarioSpec {
         node_spares: None,
         clocks: Vec::new(),
         has_repairs_after_end: false,
+        has_random_faults: false,
         binds_claims: true,
         requires_listed_classes: false,
         service_accounts: Vec::new(),

@@ -196,6 +196,12 @@ impl<'m> ReplicationState<'_, 'm> {
         let offset = now.since(restart.since).0;
         let bind = restart.bind.since(restart.since).0;
         let pair = &self.model.pairs[first][effect];
+        let measured_until = SimTime(restart.floor.0.saturating_add(pair.margin));
+        if restart.waits() && now > measured_until {
+            // The restart is complete except for pods without a node, so the fault affects the new attempt. Second
+            // faults were measured up to the readiness of a restart that does not wait.
+            return PairMembership::Next;
+        }
         let (mut belongs, mut close, open) = pair.membership(offset, bind);
         let over = restart.floor.max(now).since(now).0;
         close |= pair.ends_otherwise() && over <= pair.margin;
@@ -238,8 +244,8 @@ impl<'m> ReplicationState<'_, 'm> {
             return;
         }
         if ran {
-            let widest = || model.curves.iter().map(|c| model.error_bound(c)).max();
-            let deviation = self.bounds.then(|| widest().unwrap_or(0));
+            let widest = || model.curves.iter().map(|c| model.error_bound(c)).max().unwrap_or(0);
+            let deviation = self.bounds.then(|| widest() + model.curves[effect].stop_spread() * 2);
             self.trainer.interrupt(stopped, deviation);
             self.trainer.books.set_holds_all(stopped, false);
         }
@@ -291,6 +297,8 @@ impl<'m> ReplicationState<'_, 'm> {
             complete_at: (sample.moves == CurveShift::NoPods && self.pods.complete()).then_some(now),
         });
         if let Some(failed) = failed {
+            self.error_bound +=
+                (range(&model.last[effect]) + model.curves[effect].stop_spread() + model.cluster_offset) * 2;
             self.end(now + Duration(failed), "Failed");
         }
     }

@@ -1,11 +1,13 @@
 //! Checks for features that the reduced model does not support. Scenarios that use them are rejected with the names
 //! of the features.
 
+use super::slots::SlotTable;
 use sim_api::spec::{
     AcceleratorPrice, FailurePolicyAction, LossSpec, MachineBilling, NodePool, RandomAction, RandomFaults,
     RestartStrategy, ScenarioSpec, StartupPolicyOrder, StopWhen,
 };
 use sim_base::Duration;
+use sim_engine::faults::FaultState;
 
 /// Returns all reasons why the reduced model does not support a scenario; empty if it can be measured.
 pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
@@ -46,7 +48,31 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
     if all.is_empty() {
         refuse_places(scenario, &mut all);
     }
+    if all.is_empty() {
+        refuse_partial_domains(scenario, &mut all);
+    }
     all
+}
+
+/// Adds a reason per fault process that takes only a part of a domain of exclusive placement.
+fn refuse_partial_domains(scenario: &ScenarioSpec, all: &mut Vec<String>) {
+    let (slots, faults) = (SlotTable::new(scenario), FaultState::new(scenario));
+    if slots.width() == 1 {
+        return;
+    }
+    for (i, process) in scenario.fault_processes.iter().enumerate() {
+        let is_partial = |entity: usize| {
+            let nodes = faults.entity_nodes(i, entity);
+            nodes.iter().any(|node| slots.nodes[slots.of[node.ix()]].iter().any(|other| !nodes.contains(other)))
+        };
+        if (0..faults.entity_count(i)).any(is_partial) {
+            all.push(format!(
+                "faults {:?} of a part of a domain with exclusive placement, because the scheduler may choose a domain \
+                 with a failed node (use takesAlong)",
+                process.cause
+            ));
+        }
+    }
 }
 
 fn refuse_training(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {

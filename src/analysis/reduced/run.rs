@@ -1,5 +1,6 @@
 //! The simulation of one replication: processes its faults in order, with the measured effect of each.
 
+use super::chance_range::range;
 use super::jobset_pods::{CLOSED, JobSetPods};
 use super::ledger::ReducedLedger;
 use super::measurement::curve::{CurveShift, NEVER};
@@ -243,6 +244,7 @@ impl<'m> ReplicationState<'_, 'm> {
         let submitted = model.submitted;
         self.trainer.books.record_submission(submitted);
         let ready = submitted + Duration(self.pick(0, |m| &m.startup).unwrap_or(0));
+        self.error_bound += range(&model.startup) * 2;
         self.restart = Some(RestartInProgress {
             process: u32::MAX,
             on: None,
@@ -273,6 +275,7 @@ impl<'m> ReplicationState<'_, 'm> {
             if let Some(ends) = self.trainer.completion_time().filter(|ends| *ends <= now) {
                 self.trainer.finish(ends);
                 let ending = self.pick(1, |m| &m.ending).unwrap_or(0);
+                self.error_bound += range(&self.model.ending) * 2;
                 self.end(ends + Duration(ending), "Completed");
                 continue;
             }
@@ -320,8 +323,9 @@ impl<'m> ReplicationState<'_, 'm> {
             return None;
         }
         let complete = restart.complete_at?;
-        Some(if complete <= restart.bind {
-            restart.floor
+        // Pods that were not moved are ready when the API server has heard of all their nodes again.
+        Some(if complete <= restart.bind || restart.moves == CurveShift::NoPods {
+            restart.floor.max(complete)
         } else {
             let late = &self.model.late;
             restart.floor.max(complete + Duration(late[late.len() / 2]))

@@ -43,6 +43,8 @@ pub struct ScenarioSpec {
     pub node_spares: Option<NodeSpares>,
     /// Whether the repair of some drawn fault ends after the run.
     pub has_repairs_after_end: bool,
+    /// Random faults were drawn up to the end of the run.
+    pub has_random_faults: bool,
     /// Whether the run starts although some pod can never be scheduled.
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim immediately. Otherwise pods that mount a claim stay Pending.

@@ -45,7 +45,7 @@ pub fn draw_faults(scenario: &ScenarioSpec, seed: u64, replication: u64) -> Scen
     let all = faults.expand_cells(&all);
     drawn.faults.extend(all.iter().map(|fault| faults.to_scripted(fault)));
     faults.add_usage_faults(draws, &mut drawn);
-    drawn.has_repairs_after_end = repairs_later;
+    (drawn.has_repairs_after_end, drawn.has_random_faults) = (repairs_later, true);
     drawn.fault_processes.clear();
     drawn
 }

@@ -28,17 +28,19 @@ impl KubeletState {
             return;
         }
         let rule = self.rule_for(ctx, pod);
-        if rule.is_some_and(|r| r.at_barrier_for.is_some()) {
-            if !self.has(pod, BARRIER_LIFTED) {
-                self.restart_containers(ctx, pod, None);
-            }
-            return;
-        }
         let code = rule.map_or(1, |r| r.exit_code);
         let containers = &ctx.store.pod_spec(pod).containers;
         let named = rule.and_then(|r| r.container.as_ref());
         let only = named.and_then(|n| containers.iter().position(|c| c.name == *n));
         self.end_container(ctx, pod, code, only.map_or(ExitedContainers::All, ExitedContainers::One));
+    }
+
+    /// The container exits at the barrier (`atBarrierFor`), unless the barrier was lifted before.
+    pub(super) fn barrier_exit(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32) {
+        let waits = self.is_current_lifetime(ctx.store, pod, epoch) && self.has(pod, UP);
+        if waits && !self.has(pod, BARRIER_LIFTED) {
+            self.restart_containers(ctx, pod, None);
+        }
     }
 
     /// The containers' processes exit with this code; returns false if none was running.

@@ -149,6 +149,7 @@ impl KubeletState {
     pub(super) fn timer_due(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32, timer: ContainerTimer) {
         match timer {
             ContainerTimer::ProbeSucceeded => self.probe_succeeded(ctx, pod, epoch),
+            ContainerTimer::BarrierExit => self.barrier_exit(ctx, pod, epoch),
             _ if !self.sidecars_live(ctx.store, pod, epoch) => {}
             ContainerTimer::SidecarExit(position) => self.sidecar_exit(ctx, pod, position.into()),
             ContainerTimer::SidecarNoticed(position) => self.sidecar_noticed(ctx, pod, position.into()),
@@ -158,7 +159,9 @@ impl KubeletState {
 
     pub fn is_timer_stale(&self, store: &ObjectStore, pod: PodId, epoch: u32, timer: ContainerTimer) -> bool {
         match timer {
-            ContainerTimer::ProbeSucceeded => !self.is_current_lifetime(store, pod, epoch) || !self.has(pod, UP),
+            ContainerTimer::ProbeSucceeded | ContainerTimer::BarrierExit => {
+                !self.is_current_lifetime(store, pod, epoch) || !self.has(pod, UP)
+            }
             _ => !self.sidecars_live(store, pod, epoch),
         }
     }

@@ -3,7 +3,7 @@
 use super::{BARRIER_LIFTED, KubeletState, UP, real_kubelet};
 use crate::apiserver;
 use crate::ctx::EngineContext;
-use crate::event::{SimulationEvent, StatusWrite};
+use crate::event::{ContainerTimer, SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
 use sim_api::spec::{AgentMode, KubeletTiming, RealKubelet};
 use sim_base::random::StreamPurpose;
@@ -128,18 +128,19 @@ impl KubeletState {
 
     /// Schedules the scripted crash of a pod that waits at its barrier.
     fn arm_barrier_crash(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        let wait = self.rule_for(ctx, pod).and_then(|r| r.at_barrier_for);
-        self.schedule_timer(ctx, pod, wait);
+        let Some(wait) = self.rule_for(ctx, pod).and_then(|r| r.at_barrier_for) else {
+            return;
+        };
+        let (epoch, timer) = (self.pods[pod.ix()].epoch, ContainerTimer::BarrierExit);
+        let exit = SimulationEvent::ContainerTimerDue { pod, epoch, timer };
+        ctx.schedule_after(wait, TicketWait::Running, TicketSubject::Pod(pod), exit);
     }
 
     /// Schedules the exit of the container run that begins now, if a rule matches.
     pub(super) fn arm_exit(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        let run_for = self.rule_for(ctx, pod).and_then(|r| r.run_for);
-        self.schedule_timer(ctx, pod, run_for);
-    }
-
-    fn schedule_timer(&self, ctx: &mut EngineContext<'_>, pod: PodId, after: Option<Duration>) {
-        let Some(after) = after else { return };
+        let Some(after) = self.rule_for(ctx, pod).and_then(|r| r.run_for) else {
+            return;
+        };
         let epoch = self.pods[pod.ix()].epoch;
         let exit = SimulationEvent::ContainerExit { pod, epoch };
         ctx.schedule_after(after, TicketWait::Running, TicketSubject::Pod(pod), exit);

@@ -327,6 +327,7 @@ fn assemble(
         node_spares,
         clocks: Vec::new(),
         has_repairs_after_end: false,
+        has_random_faults: false,
         admit_unplaceable: false,
         binds_claims: true,
         requires_listed_classes: false,

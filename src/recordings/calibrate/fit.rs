@@ -256,7 +256,12 @@ fn fit_latencies(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetri
         let rows: Vec<&RequestRow> = rows.flat_map(|r| r.restart.iter().chain(&r.start)).collect();
         match fit_request_latencies(&rows, id) {
             Some(fit) => add_distribution(id, &fit, format!("audit log, {} requests", fit.n), result),
-            None => result.unseen.push(format!("{id}: no {REQUEST_METRIC} in the input")),
+            None if histogram.cells().iter().all(|c| c.n == 0.0) => {
+                result.unseen.push(format!("{id}: no {REQUEST_METRIC} in the input"));
+            }
+            None => {
+                result.unseen.push(format!("{id}: the buckets of {REQUEST_METRIC} do not determine a distribution"))
+            }
         }
     }
 }

@@ -32,8 +32,13 @@ fn cumulative_probability(x: f64, [mu, log_sigma]: [f64; 2]) -> f64 {
     }
 }
 
-/// Fits a log-normal distribution by maximum likelihood. Returns `None` if there are fewer than 5 observations or
-/// all are in one cell.
+/// Largest sigma and median (s) that a preset accepts. Larger estimates are the boundary of a likelihood without a
+/// maximum: the cells, for example two with one edge, do not determine the distribution.
+const MAX_SIGMA: f64 = 10.0;
+const MAX_MEDIAN_S: f64 = 1e9;
+
+/// Fits a log-normal distribution by maximum likelihood. Returns `None` if there are fewer than 5 observations, if
+/// all are in one cell, or if the cells do not determine the distribution.
 pub fn fit(cells: &[HistogramCell]) -> Option<LognormalFit> {
     let n: f64 = cells.iter().map(|c| c.n).sum();
     let filled = cells.iter().filter(|c| c.n > 0.0).count();
@@ -49,6 +54,9 @@ pub fn fit(cells: &[HistogramCell]) -> Option<LognormalFit> {
     };
     let start = moments(cells, n);
     let top = maximize(&likelihood, start, [0.3, 0.3]);
+    if libm::exp(top[1]) > MAX_SIGMA || libm::exp(top[0]) > MAX_MEDIAN_S {
+        return None;
+    }
     let step = (libm::exp(top[1]) / libm::sqrt(n)).max(1e-6);
     let mu = profile_interval(&likelihood, top, 0, step);
     let log_sigma = profile_interval(&likelihood, top, 1, 1.0 / libm::sqrt(n));

@@ -98,6 +98,7 @@ pub fn replay_scenario(
         node_spares: None,
         clocks: Vec::new(),
         has_repairs_after_end: false,
+        has_random_faults: false,
         binds_claims: false,
         requires_listed_classes: true,
         service_accounts: Vec::new(),

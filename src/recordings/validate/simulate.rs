@@ -324,6 +324,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         node_spares: None,
         clocks: Vec::new(),
         has_repairs_after_end: false,
+        has_random_faults: false,
         binds_claims: false,
         requires_listed_classes: true,
         service_accounts: Vec::new(),

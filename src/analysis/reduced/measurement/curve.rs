@@ -68,6 +68,7 @@ pub struct LossCurve {
     points: Vec<CurvePoint>,
     typical: u64,
     spread: u64,
+    stop_spread: u64,
     binds: u64,
 }
 
@@ -81,7 +82,8 @@ impl LossCurve {
         }
         let spread = points.iter().map(CurvePoint::spread).max().unwrap_or(0);
         let bound = |point: &CurvePoint| range(&point.samples.iter().map(|s| s.bind).collect::<Vec<u64>>());
-        LossCurve { binds: points.iter().map(bound).max().unwrap_or(0), points, typical, spread }
+        let stop_spread = points.iter().map(CurvePoint::stop_spread).max().unwrap_or(0);
+        LossCurve { binds: points.iter().map(bound).max().unwrap_or(0), points, typical, spread, stop_spread }
     }
 
     /// Returns true if the curve was measured.
@@ -142,6 +144,11 @@ impl LossCurve {
         self.spread
     }
 
+    /// Returns the random variation of the time at which the job stops, for example when a silent node is detected.
+    pub fn stop_spread(&self) -> u64 {
+        self.stop_spread
+    }
+
     /// Returns the random variation of the binding time.
     pub fn binds(&self) -> u64 {
         self.binds
@@ -152,6 +159,11 @@ impl CurvePoint {
     pub fn spread(&self) -> u64 {
         let ready = self.samples.iter().map(|s| s.ready).filter(|r| *r != NEVER);
         ready.clone().max().unwrap_or(0) - ready.min().unwrap_or(0)
+    }
+
+    fn stop_spread(&self) -> u64 {
+        let stops = self.samples.iter().map(|s| s.interrupt).filter(|at| *at != NEVER);
+        range(&stops.collect::<Vec<u64>>())
     }
 
     fn pick(&self, u: f64) -> CurveSample {

@@ -53,7 +53,7 @@ pub struct MeasuredFault {
     /// Clusters on which the sample trial was repeated, with the timing difference.
     timing_errors: Arc<Mutex<Vec<(String, TimingError)>>>,
     /// Timing difference of the sample trial on the cluster of this scenario, in nanoseconds.
-    cluster_offset: u64,
+    pub(crate) cluster_offset: u64,
 }
 
 /// Largest timing offset in ns; `None` if it exceeds the tolerance or the outcomes differ in kind.
@@ -151,6 +151,15 @@ impl MeasuredFault {
         let binds = idle_states[0].bound.iter().map(|(at, _)| at.since(submitted).0);
         let (curves, run_all) = bench.curves()?;
         let shares = bench.shares(&idle_states, &run_all);
+        let in_place = scenario.jobsets[0].jobset.restarts_in_place();
+        if let Some(effect) = bench.retrying_effect(&curves).filter(|_| !in_place) {
+            let cause = &scenario.fault_processes[effects[effect].processes[0]].cause;
+            return Err(NotMeasured::Refused(format!(
+                "faults {cause:?}: the Job or the kubelet replaces what failed, without a restart of the JobSet; the \
+delay and the end depend on earlier failures (back-off, backoffLimit); use backoffLimit: 0 and no rule \
+that ignores the failure"
+            )));
+        }
         let late = bench.measure_return_delays(&curves)?;
         let pairs = bench.pairs(&curves, &run_all)?;
         let overlapping_curves = bench.overlapping_curves(&curves, &pairs)?;

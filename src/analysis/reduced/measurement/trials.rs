@@ -1,6 +1,6 @@
 //! Trials of the remaining effects: nodes that return late, the last restart, the end of the work, and second faults.
 
-use super::curve::{CurvePoint, LossCurve, NEVER};
+use super::curve::{CurvePoint, CurveSample, CurveShift, LossCurve, NEVER};
 use super::effect_measurement::TrialBench;
 use super::fault_pairs::{FaultPair, PairZone};
 use super::search::CurveSearch;
@@ -60,6 +60,20 @@ impl TrialBench<'_> {
             Ok(failed)
         })?;
         Ok(all)
+    }
+
+    /// Returns the first effect after which a Job replaces failed pods, or the kubelet restarts containers, without a
+    /// restart of the JobSet.
+    pub fn retrying_effect(&self, curves: &[LossCurve]) -> Option<usize> {
+        let retries = |effect: &usize| {
+            let takes_nodes = self.effects[*effect].takes_nodes(self.runner.faults);
+            let retried = |s: &CurveSample| {
+                let replaced = !takes_nodes || s.moves != CurveShift::NoPods;
+                s.interrupt != NEVER && (s.restarts, s.counts, s.failed) == (0, 0, NEVER) && replaced
+            };
+            curves[*effect].points().iter().flat_map(|point| &point.samples).any(retried)
+        };
+        (0..curves.len()).find(retries)
     }
 
     pub fn time_to_failure(&self) -> Result<Vec<u64>, NotMeasured> {

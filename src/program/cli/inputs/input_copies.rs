@@ -29,8 +29,8 @@ impl InputCopies {
 }
 
 /// Returns copies of a scenario's inputs. The first input is the scenario; the names of the others are relative to
-/// it and keep their relative locations. Absolute file names in the scenario are replaced with the names of the
-/// copies.
+/// it and keep their relative locations. Absolute file names in the scenario, and names with more `..` than there are
+/// directories, are replaced with the names of the copies.
 pub fn copy_scenario(inputs: &[(String, String)], tail: &str) -> InputCopies {
     let files: Vec<&(String, String)> = inputs.iter().filter(|(name, _)| name != SETS).collect();
     let Some((first, _)) = files.first() else {
@@ -63,8 +63,13 @@ pub fn copy_scenario(inputs: &[(String, String)], tail: &str) -> InputCopies {
             kept.push((name, String::new()));
         }
     }
+    let base_depth = places[0].components().count().saturating_sub(2);
+    let leaves_root = |name: &str| {
+        let up = Path::new(name).components().take_while(|part| *part == Component::ParentDir);
+        up.count() > base_depth
+    };
     let from_root = files.iter().zip(&places).skip(1);
-    let from_root = from_root.filter(|((name, _), _)| Path::new(name).is_absolute());
+    let from_root = from_root.filter(|((name, _), _)| Path::new(name).is_absolute() || leaves_root(name));
     let mut tail = tail.to_owned();
     for ((name, _), place) in from_root {
         let copy = relative(places[0].parent().unwrap_or(Path::new("")), place);
