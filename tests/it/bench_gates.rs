@@ -130,7 +130,7 @@ fn gates_are_in_a_file_and_junit_has_the_phases_of_each_failed_row() {
         ("gates: [ttr > +2%]\nlimit: 3\n", "limit"),
         ("gates: [ttr]\n", "no operator"),
         ("kind: Scenario\ngates: []\n", "Gates"),
-        ("gates: [tttr > 2]\n", "the names are ttr"),
+        ("gates: [tttr > 2]\n", "available: ttr"),
     ] {
         let wrong = written(&dir, "wrong.yaml", text);
         let (code, _, error) = bench(&[SCENARIO, "--against", &baseline, "--gates", &wrong]);

@@ -83,7 +83,7 @@ fn user_scenarios_are_rows_and_missing_files_are_rejected_by_name() {
         (&["--case", "drian"][..], "did you mean drain?"),
         (&["--nodes", "110"], "expected a multiple of 25, the size of a rack"),
         (&["--fail-if", "ttr > +2%"], "needs --against"),
-        (&["--fail-if", "tttr > 2"], "the names are ttr"),
+        (&["--fail-if", "tttr > 2"], "available: ttr"),
         (
             &["scenarios/first-steps.yaml", "--nodes", "100"],
             "--nodes: cannot change the cluster of scenarios/first-steps.yaml",

@@ -1,10 +1,11 @@
 //! Chart of the distributions of metrics over the replications: a panel per metric, a row per variant.
 
 use super::compare_panel::{
-    ComparedVariants, PanelAxis, SIZE, WIDTH, draw_name, finish_scene, plot_left_edge, shrunk_font_size,
+    ComparedVariants, PanelAxis, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, plot_left_edge,
+    shrunk_font_size,
 };
 use crate::draw::colors::variant_color;
-use crate::draw::heading::{MARGIN, heading};
+use crate::draw::heading::MARGIN;
 use crate::draw::scene::{DrawScene, GRID, TEXT_COLOR, TextAnchor};
 use sim_analysis::experiment::{SimulatedVariant, metrics};
 
@@ -15,13 +16,13 @@ const HIGHEST: i32 = 52;
 const QUANTILES: i32 = 400;
 
 /// Draws a histogram per metric and variant. The rows of a panel have a common axis and the same scale of heights.
-pub(crate) fn distributions(of: ComparedVariants<'_>, told: &[&str]) -> DrawScene {
+pub(crate) fn distributions(of: ComparedVariants<'_>, listed: &[&str]) -> DrawScene {
     let panel = of.simulated_variants.len() as i32 * RIDGE + 5 * SIZE;
     let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!("{}: distribution over the replications", of.all.scenario);
     let subtitle = "histogram with the median and p10 to p90; replications without completed work have no value";
-    let mut top = heading(&mut scene, &title, subtitle) + 2 * SIZE;
-    for metric in &told[..of.panels(told.len(), top, panel)] {
+    let mut top = comparison_heading(&mut scene, of.all, (&title, subtitle)) + 2 * SIZE;
+    for metric in &listed[..of.panels(listed.len(), top, panel)] {
         let label = of.label(metric);
         scene.text((MARGIN, top + SIZE), SIZE, TextAnchor::Left, TEXT_COLOR, &label.axis());
         let (from, to) = (top + 2 * SIZE, top + 2 * SIZE + of.simulated_variants.len() as i32 * RIDGE);

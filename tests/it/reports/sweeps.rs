@@ -57,7 +57,7 @@ fn a_sweep_is_drawn_along_any_of_its_fields_with_the_closed_form_beside_latencie
     assert_eq!(plot(&["--over", "qps", "--metric", latency]).0, Some(0));
     let drawn = text(&dir.join("p.svg"));
     assert!(drawn.contains("tokens") && drawn.contains("closed form: (pods - burst) / rate s"));
-    assert!(drawn.contains("restartLatency_s.p50 over qps"), "the axes must be labeled");
+    assert!(drawn.contains("restart duration (median) (logarithmic)"), "the axes must be labeled");
     assert_eq!(plot(&["--metric", "ledger.productive"]).0, Some(0));
     assert!(!text(&dir.join("p.svg")).contains("closed form"), "a share has no closed form");
     for (more, message) in [

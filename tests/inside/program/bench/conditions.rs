@@ -58,7 +58,7 @@ fn conditions_are_about_each_row_or_all_of_them_absolute_or_against_the_baseline
         assert_eq!(named, rows, "{text}");
     }
     for (text, expected) in
-        [("ttl > 5", "the names are ttr,"), ("ttr > +2%", "needs --against"), ("rows.new > 0", "needs --against")]
+        [("ttl > 5", "available: ttr,"), ("ttr > +2%", "needs --against"), ("rows.new > 0", "needs --against")]
     {
         let condition: FieldCondition = text.parse().unwrap();
         let error = known(&condition, false).unwrap_err();

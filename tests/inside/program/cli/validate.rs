@@ -18,7 +18,7 @@ fn args(words: &[&str]) -> ValidateArgs {
 fn bad_flags_and_files_are_reported_together() {
     let bad = args(&["no-such-file.json", "--fail-if", "x > 1", "--api-latency", "9,8", "Cargo.toml"]);
     let errors = prepare(&bad).unwrap_err();
-    for part in ["no-such-file.json: ", "the names are", "must be 0 < p50", "Cargo.toml: not JSON"] {
+    for part in ["no-such-file.json: ", "available: ", "must be 0 < p50", "Cargo.toml: not JSON"] {
         assert!(errors.iter().any(|e| e.contains(part)), "{part}: {errors:?}");
     }
     assert_eq!(errors.len(), 4);

@@ -33,7 +33,7 @@ fn what_is_not_a_gate_is_rejected_with_what_is_legal() {
     for (text, expected) in [
         ("", "no operator"),
         ("restart.error.p50", "no operator"),
-        ("restart.error.p99 > 5%", "the names are restart.error.p50, restart.error.max"),
+        ("restart.error.p99 > 5%", "available: restart.error.p50, restart.error.max"),
         ("restart.error.p50 = 5%", "no such operator"),
         ("restart.error.p50 > five", "not a number"),
         ("restart.error.p50 > nan", "not a number"),
