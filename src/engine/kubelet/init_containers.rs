@@ -20,7 +20,7 @@ pub(super) struct SidecarState {
     epoch: Option<u32>,
     /// Number of sidecars that have exited and do not run again yet.
     pub down: u8,
-    /// restartCount.
+    /// restartCount of the sidecars.
     pub restarts: u32,
     crash: CrashBackOff,
 }

@@ -34,7 +34,7 @@ pub enum TopologyCommand {
         after_help = "Example: kubectl get nodes -o yaml | jobset-sim topology import - --name prod --out prod.yaml"
     )]
     Import {
-        /// Output of `kubectl get nodes -o yaml` or `-o json`, names and labels are kept: a file, or - for standard input
+        /// Output of `kubectl get nodes -o yaml` or `-o json`: a file, or - for standard input
         #[arg(value_name = "FILE|-")]
         file: String,
         /// Name of the topology

@@ -36,7 +36,7 @@ impl SimulationOutcome {
         (seed, replication): (u64, u64),
         simulated: SimulatedReplication,
     ) -> SimulationOutcome {
-        SimulationOutcome { scenario, seed, replication, simulated: simulated }
+        SimulationOutcome { scenario, seed, replication, simulated }
     }
 
     /// Returns the seed of the run.

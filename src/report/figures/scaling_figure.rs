@@ -223,8 +223,8 @@ impl ScalingAxis {
         self.from + (share * f64::from(self.to - self.from)) as i32
     }
 
-    /// Returns round numbers. On a logarithmic axis of numbers these are 1, 2 and 5 times each power of ten, or only the
-    /// powers if the range exceeds three decades.
+    /// Returns round numbers. On a logarithmic axis of numbers these are 1, 2 and 5 times each power of ten, or only
+    /// the powers if the range exceeds three decades.
     fn ticks(&self, axes: &ScalingAxes<'_>) -> Vec<f64> {
         let linear = |count| PlaneScale::new(self.low, self.high).ticks_in(count, (axes.y_unit)(self.high - self.low));
         if !self.log {

@@ -64,11 +64,10 @@ fn absolute_times_are_relative_to_the_start_and_ends_give_durations() {
             assert_eq!(told, expected, "{text}");
         }
     }
-    for text in ["node,time\nx,2026-02-28T23:59:30Z\ny,90\n"] {
-        let (rows, _) = read(text);
-        let mut trace = FaultTrace { rows, source: SourceText::default() };
-        assert!(clock::make_relative(&mut trace, None).is_some(), "{text}");
-    }
+    let text = "node,time\nx,2026-02-28T23:59:30Z\ny,90\n";
+    let (rows, _) = read(text);
+    let mut trace = FaultTrace { rows, source: SourceText::default() };
+    assert!(clock::make_relative(&mut trace, None).is_some(), "{text}");
     assert_eq!(clock::timestamp("1970-01-02T00:00:01.25Z"), Some(Duration(86_401_250_000_000)));
     for wrong in ["2026-13-01T00:00:00Z", "2026-01-01T00:00:00", "2026-01-01", "90", "é026-01-01T00:00:00Z"] {
         assert_eq!(clock::timestamp(wrong), None, "{wrong}");

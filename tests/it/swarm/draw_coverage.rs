@@ -12,13 +12,15 @@ const SEEDS: u64 = 3_000;
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with the reason.
-const NOT_DRAWN: [(&str, &str); 8] = [
+const NOT_DRAWN: [(&str, &str); 10] = [
     ("RandomFaults.trace", "its faults equal those of a process; `random_faults` tests them"),
     ("Experiment.level", "it concerns replications, which the swarm does not run"),
     ("Experiment.level: Pods", "of Experiment.level"),
     ("Experiment.level: Reduced", "of Experiment.level"),
     ("FaultTrace.file", "of RandomFaults.trace"),
     ("FaultTrace.kinds", "of RandomFaults.trace"),
+    ("FaultTrace.names", "of RandomFaults.trace"),
+    ("FaultTrace.start", "of RandomFaults.trace"),
     ("PodSpec.priorityClassName", "most seeds would not have such a class, and all pods would be rejected"),
     ("Scenario.parameters", "they are replaced by values of other fields before a run"),
 ];

@@ -16,6 +16,7 @@ pub fn enrich(seed: u64, scenario: &mut Value) {
     repaired(d, scenario);
     spares(d, scenario);
     ages(&mut Draw::new(seed ^ 0x6167_6573), scenario);
+    maintenance(&mut Draw::new(seed ^ 0x726f_6c6c), scenario);
     if let Some(faults) = scenario["faults"].as_array_mut() {
         for fault in faults {
             whole_rack(d, fault);
@@ -127,6 +128,27 @@ fn ages(d: &mut Draw, scenario: &mut Value) {
             process["ages"] = json!(d.pick(&["Running", "Assigned", "Always"]));
         }
     }
+}
+
+/// Adds rolling maintenance of all nodes or racks.
+fn maintenance(d: &mut Draw, scenario: &mut Value) {
+    let scripted = scenario["timing"].get("kubelet").is_some();
+    let Some(processes) = scenario["faultProcesses"].as_array_mut() else {
+        return;
+    };
+    if scripted || !d.one_in(3) {
+        return;
+    }
+    let mut rolling = json!({"batch": d.pick(&[1, 2]), "order": d.pick(&["Forward", "Reverse"])});
+    let options =
+        [("every", json!("20m")), ("window", json!({"from": "10m", "lasts": "1h"})), ("repeatAfter", json!("2h"))];
+    for (key, value) in options {
+        if d.one_in(2) {
+            rolling[key] = value;
+        }
+    }
+    let on = d.pick(&[json!("Node"), json!({"label": RACK})]);
+    processes.push(json!({"cause": "maintenance", "on": on, "does": "Drain", "backAfter": "5m", "rolling": rolling}));
 }
 
 /// Makes one rack a spare, if there is another one.

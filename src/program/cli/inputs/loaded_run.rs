@@ -87,7 +87,7 @@ impl LoadedRun {
             not_modelled: loaded.not_modelled(),
             files: given.scenario_copies(&loaded, "").files,
             loaded,
-            replication: replication,
+            replication,
             witness,
             pods: both.0,
             queued: both.1,

@@ -94,10 +94,7 @@ pub fn play(
     if let (Some(dir), Some(events)) = (dir, events) {
         dir.finish_events(events, &format!("{:016x}", replication.outcome.digest))?;
     }
-    Ok(FinishedRun {
-        decisions: log.map(|log| log.finish(&replication.outcome, &replication.names)),
-        replication: replication,
-    })
+    Ok(FinishedRun { decisions: log.map(|log| log.finish(&replication.outcome, &replication.names)), replication })
 }
 
 /// Writes the remaining files of the run directory and commits the directory. Returns its path.

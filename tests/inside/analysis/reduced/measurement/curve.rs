@@ -17,7 +17,7 @@ fn sample(ready: u64, counts: u32) -> CurveSample {
 
 fn point(outage: u64, ready: &[u64], counts: u32) -> CurvePoint {
     let samples = ready.iter().map(|r| sample(*r, counts)).collect();
-    CurvePoint { outage: outage, samples }
+    CurvePoint { outage, samples }
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_restart_waits_for_its_node_where_longer_away_is_bound_later() {
     let bound = |outage: u64, bind: u64| {
         let at = |bind: u64| CurveSample { bind, ..sample(bind + 50, 1) };
         let samples = vec![at(bind), at(bind + 2)];
-        CurvePoint { outage: outage, samples }
+        CurvePoint { outage, samples }
     };
     let points = [(100, 105), (200, 205), (400, 250), (NEVER, 250)];
     let curve = LossCurve::new(points.map(|(outage, bind)| bound(outage, bind)).to_vec(), 100);
