@@ -82,21 +82,5 @@ fn push_number(out: &mut String, mut number: u64, width: usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_are_replaced_by_the_numbers() {
-        let numbers = NodeNumbers { pool: 2, island: 3, node: 41 };
-        for (pattern, expanded) in [
-            ("pool-{pool}", "pool-2"),
-            ("n-{node:05}", "n-00041"),
-            ("{pool:00}{node:1}{node:99}", "241000000041"),
-            ("{island}/{unknown}", "3/{unknown}"),
-            ("plain", "plain"),
-            ("broken{", "broken{"),
-        ] {
-            assert_eq!(numbers.expand(pattern), expanded);
-        }
-    }
-}
+#[path = "../../../tests/inside/api/spec/node_numbers.rs"]
+mod tests;

@@ -134,19 +134,5 @@ const NARROWEST: usize = 60;
 const WIDEST: usize = 200;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_never_counts_down() {
-        let seen = Mutex::new(Vec::new());
-        let progress = ProgressLine::new(false, |done| {
-            seen.lock().unwrap().push(done);
-            String::new()
-        });
-        for done in [1, 3, 2, 3, 5, 4] {
-            progress.reach(done);
-        }
-        assert_eq!(*seen.lock().unwrap(), [1, 3, 5]);
-    }
-}
+#[path = "../../../tests/inside/program/cli/output.rs"]
+mod tests;
