@@ -308,13 +308,17 @@ fn maintenance_that_a_rule_ignores_is_not_counted_at_either_level() {
 
 #[test]
 fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
-    let case = Case { limit: "maxRestarts: 8".to_owned(), ..Case::new("Recreate", (1, 8), 10, &[HOST, EXIT]) };
-    assert_equal("limit", &case.scenario(), 12);
-    let reduced = reduced_experiment(&case.scenario());
-    let limits = ReplicationLimits::unlimited();
-    let all = check_reduced(&reduced, (7, 6), (2, &limits), &|_| {}).expect("the run succeeds");
-    let failed = all.iter().filter(|c| c.reduced.jobsets[0].terminal_state == "Failed");
-    assert!(failed.count() >= 4, "the restart limit is reached in most replications");
+    let recreate = Case::new("Recreate", (1, 8), 10, &[HOST, EXIT]);
+    let in_place = Case { job: IN_PLACE.to_owned(), ..Case::new("InPlaceRestart", (2, 4), 8, &[EXIT]) };
+    for (case, limit) in [(recreate, 8), (in_place, 6)] {
+        let case = Case { limit: format!("maxRestarts: {limit}"), ..case };
+        assert_equal("limit", &case.scenario(), 12);
+        let reduced = reduced_experiment(&case.scenario());
+        let limits = ReplicationLimits::unlimited();
+        let all = check_reduced(&reduced, (7, 6), (2, &limits), &|_| {}).expect("the run succeeds");
+        let failed = all.iter().filter(|c| c.reduced.jobsets[0].terminal_state == "Failed");
+        assert!(failed.count() >= 4, "the restart limit is reached in most replications");
+    }
 }
 
 #[test]

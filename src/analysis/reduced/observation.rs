@@ -16,6 +16,7 @@ pub struct ObservedState {
     pub failed: Option<SimTime>,
     pub completed: Option<SimTime>,
     pub restarts: u32,
+    /// Number of restarts that the controller compares with `maxRestarts`.
     pub counts: u32,
     /// Accelerator-nanoseconds of its pods, by category.
     pub held: Vec<u128>,
@@ -67,7 +68,8 @@ impl ObservedState {
     pub(super) fn observe_outcome(&mut self, outcome: &RunOutcome) {
         let jobset = &outcome.jobsets[0];
         self.restarts = jobset.restarts;
-        self.counts = jobset.restarts_count_towards_max;
+        let used = self.counted.last().map_or(0, |(.., counts)| *counts);
+        self.counts = jobset.restarts_count_towards_max.max(used);
         self.submitted = outcome.training.first().map_or(SimTime::ZERO, |t| t.submitted);
         if let Some(own) = outcome.ledger.by_jobset.first() {
             self.held = own.accelerator_ns.to_vec();
@@ -83,6 +85,8 @@ impl RecordSink for ObservedState {
             Body::TrainingInterrupted { .. } => self.interrupted.push(now),
             Body::TrainingDone { .. } => self.done = Some(now),
             Body::RestartCounted { restarts, counted, .. } => self.counted.push((now, restarts, counted)),
+            // In-place restarts use up the limit without being counted in the status (IPR-2, IPR-4).
+            Body::PreviousAttempt { attempt, .. } => self.counted.push((now, 0, attempt + 1)),
             Body::PodBound { node, .. } => self.bound.push((now, node)),
             Body::JobSetCondition { kind, status: true, .. } => match kind {
                 JobSetConditionType::Failed => self.failed = Some(now),

@@ -397,13 +397,15 @@ impl<'m> ReplicationState<'_, 'm> {
         if let Some(restart) = self.restart.take().filter(|e| e.effect.is_some()) {
             self.recovered(&restart, end, false);
         }
+        let in_place = model.scenario.jobsets[0].jobset.restarts_in_place();
         let wall = training.end.since(training.submitted).0.max(1);
         ReducedOutcome {
             end,
             end_reason: reason,
             terminal_state: self.terminal,
             restarts: self.restarts,
-            restarts_count_towards_max: self.counts,
+            // The status does not count in-place restarts.
+            restarts_count_towards_max: if in_place { 0 } else { self.counts },
             ledger: self.accounts.close(end, &self.trainer.times, (&model.slots, self.pod_accelerators())),
             training,
             recoveries: self.recoveries,

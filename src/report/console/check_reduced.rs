@@ -184,8 +184,8 @@ impl ModelCheck {
         );
         let _ = writeln!(out, "{}\n", style.bold(&title));
         let head = format!(
-            "  {:>4}  {:>13}  {:>13}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>13}",
-            "", "restarts", "counted", "end", "goodput", "reduced", "difference", "bound", "near boundary"
+            "  {:>4}  {:>11}  {:>11}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>5}",
+            "", "restarts", "counted", "end", "goodput", "reduced", "difference", "bound", "close"
         );
         let _ = writeln!(out, "{}", style.dim(&head));
         for row in &self.replications {
@@ -200,7 +200,7 @@ impl ModelCheck {
                 format!("{} | {}", end(a.terminal_state), end(b.terminal_state))
             };
             let line = format!(
-                "  {:>4}  {:>13}  {:>13}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>13}",
+                "  {:>4}  {:>11}  {:>11}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>5}",
                 row.replication,
                 both(a.restarts, b.restarts),
                 both(a.restarts_count_towards_max, b.restarts_count_towards_max),

@@ -9,6 +9,7 @@ use crate::experiment::stop::ReplicationLimits;
 use crate::reduced::MEAN_DIFFERENCE_MAX;
 use serde::Serialize;
 use sim_base::stats::MeanEstimate;
+use sim_engine::record::EndReason;
 
 /// Results of one replication at both levels.
 #[derive(Clone, Debug)]
@@ -56,8 +57,12 @@ impl CheckedModel {
         CountedEvents::from_replication(&self.pods) == CountedEvents::from_replication(&self.reduced)
     }
 
-    /// Goodput at pod level and in the reduced model.
+    /// Goodput at pod level and in the reduced model; 0 if both are blocked, because the goodput of a blocked
+    /// replication depends on its end.
     pub fn goodput(&self) -> (f64, f64) {
+        if [&self.pods, &self.reduced].iter().all(|r| r.end_reason == EndReason::Stuck.as_str()) {
+            return (0.0, 0.0);
+        }
         (goodput(&self.pods).unwrap_or(0.0), goodput(&self.reduced).unwrap_or(0.0))
     }
 
