@@ -1,9 +1,8 @@
-//! The pending events: a timing wheel of four levels over a slab of events.
-//! Time is divided into slices of half a millisecond. An event waits unsorted in the list of its slice or, if it is
-//! further away, in the list of 4,096 slices, of 4,096² or of more; it moves down a level when its time approaches.
-//! Only the events of the current slice are sorted, by one 128-bit key: (time, class, sequence). The cost of an event
-//! is a few moves, independent of the number of pending events. Source: G. Varghese and T. Lauck, "Hashed and
-//! hierarchical timing wheels", 1987, scheme 7.
+//! The pending events: a timing wheel of four levels over a slab of events. Time is divided into slices of half a
+//! millisecond. An event waits unsorted in the list of its slice or, if it is further away, in the list of 4,096
+//! slices, of 4,096² or of more; it moves down a level when its time approaches. Only the events of the current slice
+//! are sorted, by one 128-bit key: (time, class, sequence). The cost of an event is a few moves, independent of the
+//! number of pending events. Source: G. Varghese and T. Lauck, "Hashed and hierarchical timing wheels", 1987, scheme 7.
 
 use super::event::SimulationEvent;
 use super::wheel_level::WheelLevel;

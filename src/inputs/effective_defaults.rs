@@ -172,8 +172,7 @@ impl EffectiveDefault {
         }
     }
 
-    /// Returns the value multiplied by `factor`. Returns `None` if no field sets the value or if it cannot be
-    /// scaled.
+    /// Returns the value multiplied by `factor`. Returns `None` if no field sets the value or if it cannot be scaled.
     pub fn times(&self, factor: f64) -> Option<TriedValue> {
         let (path, value) = self.knob.as_ref()?;
         if let Ok(integer) = value.parse::<i64>() {

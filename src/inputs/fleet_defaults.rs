@@ -1,5 +1,4 @@
-//! Lists the values that a Fleet depends on: every number and duration, whether set or default, and the fault
-//! presets.
+//! Lists the values that a Fleet depends on: every number and duration, whether set or default, and the fault presets.
 //!
 //! The reduced model has no control plane and no kubelets, so their defaults do not apply.
 

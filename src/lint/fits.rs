@@ -1,7 +1,6 @@
 //! Traps that require a topology: labels, domains, capacity and node features.
 //!
-//! This module must not predict where a pod is placed. It only determines whether the pod fits into the empty
-//! cluster.
+//! This module must not predict where a pod is placed. It only determines whether the pod fits into the empty cluster.
 
 use super::lint_subject::{LintSubject, ReplicatedJobText};
 use super::placement::key_at;
@@ -332,8 +331,7 @@ fn cluster_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     hits
 }
 
-/// Detects JobSets that each fit alone but not together: exclusive Jobs by their domains, all pods by their
-/// requests.
+/// Detects JobSets that each fit alone but not together: exclusive Jobs by their domains, all pods by their requests.
 fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> JobSetHits {
     let runs: Vec<usize> = (0..all.len()).filter(|i| !all[*i].jobset.spec.suspend).collect();
     let mut hits = Vec::new();

@@ -185,8 +185,7 @@ fn no_agent(s: &LintSubject) -> Vec<TrapHit> {
     hits
 }
 
-/// Returns the agents in sidecar mode: restartable init containers with JOBSET_NAME and POD_NAME in their
-/// environment.
+/// Returns the agents in sidecar mode: restartable init containers with JOBSET_NAME and POD_NAME in their environment.
 fn agents<'a>(s: &LintSubject<'a>) -> Vec<(ReplicatedJobText<'a>, &'a YamlNode)> {
     if !in_place(s) {
         return Vec::new();

@@ -1,5 +1,4 @@
-//! Checks of manifests before they are run: errors that the API server rejects, and problems that it accepts
-//! ("traps").
+//! Checks of manifests before they are run: errors that the API server rejects, and problems that it accepts ("traps").
 //!
 //! This crate must not modify the manifests and must not depend on the output format of findings.
 

@@ -114,8 +114,7 @@ fn past_backoff_limit(view: &JobSyncView<'_>) -> bool {
         && i64::from(view.container_restarts) >= limit.max(1)
 }
 
-/// Time until activeDeadlineSeconds expires; zero afterwards. startTime is stored in whole seconds, so up to 1 s
-/// early.
+/// Time until activeDeadlineSeconds expires; zero afterwards. startTime is stored in whole seconds, so up to 1 s early.
 fn until_deadline(view: &JobSyncView<'_>) -> Option<Duration> {
     let seconds = u64::try_from(view.spec.active_deadline_seconds?).unwrap_or(0);
     if view.suspended {

@@ -84,9 +84,8 @@ pub struct JobPlan {
     pub fail: Option<(Cow<'static, str>, String)>,
     /// Sets SuccessCriteriaMet (then Complete) with this reason and message.
     pub complete: Option<(Cow<'static, str>, String)>,
-    /// Number of active pods to delete: all of them (failure, success, suspend) or the surplus. If all are deleted
-    /// but neither `fail` nor `complete` is set, the end is decided but not declared yet, because expectations are
-    /// open.
+    /// Number of active pods to delete: all of them (failure, success, suspend) or the surplus. If all are deleted but
+    /// neither `fail` nor `complete` is set, the end is decided but not declared yet, because expectations are open.
     pub delete_active: u32,
     /// True if their tracking finalizer is removed before deletion, so that they are not counted (suspend, surplus).
     pub untracked: bool,

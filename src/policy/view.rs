@@ -94,8 +94,7 @@ pub struct JobSetStatus {
 }
 
 impl JobSetStatus {
-    /// FP-7: counted restarts of the whole JobSet and of single Jobs; without the feature gate REC-6 drops the
-    /// latter.
+    /// FP-7: counted restarts of the whole JobSet and of single Jobs; without the feature gate REC-6 drops the latter.
     pub fn budget_used(&self) -> i64 {
         let of_jobs = self.replicated_jobs.iter();
         let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);

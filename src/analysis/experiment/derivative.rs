@@ -1,5 +1,4 @@
-//! Sensitivity of a metric to one value: variants with a smaller and a larger value, compared with the scenario
-//! itself.
+//! Sensitivity of a metric to one value: variants with a smaller and a larger value, compared with the scenario itself.
 
 use super::compare::is_below_resolution;
 use super::metric::{MeasuredMetric, metrics, sample_kind};

@@ -45,8 +45,7 @@ impl FleetWorld<'_> {
         }
     }
 
-    /// Draws a new lifetime in a fault process that has just failed the node, and resumes aging if the node is in
-    /// use.
+    /// Draws a new lifetime in a fault process that has just failed the node, and resumes aging if the node is in use.
     fn renew_rung(&mut self, node: u32, process: usize) {
         let exposure = self.fleet.faults[process].exposure;
         self.lifetimes.end((node, process), exposure, self.clocks);

@@ -80,8 +80,7 @@ impl FleetLifetimes {
         node as usize * self.processes + process
     }
 
-    /// Draws a new lifetime for a node that is not aging. Processes that affect only lemons get none for other
-    /// nodes.
+    /// Draws a new lifetime for a node that is not aging. Processes that affect only lemons get none for other nodes.
     pub fn renew(
         &mut self,
         draws: &mut DrawSequence,

@@ -172,8 +172,7 @@ fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
 }
 
 impl LossBudget {
-    /// Estimates the budget from runs without a limit; `None` without runs. `ruled` contains the same runs with a
-    /// rule.
+    /// Estimates the budget from runs without a limit; `None` without runs. `ruled` contains the same runs with a rule.
     pub fn from_runs(
         question: &BudgetQuestion,
         runs: &[CountedRun],

@@ -23,8 +23,7 @@ impl ReducedLedger {
         self.until = now;
     }
 
-    /// Adds a restart of `ns` nanoseconds with `pods` accelerators, divided by the measured shares of the
-    /// categories.
+    /// Adds a restart of `ns` nanoseconds with `pods` accelerators, divided by the measured shares of the categories.
     pub fn restart(&mut self, ns: u64, pods: u64, shares: &[f64; LedgerCategory::COUNT]) {
         for (sum, share) in self.restarts.iter_mut().zip(shares) {
             *sum += ns as f64 * pods as f64 * share;

@@ -1,5 +1,4 @@
-//! The training job of one replication. It uses the arithmetic of the engine, and only the reduced model interrupts
-//! it.
+//! The training job of one replication. It uses the arithmetic of the engine, and only the reduced model interrupts it.
 
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};

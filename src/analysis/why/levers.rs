@@ -1,7 +1,6 @@
 //! The table of levers: the name of each, and its settings that concern a critical path.
 //!
-//! A setting consists of overrides in the syntax of `--set`. This module must never estimate the saving of a
-//! setting.
+//! A setting consists of overrides in the syntax of `--set`. This module must never estimate the saving of a setting.
 
 use super::OverrideSetter;
 use super::facts::RunFacts;

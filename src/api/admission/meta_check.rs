@@ -124,8 +124,7 @@ pub fn labels(labels: &Value, path: &FieldPath, errors: &mut ErrorList) {
     }
 }
 
-/// Checks annotations. Keys may contain capital letters in their prefix. The total size of keys and values is
-/// limited.
+/// Checks annotations. Keys may contain capital letters in their prefix. The total size of keys and values is limited.
 pub fn annotations(annotations: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let mut size = 0;
     for (key, value) in entries(annotations) {

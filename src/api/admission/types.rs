@@ -2,9 +2,8 @@
 //!
 //! A table line is `Go type` for a struct. The indented lines below it are its fields in Go's order: JSON name, Go
 //! type, `o` (omitempty) or `oz` (also omitzero), then the rules of the CRD: `r` required, `d=` default, `enum=`,
-//! `max=` items, `min=`, `maxlen=`, `minlen=`, `pattern=`, `keys=` of a keyed list, `cel`, `atomic`, and `-` for
-//! fields that the CRD does not define. Rules must not be written in code; all rules for single fields are in the
-//! tables.
+//! `max=` items, `min=`, `maxlen=`, `minlen=`, `pattern=`, `keys=` of a keyed list, `cel`, `atomic`, and `-` for fields
+//! that the CRD does not define. Rules must not be written in code; all rules for single fields are in the tables.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

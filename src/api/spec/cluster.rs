@@ -1,5 +1,4 @@
-//! Description of a cluster: pools of islands of nodes. The `topology` module assigns node ids and builds the
-//! arrays.
+//! Description of a cluster: pools of islands of nodes. The `topology` module assigns node ids and builds the arrays.
 
 use super::pod::TaintSpec;
 use std::collections::BTreeMap;

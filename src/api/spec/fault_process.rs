@@ -80,8 +80,7 @@ pub struct FaultLemons {
 /// Times at which faults occur.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArrivalProcess {
-    /// Renewal process: distribution of the aging time from the start, or from the end of a repair, to the next
-    /// fault.
+    /// Renewal process: distribution of the aging time from the start, or from the end of a repair, to the next fault.
     Renewal(Distribution),
     /// A list of faults at fixed times.
     Trace(Arc<[TracedFault]>),
@@ -109,8 +108,7 @@ pub enum FaultsOn {
     Island,
     /// All nodes with the same value of this label fail at once.
     Label(String),
-    /// Each pod that the JobSets specify at submission fails independently. Pods are identified by name without
-    /// suffix.
+    /// Each pod that the JobSets specify at submission fails independently. Pods are identified by name without suffix.
     Pod,
 }
 
@@ -122,8 +120,7 @@ pub enum RandomAction {
     Partition,
     /// The nodes are cordoned and their pods evicted, as before maintenance.
     Drain,
-    /// The provider reclaims the machines: the nodes are drained at the notice and deleted when the notice period
-    /// ends.
+    /// The provider reclaims the machines: the nodes are drained at the notice and deleted when the notice period ends.
     Reclaim,
     /// The running containers of the pod exit with this code.
     Exit(i32),

@@ -1,5 +1,4 @@
-//! Specification of a fleet: equal nodes that run one synchronous job, without a control plane and without a
-//! topology.
+//! Specification of a fleet: equal nodes that run one synchronous job, without a control plane and without a topology.
 
 use super::training::ProgressSpec;
 use sim_base::Duration;

@@ -126,8 +126,7 @@ impl RegrowPolicy {
     }
 }
 
-/// Training job that a JobSet runs. It steps while all pods of the JobSet are ready, or while enough slices are
-/// ready.
+/// Training job that a JobSet runs. It steps while all pods of the JobSet are ready, or while enough slices are ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingJob {
     /// Index of the JobSet in the scenario.

@@ -1,6 +1,5 @@
-//! Distributions of durations, sampled by their quantile functions.
-//! One number in (0, 1) gives one duration, computed with `libm` only, so that a sample has the same last bit on
-//! every machine. This module draws no random numbers.
+//! Distributions of durations, sampled by their quantile functions. One number in (0, 1) gives one duration, computed
+//! with `libm` only, so that a sample has the same last bit on every machine. This module draws no random numbers.
 
 use super::{gamma, open_unit};
 use crate::time::Duration;

@@ -41,9 +41,8 @@ pub fn share_interval(k: usize, n: usize, level: f64) -> [f64; 2] {
 
 /// Confidence interval of the difference "second − first" of two proportions over `n` pairs, at this level. `second`
 /// and `first` are the numbers of pairs with a success only there; all other pairs are equal. It contains 0 where
-/// McNemar's test finds no difference.
-/// Source: T. Tango, "Equivalence test and confidence interval for the difference in proportions for the
-/// paired-sample design", 1998.
+/// McNemar's test finds no difference. Source: T. Tango, "Equivalence test and confidence interval for the difference
+/// in proportions for the paired-sample design", 1998.
 pub fn share_difference_interval([first, second]: [usize; 2], n: usize, level: f64) -> [f64; 2] {
     let z = normal_quantile(0.5 + 0.5 * level);
     let (b, c, n) = (second as f64, first as f64, n as f64);

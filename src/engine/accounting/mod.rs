@@ -69,8 +69,7 @@ struct JobSetTime {
     ready: u32,
     all_ready: bool,
     ever_ready: bool,
-    /// True for a training job: its accelerators are productive while it makes steps, not whenever all pods are
-    /// ready.
+    /// True for a training job: its accelerators are productive while it makes steps, not whenever all pods are ready.
     trains: bool,
     /// True if its ready accelerators count as Productive; for an elastic job, those of the participating Jobs.
     is_productive: bool,

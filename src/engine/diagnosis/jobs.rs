@@ -43,8 +43,7 @@ impl Diagnosis<'_, '_> {
         ))
     }
 
-    /// kubernetes.md 1.6: with backoffLimitPerIndex a Job continues with its other indexes and ends with the last
-    /// one.
+    /// kubernetes.md 1.6: with backoffLimitPerIndex a Job continues with its other indexes and ends with the last one.
     pub(super) fn failed_index_reason(&self, jobset: JobSetId) -> Option<String> {
         self.ctx.store.jobs_of(jobset).find_map(|job| {
             let j = &self.ctx.store.jobs[job.ix()];

@@ -1,6 +1,5 @@
 //! One key of the Job controller's work queue: its due time, and whether it is queued or processed by a worker
-//! (kubernetes.md 1.1).
-//! Refers to a key, not to an object: it outlives the Job. Must never set a timer itself.
+//! (kubernetes.md 1.1). Refers to a key, not to an object: it outlives the Job. Must never set a timer itself.
 
 use crate::ctx::ContextMark;
 use crate::record::TicketWait;

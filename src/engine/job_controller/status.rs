@@ -12,8 +12,7 @@ use sim_policy::JobPlan;
 use sim_policy::job::{JOB_RESUMED, JOB_SUSPENDED};
 use std::borrow::Cow;
 
-/// With the feature gate MutableSchedulingDirectivesForSuspendedJobs, on by default, a suspended Job has no
-/// startTime.
+/// With the feature gate MutableSchedulingDirectivesForSuspendedJobs, on by default, a suspended Job has no startTime.
 const CLEARS_START_TIME: KubeVersion = KubeVersion::new(36);
 
 /// Returns true if a counter or condition has to be written.
@@ -66,8 +65,7 @@ impl JobController {
         w.plan.ends_job() && !ctx.store.jobs[w.job.ix()].status.is_finished() && (!delays || w.counted.terminating == 0)
     }
 
-    /// Stores the PUT of jobs/status: counters and the interim condition, and in the last write the terminal
-    /// condition.
+    /// Stores the PUT of jobs/status: counters and the interim condition, and in the last write the terminal condition.
     pub(super) fn store_status(&mut self, ctx: &mut EngineContext<'_>, worker: usize, last: bool) {
         let w = &mut self.workers[worker];
         let (job, plan) = (w.job, std::mem::take(&mut w.plan));

@@ -1,6 +1,5 @@
 //! Containers that exit on their own: when the exit is noticed, and whether the pod ends or the containers restart
-//! (kubernetes.md 3.1, 3.4, 3.6).
-//! Must never stop the containers of a deleted pod; this is the task of `stop`.
+//! (kubernetes.md 3.1, 3.4, 3.6). Must never stop the containers of a deleted pod; this is the task of `stop`.
 
 use super::{AGENT_EXIT, BARRIER_LIFTED, ENDING, EXITED, KubeletState, UP, real_kubelet};
 use crate::apiserver;

@@ -8,8 +8,7 @@ use sim_base::PodId;
 
 impl KubeletState {
     /// The first container rule that matches the current run of this pod's main containers. A pod without a JobSet
-    /// matches only rules that
-    /// name no JobSet.
+    /// matches only rules that name no JobSet.
     pub(super) fn rule_for<'a>(&self, ctx: &EngineContext<'a>, pod: PodId) -> Option<&'a ContainerRule> {
         if ctx.scenario.containers.is_empty() {
             return None;

@@ -48,8 +48,7 @@ impl KubeletState {
         self.write_status(ctx, pod, StatusWrite::Finished);
     }
 
-    /// Time from the end of the last container, or from the relist that noticed it, to the sync that writes the
-    /// phase.
+    /// Time from the end of the last container, or from the relist that noticed it, to the sync that writes the phase.
     fn final_sync_delay(
         &self,
         ctx: &mut EngineContext<'_>,

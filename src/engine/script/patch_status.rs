@@ -1,5 +1,4 @@
-//! PATCH of jobsets/status by a client other than the manager: validated by the API server's rules, then stored
-//! (C-37).
+//! PATCH of jobsets/status by a client other than the manager: validated by the API server's rules, then stored (C-37).
 //!
 //! The manager's next write replaces it; fields that the model does not have are rejected by name.
 

@@ -90,8 +90,7 @@ fn delete(
     }
 }
 
-/// Deletes a pod with this grace period, or its own. With force, a pod on an unresponsive node is removed
-/// immediately.
+/// Deletes a pod with this grace period, or its own. With force, a pod on an unresponsive node is removed immediately.
 pub(super) fn delete_pod(ctx: &mut EngineContext<'_>, pod: PodId, grace_s: Option<u32>, kubelets: &KubeletState) {
     let own = ctx.store.pod_spec(pod).termination_grace_period_s;
     let by_force = grace_s.unwrap_or(own) == 0;

@@ -1,6 +1,5 @@
 //! One segment of a training job, from the time at which all pods are ready, in closed form: no event per step or
-//! checkpoint.
-//! Pure functions. Must never know what interrupts the segment or when.
+//! checkpoint. Pure functions. Must never know what interrupts the segment or when.
 
 use super::pace::{PaceExcess, TrainingPace};
 

@@ -1,5 +1,4 @@
-//! Reads distributions such as `2s`, `{uniform: [a, b]}` and `{logNormal: {median, sigma}}`. All input formats use
-//! this
+//! Reads distributions such as `2s`, `{uniform: [a, b]}` and `{logNormal: {median, sigma}}`. All input formats use this
 //! reader.
 
 mod error;

@@ -55,8 +55,7 @@ fn upsert(list: &mut Vec<Value>, item: &Value, key: &str, over: fn(&mut Value, &
     }
 }
 
-/// Adds `items` to a list of `object`. An item replaces the element with the same key instead of being merged with
-/// it.
+/// Adds `items` to a list of `object`. An item replaces the element with the same key instead of being merged with it.
 pub fn put(object: &mut Value, list: &str, key: &str, items: &[Value]) {
     if items.is_empty() {
         return;

@@ -1,5 +1,4 @@
-//! Applies the mlPolicy of a training runtime to the pods: their number, and the environment variables for
-//! rendezvous.
+//! Applies the mlPolicy of a training runtime to the pods: their number, and the environment variables for rendezvous.
 //!
 //! Source: kubeflow/trainer @8c0f5059, pkg/runtime/framework/plugins/{torch,plainml,jax,xgboost,mpi}. This module
 //! must never refuse input.

@@ -1,5 +1,4 @@
-//! TrainJobs: resolves the runtime of each, applies the checks of Trainer's webhooks, and renders the JobSet as a
-//! text.
+//! TrainJobs: resolves the runtime of each, applies the checks of Trainer's webhooks, and renders the JobSet as a text.
 //!
 //! Source: kubeflow/trainer @8c0f5059, the markers in pkg/apis/trainer/v1alpha1/trainjob_types.go and Validate in
 //! pkg/runtime/framework/plugins/{jobset,torch,mpi,xgboost}.

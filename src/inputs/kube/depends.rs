@@ -31,8 +31,7 @@ pub fn name_dependency_cycle(jobset: &JobSet, node: &YamlNode, errors: &mut [Dia
 
 /// Returns the indices of the replicatedJobs in a dependency cycle of at least two, in order of dependence.
 ///
-/// A replicatedJob that depends on itself is accepted by the webhook (C-21) and never starts. It is not reported
-/// here.
+/// A replicatedJob that depends on itself is accepted by the webhook (C-21) and never starts. It is not reported here.
 fn dependency_cycle(jobset: &JobSet) -> Option<Vec<usize>> {
     let jobs = &jobset.spec.replicated_jobs;
     let mut graph: DiGraph<usize, ()> = DiGraph::new();

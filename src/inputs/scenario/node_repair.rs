@@ -1,5 +1,4 @@
-//! Reads `nodeRepair` and `nodeSpares`: the repair of nodes after random faults, and the spare nodes that replace
-//! them.
+//! Reads `nodeRepair` and `nodeSpares`: the repair of nodes after random faults, and the spare nodes that replace them.
 
 use super::cross::CrossInputs;
 use super::faults::targets::label;

@@ -94,8 +94,7 @@ impl ScenarioObjects {
     }
 }
 
-/// Reads `objects`, and records the names of objects that actions create. The tree must have passed the schema
-/// check.
+/// Reads `objects`, and records the names of objects that actions create. The tree must have passed the schema check.
 pub fn load(
     scenario: &YamlNode,
     loader: &FileLoader,

@@ -1,5 +1,4 @@
-//! Types for the tables that describe file formats. `check` validates trees against the tables; `schema` prints
-//! them.
+//! Types for the tables that describe file formats. `check` validates trees against the tables; `schema` prints them.
 //!
 //! The fields of the formats must not be defined here; they are in `shapes`.
 

@@ -88,8 +88,7 @@ fn joined(path: &str, name: &str) -> String {
     }
 }
 
-/// Adds the objects that a value may contain. Kubernetes API objects and objects with a page of their own are
-/// omitted.
+/// Adds the objects that a value may contain. Kubernetes API objects and objects with a page of their own are omitted.
 fn inner(shape: &FieldType, path: String, sections: &mut Vec<ReferenceSection>) {
     match shape {
         FieldType::Object(object) if PAGES.iter().any(|(page, ..)| *page == object.kind) => {}

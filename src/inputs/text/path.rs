@@ -214,8 +214,7 @@ fn move_pos(at: &mut SourcePosition, start: SourcePosition) {
 /// Sets `value` at `path`. Missing keys are created, and a list may grow by one element at its end.
 ///
 /// Examples of paths: `controlPlane.preset`, `jobSets[0].submitAt`, `jobSets.0.submitAt`,
-/// `metadata.annotations["a.b/c"]`. The segment `*` selects every element of a list:
-/// `spec.replicatedJobs.*.replicas`.
+/// `metadata.annotations["a.b/c"]`. The segment `*` selects every element of a list: `spec.replicatedJobs.*.replicas`.
 pub fn set_path(node: &mut YamlNode, path: &str, value: YamlNode, at: SourcePosition) -> Result<(), OverrideError> {
     let path = path.to_owned();
     let Some(segments) = split(&path) else {

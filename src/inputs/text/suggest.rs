@@ -12,8 +12,7 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// Returns whether one name is a prefix of the other, such as `replica` of `replicas` or `InPlace` of
-/// `InPlaceRestart`.
+/// Returns whether one name is a prefix of the other, such as `replica` of `replicas` or `InPlace` of `InPlaceRestart`.
 fn begins_alike(lower: &str, name: &str) -> bool {
     let name = name.to_lowercase();
     lower.len() >= 4 && name.len() >= 4 && (name.starts_with(lower) || lower.starts_with(&name))

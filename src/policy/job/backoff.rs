@@ -1,7 +1,6 @@
 //! Back-off of the Job controller before it replaces failed pods (kubernetes.md 1.5;
-//! `pkg/controller/job/backoff_utils.go`).
-//! Must never use anything but finish times, which the API server stores in whole seconds, so each wait ends up to
-//! one second early (D-10).
+//! `pkg/controller/job/backoff_utils.go`). Must never use anything but finish times, which the API server stores in
+//! whole seconds, so each wait ends up to one second early (D-10).
 
 use crate::ttl::whole_seconds;
 use sim_base::{Duration, SimTime};
@@ -10,8 +9,7 @@ use sim_base::{Duration, SimTime};
 pub const POD_FAILURE_BACK_OFF: Duration = Duration::from_secs(10);
 pub const MAX_POD_FAILURE_BACK_OFF: Duration = Duration::from_secs(600);
 
-/// Number of pods of a Job that failed since its last success, and the latest finish time; kept in memory per Job
-/// key.
+/// Number of pods of a Job that failed since its last success, and the latest finish time; kept in memory per Job key.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackoffRecord {
     pub failures: u32,

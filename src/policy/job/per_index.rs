@@ -1,6 +1,5 @@
 //! Permanently failed indexes of a Job: backoffLimitPerIndex and maxFailedIndexes (kubernetes.md 1.6;
-//! `pkg/controller/job/indexed_job_utils.go`).
-//! Must never compute a back-off; this is done by `backoff`.
+//! `pkg/controller/job/indexed_job_utils.go`). Must never compute a back-off; this is done by `backoff`.
 
 use super::pod_failure::RuleVerdict;
 use crate::JobSyncView;

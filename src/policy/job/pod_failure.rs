@@ -1,6 +1,5 @@
 //! Evaluation of a Job's podFailurePolicy for one failed pod (kubernetes.md 1.6;
-//! `pkg/controller/job/pod_failure_policy.go`).
-//! Must never count anything: the caller executes Ignore and Count.
+//! `pkg/controller/job/pod_failure_policy.go`). Must never count anything: the caller executes Ignore and Count.
 
 use sim_api::spec::{DISRUPTION_TARGET, OnExitCodes, PodFailurePolicyAction, PodFailurePolicyRule};
 

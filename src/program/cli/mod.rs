@@ -1,7 +1,6 @@
 //! The command line program: parses the arguments, runs one subcommand and returns its exit code.
 //!
-//! Results go to standard output, everything else to standard error. This module must never contain logic of the
-//! model.
+//! Results go to standard output, everything else to standard error. This module must never contain logic of the model.
 
 mod args;
 mod bench;

@@ -1,5 +1,4 @@
-//! `topology show`, `list`, `check` and `import`: cluster topologies as tables and JSON, and their import from
-//! Nodes.
+//! `topology show`, `list`, `check` and `import`: cluster topologies as tables and JSON, and their import from Nodes.
 
 use crate::cli::args::OutputFormat;
 use crate::cli::failure::{CommandFailure, bail};

@@ -70,9 +70,8 @@ impl JobSet {
         JobSet { from, submit_at: None, sets: Vec::new(), misuse: None }
     }
 
-    /// Adds a replicatedJob with `replicas` Jobs of `pods` indexed pods. A failed container fails its pod, and a
-    /// failed pod fails its Job (`restartPolicy: Never`, `backoffLimit: 0`). The JobSet must be created with
-    /// [`JobSet::new`].
+    /// Adds a replicatedJob with `replicas` Jobs of `pods` indexed pods. A failed container fails its pod, and a failed
+    /// pod fails its Job (`restartPolicy: Never`, `backoffLimit: 0`). The JobSet must be created with [`JobSet::new`].
     pub fn replicated_job(mut self, name: &str, replicas: u32, pods: u32) -> JobSet {
         let containers = json!([{"name": "main", "image": "main", "resources": {"limits": {}}}]);
         let job = json!({

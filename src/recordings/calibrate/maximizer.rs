@@ -5,8 +5,7 @@
 
 const MAX_STEPS: usize = 300;
 
-/// Returns the point at which `f` is highest. The search begins at `start` with a first step `step` in each
-/// direction.
+/// Returns the point at which `f` is highest. The search begins at `start` with a first step `step` in each direction.
 pub fn maximize(f: &dyn Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) -> [f64; 2] {
     let value = |at: [f64; 2]| {
         let v = f(at);

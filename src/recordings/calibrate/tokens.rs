@@ -83,8 +83,7 @@ pub fn job_controller(recording: &RecordedRun, burst: Option<u64>) -> ClientRequ
         let known = statuses.iter().filter(within).count() as u64;
         for RequestRow(client, verb, resource, _, n, _, _, from, to) in rows.iter() {
             let left = match (client.as_str(), verb.as_str(), resource.as_str()) {
-                // Events queue behind each other, and most are sent after all other requests. Their times are
-                // unknown.
+                // Events queue behind each other, and most are sent after all other requests. Their times are unknown.
                 ("job-controller", _, "events") | ("job-controller", "create", "pods") => 0,
                 ("job-controller", "update", "jobs/status") => n.saturating_sub(known),
                 ("job-controller", "patch", "pods") if counted => 0,

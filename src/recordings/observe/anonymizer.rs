@@ -1,5 +1,4 @@
-//! Anonymizes a recording. Only an explicit list of fields and values is kept; everything else is replaced or
-//! dropped.
+//! Anonymizes a recording. Only an explicit list of fields and values is kept; everything else is replaced or dropped.
 
 use serde_json::{Map, Value, json};
 use sim_api::spec::keys;

@@ -48,8 +48,7 @@ pub enum ObservedFacts {
         /// When its first occurrence was emitted.
         first_emitted: Option<ClockTime>,
         component: String,
-        /// Whether the Event was repeated (a count above 1 or a series), so that the observed write is not the
-        /// first.
+        /// Whether the Event was repeated (a count above 1 or a series), so that the observed write is not the first.
         is_repeated: bool,
     },
 }

@@ -1,7 +1,6 @@
 //! Derives node faults from the observed changes of Nodes, as script actions.
 //!
-//! Consequences of a fault, such as taints set by the control plane and evictions caused by them, are never
-//! replayed.
+//! Consequences of a fault, such as taints set by the control plane and evictions caused by them, are never replayed.
 
 use super::lifecycle::{NodeConditionChange, NodeLife, ObservedLifecycle, PodLife};
 use super::timestamp::{ClockTime, SECOND};
@@ -21,8 +20,7 @@ const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 #[derive(Default)]
 pub struct FaultFinder {
     pub actions: Vec<Value>,
-    /// Time of the first fault of each node, in nanoseconds. Later changes of its pods are consequences of the
-    /// fault.
+    /// Time of the first fault of each node, in nanoseconds. Later changes of its pods are consequences of the fault.
     first_fault: BTreeMap<String, u64>,
     pub assumed: Vec<String>,
     pub not_reproduced: Vec<String>,

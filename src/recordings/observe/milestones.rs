@@ -1,5 +1,4 @@
-//! Derives the milestones of one restart from the life of a JobSet, with the names used in recordings of kind
-//! `times`.
+//! Derives the milestones of one restart from the life of a JobSet, with the names used in recordings of kind `times`.
 //!
 //! Missing milestones are never estimated. They are listed as unknown, each with a reason.
 

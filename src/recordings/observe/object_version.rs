@@ -1,5 +1,4 @@
-//! One version of one object as shown by a watch or a list, reduced to the fields that describe the life of a
-//! JobSet.
+//! One version of one object as shown by a watch or a list, reduced to the fields that describe the life of a JobSet.
 //!
 //! Complete objects are never kept: a watch of thousands of pods shows hundreds of thousands of versions.
 

@@ -1,5 +1,4 @@
-//! Estimates when each version of an object was written, from timestamps in whole seconds and the order of all
-//! writes.
+//! Estimates when each version of an object was written, from timestamps in whole seconds and the order of all writes.
 //!
 //! A watch does not record arrival times. However, every write to the cluster's store has a number, the resource
 //! version, and some writes contain the server's time in seconds. A write therefore lies after all earlier writes

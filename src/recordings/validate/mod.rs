@@ -1,5 +1,4 @@
-//! Implements `validate`: compares recordings of a real control plane with runs of the same JobSet, script and
-//! rates.
+//! Implements `validate`: compares recordings of a real control plane with runs of the same JobSet, script and rates.
 //!
 //! Nothing is fitted to a recording. The inputs of a run are the contents of the file and the flags. Only `simulate`
 //! depends on the engine and the manifest reader.

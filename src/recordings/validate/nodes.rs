@@ -1,8 +1,7 @@
 //! Compares recorded and simulated times of the steps around a node failure.
 //!
-//! A step that follows another step directly is compared by its distance from that step, so that an early or late
-//! phase is reported once and not for every later step. The tolerances are not smaller than the randomness of the
-//! phases.
+//! A step that follows another step directly is compared by its distance from that step, so that an early or late phase
+//! is reported once and not for every later step. The tolerances are not smaller than the randomness of the phases.
 
 use super::recording::RecordedRun;
 use super::result::{ComparedMoment, MilestoneResult, RecordedDifference};

@@ -71,8 +71,7 @@ fn file_text(out: &mut String, file: &FileResult) {
 }
 
 fn differences_text(out: &mut String, differences: &[RecordedDifference], play: Option<&str>) {
-    // Another replay, with different values for properties that the recording does not contain, had the same
-    // decisions.
+    // Another replay, with different values for properties that the recording does not contain, had the same decisions.
     if let Some(play) = play {
         line!(out, "  equal only with {play}; differences of the first replay:");
     }

@@ -38,8 +38,7 @@ impl SensitiveResult {
     }
 }
 
-/// Returns the footer lines of a chart of all variants: the presets and the assumptions. Omits lines without
-/// content.
+/// Returns the footer lines of a chart of all variants: the presets and the assumptions. Omits lines without content.
 pub fn footer_lines(all: &[SensitiveResult]) -> Vec<String> {
     let mut presets: Vec<&str> = Vec::new();
     for own in all.iter().map(|h| h.preset.as_str()) {

@@ -39,8 +39,7 @@ fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], mut y: i32) -> i32 {
     y
 }
 
-/// Draws the state of every node at one instant. A free node is spare if its whole island is free, otherwise
-/// stranded.
+/// Draws the state of every node at one instant. A free node is spare if its whole island is free, otherwise stranded.
 pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[String], size: (u32, u32)) -> DrawScene {
     let mut scene = DrawScene::new(size);
     let blocks = islands(run, states.nodes());
@@ -97,8 +96,7 @@ pub struct NodeInterval<'a> {
     pub states: NodeStates,
 }
 
-/// Returns an animation of the restarts side by side, starting at their faults, at `speed` times the simulated
-/// speed.
+/// Returns an animation of the restarts side by side, starting at their faults, at `speed` times the simulated speed.
 pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String], size: (u32, u32)) -> Animation {
     let mut scene = DrawScene::new(size);
     let longest = takes.iter().map(|t| t.restart.total()).max();

@@ -1,8 +1,7 @@
 //! Writer of `events.ndjson`: one record per line, with ids replaced by names.
 //!
-//! Keys of every line: `seq`, `t_ns`, `cause` (a `seq` or null), `kind`, `object`, `reason`, `message`; then the
-//! fields of the kind. The last line has kind `Digest`. Writing a record does not allocate once every pod has been
-//! seen.
+//! Keys of every line: `seq`, `t_ns`, `cause` (a `seq` or null), `kind`, `object`, `reason`, `message`; then the fields
+//! of the kind. The last line has kind `Digest`. Writing a record does not allocate once every pod has been seen.
 
 use super::event_objects::EventObjects;
 use super::json::{JsonMembers, number};

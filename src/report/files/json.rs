@@ -1,5 +1,4 @@
-//! JSON serialization into a byte buffer. The event log contains millions of lines, so it must not allocate per
-//! line.
+//! JSON serialization into a byte buffer. The event log contains millions of lines, so it must not allocate per line.
 
 /// Appends `text` with the escapes of a JSON string, without quotes.
 pub fn escape(out: &mut Vec<u8>, text: &str) {

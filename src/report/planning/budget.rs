@@ -76,8 +76,7 @@ fn conclusion(b: &LossBudget) -> Vec<String> {
     all
 }
 
-/// Formats the smallest sufficient limit: `7`, `between 5 and 7`, or a lower bound if there are too few
-/// replications.
+/// Formats the smallest sufficient limit: `7`, `between 5 and 7`, or a lower bound if there are too few replications.
 fn format_minimum(of: LeastLimit) -> String {
     let number = |n: u32| thousands(u64::from(n));
     match of.high {

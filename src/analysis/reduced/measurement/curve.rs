@@ -131,8 +131,7 @@ impl LossCurve {
         (a.interpolate(&b, share), open)
     }
 
-    /// Returns true if pods are bound later by the same time by which the outage is longer, near this outage
-    /// duration.
+    /// Returns true if pods are bound later by the same time by which the outage is longer, near this outage duration.
     pub fn binds_with(&self, outage: u64) -> bool {
         let longer = self.binds.max(1);
         let bind = |outage| self.at(outage, 0.5).0.bind;
@@ -185,8 +184,7 @@ impl CurveSample {
         over.filter(|at| *at != NEVER)
     }
 
-    /// Returns true if the sample is on the straight line between two samples, within `spread` or the accepted
-    /// error.
+    /// Returns true if the sample is on the straight line between two samples, within `spread` or the accepted error.
     pub fn is_between(&self, [a, b]: [&CurveSample; 2], share: f64, spread: u64) -> bool {
         let line = a.interpolate(b, share);
         let off = |at: u64| ((at as f64 * RELATIVE_ERROR_MAX) as u64).max(spread);

@@ -200,8 +200,7 @@ impl<'a> TrialRunner<'a> {
         fork.faults = faults;
     }
 
-    /// Returns the times of snapshots, at which other trials may diverge: each fault, and the return of the last
-    /// nodes.
+    /// Returns the times of snapshots, at which other trials may diverge: each fault, and the return of the last nodes.
     fn parts(&self, trial: &TrialSpec, faults: &[InjectedFault]) -> Vec<Duration> {
         let fails = trial.faults.iter().skip(1).map(|strike| strike.at);
         let back = trial.faults.last().and_then(|strike| strike.end);

@@ -3,8 +3,7 @@
 //!
 //! Source: kubeflow/trainer @8c0f5059, pkg/apis/trainer/v1alpha1/{trainjob,trainingruntime}_types.go. The field
 //! podTemplateOverrides, used until @38d8243c^, and the fields of mlPolicy.torch of Trainer 2.0 and 2.1 are also
-//! supported. Fields that are copied into the JobSet are
-//! checked there.
+//! supported. Fields that are copied into the JobSet are checked there.
 
 use super::metadata::METADATA;
 use crate::embedded_jobsets::MACHINES;

@@ -253,8 +253,7 @@ fn print_result(args: &CompareArgs, all: &VariantComparison) -> Result<(), Comma
     }
 }
 
-/// Returns a variant without replications. Returns an error if its pods cannot be placed, before anything is
-/// simulated.
+/// Returns a variant without replications. Returns an error if its pods cannot be placed, before anything is simulated.
 fn not_simulated(variant: &CompareVariant) -> Result<SimulatedVariant, CommandFailure> {
     let ready = variant.subject.player();
     ready.map_err(|why| CommandFailure::from(why).in_variant(&variant.name))?;

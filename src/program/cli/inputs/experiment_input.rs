@@ -200,8 +200,7 @@ pub fn manifest_sources(paths: &[String]) -> (Vec<SourceText>, Vec<String>, Vec<
     (sources, not_tried, errors)
 }
 
-/// Reads a topology. Prints notes about Nodes that are left out of an imported list, because no report contains
-/// them.
+/// Reads a topology. Prints notes about Nodes that are left out of an imported list, because no report contains them.
 pub fn topology(path: &Path) -> Result<(SourceText, TopologySpec), Diagnostics> {
     let source = sim_inputs::topology_source(path)?;
     let (topology, notes) = sim_inputs::read_noting(&source)?;

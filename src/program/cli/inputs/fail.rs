@@ -51,8 +51,7 @@ fn exit_code(text: &str) -> Result<i32, String> {
     code.map_err(|_| format!("exit code {text:?} is not a number from 0 to 255"))
 }
 
-/// Parses a time: `10m` after the start of the run, `ready` or `ready+30s` after all pods are ready for the first
-/// time.
+/// Parses a time: `10m` after the start of the run, `ready` or `ready+30s` after all pods are ready for the first time.
 fn time(text: &str) -> Result<FaultTime, String> {
     let duration = |text: &str| {
         let parsed = text.parse::<Duration>();

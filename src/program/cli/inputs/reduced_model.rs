@@ -6,8 +6,7 @@ use sim_analysis::experiment::{NotReducible, ReducedExperiment};
 use sim_api::spec::ScenarioSpec;
 use std::sync::Mutex;
 
-/// Measurements of this process, newest last. Points and variants often share the inputs that restart times depend
-/// on.
+/// Measurements of this process, newest last. Points and variants often share the inputs that restart times depend on.
 static MEASURED: Mutex<Vec<ReducedExperiment>> = Mutex::new(Vec::new());
 /// Maximum number of measurements in memory.
 const KEPT: usize = 64;

@@ -1,5 +1,4 @@
-//! `plan budget`: how long maxRestarts lasts, which causes use it, and the effect of a rule that ignores some
-//! causes.
+//! `plan budget`: how long maxRestarts lasts, which causes use it, and the effect of a rule that ignores some causes.
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::{CommandFailure, bail};

@@ -214,8 +214,7 @@ fn nth(replication: &SimulatedReplication, nth: u32) -> Option<RestartMetrics> {
     view.restarts().get(nth as usize - 1).cloned()
 }
 
-/// Returns the milestone from which times are counted: the failure status of the pod, as in recordings, else the
-/// fault.
+/// Returns the milestone from which times are counted: the failure status of the pod, as in recordings, else the fault.
 fn origin(restart: &RestartMetrics) -> Milestone {
     let all = [Milestone::PodFailed, Milestone::PodNotReady];
     let matching = all.into_iter().find(|m| restart.milestone(*m).is_some());

@@ -21,8 +21,7 @@ pub struct RunArgs {
     /// Write the run to this new directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Output format; csv and md print restarts; with --seeds, csv prints one row per replication and md the
-    /// estimates
+    /// Output format; csv and md print restarts; with --seeds, csv prints one row per replication and md the estimates
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
     /// Do not print notices or progress

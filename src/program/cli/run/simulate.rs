@@ -70,8 +70,7 @@ impl FinishedRun {
     }
 }
 
-/// Simulates one run. With a directory, events are written during the run. Returns an error if a limit stops the
-/// run.
+/// Simulates one run. With a directory, events are written during the run. Returns an error if a limit stops the run.
 pub fn play(
     loaded: &RunInput,
     limits: &ReplicationLimits,

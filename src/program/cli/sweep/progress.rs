@@ -29,8 +29,7 @@ impl SweepProgress {
         SweepProgress { began: now(), before, display_path: None, synced: now(), quiet }
     }
 
-    /// Shows the progress. With `at_most`, the total is an upper bound, because `--until` may need fewer
-    /// replications.
+    /// Shows the progress. With `at_most`, the total is an upper bound, because `--until` may need fewer replications.
     pub fn show(&mut self, done: u64, total: u64, at_most: bool) {
         let is_old = self.display_path.is_none_or(|last| last.elapsed() >= BETWEEN);
         if self.quiet || !is_old {

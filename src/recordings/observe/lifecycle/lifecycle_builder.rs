@@ -221,8 +221,7 @@ fn is_child(name: &str, starts: &[String]) -> bool {
     index.any(|index| index.parse::<u32>().is_ok())
 }
 
-/// Returns when an object was created: the time of the write if it was observed, otherwise the second in its
-/// metadata.
+/// Returns when an object was created: the time of the write if it was observed, otherwise the second in its metadata.
 fn creation_time(s: &ObjectVersion, at: Option<ClockTime>, new: bool) -> Option<ClockTime> {
     let second = s.created.map(ClockTime::within_second);
     match (s.event_kind, new) {
@@ -239,8 +238,7 @@ fn deletion_mark_time(s: &ObjectVersion, at: Option<ClockTime>) -> Option<ClockT
     }
 }
 
-/// Records the conditions whose status has changed. If they come from a list, the time is that of the last
-/// transition.
+/// Records the conditions whose status has changed. If they come from a list, the time is that of the last transition.
 fn add_condition_changes(
     kept: &mut Vec<(ClockTime, ObservedCondition)>,
     now: &[ObservedCondition],

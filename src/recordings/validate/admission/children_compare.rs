@@ -134,8 +134,7 @@ pub fn job(job: &Value) -> Value {
     json!({"metadata": metadata(job), "spec": spec, "status": job_status(job)})
 }
 
-/// Returns the status as the API writes it: without counters of 0 and without times, and `{}` before the first
-/// write.
+/// Returns the status as the API writes it: without counters of 0 and without times, and `{}` before the first write.
 fn job_status(job: &Value) -> Value {
     let mut status = job["status"].clone();
     let Some(fields) = status.as_object_mut() else {

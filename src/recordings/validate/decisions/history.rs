@@ -1,5 +1,4 @@
-//! Collects the history of the JobSet's status, its Events and the responses to user actions from the records of a
-//! run.
+//! Collects the history of the JobSet's status, its Events and the responses to user actions from the records of a run.
 //!
 //! The comparison is the task of `decisions`.
 

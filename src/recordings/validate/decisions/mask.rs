@@ -18,8 +18,7 @@ impl VolatileMask {
         let jobs = names.jobs.iter().filter(|j| !j.standalone_pod);
         VolatileMask {
             jobs: jobs.map(|j| j.name.clone()).collect(),
-            // The alphabet is that of the API server (apimachinery, util/rand). The pattern is constant and
-            // compiles.
+            // The alphabet is that of the API server (apimachinery, util/rand). The pattern is constant and compiles.
             name: Regex::new(r"([a-z0-9.-]+)-([bcdfghjklmnpqrstvwxz2456789]{5})\b").ok(),
         }
     }

@@ -1,5 +1,4 @@
-//! Compares decisions: final status, Jobs, pods, Events, the sequence of status values, and responses to user
-//! actions.
+//! Compares decisions: final status, Jobs, pods, Events, the sequence of status values, and responses to user actions.
 //!
 //! Each submodule compares one of them; docs/reference/recording.md lists them. Nothing is simulated here.
 

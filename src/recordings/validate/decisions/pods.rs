@@ -1,5 +1,4 @@
-//! Compares pods: the number of objects per index and attempt, how each ended, and how often its containers
-//! restarted.
+//! Compares pods: the number of objects per index and attempt, how each ended, and how often its containers restarted.
 //!
 //! Pods of NonIndexed Jobs are counted per Job. Names and nodes are random and not compared. Of pods that may have
 //! ended either way only the number is compared.

@@ -48,8 +48,7 @@ pub fn differing_responses(recording: &RecordedRun, history: &DecisionHistory) -
     out
 }
 
-/// Compares responses without the parts that differ between any two runs: uids, times, addresses and order of
-/// fields.
+/// Compares responses without the parts that differ between any two runs: uids, times, addresses and order of fields.
 fn responses_agree(recorded: &str, simulated: &str) -> bool {
     let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
     match (parse(recorded), parse(simulated)) {

@@ -6,8 +6,7 @@ use crate::validate::result::RecordedDifference;
 use crate::validate::scenario::UNCOMPARED_END_MS;
 use serde_json::json;
 
-/// Returns all observed status values without repetitions, each with its start time in seconds. The first one is
-/// empty.
+/// Returns all observed status values without repetitions, each with its start time in seconds. The first one is empty.
 pub fn recorded_states(recording: &RecordedRun) -> Vec<(f64, HistoryState)> {
     let mut states = vec![(0.0, HistoryState::default())];
     let entries = recording.log.iter();

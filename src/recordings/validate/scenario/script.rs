@@ -1,7 +1,6 @@
 //! Converts a recording's script to container rules and faults, one to one and in the same order.
 //!
-//! No key or action is dropped silently. Unsupported parts are errors: short phrases, identical for identical
-//! causes.
+//! No key or action is dropped silently. Unsupported parts are errors: short phrases, identical for identical causes.
 
 use super::script_requests::user_request;
 use super::unmodelled::UnmodelledPart;
