@@ -19,6 +19,11 @@ pub enum SimulationEvent {
         clock: u32,
         nth: u32,
     },
+    /// A drain asks again for the eviction of a pod that a PodDisruptionBudget protected.
+    EvictionRetry {
+        pod: PodId,
+        incarnation: u32,
+    },
     // class 1: nodes
     /// The containers of a newly bound pod start running.
     ContainersStarted {
@@ -143,6 +148,11 @@ pub enum SimulationEvent {
         incarnation: u32,
     },
     EvictionAnswered {
+        pod: PodId,
+        incarnation: u32,
+    },
+    /// The scheduler has deleted a victim of preemption.
+    VictimDeleted {
         pod: PodId,
         incarnation: u32,
     },
@@ -284,7 +294,7 @@ impl SimulationEvent {
     pub fn owner(&self) -> EventOwner {
         use SimulationEvent::*;
         match self {
-            Submit(_) | Fault(_) => EventOwner::Script,
+            Submit(_) | Fault(_) | EvictionRetry { .. } => EventOwner::Script,
             AgingClockDue { .. } => EventOwner::UsageAging,
             ContainersStarted { .. } | ContainerExit { .. } | ExitNoticed { .. } => EventOwner::Kubelet,
             ContainersRestarted { .. } | ContainersStopped { .. } | AgentNotified { .. } => EventOwner::Kubelet,
@@ -300,7 +310,8 @@ impl SimulationEvent {
             LeaderObserved { .. } | LeaderDue { .. } => EventOwner::JobSetManager,
             GarbageCollectorAnswered { .. } | GarbageCollectorObserved { .. } => EventOwner::GarbageCollector,
             GarbageCollectorObservedJobSet { .. } | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
-            BindAnswered { .. } | CycleDone { .. } | BackoffExpired { .. } => EventOwner::Scheduler,
+            BindAnswered { .. } | VictimDeleted { .. } => EventOwner::Scheduler,
+            CycleDone { .. } | BackoffExpired { .. } => EventOwner::Scheduler,
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => EventOwner::NodeLifecycle,
             TolerationExpired { .. } | UncordonObserved(_) => EventOwner::NodeLifecycle,
             PodGcTick => EventOwner::PodGc,
@@ -319,6 +330,7 @@ impl SimulationEvent {
             | ManagerRestarted
             | JobTtlExpired { .. }
             | TolerationExpired { .. }
+            | EvictionRetry { .. }
             | CycleDone { .. } => true,
             JobObserved(_) | JobSetObserved(_) | JobSetPodsObserved(_) | JobSetComputed(_) => true,
             GarbageCollectorObserved { .. } | GarbageCollectorObservedJobSet { .. } | LeaderObserved { .. } => true,
@@ -347,6 +359,7 @@ impl SimulationEvent {
             AttemptWritten { pod, .. } | PodDeleteAnswered { pod, .. } => EventSubject::Pod(pod),
             FinalizerAnswered { pod, .. } | OrphanReleased { pod, .. } => EventSubject::Pod(pod),
             BindAnswered { pod, .. } | EvictionAnswered { pod, .. } => EventSubject::Pod(pod),
+            VictimDeleted { pod, .. } | EvictionRetry { pod, .. } => EventSubject::Pod(pod),
             LeaderObserved { pod, .. } | LeaderDue { pod, .. } => EventSubject::Pod(pod),
             TolerationExpired { pod, .. } | CycleDone { pod, .. } => EventSubject::Pod(pod),
             BackoffExpired { pod, .. } => EventSubject::Pod(pod),
@@ -375,6 +388,7 @@ impl SimulationEvent {
         use SimulationEvent::*;
         match self {
             Submit(_) | Fault(_) | ManagerStopped(_) | ManagerRestarted | AgingClockDue { .. } => 0,
+            EvictionRetry { .. } => 0,
             ContainersStarted { .. } | ContainerExit { .. } | ExitNoticed { .. } | ContainersRestarted { .. } => 1,
             ContainersStopped { .. } | AgentNotified { .. } | WorkerStarted { .. } => 1,
             WorkDone { .. } | RendezvousTimedOut { .. } | ContainerTimerDue { .. } => 1,
@@ -388,7 +402,7 @@ impl SimulationEvent {
             | GarbageCollectorDeletedOwned { .. }
             | JobTtlDeletion { .. }
             | JobSetAnswered { .. } => 2,
-            BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } => 2,
+            BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } | VictimDeleted { .. } => 2,
             JobDue(_)
             | JobObserved(_)
             | JobSetObserved(_)

@@ -18,6 +18,7 @@ mod kubelet;
 mod node_lifecycle;
 mod outcome;
 mod pod_gc;
+mod pod_views;
 mod prepare;
 mod progress;
 pub mod queue;
@@ -206,7 +207,7 @@ impl SimulationInput {
                 tickets: course.tickets,
                 records: course.records,
                 digest: course.digest,
-                keeps_objects: prepare::script_reads_objects(&self.scenario),
+                keeps_objects: prepare::reads_objects(&self.scenario),
             },
             components: &mut self.components,
             paranoid: self.paranoid,

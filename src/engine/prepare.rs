@@ -6,7 +6,7 @@ use crate::store::{ObjectStore, add_node_selection};
 use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::{
-    AgentMode, ContainerRule, FaultAction, JobSet, PodTemplate, ReplicatedJob, RequestVerb, ScenarioSpec,
+    AgentMode, ContainerRule, FaultAction, JobSet, ObjectKind, PodTemplate, ReplicatedJob, RequestVerb, ScenarioSpec,
     ScriptedFault, TopologySpec, UserRequest, keys,
 };
 use sim_policy::placement::{TemplateFacts, capacity};
@@ -364,8 +364,13 @@ pub fn required_pods(scenario: &ScenarioSpec) -> u32 {
     wanted.sum::<u64>().min(u64::from(u32::MAX)) as u32
 }
 
-/// Returns true if the script reads objects; only then are objects kept as posted.
-pub fn script_reads_objects(scenario: &ScenarioSpec) -> bool {
+/// Returns true if something depends on whole objects: the script, priorities or budgets. Only then are objects kept
+/// as posted.
+pub fn reads_objects(scenario: &ScenarioSpec) -> bool {
+    let kinds = [ObjectKind::PriorityClass, ObjectKind::PodDisruptionBudget];
+    if scenario.objects.iter().any(|o| kinds.iter().any(|kind| o["kind"] == kind.as_str())) {
+        return true;
+    }
     let mut actions = scenario.faults.iter().map(|f| &f.action);
     actions.any(|action| {
         let request = match action {

@@ -27,7 +27,7 @@ pub fn is_stale(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, at: Sim
             let node_lifecycle = &parts.node_lifecycle;
             node_lifecycle.is_stale(ctx.store, at, (pod, incarnation))
         }
-        LeaderDue { pod, incarnation } | BackoffExpired { pod, incarnation } => {
+        LeaderDue { pod, incarnation } | BackoffExpired { pod, incarnation } | EvictionRetry { pod, incarnation } => {
             !ctx.store.pods.is_current(pod, incarnation)
         }
         WorkDone { .. }

@@ -102,6 +102,8 @@ pub enum DeletionActor {
     PodGarbageCollector,
     /// The eviction API, as used by a drain.
     Eviction,
+    /// kube-scheduler, which preempted the pod.
+    Preemption,
     /// A user of the API.
     User,
     /// The kubelet of the pod's node.
@@ -119,6 +121,7 @@ impl DeletionActor {
             Self::TaintEviction => "taint-eviction-controller",
             Self::PodGarbageCollector => "pod-garbage-collector",
             Self::Eviction => "eviction",
+            Self::Preemption => "kube-scheduler",
             Self::User => "user",
             Self::Kubelet => "kubelet",
             Self::JobSetManager => "jobset",

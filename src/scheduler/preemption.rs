@@ -26,6 +26,8 @@ pub struct Candidate {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Preemption {
+    /// The pod may not preempt others, now or at all; with the message. It keeps its nominated node.
+    NotEligible(&'static str),
     /// No node can be made feasible; with the message.
     Failed(String),
     /// The candidates that are equal in all criteria; never empty. The caller selects one of them.
@@ -37,6 +39,7 @@ impl Preemption {
     pub fn failure(&self) -> Option<&str> {
         match self {
             Preemption::Failed(message) => Some(message),
+            Preemption::NotEligible(message) => Some(message),
             Preemption::Candidates(_) => None,
         }
     }
@@ -44,7 +47,7 @@ impl Preemption {
     /// Returns the best candidates.
     pub fn best(&self) -> Option<&[Candidate]> {
         match self {
-            Preemption::Failed(_) => None,
+            Preemption::Failed(_) | Preemption::NotEligible(_) => None,
             Preemption::Candidates(best) => Some(best),
         }
     }
@@ -58,7 +61,7 @@ pub fn preempt(
     rejected: &[(NodeIndex, Rejection)],
 ) -> Preemption {
     if let Some(message) = ineligibility(cluster, pod, rejected) {
-        return Preemption::Failed(message.to_owned());
+        return Preemption::NotEligible(message);
     }
     let potential = rejected.iter().filter(|(_, rejection)| rejection.is_resolvable);
     let potential: Vec<NodeIndex> = potential.map(|(node, _)| *node).collect();

@@ -211,7 +211,8 @@ fn word(body: &Body) -> Option<usize> {
         PodFinished { succeeded, .. } => FAILED + usize::from(*succeeded),
         PodDeleting { .. } => 13,
         PodGone { .. } => 14,
-        JobSetCreated { .. }
+        EvictionRefused { .. }
+        | JobSetCreated { .. }
         | JobSetRefused { .. }
         | RestartCounted { .. }
         | JobRestartCounted { .. }
@@ -271,7 +272,7 @@ fn details(body: &Body, names: &RecordNames) -> String {
             format!("{kind} {}: {}", names.text(reason), names.text(message))
         }
         End { reason } => reason.as_str().to_owned(),
-        JobSetRefused { answer, .. } => names.text(answer).to_owned(),
+        JobSetRefused { answer, .. } | EvictionRefused { answer, .. } => names.text(answer).to_owned(),
         JobSetCreated { .. }
         | JobRestartCounted { .. }
         | ReplicatedJobsStatus { .. }

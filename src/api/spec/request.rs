@@ -28,6 +28,7 @@ pub enum ObjectKind {
     PersistentVolumeClaim,
     PersistentVolume,
     PriorityClass,
+    PodDisruptionBudget,
     Namespace,
     Lease,
     /// A kind that is not modelled.
@@ -36,7 +37,7 @@ pub enum ObjectKind {
 
 /// Kind, its name in manifests, its resource as `group/version/plural` (e.g. `batch/v1/jobs`), and whether it is
 /// namespaced.
-const KINDS: [(ObjectKind, &str, &str, bool); 10] = [
+const KINDS: [(ObjectKind, &str, &str, bool); 11] = [
     (ObjectKind::JobSet, "JobSet", "jobset.x-k8s.io/v1alpha2/jobsets", true),
     (ObjectKind::Job, "Job", "batch/v1/jobs", true),
     (ObjectKind::Pod, "Pod", "v1/pods", true),
@@ -45,6 +46,7 @@ const KINDS: [(ObjectKind, &str, &str, bool); 10] = [
     (ObjectKind::PersistentVolumeClaim, "PersistentVolumeClaim", "v1/persistentvolumeclaims", true),
     (ObjectKind::PersistentVolume, "PersistentVolume", "v1/persistentvolumes", false),
     (ObjectKind::PriorityClass, "PriorityClass", "scheduling.k8s.io/v1/priorityclasses", false),
+    (ObjectKind::PodDisruptionBudget, "PodDisruptionBudget", "policy/v1/poddisruptionbudgets", true),
     (ObjectKind::Namespace, "Namespace", "v1/namespaces", false),
     (ObjectKind::Lease, "Lease", "coordination.k8s.io/v1/leases", true),
 ];

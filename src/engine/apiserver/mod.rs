@@ -4,6 +4,7 @@
 //! Must never wait, draw a random number, or know the watchers.
 
 mod child_job_error;
+mod evictions;
 mod jobs;
 mod jobsets;
 mod nodes;
@@ -13,6 +14,7 @@ mod pods;
 pub(crate) mod stored;
 
 pub use child_job_error::ChildJobError;
+pub use evictions::{disruption_budgets, evict_pod};
 pub use jobs::*;
 pub use jobsets::*;
 pub use nodes::*;

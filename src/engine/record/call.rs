@@ -105,6 +105,8 @@ calls! {
     JobSetJobStatusUpdate: "jobset" "update" "jobs/status", JOBSET_JOBS, Write;
     CollectorJobSetGet: "generic-garbage-collector" "get" "jobsets", GARBAGE_COLLECTOR, Read;
     CollectorJobSetPatch: "generic-garbage-collector" "patch" "jobsets", GARBAGE_COLLECTOR, Write;
+    PreemptionPodPatch: "kube-scheduler" "patch" "pods/status", BIND, Write;
+    PreemptionPodDelete: "kube-scheduler" "delete" "pods", BIND, Write;
 }
 
 impl Call {

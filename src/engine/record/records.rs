@@ -157,6 +157,11 @@ records! {
         pod: PodId = object,
         reason: TextId = reason,
     }
+    /// The eviction API refused to evict a pod.
+    EvictionRefused {
+        pod: PodId = object,
+        answer: TextId = message,
+    }
     /// A pod was bound to a node.
     PodBound {
         pod: PodId = object,
@@ -270,6 +275,6 @@ impl Body {
     /// Returns true for records of unsuccessful attempts: a run with only such records makes no progress.
     pub fn is_retry(&self) -> bool {
         use Body::*;
-        matches!(self, PodCreateRejected { .. } | KubeEvent { .. } | PodUnschedulable { .. })
+        matches!(self, PodCreateRejected { .. } | KubeEvent { .. } | PodUnschedulable { .. } | EvictionRefused { .. })
     }
 }

@@ -2,7 +2,7 @@
 //! Counts a pod from assume to its end, not from binding.
 
 use crate::store::ObjectStore;
-use sim_base::{DomainId, JobId, NodeId, PodId};
+use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime};
 use sim_policy::topology::ClusterBuilder;
 
 #[derive(Clone, Default)]
@@ -11,6 +11,8 @@ pub struct CapacityLedger {
     free: Vec<i64>,
     /// Per pod: the node whose resources it holds.
     node: Vec<NodeId>,
+    /// Per pod: time of the assume in whole seconds, as the API writes the start time of the pod.
+    started_s: Vec<u32>,
     /// Per exclusive key and domain.
     domains: Vec<Vec<DomainCapacity>>,
     /// Per name of a Job with exclusive placement (the job-key): its pods per domain, including those left by an
@@ -35,6 +37,7 @@ impl CapacityLedger {
         self.free.clear();
         self.free.extend_from_slice(&cluster.allocatable);
         self.node.clear();
+        self.started_s.clear();
         self.domains.clear();
         self.pods_by_domain.clear();
         self.keys = 0;
@@ -52,18 +55,25 @@ impl CapacityLedger {
         self.held_node(pod).is_some()
     }
 
+    /// Start time of a pod that holds a node, in whole seconds.
+    pub fn started_s(&self, pod: PodId) -> u32 {
+        self.started_s[pod.ix()]
+    }
+
     /// Resets the row for another object.
     pub fn forget(&mut self, pod: PodId) {
         if self.node.len() <= pod.ix() {
             self.node.resize(pod.ix() + 1, NodeId::NONE);
+            self.started_s.resize(pod.ix() + 1, 0);
         }
         assert!(!self.holds(pod), "a pod that is gone holds nothing");
     }
 
     /// The pod holds resources of the node from now on (assume).
-    pub fn assume(&mut self, store: &ObjectStore, pod: PodId, node: NodeId) {
+    pub fn assume(&mut self, store: &ObjectStore, pod: PodId, node: NodeId, now: SimTime) {
         assert!(!self.holds(pod), "a pod holds one node at a time");
         self.node[pod.ix()] = node;
+        self.started_s[pod.ix()] = u32::try_from(now.0 / Duration::from_secs(1).0).unwrap_or(u32::MAX);
         self.update_usage(store, pod, node, true);
     }
 

@@ -39,13 +39,15 @@ impl SchedulerState {
 
     fn begin_cycle(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         self.ledger.add_keys(ctx.store);
-        let found = self.place(ctx, pod);
+        let beside = self.place_beside_nominated(ctx, pod);
+        let found = beside.unwrap_or_else(|| self.place(ctx, pod));
         let cost = cycle_cost(ctx, pod, found.examined);
         self.changed_in_cycle = false;
         self.cycles += 1;
         self.busy.add(ctx.now, ctx.now + cost);
         if let Some(node) = found.node {
-            self.ledger.assume(ctx.store, pod, node);
+            self.nominated.remove(pod);
+            self.ledger.assume(ctx.store, pod, node, ctx.now);
         }
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
         self.in_cycle = Some((pod, incarnation));
@@ -130,7 +132,8 @@ impl SchedulerState {
     }
 
     fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
-        let reason = self.explain_unschedulable(ctx, pod);
+        let preempted = self.preempt(ctx, pod);
+        let reason = preempted.unwrap_or_else(|| self.explain_unschedulable(ctx, pod));
         let reason = ctx.intern(&reason);
         if self.queues.mark_unschedulable((pod, incarnation), reason, ctx.mark()) {
             ctx.emit(Body::PodUnschedulable { pod, reason });

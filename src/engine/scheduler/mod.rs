@@ -6,7 +6,10 @@
 mod capacity_ledger;
 mod cycle;
 mod explain;
+mod nominated;
+mod preemption;
 mod queues;
+mod snapshot;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/scheduler.rs"]
 mod tests;
@@ -16,13 +19,17 @@ use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
 use crate::store::{ChangeKind, NodeChange, PodChange, flag};
 use capacity_ledger::CapacityLedger;
+use nominated::NominatedPods;
 use queues::SchedulingQueues;
 use sim_base::{NodeId, PodId};
+use snapshot::SchedulerSnapshot;
 
 #[derive(Clone, Default)]
 pub struct SchedulerState {
     queues: SchedulingQueues,
     ledger: CapacityLedger,
+    nominated: NominatedPods,
+    snapshot: SchedulerSnapshot,
     in_cycle: Option<(PodId, u32)>,
     /// An event that may help happened during the cycle: a pod that finds no node is retried without waiting for the
     /// next such event (kube-scheduler, `inFlightEvents`).
@@ -37,6 +44,8 @@ impl SchedulerState {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         self.queues.reset();
         self.ledger.reset(&ctx.store.nodes.cluster);
+        self.nominated.clear();
+        self.snapshot = SchedulerSnapshot::default();
         self.in_cycle = None;
         self.changed_in_cycle = false;
         self.next_start = 0;
@@ -52,6 +61,7 @@ impl SchedulerState {
         match event {
             SimulationEvent::CycleDone { pod, incarnation } => self.cycle_done(ctx, pod, incarnation),
             SimulationEvent::BindAnswered { pod, incarnation } => self.bind_answered(ctx, pod, incarnation),
+            SimulationEvent::VictimDeleted { pod, incarnation } => self.victim_deleted(ctx, pod, incarnation),
             SimulationEvent::BackoffExpired { pod, incarnation } => self.backoff_expired(ctx, pod, incarnation),
             other => unreachable!("not an event of the scheduler: {other:?}"),
         }
@@ -61,7 +71,10 @@ impl SchedulerState {
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
-            ChangeKind::Node(_, change) => self.node_changed(ctx, change),
+            ChangeKind::Node(_, change) => {
+                self.snapshot.forget_nodes();
+                self.node_changed(ctx, change);
+            }
             ChangeKind::Claim => self.retry_unschedulable(ctx),
             _ => {}
         }
@@ -82,10 +95,11 @@ impl SchedulerState {
             PodChange::Bound if !self.ledger.holds(pod) => {
                 self.queues.remove(pod);
                 let node = ctx.store.pods.node[pod.ix()];
-                self.ledger.assume(ctx.store, pod, node);
+                self.ledger.assume(ctx.store, pod, node, ctx.now);
             }
             PodChange::Finished => self.release(ctx, pod),
             PodChange::Gone => {
+                self.nominated.remove(pod);
                 self.release(ctx, pod);
                 self.queues.remove(pod);
             }

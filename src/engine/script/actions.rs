@@ -8,11 +8,14 @@ use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::kubelet::KubeletState;
-use crate::record::{Body, DeletionActor, TicketSubject, TicketWait};
+use crate::record::{Body, TicketSubject, TicketWait};
 use crate::store::flag;
 use sim_api::spec::{DeletionPropagation, FaultAction, FaultTime, NodeRef, SilentTarget};
 use sim_base::{Duration, JobSetId, NodeId, PodId};
 use std::sync::Arc;
+
+/// Pause of kubectl drain between two attempts (`kubectl/pkg/drain/drain.go`, evictPods).
+const EVICTION_RETRY: Duration = Duration::from_secs(5);
 
 impl ScriptRunner {
     pub(super) fn act(&mut self, ctx: &mut EngineContext<'_>, index: u32, kubelets: &mut KubeletState) {
@@ -106,7 +109,12 @@ impl ScriptRunner {
             FaultAction::DeletePod { force, .. } => {
                 delete_pod(ctx, pod, (*force).then_some(0), kubelets);
             }
-            _ => apiserver::disrupt_pod(ctx, pod, DeletionActor::Eviction),
+            _ => {
+                if let Err(refusal) = apiserver::evict_pod(ctx, pod) {
+                    let answer = ctx.intern(refusal);
+                    ctx.emit(Body::Answered { index, answer });
+                }
+            }
         }
     }
 
@@ -227,7 +235,16 @@ fn drain(ctx: &mut EngineContext<'_>, node: NodeId) {
     for pod in ctx.store.nodes.pods[node.ix()].clone() {
         let ended = ctx.store.pods.is_terminal(pod);
         if !ended && !ctx.store.pods.has(pod, flag::DELETING) {
-            apiserver::disrupt_pod(ctx, pod, DeletionActor::Eviction);
+            evict_until_accepted(ctx, pod);
         }
+    }
+}
+
+/// kubectl drain: asks for an eviction, and again after a pause as long as a PodDisruptionBudget forbids it.
+pub(super) fn evict_until_accepted(ctx: &mut EngineContext<'_>, pod: PodId) {
+    if apiserver::evict_pod(ctx, pod).is_err() {
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        let retry = SimulationEvent::EvictionRetry { pod, incarnation };
+        ctx.schedule_after(EVICTION_RETRY, TicketWait::Script, TicketSubject::Pod(pod), retry);
     }
 }

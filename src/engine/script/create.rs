@@ -186,6 +186,7 @@ fn document_kind(kind: &str) -> Result<ObjectKind, ScriptRequestError> {
         "PersistentVolumeClaim" => ObjectKind::PersistentVolumeClaim,
         "PersistentVolume" => ObjectKind::PersistentVolume,
         "PriorityClass" => ObjectKind::PriorityClass,
+        "PodDisruptionBudget" => ObjectKind::PodDisruptionBudget,
         "Namespace" => ObjectKind::Namespace,
         _ => {
             let kind = kind.to_owned();

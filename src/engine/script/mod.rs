@@ -66,6 +66,7 @@ impl ScriptRunner {
                 }
             }
             SimulationEvent::Fault(index) => self.act(ctx, index, kubelets),
+            SimulationEvent::EvictionRetry { pod, .. } => actions::evict_until_accepted(ctx, pod),
             other => unreachable!("not an event of the user: {other:?}"),
         }
     }

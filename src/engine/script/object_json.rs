@@ -1,7 +1,7 @@
 //! Objects as the API would show them, as far as the store contains their fields: for a user's GET, and for
 //! admission, which checks whether a JobSet is finished.
 //!
-//! Must never be used by the model itself.
+//! The model itself uses only `pod_object` and `node_json`, for decisions that depend on any field or label.
 
 use super::lookup::LookupResult;
 use super::pod_status_json;
@@ -198,8 +198,14 @@ fn job_json(ctx: &EngineContext<'_>, job: JobId) -> Value {
     object
 }
 
-/// The stored pod: as posted by the Job controller and changed by the pod webhooks (EXC-4…EXC-8).
 fn pod_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &KubeletState) -> Value {
+    let mut object = pod_object(ctx, pod);
+    object["status"] = pod_status_json::pod_status_json(ctx, pod, kubelets);
+    object
+}
+
+/// The stored pod without its status: as posted by the Job controller and changed by the pod webhooks (EXC-4…EXC-8).
+pub fn pod_object(ctx: &EngineContext<'_>, pod: PodId) -> Value {
     let (store, i) = (&**ctx.store, pod.ix());
     let job = store.pods.job[i];
     let owner = stored_job_json(ctx, job);
@@ -229,7 +235,6 @@ fn pod_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &KubeletState) -> Val
     if node.is_some() {
         object["spec"]["nodeName"] = json!(store.names.node(node));
     }
-    object["status"] = pod_status_json::pod_status_json(ctx, pod, kubelets);
     let deleting = store.pods.has(pod, flag::DELETING);
     let grace_s =
         if store.pods.has(pod, flag::CONFIRMED) { 0 } else { ctx.store.pod_spec(pod).termination_grace_period_s };
@@ -254,7 +259,7 @@ fn leader_json(ctx: &EngineContext<'_>, job: JobId, pod: PodId, owner: &Value) -
     Some(leader)
 }
 
-fn node_json(ctx: &EngineContext<'_>, node: NodeId) -> Value {
+pub fn node_json(ctx: &EngineContext<'_>, node: NodeId) -> Value {
     let nodes = &ctx.store.nodes;
     let object = nodes.cluster.object(node);
     let taint = |t: &sim_api::spec::TaintSpec| json!({"key": t.key, "value": t.value, "effect": t.effect.as_str()});

@@ -293,6 +293,9 @@ fn disruption_condition(ctx: &EngineContext<'_>, pod: PodId) -> Option<Value> {
     let by = ctx.store.pods.disrupted_by.get(&pod)?;
     let (reason, message) = match by {
         DeletionActor::Eviction => ("EvictionByEvictionAPI", "Eviction API: evicting"),
+        DeletionActor::Preemption => {
+            ("PreemptionByScheduler", "default-scheduler: preempting to accommodate a higher priority pod")
+        }
         DeletionActor::TaintEviction => ("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"),
         DeletionActor::PodGarbageCollector => ("DeletionByPodGC", "PodGC: node no longer exists"),
         DeletionActor::JobSetManager => {

@@ -63,6 +63,7 @@ fn resource_name(kind: ObjectKind) -> &'static str {
         ObjectKind::PersistentVolumeClaim => "persistentvolumeclaims",
         ObjectKind::PersistentVolume => "persistentvolumes",
         ObjectKind::PriorityClass => "priorityclasses.scheduling.k8s.io",
+        ObjectKind::PodDisruptionBudget => "poddisruptionbudgets.policy",
         ObjectKind::Namespace => "namespaces",
         ObjectKind::Lease => "leases.coordination.k8s.io",
         ObjectKind::Other => "objects",

@@ -19,6 +19,8 @@ pub enum RecordingKind {
     Times,
     Corner,
     Nodes,
+    /// Drains with budgets, and preemption between JobSets.
+    Cluster,
     /// The kinds `create`, `update` and `children` are admission recordings, which have a separate format.
     Create,
     Update,
@@ -37,6 +39,7 @@ impl RecordingKind {
             RecordingKind::Decisions
                 | RecordingKind::Corner
                 | RecordingKind::Nodes
+                | RecordingKind::Cluster
                 | RecordingKind::Scheduling
                 | RecordingKind::Gang
         )
@@ -48,6 +51,7 @@ impl RecordingKind {
             RecordingKind::Times => "times",
             RecordingKind::Corner => "corner",
             RecordingKind::Nodes => "nodes",
+            RecordingKind::Cluster => "cluster",
             RecordingKind::Create => "create",
             RecordingKind::Update => "update",
             RecordingKind::Children => "children",

@@ -9,7 +9,7 @@ use super::compare::{NoRun, ObservedRun, RunObserver, compare};
 use super::recording::{RecordedRun, RecordingKind};
 use super::result::{FileResult, ValidationVerdict};
 use super::scenario::environment;
-use super::scenario::unsimulated_fields::{has_preempting_priorities, unsimulated_fields};
+use super::scenario::unsimulated_fields::unsimulated_fields;
 use super::scenario::{RecordingDefaults, SEED, ScenarioOverrides, UnmodelledAction, UnmodelledPart, replay_scenario};
 use super::unobserved_inputs::{UnobservedInputs, candidates};
 use replay_error::ReplayError;
@@ -131,9 +131,6 @@ fn observe(
         }
     }
     let (observed, DiscardSink) = run_observed(recording, &mut simulation, SEED, DiscardSink);
-    if observed.sink.history.has_unscheduled_pods() && has_preempting_priorities(recording) {
-        return Err(NoRun::NotSimulated(UnmodelledAction(vec![UnmodelledPart::Preemption])));
-    }
     Ok(observed)
 }
 

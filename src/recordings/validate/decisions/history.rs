@@ -166,11 +166,6 @@ impl DecisionHistory {
         });
     }
 
-    /// Returns whether the scheduler found no node for a pod at least once.
-    pub fn has_unscheduled_pods(&self) -> bool {
-        self.events.iter().any(|event| event.reason == "FailedScheduling")
-    }
-
     fn set_condition(&mut self, at: SimTime, kind: JobSetConditionType, status: bool, reason: &str) {
         let state = self.pending_state(at);
         let status_text = condition_status(status).to_owned();

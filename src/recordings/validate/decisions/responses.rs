@@ -30,7 +30,7 @@ pub fn differing_responses(recording: &RecordedRun, history: &DecisionHistory) -
             "suspend" | "resume" | "deleteJobSet" => (answer, simulated),
             "deletePod" | "forceDeletePod" | "evictPod" => {
                 if result {
-                    (answer, String::new())
+                    (answer, simulated)
                 } else {
                     (answer, "no such pod".to_owned())
                 }

@@ -102,8 +102,6 @@ pub enum UnmodelledPart {
         kind: String,
         path: String,
     },
-    /// A pod could not be scheduled, and a pod of lower priority could have been removed for it.
-    Preemption,
 }
 
 impl fmt::Display for UnmodelledPart {
@@ -138,7 +136,6 @@ impl fmt::Display for UnmodelledPart {
                 write!(f, "patch of the subresource {subresource}")
             }
             Part::Field { kind, path } => write!(f, "{kind} field {path}"),
-            Part::Preemption => f.write_str("preemption between priorities"),
             Part::NodePatch { path } => write!(f, "patch of a Node's {path}"),
         }
     }

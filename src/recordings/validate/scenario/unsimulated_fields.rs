@@ -5,7 +5,6 @@
 use super::unmodelled::UnmodelledPart;
 use crate::validate::recording::RecordedRun;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Last keys of fields that only a real kubelet observes. The nodes of recordings have none.
 const KUBELET_FIELDS: [&str; 5] =
@@ -34,25 +33,6 @@ pub fn unsimulated_fields(recording: &RecordedRun, unmodelled: impl Fn(&Value) -
         parts.extend(fields.into_iter().map(|path| UnmodelledPart::Field { kind: kind.clone(), path }));
     }
     parts
-}
-
-/// Returns whether a pod of higher priority could preempt another pod of the recording.
-pub fn has_preempting_priorities(recording: &RecordedRun) -> bool {
-    let objects = all_objects(recording);
-    let classes = objects.iter().filter(|o| o["kind"] == "PriorityClass");
-    let classes: BTreeMap<&str, &Value> =
-        classes.filter_map(|class| Some((class["metadata"]["name"].as_str()?, class))).collect();
-    let default = classes.values().find(|class| class["globalDefault"] == true);
-    let mut priorities = Vec::new();
-    let templates = objects.iter().flat_map(|object| pod_specs(object));
-    for spec in templates {
-        let class = spec["priorityClassName"].as_str().and_then(|name| classes.get(name)).or(default);
-        let value = class.map_or(&spec["priority"], |class| &class["value"]).as_i64().unwrap_or(0);
-        let policy = |object: &Value| object["preemptionPolicy"] == "Never";
-        priorities.push((value, !policy(spec) && !class.is_some_and(|class| policy(class))));
-    }
-    let lowest = priorities.iter().map(|(value, _)| *value).min();
-    priorities.iter().any(|(value, preempts)| *preempts && Some(*value) > lowest)
 }
 
 fn all_objects(recording: &RecordedRun) -> Vec<Value> {

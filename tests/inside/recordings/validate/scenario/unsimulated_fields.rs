@@ -46,21 +46,3 @@ fn fields_without_a_simulated_effect_are_named() {
         assert_eq!(named(&with_pod(pod.clone())), expected, "{pod}");
     }
 }
-
-#[test]
-fn preemption_needs_two_priorities_and_a_policy_that_permits_it() {
-    let class = |value: i64, policy: &str| {
-        json!([{"kind": "PriorityClass", "metadata": {"name": "high"}, "value": value, "preemptionPolicy": policy},
-            {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}])
-    };
-    let high = json!({"priorityClassName": "high", "containers": []});
-    for (objects, expected) in [
-        (class(100, "PreemptLowerPriority"), true),
-        (class(100, "Never"), false),
-        (class(0, "PreemptLowerPriority"), false),
-        (json!([]), false),
-    ] {
-        let recording = with_pod_and_objects(high.clone(), objects.clone());
-        assert_eq!(has_preempting_priorities(&recording), expected, "{objects}");
-    }
-}

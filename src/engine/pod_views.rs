@@ -1,0 +1,39 @@
+//! Pods as `sim_scheduler` sees them, with all fields and labels of their objects.
+
+use crate::ctx::EngineContext;
+use crate::record::DeletionActor;
+use crate::script::object_json;
+use crate::store::flag;
+use sim_base::{DomainId, JobId, PodId};
+use sim_scheduler::PodView;
+use sim_scheduler::resources::ResourceColumns;
+use std::collections::BTreeMap;
+
+/// Label with the completion index of a pod.
+const INDEX_LABEL: &str = "batch.kubernetes.io/job-completion-index";
+
+/// A Job object, whether the pod is its leader, and the domain that the pod webhook wrote: pods with equal keys differ
+/// in their names and indexes only.
+type ViewKey = (JobId, u32, bool, DomainId);
+
+/// Reads pods. Those with equal keys are read once.
+#[derive(Clone, Default)]
+pub struct PodViews(BTreeMap<ViewKey, PodView>);
+
+impl PodViews {
+    pub fn view(&mut self, ctx: &EngineContext<'_>, pod: PodId, columns: &mut ResourceColumns) -> PodView {
+        let store = &**ctx.store;
+        let (i, job) = (pod.ix(), store.pods.job[pod.ix()]);
+        let key = (job, store.jobs[job.ix()].incarnation, store.is_leader(pod), store.pods.domain[i]);
+        let read = || PodView::read(&object_json::pod_object(ctx, pod), columns);
+        let mut view = self.0.entry(key).or_insert_with(read).clone();
+        view.name = store.names.pod(job, store.pods.index[i], pod, store.pods.incarnation[i]);
+        if let Some(index) = view.labels.get_mut(INDEX_LABEL) {
+            *index = store.pods.index[i].to_string();
+        }
+        view.priority = store.facts(pod).priority.into();
+        view.is_terminating = store.pods.has(pod, flag::DELETING);
+        view.is_preempted = store.pods.disrupted_by.get(&pod) == Some(&DeletionActor::Preemption);
+        view
+    }
+}

@@ -1,0 +1,94 @@
+//! Preemption of pods with lower priority (plugin DefaultPreemption): the decision is made by `sim_scheduler`.
+
+use super::SchedulerState;
+use crate::apiserver;
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{Call, DeletionActor, TicketSubject};
+use crate::requests::{RequestAnswer, RequestEntry};
+use crate::store::flag;
+use sim_api::spec::ObjectKind;
+use sim_base::PodId;
+use sim_policy::placement::PlacementResult;
+use sim_scheduler::preemption::Preemption;
+use sim_scheduler::{Decision, Profile, schedule};
+
+impl SchedulerState {
+    /// Returns whether priorities may decide about the pod. Pods that a missing claim, resource or feature keeps from
+    /// every node are not helped by preemption.
+    fn compares_priorities(&self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
+        let store = &**ctx.store;
+        let facts = store.facts(pod);
+        let mut classes = store.others.objects_of_kind(ObjectKind::PriorityClass);
+        let differ = store.templates.priorities.len() > 1
+            || classes.any(|(_, _, class)| class.object["preemptionPolicy"] == "Never");
+        differ && facts.blocked.is_none() && !facts.needs_feature && store.deleting_claim(pod).is_none()
+    }
+
+    /// Places a pod while other pods are nominated to nodes, or returns `None` if the search over columns decides.
+    pub(super) fn place_beside_nominated(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Option<PlacementResult> {
+        if self.nominated.is_empty() || !self.compares_priorities(ctx, pod) {
+            return None;
+        }
+        let node = match self.decide(ctx, pod) {
+            Decision::Scheduled(nodes) => nodes.best().first().map(|row| self.snapshot.nodes[*row]),
+            Decision::Unschedulable { .. } => None,
+        };
+        Some(PlacementResult { node, examined: ctx.store.nodes.len() as u32, next: self.next_start })
+    }
+
+    fn decide(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Decision {
+        self.snapshot.update(ctx, &self.ledger, &self.nominated);
+        let snapshot = &mut self.snapshot;
+        let mut view = snapshot.views.view(ctx, pod, &mut snapshot.cluster.columns);
+        let nominated = self.nominated.node_of(pod);
+        view.nominated_node = nominated.map_or("", |node| ctx.store.names.node(node)).to_owned();
+        schedule(&snapshot.cluster, &view, &Profile::default(), 0)
+    }
+
+    /// Preempts pods for an unschedulable pod if that helps. Returns the message of the attempt, or `None` if
+    /// priorities do not matter.
+    pub(super) fn preempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> Option<String> {
+        if !self.compares_priorities(ctx, pod) {
+            return None;
+        }
+        let Decision::Unschedulable { message, preemption } = self.decide(ctx, pod) else {
+            return None;
+        };
+        match &preemption {
+            Preemption::Candidates(best) => {
+                // kube-scheduler starts the search for candidates at a random node; ties go to the first one here.
+                let node = self.snapshot.nodes[best[0].node];
+                self.nominated.nominate(ctx.store, pod, node);
+                let victims = best[0].victims.iter().map(|row| self.snapshot.pods[*row]);
+                let victims: Vec<PodId> = victims.collect();
+                self.delete_victims(ctx, &victims);
+            }
+            Preemption::Failed(_) => self.nominated.remove(pod),
+            Preemption::NotEligible(_) => {}
+        }
+        Some(message)
+    }
+
+    fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[PodId]) {
+        for victim in victims {
+            let incarnation = ctx.store.pods.incarnation[victim.ix()];
+            if ctx.store.pods.has(*victim, flag::DELETING) {
+                continue;
+            }
+            let about = TicketSubject::Pod(*victim);
+            ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::PreemptionPodPatch, about, 0));
+            ctx.record_response(Call::PreemptionPodPatch, RequestAnswer::Success);
+            let delete = RequestEntry::new(Call::PreemptionPodDelete, about, 0);
+            ctx.request(delete, SimulationEvent::VictimDeleted { pod: *victim, incarnation });
+        }
+    }
+
+    pub(super) fn victim_deleted(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
+        let is_there = ctx.store.pods.is_current(pod, incarnation);
+        ctx.record_response(Call::PreemptionPodDelete, RequestAnswer::from_existence(is_there));
+        if is_there {
+            apiserver::disrupt_pod(ctx, pod, DeletionActor::Preemption);
+        }
+    }
+}
