@@ -56,6 +56,8 @@ pub enum StreamPurpose {
     /// Jitter of a kubelet's pod worker.
     WorkerJitter = 25,
     SidecarStart = 26,
+    /// Choice among equal candidates of a preemption.
+    PreemptionTie = 27,
     FleetLifetime = 40,
     FleetRepair = 41,
     FleetSelection = 42,

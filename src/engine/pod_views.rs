@@ -31,6 +31,7 @@ impl PodViews {
         if let Some(index) = view.labels.get_mut(INDEX_LABEL) {
             *index = store.pods.index[i].to_string();
         }
+        view.node_name.clear();
         view.priority = store.facts(pod).priority.into();
         view.is_terminating = store.pods.has(pod, flag::DELETING);
         view.is_preempted = store.pods.disrupted_by.get(&pod) == Some(&DeletionActor::Preemption);

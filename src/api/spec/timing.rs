@@ -54,6 +54,8 @@ pub enum KubeletTiming {
         stop: Duration,
         stop_exit_code: i32,
         restart: Duration,
+        /// Whether every pod has an in-place restart agent, whatever its JobSet contains.
+        has_agents: bool,
     },
 }
 

@@ -45,9 +45,12 @@ impl SchedulerState {
         self.changed_in_cycle = false;
         self.cycles += 1;
         self.busy.add(ctx.now, ctx.now + cost);
-        if let Some(node) = found.node {
-            self.nominated.remove(pod);
-            self.ledger.assume(ctx.store, pod, node, ctx.now);
+        match found.node {
+            Some(node) => {
+                self.nominated.remove(pod);
+                self.ledger.assume(ctx.store, pod, node, ctx.now);
+            }
+            None => self.failed = Some(self.failed_attempt(ctx, pod)),
         }
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
         self.in_cycle = Some((pod, incarnation));
@@ -117,12 +120,14 @@ impl SchedulerState {
 
     pub(super) fn cycle_done(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         self.in_cycle = None;
+        let failed = self.failed.take();
         if ctx.store.pods.is_current(pod, incarnation) {
             if self.ledger.holds(pod) {
                 let req = RequestEntry::new(Call::Bind, TicketSubject::Pod(pod), 0);
                 ctx.request(req, SimulationEvent::BindAnswered { pod, incarnation });
-            } else if !ctx.store.pods.has(pod, flag::DELETING) {
-                self.mark_unschedulable(ctx, pod, incarnation);
+            } else if let Some(attempt) = failed.filter(|_| !ctx.store.pods.has(pod, flag::DELETING)) {
+                self.mark_unschedulable(ctx, pod, incarnation, &attempt.message);
+                self.preempt(ctx, pod, &attempt);
                 if self.changed_in_cycle {
                     self.retry_unschedulable(ctx);
                 }
@@ -131,10 +136,8 @@ impl SchedulerState {
         self.next_cycle(ctx);
     }
 
-    fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
-        let preempted = self.preempt(ctx, pod);
-        let reason = preempted.unwrap_or_else(|| self.explain_unschedulable(ctx, pod));
-        let reason = ctx.intern(&reason);
+    fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32, message: &str) {
+        let reason = ctx.intern(message);
         if self.queues.mark_unschedulable((pod, incarnation), reason, ctx.mark()) {
             ctx.emit(Body::PodUnschedulable { pod, reason });
         }

@@ -20,6 +20,7 @@ use super::token_bucket::BusyTimes;
 use crate::store::{ChangeKind, NodeChange, PodChange, flag};
 use capacity_ledger::CapacityLedger;
 use nominated::NominatedPods;
+use preemption::FailedAttempt;
 use queues::SchedulingQueues;
 use sim_base::{NodeId, PodId};
 use snapshot::SchedulerSnapshot;
@@ -31,6 +32,8 @@ pub struct SchedulerState {
     nominated: NominatedPods,
     snapshot: SchedulerSnapshot,
     in_cycle: Option<(PodId, u32)>,
+    /// Result of the current cycle if it found no node.
+    failed: Option<FailedAttempt>,
     /// An event that may help happened during the cycle: a pod that finds no node is retried without waiting for the
     /// next such event (kube-scheduler, `inFlightEvents`).
     changed_in_cycle: bool,
@@ -44,6 +47,7 @@ impl SchedulerState {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         self.queues.reset();
         self.ledger.reset(&ctx.store.nodes.cluster);
+        self.failed = None;
         self.nominated.clear();
         self.snapshot = SchedulerSnapshot::default();
         self.in_cycle = None;

@@ -8,10 +8,27 @@ use crate::record::{Call, DeletionActor, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
 use sim_api::spec::ObjectKind;
-use sim_base::PodId;
+use sim_base::random::StreamPurpose;
+use sim_base::{NodeId, PodId};
 use sim_policy::placement::PlacementResult;
 use sim_scheduler::preemption::Preemption;
 use sim_scheduler::{Decision, Profile, schedule};
+
+/// An attempt to schedule a pod that found no node.
+#[derive(Clone)]
+pub(super) struct FailedAttempt {
+    pub message: String,
+    nomination: Nomination,
+    victims: Vec<PodId>,
+}
+
+/// What an attempt does to `status.nominatedNodeName`.
+#[derive(Copy, Clone)]
+enum Nomination {
+    Stays,
+    Ends,
+    To(NodeId),
+}
 
 impl SchedulerState {
     /// Returns whether priorities may decide about the pod. Pods that a missing claim, resource or feature keeps from
@@ -46,28 +63,41 @@ impl SchedulerState {
         schedule(&snapshot.cluster, &view, &Profile::default(), 0)
     }
 
-    /// Preempts pods for an unschedulable pod if that helps. Returns the message of the attempt, or `None` if
-    /// priorities do not matter.
-    pub(super) fn preempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> Option<String> {
+    /// Describes why no node was found, and decides about preemption.
+    pub(super) fn failed_attempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> FailedAttempt {
+        let unresolved = |message| FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
         if !self.compares_priorities(ctx, pod) {
-            return None;
+            return unresolved(self.explain_unschedulable(ctx, pod));
         }
         let Decision::Unschedulable { message, preemption } = self.decide(ctx, pod) else {
-            return None;
+            return unresolved(self.explain_unschedulable(ctx, pod));
         };
-        match &preemption {
+        match preemption {
+            Preemption::Failed(_) => unresolved(message),
+            Preemption::NotEligible(_) => FailedAttempt { nomination: Nomination::Stays, ..unresolved(message) },
             Preemption::Candidates(best) => {
-                // kube-scheduler starts the search for candidates at a random node; ties go to the first one here.
-                let node = self.snapshot.nodes[best[0].node];
-                self.nominated.nominate(ctx.store, pod, node);
-                let victims = best[0].victims.iter().map(|row| self.snapshot.pods[*row]);
-                let victims: Vec<PodId> = victims.collect();
-                self.delete_victims(ctx, &victims);
+                let (about, nth) = (TicketSubject::Pod(pod), self.queues.attempts(pod));
+                let draw = ctx.draw_unit(StreamPurpose::PreemptionTie, about, nth);
+                let chosen = &best[((draw * best.len() as f64) as usize).min(best.len() - 1)];
+                FailedAttempt {
+                    message,
+                    nomination: Nomination::To(self.snapshot.nodes[chosen.node]),
+                    victims: chosen.victims.iter().map(|row| self.snapshot.pods[*row]).collect(),
+                }
             }
-            Preemption::Failed(_) => self.nominated.remove(pod),
-            Preemption::NotEligible(_) => {}
         }
-        Some(message)
+    }
+
+    /// Carries out the preemption that an attempt decided on.
+    pub(super) fn preempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, attempt: &FailedAttempt) {
+        match attempt.nomination {
+            Nomination::Stays => {}
+            Nomination::Ends => self.nominated.remove(pod),
+            Nomination::To(node) => {
+                self.nominated.nominate(ctx.store, pod, node);
+                self.delete_victims(ctx, &attempt.victims);
+            }
+        }
     }
 
     fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[PodId]) {

@@ -121,6 +121,11 @@ impl SchedulingQueues {
         last != reason
     }
 
+    /// Number of attempts of the pod that found no node.
+    pub fn attempts(&self, pod: PodId) -> u32 {
+        self.rows.get(pod.ix()).map_or(0, |row| row.tries.into())
+    }
+
     pub fn has_unschedulable(&self) -> bool {
         !self.unschedulable.is_empty()
     }

@@ -298,15 +298,18 @@ pub fn add_node_selection(pod: &mut PodTemplate, namespace: &str, job: &str) {
     });
 }
 
-/// AG-1: an agent that bypasses its barrier counts as no agent. The replay of recordings adds an agent to every pod
-/// of an InPlaceRestart JobSet, whatever the manifest contains.
+/// AG-1: an agent that bypasses its barrier counts as no agent. Scripted kubelets run an agent in every pod of a
+/// cluster with agents (recordings/cluster, cu-preempt-in-place: also in pods of a JobSet with the strategy Recreate).
 pub fn agent_mode(jobset: &JobSet, pod: &PodSpec, gate: bool, kubelet: &KubeletTiming) -> AgentMode {
-    let in_place = jobset.spec.strategy() == RestartStrategy::InPlaceRestart && gate;
-    if !in_place || jobset.annotations.contains_key(DISABLE_IN_PLACE_RESTART) {
+    let in_place = jobset.spec.strategy() == RestartStrategy::InPlaceRestart;
+    if !gate || jobset.annotations.contains_key(DISABLE_IN_PLACE_RESTART) {
         return AgentMode::Absent;
     }
     match kubelet {
-        KubeletTiming::Scripted { .. } => AgentMode::Sidecar { probe_period_s: Some(0) },
-        KubeletTiming::Real(_) => pod.agent_mode(),
+        KubeletTiming::Scripted { has_agents, .. } if in_place || *has_agents => {
+            AgentMode::Sidecar { probe_period_s: Some(0) }
+        }
+        KubeletTiming::Real(_) if in_place => pod.agent_mode(),
+        _ => AgentMode::Absent,
     }
 }

@@ -30,6 +30,7 @@ pub fn read(scenario: &YamlNode, report: &mut DiagnosticReport) -> TimingSpec {
             stop: time("stop", Duration::ZERO),
             stop_exit_code: read::i32_of(node, "stopExitCode").unwrap_or(0),
             restart: time("restart", Duration::from_secs(1)),
+            has_agents: false,
         };
     }
     timing

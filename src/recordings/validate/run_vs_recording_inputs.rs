@@ -96,7 +96,7 @@ fn input_facts(scenario: &ScenarioSpec, words: ActionDescription<'_>) -> Vec<Inp
 
 fn describe_kubelet_timing(kubelet: &KubeletTiming) -> String {
     match kubelet {
-        KubeletTiming::Scripted { start, stop, stop_exit_code, restart } => {
+        KubeletTiming::Scripted { start, stop, stop_exit_code, restart, .. } => {
             format!("scripted: start {start}, stop {stop} with {stop_exit_code}, restart {restart}")
         }
         KubeletTiming::Real(_) => "modelled".to_owned(),

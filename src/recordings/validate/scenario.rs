@@ -191,6 +191,7 @@ fn timing(recording: &RecordedRun, defaults: &RecordingDefaults, overrides: &Sce
         stop: Duration::from_millis(script.term_ms),
         stop_exit_code: script.term_exit,
         restart: Duration::from_millis(script.restart_ms),
+        has_agents: recording.job_set["spec"]["failurePolicy"]["restartStrategy"] == "InPlaceRestart",
     };
     let requests = recording.requests.as_ref().filter(|_| !defaults.preset_overrides_recording);
     timing.api_measured = requests.map_or(Vec::new(), measured_latencies);

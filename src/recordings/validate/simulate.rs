@@ -63,8 +63,15 @@ pub fn validate(
     let mut plays = candidates(recording).into_iter();
     let mut first = observed(plays.next().unwrap_or(UnobservedInputs::DEFAULT));
     if first.verdict() == Some(ValidationVerdict::Different) {
-        let equal = plays.find(|play| observed(*play).verdict() == Some(ValidationVerdict::Equal));
-        first.equal_replay = equal.map(|play| play.to_string());
+        let equal = |play: UnobservedInputs| {
+            let result = observed(play);
+            (result.verdict() == Some(ValidationVerdict::Equal)).then_some((play, result))
+        };
+        let Some((play, result)) = plays.find_map(equal) else { return first };
+        if recording.kind == RecordingKind::Cluster {
+            return result;
+        }
+        first.equal_replay = Some(play.to_string());
     }
     first
 }
@@ -130,7 +137,8 @@ fn observe(
             simulation = SimulationInput::new(&scenario).map_err(refused)?;
         }
     }
-    let (observed, DiscardSink) = run_observed(recording, &mut simulation, SEED, DiscardSink);
+    let seed = SEED + play.victim_draw;
+    let (observed, DiscardSink) = run_observed(recording, &mut simulation, seed, DiscardSink);
     Ok(observed)
 }
 
@@ -286,6 +294,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         stop: Duration::ZERO,
         stop_exit_code: 0,
         restart: Duration::ZERO,
+        has_agents: false,
     };
     let gates = FeatureGates {
         in_place_restart: case.gates.in_place_restart,

@@ -1,6 +1,7 @@
 //! Replays with different values for properties that affect the real system but are not recorded: the fraction of a
-//! wall-clock second at which the recording began, the order of a cache's map, and the phase of the heartbeats. A
-//! recording that only a later replay reproduces is not equal.
+//! wall-clock second at which the recording began, the order of a cache's map, the phase of the heartbeats, and random
+//! draws of kube-scheduler among equal victims. A recording that only a later replay reproduces is not equal, except for
+//! the draws of kind `cluster`, whose README permits any of them.
 //!
 //! Recorded properties are never varied. The number of replays is small, so that a match by accident is unlikely.
 
@@ -14,6 +15,8 @@ use std::fmt;
 const HEARTBEAT_PHASES: u64 = 5;
 /// Period of the heartbeats, unless the recording states it.
 const HEARTBEAT_S: u64 = 10;
+/// Number of draws among equal victims that are tried.
+const VICTIM_DRAWS: u64 = 8;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct UnobservedInputs {
@@ -23,17 +26,28 @@ pub struct UnobservedInputs {
     pub ties: TieBreak,
     /// Time by which the JobSet is created later in the period of the heartbeats of all nodes.
     pub heartbeat_shift: Duration,
+    /// Number of the draw among equal victims of a preemption.
+    pub victim_draw: u64,
 }
 
 impl UnobservedInputs {
     /// Replay with the creation at the start of a second, which is run first.
-    pub const DEFAULT: UnobservedInputs =
-        UnobservedInputs { clock_phase: Duration::ZERO, ties: TieBreak::FirstName, heartbeat_shift: Duration::ZERO };
+    pub const DEFAULT: UnobservedInputs = UnobservedInputs {
+        clock_phase: Duration::ZERO,
+        ties: TieBreak::FirstName,
+        heartbeat_shift: Duration::ZERO,
+        victim_draw: 0,
+    };
 }
 
 /// Returns the replays of a recording. The first one has the most plausible clock phase.
 pub fn candidates(recording: &RecordedRun) -> Vec<UnobservedInputs> {
     let plain = |clock_phase| UnobservedInputs { clock_phase, ..UnobservedInputs::DEFAULT };
+    if recording.kind == RecordingKind::Cluster {
+        return (0..VICTIM_DRAWS)
+            .map(|victim_draw| UnobservedInputs { victim_draw, ..plain(Duration::ZERO) })
+            .collect();
+    }
     if !matches!(recording.kind, RecordingKind::Decisions | RecordingKind::Corner) {
         return heartbeat_candidates(recording);
     }
@@ -67,6 +81,9 @@ impl fmt::Display for UnobservedInputs {
         if self.heartbeat_shift != Duration::ZERO {
             let shift_s = self.heartbeat_shift.seconds();
             write!(f, ", {shift_s:.1} s later in the period of the heartbeats")?;
+        }
+        if self.victim_draw != 0 {
+            write!(f, ", draw {} among equal victims", self.victim_draw + 1)?;
         }
         Ok(())
     }

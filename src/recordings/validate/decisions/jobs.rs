@@ -60,8 +60,32 @@ pub fn compare(
     for (row, _) in simulated.iter_mut().filter(|_| !with_terminating) {
         row.terminating = None;
     }
+    if mask.has_ties {
+        let sums = |rows: Vec<(JobRow, bool)>| sums_over_jobs(rows, mask);
+        return compare_multisets("jobs", sums(recorded), sums(simulated), out);
+    }
     let texts = |rows: Vec<(JobRow, bool)>| rows.iter().map(|(row, only_sum)| job_text(row, *only_sum)).collect();
     compare_multisets("jobs", texts(recorded), texts(simulated), out);
+}
+
+/// Describes the Jobs of each replicatedJob and attempt together: their conditions, and the sums of their counters.
+fn sums_over_jobs(rows: Vec<(JobRow, bool)>, mask: &VolatileMask) -> Vec<String> {
+    let mut sums: BTreeMap<(String, String, bool), JobRow> = BTreeMap::new();
+    for (row, _) in rows {
+        let key = (mask.mask_names(&row.name), row.restart_attempt.clone(), row.exists);
+        let name = key.0.clone();
+        let no_pods = JobRow { active: 0, ready: 0, succeeded: 0, failed: 0, terminating: Some(0), ..row.clone() };
+        let sum = sums.entry(key).or_insert(JobRow { name, conditions: Vec::new(), ..no_pods });
+        sum.active += row.active;
+        sum.ready += row.ready;
+        sum.succeeded += row.succeeded;
+        sum.failed += row.failed;
+        sum.terminating = sum.terminating.zip(row.terminating).map(|(a, b)| a + b);
+        sum.conditions.extend(row.conditions.iter().map(|c| mask.mask_names(c)));
+        sum.conditions.sort();
+        sum.conditions.dedup();
+    }
+    sums.values().map(|row| job_text(row, false)).collect()
 }
 
 fn mask_row(row: &JobRow, mask: &VolatileMask) -> JobRow {

@@ -1,7 +1,10 @@
 //! Replaces random suffixes of pod names by `<rand>`, as in the recordings.
 //!
-//! Only names of pods of the run's Jobs are changed.
+//! Only names of pods of the run's Jobs are changed. In recordings of kind `cluster`, which of equal pods is preempted
+//! is random, and other cases had cordoned nodes: there the indexes of Jobs and pods are masked too, and cordoned nodes
+//! are counted among those that do not match.
 
+use crate::validate::recording::RecordingKind;
 use regex::Regex;
 use sim_engine::record::RecordNames;
 use std::collections::BTreeSet;
@@ -10,13 +13,18 @@ use std::collections::BTreeSet;
 pub struct VolatileMask {
     jobs: BTreeSet<String>,
     name: Option<Regex>,
+    pub has_ties: bool,
 }
+
+const CORDONED: &str = " node(s) were unschedulable";
+const NOT_MATCHING: &str = " node(s) didn't match Pod's node affinity/selector";
 
 impl VolatileMask {
     /// Creates a mask from the names at the end of the run. Pods that were not created by a Job have no suffix.
-    pub fn new(names: &RecordNames) -> VolatileMask {
+    pub fn new(names: &RecordNames, kind: RecordingKind) -> VolatileMask {
         let jobs = names.jobs.iter().filter(|j| !j.standalone_pod);
         VolatileMask {
+            has_ties: kind == RecordingKind::Cluster,
             jobs: jobs.map(|j| j.name.clone()).collect(),
             // The alphabet is that of the API server (apimachinery, util/rand). The pattern is constant and compiles.
             name: Regex::new(r"([a-z0-9.-]+)-([bcdfghjklmnpqrstvwxz2456789]{5})\b").ok(),
@@ -34,7 +42,22 @@ impl VolatileMask {
                     if self.is_pod(&c[1]) { format!("{}-<rand>", &c[1]) } else { c[0].to_owned() }
                 },
             );
-        masked.into_owned()
+        if self.has_ties { self.mask_ties(&masked) } else { masked.into_owned() }
+    }
+
+    /// Masks the index of a Job and of its pods in a name, and merges the counts of cordoned and other nodes.
+    fn mask_ties(&self, text: &str) -> String {
+        let mut text = merge_cordoned(text);
+        for job in self.jobs.iter().rev() {
+            let Some((stem, _)) = job.rsplit_once('-') else { continue };
+            while let Some(at) = text.find(job.as_str()) {
+                let rest = &text[at + job.len()..];
+                let digits = rest.strip_prefix('-').map_or(0, |r| r.bytes().take_while(u8::is_ascii_digit).count());
+                let end = at + job.len() + if digits > 0 { digits + 1 } else { 0 };
+                text.replace_range(at..end, &format!("{stem}-#"));
+            }
+        }
+        text
     }
 
     fn is_pod(&self, stem: &str) -> bool {
@@ -42,4 +65,19 @@ impl VolatileMask {
             stem.rsplit_once('-').filter(|(_, index)| !index.is_empty() && index.chars().all(|c| c.is_ascii_digit()));
         self.jobs.contains(stem) || indexed.is_some_and(|(job, _)| self.jobs.contains(job))
     }
+}
+
+/// Adds the number of cordoned nodes in a message of the scheduler to that of nodes that do not match.
+fn merge_cordoned(message: &str) -> String {
+    let parts = || message.split(", ").flat_map(|part| part.split(": "));
+    let count = |what: &str| {
+        let part = parts().find_map(|part| part.split_once(what))?;
+        Some((part.0, part.0.parse::<u32>().ok()?))
+    };
+    let (Some((cordoned, a)), Some((others, b))) = (count(CORDONED), count(NOT_MATCHING)) else {
+        return message.to_owned();
+    };
+    let without = message.replacen(&format!("{cordoned}{CORDONED}"), "", 1);
+    let merged = without.replacen(&format!("{others}{NOT_MATCHING}"), &format!("{}{NOT_MATCHING}", a + b), 1);
+    merged.replace(", ,", ",").replace(", .", ".").replace(": , ", ": ")
 }

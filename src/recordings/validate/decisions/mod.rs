@@ -40,14 +40,14 @@ pub struct DecisionRun<'r> {
 /// Returns all differences, and the number of pods that may have ended either way. The decisions are equal if there
 /// are no differences.
 pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>) -> (Vec<RecordedDifference>, usize) {
-    let mask = VolatileMask::new(run.names);
+    let mask = VolatileMask::new(run.names, recording.kind);
     let nothing = JobSetOutcome::default();
     let jobset = run.outcome.jobsets.first().unwrap_or(&nothing);
     let mut differences = Vec::new();
     status::compare(recording, jobset, &mask, &mut differences);
     let exit_races = ExitRaces::find(recording, run, &mask);
     jobs::compare(recording, run, &mask, &exit_races, &mut differences);
-    pods::compare(&exit_races, &mut differences);
+    pods::compare(&exit_races, mask.has_ties, &mut differences);
     events::compare(recording, run, &mask, &exit_races, &mut differences);
     sequence::compare(recording, run.history, &mut differences);
     responses::compare(recording, run.history, &mut differences);

@@ -1,7 +1,7 @@
 //! Compares pods: the number of objects per index and attempt, how each ended, and how often its containers restarted.
 //!
 //! Pods of NonIndexed Jobs are counted per Job. Names and nodes are random and not compared. Of pods that may have
-//! ended either way only the number is compared.
+//! ended either way only the number is compared. Where ties decide which pods end, pods are counted per replicatedJob.
 
 use super::exit_races::{ExitRaces, PodKey};
 use crate::validate::result::RecordedDifference;
@@ -11,10 +11,12 @@ use sim_analysis::metrics::pods::PodMetrics;
 use sim_base::SimTime;
 use std::collections::BTreeMap;
 
-pub fn compare(pods: &ExitRaces<'_>, out: &mut Vec<RecordedDifference>) {
+pub fn compare(pods: &ExitRaces<'_>, has_ties: bool, out: &mut Vec<RecordedDifference>) {
     let mut lives: BTreeMap<PodKey<'_>, [Vec<String>; 2]> = BTreeMap::new();
     for pair in &pods.pairs {
-        let [recorded, simulated] = lives.entry(pair.key).or_default();
+        let (rj, _, _, attempt) = pair.key;
+        let key = if has_ties { (rj, 0, 0, attempt) } else { pair.key };
+        let [recorded, simulated] = lives.entry(key).or_default();
         if pair.has_exit_race {
             continue;
         }

@@ -13,7 +13,7 @@ fn only_suffixes_of_pods_are_masked() {
         ..JobName::default()
     };
     let names = RecordNames::for_jobs(vec![job("js-w-0"), job("js-bcdfg-1")]);
-    let mask = VolatileMask::new(&names);
+    let mask = VolatileMask::new(&names, RecordingKind::Decisions);
     let pod = names.pod(JobId(0), 3, PodId(7), 1);
     for (text, expected) in [
         (format!("Pod ns/{pod} has condition"), "Pod ns/js-w-0-3-<rand> has condition"),
