@@ -8,6 +8,7 @@ use sim_api::spec::{
     FaultAction, GateChanges, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults, SilentTarget, UserRequest,
 };
 use sim_base::{Duration, SimTime};
+use sim_engine::record::DeletionActor;
 
 pub use crate::metrics::restarts::waits::{thousands, with_sign};
 
@@ -293,6 +294,7 @@ pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
             None => format!("fault {index}"),
         },
         CauseKind::NodeNotReady => format!("node {} became not ready", run.names.node(cause.node)),
+        CauseKind::PodDeleted { by: DeletionActor::Preemption } => format!("pod {pod} was preempted by kube-scheduler"),
         CauseKind::PodDeleted { by } => format!("pod {pod} was deleted by {}", by.as_str()),
         CauseKind::PodFailed { exit_code } => format!("pod {pod} failed with code {exit_code}"),
         CauseKind::Unknown => "unknown".to_owned(),

@@ -51,13 +51,12 @@ pub enum StreamPurpose {
     ContainerRemove = 21,
     /// Server latency shared by requests that leave together.
     Burst = 22,
+    /// Choice of kube-scheduler among nodes with equal scores (even occurrences) or equal candidates of a preemption.
     SchedulerTie = 23,
     NodeReadyDelay = 24,
     /// Jitter of a kubelet's pod worker.
     WorkerJitter = 25,
     SidecarStart = 26,
-    /// Choice among equal candidates of a preemption.
-    PreemptionTie = 27,
     FleetLifetime = 40,
     FleetRepair = 41,
     FleetSelection = 42,

@@ -371,6 +371,10 @@ pub fn reads_objects(scenario: &ScenarioSpec) -> bool {
     if scenario.objects.iter().any(|o| kinds.iter().any(|kind| o["kind"] == kind.as_str())) {
         return true;
     }
+    let mut jobsets = scenario.jobsets.iter().flat_map(|s| &s.jobset.spec.replicated_jobs);
+    if jobsets.any(|rj| rj.template.template.spec.has_terms_or_ports) {
+        return true;
+    }
     let mut actions = scenario.faults.iter().map(|f| &f.action);
     actions.any(|action| {
         let request = match action {

@@ -77,6 +77,7 @@ fn timing() -> TimingSpec {
             stop: Duration::ZERO,
             stop_exit_code: 143,
             restart: Duration::ZERO,
+            has_agents: false,
         },
         scheduler: SchedulerCost { fixed: Duration::ZERO, per_node: Duration::ZERO, affinity_per_node: Duration::ZERO },
     }

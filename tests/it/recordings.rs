@@ -15,7 +15,8 @@ use sim_recordings::validate::scenario::{RecordingDefaults, ScenarioOverrides, r
 use sim_recordings::validate::{scheduling, simulate};
 use std::collections::{BTreeMap, BTreeSet};
 
-const KINDS: [&str; 7] = ["decisions", "corner", "nodes", "times", "admission", "scheduler/gang", "scheduler/single"];
+const KINDS: [&str; 8] =
+    ["decisions", "corner", "nodes", "cluster", "times", "admission", "scheduler/gang", "scheduler/single"];
 const KNOWN: &str = include_str!("recordings/known-differences.yaml");
 /// Permitted relative error of a scored restart time.
 const TIME_TOLERANCE: f64 = 0.08;

@@ -26,6 +26,7 @@ impl RecordSink for StoryFold {
             | Body::TrainingInterrupted { .. }
             | Body::TrainingDone { .. }
             | Body::JobSetDeleted { .. }
+            | Body::EvictionRefused { .. }
             | Body::NodeState { .. }
             | Body::NodeGone { .. }
             | Body::Fault { .. } => true,

@@ -30,8 +30,9 @@ pub struct PodSpec {
     pub claims: Vec<String>,
     /// Names of ResourceClaims. `None` stands for a claim that is created from a template.
     pub resource_claims: Vec<Option<String>>,
-    /// The `matchLabels` of each required podAffinity term.
-    pub required_pod_affinity: Vec<BTreeMap<String, String>>,
+    /// Whether the pod has terms about other pods (affinity, anti-affinity, topology spread), preferred nodes, or ports
+    /// of the node.
+    pub has_terms_or_ports: bool,
     pub init_containers: Vec<ContainerSpec>,
     pub containers: Vec<ContainerSpec>,
 }

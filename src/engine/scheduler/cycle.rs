@@ -39,7 +39,7 @@ impl SchedulerState {
 
     fn begin_cycle(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         self.ledger.add_keys(ctx.store);
-        let beside = self.place_beside_nominated(ctx, pod);
+        let beside = self.place_by_plugins(ctx, pod);
         let found = beside.unwrap_or_else(|| self.place(ctx, pod));
         let cost = cycle_cost(ctx, pod, found.examined);
         self.changed_in_cycle = false;

@@ -11,6 +11,7 @@ use sim_api::spec::ObjectKind;
 use sim_base::random::StreamPurpose;
 use sim_base::{NodeId, PodId};
 use sim_policy::placement::PlacementResult;
+use sim_scheduler::decision::ScoredNodes;
 use sim_scheduler::preemption::Preemption;
 use sim_scheduler::{Decision, Profile, schedule};
 
@@ -31,27 +32,46 @@ enum Nomination {
 }
 
 impl SchedulerState {
-    /// Returns whether priorities may decide about the pod. Pods that a missing claim, resource or feature keeps from
-    /// every node are not helped by preemption.
-    fn compares_priorities(&self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
+    /// Returns whether the search over columns is not enough for the pod: terms about other pods, preferred nodes and
+    /// host ports may concern every pod, and priorities those that find no node (`fails`) or compete with nominated
+    /// pods. A missing claim, resource or feature keeps the pod from every node.
+    fn needs_plugins(&self, ctx: &EngineContext<'_>, pod: PodId, fails: bool) -> bool {
         let store = &**ctx.store;
         let facts = store.facts(pod);
+        if facts.blocked.is_some() || facts.needs_feature || store.deleting_claim(pod).is_some() {
+            return false;
+        }
         let mut classes = store.others.objects_of_kind(ObjectKind::PriorityClass);
-        let differ = store.templates.priorities.len() > 1
-            || classes.any(|(_, _, class)| class.object["preemptionPolicy"] == "Never");
-        differ && facts.blocked.is_none() && !facts.needs_feature && store.deleting_claim(pod).is_none()
+        store.templates.has_terms_or_ports
+            || (fails || !self.nominated.is_empty())
+                && (store.templates.priorities.len() > 1
+                    || classes.any(|(_, _, class)| class.object["preemptionPolicy"] == "Never"))
     }
 
-    /// Places a pod while other pods are nominated to nodes, or returns `None` if the search over columns decides.
-    pub(super) fn place_beside_nominated(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Option<PlacementResult> {
-        if self.nominated.is_empty() || !self.compares_priorities(ctx, pod) {
+    /// Places a pod by all plugins, or returns `None` if the search over columns decides.
+    pub(super) fn place_by_plugins(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> Option<PlacementResult> {
+        if !self.needs_plugins(ctx, pod, false) {
             return None;
         }
-        let node = match self.decide(ctx, pod) {
-            Decision::Scheduled(nodes) => nodes.best().first().map(|row| self.snapshot.nodes[*row]),
-            Decision::Unschedulable { .. } => None,
+        let found = match self.decide(ctx, pod) {
+            Decision::Scheduled(found) => found,
+            Decision::Unschedulable { .. } => {
+                ScoredNodes { next_start: self.next_start as usize, ..Default::default() }
+            }
         };
+        self.next_start = found.next_start as u32;
+        let node = self.draw_one(ctx, pod, &found.best(), 0).map(|row| self.snapshot.nodes[row]);
         Some(PlacementResult { node, examined: ctx.store.nodes.len() as u32, next: self.next_start })
+    }
+
+    /// Draws one of several equal choices. `kind` is 0 for nodes and 1 for candidates of a preemption.
+    fn draw_one<T: Clone>(&self, ctx: &mut EngineContext<'_>, pod: PodId, equal: &[T], kind: u32) -> Option<T> {
+        if equal.len() < 2 {
+            return equal.first().cloned();
+        }
+        let (about, nth) = (TicketSubject::Pod(pod), 2 * self.queues.attempts(pod) + kind);
+        let draw = ctx.draw_unit(StreamPurpose::SchedulerTie, about, nth);
+        equal.get((draw * equal.len() as f64) as usize).or(equal.last()).cloned()
     }
 
     fn decide(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Decision {
@@ -60,13 +80,14 @@ impl SchedulerState {
         let mut view = snapshot.views.view(ctx, pod, &mut snapshot.cluster.columns);
         let nominated = self.nominated.node_of(pod);
         view.nominated_node = nominated.map_or("", |node| ctx.store.names.node(node)).to_owned();
-        schedule(&snapshot.cluster, &view, &Profile::default(), 0)
+        let start = self.next_start as usize % snapshot.nodes.len().max(1);
+        schedule(&snapshot.cluster, &view, &Profile::default(), start)
     }
 
     /// Describes why no node was found, and decides about preemption.
     pub(super) fn failed_attempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> FailedAttempt {
         let unresolved = |message| FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
-        if !self.compares_priorities(ctx, pod) {
+        if !self.needs_plugins(ctx, pod, true) {
             return unresolved(self.explain_unschedulable(ctx, pod));
         }
         let Decision::Unschedulable { message, preemption } = self.decide(ctx, pod) else {
@@ -76,9 +97,7 @@ impl SchedulerState {
             Preemption::Failed(_) => unresolved(message),
             Preemption::NotEligible(_) => FailedAttempt { nomination: Nomination::Stays, ..unresolved(message) },
             Preemption::Candidates(best) => {
-                let (about, nth) = (TicketSubject::Pod(pod), self.queues.attempts(pod));
-                let draw = ctx.draw_unit(StreamPurpose::PreemptionTie, about, nth);
-                let chosen = &best[((draw * best.len() as f64) as usize).min(best.len() - 1)];
+                let Some(chosen) = self.draw_one(ctx, pod, &best, 1) else { return unresolved(message) };
                 FailedAttempt {
                     message,
                     nomination: Nomination::To(self.snapshot.nodes[chosen.node]),

@@ -51,17 +51,26 @@ fn pod_spec(node: &YamlNode) -> PodSpec {
             .iter()
             .map(|claim| read::string(claim, "resourceClaimName"))
             .collect(),
-        required_pod_affinity: node
-            .at_path(&["affinity", "podAffinity", REQUIRED])
-            .map(YamlNode::items)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|term| term.get("labelSelector"))
-            .map(|selector| read::string_map(selector, "matchLabels"))
-            .collect(),
+        has_terms_or_ports: has_terms_or_ports(node),
         init_containers: read::list(node, "initContainers").iter().map(container).collect(),
         containers: read::list(node, "containers").iter().map(container).collect(),
     }
+}
+
+/// Fields whose effect depends on other pods or on a comparison of nodes.
+const TERMS: [&[&str]; 4] = [
+    &["affinity", "podAffinity"],
+    &["affinity", "podAntiAffinity"],
+    &["affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution"],
+    &["topologySpreadConstraints"],
+];
+
+fn has_terms_or_ports(node: &YamlNode) -> bool {
+    let containers = ["initContainers", "containers"].iter().flat_map(|key| read::list(node, key));
+    let mut ports = containers.flat_map(|container| read::list(container, "ports"));
+    let on_host = node.get("hostNetwork").and_then(YamlNode::as_str) == Some("true");
+    TERMS.iter().any(|path| node.at_path(path).is_some())
+        || ports.any(|port| on_host || read::integer(port, "hostPort").is_some_and(|port| port > 0))
 }
 
 fn restart_policy(node: &YamlNode) -> Option<RestartPolicy> {

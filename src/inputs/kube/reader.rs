@@ -1,4 +1,4 @@
-//! Reads the objects of a text: JobSets with their overrides applied, PriorityClasses, and the names of all other
+//! Reads the objects of a text: JobSets with their overrides applied, PriorityClasses and PodDisruptionBudgets, and the names of all other
 //! objects.
 
 use super::written::{
@@ -33,8 +33,8 @@ pub struct ManifestSet {
     pub written: BTreeMap<String, WrittenManifest>,
     /// `kind/name` of each object that is not simulated, for example `Service/web`.
     pub skipped: Vec<String>,
-    /// PriorityClasses. With -f they are created before the JobSets.
-    pub classes: Vec<serde_json::Value>,
+    /// PriorityClasses and PodDisruptionBudgets. With -f they are created before the JobSets.
+    pub companions: Vec<serde_json::Value>,
     /// Namespaces and names of the ServiceAccounts.
     pub service_accounts: Vec<(String, String)>,
     /// Files of a directory that do not have the extension of a manifest.
@@ -88,7 +88,7 @@ impl ManifestSet {
         for manifests in all {
             merged.jobsets.extend(manifests.jobsets);
             merged.not_tried.extend(manifests.not_tried);
-            merged.classes.extend(manifests.classes);
+            merged.companions.extend(manifests.companions);
             merged.service_accounts.extend(manifests.service_accounts);
             merged.other = merged.other.or(manifests.other);
             merged.written.extend(manifests.written);
@@ -156,7 +156,10 @@ impl ManifestReader<'_> {
                 let (namespace, name) = (of("namespace").unwrap_or("default"), of("name").unwrap_or_default());
                 self.found.service_accounts.push((namespace.to_owned(), name.to_owned()));
             }
-            "PriorityClass" if version == "scheduling.k8s.io/v1" => self.class(&node),
+            "PriorityClass" if version == "scheduling.k8s.io/v1" => self.companion(&node, ObjectKind::PriorityClass),
+            "PodDisruptionBudget" if version == "policy/v1" => {
+                self.companion(&node, ObjectKind::PodDisruptionBudget);
+            }
             _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),
             _ => {
                 self.skip(&kind, &node);
@@ -174,15 +177,16 @@ impl ManifestReader<'_> {
         other.get_or_insert_with(|| place_of_kind(source, node));
     }
 
-    fn class(&mut self, node: &YamlNode) {
+    /// Keeps an object that is created before the JobSets.
+    fn companion(&mut self, node: &YamlNode, kind: ObjectKind) {
         self.other(node);
         let before = self.report.found.len();
         let shape = FieldType::Kinds(&CREATED);
         let unmodelled = &mut self.unmodelled;
         check(node, &shape, &YamlPath::ROOT, &mut self.report, unmodelled);
         if self.report.found.len() == before {
-            let stored = admitted::stored(node, ObjectKind::PriorityClass, &mut self.report);
-            self.found.classes.extend(stored);
+            let stored = admitted::stored(node, kind, &mut self.report);
+            self.found.companions.extend(stored);
         }
     }
 

@@ -17,7 +17,7 @@ const STRATEGY_PATH: &str = "spec.failurePolicy.restartStrategy";
 pub struct LoadedJobSets {
     pub jobsets: Vec<SubmittedJobSet>,
     pub skipped: Vec<String>,
-    pub classes: Vec<serde_json::Value>,
+    pub companions: Vec<serde_json::Value>,
     pub service_accounts: Vec<(String, String)>,
     pub unmodelled: Vec<(String, usize)>,
     pub written: WrittenAt,
@@ -50,7 +50,7 @@ pub fn load(
     }
     let merged = ManifestSet::merge(rest);
     loaded.skipped = merged.skipped;
-    loaded.classes = merged.classes;
+    loaded.companions = merged.companions;
     loaded.service_accounts = merged.service_accounts;
     loaded.unmodelled = merged.unmodelled;
     loaded.written = merged.written;

@@ -153,7 +153,7 @@ pub fn parse_scenario(
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled.clone());
-    add_classes(&mut scenario, loaded.classes);
+    add_companions(&mut scenario, loaded.companions);
     scenario.service_accounts = loaded.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     Ok(LoadedScenario {
@@ -211,7 +211,7 @@ pub fn scenario_from_manifests(
     cross::check(&scenario, &others, &manifests.written, &mut report.found);
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
-    add_classes(&mut scenario, manifests.classes);
+    add_companions(&mut scenario, manifests.companions);
     scenario.service_accounts = manifests.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     let mut inputs = if sets.is_empty() { Vec::new() } else { vec![(SETS.to_owned(), overrides.text.clone())] };
@@ -339,13 +339,14 @@ fn assemble(
     }
 }
 
-/// Adds the PriorityClasses of the manifests. A class of the same name in `objects` takes precedence.
-fn add_classes(scenario: &mut ScenarioSpec, classes: Vec<serde_json::Value>) {
-    for class in classes {
-        let name = |o: &serde_json::Value| o["metadata"]["name"].clone();
-        let same = |o: &serde_json::Value| o["kind"] == class["kind"] && name(o) == name(&class);
+/// Adds the PriorityClasses and PodDisruptionBudgets of the manifests. An object of the same name in `objects` takes
+/// precedence.
+fn add_companions(scenario: &mut ScenarioSpec, companions: Vec<serde_json::Value>) {
+    for object in companions {
+        let name = |o: &serde_json::Value| (o["metadata"]["namespace"].clone(), o["metadata"]["name"].clone());
+        let same = |o: &serde_json::Value| o["kind"] == object["kind"] && name(o) == name(&object);
         if !scenario.objects.iter().any(same) {
-            scenario.objects.push(class);
+            scenario.objects.push(object);
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct TemplateFacts {
     pub priority_class: u32,
     pub gated: bool,
     pub needs_feature: bool,
-    /// Reason that excludes all nodes, if any: an unbound claim, an unavailable resource, or affinity to missing pods.
+    /// Reason that excludes all nodes, if any: an unbound claim, or an unavailable resource.
     pub blocked: Option<UnschedulableReasons>,
     /// Bit set of the nodes whose labels, pool taints and features allow the pod; 64 nodes per word.
     pub allowed: Vec<u64>,
@@ -44,7 +44,7 @@ impl TemplateFacts {
         let spec = &template.spec;
         let column = |name: &str| cluster.resources.iter().position(|r| r == name);
         let mut requests = vec![(0, 1000)];
-        let mut blocked = affinity_to_nobody(template);
+        let mut blocked = None;
         for (name, milli) in spec.requests() {
             match column(&name) {
                 Some(c) if milli > 0 => requests.push((c as u32, milli)),
@@ -227,16 +227,4 @@ fn of_devices(spec: &PodSpec) -> impl Iterator<Item = TolerationSpec> {
         effect: Some(TaintEffect::NoSchedule),
         toleration_seconds: None,
     })
-}
-
-/// Returns [`UnschedulableReasons::Affinity`] if a required podAffinity selects labels that the pod itself does not
-/// have: then no pod can be the first of its group (kubernetes.md 2.4). Pods of other JobSets are not considered.
-fn affinity_to_nobody(template: &PodTemplate) -> Option<UnschedulableReasons> {
-    let own = &template.labels;
-    let nobody = template
-        .spec
-        .required_pod_affinity
-        .iter()
-        .any(|labels| !labels.is_empty() && !labels.iter().all(|(k, v)| own.get(k) == Some(v)));
-    nobody.then_some(UnschedulableReasons::Affinity)
 }

@@ -39,7 +39,10 @@ pub fn write_main_events(out: &mut String, run: &RunView<'_>, style: &WaterfallS
 /// Returns all story lines with their times.
 pub fn event_lines(run: &RunView<'_>) -> Vec<(SimTime, String)> {
     let kept = run.folded.story.kept.iter();
-    kept.filter_map(|r| Some((r.at, line(run, r)?))).collect()
+    let mut lines: Vec<(SimTime, String)> = kept.filter_map(|r| Some((r.at, line(run, r)?))).collect();
+    // A drain repeats a refused request every few seconds.
+    lines.dedup_by(|later, earlier| later.1 == earlier.1);
+    lines
 }
 
 /// Returns a sentence with the reason why the run ended.
@@ -61,6 +64,7 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
         Body::JobSetRefused { jobset, answer } => {
             format!("JobSet {} rejected by the API server: {}", name(jobset), run.names.text(answer))
         }
+        Body::EvictionRefused { answer, .. } => format!("eviction refused: {}", run.names.text(answer)),
         Body::AllReady { jobset, ready: true } => format!("JobSet {}: every pod is ready", name(jobset)),
         Body::AllReady { jobset, ready: false } => format!("JobSet {}: no longer all ready", name(jobset)),
         Body::TrainingStarted { jobset, from } => match from {

@@ -209,7 +209,7 @@ pub const NOT_MODELLED: [&str; 6] = [
     "Storage: checkpoints take the configured time, regardless of the number of concurrent writers.",
     "Images: cached on all nodes, without pulls.",
     "API server internals: priority and fairness, etcd and API server failures. Latencies and client rate limits are modelled.",
-    "Scheduler scoring, preemption, Kueue and autoscaling.",
+    "Kueue, autoscaling and workload-aware scheduling; scheduler scores of pods without terms about other pods.",
     "Operators: no manual intervention, except for actions in the scenario.",
 ];
 

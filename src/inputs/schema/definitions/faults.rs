@@ -324,6 +324,7 @@ pub const KIND_NAMES: &[&str] = &[
     "PersistentVolumeClaim",
     "PersistentVolume",
     "PriorityClass",
+    "PodDisruptionBudget",
     "Namespace",
 ];
 

@@ -16,8 +16,8 @@ pub static CREATED: FieldKinds = FieldKinds { objects: &OBJECTS, file: None };
 /// Kinds of the objects that can exist at the start, inline or in a file.
 pub static EXISTING: FieldKinds = FieldKinds { objects: &OBJECTS, file: Some(&OBJECTS_FILE) };
 
-static OBJECTS: [&ObjectSchema; 9] =
-    [&JOBSET, &JOB, &POD, &NODE, &SERVICE, &CLAIM, &VOLUME, &PRIORITY_CLASS, &NAMESPACE];
+static OBJECTS: [&ObjectSchema; 10] =
+    [&JOBSET, &JOB, &POD, &NODE, &SERVICE, &CLAIM, &VOLUME, &PRIORITY_CLASS, &BUDGET, &NAMESPACE];
 
 static OBJECTS_FILE: ObjectSchema = ObjectSchema {
     kind: "ObjectsFile",
@@ -221,6 +221,39 @@ static PRIORITY_CLASS: ObjectSchema = ObjectSchema {
             "Preemption policy of the pods. Default: PreemptLowerPriority.",
         ),
         inert("description", FieldType::Str),
+    ],
+};
+
+static BUDGET: ObjectSchema = ObjectSchema {
+    kind: "PodDisruptionBudget",
+    fields: &[
+        version(&["policy/v1"]),
+        kind(&["PodDisruptionBudget"]),
+        NAMED,
+        field("spec", FieldType::Object(&BUDGET_SPEC), "Which pods an eviction or preemption has to spare.").required(),
+        STATUS,
+    ],
+};
+
+static BUDGET_SPEC: ObjectSchema = ObjectSchema {
+    kind: "PodDisruptionBudgetSpec",
+    fields: &[
+        field(
+            "minAvailable",
+            FieldType::Quantity,
+            "Number of ready pods that must remain. A percentage allows no eviction, because Jobs have no scale.",
+        ),
+        field(
+            "maxUnavailable",
+            FieldType::Quantity,
+            "Number of pods that may be unavailable. It allows no eviction, because Jobs have no scale.",
+        ),
+        field("selector", FieldType::Map(&FieldType::Any), "Label selector of the pods."),
+        field(
+            "unhealthyPodEvictionPolicy",
+            FieldType::OneOf(&["IfHealthyBudget", "AlwaysAllow"]),
+            "Whether pods that are not ready may be evicted although the budget is exhausted. Default: IfHealthyBudget.",
+        ),
     ],
 };
 

@@ -33,7 +33,11 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         not_modelled("ephemeralContainers", FieldType::Any),
         not_modelled("activeDeadlineSeconds", FieldType::Int(0, 1 << 40)),
         field("affinity", FieldType::Object(&AFFINITY), "Scheduling constraints of the pod."),
-        not_modelled("topologySpreadConstraints", FieldType::Any),
+        field(
+            "topologySpreadConstraints",
+            FieldType::Any,
+            "Constraints of PodTopologySpread, as kube-scheduler evaluates them.",
+        ),
         field(
             "nodeName",
             FieldType::Str,
@@ -45,7 +49,11 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
             FieldType::Str,
             "Name of a PriorityClass. If the inputs contain PriorityClasses, other classes do not exist; otherwise every class is assumed to exist with the value of `priority`.",
         ),
-        not_modelled("preemptionPolicy", FieldType::Str),
+        field(
+            "preemptionPolicy",
+            FieldType::Str,
+            "Whether the pod may preempt pods of lower priority. Default: that of its PriorityClass.",
+        ),
         not_modelled("overhead", STR_OR_NUMBER_MAP),
         not_modelled("resources", FieldType::Object(&RESOURCES)),
         not_modelled("resourceClaims", FieldType::Any),
@@ -59,7 +67,11 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         inert("serviceAccountName", FieldType::Str),
         inert("serviceAccount", FieldType::Str),
         inert("automountServiceAccountToken", FieldType::Bool),
-        not_modelled("hostNetwork", FieldType::Bool),
+        field(
+            "hostNetwork",
+            FieldType::Bool,
+            "Whether the ports of the containers are ports of the node (plugin NodePorts). Default: false.",
+        ),
         inert("hostPID", FieldType::Bool),
         inert("hostIPC", FieldType::Bool),
         inert("hostUsers", FieldType::Bool),
@@ -85,8 +97,16 @@ static AFFINITY: ObjectSchema = ObjectSchema {
     kind: "Affinity",
     fields: &[
         field("nodeAffinity", FieldType::Object(&NODE_AFFINITY), "Node affinity of the pod."),
-        not_modelled("podAffinity", FieldType::Any),
-        not_modelled("podAntiAffinity", FieldType::Any),
+        field(
+            "podAffinity",
+            FieldType::Any,
+            "Pods near which the pod is placed, required or preferred (plugin InterPodAffinity).",
+        ),
+        field(
+            "podAntiAffinity",
+            FieldType::Any,
+            "Pods from which the pod is kept away, required or preferred (plugin InterPodAffinity).",
+        ),
     ],
 };
 
@@ -98,7 +118,11 @@ static NODE_AFFINITY: ObjectSchema = ObjectSchema {
             FieldType::Object(&NODE_SELECTOR),
             "Node selector that must match for the pod to be scheduled.",
         ),
-        not_modelled("preferredDuringSchedulingIgnoredDuringExecution", FieldType::Any),
+        field(
+            "preferredDuringSchedulingIgnoredDuringExecution",
+            FieldType::Any,
+            "Preferred nodes, each with a weight that counts in the score (plugin NodeAffinity).",
+        ),
     ],
 };
 
@@ -271,7 +295,7 @@ static PORT: ObjectSchema = ObjectSchema {
     fields: &[
         inert("name", FieldType::Str),
         inert("containerPort", FieldType::Int(0, 65_535)),
-        not_modelled("hostPort", FieldType::Int(0, 65_535)),
+        field("hostPort", FieldType::Int(0, 65_535), "Port of the node (plugin NodePorts). Default: none."),
         inert("hostIP", FieldType::Str),
         inert("protocol", FieldType::Str),
     ],

@@ -36,6 +36,7 @@ pub fn defaults() -> RecordingDefaults {
                 stop: Duration::ZERO,
                 stop_exit_code: 0,
                 restart: Duration::ZERO,
+                has_agents: false,
             },
             scheduler: SchedulerCost {
                 fixed: Duration::ZERO,

@@ -4,6 +4,8 @@ use sim_base::{JobId, JobSetId, PodId};
 use sim_engine::record::RecordNames;
 use sim_engine::record::names::JobName;
 use sim_recordings::validate::decisions::mask::*;
+use sim_recordings::validate::recording::RecordingKind;
+
 #[test]
 fn only_suffixes_of_pods_are_masked() {
     let job = |name: &str| JobName {
