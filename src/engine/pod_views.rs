@@ -1,12 +1,12 @@
-//! Pods as `sim_scheduler` sees them, with all fields and labels of their objects.
+//! Pods and nodes as `sim_scheduler` sees them, with all fields and labels of their objects.
 
 use crate::ctx::EngineContext;
 use crate::record::DeletionActor;
 use crate::script::object_json;
 use crate::store::flag;
-use sim_base::{DomainId, JobId, PodId};
-use sim_scheduler::PodView;
+use sim_base::{DomainId, JobId, NodeId, PodId};
 use sim_scheduler::resources::ResourceColumns;
+use sim_scheduler::{NodeView, PodView};
 use std::collections::BTreeMap;
 
 /// Label with the completion index of a pod.
@@ -37,4 +37,9 @@ impl PodViews {
         view.is_preempted = store.pods.disrupted_by.get(&pod) == Some(&DeletionActor::Preemption);
         view
     }
+}
+
+/// Reads a node.
+pub fn node_view(ctx: &EngineContext<'_>, node: NodeId, columns: &mut ResourceColumns) -> NodeView {
+    NodeView::read(&object_json::node_json(ctx, node), columns)
 }

@@ -232,10 +232,10 @@ fn a_missing_service_account_or_priority_class_is_rejected_if_others_are_listed(
 
 #[test]
 fn ignored_fields_and_assumed_objects_are_named() {
-    let pod = "{restartPolicy: Never, serviceAccountName: sa, priorityClassName: high, hostNetwork: true, \
-               topologySpreadConstraints: [{maxSkew: 1}], affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: []}}, \
+    let pod = "{restartPolicy: Never, serviceAccountName: sa, priorityClassName: high, schedulerName: other, \
+               overhead: {cpu: 1}, \
                volumes: [{name: v, persistentVolumeClaim: {claimName: ckpt}}], containers: [{name: c, image: \"x:1\", \
-               ports: [{containerPort: 80, hostPort: 80}], livenessProbe: {periodSeconds: 1}}]}";
+               livenessProbe: {periodSeconds: 1}}]}";
     let manifest = manifest(1, "", "labels: {kueue.x-k8s.io/queue-name: q}", pod)
         + "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota}\n";
     let source = |file: &str, text: &str| sim_inputs::SourceText { file: file.to_owned(), text: text.to_owned() };
@@ -244,10 +244,9 @@ fn ignored_fields_and_assumed_objects_are_named() {
     assert_eq!(loaded.skipped, ["ResourceQuota/quota"]);
     let output = loaded.not_modelled().join("\n");
     for part in [
-        "hostNetwork",
-        "hostPort",
         "livenessProbe",
-        "topologySpreadConstraints",
+        "overhead",
+        "schedulerName",
         "ServiceAccount sa: assumed to exist",
         "PriorityClass high: assumed to exist",
         "PersistentVolumeClaim ckpt: assumed to exist",

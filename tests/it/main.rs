@@ -42,6 +42,7 @@ mod placement_repair;
 mod planning;
 mod pod_status;
 mod policy;
+mod preemption;
 mod program;
 mod published;
 mod random_faults;

@@ -78,7 +78,7 @@ fn push_number(out: &mut String, mut number: u64, width: usize) {
         digits[from] = b'0' + (number % 10) as u8;
         number /= 10;
     }
-    out.extend(digits[from..].iter().map(|d| char::from(*d)));
+    out.push_str(std::str::from_utf8(&digits[from..]).unwrap_or_default());
 }
 
 #[cfg(test)]

@@ -5,25 +5,34 @@ use super::capacity_ledger::CapacityLedger;
 use super::nominated::NominatedPods;
 use crate::apiserver;
 use crate::ctx::EngineContext;
-use crate::pod_views::PodViews;
-use crate::script::object_json;
+use crate::pod_views::{PodViews, node_view};
+use crate::record::DeletionActor;
+use crate::store::flag;
 use sim_api::spec::ObjectKind;
 use sim_base::{NodeId, PodId};
 use sim_scheduler::labels::read_labels;
-use sim_scheduler::node::NodeUsage;
-use sim_scheduler::{Cluster, NodeView};
+use sim_scheduler::{Cluster, NodeIndex, PodIndex};
 use std::collections::BTreeMap;
 
-/// A snapshot with the nodes and pods that its indexes stand for.
+/// A snapshot with the nodes and pods that its indexes stand for. Updates read only what has changed.
 #[derive(Clone, Default)]
 pub struct SchedulerSnapshot {
     pub cluster: Cluster,
     pub nodes: Vec<NodeId>,
     pub pods: Vec<PodId>,
     pub views: PodViews,
-    rows: BTreeMap<NodeId, usize>,
+    rows: BTreeMap<NodeId, NodeIndex>,
+    /// The placed pods, by `PodId`.
+    placed: Vec<Option<PlacedPod>>,
     /// Whether the nodes are those of the store.
     has_nodes: bool,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq)]
+struct PlacedPod {
+    node: NodeIndex,
+    incarnation: u32,
+    index: PodIndex,
 }
 
 impl SchedulerSnapshot {
@@ -34,20 +43,16 @@ impl SchedulerSnapshot {
 
     /// Reads all nodes, all pods that hold resources, and the disruption budgets.
     pub fn update(&mut self, ctx: &EngineContext<'_>, ledger: &CapacityLedger, nominated: &NominatedPods) {
-        if !self.has_nodes {
+        // Rows of removed pods remain in the cluster.
+        let placed = self.placed.iter().flatten().count();
+        if !self.has_nodes || self.pods.len() > 2 * placed + ctx.store.pods.len() {
             self.read_nodes(ctx);
         }
-        let cluster = &mut self.cluster;
-        cluster.usage.fill(NodeUsage::default());
-        cluster.pods.clear();
-        self.pods.clear();
+        self.placed.resize(ctx.store.pods.len(), None);
         for pod in (0..ctx.store.pods.len() as u32).map(PodId) {
-            let Some(row) = self.rows.get(&ledger.held_node(pod)) else { continue };
-            let mut view = self.views.view(ctx, pod, &mut cluster.columns);
-            view.started = Some(ledger.started_s(pod).into());
-            cluster.add_pod(*row, view);
-            self.pods.push(pod);
+            self.update_pod(ctx, ledger, pod);
         }
+        let cluster = &mut self.cluster;
         cluster.nominated.clear();
         for (pod, node) in nominated.iter() {
             if let Some(row) = self.rows.get(&node).filter(|_| !ledger.holds(pod)) {
@@ -61,13 +66,36 @@ impl SchedulerSnapshot {
         }
     }
 
+    fn update_pod(&mut self, ctx: &EngineContext<'_>, ledger: &CapacityLedger, pod: PodId) {
+        let (cluster, incarnation) = (&mut self.cluster, ctx.store.pods.incarnation[pod.ix()]);
+        let node = self.rows.get(&ledger.held_node(pod)).copied();
+        let known = self.placed[pod.ix()];
+        if let Some(placed) = known.filter(|p| Some(p.node) == node && p.incarnation == incarnation) {
+            let view = &mut cluster.pods[placed.index];
+            view.is_terminating = ctx.store.pods.has(pod, flag::DELETING);
+            view.is_preempted = ctx.store.pods.disrupted_by.get(&pod) == Some(&DeletionActor::Preemption);
+            return;
+        }
+        if let Some(placed) = known {
+            cluster.remove_pod(placed.node, placed.index);
+        }
+        self.placed[pod.ix()] = node.map(|node| {
+            let mut view = self.views.view(ctx, pod, &mut cluster.columns);
+            view.started = Some(ledger.started_s(pod).into());
+            self.pods.push(pod);
+            PlacedPod { node, incarnation, index: cluster.add_pod(node, view) }
+        });
+    }
+
     fn read_nodes(&mut self, ctx: &EngineContext<'_>) {
         self.has_nodes = true;
+        self.pods.clear();
+        self.placed.clear();
         self.nodes.clear();
         self.rows.clear();
         self.cluster = Cluster { columns: std::mem::take(&mut self.cluster.columns), ..Cluster::default() };
         for node in ctx.store.nodes.existing() {
-            let view = NodeView::read(&object_json::node_json(ctx, node), &mut self.cluster.columns);
+            let view = node_view(ctx, node, &mut self.cluster.columns);
             self.rows.insert(node, self.cluster.add_node(view));
             self.nodes.push(node);
         }

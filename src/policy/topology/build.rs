@@ -61,6 +61,14 @@ struct NodePlace {
     node_number: u32,
 }
 
+/// Capacity and price of a node.
+struct NodeCapacity {
+    /// In thousandths, in the order of `ClusterBuilder::resources`.
+    allocatable: Vec<i64>,
+    accelerators: u32,
+    price_micros_per_hour: u64,
+}
+
 impl NodePlace {
     fn numbers(self) -> NodeNumbers {
         let (pool, island) = (u64::from(self.pool_number), u64::from(self.island_number));
@@ -80,11 +88,12 @@ impl ClusterBuilder {
         };
         for (p, pool) in topology.pools.iter().enumerate() {
             let mut place = NodePlace { pool: p as u32, ..NodePlace::default() };
+            let common = c.capacity(pool, None);
             for pool_number in 0..pool.count {
                 place.pool_number = pool_number;
                 for _ in 0..pool.islands {
                     for _ in 0..pool.nodes_per_island {
-                        c.push_node(pool, place);
+                        c.push_node(pool, place, &common);
                         place.node_number += 1;
                     }
                     c.island_kinds.push(pool.island_kind);
@@ -95,7 +104,7 @@ impl ClusterBuilder {
         c
     }
 
-    fn push_node(&mut self, pool: &NodePool, place: NodePlace) {
+    fn push_node(&mut self, pool: &NodePool, place: NodePlace, common: &NodeCapacity) {
         let listed = pool.nodes.get(place.node_number as usize);
         self.names.push(place.numbers().node_name(pool));
         self.place.push(place);
@@ -106,19 +115,24 @@ impl ClusterBuilder {
         let at = self.zone_named(zone);
         self.zone.push(ZoneId(at as u32));
         self.zone_sizes[at] += 1;
-        for resource in &self.resources {
-            let own = listed.and_then(|node| node.allocatable.get(resource));
-            let milli = own.or_else(|| pool.allocatable.get(resource)).copied();
-            let default = default_allocatable(resource);
-            self.allocatable.push(milli.unwrap_or(default));
+        let own = listed.filter(|node| !node.allocatable.is_empty()).map(|node| self.capacity(pool, Some(node)));
+        let capacity = own.as_ref().unwrap_or(common);
+        self.allocatable.extend_from_slice(&capacity.allocatable);
+        self.accelerators.push(capacity.accelerators);
+        self.price_micros_per_hour.push(capacity.price_micros_per_hour);
+    }
+
+    /// Returns the capacity of a node of the pool, which may be listed with values of its own.
+    fn capacity(&self, pool: &NodePool, listed: Option<&NamedNode>) -> NodeCapacity {
+        let amounts = listed.map(|node| merged(&pool.allocatable, &node.allocatable));
+        let amounts = amounts.as_ref().unwrap_or(&pool.allocatable);
+        let milli = |resource: &String| amounts.get(resource).copied().unwrap_or(default_allocatable(resource));
+        let accelerators = self.accelerators_in(amounts);
+        NodeCapacity {
+            allocatable: self.resources.iter().map(milli).collect(),
+            accelerators,
+            price_micros_per_hour: pool.price.per_accelerator(accelerators),
         }
-        let accelerators = match listed.filter(|node| !node.allocatable.is_empty()) {
-            Some(node) => self.accelerators_in(&merged(&pool.allocatable, &node.allocatable)),
-            None => self.accelerators_in(&pool.allocatable),
-        };
-        self.accelerators.push(accelerators);
-        let price = pool.price.per_accelerator(accelerators);
-        self.price_micros_per_hour.push(price);
     }
 
     /// Returns whether the node is billed only while its machine exists.

@@ -1,0 +1,156 @@
+//! Preemption by kube-scheduler, the eviction API, and terms about other pods: short runs on four nodes, each with the
+//! records that decide the case.
+
+use crate::support;
+use sim_engine::record::*;
+
+/// Texts of a run: failed attempts, refused evictions, and deletions by the scheduler or an eviction, by pod.
+fn play(rest: &str, first: &str, after_10_s: &str) -> Vec<String> {
+    let second = if after_10_s.is_empty() { "" } else { ", {manifest: other.yaml, submitAt: 10s}" };
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  apiVersion: \
+         jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools: [{{name: n, count: 2, \
+         nodesPerIsland: 2, allocatable: {{cpu: 4, pods: 20}}, labels: {{rack: \"r{{pool}}\"}}}}]\n\
+         jobSets: [{{manifest: jobset.yaml}}{second}]\nstop: {{at: 2m}}\nseed: 1\n{rest}\n"
+    );
+    let scenario = support::parse_with(&scenario, &[("jobset.yaml", first), ("other.yaml", after_10_s)])
+        .unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    simulation.set_paranoid(true);
+    let mut checker = crate::checker::Checker::new(&scenario);
+    simulation.run(1, 0, &mut checker);
+    let names = simulation.names();
+    let mut pods: Vec<String> = Vec::new();
+    let mut texts = Vec::new();
+    for r in &checker.records {
+        match r.body {
+            Body::PodCreated { pod, job, index, .. } => {
+                pods.resize(pods.len().max(pod.ix() + 1), String::new());
+                pods[pod.ix()] = names.pod_base_name(job, index);
+            }
+            Body::PodUnschedulable { pod, reason } => {
+                texts.push(format!("{} waits: {}", pods[pod.ix()], names.text(reason)));
+            }
+            Body::EvictionRefused { pod, answer } => {
+                texts.push(format!("{} stays: {}", pods[pod.ix()], names.text(answer)));
+            }
+            Body::PodDeleting { pod, by: DeletionActor::Preemption | DeletionActor::Eviction, .. } => {
+                texts.push(format!("{} goes", pods[pod.ix()]));
+            }
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// A JobSet with one Job of `pods` pods; `more` are fields of the pod spec.
+fn jobset(name: &str, pods: u32, more: &str) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}}}\nspec:\n  replicatedJobs:\n  \
+         - name: w\n    template:\n      spec:\n        parallelism: {pods}\n        completions: {pods}\n        \
+         backoffLimit: 9\n        template:\n          metadata: {{labels: {{app: {name}}}}}\n          spec: \
+         {{restartPolicy: Never, terminationGracePeriodSeconds: 1, containers: [{{name: c, image: \"x:1\", resources: \
+         {{requests: {{cpu: 3}}}}}}], {more}}}\n---\n"
+    )
+}
+
+fn class(name: &str, value: i32, more: &str) -> String {
+    format!(
+        "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {{name: {name}}}\nvalue: {value}\n{more}\n---\n"
+    )
+}
+
+fn budget(name: &str, spec: &str) -> String {
+    format!(
+        "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: {name}}}\nspec: {{selector: {{matchLabels: \
+         {{app: js}}}}, {spec}}}\n---\n"
+    )
+}
+
+fn assert_says(texts: &[String], expected: &[&str], never: &[&str]) {
+    for part in expected {
+        assert!(texts.iter().any(|text| text.contains(part)), "{part} is missing in\n{}", texts.join("\n"));
+    }
+    for part in never {
+        assert!(!texts.iter().any(|text| text.contains(part)), "{part} appears in\n{}", texts.join("\n"));
+    }
+}
+
+#[test]
+fn a_pod_of_higher_priority_takes_the_node_of_a_lower_one() {
+    let classes = class("low", 1, "") + &class("high", 9, "") + &class("polite", 9, "preemptionPolicy: Never");
+    let run = |name: &str| {
+        let first = classes.clone() + &jobset("js", 4, "priorityClassName: low");
+        play("", &first, &jobset("other", 1, &format!("priorityClassName: {name}")))
+    };
+    let (goes, waits) = (" goes", "other-w-0-0 waits: ");
+    assert_says(&run("high"), &["js-w-0-", goes, waits], &["other-w-0-0 goes", "preemption: "]);
+    assert_says(&run("polite"), &["preemption: not eligible due to preemptionPolicy=Never."], &[goes]);
+    assert_says(&run("low"), &["4 No preemption victims found for incoming pod"], &[goes]);
+}
+
+#[test]
+fn a_budget_is_violated_only_as_a_last_resort() {
+    let classes = class("low", 1, "") + &class("high", 9, "");
+    let guarded = classes + &budget("b", "minAvailable: 2") + &jobset("js", 2, "priorityClassName: low");
+    let others = jobset("free", 2, "priorityClassName: low");
+    let high = |pods| jobset("other", pods, "priorityClassName: high");
+    let one = play("", &(guarded.clone() + &others), &high(2));
+    assert_says(&one, &["free-w-0-0 goes", "free-w-0-1 goes"], &["js-w-0-0 goes", "js-w-0-1 goes"]);
+    let all = play("", &(guarded + &others), &high(4));
+    assert_says(&all, &["free-w-0-0 goes", "js-w-0-0 goes", "js-w-0-1 goes"], &[]);
+}
+
+#[test]
+fn an_eviction_obeys_the_one_budget_of_the_pod() {
+    const VIOLATED: &str = "js-w-0-1 stays: Cannot evict pod as it would violate the pod's disruption budget.";
+    const SEVERAL: &str = "js-w-0-1 stays: This pod has more than one PodDisruptionBudget, which the eviction \
+                           subresource does not support.";
+    let evict = "faults: [{at: 10s, evictPod: {pod: js-w-0-1}}]";
+    for (budgets, expected) in [
+        (String::new(), "js-w-0-1 goes"),
+        (budget("b", "minAvailable: 1"), "js-w-0-1 goes"),
+        (budget("b", "minAvailable: 2"), VIOLATED),
+        // Jobs have no scale subresource: the disruption controller cannot compute the expected number of pods.
+        (budget("b", "maxUnavailable: 1"), VIOLATED),
+        (budget("b", "minAvailable: 50%"), VIOLATED),
+        (budget("a", "minAvailable: 1") + &budget("b", "minAvailable: 1"), SEVERAL),
+        (budget("b", "minAvailable: 2").replace("app: js", "app: none"), "js-w-0-1 goes"),
+    ] {
+        let texts = play(evict, &(budgets.clone() + &jobset("js", 2, "")), "");
+        assert_says(&texts, &[expected], &[]);
+        assert_eq!(texts.len(), 1, "{budgets}{texts:?}");
+    }
+}
+
+#[test]
+fn a_drain_asks_every_five_seconds_until_the_budget_allows_it() {
+    let drain = "faults: [{at: 10s, drainNode: {ofPod: js-w-0-1}}]\n\
+                 containers: [{pod: js-w-0-0, runFor: 23s}, {pod: js-w-0-1, runFor: 1m}]";
+    let texts = play(drain, &(budget("b", "minAvailable: 2") + &jobset("js", 2, "")), "");
+    let stays = texts.iter().filter(|text| text.starts_with("js-w-0-1 stays")).count();
+    // At 10, 15, …, 60 s; then the pod has ended.
+    assert!((10..=12).contains(&stays), "{texts:?}");
+}
+
+#[test]
+fn terms_about_other_pods_are_those_of_kube_scheduler() {
+    let repel = |key: &str| {
+        format!(
+            "affinity: {{podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{{topologyKey: {key}, \
+             labelSelector: {{matchLabels: {{app: js}}}}}}]}}}}"
+        )
+    };
+    let waits = "js-w-0-2 waits: 0/4 nodes are available: 4 node(s) didn't match pod anti-affinity rules.";
+    assert_says(&play("", &jobset("js", 3, &repel("rack")), ""), &[waits], &[]);
+    assert_says(&play("", &jobset("js", 3, &repel("kubernetes.io/hostname")), ""), &[], &["waits"]);
+    let spread = "topologySpreadConstraints: [{maxSkew: 1, minDomains: 3, topologyKey: rack, whenUnsatisfiable: \
+                  DoNotSchedule, labelSelector: {matchLabels: {app: js}}}]";
+    let skewed = "js-w-0-2 waits: 0/4 nodes are available: 4 node(s) didn't match pod topology spread constraints.";
+    assert_says(&play("", &jobset("js", 3, spread), ""), &[skewed], &[]);
+    let port = "hostNetwork: true, initContainers: [{name: i, image: \"x:1\", ports: [{containerPort: 80}], \
+                restartPolicy: Always}]";
+    let taken = "waits: 0/4 nodes are available: 4 node(s) didn't have free ports for the requested pod ports.";
+    let light = jobset("js", 5, port).replace("cpu: 3", "cpu: 10m");
+    assert_says(&play("", &light, ""), &[taken], &[]);
+}
