@@ -19,6 +19,8 @@ pub struct NodeView {
     pub taints: Vec<TaintSpec>,
     pub allocatable: Amounts,
     pub max_pods: i64,
+    /// Features that the kubelet declares (`status.declaredFeatures`).
+    pub features: Vec<String>,
     /// Size in bytes by image name.
     pub images: BTreeMap<String, i64>,
 }
@@ -42,6 +44,7 @@ impl NodeView {
             is_unschedulable: node["spec"]["unschedulable"] == true,
             taints: list(&node["spec"], "taints").iter().filter_map(read_taint).collect(),
             allocatable: Amounts::read(allocatable, columns),
+            features: list(&node["status"], "declaredFeatures").iter().filter_map(as_text).collect(),
             max_pods: amount(&allocatable[PODS], 0),
             images: read_images(list(&node["status"], "images")),
         }
@@ -66,6 +69,10 @@ impl NodeUsage {
             }
         }
     }
+}
+
+fn as_text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
 }
 
 fn read_images(images: &[Value]) -> BTreeMap<String, i64> {

@@ -9,6 +9,7 @@ use crate::resources::{Amounts, ResourceColumns};
 use crate::taints::read_toleration;
 use serde_json::Value;
 use sim_api::objects::value_access::{has_value, int, list, text};
+use sim_api::spec::keys::RESTART_ALL_CONTAINERS;
 use sim_api::spec::{TaintSpec, TolerationSpec};
 
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,8 @@ pub struct PodView {
     /// Images of all containers, with tags.
     pub images: Vec<String>,
     pub host_ports: Vec<HostPort>,
+    /// Features of the kubelet that the pod needs.
+    pub required_features: Vec<String>,
     pub tolerations: Vec<TolerationSpec>,
     pub node_affinity: NodeAffinityView,
     pub affinity: PodTerms,
@@ -70,6 +73,7 @@ impl PodView {
             assumed: assumed_requests(spec, columns),
             images: containers.map(|c| image_with_tag(text(c, "image"))).collect(),
             host_ports: HostPort::read_all(spec),
+            required_features: required_features(spec),
             tolerations: list(spec, "tolerations").iter().map(read_toleration).collect(),
             node_affinity: NodeAffinityView::read(spec),
             affinity: PodTerms::read(&spec["affinity"]["podAffinity"], &namespace),
@@ -89,4 +93,12 @@ impl PodView {
 fn image_with_tag(image: &str) -> String {
     let name = image.rsplit('/').next().unwrap_or(image);
     if name.contains(':') { image.to_owned() } else { format!("{image}:latest") }
+}
+
+/// Returns the features that the containers use.
+fn required_features(spec: &Value) -> Vec<String> {
+    let containers = ["initContainers", "containers"].iter().flat_map(|key| list(spec, key));
+    let mut rules = containers.flat_map(|container| list(container, "restartPolicyRules"));
+    let restarts_all = rules.any(|rule| text(rule, "action") == "RestartAllContainers");
+    restarts_all.then(|| RESTART_ALL_CONTAINERS.to_owned()).into_iter().collect()
 }

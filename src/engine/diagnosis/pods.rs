@@ -47,7 +47,7 @@ impl Diagnosis<'_, '_> {
         let (store, scheduler) = (&self.ctx.store, &self.components.scheduler);
         scheduler.is_unschedulable(pod).then(|| {
             let (name, index) = (store.names.job(job), store.pods.index[pod.ix()]);
-            let why = scheduler.explain_unschedulable(self.ctx, pod);
+            let why = store.names.text(scheduler.last_message(pod));
             format!("pod {name}-{index} cannot be scheduled: {why}")
         })
     }

@@ -9,7 +9,7 @@ use sim_policy::placement::domain_is_free;
 use sim_policy::placement::explain::{UnschedulableReasons, failed_scheduling};
 
 impl SchedulerState {
-    pub fn explain_unschedulable(&self, ctx: &EngineContext<'_>, pod: PodId) -> String {
+    pub(super) fn explain_unschedulable(&self, ctx: &EngineContext<'_>, pod: PodId) -> String {
         let existing = ctx.store.nodes.existing();
         let mut reasons: Vec<UnschedulableReasons> =
             existing.map(|node| self.rejection_reasons(ctx, pod, node)).collect();

@@ -22,7 +22,7 @@ use capacity_ledger::CapacityLedger;
 use nominated::NominatedPods;
 use preemption::FailedAttempt;
 use queues::SchedulingQueues;
-use sim_base::{NodeId, PodId};
+use sim_base::{NodeId, PodId, TextId};
 use snapshot::SchedulerSnapshot;
 
 #[derive(Clone, Default)]
@@ -144,6 +144,11 @@ impl SchedulerState {
     /// Returns true if the pod is in the unschedulable queue.
     pub fn is_unschedulable(&self, pod: PodId) -> bool {
         self.queues.is_unschedulable(pod)
+    }
+
+    /// Message of the pod's last attempt that found no node.
+    pub fn last_message(&self, pod: PodId) -> TextId {
+        self.queues.last_message(pod)
     }
 
     /// Free amounts in thousandths, node-major, for the check of invariants.

@@ -34,11 +34,11 @@ enum Nomination {
 impl SchedulerState {
     /// Returns whether the search over columns is not enough for the pod: terms about other pods, preferred nodes and
     /// host ports may concern every pod, and priorities those that find no node (`fails`) or compete with nominated
-    /// pods. A missing claim, resource or feature keeps the pod from every node.
+    /// pods. A missing claim or resource keeps the pod from every node.
     fn needs_plugins(&self, ctx: &EngineContext<'_>, pod: PodId, fails: bool) -> bool {
         let store = &**ctx.store;
         let facts = store.facts(pod);
-        if facts.blocked.is_some() || facts.needs_feature || store.deleting_claim(pod).is_some() {
+        if facts.blocked.is_some() || store.deleting_claim(pod).is_some() {
             return false;
         }
         let mut classes = store.others.objects_of_kind(ObjectKind::PriorityClass);

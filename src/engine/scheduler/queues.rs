@@ -121,6 +121,11 @@ impl SchedulingQueues {
         last != reason
     }
 
+    /// Message of the pod's last attempt that found no node.
+    pub fn last_message(&self, pod: PodId) -> TextId {
+        self.rows.get(pod.ix()).map_or(TextId::NONE, |row| row.reason)
+    }
+
     /// Number of attempts of the pod that found no node.
     pub fn attempts(&self, pod: PodId) -> u32 {
         self.rows.get(pod.ix()).map_or(0, |row| row.tries.into())

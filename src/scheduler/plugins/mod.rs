@@ -4,6 +4,7 @@ pub mod image_locality;
 pub mod inter_pod_affinity;
 pub mod inter_pod_affinity_score;
 pub mod node_affinity;
+pub mod node_declared_features;
 pub mod node_name;
 pub mod node_ports;
 pub mod node_resources_balanced;
@@ -23,11 +24,12 @@ use crate::rejection::Rejection;
 pub type Filter = fn(&SchedulingCycle<'_>, NodeIndex, &NodeUsage) -> Result<(), Rejection>;
 
 /// The filters in the order in which they run. The first rejection counts.
-pub const FILTERS: [(Plugin, Filter); 8] = [
+pub const FILTERS: [(Plugin, Filter); 9] = [
     (Plugin::NodeUnschedulable, node_unschedulable::filter),
     (Plugin::NodeName, node_name::filter),
     (Plugin::TaintToleration, taint_toleration::filter),
     (Plugin::NodeAffinity, node_affinity::filter),
+    (Plugin::NodeDeclaredFeatures, node_declared_features::filter),
     (Plugin::NodePorts, node_ports::filter),
     (Plugin::NodeResourcesFit, node_resources_fit::filter),
     (Plugin::PodTopologySpread, pod_topology_spread::filter),
