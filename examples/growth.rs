@@ -6,8 +6,8 @@
 use sim_engine::SimulationInput;
 use sim_engine::record::{Body, DiscardSink, RecordNames, RecordSink, SimulationRecord};
 use sim_inputs::read_scenario;
-use sim_report::draw::chart::{SLIDE, growth_chart};
-use sim_report::figures::growth_figure::GrowthPanel;
+use sim_report::draw::chart::{SLIDE, save};
+use sim_report::figures::growth_figure::{GrowthPanel, growth};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -141,9 +141,9 @@ fn main() -> Result<(), String> {
         panel(&rows, "memory, bytes per pod", |r| r.bytes_per_pod),
         panel(&rows, "engine, microseconds per pod", |r| r.engine_us_per_pod),
     ];
+    let scene = growth("One restart, from 500 to 50,000 nodes", &panels, SLIDE);
     for name in ["reports/growth.svg", "reports/growth.png"] {
-        growth_chart("One restart, from 500 to 50,000 nodes", &panels, SLIDE, &root.join(name))
-            .map_err(|e| e.to_string())?;
+        save(&scene, &root.join(name)).map_err(|e| e.to_string())?;
     }
     Ok(())
 }

@@ -382,6 +382,10 @@ fn names_twice(topology: &TopologySpec, nodes: &[YamlNode], report: &mut Diagnos
                 continue;
             };
             let at = nodes[i].get("name").map_or(nodes[i].at, |n| n.at);
+            if other == i {
+                report.error(at, format!("duplicate node name {name:?} in this pool"));
+                break;
+            }
             let message =
                 format!("duplicate node name {name:?}: pool {:?} and this pool both generate it", pools[other].name);
             let error = report.error(at, message);

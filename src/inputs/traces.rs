@@ -38,6 +38,18 @@ pub struct TraceRow {
 pub struct FaultTrace {
     pub rows: Vec<TraceRow>,
     pub source: SourceText,
+    settings: TraceSettings,
+    /// Number of faults before the start of the run.
+    pub omitted: usize,
+}
+
+/// Settings that apply to the whole file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct TraceSettings {
+    /// Timestamp of the start of the run.
+    start: Option<Duration>,
+    /// Names of the scenario for names of the trace.
+    names: BTreeMap<String, String>,
 }
 
 /// Maximum number of reported errors per trace. A trace with more errors probably belongs to another cluster.
@@ -63,7 +75,12 @@ pub fn load(
         let Some((place, file)) = file_of(process).and_then(|f| Some((f, f.as_str()?))) else {
             continue;
         };
-        if traces.contains_key(file) {
+        let settings = settings(process, report);
+        if let Some(known) = traces.get(file) {
+            if known.settings != settings {
+                let message = format!("trace {file:?} has another start or other names in an earlier process");
+                report.error(place.at, message).legal("the same start and names in all processes with this trace");
+            }
             continue;
         }
         let text = match loader(file) {
@@ -80,36 +97,43 @@ pub fn load(
         let source = SourceText { file: file.clone(), text };
         let (rows, errors) = rows(&source);
         report.found.extend(errors);
-        let mut trace = FaultTrace { rows, source };
-        let start = start(process, report);
-        report.found.extend(clock::make_relative(&mut trace, start));
-        rename(&mut trace, process);
+        let mut trace = FaultTrace { rows, source, settings, omitted: 0 };
+        rename(&mut trace, process, report);
+        report.found.extend(clock::make_relative(&mut trace));
         traces.insert(file, trace);
     }
     traces
 }
 
-/// Reads the timestamp at which the run starts.
-fn start(process: &YamlNode, report: &mut DiagnosticReport) -> Option<Duration> {
-    let place = process.at_path(&["trace", "start"])?;
-    let start = place.as_str().and_then(clock::timestamp);
-    if start.is_none() {
+fn settings(process: &YamlNode, report: &mut DiagnosticReport) -> TraceSettings {
+    let place = process.at_path(&["trace", "start"]);
+    let start = place.and_then(YamlNode::as_str).and_then(clock::timestamp);
+    if let (Some(place), None) = (place, start) {
         let error = report.error(place.at, "start is not a timestamp");
         error.legal("a timestamp such as 2026-11-20T08:00:00Z");
     }
-    start
+    let names = process.at_path(&["trace", "names"]).map_or(&[][..], YamlNode::entries);
+    let names = names.iter().filter_map(|(key, to)| Some((key.name.clone(), to.as_str()?.to_owned())));
+    TraceSettings { start, names: names.collect() }
 }
 
 /// Replaces names of the trace by names of the scenario.
-fn rename(trace: &mut FaultTrace, process: &YamlNode) {
+fn rename(trace: &mut FaultTrace, process: &YamlNode, report: &mut DiagnosticReport) {
     let names = process.at_path(&["trace", "names"]).map_or(&[][..], YamlNode::entries);
-    let names: BTreeMap<&str, &str> =
-        names.iter().filter_map(|(key, to)| Some((key.name.as_str(), to.as_str()?))).collect();
+    for (key, to) in names.iter().filter(|(key, _)| !trace.rows.iter().any(|row| row.name == key.name)) {
+        report.error(to.at, format!("the trace {:?} does not contain the name {:?}", trace.source.file, key.name));
+    }
     for row in &mut trace.rows {
-        if let Some(name) = names.get(row.name.as_str()) {
-            row.name = (*name).to_owned();
+        if let Some(name) = trace.settings.names.get(&row.name) {
+            row.name.clone_from(name);
         }
     }
+}
+
+/// Returns notes on faults that are not simulated, with their numbers.
+pub fn notes(traces: &FaultTraces) -> impl Iterator<Item = (String, usize)> + '_ {
+    let omitted = traces.iter().filter(|(_, trace)| trace.omitted > 0);
+    omitted.map(|(file, trace)| (format!("faults of the trace {file} before its start"), trace.omitted))
 }
 
 impl FaultTrace {

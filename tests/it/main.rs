@@ -50,6 +50,7 @@ mod recordings;
 mod recordings_subset;
 mod reduced;
 mod reference;
+mod refusal_reasons;
 mod regressions;
 mod rejections;
 mod replay;

@@ -57,7 +57,6 @@ fn with_the_role_every_follower_of_a_leader_elsewhere_is_deleted_once_and_replac
 }
 
 /// EXC-13: the pass ends with an error, and no pod is deleted.
-/// Upstream: `TestValidatePodPlacements/topology node label not found`.
 #[test]
 fn a_leaders_node_without_the_label_has_no_follower_deleted() {
     let (_, records) = relabelled_to("null", "{jobsetManager: {mayWritePodStatus: true}}");
@@ -65,7 +64,6 @@ fn a_leaders_node_without_the_label_has_no_follower_deleted() {
 }
 
 /// EXC-16b: `config/components/rbac/role.yaml` does not grant `pods/status`, so the reconciler keeps retrying.
-/// Upstream: `TestDeleteFollowerPods/delete follower pods with update pod status error`.
 #[test]
 fn with_upstreams_role_the_condition_is_rejected_and_nothing_is_deleted() {
     let (outcome, records) = relabelled("{}");
@@ -87,8 +85,6 @@ fn jobset_0_12_errs_before_it_asks_for_anything() {
 
 /// EXC-16c, `c-rbac-exc16c-node-selector`: followers that use the label of the node selector strategy count as
 /// violations.
-/// Upstream: `TestValidatePodPlacements/follower pod nodeSelector is nil`.
-/// Upstream: `TestValidatePodPlacements/follower pod nodeSelector is empty`.
 #[test]
 fn with_the_role_followers_of_the_node_selector_strategy_go_at_the_leaders_first_event() {
     let pod = format!("containers: [{POD}]");

@@ -8,7 +8,7 @@ use sim_base::stats::beta::incomplete_beta;
 use sim_base::stats::binomial::{binomial_cdf, binomial_sf};
 use sim_base::stats::bootstrap::{bca_from, jackknife};
 use sim_base::stats::normal::normal_quantile;
-use sim_base::stats::student::{t_two_sided, t_upper};
+use sim_base::stats::student::t_upper;
 use sim_base::stats::warnings::skewness;
 use sim_base::stats::wilcoxon::WilcoxonMethod;
 use sim_base::stats::{
@@ -32,7 +32,6 @@ fn read<T: for<'de> Deserialize<'de>>(text: &str) -> T {
 #[derive(Deserialize)]
 struct Distributions {
     t_upper: Vec<Upper>,
-    t_two_sided: Vec<TwoSided>,
     normal: Vec<Normal>,
     beta: Vec<Beta>,
     binomial: Vec<Binomial>,
@@ -43,13 +42,6 @@ struct Upper {
     degrees: f64,
     tail: f64,
     t: f64,
-}
-
-#[derive(Deserialize)]
-struct TwoSided {
-    degrees: f64,
-    t: f64,
-    p: f64,
 }
 
 #[derive(Deserialize)]
@@ -85,10 +77,6 @@ fn quantiles_of_students_t_and_the_normal_are_scipys_for_any_degrees_and_level()
         if c.tail > 1e-4 {
             assert_near(-t_upper(c.degrees, 1.0 - c.tail), c.t, &what);
         }
-    }
-    for c in &table.t_two_sided {
-        let what = format!("{} degrees, t {}", c.degrees, c.t);
-        assert_near(t_two_sided(c.degrees, c.t), c.p, &what);
     }
     for c in &table.normal {
         assert_near(normal_quantile(c.p), c.z, &format!("normal, {}", c.p));

@@ -3,6 +3,7 @@
 //! `scenarios/upstream/*.yaml`; the line `# rules:` lists the rules that a scenario covers. Must never grow: a
 //! situation consists of a few pods.
 
+mod outcomes;
 mod pods;
 mod situations;
 mod unit;
@@ -14,7 +15,12 @@ use std::path::Path;
 const LINES_MAX: usize = 140;
 
 fn transcript(path: &Path) -> Result<String, String> {
-    let loaded = sim_inputs::read_scenario(path, &[]).map_err(|e| e.to_string())?;
+    transcript_with(path, &[])
+}
+
+/// Returns the golden log of a scenario with overrides in the form of `--set`.
+fn transcript_with(path: &Path, sets: &[(String, String)]) -> Result<String, String> {
+    let loaded = sim_inputs::read_scenario(path, sets).map_err(|e| e.to_string())?;
     let scenario = loaded.scenario;
     let mut simulation = sim_engine::SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
     let mut golden = GoldenLog::new();

@@ -43,6 +43,13 @@ pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<BlockedJobSet> {
     Some(BlockedJobSet::new(format!("JobSet {name}"), condition))
 }
 
+/// Returns why the API server rejected a JobSet.
+pub fn refused(run: &RunView<'_>, jobset: JobSetId) -> Option<BlockedJobSet> {
+    let name = run.names.jobset(jobset);
+    let why = run.outcome.refusal_reason(name)?.to_owned();
+    Some(BlockedJobSet::new(format!("JobSet {name}"), why))
+}
+
 /// Describes a condition whose status is True, with its reason and message in the API.
 fn condition(outcome: &JobSetOutcome, kind: &str) -> Option<String> {
     let mut conditions = outcome.conditions.iter();

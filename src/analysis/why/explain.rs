@@ -289,6 +289,7 @@ impl<'c> WhyCase<'c> {
             Some(_) => format!(
                 "Start of JobSet {name}: {takes} from its creation until every pod was ready (the run has no restart)"
             ),
+            None if way.created.is_none() => format!("Start of JobSet {name}: it was never created"),
             None => format!("Start of JobSet {name}: {takes} from its creation to the end of the run (never ready)"),
         };
         CandidateImprovement {
@@ -309,7 +310,10 @@ impl<'c> WhyCase<'c> {
             } else {
                 TrialTarget::Start { jobset }
             },
-            blocked: blocked::jobset(&run, jobset),
+            blocked: match way.created {
+                Some(_) => blocked::jobset(&run, jobset),
+                None => blocked::refused(&run, jobset),
+            },
             witness,
         }
     }

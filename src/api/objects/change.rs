@@ -1,10 +1,9 @@
-//! Changes that the JobSet controller makes to existing Jobs: suspension, the merge on resume (SUS-5), and elastic
-//! resizing (ELA-2).
+//! Changes that the JobSet controller makes to existing Jobs: suspension, and the merge on resume (SUS-5).
 //!
 //! This module must not create or delete objects.
 
-use super::value_access::{array_mut, has_value, int, object_mut, pairs};
-use serde_json::{Map, Value};
+use super::value_access::{array_mut, object_mut, pairs};
+use serde_json::Value;
 
 /// Merges fields of the JobSet's template that may have changed while the Job was suspended (SUS-5). No field is
 /// removed.
@@ -42,32 +41,4 @@ fn merge_list(target: &mut Value, name: &str, from: &Value) {
             items.push(item.clone());
         }
     }
-}
-
-/// Returns the merge patch for a Job whose size differs from its template, if the template's parallelism equals its
-/// completions (ELA-2).
-///
-/// A size that is not set in the template always differs from the stored default (C-72); in that case the patch
-/// removes the field.
-pub fn elastic_patch(job: &Value, replicated_job: &Value) -> Option<Value> {
-    let wanted = &replicated_job["template"]["spec"];
-    let size = |object: &Value, name| int(object, name);
-    if size(wanted, "parallelism") != size(wanted, "completions") {
-        return None;
-    }
-    let mut spec = Map::new();
-    for name in ["parallelism", "completions"] {
-        if size(&job["spec"], name) != size(wanted, name) {
-            let value = if has_value(wanted, name) { wanted[name].clone() } else { Value::Null };
-            spec.insert(name.to_owned(), value);
-        }
-    }
-    let patch = Map::from_iter([("spec".to_owned(), Value::Object(spec.clone()))]);
-    (!spec.is_empty()).then_some(Value::Object(patch))
-}
-
-/// Applies an elastic patch to the Job and sets the server's defaults for removed fields.
-pub fn apply_elastic_patch(job: &mut Value, patch: &Value) {
-    crate::admission::merge_patch(job, patch);
-    super::defaults::size(&mut job["spec"]);
 }

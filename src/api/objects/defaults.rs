@@ -14,7 +14,7 @@ pub fn job(job: &mut Value) {
 }
 
 /// Sets the default size. Completions default to 1 only if parallelism is also missing.
-pub fn size(spec: &mut Value) {
+fn size(spec: &mut Value) {
     if !has_value(spec, "completions") && !has_value(spec, "parallelism") {
         set_default(spec, "completions", 1);
     }

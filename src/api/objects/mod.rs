@@ -19,7 +19,7 @@ pub mod sha1;
 pub mod value_access;
 
 pub use any_kind::admit_any;
-pub use change::{apply_elastic_patch, elastic_patch, merge_template_on_resume, set_suspend};
+pub use change::{merge_template_on_resume, set_suspend};
 pub use claim::{admit_claim, claims};
 pub use context::ObjectContext;
 pub use exclusive::{is_exclusive, is_leader};

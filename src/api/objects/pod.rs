@@ -106,7 +106,10 @@ pub fn admit_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<Va
 pub fn stored_pod(pod: &Value, suffix: &str, around: &ObjectContext) -> Result<Value, AdmissionRejection> {
     let mut stored = pod.clone();
     let prefix = text(&pod["metadata"], "generateName");
-    let name = format!("{}{suffix}", utf8_prefix(prefix, GENERATED_PREFIX_MAX));
+    let name = match text(&pod["metadata"], "name") {
+        "" => format!("{}{suffix}", utf8_prefix(prefix, GENERATED_PREFIX_MAX)),
+        given => given.to_owned(),
+    };
     object_insert(&mut stored["metadata"], "name", name.clone().into());
     defaults::pod(&mut stored["spec"]);
     admit_service_account(&stored, prefix, around)?;

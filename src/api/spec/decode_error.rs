@@ -19,7 +19,7 @@ pub enum ObjectDecodeError {
         reason: String,
     },
     MissingName,
-    /// The metadata has owner references, which are not modelled.
+    /// The object has an owner that exists; only Jobs of a JobSet, Services and claims may have one.
     OwnerReferences,
     /// The Job has a manual selector, which is not modelled.
     ManualSelector,
@@ -42,7 +42,9 @@ impl fmt::Display for ObjectDecodeError {
             }
             ObjectDecodeError::Schema { reason } => f.write_str(reason),
             ObjectDecodeError::MissingName => f.write_str("metadata.name is required"),
-            ObjectDecodeError::OwnerReferences => f.write_str("metadata.ownerReferences is not modelled"),
+            ObjectDecodeError::OwnerReferences => {
+                f.write_str("an owner that exists is not modelled for this kind (metadata.ownerReferences)")
+            }
             ObjectDecodeError::ManualSelector => f.write_str("a Job with manualSelector is not modelled"),
             ObjectDecodeError::NotReady { status } => {
                 write!(f, "a Node with condition Ready={status} at the start is not modelled")

@@ -72,11 +72,6 @@ fn as_beta(degrees: f64, t: f64) -> ((f64, f64), (f64, f64)) {
     ((0.5 * degrees, 0.5), (x, ratio * x))
 }
 
-/// Two-sided tail probability of `t`.
-pub fn t_two_sided(degrees: f64, t: f64) -> f64 {
-    (2.0 * upper(degrees, t.abs()).0).min(1.0)
-}
-
 /// Mean and standard deviation of a sample.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct StudentMean {

@@ -188,7 +188,7 @@ impl TimeAccounting {
 
     fn jobset_changed(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, change: JobSetChange) {
         match change {
-            JobSetChange::Created | JobSetChange::Spec => self.update_required_pods(ctx, jobset),
+            JobSetChange::Created | JobSetChange::Spec => self.update_required_pods(ctx, jobset, change),
             JobSetChange::Status => self.jobset_ended(ctx, jobset),
             _ => {}
         }

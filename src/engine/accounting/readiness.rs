@@ -4,20 +4,20 @@ use super::TimeAccounting;
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::record::{Body, LedgerCategory};
-use crate::store::{PodPhase, flag};
+use crate::store::{JobSetChange, PodPhase, flag};
 use sim_api::spec::{JobSpec, ReplicatedJob};
 use sim_base::{JobId, JobSetId, PodId};
 
 impl TimeAccounting {
     /// Computes the number of pods that the JobSet requires: by their own specs for existing Jobs, by the JobSet's
-    /// spec for others.
-    pub(super) fn update_required_pods(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+    /// spec for others. Jobs that a new JobSet adopts are not counted yet.
+    pub(super) fn update_required_pods(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, change: JobSetChange) {
         let rjs = &ctx.store.jobsets[jobset.ix()].spec.spec.replicated_jobs;
         let of_rj = |rj: &ReplicatedJob| u64::from(rj.replicas) * u64::from(rj.template.pods());
         let mut wanted: u64 = rjs.iter().map(of_rj).sum();
         for job in ctx.store.jobs_of(jobset) {
             let of_spec = Self::required_by_spec(ctx, job);
-            if ctx.store.jobs[job.ix()].exists {
+            if ctx.store.jobs[job.ix()].exists && change != JobSetChange::Created {
                 wanted = wanted + u64::from(self.job_mut(job).required) - u64::from(of_spec);
             } else {
                 self.job_mut(job).required = of_spec;

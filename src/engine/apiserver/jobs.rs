@@ -1,6 +1,7 @@
 //! Requests about Jobs: create, change, status, delete, and the end of the object.
 
 use super::child_job_error::ChildJobError;
+use super::owners::{self, ObjectOwner};
 use super::{pod_admission, record_change};
 use crate::ctx::EngineContext;
 use crate::progress::CreatedJobs;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use sim_api::admission::AdmissionRejection;
 use sim_api::objects;
 use sim_api::objects::{GlobalJobIndexes, JobSlot};
-use sim_api::spec::keys::FOREGROUND_DELETION;
+use sim_api::spec::keys::{FOREGROUND_DELETION, JOB_RESTART_ATTEMPT, RESTART_ATTEMPT};
 use sim_api::spec::{AgentMode, JobObject, JobSet, JobSpec, ObjectKind, PodTemplate, ReplicatedJob};
 use sim_base::{JobId, JobSetId, TemplateId};
 use std::sync::Arc;
@@ -216,8 +217,15 @@ fn mounted_policy_claims(jobset: &JobSet, rj: u32) -> Vec<String> {
     mounted.into_iter().map(|(_, claim)| claim).collect()
 }
 
-/// POST of a Job that does not belong to a JobSet; `None` if the name is taken.
+/// POST of a Job that a JobSet did not create; `None` if the name is taken. A JobSet that owns it adopts it.
 pub fn create_foreign_job(ctx: &mut EngineContext<'_>, mut object: JobObject, stored: &Value) -> Option<JobId> {
+    let owner = owners::owner_of(ctx, stored);
+    let slot = match owner {
+        ObjectOwner::JobSet(jobset) => owners::slot_of_job(ctx, jobset, &object),
+        _ => None,
+    };
+    let attempt = |key: &str| object.labels.get(key).and_then(|label| label.parse().ok()).unwrap_or(0);
+    let attempts = (attempt(RESTART_ATTEMPT), attempt(JOB_RESTART_ATTEMPT));
     let name = crate::record::JobName {
         jobset: JobSetId::NONE,
         namespace: object.namespace,
@@ -227,7 +235,7 @@ pub fn create_foreign_job(ctx: &mut EngineContext<'_>, mut object: JobObject, st
         standalone_pod: false,
         without_index: false,
     };
-    let job = ctx.store.row_for_name(name);
+    let job = slot.unwrap_or_else(|| ctx.store.row_for_name(name));
     if ctx.store.name_is_taken(job) {
         return None;
     }
@@ -244,6 +252,8 @@ pub fn create_foreign_job(ctx: &mut EngineContext<'_>, mut object: JobObject, st
     (j.spec, j.template) = (Arc::new(object.spec), template);
     j.suspended = object.suspend;
     j.finalizers = object.finalizers;
+    (j.restart_attempt, j.job_restart_attempt) = attempts;
+    j.owner_missing = owner == ObjectOwner::Missing;
     j.object = Some(Arc::new(stored.clone()));
     store_job(ctx, job);
     Some(job)

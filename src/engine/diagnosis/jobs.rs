@@ -2,13 +2,13 @@
 
 use super::Diagnosis;
 use crate::apiserver;
-use crate::jobset_manager::child_rejection;
 use crate::webhook::CreationBlocker;
 use sim_api::spec::{DependsOn, DependsOnStatus, JobSet, StartupPolicyOrder};
 use sim_base::{JobId, JobSetId};
 use sim_policy::depends_on;
 
 const WITH_AN_ERROR: &str = "the JobSet controller's passes end with an error";
+const MANAGER_STOPPED: &str = "the JobSet manager is stopped";
 
 impl Diagnosis<'_, '_> {
     /// kubernetes.md 1: the Job controller ignores Jobs that another controller manages, and other controllers are
@@ -60,8 +60,12 @@ impl Diagnosis<'_, '_> {
     }
 
     pub(super) fn failing_passes_reason(&self, jobset: JobSetId) -> Option<String> {
-        let times = self.components.jobset_manager.errors(jobset);
-        (times > 0).then(|| format!("{WITH_AN_ERROR}, {times} times in a row"))
+        let manager = &self.components.jobset_manager;
+        let times = manager.errors(jobset);
+        (times > 0).then(|| match manager.failure(jobset) {
+            "" => format!("{WITH_AN_ERROR}, {times} times in a row"),
+            failure => failure.to_owned(),
+        })
     }
 
     /// The first replicatedJob with a missing Job, and what it waits for.
@@ -104,13 +108,13 @@ impl Diagnosis<'_, '_> {
                 rj.name
             ));
         }
-        if let Some(why) = child_rejection(&js.spec) {
-            return Some(format!("{all_missing} of its Jobs are not created: {why}"));
-        }
-        Some(match self.components.jobset_manager.errors(jobset) {
-            0 if self.unfinished => format!("{all_missing} of its Jobs do not exist yet"),
-            0 => format!("{all_missing} of its Jobs do not exist and are not created"),
-            n => format!("{all_missing} of its Jobs are not created: {WITH_AN_ERROR}, {n} times in a row"),
+        Some(match self.failing_passes_reason(jobset) {
+            _ if !self.ctx.is_manager_up(self.ctx.now) => {
+                format!("{all_missing} of its Jobs are not created: {MANAGER_STOPPED}")
+            }
+            None if self.unfinished => format!("{all_missing} of its Jobs do not exist yet"),
+            None => format!("{all_missing} of its Jobs do not exist and are not created"),
+            Some(why) => format!("{all_missing} of its Jobs are not created: {why}"),
         })
     }
 
@@ -158,7 +162,10 @@ impl Diagnosis<'_, '_> {
             let (words, why) = refused(j, 1).filter(|_| pods > 1)?;
             Some(format!("followers of Job {name} are refused{}", rejection_cause(&words, &why)))
         };
-        jobs.find_map(of_job)
+        let why = jobs.find_map(of_job)?;
+        // The webhooks respond again when the manager runs.
+        let up = self.ctx.is_manager_up(self.ctx.now);
+        Some(if up { why } else { self.with_run_end(format!("{why}; {MANAGER_STOPPED}")) })
     }
 }
 

@@ -24,7 +24,7 @@ impl GarbageCollector {
         match change {
             JobChange::Created => {
                 *self.job_node(job) = GraphNode::default();
-                if owned_objects::is_created_after_deletion(ctx, jobset) {
+                if j.owner_missing || owned_objects::is_created_after_deletion(ctx, jobset) {
                     let incarnation = ctx.store.jobs[job.ix()].incarnation;
                     self.enqueue(ctx, CollectorItem::Job(job, incarnation));
                     self.run_workers(ctx);
@@ -45,7 +45,15 @@ impl GarbageCollector {
 
     pub(super) fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, change: PodChange) {
         match change {
-            PodChange::Created => *self.pod_marks(pod) = OwnerMarks { since: ctx.mark(), ..OwnerMarks::default() },
+            PodChange::Created => {
+                *self.pod_marks(pod) = OwnerMarks { since: ctx.mark(), ..OwnerMarks::default() };
+                let job = ctx.store.pods.job[pod.ix()];
+                if ctx.store.jobs[job.ix()].owner_missing && ctx.store.names.is_standalone_pod(job) {
+                    let incarnation = ctx.store.pods.incarnation[pod.ix()];
+                    self.enqueue(ctx, CollectorItem::Pod(pod, incarnation));
+                    self.run_workers(ctx);
+                }
+            }
             PodChange::Gone => {
                 let job = ctx.store.pods.job[pod.ix()];
                 let removed = &mut self.job_node(job).removed;

@@ -209,7 +209,10 @@ impl GarbageCollector {
         let owner = item.owner(ctx);
         let recorded = match item {
             CollectorItem::Pod(pod, _) => self.job_node(ctx.store.pods.job[pod.ix()]).absent,
-            CollectorItem::Job(job, _) => self.jobset_node(ctx.store.jobs[job.ix()].jobset).absent,
+            CollectorItem::Job(job, _) => {
+                let jobset = ctx.store.jobs[job.ix()].jobset;
+                jobset.is_some() && self.jobset_node(jobset).absent
+            }
             CollectorItem::JobSet(_) => false,
         };
         recorded && owner == OwnerState::Absent

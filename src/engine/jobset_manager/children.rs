@@ -3,7 +3,6 @@
 
 use super::JobSetManager;
 use super::cache::CachedJobSet;
-use super::events;
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::record::Call;
@@ -79,21 +78,6 @@ fn admitted_service(jobset: &JobSet) -> Result<Value, AdmissionRejection> {
     }
 }
 
-/// Returns the message of the Event if the API server rejects the Service or a claim of the JobSet, which prevents
-/// the creation of all Jobs.
-pub fn child_rejection(jobset: &JobSet) -> Option<String> {
-    let service = admitted_service(jobset).err();
-    let service = service.map(|why| format!("{SERVICE_FAILED}: {}", why.message));
-    service.or_else(|| {
-        let claims = new_claims(jobset);
-        let mut refused = claims.iter().filter_map(|claim| {
-            let why = objects::admit_claim(&claim.object).err()?;
-            Some(format!("{CLAIM_FAILED}: {}", why.message))
-        });
-        refused.next()
-    })
-}
-
 impl JobSetManager {
     /// Handles the response. Upstream posts what its cache does not contain, so a name that is already taken aborts
     /// the pass.
@@ -114,7 +98,7 @@ impl JobSetManager {
         };
         ctx.record_response(Call::JobSetServiceCreate, answer);
         if !answer.is_success() {
-            events::emit_failure(ctx, jobset, SERVICE_FAILED, refusal);
+            self.report_failure(ctx, SERVICE_FAILED, refusal);
             self.pass.failed = true;
         }
     }
@@ -127,7 +111,7 @@ impl JobSetManager {
         match objects::admit_claim(posted) {
             Err(refused) => {
                 ctx.record_response(Call::JobSetClaimCreate, RequestAnswer::Invalid);
-                events::emit_failure(ctx, jobset, CLAIM_FAILED, refused.message);
+                self.report_failure(ctx, CLAIM_FAILED, refused.message);
                 let rest = &self.pass.claims[self.pass.next..];
                 let skipped = rest.iter().take_while(|c| c.policy == policy);
                 self.pass.next += skipped.count();

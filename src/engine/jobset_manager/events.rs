@@ -1,5 +1,6 @@
 //! Kubernetes Events that the manager emits about a JobSet.
 
+use super::JobSetManager;
 use crate::ctx::EngineContext;
 use crate::record::{Call, ObjectRef};
 use crate::requests::RequestAnswer;
@@ -15,11 +16,15 @@ pub(super) fn emit_event(ctx: &mut EngineContext<'_>, jobset: JobSetId, event: &
     ctx.emit_kube_event(object, event.warning, &event.reason, &event.message);
 }
 
-/// Emits the Event for a failed creation immediately, independent of the rest of the pass.
-pub(super) fn emit_failure(ctx: &mut EngineContext<'_>, jobset: JobSetId, reason: &str, message: String) {
-    // The server rejects Events with a longer note.
-    if message.len() <= EVENT_NOTE_MAX {
-        let event = KubeEvent { warning: true, reason: reason.to_owned(), message };
-        emit_event(ctx, jobset, &event);
+impl JobSetManager {
+    /// Emits the Event for a failed creation immediately, independent of the rest of the pass.
+    pub(super) fn report_failure(&mut self, ctx: &mut EngineContext<'_>, reason: &str, message: String) {
+        let Some(jobset) = self.pass.jobset else { return };
+        self.row(jobset).failure = format!("{reason}: {}", message.lines().next().unwrap_or(""));
+        // The server rejects Events with a longer note.
+        if message.len() <= EVENT_NOTE_MAX {
+            let event = KubeEvent { warning: true, reason: reason.to_owned(), message };
+            emit_event(ctx, jobset, &event);
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Requests of the manager about child Jobs: create, change, delete.
 
 use super::JobSetManager;
-use super::events;
 use super::merge::merge_templates;
 use crate::apiserver;
 use crate::apiserver::{ChildJobError, NewChild};
@@ -43,17 +42,17 @@ impl JobSetManager {
     }
 
     /// CRE-4: emits one Event for all failed creations.
-    pub(super) fn emit_failed_creates(&self, ctx: &mut EngineContext<'_>) {
+    pub(super) fn emit_failed_creates(&mut self, ctx: &mut EngineContext<'_>) {
         let failed = &self.pass.failed_creates;
-        let (Some(jobset), false) = (self.pass.jobset, failed.is_empty()) else {
+        if failed.is_empty() {
             return;
-        };
+        }
         let line = |(job, error): &(JobId, ChildJobError)| {
             let name = ctx.store.names.job(*job);
             format!("job {name:?} creation failed with error: {error}")
         };
         let lines: Vec<String> = failed.iter().map(line).collect();
-        events::emit_failure(ctx, jobset, "JobCreationFailed", lines.join("\n"));
+        self.report_failure(ctx, "JobCreationFailed", lines.join("\n"));
     }
 
     /// ELA-2: PATCH of parallelism and completions.

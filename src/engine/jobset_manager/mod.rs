@@ -28,7 +28,6 @@ use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::ChangeKind;
-pub use children::child_rejection;
 use leaders::LeaderJobs;
 use pass::ReconcilePass;
 use rows::JobSetSyncRow;
@@ -87,6 +86,11 @@ impl JobSetManager {
         for row in &self.rows {
             row.jobs.check(&row.cached);
         }
+    }
+
+    /// Returns the last failed creation of a JobSet whose passes end with an error; empty if there was none.
+    pub fn failure(&self, jobset: JobSetId) -> &str {
+        self.rows.get(jobset.ix()).map_or("", |row| row.failure.as_str())
     }
 
     /// Number of consecutive passes of the JobSet that ended with an error.

@@ -98,7 +98,8 @@ impl JobSetManager {
             row.errors += 1;
             self.enqueue_after(ctx, jobset, delay, TicketWait::ErrorBackoff);
         } else {
-            self.row(jobset).errors = 0;
+            let row = self.row(jobset);
+            (row.errors, row.failure) = (0, String::new());
             if let Some(after) = self.pass.plan.requeue_after {
                 self.enqueue_after(ctx, jobset, after, TicketWait::Deadline);
             }

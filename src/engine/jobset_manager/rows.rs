@@ -17,6 +17,8 @@ pub struct JobSetSyncRow {
     pub pod_changes: Option<ContextMark>,
     /// Number of consecutive passes with an error: the exponent of the rate limiter.
     pub errors: u32,
+    /// Reason and first line of the Event of the last failed creation.
+    pub failure: String,
     /// Number of passes so far, part of the names of their requests.
     pub passes: u32,
     /// Number of changes of its Service so far, part of the names of their delays.

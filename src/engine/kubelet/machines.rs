@@ -39,7 +39,10 @@ impl KubeletState {
         }
         if was.connected && ctx.store.nodes.exists(node) {
             let period = Duration::from_secs(ctx.scenario.control_plane.heartbeat_s);
-            let phase = ctx.draw_phase(StreamPurpose::HeartbeatPhase, TicketSubject::Node(node), 0, period);
+            // One loop renews the Leases of all nodes of a recording.
+            let one_loop = ctx.has_scripted_kubelets();
+            let subject = if one_loop { TicketSubject::Nothing } else { TicketSubject::Node(node) };
+            let phase = ctx.draw_phase(StreamPurpose::HeartbeatPhase, subject, 0, period);
             apiserver::set_lease(ctx, node, last_heartbeat(ctx.now, phase, period));
         }
     }

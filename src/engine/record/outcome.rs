@@ -339,12 +339,21 @@ impl RunOutcome {
     /// Returns what the JobSet with this name waits for at the end of the run, if known, whether or not it can still
     /// happen.
     pub fn pending_reason(&self, jobset: &str) -> Option<&str> {
-        self.blocked.iter().find_map(|sentence| {
-            let rest = sentence.strip_prefix("JobSet ")?.strip_prefix(jobset)?;
-            let (_, why) = rest.strip_prefix(' ')?.split_once(": ")?;
-            (why != RUN_ENDED).then_some(why)
-        })
+        reason_about(&self.blocked, jobset)
     }
+
+    /// Returns why the API server rejected the JobSet with this name.
+    pub fn refusal_reason(&self, jobset: &str) -> Option<&str> {
+        reason_about(&self.warnings, jobset)
+    }
+}
+
+fn reason_about<'a>(sentences: &'a [String], jobset: &str) -> Option<&'a str> {
+    sentences.iter().find_map(|sentence| {
+        let rest = sentence.strip_prefix("JobSet ")?.strip_prefix(jobset)?;
+        let (_, why) = rest.strip_prefix(' ')?.split_once(": ")?;
+        (why != RUN_ENDED).then_some(why)
+    })
 }
 
 /// Number of API requests of one kind, as counted by the audit log.

@@ -4,12 +4,12 @@ use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
 use super::webhooks::{CREATE_WEBHOOK, admission_gates, check_webhook_available};
 use crate::apiserver;
-use crate::apiserver::NewPod;
+use crate::apiserver::{NewPod, ObjectOwner};
 use crate::ctx::EngineContext;
 use crate::record::JobName;
 use serde_json::Value;
 use sim_api::admission;
-use sim_api::spec::{BY_SCRIPT, ObjectKind, PodObject};
+use sim_api::spec::{BY_SCRIPT, ObjectDecodeError, ObjectKind, PodObject};
 use sim_base::{DomainId, JobSetId};
 use std::sync::Arc;
 
@@ -36,7 +36,11 @@ impl ScriptRunner {
             }
             "Pod" => {
                 let pod = (read.pod)(object).map_err(ScriptRequestError::cannot_decode)?;
-                create_pod(ctx, pod)
+                let owner = apiserver::owner_of(ctx, object);
+                if matches!(owner, ObjectOwner::JobSet(_) | ObjectOwner::Other) {
+                    return Err(ScriptRequestError::cannot_decode(ObjectDecodeError::OwnerReferences));
+                }
+                create_pod(ctx, pod, object, owner == ObjectOwner::Missing)
             }
             "Node" => {
                 let node = (read.node)(object).map_err(ScriptRequestError::cannot_decode)?;
@@ -51,7 +55,11 @@ impl ScriptRunner {
                 let name = object["metadata"]["name"].as_str().unwrap_or("");
                 let namespace = object_namespace(kind, object);
                 let at = (namespace, name);
-                if apiserver::create_other(ctx, kind, at, object.clone(), JobSetId::NONE) {
+                let owner = match apiserver::owner_of(ctx, object) {
+                    ObjectOwner::JobSet(jobset) => jobset,
+                    _ => JobSetId::NONE,
+                };
+                if apiserver::create_other(ctx, kind, at, object.clone(), owner) {
                     Ok(())
                 } else {
                     Err(already_exists(kind, name))
@@ -152,7 +160,12 @@ fn existing_claims(ctx: &EngineContext<'_>, namespace: &str) -> Vec<Value> {
 }
 
 /// Adds a pod without a Job, in its own row without a Job object.
-fn create_pod(ctx: &mut EngineContext<'_>, pod: PodObject) -> Result<(), ScriptRequestError> {
+fn create_pod(
+    ctx: &mut EngineContext<'_>,
+    pod: PodObject,
+    object: &Value,
+    owner_missing: bool,
+) -> Result<(), ScriptRequestError> {
     let node = pod.template.spec.node_name.as_ref();
     if let Some(name) = node.filter(|name| ctx.store.nodes.find_by_name(name).is_none()) {
         return Err(ScriptRequestError::NodeOfPodMissing { node: name.clone(), pod: pod.name });
@@ -172,6 +185,7 @@ fn create_pod(ctx: &mut EngineContext<'_>, pod: PodObject) -> Result<(), ScriptR
         return Err(already_exists(ObjectKind::Pod, &pod.name));
     }
     let template = apiserver::add_template(ctx, job, pod.template);
+    apiserver::keep_bare_pod(ctx, job, object, owner_missing);
     apiserver::create_pod(
         ctx,
         NewPod { job, index: 0, template, domain: DomainId::NONE, failures: (0, 0), tracked: false, held },

@@ -33,7 +33,10 @@ use webhooks::{CREATE_WEBHOOK, check_webhook_available};
 impl ScriptRunner {
     /// Creates the objects that exist before the first event.
     pub fn begin(&mut self, ctx: &mut EngineContext<'_>) {
-        for object in &ctx.scenario.objects {
+        // Owners precede their dependents.
+        let (dependents, owners): (Vec<_>, Vec<_>) =
+            ctx.scenario.objects.iter().partition(|object| apiserver::has_owner_references(object));
+        for object in owners.into_iter().chain(dependents) {
             let created = match object["kind"].as_str() {
                 Some("Node") => self.add_node(ctx, object),
                 _ => self.create(ctx, object, None),
@@ -58,8 +61,7 @@ impl ScriptRunner {
                         apiserver::create_jobset(ctx, jobset, manifest);
                     }
                     Err(refusal) => {
-                        let text = format!("JobSet {name} was not created: {refusal}");
-                        ctx.progress.warnings.push(text);
+                        requests::note_not_created(ctx, jobset, &refusal);
                         let answer = ctx.intern(&refusal.to_string());
                         ctx.emit(Body::JobSetRefused { jobset, answer });
                     }

@@ -10,12 +10,12 @@ use crate::apiserver::job_object;
 use crate::ctx::EngineContext;
 use crate::kubelet::KubeletState;
 use crate::record::JobConditionType;
-use crate::store::{JobCondition, JobEntry, JobSetRow, flag};
+use crate::store::{BAD_ATTEMPT, JobCondition, JobEntry, JobSetRow, flag};
 use serde_json::{Map, Value, json};
 use sim_api::objects;
 use sim_api::objects::ObjectContext;
 use sim_api::spec::ObjectKind;
-use sim_api::spec::keys::{FOREGROUND_DELETION, JOB_TRACKING};
+use sim_api::spec::keys::{FOREGROUND_DELETION, IN_PLACE_RESTART_ATTEMPT, JOB_TRACKING};
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, calendar};
 use std::collections::BTreeMap;
 
@@ -210,7 +210,10 @@ pub fn pod_object(ctx: &EngineContext<'_>, pod: PodId) -> Value {
     let job = store.pods.job[i];
     let owner = stored_job_json(ctx, job);
     let index = store.is_indexed(job).then_some(store.pods.index[i]);
-    let posted = objects::pod_of_index(&owner, index);
+    let posted = match &store.jobs[job.ix()].object {
+        Some(pod) if store.names.is_standalone_pod(job) => (**pod).clone(),
+        _ => objects::pod_of_index(&owner, index),
+    };
     let leader = leader_json(ctx, job, pod, &owner);
     let node = store.pods.node[i];
     let nodes = leader_node(ctx, job, pod).or(node.is_some().then_some(node));
@@ -231,6 +234,10 @@ pub fn pod_object(ctx: &EngineContext<'_>, pod: PodId) -> Value {
         if let Some(spec) = object["spec"].as_object_mut() {
             spec.remove("schedulingGates");
         }
+    }
+    let attempt = store.pods.attempt[i];
+    if attempt < BAD_ATTEMPT {
+        object["metadata"]["annotations"][IN_PLACE_RESTART_ATTEMPT] = json!(attempt.to_string());
     }
     if node.is_some() {
         object["spec"]["nodeName"] = json!(store.names.node(node));

@@ -39,8 +39,11 @@ impl ScriptRunner {
     ) -> Result<String, ScriptRequestError> {
         let name = &request.object;
         if let RequestVerb::Create { object, jobset } = &request.verb {
-            self.create(ctx, object, jobset.map(JobSetId))?;
-            return Ok(String::new());
+            let created = self.create(ctx, object, jobset.map(JobSetId));
+            if let (Err(refusal), Some(id)) = (&created, jobset) {
+                note_not_created(ctx, JobSetId(*id), refusal);
+            }
+            return created.map(|()| String::new());
         }
         let object = find_object(ctx, name)
             .ok_or_else(|| ScriptRequestError::NotFound { kind: name.kind, name: name.name.clone() })?;
@@ -54,6 +57,12 @@ impl ScriptRunner {
         }
         Ok(String::new())
     }
+}
+
+pub(super) fn note_not_created(ctx: &mut EngineContext<'_>, jobset: JobSetId, refusal: &ScriptRequestError) {
+    let name = &ctx.store.names.jobsets[jobset.ix()].name;
+    let text = format!("JobSet {name} was not created: {refusal}");
+    ctx.progress.warnings.push(text);
 }
 
 /// The Node or pod to be deleted, as named by `deleteNode` or `deletePod`.

@@ -42,6 +42,8 @@ pub struct JobEntry {
     pub dependents_deleted: bool,
     /// Its JobSet was removed without it: it has no owner.
     pub orphaned: bool,
+    /// Posted with references to owners that do not exist, as is the pod of a row without a Job.
+    pub owner_missing: bool,
     /// Deleted with propagation Orphan: its pods have no owner.
     pub pods_orphaned: bool,
     pub spec: Arc<JobSpec>,
@@ -167,6 +169,7 @@ impl JobEntry {
             finalizers,
             dependents_deleted: collected,
             orphaned,
+            owner_missing,
             pods_orphaned,
             object,
             status,
@@ -175,7 +178,7 @@ impl JobEntry {
             refusals,
             tries,
         } = self;
-        let flags = [exists, suspended, collected, orphaned, pods_orphaned];
+        let flags = [exists, suspended, collected, orphaned, owner_missing, pods_orphaned];
         for flag in flags {
             *flag = false;
         }

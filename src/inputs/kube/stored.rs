@@ -69,6 +69,9 @@ pub fn stored_node(object: &Value) -> Result<NodeObject, ObjectDecodeError> {
     let node = checked("Node", object)?;
     let metadata = StoredMetadata::read(&node)?;
     let empty = YamlNode::empty_map();
+    if node.at_path(&["metadata", "ownerReferences"]).is_some() {
+        return Err(ObjectDecodeError::OwnerReferences);
+    }
     let spec = node.get("spec").unwrap_or(&empty);
     let status = node.get("status").unwrap_or(&empty);
     for condition in read::list(status, "conditions") {
@@ -107,9 +110,6 @@ impl StoredMetadata {
         let empty = YamlNode::empty_map();
         let metadata = node.get("metadata").unwrap_or(&empty);
         let text = |key: &str| read::string(metadata, key).filter(|t| !t.is_empty());
-        if !read::list(metadata, "ownerReferences").is_empty() {
-            return Err(ObjectDecodeError::OwnerReferences);
-        }
         Ok(StoredMetadata {
             namespace: text("namespace").unwrap_or_else(|| "default".to_owned()),
             name: text("name").ok_or(ObjectDecodeError::MissingName)?,

@@ -147,7 +147,7 @@ pub fn parse_scenario(
     let names = (metadata("name"), metadata("description"));
     let others = (&others, &traces);
     let mut scenario = assemble(&node, names, topology, loaded.jobsets, others, &mut report);
-    let (others, _) = others;
+    let (others, traces) = others;
     cross::check(&scenario, others, &loaded.written, &mut report.found);
     let experiment = experiment::read(&node, &mut report);
     report.finish()?;
@@ -156,6 +156,7 @@ pub fn parse_scenario(
     add_companions(&mut scenario, loaded.companions);
     scenario.service_accounts = loaded.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
+    unmodelled.extend(traces::notes(traces));
     Ok(LoadedScenario {
         scenario,
         inputs,

@@ -175,9 +175,13 @@ fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Di
 /// Adds an object that exists at the start.
 fn add(node: &YamlNode, source: String, others: &mut ScenarioObjects, report: &mut DiagnosticReport) {
     let kind = kind_of(&node.to_json());
-    let Some(object) = stored(node, kind, report) else {
+    let Some(mut object) = stored(node, kind, report) else {
         return;
     };
+    // Owner references use it.
+    if let Some(uid) = node.at_path(&["metadata", "uid"]) {
+        object["metadata"]["uid"] = uid.to_json();
+    }
     let metadata = |key: &str| object["metadata"][key].as_str().unwrap_or("").to_owned();
     let name = metadata("name");
     let key = (kind.as_str(), metadata("namespace"), name.clone());

@@ -46,9 +46,9 @@ fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + leap_days + day_of_year - 719_468
 }
 
-/// Makes timestamps relative to the start of the run: `start`, or the first timestamp of the trace. Faults before the
-/// start are dropped. Returns an error if only a part of the times are timestamps.
-pub(super) fn make_relative(trace: &mut FaultTrace, start: Option<Duration>) -> Option<Diagnostic> {
+/// Makes timestamps relative to the start of the run, or to the first timestamp of the trace. Faults before the start
+/// are dropped and counted. Returns an error if only a part of the times are timestamps.
+pub(super) fn make_relative(trace: &mut FaultTrace) -> Option<Diagnostic> {
     let is_absolute = trace.rows.first()?.is_absolute;
     if let Some(other) = trace.rows.iter().find(|row| row.is_absolute != is_absolute) {
         let message = "times since the start of the run and timestamps in one trace".to_owned();
@@ -56,8 +56,10 @@ pub(super) fn make_relative(trace: &mut FaultTrace, start: Option<Duration>) -> 
     }
     if is_absolute {
         let first = trace.rows.iter().map(|row| row.at).min();
-        let start = start.or(first).unwrap_or_default();
+        let start = trace.settings.start.or(first).unwrap_or_default();
+        let all = trace.rows.len();
         trace.rows.retain(|row| row.at >= start);
+        trace.omitted = all - trace.rows.len();
         trace.rows.iter_mut().for_each(|row| row.at = Duration(row.at.0 - start.0));
     }
     None

@@ -52,8 +52,10 @@ fn absolute_times_are_relative_to_the_start_and_ends_give_durations() {
         for text in [csv, json] {
             let (rows, errors) = read(text);
             assert_eq!(errors, [], "{text}");
-            let mut trace = FaultTrace { rows, source: SourceText::default() };
-            assert!(clock::make_relative(&mut trace, start.and_then(clock::timestamp)).is_none());
+            let settings = TraceSettings { start: start.and_then(clock::timestamp), ..TraceSettings::default() };
+            let mut trace = FaultTrace { rows, settings, ..FaultTrace::default() };
+            assert!(clock::make_relative(&mut trace).is_none());
+            assert_eq!(trace.omitted, 2 - expected.len(), "{text}");
             let told: Vec<(&str, String, Option<String>)> = trace
                 .rows
                 .iter()
@@ -66,8 +68,8 @@ fn absolute_times_are_relative_to_the_start_and_ends_give_durations() {
     }
     let text = "node,time\nx,2026-02-28T23:59:30Z\ny,90\n";
     let (rows, _) = read(text);
-    let mut trace = FaultTrace { rows, source: SourceText::default() };
-    assert!(clock::make_relative(&mut trace, None).is_some(), "{text}");
+    let mut trace = FaultTrace { rows, ..FaultTrace::default() };
+    assert!(clock::make_relative(&mut trace).is_some(), "{text}");
     assert_eq!(clock::timestamp("1970-01-02T00:00:01.25Z"), Some(Duration(86_401_250_000_000)));
     for wrong in ["2026-13-01T00:00:00Z", "2026-01-01T00:00:00", "2026-01-01", "90", "é026-01-01T00:00:00Z"] {
         assert_eq!(clock::timestamp(wrong), None, "{wrong}");

@@ -58,6 +58,7 @@ fn apply(job: &mut JobView, word: &str, pods: u32, message: &str) -> Option<()> 
             "pend" => job.active = pods,
             "ready" => (job.active, job.ready) = (pods, number(value).ok()?),
             "done" => job.succeeded = number(value).ok()?,
+            "size" => (job.parallelism, job.completions) = (number(value).ok(), number(value).ok()),
             "susp" => job.suspended = true,
             "del" => job.deleting = true,
             "ok" => job.finished = finished(false, "CompletionsReached", ""),

@@ -1,11 +1,11 @@
 //! The compact notation of policy cases.
 //!
 //! - `js.rjs`: `a:2 b:3x4` is replicatedJob a with 2 Jobs of one pod, b with 3 Jobs of 4 pods; `c:1x-` leaves the size
-//!   unset.
+//!   unset, `d:1x4/2` has 2 completions.
 //! - `jobs`: `a/0 run`, `a/1-3 pend`. Words: `run` (all pods ready), `pend` (pods not ready), `ready=N`, `done=N`
 //!   (succeeded pods), `ok` (Complete), `fail` or `fail=Reason` (Failed; `t=SECONDS`; `m=MESSAGE` to the end), `susp`,
-//!   `del`, `@N` or `@?` (label restart-attempt), `~N` or `~?` (label job-restart-attempt). Default labels: those of
-//!   the current attempt.
+//!   `del`, `size=N` (stored parallelism and completions), `@N` or `@?` (label restart-attempt), `~N` or `~?` (label
+//!   job-restart-attempt). Default labels: those of the current attempt.
 //! - `status`: `restarts: 2/1` (all/counted), `conditions: ["Suspended=True SuspendedJobs: jobset is suspended @50"]`,
 //!   `counters: none` (never written) or absent (already right), `job_restarts: ["a 0,1", "a counted 0,1"]`.
 //! - `in_place`: `{restarts: largest container restart count, attempts: [0, 1]}`; `attempts: bad` is a malformed one.
@@ -164,7 +164,7 @@ pub fn world(case: &Case) -> Result<World, String> {
     let gates = FeatureGates {
         in_place_restart: case.gates.iter().any(|g| g == "InPlaceRestart"),
         restart_job: case.gates.iter().any(|g| g == "RestartJob"),
-        elastic_jobset: false,
+        elastic_jobset: case.gates.iter().any(|g| g == "ElasticJobSet"),
     };
     let jobset = jobset(&case.js)?;
     let mut status = status(&case.status, &jobset)?;
@@ -207,11 +207,12 @@ fn jobset(s: &Spec) -> Result<JobSet, String> {
     for word in s.rjs.split_whitespace() {
         let (name, size) = word.split_once(':').ok_or(format!("rjs: {word}"))?;
         let (replicas, pods) = size.split_once('x').unwrap_or((size, "1"));
-        let pods = pods.parse().ok();
+        let (pods, completions) = pods.split_once('/').unwrap_or((pods, pods));
+        let (pods, completions) = (pods.parse().ok(), completions.parse().ok());
         spec.replicated_jobs.push(ReplicatedJob {
             name: name.to_string(),
             replicas: replicas.parse().map_err(|_| format!("rjs: {word}"))?,
-            template: JobSpec { parallelism: pods, completions: pods, ..JobSpec::default() },
+            template: JobSpec { parallelism: pods, completions, ..JobSpec::default() },
             ..ReplicatedJob::default()
         });
     }

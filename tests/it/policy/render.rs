@@ -24,6 +24,7 @@ pub fn plan(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<String> {
     line("create suspended", create(true));
     line("suspend", at(&plan.suspend));
     line("resume", at(&plan.resume));
+    line("resize", at(&plan.patch));
     if plan.create_service {
         out.push("service".to_string());
     }

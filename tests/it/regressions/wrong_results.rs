@@ -361,8 +361,6 @@ fn record_and_condition_name_the_same_failed_job() {
 
 /// AG-5: the startup probe is the barrier. Without it, a sidecar counts as started when it runs, and the workers
 /// start.
-/// Upstream: `TestReconcile/Agent lifts its barrier and starts startup probe server in sidecar container mode (because
-/// all agents are in sync)`.
 #[test]
 fn workers_behind_an_agent_without_startup_probe_do_not_wait_for_it() {
     let restarts = "restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [42]}}]";

@@ -47,7 +47,7 @@ pub fn tested_rows() -> Vec<String> {
         let rows = rows(data, kind);
         names.extend(rows.iter().map(|row| format!("{test}/{}", text(&row["name"]))));
     }
-    for kind in ["label", "service", "claims", "volumes", "elastic"] {
+    for kind in ["label", "service", "claims", "volumes"] {
         names.extend(rows(JOBS, kind).iter().map(|row| text(&row["name"])));
     }
     names.extend(json_lines(DECISIONS).iter().map(|row| text(&row["of"])));
@@ -341,15 +341,5 @@ fn volumes_of_claims_are_added_as_upstreams_tests_say() {
         jobset["spec"]["replicatedJobs"] = json!([{"name": "w", "replicas": 1, "template": template}]);
         let job = slot_job(&jobset, 0, 0);
         assert_same_value("volumes", &row["want"], &job["spec"]["template"]["spec"]["volumes"])
-    });
-}
-
-#[test]
-fn jobs_are_resized_as_upstreams_tests_say() {
-    differences(JOBS, "elastic", |row| {
-        let patch = objects::elastic_patch(&row["job"], &row["js"]["spec"]["replicatedJobs"][0]);
-        // Without the feature gate, the Job is not resized.
-        let patched = patch.is_some() && row["elastic"] == true;
-        if patched == (row["want"] == true) { Ok(()) } else { Err(format!("{patch:?}")) }
     });
 }

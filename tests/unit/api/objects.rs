@@ -7,7 +7,7 @@ mod sha1;
 
 use serde_json::{Value, json};
 use sim_api::admission::merge_patch;
-use sim_api::objects::change::{apply_elastic_patch, elastic_patch, merge_template_on_resume};
+use sim_api::objects::change::merge_template_on_resume;
 use sim_api::objects::context::ObjectContext;
 use sim_api::objects::job::{JobSlot, job_of_slot};
 use sim_api::objects::pod::{admit_pod, pod_of_index};
@@ -273,21 +273,4 @@ fn a_resume_merges_and_removes_nothing() {
     assert_eq!(job["spec"]["suspend"], false);
     assert_eq!(pod["nodeSelector"], json!({"a": "1", "b": "3", "c": "4"}));
     assert_eq!(pod["tolerations"], json!([{"key": "k"}, {"key": "l"}]));
-}
-
-#[test]
-fn an_elastic_job_follows_its_template_if_that_has_one_size() {
-    let old = jobset(&json!({}));
-    let mut job = admit_job(&job_of_slot(&slot(&old))).expect("the template is valid");
-    let patch = |change: Value| {
-        let new = jobset(&json!({"spec": change}));
-        elastic_patch(&job, &new["spec"]["replicatedJobs"][0])
-    };
-    assert_eq!(patch(json!({})), None, "nothing changed");
-    assert_eq!(patch(json!({"parallelism": 3})), None, "two sizes");
-    let grown = json!({"spec": {"parallelism": 3, "completions": 3}});
-    assert_eq!(patch(grown["spec"].clone()), Some(grown));
-    let unset = patch(json!({"parallelism": null, "completions": null})).expect("both fields are reset");
-    apply_elastic_patch(&mut job, &unset);
-    assert_eq!((&job["spec"]["parallelism"], &job["spec"]["completions"]), (&json!(1), &json!(1)));
 }

@@ -194,7 +194,7 @@ static TRACE: ObjectSchema = ObjectSchema {
         )
         .otherwise("all kinds; the column `kind` is then a value of `does`")
         .example("[xid79, reboot]"),
-        field("start", FieldType::Str, "Timestamp of the start of the run. Faults before it are omitted.")
+        field("start", FieldType::Str, "Timestamp of the start of the run. Faults before it are omitted, and the run lists their number.")
             .otherwise("the first timestamp of the trace")
             .example("2026-11-20T08:00:00Z"),
         field("names", STR_MAP, "Names of the scenario for names of the trace.")

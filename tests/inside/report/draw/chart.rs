@@ -1,7 +1,8 @@
 //! Unit tests of `sim_report::draw::chart`.
 
-use super::restart_figure::tests::{bars, panels};
 use super::*;
+use crate::figures::restart_figure::tests::{bars, panels};
+use crate::figures::{growth_figure, restart_figure};
 
 #[test]
 fn markup_in_chart_names_is_escaped() {
@@ -9,7 +10,7 @@ fn markup_in_chart_names_is_escaped() {
     std::fs::create_dir_all(&dir).unwrap();
     let file = dir.join("a.svg");
     let title = "<script>&\"\u{1b}[2J\u{202e}";
-    restart_chart(title, title, (&bars(), &[]), SLIDE, &file).unwrap();
+    save(&restart_figure::restart_bars(title, title, &bars(), &[], SLIDE), &file).unwrap();
     let svg = std::fs::read_to_string(&file).unwrap();
     assert!(!svg.contains("<script") && svg.contains("&lt;script"), "{svg}");
     assert!(!svg.contains(['\u{1b}', '\u{202e}']), "{svg}");
@@ -20,13 +21,14 @@ fn markup_in_chart_names_is_escaped() {
 fn svg_and_png_are_written_and_other_formats_rejected() {
     let dir = std::env::temp_dir().join(format!("jobset-sim-test-chart-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
-    let draw = |name: &str| restart_chart("Title", "subtitle", (&bars(), &[]), SLIDE, &dir.join(name));
+    let scene = restart_figure::restart_bars("Title", "subtitle", &bars(), &[], SLIDE);
+    let draw = |name: &str| save(&scene, &dir.join(name));
     draw("a.svg").unwrap();
     let svg = std::fs::read_to_string(dir.join("a.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("InPlaceRestart"));
     if cfg!(feature = "png") {
         draw("a.png").unwrap();
-        growth_chart("Growth", &panels(), SLIDE, &dir.join("g.png")).unwrap();
+        save(&growth_figure::growth("Growth", &panels(), SLIDE), &dir.join("g.png")).unwrap();
         assert_eq!(&std::fs::read(dir.join("a.png")).unwrap()[1..4], b"PNG");
     }
     assert!(draw("a.pdf").is_err());
