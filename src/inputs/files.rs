@@ -158,7 +158,7 @@ fn walk(
         // Links to directories are not followed because a cyclic link would never end.
         if entry.file_type().is_ok_and(|t| t.is_dir()) {
             walk(&path, depth + 1, result, left_out)?;
-        } else if matches!(extension, Some("yaml" | "yml" | "json")) && !path.is_dir() {
+        } else if matches!(extension, Some("yaml" | "yml" | "json")) && !path.is_dir() && !is_special(&path) {
             result.push(path);
         } else if !entry.file_name().to_string_lossy().starts_with('.') {
             left_out.push(path);
@@ -167,11 +167,20 @@ fn walk(
     Ok(())
 }
 
+/// Returns whether a path leads to a pipe or a device. Reading a pipe may block forever, so only those on the command
+/// line are read.
+pub fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
 /// Returns the text of a file named in a scenario.
 pub type FileLoader<'l> = dyn Fn(&str) -> Result<String, FileTextError> + 'l;
 
 /// Reads the text of a file that a scenario names.
 pub fn file_text(path: &Path) -> Result<String, FileTextError> {
+    if is_special(path) {
+        return Err(io::Error::other("not a regular file").into());
+    }
     String::from_utf8(read_bytes(open(path)?)?).map_err(|e| {
         let offset = e.utf8_error().valid_up_to();
         let byte = e.as_bytes()[offset];

@@ -3,6 +3,29 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The directories that are not complete yet: the temporary path and the parents created for it, innermost first.
+static PARTIAL: Mutex<Vec<(PathBuf, Vec<PathBuf>)>> = Mutex::new(Vec::new());
+
+/// Locks the list of incomplete directories. A thread holds the lock while it creates a temporary file or directory,
+/// so that [`remove_partial`] misses none.
+pub(crate) fn partial() -> MutexGuard<'static, Vec<(PathBuf, Vec<PathBuf>)>> {
+    PARTIAL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all incomplete output before the process exits. Threads that write output are blocked from then on.
+pub fn remove_partial() {
+    let mut partial = partial();
+    partial.drain(..).for_each(|directory| remove_directory(&directory));
+    std::mem::forget(partial);
+}
+
+/// Removes an incomplete directory and those of its parents that are empty.
+pub(crate) fn remove_directory((directory, parents): &(PathBuf, Vec<PathBuf>)) {
+    let _ = fs::remove_dir_all(directory);
+    parents.iter().for_each(|parent| drop(fs::remove_dir(parent)));
+}
 
 /// Calls `write` with a temporary path, then renames that file to `target`. If `target` exists and is not a regular
 /// file, `write` receives `target` itself.
@@ -12,6 +35,7 @@ pub fn write_with<E: From<io::Error>>(target: &Path, write: impl FnOnce(&Path) -
     let Some(temporary) = temporary_path(target).filter(|_| replaces) else {
         return write(target);
     };
+    let _partial = partial();
     let written = write(&temporary).and_then(|()| Ok(fs::rename(&temporary, target)?));
     if written.is_err() {
         //  Removes the incomplete file.

@@ -171,7 +171,9 @@ impl RunExporter for MarkdownExporter {
         let charts: Vec<_> = page.charts().collect();
         let new = !charts.is_empty() && !assets.exists();
         if !charts.is_empty() {
+            let mut partial = atomic_write::partial();
             std::fs::create_dir_all(&assets)?;
+            partial.extend(new.then(|| (assets.clone(), Vec::new())));
         }
         let drawn = charts.into_iter().try_for_each(|chart| {
             let file = assets.join(format!("{}.svg", chart.name));
@@ -179,6 +181,7 @@ impl RunExporter for MarkdownExporter {
         });
         let text = markdown::markdown(page, name.as_deref());
         let written = drawn.and_then(|()| bytes(path, text.as_bytes()));
+        atomic_write::partial().retain(|(directory, _)| *directory != assets);
         if written.is_err() && new {
             //  Removes the charts so that no incomplete report remains.
             let _ = std::fs::remove_dir_all(&assets);

@@ -96,7 +96,11 @@ pub fn diff(a: &Path, b: &Path) -> Result<RunDiff, RunDiffError> {
 }
 
 fn open(path: &Path) -> Result<BufReader<File>, RunDiffError> {
-    let file = File::open(path).map_err(|e| cannot_open(path, &e))?;
+    let file = match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => Err(io::Error::other("not a regular file")),
+        _ => File::open(path),
+    };
+    let file = file.map_err(|e| cannot_open(path, &e))?;
     Ok(BufReader::with_capacity(1 << 20, file))
 }
 

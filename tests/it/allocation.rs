@@ -1,6 +1,7 @@
 //! A run allocates little once its tables have grown: the second run of one `Simulation` is counted.
 
 use crate::{growth, support};
+use sim_analysis::fleet::{FleetOutcome, FleetSimulation};
 use sim_api::spec::ScenarioSpec;
 use sim_engine::record::DiscardSink;
 use sim_inputs::SourceText;
@@ -74,6 +75,21 @@ fn held_bytes(scenario: ScenarioSpec) -> i64 {
     let held = BYTES.with(Cell::get) - before;
     drop(simulation);
     held
+}
+
+#[test]
+fn a_replication_of_a_fleet_takes_few_bytes() {
+    let source = sim_inputs::read_source(&support::root().join("scenarios/planning/multislice-64x64.yaml")).unwrap();
+    let loaded = sim_inputs::parse_fleet(&source, &[]).unwrap();
+    let mut simulation = FleetSimulation::new(&loaded.fleet);
+    let first = simulation.run(1, 0);
+    let before = BYTES.with(Cell::get);
+    let rows: Vec<FleetOutcome> = (1..=100).map(|i| simulation.run(1, i)).collect();
+    let bytes = (BYTES.with(Cell::get) - before) / rows.len() as i64;
+    let outputs = first.outputs.names().len() as i64;
+    println!("{bytes} bytes per replication with {outputs} outputs");
+    // The values of the outputs, and the ledger with its twelve categories.
+    assert!(bytes < 500 + 8 * outputs, "{bytes} bytes per replication with {outputs} outputs");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! `compare` of Fleets, and the losses of training jobs by cause of the fault.
 
 use crate::compare::{assert_rejected, find_by_name, json, scratch, stdout_of};
+use crate::support;
 use serde_json::Value;
+use sim_analysis::experiment::{ExperimentSubject, ReplicationLimits, is_by_cause, metrics};
 use std::fs;
 
 const FLEET: &str = "scenarios/published/opt-175b.yaml";
@@ -9,6 +11,22 @@ const FLEET: &str = "scenarios/published/opt-175b.yaml";
 fn mean(of: &Value, metric: &str) -> f64 {
     let result = of["metrics"][metric]["mean"].as_f64();
     result.unwrap_or_else(|| panic!("no {metric} in {of}"))
+}
+
+#[test]
+fn every_metric_of_a_replication_is_among_the_names_known_before_it() {
+    let limits = ReplicationLimits::unlimited();
+    for name in ["first-steps", "training", "in-place", "user-actions", "restart-5000-recreate"] {
+        if !support::scenario_names().iter().any(|known| known == name) {
+            continue;
+        }
+        let subject = ExperimentSubject::from(support::scenario(name, &[]));
+        let known = subject.metric_names();
+        let rows = subject.replicate((1, 0..1), (1, &limits), &|_| {}).unwrap_or_else(|e| panic!("{name}: {e}"));
+        for (metric, _) in metrics(&rows[0], &subject.jobsets()) {
+            assert!(is_by_cause(&metric) || known.contains(&metric), "{name}: {metric}");
+        }
+    }
 }
 
 #[test]

@@ -52,8 +52,7 @@ fn play(fleet: &FleetSpec, n: u64) -> Vec<FleetOutcome> {
 }
 
 fn output(outcome: &FleetOutcome, name: &str) -> f64 {
-    let matching = outcome.outputs.iter().find(|(n, _)| n == name);
-    matching.unwrap_or_else(|| panic!("no output {name}")).1
+    outcome.outputs.get(name).unwrap_or_else(|| panic!("no output {name}"))
 }
 
 /// Asserts that the mean is within three standard errors of the formula's value.

@@ -74,10 +74,111 @@ fn a_signal_keeps_the_replications_that_are_finished() {
         let text = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(130), "{signal}: {text}");
         assert!(text.contains("of 10000000 replications were finished"), "{text}");
+        // The directory states that it is incomplete, and so do its readers.
+        let finished = |text: &str| text.contains("interrupted: ") && text.contains(" of 10000000 replications");
+        for file in ["summary.json", "inputs/command.txt"] {
+            let text = fs::read_to_string(out.join(file)).unwrap();
+            assert!(finished(&text), "{file}: {text}");
+        }
+        let summary = fs::read_to_string(out.join("summary.json")).unwrap();
+        assert!(summary.contains("\"interrupted\": true"), "{summary}");
+        let command = fs::read_to_string(out.join("inputs/command.txt")).unwrap().replace("10000000 --", "2 --");
+        let command = command.replacen("--seeds 10000000", "--seeds 2", 1);
+        fs::write(out.join("inputs/command.txt"), command).unwrap();
+        let page = dir.join("page.html");
+        let read = program(&["report", out.to_str().unwrap(), "--html", page.to_str().unwrap()]).output().unwrap();
+        let text = String::from_utf8_lossy(&read.stderr).replace("\n  ", " ");
+        assert!(read.status.success() && finished(&text.replace("interrupted command: ", "interrupted: ")), "{text}");
+        fs::remove_file(page).unwrap();
         let table = fs::read_to_string(out.join("replications.csv")).unwrap();
         assert!(table.lines().count() > 1, "{table}");
         assert_eq!(names(out.parent().unwrap()), ["out"], "nothing partial");
         fs::remove_dir_all(dir).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_to_a_command_without_results_leaves_no_partial_output() {
+    let dir = scratch("partial");
+    let shards = scratch("partial-shards");
+    let path = |name: &str| shards.join(name).to_str().unwrap().to_owned();
+    let scenario = "scenarios/first-steps.yaml";
+    let grid = ["--grid", "controlPlane.kubeControllerManager.qps=1,2,3,4", "--seeds", "100"];
+    for (shard, name) in [("0/2", "a"), ("1/2", "b")] {
+        let arguments = ["sweep", scenario, "--shard", shard, "--out", &path(name), "--quiet"];
+        assert!(program(&[&arguments[..], &grid].concat()).output().unwrap().status.success());
+    }
+    let out = dir.join("new/out");
+    let mut interrupted = 0;
+    for n in 0..8 {
+        let mut merge = program(&["sweep", "merge", &path("a"), &path("b"), "--out", out.to_str().unwrap()]);
+        let mut child = merge.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // The signal arrives while the directory is written.
+        while child.try_wait().unwrap().is_none() && !dir.join("new").exists() {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        std::thread::sleep(Duration::from_millis(5 * n));
+        let kill = ["-s", if n % 2 == 0 { "INT" } else { "TERM" }, &child.id().to_string()];
+        let _ = Command::new("kill").args(kill).stderr(Stdio::null()).status().unwrap();
+        let code = child.wait().unwrap().code();
+        interrupted += u32::from(code == Some(130));
+        match code {
+            Some(130) => assert!(names(&dir).is_empty() || out.exists(), "{:?}", names(&dir.join("new"))),
+            code => assert_eq!(code, Some(0)),
+        }
+        let _ = fs::remove_dir_all(dir.join("new"));
+    }
+    assert!(interrupted > 0, "no signal arrived in time");
+    fs::remove_dir_all(dir).unwrap();
+    fs::remove_dir_all(shards).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_in_directories_and_scenarios_are_not_read() {
+    let dir = scratch("pipes");
+    fs::copy("scenarios/manifests/workers.yaml", dir.join("a.yaml")).unwrap();
+    let pipe = dir.join("b.yaml");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Without a writer, a reader would block forever.
+    let output = program(&["run", "-f", dir.to_str().unwrap()]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("b.yaml"), "{text}");
+    let scenario = dir.join("s.yaml");
+    let text = fs::read_to_string("scenarios/first-steps.yaml").unwrap();
+    let manifest = text.lines().find_map(|line| Some(line.split_once("manifest: ")?.1.trim_end_matches('}'))).unwrap();
+    let named = pipe.display().to_string();
+    fs::write(&scenario, text.replace(manifest, &named)).unwrap();
+    let output = program(&["run", scenario.to_str().unwrap()]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("not a regular file"), "{text}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn an_unknown_metric_of_fail_if_is_rejected_before_anything_is_simulated() {
+    let fleet = "scenarios/planning/multislice-64x64.yaml";
+    let slow = "slow: controlPlane.kubeControllerManager.qps=2";
+    let (scenario, trained) = ("scenarios/first-steps.yaml", "scenarios/training.yaml");
+    // Each simulation would take hours.
+    for (arguments, name, known) in [
+        (&["run", scenario][..], "restartz", "restarts"),
+        (&["run", scenario], "goodput", "restarts"),
+        (&["run", fleet], "goodput", "effective_training_ratio"),
+        (&["compare", scenario, "--variant", slow], "slow:restartz", "restarts"),
+        (&["compare", scenario, "--variant", slow], "fast:restarts", "available: baseline, slow"),
+        (&["sweep", scenario, "--grid", "controlPlane.kubeControllerManager.qps=1,2"], "7:restarts", "available: 0, 1"),
+        (&["sweep", scenario, "--grid", "controlPlane.kubeControllerManager.qps=1,2"], "restarts@mode", "METRIC@p90"),
+        (&["sweep", trained, "--grid", "controlPlane.kubeControllerManager.qps=1,2"], "goodputs", "goodput"),
+    ] {
+        let condition = format!("{name} > 1");
+        let more = ["--seeds", "1000000", "--fail-if", &condition];
+        let output = program(&[arguments, &more].concat()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(known), "{arguments:?}: {text}");
     }
 }
 

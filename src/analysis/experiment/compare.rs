@@ -68,6 +68,9 @@ pub struct VariantComparison {
     pub variants: Vec<VariantEstimates>,
     /// All pairs of variants and metrics, as "b − a".
     pub paired: Vec<PairedEstimate>,
+    /// Whether a signal ended the command before all replications were finished; only present then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Warnings of all variants' runs; warnings that differ only in numbers are merged.
     pub warnings: Vec<String>,
     /// Names of all metrics, in the order of reports.
@@ -141,6 +144,7 @@ impl VariantComparison {
             level: level(simulated_variants),
             variants: tables.iter().map(ComparisonTable::estimates).collect(),
             paired,
+            interrupted: false,
             warnings: simulated_variants.iter().flat_map(warned).collect(),
             metrics: names,
         }

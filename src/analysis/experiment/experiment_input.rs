@@ -1,6 +1,7 @@
 //! The subject of replications at any level of detail: a scenario with pods, its reduced model, or a Fleet.
 
 use super::fleets::compared;
+use super::metric::{fleet_metric_names, metric_names};
 use super::parallel::{NoRuns, in_parallel_with};
 use super::player::ExperimentRunner;
 use super::reduced::ReducedExperiment;
@@ -88,6 +89,15 @@ impl ExperimentSubject {
             ExperimentSubject::Pods { scenario, .. } => names(scenario),
             ExperimentSubject::Reduced(reduced) => names(reduced.scenario()),
             ExperimentSubject::Fleet(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the names of all metrics that its replications may have, except those of single causes.
+    pub fn metric_names(&self) -> Vec<String> {
+        match self {
+            ExperimentSubject::Pods { scenario, .. } => metric_names(scenario),
+            ExperimentSubject::Reduced(reduced) => metric_names(reduced.scenario()),
+            ExperimentSubject::Fleet(fleet) => fleet_metric_names(fleet),
         }
     }
 

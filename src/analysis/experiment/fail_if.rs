@@ -28,6 +28,11 @@ impl ConditionGroup {
         ConditionGroup::from_values(name, name, rows.flatten())
     }
 
+    /// Returns a group in which each metric has a value, to check the names in conditions before a simulation.
+    pub fn from_names(name: &str, metrics: Vec<String>) -> ConditionGroup {
+        ConditionGroup::from_values(name, name, metrics.into_iter().map(|name| (name, MeasuredMetric::Value(1.0))))
+    }
+
     /// Creates a group from values by metric.
     pub fn from_values(name: &str, title: &str, all: impl Iterator<Item = (String, MeasuredMetric)>) -> ConditionGroup {
         let mut values: BTreeMap<String, Vec<MeasuredMetric>> = BTreeMap::new();

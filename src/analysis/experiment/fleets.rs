@@ -51,7 +51,7 @@ pub fn compared(outcome: &FleetOutcome, replication: u64) -> ReplicationResult {
         fleet_goodput: None,
         cost: 0.0,
         cost_by_category: BTreeMap::new(),
-        outputs: outcome.outputs.iter().cloned().chain(nodes).collect(),
+        outputs: outcome.outputs.iter().map(|(name, v)| (name.to_owned(), v)).chain(nodes).collect(),
         warnings: Vec::new(),
         never_placed: None,
     }
@@ -87,6 +87,9 @@ pub struct FleetReplications {
     /// Node-hours by category; their sum is the number of nodes × time.
     #[serde(rename = "nodeHours")]
     pub node_hours: BTreeMap<&'static str, Option<MeanEstimate>>,
+    /// Whether a signal ended the command before all replications were finished; only present then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Limitations of the results.
     pub warnings: Vec<String>,
     /// Estimates in the order of the text output.
@@ -106,14 +109,13 @@ impl FleetReplications {
         for outcome in all {
             *ends.entry(outcome.why.as_str()).or_insert(0) += 1;
         }
-        let names = all.first().map_or(&[][..], |o| &o.outputs);
+        let names = all.first().map_or(&[][..], |o| o.outputs.names());
         let estimate = |k: usize, name: &str| {
-            MeanEstimate::from_sample(all.iter().map(|o| o.outputs[k].1).collect(), sample_kind(name))
+            MeanEstimate::from_sample(all.iter().map(|o| o.outputs.values()[k]).collect(), sample_kind(name))
         };
         let rows: Vec<(String, MeanEstimate)> =
-            names.iter().enumerate().filter_map(|(k, (name, _))| Some((name.clone(), estimate(k, name)?))).collect();
-        let failures = names.iter().position(|(name, _)| name == "failures");
-        let failures = failures.map_or(0.0, |k| all.iter().map(|o| o.outputs[k].1).sum());
+            names.iter().enumerate().filter_map(|(k, name)| Some((name.clone(), estimate(k, name)?))).collect();
+        let failures = all.iter().filter_map(|o| o.outputs.get("failures")).sum();
         let heavy_tails = if all.len() > 1 { fleet_heavy_tails(fleet, failures) } else { Vec::new() };
         let json = |e: &MeanEstimate| serde_json::to_value(e).unwrap_or_default();
         let hours = |c: TimeCategory| all.iter().map(move |o| o.books.node_ns(c) as f64 / 3.6e12);
@@ -125,6 +127,7 @@ impl FleetReplications {
             digest: format!("{:016x}", digest(all)),
             seed,
             replications: all.len(),
+            interrupted: false,
             warnings: [warnings(&ends, all.len()), heavy_tails].concat(),
             ends,
             outcomes,

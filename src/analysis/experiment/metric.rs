@@ -2,8 +2,13 @@
 //!
 //! The only place that defines them. Names are paths in `summary.json`.
 
+use super::fleets::compared;
 use super::outcome::ReplicationOutcome;
 use super::replication::{ReplicatedJobSet, ReplicationResult, RestartQuantile};
+use crate::fleet::FleetSimulation;
+use crate::metrics::training::TrainingSummary;
+use sim_api::spec::{FleetSpec, ScenarioSpec};
+use sim_base::Duration;
 use sim_base::stats::SampleKind;
 use sim_engine::record::{LedgerCategory, TrainingPhase};
 
@@ -112,6 +117,30 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
     }
     all.extend(of_run(replication, outcome));
     all
+}
+
+/// Returns the names of all metrics that replications of a scenario may have, except those of single causes.
+pub fn metric_names(scenario: &ScenarioSpec) -> Vec<String> {
+    let jobsets: Vec<String> = scenario.jobsets.iter().map(|j| j.jobset.name.clone()).collect();
+    let training = (!scenario.training.is_empty()).then(TrainingSummary::default);
+    let ledger_s = LedgerCategory::ALL.map(|category| (category.as_str(), 1.0));
+    let complete = ReplicationResult {
+        end_reason: "TimeLimit",
+        fleet_goodput: training.as_ref().map(|_| 1.0),
+        jobsets: vec![ReplicatedJobSet { training, ..ReplicatedJobSet::default() }; jobsets.len()],
+        cost: 1.0,
+        cost_by_category: ledger_s.into(),
+        ledger_s: ledger_s.into(),
+        ..ReplicationResult::default()
+    };
+    metrics(&complete, &jobsets).into_iter().map(|(name, _)| name).collect()
+}
+
+/// Returns the names of all metrics of a fleet.
+pub fn fleet_metric_names(fleet: &FleetSpec) -> Vec<String> {
+    let ended = FleetSpec { stop_at: Duration(1), ..fleet.clone() };
+    let replication = compared(&FleetSimulation::new(&ended).run(0, 0), 0);
+    of_fleet(&replication).into_iter().map(|(name, _)| name).collect()
 }
 
 /// Returns the metrics of the whole run: outcome, times, accelerator time and cost.

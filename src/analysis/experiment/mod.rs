@@ -32,7 +32,10 @@ pub use counted::{CountedRun, RestartLimitError, UsedAt, count_restarts, with_ma
 pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};
 pub use experiment_input::{ExperimentSubject, SubjectSimulator};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
-pub use metric::{BetterDirection, MeasuredMetric, better, is_by_cause, metrics, sample_kind, unnamed};
+pub use metric::{
+    BetterDirection, MeasuredMetric, better, fleet_metric_names, is_by_cause, metric_names, metrics, sample_kind,
+    unnamed,
+};
 pub use mixed::{MixedRuns, UnusableMetric};
 pub use outcome::{OutcomeCounts, ReplicationOutcome};
 pub use parallel::{NoRuns, in_parallel};

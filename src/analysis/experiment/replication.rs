@@ -42,7 +42,7 @@ pub(super) fn replication(
 }
 
 /// The result of one replication.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplicationResult {
     /// Number of the replication.
     pub replication: u64,
@@ -80,7 +80,7 @@ pub fn never_placed<'a>(mut of: impl Iterator<Item = Option<&'a str>>) -> Option
 }
 
 /// One JobSet of a replication.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplicatedJobSet {
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,

@@ -48,6 +48,9 @@ pub struct ReplicationSet {
     pub fleet_goodput: Option<MeanEstimate>,
     /// Cost of the accelerators.
     pub cost: WorkCost,
+    /// Whether a signal ended the command before all replications were finished; only present then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Warnings of the runs, with the number of replications; warnings that differ only in numbers are merged.
     pub warnings: Vec<String>,
     /// Fields of the inputs that the API accepts but the model ignores.
@@ -188,6 +191,7 @@ impl ReplicationSet {
                     })
                     .collect(),
             },
+            interrupted: false,
             warnings: [warnings(all), scenario_heavy_tails(run.scenario, all)].concat(),
             not_modelled: run.not_modelled.to_vec(),
         }

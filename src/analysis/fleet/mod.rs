@@ -26,7 +26,7 @@ mod tests;
 mod world;
 
 pub use fleet_ledger::{FleetLedger, TimeCategory};
-pub use outcome::FleetOutcome;
+pub use outcome::{FleetOutcome, FleetOutputs};
 pub use run::FleetSimulation;
 pub use splitting::{SplitBranches, SplitExcess, SplitState};
 pub use world::FleetEnd;

@@ -4,6 +4,36 @@ use super::fleet_ledger::FleetLedger;
 use super::job::FleetJobPhase;
 use super::world::{FleetEnd, FleetWorld};
 use sim_base::SimTime;
+use std::sync::Arc;
+
+/// Values by name. All replications of a simulation share the names, because there may be millions of replications.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FleetOutputs {
+    names: Arc<[String]>,
+    values: Box<[f64]>,
+}
+
+impl FleetOutputs {
+    /// Returns the names in the order of the values.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the values in the order of the names.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Returns all names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.names.iter().map(String::as_str).zip(self.values.iter().copied())
+    }
+
+    /// Returns the value of an output.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+}
 
 /// The outcome of one replication.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,9 +48,9 @@ pub struct FleetOutcome {
     pub books: FleetLedger,
     /// Names and values of all outputs, in the same order in all replications of a fleet; values in hours have the
     /// suffix `_h`.
-    pub outputs: Vec<(String, f64)>,
+    pub outputs: FleetOutputs,
     /// Time of the job by phase in nanoseconds; the sum is its end time.
-    pub phases_ns: Vec<(&'static str, u64)>,
+    pub phases_ns: [(&'static str, u64); 7],
     /// Interruptions of the job: time in nanoseconds and fault process. Empty unless
     /// `FleetSimulation::noting_restarts` was called.
     pub interruptions: Vec<(u64, u32)>,
@@ -31,7 +61,8 @@ fn hours(ns: u64) -> f64 {
 }
 
 impl FleetOutcome {
-    pub(super) fn from_world(world: &FleetWorld<'_>) -> FleetOutcome {
+    /// Returns the outcome of a finished replication. `names` are those of an earlier one, or are set.
+    pub(super) fn from_world(world: &FleetWorld<'_>, names: &mut Option<Arc<[String]>>) -> FleetOutcome {
         let (why, end) = world.ended_at.expect("the run has ended");
         let spent = |phase: FleetJobPhase| world.job.spent[phase as usize];
         let all: u64 = world.job.spent.iter().sum();
@@ -39,7 +70,7 @@ impl FleetOutcome {
         let nodes = world.pool.rows.len() as u128;
         assert_eq!(world.books.total_node_ns(), nodes * u128::from(end), "node time must sum to nodes × end time");
         let compute = spent(FleetJobPhase::Working) - world.job.lost;
-        let phases_ns = vec![
+        let phases_ns = [
             ("compute", compute),
             ("lost_work", world.job.lost),
             ("checkpoint", spent(FleetJobPhase::Saving)),
@@ -48,12 +79,14 @@ impl FleetOutcome {
             ("waiting_for_spares", spent(FleetJobPhase::WaitingForSpares)),
             ("stalls", spent(FleetJobPhase::Stalled)),
         ];
+        let (own, values): (Vec<String>, Vec<f64>) = outputs(world, (why, end), &phases_ns).into_iter().unzip();
+        let names = names.get_or_insert_with(|| own.into()).clone();
         FleetOutcome {
             end: SimTime(end),
             why,
             digest: world.digest,
             books: world.books.clone(),
-            outputs: outputs(world, (why, end), &phases_ns),
+            outputs: FleetOutputs { names, values: values.into() },
             phases_ns,
             interruptions: world.noted.clone().unwrap_or_default(),
         }

@@ -5,18 +5,21 @@ use super::world::{FleetEnd, FleetEvent, FleetWorld};
 use sim_api::spec::FleetSpec;
 use sim_base::random::DrawSequence;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// Simulates replications of a fleet one after another, reusing memory.
 pub struct FleetSimulation<'f> {
     fleet: &'f FleetSpec,
     draws: Option<DrawSequence>,
+    /// Names of the outputs, once known.
+    names: Option<Arc<[String]>>,
     notes_restarts: bool,
 }
 
 impl<'f> FleetSimulation<'f> {
     /// Creates a simulation of the fleet.
     pub fn new(fleet: &'f FleetSpec) -> FleetSimulation<'f> {
-        FleetSimulation { fleet, draws: None, notes_restarts: false }
+        FleetSimulation { fleet, draws: None, names: None, notes_restarts: false }
     }
 
     /// Makes outcomes list all interruptions of the job, of which there may be thousands.
@@ -41,7 +44,7 @@ impl<'f> FleetSimulation<'f> {
         };
         let mut world = FleetWorld::new(self.fleet, draws);
         world.noted = self.notes_restarts.then(Vec::new);
-        let outcome = world.run(stops).then(|| FleetOutcome::from_world(&world));
+        let outcome = world.run(stops).then(|| FleetOutcome::from_world(&world, &mut self.names));
         self.draws = Some(world.draws);
         outcome
     }

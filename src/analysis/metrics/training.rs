@@ -13,7 +13,7 @@ use sim_engine::record::{TrainingOutcome, TrainingPhase};
 use std::collections::BTreeMap;
 
 /// Summary of the training job of one JobSet.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrainingSummary {
     /// Whether all of its work was completed.

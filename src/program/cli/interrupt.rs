@@ -44,12 +44,16 @@ const SAME_SIGNAL: std::time::Duration = std::time::Duration::from_millis(500);
     reason = "distinguishes a repeated signal from a second request to stop; does not affect results"
 )]
 fn on_signal() {
+    let exit = || -> ! {
+        sim_report::atomic_write::remove_partial();
+        std::process::exit(i32::from(INTERRUPTED))
+    };
     let Some(flag) = RUNS.get() else {
-        std::process::exit(i32::from(INTERRUPTED));
+        exit();
     };
     let first = FIRST.get_or_init(std::time::Instant::now);
     if flag.is_raised() && first.elapsed() > SAME_SIGNAL {
-        std::process::exit(i32::from(INTERRUPTED));
+        exit();
     }
     flag.raise();
 }
@@ -57,4 +61,15 @@ fn on_signal() {
 /// Returns the error of an interrupted command; `finished` describes the results that were kept.
 pub fn failure(finished: &str) -> CommandFailure {
     CommandFailure::Interrupted(format!("interrupted; {finished}"))
+}
+
+/// Marks results and the stored command as incomplete if fewer replications than requested were finished.
+pub fn mark((interrupted, warnings): (&mut bool, &mut Vec<String>), (finished, requested): (u64, u64)) -> String {
+    *interrupted = finished < requested;
+    if !*interrupted {
+        return String::new();
+    }
+    let part = format!("interrupted: {finished} of {requested} replications were finished");
+    warnings.insert(0, format!("{part}; the results cover only these"));
+    format!("  # {part}")
 }

@@ -129,7 +129,7 @@ fn recording_paths(argument: &str) -> Result<Vec<String>, RecordingFileError> {
     let mut files: Vec<String> = entries
         .filter_map(Result::ok)
         .map(|e| e.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "json"))
+        .filter(|p| p.extension().is_some_and(|e| e == "json") && !sim_inputs::files::is_special(p))
         .map(|p| p.to_string_lossy().into_owned())
         .collect();
     files.sort();

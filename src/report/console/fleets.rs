@@ -3,12 +3,13 @@
 use super::replications::ReplicationsHead;
 use super::waterfall::WaterfallStyle;
 use crate::estimates::EstimateFormat;
-use crate::table::Table;
+use crate::table::{Table, csv_of};
 use sim_analysis::experiment::FleetReplications;
 use sim_analysis::fleet::FleetOutcome;
 use sim_analysis::format::{count, wrap};
 use sim_base::stats::MeanEstimate;
 use std::fmt::Write;
+use std::iter;
 
 /// Returns the console output.
 pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
@@ -65,17 +66,25 @@ fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
     table.row(cells.collect());
 }
 
-/// Returns `replications.csv` with a row per replication.
+/// Returns a table with a row per replication.
 pub fn table(seed: u64, rows: &[FleetOutcome]) -> Table {
-    let names = rows.first().map_or(&[][..], |r| &r.outputs);
-    let names = names.iter().map(|(name, _)| name.as_str());
-    let head = ["replication", "seed", "end_reason"].into_iter();
-    let mut table = Table::new(head.chain(names).chain(["digest"]));
-    for (i, r) in rows.iter().enumerate() {
-        let mut row = vec![i.to_string(), seed.to_string(), r.why.as_str().to_owned()];
-        row.extend(r.outputs.iter().map(|(_, v)| v.to_string()));
-        row.push(format!("{:016x}", r.digest));
-        table.push(row);
-    }
-    table
+    Table::new(head(rows)).with_rows(rows.iter().enumerate().map(|(i, row)| cells(seed, i, row)))
+}
+
+/// Returns `replications.csv`. Its rows are not kept as text, because there may be millions.
+pub fn csv(seed: u64, rows: &[FleetOutcome]) -> Vec<u8> {
+    csv_of(iter::once(head(rows)).chain(rows.iter().enumerate().map(|(i, row)| cells(seed, i, row))))
+}
+
+fn head(rows: &[FleetOutcome]) -> Vec<String> {
+    let names = rows.first().map_or(&[][..], |r| r.outputs.names());
+    let first = ["replication", "seed", "end_reason"].map(str::to_owned);
+    first.into_iter().chain(names.iter().cloned()).chain(["digest".to_owned()]).collect()
+}
+
+fn cells(seed: u64, i: usize, r: &FleetOutcome) -> Vec<String> {
+    let mut row = vec![i.to_string(), seed.to_string(), r.why.as_str().to_owned()];
+    row.extend(r.outputs.values().iter().map(f64::to_string));
+    row.push(format!("{:016x}", r.digest));
+    row
 }

@@ -5,6 +5,7 @@
 use super::csv;
 use super::events::EventWriter;
 use super::rundir_error::RunDirError;
+use crate::atomic_write::{partial, remove_directory};
 use crate::draw::scene::DrawScene;
 use crate::export;
 use crate::export::ExportSubject;
@@ -18,8 +19,6 @@ use std::path::{Component, Path, PathBuf};
 pub struct RunDir {
     target: PathBuf,
     temporary: PathBuf,
-    /// Parents that were created, innermost first. They are removed if the run directory is not committed.
-    new_parents: Vec<PathBuf>,
     /// Path shown in error messages, and a note on the remaining files if writing fails.
     display_path: PathBuf,
     failure_note: String,
@@ -42,13 +41,14 @@ impl RunDir {
         let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let new_parents = parent.ancestors().take_while(missing);
         let new_parents = new_parents.map(Path::to_owned).collect();
+        let mut incomplete = partial();
         fs::create_dir_all(parent).map_err(failed)?;
-        let partial = format!(".{}.partial-{}", name.to_string_lossy(), process_id());
-        let temporary = create_unique_dir(&parent.join(partial)).map_err(failed)?;
+        let hidden = format!(".{}.partial-{}", name.to_string_lossy(), process_id());
+        let temporary = create_unique_dir(&parent.join(hidden)).map_err(failed)?;
+        incomplete.push((temporary.clone(), new_parents));
         Ok(RunDir {
             target: target.to_owned(),
             temporary,
-            new_parents,
             display_path: target.to_owned(),
             failure_note: "no output was kept".to_owned(),
         })
@@ -85,8 +85,8 @@ impl RunDir {
 
     fn draw(&self, name: &str, scene: &DrawScene) -> Result<(), RunDirError> {
         let path = self.temporary.join(name);
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        made.map_err(ExportError::from)
+        self.create_parent(&path)
+            .map_err(ExportError::from)
             .and_then(|()| export::write(ExportSubject::Chart(scene), &path))
             .map_err(|e| self.write_error(name, e))
     }
@@ -102,10 +102,15 @@ impl RunDir {
         events.finish(digest).map(drop).map_err(|e| self.write_error("events.ndjson", e))
     }
 
+    /// Creates the directory of a file, unless a signal removes this run directory.
+    fn create_parent(&self, path: &Path) -> io::Result<()> {
+        let _partial = partial();
+        path.parent().map_or(Ok(()), fs::create_dir_all)
+    }
+
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), RunDirError> {
         let path = self.temporary.join(name);
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        made.and_then(|()| fs::write(&path, content)).map_err(|e| self.write_error(name, e))
+        self.create_parent(&path).and_then(|()| fs::write(&path, content)).map_err(|e| self.write_error(name, e))
     }
 
     /// Writes all files except the event log.
@@ -140,6 +145,7 @@ impl RunDir {
     }
 
     pub fn commit(self) -> Result<PathBuf, RunDirError> {
+        let _partial = partial();
         //  Another process may have created the target in the meantime, and `rename` would silently replace an empty
         //  directory.
         if fs::symlink_metadata(&self.target).is_ok() {
@@ -190,11 +196,11 @@ fn create_unique_dir(path: &Path) -> io::Result<PathBuf> {
 
 impl Drop for RunDir {
     fn drop(&mut self) {
-        //  After a commit the temporary directory no longer exists and the parents are not empty, so both removals
-        //  fail.
-        let _ = fs::remove_dir_all(&self.temporary);
-        for parent in &self.new_parents {
-            let _ = fs::remove_dir(parent);
+        //  After a commit the temporary directory no longer exists and the parents are not empty, so nothing is
+        //  removed.
+        let mut incomplete = partial();
+        for own in incomplete.extract_if(.., |(directory, _)| *directory == self.temporary) {
+            remove_directory(&own);
         }
     }
 }

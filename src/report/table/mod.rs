@@ -112,21 +112,10 @@ impl Table {
         }
     }
 
-    /// Returns the table as CSV (RFC 4180) with a header. Cells that spreadsheets would interpret as formulas get an
-    /// apostrophe.
+    /// Returns the table as CSV with a header.
     pub fn csv(&self) -> Vec<u8> {
-        let mut out = Writer::from_writer(Vec::new());
-        let mut write = |cells: &mut dyn Iterator<Item = &str>| {
-            for cell in cells {
-                out.write_field(for_cell(cell).as_bytes()).expect("written to memory");
-            }
-            out.write_record(None::<&[u8]>).expect("a cell per column, written to memory");
-        };
-        write(&mut self.columns.iter().map(|column| &*column.name));
-        for row in &self.rows {
-            write(&mut row.iter().map(String::as_str));
-        }
-        out.into_inner().expect("written to memory")
+        let head = self.columns.iter().map(|column| column.name.to_string());
+        csv_of([head.collect()].iter().chain(&self.rows))
     }
 
     /// Returns the table in GitHub Flavored Markdown, with markup in cells escaped.
@@ -162,6 +151,18 @@ impl Table {
         };
         Value::Array(self.rows.iter().map(row).collect())
     }
+}
+
+/// Returns rows as CSV (RFC 4180). Cells that spreadsheets would interpret as formulas get an apostrophe.
+pub fn csv_of<R: IntoIterator<Item: AsRef<str>>>(rows: impl IntoIterator<Item = R>) -> Vec<u8> {
+    let mut out = Writer::from_writer(Vec::new());
+    for row in rows {
+        for cell in row {
+            out.write_field(for_cell(cell.as_ref()).as_bytes()).expect("written to memory");
+        }
+        out.write_record(None::<&[u8]>).expect("a cell per column, written to memory");
+    }
+    out.into_inner().expect("written to memory")
 }
 
 #[cfg(test)]

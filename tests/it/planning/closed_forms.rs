@@ -89,7 +89,7 @@ fn splitting_equals_counting_for_weibull_lifetimes() {
         let mut simulation = FleetSimulation::new(&fleet);
         let over = |i: &u64| {
             let outcome = simulation.run(2, *i);
-            let output = |name: &str| outcome.outputs.iter().find(|(n, _)| n == name).unwrap().1;
+            let output = |name: &str| outcome.outputs.get(name).unwrap();
             match excess {
                 SplitExcess::Restarts => output("restarts") >= limit as f64,
                 SplitExcess::LostTime => {

@@ -113,9 +113,14 @@ impl ComparisonJob<'_> {
     fn run(&self, simulated_variants: Vec<SimulatedVariant>) -> Result<(), CommandFailure> {
         let args = self.args;
         let conditions = fail_if::read(&args.fail_if)?;
+        let named = |v: &CompareVariant| ConditionGroup::from_names(&v.name, v.subject.metric_names());
+        fail_if::check_names(&conditions, &self.variants.iter().map(named).collect::<Vec<_>>())?;
         let dir = args.out.as_deref().map(RunDir::create).transpose()?;
         let variants = simulated_variants.len() as u64;
-        let (all, simulated_variants, wanted) = self.simulate(simulated_variants)?;
+        let (mut all, simulated_variants, wanted) = self.simulate(simulated_variants)?;
+        let finished: u64 = simulated_variants.iter().map(|v| v.replications.len() as u64).sum();
+        let request = wanted * variants;
+        let mark = interrupt::mark((&mut all.interrupted, &mut all.warnings), (finished, request));
         if let Some(dir) = dir {
             dir.write_json("summary.json", &CompareSummary::new(&all))?;
             let rows = compare_tables::replications(self.seed, &simulated_variants).csv();
@@ -123,13 +128,11 @@ impl ComparisonJob<'_> {
             let footer = sensitivity::footer_lines(&self.dominant_assumptions());
             charts(&dir, &all, &simulated_variants, &footer)?;
             let inputs = self.base.inputs(args, self.seed, wanted);
-            dir.write_inputs(&inputs.files, &inputs.command)?;
+            dir.write_inputs(&inputs.files, &(inputs.command + &mark))?;
             dir.commit()?;
         }
         print_result(args, &all)?;
-        let finished: u64 = simulated_variants.iter().map(|v| v.replications.len() as u64).sum();
-        let request = wanted * variants;
-        if self.limits.flag.is_raised() && finished < request {
+        if all.interrupted {
             let kept = format!("{finished} of {request} replications were finished and are reported");
             return Err(interrupt::failure(&kept));
         }

@@ -18,25 +18,28 @@ pub struct ChildEntry {
     pub object: Option<Value>,
 }
 
-/// Returns the children of every JobSet among the documents, in order.
-pub fn children(documents: &[Value], gates: AdmissionGates) -> Result<Vec<ChildEntry>, CommandFailure> {
+/// Receives the children one by one, because there may be more than fit into memory.
+type ChildSink<'a> = dyn FnMut(ChildEntry) + 'a;
+
+/// Emits the children of every JobSet among the documents, in order. Emits nothing if a JobSet is rejected.
+pub fn children(documents: &[Value], gates: AdmissionGates, entries: &mut ChildSink<'_>) -> Result<(), CommandFailure> {
     let of_kind = |kind: &'static str| documents.iter().filter(move |d| d["kind"] == kind);
     let classes: Vec<Value> = of_kind("PriorityClass").cloned().collect();
     let runtime_classes: Vec<String> = of_kind("RuntimeClass").map(|d| name(d).to_owned()).collect();
-    let mut entries = Vec::new();
-    for document in of_kind("JobSet") {
+    let admit = |document| {
         let request = CreateRequest {
             object: document,
             namespace: document["metadata"]["namespace"].as_str().unwrap_or("default"),
             gates,
             existing_claims: &[],
         };
-        let jobset = admission::create(&request).map_err(|refused| CommandFailure::Invalid(refused.message))?;
-        let around =
-            ObjectContext { priority_classes: &classes, runtime_classes: &runtime_classes, ..ObjectContext::default() };
-        of_jobset(&jobset, gates, &around, &mut entries);
-    }
-    Ok(entries)
+        admission::create(&request).map_err(|refused| CommandFailure::Invalid(refused.message))
+    };
+    let jobsets: Vec<Value> = of_kind("JobSet").map(admit).collect::<Result<_, _>>()?;
+    let around =
+        ObjectContext { priority_classes: &classes, runtime_classes: &runtime_classes, ..ObjectContext::default() };
+    jobsets.iter().for_each(|jobset| of_jobset(jobset, gates, &around, entries));
+    Ok(())
 }
 
 fn name(object: &Value) -> &str {
@@ -59,27 +62,27 @@ impl ChildEntry {
 
 /// Adds an admitted object, or a note with the rejection. Returns whether the object was admitted; on rejection the
 /// controllers create no further objects.
-fn keep(entries: &mut Vec<ChildEntry>, what: &str, answer: Result<Value, AdmissionRejection>, event: &str) -> bool {
+fn keep(entries: &mut ChildSink<'_>, what: &str, answer: Result<Value, AdmissionRejection>, event: &str) -> bool {
     match answer {
         Ok(object) => {
-            entries.push(ChildEntry::object(object, Vec::new()));
+            entries(ChildEntry::object(object, Vec::new()));
             true
         }
         Err(refused) => {
             let text = format!("{what} is not created: {event}: {}", refused.message);
-            entries.push(ChildEntry::note(text));
+            entries(ChildEntry::note(text));
             false
         }
     }
 }
 
-fn of_jobset(jobset: &Value, gates: AdmissionGates, around: &ObjectContext, entries: &mut Vec<ChildEntry>) {
+fn of_jobset(jobset: &Value, gates: AdmissionGates, around: &ObjectContext, entries: &mut ChildSink<'_>) {
     let spec = &jobset["spec"];
     if let Some(manager) = spec["managedBy"].as_str()
         && manager != keys::JOBSET_CONTROLLER
     {
         let text = format!("jobset {}: no objects are created, because it is managed by {manager}", name(jobset));
-        return entries.push(ChildEntry::note(text));
+        return entries(ChildEntry::note(text));
     }
     if let Some(service) = objects::service(jobset) {
         let what = format!("service {}", name(&service));
@@ -114,7 +117,7 @@ fn of_jobset(jobset: &Value, gates: AdmissionGates, around: &ObjectContext, entr
             let later: Vec<&str> = rjs[k + 1..].iter().filter_map(|rj| rj["name"].as_str()).collect();
             if !later.is_empty() {
                 let text = format!("later replicatedJobs are not created either: {}", later.join(", "));
-                entries.push(ChildEntry::note(text));
+                entries(ChildEntry::note(text));
             }
             return;
         }
@@ -142,14 +145,14 @@ fn waits_for(jobset: &Value, replicated_job: usize) -> Vec<String> {
 }
 
 /// Adds one Job with its pods. Returns whether the Job is created.
-fn of_slot(slot: &JobSlot, waits: &[String], around: &ObjectContext, entries: &mut Vec<ChildEntry>) -> bool {
+fn of_slot(slot: &JobSlot, waits: &[String], around: &ObjectContext, entries: &mut ChildSink<'_>) -> bool {
     let posted = objects::job_of_slot(slot);
     let what = format!("job {}", name(&posted));
     let job = match objects::admit_job(&posted) {
         Ok(job) => job,
         Err(refused) => {
             let text = format!("{what} is not created: JobCreationFailed: {}", refused.message);
-            entries.push(ChildEntry::note(text));
+            entries(ChildEntry::note(text));
             return false;
         }
     };
@@ -164,7 +167,7 @@ fn of_slot(slot: &JobSlot, waits: &[String], around: &ObjectContext, entries: &m
         notes.push(format!("{what} is managed by {manager}: no pods"));
     }
     let runs = notes.len() == waits.len();
-    entries.push(ChildEntry::object(job.clone(), notes));
+    entries(ChildEntry::object(job.clone(), notes));
     if runs {
         pods(&job, around, entries);
     }
@@ -172,7 +175,7 @@ fn of_slot(slot: &JobSlot, waits: &[String], around: &ObjectContext, entries: &m
 }
 
 /// Adds the pods of the first attempt. Followers are shown as they are created after their leader has a node.
-fn pods(job: &Value, around: &ObjectContext, entries: &mut Vec<ChildEntry>) {
+fn pods(job: &Value, around: &ObjectContext, entries: &mut ChildSink<'_>) {
     let size = |field: &str| job["spec"][field].as_u64().and_then(|n| u32::try_from(n).ok());
     let parallelism = size("parallelism").unwrap_or(0);
     let count = size("completions").map_or(parallelism, |n| n.min(parallelism));
@@ -198,11 +201,11 @@ fn pods(job: &Value, around: &ObjectContext, entries: &mut Vec<ChildEntry>) {
                     leader.push(node);
                     nodes.push(domain);
                 }
-                entries.push(ChildEntry::object(stored, notes));
+                entries(ChildEntry::object(stored, notes));
             }
             Err(refused) => {
                 let text = format!("pod {what} is not created: FailedCreate: {}", refused.message);
-                entries.push(ChildEntry::note(text));
+                entries(ChildEntry::note(text));
             }
         }
     }

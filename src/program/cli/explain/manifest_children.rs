@@ -37,11 +37,17 @@ pub fn cli(args: &ExplainChildrenArgs) -> Result<(), CommandFailure> {
     let jobsets = manifests.jobsets.into_iter();
     let jobsets: Vec<JobSet> = jobsets.map(|(jobset, _)| jobset).collect();
     jobsets.iter().try_for_each(printable)?;
-    let entries = children(&documents, gates(args, &jobsets)?)?;
-    match args.format {
-        ObjectFormat::Yaml => output::result(&as_yaml(&entries)),
-        ObjectFormat::Json => output::json(&as_json(&entries)),
-    }
+    let gates = gates(args, &jobsets)?;
+    let mut written = Ok(());
+    let mut out = |text: &str| {
+        if written.is_ok() {
+            written = output::result(text);
+        }
+    };
+    let mut writer = ChildWriter { format: args.format, written: 0, notes: Vec::new(), out: &mut out };
+    children(&documents, gates, &mut |entry| writer.write(entry))?;
+    writer.finish();
+    written
 }
 
 /// Reads the manifests. The manifest reader runs first, so that errors include the line number.
@@ -61,7 +67,7 @@ fn read(paths: &[String]) -> Result<(Vec<Value>, ManifestSet), CommandFailure> {
     Ok((all, manifests))
 }
 
-/// Maximum size of the printed output in bytes; memory use is about ten times as high.
+/// Maximum size of the children of one JobSet in bytes.
 const PRINTED_MAX: u64 = 200 << 20;
 /// Approximate number of bytes that API server defaults add to an object.
 const DEFAULTED: u64 = 2_000;
@@ -110,27 +116,51 @@ fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<AdmissionGate
     })
 }
 
-fn as_yaml(entries: &[ChildEntry]) -> String {
-    let mut out = String::new();
-    for entry in entries {
-        if !out.is_empty() {
-            out.push_str("---\n");
-        }
-        for note in &entry.notes {
-            out.push_str(&format!("# {note}\n"));
-        }
-        if let Some(object) = &entry.object {
-            out.push_str(&yaml(object));
-        }
-    }
-    out
+/// Writes children as YAML documents, or as a List, as kubectl prints several objects, with the notes in a separate
+/// field.
+struct ChildWriter<'o> {
+    format: ObjectFormat,
+    written: usize,
+    /// Notes of a List, which follow the objects.
+    notes: Vec<String>,
+    out: &'o mut dyn FnMut(&str),
 }
 
-/// Returns a List, as kubectl prints several objects, with the notes in a separate field.
-fn as_json(entries: &[ChildEntry]) -> Value {
-    let items: Vec<&Value> = entries.iter().filter_map(|e| e.object.as_ref()).collect();
-    let notes: Vec<&String> = entries.iter().flat_map(|e| &e.notes).collect();
-    json!({"apiVersion": "v1", "kind": "List", "items": items, "notes": notes})
+const LIST_HEAD: &str = "{\n  \"apiVersion\": \"v1\",\n  \"items\": [";
+
+impl ChildWriter<'_> {
+    fn write(&mut self, entry: ChildEntry) {
+        let is_first = self.written == 0;
+        match (self.format, entry.object) {
+            (ObjectFormat::Yaml, object) => {
+                let separator = if is_first { "" } else { "---\n" };
+                let notes: String = entry.notes.iter().map(|note| format!("# {note}\n")).collect();
+                (self.out)(&format!("{separator}{notes}{}", object.as_ref().map(yaml).unwrap_or_default()));
+                self.written += 1;
+            }
+            (ObjectFormat::Json, object) => {
+                self.notes.extend(entry.notes);
+                if let Some(object) = object {
+                    let separator = if is_first { LIST_HEAD } else { "," };
+                    (self.out)(&format!("{separator}\n    {}", indented(&object, 4)));
+                    self.written += 1;
+                }
+            }
+        }
+    }
+
+    fn finish(self) {
+        if self.format == ObjectFormat::Json {
+            let items = if self.written == 0 { LIST_HEAD } else { "\n  " };
+            let notes = indented(&json!(self.notes), 2);
+            (self.out)(&format!("{items}],\n  \"kind\": \"List\",\n  \"notes\": {notes}\n}}\n"));
+        }
+    }
+}
+
+/// Returns JSON whose lines after the first are indented.
+fn indented(value: &Value, by: usize) -> String {
+    format!("{value:#}").replace('\n', &format!("\n{:by$}", ""))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use crate::cli::failure::{CommandFailure, bail};
 use sim_analysis::experiment::fail_if::{ConditionGroup, held};
+use sim_analysis::experiment::is_by_cause;
 use sim_base::condition::FieldCondition;
 
 pub fn read(texts: &[String]) -> Result<Vec<FieldCondition>, CommandFailure> {
@@ -18,6 +19,12 @@ pub fn absolute(conditions: &[FieldCondition]) -> Result<(), CommandFailure> {
         }
         None => Ok(()),
     }
+}
+
+/// Returns an error for unknown names before anything is simulated. The causes are known only after a simulation.
+pub fn check_names(conditions: &[FieldCondition], groups: &[ConditionGroup]) -> Result<(), CommandFailure> {
+    let mut named = conditions.iter().filter(|condition| !is_by_cause(&condition.name));
+    named.try_for_each(|condition| held(condition, groups).map(drop).map_err(|e| e.to_string().into()))
 }
 
 /// Returns an error that lists the conditions that are true.

@@ -17,12 +17,13 @@ pub fn options<V: Display>(name: &str, values: impl IntoIterator<Item = V>) -> S
     values.into_iter().map(option).collect()
 }
 
-/// Splits a line into words. Supports the single quotes and backslashes that `quoted` writes.
+/// Splits a line into words, up to a comment. Supports the single quotes and backslashes that `quoted` writes.
 pub fn words(line: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), None::<String>);
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
         match c {
+            '#' if word.is_none() => break,
             ' ' | '\n' => words.extend(word.take()),
             '\'' => {
                 let word = word.get_or_insert_default();

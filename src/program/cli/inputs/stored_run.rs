@@ -5,6 +5,7 @@ use crate::cli::compare::args::CompareArgs;
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::input_copies::{InputCopies, PRESET};
 use crate::cli::inputs::shell_words::words;
+use crate::cli::output;
 use crate::cli::run::args::RunArgs;
 use crate::cli::sweep::args::SweepArgs;
 use clap::{Parser, Subcommand};
@@ -58,6 +59,9 @@ pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
     let display_path = file.display();
     let text = sim_inputs::files::read_stored_text(&file);
     let text = text.map_err(|e| CommandFailure::Invalid(format!("cannot read {display_path}: {e}")))?;
+    if let Some((_, mark)) = text.trim_end().rsplit_once("  # interrupted: ") {
+        output::note(&format!("note: {} is of an interrupted command: {mark}; all are simulated again", dir.display()));
+    }
     let words = words(text.trim_end());
     let refused = |reason: &str| {
         CommandFailure::Invalid(format!("{display_path} does not contain a command of this version: {reason}"))

@@ -18,6 +18,8 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     let conditions = fail_if::read(&args.fail_if)?;
     fail_if::absolute(&conditions)?;
     let fleet = &loaded.fleet;
+    let names = ConditionGroup::from_names("", experiment::fleet_metric_names(fleet));
+    fail_if::check_names(&conditions, &[names])?;
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let (seed, n) = (args.input.seed.unwrap_or(fleet.seed), args.seeds.unwrap_or(1));
@@ -31,9 +33,10 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
         return Err(interrupt::failure("no replication was finished"));
     }
     let summarize = |rows: &[_]| FleetReplications::from_replications((fleet, &loaded.parameters), seed, rows);
-    let all = summarize(&rows);
+    let mut all = summarize(&rows);
+    let mark = interrupt::mark((&mut all.interrupted, &mut all.warnings), (rows.len() as u64, n));
     // The digests are compared only if no run was interrupted; an interruption is reported as such.
-    if args.paranoid && rows.len() as u64 == n {
+    if args.paranoid && !all.interrupted {
         let again = play(&|_| {})?;
         if again.len() < rows.len() {
             return Err(interrupt::failure("no results were kept"));
@@ -45,23 +48,26 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     }
     if let Some(dir) = dir {
         dir.write_json("summary.json", &all)?;
-        dir.write("replications.csv", &fleets::table(seed, &rows).csv())?;
+        dir.write("replications.csv", &fleets::csv(seed, &rows))?;
         let kept = copy_scenario(&loaded.inputs, &input.options((seed, args.seeds)));
-        dir.write_inputs(&kept.files, &kept.command)?;
+        dir.write_inputs(&kept.files, &(kept.command + &mark))?;
         dir.commit()?;
     }
     match args.format {
         TableFormat::Json => output::json(&all)?,
-        TableFormat::Csv => output::bytes(&fleets::table(seed, &rows).csv())?,
+        TableFormat::Csv => output::bytes(&fleets::csv(seed, &rows))?,
         TableFormat::Md => output::result(&fleets::table(seed, &rows).without_empty_columns().markdown())?,
         TableFormat::Text => {
             let style = output::style(&args.display);
             output::styled(&fleets::text(&all, &style), &style)?;
         }
     }
-    if (rows.len() as u64) < n {
+    if all.interrupted {
         let kept = format!("{} of {n} replications were finished and are reported", rows.len());
         return Err(interrupt::failure(&kept));
+    }
+    if conditions.is_empty() {
+        return Ok(());
     }
     let rows: Vec<ReplicationResult> = (0..).zip(&rows).map(|(i, row)| compared(row, i)).collect();
     fail_if::check(&conditions, &[ConditionGroup::evaluate("", &[], &rows)])

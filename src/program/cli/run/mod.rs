@@ -40,6 +40,8 @@ pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
     }
     let conditions = fail_if::read(&args.fail_if)?;
     fail_if::absolute(&conditions)?;
+    let names = experiment::metric_names(&loaded.scenario);
+    fail_if::check_names(&conditions, &[ConditionGroup::from_names("", names)])?;
     if !args.quiet {
         notices(&loaded, args);
     }

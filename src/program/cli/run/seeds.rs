@@ -42,13 +42,14 @@ pub fn cli(args: &RunArgs, loaded: &RunInput, conditions: &[FieldCondition]) -> 
     let mut rows = Vec::new();
     rows.extend((from > 0).then(|| ReplicationResult::from_run(&view, 0)));
     rows.extend(rest);
-    let all = ReplicationSet::from_results(&view, &rows);
+    let mut all = ReplicationSet::from_results(&view, &rows);
+    let finished = rows.len() as u64;
+    let mark = interrupt::mark((&mut all.interrupted, &mut all.warnings), (finished, n));
     if let Some(dir) = dir {
-        keep(dir, &all, &rows, loaded)?;
+        keep(dir, (&all, &rows), loaded, &mark)?;
     }
     print_result(args, &all, &rows)?;
-    let finished = rows.len();
-    if (finished as u64) < n {
+    if all.interrupted {
         let kept = format!("{finished} of {n} replications were finished and are reported");
         return Err(interrupt::failure(&kept));
     }
@@ -115,13 +116,13 @@ fn print_result(args: &RunArgs, all: &ReplicationSet, rows: &[ReplicationResult]
 
 fn keep(
     dir: RunDir,
-    all: &ReplicationSet,
-    rows: &[ReplicationResult],
+    (all, rows): (&ReplicationSet, &[ReplicationResult]),
     loaded: &RunInput,
+    mark: &str,
 ) -> Result<(), CommandFailure> {
     dir.write_json("summary.json", all)?;
     dir.write("replications.csv", &replications::table(all, rows).csv())?;
-    dir.write_inputs(&loaded.inputs.files, &loaded.inputs.command)?;
+    dir.write_inputs(&loaded.inputs.files, &format!("{}{mark}", loaded.inputs.command))?;
     dir.commit()?;
     Ok(())
 }

@@ -40,6 +40,7 @@ fn sweep(args: &SweepArgs) -> Result<(), CommandFailure> {
     let conditions = output::conditions(&args.output)?;
     let shard = part.unwrap_or(SweepShard::WHOLE);
     let sweep = SweepRequest::read(&args.input, &args.over, args.output.quiet)?;
+    output::check_names(&conditions, &sweep)?;
     let limits = interrupt::limits();
     let mut finished = FinishedPoints::default();
     let mut directory = None;

@@ -5,6 +5,7 @@ use crate::cli::failure::{CommandFailure, check_metric};
 use crate::cli::inputs::fail_if;
 use crate::cli::output;
 use crate::cli::sweep::args::SweepOutputArgs;
+use crate::cli::sweep::request::SweepRequest;
 use serde::Serialize;
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::never_placed;
@@ -36,6 +37,16 @@ impl SweepOutputSummary {
 /// Parses the conditions of `--fail-if` before anything is simulated.
 pub fn conditions(args: &SweepOutputArgs) -> Result<Vec<FieldCondition>, CommandFailure> {
     fail_if::read(&args.fail_if)
+}
+
+/// Returns an error for unknown names in conditions; all points have the metrics of the first one.
+pub fn check_names(conditions: &[FieldCondition], sweep: &SweepRequest) -> Result<(), CommandFailure> {
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    let names = sweep.load(0)?.metric_names();
+    let group = |point: usize| ConditionGroup::from_names(&point.to_string(), names.clone());
+    fail_if::check_names(conditions, &(0..sweep.points.count()).map(group).collect::<Vec<_>>())
 }
 
 /// Returns an error if no pod was placed at any point, and checks the conditions at all points.

@@ -52,7 +52,7 @@ pub fn documents(recording: &str, case: &Value) -> Result<Vec<Value>, ExampleRea
     let mut files: Vec<_> = std::fs::read_dir(beside)
         .map_err(|e| unreadable(beside, &e))?
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|file| file.extension().is_some_and(|e| e == "yaml") && *file != path)
+        .filter(|file| file.extension().is_some_and(|e| e == "yaml") && *file != path && file.is_file())
         .collect();
     files.sort();
     for file in files {
