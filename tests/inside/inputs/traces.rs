@@ -54,14 +54,14 @@ fn absolute_times_are_relative_to_the_start_and_ends_give_durations() {
             assert_eq!(errors, [], "{text}");
             let mut trace = FaultTrace { rows, source: SourceText::default() };
             assert!(clock::make_relative(&mut trace, start.and_then(clock::timestamp)).is_none());
-            let told: Vec<(&str, String, Option<String>)> = trace
+            let faults: Vec<(&str, String, Option<String>)> = trace
                 .rows
                 .iter()
                 .map(|r| (r.name.as_str(), r.at.to_string(), r.lasts.map(|d| d.to_string())))
                 .collect();
             let expected: Vec<(&str, String, Option<String>)> =
                 expected.iter().map(|(n, at, d)| (*n, (*at).to_owned(), d.map(str::to_owned))).collect();
-            assert_eq!(told, expected, "{text}");
+            assert_eq!(faults, expected, "{text}");
         }
     }
     let text = "node,time\nx,2026-02-28T23:59:30Z\ny,90\n";
