@@ -258,6 +258,12 @@ impl EngineContext<'_> {
         self.draws.sample(draw, dist)
     }
 
+    /// Draws a uniform number in (0, 1) under that name.
+    pub fn draw_unit(&mut self, purpose: StreamPurpose, about: TicketSubject, nth: u32) -> f64 {
+        let draw = self.draw_name(purpose, about, nth);
+        self.draws.uniform(draw)
+    }
+
     /// Draws a uniform duration in [0, period) under that name.
     pub fn draw_phase(&mut self, purpose: StreamPurpose, about: TicketSubject, nth: u32, period: Duration) -> Duration {
         let draw = self.draw_name(purpose, about, nth);

@@ -42,7 +42,7 @@ mod wheel_level;
 use crate::record::{NO_STOP_CHECK, RecordNames, RecordSink, RunOutcome};
 use apiserver::StoredObject;
 use ctx::EngineContext;
-pub use node_lifecycle::max_detection_delay;
+pub use node_lifecycle::{MAX_TAINT_REMOVAL_DELAY, max_detection_delay};
 pub use prepare::{CannotRun, PrepareError, placement_remedy};
 use queue::EventQueue;
 use requests::RequestTable;

@@ -58,11 +58,11 @@ fn failures_are_the_headline_of_comparisons_their_pages_and_charts() {
     let out = at("compared");
     let more = "more: spec.failurePolicy.maxRestarts=9";
     let compare = ["compare", "scenarios/upstream/max-restarts.yaml", "--variant", more, "--seeds", "3", "--out", &out];
-    let (_, told) = output(&compare);
+    let (_, text) = output(&compare);
     let sentence = "The JobSet fails in every replication of every variant.";
-    assert!(told.lines().nth(2).is_some_and(|line| line.starts_with(sentence)), "{told}");
-    let restarts = told.split("restarts ").nth(1).unwrap().split("restartBudgetUsed").next().unwrap();
-    assert!(!restarts.contains("worse") && !restarts.contains("better"), "{told}");
+    assert!(text.lines().nth(2).is_some_and(|line| line.starts_with(sentence)), "{text}");
+    let restarts = text.split("restarts ").nth(1).unwrap().split("restartBudgetUsed").next().unwrap();
+    assert!(!restarts.contains("worse") && !restarts.contains("better"), "{text}");
     let (html, md) = (at("c.html"), at("c.md"));
     assert_eq!(output(&["report", &out, "--html", &html, "--md", &md]).0, Some(0));
     let title = sentence.trim_end_matches('.');

@@ -2,6 +2,8 @@
 //! reported error bound.
 
 mod commands;
+mod generate;
+mod random;
 mod transcript;
 
 use crate::support;
@@ -284,7 +286,7 @@ fn outcomes_decided_by_chance_are_reported() {
         let pods = support::simulation(&faults).run(seed, replication, &mut DiscardSink);
         let apart = jobset_pods.restarts.abs_diff(pods.jobsets[0].restarts);
         assert!(apart <= 1, "{what}: the restart counts differ by {apart}");
-        assert!(jobset_pods.boundary_cases > 0, "{what}: no boundary case is reported");
+        assert!(apart == 0 || jobset_pods.boundary_cases > 0, "{what}: no boundary case is reported");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The effect of a fault or of a returning node on the JobSet.
 
+use super::accuracy::{TIME_AFTER_RETURN, TIME_BEFORE_FAULT};
 use super::chance_range::range;
 use super::jobset_pods::{CLOSED, DOWN};
 use super::measurement::curve::{CurveSample, CurveShift, NEVER};
@@ -8,6 +9,7 @@ use super::outcome::OutcomeCounter;
 use super::run::{ReplicationState, RestartInProgress};
 use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::faults::{FaultOperation, FaultScope, InjectedFault};
+use sim_engine::max_detection_delay;
 
 /// First random-number lane of the draws that decide whether a pod is among those without a slot.
 const LANE_OF_POD: u32 = 16;
@@ -19,16 +21,24 @@ impl<'m> ReplicationState<'_, 'm> {
         let now = SimTime::ZERO + faults[0].at;
         self.accounts.unhealthy_until(now, self.pods.failed_accelerators);
         match faults[0].operation {
-            FaultOperation::Return | FaultOperation::New | FaultOperation::Uncordon => self.comes_back(now, faults),
+            FaultOperation::Return | FaultOperation::New | FaultOperation::Uncordon => {
+                self.note_merged_outages(now, faults);
+                self.comes_back(now, faults);
+            }
             FaultOperation::Cordon => {
+                // Some pods may have been bound to the node, while others wait for the end of an outage.
+                let is_unplaced = self.restart.as_ref().is_some_and(|e| e.effect.is_some() && !e.placed);
                 for (fault, node) in self.nodes_of(faults) {
+                    let is_free = !self.pods.has_flag(node, CLOSED | DOWN) && fault.cause != sim_engine::faults::SPARE;
+                    self.boundary_cases += u32::from(is_unplaced && is_free);
                     self.pods.set_flag(node, CLOSED, true);
                     if self.pods.uses(node) && fault.cause != sim_engine::faults::SPARE {
                         self.trainer.notice(now);
                     }
                 }
             }
-            FaultOperation::Delete | FaultOperation::Silent(_) => {}
+            FaultOperation::Delete => self.note_merged_outages(now, faults),
+            FaultOperation::Silent(_) => {}
             FaultOperation::Crash | FaultOperation::Partition | FaultOperation::Drain | FaultOperation::Exit(_) => {
                 self.affected_nodes(now, faults, outage)
             }
@@ -51,6 +61,24 @@ impl<'m> ReplicationState<'_, 'm> {
         })
     }
 
+    /// Counts a boundary case if another fault during the outage changes the time at which the Node is deleted, or
+    /// whether the machine is replaced.
+    fn note_merged_outages(&mut self, now: SimTime, faults: &[InjectedFault]) {
+        let FaultScope::Cell(cell) = faults[0].target else { return };
+        let operation = faults[0].operation;
+        let is_back = operation != FaultOperation::Delete;
+        let lost = if is_back { self.lost.remove(&cell) } else { self.lost.get(&cell).copied() };
+        let Some((since, process)) = lost.filter(|_| operation != FaultOperation::Uncordon) else { return };
+        let process = &self.model.scenario.fault_processes[process as usize];
+        let deleted = process.deleted_after.map(|after| since + after);
+        let is_as_measured = match operation {
+            FaultOperation::Delete => deleted == Some(now),
+            operation => (operation == FaultOperation::New) == (process.as_new || deleted.is_some_and(|at| at < now)),
+        };
+        let restarts = self.restart.is_some() || self.over.is_some_and(|over| over > now);
+        self.boundary_cases += u32::from(!is_as_measured && restarts);
+    }
+
     fn comes_back(&mut self, now: SimTime, faults: &[InjectedFault]) {
         for (fault, node) in self.nodes_of(faults) {
             if fault.operation != FaultOperation::Uncordon {
@@ -68,6 +96,9 @@ impl<'m> ReplicationState<'_, 'm> {
         let restart = self.restart.as_ref().filter(|e| !self.waits_for(e, &faults[0]));
         let bind = restart.and_then(|e| Some((e.bind, e.effect?)));
         self.boundary_cases += u32::from(self.is_near(now, bind) && self.pods.has_choice());
+        if faults[0].operation == FaultOperation::Return {
+            self.last_return = Some(now);
+        }
     }
 
     /// Returns true if the restart binds its pods as soon as the node of this fault returns.
@@ -153,8 +184,12 @@ impl<'m> ReplicationState<'_, 'm> {
             self.last_idle = Some(now);
         }
         if self.over.is_some() || !hit {
+            // The end of the JobSet was measured without a further fault.
+            self.boundary_cases += u32::from(hit && self.over.is_some_and(|over| over > now));
             return;
         }
+        // Only pairs of faults were measured.
+        self.boundary_cases += u32::from(self.restart.as_ref().is_some_and(|e| e.faults > 1));
         match (belongs, self.restart.is_some()) {
             (PairMembership::Along(zone), true) => {
                 self.apply_overlapping_fault(now, (effect, outage), faults[0].cause, zone);
@@ -170,6 +205,12 @@ impl<'m> ReplicationState<'_, 'm> {
             let what = if fault.operation == FaultOperation::Drain { CLOSED } else { DOWN };
             let dead = self.pods.has_flag(node, DOWN);
             hit |= self.pods.uses(node) && !dead;
+            // Containers run on partitioned nodes until a crash ends them.
+            let ends_containers = dead && fault.operation == FaultOperation::Crash && self.pods.uses(node);
+            self.boundary_cases += u32::from(ends_containers);
+            if let (FaultScope::Cell(cell), DOWN, false) = (fault.target, what, dead) {
+                self.lost.insert(cell, (SimTime::ZERO + fault.at, fault.cause));
+            }
             self.pods.set_flag(node, what, true);
         }
         hit
@@ -203,6 +244,12 @@ impl<'m> ReplicationState<'_, 'm> {
             return PairMembership::Next;
         }
         let (mut belongs, mut close, open) = pair.membership(offset, bind);
+        // Second faults of a restart that does not end were measured with a longer one, or up to this time.
+        let is_finite = self.model.curves[first].typical_point().samples[0].ready != NEVER;
+        close |= restart.floor == SimTime::NEVER && (is_finite || offset > TIME_AFTER_RETURN.0);
+        // Before the restart, a second pod of the Job that fails has another effect than a pod of another Job.
+        let jobs = self.model.scenario.jobsets[0].jobset.spec.replicated_jobs[0].replicas;
+        close |= jobs > 1 && self.model.slots.width() == 1 && now < restart.counted;
         let over = restart.floor.max(now).since(now).0;
         close |= pair.ends_otherwise() && over <= pair.margin;
         // The pods of the first fault are deleted as without other faults. Whether the restart waits for the second
@@ -225,10 +272,22 @@ impl<'m> ReplicationState<'_, 'm> {
         self.model.curves[effect].at(outage, u)
     }
 
+    /// Returns true if a machine returns when the control plane detects its loss, or when it evicts the pods: the order
+    /// is random. The last renewal of the Lease may be one period older than the fault.
+    fn is_detected_randomly(&self, operation: FaultOperation, outage: u64) -> bool {
+        let latest = max_detection_delay(&self.model.scenario.control_plane).0;
+        let earliest = Duration::from_secs(self.model.scenario.control_plane.node_monitor_grace_period_s).0;
+        let random = earliest.saturating_sub(latest - earliest)..=latest;
+        let is_loss = matches!(operation, FaultOperation::Crash | FaultOperation::Partition);
+        is_loss
+            && (random.contains(&outage)
+                || outage.checked_sub(TIME_BEFORE_FAULT.0).is_some_and(|at| random.contains(&at)))
+    }
+
     /// Starts a new attempt after a fault of the running or the next attempt.
     fn begins(&mut self, now: SimTime, effect: usize, outage: u64, faults: &[InjectedFault]) {
         let (sample, open) = self.sample(effect, outage);
-        self.boundary_cases += u32::from(open);
+        self.boundary_cases += u32::from(open || self.is_detected_randomly(faults[0].operation, outage));
         if sample.interrupt == NEVER {
             return;
         }
@@ -250,6 +309,7 @@ impl<'m> ReplicationState<'_, 'm> {
             self.trainer.books.set_holds_all(stopped, false);
         }
         let before = self.restart.take();
+        let before_effect = before.as_ref().is_some_and(|b| b.effect.is_some());
         let is_last = sample.counts > 0 && i64::from(self.counts) >= model.max_restarts;
         let failed = if is_last {
             // The pass that would count the restart fails the JobSet instead (FP-7), at the latest at that time. The
@@ -274,9 +334,11 @@ impl<'m> ReplicationState<'_, 'm> {
                 process: faults[0].cause,
             });
         }
-        let floor = match sample.ready {
-            NEVER => SimTime::NEVER,
-            ready => now + Duration(ready),
+        let floor = match (sample.ready, sample.moves) {
+            (NEVER, CurveShift::NoPods) => SimTime::NEVER,
+            // The pods wait for a slot that no node of the trial provides.
+            (NEVER, _) => now + Duration(sample.bind + model.late[model.late.len() / 2]),
+            (ready, _) => now + Duration(ready),
         };
         let keep = before.as_ref().map_or(SimTime::ZERO, |b| b.floor);
         self.restart = Some(RestartInProgress {
@@ -295,10 +357,13 @@ impl<'m> ReplicationState<'_, 'm> {
             others: SimTime::ZERO,
             outage,
             complete_at: (sample.moves == CurveShift::NoPods && self.pods.complete()).then_some(now),
+            faults: before.as_ref().map_or(0, |b| b.faults) + 1,
         });
         if let Some(failed) = failed {
-            self.error_bound +=
-                (range(&model.last[effect]) + model.curves[effect].stop_spread() + model.cluster_offset) * 2;
+            self.boundary_cases += u32::from(before_effect);
+            let curve = &model.curves[effect];
+            let ends = range(&model.last[effect]).max(curve.end_range());
+            self.error_bound += (ends + curve.stop_spread() + model.cluster_offset) * 2;
             self.end(now + Duration(failed), "Failed");
         }
     }

@@ -27,7 +27,7 @@ pub struct JobSetPods {
     pub used: BitSet,
     /// The slots occupied before the last placement.
     before: BitSet,
-    /// Slot at which the next search of the scheduler starts.
+    /// Node at which the next search of the scheduler starts.
     cursor: usize,
     /// Number of accelerators on failed nodes.
     pub failed_accelerators: u64,
@@ -117,10 +117,13 @@ impl JobSetPods {
         self.before.clone_from(&self.used);
         match moves {
             CurveShift::NoPods => {}
+            CurveShift::All if self.slots.width() > 1 => {
+                self.used = BitSet::new(self.slots.nodes.len(), false);
+                self.fill();
+            }
             CurveShift::All => {
-                let needed = self.slots.needed;
-                let last = self.open.first(needed, self.cursor, &mut self.used);
-                self.advance_search_start(last);
+                let last = self.open.first(self.slots.needed, self.cursor, &mut self.used);
+                self.cursor = last.map_or(self.cursor, |last| (last + 1) % self.node.len());
             }
             CurveShift::Lost => {
                 self.used.keep(&self.open);
@@ -132,20 +135,22 @@ impl JobSetPods {
     /// Assigns usable slots to pods that have none, as far as there are any.
     pub fn fill(&mut self) {
         while self.used.count() < self.slots.needed {
-            let Some(seat) = self.open.next(self.cursor, &self.used) else {
+            let Some(node) = self.next_node() else {
                 return;
             };
-            self.used.set(seat, true);
-            self.advance_search_start(Some(seat));
+            self.used.set(self.slots.of[node], true);
+            self.cursor = (node + 1) % self.node.len();
         }
     }
 
-    /// Advances the start of the scheduler's next search past the last chosen node. With exclusive placement, the
-    /// last search was the one for the leader pod, and the other pods follow it without a search.
-    fn advance_search_start(&mut self, last: Option<usize>) {
-        let Some(last) = last else { return };
-        let next = if self.slots.width() > 1 { last } else { last + 1 };
-        self.cursor = next % self.slots.nodes.len();
+    /// Returns the next node that the scheduler chooses. With exclusive placement it is the node of a leader pod, and
+    /// the other pods follow it into its domain without a search.
+    fn next_node(&self) -> Option<usize> {
+        if self.slots.width() == 1 {
+            return self.open.next(self.cursor, &self.used);
+        }
+        let mut nodes = (self.cursor..self.node.len()).chain(0..self.cursor);
+        nodes.find(|node| self.node[*node] == 0 && !self.used.has(self.slots.of[*node]))
     }
 
     /// Returns true if all pods have a slot without a failed node.
@@ -161,5 +166,10 @@ impl JobSetPods {
     /// Returns true if there are at least as many open slots as required.
     pub fn has_choice(&self) -> bool {
         self.open.count() >= self.slots.needed
+    }
+
+    /// Returns true if the cluster has more slots than required.
+    pub fn has_room(&self) -> bool {
+        self.slots.nodes.len() > self.slots.needed
     }
 }

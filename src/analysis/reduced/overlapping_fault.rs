@@ -5,6 +5,7 @@ use super::measurement::curve::{CurveSample, NEVER};
 use super::measurement::fault_pairs::PairZone;
 use super::run::ReplicationState;
 use sim_base::{Duration, SimTime};
+use sim_engine::max_detection_delay;
 
 impl ReplicationState<'_, '_> {
     /// Applies a second fault to the restart in progress. The fault affects pods of an attempt that ends anyway.
@@ -18,9 +19,14 @@ impl ReplicationState<'_, '_> {
         let (sample, open) = self.sample(effect, outage);
         self.boundary_cases += u32::from(open);
         let waited = self.waiting_restart(effect, outage).unwrap_or(sample);
+        // The wait was measured with a first fault that is already detected.
+        let detected = max_detection_delay(&self.model.scenario.control_plane);
+        let is_early = self.restart.as_ref().is_some_and(|e| now.since(e.since) <= detected);
+        self.boundary_cases += u32::from(zone.waits && is_early);
         let Some(restart) = &mut self.restart else {
             return;
         };
+        restart.faults += 1;
         let add = |n: u32, by: i32| (i64::from(n) + i64::from(by)).max(0) as u32;
         self.restarts = add(self.restarts, zone.adds.0);
         self.counts = add(self.counts, zone.adds.1);
@@ -67,6 +73,8 @@ impl ReplicationState<'_, '_> {
     fn waiting_restart(&mut self, effect: usize, outage: u64) -> Option<CurveSample> {
         let u = self.unit(2);
         let overlapping_curves = &self.model.overlapping_curves[effect];
-        overlapping_curves.is_known().then(|| overlapping_curves.at(outage, u).0)
+        let (sample, open) = overlapping_curves.is_known().then(|| overlapping_curves.at(outage, u))?;
+        self.boundary_cases += u32::from(open);
+        Some(sample)
     }
 }

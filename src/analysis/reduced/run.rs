@@ -9,18 +9,20 @@ use super::outcome::{OutcomeCounter, RecoveryKind, ReducedOutcome};
 use super::trainer::ReducedTrainer;
 use sim_api::spec::{LossSpec, StopWhen};
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
-use sim_base::{Duration, JobSetId, SimTime};
+use sim_base::{CellId, Duration, JobSetId, SimTime};
 use sim_engine::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
-use sim_engine::max_detection_delay;
 use sim_engine::record::EndReason;
+use sim_engine::{MAX_TAINT_REMOVAL_DELAY, max_detection_delay};
+use std::collections::BTreeMap;
 
 /// Simulates replications one after another, reusing memory.
 pub struct ReducedSimulator<'m> {
     model: &'m MeasuredFault,
     pub(super) draws: DrawSequence,
     pub(super) pods: JobSetPods,
-    /// Time at which each cell (set of nodes that fail together) returns, while the faults are traversed backwards.
-    back: Vec<u64>,
+    /// Times at which the machines of each cell (set of nodes that fail together) return and at which its nodes are
+    /// uncordoned, while the faults are traversed backwards.
+    back: Vec<[u64; 2]>,
     outage: Vec<u64>,
     bounds: bool,
 }
@@ -51,6 +53,8 @@ pub(super) struct RestartInProgress {
     /// Outage duration of the first fault's nodes.
     pub(super) outage: u64,
     pub(super) complete_at: Option<SimTime>,
+    /// Number of faults that affected its pods.
+    pub(super) faults: u32,
 }
 
 impl RestartInProgress {
@@ -85,8 +89,11 @@ pub(super) struct ReplicationState<'g, 'm> {
     pub(super) restarts: u32,
     pub(super) counts: u32,
     pub(super) boundary_cases: u32,
-    /// Time of the last failure of unused nodes.
+    /// By cell: time and process of the fault that took its machines.
+    pub(super) lost: BTreeMap<CellId, (SimTime, u32)>,
+    /// Time of the last failure of unused nodes, and of the last return of a machine, which removes taints later.
     pub(super) last_idle: Option<SimTime>,
+    pub(super) last_return: Option<SimTime>,
     /// Time at which pods were last bound in a restart, and the effect of the fault that caused it.
     pub(super) last_bind: Option<(SimTime, usize)>,
     pub(super) last_over: Option<FinishedRestart>,
@@ -158,7 +165,9 @@ impl<'m> ReducedSimulator<'m> {
             restarts: 0,
             counts: 0,
             boundary_cases: 0,
+            lost: BTreeMap::new(),
             last_idle: None,
+            last_return: None,
             last_bind: None,
             last_over: None,
             terminal: "",
@@ -182,7 +191,7 @@ impl<'m> ReducedSimulator<'m> {
                 _ => 1,
             };
             state.advance_to(SimTime::ZERO + first.at);
-            if state.ends_run() {
+            if state.ends_run(SimTime::ZERO + first.at) {
                 break;
             }
             state.apply_fault(&faults[next..next + n], self.outage[next]);
@@ -197,21 +206,23 @@ impl<'m> ReducedSimulator<'m> {
     /// Computes the outage duration of each fault.
     fn compute_outages(&mut self, faults: &[InjectedFault]) {
         self.back.clear();
-        self.back.resize(self.model.faults.cell_count(), NEVER);
+        self.back.resize(self.model.faults.cell_count(), [NEVER; 2]);
         self.outage.clear();
         self.outage.resize(faults.len(), NEVER);
         for (i, fault) in faults.iter().enumerate().rev() {
             let FaultScope::Cell(cell) = fault.target else {
                 continue;
             };
+            let [machine, cordon] = &mut self.back[cell.ix()];
             match fault.operation {
-                FaultOperation::Return | FaultOperation::New | FaultOperation::Uncordon => {
-                    self.back[cell.ix()] = fault.at.0
-                }
+                FaultOperation::Return => *machine = fault.at.0,
+                FaultOperation::New => (*machine, *cordon) = (fault.at.0, fault.at.0),
+                FaultOperation::Uncordon => *cordon = fault.at.0,
                 // A drained node returns to the cluster as a spare, which is cordoned.
-                FaultOperation::Cordon if fault.cause == SPARE => self.back[cell.ix()] = fault.at.0,
-                _ => {
-                    let back = self.back[cell.ix()];
+                FaultOperation::Cordon if fault.cause == SPARE => *cordon = fault.at.0,
+                operation => {
+                    let is_closed = matches!(operation, FaultOperation::Cordon | FaultOperation::Drain);
+                    let back = if is_closed { *cordon } else { *machine };
                     self.outage[i] = if back == NEVER { NEVER } else { back - fault.at.0 };
                 }
             }
@@ -261,6 +272,7 @@ impl<'m> ReplicationState<'_, 'm> {
             others: SimTime::ZERO,
             outage: NEVER,
             complete_at: None,
+            faults: 0,
         });
     }
 
@@ -299,8 +311,10 @@ impl<'m> ReplicationState<'_, 'm> {
         restart.placed = true;
         let bind = restart.bind;
         self.last_bind = restart.effect.map(|effect| (bind, effect));
-        // Pods may be bound to nodes whose failure the control plane has not detected yet.
-        self.boundary_cases += u32::from(self.has_undetected_fault(bind));
+        // Pods may be bound to nodes whose failure the control plane has not detected yet, and pass over nodes that
+        // returned but still have taints.
+        let is_late = self.has_tainted_node(bind) && self.pods.has_choice() && self.pods.has_room();
+        self.boundary_cases += u32::from(self.has_undetected_fault(bind)) + u32::from(is_late);
         let Some(restart) = &mut self.restart else {
             return;
         };
@@ -314,6 +328,11 @@ impl<'m> ReplicationState<'_, 'm> {
     pub(super) fn has_undetected_fault(&self, now: SimTime) -> bool {
         let unnoticed = max_detection_delay(&self.model.scenario.control_plane);
         self.last_idle.is_some_and(|at| now.since(at.min(now)) <= unnoticed)
+    }
+
+    /// Returns true if a node returned so recently that it may still have taints.
+    fn has_tainted_node(&self, now: SimTime) -> bool {
+        self.last_return.is_some_and(|at| now.since(at.min(now)) <= MAX_TAINT_REMOVAL_DELAY)
     }
 
     /// Returns the expected time of readiness of all pods; `None` if some have no slot.
@@ -346,6 +365,10 @@ impl<'m> ReplicationState<'_, 'm> {
             let pods = self.pod_accelerators();
             self.accounts.restart(duration, pods, &model.shares[effect]);
             self.error_bound += model.error_bound(&model.curves[effect]);
+            if restart.complete_at.is_some_and(|at| at > restart.bind) && restart.moves != CurveShift::NoPods {
+                // The delay depends on whether the awaited node had taints.
+                self.error_bound += (model.late.last().copied().unwrap_or(0) + range(&model.late)) * 2;
+            }
         }
     }
 
@@ -373,8 +396,8 @@ impl<'m> ReplicationState<'_, 'm> {
         }
     }
 
-    fn ends_run(&self) -> bool {
-        self.over.is_some() && self.model.scenario.stop.when != StopWhen::Time
+    fn ends_run(&self, now: SimTime) -> bool {
+        self.over.is_some_and(|over| over <= now) && self.model.scenario.stop.when != StopWhen::Time
     }
 
     fn finish(mut self, repairs_later: bool) -> ReducedOutcome {

@@ -31,6 +31,10 @@ pub fn max_detection_delay(plane: &ControlPlane) -> Duration {
     Duration::from_secs(plane.node_monitor_grace_period_s) + MONITOR_PERIOD + MONITOR_PERIOD
 }
 
+/// Maximum time until a node that returned has no taints: the monitor observes the node within one period, and its
+/// requests take less than another one.
+pub const MAX_TAINT_REMOVAL_DELAY: Duration = Duration(2 * MONITOR_PERIOD.0);
+
 #[derive(Clone, Default)]
 pub struct NodeLifecycle {
     monitor_phase: Duration,

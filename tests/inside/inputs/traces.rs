@@ -53,17 +53,17 @@ fn absolute_times_are_relative_to_the_start_and_ends_give_durations() {
             let (rows, errors) = read(text);
             assert_eq!(errors, [], "{text}");
             let settings = TraceSettings { start: start.and_then(clock::timestamp), ..TraceSettings::default() };
-            let mut trace = FaultTrace { rows, settings, ..FaultTrace::default() };
-            assert!(clock::make_relative(&mut trace).is_none());
-            assert_eq!(trace.omitted, 2 - expected.len(), "{text}");
-            let told: Vec<(&str, String, Option<String>)> = trace
+let mut trace = FaultTrace { rows, settings, ..FaultTrace::default() };
+assert!(clock::make_relative(&mut trace).is_none());
+assert_eq!(trace.omitted, 2 - expected.len(), "{text}");
+let faults: Vec<(&str, String, Option<String>)> = trace
                 .rows
                 .iter()
                 .map(|r| (r.name.as_str(), r.at.to_string(), r.lasts.map(|d| d.to_string())))
                 .collect();
             let expected: Vec<(&str, String, Option<String>)> =
                 expected.iter().map(|(n, at, d)| (*n, (*at).to_owned(), d.map(str::to_owned))).collect();
-            assert_eq!(told, expected, "{text}");
+            assert_eq!(faults, expected, "{text}");
         }
     }
     let text = "node,time\nx,2026-02-28T23:59:30Z\ny,90\n";

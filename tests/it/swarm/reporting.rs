@@ -55,7 +55,7 @@ fn run_seed(seed: u64, verbose: bool) -> Seen {
     if is_long(&case) {
         return Ok(BTreeSet::new());
     }
-    let dir = scratch(&format!("told-{seed}"));
+    let dir = scratch(&format!("reported-{seed}"));
     for (file, text) in case.texts() {
         fs::write(dir.join(file), text).map_err(|e| e.to_string())?;
     }

@@ -31,6 +31,8 @@ pub struct CurveSample {
     pub moves: CurveShift,
     /// Time at which the JobSet failed although restarts were left.
     pub failed: u64,
+    /// Whether the job started and stopped again during the restart.
+    pub is_repeated: bool,
 }
 
 impl CurveSample {
@@ -44,6 +46,7 @@ impl CurveSample {
         counts: 0,
         moves: CurveShift::All,
         failed: NEVER,
+        is_repeated: false,
     };
 
     /// Returns the part of the result that does not depend on random variation. Samples with equal values are of the
@@ -69,6 +72,8 @@ pub struct LossCurve {
     typical: u64,
     spread: u64,
     stop_spread: u64,
+    ready_range: u64,
+    failed_range: u64,
     binds: u64,
 }
 
@@ -81,9 +86,10 @@ impl LossCurve {
             point.samples.sort_by_key(|s| (s.ready, s.interrupt));
         }
         let spread = points.iter().map(CurvePoint::spread).max().unwrap_or(0);
-        let bound = |point: &CurvePoint| range(&point.samples.iter().map(|s| s.bind).collect::<Vec<u64>>());
-        let stop_spread = points.iter().map(CurvePoint::stop_spread).max().unwrap_or(0);
-        LossCurve { binds: points.iter().map(bound).max().unwrap_or(0), points, typical, spread, stop_spread }
+        let most = |time: &dyn Fn(&CurveSample) -> u64| points.iter().map(|p| p.range(time)).max().unwrap_or(0);
+        let (binds, stop_spread) = (most(&|s| s.bind), most(&|s| s.interrupt));
+        let (ready_range, failed_range) = (most(&|s| s.ready), most(&|s| s.failed));
+        LossCurve { points, typical, spread, stop_spread, ready_range, failed_range, binds }
     }
 
     /// Returns true if the curve was measured.
@@ -143,6 +149,16 @@ impl LossCurve {
         self.spread
     }
 
+    /// Returns the estimated range of ready times at one point.
+    pub fn ready_range(&self) -> u64 {
+        self.ready_range
+    }
+
+    /// Returns the estimated range of the times at which the JobSet fails or its pods are ready.
+    pub fn end_range(&self) -> u64 {
+        self.failed_range.max(self.ready_range)
+    }
+
     /// Returns the random variation of the time at which the job stops, for example when a silent node is detected.
     pub fn stop_spread(&self) -> u64 {
         self.stop_spread
@@ -160,9 +176,10 @@ impl CurvePoint {
         ready.clone().max().unwrap_or(0) - ready.min().unwrap_or(0)
     }
 
-    fn stop_spread(&self) -> u64 {
-        let stops = self.samples.iter().map(|s| s.interrupt).filter(|at| *at != NEVER);
-        range(&stops.collect::<Vec<u64>>())
+    /// Returns the estimated range of a time, without samples that do not have it.
+    fn range(&self, time: impl Fn(&CurveSample) -> u64) -> u64 {
+        let times = self.samples.iter().map(time).filter(|at| *at != NEVER);
+        range(&times.collect::<Vec<u64>>())
     }
 
     fn pick(&self, u: f64) -> CurveSample {

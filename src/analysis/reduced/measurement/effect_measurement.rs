@@ -134,8 +134,9 @@ impl<'a> TrialBench<'a> {
 
     /// Returns the time of the fault in the `nth` trial, which differs relative to the phase of periodic activities.
     fn moment(&self, nth: u64) -> Duration {
-        let phase = nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
-        Duration(self.at.0 + phase % 60_000_000_000)
+        // Multiples of the golden ratio are spread evenly over every period that divides a minute.
+        let part = u128::from(nth.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Duration(self.at.0 + ((part * 60_000_000_000) >> 64) as u64)
     }
 
     pub fn trial(&self, effect: usize, (nth, outage): (u64, u64), room: bool) -> TrialSpec {
@@ -186,19 +187,21 @@ impl<'a> TrialBench<'a> {
         let interrupt = seen.interrupted.iter().copied().find(|t| *t >= at);
         let ready = seen.started.last().copied().filter(|t| Some(*t) > interrupt);
         let bound = seen.bound_after(at);
+        let counted = seen.counted.first().map(|(t, ..)| *t);
         CurveSample {
             interrupt: since(interrupt),
             ready: since(ready.filter(|_| interrupt.is_some())),
-            bind: bound.last().map_or(0, |t| t.since(at).0),
-            counted: since(seen.counted.first().map(|(t, ..)| *t)),
+            bind: bound.last().copied().or(counted).map_or(0, |t| t.since(at).0),
+            counted: since(counted),
             restarts: seen.restarts,
             counts: seen.counts,
             moves: match bound.len() {
-                0 => CurveShift::NoPods,
+                0 if seen.restarts == 0 => CurveShift::NoPods,
                 n if n >= self.slots.pods => CurveShift::All,
                 _ => CurveShift::Lost,
             },
             failed: since(seen.failed),
+            is_repeated: seen.interrupted.iter().filter(|t| **t >= at).count() > 1,
         }
     }
 

@@ -114,7 +114,7 @@ impl MeasuredFault {
     /// Returns the error bound of a restart time, in nanoseconds: twice the difference that two restarts of the same
     /// kind may have.
     pub(crate) fn error_bound(&self, curve: &LossCurve) -> u64 {
-        (curve.spread() + self.cluster_offset) * 2
+        (curve.ready_range() + self.cluster_offset) * 2
     }
 
     /// Returns the largest spread of restart times of the same kind, in seconds.
@@ -240,6 +240,9 @@ that ignores the failure"
             }
         }
         for (effect, curve) in self.curves.iter().enumerate() {
+            if curve.points().iter().flat_map(|point| &point.samples).any(|sample| sample.is_repeated) {
+                return Some(format!("faults {:?}: the job starts and stops again during a restart", name(effect)));
+            }
             let point = curve.typical_point();
             if point.samples.iter().any(|s| s.kind() != point.samples[0].kind()) {
                 let why = format!(

@@ -8,6 +8,7 @@ use super::trial_result::SimulatedTrial;
 use super::trial_runner::{NotMeasured, TrialSpec};
 use crate::reduced::accuracy::{EDGE_SEARCHES, RUNS_PER_OUTAGE, TIME_AFTER_RETURN, WAIT_DELAY_MIN_NS};
 use crate::reduced::chance_range::range;
+use sim_api::spec::RandomAction;
 use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::faults::ChosenFault;
 
@@ -66,9 +67,10 @@ impl TrialBench<'_> {
     /// restart of the JobSet.
     pub fn retrying_effect(&self, curves: &[LossCurve]) -> Option<usize> {
         let retries = |effect: &usize| {
-            let takes_nodes = self.effects[*effect].takes_nodes(self.runner.faults);
+            let process = self.runner.faults.processes().nth(self.effects[*effect].processes[0]);
+            let ends_containers = process.is_some_and(|p| p.action != RandomAction::Partition || p.as_new);
             let retried = |s: &CurveSample| {
-                let replaced = !takes_nodes || s.moves != CurveShift::NoPods;
+                let replaced = ends_containers && s.ready != NEVER || s.moves != CurveShift::NoPods;
                 s.interrupt != NEVER && (s.restarts, s.counts, s.failed) == (0, 0, NEVER) && replaced
             };
             curves[*effect].points().iter().flat_map(|point| &point.samples).any(retried)

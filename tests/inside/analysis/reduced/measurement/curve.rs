@@ -12,6 +12,7 @@ fn sample(ready: u64, counts: u32) -> CurveSample {
         counts,
         moves: CurveShift::All,
         failed: NEVER,
+        is_repeated: false,
     }
 }
 

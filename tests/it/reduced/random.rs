@@ -1,0 +1,81 @@
+//! Random scenarios at both levels: without boundary cases, counts are equal and goodput is within its error bound.
+//!
+//! `REDUCED_SEEDS=2000` tries more seeds, and `REDUCED_SEED=434` one of them.
+
+use super::generate::drawn_scenario;
+use crate::support;
+use sim_analysis::experiment::{CountedEvents, ModelAgreement, ReducedExperiment, ReplicationLimits, check_reduced};
+
+/// Number of seeds in the usual test run. A third of them is supported.
+const SEEDS: u64 = 60;
+const REPLICATIONS: u64 = 3;
+
+/// Results of one seed: supported or not, and the numbers of equal and of close replications.
+#[derive(Default)]
+struct SeedResult {
+    supported: u64,
+    equal: u64,
+    close: u64,
+    differences: Vec<String>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "selects the seeds")]
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn checked(seed: u64) -> SeedResult {
+    let drawn = drawn_scenario(seed);
+    let text = format!("{}\n{}", drawn.scenario, drawn.jobset);
+    let scenario =
+        support::parse(&drawn.scenario, &drawn.jobset).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+    let Ok(reduced) = ReducedExperiment::new(&scenario) else {
+        return SeedResult::default();
+    };
+    let limits = ReplicationLimits::unlimited();
+    let all = check_reduced(&reduced, (scenario.seed, REPLICATIONS), (1, &limits), &|_| {}).expect("the run succeeds");
+    let mut result = SeedResult { supported: 1, ..SeedResult::default() };
+    for one in &all {
+        let goodput = one.goodput();
+        assert!((0.0..=1.0).contains(&goodput.1), "seed {seed}: goodput {goodput:?}");
+        match one.agreement() {
+            ModelAgreement::Equal => result.equal += 1,
+            ModelAgreement::Close => result.close += 1,
+            ModelAgreement::Different => {
+                let counts = [&one.pods, &one.reduced].map(CountedEvents::from_replication);
+                let at = format!("seed {seed}, replication {}", one.pods.replication);
+                result.differences.push(format!("{at}: {counts:?}, goodput {goodput:?}, bound {}", one.bound));
+            }
+        }
+    }
+    if number("REDUCED_SEED").is_some() && !result.differences.is_empty() {
+        println!("{text}");
+    }
+    result
+}
+
+#[test]
+fn random_scenarios_differ_only_in_announced_cases() {
+    let seeds = match number("REDUCED_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("REDUCED_SEEDS").unwrap_or(SEEDS),
+    };
+    let (mut all, alone) = (SeedResult::default(), seeds.end - seeds.start == 1);
+    for seed in seeds {
+        let one = checked(seed);
+        all.supported += one.supported;
+        all.equal += one.equal;
+        all.close += one.close;
+        all.differences.extend(one.differences);
+    }
+    println!("{} supported scenarios, {} equal and {} close replications", all.supported, all.equal, all.close);
+    assert!(
+        all.differences.is_empty(),
+        "differences without a boundary case; repeat one with REDUCED_SEED=N:\n{}",
+        all.differences.join("\n")
+    );
+    if !alone {
+        assert!(all.supported > 10, "only {} scenarios are supported", all.supported);
+        assert!(all.equal > 4 * all.close, "{} of {} replications differ", all.close, all.close + all.equal);
+    }
+}
