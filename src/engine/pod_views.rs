@@ -4,14 +4,11 @@ use crate::ctx::EngineContext;
 use crate::record::DeletionActor;
 use crate::script::object_json;
 use crate::store::flag;
-use sim_api::spec::keys::RESTART_ALL_CONTAINERS;
+use sim_api::spec::keys::{JOB_COMPLETION_INDEX, RESTART_ALL_CONTAINERS};
 use sim_base::{DomainId, JobId, NodeId, PodId};
 use sim_scheduler::resources::ResourceColumns;
 use sim_scheduler::{NodeView, PodView};
 use std::collections::BTreeMap;
-
-/// Label with the completion index of a pod.
-const INDEX_LABEL: &str = "batch.kubernetes.io/job-completion-index";
 
 /// A Job object, whether the pod is its leader, and the domain that the pod webhook wrote: pods with equal keys differ
 /// in their names and indexes only.
@@ -29,7 +26,7 @@ impl PodViews {
         let read = || PodView::read(&object_json::pod_object(ctx, pod), columns);
         let mut view = self.0.entry(key).or_insert_with(read).clone();
         view.name = store.names.pod(job, store.pods.index[i], pod, store.pods.incarnation[i]);
-        if let Some(index) = view.labels.get_mut(INDEX_LABEL) {
+        if let Some(index) = view.labels.get_mut(JOB_COMPLETION_INDEX) {
             *index = store.pods.index[i].to_string();
         }
         view.node_name.clear();

@@ -102,14 +102,14 @@ pub enum DeletionActor {
     PodGarbageCollector,
     /// The eviction API, as used by a drain.
     Eviction,
-    /// kube-scheduler, which preempted the pod.
-    Preemption,
     /// A user of the API.
     User,
     /// The kubelet of the pod's node.
     Kubelet,
     /// The JobSet manager's pod reconciler, for a follower outside its leader's domain.
     JobSetManager,
+    /// kube-scheduler, which preempted the pod.
+    Preemption,
 }
 
 impl DeletionActor {

@@ -9,7 +9,7 @@ fn play(rest: &str, first: &str, after_10_s: &str) -> Vec<String> {
     let second = if after_10_s.is_empty() { "" } else { ", {manifest: other.yaml, submitAt: 10s}" };
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  apiVersion: \
-         jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools: [{{name: n, count: 2, \
+         jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools: [{{name: node, count: 2, \
          nodesPerIsland: 2, allocatable: {{cpu: 4, pods: 20}}, labels: {{rack: \"r{{pool}}\"}}}}]\n\
          jobSets: [{{manifest: jobset.yaml}}{second}]\nstop: {{at: 2m}}\nseed: 1\n{rest}\n"
     );
@@ -126,7 +126,7 @@ fn an_eviction_obeys_the_one_budget_of_the_pod() {
 #[test]
 fn a_drain_asks_every_five_seconds_until_the_budget_allows_it() {
     let drain = "faults: [{at: 10s, drainNode: {ofPod: js-w-0-1}}]\n\
-                 containers: [{pod: js-w-0-0, runFor: 23s}, {pod: js-w-0-1, runFor: 1m}]";
+                 containers: [{podIndex: 0, runFor: 23s}, {podIndex: 1, runFor: 1m}]";
     let texts = play(drain, &(budget("b", "minAvailable: 2") + &jobset("js", 2, "")), "");
     let stays = texts.iter().filter(|text| text.starts_with("js-w-0-1 stays")).count();
     // At 10, 15, …, 60 s; then the pod has ended.

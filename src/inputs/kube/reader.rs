@@ -1,5 +1,5 @@
-//! Reads the objects of a text: JobSets with their overrides applied, PriorityClasses and PodDisruptionBudgets, and the names of all other
-//! objects.
+//! Reads the objects of a text: JobSets with their overrides applied, PriorityClasses and PodDisruptionBudgets, and the
+//! names of all other objects.
 
 use super::written::{
     JOBSETS_MAX, WrittenManifest, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many, too_many_jobsets,

@@ -1,7 +1,7 @@
 //! Replays with different values for properties that affect the real system but are not recorded: the fraction of a
 //! wall-clock second at which the recording began, the order of a cache's map, the phase of the heartbeats, and random
-//! draws of kube-scheduler among equal victims. A recording that only a later replay reproduces is not equal, except for
-//! the draws of kind `cluster`, whose README permits any of them.
+//! draws of kube-scheduler among equal victims. A recording that only a later replay reproduces is not equal, except
+//! for the draws of kind `cluster`, whose README permits any of them.
 //!
 //! Recorded properties are never varied. The number of replays is small, so that a match by accident is unlikely.
 

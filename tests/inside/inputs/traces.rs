@@ -53,10 +53,10 @@ fn absolute_times_are_relative_to_the_start_and_ends_give_durations() {
             let (rows, errors) = read(text);
             assert_eq!(errors, [], "{text}");
             let settings = TraceSettings { start: start.and_then(clock::timestamp), ..TraceSettings::default() };
-let mut trace = FaultTrace { rows, settings, ..FaultTrace::default() };
-assert!(clock::make_relative(&mut trace).is_none());
-assert_eq!(trace.omitted, 2 - expected.len(), "{text}");
-let faults: Vec<(&str, String, Option<String>)> = trace
+            let mut trace = FaultTrace { rows, settings, ..FaultTrace::default() };
+            assert!(clock::make_relative(&mut trace).is_none());
+            assert_eq!(trace.omitted, 2 - expected.len(), "{text}");
+            let faults: Vec<(&str, String, Option<String>)> = trace
                 .rows
                 .iter()
                 .map(|r| (r.name.as_str(), r.at.to_string(), r.lasts.map(|d| d.to_string())))

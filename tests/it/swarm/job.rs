@@ -165,6 +165,28 @@ fn pod_failure_policy(d: &mut Draw, per_index: bool, spec: &mut Value) {
     set(spec, "podFailurePolicy.rules", rules);
 }
 
+/// Adds a term about other pods, or preferred nodes.
+fn terms(d: &mut Draw, pod: &mut Value) {
+    let key = d.pick(&[RACK, "kubernetes.io/hostname"]);
+    let selector = json!({"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]});
+    let term = json!({"topologyKey": key, "labelSelector": selector});
+    let (required, preferred) =
+        ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution");
+    match d.below(4) {
+        0 => set(pod, &format!("affinity.podAntiAffinity.{required}"), vec![term]),
+        1 => set(pod, &format!("affinity.podAffinity.{required}"), vec![term]),
+        2 => {
+            let nodes = json!({"matchExpressions": [{"key": RACK, "operator": "In", "values": ["rack-0"]}]});
+            set(pod, &format!("affinity.nodeAffinity.{preferred}"), vec![json!({"weight": 5, "preference": nodes})]);
+        }
+        _ => {
+            let when = d.pick(&["DoNotSchedule", "ScheduleAnyway"]);
+            pod["topologySpreadConstraints"] =
+                json!([{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": selector}]);
+        }
+    }
+}
+
 pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
     let mut pod = json!({});
     if !(on_failure && d.rare(4)) {
@@ -193,6 +215,12 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
     if d.rare(20) {
         pod["priority"] = json!(d.pick(&[0, 100, -1]));
     }
+    if d.rare(20) {
+        pod["preemptionPolicy"] = json!("PreemptLowerPriority");
+    }
+    if d.rare(24) {
+        terms(d, &mut pod);
+    }
     let accelerators = d.pick(&[4, 2]);
     let image = d.pick(&["x:1", "x"]);
     let mut worker = json!({"name": "w", "image": image,
@@ -200,6 +228,10 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
     if d.rare(8) {
         worker["imagePullPolicy"] = json!(d.pick(&["Always", "IfNotPresent", "Never"]));
         worker["resources"]["requests"] = json!({"cpu": "500m"});
+    }
+    if d.rare(30) {
+        pod["hostNetwork"] = json!(true);
+        worker["ports"] = json!([{"containerPort": 8471}]);
     }
     if d.rare(12) {
         let initial = d.pick(&[0, 5, 60]);

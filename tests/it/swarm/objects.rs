@@ -12,7 +12,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
     let namespace = js.object["metadata"].get("namespace").cloned().unwrap_or(json!("default"));
     let meta = |name: &str| json!({"name": name, "namespace": namespace});
     let claim = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
-    match d.below(9) {
+    match d.below(10) {
         0 => {
             let name = format!("extra-{}", d.below(2));
             environment::node(d, &name)
@@ -48,6 +48,17 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
             }
             class
         }
+        8 => {
+            let mut spec = json!({"selector": {"matchLabels": {"jobset.sigs.k8s.io/jobset-name": js.name}}});
+            match d.below(3) {
+                0 => spec["maxUnavailable"] = json!(d.pick(&["1", "50%"])),
+                _ => spec["minAvailable"] = json!(d.between(0, 4)),
+            }
+            if d.one_in(2) {
+                spec["unhealthyPodEvictionPolicy"] = json!(d.pick(&["IfHealthyBudget", "AlwaysAllow"]));
+            }
+            json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta("budget"), "spec": spec})
+        }
         7 => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}),
         _ => {
             let mut own = jobset::draw(d, "c").with_fixed_name();
@@ -62,12 +73,15 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
 /// Draws the kind and name of an object that `any` or a JobSet may have created.
 pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
     let js = &jobsets[d.below(jobsets.len() as u32) as usize];
-    let kind = d.pick(&["Service", "PersistentVolumeClaim", "PersistentVolume", "PriorityClass", "Namespace"]);
+    let kinds =
+        ["Service", "PersistentVolumeClaim", "PersistentVolume", "PriorityClass", "PodDisruptionBudget", "Namespace"];
+    let kind = d.pick(&kinds);
     let name = match kind {
         "Service" => d.pick(&[js.name.as_str(), "shared", "else"]).to_owned(),
         "PersistentVolumeClaim" => d.pick(&[format!("data-{}", js.name), format!("keep-{}", js.name)]),
         "PersistentVolume" => "volume".to_owned(),
         "PriorityClass" => "high".to_owned(),
+        "PodDisruptionBudget" => "budget".to_owned(),
         _ => d.pick(&["team", "default"]).to_owned(),
     };
     (kind, name)
