@@ -48,7 +48,10 @@ impl Diagnosis<'_, '_> {
         scheduler.is_unschedulable(pod).then(|| {
             let (name, index) = (store.names.job(job), store.pods.index[pod.ix()]);
             let why = scheduler.explain_unschedulable(self.ctx, pod);
-            format!("pod {name}-{index} cannot be scheduled: {why}")
+            let own = store.pod_spec(pod).priority;
+            let has_victims = store.jobs.iter().any(|j| j.live.active > 0 && j.spec.template.spec.priority < own);
+            let limit = if has_victims { " (preemption of pods of lower priority is not simulated)" } else { "" };
+            format!("pod {name}-{index} cannot be scheduled: {why}{limit}")
         })
     }
 
