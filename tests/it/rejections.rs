@@ -150,3 +150,40 @@ fn quantities_in_every_notation_of_kubernetes_are_read() {
         assert_eq!(pods(&output), 4, "{amount}: {:?}", output.events);
     }
 }
+
+/// Preemption is not simulated; the diagnosis says so if there are pods of lower priority.
+#[test]
+fn a_pending_pod_that_would_preempt_others_is_reported_with_this_limit() {
+    let classes = "objects:\n\
+        - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1000}\n";
+    let pod = |class: &str| workers(1, 10, "backoffLimit: 0", &format!("{class}containers: [{POD}]"));
+    let low = pod("");
+    let high = |class: &str| low.clone() + &pod(class).replace("name: w\n", "name: v\n");
+    let limit = "(preemption of pods of lower priority is not simulated)";
+    for (class, expected) in [("priorityClassName: high\n              ", true), ("", false)] {
+        let order = "  startupPolicy: {startupPolicyOrder: InOrder}\n";
+        let text = play(classes, &format!("metadata: {{name: js}}\nspec:\n{order}  replicatedJobs:\n{}", high(class)));
+        let blocked = text.outcome.blocked.join("\n");
+        assert!(blocked.contains("cannot be scheduled"), "{blocked}");
+        assert_eq!(blocked.contains(limit), expected, "{blocked}");
+    }
+}
+
+/// The admission plugin Priority looks the class up at each POST of a pod.
+#[test]
+fn after_the_deletion_of_a_priority_class_its_pods_are_rejected() {
+    let class = |name: &str| {
+        format!("{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: {name}}}, value: 1}}")
+    };
+    let rest = format!(
+        "objects: [{}, {}]\nfaults:\n  - {{at: 10s, delete: {{kind: PriorityClass, name: small}}}}\n  - {{at: 20s, \
+         containerExit: {{pod: js-w-0-0, exitCode: 1}}}}\n",
+        class("small"),
+        class("other")
+    );
+    let text = play(&rest, &jobset("  failurePolicy: {maxRestarts: 1}\n", "priorityClassName: small"));
+    assert_eq!(pods(&text), 4, "only the pods of the first attempt are created");
+    let rejected = "no PriorityClass with name small was found";
+    assert!(text.events.iter().any(|e| e.contains(rejected)), "{:?}", text.events);
+    assert!(text.outcome.blocked.join("\n").contains(rejected), "{:?}", text.outcome.blocked);
+}

@@ -6,7 +6,6 @@ mod coverage;
 use serde::Deserialize;
 use sim_base::stats::beta::incomplete_beta;
 use sim_base::stats::binomial::{binomial_cdf, binomial_sf};
-use sim_base::stats::bootstrap::{bca_from, jackknife};
 use sim_base::stats::normal::normal_quantile;
 use sim_base::stats::student::t_upper;
 use sim_base::stats::warnings::skewness;
@@ -103,7 +102,6 @@ fn chances_of_the_beta_and_binomial_distributions_are_scipys() {
 struct Samples {
     samples: Vec<Sample>,
     pairs: Vec<Pairs>,
-    bca: Vec<Resampled>,
 }
 
 #[derive(Deserialize)]
@@ -122,8 +120,6 @@ struct Interval {
     p: f64,
     level: f64,
     bounds: [Option<f64>; 2],
-    #[serde(default)]
-    acceleration: f64,
 }
 
 #[test]
@@ -192,35 +188,6 @@ fn paired_differences_and_their_tests_are_scipys() {
     }
     assert_eq!(wilcoxon(&[0.0, 0.0]), None);
     assert_eq!(sign_test(&[0.0]).p, 1.0);
-}
-
-#[derive(Deserialize)]
-struct Resampled {
-    name: String,
-    values: Vec<f64>,
-    resamples: Vec<Vec<usize>>,
-    z0: f64,
-    intervals: Vec<Interval>,
-}
-
-#[test]
-fn the_corrections_and_bounds_of_the_bootstrap_are_scipys_on_the_same_resamples() {
-    let table: Samples = read(include_str!("stats/samples.yaml"));
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-    for c in table.bca {
-        let resample = |places: &Vec<usize>| {
-            let taken: Vec<f64> = places.iter().map(|i| c.values[*i]).collect();
-            mean(&taken)
-        };
-        let resampled: Vec<f64> = c.resamples.iter().map(resample).collect();
-        let left_out = jackknife(&c.values, &mean);
-        for i in &c.intervals {
-            let got = bca_from(mean(&c.values), resampled.clone(), &left_out, i.level).unwrap();
-            assert_near(got.z0, c.z0, &c.name);
-            assert_near(got.acceleration, i.acceleration, &c.name);
-            assert_bounds_near(got.interval.map(Some), i.bounds, &c.name);
-        }
-    }
 }
 
 /// Pairing is useful because of the variance of the difference.

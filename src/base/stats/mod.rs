@@ -5,7 +5,6 @@
 
 pub mod beta;
 pub mod binomial;
-pub mod bootstrap;
 pub mod counts;
 pub mod estimate;
 pub mod lambert;
@@ -19,7 +18,6 @@ pub mod warnings;
 pub mod wilcoxon;
 
 pub use binomial::{SignTest, quantile_interval, sign_test, values_for_quantile_interval};
-pub use bootstrap::{BcaBootstrap, bca};
 pub use counts::{negative_binomial_cdf, poisson_cdf, poisson_sf};
 pub use estimate::{MeanEstimate, SampleKind, mean_interval};
 pub use lambert::lambert_w0;

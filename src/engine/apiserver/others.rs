@@ -95,6 +95,9 @@ pub fn delete_other(ctx: &mut EngineContext<'_>, kind: ObjectKind, (namespace, n
     let Some(gone) = ctx.store.get_mut().others.remove(kind, namespace, name) else {
         return false;
     };
+    if kind == ObjectKind::PriorityClass {
+        ctx.store.get_mut().templates.recheck_all();
+    }
     record_object_change(ctx, kind, gone.jobset, (namespace, name));
     if gone.jobset.is_some() {
         record_change(ctx, ChangeKind::OwnedGone(gone.jobset));

@@ -28,7 +28,7 @@ pub struct StoredTemplate {
     /// The containers that start one after another, each with whether its image is checked against the registry. With
     /// an agent as sidecar, only those up to the agent, because the worker waits for the barrier.
     pub start_order: Box<[bool]>,
-    /// True if the API server rejects every pod of the template.
+    /// True if the API server may reject pods of the template, so that every POST is checked.
     pub rejected: bool,
 }
 
@@ -189,9 +189,14 @@ impl TemplateStore {
         self.rows[id.ix()].annotated_key = key.map(str::to_owned);
     }
 
-    /// Marks the template: the API server rejects every pod.
+    /// Marks the template: the API server may reject its pods.
     pub fn mark_rejected(&mut self, id: TemplateId) {
         self.rows[id.ix()].rejected = true;
+    }
+
+    /// A PriorityClass was deleted: pods that name it are rejected from now on.
+    pub fn recheck_all(&mut self) {
+        self.rows.iter_mut().for_each(|row| row.rejected = true);
     }
 
     pub fn add(

@@ -2,8 +2,8 @@
 
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::stats::{
-    InterimLook, InterimLooks, SampleKind, StatisticalWarning, StudentMean, TargetPrecision, bca, quantile,
-    quantile_interval, sorted, statistical_warnings,
+    InterimLook, InterimLooks, SampleKind, StatisticalWarning, StudentMean, TargetPrecision, quantile_interval, sorted,
+    statistical_warnings,
 };
 
 const TRIALS: u32 = 2000;
@@ -77,35 +77,6 @@ fn intervals_of_quantiles_hold_for_any_distribution() {
         // The bounds are order statistics, so the interval is wider than requested, but by at most one rank.
         assert!(kept >= 0.95 - binomial_error() && kept < 0.99, "{p}: {kept}");
     }
-}
-
-#[test]
-fn the_bootstrap_covers_a_skewed_mean_better_than_percentiles_alone() {
-    let mut draws = DrawSequence::new(3, 0);
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-    let kept = share(|trial| {
-        let values: Vec<f64> = (0..40).map(|i| value(&mut draws, *trial, i)).collect();
-        let key = StreamKey(u64::from(*trial));
-        let result = bca(&values, &mean, (0.95, 400), (&mut draws, key)).unwrap();
-        result.interval[0] <= 1.0 && 1.0 <= result.interval[1]
-    });
-    // B. Efron and R. Tibshirani state second-order correctness: an error of order 1 / n, here a few percent.
-    assert!((0.92..=0.97).contains(&kept), "{kept}");
-}
-
-#[test]
-fn the_bootstrap_is_the_same_whatever_else_is_drawn() {
-    let values: Vec<f64> = (0..30).map(|i| f64::from(i * i)).collect();
-    let median = |v: &[f64]| quantile(&sorted(v.to_vec()), 0.5).unwrap();
-    let mut draws = DrawSequence::new(4, 0);
-    let key = StreamKey::from_text("goodput");
-    let first = bca(&values, &median, (0.9, 300), (&mut draws, key));
-    value(&mut draws, 0, 0);
-    assert_eq!(bca(&values, &median, (0.9, 300), (&mut draws, key)), first);
-    let other = bca(&values, &median, (0.9, 300), (&mut draws, StreamKey::from_text("cost")));
-    assert!(first.is_some() && other != first);
-    let equal = bca(&[2.0; 9], &median, (0.9, 300), (&mut draws, key));
-    assert_eq!(equal, None);
 }
 
 #[test]

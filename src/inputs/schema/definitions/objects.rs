@@ -240,12 +240,12 @@ static BUDGET_SPEC: ObjectSchema = ObjectSchema {
     fields: &[
         field(
             "minAvailable",
-            FieldType::Quantity,
+            FieldType::Any,
             "Number of ready pods that must remain. A percentage allows no eviction, because Jobs have no scale.",
         ),
         field(
             "maxUnavailable",
-            FieldType::Quantity,
+            FieldType::Any,
             "Number of pods that may be unavailable. It allows no eviction, because Jobs have no scale.",
         ),
         field("selector", FieldType::Map(&FieldType::Any), "Label selector of the pods."),
