@@ -50,58 +50,19 @@ pub struct HeldCondition {
     pub value: f64,
 }
 
-/// Reason why a condition cannot be evaluated. `condition` is its text as written.
+/// Reason why a condition cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FailIfError {
-    /// The statistic after `@` does not exist.
-    UnknownStatistic {
-        /// Text of the condition.
-        condition: String,
-        /// The statistic as written.
-        statistic: String,
-    },
-    /// No variant has the name before `:`.
-    UnknownVariant {
-        /// Text of the condition.
-        condition: String,
-        /// The variant as written.
-        variant: String,
-        /// Names of all variants.
-        available: Vec<String>,
-    },
-    /// No replication has the metric.
-    UnknownMetric {
-        /// The message, which lists the metrics.
-        reason: String,
-    },
-    /// The metric has no value in any replication.
-    NoValue {
-        /// Text of the condition.
-        condition: String,
-    },
-    /// A relative condition has no reference.
-    NoReference {
-        /// The message of the condition.
-        reason: String,
-    },
+pub struct FailIfError(String);
+
+impl FailIfError {
+    fn new(condition: &FieldCondition, why: impl fmt::Display) -> FailIfError {
+        FailIfError(format!("--fail-if {:?}: {why}", condition.text()))
+    }
 }
 
 impl fmt::Display for FailIfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FailIfError::UnknownStatistic { condition, statistic } => write!(
-                f,
-                "--fail-if {condition:?}: unknown statistic {statistic:?}; use METRIC, METRIC@min, METRIC@max or METRIC@p90"
-            ),
-            FailIfError::UnknownVariant { condition, variant, available } => {
-                write!(f, "--fail-if {condition:?}: unknown variant {variant:?}; available: {}", available.join(", "))
-            }
-            FailIfError::UnknownMetric { reason } | FailIfError::NoReference { reason } => f.write_str(reason),
-            FailIfError::NoValue { condition } => write!(
-                f,
-                "--fail-if {condition:?}: the metric has no value in any replication, for example because there was no restart"
-            ),
-        }
+        f.write_str(&self.0)
     }
 }
 
@@ -111,16 +72,14 @@ impl std::error::Error for FailIfError {}
 pub fn held(condition: &FieldCondition, groups: &[ConditionGroup]) -> Result<Vec<HeldCondition>, FailIfError> {
     let (variant, metric) = condition.name.rsplit_once(':').unwrap_or(("", &condition.name));
     let (metric, over) = metric.rsplit_once('@').unwrap_or((metric, "mean"));
-    let share = share(over).ok_or_else(|| FailIfError::UnknownStatistic {
-        condition: condition.text().to_owned(),
-        statistic: over.to_owned(),
+    let share = share(over).ok_or_else(|| {
+        let usual = "use METRIC, METRIC@min, METRIC@max or METRIC@p90";
+        FailIfError::new(condition, format!("unknown statistic {over:?}; {usual}"))
     })?;
     if !variant.is_empty() && !groups.iter().any(|g| g.name == variant) {
-        return Err(FailIfError::UnknownVariant {
-            condition: condition.text().to_owned(),
-            variant: variant.to_owned(),
-            available: groups.iter().map(|g| g.name.clone()).collect(),
-        });
+        let available: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
+        let why = format!("unknown variant {variant:?}; available: {}", available.join(", "));
+        return Err(FailIfError::new(condition, why));
     }
     let first = groups.first().map(|g| value(condition, g, (metric, share)));
     let reference = match (condition.is_relative() && groups.len() > 1, first) {
@@ -137,7 +96,7 @@ pub fn held(condition: &FieldCondition, groups: &[ConditionGroup]) -> Result<Vec
     for (_, group) in own {
         let now = value(condition, group, (metric, share))?;
         let verdict = condition.evaluate(now, reference);
-        let verdict = verdict.map_err(|e| FailIfError::NoReference { reason: e.to_string() })?;
+        let verdict = verdict.map_err(|e| FailIfError(e.to_string()))?;
         if verdict.failed {
             held.push(HeldCondition { variant: group.title.clone(), value: verdict.value });
         }
@@ -165,7 +124,7 @@ fn value(
 ) -> Result<f64, FailIfError> {
     let Some(own) = group.values.get(metric) else {
         let known = group.values.keys().map(String::as_str);
-        return Err(FailIfError::UnknownMetric { reason: condition.unknown_name_error(known).to_string() });
+        return Err(FailIfError(condition.unknown_name_error(known).to_string()));
     };
     // Replications without completed work have no value and count as the worst.
     let worst = match better(metric) {
@@ -179,7 +138,8 @@ fn value(
     };
     let values: Vec<f64> = own.iter().filter_map(number).collect();
     if values.is_empty() {
-        return Err(FailIfError::NoValue { condition: condition.text().to_owned() });
+        let why = "the metric has no value in any replication, for example because there was no restart";
+        return Err(FailIfError::new(condition, why));
     }
     Ok(match share {
         None => values.iter().sum::<f64>() / values.len() as f64,

@@ -168,8 +168,8 @@ impl<E> BreakEvenSearch<'_, '_, E> {
             }
             let pairs = pairs(&a, &b);
             difference = PairedDifference::at_level(&pairs, sample_kind(self.metric), look.level);
-            let told = difference.filter(|_| !is_below_resolution(&pairs));
-            side = told.map_or(BreakEvenSide::Inconclusive, |d| self.side_of(&d));
+            let resolved = difference.filter(|_| !is_below_resolution(&pairs));
+            side = resolved.map_or(BreakEvenSide::Inconclusive, |d| self.side_of(&d));
             if side != BreakEvenSide::Inconclusive {
                 break;
             }

@@ -54,103 +54,51 @@ pub struct AccuracyParameter {
 
 /// Returns all accuracy parameters.
 pub fn accuracy_parameters() -> Vec<AccuracyParameter> {
-    let of = |id, value, why| AccuracyParameter { id, value, why };
     let ns = |ns: u64| Duration(ns).to_string();
-    vec![
-        of(
-            "reduced.runsPerOutage",
-            RUNS_PER_OUTAGE.to_string(),
-            "simulated runs per kind of fault; the spread of their restart times is part of the error bound of \
-             goodput",
-        ),
-        of(
-            "reduced.edgeSearches",
-            EDGE_SEARCHES.to_string(),
-            "searches for each edge, the time at which the effect of a second fault changes; faults within their \
-             spread are boundary cases",
-        ),
-        of(
-            "reduced.startupMax",
-            STARTUP_MAX.to_string(),
-            "maximum startup time; scenarios whose JobSet takes longer are rejected",
-        ),
-        of(
-            "reduced.timeBeforeFault",
-            TIME_BEFORE_FAULT.to_string(),
-            "time before an injected fault; equal to the time for which pods tolerate a lost node \
-             (DefaultTolerationSeconds)",
-        ),
-        of(
-            "reduced.timeAfterReturn",
-            TIME_AFTER_RETURN.to_string(),
-            "time that a trial continues after its node has returned; a longer restart waits for something else",
-        ),
-        of(
-            "reduced.outageResolution",
-            ns(OUTAGE_RESOLUTION_NS),
-            "smallest distinguished difference of outage durations: half a period of the slowest poll (PLEG, 1 s)",
-        ),
-        of(
-            "reduced.lineChecks",
-            LINE_CHECKS.to_string(),
-            "runs that check whether a point is on the straight line between its neighbors; otherwise the point is \
-             measured with all runs",
-        ),
-        of(
-            "reduced.relativeErrorMax",
-            format!("{RELATIVE_ERROR_MAX}"),
-            "accepted relative error of interpolated restart times, or the spread of the runs if it is larger; also \
-             the accepted share of faults with a larger error",
-        ),
-        of(
-            "reduced.outcomeChangeShareMax",
-            format!("{OUTCOME_CHANGE_SHARE_MAX}"),
-            "accepted share of faults with an outage duration between two measured ones with different outcomes; \
-             such faults are boundary cases",
-        ),
-        of(
-            "reduced.edgeResolution",
-            ns(EDGE_RESOLUTION_NS),
-            "highest accuracy of an edge, and therefore the smallest margin of a boundary case",
-        ),
-        of(
-            "reduced.edgeVariationDivisor",
-            EDGE_VARIATION_DIVISOR.to_string(),
-            "edges are located to their random variation divided by this number, which limits the additional margin",
-        ),
-        of(
-            "reduced.coarseSearchDivisor",
-            COARSE_SEARCH_DIVISOR.to_string(),
-            "edges are first located to the restart time divided by this number, before their random variation is \
-             known",
-        ),
-        of(
-            "reduced.edgeCheckDistance",
-            ns(EDGE_CHECK_DISTANCE_NS),
-            "distance at which an edge is checked again with a shorter first outage; at least twice the accuracy of \
-             the edge",
-        ),
-        of(
-            "reduced.waitDelayMin",
-            ns(WAIT_DELAY_MIN_NS),
-            "smallest delay by a second fault that counts as waiting for its nodes; at least twice the spread",
-        ),
-        of(
-            "reduced.boundaryShareMax",
-            format!("{BOUNDARY_SHARE_MAX}"),
-            "maximum share of a restart in which a second fault may be a boundary case; scenarios above it are \
-             rejected",
-        ),
-        of(
-            "reduced.boundaryDurationMax",
-            ns((BOUNDARY_DURATION_MAX_S * 1e9) as u64),
-            "duration up to which a larger share is accepted; its boundary cases are counted instead",
-        ),
-        of(
-            "reduced.meanDifferenceMax",
-            format!("{MEAN_DIFFERENCE_MAX}"),
-            "maximum mean difference between the levels, as a share of the restarts; a check fails if the 95 % \
-             interval is above it",
-        ),
-    ]
+    let values = [
+        ("reduced.runsPerOutage", RUNS_PER_OUTAGE.to_string()),
+        ("reduced.edgeSearches", EDGE_SEARCHES.to_string()),
+        ("reduced.startupMax", STARTUP_MAX.to_string()),
+        ("reduced.timeBeforeFault", TIME_BEFORE_FAULT.to_string()),
+        ("reduced.timeAfterReturn", TIME_AFTER_RETURN.to_string()),
+        ("reduced.outageResolution", ns(OUTAGE_RESOLUTION_NS)),
+        ("reduced.lineChecks", LINE_CHECKS.to_string()),
+        ("reduced.relativeErrorMax", format!("{RELATIVE_ERROR_MAX}")),
+        ("reduced.outcomeChangeShareMax", format!("{OUTCOME_CHANGE_SHARE_MAX}")),
+        ("reduced.edgeResolution", ns(EDGE_RESOLUTION_NS)),
+        ("reduced.edgeVariationDivisor", EDGE_VARIATION_DIVISOR.to_string()),
+        ("reduced.coarseSearchDivisor", COARSE_SEARCH_DIVISOR.to_string()),
+        ("reduced.edgeCheckDistance", ns(EDGE_CHECK_DISTANCE_NS)),
+        ("reduced.waitDelayMin", ns(WAIT_DELAY_MIN_NS)),
+        ("reduced.boundaryShareMax", format!("{BOUNDARY_SHARE_MAX}")),
+        ("reduced.boundaryDurationMax", ns((BOUNDARY_DURATION_MAX_S * 1e9) as u64)),
+        ("reduced.meanDifferenceMax", format!("{MEAN_DIFFERENCE_MAX}")),
+    ];
+    let with_reason = |((id, value), why)| AccuracyParameter { id, value, why };
+    values.into_iter().zip(REASONS.lines()).map(with_reason).collect()
 }
+
+/// The reasons of the values, in the order of the parameters.
+const REASONS: &str = "\
+simulated runs per kind of fault; the spread of their restart times is part of the error bound of goodput
+searches for each edge, the time at which the effect of a second fault changes; faults within their spread are \
+  boundary cases
+maximum startup time; scenarios whose JobSet takes longer are rejected
+time before an injected fault; equal to the time for which pods tolerate a lost node (DefaultTolerationSeconds)
+time that a trial continues after its node has returned; a longer restart waits for something else
+smallest distinguished difference of outage durations: half a period of the slowest poll (PLEG, 1 s)
+runs that check whether a point is on the straight line between its neighbors; otherwise the point is measured with \
+  all runs
+accepted relative error of interpolated restart times, or the spread of the runs if it is larger; also the accepted \
+  share of faults with a larger error
+accepted share of faults with an outage duration between two measured ones with different outcomes; such faults are \
+  boundary cases
+highest accuracy of an edge, and therefore the smallest margin of a boundary case
+edges are located to their random variation divided by this number, which limits the additional margin
+edges are first located to the restart time divided by this number, before their random variation is known
+distance at which an edge is checked again with a shorter first outage; at least twice the accuracy of the edge
+smallest delay by a second fault that counts as waiting for its nodes; at least twice the spread
+maximum share of a restart in which a second fault may be a boundary case; scenarios above it are rejected
+duration up to which a larger share is accepted; its boundary cases are counted instead
+maximum mean difference between the levels, as a share of the restarts; a check fails if the 95 % interval is above \
+  it";

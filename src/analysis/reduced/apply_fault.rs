@@ -180,16 +180,19 @@ impl<'m> ReplicationState<'_, 'm> {
         let close = of_pod && self.pods_come(now) || self.is_race(now, faults);
         self.boundary_cases += u32::from(close);
         let hit = self.mark_failed(faults) && !self.hits_no_pod(faults[0].target);
-        if !hit && matches!(faults[0].operation, FaultOperation::Crash | FaultOperation::Partition) {
-            self.last_idle = Some(now);
+        if matches!(faults[0].operation, FaultOperation::Crash | FaultOperation::Partition) {
+            self.last_idle = if hit { self.last_idle } else { Some(now) };
+            let is_open = (hit || self.restart.is_some()) && self.pods.stops_evictions();
+            self.boundary_cases += u32::from(is_open);
         }
         if self.over.is_some() || !hit {
             // The end of the JobSet was measured without a further fault.
             self.boundary_cases += u32::from(hit && self.over.is_some_and(|over| over > now));
             return;
         }
-        // Only pairs of faults were measured.
-        self.boundary_cases += u32::from(self.restart.as_ref().is_some_and(|e| e.faults > 1));
+        // Only pairs of faults were measured. With exclusive placement each fault takes another Job.
+        let is_third = self.restart.as_ref().is_some_and(|e| e.faults > 1) && self.model.slots.width() == 1;
+        self.boundary_cases += u32::from(is_third);
         match (belongs, self.restart.is_some()) {
             (PairMembership::Along(zone), true) => {
                 self.apply_overlapping_fault(now, (effect, outage), faults[0].cause, zone);

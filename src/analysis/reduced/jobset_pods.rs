@@ -168,6 +168,13 @@ impl JobSetPods {
         self.open.count() >= self.slots.needed
     }
 
+    /// Returns true if the control plane slows down or stops evictions because of the number of failed nodes
+    /// (kubernetes.md 4.1).
+    pub fn stops_evictions(&self) -> bool {
+        let failed = self.failed.iter().sum::<u32>() as usize;
+        failed > 2 && failed * 100 >= self.node.len() * 55
+    }
+
     /// Returns true if the cluster has more slots than required.
     pub fn has_room(&self) -> bool {
         self.slots.nodes.len() > self.slots.needed

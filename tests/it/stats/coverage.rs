@@ -1,5 +1,10 @@
 //! Coverage of confidence intervals in simulated samples, within the binomial error.
 
+use sim_analysis::planning::breakeven::{BreakEvenCrossing, BreakEvenSide, SearchEffort, SearchPoint, break_even};
+use sim_analysis::planning::minimum::{SearchAnswer, SearchPlan, find_minimum};
+use sim_analysis::planning::range::ParameterRange;
+use sim_analysis::planning::sample::{SampleMetric, SampleRow};
+use sim_analysis::planning::target::MetricTarget;
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::stats::{
     InterimLook, InterimLooks, SampleKind, StatisticalWarning, StudentMean, TargetPrecision, quantile_interval, sorted,
@@ -89,4 +94,64 @@ fn few_and_skewed_values_are_called_weak() {
     skewed[7] = 1000.0;
     let result = statistical_warnings(&skewed, SampleKind::Number);
     assert!(matches!(result[..], [StatisticalWarning::HeavyTail { n: 60, needed, .. }] if needed > 1000), "{result:?}");
+}
+
+/// Number of searches whose answers are compared with the known one.
+const SEARCHES: u32 = 300;
+
+fn row(replication: u64, value: f64) -> SampleRow {
+    SampleRow { replication, value: Some(value), cost: 0.0, is_worst: false, digest: 0 }
+}
+
+/// Returns the share of searches whose answer holds. Three standard errors around 0.95 are 0.038.
+fn answers(mut holds: impl FnMut(u32) -> bool) -> f64 {
+    f64::from((0..SEARCHES).filter(|search| holds(*search)).count() as u32) / f64::from(SEARCHES)
+}
+
+/// As in `plan spares`: the value rises by 0.1 per candidate and has exponential noise, so its tenth percentile is
+/// known. The candidate 8 meets the target by a margin that few replications can distinguish from zero.
+#[test]
+fn the_answer_of_a_search_for_the_smallest_number_holds() {
+    let target: MetricTarget = "x.p10 >= 0.9".parse().unwrap();
+    let plan = SearchPlan { min: 0, max: 20, first_look: 40, most: 640 };
+    let mut draws = DrawSequence::new(5, 0);
+    let share = answers(|search| {
+        let mut play = |candidate: &u64, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
+            let shift = 0.1 * *candidate as f64;
+            Ok(which.map(|i| row(i, shift + value(&mut draws, search, i as usize))).collect())
+        };
+        match find_minimum(&plan, &target, &mut play).unwrap().answer {
+            SearchAnswer::Least { value } => value == 8,
+            SearchAnswer::Between { low, high } => low <= 8 && 8 <= high,
+            SearchAnswer::Open { low } => low <= 8,
+            SearchAnswer::Nothing => false,
+        }
+    });
+    println!("smallest number: {share}");
+    assert!(share >= 0.912, "{share}");
+}
+
+/// As in `plan breakeven`: the second choice gains 0.1 per unit of the parameter over the first, from 3.3 on.
+#[test]
+fn the_answer_of_a_search_for_a_break_even_point_holds() {
+    let range: ParameterRange = "x=0.0..10.0".parse().unwrap();
+    let effort = SearchEffort { first_look: 32, most: 512 };
+    let mut draws = DrawSequence::new(6, 0);
+    let share = answers(|search| {
+        let mut play = |point: &SearchPoint, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
+            let gain = if point.is_b { 0.1 * (point.value - 3.3) } else { 0.0 };
+            let noise = |i: u64| value(&mut draws, search, 2 * i as usize + usize::from(point.is_b));
+            let values: Vec<f64> = which.clone().map(noise).collect();
+            Ok(which.zip(values).map(|(i, noise)| row(i, gain + noise)).collect())
+        };
+        match break_even((&range, "goodput"), effort, &mut play).unwrap().crossing {
+            BreakEvenCrossing::At { below, low, high, .. } => below == BreakEvenSide::A && low <= 3.3 && 3.3 <= high,
+            BreakEvenCrossing::OneEnd { side: BreakEvenSide::A, lower: true, until } => until <= 3.3,
+            BreakEvenCrossing::OneEnd { side: BreakEvenSide::B, lower: false, until } => until >= 3.3,
+            BreakEvenCrossing::NotTold => true,
+            _ => false,
+        }
+    });
+    println!("break-even point: {share}");
+    assert!(share >= 0.912, "{share}");
 }
