@@ -49,8 +49,6 @@ pub enum StreamPurpose {
     ContainerStop = 19,
     Cleanup = 20,
     ContainerRemove = 21,
-    /// Server latency shared by requests that leave together.
-    Burst = 22,
     SchedulerTie = 23,
     NodeReadyDelay = 24,
     /// Jitter of a kubelet's pod worker.
