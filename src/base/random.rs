@@ -49,8 +49,6 @@ pub enum StreamPurpose {
     ContainerStop = 19,
     Cleanup = 20,
     ContainerRemove = 21,
-    /// Server latency shared by requests that leave together.
-    Burst = 22,
     /// Choice of kube-scheduler among nodes with equal scores (even occurrences) or equal candidates of a preemption.
     SchedulerTie = 23,
     NodeReadyDelay = 24,

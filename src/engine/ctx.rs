@@ -7,7 +7,7 @@ use super::apiserver::stored::StoredObject;
 use super::event::SimulationEvent;
 use super::progress::RestartProgress;
 use super::queue::EventQueue;
-use super::requests::{RequestAnswer, RequestEntry, RequestTable};
+use super::requests::{RequestAnswer, RequestEntry, RequestTable, RequestTimes};
 use crate::record::{
     AnsweredRequest, Body, Call, NO_CAUSE, NO_TICKET, ObjectRef, PolicyDecision, PolicyOutcome, RecordSink,
     ReplicatedJobNow, SimulationRecord, StoredEvent, TicketSubject, TicketWait, WorkTicket,
@@ -96,7 +96,7 @@ impl EngineContext<'_> {
             return mark;
         }
         let to = mark.at + delay;
-        self.add_ticket(mark, mark.at, to, waited, about)
+        self.add_ticket(mark, &RequestTimes { granted: mark.at, answered_at: to, in_flight: 0 }, waited, about)
     }
 
     /// Sends a request at the mark; the chain continues with the response.
@@ -110,33 +110,33 @@ impl EngineContext<'_> {
         let substream_index = req.substream.unwrap_or(substream_index);
         let times = self.requests.send(self.draws, &req, (key, substream_index), mark.at);
         let waited = TicketWait::Request(req.call);
-        let answered = self.add_ticket(mark, times.granted, times.answered_at, waited, req.subject);
+        let answered = self.add_ticket(mark, &times, waited, req.subject);
         (times.granted, answered)
     }
 
     fn add_ticket(
         &mut self,
         mark: ContextMark,
-        granted: SimTime,
-        to: SimTime,
+        times: &RequestTimes,
         waited: TicketWait,
         about: TicketSubject,
     ) -> ContextMark {
         if !self.tickets.enabled {
-            return ContextMark { at: to, ..mark };
+            return ContextMark { at: times.answered_at, ..mark };
         }
         let ticket = WorkTicket {
             id: self.tickets.next,
             parent: mark.ticket,
             from: mark.at,
-            granted,
-            to,
+            granted: times.granted,
+            to: times.answered_at,
+            in_flight: times.in_flight,
             wait: waited,
             subject: about,
         };
         self.tickets.next += 1;
         self.sink.ticket(&ticket);
-        ContextMark { at: to, ticket: ticket.id, ..mark }
+        ContextMark { at: ticket.to, ticket: ticket.id, ..mark }
     }
 
     /// Schedules an event at the end of the chain.

@@ -24,6 +24,7 @@ mod progress;
 pub mod queue;
 pub mod record;
 mod requests;
+mod requests_in_flight;
 mod restart_loop;
 mod run;
 mod scheduler;

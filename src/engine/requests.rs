@@ -1,11 +1,12 @@
 //! Requests to the API server: when each one leaves the client, when its response arrives, and the counts per kind.
-//! The client's token bucket decides when a request leaves; a random latency, named after its object, decides when
-//! the response arrives. The counters are those of an audit log. Must never apply the effect of a request: that is
-//! the task of `apiserver`.
+//! The client's token bucket decides when a request leaves; a random latency, named after its object and increasing
+//! with the requests in flight, decides when the response arrives. The counters are those of an audit log. Must never
+//! apply the effect of a request: that is the task of `apiserver`.
 
+use super::requests_in_flight::RequestsInFlight;
 use super::token_bucket::TokenBucket;
 use crate::record::{Call, CallCost, LedgerResource, RequestCount, TicketSubject};
-use sim_api::spec::{ClientRate, ControlPlane, MeasuredLatency, TimingSpec};
+use sim_api::spec::{ClientRate, ControlPlane, TimingSpec};
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{Duration, SimTime};
 
@@ -18,27 +19,17 @@ pub struct RequestEntry {
     pub nth: u32,
     /// Distinguishes similar requests if the object does not.
     pub substream: Option<u32>,
-    /// Identifies the sender's step that sends several requests; requests of one step that leave together share the
-    /// server's latency.
-    pub step: Option<StreamKey>,
 }
 
 impl RequestEntry {
     pub fn new(call: Call, about: TicketSubject, nth: u32) -> RequestEntry {
-        RequestEntry { call, subject: about, nth, substream: None, step: None }
+        RequestEntry { call, subject: about, nth, substream: None }
     }
 
     pub fn with_substream(self, substream_index: u32) -> RequestEntry {
         RequestEntry { substream: Some(substream_index), ..self }
     }
-
-    pub fn in_step(self, step: StreamKey) -> RequestEntry {
-        RequestEntry { step: Some(step), ..self }
-    }
 }
-
-/// 0.1: Jobs deleted together were answered within 1.0 to 1.4 times the median (recordings/times, `requests`).
-const STEP_LATENCY_SPREAD: f64 = 0.1;
 
 /// Responses that the model produces, besides success.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -82,25 +73,60 @@ const NO_TALLY: RequestTally = RequestTally { count: 0, first: SimTime::NEVER, l
 pub struct RequestTimes {
     pub granted: SimTime,
     pub answered_at: SimTime,
+    /// Requests in flight at the API server when the request arrived.
+    pub in_flight: u32,
 }
 
-fn measured_latency(timing: &TimingSpec, call: Call) -> Option<&Distribution> {
-    let kind = call.kind();
-    let is_this = |m: &&MeasuredLatency| {
-        (m.client.as_str(), m.verb.as_str(), m.resource.as_str()) == (kind.client, kind.verb, kind.resource)
-    };
-    timing.api_measured.iter().find(is_this).map(|m| &m.latency)
+/// Latency of one kind of request.
+#[derive(Clone)]
+struct KindLatency {
+    latency: Distribution,
+    /// Requests in flight at which the latency was measured, ascending; empty for the latency of an idle server.
+    loads: Vec<u32>,
+    /// True if the latency includes the wait for `LedgerResource::NodeRequests`: measured latencies of nodes.
+    includes_wait: bool,
 }
 
-/// The measured latency of this kind of request, or the latency of its cost class.
-fn latency_distribution(timing: &TimingSpec, call: Call) -> Distribution {
-    let kind = call.kind();
-    let by_cost = match kind.cost {
-        CallCost::Read => &timing.api_read,
-        CallCost::Write => &timing.api_write,
-        CallCost::PodCreate => &timing.api_pod_create,
-    };
-    measured_latency(timing, call).unwrap_or(by_cost).clone()
+impl KindLatency {
+    /// The measured latency of this kind of request, or the latency of its cost class.
+    fn new(timing: &TimingSpec, call: Call) -> KindLatency {
+        let kind = call.kind();
+        let by_cost = match kind.cost {
+            CallCost::Read => &timing.api_read,
+            CallCost::Write => &timing.api_write,
+            CallCost::PodCreate => &timing.api_pod_create,
+        };
+        let measured = timing.measured_kind((kind.client, kind.verb, kind.resource)).map(|at| &timing.api_measured[at]);
+        KindLatency {
+            latency: measured.map_or(by_cost, |m| &m.latency).clone(),
+            loads: measured.map_or(Vec::new(), |m| m.loads.clone()),
+            includes_wait: measured.is_some() && kind.bucket == Some(LedgerResource::NodeRequests),
+        }
+    }
+
+    /// Returns the latency, and the time for which the request counts as in flight: a measured latency already contains
+    /// the effect of the load, so it counts with its median.
+    fn sample(
+        &self,
+        draws: &mut DrawSequence,
+        own: UniformDraw,
+        (in_flight, concurrency): (u32, u32),
+    ) -> (Duration, Duration) {
+        if self.loads.is_empty() {
+            let idle = draws.sample(own, &self.latency);
+            if in_flight < concurrency {
+                return (idle, idle);
+            }
+            // Beyond its concurrency, the server divides its capacity equally among the requests.
+            let latency = Duration(idle.saturating_mul(u64::from(in_flight) + 1).0 / u64::from(concurrency));
+            return (latency, latency);
+        }
+        // The latency has the same rank among the measured ones as the load; equal loads are drawn.
+        let lower = self.loads.partition_point(|n| *n < in_flight) as f64;
+        let equal = self.loads.partition_point(|n| *n <= in_flight) as f64 - lower;
+        let rank = (lower + equal * draws.uniform(own)) / self.loads.len() as f64;
+        (self.latency.quantile(rank.clamp(1e-6, 1.0 - 1e-6)), self.latency.median())
+    }
 }
 
 #[derive(Clone)]
@@ -108,13 +134,12 @@ pub struct RequestTable {
     token_buckets: Vec<(LedgerResource, ClientRate, TokenBucket)>,
     /// Index of the token bucket per kind, in `lanes`.
     bucket_index: [Option<u8>; Call::COUNT],
-    latency: [Distribution; Call::COUNT],
-    /// True for kinds whose measured latency includes the wait at the API server, as for nodes.
-    includes_wait: [bool; Call::COUNT],
+    latency: [KindLatency; Call::COUNT],
+    in_flight: RequestsInFlight,
+    /// Number of requests that the API server executes at the same time.
+    concurrency: u32,
     /// Keys of the request kinds in the names of their random latencies.
     keys: [StreamKey; Call::COUNT],
-    /// Per kind: the last step that sent several requests, and the latency that they share (cached).
-    step_latencies: [(StreamKey, Duration); Call::COUNT],
     tally: [[RequestTally; CODES.len()]; Call::COUNT],
     /// Counts at the start of the first restart, which separate start and restart.
     counts_at_restart: Option<[[u64; CODES.len()]; Call::COUNT]>,
@@ -145,13 +170,10 @@ impl RequestTable {
         RequestTable {
             bucket_index: Call::ALL.map(bucket),
             token_buckets: rates.map(|(r, rate)| (r, rate, TokenBucket::new(rate))).into(),
-            latency: Call::ALL.map(|call| latency_distribution(timing, call)),
-            includes_wait: Call::ALL.map(|call| {
-                let of_nodes = call.kind().bucket == Some(LedgerResource::NodeRequests);
-                of_nodes && measured_latency(timing, call).is_some()
-            }),
+            latency: Call::ALL.map(|call| KindLatency::new(timing, call)),
+            in_flight: RequestsInFlight::default(),
+            concurrency: plane.api_server_concurrency,
             keys: Call::ALL.map(|call| StreamKey::from_text(&call.text())),
-            step_latencies: [(StreamKey::default(), Duration::ZERO); Call::COUNT],
             tally: [[NO_TALLY; CODES.len()]; Call::COUNT],
             counts_at_restart: None,
         }
@@ -159,8 +181,8 @@ impl RequestTable {
 
     pub fn reset(&mut self) {
         self.token_buckets.iter_mut().for_each(|(_, _, bucket)| bucket.reset());
+        self.in_flight.reset();
         self.tally = [[NO_TALLY; CODES.len()]; Call::COUNT];
-        self.step_latencies = [(StreamKey::default(), Duration::ZERO); Call::COUNT];
         self.counts_at_restart = None;
     }
 
@@ -176,44 +198,18 @@ impl RequestTable {
             Some(bucket) => self.token_buckets[usize::from(bucket)].2.reserve(now),
             None => now,
         };
-        let step = req.step.filter(|_| granted == now);
-        let latency = self.draw_latency(draws, req, object, step);
-        let answered =
-            if self.includes_wait[req.call as usize] { granted.max(now + latency) } else { granted + latency };
-        RequestTimes { granted, answered_at: answered }
-    }
-
-    /// Requests that leave together share one draw; each adds at most `TOGETHER_SPREAD` of it.
-    fn draw_latency(
-        &mut self,
-        draws: &mut DrawSequence,
-        req: &RequestEntry,
-        (object, substream_index): (StreamKey, u32),
-        step: Option<StreamKey>,
-    ) -> Duration {
-        let dist = &self.latency[req.call as usize];
-        if let (Distribution::Fixed(d), None) = (dist, step) {
-            return *d;
-        }
-        let kind = self.keys[req.call as usize].0;
+        let kind = &self.latency[req.call as usize];
+        let arrival = if kind.includes_wait { now } else { granted };
+        let in_flight = self.in_flight.count(arrival);
         let own = UniformDraw {
             purpose: StreamPurpose::ApiLatency,
-            entity: StreamKey(object.0 ^ kind),
+            entity: StreamKey(object.0.0 ^ self.keys[req.call as usize].0),
             occurrence: req.nth,
-            substream: substream_index,
+            substream: object.1,
         };
-        let Some(step) = step else {
-            return draws.sample(own, dist);
-        };
-        let entity = StreamKey(step.0 ^ kind);
-        let last = &mut self.step_latencies[req.call as usize];
-        if last.0 != entity {
-            let shared = UniformDraw { purpose: StreamPurpose::Burst, entity, occurrence: 0, substream: 0 };
-            *last = (entity, draws.sample(shared, dist));
-        }
-        let base = last.1;
-        let spread = base.0 as f64 * STEP_LATENCY_SPREAD * draws.uniform(own);
-        base + Duration(spread as u64)
+        let (latency, counted) = kind.sample(draws, own, (in_flight, self.concurrency));
+        self.in_flight.enter(now, arrival, arrival + counted);
+        RequestTimes { granted, answered_at: granted.max(arrival + latency), in_flight }
     }
 
     /// Adds an answered request to the audit log.
@@ -257,3 +253,7 @@ impl RequestTable {
         all
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/inside/engine/requests.rs"]
+mod tests;

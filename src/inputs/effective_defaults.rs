@@ -162,7 +162,7 @@ impl EffectiveDefault {
         let last = self.id.rsplit('.').next().unwrap_or("");
         match last {
             "qps" | "nodeRequestsPerSecond" => "requests/s",
-            "burst" => "requests",
+            "burst" | "apiServerConcurrency" => "requests",
             "concurrentJobSyncs" | "concurrentGcSyncs" => "workers",
             "per1000NodeDays" => "faults per 1,000 node-days",
             _ if self.id.starts_with("faults.") => "share of the faults",

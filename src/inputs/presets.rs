@@ -55,6 +55,7 @@ pub fn control_plane(preset: &str) -> Option<ControlPlane> {
         concurrent_gc_syncs: value("kubeControllerManager.concurrentGcSyncs")? as u32,
         kube_scheduler: rate("kubeScheduler")?,
         jobset_manager: rate("jobsetManager")?,
+        api_server_concurrency: value("apiServerConcurrency")? as u32,
         node_requests_per_s: value("nodeRequestsPerSecond")?,
         kubernetes: DEFAULT_VERSION,
         feature_gates: FeatureGates { in_place_restart: false, restart_job: false, elastic_jobset: false },
@@ -115,6 +116,7 @@ pub fn timing() -> TimingSpec {
         scheduler: SchedulerCost {
             fixed: fixed("schedulerFixed"),
             per_node: fixed("schedulerPerNode"),
+            per_feasible_node: fixed("schedulerPerFeasibleNode"),
             affinity_per_node: fixed("schedulerAffinityPerNode"),
         },
     }

@@ -54,6 +54,7 @@ pub fn play(lines: &[LineFilter], names: &RecordNames, sink: &mut dyn RecordSink
             from: before,
             granted,
             to: r.at,
+            in_flight: 0,
             wait: waited,
             subject: r.body.head().subject,
         };

@@ -28,6 +28,7 @@ fn scenario() -> ScenarioSpec {
             concurrent_gc_syncs: 20,
             kube_scheduler: rate,
             jobset_manager: rate,
+            api_server_concurrency: 600,
             node_requests_per_s: 1000.0,
             kubernetes: KubeVersion::new(36),
             feature_gates: FeatureGates { in_place_restart: true, restart_job: false, elastic_jobset: false },
@@ -79,7 +80,7 @@ fn timing() -> TimingSpec {
             restart: Duration::ZERO,
             has_agents: false,
         },
-        scheduler: SchedulerCost { fixed: Duration::ZERO, per_node: Duration::ZERO, affinity_per_node: Duration::ZERO },
+        scheduler: SchedulerCost::default(),
     }
 }
 

@@ -72,7 +72,7 @@ fn relieve(scenario: &mut ScenarioSpec, what: WaitKind) -> Option<()> {
         WaitKind::Shared(LedgerResource::NodeRequests) => plane.node_requests_per_s *= 2.0,
         WaitKind::Shared(LedgerResource::SchedulerCycle) => {
             let c = &mut scenario.timing.scheduler;
-            for part in [&mut c.fixed, &mut c.per_node, &mut c.affinity_per_node] {
+            for part in [&mut c.fixed, &mut c.per_node, &mut c.per_feasible_node, &mut c.affinity_per_node] {
                 *part = Duration(part.0 / 2);
             }
         }

@@ -56,6 +56,7 @@ mod rejections;
 mod replay;
 mod reported_defects;
 mod reports;
+mod request_latencies;
 mod restart_detection;
 mod restart_fold;
 mod restart_times;

@@ -163,6 +163,7 @@ fn restart_unfinished_at_the_time_limit_waits_for_pending_events() {
         from: s(440),
         granted: s(440),
         to,
+        in_flight: 0,
         wait: waited,
         subject: TicketSubject::Pod(PodId(1)),
     };

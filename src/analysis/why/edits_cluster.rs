@@ -87,6 +87,7 @@ pub fn scheduler_time(facts: &RunFacts) -> EditSettings {
     let all = [
         half("schedulerFixed", cost.fixed),
         half("schedulerPerNode", cost.per_node),
+        half("schedulerPerFeasibleNode", cost.per_feasible_node),
         half("schedulerAffinityPerNode", cost.affinity_per_node),
     ];
     non_empty([all.into_iter().flatten().collect()])

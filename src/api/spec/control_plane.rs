@@ -26,6 +26,8 @@ pub struct ControlPlane {
     pub concurrent_gc_syncs: u32,
     pub kube_scheduler: ClientRate,
     pub jobset_manager: ClientRate,
+    /// Number of requests that the API server executes at the same time.
+    pub api_server_concurrency: u32,
     /// Requests per second that the API server answers for the kubelets and agents of all nodes together.
     pub node_requests_per_s: f64,
     pub kubernetes: KubeVersion,

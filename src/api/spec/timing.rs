@@ -32,9 +32,17 @@ pub struct MeasuredLatency {
     pub verb: String,
     pub resource: String,
     pub latency: Distribution,
+    /// Requests in flight at the API server when requests of this kind were sent, ascending: the latency has the same
+    /// rank as the load. Empty if the latency does not depend on the load.
+    pub loads: Vec<u32>,
 }
 
 impl TimingSpec {
+    /// Index in `api_measured` of a kind of request: client, verb and resource.
+    pub fn measured_kind(&self, kind: (&str, &str, &str)) -> Option<usize> {
+        self.api_measured.iter().position(|m| (m.client.as_str(), m.verb.as_str(), m.resource.as_str()) == kind)
+    }
+
     /// Replaces the latency of requests and watch events by its median.
     pub fn with_median_api_latency(mut self) -> TimingSpec {
         for dist in [&mut self.api_read, &mut self.api_write, &mut self.api_pod_create, &mut self.watch_lag] {
@@ -83,11 +91,12 @@ pub struct RealKubelet {
     pub minimum_grace: Duration,
 }
 
-/// Cost of a scheduling cycle: `fixed + per_node · nodes examined`, plus `affinity_per_node · nodes` for pods with
-/// required (anti-)affinity.
-#[derive(Copy, Clone, Debug, PartialEq)]
+/// Cost of a scheduling cycle: `fixed + per_node · nodes examined + per_feasible_node · feasible nodes found`, plus
+/// `affinity_per_node · nodes` for pods with required (anti-)affinity.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct SchedulerCost {
     pub fixed: Duration,
     pub per_node: Duration,
+    pub per_feasible_node: Duration,
     pub affinity_per_node: Duration,
 }

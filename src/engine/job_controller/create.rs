@@ -2,8 +2,8 @@
 //!
 //! The number of pods is decided by `policy::job`.
 
+use super::JobController;
 use super::worker::SyncStage;
-use super::{JobController, JobSyncStep};
 use crate::apiserver;
 use crate::apiserver::NewPod;
 use crate::ctx::EngineContext;
@@ -30,7 +30,6 @@ impl JobController {
         w.to_create = create;
         w.request_times.clear();
         w.batch = 1;
-        w.batches = 0;
         w.stage = SyncStage::Creating;
         w.batch_failed = false;
         self.next_batch(ctx, worker);
@@ -68,19 +67,13 @@ impl JobController {
             row.expected_creations -= skipped.min(row.expected_creations);
             return self.begin_status(ctx, worker);
         }
-        let nth_batch = w.batches;
         w.batch *= 2;
-        w.batches += 1;
         w.outstanding = batch as u32;
         let nth = self.rows[job.ix()].creating_syncs - 1;
-        let step = self.step_key(ctx, job, JobSyncStep::Creates(nth_batch));
         let w = &mut self.workers[worker];
         for at in from..from + batch {
-            let mut req =
+            let req =
                 RequestEntry::new(Call::JobPodCreate, TicketSubject::Job(job), nth).with_substream(w.to_create[at]);
-            if batch > 1 {
-                req = req.in_step(step);
-            }
             let (worker, nth) = (worker as u16, at as u32);
             w.request_times.push(ctx.request_with_departure(req, SimulationEvent::PodCreateAnswered { worker, nth }));
         }

@@ -2,16 +2,15 @@
 //!
 //! The number of pods is decided by `policy::job`.
 
+use super::JobController;
 use super::sync_decision::JobSyncInput;
 use super::worker::SyncStage;
-use super::{JobController, JobSyncStep};
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{Call, DeletionActor, TicketSubject};
 use crate::requests::RequestEntry;
 use crate::store::{PodPhase, flag};
-use sim_base::random::StreamKey;
 use sim_base::{JobId, PodId};
 use std::cmp::Reverse;
 
@@ -22,13 +21,11 @@ impl JobController {
         let untracked = self.workers[worker].plan.untracked;
         let mut victims = std::mem::take(&mut self.workers[worker].to_delete);
         self.sync_input(ctx, job).pods_to_delete(count, &mut victims);
-        let step = self.step_key(ctx, job, JobSyncStep::Deletes);
-        let step = Some(step).filter(|_| victims.len() > 1);
         for &pod in &victims {
             if untracked {
-                self.send_untrack(ctx, worker, pod, step);
+                self.send_untrack(ctx, worker, pod);
             } else {
-                self.send_delete(ctx, worker, pod, step);
+                self.send_delete(ctx, worker, pod);
             }
         }
         let w = &mut self.workers[worker];
@@ -40,11 +37,10 @@ impl JobController {
         }
     }
 
-    fn send_delete(&mut self, ctx: &mut EngineContext<'_>, worker: usize, pod: PodId, step: Option<StreamKey>) {
+    fn send_delete(&mut self, ctx: &mut EngineContext<'_>, worker: usize, pod: PodId) {
         let mark = self.pods.mark_mut(ctx.store, pod);
-        let mut req = RequestEntry::new(Call::JobPodDelete, TicketSubject::Pod(pod), mark.deletes);
+        let req = RequestEntry::new(Call::JobPodDelete, TicketSubject::Pod(pod), mark.deletes);
         mark.deletes += 1;
-        req.step = step;
         let event = SimulationEvent::PodDeleteAnswered {
             worker: worker as u16,
             pod,
@@ -54,17 +50,10 @@ impl JobController {
     }
 
     /// PATCH that removes the tracking finalizer.
-    pub(super) fn send_untrack(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        pod: PodId,
-        step: Option<StreamKey>,
-    ) {
+    pub(super) fn send_untrack(&mut self, ctx: &mut EngineContext<'_>, worker: usize, pod: PodId) {
         let mark = self.pods.mark_mut(ctx.store, pod);
-        let mut req = RequestEntry::new(Call::JobPodPatch, TicketSubject::Pod(pod), mark.patches);
+        let req = RequestEntry::new(Call::JobPodPatch, TicketSubject::Pod(pod), mark.patches);
         mark.patches += 1;
-        req.step = step;
         let event = SimulationEvent::FinalizerAnswered {
             worker: worker as u16,
             pod,
@@ -95,7 +84,7 @@ impl JobController {
     /// The finalizer was removed: sends the DELETE.
     pub(super) fn finalizer_removed(&mut self, ctx: &mut EngineContext<'_>, worker: usize, pod: PodId, there: bool) {
         if there {
-            self.send_delete(ctx, worker, pod, None);
+            self.send_delete(ctx, worker, pod);
         } else if self.workers[worker].count_response() {
             self.begin_status(ctx, worker);
         }

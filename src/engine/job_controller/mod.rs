@@ -30,7 +30,6 @@ use crate::record::TicketWait;
 use crate::store::{ChangeKind, JobChange, ObjectStore};
 use events::EventRecorder;
 use rows::{JobSyncRow, PodMarks};
-use sim_base::random::StreamKey;
 use sim_base::{Duration, JobId, SimTime};
 use std::collections::VecDeque;
 use sync_decision::JobSyncInput;
@@ -50,15 +49,6 @@ pub struct JobController {
     busy_since: SimTime,
     pub syncs: u64,
     pub longest_queue: u32,
-}
-
-/// Requests that a sync sends in parallel; requests of one kind that leave together share the server's latency.
-#[derive(Copy, Clone)]
-enum JobSyncStep {
-    Deletes,
-    Finalizers,
-    /// Batch number of a slow start.
-    Creates(u32),
 }
 
 impl JobController {
@@ -158,16 +148,6 @@ impl JobController {
 
     fn sync_input_for<'a>(&'a self, store: &'a ObjectStore, job: JobId) -> JobSyncInput<'a> {
         JobSyncInput { store, job, row: &self.rows[job.ix()], pods: &self.pods }
-    }
-
-    fn step_key(&self, ctx: &EngineContext<'_>, job: JobId, step: JobSyncStep) -> StreamKey {
-        let part = match step {
-            JobSyncStep::Deletes => 0,
-            JobSyncStep::Finalizers => 1,
-            JobSyncStep::Creates(batch) => 2 + u64::from(batch),
-        };
-        let nth = self.rows[job.ix()].syncs;
-        ctx.store.jobs[job.ix()].key.part(u64::from(nth)).part(part)
     }
 }
 

@@ -10,11 +10,7 @@ use crate::event::SimulationEvent;
 use crate::record::{Call, TicketSubject};
 use crate::requests::RequestEntry;
 use crate::store::{ObjectStore, flag};
-use sim_base::random::StreamKey;
 use sim_base::{JobId, PodId};
-
-/// Separates the random numbers of these requests from those of the Job's syncs.
-const RELEASE_STEP: u64 = 1 << 32;
 
 fn is_orphan(store: &ObjectStore, pod: PodId) -> bool {
     if !store.pods.exists(pod) || !store.pods.has(pod, flag::FINALIZER) {
@@ -28,7 +24,7 @@ impl JobController {
     /// Handles a change of a pod.
     pub(super) fn release_if_orphan(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         if is_orphan(ctx.store, pod) {
-            self.release(ctx, pod, None);
+            self.release(ctx, pod);
         }
     }
 
@@ -36,21 +32,18 @@ impl JobController {
     pub(super) fn release_all(&mut self, ctx: &mut EngineContext<'_>, job: JobId) {
         let j = &ctx.store.jobs[job.ix()];
         let orphans: Vec<PodId> = j.pods.iter().filter(|p| is_orphan(ctx.store, *p)).collect();
-        let step = j.key.part(RELEASE_STEP | u64::from(j.incarnation));
-        let step = Some(step).filter(|_| orphans.len() > 1);
         for pod in orphans {
-            self.release(ctx, pod, step);
+            self.release(ctx, pod);
         }
     }
 
-    fn release(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, step: Option<StreamKey>) {
+    fn release(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let mark = self.pods.mark_mut(ctx.store, pod);
         if std::mem::replace(&mut mark.releasing, true) {
             return;
         }
-        let mut req = RequestEntry::new(Call::JobPodPatch, TicketSubject::Pod(pod), mark.patches);
+        let req = RequestEntry::new(Call::JobPodPatch, TicketSubject::Pod(pod), mark.patches);
         mark.patches += 1;
-        req.step = step;
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
         ctx.request(req, SimulationEvent::OrphanReleased { pod, incarnation });
     }

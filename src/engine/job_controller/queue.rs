@@ -86,9 +86,7 @@ impl JobController {
         if self.workers.iter().all(|w| w.active) {
             self.busy_since = ctx.now;
         }
-        let row = &mut self.rows[job.ix()];
-        row.syncs += 1;
-        row.entry.begin();
+        self.rows[job.ix()].entry.begin();
         self.start_sync(ctx, worker, job);
     }
 

@@ -10,7 +10,6 @@ use sim_policy::job::backoff::BackoffRecord;
 pub(super) struct JobSyncRow {
     pub entry: PodSummary,
     // Numbers of requests about the name so far: parts of random-number names, so they continue for a later object.
-    pub syncs: u32,
     pub creating_syncs: u32,
     pub status_writes: u32,
     pub events: u32,

@@ -3,7 +3,7 @@
 
 use super::status::needs_write;
 use super::worker::SyncStage;
-use super::{JobController, JobSyncStep, batch_period};
+use super::{JobController, batch_period};
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
@@ -133,10 +133,8 @@ impl JobController {
     /// Sends all PATCHes that remove tracking finalizers, in parallel (kubernetes.md 1.3 step 7).
     fn begin_finalizers(&mut self, ctx: &mut EngineContext<'_>, worker: usize) {
         let finalize = std::mem::take(&mut self.workers[worker].to_finalize);
-        let step = self.step_key(ctx, self.workers[worker].job, JobSyncStep::Finalizers);
-        let step = Some(step).filter(|_| finalize.len() > 1);
         for &pod in &finalize {
-            self.send_untrack(ctx, worker, pod, step);
+            self.send_untrack(ctx, worker, pod);
         }
         let w = &mut self.workers[worker];
         w.outstanding = finalize.len() as u32;

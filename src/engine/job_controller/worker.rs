@@ -25,9 +25,8 @@ pub(super) struct JobWorker {
     /// Indexes to create, and the progress: the time of the API request for each index so far.
     pub to_create: Vec<u32>,
     pub request_times: Vec<SimTime>,
-    /// Size of the next batch, and number of batches before it.
+    /// Size of the next batch.
     pub batch: usize,
-    pub batches: u32,
     pub batch_failed: bool,
     /// Pods whose finalizer is removed in this sync.
     pub to_finalize: Vec<PodId>,

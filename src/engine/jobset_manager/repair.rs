@@ -135,9 +135,7 @@ impl JobSetManager {
             FollowerCall::Condition => Call::JobSetPodStatus,
             FollowerCall::Delete => Call::JobSetPodDelete,
         };
-        let job = ctx.store.pods.job[follower.pod.ix()];
-        let step = ctx.store.jobs[job.ix()].key.part(u64::from(follower.version));
-        let req = RequestEntry::new(kind, TicketSubject::Pod(follower.pod), follower.version).in_step(step);
+        let req = RequestEntry::new(kind, TicketSubject::Pod(follower.pod), follower.version);
         ctx.request(req, SimulationEvent::FollowerAnswered { at, call });
     }
 

@@ -70,7 +70,7 @@ impl JobSetManager {
             } else {
                 (call, what)
             };
-            let req = self.request_entry(ctx, (jobset, job), call);
+            let req = self.request_entry((jobset, job), call);
             self.pass.next += 1;
             self.pass.in_flight += 1;
             let answered = SimulationEvent::JobSetAnswered { jobset, call: what, job };
@@ -81,7 +81,7 @@ impl JobSetManager {
     /// Sends the second request of a resume, after the startTime was cleared.
     pub(super) fn send_resume(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, job: JobId) {
         let (call, what, _) = PassStep::Resuming.request_kind();
-        let req = self.request_entry(ctx, (jobset, job), call);
+        let req = self.request_entry((jobset, job), call);
         let answered = SimulationEvent::JobSetAnswered { jobset, call: what, job };
         ctx.request(req, answered);
     }
@@ -104,15 +104,11 @@ impl JobSetManager {
 
     /// Names a request: within a pass there is one of a kind per Job and one per JobSet; claims are distinguished by
     /// their number.
-    fn request_entry(&self, ctx: &EngineContext<'_>, (jobset, job): (JobSetId, JobId), call: Call) -> RequestEntry {
+    fn request_entry(&self, (jobset, job): (JobSetId, JobId), call: Call) -> RequestEntry {
         let pass = &self.pass;
         let about = if job.is_some() { TicketSubject::Job(job) } else { TicketSubject::JobSet(jobset) };
         let req = RequestEntry::new(call, about, pass.number);
         match pass.step {
-            PassStep::Deleting | PassStep::Creating => {
-                let jobset = ctx.store.jobsets[jobset.ix()].key;
-                req.in_step(jobset.part(u64::from(pass.number)))
-            }
             PassStep::Claims => req.with_substream(pass.next as u32),
             _ => req,
         }

@@ -12,7 +12,7 @@ mod init_containers;
 mod machines;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/kubelet_play.rs"]
-mod play_tests;
+pub mod play_tests;
 mod probes;
 mod restarts;
 mod rules;

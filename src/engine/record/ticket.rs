@@ -25,6 +25,8 @@ pub struct WorkTicket {
     pub granted: SimTime,
     /// End of the wait: the response, the expiry, or the removal from the queue.
     pub to: SimTime,
+    /// Requests in flight at the API server when the request arrived; 0 for other waits.
+    pub in_flight: u32,
     /// Reason for the wait.
     pub wait: TicketWait,
     /// The object of the wait.

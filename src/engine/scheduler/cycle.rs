@@ -41,7 +41,7 @@ impl SchedulerState {
         self.ledger.add_keys(ctx.store);
         let beside = self.place_by_plugins(ctx, pod);
         let found = beside.unwrap_or_else(|| self.place(ctx, pod));
-        let cost = cycle_cost(ctx, pod, found.examined);
+        let cost = cycle_cost(ctx, pod, &found);
         self.changed_in_cycle = false;
         self.cycles += 1;
         self.busy.add(ctx.now, ctx.now + cost);
@@ -89,8 +89,9 @@ impl SchedulerState {
                 let member = |i: u32| members[i as usize];
                 let found = find_node(&view, facts, members.len() as u32, start, member, free);
                 self.ledger.set_cursor(key as usize, domain, found.next);
-                // Without a result, the whole cluster was examined for the selector.
-                let examined = found.node.map_or(all, |_| found.examined);
+                // The selector rejects the nodes of other domains one by one; without a result, it has rejected all.
+                let share = u64::from(found.examined) * u64::from(all) / (members.len() as u64).max(1);
+                let examined = found.node.map_or(all, |_| share as u32);
                 PlacementResult { examined, ..found }
             }
             Some(key) => {
@@ -227,9 +228,9 @@ fn no_placement(next: u32) -> PlacementResult {
     PlacementResult { node: None, examined: 0, next }
 }
 
-/// Duration of a cycle: filters until enough feasible nodes are found, affinity terms over all nodes (kubernetes.md
-/// 2.2, 2.3).
-fn cycle_cost(ctx: &EngineContext<'_>, pod: PodId, examined: u32) -> Duration {
+/// Duration of a cycle: filters until enough feasible nodes are found, scores of the feasible ones, affinity terms
+/// over all nodes (kubernetes.md 2.2, 2.3).
+fn cycle_cost(ctx: &EngineContext<'_>, pod: PodId, found: &PlacementResult) -> Duration {
     let c = &ctx.scenario.timing.scheduler;
     let nodes = ctx.store.nodes.len() as u64;
     let named = ctx.store.facts(pod).named.as_ref();
@@ -237,10 +238,12 @@ fn cycle_cost(ctx: &EngineContext<'_>, pod: PodId, examined: u32) -> Duration {
     let wanted = feasible_nodes_to_find(looked_at);
     // `examined` nodes were examined to find one; the real search continues to `wanted` feasible nodes at the same
     // density.
-    let walked = (u64::from(examined) * wanted).min(looked_at);
+    let examined = u64::from(found.examined);
+    let walked = (examined * wanted).min(looked_at);
+    let feasible = found.node.map_or(0, |_| walked / examined.max(1));
     let leader = ctx.store.template(pod).exclusive.is_some() && ctx.store.is_leader(pod);
     let affinity = if leader { c.affinity_per_node.saturating_mul(nodes) } else { Duration::ZERO };
-    c.fixed + c.per_node.saturating_mul(walked) + affinity
+    c.fixed + c.per_node.saturating_mul(walked) + c.per_feasible_node.saturating_mul(feasible) + affinity
 }
 
 /// numFeasibleNodesToFind with the adaptive default (kubernetes.md 2.2).

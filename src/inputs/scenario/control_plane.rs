@@ -38,6 +38,9 @@ pub fn read(scenario: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut Diagn
     if let Some(n) = workers("concurrentGcSyncs") {
         plane.concurrent_gc_syncs = n;
     }
+    if let Some(n) = read::u32_of(node, "apiServerConcurrency") {
+        plane.api_server_concurrency = n;
+    }
     if let Some(rate) = read::number(node, "nodeRequestsPerSecond") {
         plane.node_requests_per_s = rate;
     }

@@ -48,6 +48,7 @@ fn set_shared(timing: &mut TimingSpec, id: &str, value: &YamlNode, report: &mut 
         "jobSyncBatchPeriod" => put_fixed(&mut timing.job_sync_batch_period, value),
         "schedulerFixed" => put_fixed(&mut timing.scheduler.fixed, value),
         "schedulerPerNode" => put_fixed(&mut timing.scheduler.per_node, value),
+        "schedulerPerFeasibleNode" => put_fixed(&mut timing.scheduler.per_feasible_node, value),
         "schedulerAffinityPerNode" => put_fixed(&mut timing.scheduler.affinity_per_node, value),
         _ => return false,
     }

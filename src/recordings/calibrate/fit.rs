@@ -75,7 +75,7 @@ pub fn calibrate(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetri
         ("controlPlane.nodeRequestsPerSecond", "responses to kubelets are not counted"),
         ("timing.watchLag, agentFanout", "objects do not record when a cache received them"),
         (
-            "timing.schedulerFixed, schedulerPerNode, schedulerAffinityPerNode",
+            "timing.schedulerFixed, schedulerPerNode, schedulerPerFeasibleNode, schedulerAffinityPerNode",
             "scheduling cycles are not recorded separately",
         ),
         ("timing.cleanup, containerRemove", "the end of a pod is recorded only once"),

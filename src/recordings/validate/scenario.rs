@@ -217,6 +217,7 @@ fn measured_latencies(requests: &RecordedRequests) -> Vec<MeasuredLatency> {
         client: row.0.clone(),
         verb: row.1.clone(),
         resource: row.2.clone(),
+        loads: Vec::new(),
         latency: Distribution::Measured { p50_s: row.5 / 1e3, p95_s: row.6.max(row.5) / 1e3 },
     });
     measured.collect()

@@ -3,6 +3,7 @@
 //! It reads the JobSet, runs the scenario and returns the observations. It does not compare them.
 
 pub mod replay_error;
+mod request_loads;
 
 use super::admission::children_case;
 use super::compare::{NoRun, ObservedRun, RunObserver, compare};
@@ -13,6 +14,7 @@ use super::scenario::unsimulated_fields::unsimulated_fields;
 use super::scenario::{RecordingDefaults, SEED, ScenarioOverrides, UnmodelledAction, UnmodelledPart, replay_scenario};
 use super::unobserved_inputs::{UnobservedInputs, candidates};
 use replay_error::ReplayError;
+use request_loads::measure_loads;
 use sim_api::admission;
 use sim_api::admission::CreateRequest;
 use sim_base::{Duration, SimTime};
@@ -113,7 +115,12 @@ fn prepare_scenario(
         scenario.jobsets.push(submit(read(&created)?, BY_SCRIPT));
     }
     shift_start(start, &mut scenario);
+    measure_loads(&mut scenario).map_err(refused)?;
     Ok(scenario)
+}
+
+fn refused(why: CannotRun) -> NoRun {
+    NoRun::Refused(why.to_string().replace('\n', "; "))
 }
 
 fn observe(
@@ -124,7 +131,6 @@ fn observe(
     play: UnobservedInputs,
 ) -> Result<ObservedRun, NoRun> {
     let mut scenario = prepare_scenario(file, recording, defaults, (overrides, play))?;
-    let refused = |why: CannotRun| NoRun::Refused(why.to_string().replace('\n', "; "));
     let mut simulation = SimulationInput::new(&scenario).map_err(refused)?;
     if let Some(margin) = recorded_margin(recording) {
         // The recorded audit log ends soon after the restart, with Events still unsent. The simulated one ends after

@@ -172,6 +172,8 @@ delays! {
         s shared(s, &[SchedulerCycle]);
     "scheduling cycle, per node" "schedulerPerNode" (a, b) a.scheduler.per_node == b.scheduler.per_node,
         s shared(s, &[SchedulerCycle]);
+    "scheduling cycle, per feasible node" "schedulerPerFeasibleNode" (a, b) a.scheduler.per_feasible_node == b.scheduler.per_feasible_node,
+        s shared(s, &[SchedulerCycle]);
 }
 
 /// Returns the share of a step that belongs to a delay: delays in the same wait share it in proportion to their
@@ -189,6 +191,7 @@ fn typical(field: &str, timing: &TimingSpec, nodes: u64) -> f64 {
     let examined = (nodes as f64 * share).max(nodes.min(100) as f64);
     match field {
         "schedulerFixed" => return timing.scheduler.fixed.seconds(),
+        "schedulerPerFeasibleNode" => return timing.scheduler.per_feasible_node.seconds() * examined,
         "schedulerPerNode" => return timing.scheduler.per_node.seconds() * examined,
         _ => {}
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::time::Duration;
 use proptest::prelude::*;
 
-const PURPOSES: [StreamPurpose; 3] = [StreamPurpose::PodStart, StreamPurpose::Burst, StreamPurpose::Test];
+const PURPOSES: [StreamPurpose; 3] = [StreamPurpose::PodStart, StreamPurpose::Cleanup, StreamPurpose::Test];
 
 fn named(entity: u64, occurrence: u32, substream_index: u32) -> UniformDraw {
     UniformDraw { purpose: StreamPurpose::Test, entity: StreamKey(entity), occurrence, substream: substream_index }

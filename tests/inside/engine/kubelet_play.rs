@@ -45,7 +45,7 @@ fn timing() -> TimingSpec {
         job_sync_batch_period: Duration::from_secs(1),
         agent_fanout: Distribution::ZERO,
         kubelet: kubelet(),
-        scheduler: SchedulerCost { fixed: Duration::ZERO, per_node: Duration::ZERO, affinity_per_node: Duration::ZERO },
+        scheduler: SchedulerCost::default(),
     }
 }
 
@@ -86,7 +86,7 @@ fn jobset() -> JobSet {
     }
 }
 
-fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
+pub fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
     let rate = ClientRate::new(1000.0, 1000);
     let fault = |(at, action): &(u64, FaultAction)| ScriptedFault {
         at: FaultTime::At(Duration::from_secs(*at)),
@@ -114,6 +114,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
             concurrent_gc_syncs: 20,
             kube_scheduler: rate,
             jobset_manager: rate,
+            api_server_concurrency: 600,
             node_requests_per_s: 1e9,
             kubernetes: KubeVersion::new(36),
             feature_gates: FeatureGates { in_place_restart: true, restart_job: true, elastic_jobset: false },

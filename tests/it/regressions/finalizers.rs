@@ -58,7 +58,9 @@ fn a_job_with_a_start_time_is_resumed_by_two_requests() {
                   stop: {at: 10m}";
     for (version, clears) in [("1.35", 2), ("1.36", 0)] {
         let jobs = workers(2, 1, "", &format!("containers: [{POD}]"));
-        let rest = format!("controlPlane: {{kubernetes: \"{version}\"}}\n{script}");
+        // Responses that arrive together start one pass of the manager.
+        let rest =
+            format!("timing: {{apiWrite: 7ms, watchLag: 3ms}}\ncontrolPlane: {{kubernetes: \"{version}\"}}\n{script}");
         let (outcome, _) = play(2, &rest, &format!("spec:\n  replicatedJobs:\n{jobs}"));
         let sent = |verb: &str, resource: &str| -> u64 {
             let of = outcome.requests.iter();

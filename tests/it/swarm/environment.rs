@@ -142,6 +142,7 @@ pub fn control_plane(d: &mut Draw) -> Value {
     }
     if d.one_in(8) {
         plane["nodeRequestsPerSecond"] = json!(d.between(2, 50));
+        plane["apiServerConcurrency"] = json!(d.between(1, 20));
     }
     if d.rare(6) {
         plane["nodeMonitorGracePeriodSeconds"] = json!(d.pick(&[1, 10, 3600]));
@@ -221,6 +222,7 @@ fn extreme_timing(d: &mut Draw) -> Value {
         ("minimumGrace", ["0s", "2s", "1m"]),
         ("schedulerFixed", ["0s", "1ms", "10s"]),
         ("schedulerPerNode", ["0s", "1us", "100ms"]),
+        ("schedulerPerFeasibleNode", ["0s", "1us", "100ms"]),
         ("schedulerAffinityPerNode", ["0s", "1us", "100ms"]),
         ("jobsetListPerPod", ["0s", "1ms", "1s"]),
     ] {

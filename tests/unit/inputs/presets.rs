@@ -56,8 +56,9 @@ fn every_delay_of_the_timing_profile_has_a_value() {
     assert_eq!(kubelet.pleg_period, Duration::from_secs(1));
     assert_eq!(kubelet.minimum_grace, Duration::from_secs(2));
     assert_eq!(timing.job_sync_batch_period, Duration::from_secs(1));
-    assert_eq!(timing.scheduler.fixed, Duration(2_560_000));
-    assert_eq!(timing.scheduler.per_node, Duration(2_300));
+    assert_eq!(timing.scheduler.fixed, Duration(910_000));
+    assert_eq!(timing.scheduler.per_node, Duration(170));
+    assert_eq!(timing.scheduler.per_feasible_node, Duration(260));
     assert_eq!(timing.scheduler.affinity_per_node, Duration(5_000));
     assert_eq!(timing.api_write.median(), Duration::from_millis(7));
 }

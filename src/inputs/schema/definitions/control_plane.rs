@@ -54,6 +54,12 @@ pub static CONTROL_PLANE: ObjectSchema = ObjectSchema {
         )
         .example("{qps: 500, burst: 500}"),
         field(
+            "apiServerConcurrency",
+            FieldType::Int(1, 1_000_000),
+            "Number of requests that the API server executes at the same time. With more in flight, all slow down in proportion.",
+        )
+        .example("640"),
+        field(
             "nodeRequestsPerSecond",
             FieldType::Number(1.0, 1e9),
             "Maximum rate at which the API server answers requests of all kubelets and in-place agents, in requests per second.",

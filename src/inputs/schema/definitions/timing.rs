@@ -59,6 +59,7 @@ pub static TIMING: ObjectSchema = ObjectSchema {
         fixed("minimumGrace", "Minimum time between SIGTERM and SIGKILL in the kubelet.").example("2s"),
         fixed("schedulerFixed", "Fixed cost of one scheduling cycle."),
         fixed("schedulerPerNode", "Additional scheduling cost for each node examined."),
+        fixed("schedulerPerFeasibleNode", "Additional scheduling cost for each feasible node found, for its score."),
         fixed(
             "schedulerAffinityPerNode",
             "Additional scheduling cost for each node if the pod has affinity or anti-affinity terms.",

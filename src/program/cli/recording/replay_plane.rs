@@ -72,6 +72,7 @@ fn apply_preset(scenario: &mut ScenarioSpec, (plane, timing): (&ControlPlane, &T
         "kubeControllerManager",
         "kubeScheduler",
         "jobsetManager",
+        "apiServerConcurrency",
         "nodeRequestsPerSecond",
         "nodeMonitorGracePeriodSeconds",
         "heartbeatSeconds",
@@ -98,6 +99,7 @@ fn of_plane(own: &mut ControlPlane, new: &ControlPlane, field: &str) -> bool {
             own.jobset_manager = new.jobset_manager;
             own.placement_repair = new.placement_repair;
         }
+        "apiServerConcurrency" => own.api_server_concurrency = new.api_server_concurrency,
         "nodeRequestsPerSecond" => own.node_requests_per_s = new.node_requests_per_s,
         "kubernetes" => own.kubernetes = new.kubernetes,
         "featureGates" => own.feature_gates = new.feature_gates,
@@ -111,7 +113,7 @@ fn of_plane(own: &mut ControlPlane, new: &ControlPlane, field: &str) -> bool {
 }
 
 /// Fields of `timing` that belong to the control plane.
-const TIMES: [&str; 10] = [
+const TIMES: [&str; 11] = [
     "apiRead",
     "apiWrite",
     "apiPodCreate",
@@ -121,6 +123,7 @@ const TIMES: [&str; 10] = [
     "jobSyncBatchPeriod",
     "schedulerFixed",
     "schedulerPerNode",
+    "schedulerPerFeasibleNode",
     "schedulerAffinityPerNode",
 ];
 
@@ -135,6 +138,7 @@ fn of_timing(own: &mut TimingSpec, new: &TimingSpec, field: &str) -> bool {
         "jobSyncBatchPeriod" => own.job_sync_batch_period = new.job_sync_batch_period,
         "schedulerFixed" => own.scheduler.fixed = new.scheduler.fixed,
         "schedulerPerNode" => own.scheduler.per_node = new.scheduler.per_node,
+        "schedulerPerFeasibleNode" => own.scheduler.per_feasible_node = new.scheduler.per_feasible_node,
         "schedulerAffinityPerNode" => {
             own.scheduler.affinity_per_node = new.scheduler.affinity_per_node;
         }

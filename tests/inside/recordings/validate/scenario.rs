@@ -15,6 +15,7 @@ pub fn defaults() -> RecordingDefaults {
             concurrent_gc_syncs: 20,
             kube_scheduler: rate,
             jobset_manager: rate,
+            api_server_concurrency: 600,
             node_requests_per_s: 5000.0,
             kubernetes: KubeVersion::new(30),
             feature_gates: FeatureGates { in_place_restart: true, restart_job: true, elastic_jobset: true },
@@ -38,11 +39,7 @@ pub fn defaults() -> RecordingDefaults {
                 restart: Duration::ZERO,
                 has_agents: false,
             },
-            scheduler: SchedulerCost {
-                fixed: Duration::ZERO,
-                per_node: Duration::ZERO,
-                affinity_per_node: Duration::ZERO,
-            },
+            scheduler: SchedulerCost::default(),
         },
         preset_overrides_recording: false,
     }

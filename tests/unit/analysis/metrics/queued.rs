@@ -14,6 +14,7 @@ fn only_waiting_requests_are_counted_as_queued() {
             from: s(from),
             granted: s(granted),
             to: s(to),
+            in_flight: 0,
             wait: TicketWait::Request(Call::JobPodCreate),
             subject: TicketSubject::Nothing,
         });

@@ -10,6 +10,7 @@ fn ticket(id: u32, parent: u32, from: u64, to: u64) -> WorkTicket {
         from: SimTime(from),
         granted: SimTime(from),
         to: SimTime(to),
+        in_flight: 0,
         wait: TicketWait::Watch,
         subject: TicketSubject::Nothing,
     }

@@ -12,6 +12,7 @@ fn ticket(id: u32, parent: u32, from: u64, to: u64, waited: TicketWait) -> WorkT
         from: SimTime(from),
         granted: SimTime(from),
         to: SimTime(to),
+        in_flight: 0,
         wait: waited,
         subject: TicketSubject::Nothing,
     }
