@@ -93,7 +93,7 @@ fn simulate(fleet: &FleetSpec, seed: u64, is_oracle: bool) -> (FleetOutcome, u64
         false
     };
     assert!(world.run(&count));
-    (FleetOutcome::from_world(&world), steps.get())
+    (FleetOutcome::from_world(&world, &mut None), steps.get())
 }
 
 proptest! {
