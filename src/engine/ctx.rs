@@ -86,11 +86,7 @@ impl EngineContext<'_> {
 
     /// Extends the chain by a wait of `delay`.
     pub fn add_wait(
-        &mut self,
-        mark: ContextMark,
-        delay: Duration,
-        waited: TicketWait,
-        about: TicketSubject,
+        &mut self, mark: ContextMark, delay: Duration, waited: TicketWait, about: TicketSubject,
     ) -> ContextMark {
         if delay == Duration::ZERO {
             return mark;
@@ -115,11 +111,7 @@ impl EngineContext<'_> {
     }
 
     fn add_ticket(
-        &mut self,
-        mark: ContextMark,
-        times: &RequestTimes,
-        waited: TicketWait,
-        about: TicketSubject,
+        &mut self, mark: ContextMark, times: &RequestTimes, waited: TicketWait, about: TicketSubject,
     ) -> ContextMark {
         if !self.tickets.enabled {
             return ContextMark { at: times.answered_at, ..mark };
@@ -182,11 +174,7 @@ impl EngineContext<'_> {
     }
 
     pub fn schedule_after(
-        &mut self,
-        delay: Duration,
-        waited: TicketWait,
-        about: TicketSubject,
-        event: SimulationEvent,
+        &mut self, delay: Duration, waited: TicketWait, about: TicketSubject, event: SimulationEvent,
     ) {
         let mark = self.add_wait(self.mark(), delay, waited, about);
         self.schedule(mark, event);

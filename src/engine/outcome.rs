@@ -39,9 +39,7 @@ pub fn run_outcome(run: &mut EngineRun<'_>, end_reason: EndReason) -> RunOutcome
 }
 
 fn jobset_outcome(
-    ctx: &mut EngineContext<'_>,
-    parts: &mut ControlPlaneComponents,
-    (jobset, reason): (JobSetId, EndReason),
+    ctx: &mut EngineContext<'_>, parts: &mut ControlPlaneComponents, (jobset, reason): (JobSetId, EndReason),
 ) -> JobSetOutcome {
     // Also at the time limit: more time might have helped, or might not.
     let over = matches!(reason, EndReason::Stuck | EndReason::TimeLimit);
@@ -134,10 +132,7 @@ fn token_bucket_usage((resource, rate, bucket): (LedgerResource, ClientRate, &To
 }
 
 fn usage(
-    resource: LedgerResource,
-    capacity: String,
-    (requests, longest_queue): (u64, u32),
-    busy: &BusyTimes,
+    resource: LedgerResource, capacity: String, (requests, longest_queue): (u64, u32), busy: &BusyTimes,
 ) -> ResourceUsage {
     ResourceUsage { resource, capacity, requests, busy: busy.spans().to_vec(), longest_queue }
 }

@@ -248,10 +248,7 @@ impl<'s> TemplateCapacity<'s> {
 
 /// Checks that each pod fits, and that all pods that never end fit together.
 fn capacity_errors<'s>(
-    cluster: &ClusterBuilder,
-    jobset: &'s JobSet,
-    rules: &[ContainerRule],
-    rooms: &mut TemplateCapacity<'s>,
+    cluster: &ClusterBuilder, jobset: &'s JobSet, rules: &[ContainerRule], rooms: &mut TemplateCapacity<'s>,
 ) -> Vec<PrepareError> {
     let mut demands = capacity::demands(jobset, cluster);
     demands.retain(|d| runs_indefinitely(rules, jobset, d.rj));
@@ -309,9 +306,7 @@ pub fn placement_remedy(topology: &TopologySpec, reason: &str) -> String {
 }
 
 fn unplaceable_job(
-    store: &mut ObjectStore,
-    topology: &TopologySpec,
-    (jobset, rj): (&JobSet, &ReplicatedJob),
+    store: &mut ObjectStore, topology: &TopologySpec, (jobset, rj): (&JobSet, &ReplicatedJob),
 ) -> Option<PrepareError> {
     let by_selector = jobset.selects_labelled_nodes(rj);
     let job = format!("{}-{}-0", jobset.name, rj.name);

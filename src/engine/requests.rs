@@ -107,10 +107,7 @@ impl KindLatency {
     /// Returns the latency, and the time for which the request counts as in flight: a measured latency already contains
     /// the effect of the load, so it counts with its median.
     fn sample(
-        &self,
-        draws: &mut DrawSequence,
-        own: UniformDraw,
-        (in_flight, concurrency): (u32, u32),
+        &self, draws: &mut DrawSequence, own: UniformDraw, (in_flight, concurrency): (u32, u32),
     ) -> (Duration, Duration) {
         if self.loads.is_empty() {
             let idle = draws.sample(own, &self.latency);
@@ -188,11 +185,7 @@ impl RequestTable {
 
     /// Sends a request at `now`. `object` identifies its object in the name of the random latency.
     pub fn send(
-        &mut self,
-        draws: &mut DrawSequence,
-        req: &RequestEntry,
-        object: (StreamKey, u32),
-        now: SimTime,
+        &mut self, draws: &mut DrawSequence, req: &RequestEntry, object: (StreamKey, u32), now: SimTime,
     ) -> RequestTimes {
         let granted = match self.bucket_index[req.call as usize] {
             Some(bucket) => self.token_buckets[usize::from(bucket)].2.reserve(now),

@@ -70,9 +70,7 @@ impl SnapshotOutcome {
     /// Creates a snapshot before the first event. Requires a run that ends at its time limit only: any other end may
     /// depend on the rest of the script.
     pub fn start(
-        mut simulation: SimulationInput,
-        (seed, replication): (u64, u64),
-        sink: &mut dyn RecordSink,
+        mut simulation: SimulationInput, (seed, replication): (u64, u64), sink: &mut dyn RecordSink,
     ) -> SnapshotOutcome {
         let stop = &simulation.scenario.stop;
         assert!(stop.when == StopWhen::Time, "a snapshot requires a run that ends at its time limit only");

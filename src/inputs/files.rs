@@ -142,10 +142,7 @@ pub fn manifest_files(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagn
 }
 
 fn walk(
-    directory: &Path,
-    depth: usize,
-    result: &mut Vec<PathBuf>,
-    left_out: &mut Vec<PathBuf>,
+    directory: &Path, depth: usize, result: &mut Vec<PathBuf>, left_out: &mut Vec<PathBuf>,
 ) -> Result<(), Diagnostics> {
     let file = directory.display().to_string();
     if depth > DIRECTORY_DEPTH_MAX {

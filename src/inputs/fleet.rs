@@ -67,9 +67,7 @@ pub fn parse_fleet(source: &SourceText, sets: &[(String, String)]) -> Result<Loa
 
 /// Reads a fleet from its text; `loader` returns the texts of the files that it names.
 pub fn parse_fleet_with(
-    source: &SourceText,
-    sets: &[(String, String)],
-    loader: &files::FileLoader,
+    source: &SourceText, sets: &[(String, String)], loader: &files::FileLoader,
 ) -> Result<LoadedFleet, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {

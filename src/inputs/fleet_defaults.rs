@@ -32,11 +32,7 @@ fn walk(object: &'static ObjectSchema, node: &YamlNode, path: &str, all: &mut Ve
 }
 
 fn value(
-    field: &FieldSchema,
-    shape: &FieldType,
-    written: Option<&YamlNode>,
-    path: &str,
-    all: &mut Vec<EffectiveDefault>,
+    field: &FieldSchema, shape: &FieldType, written: Option<&YamlNode>, path: &str, all: &mut Vec<EffectiveDefault>,
 ) {
     match (shape, written) {
         (FieldType::Object(object), Some(node)) => walk(object, node, path, all),

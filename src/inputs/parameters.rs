@@ -59,10 +59,7 @@ fn walk(node: &mut YamlNode, values: &mut BTreeMap<String, (YamlNode, bool)>, re
 /// Substitutes the parameters in a text. A text that is exactly one parameter takes the type of its value; otherwise
 /// the values are inserted into the text.
 fn put(
-    text: &str,
-    node: &YamlNode,
-    values: &mut BTreeMap<String, (YamlNode, bool)>,
-    report: &mut DiagnosticReport,
+    text: &str, node: &YamlNode, values: &mut BTreeMap<String, (YamlNode, bool)>, report: &mut DiagnosticReport,
 ) -> YamlValue {
     let mut out = String::new();
     let mut rest = text;

@@ -39,10 +39,7 @@ pub fn stored(object: &Value) -> Result<Value, AdmissionRejection> {
 /// If `report` already contains errors of this object, no errors are added. In both cases the first error,
 /// `found[before]`, is annotated with the server's message.
 pub fn stored_or_refused(
-    node: &YamlNode,
-    object: &Value,
-    before: usize,
-    report: &mut DiagnosticReport,
+    node: &YamlNode, object: &Value, before: usize, report: &mut DiagnosticReport,
 ) -> Option<Value> {
     let rejection = match stored(object) {
         Ok(stored) => return Some(stored),

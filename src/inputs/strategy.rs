@@ -27,8 +27,7 @@ pub fn asked(sets: &[(String, String)]) -> Option<&str> {
 /// Adds the changes that a restart strategy requires before the overrides, so that explicit overrides take
 /// precedence. `jobsets` are the JobSets without the overrides.
 pub fn with_companions(
-    sets: &[(String, String)],
-    jobsets: &[SubmittedJobSet],
+    sets: &[(String, String)], jobsets: &[SubmittedJobSet],
 ) -> Result<Vec<FieldChange>, RestartStrategyError> {
     let Some(written) = asked(sets) else {
         return Ok(sets.iter().map(as_written).collect());

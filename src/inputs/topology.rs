@@ -279,9 +279,7 @@ fn price(node: &YamlNode) -> AcceleratorPrice {
 /// Reports nodes with too many accelerators. A resource is an accelerator if some pool names it as such; `at`
 /// returns the position of a resource.
 pub fn too_many_devices(
-    topology: &TopologySpec,
-    allocatable: &BTreeMap<String, i64>,
-    at: impl Fn(&str) -> SourcePosition,
+    topology: &TopologySpec, allocatable: &BTreeMap<String, i64>, at: impl Fn(&str) -> SourcePosition,
     report: &mut DiagnosticReport,
 ) {
     let accelerator = |name: &str| topology.pools.iter().any(|p| p.accelerator == name);

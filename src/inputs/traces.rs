@@ -65,9 +65,7 @@ pub fn file_of(process: &YamlNode) -> Option<&YamlNode> {
 
 /// Reads every trace named by the processes in a list.
 pub fn load(
-    (root, list): (&YamlNode, &str),
-    loader: &FileLoader,
-    inputs: &mut Vec<(String, String)>,
+    (root, list): (&YamlNode, &str), loader: &FileLoader, inputs: &mut Vec<(String, String)>,
     report: &mut DiagnosticReport,
 ) -> FaultTraces {
     let mut traces = FaultTraces::new();

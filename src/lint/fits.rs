@@ -175,8 +175,7 @@ fn containers_finish(rj: &ReplicatedJobText) -> bool {
 /// Returns the hits of replicatedJobs whose containers never finish as errors. If there are none, returns all hits
 /// as warnings.
 fn relax_if_unfinished(
-    s: &LintSubject,
-    wrong: impl Fn(&dyn Fn(&ReplicatedJobText) -> bool) -> Vec<TrapHit>,
+    s: &LintSubject, wrong: impl Fn(&dyn Fn(&ReplicatedJobText) -> bool) -> Vec<TrapHit>,
 ) -> Vec<TrapHit> {
     let errors = wrong(&|rj| !containers_finish(rj));
     if !errors.is_empty() || s.rjs().iter().all(|rj| !containers_finish(rj)) {
@@ -194,9 +193,7 @@ fn of_keys(s: &LintSubject, cluster: &ClusterBuilder, wrong: impl Fn(&KeyDemand)
 
 /// Returns a hit for each replicatedJob for which `wrong` returns a message.
 fn of_demands(
-    s: &LintSubject,
-    cluster: &ClusterBuilder,
-    wrong: impl Fn(&SliceDemand) -> Option<String>,
+    s: &LintSubject, cluster: &ClusterBuilder, wrong: impl Fn(&SliceDemand) -> Option<String>,
 ) -> Vec<TrapHit> {
     let demands = capacity::demands(s.jobset, cluster);
     let result = |demand: &SliceDemand| at_key(s, demand, wrong(demand)?);

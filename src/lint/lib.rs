@@ -76,12 +76,8 @@ pub fn lint(inputs: &LintInputs) -> LintReport {
 }
 
 fn subject<'a>(
-    jobset: &'a JobSet,
-    object: &'a InspectedObject,
-    source: &'a SourceText,
-    objects: &'a [&'a InspectedObject],
-    target: NodeTarget,
-    refused: &[Option<AdmissionRejection>],
+    jobset: &'a JobSet, object: &'a InspectedObject, source: &'a SourceText, objects: &'a [&'a InspectedObject],
+    target: NodeTarget, refused: &[Option<AdmissionRejection>],
 ) -> LintSubject<'a> {
     LintSubject { jobset, node: &object.node, source, objects, target, refused: refused.to_vec() }
 }

@@ -23,8 +23,7 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Returns the old JobSet with the same namespace and name, if any.
 pub fn stored<'a>(
-    files: &'a [InspectedManifest],
-    new: &InspectedObject,
+    files: &'a [InspectedManifest], new: &InspectedObject,
 ) -> Option<(&'a InspectedObject, &'a SourceText)> {
     let key = |o: &InspectedObject| {
         let jobset = o.jobset.as_ref()?;
@@ -94,10 +93,7 @@ fn after(stored: &Value, last: &Value, new: &Value, how: UpdateMethod) -> Value 
 }
 
 pub fn verdict(
-    new: &InspectedObject,
-    old: &(&InspectedObject, &SourceText),
-    how: UpdateMethod,
-    target: NodeTarget,
+    new: &InspectedObject, old: &(&InspectedObject, &SourceText), how: UpdateMethod, target: NodeTarget,
 ) -> RejectionVerdict {
     let written = new.node.to_json();
     let (stored, last) = before(old.0, target);
@@ -125,9 +121,7 @@ fn creation(object: &Value, target: NodeTarget) -> Option<AdmissionRejection> {
 
 /// Returns the traps of an accepted update.
 pub fn traps(
-    old: &(&InspectedObject, &SourceText),
-    new: &LintSubject,
-    after: &Value,
+    old: &(&InspectedObject, &SourceText), new: &LintSubject, after: &Value,
     creation_refused: Option<&AdmissionRejection>,
 ) -> Vec<LintFinding> {
     let Some(jobset) = &old.0.jobset else {

@@ -14,10 +14,7 @@ pub fn reached(specs: &[ReplicatedJob], statuses: &[RjStatus], at: usize) -> boo
 /// Number of Jobs of a dependency that have reached the required status, and the required number. `None` if the
 /// replicatedJob does not exist.
 pub(super) fn progress(
-    specs: &[ReplicatedJob],
-    statuses: &[RjStatus],
-    at: usize,
-    on: &DependsOn,
+    specs: &[ReplicatedJob], statuses: &[RjStatus], at: usize, on: &DependsOn,
 ) -> Option<(u32, u32)> {
     let position = specs.iter().position(|r| r.name == on.name)?;
     let s = statuses.get(position)?;

@@ -49,8 +49,7 @@ pub(super) fn choose<'v>(view: &'v JobSetView<'_>, policy: &FailurePolicy) -> Op
 
 /// FP-2: the Job with the smallest time of the Failed condition in whole seconds; ties go to the smaller Job name.
 pub(super) fn earliest<'v>(
-    view: &'v JobSetView<'_>,
-    applies: impl Fn(&JobView, &FinishedView) -> bool,
+    view: &'v JobSetView<'_>, applies: impl Fn(&JobView, &FinishedView) -> bool,
 ) -> Option<&'v JobView> {
     let mut first: Option<(&JobView, sim_base::SimTime)> = None;
     for (_, job) in in_bucket(view, JobBucket::Failed) {
@@ -127,12 +126,8 @@ fn append_failed_job(view: &JobSetView<'_>, message: &str, job: &JobView) -> Str
 }
 
 fn apply(
-    view: &JobSetView<'_>,
-    plan: &mut ActionPlan,
-    policy: &FailurePolicy,
-    action: FailurePolicyAction,
-    rule: Option<&FailurePolicyRule>,
-    job: &JobView,
+    view: &JobSetView<'_>, plan: &mut ActionPlan, policy: &FailurePolicy, action: FailurePolicyAction,
+    rule: Option<&FailurePolicyRule>, job: &JobView,
 ) -> Result<(), ReconcileError> {
     if matches!(action, RestartJob | RestartJobAndIgnoreMaxRestarts) && !view.gates.restart_job {
         return Err(ReconcileError::RestartJobDisabled { action });
@@ -176,11 +171,7 @@ pub(super) fn counts_towards_max(action: FailurePolicyAction) -> bool {
 
 /// Restarts the JobSet (FP-9, FP-10, FP-16).
 fn restart_jobset(
-    view: &JobSetView<'_>,
-    plan: &mut ActionPlan,
-    rule: Option<&FailurePolicyRule>,
-    counted: bool,
-    message: &str,
+    view: &JobSetView<'_>, plan: &mut ActionPlan, rule: Option<&FailurePolicyRule>, counted: bool, message: &str,
 ) {
     plan.status.restarts += 1;
     plan.status.restarts_count_towards_max += u32::from(counted);
@@ -196,10 +187,7 @@ fn restart_jobset(
 
 /// Restarts one Job (FP-11, FP-12, ST-6, ST-7); the lists get their full length at first use (C-41).
 fn restart_job(
-    view: &JobSetView<'_>,
-    plan: &mut ActionPlan,
-    job: &JobView,
-    counted: bool,
+    view: &JobSetView<'_>, plan: &mut ActionPlan, job: &JobView, counted: bool,
 ) -> Result<(), ReconcileError> {
     let (rj, index) = (job.rj as usize, job.index as usize);
     let replicas = view.jobset.spec.replicated_jobs.get(rj).map_or(0, |r| r.replicas as usize);

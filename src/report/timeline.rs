@@ -107,10 +107,7 @@ pub fn moments(run: &RunView<'_>, window: Option<(SimTime, SimTime)>) -> Vec<Sim
 }
 
 pub fn timeline(
-    run: &RunView<'_>,
-    pods: &NodeOccupancy,
-    queued: &QueuedWork,
-    window: Option<(SimTime, SimTime)>,
+    run: &RunView<'_>, pods: &NodeOccupancy, queued: &QueuedWork, window: Option<(SimTime, SimTime)>,
 ) -> TimelineChart {
     let complete = ViewWindow { name: "whole run".to_owned(), from: SimTime::ZERO, to: run.outcome.end };
     let close = highlighted_restarts(run).into_iter().map(|(i, r)| {

@@ -28,9 +28,7 @@ pub struct SchedulingCycle<'a> {
 impl<'a> SchedulingCycle<'a> {
     /// Computes the state of the pod, or returns the message of PreFilter.
     pub fn new(
-        cluster: &'a Cluster,
-        pod: &'a PodView,
-        profile: &'a Profile,
+        cluster: &'a Cluster, pod: &'a PodView, profile: &'a Profile,
     ) -> Result<SchedulingCycle<'a>, &'static str> {
         let names = pod.node_affinity.node_names().filter(|_| profile.is_enabled(Plugin::NodeAffinity));
         if names.as_ref().is_some_and(|names| names.is_empty()) {

@@ -55,10 +55,7 @@ impl Preemption {
 
 /// Searches for victims after the filters rejected all nodes. `cycle` is `None` if PreFilter rejected the pod.
 pub fn preempt(
-    cycle: Option<SchedulingCycle<'_>>,
-    cluster: &Cluster,
-    pod: &PodView,
-    rejected: &[(NodeIndex, Rejection)],
+    cycle: Option<SchedulingCycle<'_>>, cluster: &Cluster, pod: &PodView, rejected: &[(NodeIndex, Rejection)],
 ) -> Preemption {
     if let Some(message) = ineligibility(cluster, pod, rejected) {
         return Preemption::NotEligible(message);

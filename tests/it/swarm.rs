@@ -397,10 +397,7 @@ fn print_end(checker: &Checker, names: &RecordNames) {
 
 /// Checks that every JobSet is finished, ready, suspended, deleted, or reported as blocked for an expected reason.
 fn check_end_states(
-    case: &Case,
-    scenario: &ScenarioSpec,
-    outcome: &RunOutcome,
-    checker: &Checker,
+    case: &Case, scenario: &ScenarioSpec, outcome: &RunOutcome, checker: &Checker,
 ) -> Result<(), String> {
     if !checker.is_ended() {
         return Err("no End record".to_owned());

@@ -53,10 +53,8 @@ pub struct CountedRun {
 
 /// Runs replications of a subject and counts the restarts of one of its JobSets.
 pub fn count_restarts(
-    (subject, jobset): (&ExperimentSubject, usize),
-    (seed, which): (u64, Range<u64>),
-    (threads, limits): (usize, &ReplicationLimits),
-    done: &(dyn Fn(u64) + Sync),
+    (subject, jobset): (&ExperimentSubject, usize), (seed, which): (u64, Range<u64>),
+    (threads, limits): (usize, &ReplicationLimits), done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<CountedRun>, NoRuns> {
     let (from, n) = (which.start, which.end.saturating_sub(which.start));
     let finished = AtomicU64::new(0);
@@ -97,10 +95,7 @@ fn causes(fleet: &FleetSpec) -> Vec<Arc<str>> {
 }
 
 fn of_fleet(
-    simulation: &mut FleetSimulation<'_>,
-    causes: &[Arc<str>],
-    (seed, i): (u64, u64),
-    limits: &ReplicationLimits,
+    simulation: &mut FleetSimulation<'_>, causes: &[Arc<str>], (seed, i): (u64, u64), limits: &ReplicationLimits,
 ) -> Option<CountedRun> {
     let outcome = simulation.run_until((seed, i), &|events| limits.is_reached(events))?;
     let used = |(at, process): &(u64, u32)| UsedAt {
@@ -153,10 +148,7 @@ fn of_reduced(reduced: &ReducedExperiment, outcome: &ReducedOutcome, i: u64) -> 
 }
 
 fn of_pods(
-    player: &mut ExperimentRunner,
-    jobset: JobSetId,
-    (seed, i): (u64, u64),
-    limits: &ReplicationLimits,
+    player: &mut ExperimentRunner, jobset: JobSetId, (seed, i): (u64, u64), limits: &ReplicationLimits,
 ) -> Option<CountedRun> {
     let simulation = player.simulation(seed, i);
     let restarts = RestartFold::new(simulation.scenario()).without_paths();
@@ -223,9 +215,7 @@ impl std::error::Error for RestartLimitError {}
 /// Removes the restart limit of a JobSet and extends the run to the horizon. Returns the previous limit and the end
 /// time. Fails if the run would have no end time, or if the JobSet has no `failurePolicy`.
 pub fn without_limit(
-    subject: &mut ExperimentSubject,
-    jobset: usize,
-    until: Option<Duration>,
+    subject: &mut ExperimentSubject, jobset: usize, until: Option<Duration>,
 ) -> Result<(Option<u32>, Duration), RestartLimitError> {
     match subject {
         ExperimentSubject::Fleet(fleet) => {
@@ -247,9 +237,7 @@ pub fn without_limit(
 }
 
 fn lift(
-    scenario: &mut ScenarioSpec,
-    jobset: usize,
-    until: Option<Duration>,
+    scenario: &mut ScenarioSpec, jobset: usize, until: Option<Duration>,
 ) -> Result<(Option<u32>, Duration), RestartLimitError> {
     scenario.stop.at = until.unwrap_or(scenario.stop.at);
     let submitted = &mut scenario.jobsets[jobset].jobset;

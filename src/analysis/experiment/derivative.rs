@@ -39,8 +39,7 @@ pub struct DerivativeSide<'r> {
 /// Computes the derivative over the replications in which the scenario and both sides have the metric. `names` are
 /// the names of the JobSets.
 pub fn derivative(
-    base: &[ReplicationResult],
-    (smaller, larger): (&DerivativeSide<'_>, &DerivativeSide<'_>),
+    base: &[ReplicationResult], (smaller, larger): (&DerivativeSide<'_>, &DerivativeSide<'_>),
     (names, metric): (&[String], &str),
 ) -> Option<MetricDerivative> {
     let of = |r: &ReplicationResult| value(r, names, metric);

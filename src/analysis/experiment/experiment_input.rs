@@ -120,9 +120,7 @@ impl ExperimentSubject {
     /// Runs replications on a number of threads (0: one per core); `done` receives the number of completed ones.
     /// Those stopped by `limits` are omitted. Each result is independent of the others.
     pub fn replicate(
-        &self,
-        (seed, which): (u64, Range<u64>),
-        (threads, limits): (usize, &ReplicationLimits),
+        &self, (seed, which): (u64, Range<u64>), (threads, limits): (usize, &ReplicationLimits),
         done: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<ReplicationResult>, NoRuns> {
         let (from, n) = (which.start, which.end.saturating_sub(which.start));

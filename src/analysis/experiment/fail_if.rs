@@ -118,9 +118,7 @@ fn share(over: &str) -> Option<ConditionShare> {
 }
 
 fn value(
-    condition: &FieldCondition,
-    group: &ConditionGroup,
-    (metric, share): (&str, ConditionShare),
+    condition: &FieldCondition, group: &ConditionGroup, (metric, share): (&str, ConditionShare),
 ) -> Result<f64, FailIfError> {
     let Some(own) = group.values.get(metric) else {
         let known = group.values.keys().map(String::as_str);

@@ -20,9 +20,7 @@ pub const SCHEMA: &str = "jobset-sim/fleet/v1";
 
 /// Runs replications; `done` receives the number of completed ones. Those stopped by `limits` are omitted.
 pub fn replicate_fleet(
-    fleet: &FleetSpec,
-    (seed, which): (u64, Range<u64>),
-    (threads, limits): (usize, &ReplicationLimits),
+    fleet: &FleetSpec, (seed, which): (u64, Range<u64>), (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<FleetOutcome>, NoRuns> {
     let (from, n) = (which.start, which.end.saturating_sub(which.start));
@@ -100,9 +98,7 @@ pub struct FleetReplications {
 impl FleetReplications {
     /// Aggregates replications. `all` contains the outcomes in the order of the replications.
     pub fn from_replications(
-        (fleet, parameters): (&FleetSpec, &[(String, serde_json::Value)]),
-        seed: u64,
-        all: &[FleetOutcome],
+        (fleet, parameters): (&FleetSpec, &[(String, serde_json::Value)]), seed: u64, all: &[FleetOutcome],
     ) -> FleetReplications {
         let outcomes = OutcomeCounts::new(all.iter().map(|o| o.why.into()));
         let mut ends = BTreeMap::new();

@@ -254,8 +254,7 @@ fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'stat
 /// Returns the metrics of the training job, if the JobSet has one. Ratios of a JobSet that failed are unknown, because
 /// they end with the failure.
 fn of_training(
-    jobset: &ReplicatedJobSet,
-    outcome: ReplicationOutcome,
+    jobset: &ReplicatedJobSet, outcome: ReplicationOutcome,
 ) -> impl Iterator<Item = (&'static str, MeasuredMetric)> + use<> {
     let metrics = jobset.training.as_ref().map(|t| {
         let is_failed = jobset.terminal_state == "Failed" && !(t.done && t.work_s.is_some());

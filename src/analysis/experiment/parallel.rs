@@ -32,9 +32,7 @@ impl std::error::Error for NoRuns {}
 /// without those for which `play` returns `None`. With 0 `threads`, one thread per core is used. No replication
 /// starts after `stop` was raised.
 pub fn in_parallel<T: Send>(
-    scenario: &ScenarioSpec,
-    (n, threads): (u64, usize),
-    stop: &StopFlag,
+    scenario: &ScenarioSpec, (n, threads): (u64, usize), stop: &StopFlag,
     play: impl Fn(&mut ExperimentRunner, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
     let make = || ExperimentRunner::new(scenario);
@@ -43,9 +41,7 @@ pub fn in_parallel<T: Send>(
 
 /// Like [`in_parallel`], for any kind of runner; `make` creates one per thread.
 pub fn in_parallel_with<S: Send, T: Send>(
-    make: impl Fn() -> Result<S, CannotRun> + Sync + Send,
-    (n, threads): (u64, usize),
-    stop: &StopFlag,
+    make: impl Fn() -> Result<S, CannotRun> + Sync + Send, (n, threads): (u64, usize), stop: &StopFlag,
     play: impl Fn(&mut S, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
     // One runner per thread. rayon's `map_init` would create one for each chunk of the work.

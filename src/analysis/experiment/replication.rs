@@ -16,10 +16,7 @@ pub(super) const EACH: usize = 20;
 
 /// Runs one replication; `None` if `limits` stopped it.
 pub(super) fn replication(
-    player: &mut ExperimentRunner,
-    (seed, i): (u64, u64),
-    not_modelled: &[String],
-    limits: &ReplicationLimits,
+    player: &mut ExperimentRunner, (seed, i): (u64, u64), not_modelled: &[String], limits: &ReplicationLimits,
 ) -> Option<ReplicationResult> {
     let simulation = player.simulation(seed, i);
     let folds = MetricFolds::new(simulation.scenario(), false).without_paths();

@@ -33,10 +33,7 @@ impl SimulatedReplication {
 
 /// Runs one replication. Passes the records to the folds and to `more`, and returns `more`.
 pub fn simulate_replication<S: RecordSink>(
-    simulation: &mut SimulationInput,
-    (seed, replication): (u64, u64),
-    folds: MetricFolds,
-    more: S,
+    simulation: &mut SimulationInput, (seed, replication): (u64, u64), folds: MetricFolds, more: S,
 ) -> (SimulatedReplication, S) {
     let mut sink = (folds, more);
     let outcome = simulation.run(seed, replication, &mut sink);

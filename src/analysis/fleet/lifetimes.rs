@@ -82,10 +82,7 @@ impl FleetLifetimes {
 
     /// Draws a new lifetime for a node that is not aging. Processes that affect only lemons get none for other nodes.
     pub fn renew(
-        &mut self,
-        draws: &mut DrawSequence,
-        (node, lemon): (u32, bool),
-        (process, spec): (usize, &FaultProcess),
+        &mut self, draws: &mut DrawSequence, (node, lemon): (u32, bool), (process, spec): (usize, &FaultProcess),
     ) {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];

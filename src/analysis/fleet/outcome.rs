@@ -95,9 +95,7 @@ impl FleetOutcome {
 
 /// Returns every output by name. Outputs that a published model defines have its names.
 fn outputs(
-    world: &FleetWorld<'_>,
-    (why, end): (FleetEnd, u64),
-    phases_ns: &[(&'static str, u64)],
+    world: &FleetWorld<'_>, (why, end): (FleetEnd, u64), phases_ns: &[(&'static str, u64)],
 ) -> Vec<(String, f64)> {
     let fleet = world.fleet;
     let ratio = match end {

@@ -52,9 +52,7 @@ impl<'f> SplitBranches<'f> {
     /// Creates a simulator of branches; the fleet must have no restart limit. A branch ends early if `stops` returns
     /// true. It is called before each event with the number of events so far.
     pub fn new(
-        (fleet, seed): (&'f FleetSpec, u64),
-        excess: SplitExcess,
-        stops: &'f (dyn Fn(u64) -> bool + Sync),
+        (fleet, seed): (&'f FleetSpec, u64), excess: SplitExcess, stops: &'f (dyn Fn(u64) -> bool + Sync),
     ) -> SplitBranches<'f> {
         SplitBranches { fleet, excess, draws: None, seed, stops }
     }

@@ -112,9 +112,7 @@ pub struct SearchEffort {
 
 /// Searches the range for the value at which the better choice changes.
 pub fn break_even<E>(
-    (range, metric): (&ParameterRange, &str),
-    effort: SearchEffort,
-    play: &mut SampleRun<'_, SearchPoint, E>,
+    (range, metric): (&ParameterRange, &str), effort: SearchEffort, play: &mut SampleRun<'_, SearchPoint, E>,
 ) -> Result<BreakEven, E> {
     let mut search = BreakEvenSearch { metric, effort, play, points: Vec::new(), interrupted: false };
     // Evaluates the ends, and enough values between them to detect a second crossing.

@@ -174,9 +174,7 @@ fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
 impl LossBudget {
     /// Estimates the budget from runs without a limit; `None` without runs. `ruled` contains the same runs with a rule.
     pub fn from_runs(
-        question: &BudgetQuestion,
-        runs: &[CountedRun],
-        ruled: Option<&RuledBudget>,
+        question: &BudgetQuestion, runs: &[CountedRun], ruled: Option<&RuledBudget>,
     ) -> Option<LossBudget> {
         let total = LossCounts::from_runs(runs, question.horizon_s, &[]);
         let least = total.least(question.probability);

@@ -90,9 +90,7 @@ type Milliseconds = u64;
 
 /// Searches for the checkpoint interval with the best value of the metric.
 pub fn best<E>(
-    search: &IntervalSearch,
-    metric: &str,
-    play: &mut SampleRun<'_, Milliseconds, E>,
+    search: &IntervalSearch, metric: &str, play: &mut SampleRun<'_, Milliseconds, E>,
 ) -> Result<BestInterval, E> {
     let mut known: BTreeMap<Milliseconds, SampleMetric> = BTreeMap::new();
     let [from, to] = search.bounds_s;

@@ -82,9 +82,7 @@ pub struct MinimumSearch {
 
 /// Searches for the smallest number that satisfies the target.
 pub fn find_minimum<E>(
-    plan: &SearchPlan,
-    target: &MetricTarget,
-    play: &mut SampleRun<'_, u64, E>,
+    plan: &SearchPlan, target: &MetricTarget, play: &mut SampleRun<'_, u64, E>,
 ) -> Result<MinimumSearch, E> {
     let mut search = SearchRequest { plan, target, play, known: BTreeMap::new(), interrupted: false };
     let answer = search.answer()?;
@@ -216,9 +214,7 @@ impl SearchPlan {
 
 /// Adds replications of one candidate until its judgment is conclusive or the maximum is reached.
 pub(super) fn look<E>(
-    plan: &SearchPlan,
-    target: &MetricTarget,
-    play: &mut dyn FnMut(Range<u64>) -> Result<SampleMetric, E>,
+    plan: &SearchPlan, target: &MetricTarget, play: &mut dyn FnMut(Range<u64>) -> Result<SampleMetric, E>,
     interrupted: &mut bool,
 ) -> Result<JudgedSample, E> {
     let mut judged = JudgedSample { sample: SampleMetric::new(), judgement: TargetJudgement::Open, level: LEVEL };

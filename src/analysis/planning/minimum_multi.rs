@@ -43,9 +43,7 @@ pub struct MultiResult {
 
 /// Searches for the minimal combinations. `plans` contains the bounds of each number and the number of replications.
 pub fn find_minimums<E>(
-    plans: &[SearchPlan],
-    target: &MetricTarget,
-    play: &mut CombinationRun<'_, E>,
+    plans: &[SearchPlan], target: &MetricTarget, play: &mut CombinationRun<'_, E>,
 ) -> Result<MultiResult, E> {
     let mut search = MultiSearch { plans, target, play, known: BTreeMap::new(), interrupted: false };
     let greatest: Vec<u64> = plans.iter().map(|plan| plan.max).collect();
@@ -82,10 +80,7 @@ impl<E> MultiSearch<'_, '_, E> {
     /// Bisects for the smallest value of the next number for which `is` holds. The numbers in `before` are fixed,
     /// all following ones are at their maximum. `is` must hold for `high`.
     fn first(
-        &mut self,
-        before: &[u64],
-        (low, high): (u64, u64),
-        is: &dyn Fn(TargetJudgement) -> bool,
+        &mut self, before: &[u64], (low, high): (u64, u64), is: &dyn Fn(TargetJudgement) -> bool,
     ) -> Result<u64, E> {
         let rest = self.plans[before.len() + 1..].iter().map(|plan| plan.max);
         let rest: Vec<u64> = rest.collect();

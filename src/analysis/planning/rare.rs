@@ -71,9 +71,7 @@ fn known<S: Serializer>(chance: &f64, to: S) -> Result<S::Ok, S::Error> {
 
 /// Estimates the probability for a fleet without a restart limit; `None` if fewer than two batches were completed.
 pub fn of_fleet(
-    (fleet, seed): (&FleetSpec, u64),
-    question: &RareQuestion,
-    on: (usize, &ReplicationLimits),
+    (fleet, seed): (&FleetSpec, u64), question: &RareQuestion, on: (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<RareEventSearch>, NoRuns> {
     let stops = |events| on.1.is_reached(events);
@@ -83,9 +81,7 @@ pub fn of_fleet(
 
 /// Estimates the probability with the reduced model of a scenario without a restart limit.
 pub fn of_reduced(
-    (reduced, seed): (&ReducedExperiment, u64),
-    question: &RareQuestion,
-    on: (usize, &ReplicationLimits),
+    (reduced, seed): (&ReducedExperiment, u64), question: &RareQuestion, on: (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<RareEventSearch>, NoRuns> {
     let make = || ResampledSearch::new(reduced, question.excess, seed);
@@ -94,9 +90,7 @@ pub fn of_reduced(
 }
 
 fn split<B: BranchFactor + Send>(
-    make: &(dyn Fn() -> B + Sync),
-    question: &RareQuestion,
-    (threads, limits): (usize, &ReplicationLimits),
+    make: &(dyn Fn() -> B + Sync), question: &RareQuestion, (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<RareEventSearch>, NoRuns> {
     let mut first = make();

@@ -31,10 +31,7 @@ pub type SampleRun<'a, C, E> = dyn FnMut(&C, Range<u64>) -> Result<SampleMetric,
 impl SampleRow {
     /// Extracts a metric from a replication; an unknown name is an error that lists the available metrics.
     pub fn from_replications(
-        replication: &ReplicationResult,
-        jobsets: &[String],
-        metric: &str,
-        price: Option<f64>,
+        replication: &ReplicationResult, jobsets: &[String], metric: &str, price: Option<f64>,
     ) -> Result<SampleRow, Vec<String>> {
         let all = metrics(replication, jobsets);
         let matching = all.iter().find(|(name, _)| name == metric);

@@ -84,10 +84,7 @@ pub fn find_levels<B: BranchFactor>(branches: &mut B, question: &RareQuestion, s
 
 /// Simulates one batch and returns its proportions per level; `None` if it was stopped.
 pub fn batch<B: BranchFactor>(
-    branches: &mut B,
-    (question, levels): (&RareQuestion, &[u64]),
-    batch: u64,
-    stop: &StopFlag,
+    branches: &mut B, (question, levels): (&RareQuestion, &[u64]), batch: u64, stop: &StopFlag,
 ) -> Option<Vec<f64>> {
     let runs = u64::from(question.runs);
     let first = BRANCHES + (batch << 40);

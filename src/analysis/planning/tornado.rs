@@ -33,9 +33,7 @@ pub struct TornadoBar {
 impl TornadoBar {
     /// Computes the differences from samples of one metric.
     pub fn compare(
-        (path, low, high): (String, String, String),
-        (displayed, source): ([String; 2], String),
-        metric: &str,
+        (path, low, high): (String, String, String), (displayed, source): ([String; 2], String), metric: &str,
         [base, at_low, at_high]: [&SampleMetric; 3],
     ) -> TornadoBar {
         let cut = |sample: &SampleMetric| sample.iter().filter(|r| r.is_worst).count();

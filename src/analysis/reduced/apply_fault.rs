@@ -48,8 +48,7 @@ impl<'m> ReplicationState<'_, 'm> {
 
     /// Returns all nodes of these faults.
     fn nodes_of<'f>(
-        &self,
-        faults: &'f [InjectedFault],
+        &self, faults: &'f [InjectedFault],
     ) -> impl Iterator<Item = (&'f InjectedFault, NodeId)> + use<'f, 'm> {
         let all = &self.model.faults;
         faults.iter().flat_map(move |fault| {

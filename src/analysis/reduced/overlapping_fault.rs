@@ -10,11 +10,7 @@ use sim_engine::max_detection_delay;
 impl ReplicationState<'_, '_> {
     /// Applies a second fault to the restart in progress. The fault affects pods of an attempt that ends anyway.
     pub(super) fn apply_overlapping_fault(
-        &mut self,
-        now: SimTime,
-        (effect, outage): (usize, u64),
-        process: u32,
-        zone: PairZone,
+        &mut self, now: SimTime, (effect, outage): (usize, u64), process: u32, zone: PairZone,
     ) {
         let (sample, open) = self.sample(effect, outage);
         self.boundary_cases += u32::from(open);

@@ -130,9 +130,7 @@ impl<'m> ReducedSimulator<'m> {
     /// Runs the replication. Returns `None` if `stops` returns true; it is called before each fault with the number
     /// of faults so far.
     pub fn run_until(
-        &mut self,
-        (seed, replication): (u64, u64),
-        stops: &dyn Fn(u64) -> bool,
+        &mut self, (seed, replication): (u64, u64), stops: &dyn Fn(u64) -> bool,
     ) -> Option<ReducedOutcome> {
         self.run_mixture((seed, MixtureDistribution::single(replication)), stops)
     }
@@ -143,9 +141,7 @@ impl<'m> ReducedSimulator<'m> {
     }
 
     fn run_mixture(
-        &mut self,
-        (seed, numbers): (u64, MixtureDistribution),
-        stops: &dyn Fn(u64) -> bool,
+        &mut self, (seed, numbers): (u64, MixtureDistribution), stops: &dyn Fn(u64) -> bool,
     ) -> Option<ReducedOutcome> {
         let model = self.model;
         self.draws.reset_to(seed, numbers);

@@ -69,9 +69,7 @@ impl SweepIdentity {
     /// Creates the identity. The second argument contains the seed, the number of replications and the precision
     /// goal, the last one the names and texts of the inputs and the command.
     pub fn new(
-        scenario: &str,
-        (seed, replications, until): (u64, u64, Option<&str>),
-        sweep: &SweepSpec,
+        scenario: &str, (seed, replications, until): (u64, u64, Option<&str>), sweep: &SweepSpec,
         (inputs, command): (&[(String, String)], &str),
     ) -> SweepIdentity {
         let digest = |(name, text): &(String, String)| (name.clone(), hex(text.as_bytes()));

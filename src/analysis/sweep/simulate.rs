@@ -23,10 +23,7 @@ pub trait HostInfo: Sync {
 /// Runs all replications on a number of threads (0: one per core), until `limits` stops them or an error occurs. The
 /// assignment to threads does not affect results.
 pub fn simulate<H: HostInfo>(
-    host: &H,
-    work: WorkItem,
-    seed: u64,
-    (threads, limits): (usize, &ReplicationLimits),
+    host: &H, work: WorkItem, seed: u64, (threads, limits): (usize, &ReplicationLimits),
 ) -> Result<(), H::Error> {
     let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = if threads == 0 { cores() } else { threads };

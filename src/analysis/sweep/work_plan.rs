@@ -51,10 +51,7 @@ impl WorkTarget {
 
     /// Returns the replications of a point that belong to the shard, as far as they are known.
     fn of_point<'a>(
-        &'a self,
-        point: usize,
-        shard: SweepShard,
-        finished: &FinishedPoints,
+        &'a self, point: usize, shard: SweepShard, finished: &FinishedPoints,
     ) -> Box<dyn Iterator<Item = u64> + 'a> {
         match &self.until {
             None => {

@@ -121,11 +121,7 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
 
 /// Explains inputs that no cluster of the scenario can place.
 fn unplaceable(
-    load: &ScenarioLoader<'_>,
-    request: &WhyRequest,
-    loaded: &LoadedScenario,
-    seed: u64,
-    why: &str,
+    load: &ScenarioLoader<'_>, request: &WhyRequest, loaded: &LoadedScenario, seed: u64, why: &str,
 ) -> Result<WhyExplanation, NoAnswer> {
     let jobset = JobSetId(0);
     let name = loaded.scenario.jobsets.first();
@@ -194,9 +190,7 @@ impl<'c> WhyCase<'c> {
     }
 
     fn find(
-        &self,
-        simulation: &mut SimulationInput,
-        witness: RestartBlocker,
+        &self, simulation: &mut SimulationInput, witness: RestartBlocker,
     ) -> Result<CandidateImprovement<'c>, NoAnswer> {
         let restarts = &self.replication.folded.restarts;
         if let Some(name) = &self.asked.pod {
@@ -409,10 +403,7 @@ impl<'c> WhyCase<'c> {
 /// Returns the names of the unresponsive nodes that the path waits for, and the time since when. The node on which
 /// the path begins is first.
 fn silent_nodes(
-    run: &RunView<'_>,
-    witness: &RestartBlocker,
-    path: &CriticalPath,
-    restart: Option<&RestartMetrics>,
+    run: &RunView<'_>, witness: &RestartBlocker, path: &CriticalPath, restart: Option<&RestartMetrics>,
 ) -> Option<(Vec<String>, SimTime)> {
     let waits = |s: &PathStep| {
         let silent = WaitKind::from_step(s) == WaitKind::Mechanism(TicketWait::SilentNode);

@@ -21,9 +21,7 @@ const ACTS: u64 = 10;
 type TrialOutcome = (LeverSetting, Result<MeasuredTrial, TrialError>);
 
 fn simulate(
-    load: &ScenarioLoader<'_>,
-    settings: &[LeverSetting],
-    (target, request): (TrialTarget, &WhyRequest),
+    load: &ScenarioLoader<'_>, settings: &[LeverSetting], (target, request): (TrialTarget, &WhyRequest),
 ) -> Result<Vec<TrialOutcome>, NoAnswer> {
     let tried = trials::simulate_all(load, settings, (target, request.seed), request.threads)?;
     let one = |t: TriedChange<'_>| (t.setting.clone(), t.result);
@@ -33,10 +31,7 @@ fn simulate(
 impl WhyExplanation {
     /// Simulates every setting that concerns the case, and combinations of the best ones.
     pub(super) fn try_out(
-        &mut self,
-        load: &ScenarioLoader<'_>,
-        facts: &RunFacts<'_>,
-        (target, request): (TrialTarget, &WhyRequest),
+        &mut self, load: &ScenarioLoader<'_>, facts: &RunFacts<'_>, (target, request): (TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
         let replication = simulate(load, &levers::settings(facts), (target, request))?;
         let resolving = self.unblock(load, &replication, (target, request))?;
@@ -67,9 +62,7 @@ impl WhyExplanation {
     /// Returns the settings that resolve the blocking condition, and notes the smallest one. If the subject itself was
     /// completed, the settings are simulated again to the end of the run.
     fn unblock(
-        &mut self,
-        load: &ScenarioLoader<'_>,
-        replication: &[TrialOutcome],
+        &mut self, load: &ScenarioLoader<'_>, replication: &[TrialOutcome],
         (target, request): (TrialTarget, &WhyRequest),
     ) -> Result<Vec<LeverSetting>, NoAnswer> {
         let Some(blocked) = &mut self.blocked else {

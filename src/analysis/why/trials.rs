@@ -52,10 +52,7 @@ pub struct TriedChange<'s> {
 
 /// Simulates all settings on a number of threads (0: one per core). Results are in the order of the settings.
 pub fn simulate_all<'s>(
-    load: &ScenarioLoader<'_>,
-    settings: &'s [LeverSetting],
-    (target, seed): (TrialTarget, Option<u64>),
-    threads: usize,
+    load: &ScenarioLoader<'_>, settings: &'s [LeverSetting], (target, seed): (TrialTarget, Option<u64>), threads: usize,
 ) -> Result<Vec<TriedChange<'s>>, NoRuns> {
     let one = |(): &mut (), i: u64| {
         let setting = &settings[i as usize];
@@ -68,9 +65,7 @@ pub fn simulate_all<'s>(
 
 /// Simulates the inputs with these overrides.
 pub fn simulate_one(
-    load: &ScenarioLoader<'_>,
-    sets: &[OverrideSetter],
-    (target, seed): (TrialTarget, Option<u64>),
+    load: &ScenarioLoader<'_>, sets: &[OverrideSetter], (target, seed): (TrialTarget, Option<u64>),
 ) -> Result<MeasuredTrial, TrialError> {
     let loaded = load(sets).map_err(|reason| TrialError::InvalidInput { reason })?;
     let seed = seed.unwrap_or(loaded.scenario.seed);

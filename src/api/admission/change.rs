@@ -157,9 +157,7 @@ fn apply_json_patch(stored: &Value, body: &Value) -> Result<Value, AdmissionReje
 
 /// Decodes the patched object. A decoding error is reported as an error of the patch.
 fn decode_patched(
-    request: &ChangeRequest,
-    new: &Value,
-    warnings: &mut Vec<String>,
+    request: &ChangeRequest, new: &Value, warnings: &mut Vec<String>,
 ) -> Result<Value, AdmissionRejection> {
     let decoded = decode(new, &[], request.field_validation, warnings);
     let mut decoded = decoded.map_err(|refused| {

@@ -19,10 +19,7 @@ const MAX_SHOWN: usize = 30;
 ///
 /// `text` is the body as sent, if it was not JSON. Error messages quote it.
 pub fn decode_text(
-    (body, text): (&Value, Option<&str>),
-    strict: &[String],
-    validation: FieldValidation,
-    warnings: &mut Vec<String>,
+    (body, text): (&Value, Option<&str>), strict: &[String], validation: FieldValidation, warnings: &mut Vec<String>,
 ) -> Result<Value, AdmissionRejection> {
     let (kind, version) = kind_and_version(body, text)?;
     let (decoded, unknown) =
@@ -51,10 +48,7 @@ pub fn decode_text(
 
 /// Returns the same for a body of JSON.
 pub fn decode(
-    body: &Value,
-    strict: &[String],
-    validation: FieldValidation,
-    warnings: &mut Vec<String>,
+    body: &Value, strict: &[String], validation: FieldValidation, warnings: &mut Vec<String>,
 ) -> Result<Value, AdmissionRejection> {
     decode_text((body, None), strict, validation, warnings)
 }

@@ -91,11 +91,7 @@ fn write_go(ty: Option<&SchemaType>, value: &Value, out: &mut String) {
 }
 
 fn write_enclosed<T>(
-    open: char,
-    close: char,
-    items: impl Iterator<Item = T>,
-    out: &mut String,
-    mut write: impl FnMut(T, &mut String),
+    open: char, close: char, items: impl Iterator<Item = T>, out: &mut String, mut write: impl FnMut(T, &mut String),
 ) {
     out.push(open);
     for (i, item) in items.enumerate() {

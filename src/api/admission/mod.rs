@@ -130,8 +130,7 @@ pub mod webhooks {
     }
 
     fn deny_errors(
-        object: &Value,
-        result: Result<Vec<super::FieldError>, super::GoDecodeError>,
+        object: &Value, result: Result<Vec<super::FieldError>, super::GoDecodeError>,
     ) -> Result<(), AdmissionRejection> {
         let result = result.map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
         let name = object["metadata"]["name"].as_str().unwrap_or("");
@@ -152,18 +151,13 @@ pub fn post(request: &CreateRequest, validation: FieldValidation, strict: &[Stri
 
 /// Processes a POST request whose body is the YAML `text`.
 pub fn post_yaml(
-    text: &str,
-    request: &CreateRequest,
-    validation: FieldValidation,
-    strict: &[String],
+    text: &str, request: &CreateRequest, validation: FieldValidation, strict: &[String],
 ) -> AdmissionAnswer {
     post_decoded(request, validation, (strict, Some(text)))
 }
 
 fn post_decoded(
-    request: &CreateRequest,
-    validation: FieldValidation,
-    (strict, text): (&[String], Option<&str>),
+    request: &CreateRequest, validation: FieldValidation, (strict, text): (&[String], Option<&str>),
 ) -> AdmissionAnswer {
     let mut warnings = Vec::new();
     let decoded = decode::decode_text((request.object, text), strict, validation, &mut warnings);

@@ -68,12 +68,7 @@ pub fn rules_not_checked() -> FieldError {
 type SchemaErrors = Vec<FieldError>;
 
 fn check_value(
-    ty: &SchemaType,
-    rules: &SchemaRules,
-    path: &str,
-    value: &Value,
-    old: Option<&Value>,
-    errors: &mut SchemaErrors,
+    ty: &SchemaType, rules: &SchemaRules, path: &str, value: &Value, old: Option<&Value>, errors: &mut SchemaErrors,
 ) {
     if old == Some(value) {
         return;
@@ -112,11 +107,7 @@ fn item_with_same_key<'a>(keys: &[&str], value: &Value, old: &'a Value) -> Optio
 }
 
 fn check_fields(
-    table: &StructType,
-    path: &str,
-    fields: &Map<String, Value>,
-    old: Option<&Value>,
-    errors: &mut SchemaErrors,
+    table: &StructType, path: &str, fields: &Map<String, Value>, old: Option<&Value>, errors: &mut SchemaErrors,
 ) {
     for field in table.fields.iter().filter(|f| !f.rules.unknown) {
         let place = match path {

@@ -29,9 +29,7 @@ pub struct InterimLook {
 impl InterimLook {
     /// The confidence interval of the mean, if it is narrow enough and reliable, so that no more values are needed.
     pub fn sufficient_interval(
-        &self,
-        (values, kind): (&[f64], SampleKind),
-        precision: TargetPrecision,
+        &self, (values, kind): (&[f64], SampleKind), precision: TargetPrecision,
     ) -> Option<[f64; 2]> {
         let mean = StudentMean::from_values(values)?;
         let interval = mean_interval(values, kind, self.level)?;

@@ -42,11 +42,7 @@ impl LedgerBooks {
     /// Changes the price per accelerator of a machine whose `n` accelerators are all in `category`; `held` states how
     /// many of them belong to JobSets.
     fn change_rate(
-        &mut self,
-        now: SimTime,
-        (n, category): (u64, LedgerCategory),
-        (old, new): (u64, u64),
-        held: &[(JobSetId, u64)],
+        &mut self, now: SimTime, (n, category): (u64, LedgerCategory), (old, new): (u64, u64), held: &[(JobSetId, u64)],
     ) {
         self.settle_installed(now);
         self.cluster.leave(now, (n, n * old), category);
@@ -61,12 +57,7 @@ impl LedgerBooks {
 
     /// Moves accelerators of a JobSet, with their cost, between categories.
     pub fn transfer(
-        &mut self,
-        now: SimTime,
-        jobset: JobSetId,
-        held: (u64, u64),
-        from: LedgerCategory,
-        to: LedgerCategory,
+        &mut self, now: SimTime, jobset: JobSetId, held: (u64, u64), from: LedgerCategory, to: LedgerCategory,
     ) {
         if held.0 == 0 || from == to {
             return;
@@ -78,12 +69,7 @@ impl LedgerBooks {
 
     /// Idle accelerators belong to no JobSet.
     fn transfer_jobset(
-        &mut self,
-        now: SimTime,
-        jobset: JobSetId,
-        held: (u64, u64),
-        from: LedgerCategory,
-        to: LedgerCategory,
+        &mut self, now: SimTime, jobset: JobSetId, held: (u64, u64), from: LedgerCategory, to: LedgerCategory,
     ) {
         let Some(own) = self.by_jobset.get_mut(jobset.ix()) else {
             return;
@@ -112,10 +98,7 @@ impl LedgerBooks {
 
     /// Reclassifies accelerator time of a training segment, which was counted as Productive until its end.
     pub fn reclassify(
-        &mut self,
-        now: SimTime,
-        (jobset, pods): (JobSetId, ReadyPodGroup),
-        spent: &[(LedgerCategory, u64)],
+        &mut self, now: SimTime, (jobset, pods): (JobSetId, ReadyPodGroup), spent: &[(LedgerCategory, u64)],
     ) {
         let held = (pods.accelerators, pods.rate);
         for part in spent {
@@ -247,10 +230,7 @@ impl TimeAccounting {
 
     /// Returns the pod's category in the ledger; updates the counts of ready accelerators of the JobSet and its Job.
     fn ledger_category(
-        &mut self,
-        (jobset, job): (JobSetId, JobId),
-        category: Option<LedgerCategory>,
-        (n, rate): (u64, u64),
+        &mut self, (jobset, job): (JobSetId, JobId), category: Option<LedgerCategory>, (n, rate): (u64, u64),
         enters: bool,
     ) -> LedgerCategory {
         let category = category.unwrap_or(LedgerCategory::Idle);
@@ -329,12 +309,7 @@ impl TimeAccounting {
     }
 
     fn transfer_health(
-        &mut self,
-        now: SimTime,
-        jobset: JobSetId,
-        held: (u64, u64),
-        category: LedgerCategory,
-        unhealthy: bool,
+        &mut self, now: SimTime, jobset: JobSetId, held: (u64, u64), category: LedgerCategory, unhealthy: bool,
     ) {
         let (from, to) =
             if unhealthy { (category, LedgerCategory::Unhealthy) } else { (LedgerCategory::Unhealthy, category) };

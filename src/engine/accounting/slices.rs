@@ -32,10 +32,7 @@ pub struct AvailableSlices {
 impl TimeAccounting {
     /// `slices_of` is the replicatedJob whose Jobs are slices; `up` returns true for Jobs with all processes running.
     pub fn available_slices(
-        &self,
-        ctx: &EngineContext<'_>,
-        (jobset, slices_of): (JobSetId, u32),
-        up: impl Fn(JobId) -> bool,
+        &self, ctx: &EngineContext<'_>, (jobset, slices_of): (JobSetId, u32), up: impl Fn(JobId) -> bool,
     ) -> AvailableSlices {
         let row = &ctx.store.jobsets[jobset.ix()];
         let replicated = &row.spec.spec.replicated_jobs;

@@ -31,10 +31,7 @@ struct BudgetStatus {
 /// Returns the status of a budget over these pods of its namespace. `maxUnavailable` and percentages need the scale
 /// subresource of the pods' controller, which Jobs do not have: such a budget allows no disruption.
 fn budget_status(
-    ctx: &EngineContext<'_>,
-    spec: &Value,
-    selector: &LabelSelector,
-    pods: &[(PodId, PodView)],
+    ctx: &EngineContext<'_>, spec: &Value, selector: &LabelSelector, pods: &[(PodId, PodView)],
 ) -> BudgetStatus {
     let Some(desired_healthy) = int(spec, "minAvailable") else {
         return BudgetStatus::default();

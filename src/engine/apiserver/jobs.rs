@@ -147,10 +147,7 @@ fn child_spec(ctx: &mut EngineContext<'_>, new: &NewChild) -> Result<(TemplateId
 
 /// The priority of the Job's pods; `Some(None)` if they are rejected, `None` if objects are not kept.
 fn pod_admission(
-    ctx: &mut EngineContext<'_>,
-    new: &NewChild,
-    rj: u32,
-    places: Option<&GlobalJobIndexes>,
+    ctx: &mut EngineContext<'_>, new: &NewChild, rj: u32, places: Option<&GlobalJobIndexes>,
 ) -> Option<Option<i32>> {
     let object = new.jobset.object.as_ref()?;
     // The result depends only on the object and on the priority classes.
@@ -170,9 +167,7 @@ fn pod_admission(
 /// Checks all Jobs of a replicatedJob by its last one: they differ only in the length of the name, which is longest
 /// there.
 fn admit_child(
-    ctx: &mut EngineContext<'_>,
-    new: &NewChild,
-    rj: &ReplicatedJob,
+    ctx: &mut EngineContext<'_>, new: &NewChild, rj: &ReplicatedJob,
     (slot, places): (TemplateSlot, Option<&GlobalJobIndexes>),
 ) -> Result<(), AdmissionRejection> {
     let Some(object) = new.jobset.object.as_ref() else {

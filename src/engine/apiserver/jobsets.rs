@@ -62,11 +62,7 @@ pub fn set_jobset_status(ctx: &mut EngineContext<'_>, jobset: JobSetId, status: 
 }
 
 fn emit_status_changes(
-    ctx: &mut EngineContext<'_>,
-    jobset: JobSetId,
-    old: &JobSetStatus,
-    new: &JobSetStatus,
-    failed_job: JobId,
+    ctx: &mut EngineContext<'_>, jobset: JobSetId, old: &JobSetStatus, new: &JobSetStatus, failed_job: JobId,
 ) {
     if new.restarts != old.restarts {
         let (restarts, counted) = (new.restarts, new.restarts_count_towards_max);

@@ -9,11 +9,7 @@ use sim_base::{JobSetId, PodId, calendar};
 
 /// POST. Returns false if the name is taken.
 pub fn create_other(
-    ctx: &mut EngineContext<'_>,
-    kind: ObjectKind,
-    (namespace, name): (&str, &str),
-    object: Value,
-    jobset: JobSetId,
+    ctx: &mut EngineContext<'_>, kind: ObjectKind, (namespace, name): (&str, &str), object: Value, jobset: JobSetId,
 ) -> bool {
     let others = &mut ctx.store.get_mut().others;
     if others.get(kind, namespace, name).is_some() {

@@ -258,11 +258,7 @@ pub fn finish_pod(ctx: &mut EngineContext<'_>, pod: PodId, ended: Option<Termina
 
 /// DELETE with the pod's own grace period. `call` is the request for the audit log.
 pub fn delete_pod(
-    ctx: &mut EngineContext<'_>,
-    call: Call,
-    pod: PodId,
-    incarnation: u32,
-    by: DeletionActor,
+    ctx: &mut EngineContext<'_>, call: Call, pod: PodId, incarnation: u32, by: DeletionActor,
 ) -> RequestAnswer {
     let there = ctx.store.pods.is_current(pod, incarnation);
     ctx.record_response(call, RequestAnswer::from_existence(there));

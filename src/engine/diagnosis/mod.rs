@@ -82,9 +82,7 @@ pub fn describe_blocked(ctx: &mut EngineContext<'_>, parts: &ControlPlaneCompone
 
 /// The reason why a pod finds no node, if the JobSet was never ready and is blocked by it.
 pub fn never_placed_reason(
-    ctx: &EngineContext<'_>,
-    parts: &ControlPlaneComponents,
-    jobset: JobSetId,
+    ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: JobSetId,
 ) -> Option<String> {
     let (_, ever_ready) = parts.accounting.readiness(jobset);
     if is_settled(ctx, parts, jobset) || ever_ready {

@@ -80,9 +80,7 @@ impl LocatedPods {
 
     /// All nodes of the entity are lost.
     fn add_outage(
-        &mut self,
-        affected: &AffectedPods,
-        (how, start, end): (OutageKind, Duration, Option<Duration>),
+        &mut self, affected: &AffectedPods, (how, start, end): (OutageKind, Duration, Option<Duration>),
         (as_new, deleted): (bool, Option<Duration>),
     ) {
         for cell in &*affected.entity.cells {

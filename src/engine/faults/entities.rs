@@ -128,8 +128,7 @@ impl EntityProcess {
 
     /// Entities that may fail before the run ends; the failure times of all others are not needed.
     pub fn failing_entities<'a, 'd>(
-        &'a self,
-        draws: &'d DrawSequence,
+        &'a self, draws: &'d DrawSequence,
     ) -> impl Iterator<Item = &'a FaultEntity> + use<'a, 'd> {
         let all = self.entities.iter().zip(&self.keys);
         all.filter(move |(_, key)| self.may_fail(**key, draws)).map(|(entity, _)| entity)

@@ -9,9 +9,7 @@ use sim_base::random::{DrawSequence, StreamPurpose, UniformDraw};
 /// Alternating failure and repair times up to `stop`; `None` means never repaired. With usage-based aging, failures
 /// are at ages, which repairs do not advance.
 pub fn failure_times(
-    (process, entity): (&RandomFaults, &FaultEntity),
-    stop: Duration,
-    draws: &DrawSequence,
+    (process, entity): (&RandomFaults, &FaultEntity), stop: Duration, draws: &DrawSequence,
 ) -> Vec<(Duration, Option<Duration>)> {
     let life = match &process.arrivals {
         ArrivalProcess::Renewal(life) => life,
@@ -56,10 +54,7 @@ pub fn failure_times(
 
 /// Failure and repair times from a trace.
 fn traced_failure_times(
-    (process, entity): (&RandomFaults, &FaultEntity),
-    rows: &[TracedFault],
-    stop: Duration,
-    draws: &DrawSequence,
+    (process, entity): (&RandomFaults, &FaultEntity), rows: &[TracedFault], stop: Duration, draws: &DrawSequence,
 ) -> Vec<(Duration, Option<Duration>)> {
     let mine = rows.iter().filter(|row| *row.entity == *entity.name && row.at <= stop);
     let one = |(occurrence, row): (u32, &TracedFault)| {

@@ -39,10 +39,7 @@ struct DownTarget {
 
 /// The actions on the nodes of a cell until `stop`, for outages sorted by start.
 pub fn outage_actions<'a>(
-    cell: CellId,
-    outages: impl Iterator<Item = &'a NodeOutage>,
-    stop: Duration,
-    all: &mut Vec<InjectedFault>,
+    cell: CellId, outages: impl Iterator<Item = &'a NodeOutage>, stop: Duration, all: &mut Vec<InjectedFault>,
 ) {
     let mut down: Option<DownTarget> = None;
     for outage in outages {

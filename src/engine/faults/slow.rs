@@ -16,10 +16,7 @@ pub struct SlowNodes {
 
 /// All changes of the factor until `stop`; `name` is the name of a cause.
 pub fn speed_changes<'n>(
-    node: NodeId,
-    all: &[SlowNodes],
-    stop: Duration,
-    name: impl Fn(u32) -> &'n str,
+    node: NodeId, all: &[SlowNodes], stop: Duration, name: impl Fn(u32) -> &'n str,
 ) -> Vec<InjectedFault> {
     let ends = all.iter().filter_map(|s| Some((s.end?, s.cause)));
     let starts = all.iter().map(|s| (s.start, s.cause));

@@ -38,9 +38,7 @@ impl SpareUnits {
 
     /// Creates the units found by `sets`; every cell is in one unit.
     pub fn new(
-        (spec, nodes): (&NodeSpares, Vec<Vec<NodeId>>),
-        cells: &FaultCells,
-        cluster: &ClusterBuilder,
+        (spec, nodes): (&NodeSpares, Vec<Vec<NodeId>>), cells: &FaultCells, cluster: &ClusterBuilder,
     ) -> SpareUnits {
         let is_spare = |node: &NodeId| cluster.label(*node, &spec.key).as_ref() == Some(&spec.value);
         let mut of_cell = vec![0; cells.len()];
@@ -82,10 +80,7 @@ impl SpareUnits {
 /// Adds the actions of spares to these faults, in order of time. The flag is true if a spare arrives after the end of
 /// the run.
 pub fn add_spare_actions(
-    units: &SpareUnits,
-    take_over: Duration,
-    faults: Vec<InjectedFault>,
-    stop: Duration,
+    units: &SpareUnits, take_over: Duration, faults: Vec<InjectedFault>, stop: Duration,
 ) -> (Vec<InjectedFault>, bool) {
     let (more, later) = spare_actions(units, take_over, &faults, stop);
     let mut all = faults;
@@ -111,10 +106,7 @@ fn without_uncordoned_spares(all: &[InjectedFault]) -> Vec<InjectedFault> {
 }
 
 fn spare_actions(
-    units: &SpareUnits,
-    take_over: Duration,
-    faults: &[InjectedFault],
-    stop: Duration,
+    units: &SpareUnits, take_over: Duration, faults: &[InjectedFault], stop: Duration,
 ) -> (Vec<InjectedFault>, bool) {
     let mut pool = SpareNodes {
         spec: &units.spec,

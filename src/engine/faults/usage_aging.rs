@@ -51,10 +51,7 @@ impl FaultState {
 
     /// One fault and its consequences.
     fn add_fault(
-        &self,
-        (clock, age): (u32, Duration),
-        affected: &AffectedPods,
-        draws: &mut DrawSequence,
+        &self, (clock, age): (u32, Duration), affected: &AffectedPods, draws: &mut DrawSequence,
         drawn: &mut ScenarioSpec,
     ) {
         let mut result = LocatedPods::default();

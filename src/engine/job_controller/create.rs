@@ -81,11 +81,7 @@ impl JobController {
 
     /// The API server called the pod webhook when the request arrived, and stores the pod now.
     pub(super) fn pod_create_answered(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        webhook: &PodWebhook,
-        worker: usize,
-        nth: usize,
+        &mut self, ctx: &mut EngineContext<'_>, webhook: &PodWebhook, worker: usize, nth: usize,
     ) {
         let w = &self.workers[worker];
         let (job, index, called) = (w.job, w.to_create[nth], w.request_times[nth]);
@@ -118,11 +114,7 @@ impl JobController {
 
     /// Handles a rejected pod (EXC-11).
     fn handle_rejection(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        nth: usize,
-        (answer, reason): (RequestAnswer, &str),
+        &mut self, ctx: &mut EngineContext<'_>, worker: usize, nth: usize, (answer, reason): (RequestAnswer, &str),
     ) {
         let w = &mut self.workers[worker];
         w.batch_failed = true;

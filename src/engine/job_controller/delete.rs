@@ -63,11 +63,7 @@ impl JobController {
     }
 
     pub(super) fn pod_delete_answered(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        pod: PodId,
-        incarnation: u32,
+        &mut self, ctx: &mut EngineContext<'_>, worker: usize, pod: PodId, incarnation: u32,
     ) {
         let was_ready = ctx.store.pods.has(pod, flag::READY);
         let (job, index) = (ctx.store.pods.job[pod.ix()], ctx.store.pods.index[pod.ix()]);

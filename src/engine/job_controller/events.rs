@@ -122,10 +122,7 @@ impl JobController {
 
     /// The Event about a deleted pod, whose object may already be removed.
     pub(super) fn queue_deleted_event(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        job: JobId,
-        (pod, incarnation, index): (PodId, u32, u32),
+        &mut self, ctx: &mut EngineContext<'_>, job: JobId, (pod, incarnation, index): (PodId, u32, u32),
     ) {
         self.queue_event(ctx, job, EmittedReason::Deleted(pod, incarnation), index);
     }
@@ -136,12 +133,7 @@ impl JobController {
 
     /// An Event that is also written as a record.
     pub(super) fn emit_job_event(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        job: JobId,
-        reason: &str,
-        message: &str,
-        warning: bool,
+        &mut self, ctx: &mut EngineContext<'_>, job: JobId, reason: &str, message: &str, warning: bool,
     ) {
         ctx.emit_kube_event(ObjectRef::Job(job), warning, reason, message);
         let (reason, message) = (ctx.intern(reason), ctx.intern(message));

@@ -42,12 +42,7 @@ impl JobController {
     /// Chooses the pods that lose their finalizer in this sync: ended pods, or all pods of a finishing or deleted
     /// Job; at most 500 enter the uncounted list.
     pub(super) fn collect_finished(
-        &mut self,
-        store: &ObjectStore,
-        job: JobId,
-        plan: &JobPlan,
-        c: &mut ComputedStatus,
-        into: &mut Vec<PodId>,
+        &mut self, store: &ObjectStore, job: JobId, plan: &JobPlan, c: &mut ComputedStatus, into: &mut Vec<PodId>,
     ) -> CollectedPods {
         into.clear();
         let failed_before = self.rows[job.ix()].update_failed_indexes(c);
@@ -114,11 +109,7 @@ impl JobController {
 
     /// Returns true if a pod enters the uncounted list when its finalizer is removed.
     fn is_countable(
-        &self,
-        store: &ObjectStore,
-        (job, pod): (JobId, PodId),
-        seen: Option<&EndedPod>,
-        plan: &JobPlan,
+        &self, store: &ObjectStore, (job, pod): (JobId, PodId), seen: Option<&EndedPod>, plan: &JobPlan,
     ) -> bool {
         if self.pods.is_counted(store, pod) {
             return false;

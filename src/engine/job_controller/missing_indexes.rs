@@ -33,11 +33,7 @@ impl JobSyncInput<'_> {
 /// Returns the lowest `count` numbers below `limit` that are neither in `taken` nor in `decided`; all lists are
 /// ascending.
 pub(super) fn lowest_free(
-    taken: impl Iterator<Item = u32>,
-    decided: [&[u32]; 2],
-    limit: u32,
-    count: u32,
-    into: &mut Vec<u32>,
+    taken: impl Iterator<Item = u32>, decided: [&[u32]; 2], limit: u32, count: u32, into: &mut Vec<u32>,
 ) {
     into.clear();
     let mut taken = taken.peekable();

@@ -44,10 +44,7 @@ fn interim_condition_is_missing(status: &JobStatus, plan: &JobPlan) -> bool {
 /// startTime after a status write. A resumed Job starts again: suspended time does not count against
 /// activeDeadlineSeconds. `began` is the start of the sync; `runs` means neither suspended nor about to be.
 pub(super) fn start_time(
-    stored: Option<SimTime>,
-    suspended: Option<bool>,
-    version: KubeVersion,
-    (began, runs): (SimTime, bool),
+    stored: Option<SimTime>, suspended: Option<bool>, version: KubeVersion, (began, runs): (SimTime, bool),
 ) -> Option<SimTime> {
     let kept = match suspended {
         Some(false) => Some(began),
@@ -158,10 +155,7 @@ impl JobController {
 }
 
 fn add_condition(
-    ctx: &mut EngineContext<'_>,
-    job: JobId,
-    kind: JobConditionType,
-    (reason, message): (&Cow<'static, str>, &str),
+    ctx: &mut EngineContext<'_>, job: JobId, kind: JobConditionType, (reason, message): (&Cow<'static, str>, &str),
 ) {
     if ctx.store.jobs[job.ix()].status.condition(kind).is_some() {
         return;

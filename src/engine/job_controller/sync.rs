@@ -146,11 +146,7 @@ impl JobController {
     }
 
     pub(super) fn finalizer_answered(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        worker: usize,
-        pod: PodId,
-        incarnation: u32,
+        &mut self, ctx: &mut EngineContext<'_>, worker: usize, pod: PodId, incarnation: u32,
     ) {
         let there = apiserver::untrack_pod(ctx, pod, incarnation).is_success();
         if self.workers[worker].stage == SyncStage::Deleting {

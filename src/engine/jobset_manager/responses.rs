@@ -13,11 +13,7 @@ use sim_base::{JobId, JobSetId};
 
 impl JobSetManager {
     pub(super) fn handle_response(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        jobset: JobSetId,
-        call: JobSetCall,
-        job: JobId,
+        &mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, call: JobSetCall, job: JobId,
     ) {
         assert!(self.pass.jobset == Some(jobset), "answers are those of the pass at hand");
         match call {

@@ -10,10 +10,7 @@ use sim_policy::{ActionPlan, JobSetView, trace};
 
 /// The decision of a planned pass; `None` if there is nothing to report or the sink does not request it.
 pub(super) fn pass_decision(
-    ctx: &EngineContext<'_>,
-    jobset: JobSetId,
-    view: &JobSetView<'_>,
-    plan: &ActionPlan,
+    ctx: &EngineContext<'_>, jobset: JobSetId, view: &JobSetView<'_>, plan: &ActionPlan,
 ) -> Option<PolicyOutcome> {
     if !ctx.receives_decisions() {
         return None;
@@ -30,11 +27,7 @@ fn full_name(ctx: &EngineContext<'_>, jobset: JobSetId) -> String {
 impl JobSetManager {
     /// A pass that ends without its planned final steps.
     pub(super) fn trace_failed_pass(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        jobset: JobSetId,
-        why: &str,
-        rule: &'static str,
+        &self, ctx: &mut EngineContext<'_>, jobset: JobSetId, why: &str, rule: &'static str,
     ) {
         if ctx.receives_decisions() {
             let lost = PassLost { decision: 0, object: full_name(ctx, jobset), why: why.to_owned(), rule };

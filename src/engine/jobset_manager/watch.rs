@@ -47,9 +47,7 @@ impl JobSetManager {
 
     /// Returns the object of a change, its version among the changes of that object, and the event that delivers it.
     fn watch_event(
-        &mut self,
-        ctx: &EngineContext<'_>,
-        what: ChangeKind,
+        &mut self, ctx: &EngineContext<'_>, what: ChangeKind,
     ) -> Option<(TicketSubject, u32, SimulationEvent)> {
         match what {
             ChangeKind::JobSet(jobset, _) => {
@@ -76,9 +74,7 @@ impl JobSetManager {
 
     /// Executes a write of the manager itself, whose watch event arrives earlier than those of other writes.
     pub(super) fn write_object<T>(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        send: impl FnOnce(&mut EngineContext<'_>) -> T,
+        &mut self, ctx: &mut EngineContext<'_>, send: impl FnOnce(&mut EngineContext<'_>) -> T,
     ) -> T {
         let from = ctx.store.changes.len();
         let answer = send(ctx);

@@ -59,11 +59,7 @@ impl KubeletState {
 
     /// Stores the exit of containers with this code. The kubelet notices it at its next relist.
     pub(super) fn book_exit(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        exit_code: i32,
-        exited: ExitedContainers,
+        &mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32, exited: ExitedContainers,
     ) {
         let row = &mut self.pods[pod.ix()];
         row.flags |= EXITED;

@@ -125,12 +125,7 @@ impl KubeletState {
     }
 
     fn sidecar_timer(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        after: Duration,
-        wait: TicketWait,
-        timer: ContainerTimer,
+        &self, ctx: &mut EngineContext<'_>, pod: PodId, after: Duration, wait: TicketWait, timer: ContainerTimer,
     ) {
         let Some(epoch) = self.sidecars(pod).epoch else {
             return;

@@ -67,12 +67,7 @@ impl KubeletState {
 
     /// Time from the start of a container until its probe has succeeded often enough; a probe before `after` fails.
     pub(super) fn first_success(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        probe: ProbeTiming,
-        after: Duration,
-        position: usize,
+        &self, ctx: &mut EngineContext<'_>, pod: PodId, probe: ProbeTiming, after: Duration, position: usize,
     ) -> Duration {
         let earliest = probe.initial_delay.max(after);
         if earliest == Duration::ZERO {

@@ -71,10 +71,7 @@ impl KubeletState {
     /// Remaining back-off, counted from the end of the container. A pod worker that finds it unfinished returns after
     /// the remaining time, at most one minute, extended by up to half of it (kubernetes.md 3.1).
     pub(super) fn remaining_back_off(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        crash: &mut CrashBackOff,
+        &self, ctx: &mut EngineContext<'_>, pod: PodId, crash: &mut CrashBackOff,
     ) -> Duration {
         let over = crash.ended_at.min(ctx.now) + crash.next_back_off();
         let mut looks = ctx.now;
@@ -91,11 +88,7 @@ impl KubeletState {
 
     /// Time at which a pod worker looks at the pod again that waits for `left` from `now`: up to half of it later.
     pub(super) fn next_look(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        (now, left): (SimTime, Duration),
-        look: usize,
+        &self, ctx: &mut EngineContext<'_>, pod: PodId, (now, left): (SimTime, Duration), look: usize,
     ) -> SimTime {
         let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, look));
         let late = ctx.draw_phase(StreamPurpose::WorkerJitter, about, nth, Duration(left.0 / 2));

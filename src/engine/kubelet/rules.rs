@@ -21,11 +21,7 @@ impl KubeletState {
 
     /// The first rule for the pod whose container is `applies_to`, at the given run of this container.
     pub(super) fn find_rule<'a>(
-        &self,
-        ctx: &EngineContext<'a>,
-        pod: PodId,
-        run: u32,
-        applies_to: impl Fn(Option<&str>) -> bool,
+        &self, ctx: &EngineContext<'a>, pod: PodId, run: u32, applies_to: impl Fn(Option<&str>) -> bool,
     ) -> Option<&'a ContainerRule> {
         let rules = &ctx.scenario.containers;
         let (s, i, life) = (&**ctx.store, pod.ix(), &self.pods[pod.ix()]);

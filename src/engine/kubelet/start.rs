@@ -44,10 +44,7 @@ impl KubeletState {
 
     /// Time to start the containers from the one at `from`, beginning after `before`.
     pub(super) fn start_from(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        (before, from): (Duration, usize),
+        &mut self, ctx: &mut EngineContext<'_>, pod: PodId, (before, from): (Duration, usize),
     ) -> Duration {
         match &ctx.scenario.timing.kubelet {
             KubeletTiming::Scripted { start, .. } => *start,
@@ -58,11 +55,7 @@ impl KubeletState {
     /// Time to start the containers one after another, from the one at `from`, until all run, an init container fails,
     /// or an image cannot be pulled. The start begins after `before`.
     pub(super) fn start_sequentially(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        k: &RealKubelet,
-        (before, from): (Duration, usize),
+        &mut self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet, (before, from): (Duration, usize),
     ) -> Duration {
         self.pods[pod.ix()].pull_failed = 0;
         let (about, mut delay) = (TicketSubject::Pod(pod), Duration::ZERO);

@@ -157,9 +157,7 @@ fn sidecars(spec: &PodSpec, mode: sim_api::spec::AgentMode) -> Vec<usize> {
 /// Stops the main containers together, then the sidecars one after another. All share one grace period, but each gets
 /// at least the minimum.
 pub(super) fn stop_in_order(
-    (grace, floor): (Duration, Duration),
-    main: Option<Duration>,
-    sidecars: impl Iterator<Item = Duration>,
+    (grace, floor): (Duration, Duration), main: Option<Duration>, sidecars: impl Iterator<Item = Duration>,
 ) -> Duration {
     let mut spent = Duration::ZERO;
     for stop in main.into_iter().chain(sidecars) {

@@ -50,11 +50,7 @@ impl KubeletState {
 
     /// Time from the end of the last container, or from the relist that noticed it, to the sync that writes the phase.
     fn final_sync_delay(
-        &self,
-        ctx: &mut EngineContext<'_>,
-        pod: PodId,
-        k: &RealKubelet,
-        stopped_sidecars: bool,
+        &self, ctx: &mut EngineContext<'_>, pod: PodId, k: &RealKubelet, stopped_sidecars: bool,
     ) -> Duration {
         if !stopped_sidecars {
             // SyncTerminatingPod stops the sandbox, which changes the status (PodReadyToStartContainers): the phase

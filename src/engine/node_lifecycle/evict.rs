@@ -87,8 +87,7 @@ impl NodeLifecycle {
 /// Period for which a pod tolerates these taints; `None` means indefinitely. Admission adds 300 s for not-ready and
 /// unreachable.
 pub(super) fn toleration_period<'a>(
-    tolerations: &[TolerationSpec],
-    taints: impl Iterator<Item = &'a TaintSpec>,
+    tolerations: &[TolerationSpec], taints: impl Iterator<Item = &'a TaintSpec>,
 ) -> Option<Duration> {
     let mut least: Option<Duration> = None;
     for taint in taints.filter(|t| t.effect == TaintEffect::NoExecute) {

@@ -114,11 +114,7 @@ impl CapacityLedger {
     }
 
     fn count(
-        &mut self,
-        key: usize,
-        domain: DomainId,
-        (place, class): (u32, u32),
-        (exclusive, leader): (bool, bool),
+        &mut self, key: usize, domain: DomainId, (place, class): (u32, u32), (exclusive, leader): (bool, bool),
         take: bool,
     ) {
         let add = |n: &mut u32| *n = if take { *n + 1 } else { *n - 1 };

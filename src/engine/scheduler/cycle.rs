@@ -165,8 +165,7 @@ impl SchedulerState {
     /// Moves all unschedulable pods to the back-off queue. `continue_path` sets the mark from which the path of a pod
     /// continues, and returns the mark to restore.
     fn retry(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
+        &mut self, ctx: &mut EngineContext<'_>,
         continue_path: impl Fn(&mut SchedulingQueues, &mut EngineContext<'_>, PodId) -> ContextMark,
     ) {
         self.changed_in_cycle |= self.in_cycle.is_some();
@@ -208,11 +207,7 @@ impl SchedulerState {
 /// The first node that fits, among all nodes or those that the pod names, and the start of the next search
 /// (`findNodesThatFitPod`: advanced by the number of examined nodes).
 fn find_among(
-    view: &ClusterView<'_>,
-    facts: &TemplateFacts,
-    all: u32,
-    start: u32,
-    also: impl Fn(NodeId) -> bool,
+    view: &ClusterView<'_>, facts: &TemplateFacts, all: u32, start: u32, also: impl Fn(NodeId) -> bool,
 ) -> (PlacementResult, u32) {
     let Some(named) = &facts.named else {
         let found = find_node(view, facts, all, start, NodeId, also);

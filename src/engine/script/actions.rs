@@ -78,10 +78,7 @@ impl ScriptRunner {
     }
 
     fn act_on_pod(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        index: u32,
-        (action, name): (&FaultAction, &str),
+        &mut self, ctx: &mut EngineContext<'_>, index: u32, (action, name): (&FaultAction, &str),
         kubelets: &mut KubeletState,
     ) {
         // A random fault without a target has no effect.
@@ -120,11 +117,7 @@ impl ScriptRunner {
 
     /// Only training jobs are affected; no other component is notified.
     fn inject_silent_fault(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        index: u32,
-        on: &SilentTarget,
-        kubelets: &KubeletState,
+        &mut self, ctx: &mut EngineContext<'_>, index: u32, on: &SilentTarget, kubelets: &KubeletState,
     ) {
         let (node, pod) = match on {
             SilentTarget::Node(node) => (self.resolve_node(ctx, node), PodId::NONE),
@@ -142,11 +135,7 @@ impl ScriptRunner {
     }
 
     fn act_on_node(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        action: &FaultAction,
-        node: NodeId,
-        kubelets: &mut KubeletState,
+        &mut self, ctx: &mut EngineContext<'_>, action: &FaultAction, node: NodeId, kubelets: &mut KubeletState,
     ) {
         use FaultAction::*;
         match action {

@@ -16,10 +16,7 @@ use std::sync::Arc;
 impl ScriptRunner {
     /// `announced` is the row of a JobSet declared by the scenario.
     pub(super) fn create(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        object: &Value,
-        announced: Option<JobSetId>,
+        &mut self, ctx: &mut EngineContext<'_>, object: &Value, announced: Option<JobSetId>,
     ) -> Result<(), ScriptRequestError> {
         let kind = object["kind"].as_str().unwrap_or("");
         let read = &ctx.scenario.decoders;
@@ -76,10 +73,7 @@ impl ScriptRunner {
     }
 
     fn create_jobset(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        object: &Value,
-        announced: Option<JobSetId>,
+        &mut self, ctx: &mut EngineContext<'_>, object: &Value, announced: Option<JobSetId>,
     ) -> Result<(), ScriptRequestError> {
         let name = match announced {
             Some(id) => ctx.store.names.jobsets[id.ix()].name.clone(),
@@ -161,10 +155,7 @@ fn existing_claims(ctx: &EngineContext<'_>, namespace: &str) -> Vec<Value> {
 
 /// Adds a pod without a Job, in its own row without a Job object.
 fn create_pod(
-    ctx: &mut EngineContext<'_>,
-    pod: PodObject,
-    object: &Value,
-    owner_missing: bool,
+    ctx: &mut EngineContext<'_>, pod: PodObject, object: &Value, owner_missing: bool,
 ) -> Result<(), ScriptRequestError> {
     let node = pod.template.spec.node_name.as_ref();
     if let Some(name) = node.filter(|name| ctx.store.nodes.find_by_name(name).is_none()) {

@@ -6,9 +6,7 @@ use serde_json::Value;
 /// The finalizers of an object after a patch; `None` if the patch does not contain them.
 /// `k8s.io/apimachinery`, ValidateNoNewFinalizers: no finalizer can be added to an object that is being deleted.
 pub(super) fn patched_finalizers(
-    body: &Value,
-    deleting: bool,
-    has: &[String],
+    body: &Value, deleting: bool, has: &[String],
 ) -> Result<Option<Vec<String>>, ScriptRequestError> {
     let Some(listed) = body["metadata"].get("finalizers") else {
         return Ok(None);

@@ -22,10 +22,7 @@ struct HeldResource {
 impl UserHolds {
     /// The effect of the script action with this index on a node, if any.
     pub fn effective_action<'a>(
-        &mut self,
-        ctx: &EngineContext<'a>,
-        index: u32,
-        node: NodeId,
+        &mut self, ctx: &EngineContext<'a>, index: u32, node: NodeId,
     ) -> Option<Cow<'a, FaultAction>> {
         use FaultAction::*;
         let scenario: &'a ScenarioSpec = ctx.scenario;

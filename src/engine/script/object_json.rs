@@ -25,10 +25,7 @@ fn time_json(at: SimTime) -> Value {
 
 /// The values at these paths, as a JSON object from path to value.
 pub(super) fn field_values(
-    ctx: &EngineContext<'_>,
-    object: &LookupResult,
-    fields: &[String],
-    kubelets: &KubeletState,
+    ctx: &EngineContext<'_>, object: &LookupResult, fields: &[String], kubelets: &KubeletState,
 ) -> String {
     let object = match object {
         LookupResult::JobSet(jobset) => jobset_json(ctx, *jobset),

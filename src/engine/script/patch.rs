@@ -19,11 +19,7 @@ use sim_base::{JobSetId, PodId};
 
 impl ScriptRunner {
     pub(super) fn patch(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        object: LookupResult,
-        body: &Value,
-        status: bool,
+        &mut self, ctx: &mut EngineContext<'_>, object: LookupResult, body: &Value, status: bool,
     ) -> Result<(), ScriptRequestError> {
         match object {
             LookupResult::JobSet(jobset) if status => patch_jobset_status(ctx, jobset, body),

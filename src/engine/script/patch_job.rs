@@ -18,10 +18,7 @@ use std::sync::Arc;
 const METADATA_FIELDS: [&str; 4] = ["annotations", "finalizers", "labels", "name"];
 
 pub(super) fn patch_job(
-    ctx: &mut EngineContext<'_>,
-    job: JobId,
-    body: &Value,
-    status: bool,
+    ctx: &mut EngineContext<'_>, job: JobId, body: &Value, status: bool,
 ) -> Result<(), ScriptRequestError> {
     let patched = if status { "status" } else { "spec" };
     for (section, fields) in body.as_object().into_iter().flatten() {

@@ -15,9 +15,7 @@ use sim_base::{JobId, JobSetId, calendar};
 use sim_policy::{JobSetStatus, PodCondition, RjStatus, TerminalState};
 
 pub(super) fn patch_jobset_status(
-    ctx: &mut EngineContext<'_>,
-    jobset: JobSetId,
-    body: &Value,
+    ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value,
 ) -> Result<(), ScriptRequestError> {
     let row = &ctx.store.jobsets[jobset.ix()];
     let Some(stored) = row.spec.object.clone() else {
@@ -42,10 +40,7 @@ pub(super) fn patch_jobset_status(
 
 /// Reads the status `new`; unchanged fields keep the stored value of `old`, because JSON has whole seconds only.
 fn read_status(
-    ctx: &EngineContext<'_>,
-    jobset: JobSetId,
-    old: &Value,
-    new: &Value,
+    ctx: &EngineContext<'_>, jobset: JobSetId, old: &Value, new: &Value,
 ) -> Result<JobSetStatus, StatusPatchError> {
     let stored = &ctx.store.jobsets[jobset.ix()];
     let attempt = |key: &str| match &new[key] {

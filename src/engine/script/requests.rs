@@ -15,11 +15,7 @@ use sim_base::{JobSetId, NodeId, PodId};
 
 impl ScriptRunner {
     pub(super) fn request(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        index: u32,
-        request: &UserRequest,
-        kubelets: &KubeletState,
+        &mut self, ctx: &mut EngineContext<'_>, index: u32, request: &UserRequest, kubelets: &KubeletState,
     ) {
         let (node, pod) = deletion_target(ctx, request);
         ctx.emit(Body::Fault { index, node, pod });
@@ -32,10 +28,7 @@ impl ScriptRunner {
     }
 
     fn execute(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        request: &UserRequest,
-        kubelets: &KubeletState,
+        &mut self, ctx: &mut EngineContext<'_>, request: &UserRequest, kubelets: &KubeletState,
     ) -> Result<String, ScriptRequestError> {
         let name = &request.object;
         if let RequestVerb::Create { object, jobset } = &request.verb {
@@ -79,9 +72,7 @@ fn deletion_target(ctx: &EngineContext<'_>, request: &UserRequest) -> (NodeId, P
 }
 
 fn delete(
-    ctx: &mut EngineContext<'_>,
-    object: LookupResult,
-    (propagation, grace_s): (DeletionPropagation, Option<u32>),
+    ctx: &mut EngineContext<'_>, object: LookupResult, (propagation, grace_s): (DeletionPropagation, Option<u32>),
     kubelets: &KubeletState,
 ) {
     match object {

@@ -11,8 +11,7 @@ pub(super) const UPDATE_WEBHOOK: &str = "vjobset.kb.io";
 
 /// failurePolicy: Fail, so that no JobSet can be created or changed while the manager is down.
 pub(super) fn check_webhook_available(
-    ctx: &EngineContext<'_>,
-    webhook: &'static str,
+    ctx: &EngineContext<'_>, webhook: &'static str,
 ) -> Result<(), ScriptRequestError> {
     if ctx.is_manager_up(ctx.now) { Ok(()) } else { Err(ScriptRequestError::WebhookUnavailable { webhook }) }
 }

@@ -153,10 +153,7 @@ impl TemplateStore {
 
     /// Returns the last admission result of exactly this Job, if known.
     pub fn admission(
-        &self,
-        slot: TemplateSlot,
-        index: u32,
-        attempt: RestartAttempt,
+        &self, slot: TemplateSlot, index: u32, attempt: RestartAttempt,
     ) -> Option<Result<(), AdmissionRejection>> {
         if self.accepted.contains(&slot) {
             return Some(Ok(()));
@@ -170,11 +167,7 @@ impl TemplateStore {
     }
 
     pub fn cache_rejection(
-        &mut self,
-        slot: TemplateSlot,
-        index: u32,
-        attempt: RestartAttempt,
-        rejection: AdmissionRejection,
+        &mut self, slot: TemplateSlot, index: u32, attempt: RestartAttempt, rejection: AdmissionRejection,
     ) {
         self.refusals.insert((slot, index), (attempt, rejection));
     }
@@ -200,11 +193,7 @@ impl TemplateStore {
     }
 
     pub fn add(
-        &mut self,
-        cluster: &ClusterBuilder,
-        pod: Arc<PodTemplate>,
-        exclusive_key: Option<&str>,
-        agent: AgentMode,
+        &mut self, cluster: &ClusterBuilder, pod: Arc<PodTemplate>, exclusive_key: Option<&str>, agent: AgentMode,
     ) -> TemplateId {
         self.has_terms_or_ports |= pod.spec.has_terms_or_ports;
         let class = self.class(pod.spec.priority);

@@ -9,11 +9,7 @@ use sim_base::Duration;
 impl TrainingState {
     /// Moves productive work to the category of lost work.
     pub(super) fn undo_work(
-        &mut self,
-        ctx: &EngineContext<'_>,
-        at: usize,
-        lost: Vec<(CompletedWork, u64)>,
-        accounting: &mut TimeAccounting,
+        &mut self, ctx: &EngineContext<'_>, at: usize, lost: Vec<(CompletedWork, u64)>, accounting: &mut TimeAccounting,
     ) {
         let job = &mut self.jobs[at];
         for (done, ns) in lost {

@@ -274,10 +274,7 @@ impl TrainingState {
     }
 
     fn begin_segment(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        (pods, team): (ReadyPodGroup, SliceGroup),
+        &mut self, ctx: &mut EngineContext<'_>, at: usize, (pods, team): (ReadyPodGroup, SliceGroup),
         accounting: &mut TimeAccounting,
     ) {
         let job = &mut self.jobs[at];
@@ -345,11 +342,7 @@ impl TrainingState {
 
     /// Ends the current segment; with `loses`, unsaved progress is undone. Returns the progress reached.
     fn end_segment(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        loses: bool,
-        accounting: &mut TimeAccounting,
+        &mut self, ctx: &mut EngineContext<'_>, at: usize, loses: bool, accounting: &mut TimeAccounting,
     ) -> Option<u64> {
         let job = &mut self.jobs[at];
         let current = job.segment.take()?;

@@ -164,10 +164,7 @@ impl TrainingState {
     }
 
     pub(super) fn corruption_detected(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        (jobset, nth): (JobSetId, u32),
-        accounting: &mut TimeAccounting,
+        &mut self, ctx: &mut EngineContext<'_>, (jobset, nth): (JobSetId, u32), accounting: &mut TimeAccounting,
     ) {
         let result = self.job_index(jobset).filter(|_| self.is_current_corruption(jobset, nth));
         let Some(at) = result else { return };

@@ -103,10 +103,7 @@ fn has_enough_slices(spec: &ElasticTraining, hand: &AvailableSlices) -> bool {
 
 impl TrainingState {
     fn available_slices(
-        &self,
-        ctx: &EngineContext<'_>,
-        at: usize,
-        accounting: &TimeAccounting,
+        &self, ctx: &EngineContext<'_>, at: usize, accounting: &TimeAccounting,
     ) -> Option<AvailableSlices> {
         let spec = ctx.scenario.training[at].elastic.as_ref()?;
         let job = &self.jobs[at];
@@ -140,10 +137,7 @@ impl TrainingState {
 
     /// Determines whether an elastic job can make steps, and with which slices, after a change.
     pub(super) fn update_elastic_job(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        accounting: &mut TimeAccounting,
+        &mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting,
     ) {
         let Some(hand) = self.available_slices(ctx, at, accounting) else {
             return;
@@ -175,11 +169,7 @@ impl TrainingState {
 
     /// Starts immediately with all slices, with fewer after a last call.
     fn begin_or_wait(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        hand: AvailableSlices,
-        accounting: &mut TimeAccounting,
+        &mut self, ctx: &mut EngineContext<'_>, at: usize, hand: AvailableSlices, accounting: &mut TimeAccounting,
     ) {
         let Some(spec) = &ctx.scenario.training[at].elastic else {
             return;
@@ -213,10 +203,7 @@ impl TrainingState {
     }
 
     pub(super) fn last_call_expired(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        (jobset, nth): (JobSetId, u32),
-        accounting: &mut TimeAccounting,
+        &mut self, ctx: &mut EngineContext<'_>, (jobset, nth): (JobSetId, u32), accounting: &mut TimeAccounting,
     ) {
         let called = self.job_index(jobset).filter(|_| self.is_current_last_call(jobset, nth));
         let Some(at) = called else { return };
@@ -228,11 +215,7 @@ impl TrainingState {
     }
 
     fn begin_if_enough(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        regrown: bool,
-        accounting: &mut TimeAccounting,
+        &mut self, ctx: &mut EngineContext<'_>, at: usize, regrown: bool, accounting: &mut TimeAccounting,
     ) -> bool {
         let Some(spec) = &ctx.scenario.training[at].elastic else {
             return false;
@@ -246,11 +229,7 @@ impl TrainingState {
     }
 
     fn begin_with_slices(
-        &mut self,
-        ctx: &mut EngineContext<'_>,
-        at: usize,
-        mut team: SliceGroup,
-        accounting: &mut TimeAccounting,
+        &mut self, ctx: &mut EngineContext<'_>, at: usize, mut team: SliceGroup, accounting: &mut TimeAccounting,
     ) {
         let job = &mut self.jobs[at];
         let again = &ctx.scenario.training[at].elastic;
@@ -333,11 +312,7 @@ impl TrainingState {
 
     /// Sets whether the accelerators of a segment are productive.
     pub(super) fn set_productive(
-        &self,
-        ctx: &EngineContext<'_>,
-        at: usize,
-        (members, runs): (&[JobId], bool),
-        accounting: &mut TimeAccounting,
+        &self, ctx: &EngineContext<'_>, at: usize, (members, runs): (&[JobId], bool), accounting: &mut TimeAccounting,
     ) {
         let job = &self.jobs[at];
         if job.slices.is_some() {

@@ -29,9 +29,7 @@ pub struct PlanStart {
 
 /// The plan from one of the job's starts, with the random numbers of `jobset`.
 pub fn plan_from_start(
-    spec: &TrainingJob,
-    start: &PlanStart,
-    (jobset, draws): (StreamKey, &mut DrawSequence),
+    spec: &TrainingJob, start: &PlanStart, (jobset, draws): (StreamKey, &mut DrawSequence),
 ) -> SegmentPlan {
     let nth = start.nth;
     let named = |purpose, occurrence| UniformDraw { purpose, entity: jobset, occurrence, substream: 0 };

@@ -194,10 +194,7 @@ impl WorkLedger {
     }
 
     pub fn outcome(
-        &self,
-        now: SimTime,
-        spec: &TrainingJob,
-        (jobset, reached, kept): (JobSetId, Duration, Duration),
+        &self, now: SimTime, spec: &TrainingJob, (jobset, reached, kept): (JobSetId, Duration, Duration),
     ) -> TrainingOutcome {
         // Pods left by a deleted JobSet may continue.
         let end = self.ended.map_or(now, |ended| ended.max(self.until));

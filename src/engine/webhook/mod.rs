@@ -171,10 +171,7 @@ impl PodWebhook {
     /// Returns the domain for the pod's node selector (EXC-8), `NONE` if it gets none, or why the webhooks reject its
     /// creation (EXC-9, EXC-11). `called` is the time of the API server's call.
     pub fn admit_pod(
-        &self,
-        ctx: &EngineContext<'_>,
-        (job, index): (JobId, u32),
-        called: SimTime,
+        &self, ctx: &EngineContext<'_>, (job, index): (JobId, u32), called: SimTime,
     ) -> Result<DomainId, PodWebhookError> {
         let j = &ctx.store.jobs[job.ix()];
         if !j.template.is_some() || !j.jobset.is_some() {
@@ -229,10 +226,7 @@ impl PodWebhook {
 
     /// The API server's message for a pod that the webhooks currently reject, and the reason.
     pub fn creation_blocker(
-        &self,
-        ctx: &EngineContext<'_>,
-        job: JobId,
-        index: u32,
+        &self, ctx: &EngineContext<'_>, job: JobId, index: u32,
     ) -> Option<(String, CreationBlocker)> {
         let error = self.admit_pod(ctx, (job, index), ctx.now).err()?;
         Some((error.to_string(), self.blocker_kind(ctx, job)))

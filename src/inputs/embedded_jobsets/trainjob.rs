@@ -66,9 +66,7 @@ fn is_torchtune(object: &EmbeddedObject<'_>, runtime: &EmbeddedObject<'_>) -> bo
 
 /// Returns the runtime that the TrainJob refers to, or reports that it is missing.
 fn runtime<'o>(
-    object: &EmbeddedObject<'_>,
-    all: &'o [EmbeddedObject<'o>],
-    report: &mut DiagnosticReport,
+    object: &EmbeddedObject<'_>, all: &'o [EmbeddedObject<'o>], report: &mut DiagnosticReport,
 ) -> Option<&'o EmbeddedObject<'o>> {
     let reference = object.node.at_path(&["spec", "runtimeRef"])?;
     let word = |key: &str, default: &'static str| -> String {

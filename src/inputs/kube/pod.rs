@@ -68,7 +68,7 @@ const TERMS: [&[&str]; 4] = [
 fn has_terms_or_ports(node: &YamlNode) -> bool {
     let containers = ["initContainers", "containers"].iter().flat_map(|key| read::list(node, key));
     let mut ports = containers.flat_map(|container| read::list(container, "ports"));
-    let on_host = node.get("hostNetwork").and_then(YamlNode::as_str) == Some("true");
+    let on_host = read::boolean(node, "hostNetwork") == Some(true);
     TERMS.iter().any(|path| node.at_path(path).is_some())
         || ports.any(|port| on_host || read::integer(port, "hostPort").is_some_and(|port| port > 0))
 }

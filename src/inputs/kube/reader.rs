@@ -48,10 +48,7 @@ pub struct ManifestSet {
 /// Reads one text after applying `path=value` overrides to each of its JobSets; `sets_name` names the overrides in
 /// messages. Objects in `used` were rendered to JobSets in other texts and are not reported as skipped.
 pub fn read_text(
-    source: &SourceText,
-    used: &BTreeSet<String>,
-    sets_name: &str,
-    sets: &[(String, String)],
+    source: &SourceText, used: &BTreeSet<String>, sets_name: &str, sets: &[(String, String)],
 ) -> Result<ManifestSet, Diagnostics> {
     let documents = yaml::parse(source)?;
     if documents.is_empty() {
@@ -264,8 +261,7 @@ fn check_together(result: &ManifestSet, report: &mut DiagnosticReport) {
 
 /// Returns the errors between JobSets. The flag marks errors about the total size.
 pub fn together<'j>(
-    jobsets: impl Iterator<Item = (&'j spec::JobSet, &'j str)> + Clone,
-    written: &BTreeMap<String, WrittenManifest>,
+    jobsets: impl Iterator<Item = (&'j spec::JobSet, &'j str)> + Clone, written: &BTreeMap<String, WrittenManifest>,
 ) -> Vec<(Diagnostic, bool)> {
     let mut errors = Vec::new();
     let mut seen: BTreeMap<(&str, &str), &str> = BTreeMap::new();

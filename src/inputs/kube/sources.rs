@@ -17,18 +17,14 @@ pub fn read_manifests(source: &SourceText) -> Result<ManifestSet, Diagnostics> {
 /// Reads one text after applying `path=value` overrides to each of its JobSets; `sets_name` names the overrides in
 /// messages.
 pub fn read_with_sets(
-    source: &SourceText,
-    sets_name: &str,
-    sets: &[(String, String)],
+    source: &SourceText, sets_name: &str, sets: &[(String, String)],
 ) -> Result<ManifestSet, Diagnostics> {
     read_among((source, &[]), sets_name, sets)
 }
 
 /// Reads `source` like [`read_with_sets`]. Its objects may refer to objects in the texts `beside`.
 pub fn read_among(
-    (source, beside): (&SourceText, &[SourceText]),
-    sets_name: &str,
-    sets: &[(String, String)],
+    (source, beside): (&SourceText, &[SourceText]), sets_name: &str, sets: &[(String, String)],
 ) -> Result<ManifestSet, Diagnostics> {
     read_all((std::slice::from_ref(source), beside), sets_name, sets)
 }
@@ -66,9 +62,7 @@ pub fn read_manifest_path(path: &str) -> Result<(ManifestSet, Vec<SourceText>), 
 }
 
 fn read_all(
-    (sources, beside): (&[SourceText], &[SourceText]),
-    sets_name: &str,
-    sets: &[(String, String)],
+    (sources, beside): (&[SourceText], &[SourceText]), sets_name: &str, sets: &[(String, String)],
 ) -> Result<ManifestSet, Diagnostics> {
     let result = embedded_jobsets::find(sources, beside);
     let (mut all, mut errors) = (Vec::new(), Vec::new());

@@ -107,8 +107,7 @@ pub(super) fn too_many_jobsets(node: &YamlNode, report: &mut DiagnosticReport) {
 /// Returns the error for JobSets that exceed the limits on JobSets, pods or Jobs, positioned at the largest
 /// replicatedJob.
 pub(super) fn too_many<'j>(
-    jobsets: impl Iterator<Item = (&'j JobSet, &'j str)> + Clone,
-    written: &BTreeMap<String, WrittenManifest>,
+    jobsets: impl Iterator<Item = (&'j JobSet, &'j str)> + Clone, written: &BTreeMap<String, WrittenManifest>,
 ) -> Option<Diagnostic> {
     let jobs_of = |jobset: &JobSet| -> u64 {
         let rjs = jobset.spec.replicated_jobs.iter();

@@ -54,10 +54,7 @@ pub fn expand(list: &[YamlNode], what: (PresetTarget, PresetScale), report: &mut
 }
 
 fn one(
-    entry: &YamlNode,
-    preset: &YamlNode,
-    root: &YamlNode,
-    what: (PresetTarget, PresetScale),
+    entry: &YamlNode, preset: &YamlNode, root: &YamlNode, what: (PresetTarget, PresetScale),
     (all, report): (&mut Vec<YamlNode>, &mut DiagnosticReport),
 ) {
     let wanted = entry.get("causes").map(YamlNode::items);
@@ -81,11 +78,7 @@ fn one(
 }
 
 fn process(
-    entry: &YamlNode,
-    preset: &YamlNode,
-    cause: &YamlNode,
-    root: &YamlNode,
-    (what, scale): (PresetTarget, PresetScale),
+    entry: &YamlNode, preset: &YamlNode, cause: &YamlNode, root: &YamlNode, (what, scale): (PresetTarget, PresetScale),
 ) -> YamlNode {
     let at = entry.at;
     let number = |node: &YamlNode, key: &str, otherwise: f64| read::number(node, key).unwrap_or(otherwise);

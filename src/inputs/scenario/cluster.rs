@@ -35,10 +35,7 @@ pub(super) fn check(node: &YamlNode, cluster: &TopologySpec, others: &ScenarioOb
 
 /// Replaces the name of a topology file by its content if an override sets a field inside of it.
 pub(super) fn inline(
-    node: &mut YamlNode,
-    sets: &[(String, String)],
-    loader: &FileLoader,
-    inputs: &mut Vec<(String, String)>,
+    node: &mut YamlNode, sets: &[(String, String)], loader: &FileLoader, inputs: &mut Vec<(String, String)>,
 ) -> Result<(), Diagnostics> {
     let is_inside = sets.iter().any(|(path, _)| path.starts_with("topology."));
     let YamlValue::Map(entries) = &mut node.value else { return Ok(()) };
@@ -78,10 +75,7 @@ fn set_position(node: &mut YamlNode, at: SourcePosition) {
 
 /// Loads the topology from the scenario or from a file. Also returns notes on nodes that could not be imported.
 pub(super) fn load(
-    node: &YamlNode,
-    loader: &FileLoader,
-    inputs: &mut Vec<(String, String)>,
-    report: &mut DiagnosticReport,
+    node: &YamlNode, loader: &FileLoader, inputs: &mut Vec<(String, String)>, report: &mut DiagnosticReport,
 ) -> (TopologySpec, Vec<String>) {
     let Some(node) = node.get("topology") else {
         return Default::default();

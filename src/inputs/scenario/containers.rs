@@ -64,10 +64,7 @@ fn rule(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) ->
 /// Checks that the container of a rule exists in a selected pod. The check is skipped if the scenario has pods
 /// without a JobSet.
 fn container(
-    node: &YamlNode,
-    rule: &ContainerRule,
-    chosen: &[&ReplicatedJob],
-    inputs: &CrossInputs,
+    node: &YamlNode, rule: &ContainerRule, chosen: &[&ReplicatedJob], inputs: &CrossInputs,
     report: &mut DiagnosticReport,
 ) {
     let (Some(at), Some(name)) = (node.get("container"), &rule.container) else {
@@ -108,10 +105,7 @@ fn selected<'a>(rule: &ContainerRule, inputs: &CrossInputs<'a>) -> Vec<&'a Repli
 
 /// Returns the replicatedJobs that the rule selects; `None` if it names one that does not exist.
 fn replicated_jobs<'a>(
-    node: &YamlNode,
-    rule: &ContainerRule,
-    jobs: &[&'a ReplicatedJob],
-    report: &mut DiagnosticReport,
+    node: &YamlNode, rule: &ContainerRule, jobs: &[&'a ReplicatedJob], report: &mut DiagnosticReport,
 ) -> Option<Vec<&'a ReplicatedJob>> {
     let (Some(at), Some(name)) = (node.get("replicatedJob"), &rule.replicated_job) else {
         return Some(jobs.to_vec());

@@ -21,9 +21,7 @@ pub type PlacedFault = (ScriptedFault, SourcePosition);
 
 /// Returns the faults, and the JobSets that some of them create.
 pub fn read(
-    scenario: &YamlNode,
-    inputs: &CrossInputs,
-    report: &mut DiagnosticReport,
+    scenario: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport,
 ) -> (Vec<PlacedFault>, Vec<SubmittedJobSet>) {
     let mut aliases: Vec<String> = Vec::new();
     let mut created = Vec::new();
@@ -56,9 +54,7 @@ fn action_of(fault: &YamlNode) -> Option<(&str, &YamlNode)> {
 }
 
 fn action(
-    node: &YamlNode,
-    inputs: &CrossInputs,
-    (aliases, created): (&mut Vec<String>, &mut Vec<SubmittedJobSet>),
+    node: &YamlNode, inputs: &CrossInputs, (aliases, created): (&mut Vec<String>, &mut Vec<SubmittedJobSet>),
     report: &mut DiagnosticReport,
 ) -> Option<FaultAction> {
     let (name, body) = action_of(node)?;
@@ -144,11 +140,7 @@ fn of_label(fault: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticRepor
 }
 
 fn node_action(
-    name: &str,
-    body: &YamlNode,
-    inputs: &CrossInputs,
-    aliases: &mut Vec<String>,
-    report: &mut DiagnosticReport,
+    name: &str, body: &YamlNode, inputs: &CrossInputs, aliases: &mut Vec<String>, report: &mut DiagnosticReport,
 ) -> Option<FaultAction> {
     let node = node_ref(body, inputs, aliases, report)?;
     Some(on_node(name, body, node))
@@ -173,10 +165,7 @@ fn pod(body: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> 
 }
 
 fn node_ref(
-    body: &YamlNode,
-    inputs: &CrossInputs,
-    aliases: &mut Vec<String>,
-    report: &mut DiagnosticReport,
+    body: &YamlNode, inputs: &CrossInputs, aliases: &mut Vec<String>, report: &mut DiagnosticReport,
 ) -> Option<NodeRef> {
     let alias = body.get("alias");
     let mut reference = NodeRef { name: read::string(body, "node"), of_pod: None, alias: read::string(body, "alias") };
@@ -195,10 +184,7 @@ fn node_ref(
 
 /// Resolves an alias without `node` or `ofPod`, which refers to the node of an earlier fault.
 fn known_alias(
-    body: &YamlNode,
-    reference: NodeRef,
-    aliases: &[String],
-    report: &mut DiagnosticReport,
+    body: &YamlNode, reference: NodeRef, aliases: &[String], report: &mut DiagnosticReport,
 ) -> Option<NodeRef> {
     let (node, alias) = (body.get("alias")?, reference.alias.as_ref()?);
     if aliases.contains(alias) {

@@ -27,9 +27,7 @@ pub struct LoadedJobSets {
 pub type WrittenAt = BTreeMap<String, WrittenManifest>;
 
 pub fn load(
-    (node, of_all): (&YamlNode, &[PathSetting]),
-    loader: &FileLoader,
-    inputs: &mut Vec<(String, String)>,
+    (node, of_all): (&YamlNode, &[PathSetting]), loader: &FileLoader, inputs: &mut Vec<(String, String)>,
     report: &mut DiagnosticReport,
 ) -> LoadedJobSets {
     let entries = read::list(node, "jobSets");
@@ -64,10 +62,7 @@ pub fn load(
 
 /// Loads the text of each entry. An object in one text may refer to an object in another.
 fn texts(
-    entries: &[YamlNode],
-    loader: &FileLoader,
-    inputs: &mut Vec<(String, String)>,
-    report: &mut DiagnosticReport,
+    entries: &[YamlNode], loader: &FileLoader, inputs: &mut Vec<(String, String)>, report: &mut DiagnosticReport,
 ) -> Vec<Option<SourceText>> {
     let text = |entry: &YamlNode| {
         let manifest = entry.get("manifest")?;
@@ -88,8 +83,7 @@ fn texts(
 }
 
 fn manifests(
-    (index, entry, of_all): (usize, &YamlNode, &[PathSetting]),
-    (source, all): (&SourceText, &[SourceText]),
+    (index, entry, of_all): (usize, &YamlNode, &[PathSetting]), (source, all): (&SourceText, &[SourceText]),
     report: &mut DiagnosticReport,
 ) -> Option<ManifestSet> {
     let manifest = entry.get("manifest")?;

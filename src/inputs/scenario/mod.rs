@@ -85,9 +85,7 @@ pub fn read_scenario(path: &std::path::Path, sets: &FieldSettings) -> Result<Loa
 
 /// Reads a scenario from its text. Files it names are relative to `path`.
 pub fn parse_scenario_of(
-    source: &SourceText,
-    path: &std::path::Path,
-    sets: &FieldSettings,
+    source: &SourceText, path: &std::path::Path, sets: &FieldSettings,
 ) -> Result<LoadedScenario, Diagnostics> {
     let base = path.parent().unwrap_or(std::path::Path::new(""));
     let loader = |name: &str| file_text(&base.join(name));
@@ -96,9 +94,7 @@ pub fn parse_scenario_of(
 
 /// Reads a scenario from its text; `loader` returns the texts of the files that it names.
 pub fn parse_scenario(
-    source: &SourceText,
-    sets: &FieldSettings,
-    loader: &FileLoader,
+    source: &SourceText, sets: &FieldSettings, loader: &FileLoader,
 ) -> Result<LoadedScenario, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {
@@ -170,9 +166,7 @@ pub fn parse_scenario(
 /// Builds a scenario for manifests alone, with the default control plane. If `topology` is `None`, a cluster is
 /// generated.
 pub fn scenario_from_manifests(
-    manifests: Vec<ManifestSet>,
-    topology: Option<TopologySpec>,
-    sets: &FieldSettings,
+    manifests: Vec<ManifestSet>, topology: Option<TopologySpec>, sets: &FieldSettings,
 ) -> Result<LoadedScenario, Diagnostics> {
     let manifests = ManifestSet::merge(manifests);
     let submitted = manifests.jobsets.into_iter().map(|(jobset, source)| SubmittedJobSet {
@@ -289,12 +283,8 @@ fn result_file(schema: &str) -> (&'static str, &'static str) {
 }
 
 fn assemble(
-    node: &YamlNode,
-    (name, description): (String, String),
-    mut topology: TopologySpec,
-    jobsets: Vec<SubmittedJobSet>,
-    (others, traces): (&ScenarioObjects, &traces::FaultTraces),
-    report: &mut DiagnosticReport,
+    node: &YamlNode, (name, description): (String, String), mut topology: TopologySpec, jobsets: Vec<SubmittedJobSet>,
+    (others, traces): (&ScenarioObjects, &traces::FaultTraces), report: &mut DiagnosticReport,
 ) -> ScenarioSpec {
     prices::apply(node, &mut topology, report);
     let inputs = CrossInputs { topology: &topology, jobsets: &jobsets, others };

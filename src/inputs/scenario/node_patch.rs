@@ -23,10 +23,7 @@ const FIELDS: [([&str; 2], &FieldType); 4] = [
 /// Checks a merge patch of a Node. It can change labels, taints, `unschedulable` and resources; other paths have no
 /// effect and are refused.
 pub fn node_patch(
-    merge: &YamlNode,
-    status: bool,
-    topology: &TopologySpec,
-    report: &mut DiagnosticReport,
+    merge: &YamlNode, status: bool, topology: &TopologySpec, report: &mut DiagnosticReport,
 ) -> Option<()> {
     let unknown = unknown_node_patches(&merge.to_json(), status);
     for path in &unknown {

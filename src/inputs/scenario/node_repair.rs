@@ -25,10 +25,7 @@ pub fn repair(scenario: &YamlNode, processes: &[RandomFaults], report: &mut Diag
 
 /// Reads `nodeSpares`. Spare nodes must exist, and at least one fault process must apply to nodes.
 pub fn spares(
-    scenario: &YamlNode,
-    inputs: &CrossInputs,
-    processes: &[RandomFaults],
-    report: &mut DiagnosticReport,
+    scenario: &YamlNode, inputs: &CrossInputs, processes: &[RandomFaults], report: &mut DiagnosticReport,
 ) -> Option<NodeSpares> {
     let node = scenario.get("nodeSpares")?;
     let of_nodes = |p: &RandomFaults| p.on != FaultsOn::Pod;

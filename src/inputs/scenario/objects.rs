@@ -96,10 +96,7 @@ impl ScenarioObjects {
 
 /// Reads `objects`, and records the names of objects that actions create. The tree must have passed the schema check.
 pub fn load(
-    scenario: &YamlNode,
-    loader: &FileLoader,
-    inputs: &mut Vec<(String, String)>,
-    report: &mut DiagnosticReport,
+    scenario: &YamlNode, loader: &FileLoader, inputs: &mut Vec<(String, String)>, report: &mut DiagnosticReport,
 ) -> ScenarioObjects {
     let mut others = ScenarioObjects::default();
     for entry in read::list(scenario, "objects") {
@@ -134,10 +131,7 @@ pub fn load(
 
 /// Reads all objects of a manifest file.
 fn manifest(
-    entry: &YamlNode,
-    loader: &FileLoader,
-    inputs: &mut Vec<(String, String)>,
-    others: &mut ScenarioObjects,
+    entry: &YamlNode, loader: &FileLoader, inputs: &mut Vec<(String, String)>, others: &mut ScenarioObjects,
     report: &mut DiagnosticReport,
 ) {
     let file = entry.as_str().unwrap_or("").to_owned();

@@ -21,10 +21,7 @@ pub fn is_file(name: &str) -> bool {
 
 /// Merges the preset file that a scenario names into the scenario.
 pub fn merge(
-    scenario: &mut YamlNode,
-    loader: &FileLoader,
-    inputs: &mut Vec<(String, String)>,
-    report: &mut DiagnosticReport,
+    scenario: &mut YamlNode, loader: &FileLoader, inputs: &mut Vec<(String, String)>, report: &mut DiagnosticReport,
 ) {
     let named = scenario.at_path(&["controlPlane", "preset"]);
     let Some((at, file)) = named.and_then(|n| Some((n.at, n.as_str()?.to_owned()))) else {

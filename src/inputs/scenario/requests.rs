@@ -15,10 +15,7 @@ use sim_api::spec::{
 
 /// Reads the action. JobSets that it creates are appended to `created`; their indices follow those of `jobSets`.
 pub fn action(
-    name: &str,
-    body: &YamlNode,
-    inputs: &CrossInputs,
-    created: &mut Vec<SubmittedJobSet>,
+    name: &str, body: &YamlNode, inputs: &CrossInputs, created: &mut Vec<SubmittedJobSet>,
     report: &mut DiagnosticReport,
 ) -> Option<FaultAction> {
     let request = match name {
@@ -78,10 +75,7 @@ fn job_condition(body: &YamlNode) -> Option<UserRequest> {
 
 /// Reads an object that is created at the time of the fault.
 fn create(
-    body: &YamlNode,
-    inputs: &CrossInputs,
-    created: &mut Vec<SubmittedJobSet>,
-    report: &mut DiagnosticReport,
+    body: &YamlNode, inputs: &CrossInputs, created: &mut Vec<SubmittedJobSet>, report: &mut DiagnosticReport,
 ) -> Option<FaultAction> {
     let (object, kind) = match (body.get("object"), body.get("jobSet")) {
         (Some(object), _) => (object, kube::kind_of(&object.to_json())),

@@ -11,10 +11,7 @@ const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
 
 /// Reads the end of the run, and checks that all scripted faults and submissions happen before it.
 pub(super) fn read(
-    node: &YamlNode,
-    faults: &[PlacedFault],
-    jobsets: &[SubmittedJobSet],
-    report: &mut DiagnosticReport,
+    node: &YamlNode, faults: &[PlacedFault], jobsets: &[SubmittedJobSet], report: &mut DiagnosticReport,
 ) -> StopSpec {
     let stop_node = node.get("stop");
     let place = stop_node.map_or(node.at, |s| s.get("at").map_or(s.at, |a| a.at));

@@ -89,10 +89,7 @@ fn job(node: &YamlNode, jobset: usize, report: &mut DiagnosticReport) -> Trainin
 const LAST_CALL: Duration = Duration::from_secs(30);
 
 fn elastic(
-    node: &YamlNode,
-    jobset: &JobSet,
-    saves: &CheckpointSchedule,
-    report: &mut DiagnosticReport,
+    node: &YamlNode, jobset: &JobSet, saves: &CheckpointSchedule, report: &mut DiagnosticReport,
 ) -> Option<ElasticTraining> {
     let elastic = node.get("elastic")?;
     let slices_of = slices(elastic, jobset, report)?;
@@ -152,10 +149,7 @@ fn slices(elastic: &YamlNode, jobset: &JobSet, report: &mut DiagnosticReport) ->
 }
 
 fn above_zero(
-    (node, path): (&YamlNode, &str),
-    key: &str,
-    message: &str,
-    report: &mut DiagnosticReport,
+    (node, path): (&YamlNode, &str), key: &str, message: &str, report: &mut DiagnosticReport,
 ) -> Option<Duration> {
     let result = read::duration(node, key);
     let Some(Duration::ZERO) = result else {

@@ -18,10 +18,7 @@ pub type UnmodelledFields = BTreeMap<String, usize>;
 
 /// Validates a tree against a schema and reports all errors.
 pub fn check(
-    node: &YamlNode,
-    shape: &FieldType,
-    path: &YamlPath,
-    report: &mut DiagnosticReport,
+    node: &YamlNode, shape: &FieldType, path: &YamlPath, report: &mut DiagnosticReport,
     unmodelled: &mut UnmodelledFields,
 ) {
     if report.found.len() >= ERRORS_MAX {
@@ -69,10 +66,7 @@ fn length(node: &YamlNode, found: usize, shape: &FieldType, path: &YamlPath, rep
 }
 
 fn check_object(
-    node: &YamlNode,
-    object: &'static ObjectSchema,
-    path: &YamlPath,
-    report: &mut DiagnosticReport,
+    node: &YamlNode, object: &'static ObjectSchema, path: &YamlPath, report: &mut DiagnosticReport,
     unmodelled: &mut UnmodelledFields,
 ) {
     let YamlValue::Map(entries) = &node.value else {
@@ -114,10 +108,7 @@ fn check_object(
 }
 
 fn check_kind(
-    node: &YamlNode,
-    kinds: &'static FieldKinds,
-    path: &YamlPath,
-    report: &mut DiagnosticReport,
+    node: &YamlNode, kinds: &'static FieldKinds, path: &YamlPath, report: &mut DiagnosticReport,
     unmodelled: &mut UnmodelledFields,
 ) {
     let legal = || kinds.names().collect::<Vec<_>>().join(", ");

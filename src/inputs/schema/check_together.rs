@@ -76,11 +76,7 @@ fn needs(node: &YamlNode, what: &str, of: &[&str], place: &str, report: &mut Dia
 }
 
 fn not_both(
-    first: &str,
-    second: &str,
-    at: crate::text::node::SourcePosition,
-    place: &str,
-    report: &mut DiagnosticReport,
+    first: &str, second: &str, at: crate::text::node::SourcePosition, place: &str, report: &mut DiagnosticReport,
 ) {
     report.harmless(at, format!("{place} must not set both {first} and {second}"));
 }

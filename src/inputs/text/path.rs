@@ -145,10 +145,7 @@ pub fn apply_sets(node: &mut YamlNode, source: &SourceText, sets: &[(String, Str
 
 /// Applies the overrides of all JobSets, and those of the JobSet `name`, to a JobSet.
 pub fn apply_sets_to(
-    node: &mut YamlNode,
-    name: Option<&str>,
-    source: &SourceText,
-    sets: &[(String, String)],
+    node: &mut YamlNode, name: Option<&str>, source: &SourceText, sets: &[(String, String)],
 ) -> Result<(), Diagnostics> {
     let mut result = Vec::new();
     let mut line = 1;

@@ -134,8 +134,7 @@ fn spec((key, value, effect): &(String, String, TaintEffect)) -> TaintSpec {
 
 /// Returns the entries that all members have with the same value.
 fn common<V: Clone + PartialEq>(
-    members: &[ImportMember],
-    of: impl Fn(&ImportMember) -> &BTreeMap<String, V>,
+    members: &[ImportMember], of: impl Fn(&ImportMember) -> &BTreeMap<String, V>,
 ) -> BTreeMap<String, V> {
     let Some(first) = members.first() else { return BTreeMap::new() };
     let in_all = |(key, value): &(&String, &V)| members.iter().all(|m| of(m).get(*key) == Some(*value));

@@ -20,9 +20,7 @@ impl BackoffRecord {
     /// The record after a sync that observed the end of these pods. A success resets the record; failures count only
     /// if they finished in a later second than the last success.
     pub fn after_sync(
-        self,
-        last_success: Option<SimTime>,
-        failed: impl Iterator<Item = SimTime> + Clone,
+        self, last_success: Option<SimTime>, failed: impl Iterator<Item = SimTime> + Clone,
     ) -> BackoffRecord {
         let failed = failed.map(whole_seconds);
         let last_failure = failed.clone().max();

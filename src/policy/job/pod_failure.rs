@@ -36,8 +36,7 @@ impl Default for RuleVerdict {
 
 /// The first matching rule with its action and the matched part. `None`: the failure counts.
 pub fn matching_rule<'a>(
-    rules: &[PodFailurePolicyRule],
-    pod: &FailedPodView<'a>,
+    rules: &[PodFailurePolicyRule], pod: &FailedPodView<'a>,
 ) -> Option<(usize, PodFailurePolicyAction, RuleMatch<'a>)> {
     rules.iter().enumerate().find_map(|(at, rule)| {
         let matched = match &rule.on_exit_codes {

@@ -34,11 +34,7 @@ impl ClusterView<'_> {
 
 /// The first fitting node among `count` candidates from position `start` on; `candidate(i)` is the i-th.
 pub fn find_node(
-    view: &ClusterView<'_>,
-    facts: &TemplateFacts,
-    count: u32,
-    start: u32,
-    candidate: impl Fn(u32) -> NodeId,
+    view: &ClusterView<'_>, facts: &TemplateFacts, count: u32, start: u32, candidate: impl Fn(u32) -> NodeId,
     also: impl Fn(NodeId) -> bool,
 ) -> PlacementResult {
     let mut at = if start < count { start } else { 0 };

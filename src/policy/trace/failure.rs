@@ -75,10 +75,7 @@ fn rule_trace(view: &JobSetView<'_>, rule: &FailurePolicyRule, index: usize, fai
 }
 
 fn verdict(
-    view: &JobSetView<'_>,
-    rule: &FailurePolicyRule,
-    prepared: &PreparedPolicy<'_>,
-    (job, failed): &FinishedJob<'_>,
+    view: &JobSetView<'_>, rule: &FailurePolicyRule, prepared: &PreparedPolicy<'_>, (job, failed): &FinishedJob<'_>,
 ) -> PolicyVerdict {
     let asks = |list: &[String]| !list.is_empty();
     let patterns = &rule.on_job_failure_message_patterns;
@@ -94,10 +91,7 @@ fn verdict(
 
 /// The use of maxRestarts with the counters at the start of the pass (FP-7).
 fn budget(
-    view: &JobSetView<'_>,
-    plan: &ActionPlan,
-    policy: &FailurePolicy,
-    action: FailurePolicyAction,
+    view: &JobSetView<'_>, plan: &ActionPlan, policy: &FailurePolicy, action: FailurePolicyAction,
 ) -> RestartBudget {
     let of_jobs = |jobs: &[crate::RjStatus]| -> i64 {
         let counted = jobs.iter().flat_map(|s| &s.job_restarts_count_towards_max);

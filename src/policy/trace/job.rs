@@ -71,11 +71,7 @@ fn criterion_text(rule: &PodFailurePolicyRule) -> String {
 /// The decisions of a sync; `None` if there are none. `pods` are the failed pods evaluated in it, `more` is the
 /// number of those not listed, `failed_before` the count without them.
 pub fn sync(
-    view: &JobSyncView<'_>,
-    plan: &JobPlan,
-    object: &str,
-    (pods, more): (Vec<FailedPod>, u32),
-    failed_before: u32,
+    view: &JobSyncView<'_>, plan: &JobPlan, object: &str, (pods, more): (Vec<FailedPod>, u32), failed_before: u32,
 ) -> Option<JobSync> {
     let restarts_count = view.spec.template.spec.restart_policy == RestartPolicy::OnFailure;
     let decided = view.failure_target.is_some() || view.success_criteria_met.is_some();

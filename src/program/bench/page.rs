@@ -20,9 +20,7 @@ const SIZE: (u32, u32) = (1600, 800);
 pub type DecidedRow<'a> = &'a dyn Fn(&str, &str) -> Vec<SensitiveResult>;
 
 pub fn page(
-    report: &BaselineReport,
-    (rates, decided): (PageRates<'_>, DecidedRow<'_>),
-    commands: &[String],
+    report: &BaselineReport, (rates, decided): (PageRates<'_>, DecidedRow<'_>), commands: &[String],
 ) -> ReportPage {
     let rows = &report.rows;
     let never = rows.iter().filter(|r| r.ttr_ns.is_none()).count();
@@ -118,9 +116,7 @@ pub fn cases(rows: &[BenchRow]) -> Vec<String> {
 /// Draws one case with one preset: a line per strategy for the Kubernetes version of the first row, and the token
 /// bucket. `None` if no strategy has two sizes.
 pub fn chart(
-    report: &BaselineReport,
-    (case, preset): (&str, &str),
-    (rates, footer): &(PageRates<'_>, Vec<String>),
+    report: &BaselineReport, (case, preset): (&str, &str), (rates, footer): &(PageRates<'_>, Vec<String>),
     size: (u32, u32),
 ) -> Option<DrawScene> {
     let own = report.rows.iter();

@@ -23,9 +23,7 @@ pub enum BenchEntry {
 
 /// Simulates all entries with this number of replications each, and returns the finished rows. The error names the row.
 pub fn all(
-    entries: &[BenchEntry],
-    (sets, seeds): (&[BenchSetting], u64),
-    (threads, limits): (usize, &ReplicationLimits),
+    entries: &[BenchEntry], (sets, seeds): (&[BenchSetting], u64), (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<BenchRow>, String> {
     let finished = AtomicU64::new(0);
@@ -74,9 +72,7 @@ pub fn key(entry: &BenchEntry) -> BenchKey {
 
 /// Simulates one replication of a row; `None` if it was stopped.
 fn row(
-    entry: &BenchEntry,
-    sets: &[BenchSetting],
-    (replication, limits): (u64, &ReplicationLimits),
+    entry: &BenchEntry, sets: &[BenchSetting], (replication, limits): (u64, &ReplicationLimits),
 ) -> Result<Option<BenchRow>, String> {
     let key = key(entry);
     let named = |why: String| format!("{}:\n{why}", key.text());

@@ -292,9 +292,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
 }
 
 fn print_result(
-    args: &TtrArgs,
-    reports: &BaselineComparison<'_>,
-    checked: &[conditions::CheckedConditions],
+    args: &TtrArgs, reports: &BaselineComparison<'_>, checked: &[conditions::CheckedConditions],
 ) -> Result<(), CommandFailure> {
     match args.format {
         TableFormat::Json => output::result(&reports.now.json().map_err(CommandFailure::Internal)?),

@@ -106,9 +106,7 @@ impl DemoRun {
 }
 
 fn run(
-    (dir, limits): (&RunDir, &ReplicationLimits),
-    name: &str,
-    (file, text): (&str, &str),
+    (dir, limits): (&RunDir, &ReplicationLimits), name: &str, (file, text): (&str, &str),
 ) -> Result<(DemoRun, RunDir), CommandFailure> {
     let input = load(file, text)?;
     let dir = dir.create_subdirectory(name)?;

@@ -157,8 +157,7 @@ type LoadOnCluster<'o> = dyn Fn(Option<TopologySpec>) -> Result<LoadedScenario, 
 
 /// Returns the smallest shipped topology on which all pods fit at once; `None` if no pod selects nodes.
 fn smallest(
-    scenario: &ScenarioSpec,
-    on: &LoadOnCluster<'_>,
+    scenario: &ScenarioSpec, on: &LoadOnCluster<'_>,
 ) -> Result<Option<(&'static str, LoadedScenario)>, CommandFailure> {
     if !names_nodes(scenario) {
         return Ok(None);

@@ -32,9 +32,7 @@ impl fmt::Debug for SimulationOutcome {
 
 impl SimulationOutcome {
     pub(super) fn new(
-        scenario: Scenario,
-        (seed, replication): (u64, u64),
-        simulated: SimulatedReplication,
+        scenario: Scenario, (seed, replication): (u64, u64), simulated: SimulatedReplication,
     ) -> SimulationOutcome {
         SimulationOutcome { scenario, seed, replication, simulated }
     }

@@ -25,9 +25,7 @@ impl fmt::Debug for Record<'_> {
 
 impl<'a> Record<'a> {
     pub(super) fn new(
-        record: &'a record::SimulationRecord,
-        names: &'a RecordNames,
-        objects: &'a EventObjects,
+        record: &'a record::SimulationRecord, names: &'a RecordNames, objects: &'a EventObjects,
     ) -> Record<'a> {
         Record { record, names, objects }
     }

@@ -81,9 +81,7 @@ impl Replications {
 /// # Ok::<(), jobset_sim::SimulationError>(())
 /// ```
 pub fn compared(
-    variants: &[(&str, &Scenario)],
-    (seed, n): (u64, u64),
-    threads: usize,
+    variants: &[(&str, &Scenario)], (seed, n): (u64, u64), threads: usize,
 ) -> Result<String, SimulationError> {
     let mut replication = Vec::new();
     for (name, scenario) in variants {

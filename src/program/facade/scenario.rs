@@ -55,9 +55,7 @@ impl Scenario {
     /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn from_text<T: Into<String>>(
-        name: &str,
-        text: &str,
-        file: impl Fn(&str) -> Result<T, String>,
+        name: &str, text: &str, file: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Scenario, SimulationError> {
         let source = SourceText { file: name.to_owned(), text: text.to_owned() };
         let file = |name: &str| {

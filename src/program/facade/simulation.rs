@@ -91,10 +91,7 @@ impl Simulation {
     /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn observe(
-        &mut self,
-        seed: u64,
-        replication: u64,
-        see: impl FnMut(&Record<'_>) -> ControlFlow<()>,
+        &mut self, seed: u64, replication: u64, see: impl FnMut(&Record<'_>) -> ControlFlow<()>,
     ) -> SimulationOutcome {
         let watch = SimulationObserver { see, objects: EventObjects::default(), over: false, limits: &self.limits };
         let engine = self.player.simulation(seed, replication);

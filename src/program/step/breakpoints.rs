@@ -42,10 +42,7 @@ const ALIASES: [BreakpointAlias; 6] = [
 ];
 
 const fn alias(
-    name: &'static str,
-    kind: &'static str,
-    member: &'static str,
-    also: &'static [(&'static str, &'static str)],
+    name: &'static str, kind: &'static str, member: &'static str, also: &'static [(&'static str, &'static str)],
 ) -> BreakpointAlias {
     BreakpointAlias { name, kind, member, also }
 }

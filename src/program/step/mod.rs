@@ -61,9 +61,7 @@ struct StepSession<'s> {
 
 /// Runs a session, which first stops before the start of the run. `breakpoints` are the initial breakpoints.
 pub fn run(
-    simulation: &mut SimulationInput,
-    second: SimulationInput,
-    (seed, breakpoints): (u64, Vec<Breakpoint>),
+    simulation: &mut SimulationInput, second: SimulationInput, (seed, breakpoints): (u64, Vec<Breakpoint>),
     console: &mut dyn Console,
 ) -> RunOutcome {
     let mut session = StepSession {

@@ -130,8 +130,7 @@ fn fit_rates(recordings: &[(String, RecordedRun)], metrics: &PrometheusMetrics, 
 /// Returns the line of a client. Requests that were only counted may have been sent evenly or with an initial burst;
 /// the interval covers both cases.
 fn client_line(
-    recording: &RecordedRun,
-    of: fn(&RecordedRun, Option<u64>) -> ClientRequests,
+    recording: &RecordedRun, of: fn(&RecordedRun, Option<u64>) -> ClientRequests,
 ) -> Option<(BucketLine, ClientRequests)> {
     let resolution = time_resolution(recording);
     let timed = of(recording, None);
@@ -295,8 +294,7 @@ fn add_distribution(id: &str, fit: &LognormalFit, from: String, result: &mut Fit
 
 /// Returns the time from one event of each pod to another in seconds, with its resolution.
 fn spans(
-    recordings: &[(String, RecordedRun)],
-    of: &dyn Fn(&crate::validate::rows::RecordedPodRow) -> Option<(u64, u64)>,
+    recordings: &[(String, RecordedRun)], of: &dyn Fn(&crate::validate::rows::RecordedPodRow) -> Option<(u64, u64)>,
 ) -> Vec<HistogramCell> {
     let one = |recording: &RecordedRun, pod| {
         let (from, to) = of(pod)?;

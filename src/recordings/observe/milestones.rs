@@ -355,10 +355,7 @@ impl MilestoneFinder<'_> {
 
     /// Returns the latest of a time over all specified pods, or an error if it is missing for any of them.
     fn latest_over_pods(
-        &self,
-        of: impl Fn(&PodLife) -> Option<ClockTime>,
-        state: &'static str,
-        in_place: bool,
+        &self, of: impl Fn(&PodLife) -> Option<ClockTime>, state: &'static str, in_place: bool,
     ) -> Result<ClockTime, MissingMilestone> {
         let pods: Vec<&PodLife> = if in_place {
             self.life.pods.iter().filter(|p| p.gone.is_none()).collect()

@@ -45,9 +45,7 @@ const COLUMNS: [&str; 16] = [
 
 /// Imports restart `nth` of a JobSet. Control-plane settings that were not observed are taken from `defaults`.
 pub fn import(
-    life: &ObservedLifecycle,
-    nth: u32,
-    defaults: &ControlPlane,
+    life: &ObservedLifecycle, nth: u32, defaults: &ControlPlane,
 ) -> Result<ImportedRecording, RestartImportError> {
     let restart = milestones::observed_restart(life, nth)?;
     let zero = life.jobset.created.ok_or(RestartImportError::NoCreationTime)?;

@@ -28,9 +28,7 @@ const MIN_DEVIATION_MS: i64 = 100;
 const MAX_RULES: usize = 2000;
 
 pub fn build_script(
-    life: &ObservedLifecycle,
-    restart: &ObservedRestart,
-    (zero, plane): (ClockTime, &ControlPlane),
+    life: &ObservedLifecycle, restart: &ObservedRestart, (zero, plane): (ClockTime, &ControlPlane),
 ) -> ObservedScript {
     let mut faults = faults::infer_faults(life, zero, plane);
     let mut assumed = std::mem::take(&mut faults.assumed);
@@ -78,10 +76,7 @@ pub fn build_script(
 /// Infers the pod that failed if only Events remain: it is the pod of the failed Job that the Job controller did not
 /// delete.
 fn infer_failed_pod(
-    life: &ObservedLifecycle,
-    restart: &ObservedRestart,
-    (zero, start_ms): (ClockTime, i64),
-    assumed: &mut Vec<String>,
+    life: &ObservedLifecycle, restart: &ObservedRestart, (zero, start_ms): (ClockTime, i64), assumed: &mut Vec<String>,
 ) -> Option<Value> {
     if !restart.derived {
         return None;
@@ -178,9 +173,7 @@ fn selector(pod: &PodLife) -> Value {
 
 /// Returns containers that ended on their own as rules, and pods deleted by users as actions.
 fn container_exits_and_deletions(
-    life: &ObservedLifecycle,
-    restart: &ObservedRestart,
-    (zero, faults): (ClockTime, &FaultFinder),
+    life: &ObservedLifecycle, restart: &ObservedRestart, (zero, faults): (ClockTime, &FaultFinder),
     (start_ms, not_played): (i64, &mut Vec<String>),
 ) -> (Vec<Value>, Vec<Value>) {
     let (mut rules, mut actions) = (Vec::new(), faults.actions.clone());

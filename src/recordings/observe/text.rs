@@ -24,9 +24,7 @@ pub fn is_json(text: &str) -> bool {
 
 /// Passes each value to `take` in turn. An error returned by `take` is reported at the start of that value.
 pub fn for_each_value<E: fmt::Display>(
-    file: &str,
-    text: &str,
-    take: &mut dyn FnMut(Value) -> Result<(), E>,
+    file: &str, text: &str, take: &mut dyn FnMut(Value) -> Result<(), E>,
 ) -> Result<(), TextProblem> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let mut begin = 0;

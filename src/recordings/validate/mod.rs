@@ -100,9 +100,7 @@ fn read_text(file: &str) -> Result<String, RecordingFileProblem> {
 
 /// Simulates and compares all inputs in parallel. The results are in the order of the files.
 pub fn compare_all(
-    inputs: &[(String, ValidationInput)],
-    overrides: &ScenarioOverrides,
-    preset: Option<(ControlPlane, TimingSpec)>,
+    inputs: &[(String, ValidationInput)], overrides: &ScenarioOverrides, preset: Option<(ControlPlane, TimingSpec)>,
 ) -> Result<Vec<FileResult>, ReplayError> {
     let mut defaults = simulate::defaults()?;
     if let Some((control_plane, timing)) = preset {

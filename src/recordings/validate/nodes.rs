@@ -29,10 +29,7 @@ enum NodeRule {
 
 /// Returns the differences, and every recorded step as a milestone.
 pub fn compare(
-    recording: &RecordedRun,
-    run: &RunSteps,
-    names: &RecordNames,
-    created_s: f64,
+    recording: &RecordedRun, run: &RunSteps, names: &RecordNames, created_s: f64,
 ) -> (Vec<RecordedDifference>, Vec<MilestoneResult>) {
     differences_and_milestones(&compared_moments(recording, run, names, created_s))
 }
@@ -40,10 +37,7 @@ pub fn compare(
 /// Returns every compared step with its times after the creation and whether it differs. Steps that occur only in
 /// the run come last.
 pub fn compared_moments(
-    recording: &RecordedRun,
-    run: &RunSteps,
-    names: &RecordNames,
-    created_s: f64,
+    recording: &RecordedRun, run: &RunSteps, names: &RecordNames, created_s: f64,
 ) -> Vec<ComparedMoment> {
     let mut simulated = run.recorded_steps(recording, names);
     for step in &mut simulated {
@@ -69,9 +63,7 @@ fn differences_and_milestones(moments: &[ComparedMoment]) -> (Vec<RecordedDiffer
 }
 
 fn compare_steps(
-    recording: &RecordedRun,
-    recorded: &[RecordedStep],
-    simulated: &[RecordedStep],
+    recording: &RecordedRun, recorded: &[RecordedStep], simulated: &[RecordedStep],
 ) -> Vec<ComparedMoment> {
     let matched = match_steps(recorded, simulated);
     let context = NodeContext::new(recording, recorded);

@@ -54,9 +54,7 @@ fn counts_by_key(counts: &[RequestCount], count: fn(&RequestCount) -> u64) -> BT
 }
 
 fn compare_window(
-    window: &'static str,
-    recorded: &[RequestRow],
-    simulated: BTreeMap<RequestKey, u64>,
+    window: &'static str, recorded: &[RequestRow], simulated: BTreeMap<RequestKey, u64>,
 ) -> Vec<RequestDifference> {
     let mut pairs: BTreeMap<RequestKey, (u64, u64)> = BTreeMap::new();
     for r in recorded {

@@ -39,9 +39,7 @@ pub struct FirstDifference {
 
 /// Compares a run with a recording. `words` describes an action.
 pub fn compare_run(
-    file: &str,
-    recording: &RecordedRun,
-    (scenario, words): (&ScenarioSpec, ActionDescription<'_>),
+    file: &str, recording: &RecordedRun, (scenario, words): (&ScenarioSpec, ActionDescription<'_>),
     observed: &ObservedRun,
 ) -> RunVsRecording {
     let result = compare(file, recording, Ok(observed));

@@ -15,9 +15,7 @@ type InputFact = (String, String);
 pub type ActionDescription<'w> = &'w dyn Fn(&FaultAction) -> String;
 
 pub fn input_differences(
-    recording: &RecordedRun,
-    own: &ScenarioSpec,
-    words: ActionDescription<'_>,
+    recording: &RecordedRun, own: &ScenarioSpec, words: ActionDescription<'_>,
 ) -> Vec<RecordedDifference> {
     let mut result = Vec::new();
     let defaults = simulate::defaults();

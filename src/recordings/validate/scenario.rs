@@ -57,9 +57,7 @@ pub struct RecordingDefaults {
 
 /// Returns the scenario that replays `recording`, without the JobSet itself.
 pub fn replay_scenario(
-    recording: &RecordedRun,
-    defaults: &RecordingDefaults,
-    overrides: &ScenarioOverrides,
+    recording: &RecordedRun, defaults: &RecordingDefaults, overrides: &ScenarioOverrides,
 ) -> Result<ScenarioSpec, UnmodelledAction> {
     let mut reasons = unknown_keys(recording);
     let (gates, gate_switches) = take_or_default(environment::initial_gates_and_switches(recording), &mut reasons);
@@ -142,9 +140,7 @@ fn stop_spec(recording: &RecordedRun) -> StopSpec {
 }
 
 fn control_plane(
-    recorded: &RecordedControlPlane,
-    gates: FeatureGates,
-    defaults: (&ControlPlane, bool),
+    recorded: &RecordedControlPlane, gates: FeatureGates, defaults: (&ControlPlane, bool),
     overrides: &ScenarioOverrides,
 ) -> ControlPlane {
     let rate = |r: super::recording::RecordedRate| ClientRate::new(r.qps, r.burst);

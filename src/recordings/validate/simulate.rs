@@ -53,10 +53,7 @@ pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, Diagnostics> {
 
 /// Simulates one recording and compares the result.
 pub fn validate(
-    file: &str,
-    recording: &RecordedRun,
-    defaults: &RecordingDefaults,
-    overrides: &ScenarioOverrides,
+    file: &str, recording: &RecordedRun, defaults: &RecordingDefaults, overrides: &ScenarioOverrides,
 ) -> FileResult {
     let observed = |play| match observe(file, recording, defaults, overrides, play) {
         Ok(observed) => compare(file, recording, Ok(&observed)),
@@ -86,9 +83,7 @@ pub fn default_replay_scenario(file: &str, recording: &RecordedRun) -> Result<Sc
 }
 
 fn prepare_scenario(
-    file: &str,
-    recording: &RecordedRun,
-    defaults: &RecordingDefaults,
+    file: &str, recording: &RecordedRun, defaults: &RecordingDefaults,
     (overrides, play): (&ScenarioOverrides, UnobservedInputs),
 ) -> Result<ScenarioSpec, NoRun> {
     let mut scenario = replay_scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
@@ -124,10 +119,7 @@ fn refused(why: CannotRun) -> NoRun {
 }
 
 fn observe(
-    file: &str,
-    recording: &RecordedRun,
-    defaults: &RecordingDefaults,
-    overrides: &ScenarioOverrides,
+    file: &str, recording: &RecordedRun, defaults: &RecordingDefaults, overrides: &ScenarioOverrides,
     play: UnobservedInputs,
 ) -> Result<ObservedRun, NoRun> {
     let mut scenario = prepare_scenario(file, recording, defaults, (overrides, play))?;
@@ -151,10 +143,7 @@ fn observe(
 /// Runs a prepared simulation and collects the observations for a comparison with the recording. The sink `more`
 /// also receives the records and is returned.
 pub fn run_observed<S: RecordSink>(
-    recording: &RecordedRun,
-    simulation: &mut SimulationInput,
-    seed: u64,
-    more: S,
+    recording: &RecordedRun, simulation: &mut SimulationInput, seed: u64, more: S,
 ) -> (ObservedRun, S) {
     let mut sinks = (RunObserver::new(recording, simulation.scenario()), more);
     let outcome = simulation.run(seed, 0, &mut sinks);

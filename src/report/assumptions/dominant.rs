@@ -59,9 +59,7 @@ const MIN_PATH_FRACTION: u64 = 100;
 /// Returns the assumptions behind these restarts in descending order of their time on the critical path. Includes
 /// assumptions that remove time: the termination grace period and cached images.
 pub fn dominant_assumptions(
-    run: &RunView<'_>,
-    restarts: &[&RestartMetrics],
-    defaults: &AssumedDefaults,
+    run: &RunView<'_>, restarts: &[&RestartMetrics], defaults: &AssumedDefaults,
 ) -> Vec<DominantAssumption> {
     let total: u64 = restarts.iter().map(|r| r.path.total().0).sum();
     let on_path = |which: &dyn Fn(&PathStep) -> bool| {
@@ -106,10 +104,7 @@ fn is_resource_used(run: &RunView<'_>, restarts: &[&RestartMetrics], rate: &Rate
 }
 
 fn rate_assumption(
-    run: &RunView<'_>,
-    rate: &RateShare,
-    time: Duration,
-    defaults: &AssumedDefaults,
+    run: &RunView<'_>, rate: &RateShare, time: Duration, defaults: &AssumedDefaults,
 ) -> DominantAssumption {
     let cp = &run.scenario.control_plane;
     let value = (rate.value)(cp);
@@ -138,10 +133,7 @@ fn number(value: f64) -> String {
 }
 
 fn delay_assumption(
-    run: &RunView<'_>,
-    delay: &DelayShare,
-    time: Duration,
-    defaults: &AssumedDefaults,
+    run: &RunView<'_>, delay: &DelayShare, time: Duration, defaults: &AssumedDefaults,
 ) -> DominantAssumption {
     let id = format!("timing.{}", delay.field);
     let entry = defaults.declared.iter().find(|k| k.id == id);

@@ -24,10 +24,7 @@ pub struct SensitiveResult {
 
 impl SensitiveResult {
     pub fn from_restarts(
-        name: &str,
-        run: &RunView<'_>,
-        restarts: &[&RestartMetrics],
-        defaults: &AssumedDefaults,
+        name: &str, run: &RunView<'_>, restarts: &[&RestartMetrics], defaults: &AssumedDefaults,
     ) -> SensitiveResult {
         SensitiveResult {
             name: name.to_owned(),

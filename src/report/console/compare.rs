@@ -129,8 +129,7 @@ pub(crate) fn split_by_difference(all: &VariantComparison) -> (Vec<&str>, Vec<&s
 }
 
 pub(crate) fn estimates<'a>(
-    all: &'a VariantComparison,
-    metric: &'a str,
+    all: &'a VariantComparison, metric: &'a str,
 ) -> impl Iterator<Item = (&'a str, &'a MetricEstimate)> {
     let of = move |v: &'a sim_analysis::experiment::VariantEstimates| Some((v.name.as_str(), v.metrics.get(metric)?));
     all.variants.iter().filter_map(of)

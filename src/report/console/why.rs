@@ -64,10 +64,7 @@ fn write_critical_path(out: &mut String, why: &WhyExplanation, style: &Waterfall
 }
 
 fn write_group(
-    out: &mut String,
-    why: &WhyExplanation,
-    (group, longest): (&RequestGroup, &CriticalSpan),
-    style: &WaterfallStyle,
+    out: &mut String, why: &WhyExplanation, (group, longest): (&RequestGroup, &CriticalSpan), style: &WaterfallStyle,
 ) {
     let total = why.subject.total();
     let column = format::seconds_width(total, 8);
@@ -226,10 +223,7 @@ fn best_of_each(why: &WhyExplanation) -> Vec<&WhatIf> {
 }
 
 fn write_what_if(
-    out: &mut String,
-    (w, saves): (&WhatIf, &str),
-    style: &WaterfallStyle,
-    quoted: &dyn Fn(&str) -> String,
+    out: &mut String, (w, saves): (&WhatIf, &str), style: &WaterfallStyle, quoted: &dyn Fn(&str) -> String,
 ) {
     let mut lever = w.setting.lever.clone();
     if let Some(parts) = w.parts_save {

@@ -47,9 +47,7 @@ mod drawing {
     type DrawResult<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
     fn draw<DB: DrawingBackend>(
-        scene: &DrawScene,
-        font: &FontRef<'_>,
-        root: &DrawingArea<DB, Shift>,
+        scene: &DrawScene, font: &FontRef<'_>, root: &DrawingArea<DB, Shift>,
     ) -> DrawResult<DB> {
         root.fill(&rgb(BACKGROUND_COLOR))?;
         for shape in &scene.shapes {
@@ -99,10 +97,7 @@ mod drawing {
     }
 
     fn draw_glyphs<DB: DrawingBackend>(
-        root: &DrawingArea<DB, Shift>,
-        font: &FontRef<'_>,
-        glyphs: Vec<Glyph>,
-        color: RGBColor,
+        root: &DrawingArea<DB, Shift>, font: &FontRef<'_>, glyphs: Vec<Glyph>, color: RGBColor,
     ) -> DrawResult<DB> {
         for outline in glyphs.into_iter().filter_map(|glyph| font.outline_glyph(glyph)) {
             let corner = outline.px_bounds().min;

@@ -63,9 +63,7 @@ impl ComparedVariants<'_> {
 /// Draws title and subtitle, and a line below them if the JobSet fails in some replications. Returns the y coordinate
 /// below them.
 pub(crate) fn comparison_heading(
-    scene: &mut DrawScene,
-    all: &VariantComparison,
-    (title, subtitle): (&str, &str),
+    scene: &mut DrawScene, all: &VariantComparison, (title, subtitle): (&str, &str),
 ) -> i32 {
     let below = heading(scene, title, subtitle);
     let Some(failures) = failures(all) else {

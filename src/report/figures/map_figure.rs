@@ -34,11 +34,7 @@ struct MapBlock {
 }
 
 fn map(
-    run: &RunView<'_>,
-    (title, subtitle): (&str, &str),
-    sides: &[MapSide<'_>],
-    below: &[String],
-    size: (u32, u32),
+    run: &RunView<'_>, (title, subtitle): (&str, &str), sides: &[MapSide<'_>], below: &[String], size: (u32, u32),
 ) -> DrawScene {
     let mut scene = DrawScene::new(size);
     let top = heading(&mut scene, title, subtitle) + 74;
@@ -58,11 +54,7 @@ fn map(
 
 /// Returns the map before and after a restart; `None` if the node assignment was not recorded or there are no nodes.
 pub fn restart_map(
-    run: &RunView<'_>,
-    pods: &NodeOccupancy,
-    (i, r): (usize, &RestartMetrics),
-    below: &[String],
-    size: (u32, u32),
+    run: &RunView<'_>, pods: &NodeOccupancy, (i, r): (usize, &RestartMetrics), below: &[String], size: (u32, u32),
 ) -> Option<DrawScene> {
     let side = |title: String, nodes| MapSide { title, nodes };
     let (before, after) = (pods.at(r.start)?, pods.at(r.end)?);
@@ -200,10 +192,7 @@ impl MapGrid {
 }
 
 fn draw(
-    scene: &mut DrawScene,
-    side: &MapSide<'_>,
-    blocks: &[MapBlock],
-    (left, top): (i32, i32),
+    scene: &mut DrawScene, side: &MapSide<'_>, blocks: &[MapBlock], (left, top): (i32, i32),
     (width, height): (i32, i32),
 ) {
     let ranges: Vec<(usize, usize)> = blocks.iter().map(|b| (b.from, b.to)).collect();

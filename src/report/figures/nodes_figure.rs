@@ -132,9 +132,7 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
 
 /// Returns the animated squares. Nodes with the same states in all frames share a shape.
 fn animated_squares(
-    take: &NodeInterval<'_>,
-    (left, top, width, height): (i32, i32, i32, i32),
-    (pictures, share): (usize, f64),
+    take: &NodeInterval<'_>, (left, top, width, height): (i32, i32, i32, i32), (pictures, share): (usize, f64),
     at: impl Fn(usize) -> f64,
 ) -> Vec<AnimatedItem> {
     let blocks = islands(&take.run, take.states.nodes());
@@ -165,11 +163,7 @@ fn animated_squares(
 
 /// Draws the phases on an axis of seconds. Returns the animated time marker.
 fn draw_phases(
-    scene: &mut DrawScene,
-    take: &NodeInterval<'_>,
-    (left, top, width): (i32, i32, i32),
-    longest: f64,
-    share: f64,
+    scene: &mut DrawScene, take: &NodeInterval<'_>, (left, top, width): (i32, i32, i32), longest: f64, share: f64,
 ) -> AnimatedItem {
     let x = |s: f64| left + (s / longest * f64::from(width)) as i32;
     let r = take.restart;

@@ -10,11 +10,7 @@ use sim_base::{Duration, SimTime};
 
 /// Draws one horizontal stacked bar per restart on a common time axis.
 pub fn restart_bars(
-    title: &str,
-    subtitle: &str,
-    bars: &[(String, RestartMetrics)],
-    lines: &[String],
-    size: (u32, u32),
+    title: &str, subtitle: &str, bars: &[(String, RestartMetrics)], lines: &[String], size: (u32, u32),
 ) -> DrawScene {
     let mut scene = DrawScene::new(size);
     let (w, h) = (size.0 as i32, size.1 as i32);

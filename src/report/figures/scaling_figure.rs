@@ -70,11 +70,7 @@ const SIZE: i32 = 22;
 const NAME: i32 = 19;
 
 pub fn scaling(
-    (title, subtitle): (&str, &str),
-    axes: &ScalingAxes<'_>,
-    lines: &[ScalingLine],
-    below: &[String],
-    size: (u32, u32),
+    (title, subtitle): (&str, &str), axes: &ScalingAxes<'_>, lines: &[ScalingLine], below: &[String], size: (u32, u32),
 ) -> DrawScene {
     let mut scene = DrawScene::new(size);
     let top = heading(&mut scene, title, subtitle) + 92;
@@ -112,11 +108,7 @@ pub fn scaling(
 
 /// Draws a grid line and a label for each size.
 fn draw_size_grid(
-    scene: &mut DrawScene,
-    x: &ScalingAxis,
-    axes: &ScalingAxes<'_>,
-    mut all: Vec<f64>,
-    (top, bottom): (i32, i32),
+    scene: &mut DrawScene, x: &ScalingAxis, axes: &ScalingAxes<'_>, mut all: Vec<f64>, (top, bottom): (i32, i32),
 ) {
     all.sort_by(f64::total_cmp);
     all.dedup();

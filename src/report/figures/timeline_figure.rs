@@ -14,10 +14,7 @@ const ROW: (i32, i32) = (30, 90);
 
 /// Returns a chart per group over the initial time window of the page.
 pub fn charts(
-    run: &RunView<'_>,
-    timeline: &TimelineChart,
-    below: &[String],
-    size: (u32, u32),
+    run: &RunView<'_>, timeline: &TimelineChart, below: &[String], size: (u32, u32),
 ) -> Vec<(&'static str, DrawScene)> {
     let Some(window) = timeline.windows.first() else {
         return Vec::new();
@@ -31,11 +28,8 @@ pub fn charts(
 }
 
 fn chart(
-    (title, subtitle): (&str, &str),
-    timeline: &TimelineChart,
-    (group, window): (&LaneGroup, &ViewWindow),
-    below: &[String],
-    size: (u32, u32),
+    (title, subtitle): (&str, &str), timeline: &TimelineChart, (group, window): (&LaneGroup, &ViewWindow),
+    below: &[String], size: (u32, u32),
 ) -> DrawScene {
     let mut scene = DrawScene::new(size);
     let top = heading(&mut scene, title, subtitle) + 74;
@@ -116,10 +110,7 @@ impl TimelineAxis<'_> {
 }
 
 fn draw(
-    scene: &mut DrawScene,
-    timeline: &TimelineChart,
-    lane: &TimelineLane,
-    axis: &TimelineAxis<'_>,
+    scene: &mut DrawScene, timeline: &TimelineChart, lane: &TimelineLane, axis: &TimelineAxis<'_>,
     (top, row): (i32, i32),
 ) {
     let middle = top + row / 2;
@@ -144,11 +135,7 @@ fn draw(
 
 /// Returns the outline of the stack up to a layer as (from, to, height) segments, clipped to the window.
 fn stack_outline(
-    timeline: &TimelineChart,
-    lane: &TimelineLane,
-    top: usize,
-    axis: &TimelineAxis<'_>,
-    (base, high): (i32, i32),
+    timeline: &TimelineChart, lane: &TimelineLane, top: usize, axis: &TimelineAxis<'_>, (base, high): (i32, i32),
 ) -> Vec<(i32, i32, i32)> {
     let y = |n: u32| base - (u64::from(n) * high as u64 / u64::from(lane.full_height)) as i32;
     let mut pieces: Vec<(i32, i32, i32)> = Vec::new();

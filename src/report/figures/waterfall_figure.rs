@@ -23,11 +23,7 @@ const ROW: (i32, i32) = (50, 92);
 
 /// Draws the waterfall of a restart. `below` contains the footer lines with provenance and assumptions.
 pub fn waterfall(
-    run: &RunView<'_>,
-    r: &RestartMetrics,
-    number: usize,
-    below: &[String],
-    size: (u32, u32),
+    run: &RunView<'_>, r: &RestartMetrics, number: usize, below: &[String], size: (u32, u32),
 ) -> DrawScene {
     let gated = bottleneck::span_bottlenecks(run, r);
     let displayed: Vec<&BottleneckShare> = gated.iter().filter(|g| is_long_enough(g, r.total())).collect();
@@ -88,11 +84,7 @@ fn grid(scene: &mut DrawScene, axis: &WaterfallAxis, (top, bottom): (i32, i32)) 
 }
 
 fn draw_step(
-    scene: &mut DrawScene,
-    r: &RestartMetrics,
-    g: &BottleneckShare,
-    axis: &WaterfallAxis,
-    (top, row): (i32, i32),
+    scene: &mut DrawScene, r: &RestartMetrics, g: &BottleneckShare, axis: &WaterfallAxis, (top, row): (i32, i32),
 ) {
     let what = waits::with_pods(g.span.step.what, r.pods);
     let gate = g.gate.as_ref().map(|gate| gate.text()).unwrap_or_default();

@@ -17,8 +17,7 @@ use sim_engine::record::LedgerCategory;
 
 /// Builds a table with the run's digest as its last column.
 fn table(
-    columns: impl IntoIterator<Item = impl Into<TableColumn>>,
-    rows: impl Iterator<Item = Vec<String>>,
+    columns: impl IntoIterator<Item = impl Into<TableColumn>>, rows: impl Iterator<Item = Vec<String>>,
     run: &RunView<'_>,
 ) -> Table {
     let digest = run.digest();

@@ -24,10 +24,7 @@ pub fn write(out: &mut MetricsText, scraped: &ScrapedMetrics) {
 
 /// Writes the cumulative number of requests per set of labels, sorted by labels.
 fn write_request_counts(
-    out: &mut MetricsText,
-    name: &str,
-    scraped: &ScrapedMetrics,
-    labels: fn(&ScrapedAnswers) -> String,
+    out: &mut MetricsText, name: &str, scraped: &ScrapedMetrics, labels: fn(&ScrapedAnswers) -> String,
 ) {
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for answers in &scraped.answers {

@@ -16,9 +16,7 @@ use sim_analysis::format::{count, thousands};
 /// Builds the page. `commands` contains the commands that repeat the comparison and the page, `inputs` the digest of
 /// the inputs.
 pub fn page(
-    all: &VariantComparison,
-    simulated_variants: &[SimulatedVariant],
-    dominant: &[SensitiveResult],
+    all: &VariantComparison, simulated_variants: &[SimulatedVariant], dominant: &[SensitiveResult],
     (commands, inputs): (&[String], &str),
 ) -> ReportPage {
     let n = all.variants.iter().map(|v| v.replications).max().unwrap_or(0) as u64;

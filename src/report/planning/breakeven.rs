@@ -35,10 +35,7 @@ pub struct BreakEvenReport {
 
 impl BreakEvenReport {
     pub fn new(
-        of: PlanProvenance,
-        (a, b): (&str, &str),
-        (over, metric): (&ParameterRange, &str),
-        result: BreakEven,
+        of: PlanProvenance, (a, b): (&str, &str), (over, metric): (&ParameterRange, &str), result: BreakEven,
     ) -> BreakEvenReport {
         let mut report = BreakEvenReport {
             provenance: of,

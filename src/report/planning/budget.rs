@@ -295,10 +295,7 @@ fn survival_subtitle(b: &LossBudget) -> String {
 }
 
 fn draw(
-    plane: &ParameterPlane,
-    scene: &mut DrawScene,
-    curve: &[AtDay],
-    (width, color): (u32, Rgb),
+    plane: &ParameterPlane, scene: &mut DrawScene, curve: &[AtDay], (width, color): (u32, Rgb),
     of: impl Fn(&AtDay) -> Option<LossShare>,
 ) {
     let all = || curve.iter().filter_map(|i| Some((i.day, of(i)?)));

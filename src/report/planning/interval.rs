@@ -42,10 +42,7 @@ pub struct IntervalReport {
 
 impl IntervalReport {
     pub fn new(
-        of: PlanProvenance,
-        (path, metric, now_s): (&str, &str, f64),
-        result: BestInterval,
-        closed_form: ClosedForm,
+        of: PlanProvenance, (path, metric, now_s): (&str, &str, f64), result: BestInterval, closed_form: ClosedForm,
         not_in_formula: Vec<String>,
     ) -> IntervalReport {
         let mut report = IntervalReport {

@@ -53,11 +53,7 @@ pub struct MinimumMultiReport {
 
 impl MinimumMultiReport {
     pub fn new(
-        of: PlanProvenance,
-        paths: Vec<String>,
-        target: &MetricTarget,
-        result: &MultiResult,
-        currency: &str,
+        of: PlanProvenance, paths: Vec<String>, target: &MetricTarget, result: &MultiResult, currency: &str,
     ) -> MinimumMultiReport {
         let combination_row = |c: &ParameterCombination| CombinationRow {
             values: c.values.clone(),

@@ -34,9 +34,7 @@ pub struct RareReport {
 
 impl RareReport {
     pub fn new(
-        of: PlanProvenance,
-        (excess, limit, horizon_s): (&'static str, f64, f64),
-        rare: RareEventSearch,
+        of: PlanProvenance, (excess, limit, horizon_s): (&'static str, f64, f64), rare: RareEventSearch,
     ) -> RareReport {
         let mut report = RareReport { provenance: of, excess, limit, horizon_s, rare, conclusion: Vec::new() };
         report.conclusion = conclusion(&report);

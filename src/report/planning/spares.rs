@@ -64,11 +64,7 @@ pub struct SparesReport {
 
 impl SparesReport {
     pub fn new(
-        of: PlanProvenance,
-        path: &str,
-        target: &MetricTarget,
-        result: &MinimumSearch,
-        currency: &str,
+        of: PlanProvenance, path: &str, target: &MetricTarget, result: &MinimumSearch, currency: &str,
     ) -> SparesReport {
         let candidates = result.candidates.iter().map(|c| row(&target.metric, c)).collect();
         let mut report = SparesReport {

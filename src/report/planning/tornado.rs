@@ -215,10 +215,7 @@ fn chart(r: &TornadoReport) -> DrawScene {
 /// Draws one end of an input: a bar from 0, its interval and the value next to it. The upper end is drawn below the
 /// lower end.
 fn draw_bar_end(
-    scene: &mut DrawScene,
-    plane: &ParameterPlane,
-    (y, zero): (i32, i32),
-    (at, text): (Option<PairedDifference>, &str),
+    scene: &mut DrawScene, plane: &ParameterPlane, (y, zero): (i32, i32), (at, text): (Option<PairedDifference>, &str),
     color: Rgb,
 ) {
     let Some(p) = at else { return };

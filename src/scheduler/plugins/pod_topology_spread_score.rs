@@ -49,9 +49,7 @@ fn count_on_node(cycle: &SchedulingCycle<'_>, constraint: &SpreadConstraint, nod
 
 /// Counts matching pods on all nodes, in the domains of the eligible nodes. Hostnames are counted per node instead.
 fn count_domains<'a>(
-    cycle: &SchedulingCycle<'a>,
-    constraint: &SpreadConstraint,
-    eligible: &[NodeIndex],
+    cycle: &SchedulingCycle<'a>, constraint: &SpreadConstraint, eligible: &[NodeIndex],
     has_all: impl Fn(&NodeView) -> bool,
 ) -> BTreeMap<&'a str, i64> {
     if constraint.topology_key == HOSTNAME {

@@ -107,11 +107,7 @@ pub fn pass(setup: &Setup, state: &mut State, plan: &mut ActionPlan) -> Result<D
 }
 
 fn carry_out(
-    setup: &Setup,
-    state: &mut State,
-    plan: &ActionPlan,
-    js: &Js,
-    (here, seen): (&[usize], &[Option<Job>]),
+    setup: &Setup, state: &mut State, plan: &ActionPlan, js: &Js, (here, seen): (&[usize], &[Option<Job>]),
 ) -> Result<Did, String> {
     for &at in &plan.delete {
         let job = state.jobs[here[at as usize]].as_mut();

@@ -128,12 +128,7 @@ impl Printer {
     }
 
     fn emit_event(
-        &mut self,
-        time: SimTime,
-        by: &str,
-        about: (&str, &str),
-        kind: &str,
-        (reason, message): (&str, String),
+        &mut self, time: SimTime, by: &str, about: (&str, &str), kind: &str, (reason, message): (&str, String),
     ) {
         let name = format!("{}.{:x}", about.1, at(time));
         let modern = by != "job-controller";
@@ -193,12 +188,7 @@ impl Printer {
     }
 
     fn pod_created(
-        &mut self,
-        (pod, incarnation): (PodId, u32),
-        job: JobId,
-        index: u32,
-        names: &RecordNames,
-        time: SimTime,
+        &mut self, (pod, incarnation): (PodId, u32), job: JobId, index: u32, names: &RecordNames, time: SimTime,
     ) {
         let name = names.pod(job, index, pod, incarnation);
         let own = names.job(job).to_owned();

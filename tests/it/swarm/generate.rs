@@ -194,10 +194,7 @@ pub fn draw_case(seed: u64) -> Case {
 
 /// Returns `jobSets`, with each manifest in its own file.
 fn place_manifests(
-    d: &mut Draw,
-    jobsets: &[JobSet],
-    late: Option<String>,
-    files: &mut Vec<(String, Value)>,
+    d: &mut Draw, jobsets: &[JobSet], late: Option<String>, files: &mut Vec<(String, Value)>,
 ) -> Vec<Value> {
     let mut entries = Vec::new();
     for js in jobsets {

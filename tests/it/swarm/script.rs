@@ -79,10 +79,7 @@ impl Script {
     }
 
     fn push_fault(
-        &mut self,
-        d: &mut Draw,
-        stage: &Stage,
-        (k, at, back): (u32, u32, Option<u32>),
+        &mut self, d: &mut Draw, stage: &Stage, (k, at, back): (u32, u32, Option<u32>),
         (j, pod, node): (usize, String, Value),
     ) {
         let alias = format!("n{k}");

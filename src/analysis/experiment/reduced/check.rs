@@ -147,9 +147,7 @@ fn is_beyond(difference: &MeanEstimate, allowed: f64) -> bool {
 
 /// Runs replications at both levels; `done` receives the number of completed ones.
 pub fn check_reduced(
-    reduced: &ReducedExperiment,
-    (seed, n): (u64, u64),
-    (threads, limits): (usize, &ReplicationLimits),
+    reduced: &ReducedExperiment, (seed, n): (u64, u64), (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<CheckedModel>, NoRuns> {
     let finished = std::sync::atomic::AtomicU64::new(0);

@@ -117,10 +117,7 @@ fn restart_owner(restart: &RestartMetrics) -> (JobSetId, u32) {
 }
 
 fn named(
-    run: &RunView<'_>,
-    whose: (JobSetId, u32),
-    &(what, time): &(WaitKind, Duration),
-    complete: Duration,
+    run: &RunView<'_>, whose: (JobSetId, u32), &(what, time): &(WaitKind, Duration), complete: Duration,
 ) -> RestartBottleneck {
     RestartBottleneck { what, name: name(run, whose, what), time, share: time.0 as f64 / (complete.0 as f64).max(1.0) }
 }

@@ -30,10 +30,7 @@ pub struct CriticalSpan {
 /// Describes the steps of a path. `restart` is the restart that the path belongs to, if any; its steps are divided
 /// where the phase changes, so that the times per phase equal those of [`RestartMetrics::phases`].
 pub fn spans(
-    run: &RunView<'_>,
-    witness: &RestartBlocker,
-    path: &CriticalPath,
-    restart: Option<&RestartMetrics>,
+    run: &RunView<'_>, witness: &RestartBlocker, path: &CriticalPath, restart: Option<&RestartMetrics>,
 ) -> Vec<CriticalSpan> {
     let phases = restart.map(RestartMetrics::spans).unwrap_or_default();
     let pods = restart.map_or(1, |r| r.pods);

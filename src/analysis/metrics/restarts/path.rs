@@ -48,10 +48,7 @@ impl CriticalPath {
     /// Returns the path from `start` to `end` whose last step is the ticket `last`. The first wait without a stored
     /// parent is extended back to `start`.
     pub fn walk<'t>(
-        find: impl Fn(u32) -> Option<&'t WorkTicket>,
-        last: u32,
-        start: SimTime,
-        end: SimTime,
+        find: impl Fn(u32) -> Option<&'t WorkTicket>, last: u32, start: SimTime, end: SimTime,
     ) -> CriticalPath {
         let mut steps = Vec::new();
         let (mut ticket, mut to) = (find(last), end);

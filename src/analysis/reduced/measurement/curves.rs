@@ -75,9 +75,7 @@ impl TrialBench<'_> {
     /// Measures a point in the middle of two others unless it is on the straight line between them, and then refines
     /// both halves.
     fn refine(
-        &self,
-        (effect, attempt): (usize, CurveAttempt<'_>),
-        [low, high]: [&SimulatedTrial; 2],
+        &self, (effect, attempt): (usize, CurveAttempt<'_>), [low, high]: [&SimulatedTrial; 2],
         points: &mut Vec<SimulatedTrial>,
     ) -> Result<(), NotMeasured> {
         let share = share_between(&self.effects[effect], low.outage, high.outage);
@@ -108,9 +106,7 @@ impl TrialBench<'_> {
 /// same result, because the same random numbers produce the same history until the return. One trial with the
 /// earliest later return checks that the return itself changes nothing.
 fn ends_before(
-    attempt: CurveAttempt<'_>,
-    longest: &SimulatedTrial,
-    shorter: &[u64],
+    attempt: CurveAttempt<'_>, longest: &SimulatedTrial, shorter: &[u64],
 ) -> Result<Option<u64>, NotMeasured> {
     let Some(over) = longest.last_change() else {
         return Ok(None);

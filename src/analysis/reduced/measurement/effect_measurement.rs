@@ -55,9 +55,7 @@ impl<'a> TrialBench<'a> {
 
     /// Runs `n` trials of one kind on all cores and returns their results in order.
     pub fn run_all<T: Send>(
-        &self,
-        n: u64,
-        play: impl Fn(u64) -> Result<T, NotMeasured> + Sync,
+        &self, n: u64, play: impl Fn(u64) -> Result<T, NotMeasured> + Sync,
     ) -> Result<Vec<T>, NotMeasured> {
         (0..n).into_par_iter().map(&play).collect()
     }
@@ -208,9 +206,7 @@ impl<'a> TrialBench<'a> {
     /// Returns, per effect, the average use of the accelerators during a restart by ledger category, as shares of
     /// the restart time.
     pub fn shares(
-        &self,
-        idle_states: &[ObservedState],
-        trials: &[Vec<SimulatedTrial>],
+        &self, idle_states: &[ObservedState], trials: &[Vec<SimulatedTrial>],
     ) -> Vec<[f64; LedgerCategory::COUNT]> {
         let before = &idle_states[0].held;
         let rates = &self.slots.accelerators;

@@ -135,9 +135,7 @@ impl MeasuredFault {
     }
 
     fn measure_on(
-        (scenario, stops): (&ScenarioSpec, StopTimes<'_>),
-        baseline: &Baseline,
-        with_fewer: bool,
+        (scenario, stops): (&ScenarioSpec, StopTimes<'_>), baseline: &Baseline, with_fewer: bool,
     ) -> Result<MeasuredFault, NotMeasured> {
         let fewer = baseline.fewer.as_ref().filter(|_| with_fewer);
         let (simulated, faults) = fewer.map_or((scenario, &baseline.all), |(s, f)| (s, f));
@@ -205,9 +203,7 @@ that ignores the failure"
     /// Returns the timing difference of the sample trial on the cluster of a scenario that differs in idle spares,
     /// which the scheduler counts. `None` if it exceeds the accepted error or if anything else differs.
     fn off_with(
-        &self,
-        (scenario, stops): (&ScenarioSpec, StopTimes<'_>),
-        baseline: &Baseline,
+        &self, (scenario, stops): (&ScenarioSpec, StopTimes<'_>), baseline: &Baseline,
     ) -> Result<TimingError, NotMeasured> {
         let cluster = format!("{:?}", scenario.topology);
         let mut known = self.timing_errors.lock().unwrap_or_else(PoisonError::into_inner);

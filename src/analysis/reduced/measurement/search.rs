@@ -183,11 +183,7 @@ impl CurveSearch<'_> {
 
     /// Locates all edges between two times, by bisection.
     fn locate_edges(
-        &self,
-        look: u64,
-        (low, high): (ObservedZone, ObservedZone),
-        to: u64,
-        found: &mut SearchResult,
+        &self, look: u64, (low, high): (ObservedZone, ObservedZone), to: u64, found: &mut SearchResult,
     ) -> Result<(), NotMeasured> {
         if low.1 == high.1 {
             return Ok(());

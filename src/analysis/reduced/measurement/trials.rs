@@ -96,9 +96,7 @@ impl TrialBench<'_> {
     }
 
     pub fn pairs(
-        &self,
-        curves: &[LossCurve],
-        replication: &[Vec<SimulatedTrial>],
+        &self, curves: &[LossCurve], replication: &[Vec<SimulatedTrial>],
     ) -> Result<Vec<Vec<FaultPair>>, NotMeasured> {
         let n = curves.len();
         let all = self.run_all((n * n) as u64, |at| {
@@ -110,9 +108,7 @@ impl TrialBench<'_> {
 
     /// Measures a second fault of effect `b` during the restart after a fault of effect `a`.
     fn pair(
-        &self,
-        (a, b): (usize, usize),
-        (curves, trials): (&[LossCurve], &[Vec<SimulatedTrial>]),
+        &self, (a, b): (usize, usize), (curves, trials): (&[LossCurve], &[Vec<SimulatedTrial>]),
     ) -> Result<FaultPair, NotMeasured> {
         let (first, other) = (curves[a].typical_point(), curves[a].shorter());
         let second = curves[b].typical_point();
@@ -167,9 +163,7 @@ impl TrialBench<'_> {
     /// The Jobs of these nodes were deleted, and their pods are created again when the nodes return or are given up.
     /// The curve of an effect is empty if no restart waits for it.
     pub fn overlapping_curves(
-        &self,
-        curves: &[LossCurve],
-        pairs: &[Vec<FaultPair>],
+        &self, curves: &[LossCurve], pairs: &[Vec<FaultPair>],
     ) -> Result<Vec<LossCurve>, NotMeasured> {
         let all = self.run_all(curves.len() as u64, |b| {
             let b = b as usize;

@@ -83,13 +83,7 @@ impl PodVolumes<'_> {
 
     /// Checks an existing claim of the same name (VAL-19, VAL-20).
     fn check_existing_claim(
-        &self,
-        path: &str,
-        index: usize,
-        policy: &Value,
-        template: &Value,
-        name: &str,
-        errors: &mut Vec<FieldError>,
+        &self, path: &str, index: usize, policy: &Value, template: &Value, name: &str, errors: &mut Vec<FieldError>,
     ) {
         let named = |c: &&Value| c["metadata"]["name"] == name;
         let Some(existing) = self.claims.iter().find(named) else {

@@ -58,12 +58,7 @@ pub fn check_container_resources(resources: &Value, claims: &[&str], path: &Fiel
 }
 
 fn check_request_and_limit(
-    name: &str,
-    amount: &Value,
-    limit: &Value,
-    overcommit: bool,
-    path: &FieldPath,
-    errors: &mut ErrorList,
+    name: &str, amount: &Value, limit: &Value, overcommit: bool, path: &FieldPath, errors: &mut ErrorList,
 ) {
     let (Some(requested), Some(most)) = (quantity(amount), quantity(limit)) else {
         return;

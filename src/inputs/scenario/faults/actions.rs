@@ -9,9 +9,7 @@ use sim_base::random::Distribution;
 
 /// Reads the notice before a machine is removed, and the grace period of its processes within the notice.
 pub(crate) fn notice_and_grace(
-    node: &YamlNode,
-    (reclaims, drains): (bool, bool),
-    report: &mut DiagnosticReport,
+    node: &YamlNode, (reclaims, drains): (bool, bool), report: &mut DiagnosticReport,
 ) -> (Duration, Duration) {
     let time = |key| read::duration(node, key).unwrap_or_default();
     let (notice, grace) = (time("notice"), time("grace"));

@@ -27,10 +27,7 @@ const FAULTS_MAX: f64 = 1e6;
 
 /// Reads the fault processes; `stop` is the time limit of the run.
 pub fn read(
-    scenario: &YamlNode,
-    (inputs, traces): (&CrossInputs, &FaultTraces),
-    stop: Duration,
-    report: &mut DiagnosticReport,
+    scenario: &YamlNode, (inputs, traces): (&CrossInputs, &FaultTraces), stop: Duration, report: &mut DiagnosticReport,
 ) -> Vec<RandomFaults> {
     let written = read::list(scenario, "faultProcesses");
     let around = ProcessContext {
@@ -177,11 +174,7 @@ impl ProcessContext<'_> {
     }
 
     fn names_exist(
-        &self,
-        rows: &[&TraceRow],
-        process: &RandomFaults,
-        trace: &FaultTrace,
-        report: &mut DiagnosticReport,
+        &self, rows: &[&TraceRow], process: &RandomFaults, trace: &FaultTrace, report: &mut DiagnosticReport,
     ) {
         let pods = process.on == FaultsOn::Pod;
         let nodes: BTreeSet<String> =
@@ -315,9 +308,7 @@ fn process(node: &YamlNode, around: &ProcessContext, report: &mut DiagnosticRepo
 
 /// Reads when a component accumulates age. Aging with use is refused where the fault times must be known in advance.
 fn ages(
-    node: &YamlNode,
-    (around, does, repaired): (&ProcessContext, &RandomAction, bool),
-    report: &mut DiagnosticReport,
+    node: &YamlNode, (around, does, repaired): (&ProcessContext, &RandomAction, bool), report: &mut DiagnosticReport,
 ) -> ExposureSpec {
     let exposure = node_repair::exposure(node).unwrap_or(ExposureSpec::Always);
     let Some(place) = node.get("ages").filter(|_| exposure != ExposureSpec::Always) else {

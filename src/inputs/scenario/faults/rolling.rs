@@ -28,9 +28,7 @@ impl DailyWindow {
 
 /// Returns the maintenance of each component up to `stop`; empty with an error if the process cannot be rolling.
 pub fn schedule(
-    (node, rolling): (&YamlNode, &YamlNode),
-    (process, pools): (&RandomFaults, &[NodePool]),
-    stop: Duration,
+    (node, rolling): (&YamlNode, &YamlNode), (process, pools): (&RandomFaults, &[NodePool]), stop: Duration,
     report: &mut DiagnosticReport,
 ) -> Vec<TracedFault> {
     let mut names: Vec<String> = match &process.on {

@@ -30,10 +30,7 @@ pub(crate) fn on(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticR
 }
 
 pub(crate) fn takes_along(
-    node: &YamlNode,
-    on: &FaultsOn,
-    inputs: &CrossInputs,
-    report: &mut DiagnosticReport,
+    node: &YamlNode, on: &FaultsOn, inputs: &CrossInputs, report: &mut DiagnosticReport,
 ) -> Option<String> {
     let domain = node.get("takesAlong")?;
     if matches!(on, FaultsOn::Label(_) | FaultsOn::Island) {

@@ -49,8 +49,7 @@ pub fn with_assumptions(
 }
 
 fn with<T>(
-    args: &CompareArgs,
-    act: impl FnOnce(&ComparisonJob<'_>, Vec<SimulatedVariant>) -> Result<T, CommandFailure>,
+    args: &CompareArgs, act: impl FnOnce(&ComparisonJob<'_>, Vec<SimulatedVariant>) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     let base = VariantSource::read(args)?;
     let variants = base.variants(args)?;
@@ -79,8 +78,7 @@ impl ComparisonJob<'_> {
     /// Simulates the variants in `simulated`, which have no replications yet. Also returns the requested number of
     /// replications.
     fn simulate(
-        &self,
-        mut simulated: Vec<SimulatedVariant>,
+        &self, mut simulated: Vec<SimulatedVariant>,
     ) -> Result<(VariantComparison, Vec<SimulatedVariant>, u64), CommandFailure> {
         let args = self.args;
         let request = args.seeds.or(self.base.baseline.experiment().replications);
@@ -174,10 +172,7 @@ impl ComparisonJob<'_> {
     /// Adds replications until the metric has the requested precision in every variant. Returns the number of
     /// replications.
     fn until_precise(
-        &self,
-        until: &TimeLimit,
-        variants: &mut [SimulatedVariant],
-        most: u64,
+        &self, until: &TimeLimit, variants: &mut [SimulatedVariant], most: u64,
     ) -> Result<u64, CommandFailure> {
         for look in InterimLooks::new(FIRST_LOOK, 0.95).looks() {
             let n = (look.n as u64).min(most);
@@ -208,10 +203,7 @@ fn group(variant: &SimulatedVariant) -> ConditionGroup {
 
 /// Writes the charts to `charts/`: SVG, and PNG if the program is built with it.
 fn charts(
-    dir: &RunDir,
-    all: &VariantComparison,
-    variants: &[SimulatedVariant],
-    footer: &[String],
+    dir: &RunDir, all: &VariantComparison, variants: &[SimulatedVariant], footer: &[String],
 ) -> Result<(), CommandFailure> {
     let of =
         ComparedVariants { all, simulated_variants: variants, assumption_lines: footer, is_slide: false, window: None };

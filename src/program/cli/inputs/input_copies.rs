@@ -85,10 +85,7 @@ pub const PRESET: &str = "controlPlane.preset";
 
 /// Returns copies of manifests and, if given, of a topology and preset files.
 pub fn copy_manifests(
-    manifests: Vec<FieldOverride>,
-    topology: Option<(String, String)>,
-    presets: Vec<FieldOverride>,
-    tail: &str,
+    manifests: Vec<FieldOverride>, topology: Option<(String, String)>, presets: Vec<FieldOverride>, tail: &str,
 ) -> InputCopies {
     let mut files = Vec::new();
     let mut command = "jobset-sim run".to_owned();
@@ -118,9 +115,7 @@ pub fn copy_manifests(
 
 /// Formats the command-line options that affect results.
 pub fn result_options(
-    (sets, fails): (&[FieldOverride], &[FailFlags]),
-    (seed, seeds): (u64, Option<u64>),
-    level: Option<ModelLevel>,
+    (sets, fails): (&[FieldOverride], &[FailFlags]), (seed, seeds): (u64, Option<u64>), level: Option<ModelLevel>,
 ) -> String {
     let level = level.map(|level| level.as_str().to_ascii_lowercase());
     [

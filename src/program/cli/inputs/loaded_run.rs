@@ -54,9 +54,7 @@ impl LoadedRun {
 
     /// Simulates the run, with data for charts over an additional time window.
     pub fn simulate_window(
-        args: &InputArgs,
-        command: &str,
-        window: Option<(Duration, Duration)>,
+        args: &InputArgs, command: &str, window: Option<(Duration, Duration)>,
     ) -> Result<LoadedRun, CommandFailure> {
         let resolved = stored_run::resolved(args)?;
         let given = ExperimentInput::read(&resolved)?;
@@ -120,9 +118,7 @@ impl LoadedRun {
     /// Runs the simulation again and returns metrics scraped at the given interval. Returns an error if there are
     /// too many samples. Without an interval, the default one is multiplied until there are few.
     pub fn scraped(
-        &mut self,
-        every: Option<Duration>,
-        detail: MetricsDetail,
+        &mut self, every: Option<Duration>, detail: MetricsDetail,
     ) -> Result<(ScrapedMetrics, Duration), CommandFailure> {
         let end = self.replication.outcome.end;
         let nodes = self.replication.names.nodes.len() as u64;

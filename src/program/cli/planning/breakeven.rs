@@ -87,9 +87,7 @@ fn name(args: &BreakEvenArgs, is_b: bool) -> &str {
 
 /// Returns the overrides of a point. The varied parameter comes first, because a variant may override it.
 fn sets(
-    runner: &TrialRunner<'_>,
-    args: &BreakEvenArgs,
-    point: &SearchPoint,
+    runner: &TrialRunner<'_>, args: &BreakEvenArgs, point: &SearchPoint,
 ) -> Result<Vec<FieldOverride>, CommandFailure> {
     let unknown = (args.over.path.clone(), args.over.written(point.value));
     let own = |v: &VariantArg| v.sets.clone();

@@ -98,10 +98,7 @@ fn owner_text(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, Com
 }
 
 fn simulate(
-    runner: &mut TrialRunner<'_>,
-    of: (&ExperimentSubject, usize),
-    n: u64,
-    what: &str,
+    runner: &mut TrialRunner<'_>, of: (&ExperimentSubject, usize), n: u64, what: &str,
 ) -> Result<Vec<CountedRun>, CommandFailure> {
     let text = |done| format!("{what}{done}/{n} replications");
     let progress = ProgressLine::new(runner.quiet, text);
@@ -117,9 +114,7 @@ fn simulate(
 /// Simulates the runs again with a rule that ignores disruptions; `None` if there are no drains that the rule could
 /// ignore.
 fn ruled(
-    runner: &mut TrialRunner<'_>,
-    (subject, jobset): (&ExperimentSubject, usize),
-    n: u64,
+    runner: &mut TrialRunner<'_>, (subject, jobset): (&ExperimentSubject, usize), n: u64,
 ) -> Result<Option<RuledBudget>, CommandFailure> {
     let ExperimentSubject::Pods { scenario, .. } = subject else {
         return Ok(None);

@@ -163,10 +163,7 @@ fn several_levels(runner: &mut TrialRunner<'_>, args: &SparesArgs, plans: &[Sear
 }
 
 fn candidate(
-    runner: &mut TrialRunner<'_>,
-    args: &SparesArgs,
-    values: &[u64],
-    which: Range<u64>,
+    runner: &mut TrialRunner<'_>, args: &SparesArgs, values: &[u64], which: Range<u64>,
 ) -> Result<SampleMetric, CommandFailure> {
     let paths = args.paths.iter().map(|p| p.path.clone());
     let sets: Vec<FieldOverride> = paths.zip(values.iter().map(u64::to_string)).collect();

@@ -46,10 +46,7 @@ impl<'a> TrialRunner<'a> {
 
     /// Simulates replications of the inputs with more overrides. Returns fewer than requested after an interruption.
     pub fn replicate(
-        &mut self,
-        sets: &[FieldOverride],
-        which: Range<u64>,
-        what: &str,
+        &mut self, sets: &[FieldOverride], which: Range<u64>, what: &str,
     ) -> Result<(Vec<ReplicationResult>, Vec<String>), CommandFailure> {
         let subject = self.given.load(sets)?.subject()?;
         let (from, to) = (which.start, which.end);
@@ -66,10 +63,7 @@ impl<'a> TrialRunner<'a> {
 
     /// Simulates replications and returns one metric of each.
     pub fn sample(
-        &mut self,
-        sets: &[FieldOverride],
-        which: Range<u64>,
-        (metric, what): (&str, &str),
+        &mut self, sets: &[FieldOverride], which: Range<u64>, (metric, what): (&str, &str),
     ) -> Result<SampleMetric, CommandFailure> {
         let (replication, jobsets) = self.replicate(sets, which, what)?;
         rows(&replication, &jobsets, (metric, "--metric"), None)
@@ -118,10 +112,7 @@ impl<'a> TrialRunner<'a> {
 
     /// Prints the report and writes the output directory. `command` with the options in `more` repeats it.
     pub fn print_report(
-        &self,
-        report: &impl PlanText,
-        tell: &OutputArgs,
-        (command, seeds, more): (&str, u64, &str),
+        &self, report: &impl PlanText, tell: &OutputArgs, (command, seeds, more): (&str, u64, &str),
     ) -> Result<(), CommandFailure> {
         if let Some(out) = &tell.out {
             let dir = RunDir::create(out)?;
@@ -154,10 +145,7 @@ impl<'a> TrialRunner<'a> {
 
 /// Returns one metric of replications. `option` is the option named in an error message.
 pub fn rows(
-    trials: &[ReplicationResult],
-    jobsets: &[String],
-    (metric, option): (&str, &str),
-    price: Option<f64>,
+    trials: &[ReplicationResult], jobsets: &[String], (metric, option): (&str, &str), price: Option<f64>,
 ) -> Result<SampleMetric, CommandFailure> {
     let row = |r| SampleRow::from_replications(r, jobsets, metric, price);
     let all: Result<SampleMetric, Vec<String>> = trials.iter().map(row).collect();

@@ -165,10 +165,7 @@ pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), CommandFailure> {
 
 /// Summarizes the milestones with their uncertainty, the assumptions, and the parts that were not read.
 fn summary(
-    life: &observe::ObservedLifecycle,
-    imported: &ImportedRecording,
-    reader: &WatchReader,
-    args: &ImportArgs,
+    life: &observe::ObservedLifecycle, imported: &ImportedRecording, reader: &WatchReader, args: &ImportArgs,
 ) -> String {
     let mut out = String::new();
     let restart = &imported.restart;

@@ -257,9 +257,7 @@ fn differing(trials: (&SimulatedReplication, &SimulatedReplication), seed: u64) 
 }
 
 fn as_json(
-    args: &ReplayArgs,
-    incident: &ReplayIncident,
-    (was, with): (&SimulatedReplication, &SimulatedReplication),
+    args: &ReplayArgs, incident: &ReplayIncident, (was, with): (&SimulatedReplication, &SimulatedReplication),
 ) -> Value {
     let restarts = [was, with].map(|p| nth(p, incident.restart));
     let rows = rows(incident, [restarts[0].as_ref(), restarts[1].as_ref()]);
@@ -280,9 +278,7 @@ fn as_json(
 }
 
 fn text(
-    args: &ReplayArgs,
-    incident: &ReplayIncident,
-    (was, with): (&SimulatedReplication, &SimulatedReplication),
+    args: &ReplayArgs, incident: &ReplayIncident, (was, with): (&SimulatedReplication, &SimulatedReplication),
     style: &WaterfallStyle,
 ) -> String {
     let mut out = String::new();

@@ -91,10 +91,7 @@ fn gates(conditions: &[FieldCondition], view: &RunView<'_>) -> Result<(), Comman
 }
 
 fn print_result(
-    args: &RunArgs,
-    view: &RunView<'_>,
-    done: &FinishedRun,
-    target: Option<&str>,
+    args: &RunArgs, view: &RunView<'_>, done: &FinishedRun, target: Option<&str>,
 ) -> Result<(), CommandFailure> {
     let style = output::style(&args.display);
     match (&done.decisions, args.format) {

@@ -76,9 +76,7 @@ fn subject(args: &RunArgs, loaded: &RunInput, level: ModelLevel) -> Result<Exper
 /// Simulates the first replication with the same folds as the others. With the reduced model, simulates only the
 /// first second of it, to obtain the object names.
 fn first(
-    loaded: &RunInput,
-    level: ModelLevel,
-    limits: &ReplicationLimits,
+    loaded: &RunInput, level: ModelLevel, limits: &ReplicationLimits,
 ) -> Result<SimulatedReplication, CommandFailure> {
     let mut sim = match level {
         ModelLevel::Pods => simulate::simulation(loaded)?,
@@ -115,10 +113,7 @@ fn print_result(args: &RunArgs, all: &ReplicationSet, rows: &[ReplicationResult]
 }
 
 fn keep(
-    dir: RunDir,
-    (all, rows): (&ReplicationSet, &[ReplicationResult]),
-    loaded: &RunInput,
-    mark: &str,
+    dir: RunDir, (all, rows): (&ReplicationSet, &[ReplicationResult]), loaded: &RunInput, mark: &str,
 ) -> Result<(), CommandFailure> {
     dir.write_json("summary.json", all)?;
     dir.write("replications.csv", &replications::table(all, rows).csv())?;

@@ -72,10 +72,7 @@ impl FinishedRun {
 
 /// Simulates one run. With a directory, events are written during the run. Returns an error if a limit stops the run.
 pub fn play(
-    loaded: &RunInput,
-    limits: &ReplicationLimits,
-    dir: Option<&RunDir>,
-    trace: TraceFormat,
+    loaded: &RunInput, limits: &ReplicationLimits, dir: Option<&RunDir>, trace: TraceFormat,
 ) -> Result<FinishedRun, CommandFailure> {
     let mut sim = simulation(loaded)?;
     let events = match dir {

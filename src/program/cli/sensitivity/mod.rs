@@ -127,9 +127,7 @@ struct ElasticityRow<'a> {
 impl ElasticityRow<'_> {
     /// Stops after the first replication if its records are the same for both changed values.
     fn effect(
-        &self,
-        runner: &mut TrialRunner<'_>,
-        used: &EffectiveDefault,
+        &self, runner: &mut TrialRunner<'_>, used: &EffectiveDefault,
     ) -> Result<AssumptionEffect, CommandFailure> {
         let (smaller, larger) = (used.times(1.0 - self.step), used.times(1.0 + self.step));
         let (Some(smaller), Some(larger)) = (smaller, larger) else {
@@ -178,10 +176,7 @@ fn known(metric: &str, base: &[ReplicationResult], names: &[String]) -> Result<S
 }
 
 fn print(
-    args: &SensitivityArgs,
-    name: &str,
-    rows: &[AssumptionRow],
-    effect: Option<&SimulatedEffect>,
+    args: &SensitivityArgs, name: &str, rows: &[AssumptionRow], effect: Option<&SimulatedEffect>,
 ) -> Result<(), CommandFailure> {
     match args.output.format {
         TableFormat::Json => output::json(&assumptions::as_json(name, rows, effect)),

@@ -41,9 +41,7 @@ pub enum DirectoryState {
 impl SweepDirectory {
     /// Opens the directory that an earlier process left of the same sweep and shard, or creates it.
     pub fn open(
-        target: &Path,
-        (identity, part): (&SweepIdentity, Option<SweepShard>),
-        inputs: &InputCopies,
+        target: &Path, (identity, part): (&SweepIdentity, Option<SweepShard>), inputs: &InputCopies,
     ) -> Result<DirectoryState, CommandFailure> {
         let shard = part.unwrap_or(SweepShard::WHOLE);
         let work = unfinished(target)?;

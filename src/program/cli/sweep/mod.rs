@@ -89,11 +89,8 @@ fn named(out: &std::path::Path, shard: SweepShard) -> PathBuf {
 
 /// Reports the results, and renames the directory if the sweep is finished.
 fn end(
-    args: &SweepArgs,
-    (sweep, conditions): (&SweepRequest, &[FieldCondition]),
-    (shard, total): (SweepShard, u64),
-    state: SweepState,
-    limits: &ReplicationLimits,
+    args: &SweepArgs, (sweep, conditions): (&SweepRequest, &[FieldCondition]), (shard, total): (SweepShard, u64),
+    state: SweepState, limits: &ReplicationLimits,
 ) -> Result<(), CommandFailure> {
     let done = sweep.target.next(shard, &state.finished).is_empty();
     let count = state.finished.count();

@@ -90,10 +90,7 @@ pub fn results(args: &SweepOutputArgs, identity: &SweepIdentity, results: &Sweep
 
 /// Writes the files of a whole sweep.
 pub fn keep(
-    dir: &RunDir,
-    args: &SweepOutputArgs,
-    of: SweptMetric<'_>,
-    (files, command): (&[(String, String)], &str),
+    dir: &RunDir, args: &SweepOutputArgs, of: SweptMetric<'_>, (files, command): (&[(String, String)], &str),
 ) -> Result<(), CommandFailure> {
     let (identity, results) = (of.identity, of.results);
     for metric in &args.metrics {
@@ -115,11 +112,7 @@ pub fn keep(
 
 /// Prints a note about the points at which the precision of `--until` was not reached.
 pub fn note_imprecise_points(
-    identity: &SweepIdentity,
-    target: &WorkTarget,
-    shard: SweepShard,
-    finished: &FinishedPoints,
-    points: &SweepPoints,
+    identity: &SweepIdentity, target: &WorkTarget, shard: SweepShard, finished: &FinishedPoints, points: &SweepPoints,
 ) {
     let own = |point: &usize| shard.contains(*point as u64);
     let all: Vec<usize> = target.imprecise_points(finished).into_iter().filter(own).collect();

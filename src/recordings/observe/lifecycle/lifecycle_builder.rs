@@ -240,10 +240,7 @@ fn deletion_mark_time(s: &ObjectVersion, at: Option<ClockTime>) -> Option<ClockT
 
 /// Records the conditions whose status has changed. If they come from a list, the time is that of the last transition.
 fn add_condition_changes(
-    kept: &mut Vec<(ClockTime, ObservedCondition)>,
-    now: &[ObservedCondition],
-    at: ClockTime,
-    listed: bool,
+    kept: &mut Vec<(ClockTime, ObservedCondition)>, now: &[ObservedCondition], at: ClockTime, listed: bool,
 ) {
     for condition in now {
         let last = kept.iter().rev().find(|(_, c)| c.kind == condition.kind);

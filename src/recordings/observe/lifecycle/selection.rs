@@ -42,9 +42,7 @@ impl std::error::Error for JobSetSelectionError {}
 
 /// Returns namespace and name of the selected JobSet. Exactly one JobSet must match.
 pub fn select_jobset(
-    seen: &[ObjectVersion],
-    name: Option<&str>,
-    namespace: Option<&str>,
+    seen: &[ObjectVersion], name: Option<&str>, namespace: Option<&str>,
 ) -> Result<(String, String), JobSetSelectionError> {
     let mut result: Vec<(String, String)> = Vec::new();
     for s in seen.iter().filter(|s| s.kind == ObservedKind::JobSet) {

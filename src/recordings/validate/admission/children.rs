@@ -51,10 +51,7 @@ pub fn compare(case: &Value, documents: &[Value]) -> Vec<RecordedDifference> {
 
 /// Returns the documents as stored by the API server, in order.
 fn create_documents(
-    case: &Value,
-    documents: &[Value],
-    path: &str,
-    result: &mut Vec<RecordedDifference>,
+    case: &Value, documents: &[Value], path: &str, result: &mut Vec<RecordedDifference>,
 ) -> ChildrenCase {
     let on = case["gates"] == "on";
     let mut replication = ChildrenCase {
@@ -95,9 +92,7 @@ fn create_documents(
 
 /// Compares the response code and, for a rejection by JobSet's webhook, the exact message.
 fn response_difference(
-    path: &str,
-    recorded: &Value,
-    answer: &Result<Value, admission::AdmissionRejection>,
+    path: &str, recorded: &Value, answer: &Result<Value, admission::AdmissionRejection>,
 ) -> Option<RecordedDifference> {
     let (code, message) = match answer {
         Ok(_) => (201, ""),

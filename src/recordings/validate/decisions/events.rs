@@ -16,10 +16,7 @@ const FAILED_SCHEDULING: &str = "FailedScheduling";
 type EventTuple = (String, String, String, String);
 
 pub fn compare(
-    recording: &RecordedRun,
-    run: &DecisionRun<'_>,
-    mask: &VolatileMask,
-    exit_races: &ExitRaces<'_>,
+    recording: &RecordedRun, run: &DecisionRun<'_>, mask: &VolatileMask, exit_races: &ExitRaces<'_>,
     out: &mut Vec<RecordedDifference>,
 ) {
     let jobset = recording.jobset_name();

@@ -213,9 +213,7 @@ impl PodSelection<'_> {
 /// Returns the instants, in seconds, at which the script ends the runs of a pod. Both sides are used, because the
 /// containers of the run may start slightly earlier or later than the recorded ones.
 fn own_exits(
-    recording: &RecordedRun,
-    (pod, simulated): (&RecordedPodRow, &PodMetrics),
-    selected: &PodSelection<'_>,
+    recording: &RecordedRun, (pod, simulated): (&RecordedPodRow, &PodMetrics), selected: &PodSelection<'_>,
     created_s: f64,
 ) -> Vec<f64> {
     let ready = (simulated.ready != SimTime::NEVER).then(|| simulated.ready.seconds() - created_s);
@@ -235,11 +233,7 @@ fn own_exits(
 
 /// Returns the exits of all runs. Runs that have no ready time of their own follow the exit before by `restartMs`.
 fn run_exits(
-    recording: &RecordedRun,
-    restarts: u32,
-    selected: &PodSelection<'_>,
-    ready_s: &[f64],
-    first_s: Option<f64>,
+    recording: &RecordedRun, restarts: u32, selected: &PodSelection<'_>, ready_s: &[f64], first_s: Option<f64>,
 ) -> Vec<f64> {
     let script = &recording.script;
     let every_run_is_known = ready_s.len() > restarts as usize;
@@ -259,9 +253,7 @@ fn run_exits(
 
 /// Returns the exits of a pod with an agent for in-place restart, which writes its attempt whenever it starts.
 fn in_place_exits(
-    recording: &RecordedRun,
-    (pod, simulated): (&RecordedPodRow, &PodMetrics),
-    selected: &PodSelection<'_>,
+    recording: &RecordedRun, (pod, simulated): (&RecordedPodRow, &PodMetrics), selected: &PodSelection<'_>,
 ) -> Vec<f64> {
     let exit = |start_ms: u64| {
         let later = pod.in_place_ms.iter().filter(|ms| **ms > start_ms).count() as u32;

@@ -14,10 +14,7 @@ use std::collections::BTreeMap;
 const SUSPENDED: &str = "Suspended=";
 
 pub fn compare(
-    recording: &RecordedRun,
-    run: &DecisionRun<'_>,
-    mask: &VolatileMask,
-    exit_races: &ExitRaces<'_>,
+    recording: &RecordedRun, run: &DecisionRun<'_>, mask: &VolatileMask, exit_races: &ExitRaces<'_>,
     out: &mut Vec<RecordedDifference>,
 ) {
     let terminating = recorded_terminating(recording);

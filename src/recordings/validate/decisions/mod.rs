@@ -76,10 +76,7 @@ fn compare_lists(path: &str, recorded: &[String], simulated: &[String], out: &mu
 
 /// Compares multisets of texts. Texts without a match are paired in sorted order.
 fn compare_multisets(
-    path: &str,
-    mut recorded: Vec<String>,
-    mut simulated: Vec<String>,
-    out: &mut Vec<RecordedDifference>,
+    path: &str, mut recorded: Vec<String>, mut simulated: Vec<String>, out: &mut Vec<RecordedDifference>,
 ) {
     recorded.sort();
     simulated.sort();

@@ -8,10 +8,7 @@ use serde_json::{Value, json};
 use sim_engine::record::{JobSetOutcome, ReplicatedJobStatus};
 
 pub fn compare(
-    recording: &RecordedRun,
-    jobset: &JobSetOutcome,
-    mask: &VolatileMask,
-    out: &mut Vec<RecordedDifference>,
+    recording: &RecordedRun, jobset: &JobSetOutcome, mask: &VolatileMask, out: &mut Vec<RecordedDifference>,
 ) {
     let nothing = RecordedStatus::default();
     let status = recording.status.as_ref().unwrap_or(&nothing);

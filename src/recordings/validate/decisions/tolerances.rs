@@ -125,10 +125,7 @@ fn step_times(steps: &[RecordedStep], start_s: f64) -> BTreeMap<(String, StepAct
 /// Compares Job counts that lasted longer than both tolerances: the run must have the same counts during that time.
 /// `lags` contains the delay of each recorded step relative to the run.
 fn compare_counts(
-    recording: &RecordedRun,
-    run: &DecisionRun<'_>,
-    until_s: f64,
-    lags: &[(f64, f64)],
+    recording: &RecordedRun, run: &DecisionRun<'_>, until_s: f64, lags: &[(f64, f64)],
     out: &mut Vec<RecordedDifference>,
 ) {
     let simulated = &run.history.counts();

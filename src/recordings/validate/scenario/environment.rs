@@ -51,10 +51,7 @@ fn grants_only_pod_status(role: &Value) -> bool {
 }
 
 fn stored_object(
-    object: &Value,
-    recording: &RecordedRun,
-    gates: FeatureGates,
-    before: &[Value],
+    object: &Value, recording: &RecordedRun, gates: FeatureGates, before: &[Value],
 ) -> Result<Value, UnmodelledPart> {
     let kind = text(&object["kind"]);
     let known = ObjectKind::from_kind(kind);

@@ -10,9 +10,7 @@ use sim_api::spec::{DeletionPropagation, ObjectKind, ObjectName, RequestVerb, Us
 
 /// Converts one action. `jobsets` is the number of JobSets created by actions so far.
 pub fn user_request(
-    action: &ScriptAction,
-    recording: &RecordedRun,
-    jobsets: &mut u32,
+    action: &ScriptAction, recording: &RecordedRun, jobsets: &mut u32,
 ) -> Result<UserRequest, UnmodelledPart> {
     let what = action.what.as_str();
     if what == "create" {

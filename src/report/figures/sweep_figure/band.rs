@@ -97,10 +97,7 @@ pub fn other_axis_values(all: &SweepResults, axis: usize, point: usize, names: &
 }
 
 fn draw_panel(
-    scene: &mut DrawScene,
-    plane: &ParameterPlane,
-    all: &SweepResults,
-    metric: &str,
+    scene: &mut DrawScene, plane: &ParameterPlane, all: &SweepResults, metric: &str,
     (points, values): (&[usize], &[f64]),
 ) {
     let mut estimates: Vec<_> = points.iter().zip(values).map(|(p, x)| (*x, all.estimate(*p, metric))).collect();

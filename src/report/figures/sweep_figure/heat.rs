@@ -79,12 +79,7 @@ enum PointRank {
 
 /// Draws the cell of a point. `share` is the position of the value between the worst (0) and the best (1) mean.
 fn draw_cell(
-    scene: &mut DrawScene,
-    (x, y): (i32, i32),
-    (w, h): (i32, i32),
-    text: &str,
-    share: Option<f64>,
-    rank: PointRank,
+    scene: &mut DrawScene, (x, y): (i32, i32), (w, h): (i32, i32), text: &str, share: Option<f64>, rank: PointRank,
 ) {
     const GAP: i32 = 3;
     let is_best = rank == PointRank::Best;

@@ -41,9 +41,7 @@ pub fn numeric_axis_named(all: &SweepResults, request: Option<&str>) -> Result<u
 
 /// Returns the lines of means, followed by the distinct lines of the closed form.
 pub fn scaling_lines(
-    of: SweptMetric<'_>,
-    (metric, axis): (&str, usize),
-    closed: Option<&ClosedFormCurve>,
+    of: SweptMetric<'_>, (metric, axis): (&str, usize), closed: Option<&ClosedFormCurve>,
 ) -> Vec<ScalingLine> {
     let all = of.results;
     let values = numbers(all, axis).unwrap_or_default();
@@ -87,10 +85,7 @@ pub fn scaling_lines(
 }
 
 pub fn scaling_chart(
-    of: SweptMetric<'_>,
-    (metric, axis): (&str, usize),
-    closed: Option<&ClosedFormCurve>,
-    size: (u32, u32),
+    of: SweptMetric<'_>, (metric, axis): (&str, usize), closed: Option<&ClosedFormCurve>, size: (u32, u32),
 ) -> DrawScene {
     let all = of.results;
     let (names, label) = (of.axes(), of.label(metric));

@@ -35,9 +35,7 @@ pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> Simulated
 }
 
 pub fn of<'a>(
-    all: &'a VariantComparison,
-    simulated_variants: &'a [SimulatedVariant],
-    assumption_lines: &'a [String],
+    all: &'a VariantComparison, simulated_variants: &'a [SimulatedVariant], assumption_lines: &'a [String],
     is_slide: bool,
 ) -> ComparedVariants<'a> {
     ComparedVariants { all, simulated_variants, assumption_lines, is_slide, window: None }

@@ -91,11 +91,7 @@ impl Counted {
     }
 
     pub fn view<'a>(
-        &'a self,
-        rules: Rules<'a>,
-        job: &Job,
-        object: &'a Object,
-        succeeded_indexes: &'a [u32],
+        &'a self, rules: Rules<'a>, job: &Job, object: &'a Object, succeeded_indexes: &'a [u32],
     ) -> JobSyncView<'a> {
         let stored = |reason: Option<&'static str>| reason.map(|r| (r.into(), message(r)));
         let indexes = mask(self.active.iter().map(|p| p.index));

@@ -99,11 +99,7 @@ fn check_requests(setup: &Setup, plan: &ActionPlan, js: &Js, seen: &[Option<Seen
 }
 
 fn carry_out(
-    setup: &Setup,
-    state: &mut State,
-    plan: &ActionPlan,
-    js: &Js,
-    (here, seen): (&[usize], &[Option<Seen>]),
+    setup: &Setup, state: &mut State, plan: &ActionPlan, js: &Js, (here, seen): (&[usize], &[Option<Seen>]),
 ) -> Result<(), String> {
     for &at in &plan.delete {
         let job = state.jobs[here[at as usize]].as_mut();

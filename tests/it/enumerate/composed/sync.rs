@@ -59,11 +59,7 @@ fn delete(job: &mut Job, counted: &mut Counted, plan: &JobPlan) -> Result<(), St
 
 /// Creates pods for the lowest missing indexes; with backoffLimitPerIndex, only for indexes whose back-off is over.
 fn create(
-    rules: Rules<'_>,
-    job: &mut Job,
-    object: &Object,
-    counted: &mut Counted,
-    plan: &JobPlan,
+    rules: Rules<'_>, job: &mut Job, object: &Object, counted: &mut Counted, plan: &JobPlan,
 ) -> Result<(), String> {
     let only_failed = rules.spec.pod_replacement_policy() == PodReplacementPolicy::Failed;
     let active = mask(counted.active.iter().map(|p| p.index)) as Indexes;

@@ -48,12 +48,7 @@ pub fn track(rules: Rules<'_>, job: &mut Job, object: &Object, pods: &[Pod], cou
 
 /// Returns the pods whose finalizer is removed, and adds failures to the uncounted list.
 fn finalizers_to_remove(
-    rules: Rules<'_>,
-    s: &mut Status,
-    object: &Object,
-    pods: &[Pod],
-    counted: &Counted,
-    plan: &JobPlan,
+    rules: Rules<'_>, s: &mut Status, object: &Object, pods: &[Pod], counted: &Counted, plan: &JobPlan,
 ) -> Uids {
     let mut finalize = 0;
     for p in pods.iter().filter(|p| counted.tracked & 1 << p.uid != 0) {

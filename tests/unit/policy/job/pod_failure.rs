@@ -6,10 +6,7 @@ use sim_api::spec::{
 };
 use sim_policy::job::pod_failure::*;
 fn on_codes(
-    action: PodFailurePolicyAction,
-    operator_in: bool,
-    values: &[i32],
-    container: Option<&str>,
+    action: PodFailurePolicyAction, operator_in: bool, values: &[i32], container: Option<&str>,
 ) -> PodFailurePolicyRule {
     PodFailurePolicyRule {
         action,
