@@ -151,24 +151,6 @@ fn quantities_in_every_notation_of_kubernetes_are_read() {
     }
 }
 
-/// Preemption is not simulated; the diagnosis says so if there are pods of lower priority.
-#[test]
-fn a_pending_pod_that_would_preempt_others_is_reported_with_this_limit() {
-    let classes = "objects:\n\
-        - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1000}\n";
-    let pod = |class: &str| workers(1, 10, "backoffLimit: 0", &format!("{class}containers: [{POD}]"));
-    let low = pod("");
-    let high = |class: &str| low.clone() + &pod(class).replace("name: w\n", "name: v\n");
-    let limit = "(preemption of pods of lower priority is not simulated)";
-    for (class, expected) in [("priorityClassName: high\n              ", true), ("", false)] {
-        let order = "  startupPolicy: {startupPolicyOrder: InOrder}\n";
-        let text = play(classes, &format!("metadata: {{name: js}}\nspec:\n{order}  replicatedJobs:\n{}", high(class)));
-        let blocked = text.outcome.blocked.join("\n");
-        assert!(blocked.contains("cannot be scheduled"), "{blocked}");
-        assert_eq!(blocked.contains(limit), expected, "{blocked}");
-    }
-}
-
 /// The admission plugin Priority looks the class up at each POST of a pod.
 #[test]
 fn after_the_deletion_of_a_priority_class_its_pods_are_rejected() {

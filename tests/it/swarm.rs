@@ -338,7 +338,7 @@ fn check_robustness(case: &Case, verbose: bool) -> Seen {
 fn check_case(case: &Case, verbose: bool) -> Seen {
     let scenario = match case.scenario() {
         // The script may create a JobSet that uses a feature gate that the script disables.
-        Err(e) if e.contains("InPlaceRestart stays on") => return Ok(BTreeSet::new()),
+        Err(e) if e.contains("InPlaceRestart cannot be switched off") => return Ok(BTreeSet::new()),
         scenario => scenario.map_err(|e| format!("refused: {e}"))?,
     };
     let mut scenario = sim_engine::faults::draw_faults(&scenario, case.seed, 0);

@@ -57,14 +57,13 @@ impl CapacityLedger {
 
     /// Start time of a pod that holds a node, in whole seconds.
     pub fn started_s(&self, pod: PodId) -> u32 {
-        self.started_s[pod.ix()]
+        self.started_s.get(pod.ix()).copied().unwrap_or(0)
     }
 
     /// Resets the row for another object.
     pub fn forget(&mut self, pod: PodId) {
         if self.node.len() <= pod.ix() {
             self.node.resize(pod.ix() + 1, NodeId::NONE);
-            self.started_s.resize(pod.ix() + 1, 0);
         }
         assert!(!self.holds(pod), "a pod that is gone holds nothing");
     }
@@ -73,7 +72,11 @@ impl CapacityLedger {
     pub fn assume(&mut self, store: &ObjectStore, pod: PodId, node: NodeId, now: SimTime) {
         assert!(!self.holds(pod), "a pod holds one node at a time");
         self.node[pod.ix()] = node;
-        self.started_s[pod.ix()] = u32::try_from(now.0 / Duration::from_secs(1).0).unwrap_or(u32::MAX);
+        // Only preemption compares start times.
+        if store.templates.priorities.len() > 1 {
+            self.started_s.resize(self.node.len(), 0);
+            self.started_s[pod.ix()] = u32::try_from(now.0 / Duration::from_secs(1).0).unwrap_or(u32::MAX);
+        }
         self.update_usage(store, pod, node, true);
     }
 
