@@ -66,7 +66,7 @@ fn every_delay_of_the_timing_profile_has_a_value() {
 #[test]
 fn every_assumption_has_a_value_a_source_and_a_confidence() {
     let all = assumptions();
-    assert_eq!(all.len(), 8 + 3 * 4 + 22);
+    assert_eq!(all.len(), 9 + 3 * 4 + 23);
     for a in all {
         assert!(!a.value.is_empty() && a.source.len() > 10, "{a:?}");
         let levels = ["documented", "measured", "derived", "unverified"];
