@@ -124,6 +124,18 @@ fn an_eviction_obeys_the_one_budget_of_the_pod() {
 }
 
 #[test]
+fn a_budget_with_two_numbers_or_a_negative_one_is_refused() {
+    for (spec, expected) in [
+        ("minAvailable: 1, maxUnavailable: 1", "minAvailable and maxUnavailable cannot be both set"),
+        ("minAvailable: -1", "spec.minAvailable: Invalid value: -1: must be greater than or equal to 0"),
+    ] {
+        let source = sim_inputs::SourceText { file: "budget.yaml".to_owned(), text: budget("b", spec) };
+        let refusal = sim_inputs::kube::read_sources(&[source], &[]).expect_err(spec).to_string();
+        assert!(refusal.contains(expected), "{refusal}");
+    }
+}
+
+#[test]
 fn a_drain_asks_every_five_seconds_until_the_budget_allows_it() {
     let drain = "faults: [{at: 10s, drainNode: {ofPod: js-w-0-1}}]\n\
                  containers: [{podIndex: 0, runFor: 23s}, {podIndex: 1, runFor: 1m}]";

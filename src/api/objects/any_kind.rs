@@ -6,7 +6,7 @@
 use super::context::ObjectContext;
 use super::pod::{SYSTEM_CLASSES, admit_pod};
 use super::sha1::sha1_hex;
-use super::value_access::{as_object, has_value, items_mut, object_mut, set_default, set_default_text, text};
+use super::value_access::{as_object, has_value, int, items_mut, object_mut, set_default, set_default_text, text};
 use super::{admit_claim, admit_job, admit_service};
 use crate::admission::AdmissionRejection;
 use crate::admission::error_list::ErrorList;
@@ -67,6 +67,19 @@ fn priority_class(posted: &Value, name: &str, errors: &mut ErrorList) {
     }
 }
 
+/// Checks the numbers of a budget: `ValidatePodDisruptionBudgetSpec` (`pkg/apis/policy/validation/validation.go`).
+fn disruption_budget(spec: &Value, errors: &mut ErrorList) {
+    let path = FieldPath::new("spec");
+    if has_value(spec, "minAvailable") && has_value(spec, "maxUnavailable") {
+        errors.invalid(&path, spec, "minAvailable and maxUnavailable cannot be both set");
+    }
+    for field in ["minAvailable", "maxUnavailable"] {
+        if int(spec, field).is_some_and(|number| number < 0) {
+            errors.invalid(&path.child(field), &spec[field], "must be greater than or equal to 0");
+        }
+    }
+}
+
 /// Returns the stored form for kinds that only get a few defaults.
 fn stored_with_defaults(kind: &str, posted: &Value) -> Result<Value, AdmissionRejection> {
     let mut stored = posted.clone();
@@ -91,6 +104,9 @@ fn stored_with_defaults(kind: &str, posted: &Value) -> Result<Value, AdmissionRe
     let mut errors = ErrorList::default();
     if kind == "PriorityClass" {
         priority_class(posted, &name, &mut errors);
+    }
+    if kind == "PodDisruptionBudget" {
+        disruption_budget(&stored["spec"], &mut errors);
     }
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
     errors.into_rejection(kind, &name)?;

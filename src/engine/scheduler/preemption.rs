@@ -20,7 +20,8 @@ use sim_scheduler::{Decision, Profile, schedule};
 pub(super) struct FailedAttempt {
     pub message: String,
     nomination: Nomination,
-    victims: Vec<PodId>,
+    /// Each with its incarnation: a pod may be gone at the end of the cycle.
+    victims: Vec<(PodId, u32)>,
 }
 
 /// What an attempt does to `status.nominatedNodeName`.
@@ -98,10 +99,11 @@ impl SchedulerState {
             Preemption::NotEligible(_) => FailedAttempt { nomination: Nomination::Stays, ..unresolved(message) },
             Preemption::Candidates(best) => {
                 let Some(chosen) = self.draw_one(ctx, pod, &best, 1) else { return unresolved(message) };
+                let victims = chosen.victims.iter().map(|row| self.snapshot.pods[*row]);
                 FailedAttempt {
                     message,
                     nomination: Nomination::To(self.snapshot.nodes[chosen.node]),
-                    victims: chosen.victims.iter().map(|row| self.snapshot.pods[*row]).collect(),
+                    victims: victims.map(|pod| (pod, ctx.store.pods.incarnation[pod.ix()])).collect(),
                 }
             }
         }
@@ -119,17 +121,16 @@ impl SchedulerState {
         }
     }
 
-    fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[PodId]) {
-        for victim in victims {
-            let incarnation = ctx.store.pods.incarnation[victim.ix()];
-            if ctx.store.pods.has(*victim, flag::DELETING) {
+    fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[(PodId, u32)]) {
+        for &(pod, incarnation) in victims {
+            if !ctx.store.pods.is_current(pod, incarnation) || ctx.store.pods.has(pod, flag::DELETING) {
                 continue;
             }
-            let about = TicketSubject::Pod(*victim);
+            let about = TicketSubject::Pod(pod);
             ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::PreemptionPodPatch, about, 0));
             ctx.record_response(Call::PreemptionPodPatch, RequestAnswer::Success);
             let delete = RequestEntry::new(Call::PreemptionPodDelete, about, 0);
-            ctx.request(delete, SimulationEvent::VictimDeleted { pod: *victim, incarnation });
+            ctx.request(delete, SimulationEvent::VictimDeleted { pod, incarnation });
         }
     }
 
