@@ -87,7 +87,7 @@ impl Simulation {
     ///     }
     ///     _ => ControlFlow::Continue(()),
     /// });
-    /// assert_eq!(first.map(|t| t.to_string()).as_deref(), Some("126.255s"));
+    /// assert_eq!(first.map(|t| t.to_string()).as_deref(), Some("126.243s"));
     /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn observe(
