@@ -1,9 +1,10 @@
 //! Accounting of the scheduler's cache: free resources per node, pods of JobSets and exclusive leaders per domain.
 //! Counts a pod from assume to its end, not from binding.
 
+use super::usage_classes::UsageClasses;
+use crate::ctx::EngineContext;
 use crate::store::ObjectStore;
 use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime};
-use sim_policy::topology::ClusterBuilder;
 
 #[derive(Clone, Default)]
 pub struct CapacityLedger {
@@ -20,6 +21,7 @@ pub struct CapacityLedger {
     pods_by_domain: Vec<Vec<(DomainId, u32)>>,
     /// Number of topology keys that are counted.
     keys: usize,
+    pub classes: UsageClasses,
 }
 
 #[derive(Clone, Default)]
@@ -33,9 +35,11 @@ struct DomainCapacity {
 }
 
 impl CapacityLedger {
-    pub fn reset(&mut self, cluster: &ClusterBuilder) {
+    pub fn reset(&mut self, ctx: &EngineContext<'_>) {
+        self.classes.forget_templates();
+        self.classes.reset(ctx);
         self.free.clear();
-        self.free.extend_from_slice(&cluster.allocatable);
+        self.free.extend_from_slice(&ctx.store.nodes.cluster.allocatable);
         self.node.clear();
         self.started_s.clear();
         self.domains.clear();
@@ -98,6 +102,7 @@ impl CapacityLedger {
             let free = &mut self.free[node.ix() * columns + *column as usize];
             *free += if take { -*milli } else { *milli };
         }
+        self.classes.move_pod(node, store.pods.template[pod.ix()], take);
         let job = store.pods.job[pod.ix()];
         let class = template.facts.priority_class;
         if !store.jobs[job.ix()].jobset.is_some() {
@@ -194,14 +199,16 @@ impl CapacityLedger {
     }
 
     /// Starts to count by a new topology key, including existing pods.
-    pub fn add_keys(&mut self, store: &ObjectStore) {
-        if self.keys != store.templates.domains.len() {
-            self.recount(store);
+    pub fn add_keys(&mut self, ctx: &EngineContext<'_>) {
+        if self.keys != ctx.store.templates.domains.len() {
+            self.recount(ctx);
         }
     }
 
     /// Recounts everything after labels or allocatable of a node changed, or a node was added.
-    pub fn recount(&mut self, store: &ObjectStore) {
+    pub fn recount(&mut self, ctx: &EngineContext<'_>) {
+        let store = &*ctx.store;
+        self.classes.reset(ctx);
         self.keys = store.templates.domains.len();
         self.free.clear();
         self.free.extend_from_slice(&store.nodes.cluster.allocatable);

@@ -8,8 +8,8 @@ use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
-use sim_base::{Duration, NodeId, PodId};
-use sim_policy::placement::{ClusterView, PlacementResult, TemplateFacts, domain_is_free, find_node};
+use sim_base::{Duration, PodId};
+use sim_policy::placement::PlacementResult;
 
 impl SchedulerState {
     /// Enqueues a new pod without a node.
@@ -38,7 +38,8 @@ impl SchedulerState {
     }
 
     fn begin_cycle(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        self.ledger.add_keys(ctx.store);
+        self.ledger.add_keys(ctx);
+        self.ledger.classes.learn_template(ctx, pod);
         let beside = self.place_by_plugins(ctx, pod);
         let found = beside.unwrap_or_else(|| self.place(ctx, pod));
         let cost = cycle_cost(ctx, pod, &found);
@@ -56,67 +57,6 @@ impl SchedulerState {
         self.in_cycle = Some((pod, incarnation));
         let done = SimulationEvent::CycleDone { pod, incarnation };
         ctx.schedule_after(cost, TicketWait::Cycle, TicketSubject::Pod(pod), done);
-    }
-
-    fn place(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> PlacementResult {
-        let store = &**ctx.store;
-        let template = store.template(pod);
-        let facts = &template.facts;
-        let job = store.pods.job[pod.ix()];
-        let class = facts.priority_class;
-        if store.deleting_claim(pod).is_some() {
-            // VolumeBinding's PreFilter fails before any node is examined.
-            return no_placement(self.next_start);
-        }
-        let nodes = &store.nodes;
-        let schedulable = |node: NodeId| {
-            nodes.placement_obstacles == 0
-                || (nodes.exists(node) && nodes.taints[node.ix()].iter().all(|t| facts.tolerates(t)))
-        };
-        let view =
-            ClusterView { columns: nodes.cluster.resources.len(), free: self.ledger.free(), schedulable: &schedulable };
-        let all = nodes.len() as u32;
-        match template.exclusive {
-            Some(key) if !store.is_leader(pod) => {
-                let domain = store.pods.domain[pod.ix()];
-                if !domain.is_some() {
-                    return no_placement(0);
-                }
-                let members = &store.templates.domains[key as usize].nodes[domain.ix()];
-                let start = self.ledger.cursor(key as usize, domain);
-                // EXC-17: a leader placed meanwhile also repels followers of other Jobs.
-                let free = |node| !self.ledger.is_repelled(store, job, class, node);
-                let member = |i: u32| members[i as usize];
-                let found = find_node(&view, facts, members.len() as u32, start, member, free);
-                self.ledger.set_cursor(key as usize, domain, found.next);
-                // The selector rejects the nodes of other domains one by one; without a result, it has rejected all.
-                let share = u64::from(found.examined) * u64::from(all) / (members.len() as u64).max(1);
-                let examined = found.node.map_or(all, |_| share as u32);
-                PlacementResult { examined, ..found }
-            }
-            Some(key) => {
-                let domains = &store.templates.domains[key as usize];
-                let own = self.ledger.job_domains(store, job);
-                let free = |node: NodeId| {
-                    let domain = domains.of[node.ix()];
-                    let there = self.ledger.pods_in(key as usize, domain, class);
-                    // Leaders with other topology keys also repel this one.
-                    domain_is_free(there, own, domain) && !self.ledger.is_repelled(store, job, class, node)
-                };
-                let (found, next) = find_among(&view, facts, all, self.next_start, free);
-                self.next_start = next;
-                found
-            }
-            None => {
-                // EXC-17: an exclusive leader also repels pods of other Jobs; without exclusive keys no domain is
-                // examined. Pods without a JobSet have no job-key and are not repelled.
-                let labelled = store.jobs[job.ix()].jobset.is_some();
-                let free = |node| !labelled || !self.ledger.is_repelled(store, job, class, node);
-                let (found, next) = find_among(&view, facts, all, self.next_start, free);
-                self.next_start = next;
-                found
-            }
-        }
     }
 
     pub(super) fn cycle_done(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
@@ -204,25 +144,6 @@ impl SchedulerState {
     }
 }
 
-/// The first node that fits, among all nodes or those that the pod names, and the start of the next search
-/// (`findNodesThatFitPod`: advanced by the number of examined nodes).
-fn find_among(
-    view: &ClusterView<'_>, facts: &TemplateFacts, all: u32, start: u32, also: impl Fn(NodeId) -> bool,
-) -> (PlacementResult, u32) {
-    let Some(named) = &facts.named else {
-        let found = find_node(view, facts, all, start, NodeId, also);
-        return (found, found.next);
-    };
-    let count = named.len() as u32;
-    let first = start.checked_rem(count).unwrap_or(0);
-    let found = find_node(view, facts, count, first, |i| named[i as usize], also);
-    (found, (start + found.examined) % all.max(1))
-}
-
-fn no_placement(next: u32) -> PlacementResult {
-    PlacementResult { node: None, examined: 0, next }
-}
-
 /// Duration of a cycle: filters until enough feasible nodes are found, scores of the feasible ones, affinity terms
 /// over all nodes (kubernetes.md 2.2, 2.3).
 fn cycle_cost(ctx: &EngineContext<'_>, pod: PodId, found: &PlacementResult) -> Duration {
@@ -231,11 +152,11 @@ fn cycle_cost(ctx: &EngineContext<'_>, pod: PodId, found: &PlacementResult) -> D
     let named = ctx.store.facts(pod).named.as_ref();
     let looked_at = named.map_or(nodes, |named| named.len() as u64);
     let wanted = feasible_nodes_to_find(looked_at);
-    // `examined` nodes were examined to find one; the real search continues to `wanted` feasible nodes at the same
-    // density.
-    let examined = u64::from(found.examined);
-    let walked = (examined * wanted).min(looked_at);
-    let feasible = found.node.map_or(0, |_| walked / examined.max(1));
+    // The search may have ended at the first feasible node; the real one continues to `wanted` feasible nodes at the
+    // same density.
+    let (examined, fitting) = (u64::from(found.examined), u64::from(found.feasible).max(1));
+    let walked = (examined * wanted / fitting).min(looked_at);
+    let feasible = found.node.map_or(0, |_| walked * fitting / examined.max(1));
     let leader = ctx.store.template(pod).exclusive.is_some() && ctx.store.is_leader(pod);
     let affinity = if leader { c.affinity_per_node.saturating_mul(nodes) } else { Duration::ZERO };
     c.fixed + c.per_node.saturating_mul(walked) + c.per_feasible_node.saturating_mul(feasible) + affinity

@@ -1,15 +1,17 @@
 //! kube-scheduler: serial scheduling cycles whose duration depends on the pod's constraints, followed by a binding
 //! through a separate token bucket (kubernetes.md 2).
 //!
-//! The choice of a node is made by `placement`. Must never read anything but its own accounting and stored objects.
+//! The choice of a node is made by `placement` and `sim_scheduler`. Must never read anything but its own accounting and stored objects.
 
 mod capacity_ledger;
 mod cycle;
 mod explain;
 mod nominated;
+mod place;
 mod preemption;
 mod queues;
 mod snapshot;
+mod usage_classes;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/scheduler.rs"]
 mod tests;
@@ -39,6 +41,8 @@ pub struct SchedulerState {
     changed_in_cycle: bool,
     /// Start of the next search over all nodes.
     next_start: u32,
+    /// Memory of the last search: fitting nodes with their positions.
+    fitting: Vec<(u32, NodeId)>,
     pub cycles: u64,
     pub busy: BusyTimes,
 }
@@ -46,7 +50,7 @@ pub struct SchedulerState {
 impl SchedulerState {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         self.queues.reset();
-        self.ledger.reset(&ctx.store.nodes.cluster);
+        self.ledger.reset(ctx);
         self.failed = None;
         self.nominated.clear();
         self.snapshot = SchedulerSnapshot::default();
@@ -75,9 +79,9 @@ impl SchedulerState {
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
-            ChangeKind::Node(_, change) => {
+            ChangeKind::Node(node, change) => {
                 self.snapshot.forget_nodes();
-                self.node_changed(ctx, change);
+                self.node_changed(ctx, node, change);
             }
             ChangeKind::Claim => self.retry_unschedulable(ctx),
             _ => {}
@@ -99,6 +103,7 @@ impl SchedulerState {
             PodChange::Bound if !self.ledger.holds(pod) => {
                 self.queues.remove(pod);
                 let node = ctx.store.pods.node[pod.ix()];
+                self.ledger.classes.learn_template(ctx, pod);
                 self.ledger.assume(ctx.store, pod, node, ctx.now);
             }
             PodChange::Finished => self.release(ctx, pod),
@@ -130,13 +135,17 @@ impl SchedulerState {
         }
     }
 
-    fn node_changed(&mut self, ctx: &mut EngineContext<'_>, change: NodeChange) {
+    fn node_changed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
         match change {
             NodeChange::Created | NodeChange::Spec => {
-                self.ledger.recount(ctx.store);
+                self.ledger.recount(ctx);
                 self.retry_on_new_capacity(ctx);
             }
-            NodeChange::Taints | NodeChange::Condition | NodeChange::Uncordoned => self.retry_on_new_capacity(ctx),
+            NodeChange::Taints => {
+                self.ledger.classes.update_kind(ctx, node);
+                self.retry_on_new_capacity(ctx);
+            }
+             NodeChange::Condition | NodeChange::Uncordoned => self.retry_on_new_capacity(ctx),
             _ => {}
         }
     }

@@ -62,7 +62,8 @@ impl SchedulerState {
         };
         self.next_start = found.next_start as u32;
         let node = self.draw_one(ctx, pod, &found.best(), 0).map(|row| self.snapshot.nodes[row]);
-        Some(PlacementResult { node, examined: ctx.store.nodes.len() as u32, next: self.next_start })
+        let (examined, feasible) = (ctx.store.nodes.len() as u32, found.nodes.len() as u32);
+        Some(PlacementResult { node, examined, feasible, next: self.next_start })
     }
 
     /// Draws one of several equal choices. `kind` is 0 for nodes and 1 for candidates of a preemption.

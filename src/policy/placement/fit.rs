@@ -1,4 +1,4 @@
-//! The search for a node: static filters, current taints, free resources; starts where the last search ended.
+//! The search for fitting nodes: static filters, current taints, free resources; starts where the last search ended.
 
 use super::template::TemplateFacts;
 use sim_base::NodeId;
@@ -12,11 +12,12 @@ pub struct ClusterView<'a> {
     pub schedulable: &'a dyn Fn(NodeId) -> bool,
 }
 
-/// The chosen node, if any, and the number of examined nodes.
+/// The chosen node, if any, and the numbers of nodes that were examined and that fit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PlacementResult {
     pub node: Option<NodeId>,
     pub examined: u32,
+    pub feasible: u32,
     /// Position after the chosen node, where the next search starts.
     pub next: u32,
 }
@@ -32,19 +33,35 @@ impl ClusterView<'_> {
     }
 }
 
-/// The first fitting node among `count` candidates from position `start` on; `candidate(i)` is the i-th.
-pub fn find_node(
-    view: &ClusterView<'_>, facts: &TemplateFacts, count: u32, start: u32, candidate: impl Fn(u32) -> NodeId,
-    also: impl Fn(NodeId) -> bool,
-) -> PlacementResult {
-    let mut at = if start < count { start } else { 0 };
-    for examined in 1..=count {
-        let node = candidate(at);
-        at = if at + 1 == count { 0 } else { at + 1 };
-        let fits = facts.allows(node) && view.has_room(facts, node) && (view.schedulable)(node) && also(node);
-        if fits {
-            return PlacementResult { node: Some(node), examined, next: at };
+/// The candidates of a search, in order, and where and when it ends.
+#[derive(Copy, Clone, Debug)]
+pub struct NodeSearch {
+    pub count: u32,
+    /// Position of the first candidate to examine.
+    pub start: u32,
+    /// Number of fitting nodes after which the search ends.
+    pub wanted: u32,
+}
+
+impl NodeSearch {
+    /// Examines candidates; `candidate(i)` is the i-th. Appends the fitting nodes with their positions, and returns the
+    /// number of examined nodes.
+    pub fn find_fitting(
+        &self, view: &ClusterView<'_>, facts: &TemplateFacts, candidate: impl Fn(u32) -> NodeId,
+        also: impl Fn(NodeId) -> bool, fitting: &mut Vec<(u32, NodeId)>,
+    ) -> u32 {
+        let mut at = if self.start < self.count { self.start } else { 0 };
+        for examined in 1..=self.count {
+            let node = candidate(at);
+            let fits = facts.allows(node) && view.has_room(facts, node) && (view.schedulable)(node) && also(node);
+            if fits {
+                fitting.push((at, node));
+                if fitting.len() == self.wanted as usize {
+                    return examined;
+                }
+            }
+            at = if at + 1 == self.count { 0 } else { at + 1 };
         }
+        self.count
     }
-    PlacementResult { node: None, examined: count, next: at }
 }

@@ -11,6 +11,6 @@ pub mod node_choice;
 pub mod template;
 
 pub use exclusive::domain_is_free;
-pub use fit::{ClusterView, PlacementResult, find_node};
+pub use fit::{ClusterView, NodeSearch, PlacementResult};
 pub use node_choice::NodeChoice;
 pub use template::{ResourceRequirements, TemplateFacts};
