@@ -42,6 +42,9 @@ impl SchedulerState {
         self.ledger.classes.learn_template(ctx, pod);
         let beside = self.place_by_plugins(ctx, pod);
         let found = beside.unwrap_or_else(|| self.place(ctx, pod));
+        if self.is_checked {
+            self.check_choice(ctx, pod, found.node);
+        }
         let cost = cycle_cost(ctx, pod, &found);
         self.changed_in_cycle = false;
         self.cycles += 1;

@@ -11,10 +11,10 @@ mod place;
 mod preemption;
 mod queues;
 mod snapshot;
-mod usage_classes;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/scheduler.rs"]
 mod tests;
+mod usage_classes;
 
 use super::ctx::EngineContext;
 use super::event::SimulationEvent;
@@ -43,6 +43,8 @@ pub struct SchedulerState {
     next_start: u32,
     /// Memory of the last search: fitting nodes with their positions.
     fitting: Vec<(u32, NodeId)>,
+    /// Whether the plugins check every choice of a node.
+    pub is_checked: bool,
     pub cycles: u64,
     pub busy: BusyTimes,
 }
@@ -145,7 +147,7 @@ impl SchedulerState {
                 self.ledger.classes.update_kind(ctx, node);
                 self.retry_on_new_capacity(ctx);
             }
-             NodeChange::Condition | NodeChange::Uncordoned => self.retry_on_new_capacity(ctx),
+            NodeChange::Condition | NodeChange::Uncordoned => self.retry_on_new_capacity(ctx),
             _ => {}
         }
     }

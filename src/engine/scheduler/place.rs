@@ -90,8 +90,7 @@ impl SchedulerState {
         let mut fitting = std::mem::take(&mut self.fitting);
         fitting.clear();
         let also = |node| free(ledger, node);
-        let examined =
-            NodeSearch { count, start, wanted }.find_fitting(&view, facts, candidate, also, &mut fitting);
+        let examined = NodeSearch { count, start, wanted }.find_fitting(&view, facts, candidate, also, &mut fitting);
         let best = if fitting.len() > 1 { self.ledger.classes.first_best(facts, template, &fitting) } else { 0 };
         let chosen = fitting.get(best).copied();
         let next = chosen.map_or(start, |(at, _)| at + 1);

@@ -66,6 +66,24 @@ impl SchedulerState {
         Some(PlacementResult { node, examined, feasible, next: self.next_start })
     }
 
+    /// Panics if the plugins would not choose this node (`--paranoid`). Of large clusters they examine only a part.
+    pub(super) fn check_choice(&mut self, ctx: &EngineContext<'_>, pod: PodId, chosen: Option<NodeId>) {
+        const EXAMINED_WHOLE: usize = 100;
+        let is_blocked = ctx.store.facts(pod).blocked.is_some() || ctx.store.deleting_claim(pod).is_some();
+        if is_blocked || ctx.store.nodes.len() >= EXAMINED_WHOLE {
+            return;
+        }
+        let decision = self.decide(ctx, pod);
+        let agrees = match (&decision, chosen) {
+            (Decision::Scheduled(found), Some(node)) => {
+                found.best().iter().any(|row| self.snapshot.nodes[*row] == node)
+            }
+            (Decision::Scheduled(_), None) | (Decision::Unschedulable { .. }, Some(_)) => false,
+            (Decision::Unschedulable { .. }, None) => true,
+        };
+        assert!(agrees, "the plugins decide otherwise than {chosen:?} at {}: {decision:?}", ctx.now);
+    }
+
     /// Draws one of several equal choices. `kind` is 0 for nodes and 1 for candidates of a preemption.
     fn draw_one<T: Clone>(&self, ctx: &mut EngineContext<'_>, pod: PodId, equal: &[T], kind: u32) -> Option<T> {
         if equal.len() < 2 {

@@ -153,9 +153,10 @@ impl UsageClasses {
         let nodes = &ctx.store.nodes;
         let columns = nodes.cluster.resources.len();
         let allocatable = &nodes.cluster.allocatable[node.ix() * columns..][..columns];
-        let known = self.kinds.iter().position(|kind| {
-            kind.allocatable == allocatable && kind.soft_taints.iter().eq(soft_taints(nodes, node))
-        });
+        let known = self
+            .kinds
+            .iter()
+            .position(|kind| kind.allocatable == allocatable && kind.soft_taints.iter().eq(soft_taints(nodes, node)));
         let kind = known.unwrap_or_else(|| {
             self.kinds.push(NodeKind {
                 allocatable: allocatable.to_vec(),

@@ -68,12 +68,16 @@ fn score_node(cycle: &SchedulingCycle<'_>, node: NodeIndex, weights: &[(usize, i
 fn score_resource(strategy: &ScoringStrategy, requested: i64, allocatable: i64) -> i64 {
     match strategy {
         ScoringStrategy::LeastAllocated if requested > allocatable => 0,
-        ScoringStrategy::LeastAllocated => (allocatable - requested) * MAX_NODE_SCORE / allocatable,
-        ScoringStrategy::MostAllocated => requested.min(allocatable) * MAX_NODE_SCORE / allocatable,
+        ScoringStrategy::LeastAllocated => percentage(allocatable - requested, allocatable),
+        ScoringStrategy::MostAllocated => percentage(requested.min(allocatable), allocatable),
         ScoringStrategy::RequestedToCapacityRatio(points) => {
-            interpolate(points, requested.min(allocatable) * 100 / allocatable)
+            interpolate(points, percentage(requested.min(allocatable), allocatable))
         }
     }
+}
+
+fn percentage(part: i64, whole: i64) -> i64 {
+    (i128::from(part) * i128::from(MAX_NODE_SCORE) / i128::from(whole)) as i64
 }
 
 /// Interpolates between points of (utilization, score), and scales the score to 100.
