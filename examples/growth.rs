@@ -1,5 +1,5 @@
-//! Measures how the cost of a restart grows with the cluster. Simulates the main scenarios at 500, 5,000 and 50,000
-//! nodes and writes `reports/growth.{csv,svg,png}`: simulated seconds, bytes and engine time, each per pod.
+//! Measures how the cost of a restart grows with the cluster. Simulates the main scenarios, and one with exclusive
+//! Jobs of four pods, at 500, 5,000 and 50,000 nodes and writes `reports/growth.{csv,svg,png}`: simulated seconds, bytes and engine time, each per pod.
 //!
 //! `cargo run --release --example growth`
 
@@ -53,8 +53,23 @@ impl RecordSink for Watch {
     }
 }
 
+/// How the scenario is resized.
+#[derive(Copy, Clone, PartialEq)]
+enum Growth {
+    /// Five Jobs with more pods each.
+    Pods,
+    /// More Jobs of four pods, each with an island of its own.
+    ExclusiveJobs,
+}
+
+const SERIES: [(&str, &str, Growth); 3] = [
+    ("Recreate", "restart-5000-recreate.yaml", Growth::Pods),
+    ("InPlaceRestart", "restart-5000-in-place.yaml", Growth::Pods),
+    ("Recreate, exclusive", "regime-event-bound.yaml", Growth::ExclusiveJobs),
+];
+
 struct Row {
-    strategy: &'static str,
+    series: &'static str,
     nodes: u32,
     restart_s: f64,
     bytes_per_pod: f64,
@@ -63,16 +78,21 @@ struct Row {
 }
 
 #[expect(clippy::disallowed_methods, reason = "engine time is wall time")]
-fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Result<Row, String> {
+fn measure(root: &Path, (series, file, grows): (&'static str, &str, Growth), nodes: u32) -> Result<Row, String> {
     let mut loaded = read_scenario(&root.join("scenarios").join(file), &[]).map_err(|e| e.to_string())?;
     let scenario = &mut loaded.scenario;
-    let per_job = nodes / 5;
-    scenario.topology.pools[0].nodes_per_island = per_job;
     let rj = &mut scenario.jobsets[0].jobset.spec.replicated_jobs[0];
-    rj.template.parallelism = Some(per_job);
-    rj.template.completions = Some(per_job);
-    if let sim_api::spec::FaultAction::ContainerExit { pod, .. } = &mut scenario.faults[0].action {
-        *pod = "train-workers-0-7".to_owned();
+    if grows == Growth::Pods {
+        let per_job = nodes / 5;
+        scenario.topology.pools[0].nodes_per_island = per_job;
+        rj.template.parallelism = Some(per_job);
+        rj.template.completions = Some(per_job);
+        if let sim_api::spec::FaultAction::ContainerExit { pod, .. } = &mut scenario.faults[0].action {
+            *pod = "train-workers-0-7".to_owned();
+        }
+    } else {
+        scenario.topology.pools[0].count = nodes / 4;
+        rj.replicas = nodes / 4;
     }
     let before = BYTES.load(Relaxed);
     let mut sim = SimulationInput::new(scenario).map_err(|e| e.to_string())?;
@@ -87,7 +107,7 @@ fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Resul
     };
     let pods = f64::from(nodes);
     Ok(Row {
-        strategy,
+        series,
         nodes,
         restart_s: ready - fault,
         bytes_per_pod: bytes as f64 / pods,
@@ -97,28 +117,26 @@ fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Resul
 }
 
 fn panel(rows: &[Row], label: &str, value: impl Fn(&Row) -> f64) -> GrowthPanel {
-    let line = |strategy: &str| {
-        let points = rows.iter().filter(|r| r.strategy == strategy).map(|r| (f64::from(r.nodes), value(r)));
-        (strategy.to_owned(), points.collect())
+    let line = |series: &str| {
+        let points = rows.iter().filter(|r| r.series == series).map(|r| (f64::from(r.nodes), value(r)));
+        (series.to_owned(), points.collect())
     };
-    GrowthPanel { label: label.to_owned(), lines: vec![line("Recreate"), line("InPlaceRestart")] }
+    GrowthPanel { label: label.to_owned(), lines: SERIES.iter().map(|(series, ..)| line(series)).collect() }
 }
 
 fn main() -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut rows = Vec::new();
-    for (strategy, file) in
-        [("Recreate", "restart-5000-recreate.yaml"), ("InPlaceRestart", "restart-5000-in-place.yaml")]
-    {
+    for series in SERIES {
         for nodes in [500, 5_000, 50_000] {
-            rows.push(measure(root, strategy, file, nodes)?);
+            rows.push(measure(root, series, nodes)?);
         }
     }
-    let mut csv = String::from("strategy,nodes,restart_s,restart_ms_per_pod,bytes_per_pod,digest\n");
+    let mut csv = String::from("series,nodes,restart_s,restart_ms_per_pod,bytes_per_pod,digest\n");
     for r in &rows {
         println!(
-            "{:15} {:6} nodes: restart {:8.2} s, {:6.2} ms/pod, {:5.0} B/pod, engine {:5.2} us/pod",
-            r.strategy,
+            "{:20} {:6} nodes: restart {:8.2} s, {:6.2} ms/pod, {:5.0} B/pod, engine {:5.2} us/pod",
+            r.series,
             r.nodes,
             r.restart_s,
             r.restart_s * 1e3 / f64::from(r.nodes),
@@ -126,8 +144,8 @@ fn main() -> Result<(), String> {
             r.engine_us_per_pod
         );
         csv += &format!(
-            "{},{},{:.3},{:.3},{:.0},{:016x}\n",
-            r.strategy,
+            "\"{}\",{},{:.3},{:.3},{:.0},{:016x}\n",
+            r.series,
             r.nodes,
             r.restart_s,
             r.restart_s * 1e3 / f64::from(r.nodes),
