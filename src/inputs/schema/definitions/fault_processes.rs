@@ -12,140 +12,81 @@ pub const DOES: [&str; 8] = ["Crash", "Partition", "Drain", "Reclaim", "Exit", "
 pub static RANDOM_FAULTS: ObjectSchema = ObjectSchema {
     kind: "RandomFaults",
     fields: &[
-        field(
-            "cause",
-            FieldType::Line,
-            "Name of the faults. Together with the name of the failing component it selects the random stream.",
-        )
+        field("cause", FieldType::Line, "Name of the faults. Together with the name of the failing component it \
+            selects the random stream.")
         .example("host"),
         PRESET[0],
         PRESET[1],
-        field(
-            "on",
-            FieldType::Either(&FieldType::OneOf(&ON), &FieldType::Object(&DOMAIN)),
-            "Component that fails: each node, each pod of the JobSets, each accelerator (its node fails with it), each island, or each domain of nodes with the same value of a label, such as a tray, rack, switch or power domain.",
-        )
+        field("on", FieldType::Either(&FieldType::OneOf(&ON), &FieldType::Object(&DOMAIN)), "Component that fails: \
+            each node, each pod of the JobSets, each accelerator (its node fails with it), each island, or each \
+            domain of nodes with the same value of a label, such as a tray, rack, switch or power domain.")
         .default("Node")
         .example("{label: example.com/rack}"),
-        field(
-            "takesAlong",
-            FieldType::Object(&DOMAIN),
-            "Domain that fails together with a node or accelerator: all nodes with the same value of a label.",
-        )
+        field("takesAlong", FieldType::Object(&DOMAIN), "Domain that fails together with a node or accelerator: all \
+            nodes with the same value of a label.")
         .otherwise("only the node itself")
         .example("{label: example.com/rack}"),
-        field(
-            "trace",
-            FieldType::Either(&FieldType::Str, &FieldType::Object(&TRACE)),
-            "File of recorded faults that replaces the rate: CSV with a header line, or JSON lines.",
-        )
+        field("trace", FieldType::Either(&FieldType::Str, &FieldType::Object(&TRACE)), "File of recorded faults that \
+            replaces the rate: CSV with a header line, or JSON lines.")
         .example("faults.csv"),
-        field(
-            "rolling",
-            FieldType::Object(&ROLLING),
-            "Maintenance of all nodes or domains in turn, which replaces the rate. It begins at `from`; `does` is then `Drain` by default.",
-        )
+        field("rolling", FieldType::Object(&ROLLING), "Maintenance of all nodes or domains in turn, which replaces \
+            the rate. It begins at `from`; `does` is then `Drain` by default.")
         .example("{batch: 4, every: 1h}"),
         RATE[0],
         RATE[1],
         RATE[2],
         RATE[3],
         RATE[4],
-        field(
-            "ages",
-            FieldType::OneOf(&ExposureSpec::NAMES),
-            "When a node or pod accumulates age: while processes run on it (`Running`), while a pod is bound to it (`Assigned`), or always except during repair (`Always`).",
-        )
+        field("ages", FieldType::OneOf(&ExposureSpec::NAMES), "When a node or pod accumulates age: while processes \
+            run on it (`Running`), while a pod is bound to it (`Assigned`), or always except during repair (`Always`).")
         .default("Always")
         .example("Running"),
-        field(
-            "does",
-            FieldType::OneOf(&DOES),
-            "Action of the fault. `Crash`: kubelet and containers stop. `Partition`: the node loses network contact. `Drain`: the node is cordoned and its pods are evicted. `Reclaim`: the provider removes the machine. `Exit`: the containers of the pod exit. `Hang`, `Slow` and `Corrupt`: training stops, has longer steps or computes wrong results, and Kubernetes does not detect the fault.",
-        )
+        field("does", FieldType::OneOf(&DOES), "Action of the fault. `Crash`: kubelet and containers stop. \
+            `Partition`: the node loses network contact. `Drain`: the node is cordoned and its pods are evicted. \
+            `Reclaim`: the provider removes the machine. `Exit`: the containers of the pod exit. `Hang`, `Slow` and \
+            `Corrupt`: training stops, has longer steps or computes wrong results, and Kubernetes does not detect \
+            the fault.")
         .otherwise("`Exit` for pods, `Crash` otherwise"),
-        field(
-            "exitCode",
-            FieldType::Int(1, 255),
-            "Exit code of the containers, for `Exit` and for `Hang` with a detector.",
-        )
+        field("exitCode", FieldType::Int(1, 255), "Exit code of the containers, for `Exit` and for `Hang` with a \
+            detector.")
         .default("1")
         .example("137"),
-        field(
-            "detectedAfter",
-            DELAY,
-            "For `Hang`: time from the fault until a detector terminates the hanging processes.",
-        )
+        field("detectedAfter", DELAY, "For `Hang`: time from the fault until a detector terminates the hanging processes.")
         .otherwise("the hang is never detected")
         .example("10m"),
-        field(
-            "factor",
-            FieldType::Number(1.0, 1000.0),
-            "For `Slow`: factor by which steps take longer until `backAfter` has elapsed. If several nodes are slow, the largest factor applies.",
-        )
+        field("factor", FieldType::Number(1.0, 1000.0), "For `Slow`: factor by which steps take longer until `backAfter` has elapsed. If several nodes are slow, the largest factor applies.")
         .example("1.3"),
-        field(
-            "foundAfter",
-            DELAY,
-            "For `Corrupt`: time from the fault until the corruption is discovered.",
-        )
+        field("foundAfter", DELAY, "For `Corrupt`: time from the fault until the corruption is discovered.")
         .example("{exponential: {mean: 6h}}"),
-        field(
-            "backAfter",
-            DELAY,
-            "Repair time of the node. The next fault is drawn from the end of the repair.",
-        )
+        field("backAfter", DELAY, "Repair time of the node. The next fault is drawn from the end of the repair.")
         .otherwise("the node never returns")
         .example("{logNormal: {median: 1h, sigma: 1.9}}"),
-        field(
-            "comesBack",
-            FieldType::Number(0.0, 1.0),
-            "Probability that a machine is available after `backAfter`. Otherwise the node never returns.",
-        )
+        field("comesBack", FieldType::Number(0.0, 1.0), "Probability that a machine is available after `backAfter`. \
+            Otherwise the node never returns.")
         .default("1")
         .example("0.7"),
-        field(
-            "notice",
-            FieldType::Duration,
-            "For `Drain`: time from cordoning the node to the fault. For `Reclaim`: time from the fault until the machine is removed (30s on GKE, 2m on EC2); the pods are evicted after `grace`.",
-        )
+        field("notice", FieldType::Duration, "For `Drain`: time from cordoning the node to the fault. For `Reclaim`: \
+            time from the fault until the machine is removed (30s on GKE, 2m on EC2); the pods are evicted after \
+            `grace`.")
         .otherwise("none")
         .example("30s"),
-        field(
-            "grace",
-            FieldType::Duration,
-            "For `Reclaim`: time from the fault until the pods are evicted. Their processes can save a checkpoint meanwhile (15s on GKE; the pods' grace period on EC2).",
-        )
+        field("grace", FieldType::Duration, "For `Reclaim`: time from the fault until the pods are evicted. Their \
+            processes can save a checkpoint meanwhile (15s on GKE; the pods' grace period on EC2).")
         .default("0s")
         .example("15s"),
-        field(
-            "from",
-            FieldType::Duration,
-            "Virtual time at which the process starts, for example the rollout of a faulty software version.",
-        )
+        field("from", FieldType::Duration, "Virtual time at which the process starts, for example the rollout of a \
+            faulty software version.")
         .default("0s")
         .example("3d"),
         field("until", FieldType::Duration, "Virtual time at which the process ends.")
             .otherwise("the end of the run")
             .example("5d"),
-        field(
-            "lemons",
-            FieldType::Object(&LEMONS),
-            "Components that fail more often than the others.",
-        )
+        field("lemons", FieldType::Object(&LEMONS), "Components that fail more often than the others.")
         .otherwise("none")
         .example("{share: 0.05, factor: 10}"),
-        field(
-            "asNew",
-            FieldType::Bool,
-            "Creates a new Node object with the same name after the repair.",
-        )
+        field("asNew", FieldType::Bool, "Creates a new Node object with the same name after the repair.")
         .default("false"),
-        field(
-            "deletedAfter",
-            FieldType::Duration,
-            "Time after the fault at which the Node object is deleted if the node has not returned, as cloud node repair does. The node then returns as a new Node object.",
-        )
+        field("deletedAfter", FieldType::Duration, "Time after the fault at which the Node object is deleted if the node has not returned, as cloud node repair does. The node then returns as a new Node object.")
         .otherwise("never")
         .example("10m"),
     ],
@@ -183,20 +124,23 @@ static TRACE: ObjectSchema = ObjectSchema {
         field(
             "file",
             FieldType::Str,
-            "Path of the trace. It has the columns `node` (or `pod`) and `time` (or `start`), and optionally `kind`, and `duration` or `end` of the repair. Times are durations since the start of the run, or timestamps.",
+            "Path of the trace. It has the columns `node` (or `pod`) and `time` (or \
+            `start`), and optionally `kind`, and `duration` or `end` of the repair. Times are durations since the \
+            start of the run, or timestamps.",
         )
         .required()
         .example("faults.csv"),
+        field("kinds", STR_LIST, "Kinds of faults to use from the trace. Their action is given by `does`.")
+            .otherwise("all kinds; the column `kind` is then a value of `does`")
+            .example("[xid79, reboot]"),
         field(
-            "kinds",
-            STR_LIST,
-            "Kinds of faults to use from the trace. Their action is given by `does`.",
+            "start",
+            FieldType::Str,
+            "Timestamp of the start of the run. Faults before it are omitted, and the run \
+            lists their number.",
         )
-        .otherwise("all kinds; the column `kind` is then a value of `does`")
-        .example("[xid79, reboot]"),
-        field("start", FieldType::Str, "Timestamp of the start of the run. Faults before it are omitted, and the run lists their number.")
-            .otherwise("the first timestamp of the trace")
-            .example("2026-11-20T08:00:00Z"),
+        .otherwise("the first timestamp of the trace")
+        .example("2026-11-20T08:00:00Z"),
         field("names", STR_MAP, "Names of the scenario for names of the trace.")
             .otherwise("the names are equal")
             .example("{gke-a7f3: n-0}"),
@@ -270,32 +214,19 @@ pub static NODE_REPAIR: ObjectSchema = ObjectSchema {
 pub static NODE_SPARES: ObjectSchema = ObjectSchema {
     kind: "NodeSpares",
     fields: &[
-        field(
-            "label",
-            FieldType::Str,
-            "Label `KEY=VALUE` of the spare nodes. They are cordoned at the start of the run.",
-        )
+        field("label", FieldType::Str, "Label `KEY=VALUE` of the spare nodes. They are cordoned at the start of the \
+            run.")
         .required()
         .example("example.com/role=spare"),
-        field(
-            "unit",
-            FieldType::Object(&DOMAIN),
-            "Domain that is replaced as a whole when one of its nodes is lost, such as a slice or a rack.",
-        )
+        field("unit", FieldType::Object(&DOMAIN), "Domain that is replaced as a whole when one of its nodes is lost, \
+            such as a slice or a rack.")
         .otherwise("a single node")
         .example("{label: cloud.google.com/gke-nodepool}"),
-        field(
-            "takeOver",
-            FieldType::Duration,
-            "Time from the loss of a node until pods can be bound to the spare: zero for a hot spare, longer for a warm or cold one.",
-        )
+        field("takeOver", FieldType::Duration, "Time from the loss of a node until pods can be bound to the spare: zero for a hot spare, longer for a warm or cold one.")
         .default("0s")
         .example("10m"),
-        field(
-            "handBack",
-            FieldType::Bool,
-            "Whether the spare is drained when the lost node returns. If false, the returned node becomes a spare.",
-        )
+        field("handBack", FieldType::Bool, "Whether the spare is drained when the lost node returns. If false, the \
+            returned node becomes a spare.")
         .default("false"),
     ],
 };

@@ -43,45 +43,22 @@ const fn on_jobset(name: &'static str, doc: &'static str) -> FieldSchema {
 pub static FAULT: ObjectSchema = ObjectSchema {
     kind: "Fault",
     fields: &[
-        field(
-            "at",
-            FieldType::Duration,
-            "Virtual time of the fault since the start of the run.",
-        )
-        .example("120s"),
+        field("at", FieldType::Duration, "Virtual time of the fault since the start of the run.").example("120s"),
         field(
             "afterReady",
             FieldType::Duration,
             "Time of the fault after all Jobs have been ready for the first time.",
         )
         .example("30s"),
-        field(
-            ACTIONS[0],
-            FieldType::Object(&CONTAINER_EXIT),
-            "Makes the containers of a pod exit by themselves.",
-        )
-        .example("{pod: train-workers-0-1, exitCode: 137}"),
-        field(
-            ACTIONS[1],
-            FieldType::Object(&DELETE_POD),
-            "Deletes a pod, as a user would.",
-        )
-        .example("{pod: train-workers-0-1}"),
-        field(
-            ACTIONS[2],
-            FieldType::Object(&POD),
-            "Evicts a pod through the eviction API.",
-        )
-        .example("{pod: train-workers-0-1}"),
+        field(ACTIONS[0], FieldType::Object(&CONTAINER_EXIT), "Makes the containers of a pod exit by themselves.")
+            .example("{pod: train-workers-0-1, exitCode: 137}"),
+        field(ACTIONS[1], FieldType::Object(&DELETE_POD), "Deletes a pod, as a user would.")
+            .example("{pod: train-workers-0-1}"),
+        field(ACTIONS[2], FieldType::Object(&POD), "Evicts a pod through the eviction API.")
+            .example("{pod: train-workers-0-1}"),
         on_node(ACTIONS[3], "Crashes a node: its kubelet and containers stop."),
-        on_node(
-            ACTIONS[4],
-            "Disconnects a node from the network. Its containers continue to run.",
-        ),
-        on_node(
-            ACTIONS[5],
-            "Returns a crashed or disconnected node: it sends heartbeats again.",
-        ),
+        on_node(ACTIONS[4], "Disconnects a node from the network. Its containers continue to run."),
+        on_node(ACTIONS[5], "Returns a crashed or disconnected node: it sends heartbeats again."),
         on_node(ACTIONS[6], "Deletes the Node object."),
         on_node(ACTIONS[7], "Cordons a node: no new pods are bound to it."),
         on_node(ACTIONS[8], "Uncordons a node: pods can be bound to it again."),
@@ -91,50 +68,38 @@ pub static FAULT: ObjectSchema = ObjectSchema {
         on_jobset(ACTIONS[11], "Suspends a JobSet by setting spec.suspend."),
         on_jobset(ACTIONS[12], "Resumes a JobSet by clearing spec.suspend."),
         on_jobset(ACTIONS[13], "Deletes a JobSet, as a user would."),
-        field(
-            ACTIONS[14],
-            FieldType::Object(&PATCH),
-            "Sends a merge patch for an object, as a user would.",
-        )
-        .example("{kind: JobSet, name: train, merge: {spec: {suspend: true}}}"),
-        field(
-            ACTIONS[15],
-            FieldType::Object(&CREATE),
-            "Creates an object, as a user would.",
-        )
-        .example("{object: {apiVersion: v1, kind: Namespace, metadata: {name: ml}}}"),
-        field(
-            ACTIONS[16],
-            FieldType::Object(&DELETE),
-            "Deletes an object, as a user would.",
-        )
-        .example("{kind: Job, name: train-workers-0}"),
-        field(
-            ACTIONS[17],
-            FieldType::Object(&SHOW),
-            "Writes fields of an object to the event log.",
-        )
-        .example("{kind: JobSet, name: train, fields: [status.restarts]}"),
+        field(ACTIONS[14], FieldType::Object(&PATCH), "Sends a merge patch for an object, as a user would.")
+            .example("{kind: JobSet, name: train, merge: {spec: {suspend: true}}}"),
+        field(ACTIONS[15], FieldType::Object(&CREATE), "Creates an object, as a user would.")
+            .example("{object: {apiVersion: v1, kind: Namespace, metadata: {name: ml}}}"),
+        field(ACTIONS[16], FieldType::Object(&DELETE), "Deletes an object, as a user would.")
+            .example("{kind: Job, name: train-workers-0}"),
+        field(ACTIONS[17], FieldType::Object(&SHOW), "Writes fields of an object to the event log.")
+            .example("{kind: JobSet, name: train, fields: [status.restarts]}"),
         field(
             ACTIONS[18],
             FieldType::Object(&JOB_CONDITION),
-            "Sets a condition of a Job, as a client other than the Job controller would.",
+            "Sets a condition of a Job, as a client other than the \
+            Job controller would.",
         )
         .example("{job: train-workers-0, type: Failed, reason: Lost}"),
         field(
             ACTIONS[19],
             FieldType::Object(&STOP_MANAGER),
-            "Restarts the JobSet manager. Its webhooks are unavailable in the meantime.",
+            "Restarts the JobSet manager. Its webhooks are \
+            unavailable in the meantime.",
         )
         .example("{for: 30s}"),
         on_node(
             ACTIONS[20],
-            "Replaces a node by a new machine with the same name and labels. The Node object is created again.",
+            "Replaces a node by a new machine with the same name and labels. The Node object is \
+            created again.",
         ),
         field(
             ACTIONS[21],
             FieldType::Object(&FAIL_IMAGE_PULLS),
-            "Lets image pulls fail (ErrImagePull). The kubelet retries with a back-off of 10 s to 300 s (ImagePullBackOff).",
+            "Lets image pulls fail (ErrImagePull). The kubelet \
+            retries with a back-off of 10 s to 300 s (ImagePullBackOff).",
         )
         .example("{image: \"example.com/train:1\", for: 10m}"),
     ],
@@ -229,12 +194,20 @@ static STOP_MANAGER: ObjectSchema = ObjectSchema {
 static FAIL_IMAGE_PULLS: ObjectSchema = ObjectSchema {
     kind: "FailImagePulls",
     fields: &[
-        field("image", FieldType::Str, "Image that cannot be pulled.").otherwise("every image").example("example.com/train:1"),
-        field("for", FieldType::Duration, "Time until pulls succeed again.").otherwise("until the end of the run").example("10m"),
+        field("image", FieldType::Str, "Image that cannot be pulled.")
+            .otherwise(
+                "every \
+            image",
+            )
+            .example("example.com/train:1"),
+        field("for", FieldType::Duration, "Time until pulls succeed again.")
+            .otherwise("until the end of the run")
+            .example("10m"),
         field(
             "cached",
             FieldType::Bool,
-            "Whether the nodes have the image: only containers with imagePullPolicy Always pull it. If false, containers with IfNotPresent also pull it.",
+            "Whether the nodes have the image: only containers with imagePullPolicy \
+            Always pull it. If false, containers with IfNotPresent also pull it.",
         )
         .default("true"),
     ],
@@ -259,17 +232,25 @@ const POD_NAME: FieldSchema =
     field("pod", FieldType::Str, "Name of the pod without its random suffix.").required().example("train-workers-0-1");
 const NODE_FIELDS: [FieldSchema; 4] = [
     field("node", FieldType::Str, "Name of the node.").example("a-0"),
-    field("ofPod", FieldType::Str, "Pod whose node is affected, at the time of the fault. The name has no random suffix.").example("train-workers-0-1"),
+    field(
+        "ofPod",
+        FieldType::Str,
+        "Pod whose node is affected, at the time of the fault. The name has no random \
+        suffix.",
+    )
+    .example("train-workers-0-1"),
     field(
         "alias",
         FieldType::Str,
-        "With `node` or `ofPod`: name under which later faults can refer to the node. Alone: reference to a name defined by an earlier fault.",
+        "With `node` or `ofPod`: name under which later faults can refer to the node. \
+        Alone: reference to a name defined by an earlier fault.",
     )
     .example("lost"),
     field(
         "label",
         FieldType::Str,
-        "Label `KEY=VALUE`. The action applies to every node with this label, in node order and at the same time.",
+        "Label `KEY=VALUE`. The action applies to every node with this label, in node \
+        order and at the same time.",
     )
     .example("example.com/rack=r7"),
 ];

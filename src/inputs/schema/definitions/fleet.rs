@@ -113,11 +113,7 @@ pub const ORDERS: [&str; 2] = ["random", "fewest-failures"];
 static SELECTION: ObjectSchema = ObjectSchema {
     kind: "HostSelection",
     fields: &[
-        field(
-            "order",
-            FieldType::OneOf(&ORDERS),
-            "Order of selection. `random`: the nodes longest in the pool, with standbys chosen at random among them. `fewest-failures`: the nodes with the fewest failures.",
-        )
+        field("order", FieldType::OneOf(&ORDERS), "Order of selection. `random`: the nodes longest in the pool, with standbys chosen at random among them. `fewest-failures`: the nodes with the fewest failures.")
         .default("random"),
         field("takes", DELAY, "Duration of the host selection.").default("0s").example("3m"),
     ],
@@ -126,17 +122,14 @@ static SELECTION: ObjectSchema = ObjectSchema {
 static TRAINING: ObjectSchema = ObjectSchema {
     kind: "FleetTraining",
     fields: &[
-        field(
-            "work",
-            FieldType::Duration,
-            "Time that the job would need without failures and checkpoints.",
-        )
-        .required()
-        .example("20d"),
+        field("work", FieldType::Duration, "Time that the job would need without failures and checkpoints.")
+            .required()
+            .example("20d"),
         field(
             "checkpoint",
             FieldType::Either(&FieldType::OneOf(&WITHOUT), &FieldType::Object(&CHECKPOINT)),
-            "Work lost at a failure: none (`Continuous`), all (`Never`), or the work since the last checkpoint (a mapping).",
+            "Work \
+            lost at a failure: none (`Continuous`), all (`Never`), or the work since the last checkpoint (a mapping).",
         )
         .default("Continuous")
         .example("{every: 15m, blocking: 10s}"),
@@ -156,24 +149,14 @@ static PROCESS: ObjectSchema = ObjectSchema {
         RATE[2],
         RATE[3],
         RATE[4],
-        field(
-            "trace",
-            FieldType::Either(&FieldType::Str, &FieldType::Object(&TRACE)),
-            "File of recorded faults that replaces the rate: CSV with a header line, or JSON lines.",
-        )
+        field("trace", FieldType::Either(&FieldType::Str, &FieldType::Object(&TRACE)), "File of recorded faults that \
+            replaces the rate: CSV with a header line, or JSON lines.")
         .example("faults.csv"),
-        field(
-            "needsRepair",
-            FieldType::Bool,
-            "Whether the node is sent to repair. If false, the fault only interrupts the job, like a crash of its program.",
-        )
+        field("needsRepair", FieldType::Bool, "Whether the node is sent to repair. If false, the fault only interrupts the job, like a crash of its program.")
         .default("true"),
         field("onlyLemons", FieldType::Bool, "Restricts the process to lemons.").default("false"),
-        field(
-            "ages",
-            FieldType::OneOf(&ExposureSpec::NAMES),
-            "When a node accumulates age: while the job runs on it (`Running`), while the job owns it (`Assigned`), or always except during repair (`Always`).",
-        )
+        field("ages", FieldType::OneOf(&ExposureSpec::NAMES), "When a node accumulates age: while the job runs on it \
+            (`Running`), while the job owns it (`Assigned`), or always except during repair (`Always`).")
         .default("Running"),
     ],
 };
@@ -184,7 +167,8 @@ static TRACE: ObjectSchema = ObjectSchema {
         field(
             "file",
             FieldType::Str,
-            "Path of the trace. It has the columns `node` and `time` since the start, and optionally `kind` and `duration` of the outage. Each name is assigned to an arbitrary node.",
+            "Path of the trace. It has the columns `node` and `time` since the start, and \
+            optionally `kind` and `duration` of the outage. Each name is assigned to an arbitrary node.",
         )
         .required()
         .example("faults.csv"),
@@ -197,20 +181,15 @@ static TRACE: ObjectSchema = ObjectSchema {
 static LEMONS: ObjectSchema = ObjectSchema {
     kind: "Lemons",
     fields: &[
-        field("share", CHANCE, "Share of lemons among all nodes at the start.")
-            .required()
-            .example("0.1"),
-        field(
-            "regenerateEvery",
-            FieldType::Duration,
-            "Interval at which good nodes become lemons.",
-        )
-        .otherwise("never")
-        .example("30d"),
+        field("share", CHANCE, "Share of lemons among all nodes at the start.").required().example("0.1"),
+        field("regenerateEvery", FieldType::Duration, "Interval at which good nodes become lemons.")
+            .otherwise("never")
+            .example("30d"),
         field(
             "regenerateShare",
             CHANCE,
-            "Share of the good nodes that become lemons at each interval, as a fraction of `share`. At least one node is affected.",
+            "Share of the good nodes that become lemons at each interval, as a fraction \
+            of `share`. At least one node is affected.",
         )
         .default("0.1")
         .example("0.1"),
@@ -223,14 +202,16 @@ pub static DIAGNOSIS: ObjectSchema = ObjectSchema {
         field(
             "probability",
             CHANCE,
-            "Probability that a failure leads to a repair. Otherwise the node returns immediately.",
+            "Probability that a failure leads to a repair. Otherwise the node returns \
+            immediately.",
         )
         .default("1")
         .example("0.9"),
         field(
             "uncertainty",
             CHANCE,
-            "Probability that a different node is sent to repair: in a Fleet another node of the job, in a Scenario another node with the same fault process.",
+            "Probability that a different node is sent to repair: in a Fleet another node \
+            of the job, in a Scenario another node with the same fault process.",
         )
         .default("0")
         .example("0.05"),
@@ -241,24 +222,23 @@ static REPAIR: ObjectSchema = ObjectSchema { kind: "Repair", fields: &REPAIR_FIE
 
 /// Fields for the repair of nodes, which Fleets and scenarios share.
 pub const REPAIR_FIELDS: [FieldSchema; 3] = [
-    field(
-        "stages",
-        STAGES,
-        "Repair stages, in order. A repair ends at the first stage that does not escalate.",
-    )
-    .required()
-    .example("[{name: manual, takes: 2h}]"),
+    field("stages", STAGES, "Repair stages, in order. A repair ends at the first stage that does not escalate.")
+        .required()
+        .example("[{name: manual, takes: 2h}]"),
     field(
         "crews",
         FieldType::Int(1, u32::MAX as i64),
-        "Number of repair crews, that is, of nodes that can be repaired at the same time.",
+        "Number of repair crews, that is, of nodes that can be \
+        repaired at the same time.",
     )
     .otherwise("no limit")
     .example("2"),
     field(
         "retire",
         FieldType::Str,
-        "Rule for retiring a node at the end of a repair: `never`, `window:FAILURES:DURATION` (failures within a time window) or `life:FAILURES` (failures in total). A failure counts for the node that the diagnosis sends to repair.",
+        "Rule for retiring a node at the end of a repair: `never`, \
+        `window:FAILURES:DURATION` (failures within a time window) or `life:FAILURES` (failures in total). A failure \
+        counts for the node that the diagnosis sends to repair.",
     )
     .default("never")
     .example("window:3:7d"),

@@ -22,23 +22,21 @@ pub static SCENARIO: ObjectSchema = ObjectSchema {
         field(
             "topology",
             FieldType::Either(&FieldType::Str, &FieldType::Object(&TOPOLOGY)),
-            "Cluster of the run: the path of a Topology file relative to this file, the name of a shipped topology, or an inline Topology.",
+            "Cluster of the run: \
+            the path of a Topology file relative to this file, the name of a shipped topology, or an inline Topology.",
         )
         .required()
         .example("../topologies/small-16.yaml"),
         BODY[0],
         BODY[1],
-        field(
-            "jobSets",
-            FieldType::NonEmpty(&FieldType::Object(&JOBSET)),
-            "JobSets to submit, as manifests.",
-        )
-        .required()
-        .example("[{manifest: train.yaml}]"),
+        field("jobSets", FieldType::NonEmpty(&FieldType::Object(&JOBSET)), "JobSets to submit, as manifests.")
+            .required()
+            .example("[{manifest: train.yaml}]"),
         field(
             "objects",
             FieldType::List(&FieldType::Kinds(&EXISTING)),
-            "Objects that exist when the run starts, inline or as files.",
+            "Objects that exist when the run starts, \
+            inline or as files.",
         )
         .otherwise("none")
         .example("[{manifest: others.yaml}]"),
@@ -195,55 +193,28 @@ static CONTAINER_RULE: ObjectSchema = ObjectSchema {
             "Number of the run of the container within the pod, starting at 0.",
         )
         .example("0"),
-        field(
-            "runFor",
-            FieldType::Duration,
-            "Time from the start of the container until it exits.",
-        )
+        field("runFor", FieldType::Duration, "Time from the start of the container until it exits.")
         .otherwise("never")
         .example("10m"),
         field("exitCode", FieldType::Int(0, 255), "Exit code of the container.")
             .default("0")
             .example("1"),
-        field(
-            "container",
-            FieldType::Str,
-            "Name of the only container that exits with `exitCode`. The other main containers exit with 0. A rule that names an init container applies to it alone: it runs for `runFor`; without a rule it succeeds at once. A sidecar that exits is restarted; its `runFor` counts from the start of the main containers.",
-        )
+        field("container", FieldType::Str, "Name of the only container that exits with `exitCode`. The other main containers exit with 0. A rule that names an init container applies to it alone: it runs for `runFor`; without a rule it succeeds at once. A sidecar that exits is restarted; its `runFor` counts from the start of the main containers.")
         .otherwise("all containers")
         .example("main"),
-        field(
-            "podFails",
-            FieldType::Bool,
-            "For in-place restart: the exit ends the pod instead of restarting its containers.",
-        )
+        field("podFails", FieldType::Bool, "For in-place restart: the exit ends the pod instead of restarting its \
+            containers.")
         .default("false"),
-        field(
-            "atBarrierFor",
-            FieldType::Duration,
-            "For in-place restart: time at the barrier after which the container exits.",
-        )
+        field("atBarrierFor", FieldType::Duration, "For in-place restart: time at the barrier after which the container exits.")
         .otherwise("the container waits indefinitely")
         .example("5s"),
-        field(
-            "readyAfter",
-            FieldType::Duration,
-            "Time from the start of the container until its startup and readiness probes would succeed.",
-        )
+        field("readyAfter", FieldType::Duration, "Time from the start of the container until its startup and readiness probes would succeed.")
         .default("0s")
         .example("45s"),
-        field(
-            "startAfter",
-            FieldType::Duration,
-            "Time from the binding of the pod until it is ready. Overrides `timing`.",
-        )
+        field("startAfter", FieldType::Duration, "Time from the binding of the pod until it is ready. Overrides `timing`.")
         .otherwise("set by `timing`")
         .example("20s"),
-        field(
-            "stopAfter",
-            FieldType::Duration,
-            "Time from the deletion of the pod until its containers exit. Overrides `timing`.",
-        )
+        field("stopAfter", FieldType::Duration, "Time from the deletion of the pod until its containers exit. Overrides `timing`.")
         .otherwise("set by `timing`")
         .example("15s"),
     ],
@@ -254,13 +225,12 @@ static STOP_WHEN: [&str; 3] = [StopWhen::ALL[0].as_str(), StopWhen::ALL[1].as_st
 static STOP: ObjectSchema = ObjectSchema {
     kind: "Stop",
     fields: &[
-        field("at", FieldType::Duration, "Time limit of the run, as virtual time.")
-            .default("24h")
-            .example("1h"),
+        field("at", FieldType::Duration, "Time limit of the run, as virtual time.").default("24h").example("1h"),
         field(
             "when",
             FieldType::OneOf(&STOP_WHEN),
-            "Condition for an earlier end. `AllJobSetsFinished`: all JobSets have finished. `Settled`: all JobSets have finished, or no further change is possible. `Time`: none.",
+            "Condition for an earlier end. `AllJobSetsFinished`: all JobSets \
+            have finished. `Settled`: all JobSets have finished, or no further change is possible. `Time`: none.",
         )
         .default("Settled"),
     ],

@@ -26,58 +26,31 @@ pub static TRAINING: ObjectSchema = ObjectSchema {
         field("jobSet", FieldType::Str, "Name of the JobSet that trains.")
             .otherwise("the only JobSet")
             .example("train"),
-        field(
-            "work",
-            FieldType::Duration,
-            "Amount of training as time spent in steps, rounded to whole steps. The containers exit with 0 when it is done.",
-        )
+        field("work", FieldType::Duration, "Amount of training as time spent in steps, rounded to whole steps. The \
+            containers exit with 0 when it is done.")
         .otherwise("unlimited; the container rules apply")
         .example("20d"),
-        field(
-            "step",
-            DELAY,
-            "Duration of one step. A distribution is sampled independently for each step.",
-        )
+        field("step", DELAY, "Duration of one step. A distribution is sampled independently for each step.")
         .otherwise("training is continuous and can stop or be saved at any time")
         .example("6s"),
-        field(
-            "warmUp",
-            FieldType::Object(&WARM_UP),
-            "Slower steps after each start of the job.",
-        )
+        field("warmUp", FieldType::Object(&WARM_UP), "Slower steps after each start of the job.")
         .example("{factor: 1.5, for: 5m}"),
-        field(
-            "checkpoint",
-            FieldType::Either(
-                &FieldType::OneOf(&WITHOUT),
-                &FieldType::Object(&TRAINING_CHECKPOINT),
-            ),
-            "Work lost at an interruption: none (`Continuous`), all (`Never`), or the work since the last complete checkpoint (a mapping).",
-        )
+        field("checkpoint", FieldType::Either(&FieldType::OneOf(&WITHOUT), &FieldType::Object(&TRAINING_CHECKPOINT)), "Work lost at an interruption: none (`Continuous`), all (`Never`), or the work since the last complete checkpoint (a mapping).")
         .required()
         .example("{every: 15m, blocking: 10s}"),
-        field(
-            "initialization",
-            DELAY,
-            "Time to initialize devices and collectives at each start, after all pods are ready.",
-        )
+        field("initialization", DELAY, "Time to initialize devices and collectives at each start, after all pods are \
+            ready.")
         .default("0s")
         .example("30s"),
         field("compile", DELAY, "Time to compile at each start, after the initialization.")
             .default("0s")
             .example("2m"),
-        field(
-            "rendezvousTimeout",
-            FieldType::Duration,
-            "Time that a process waits for all others before it exits with 1.",
-        )
+        field("rendezvousTimeout", FieldType::Duration, "Time that a process waits for all others before it exits \
+            with 1.")
         .otherwise("processes wait indefinitely")
         .example("5m"),
-        field(
-            "elastic",
-            FieldType::Object(&ELASTIC),
-            "Elastic training, which continues without some of its slices. A slice is a child Job of one replicatedJob.",
-        )
+        field("elastic", FieldType::Object(&ELASTIC), "Elastic training, which continues without some of its slices. \
+            A slice is a child Job of one replicatedJob.")
         .otherwise("training requires all pods")
         .example("{minSlices: 3}"),
     ],
@@ -89,45 +62,42 @@ const REGROW: [&str; 3] = ["NextCheckpoint", "AtOnce", "Never"];
 static ELASTIC: ObjectSchema = ObjectSchema {
     kind: "Elastic",
     fields: &[
-        field(
-            "minSlices",
-            FieldType::Int(1, 65_536),
-            "Minimum number of complete slices required for training.",
-        )
-        .required()
-        .example("3"),
+        field("minSlices", FieldType::Int(1, 65_536), "Minimum number of complete slices required for training.")
+            .required()
+            .example("3"),
         field(
             "replicatedJob",
             FieldType::Str,
-            "Name of the replicatedJob whose child Jobs are the slices. All other Jobs must always be present.",
+            "Name of the replicatedJob whose child Jobs are the slices. All other \
+            Jobs must always be present.",
         )
         .otherwise("the only replicatedJob")
         .example("workers"),
-        field(
-            "factor",
-            FieldType::Number(0.001, 1.0),
-            "Relative training speed while slices are missing.",
-        )
-        .otherwise("the share of slices that are present")
-        .example("0.7"),
+        field("factor", FieldType::Number(0.001, 1.0), "Relative training speed while slices are missing.")
+            .otherwise("the share of slices that are present")
+            .example("0.7"),
         field(
             "regrow",
             FieldType::OneOf(&REGROW),
-            "When a returned slice rejoins: after the next durable checkpoint, which is then restored (`NextCheckpoint`), after the current step, from memory (`AtOnce`), or at the next restart for another reason (`Never`).",
+            "When a returned slice rejoins: after the next durable \
+            checkpoint, which is then restored (`NextCheckpoint`), after the current step, from memory (`AtOnce`), \
+            or at the next restart for another reason (`Never`).",
         )
         .default("NextCheckpoint")
         .example("AtOnce"),
         field(
             "lastCall",
             FieldType::Duration,
-            "Time that a starting job with at least `minSlices` slices waits for the missing ones.",
+            "Time that a starting job with at least `minSlices` slices waits for \
+            the missing ones.",
         )
         .default("30s")
         .example("0s"),
         field(
             "reinitialization",
             DELAY,
-            "Time that replaces `initialization` and `compile` at a start in which some processes kept running.",
+            "Time that replaces `initialization` and `compile` at a start in which some \
+            processes kept running.",
         )
         .otherwise("the same as at any other start")
         .example("45s"),
@@ -149,7 +119,8 @@ static WARM_UP: ObjectSchema = ObjectSchema {
 const COMMIT_DELAY: FieldSchema = field(
     "commitDelay",
     DELAY,
-    "Time from the end of the blocking part until the checkpoint is complete. It is drawn once per start. Only one checkpoint is written at a time.",
+    "Time from the end of the blocking part until the checkpoint is complete. It is drawn once per start. Only one \
+    checkpoint is written at a time.",
 )
 .default("0s")
 .example("51s");
@@ -167,13 +138,15 @@ static TRAINING_CHECKPOINT: ObjectSchema = ObjectSchema {
         field(
             "atNotice",
             FieldType::Bool,
-            "Whether an additional checkpoint is written after the current step when a node of the job is cordoned, for example before maintenance.",
+            "Whether an additional checkpoint is written after the current step when \
+            a node of the job is cordoned, for example before maintenance.",
         )
         .default("false"),
         field(
             "tiers",
             FieldType::NonEmpty(&FieldType::Object(&CHECKPOINT_TIER)),
-            "Additional checkpoint tiers, such as in host memory, which do not survive every loss.",
+            "Additional checkpoint tiers, such \
+            as in host memory, which do not survive every loss.",
         )
         .example("[{every: 1m, survives: Host, restore: 10s}]"),
     ],
@@ -182,16 +155,16 @@ static TRAINING_CHECKPOINT: ObjectSchema = ObjectSchema {
 static CHECKPOINT_TIER: ObjectSchema = ObjectSchema {
     kind: "CheckpointTier",
     fields: &[
-        field("every", FieldType::Duration, "Work between two checkpoints of this tier.")
-            .required()
-            .example("1m"),
+        field("every", FieldType::Duration, "Work between two checkpoints of this tier.").required().example("1m"),
         CHECKPOINT[1],
         COMMIT_DELAY,
         RESTORE,
         field(
             "survives",
             FieldType::OneOf(&["Process", "Host", "Slice"]),
-            "Largest loss after which checkpoints of this tier can be restored: of processes only (`Process`), of one host in each slice (`Host`), or of one slice (`Slice`).",
+            "Largest loss after which checkpoints of \
+            this tier can be restored: of processes only (`Process`), of one host in each slice (`Host`), or of one \
+            slice (`Slice`).",
         )
         .required()
         .example("Host"),
