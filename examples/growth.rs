@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release --example growth`
 
+use sim_base::Duration;
 use sim_engine::SimulationInput;
 use sim_engine::record::{Body, DiscardSink, RecordNames, RecordSink, SimulationRecord};
 use sim_inputs::read_scenario;
@@ -91,6 +92,7 @@ fn measure(root: &Path, (series, file, grows): (&'static str, &str, Growth), nod
             *pod = "train-workers-0-7".to_owned();
         }
     } else {
+        scenario.stop.at = Duration::from_secs(7 * 86_400);
         scenario.topology.pools[0].count = nodes / 4;
         rj.replicas = nodes / 4;
     }

@@ -10,7 +10,7 @@ const TAIL: &str = include_str!("docs/tail.md");
 /// Returns the complete text of `docs/lint.md`.
 pub fn markdown() -> String {
     let mut out = HEAD.to_owned();
-    for (theme, traps) in trap_table::THEMES {
+    for (theme, traps) in trap_table::themes() {
         let _ = writeln!(out, "\n## {theme}\n");
         for trap in traps {
             let _ = writeln!(
@@ -33,7 +33,7 @@ pub fn markdown() -> String {
 /// Returns the list of traps for a terminal, with one line per trap.
 pub fn list() -> String {
     let mut out = String::new();
-    for (theme, traps) in trap_table::THEMES {
+    for (theme, traps) in trap_table::themes() {
         let _ = writeln!(out, "{theme}");
         for trap in traps {
             let severity = trap.severity.as_str();

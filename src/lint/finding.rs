@@ -27,7 +27,7 @@ pub struct LintFinding {
     pub severity: TrapSeverity,
     /// Name of the trap, or `rejected` for a rejection.
     pub name: &'static str,
-    pub rules: &'static [&'static str],
+    pub rules: &'static [String],
     pub jobset: String,
     /// Position, source snippet and description of the problem.
     pub diagnostic: Diagnostic,
@@ -43,8 +43,8 @@ impl LintFinding {
         LintFinding {
             kind: FindingKind::Trap,
             severity: if hit.eased { TrapSeverity::Warning } else { trap.severity },
-            name: trap.name,
-            rules: trap.rules,
+            name: &trap.name,
+            rules: &trap.rules,
             jobset: subject.jobset.name.clone(),
             diagnostic: Diagnostic::at(subject.source, hit.at, message),
             consequence: trap.consequence.to_owned(),

@@ -4,7 +4,7 @@
 
 use super::lint_subject::{LintSubject, ReplicatedJobText};
 use super::placement::key_at;
-use super::trap::{JobSetHits, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{JobSetHits, TrapCheck, TrapHit, hit};
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
 use sim_api::spec::{ContainerRestartAction, TolerationSpec};
 use sim_base::NodeId;
@@ -16,106 +16,18 @@ use sim_policy::placement::template::TemplateFacts;
 use sim_policy::topology::{ClusterBuilder, TopologyDomains};
 use std::collections::BTreeMap;
 
-pub const TRAPS: &[LintTrap] = &[
-    LintTrap {
-        name: "topology-key-unknown",
-        severity: TrapSeverity::Error,
-        rules: &["EXC-1", "C-60", "D-5"],
-        title: "no node has the exclusive-topology key as a label",
-        consequence: "The affinity of the leader pods requires the label. The leaders stay Pending (node(s) didn't match pod affinity rules), and the followers are never created.",
-        fix: "Use a label key that the nodes have.",
-        check: TrapCheck::Cluster(key_unknown),
-    },
-    LintTrap {
-        name: "domains-fewer-than-jobs",
-        severity: TrapSeverity::Error,
-        rules: &["EXC-1", "EXC-17", "C-65"],
-        title: "there are fewer topology domains than Jobs",
-        consequence: "Each domain holds one Job. The leaders of the remaining Jobs stay Pending until a Job finishes, so the JobSet is never ready as a whole.",
-        fix: "Lower replicas, add domains, or use a finer topology key.",
-        check: TrapCheck::Cluster(domains_few),
-    },
-    LintTrap {
-        name: "no-spare-domain",
-        severity: TrapSeverity::Warning,
-        rules: &["C-65", "EXC-20"],
-        title: "there are as many topology domains as Jobs, and no domain has a spare node",
-        consequence: "When a node is lost, its domain is too small for a Job. Pods stay Pending until the node is repaired, and the JobSet waits for them.",
-        fix: "Keep a spare node in every domain, or one spare domain (see also spare-domain-missed).",
-        check: TrapCheck::Cluster(no_spare),
-    },
-    LintTrap {
-        name: "spare-domain-missed",
-        severity: TrapSeverity::Warning,
-        rules: &["EXC-17", "EXC-19"],
-        title: "there is a spare topology domain, but no domain has a spare node",
-        consequence: "A domain that has lost a node can still be chosen for a leader, because placement does not check the capacity for its followers. The Job that is placed there after a restart has Pending pods until the node is repaired, although the spare domain is free.",
-        fix: "Keep a spare node in every domain, or cordon all nodes of a domain while one of them is missing.",
-        check: TrapCheck::Cluster(spare_missed),
-    },
-    LintTrap {
-        name: "domain-too-small",
-        severity: TrapSeverity::Error,
-        rules: &["EXC-19"],
-        title: "a Job does not fit into any topology domain",
-        consequence: "The leader occupies a domain, and its followers must run in the same domain. Followers that do not fit stay Pending until other followers finish.",
-        fix: "Give the Jobs fewer pods or smaller requests, or use a coarser topology key.",
-        check: TrapCheck::Cluster(domain_small),
-    },
-    LintTrap {
-        name: "domains-unequal",
-        severity: TrapSeverity::Warning,
-        rules: &["EXC-19"],
-        title: "some topology domains are too small for a Job",
-        consequence: "Placement of the leader does not check the capacity for its followers. In a domain that is too small the followers stay Pending, and the Job is not moved to another domain.",
-        fix: "Select the larger domains with a nodeSelector.",
-        check: TrapCheck::Cluster(domains_unequal),
-    },
-    LintTrap {
-        name: "node-feature-missing",
-        severity: TrapSeverity::Error,
-        rules: &["AG-3"],
-        title: "no node declares RestartAllContainersOnContainerExits",
-        consequence: "A pod with RestartAllContainers rules requires nodes that declare this feature (kubelet 1.35 or newer with the feature gate enabled). The pod stays Pending: node(s) didn't match Pod's required features.",
-        fix: "Upgrade the kubelets or enable the feature gate. In a topology file, add the feature to the features of the pool.",
-        check: TrapCheck::Cluster(feature_missing),
-    },
-    LintTrap {
-        name: "pod-fits-nowhere",
-        severity: TrapSeverity::Error,
-        rules: &["EXC-19"],
-        title: "no node can run the pod",
-        consequence: "The pod stays Pending, even if the cluster is otherwise empty.",
-        fix: "Compare nodeSelector, node affinity, tolerations and requests of the pod with labels, taints and allocatable resources of the nodes.",
-        check: TrapCheck::Cluster(fits_nowhere),
-    },
-    LintTrap {
-        name: "cluster-too-small",
-        severity: TrapSeverity::Error,
-        rules: &["REC-9"],
-        title: "the cluster cannot run all pods of the JobSet at the same time",
-        consequence: "Some pods stay Pending until others finish, so the JobSet is never ready as a whole. Pods that wait for each other never make progress.",
-        fix: "Reduce the number of replicas or pods, or use a larger cluster.",
-        check: TrapCheck::Cluster(cluster_small),
-    },
-    LintTrap {
-        name: "cluster-too-small-together",
-        severity: TrapSeverity::Warning,
-        rules: &["REC-9", "EXC-17"],
-        title: "the cluster cannot run all JobSets at the same time",
-        consequence: "Each JobSet fits into the empty cluster, but not together with the others. If they run at the same time, some pods stay Pending until other JobSets finish.",
-        fix: "Run the JobSets one after the other, queue them (Kueue), or use a larger cluster.",
-        check: TrapCheck::ClusterTogether(together_small),
-    },
-    LintTrap {
-        name: "node-selector-unlabeled",
-        severity: TrapSeverity::Error,
-        rules: &["EXC-2", "C-67"],
-        title: "no node is labeled for a Job of the node-selector strategy",
-        consequence: "All pods of the Job stay Pending, because their nodeSelector requires the label alpha.jobset.sigs.k8s.io/namespaced-job=<namespace>_<job>.",
-        fix: "Label the nodes (hack/label_nodes of JobSet), or remove the node-selector annotation.",
-        check: TrapCheck::Cluster(selector_unlabeled),
-    },
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("topology-key-unknown", TrapCheck::Cluster(key_unknown)),
+    ("domains-fewer-than-jobs", TrapCheck::Cluster(domains_few)),
+    ("no-spare-domain", TrapCheck::Cluster(no_spare)),
+    ("spare-domain-missed", TrapCheck::Cluster(spare_missed)),
+    ("domain-too-small", TrapCheck::Cluster(domain_small)),
+    ("domains-unequal", TrapCheck::Cluster(domains_unequal)),
+    ("node-feature-missing", TrapCheck::Cluster(feature_missing)),
+    ("pod-fits-nowhere", TrapCheck::Cluster(fits_nowhere)),
+    ("cluster-too-small", TrapCheck::Cluster(cluster_small)),
+    ("cluster-too-small-together", TrapCheck::ClusterTogether(together_small)),
+    ("node-selector-unlabeled", TrapCheck::Cluster(selector_unlabeled)),
 ];
 
 fn name_text(rj: &ReplicatedJobText) -> String {

@@ -2,7 +2,7 @@
 //! agents.
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, int, list, place, text};
-use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{TrapCheck, TrapHit, hit};
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::{
     AgentMode, ContainerRestartAction, DISABLE_IN_PLACE_RESTART, FailurePolicyAction, KubeVersion,
@@ -10,115 +10,19 @@ use sim_api::spec::{
 };
 use sim_inputs::text::node::{SourcePosition, YamlNode};
 
-pub const TRAPS: &[LintTrap] = &[
-    LintTrap {
-        name: "in-place-startup-order",
-        severity: TrapSeverity::Error,
-        rules: &["IPR-5", "IPR-6", "SU-2", "DEP-1"],
-        title: "InPlaceRestart with InOrder or dependsOn",
-        consequence: "The barrier waits for the pods of all replicatedJobs, but the later replicatedJobs are created only when the earlier one is ready, and it becomes ready only behind the barrier. No worker ever starts.",
-        fix: "Use startup order AnyOrder without dependsOn, or use a different restart strategy.",
-        check: TrapCheck::JobSet(startup_order),
-    },
-    LintTrap {
-        name: "in-place-no-agent",
-        severity: TrapSeverity::Warning,
-        rules: &["AG-2", "IPR-6"],
-        title: "InPlaceRestart without an agent in the pods",
-        consequence: "Admission does not check for the agent. A pod without the agent never writes its attempt, so a failed container restarts alone, and pods that have an agent wait at the barrier forever.",
-        fix: "Add the agent from JobSet's in-place-restart examples to every pod template, with JOBSET_NAME and POD_NAME in its environment.",
-        check: TrapCheck::JobSet(no_agent),
-    },
-    LintTrap {
-        name: "in-place-no-barrier",
-        severity: TrapSeverity::Error,
-        rules: &["AG-5"],
-        title: "an agent sidecar has no startupProbe",
-        consequence: "The startup probe is the barrier. Without it the workers start immediately and do not wait for each other.",
-        fix: "Add a startupProbe to the agent: path /barrier-is-down, port 8081, periodSeconds 1 and failureThreshold 600.",
-        check: TrapCheck::JobSet(no_barrier),
-    },
-    LintTrap {
-        name: "in-place-slow-probe",
-        severity: TrapSeverity::Warning,
-        rules: &["AG-5"],
-        title: "the startup probe of the barrier runs too rarely",
-        consequence: "Workers start at the first startup probe after the barrier is lifted. Each start and each restart takes up to one probe period longer.",
-        fix: "Set periodSeconds to 1 on the agent's startupProbe, and raise failureThreshold accordingly.",
-        check: TrapCheck::JobSet(slow_probe),
-    },
-    LintTrap {
-        name: "in-place-barrier-timeout",
-        severity: TrapSeverity::Warning,
-        rules: &["AG-7", "C-51", "IPR-2"],
-        title: "the barrier times out within two minutes",
-        consequence: "After failureThreshold failed startup probes the kubelet restarts the containers, which counts toward maxRestarts. A single pod that is a few minutes late can fail the JobSet.",
-        fix: "Make failureThreshold x periodSeconds longer than the time needed to replace a lost node. JobSet's example uses 10 minutes.",
-        check: TrapCheck::JobSet(barrier_timeout),
-    },
-    LintTrap {
-        name: "in-place-zero-restarts",
-        severity: TrapSeverity::Warning,
-        rules: &["IPR-2", "IPR-4", "C-46", "SUS-7"],
-        title: "InPlaceRestart with maxRestarts 0",
-        consequence: "The first restart of any container fails the JobSet with ReachedMaxRestarts, and so does the first resume after a suspension.",
-        fix: "Set failurePolicy.maxRestarts to the total number of restarts, suspensions and barrier timeouts to tolerate.",
-        check: TrapCheck::JobSet(zero_restarts),
-    },
-    LintTrap {
-        name: "in-place-queued",
-        severity: TrapSeverity::Warning,
-        rules: &["SUS-7", "C-46", "IPR-4"],
-        title: "InPlaceRestart in a Kueue queue",
-        consequence: "Each time Kueue suspends and resumes the JobSet, one unit of maxRestarts is used up, although nothing failed.",
-        fix: "Raise maxRestarts by the number of preemptions to expect, or use Recreate.",
-        check: TrapCheck::JobSet(queued),
-    },
-    LintTrap {
-        name: "in-place-budget-shared",
-        severity: TrapSeverity::Warning,
-        rules: &["IPR-4", "FP-7", "IPR-10", "T-12"],
-        title: "in-place and global restarts share one budget",
-        consequence: "A failed Job causes a global restart, which is counted. Its new pods start at a higher attempt, and attempts are also compared with maxRestarts. In-place restarts, counted global restarts, suspensions and barrier timeouts therefore add up.",
-        fix: "Set maxRestarts to the sum, or use the action RestartJobSetAndIgnoreMaxRestarts for such failures, whose restarts are subtracted.",
-        check: TrapCheck::JobSet(budget_shared),
-    },
-    LintTrap {
-        name: "in-place-ignore-not-subtracted",
-        severity: TrapSeverity::Warning,
-        rules: &["C-52", "IPR-4"],
-        title: "RestartJobAndIgnoreMaxRestarts counts toward maxRestarts in place",
-        consequence: "Only restarts by RestartJobSetAndIgnoreMaxRestarts are subtracted from the in-place attempts. After maxRestarts restarts of single Jobs the JobSet fails with ReachedMaxRestarts.",
-        fix: "Use RestartJobSetAndIgnoreMaxRestarts, or raise maxRestarts.",
-        check: TrapCheck::JobSet(ignore_not_subtracted),
-    },
-    LintTrap {
-        name: "in-place-pod-may-succeed",
-        severity: TrapSeverity::Warning,
-        rules: &["C-47", "IPR-3", "IPR-6"],
-        title: "a pod may exit with code 0 while other pods still run",
-        consequence: "A pod that has succeeded keeps its old attempt and is still counted. After the next failure the attempts never become equal, so all other pods wait at the barrier forever.",
-        fix: "Let all pods finish together (with a final barrier in the program), and add a podFailurePolicy FailJob rule or activeDeadlineSeconds to the Job so that it can fail.",
-        check: TrapCheck::JobSet(pod_may_succeed),
-    },
-    LintTrap {
-        name: "in-place-disabled",
-        severity: TrapSeverity::Warning,
-        rules: &["API-32", "AG-1", "C-55"],
-        title: "in-place restart is disabled by an annotation",
-        consequence: "The agents lift their barriers immediately and write no attempt. A failed container restarts alone, and the other pods keep running.",
-        fix: "Remove the annotation jobset.sigs.k8s.io/disable-in-place-restart, or use another restart strategy.",
-        check: TrapCheck::JobSet(disabled),
-    },
-    LintTrap {
-        name: "container-rules-too-new",
-        severity: TrapSeverity::Error,
-        rules: &["AG-3"],
-        title: "restartPolicyRules are not supported by this Kubernetes version",
-        consequence: "Container restart rules require Kubernetes 1.34, and RestartAllContainers requires 1.35. Older versions reject the Job or drop the rule, and a failed container is not restarted as configured.",
-        fix: "Upgrade the cluster, or remove the rules.",
-        check: TrapCheck::JobSet(rules_too_new),
-    },
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("in-place-startup-order", TrapCheck::JobSet(startup_order)),
+    ("in-place-no-agent", TrapCheck::JobSet(no_agent)),
+    ("in-place-no-barrier", TrapCheck::JobSet(no_barrier)),
+    ("in-place-slow-probe", TrapCheck::JobSet(slow_probe)),
+    ("in-place-barrier-timeout", TrapCheck::JobSet(barrier_timeout)),
+    ("in-place-zero-restarts", TrapCheck::JobSet(zero_restarts)),
+    ("in-place-queued", TrapCheck::JobSet(queued)),
+    ("in-place-budget-shared", TrapCheck::JobSet(budget_shared)),
+    ("in-place-ignore-not-subtracted", TrapCheck::JobSet(ignore_not_subtracted)),
+    ("in-place-pod-may-succeed", TrapCheck::JobSet(pod_may_succeed)),
+    ("in-place-disabled", TrapCheck::JobSet(disabled)),
+    ("container-rules-too-new", TrapCheck::JobSet(rules_too_new)),
 ];
 
 /// Exit code 0. The restart rules of agents and workers in upstream's examples never match it.

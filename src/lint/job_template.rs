@@ -2,121 +2,25 @@
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, int, list, place, text};
 use super::placement;
-use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{TrapCheck, TrapHit, hit};
 use sim_api::admission::FieldError;
 use sim_api::spec::{CompletionMode, ConditionOperator, RestartPolicy, keys};
 use sim_inputs::text::locate::locate;
 use sim_inputs::text::node::YamlNode;
 
-pub const TRAPS: &[LintTrap] = &[
-    LintTrap {
-        name: "parallelism-without-completions",
-        severity: TrapSeverity::Error,
-        rules: &["C-16", "DEF-3", "JOB-1"],
-        title: "parallelism is set, but completions is not",
-        consequence: "JobSet makes the Job Indexed, and an Indexed Job requires completions. The API server rejects the Job on every attempt (JobCreationFailed), and Jobs of later replicatedJobs are not created either.",
-        fix: "Set completions, usually to the value of parallelism, or set completionMode to NonIndexed.",
-        check: TrapCheck::JobSet(parallelism_without_completions),
-    },
-    LintTrap {
-        name: "pod-failure-policy-restart-policy",
-        severity: TrapSeverity::Error,
-        rules: &["C-16", "DEF-3"],
-        title: "podFailurePolicy without restartPolicy Never",
-        consequence: "If restartPolicy is not set, JobSet sets it to OnFailure, but a podFailurePolicy requires Never. The API server rejects the Job on every attempt (JobCreationFailed).",
-        fix: "Set restartPolicy to Never in the pod template.",
-        check: TrapCheck::JobSet(pod_failure_policy_restart_policy),
-    },
-    LintTrap {
-        name: "job-refused",
-        severity: TrapSeverity::Error,
-        rules: &["C-16", "CRE-4", "JOB-1", "D-3"],
-        title: "the API server rejects the Job",
-        consequence: "The API server accepts the JobSet but rejects its Job. The controller reports JobCreationFailed and retries with increasing back-off, and the JobSet has no status. Jobs of later replicatedJobs are not created; Jobs of earlier replicatedJobs run and may use up all restarts.",
-        fix: "Correct the field in the Job template.",
-        check: TrapCheck::JobSet(job_refused),
-    },
-    LintTrap {
-        name: "job-ttl",
-        severity: TrapSeverity::Warning,
-        rules: &["C-14", "CRE-8"],
-        title: "ttlSecondsAfterFinished is set in a Job template",
-        consequence: "A Job that is deleted after it finished is created and run again, and its completion is lost. The JobSet completes only if all Jobs happen to be complete at the same time.",
-        fix: "Remove the field from the Job template, and set spec.ttlSecondsAfterFinished of the JobSet.",
-        check: TrapCheck::JobSet(job_ttl),
-    },
-    LintTrap {
-        name: "job-managed-by",
-        severity: TrapSeverity::Error,
-        rules: &["MB-1", "JOB-1"],
-        title: "managedBy is set in a Job template",
-        consequence: "The Job controller of Kubernetes ignores the Job. The Job never gets a pod, and no event reports why.",
-        fix: "Remove managedBy from the Job template.",
-        check: TrapCheck::JobSet(job_managed_by),
-    },
-    LintTrap {
-        name: "job-suspend-ignored",
-        severity: TrapSeverity::Warning,
-        rules: &["JOB-1"],
-        title: "suspend is set in a Job template",
-        consequence: "JobSet overwrites the field with spec.suspend of the JobSet, so the Job starts.",
-        fix: "Set spec.suspend of the JobSet instead.",
-        check: TrapCheck::JobSet(job_suspend_ignored),
-    },
-    LintTrap {
-        name: "job-metadata-ignored",
-        severity: TrapSeverity::Warning,
-        rules: &["LAB-3", "JOB-1"],
-        title: "a Job template sets metadata other than labels and annotations",
-        consequence: "JobSet ignores these fields without a message. Jobs are named <jobset>-<replicatedJob>-<index>, are created in the namespace of the JobSet and have no user-defined finalizers.",
-        fix: "Remove these fields.",
-        check: TrapCheck::JobSet(job_metadata_ignored),
-    },
-    LintTrap {
-        name: "reserved-metadata",
-        severity: TrapSeverity::Warning,
-        rules: &["LAB-1", "LAB-3"],
-        title: "labels or annotations use keys that JobSet reserves",
-        consequence: "JobSet sets these keys and overwrites the value in the manifest.",
-        fix: "Use a key with a different prefix.",
-        check: TrapCheck::JobSet(reserved_metadata),
-    },
-    LintTrap {
-        name: "job-deadline-zero",
-        severity: TrapSeverity::Error,
-        rules: &["FP-18"],
-        title: "activeDeadlineSeconds is 0",
-        consequence: "The Job fails with DeadlineExceeded as soon as it starts.",
-        fix: "Remove the field, or set it to the longest time the Job may run.",
-        check: TrapCheck::JobSet(job_deadline_zero),
-    },
-    LintTrap {
-        name: "image-spaces",
-        severity: TrapSeverity::Error,
-        rules: &["C-16"],
-        title: "an image name begins or ends with a space",
-        consequence: "The Job is created, but each of its pods is rejected (event FailedCreate on the Job). The JobSet status does not show the error.",
-        fix: "Remove the space.",
-        check: TrapCheck::JobSet(image_spaces),
-    },
-    LintTrap {
-        name: "scheduling-group-dropped",
-        severity: TrapSeverity::Warning,
-        rules: &["C-81"],
-        title: "schedulingGroup requires a Kubernetes feature gate",
-        consequence: "JobSet keeps the field. If the feature gate GenericWorkload is disabled, the Job API drops it without a message, and the pods are scheduled one by one instead of as a gang.",
-        fix: "Enable the feature gates GenericWorkload and GangScheduling in the cluster, and apply the PodGroup together with the JobSet.",
-        check: TrapCheck::JobSet(scheduling_group_dropped),
-    },
-    LintTrap {
-        name: "too-many-jobs",
-        severity: TrapSeverity::Error,
-        rules: &["API-4", "VAL-5"],
-        title: "the JobSet has more Jobs than the manager can hold in memory",
-        consequence: "Only the product of replicas and parallelism is limited, not replicas. The manager builds every Job in memory. Millions of Jobs take gigabytes and crash the manager, which affects every JobSet of the cluster.",
-        fix: "Use fewer replicas with more pods in each Job.",
-        check: TrapCheck::JobSet(too_many_jobs),
-    },
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("parallelism-without-completions", TrapCheck::JobSet(parallelism_without_completions)),
+    ("pod-failure-policy-restart-policy", TrapCheck::JobSet(pod_failure_policy_restart_policy)),
+    ("job-refused", TrapCheck::JobSet(job_refused)),
+    ("job-ttl", TrapCheck::JobSet(job_ttl)),
+    ("job-managed-by", TrapCheck::JobSet(job_managed_by)),
+    ("job-suspend-ignored", TrapCheck::JobSet(job_suspend_ignored)),
+    ("job-metadata-ignored", TrapCheck::JobSet(job_metadata_ignored)),
+    ("reserved-metadata", TrapCheck::JobSet(reserved_metadata)),
+    ("job-deadline-zero", TrapCheck::JobSet(job_deadline_zero)),
+    ("image-spaces", TrapCheck::JobSet(image_spaces)),
+    ("scheduling-group-dropped", TrapCheck::JobSet(scheduling_group_dropped)),
+    ("too-many-jobs", TrapCheck::JobSet(too_many_jobs)),
 ];
 
 /// Limit on the number of Jobs. 1.25 million Jobs took about 10 GB of the manager, whose default limit is 4 GiB.

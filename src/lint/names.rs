@@ -1,45 +1,13 @@
 //! Traps of names: collisions that admission does not detect, and names that are invalid as label values.
 
 use super::lint_subject::LintSubject;
-use super::trap::{JobSetHits, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{JobSetHits, TrapCheck, TrapHit, hit};
 
-pub const TRAPS: &[LintTrap] = &[
-    LintTrap {
-        name: "name-collision",
-        severity: TrapSeverity::Error,
-        rules: &["NAM-2", "C-18"],
-        title: "Jobs of two JobSets have the same name",
-        consequence: "A Job is named <jobset>-<replicatedJob>-<index>, so JobSet a-b with replicatedJob c and JobSet a with replicatedJob b-c produce the same Job names. The JobSet that is created second can never create its Jobs, because they already exist.",
-        fix: "Rename one of the JobSets or replicatedJobs.",
-        check: TrapCheck::Together(collision),
-    },
-    LintTrap {
-        name: "jobset-twice",
-        severity: TrapSeverity::Error,
-        rules: &["UPD-1"],
-        title: "a JobSet is defined twice",
-        consequence: "When the manifests are applied in order, the second definition is an update of the first. The API server rejects it if it changes an immutable field.",
-        fix: "Rename or remove one of the two definitions.",
-        check: TrapCheck::Together(duplicates),
-    },
-    LintTrap {
-        name: "replicated-job-without-name",
-        severity: TrapSeverity::Error,
-        rules: &["API-2", "REC-6", "VAL-27"],
-        title: "a replicatedJob has no name",
-        consequence: "The API server accepts the empty name. The Jobs are named <jobset>--<index> and run, but the status of the replicatedJob stays at 0. A replicatedJob that depends on it waits forever.",
-        fix: "Set a name.",
-        check: TrapCheck::JobSet(without_name),
-    },
-    LintTrap {
-        name: "replicated-job-name-dash",
-        severity: TrapSeverity::Error,
-        rules: &["VAL-7", "LAB-1", "C-16"],
-        title: "a replicatedJob's name begins or ends with a dash",
-        consequence: "Admission validates only the full Job name. The name of the replicatedJob is also a label value, which must not begin or end with a dash, so the API server rejects every Job (JobCreationFailed).",
-        fix: "Begin and end the name with a letter or digit.",
-        check: TrapCheck::JobSet(name_dash),
-    },
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("name-collision", TrapCheck::Together(collision)),
+    ("jobset-twice", TrapCheck::Together(duplicates)),
+    ("replicated-job-without-name", TrapCheck::JobSet(without_name)),
+    ("replicated-job-name-dash", TrapCheck::JobSet(name_dash)),
 ];
 
 fn collision(all: &[LintSubject]) -> JobSetHits {

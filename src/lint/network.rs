@@ -1,57 +1,17 @@
 //! Traps of the network: host names that no Service serves, and settings that JobSet overwrites.
 
 use super::lint_subject::{LintSubject, list, place, text};
-use super::trap::{JobSetHits, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{JobSetHits, TrapCheck, TrapHit, hit};
 use sim_api::spec::CompletionMode;
 use sim_api::spec::keys::JOBSET_NAME;
 use sim_inputs::text::node::YamlNode;
 
-pub const TRAPS: &[LintTrap] = &[
-    LintTrap {
-        name: "coordinator-without-dns",
-        severity: TrapSeverity::Error,
-        rules: &["COO-1", "SVC-1"],
-        title: "a coordinator is set while DNS host names are disabled",
-        consequence: "JobSet writes the label with the address of the coordinator but creates no Service, so the address does not resolve.",
-        fix: "Remove network.enableDNSHostnames: false.",
-        check: TrapCheck::JobSet(coordinator_without_dns),
-    },
-    LintTrap {
-        name: "hostname-overwritten",
-        severity: TrapSeverity::Warning,
-        rules: &["JOB-1", "SVC-2"],
-        title: "a pod template sets hostname or subdomain",
-        consequence: "Pods of an Indexed Job get the hostname <job>-<index>, and JobSet sets the subdomain while DNS host names are enabled. The value in the manifest is overwritten.",
-        fix: "Use the host names that JobSet assigns, and set spec.network.subdomain.",
-        check: TrapCheck::JobSet(hostname_overwritten),
-    },
-    LintTrap {
-        name: "subdomain-shared",
-        severity: TrapSeverity::Error,
-        rules: &["SVC-2", "C-71"],
-        title: "two JobSets have the same subdomain",
-        consequence: "The second JobSet finds a Service of that name and uses it, but its selector matches only the pods of the first JobSet. Host names of the second JobSet do not resolve.",
-        fix: "Give each JobSet of the namespace a different network.subdomain.",
-        check: TrapCheck::Together(subdomain_shared),
-    },
-    LintTrap {
-        name: "service-exists",
-        severity: TrapSeverity::Error,
-        rules: &["C-71", "SVC-1"],
-        title: "a Service already has the name of the JobSet's headless Service",
-        consequence: "JobSet uses any Service of that name without checking its selector. If the Service does not select the pods of this JobSet, their host names do not resolve.",
-        fix: "Rename the Service, or set network.subdomain.",
-        check: TrapCheck::JobSet(service_exists),
-    },
-    LintTrap {
-        name: "service-name-invalid",
-        severity: TrapSeverity::Error,
-        rules: &["VAL-7", "SVC-1"],
-        title: "the name of a JobSet without replicatedJobs is not a valid Service name",
-        consequence: "Without replicatedJobs admission does not check the name. Creation of the Service fails on every attempt (HeadlessServiceCreationFailed).",
-        fix: "Use a name of at most 63 lowercase letters, digits and dashes that starts with a letter.",
-        check: TrapCheck::JobSet(service_name_invalid),
-    },
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("coordinator-without-dns", TrapCheck::JobSet(coordinator_without_dns)),
+    ("hostname-overwritten", TrapCheck::JobSet(hostname_overwritten)),
+    ("subdomain-shared", TrapCheck::Together(subdomain_shared)),
+    ("service-exists", TrapCheck::JobSet(service_exists)),
+    ("service-name-invalid", TrapCheck::JobSet(service_name_invalid)),
 ];
 
 const LABEL_MAX: usize = 63;

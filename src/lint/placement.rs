@@ -1,112 +1,24 @@
 //! Traps of exclusive placement that can be detected without a cluster.
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, annotation_at, template_annotation_at, text};
-use super::trap::{JobSetHits, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{JobSetHits, TrapCheck, TrapHit, hit};
 use sim_api::spec::{CompletionMode, EXCLUSIVE_TOPOLOGY, NODE_SELECTOR_STRATEGY};
 use sim_inputs::text::node::SourcePosition;
 use sim_policy::placement::NodeChoice;
 use std::collections::BTreeSet;
 
-pub const TRAPS: &[LintTrap] = &[
-    LintTrap {
-        name: "exclusive-non-indexed",
-        severity: TrapSeverity::Error,
-        rules: &["EXC-27", "C-61"],
-        title: "NonIndexed Jobs with exclusive placement",
-        consequence: "Pods without a completion index are all treated as followers, and a follower is rejected until its leader, the pod with index 0, has a node. No pod is ever created.",
-        fix: "Set completionMode to Indexed (JobSet's default).",
-        check: TrapCheck::JobSet(non_indexed),
-    },
-    LintTrap {
-        name: "exclusive-leader-ends-first",
-        severity: TrapSeverity::Warning,
-        rules: &["EXC-26", "C-62"],
-        title: "retries of single pods with exclusive placement",
-        consequence: "If the leader (index 0) has finished when a follower is retried, the new pod has no leader to follow. It is rejected on every attempt, and the Job never finishes.",
-        fix: "Set backoffLimit to 0, so that a failure restarts the whole Job, or make sure that index 0 finishes last.",
-        check: TrapCheck::JobSet(leader_ends_first),
-    },
-    LintTrap {
-        name: "exclusive-key-malformed",
-        severity: TrapSeverity::Error,
-        rules: &["API-30", "EXC-7"],
-        title: "the exclusive-topology key is not a valid node label key",
-        consequence: "The webhook writes it as topologyKey into every leader pod, and the API server rejects the pod. The Job exists without pods, and the JobSet status does not show the error.",
-        fix: "Use a label key of the nodes, such as cloud.google.com/gke-nodepool.",
-        check: TrapCheck::JobSet(key_malformed),
-    },
-    LintTrap {
-        name: "exclusive-mixed-keys",
-        severity: TrapSeverity::Warning,
-        rules: &["C-66", "EXC-1", "EXC-17"],
-        title: "replicatedJobs have different exclusive-topology keys",
-        consequence: "Pod anti-affinity is symmetric: a Job with the coarser key keeps all other Jobs of the same priority out of its whole domain. Jobs with the finer key stay Pending although domains of theirs are free.",
-        fix: "Use one key for all replicatedJobs, or separate them with nodeSelectors.",
-        check: TrapCheck::JobSet(mixed_keys),
-    },
-    LintTrap {
-        name: "exclusive-mixed-levels",
-        severity: TrapSeverity::Warning,
-        rules: &["EXC-2", "C-67"],
-        title: "exclusive-topology and node-selector are set at different levels",
-        consequence: "The two annotations must be on the same object. If exclusive-topology is on the JobSet and node-selector is on a replicatedJob, both placement strategies apply at once. In the opposite case node-selector is ignored.",
-        fix: "Put both annotations on the JobSet, or both on the template.metadata of the replicatedJob.",
-        check: TrapCheck::JobSet(mixed_levels),
-    },
-    LintTrap {
-        name: "node-selector-alone",
-        severity: TrapSeverity::Warning,
-        rules: &["API-31", "EXC-2"],
-        title: "node-selector is set without exclusive-topology",
-        consequence: "The annotation has no effect and is not copied to the Jobs.",
-        fix: "Add the annotation alpha.jobset.sigs.k8s.io/exclusive-topology on the same object, or remove node-selector.",
-        check: TrapCheck::JobSet(selector_alone),
-    },
-    LintTrap {
-        name: "node-selector-strategy",
-        severity: TrapSeverity::Warning,
-        rules: &["EXC-2", "EXC-16", "C-67"],
-        title: "exclusive placement uses the node-selector strategy",
-        consequence: "Every node must be labeled and tainted for its Job beforehand; otherwise all pods stay Pending. The manager treats each event of a leader pod as a violation: it logs errors continuously, and if it has permission to write pods/status, it deletes all followers.",
-        fix: "Remove the node-selector annotation. If it is required, do not grant the manager access to pods/status.",
-        check: TrapCheck::JobSet(selector_strategy),
-    },
-    LintTrap {
-        name: "node-selector-value-long",
-        severity: TrapSeverity::Error,
-        rules: &["C-68", "JOB-1"],
-        title: "<namespace>_<job> is too long for a label value",
-        consequence: "The node-selector strategy uses it as a nodeSelector value, which is limited to 63 characters. Admission does not check this, and the API server rejects the Job on every attempt (JobCreationFailed).",
-        fix: "Shorten the namespace or the name of the JobSet or replicatedJob.",
-        check: TrapCheck::JobSet(selector_value_long),
-    },
-    LintTrap {
-        name: "exclusive-on-pod-template",
-        severity: TrapSeverity::Warning,
-        rules: &["EXC-1", "API-30"],
-        title: "exclusive-topology is set on the pod template",
-        consequence: "The webhook reads annotations of pods, so it places the pods exclusively. However, the Job does not carry the annotation: a value on the JobSet overwrites it, and the node-selector strategy is not available.",
-        fix: "Put the annotation on the JobSet or on the template.metadata of the replicatedJob.",
-        check: TrapCheck::JobSet(on_pod_template),
-    },
-    LintTrap {
-        name: "exclusive-neighbors",
-        severity: TrapSeverity::Warning,
-        rules: &["EXC-17", "C-64", "C-66"],
-        title: "pods without exclusive placement may occupy the domains",
-        consequence: "Any pod of a JobSet with the same priority, exclusive or not, keeps exclusive leaders out of its domain. If such a pod is scheduled first, an exclusive Job stays Pending although nodes are free.",
-        fix: "Separate them with a nodeSelector, or give the other pods a different priority.",
-        check: TrapCheck::Together(neighbors),
-    },
-    LintTrap {
-        name: "exclusive-priorities",
-        severity: TrapSeverity::Warning,
-        rules: &["EXC-18", "C-63"],
-        title: "exclusive Jobs with the same topology key have different priorities",
-        consequence: "Pod anti-affinity applies only between pods of equal priority. Jobs of different priorities share a domain, or the higher one preempts the other.",
-        fix: "Give all JobSets that use the same topology key the same priority.",
-        check: TrapCheck::Together(priorities),
-    },
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("exclusive-non-indexed", TrapCheck::JobSet(non_indexed)),
+    ("exclusive-leader-ends-first", TrapCheck::JobSet(leader_ends_first)),
+    ("exclusive-key-malformed", TrapCheck::JobSet(key_malformed)),
+    ("exclusive-mixed-keys", TrapCheck::JobSet(mixed_keys)),
+    ("exclusive-mixed-levels", TrapCheck::JobSet(mixed_levels)),
+    ("node-selector-alone", TrapCheck::JobSet(selector_alone)),
+    ("node-selector-strategy", TrapCheck::JobSet(selector_strategy)),
+    ("node-selector-value-long", TrapCheck::JobSet(selector_value_long)),
+    ("exclusive-on-pod-template", TrapCheck::JobSet(on_pod_template)),
+    ("exclusive-neighbors", TrapCheck::Together(neighbors)),
+    ("exclusive-priorities", TrapCheck::Together(priorities)),
 ];
 
 const LABEL_VALUE_MAX: usize = 63;

@@ -1,58 +1,18 @@
 //! Traps that depend on other objects in the manifests: PriorityClasses and queues.
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, place, text};
-use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{TrapCheck, TrapHit, hit};
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_base::quantity;
 use sim_inputs::kube::inspect::InspectedObject;
 use sim_inputs::text::node::YamlNode;
 
-pub const TRAPS: &[LintTrap] = &[
-    LintTrap {
-        name: "priority-negative",
-        severity: TrapSeverity::Error,
-        rules: &["EXC-5", "LAB-4"],
-        title: "a PriorityClass has a negative value",
-        consequence: "The pod webhook writes the value into the label \"priority\", and a label value must not begin with a minus sign. The API server rejects every pod. The Job exists without pods, and the JobSet status does not show the error.",
-        fix: "Use a PriorityClass with a value of 0 or more, and raise the values of the other classes accordingly.",
-        check: TrapCheck::JobSet(priority_negative),
-    },
-    LintTrap {
-        name: "quota-not-whole-slices",
-        severity: TrapSeverity::Warning,
-        rules: &["EXC-1"],
-        title: "a quota is not a whole number of slices",
-        consequence: "Kueue counts accelerators, but exclusive placement occupies whole domains. The remainder of the quota cannot admit a workload that needs a slice, and a smaller workload may occupy part of a slice.",
-        fix: "Make nominalQuota a multiple of the request of one Job.",
-        check: TrapCheck::JobSet(quota_broken),
-    },
-    LintTrap {
-        name: "queue-on-child-template",
-        severity: TrapSeverity::Warning,
-        rules: &["API-33"],
-        title: "a Kueue queue is set on a child template only",
-        consequence: "Kueue manages the JobSet by the label of the JobSet. With the label on a template only, Kueue suspends and admits each Job or pod on its own, while the JobSet controller resumes the Jobs.",
-        fix: "Put the label kueue.x-k8s.io/queue-name on the JobSet.",
-        check: TrapCheck::JobSet(queue_on_child),
-    },
-    LintTrap {
-        name: "pod-sets-over-kueue-limit",
-        severity: TrapSeverity::Warning,
-        rules: &["API-33"],
-        title: "the JobSet has more pod sets than a Kueue Workload can have",
-        consequence: "Kueue creates one pod set for each replicatedJob. A Workload has at most 8 pod sets (10 in newer versions of Kueue), so Kueue cannot create it, and the JobSet stays suspended.",
-        fix: "Merge replicatedJobs with equal templates by raising replicas, or split the JobSet.",
-        check: TrapCheck::JobSet(too_many_pod_sets),
-    },
-    LintTrap {
-        name: "too-large-for-apply",
-        severity: TrapSeverity::Warning,
-        rules: &["API-34"],
-        title: "the manifest is too large for kubectl apply",
-        consequence: "kubectl apply stores the manifest in an annotation, and the API server rejects it: \"metadata.annotations: Too long: may not be more than 262144 bytes\".",
-        fix: "Use kubectl create, or kubectl apply --server-side.",
-        check: TrapCheck::JobSet(too_large_for_apply),
-    },
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("priority-negative", TrapCheck::JobSet(priority_negative)),
+    ("quota-not-whole-slices", TrapCheck::JobSet(quota_broken)),
+    ("queue-on-child-template", TrapCheck::JobSet(queue_on_child)),
+    ("pod-sets-over-kueue-limit", TrapCheck::JobSet(too_many_pod_sets)),
+    ("too-large-for-apply", TrapCheck::JobSet(too_large_for_apply)),
 ];
 
 /// Maximum number of pod sets of a Kueue Workload (`WorkloadSpec.podSets`).

@@ -1,10 +1,13 @@
 //! The description of a trap: its name, consequence and fix, and the pure function that detects it.
 
 use super::lint_subject::{LintSubject, TextChange};
+use serde::Deserialize;
 use sim_inputs::text::node::SourcePosition;
 use sim_policy::topology::ClusterBuilder;
+use std::ops::Deref;
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TrapSeverity {
     /// The problem occurs in every run.
     Error,
@@ -74,15 +77,30 @@ impl TrapCheck {
     }
 }
 
-pub struct LintTrap {
+/// The description of a trap in `traps.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrapDescription {
     /// Stable identifier in kebab-case.
-    pub name: &'static str,
+    pub name: String,
     pub severity: TrapSeverity,
-    pub rules: &'static [&'static str],
+    pub rules: Vec<String>,
     /// Short description of the problem, without a final period.
-    pub title: &'static str,
+    pub title: String,
     /// Effect of the problem, in full sentences.
-    pub consequence: &'static str,
-    pub fix: &'static str,
+    pub consequence: String,
+    pub fix: String,
+}
+
+pub struct LintTrap {
+    pub description: TrapDescription,
     pub check: TrapCheck,
+}
+
+impl Deref for LintTrap {
+    type Target = TrapDescription;
+
+    fn deref(&self) -> &TrapDescription {
+        &self.description
+    }
 }

@@ -1,27 +1,56 @@
-//! The table of all traps, grouped by theme.
+//! The table of all traps, grouped by theme: `traps.yaml` describes them, and each has a check in the code.
 
-use super::trap::LintTrap;
+use super::trap::{LintTrap, TrapCheck, TrapDescription};
 use super::{
     failure_policy, fits, in_place, job_template, names, network, placement, startup, surroundings, updates, volumes,
 };
+use serde::Deserialize;
+use sim_inputs::SourceText;
+use std::sync::LazyLock;
 
-/// Themes and their traps, in the order in which they are listed.
-pub const THEMES: [(&str, &[LintTrap]); 11] = [
-    ("Startup and completion", startup::TRAPS),
-    ("In-place restart", in_place::TRAPS),
-    ("Failure policy", failure_policy::TRAPS),
-    ("Job templates", job_template::TRAPS),
-    ("Exclusive placement", placement::TRAPS),
-    ("Capacity of the cluster", fits::TRAPS),
-    ("Network", network::TRAPS),
-    ("Volumes", volumes::TRAPS),
-    ("Names", names::TRAPS),
-    ("Other objects", surroundings::TRAPS),
-    ("Updates", updates::TRAPS),
+const CHECKS: [&[(&str, TrapCheck)]; 11] = [
+    startup::CHECKS,
+    in_place::CHECKS,
+    failure_policy::CHECKS,
+    job_template::CHECKS,
+    placement::CHECKS,
+    fits::CHECKS,
+    network::CHECKS,
+    volumes::CHECKS,
+    names::CHECKS,
+    surroundings::CHECKS,
+    updates::CHECKS,
 ];
 
+/// Themes and their traps, in the order in which they are listed.
+static THEMES: LazyLock<Vec<(String, Vec<LintTrap>)>> = LazyLock::new(read);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrapTheme {
+    theme: String,
+    traps: Vec<TrapDescription>,
+}
+
+/// Reads the table. Panics if the compiled-in file is invalid or a trap has no check.
+fn read() -> Vec<(String, Vec<LintTrap>)> {
+    let source = SourceText { file: "traps.yaml".to_owned(), text: include_str!("traps.yaml").to_owned() };
+    let documents = sim_inputs::documents(&source).unwrap_or_else(|e| panic!("{e}"));
+    let document = documents.into_iter().next().expect("a document");
+    let themes: Vec<TrapTheme> = serde_json::from_value(document).unwrap_or_else(|e| panic!("traps.yaml: {e}"));
+    let with_check = |description: TrapDescription| {
+        let check = CHECKS.iter().copied().flatten().find(|(name, _)| *name == description.name);
+        LintTrap { check: check.unwrap_or_else(|| panic!("{} has no check", description.name)).1, description }
+    };
+    themes.into_iter().map(|t| (t.theme, t.traps.into_iter().map(with_check).collect())).collect()
+}
+
+pub fn themes() -> &'static [(String, Vec<LintTrap>)] {
+    &THEMES
+}
+
 pub fn all() -> impl Iterator<Item = &'static LintTrap> {
-    THEMES.iter().flat_map(|(_, traps)| traps.iter())
+    themes().iter().flat_map(|(_, traps)| traps.iter())
 }
 
 pub fn named(name: &str) -> Option<&'static LintTrap> {

@@ -1,111 +1,23 @@
 //! Traps of updates: changes that admission accepts although they break a running JobSet.
 
 use super::lint_subject::{LintSubject, ReplicatedJobText, TextChange};
-use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{TrapCheck, TrapHit, hit};
 use serde_json::Value;
 use sim_api::spec::{EXCLUSIVE_TOPOLOGY, RestartStrategy};
 use sim_inputs::text::locate::locate;
 
-pub const TRAPS: &[LintTrap] = &[
-    LintTrap {
-        name: "update-removes-success-policy",
-        severity: TrapSeverity::Error,
-        rules: &["C-76", "UPD-5"],
-        title: "the update removes successPolicy",
-        consequence: "The default is not set again on update. As soon as the first Job has completed, every reconciliation of the manager panics: the status no longer changes, the JobSet never completes, and its TTL never expires.",
-        fix: "Keep successPolicy: {operator: All} in the manifest.",
-        check: TrapCheck::Update(success_policy),
-    },
-    LintTrap {
-        name: "update-removes-network",
-        severity: TrapSeverity::Error,
-        rules: &["UPD-5", "SVC-1", "JOB-1"],
-        title: "the update removes network",
-        consequence: "DNS host names count as disabled. Jobs created afterwards, for example by a restart, have no subdomain, and their pods cannot resolve each other's names.",
-        fix: "Keep network with enableDNSHostnames: true in the manifest.",
-        check: TrapCheck::Update(network),
-    },
-    LintTrap {
-        name: "update-removes-startup-policy",
-        severity: TrapSeverity::Warning,
-        rules: &["UPD-5", "SU-2"],
-        title: "the update removes startupPolicy InOrder",
-        consequence: "All missing Jobs are created at once. If the condition StartupPolicyInProgress is True, it stays True forever.",
-        fix: "Keep startupPolicy in the manifest.",
-        check: TrapCheck::Update(startup_policy),
-    },
-    LintTrap {
-        name: "update-removes-failure-policy",
-        severity: TrapSeverity::Warning,
-        rules: &["UPD-5", "FP-1"],
-        title: "the update removes failurePolicy",
-        consequence: "The next failed Job fails the JobSet, because restarts are no longer allowed.",
-        fix: "Keep failurePolicy in the manifest.",
-        check: TrapCheck::Update(failure_policy),
-    },
-    LintTrap {
-        name: "update-unvalidated",
-        severity: TrapSeverity::Error,
-        rules: &["UPD-5", "C-74", "ELA-1", "VAL-19"],
-        title: "the update is accepted, but creating the same JobSet would be rejected",
-        consequence: "The API server does not validate policies added by an update, a changed coordinator or elastic sizes. A wrong value has its effect later: the JobSet never completes, every reconciliation fails, or Jobs are rejected after a restart.",
-        fix: "Correct the manifest so that the API server would also accept it for creation.",
-        check: TrapCheck::Update(unvalidated),
-    },
-    LintTrap {
-        name: "update-adds-claims",
-        severity: TrapSeverity::Warning,
-        rules: &["API-27", "PVC-1", "DEF-6"],
-        title: "the update adds volumeClaimPolicies without retentionPolicy",
-        consequence: "Defaults are set only at creation. The claims get no owner and are never deleted, and existing Jobs do not mount them.",
-        fix: "Set retentionPolicy.whenDeleted explicitly.",
-        check: TrapCheck::Update(adds_claims),
-    },
-    LintTrap {
-        name: "update-late-effect",
-        severity: TrapSeverity::Warning,
-        rules: &["UPD-6", "C-74"],
-        title: "the change affects only new Jobs",
-        consequence: "The coordinator, exclusive-topology and node-selector are read when a Job is created. Existing Jobs keep the old value; Jobs created by a restart get the new value.",
-        fix: "To change all Jobs, delete and recreate the JobSet.",
-        check: TrapCheck::Update(late_effect),
-    },
-    LintTrap {
-        name: "update-removal-ignored",
-        severity: TrapSeverity::Warning,
-        rules: &["SUS-5", "C-31"],
-        title: "keys removed from a pod template remain in existing Jobs",
-        consequence: "On resume the template is merged into the existing Jobs, and no key is removed. Node selectors, tolerations, labels and annotations of an earlier admission remain.",
-        fix: "Set a new value instead of removing the key, or delete the Jobs while the JobSet is suspended.",
-        check: TrapCheck::Update(removal_ignored),
-    },
-    LintTrap {
-        name: "update-elastic-in-place",
-        severity: TrapSeverity::Warning,
-        rules: &["ELA-2", "IPR-5", "IPR-9"],
-        title: "an elastic scale-up of an InPlaceRestart JobSet",
-        consequence: "The new pods start at a higher attempt. All pods restart in place, and one unit of maxRestarts is used up.",
-        fix: "Scale up at a time when a restart is acceptable, and include it in maxRestarts.",
-        check: TrapCheck::Update(elastic_in_place),
-    },
-    LintTrap {
-        name: "update-elastic-unset",
-        severity: TrapSeverity::Error,
-        rules: &["ELA-1", "ELA-2"],
-        title: "the update removes parallelism or completions",
-        consequence: "If both are removed, the Jobs are scaled to one pod. If only completions is removed, the Jobs keep running but are rejected when they are created again.",
-        fix: "Set both fields to the same value.",
-        check: TrapCheck::Update(elastic_unset),
-    },
-    LintTrap {
-        name: "update-suspends-in-place",
-        severity: TrapSeverity::Warning,
-        rules: &["SUS-7", "C-46"],
-        title: "the update suspends an InPlaceRestart JobSet",
-        consequence: "The pods created by the resume start at a higher attempt. Each suspension uses up one unit of maxRestarts.",
-        fix: "Include the suspensions in maxRestarts.",
-        check: TrapCheck::Update(suspends_in_place),
-    },
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("update-removes-success-policy", TrapCheck::Update(success_policy)),
+    ("update-removes-network", TrapCheck::Update(network)),
+    ("update-removes-startup-policy", TrapCheck::Update(startup_policy)),
+    ("update-removes-failure-policy", TrapCheck::Update(failure_policy)),
+    ("update-unvalidated", TrapCheck::Update(unvalidated)),
+    ("update-adds-claims", TrapCheck::Update(adds_claims)),
+    ("update-late-effect", TrapCheck::Update(late_effect)),
+    ("update-removal-ignored", TrapCheck::Update(removal_ignored)),
+    ("update-elastic-in-place", TrapCheck::Update(elastic_in_place)),
+    ("update-elastic-unset", TrapCheck::Update(elastic_unset)),
+    ("update-suspends-in-place", TrapCheck::Update(suspends_in_place)),
 ];
 
 fn removed(c: &TextChange, key: &str) -> bool {

@@ -2,56 +2,16 @@
 
 use super::job_template::claims;
 use super::lint_subject::{LintSubject, ReplicatedJobText, list, place, text};
-use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use super::trap::{TrapCheck, TrapHit, hit};
 use sim_api::spec::PodReplacementPolicy;
 use sim_inputs::text::node::YamlNode;
 
-pub const TRAPS: &[LintTrap] = &[
-    LintTrap {
-        name: "claim-name-dot",
-        severity: TrapSeverity::Error,
-        rules: &["VAL-15", "PVC-1", "C-16"],
-        title: "the name of a claim template contains a dot",
-        consequence: "A PersistentVolumeClaim name may contain a dot, but a volume name may not. The claim is created, and the API server rejects the Job on every attempt (JobCreationFailed).",
-        fix: "Use only letters, digits and dashes in the name.",
-        check: TrapCheck::JobSet(name_dot),
-    },
-    LintTrap {
-        name: "claim-incomplete",
-        severity: TrapSeverity::Error,
-        rules: &["PVC-1"],
-        title: "a claim template has no access modes or no storage request",
-        consequence: "The API server rejects the claim on every attempt (PVCCreationFailed), and no Job is created.",
-        fix: "Set spec.accessModes and spec.resources.requests.storage.",
-        check: TrapCheck::JobSet(incomplete),
-    },
-    LintTrap {
-        name: "claim-not-reusable",
-        severity: TrapSeverity::Warning,
-        rules: &["C-69", "D-12", "VAL-19"],
-        title: "a retained claim cannot be reused",
-        consequence: "The API server sets volumeMode and storageClassName of the stored claim. When a JobSet of the same name is created later, it is rejected: spec does not match existing PVC.",
-        fix: "Set volumeMode: Filesystem and storageClassName explicitly, and volumeName once the claim is bound.",
-        check: TrapCheck::JobSet(not_reusable),
-    },
-    LintTrap {
-        name: "claim-single-node",
-        severity: TrapSeverity::Warning,
-        rules: &["PVC-1"],
-        title: "pods on several nodes share a claim for a single node",
-        consequence: "A claim is created per JobSet, not per pod. ReadWriteOnce allows the pods of one node to use it, and ReadWriteOncePod allows one pod. The other pods stay in ContainerCreating or Pending.",
-        fix: "Use ReadWriteMany or ReadOnlyMany with a storage class that supports it.",
-        check: TrapCheck::JobSet(single_node),
-    },
-    LintTrap {
-        name: "two-pods-of-one-index",
-        severity: TrapSeverity::Warning,
-        rules: &["FP-20", "API-5"],
-        title: "a replacement pod may write to a claim while the old pod is terminating",
-        consequence: "With the default podReplacementPolicy the replacement of a deleted or evicted pod starts while the old pod is terminating. Two pods of the same index use the volume at the same time.",
-        fix: "Set podReplacementPolicy to Failed, or backoffLimit to 0.",
-        check: TrapCheck::JobSet(two_pods),
-    },
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("claim-name-dot", TrapCheck::JobSet(name_dot)),
+    ("claim-incomplete", TrapCheck::JobSet(incomplete)),
+    ("claim-not-reusable", TrapCheck::JobSet(not_reusable)),
+    ("claim-single-node", TrapCheck::JobSet(single_node)),
+    ("two-pods-of-one-index", TrapCheck::JobSet(two_pods)),
 ];
 
 /// Returns the claim templates, each with whether its claims are retained.
