@@ -90,13 +90,10 @@ pub enum StreamPurpose {
 /// Number of words generated at once: four blocks of ChaCha.
 const BATCH: usize = 32;
 
-/// A batch in the generator's little-endian byte order, to avoid a second copy.
-type DrawBatch = [u8; BATCH * 8];
-
-/// Fills `batch` with the words of the stream `stream` under `key`, starting at word `first`.
+/// Computes the words of the stream `stream` under `key`, starting at word `first`.
 ///
 /// Creating the generator for each batch is as fast as keeping and seeking one.
-fn fill(batch: &mut DrawBatch, key: [u64; 4], stream: u64, first: u32) {
+fn fill(key: [u64; 4], stream: u64, first: u32) -> [u64; BATCH] {
     let mut seed = [0; 32];
     for (bytes, part) in seed.chunks_exact_mut(8).zip(key) {
         bytes.copy_from_slice(&part.to_le_bytes());
@@ -105,10 +102,14 @@ fn fill(batch: &mut DrawBatch, key: [u64; 4], stream: u64, first: u32) {
     rng.set_stream(stream);
     // The position is in words of 32 bits.
     rng.set_word_pos(u128::from(first) * 2);
-    rng.fill_bytes(batch);
+    let mut bytes = [0; BATCH * 8];
+    rng.fill_bytes(&mut bytes);
+    let (words, _) = bytes.as_chunks();
+    std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
 /// Converts a word to a number in the open interval (0, 1), 53 bits.
+#[inline]
 fn open_unit(word: u64) -> f64 {
     ((word >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
 }

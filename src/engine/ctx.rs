@@ -227,6 +227,7 @@ impl EngineContext<'_> {
     // --- random numbers
 
     /// Returns the key that identifies an object in the names of random numbers, and its lane.
+    #[inline]
     pub fn stream_key(&self, about: TicketSubject) -> (StreamKey, u32) {
         match about {
             TicketSubject::Nothing => (StreamKey::default(), 0),

@@ -61,7 +61,6 @@ pub struct SimulationInput {
     requests: RequestTable,
     draws: DrawSequence,
     components: ControlPlaneComponents,
-    pending_changes: Vec<crate::store::StoreChange>,
     paranoid: bool,
 }
 
@@ -132,7 +131,6 @@ impl SimulationInput {
             store: StoredObject::new(store),
             queue: EventQueue::default(),
             draws: DrawSequence::new(0, 0),
-            pending_changes: Vec::new(),
             paranoid: false,
         })
     }
@@ -164,10 +162,7 @@ impl SimulationInput {
     pub fn run(&mut self, seed: u64, replication: u64, sink: &mut dyn RecordSink) -> RunOutcome {
         let mut run = self.start(seed, replication, sink);
         let reason = run.execute();
-        let outcome = outcome::run_outcome(&mut run, reason);
-        let changes = std::mem::take(&mut run.pending_changes);
-        self.pending_changes = changes;
-        outcome
+        outcome::run_outcome(&mut run, reason)
     }
 
     /// Resets everything to the state before the first event.
@@ -213,7 +208,6 @@ impl SimulationInput {
             components: &mut self.components,
             paranoid: self.paranoid,
             next_stop_check: next_look,
-            pending_changes: std::mem::take(&mut self.pending_changes),
         }
     }
 }

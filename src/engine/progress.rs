@@ -111,11 +111,13 @@ impl RestartProgress {
 
     /// Returns true if the number of events within a moment shows a livelock: a loop of events that takes almost no
     /// virtual time would never end. `subject` returns the object of the event.
-    #[inline]
+    #[inline(always)]
     pub fn detect_livelock(&mut self, at: SimTime, subject: impl FnOnce() -> Option<EventSubject>) -> bool {
         if at.since(self.moment) >= MOMENT {
             (self.moment, self.events_in_moment) = (at, 0);
-            self.touched.clear();
+            if !self.touched.is_empty() {
+                self.touched.clear();
+            }
         }
         self.events_in_moment += 1;
         self.record_subject(subject);
@@ -125,7 +127,7 @@ impl RestartProgress {
     }
 
     /// Records an object that was changed or that an event is about.
-    #[inline]
+    #[inline(always)]
     pub fn record_subject(&mut self, subject: impl FnOnce() -> Option<EventSubject>) {
         if self.events_in_moment > UNCHECKED_EVENTS {
             self.touched.extend(subject());

@@ -1,4 +1,4 @@
-//! The pending events: a timing wheel of four levels over a slab of events. Time is divided into slices of half a
+//! The pending events: a timing wheel of four levels over a slab of events. Time is divided into slices of one
 //! millisecond. An event waits unsorted in the list of its slice or, if it is further away, in the list of 4,096
 //! slices, of 4,096² or of more; it moves down a level when its time approaches. Only the events of the current slice
 //! are sorted, by one 128-bit key: (time, class, sequence). The cost of an event is a few moves, independent of the
@@ -18,8 +18,8 @@ const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
 /// End marker of a list of slots.
 const NONE: u32 = SLOT_MASK as u32;
 
-/// Length of a slice: 2^19 ns = 0.52 ms, so that a busy run has a few events in each. Affects speed only.
-const SLICE_BITS: u32 = 19;
+/// Length of a slice: 2^20 ns = 1.05 ms, so that a busy run has a few events in each. Affects speed only.
+const SLICE_BITS: u32 = 20;
 const LEVEL_BITS: u32 = WheelLevel::BITS;
 const LEVELS: usize = (u64::BITS - SLICE_BITS).div_ceil(LEVEL_BITS) as usize;
 
@@ -98,27 +98,27 @@ impl EventQueue {
         self.sequence += 1;
         assert!(self.sequence < 1 << SEQUENCE_BITS, "event sequence exhausted");
         let class_and_sequence = u64::from(event.class()) << SEQUENCE_BITS | self.sequence;
-        let pending = PendingEvent { at, order: class_and_sequence << SLOT_BITS, event, cause };
-        let slot = self.free;
-        let slot = if slot == NONE {
-            assert!(self.slab.len() < NONE as usize, "more than 16 million pending events");
-            self.slab.push(pending);
-            self.slab.len() as u32 - 1
+        let mut pending = PendingEvent { at, order: class_and_sequence << SLOT_BITS, event, cause };
+        let is_new = self.free == NONE;
+        let slot = if is_new { self.slab.len() as u32 } else { self.free };
+        assert!(slot < NONE, "more than 16 million pending events");
+        if at.0 >> SLICE_BITS > self.slice {
+            pending.order |= u64::from(self.link_later(at, slot));
         } else {
-            self.free = self.next(slot);
-            self.slab[slot as usize] = pending;
-            slot
-        };
+            self.added.push(Reverse(pending.key(slot)));
+        }
+        if is_new {
+            self.slab.push(pending);
+        } else {
+            let place = &mut self.slab[slot as usize];
+            self.free = place.next();
+            *place = pending;
+        }
         if ticket != NO_TICKET {
             self.tickets.resize(self.slab.len(), NO_TICKET);
             self.tickets[slot as usize] = ticket;
         }
         self.len += 1;
-        if at.0 >> SLICE_BITS > self.slice {
-            self.insert_later(slot);
-        } else {
-            self.added.push(Reverse(self.key(slot)));
-        }
     }
 
     pub fn next_at(&mut self) -> Option<SimTime> {
@@ -134,7 +134,7 @@ impl EventQueue {
     pub fn pending(&self) -> impl Iterator<Item = (SimTime, SimulationEvent)> {
         let near = self.due.iter().chain(self.added.iter().map(|Reverse(key)| key));
         let near = near.map(|key| (*key as u64 & SLOT_MASK) as u32);
-        let next = |slot: &u32| Some(self.next(*slot)).filter(|next| *next != NONE);
+        let next = |slot: &u32| Some(self.slab[*slot as usize].next()).filter(|next| *next != NONE);
         let lists = self.levels.iter().flat_map(WheelLevel::heads);
         let far = lists.flat_map(move |first| std::iter::successors(Some(first), next));
         let slots = near.chain(far).map(|slot| &self.slab[slot as usize]);
@@ -142,6 +142,7 @@ impl EventQueue {
     }
 
     /// Removes the next event and returns it with its time, cause and ticket.
+    #[inline]
     pub fn pop(&mut self) -> Option<(SimTime, SimulationEvent, u32, u32)> {
         if self.due.is_empty() && self.added.is_empty() && !self.advance_slice() {
             return None;
@@ -155,9 +156,10 @@ impl EventQueue {
             (None, _) => self.pop_added(),
         };
         let slot = (key as u64 & SLOT_MASK) as u32;
-        let PendingEvent { at, event, cause, .. } = self.slab[slot as usize];
+        let pending = &mut self.slab[slot as usize];
+        let PendingEvent { at, event, cause, .. } = *pending;
+        pending.set_next(self.free);
         let ticket = self.tickets.get(slot as usize).copied();
-        self.set_next(slot, self.free);
         self.free = slot;
         self.len -= 1;
         Some((at, event, cause, ticket.unwrap_or(NO_TICKET)))
@@ -171,53 +173,71 @@ impl EventQueue {
     /// Advances to the next slice that has events. Returns false if there is none.
     fn advance_slice(&mut self) -> bool {
         while self.due.is_empty() {
-            let within = |level: usize| (self.slice >> (level as u32 * LEVEL_BITS)) as usize;
-            let later = |level: usize| self.levels[level].next_occupied(within(level));
-            let found = (0..LEVELS).find_map(|level| Some((level, later(level)?)));
-            let Some((level, place)) = found else {
+            let Some(place) = self.levels[0].next_occupied(self.slice as usize) else {
+                if self.move_down().is_some() {
+                    continue;
+                }
                 return false;
             };
-            let shift = level as u32 * LEVEL_BITS;
-            let above = self.slice >> shift >> LEVEL_BITS << LEVEL_BITS;
-            self.slice = (above | place as u64) << shift;
-            let mut slot = self.levels[level].take_list(place);
+            self.slice = self.slice >> LEVEL_BITS << LEVEL_BITS | place as u64;
+            let mut slot = self.levels[0].take_list(place);
             while slot != NONE {
-                let next = self.next(slot);
-                if self.slab[slot as usize].at.0 >> SLICE_BITS == self.slice {
-                    self.due.push(self.key(slot));
-                } else {
-                    self.insert_later(slot);
-                }
-                slot = next;
+                let pending = &self.slab[slot as usize];
+                self.due.push(pending.key(slot));
+                slot = pending.next();
             }
         }
-        self.due.sort_unstable_by(|a, b| b.cmp(a));
+        if self.due.len() > 1 {
+            self.due.sort_unstable_by(|a, b| b.cmp(a));
+        }
         true
     }
 
-    /// Inserts an event into the list of a later slice, on the level of the highest digit in which that slice differs
-    /// from the current one.
-    fn insert_later(&mut self, slot: u32) {
-        let slice = self.slab[slot as usize].at.0 >> SLICE_BITS;
+    /// Advances to the first slice of the next place with events above the lowest level, and moves these events down.
+    /// Returns `None` if there is none.
+    fn move_down(&mut self) -> Option<()> {
+        let within = |level: usize| (self.slice >> (level as u32 * LEVEL_BITS)) as usize;
+        let later = |level: usize| self.levels[level].next_occupied(within(level));
+        let (level, place) = (1..LEVELS).find_map(|level| Some((level, later(level)?)))?;
+        let shift = level as u32 * LEVEL_BITS;
+        let above = self.slice >> shift >> LEVEL_BITS << LEVEL_BITS;
+        self.slice = (above | place as u64) << shift;
+        let mut slot = self.levels[level].take_list(place);
+        while slot != NONE {
+            let pending = self.slab[slot as usize];
+            if pending.at.0 >> SLICE_BITS == self.slice {
+                self.due.push(pending.key(slot));
+            } else {
+                let next = self.link_later(pending.at, slot);
+                self.slab[slot as usize].set_next(next);
+            }
+            slot = pending.next();
+        }
+        Some(())
+    }
+
+    /// Makes a slot the first of the list of a later slice, on the level of the highest digit in which that slice
+    /// differs from the current one. Returns the next slot of the list.
+    #[inline]
+    fn link_later(&mut self, at: SimTime, slot: u32) -> u32 {
+        let slice = at.0 >> SLICE_BITS;
         let level = (slice ^ self.slice).ilog2() / LEVEL_BITS;
-        let place = (slice >> (level * LEVEL_BITS)) as usize;
-        let next = self.levels[level as usize].push(place, slot);
-        self.set_next(slot, next);
+        self.levels[level as usize].push((slice >> (level * LEVEL_BITS)) as usize, slot)
     }
+}
 
+impl PendingEvent {
     fn key(&self, slot: u32) -> u128 {
-        let pending = &self.slab[slot as usize];
-        let low = pending.order & !SLOT_MASK | u64::from(slot);
-        u128::from(pending.at.0) << 64 | u128::from(low)
+        let low = self.order & !SLOT_MASK | u64::from(slot);
+        u128::from(self.at.0) << 64 | u128::from(low)
     }
 
-    fn next(&self, slot: u32) -> u32 {
-        (self.slab[slot as usize].order & SLOT_MASK) as u32
+    fn next(&self) -> u32 {
+        (self.order & SLOT_MASK) as u32
     }
 
-    fn set_next(&mut self, slot: u32, next: u32) {
-        let order = &mut self.slab[slot as usize].order;
-        *order = *order & !SLOT_MASK | u64::from(next);
+    fn set_next(&mut self, next: u32) {
+        self.order = self.order & !SLOT_MASK | u64::from(next);
     }
 }
 

@@ -18,8 +18,6 @@ pub struct EngineRun<'a> {
     /// Number of the next event before which the sink is asked whether to stop the run.
     pub next_stop_check: u64,
     pub events: u64,
-    /// Buffer for the changes that are being delivered to watchers.
-    pub pending_changes: Vec<StoreChange>,
 }
 
 /// Longer than any timer of the modelled controllers (pod-failure back-off 600 s, toleration 300 s): if only retries
@@ -51,7 +49,7 @@ impl EngineRun<'_> {
                 return None;
             }
             let rests = !halts && self.ctx.queue.len() == self.ctx.progress.idle_events;
-            let next = (!rests).then(|| self.ctx.queue.pop()).flatten();
+            let next = if rests { None } else { self.ctx.queue.pop() };
             let Some((at, event, cause, ticket)) = next else {
                 return Some(diagnosis::end_reason(&self.ctx, self.components));
             };
@@ -181,15 +179,14 @@ impl EngineRun<'_> {
 
     /// Delivers every change to all watchers, in order, including the changes that watchers make.
     fn notify_watchers(&mut self) {
-        while !self.ctx.store.changes.is_empty() {
-            let mut pending = std::mem::take(&mut self.pending_changes);
-            self.ctx.store.take_changes(&mut pending);
-            for change in pending.drain(..) {
-                self.notify(&change);
-            }
-            self.pending_changes = pending;
+        let mut delivered = 0;
+        while let Some(&change) = self.ctx.store.changes.get(delivered) {
+            self.notify(&change);
+            delivered += 1;
         }
-        self.ctx.store.free_retired();
+        if delivered > 0 {
+            self.ctx.store.end_delivery();
+        }
     }
 
     /// Notifies the accounting first, so that a readiness record has the cause of the change itself.

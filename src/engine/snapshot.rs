@@ -112,9 +112,7 @@ impl SnapshotOutcome {
         let course = std::mem::replace(&mut self.snapshot, Snapshot::initial(&self.simulation.scenario, false));
         let mut run = self.simulation.resume(course, sink);
         let done = does(&mut run);
-        let changes = std::mem::take(&mut run.pending_changes);
         self.snapshot = Snapshot::from_run(run);
-        self.simulation.pending_changes = changes;
         done
     }
 }

@@ -76,8 +76,10 @@ impl TokenBucket {
         if allowed <= now.0 {
             return now;
         }
-        let waiting = (allowed - now.0).div_ceil(self.interval) as u32;
-        self.longest_queue = self.longest_queue.max(waiting);
+        // Divides only if the queue is longer than before.
+        if allowed - now.0 > u64::from(self.longest_queue) * self.interval {
+            self.longest_queue = (allowed - now.0).div_ceil(self.interval) as u32;
+        }
         self.busy.add(now, SimTime(allowed));
         SimTime(allowed)
     }

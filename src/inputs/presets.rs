@@ -18,8 +18,9 @@ use sim_api::spec::timing::{KubeletTiming, RealKubelet, SchedulerCost};
 use sim_api::spec::{ClientRate, ControlPlane, FeatureGates, KubeVersion, PlacementRepair, TimingSpec};
 use sim_base::Duration;
 use sim_base::random::Distribution;
+use std::sync::LazyLock;
 
-const TIMING: &str = include_str!("presets/timing.yaml");
+static TIMING: LazyLock<YamlNode> = LazyLock::new(|| document("timing.yaml", include_str!("presets/timing.yaml")));
 
 /// Kubernetes version simulated by default: the version that the reference documents describe.
 pub const DEFAULT_VERSION: KubeVersion = KubeVersion::new(36);
@@ -37,12 +38,11 @@ pub struct PresetAssumption {
 
 /// Returns the rates and periods of a preset, for the default Kubernetes version and with all feature gates off.
 pub fn control_plane(preset: &str) -> Option<ControlPlane> {
-    let root = document("control-plane.yaml", CONTROL_PLANE);
-    let presets = read::list(&root, "presets");
+    let presets = read::list(&CONTROL_PLANE, "presets");
     let own = presets.iter().find(|p| read::string(p, "name").as_deref() == Some(preset))?;
     let value = |id: &str| {
         let own = entry(read::list(own, "values"), id);
-        own.or_else(|| entry(read::list(&root, "common"), id)).and_then(|e| read::number(e, "value"))
+        own.or_else(|| entry(read::list(&CONTROL_PLANE, "common"), id)).and_then(|e| read::number(e, "value"))
     };
     let rate = |who: &str| {
         let qps = value(&format!("{who}.qps"))?;
@@ -68,20 +68,18 @@ pub fn control_plane(preset: &str) -> Option<ControlPlane> {
 /// Returns the node monitor grace period of kube-controller-manager in seconds. The default changed in Kubernetes
 /// 1.32.
 pub fn node_monitor_grace_period_s(version: KubeVersion) -> Option<u64> {
-    let root = document("control-plane.yaml", CONTROL_PLANE);
     let id = if version < KubeVersion::new(32) {
         "nodeMonitorGracePeriodSeconds.before1.32"
     } else {
         "nodeMonitorGracePeriodSeconds"
     };
-    let entry = entry(read::list(&root, "common"), id)?;
+    let entry = entry(read::list(&CONTROL_PLANE, "common"), id)?;
     read::number(entry, "value").map(|s| s as u64)
 }
 
 /// Returns the default timing profile.
 pub fn timing() -> TimingSpec {
-    let root = document("timing.yaml", TIMING);
-    let values = read::list(&root, "values");
+    let values = read::list(&TIMING, "values");
     let dist = |id: &str| {
         let value = entry(values, id).and_then(|e| e.get("value"));
         value.and_then(|v| dist::dist(v).ok()).unwrap_or(Distribution::ZERO)
@@ -124,16 +122,14 @@ pub fn timing() -> TimingSpec {
 
 /// Returns every default with its source.
 pub fn assumptions() -> Vec<PresetAssumption> {
-    let root = document("control-plane.yaml", CONTROL_PLANE);
     let mut all = Vec::new();
-    collect("controlPlane", read::list(&root, "common"), &mut all);
-    for preset in read::list(&root, "presets") {
+    collect("controlPlane", read::list(&CONTROL_PLANE, "common"), &mut all);
+    for preset in read::list(&CONTROL_PLANE, "presets") {
         let name = read::string(preset, "name").unwrap_or_default();
         let prefix = format!("controlPlane.{name}");
         collect(&prefix, read::list(preset, "values"), &mut all);
     }
-    let root = document("timing.yaml", TIMING);
-    collect("timing", read::list(&root, "values"), &mut all);
+    collect("timing", read::list(&TIMING, "values"), &mut all);
     all
 }
 

@@ -41,7 +41,7 @@ fn pass(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) -> Re
         ttl::after_finished(view, plan);
         return Ok(());
     }
-    if seen.previous > 0 {
+    if tally.undeleted_previous > 0 {
         delete(view, plan, JobBucket::Previous, "REC-8");
     }
     if !view.suspended && all_jobs_ready(view, plan) && conditions::set_jobs_ready(plan, view.now) {

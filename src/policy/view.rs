@@ -54,8 +54,8 @@ pub struct JobView {
     pub active: u32,
     pub ready: u32,
     pub succeeded: u32,
-    /// The first condition of Complete and Failed that is True.
-    pub finished: Option<FinishedView>,
+    /// The first condition of Complete and Failed that is True; boxed, because few Jobs have one.
+    pub finished: Option<Box<FinishedView>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

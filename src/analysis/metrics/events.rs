@@ -33,6 +33,7 @@ impl EventFold {
 }
 
 impl RecordSink for EventFold {
+    #[inline]
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         match record.body {
             Body::PodCreated { pod, job, .. } => {

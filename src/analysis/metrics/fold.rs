@@ -57,6 +57,7 @@ impl MetricFolds {
 }
 
 impl RecordSink for MetricFolds {
+    #[inline]
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         self.restarts.record(record, names);
         self.events.record(record, names);

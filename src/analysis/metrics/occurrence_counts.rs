@@ -90,6 +90,7 @@ impl CountedFold {
 }
 
 impl RecordSink for CountedFold {
+    #[inline]
     fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         let jobset = match record.body {
             Body::RestartCounted { jobset, restarts, counted, .. } => {

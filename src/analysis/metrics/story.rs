@@ -12,6 +12,7 @@ pub struct StoryFold {
 }
 
 impl RecordSink for StoryFold {
+    #[inline]
     fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         let is_main_event = match record.body {
             Body::JobSetCreated { .. }

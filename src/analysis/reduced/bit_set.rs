@@ -69,15 +69,16 @@ impl BitSet {
             if left == 0 || words == 0 {
                 break;
             }
-            let w = (first + k) % words;
+            let w = if first + k < words { first + k } else { first + k - words };
             let mut bits = self.words[w];
             if k == 0 {
                 bits &= u64::MAX << bit;
             } else if k == words {
                 bits &= !(u64::MAX << bit);
             }
-            let have = bits.count_ones() as usize;
-            while bits.count_ones() as usize > left {
+            // Without instructions to count bits, complete words are worth a comparison.
+            let have = if bits == u64::MAX { 64 } else { bits.count_ones() as usize };
+            for _ in left..have {
                 bits &= !(1 << (63 - bits.leading_zeros()));
             }
             left -= have.min(left);

@@ -29,6 +29,7 @@ pub struct JobSetPods {
     before: BitSet,
     /// Node at which the next search of the scheduler starts.
     cursor: usize,
+    failed_nodes: usize,
     /// Number of accelerators on failed nodes.
     pub failed_accelerators: u64,
 }
@@ -45,6 +46,7 @@ impl JobSetPods {
             used: BitSet::new(n, false),
             before: BitSet::new(n, false),
             cursor: 0,
+            failed_nodes: 0,
             failed_accelerators: 0,
             slots: Arc::clone(slots),
         }
@@ -58,7 +60,7 @@ impl JobSetPods {
         self.failed.fill(0);
         (self.open, self.alive) = (BitSet::new(n, true), BitSet::new(n, true));
         (self.used, self.before) = (BitSet::new(n, false), BitSet::new(n, false));
-        (self.cursor, self.failed_accelerators) = (0, 0);
+        (self.cursor, self.failed_nodes, self.failed_accelerators) = (0, 0, 0);
     }
 
     pub fn has_flag(&self, node: NodeId, what: u8) -> bool {
@@ -76,10 +78,12 @@ impl JobSetPods {
             (false, true) => {
                 self.failed_accelerators += accelerators;
                 self.failed[seat] += 1;
+                self.failed_nodes += 1;
             }
             (true, false) => {
                 self.failed_accelerators -= accelerators;
                 self.failed[seat] -= 1;
+                self.failed_nodes -= 1;
             }
             _ => {}
         }
@@ -171,8 +175,7 @@ impl JobSetPods {
     /// Returns true if the control plane slows down or stops evictions because of the number of failed nodes
     /// (kubernetes.md 4.1).
     pub fn stops_evictions(&self) -> bool {
-        let failed = self.failed.iter().sum::<u32>() as usize;
-        failed > 2 && failed * 100 >= self.node.len() * 55
+        self.failed_nodes > 2 && self.failed_nodes * 100 >= self.node.len() * 55
     }
 
     /// Returns true if the cluster has more slots than required.

@@ -38,19 +38,16 @@ impl NodeNumbers {
 
     /// Replaces the variables of a pattern; `{node:05}` pads with zeros to at most nine digits.
     pub fn expand(self, pattern: &str) -> String {
-        if !pattern.contains('{') {
-            return pattern.to_owned();
-        }
-        let mut out = String::with_capacity(pattern.len() + 8);
+        // Searches bytes: a topology has thousands of nodes.
+        let find = |text: &str, byte: u8| text.bytes().position(|b| b == byte);
+        let mut out = String::with_capacity(pattern.len());
         let mut rest = pattern;
-        while let Some(open) = rest.find('{') {
+        while let Some((open, close)) =
+            find(rest, b'{').and_then(|open| Some((open, open + find(&rest[open..], b'}')?)))
+        {
             out.push_str(&rest[..open]);
-            let Some(close) = rest[open..].find('}') else {
-                rest = &rest[open..];
-                break;
-            };
-            let inside = &rest[open + 1..open + close];
-            let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
+            let inside = &rest[open + 1..close];
+            let (word, width) = find(inside, b':').map_or((inside, "0"), |at| (&inside[..at], &inside[at + 1..]));
             let number = match word {
                 "pool" => Some(self.pool),
                 "island" => Some(self.island),
@@ -59,9 +56,9 @@ impl NodeNumbers {
             };
             match number {
                 Some(n) => push_number(&mut out, n, width.parse().unwrap_or(0).min(9)),
-                None => out.push_str(&rest[open..=open + close]),
+                None => out.push_str(&rest[open..=close]),
             }
-            rest = &rest[open + close + 1..];
+            rest = &rest[close + 1..];
         }
         out.push_str(rest);
         out
@@ -78,7 +75,7 @@ fn push_number(out: &mut String, mut number: u64, width: usize) {
         digits[from] = b'0' + (number % 10) as u8;
         number /= 10;
     }
-    out.push_str(std::str::from_utf8(&digits[from..]).unwrap_or_default());
+    out.extend(digits[from..].iter().map(|digit| char::from(*digit)));
 }
 
 #[cfg(test)]

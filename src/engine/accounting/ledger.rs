@@ -138,22 +138,25 @@ impl TimeAccounting {
         if from.is_none() && to.is_some() {
             self.reserve(ctx, pod, node);
         }
-        let accelerators = u64::from(self.pod_mut(pod).held_accelerators);
-        if from.is_some() && to.is_none() && node.is_some() {
-            self.nodes[node.ix()].held -= accelerators;
-        }
         if from == to || !node.is_some() {
             return;
         }
-        let jobset = ctx.store.jobset_of(pod);
+        let accelerators = u64::from(self.pods[pod.ix()].held_accelerators);
+        let row = &mut self.nodes[node.ix()];
+        let (rate, unhealthy) = (row.rate, row.unhealthy);
+        if to.is_none() {
+            row.held -= accelerators;
+        }
+        let job = ctx.store.pods.job[pod.ix()];
+        let jobset = ctx.store.jobs[job.ix()].jobset;
         if from.is_none() != to.is_none()
             && ctx.store.is_owned(pod)
             && let Some(js) = self.jobset_mut(jobset)
         {
             js.bound = if to.is_some() { js.bound + 1 } else { js.bound - 1 };
         }
-        let held = (accelerators, accelerators * self.nodes[node.ix()].rate);
-        if self.nodes[node.ix()].unhealthy {
+        let held = (accelerators, accelerators * rate);
+        if unhealthy {
             self.count_unhealthy(ctx, pod, from, false);
             self.count_unhealthy(ctx, pod, to, true);
             let own = |c: Option<LedgerCategory>| match c {
@@ -166,8 +169,8 @@ impl TimeAccounting {
         if accelerators == 0 {
             return;
         }
-        let whose = (jobset, ctx.store.pods.job[pod.ix()]);
-        let (from, to) = (self.ledger_category(whose, from, held, false), self.ledger_category(whose, to, held, true));
+        let from = self.ledger_category((jobset, job), from, held, false);
+        let to = self.ledger_category((jobset, job), to, held, true);
         self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
 

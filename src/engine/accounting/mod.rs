@@ -118,9 +118,11 @@ impl TimeAccounting {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
+        use PodChange::{Metadata, Restarted, Running, Untracked};
         match what {
+            ChangeKind::Pod(_, Metadata | Restarted | Running | Untracked) => {}
             ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
             ChangeKind::Job(job, change) => self.job_changed(ctx, job, change),
             ChangeKind::JobSet(jobset, change) => self.jobset_changed(ctx, jobset, change),

@@ -1,7 +1,7 @@
 //! Access to the store: every component can read it, only the functions of the API server write to it.
 
 use crate::record::JobName;
-use crate::store::{ObjectStore, StoreChange};
+use crate::store::ObjectStore;
 use sim_base::{JobId, JobSetId, TextId};
 
 #[derive(Clone, Default)]
@@ -37,12 +37,9 @@ impl StoredObject {
         }
     }
 
-    pub(crate) fn take_changes(&mut self, into: &mut Vec<StoreChange>) {
-        std::mem::swap(&mut self.0.changes, into);
-    }
-
-    /// Frees the rows of removed pods after all watchers were notified.
-    pub(crate) fn free_retired(&mut self) {
+    /// Discards the changes and frees the rows of removed pods, after all watchers were notified.
+    pub(crate) fn end_delivery(&mut self) {
+        self.0.changes.clear();
         self.0.free_retired();
     }
 }

@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+/// Number of entities whose random numbers are computed together.
+const GROUP: usize = 16;
+
 /// A fault process and its entities.
 pub struct EntityProcess {
     pub spec: RandomFaults,
@@ -126,12 +129,18 @@ impl EntityProcess {
         }
     }
 
-    /// Entities that may fail before the run ends; the failure times of all others are not needed.
-    pub fn failing_entities<'a, 'd>(
-        &'a self, draws: &'d DrawSequence,
-    ) -> impl Iterator<Item = &'a FaultEntity> + use<'a, 'd> {
-        let all = self.entities.iter().zip(&self.keys);
-        all.filter(move |(_, key)| self.may_fail(**key, draws)).map(|(entity, _)| entity)
+    /// Adds the entities that may fail before the run ends; the failure times of all others are not needed.
+    pub fn add_failing_entities<'a>(&'a self, draws: &DrawSequence, found: &mut Vec<&'a FaultEntity>) {
+        let Some(surviving) = &self.surviving_words else {
+            return found.extend(&self.entities);
+        };
+        for (entities, keys) in self.entities.chunks(GROUP).zip(self.keys.chunks(GROUP)) {
+            let mut group = [StreamKey::default(); GROUP];
+            group[..keys.len()].copy_from_slice(keys);
+            let words = draws.words_once(group.map(first_lifetime_draw));
+            let failing = entities.iter().zip(words).filter(|(_, word)| !surviving.contains(word));
+            found.extend(failing.map(|(entity, _)| entity));
+        }
     }
 
     /// Returns true if the entity with that key may fail before the run ends.

@@ -112,7 +112,7 @@ impl FaultState {
                 continue;
             }
             mortal.clear();
-            mortal.extend(process.failing_entities(draws));
+            process.add_failing_entities(draws, &mut mortal);
             for entity in mortal.drain(..) {
                 let times = failure_times::failure_times((&process.spec, entity), self.stop, draws);
                 for (occurrence, (start, end)) in (0..).zip(times) {

@@ -4,7 +4,7 @@ use super::{CollectorItem, GarbageCollector, GraphNode, OwnerMarks, owned_object
 use crate::ctx::{EngineContext, StoreWatcher};
 use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
-use crate::store::{JobChange, JobSetChange, PodChange, flag};
+use crate::store::{JobChange, JobSetChange, flag};
 use sim_base::random::StreamPurpose;
 use sim_base::{JobId, JobSetId, PodId};
 
@@ -43,26 +43,22 @@ impl GarbageCollector {
         }
     }
 
-    pub(super) fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, change: PodChange) {
-        match change {
-            PodChange::Created => {
-                *self.pod_marks(pod) = OwnerMarks { since: ctx.mark(), ..OwnerMarks::default() };
-                let job = ctx.store.pods.job[pod.ix()];
-                if ctx.store.jobs[job.ix()].owner_missing && ctx.store.names.is_standalone_pod(job) {
-                    let incarnation = ctx.store.pods.incarnation[pod.ix()];
-                    self.enqueue(ctx, CollectorItem::Pod(pod, incarnation));
-                    self.run_workers(ctx);
-                }
-            }
-            PodChange::Gone => {
-                let job = ctx.store.pods.job[pod.ix()];
-                let removed = &mut self.job_node(job).removed;
-                *removed = (removed.0 + 1, ctx.now);
-                if ctx.store.jobs[job.ix()].is_deleting() {
-                    self.notify_job(ctx, job, false);
-                }
-            }
-            _ => {}
+    pub(super) fn pod_created(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        *self.pod_marks(pod) = OwnerMarks { since: ctx.mark(), ..OwnerMarks::default() };
+        let job = ctx.store.pods.job[pod.ix()];
+        if ctx.store.jobs[job.ix()].owner_missing && ctx.store.names.is_standalone_pod(job) {
+            let incarnation = ctx.store.pods.incarnation[pod.ix()];
+            self.enqueue(ctx, CollectorItem::Pod(pod, incarnation));
+            self.run_workers(ctx);
+        }
+    }
+
+    pub(super) fn pod_removed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        let job = ctx.store.pods.job[pod.ix()];
+        let removed = &mut self.job_node(job).removed;
+        *removed = (removed.0 + 1, ctx.now);
+        if ctx.store.jobs[job.ix()].is_deleting() {
+            self.notify_job(ctx, job, false);
         }
     }
 

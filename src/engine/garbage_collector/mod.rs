@@ -14,7 +14,7 @@ mod workers;
 use super::ctx::{ContextMark, EngineContext};
 use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
-use crate::store::ChangeKind;
+use crate::store::{ChangeKind, PodChange};
 use sim_base::{JobId, JobSetId, PodId, SimTime};
 use std::collections::VecDeque;
 
@@ -122,14 +122,15 @@ impl GarbageCollector {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::JobSet(jobset, change) => self.jobset_changed(ctx, jobset, change),
             ChangeKind::Job(job, change) => self.job_changed(ctx, job, change),
             ChangeKind::OwnedCreated(jobset, kind) => self.owned_created(ctx, jobset, kind),
             ChangeKind::OwnedGone(jobset) => self.dependent_removed(ctx, jobset),
-            ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
+            ChangeKind::Pod(pod, PodChange::Created) => self.pod_created(ctx, pod),
+            ChangeKind::Pod(pod, PodChange::Gone) => self.pod_removed(ctx, pod),
             _ => {}
         }
     }

@@ -90,7 +90,7 @@ impl JobController {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Job(job, change) => {
@@ -136,6 +136,7 @@ impl JobController {
     }
 
     /// Extends the columns for new rows of Jobs.
+    #[inline(always)]
     fn add_rows(&mut self, ctx: &EngineContext<'_>) {
         if self.rows.len() < ctx.store.jobs.len() {
             self.rows.resize_with(ctx.store.jobs.len(), JobSyncRow::default);

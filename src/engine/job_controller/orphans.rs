@@ -12,6 +12,7 @@ use crate::requests::RequestEntry;
 use crate::store::{ObjectStore, flag};
 use sim_base::{JobId, PodId};
 
+#[inline(always)]
 fn is_orphan(store: &ObjectStore, pod: PodId) -> bool {
     if !store.pods.exists(pod) || !store.pods.has(pod, flag::FINALIZER) {
         return false;
@@ -22,6 +23,7 @@ fn is_orphan(store: &ObjectStore, pod: PodId) -> bool {
 
 impl JobController {
     /// Handles a change of a pod.
+    #[inline(always)]
     pub(super) fn release_if_orphan(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         if is_orphan(ctx.store, pod) {
             self.release(ctx, pod);

@@ -11,6 +11,7 @@ use sim_base::{Duration, JobId, SimTime};
 
 impl JobController {
     /// Enqueues a sync after `delay`, unless an earlier one is due.
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, ctx: &mut EngineContext<'_>, job: JobId, delay: Duration, waited: TicketWait) {
         if !ctx.store.jobs[job.ix()].exists {
             return;

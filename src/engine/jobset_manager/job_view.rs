@@ -22,11 +22,13 @@ pub fn job_view(j: &JobEntry) -> JobView {
         active: j.status.active,
         ready: j.status.ready,
         succeeded: j.status.succeeded,
-        finished: finished.map(|c| FinishedView {
-            failed: c.kind == JobConditionType::Failed,
-            reason: c.reason.to_string(),
-            message: c.message.clone(),
-            at: c.at,
+        finished: finished.map(|c| {
+            Box::new(FinishedView {
+                failed: c.kind == JobConditionType::Failed,
+                reason: c.reason.to_string(),
+                message: c.message.clone(),
+                at: c.at,
+            })
         }),
     }
 }

@@ -52,6 +52,7 @@ impl LeaderJobs {
 }
 
 /// EXC-12: bound, not deleted, with any strategy (EXC-16c).
+#[inline(always)]
 fn is_watched(store: &ObjectStore, pod: PodId) -> bool {
     // Checked first, because few pods are leaders.
     store.is_leader(pod)
@@ -63,7 +64,7 @@ fn is_watched(store: &ObjectStore, pod: PodId) -> bool {
 
 impl JobSetManager {
     /// Handles a pod change; ignores pods that are not leaders.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leader_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         if !is_watched(ctx.store, pod) {
             return;

@@ -15,7 +15,7 @@ use sim_base::{Duration, JobId, JobSetId, PodId};
 const SERVICE_VERSION_BIT: u32 = 1 << 31;
 
 impl JobSetManager {
-    #[inline]
+    #[inline(always)]
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(_, PodChange::Created) | ChangeKind::Node(..) => {}
@@ -125,6 +125,7 @@ impl JobSetManager {
     }
 
     /// Handles a pod change; only in-place JobSets watch pods (REC-1).
+    #[inline(always)]
     fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let jobset = ctx.store.jobset_of(pod);
         let row = self.rows.get_mut(jobset.ix());

@@ -145,17 +145,22 @@ pub fn agent_container(spec: &PodSpec, mode: AgentMode) -> Option<&ContainerSpec
     match mode {
         AgentMode::Absent => None,
         AgentMode::Sidecar { .. } => {
-            let mut sidecars = spec.init_containers.iter().filter(|c| c.is_sidecar());
-            let mut again = sidecars.clone();
-            again.find(|c| known(c) || restarts_all(c)).or_else(|| sidecars.next())
+            let sidecars = spec.init_containers.iter().filter(|c| c.is_sidecar());
+            only_or_first(sidecars, |c| known(c) || restarts_all(c))
         }
         AgentMode::MainContainer => {
-            let mut mains = spec.containers.iter();
-            let agent = |c: &&ContainerSpec| known(c) || c.env.contains_key("WORKER_COMMAND");
-            let matching = mains.clone().find(agent);
-            matching.or_else(|| mains.next())
+            only_or_first(spec.containers.iter(), |c| known(c) || c.env.contains_key("WORKER_COMMAND"))
         }
     }
+}
+
+/// The first matching container, otherwise the first one. A single container needs no test.
+fn only_or_first<'s>(
+    all: impl Iterator<Item = &'s ContainerSpec> + Clone, mut matches: impl FnMut(&&ContainerSpec) -> bool,
+) -> Option<&'s ContainerSpec> {
+    let (mut others, mut again) = (all.clone(), all);
+    let first = others.next();
+    if others.next().is_none() { first } else { again.find(&mut matches).or(first) }
 }
 
 /// AG-3: exit code of an agent that has to restart.

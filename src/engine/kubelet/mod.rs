@@ -188,7 +188,7 @@ impl KubeletState {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(pod, PodChange::Created) => self.new_pod(pod),

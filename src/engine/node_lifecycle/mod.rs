@@ -112,7 +112,7 @@ impl NodeLifecycle {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(pod, PodChange::Created) => *self.pod(pod) = NodePodMarks::default(),

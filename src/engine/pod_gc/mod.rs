@@ -59,7 +59,7 @@ impl PodGc {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(pod, PodChange::Created) => self.waits.forget(pod),

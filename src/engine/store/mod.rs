@@ -221,8 +221,8 @@ impl ObjectStore {
     /// Returns a claim of the pod that is being deleted; until it is removed, no pod that uses it is scheduled.
     pub fn deleting_claim(&self, pod: PodId) -> Option<&str> {
         let mut claims = self.pod_spec(pod).claims.iter();
-        let namespace = self.names.namespace_of(self.pods.job[pod.ix()]);
-        let claim = claims.find(|name| self.others.is_deleting_claim(namespace, name))?;
+        let namespace = || self.names.namespace_of(self.pods.job[pod.ix()]);
+        let claim = claims.find(|name| self.others.is_deleting_claim(namespace(), name))?;
         Some(claim)
     }
 
@@ -267,6 +267,7 @@ impl ObjectStore {
     }
 
     /// Returns the key of the pod in the names of random numbers: that of its Job; the lane is its index.
+    #[inline]
     pub fn pod_key(&self, pod: PodId) -> StreamKey {
         let job = &self.jobs[self.pods.job[pod.ix()].ix()];
         match self.pods.job_try[pod.ix()] {

@@ -74,7 +74,7 @@ impl PodWebhook {
         self.by_hand.clear();
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(pod, PodChange::Created) => self.leader_created(ctx, pod),

@@ -7,8 +7,9 @@ use crate::read;
 use crate::schema::definitions::rate::RATES;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, SourcePosition, YamlNode, YamlValue};
+use std::sync::LazyLock;
 
-const FAULTS: &str = include_str!("faults.yaml");
+static FAULTS: LazyLock<YamlNode> = LazyLock::new(|| document("faults.yaml", include_str!("faults.yaml")));
 
 /// The format that the processes belong to; the fields differ.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -37,17 +38,16 @@ const NOT_LOST: [&str; 1] = ["notice"];
 
 /// Replaces every preset in the list by its processes.
 pub fn expand(list: &[YamlNode], what: (PresetTarget, PresetScale), report: &mut DiagnosticReport) -> Vec<YamlNode> {
-    let root = document("faults.yaml", FAULTS);
     let mut all = Vec::new();
     for entry in list {
         let Some(name) = entry.get("preset").and_then(YamlNode::as_str) else {
             all.push(entry.clone());
             continue;
         };
-        let mut presets = read::list(&root, "presets").iter();
+        let mut presets = read::list(&FAULTS, "presets").iter();
         let preset = presets.find(|p| read::string(p, "name").as_deref() == Some(name));
         if let Some(preset) = preset {
-            one(entry, preset, &root, what, (&mut all, report));
+            one(entry, preset, &FAULTS, what, (&mut all, report));
         }
     }
     all
@@ -136,7 +136,6 @@ fn made_at(at: SourcePosition, key: &str, value: YamlValue) -> (MappingKey, Yaml
 /// Returns every number of the presets with its source. The ids are `faults.NAME.per1000NodeDays`,
 /// `faults.NAME.CAUSE` and `faults.ID`.
 pub fn assumptions() -> Vec<PresetAssumption> {
-    let root = document("faults.yaml", FAULTS);
     let mut all = Vec::new();
     let mut add = |id: String, (value, scope): (Option<&YamlNode>, &str), entry: &YamlNode| {
         let text = |key: &str| read::string(entry, key).unwrap_or_default();
@@ -147,11 +146,11 @@ pub fn assumptions() -> Vec<PresetAssumption> {
             confidence: text("confidence"),
         });
     };
-    for entry in read::list(&root, "common") {
+    for entry in read::list(&FAULTS, "common") {
         let id = read::string(entry, "id").unwrap_or_default();
         add(format!("faults.{id}"), (entry.get("value"), ""), entry);
     }
-    for preset in read::list(&root, "presets") {
+    for preset in read::list(&FAULTS, "presets") {
         let name = read::string(preset, "name").unwrap_or_default();
         if let Some(rate) = preset.get("per1000NodeDays") {
             let accelerators = preset.get(ACCELERATORS).map(render).unwrap_or_default();

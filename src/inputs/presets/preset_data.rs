@@ -4,15 +4,16 @@ use crate::read;
 use crate::text::diagnostic::SourceText;
 use crate::text::node::YamlNode;
 use crate::text::yaml;
+use std::sync::LazyLock;
 
-pub const CONTROL_PLANE: &str = include_str!("control-plane.yaml");
+pub static CONTROL_PLANE: LazyLock<YamlNode> =
+    LazyLock::new(|| document("control-plane.yaml", include_str!("control-plane.yaml")));
 
 pub const DEFAULT_PRESET: &str = "scale-test";
 
 /// Returns the names of the control plane presets, in the order of the file.
 pub fn preset_names() -> Vec<String> {
-    let root = document("control-plane.yaml", CONTROL_PLANE);
-    let presets = read::list(&root, "presets");
+    let presets = read::list(&CONTROL_PLANE, "presets");
     presets.iter().filter_map(|p| read::string(p, "name")).collect()
 }
 

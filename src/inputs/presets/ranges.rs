@@ -5,8 +5,9 @@ use crate::read;
 use crate::text::diagnostic::SourceText;
 use crate::text::node::YamlNode;
 use crate::text::yaml;
+use std::sync::LazyLock;
 
-const RANGES: &str = include_str!("ranges.yaml");
+static RANGES: LazyLock<YamlNode> = LazyLock::new(|| document("ranges.yaml", include_str!("ranges.yaml")));
 
 /// A field of an input file with the published range of its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +31,8 @@ pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
     let Some(file) = documents.first() else {
         return Vec::new();
     };
-    let root = document("ranges.yaml", RANGES);
     let mut all = Vec::new();
-    for entry in read::list(&root, "ranges") {
+    for entry in read::list(&RANGES, "ranges") {
         for pattern in read::strings(entry, "paths") {
             for path in matching_values(file, &pattern, entry) {
                 let range = range(file, path, entry);
@@ -54,12 +54,11 @@ pub fn without_range(text: &SourceText) -> Vec<String> {
     let Some(file) = documents.first() else {
         return Vec::new();
     };
-    let root = document("ranges.yaml", RANGES);
     let mut all: Vec<String> = Vec::new();
-    for pattern in read::strings(&root, "named") {
+    for pattern in read::strings(&RANGES, "named") {
         let found = match file.get(&pattern).map(YamlNode::entries) {
             Some(entries) => entries.iter().map(|(key, _)| format!("{pattern}.{}", key.name)).collect(),
-            None => matching_values(file, &pattern, &root),
+            None => matching_values(file, &pattern, &RANGES),
         };
         let own = found.into_iter().map(|path| parameter_path(file, &path).unwrap_or(path));
         for path in own.filter(|path| !covered.contains(path)).collect::<Vec<_>>() {

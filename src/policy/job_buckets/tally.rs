@@ -8,6 +8,8 @@ use crate::view::{JobView, PlanBasis, RjStatus};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BucketTally {
     pub buckets: JobBuckets,
+    /// Jobs of earlier attempts without a deletionTimestamp (REC-8).
+    pub undeleted_previous: u32,
     rjs: Vec<TallyCounts>,
     /// Jobs with invalid labels; each of them ends a pass (REC-5.1, REC-5.3).
     pub unreadable: u32,
@@ -57,6 +59,7 @@ impl BucketTally {
             JobBucket::Active => &mut n.active,
         };
         put(of, 1);
+        put(&mut self.undeleted_previous, u32::from(bucket == JobBucket::Previous && !job.deleting));
         let specs = &basis.jobset.spec.replicated_jobs;
         let (Some(s), Some(spec)) = (self.rjs.get_mut(at), specs.get(at)) else {
             return;

@@ -88,12 +88,13 @@ impl ClusterBuilder {
         };
         for (p, pool) in topology.pools.iter().enumerate() {
             let mut place = NodePlace { pool: p as u32, ..NodePlace::default() };
-            let common = c.capacity(pool, None);
+            let (common, has_island_zone) = (c.capacity(pool, None), is_island_label(pool, ZONE_LABEL));
             for pool_number in 0..pool.count {
                 place.pool_number = pool_number;
                 for _ in 0..pool.islands {
-                    for _ in 0..pool.nodes_per_island {
-                        c.push_node(pool, place, &common);
+                    for nth in 0..pool.nodes_per_island {
+                        let zone = c.zone.last().copied().filter(|_| nth > 0 && has_island_zone);
+                        c.push_node(pool, (place, zone), &common);
                         place.node_number += 1;
                     }
                     c.island_kinds.push(pool.island_kind);
@@ -104,17 +105,18 @@ impl ClusterBuilder {
         c
     }
 
-    fn push_node(&mut self, pool: &NodePool, place: NodePlace, common: &NodeCapacity) {
+    /// Adds the next node of a pool; `zone` is its zone, if known.
+    fn push_node(&mut self, pool: &NodePool, (place, zone): (NodePlace, Option<ZoneId>), common: &NodeCapacity) {
         let listed = pool.nodes.get(place.node_number as usize);
         self.names.push(place.numbers().node_name(pool));
         self.place.push(place);
         self.island.push(IslandId(self.island_kinds.len() as u32));
-        let own_zone = listed.and_then(|node| node.labels.get(ZONE_LABEL)).cloned();
-        let zone =
-            own_zone.or_else(|| pool.labels.get(ZONE_LABEL).map(|l| place.numbers().expand(l))).unwrap_or_default();
-        let at = self.zone_named(zone);
-        self.zone.push(ZoneId(at as u32));
-        self.zone_sizes[at] += 1;
+        let zone = zone.unwrap_or_else(|| {
+            let own = place.numbers().label(pool, ZONE_LABEL).unwrap_or_default();
+            ZoneId(self.zone_named(own) as u32)
+        });
+        self.zone.push(zone);
+        self.zone_sizes[zone.ix()] += 1;
         let own = listed.filter(|node| !node.allocatable.is_empty()).map(|node| self.capacity(pool, Some(node)));
         let capacity = own.as_ref().unwrap_or(common);
         self.allocatable.extend_from_slice(&capacity.allocatable);
@@ -277,21 +279,15 @@ impl ClusterBuilder {
         }
     }
 
-    /// Returns true if both nodes certainly have the same value of a label, or none; decided without formatting
-    /// numbers.
-    pub fn is_labelled_as(&self, node: NodeId, other: NodeId, key: &str) -> bool {
-        let (a, b) = (self.place[node.ix()], self.place[other.ix()]);
-        let number_of = |p: NodePlace| (p.pool, p.pool_number, p.island_number);
-        if number_of(a) != number_of(b) || self.own.contains_key(&node) || self.own.contains_key(&other) {
-            return false;
-        }
-        let is_own = |node: NodeId| self.listed(node).is_some_and(|node| node.labels.contains_key(key));
-        if is_own(node) || is_own(other) {
-            return false;
-        }
-        match self.pools[a.pool as usize].labels.get(key) {
-            Some(value) => !value.contains("{node"),
-            None => key != HOSTNAME_LABEL,
+    /// Returns a function that is true for two nodes that certainly have the same value of a label, or none; decides
+    /// without formatting numbers.
+    pub fn label_comparison(&self, key: &str) -> impl Fn(NodeId, NodeId) -> bool {
+        let pools: Vec<bool> = self.pools.iter().map(|pool| is_island_label(pool, key)).collect();
+        move |node, other| {
+            let island = self.island[node.ix()];
+            let is_own = self.own.contains_key(&node) || self.own.contains_key(&other);
+            let is_same_island = island.is_some() && island == self.island[other.ix()];
+            is_same_island && !is_own && pools[self.place[node.ix()].pool as usize]
         }
     }
 
@@ -330,6 +326,13 @@ impl ClusterBuilder {
         let all = accelerators.fold(0i64, |sum, (_, milli)| sum.saturating_add(milli / 1000));
         all.clamp(0, i64::from(u32::MAX)) as u32
     }
+}
+
+/// Returns true if the nodes of an island of the pool certainly have the same value of a label, or none.
+fn is_island_label(pool: &NodePool, key: &str) -> bool {
+    let is_listed = pool.nodes.iter().any(|node| node.labels.contains_key(key));
+    let is_constant = pool.labels.get(key).map_or(key != HOSTNAME_LABEL, |value| !value.contains("{node"));
+    is_constant && !is_listed
 }
 
 /// Returns the resources of a pool with those that a node replaces.

@@ -18,12 +18,13 @@ pub struct TopologyDomains {
 impl TopologyDomains {
     pub fn build(cluster: &ClusterBuilder, key: &str) -> TopologyDomains {
         let mut d = TopologyDomains { key: key.to_owned(), ..TopologyDomains::default() };
+        let is_same = cluster.label_comparison(key);
         for n in 0..cluster.len() as u32 {
             let node = NodeId(n);
             // Most nodes are in the domain of the previous node, and formatting their labels is the most expensive
             // part.
             match n.checked_sub(1).map(NodeId) {
-                Some(before) if cluster.is_labelled_as(node, before, key) => d.extend_domain(before),
+                Some(before) if is_same(node, before) => d.extend_domain(before),
                 _ => d.move_node(cluster, node),
             }
         }

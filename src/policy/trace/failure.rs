@@ -14,7 +14,7 @@ type FinishedJob<'v> = (&'v JobView, &'v FinishedView);
 pub(crate) fn trace(view: &JobSetView<'_>, plan: &ActionPlan, successful: u32) -> FailureTrace {
     let name = |job: &JobView| (view.job_name)(job.rj, job.index);
     let mut failed: Vec<FinishedJob<'_>> =
-        in_bucket(view, JobBucket::Failed).filter_map(|(_, job)| Some((job, job.finished.as_ref()?))).collect();
+        in_bucket(view, JobBucket::Failed).filter_map(|(_, job)| Some((job, job.finished.as_deref()?))).collect();
     failed.sort_by(|(a, f), (b, g)| {
         let times = ttl::whole_seconds(f.at).cmp(&ttl::whole_seconds(g.at));
         times.then_with(|| failure::failed_before(view, b, a).cmp(&failure::failed_before(view, a, b)))

@@ -60,6 +60,13 @@ fn a_word_that_occurs_once_is_the_same_word() {
 }
 
 #[test]
+fn words_computed_together_are_the_same_words() {
+    let draws = DrawSequence::new(5, u64::MAX - 3);
+    let names = [named(0, 0, 0), named(1, 7, 0), named(u64::MAX, u32::MAX, 0), named(1 << 40, 1 << 20, 0)];
+    assert_eq!(draws.words_once(names), names.map(|draw| defined(5, u64::MAX - 3, draw)));
+}
+
+#[test]
 fn what_outlives_a_limit_has_a_word_from_which_on_all_do() {
     let limit = Duration::from_secs(86_400);
     let (scale_s, shape) = (1e6, 0.7);
@@ -112,25 +119,17 @@ proptest! {
 
 #[test]
 fn names_that_share_a_line_keep_their_own_words() {
-    let others: [fn(u32) -> UniformDraw; 4] = [
-        |n| named(n.into(), 1, 0),
-        |n| named(7, n, 0),
-        |n| named(7, 1, n * 32),
-        |n| UniformDraw { purpose: StreamPurpose::PodStart, ..named(StreamKey(1).part(n.into()).0, 1, 0) },
-    ];
+    // Names that differ only in their purpose never share a line.
+    let others: [fn(u32) -> UniformDraw; 3] = [|n| named(n.into(), 1, 0), |n| named(7, n, 0), |n| named(7, 1, n * 32)];
     let mut draws = DrawSequence::new(3, 0);
+    let base = named(7, 1, 0);
     for (part, other) in others.iter().enumerate() {
-        // There are too few purposes to search among, so the entity decides whether two names collide.
-        let base = |n: u32| match part {
-            3 => named(StreamKey(1).part(n.into()).0, 1, 0),
-            _ => named(7, 1, 0),
-        };
-        let meet = |n: &u32| base(*n) != other(*n) && line_pair(base(*n)) == line_pair(other(*n));
+        let meet = |n: &u32| base != other(*n) && line_pair(base) == line_pair(other(*n));
         // More names than cache ways, so that they evict each other.
         let met: Vec<u32> = (0..200_000).filter(meet).take(5).collect();
         assert_eq!(met.len(), 5, "part {part}");
         for n in met.iter().chain(met.iter().rev()) {
-            for draw in [base(*n), other(*n), base(*n)] {
+            for draw in [base, other(*n), base] {
                 assert_eq!(draws.word(draw), defined(3, 0, draw), "{draw:?}");
             }
         }
@@ -231,12 +230,12 @@ fn what_is_fixed_draws_nothing() {
 }
 
 #[test]
-fn neighboring_lanes_share_a_line_and_names_spread_over_all_lines() {
+fn neighboring_lanes_share_lines_and_names_spread_over_all_lines() {
     let mut draws = DrawSequence::new(3, 0);
-    for substream in 0..32 {
+    for (substream, lines) in [(0, 1), (7, 1), (8, 4), (31, 4), (32, 8), (63, 8)] {
         draws.word(named(1, 0, substream));
+        assert_eq!(draws.filled_lines(), lines, "lane {substream}");
     }
-    assert_eq!(draws.filled_lines(), 1);
     for name in [
         |n: u32| named(n.into(), 0, 0),
         |n: u32| named(StreamKey::from_text("js-w-0").part(n.into()).0, 0, 0),

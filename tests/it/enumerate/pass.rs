@@ -55,11 +55,9 @@ fn job_view(setup: &Setup, state: &State, slot: usize, job: &Job) -> JobView {
         active,
         ready,
         succeeded,
-        finished: job.finished().then(|| FinishedView {
-            failed,
-            reason: "BackoffLimitExceeded".to_string(),
-            message: String::new(),
-            at: now(),
+        finished: job.finished().then(|| {
+            let reason = "BackoffLimitExceeded".to_string();
+            Box::new(FinishedView { failed, reason, message: String::new(), at: now() })
         }),
     }
 }

@@ -51,7 +51,8 @@ fn apply(job: &mut JobView, word: &str, pods: u32, message: &str) -> Option<()> 
     } else {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
         let finished = |failed, reason: &str, message: &str| {
-            Some(FinishedView { failed, reason: reason.to_string(), message: message.to_string(), at: seconds(90.0) })
+            let (reason, message) = (reason.to_string(), message.to_string());
+            Some(Box::new(FinishedView { failed, reason, message, at: seconds(90.0) }))
         };
         match key {
             "run" => (job.active, job.ready) = (pods, pods),

@@ -152,12 +152,12 @@ fn happen(world: &mut World, what: &Happening) {
     let finish = |world: &mut World, at: usize, failed: bool| {
         let now = world.now;
         if let Some(job) = pick(world, at) {
-            job.finished = Some(FinishedView {
+            job.finished = Some(Box::new(FinishedView {
                 failed,
                 reason: "BackoffLimitExceeded".to_string(),
                 message: String::new(),
                 at: now,
-            });
+            }));
             (job.active, job.ready) = (0, 0);
         }
     };

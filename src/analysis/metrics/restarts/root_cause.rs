@@ -258,10 +258,11 @@ impl PodFailures {
     pub fn job_deleted(&mut self, record: &SimulationRecord, job: JobId) {
         let (seq, at, index) = self.newest;
         if record.cause != seq || record.at != at || !self.is_harmful(index) {
-            let is_by_fault = |p: &PodFailureState| {
+            let is_by_fault = |pod: &PodId| {
+                let p = &self.pods[pod.ix()];
                 p.job == job && !p.gone && matches!(p.trouble, Some((_, CauseKind::Fault { .. })))
             };
-            if !self.pods.iter().any(is_by_fault) {
+            if !self.noted.iter().any(is_by_fault) {
                 *row_or_default(&mut self.jobs, job.ix()) = JobState::Released;
             }
             return;

@@ -23,11 +23,8 @@ fn job_view(setup: &Setup, slot: usize, job: &Seen) -> JobView {
         active: u32::from(job.active),
         ready: u32::from(job.ready),
         succeeded: u32::from(job.succeeded),
-        finished: job.end.map(|(failed, reason)| FinishedView {
-            failed,
-            reason: reason.to_string(),
-            message: String::new(),
-            at: now(),
+        finished: job.end.map(|(failed, reason)| {
+            Box::new(FinishedView { failed, reason: reason.to_string(), message: String::new(), at: now() })
         }),
         ..JobView::default()
     }
