@@ -69,8 +69,8 @@ impl RestartFold {
         }
     }
 
-    /// A pod is deleted, for example because another fault restarts its JobSet while pods wait. They waited for capacity
-    /// until now; from now on they may wait for this pod.
+    /// A pod is deleted, for example because another fault restarts its JobSet while pods wait. They waited for
+    /// capacity until now; from now on they may wait for this pod.
     fn pod_deleted(&mut self, pod: PodId) {
         let jobset = self.troubles.pod_jobset(pod);
         let state = jobset.and_then(|jobset| self.jobsets.get_mut(jobset.ix()));
