@@ -29,7 +29,10 @@ const HOUR_S: f64 = 3_599.5;
 
 /// Returns the width of a table column for durations of up to `longest`, at least `least`.
 pub fn seconds_width(longest: Duration, least: usize) -> usize {
-    seconds(longest).chars().count().max(least)
+    // Shorter durations may have more digits: `4 h 9 min`, `3 h 54 min`.
+    let rounded = (longest.seconds() / 60.0).round() as u64;
+    let minutes = if longest.seconds() < HOUR_S { 0 } else { 59 - rounded % 60 };
+    seconds(longest + Duration::from_secs(60 * minutes)).chars().count().max(least)
 }
 
 /// Formats nanoseconds as decimal seconds with all digits, without trailing zeros.

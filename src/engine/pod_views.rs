@@ -23,7 +23,10 @@ impl PodViews {
         let store = &**ctx.store;
         let (i, job) = (pod.ix(), store.pods.job[pod.ix()]);
         let key = (job, store.jobs[job.ix()].incarnation, store.is_leader(pod), store.pods.domain[i]);
-        let read = || PodView::read(&object_json::pod_object(ctx, pod), columns);
+        let read = || PodView {
+            tolerations: store.facts(pod).tolerations.clone(),
+            ..PodView::read(&object_json::pod_object(ctx, pod), columns)
+        };
         let mut view = self.0.entry(key).or_insert_with(read).clone();
         view.name = store.names.pod(job, store.pods.index[i], pod, store.pods.incarnation[i]);
         if let Some(index) = view.labels.get_mut(JOB_COMPLETION_INDEX) {

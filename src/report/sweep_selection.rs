@@ -17,8 +17,14 @@ pub fn selected_metrics(results: &SweepResults, request: &[String]) -> Vec<Strin
         let own = names.filter(move |name| is_headline_metric(name, headline));
         own.filter(|name| results.differs(name)).cloned()
     };
-    // Points that complete fewer replications than others are not ranked, so completion needs no rank of its own.
-    HEADLINES.into_iter().filter(|headline| *headline != "completed").flat_map(fit).take(MAX_SELECTED).collect()
+    let is_ranked = |headline: &&str| *headline != "completed" || ranks_by_completion(results);
+    HEADLINES.into_iter().filter(is_ranked).flat_map(fit).take(MAX_SELECTED).collect()
+}
+
+/// Returns true if some point completes significantly fewer replications than the best choice.
+fn ranks_by_completion(results: &SweepResults) -> bool {
+    let best = results.best_choices("completed");
+    best.iter().map(|best| 1 + best.inconclusive.len()).sum::<usize>() < results.points().count()
 }
 
 /// Returns the display names of the axes: the last path segment, or a longer form if several axes share it.

@@ -1,6 +1,7 @@
 //! Planning functions against closed forms and exhaustive search, and the planning commands.
 
 mod closed_forms;
+mod failing_runs;
 mod rare;
 mod shell;
 mod signals;
@@ -18,7 +19,7 @@ use sim_analysis::planning::{
 use sim_api::spec::*;
 use sim_base::Duration;
 use sim_base::random::Distribution;
-use sim_base::stats::{InterimLooks, negative_binomial_cdf, poisson_cdf, proportion_interval};
+use sim_base::stats::{negative_binomial_cdf, planned_looks, poisson_cdf, proportion_interval};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -210,8 +211,8 @@ fn two_field_search_equals_exhaustive_search() {
         let result = find_minimums(&plans, &target, &mut play).unwrap();
         // Judged like the search does it: an early decision is final.
         let judged = |values: &Vec<u64>| {
-            let looks = InterimLooks::new(40, 0.95).looks().take_while(|look| look.n <= 80);
-            let each = looks.map(|look| target.test_sample(&all[values][..look.n], look.level));
+            let each = planned_looks(40, plan.most as usize, 0.95).into_iter();
+            let each = each.map(|look| target.test_sample(&all[values][..look.n], look.level));
             each.into_iter().find(|judged| *judged != TargetJudgement::Open)
         };
         let meets = |values: &Vec<u64>| judged(values) == Some(TargetJudgement::Meets);

@@ -4,6 +4,7 @@ mod controllers;
 mod finalizers;
 mod in_place;
 mod owned_objects;
+mod placement;
 mod run_end;
 mod slow_components;
 mod wrong_results;

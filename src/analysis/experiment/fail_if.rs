@@ -1,8 +1,9 @@
 //! Evaluation of the `--fail-if` conditions over replications, and the metric names that they accept.
 //!
-//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile. `VARIANT:METRIC` refers to one variant or
-//! point of a sweep; without a variant, the condition is checked for all of them. A relative change is measured
-//! against the first variant. A condition must never pass because a metric has no value.
+//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile; `METRIC.p90` is the same unless a metric has
+//! that name. `VARIANT:METRIC` refers to one variant or point of a sweep; without a variant, the condition is checked
+//! for all of them. A relative change is measured against the first variant. A condition must never pass because a
+//! metric has no value.
 
 use super::metric::{BetterDirection, MeasuredMetric, better, metrics};
 use super::replication::ReplicationResult;
@@ -71,7 +72,10 @@ impl std::error::Error for FailIfError {}
 /// Evaluates a condition; returns all variants that meet it.
 pub fn held(condition: &FieldCondition, groups: &[ConditionGroup]) -> Result<Vec<HeldCondition>, FailIfError> {
     let (variant, metric) = condition.name.rsplit_once(':').unwrap_or(("", &condition.name));
-    let (metric, over) = metric.rsplit_once('@').unwrap_or((metric, "mean"));
+    let is_known = |name: &str| groups.iter().any(|g| g.values.contains_key(name));
+    let dotted = metric.rsplit_once('.').filter(|(name, over)| is_known(name) && share(over).is_some());
+    let dotted = dotted.filter(|_| !is_known(metric));
+    let (metric, over) = metric.rsplit_once('@').or(dotted).unwrap_or((metric, "mean"));
     let share = share(over).ok_or_else(|| {
         let usual = "use METRIC, METRIC@min, METRIC@max or METRIC@p90";
         FailIfError::new(condition, format!("unknown statistic {over:?}; {usual}"))

@@ -1,10 +1,10 @@
 //! Break-even search: the value at which one choice becomes better than another, by bisection on paired differences.
 
 use super::range::{ParameterRange, RangeUnit};
-use super::sample::{SampleMetric, SampleRun, pairs};
+use super::sample::{SampleMetric, SampleRow, SampleRun, pairs};
 use crate::experiment::{BetterDirection, better, is_below_resolution, sample_kind};
 use serde::Serialize;
-use sim_base::stats::{InterimLooks, PairedDifference};
+use sim_base::stats::{PairedDifference, SampleKind, planned_looks};
 use std::cmp::Ordering;
 
 /// Confidence level of one decision, over all interim analyses of its replications.
@@ -44,6 +44,8 @@ pub struct SimulatedPoint {
     pub side: BreakEvenSide,
     /// Number of replications of each choice.
     pub replications: usize,
+    /// Number of replications that each choice completes.
+    pub completed: [usize; 2],
 }
 
 /// Result of the search.
@@ -136,8 +138,32 @@ struct BreakEvenSearch<'a, 'p, E> {
 }
 
 impl<E> BreakEvenSearch<'_, '_, E> {
-    fn side_of(&self, difference: &PairedDifference) -> BreakEvenSide {
+    /// Judges common replications: the choice that completes more of them is better; otherwise the metric decides, but
+    /// never for a choice that completes fewer.
+    fn judge(&self, (a, b): (&SampleMetric, &SampleMetric), level: f64) -> Option<SimulatedPoint> {
+        let pairs = pairs(a, b);
+        let is_completed = |row: &SampleRow| f64::from(u8::from(!row.is_worst));
+        let completion: Vec<(f64, f64)> = a.iter().zip(b).map(|(x, y)| (is_completed(x), is_completed(y))).collect();
+        let completed = [a, b].map(|sample| sample.iter().filter(|row| !row.is_worst).count());
+        // Two tests share the error probability.
+        let level = if completed == [a.len(), b.len()] { level } else { 0.5 * (1.0 + level) };
+        let completion = PairedDifference::at_level(&completion, SampleKind::Indicator, level);
+        let difference = PairedDifference::at_level(&pairs, sample_kind(self.metric), level).filter(|d| d.n > 1);
+        let resolved = difference.filter(|_| !is_below_resolution(&pairs));
         let higher = better(self.metric) == BetterDirection::Higher;
+        let by_completion = completion.map_or(BreakEvenSide::Inconclusive, |d| Self::side_of(&d, true));
+        let by_metric = resolved.map_or(BreakEvenSide::Inconclusive, |d| Self::side_of(&d, higher));
+        let by_metric = match by_metric {
+            BreakEvenSide::A if completed[0] < completed[1] => BreakEvenSide::Inconclusive,
+            BreakEvenSide::B if completed[1] < completed[0] => BreakEvenSide::Inconclusive,
+            side => side,
+        };
+        let side = if by_completion == BreakEvenSide::Inconclusive { by_metric } else { by_completion };
+        let replications = a.len().min(b.len());
+        completion.map(|_| SimulatedPoint { value: 0.0, difference, side, replications, completed })
+    }
+
+    fn side_of(difference: &PairedDifference, higher: bool) -> BreakEvenSide {
         match difference.significant_order() {
             Some(Ordering::Greater) if higher => BreakEvenSide::B,
             Some(Ordering::Less) if !higher => BreakEvenSide::B,
@@ -152,11 +178,10 @@ impl<E> BreakEvenSearch<'_, '_, E> {
             return Ok(known.side);
         }
         let (mut a, mut b) = (SampleMetric::new(), SampleMetric::new());
-        let (mut side, mut difference) = (BreakEvenSide::Inconclusive, None);
-        for look in InterimLooks::new(self.effort.first_look as usize, LEVEL).looks() {
-            let n = (look.n as u64).min(self.effort.most);
-            let from = a.len() as u64;
-            if self.interrupted || n <= from {
+        let mut judged = None;
+        for look in planned_looks(self.effort.first_look as usize, self.effort.most as usize, LEVEL) {
+            let (n, from) = (look.n as u64, a.len() as u64);
+            if self.interrupted {
                 break;
             }
             for (is_b, sample) in [(false, &mut a), (true, &mut b)] {
@@ -164,21 +189,16 @@ impl<E> BreakEvenSearch<'_, '_, E> {
                 self.interrupted |= (more.len() as u64) < n - from;
                 sample.extend(more);
             }
-            let pairs = pairs(&a, &b);
-            difference = PairedDifference::at_level(&pairs, sample_kind(self.metric), look.level);
-            let resolved = difference.filter(|_| !is_below_resolution(&pairs));
-            side = resolved.map_or(BreakEvenSide::Inconclusive, |d| self.side_of(&d));
-            if side != BreakEvenSide::Inconclusive {
+            judged = self.judge((&a, &b), look.level);
+            if judged.as_ref().is_some_and(|point| point.side != BreakEvenSide::Inconclusive) {
                 break;
             }
         }
-        if difference.is_none() {
+        let Some(point) = judged else {
             return Ok(BreakEvenSide::Inconclusive);
-        }
-        let at = self.points.partition_point(|p| p.value < value);
-        let replications = a.len().min(b.len());
-        let replication = SimulatedPoint { value, difference, side, replications };
-        self.points.insert(at, replication);
+        };
+        let (at, side) = (self.points.partition_point(|p| p.value < value), point.side);
+        self.points.insert(at, SimulatedPoint { value, ..point });
         Ok(side)
     }
 

@@ -36,6 +36,8 @@ pub struct SimulatedInterval {
     pub change: Option<PairedDifference>,
     /// Number of replications.
     pub replications: usize,
+    /// Number of replications without completed work, which the estimates exclude.
+    pub excluded: usize,
 }
 
 /// Result of the search.
@@ -69,6 +71,7 @@ fn point(metric: &str, every_s: f64, (sample, best): (&SampleMetric, &SampleMetr
         metric: mean_estimate(metric, sample),
         change: paired_difference(metric, best, sample).filter(|p| p.n > 1),
         replications: sample.len(),
+        excluded: sample.iter().filter(|row| row.is_worst).count(),
     }
 }
 

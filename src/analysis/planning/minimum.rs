@@ -6,7 +6,7 @@
 use super::sample::{SampleMetric, SampleRow, SampleRun, paired_difference};
 use super::target::{EstimatedTarget, MetricTarget, TargetJudgement, TargetStatistic};
 use serde::Serialize;
-use sim_base::stats::{InterimLooks, PairedDifference, values_for_quantile_interval};
+use sim_base::stats::{PairedDifference, planned_looks, values_for_quantile_interval};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -203,12 +203,16 @@ impl SearchPlan {
         let TargetStatistic::Quantile(p) = target.statistic else {
             return None;
         };
-        let mut looks = InterimLooks::new(self.first_look as usize, LEVEL).looks();
-        let first = looks.find_map(|look| {
-            let needed = values_for_quantile_interval(p, look.level);
-            (look.n >= needed).then_some(needed)
-        });
-        first.filter(|needed| *needed as u64 > self.most)
+        let mut most = self.most as usize;
+        // The required number at the last look, which depends on the number of looks.
+        loop {
+            let looks = planned_looks(self.first_look as usize, most, LEVEL);
+            let needed = looks.last().map_or(0, |look| values_for_quantile_interval(p, look.level));
+            if needed <= most {
+                return (most as u64 > self.most).then_some(most);
+            }
+            most = needed;
+        }
     }
 }
 
@@ -218,10 +222,9 @@ pub(super) fn look<E>(
     interrupted: &mut bool,
 ) -> Result<JudgedSample, E> {
     let mut judged = JudgedSample { sample: SampleMetric::new(), judgement: TargetJudgement::Open, level: LEVEL };
-    for look in InterimLooks::new(plan.first_look as usize, LEVEL).looks() {
-        let n = (look.n as u64).min(plan.most);
-        let from = judged.sample.len() as u64;
-        if *interrupted || n <= from {
+    for look in planned_looks(plan.first_look as usize, plan.most as usize, LEVEL) {
+        let (n, from) = (look.n as u64, judged.sample.len() as u64);
+        if *interrupted {
             break;
         }
         let more = play(from..n)?;

@@ -36,6 +36,7 @@ impl TornadoBar {
         (path, low, high): (String, String, String), (displayed, source): ([String; 2], String), metric: &str,
         [base, at_low, at_high]: [&SampleMetric; 3],
     ) -> TornadoBar {
+        let paired_difference = |a, b| paired_difference(metric, a, b).filter(|p| p.n > 1);
         let cut = |sample: &SampleMetric| sample.iter().filter(|r| r.is_worst).count();
         TornadoBar {
             path,
@@ -43,9 +44,9 @@ impl TornadoBar {
             high,
             shown: displayed,
             source,
-            at_low: paired_difference(metric, base, at_low),
-            at_high: paired_difference(metric, base, at_high),
-            swing: paired_difference(metric, at_low, at_high),
+            at_low: paired_difference(base, at_low),
+            at_high: paired_difference(base, at_high),
+            swing: paired_difference(at_low, at_high),
             excluded: cut(at_low) + cut(at_high),
         }
     }

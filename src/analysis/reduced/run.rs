@@ -386,9 +386,11 @@ impl<'m> ReplicationState<'_, 'm> {
     pub(super) fn end(&mut self, at: SimTime, state: &'static str) {
         self.over = Some(at);
         self.terminal = state;
-        self.trainer.books.record_end(at);
+        // An end after the time limit is not observed.
+        let observed = at.min(SimTime::ZERO + self.model.scenario.stop.at);
+        self.trainer.books.record_end(observed);
         if let Some(restart) = self.restart.take().filter(|e| e.effect.is_some()) {
-            self.recovered(&restart, at, false);
+            self.recovered(&restart, observed, false);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::metrics::restarts::critical_spans::counts;
 use crate::metrics::restarts::path::CriticalPath;
 use crate::metrics::restarts::waits::WaitKind;
 use sim_base::Duration;
+use sim_engine::record::TicketWait;
 
 /// Number of levers that are tried in combination.
 const COMBINED: usize = 3;
@@ -96,7 +97,10 @@ impl WhyExplanation {
         let nothing = CriticalPath::default();
         let with = |path| levers::settings(&RunFacts { path, ..*facts });
         let (own, always) = (with(&path), with(&nothing));
-        let acts = |s: &LeverSetting| own.contains(s) && !always.contains(s);
+        // Every restart with a lost node is tested with its repair, whatever the path is.
+        let waits_for_node =
+            matches!(gate.what, WaitKind::Mechanism(TicketWait::SilentNode | TicketWait::Unschedulable));
+        let acts = |s: &LeverSetting| own.contains(s) && (waits_for_node || !always.contains(s));
         let enough = |saves: Duration| !self.subject.ended || saves.0 >= gate.time.0 / ACTS;
         let mut what_if = self.what_if.iter();
         let lever = what_if.position(|w| acts(&w.setting) && enough(w.saves));

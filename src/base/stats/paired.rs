@@ -10,8 +10,9 @@ use std::cmp::Ordering;
 /// Confidence level of reported intervals.
 const LEVEL: f64 = 0.95;
 
-/// Larger numbers of replications are not proposed.
-const MAX_REQUIRED_PAIRS: usize = 10_000_000;
+/// Largest proposed number of replications, as a multiple of the present number. Beyond it, the observed difference is
+/// less than a fifth of the half width of its interval, so the proposal would be a guess.
+const MAX_REQUIRED_GROWTH: usize = 30;
 
 /// The difference "second − first" over replications that have both values.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
@@ -92,7 +93,7 @@ impl PairedDifference {
         };
         let mut high = 2;
         while !enough(high) {
-            if high > MAX_REQUIRED_PAIRS {
+            if high > MAX_REQUIRED_GROWTH * self.n {
                 return None;
             }
             high *= 2;

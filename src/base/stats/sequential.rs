@@ -7,6 +7,7 @@
 //! too few or too skewed values.
 
 use super::estimate::{SampleKind, mean_interval};
+use super::normal::normal_cdf;
 use super::student::StudentMean;
 use super::warnings::statistical_warnings;
 
@@ -53,6 +54,57 @@ impl InterimLooks {
             Some(InterimLook { n, level: 1.0 - (1.0 - self.level) * share })
         })
     }
+}
+
+/// Share of the error probability that is spent at the first of several looks, because most decisions are clear there.
+const FIRST_SHARE: f64 = 0.7;
+/// Number of grid points of the density of a sum between the bounds of a look.
+const GRID: usize = 160;
+
+/// Looks at samples that grow to at most `most` values, the last of them with all values. Their intervals hold together
+/// at the given level: `FIRST_SHARE` of the error probability is spent at the first look, the rest in equal parts at
+/// the others, and the dependence of the looks is taken into account (group-sequential design). The levels are those of
+/// normal statistics with independent increments, and apply to other intervals of the same sample by their
+/// significance levels.
+///
+/// Sources: C. Jennison and B. Turnbull, "Interim analyses: the repeated confidence interval approach", 1989; error
+/// spending: K. Lan and D. DeMets, 1983; recursion: P. Armitage, C. McPherson and B. Rowe, 1969.
+pub fn planned_looks(first: usize, most: usize, level: f64) -> Vec<InterimLook> {
+    let doubled = InterimLooks::new(first, level).looks().map(|look| look.n);
+    let mut sizes: Vec<usize> = doubled.take_while(|n| *n < most).collect();
+    sizes.push(most.max(1));
+    let (error, later) = (1.0 - level, sizes.len() - 1);
+    let mut looks = Vec::with_capacity(sizes.len());
+    // Probabilities of the sums that no earlier look has stopped.
+    let mut sums: Vec<(f64, f64)> = vec![(0.0, 1.0)];
+    let mut before = 0;
+    for (k, n) in sizes.into_iter().enumerate() {
+        let spent = match (k, later) {
+            (0, 0) => error,
+            (0, _) => FIRST_SHARE * error,
+            _ => (1.0 - FIRST_SHARE) * error / later as f64,
+        };
+        let (root, step) = (libm::sqrt(n as f64), libm::sqrt((n - before) as f64));
+        let stopped = |bound: f64| -> f64 {
+            let outside = |s: f64| normal_cdf((s - bound * root) / step) + normal_cdf((-bound * root - s) / step);
+            sums.iter().map(|(s, weight)| weight * outside(*s)).sum()
+        };
+        let (mut low, mut high) = (0.0, 10.0);
+        for _ in 0..50 {
+            let middle = 0.5 * (low + high);
+            *(if stopped(middle) > spent { &mut low } else { &mut high }) = middle;
+        }
+        looks.push(InterimLook { n, level: 1.0 - 2.0 * normal_cdf(-high) });
+        let width = 2.0 * high * root / GRID as f64;
+        let density = |t: f64| -> f64 {
+            let bell = |s: f64| libm::exp(-0.5 * (t - s) * (t - s) / (step * step));
+            sums.iter().map(|(s, weight)| weight * bell(*s)).sum::<f64>() / (step * libm::sqrt(std::f64::consts::TAU))
+        };
+        let at = |i: usize| -high * root + (i as f64 + 0.5) * width;
+        sums = (0..GRID).map(|i| (at(i), density(at(i)) * width)).collect();
+        before = n;
+    }
+    looks
 }
 
 /// Required precision of a confidence interval.

@@ -188,19 +188,7 @@ pub fn as_json(name: &str, rows: &[AssumptionRow], simulated_effect: Option<&Sim
     all
 }
 
-const COLUMNS: [&str; 11] = [
-    "id",
-    "value",
-    "unit",
-    "source",
-    "confidence",
-    "instead_of",
-    "per_percent",
-    "ci95_low",
-    "ci95_high",
-    "elasticity",
-    "n",
-];
+const COLUMNS: &str = "id value unit source confidence instead_of per_percent ci95_low ci95_high elasticity n";
 
 fn cells(row: &AssumptionRow) -> [String; 11] {
     let used = &row.used;
@@ -225,7 +213,7 @@ fn cells(row: &AssumptionRow) -> [String; 11] {
 }
 
 pub fn csv(rows: &[AssumptionRow]) -> Vec<u8> {
-    Table::new(COLUMNS).with_rows(rows.iter().map(|row| cells(row).to_vec())).csv()
+    Table::new(COLUMNS.split(' ')).with_rows(rows.iter().map(|row| cells(row).to_vec())).csv()
 }
 
 pub fn markdown(rows: &[AssumptionRow], simulated_effect: Option<&SimulatedEffect>) -> String {

@@ -245,20 +245,11 @@ impl ModelCheck {
 
     /// Returns the CSV table with one row per replication.
     pub fn table(&self) -> Table {
-        let mut table = Table::new([
-            "replication",
-            "restarts_pods",
-            "restarts_reduced",
-            "counted_pods",
-            "counted_reduced",
-            "end_pods",
-            "end_reduced",
-            "goodput_pods",
-            "goodput_reduced",
-            "bound",
-            "boundary_cases",
-            "verdict",
-        ]);
+        let mut table = Table::new(
+            "replication restarts_pods restarts_reduced counted_pods counted_reduced end_pods end_reduced \
+    goodput_pods goodput_reduced bound boundary_cases verdict"
+                .split(' '),
+        );
         for row in &self.replications {
             let (a, b) = (&row.pods, &row.reduced);
             table.push([

@@ -262,18 +262,50 @@ fn grows_until_end(metric: &str) -> bool {
 const ONLY_END_TIME_DIFFERS: &str = "The variants differ only in the time of the last event, which does not rank them: no JobSet finished and none \
      restarted. To compare them, add faults to the scenario or use --fail POD:exit=1.";
 
-/// Returns the variant that is better than every other one in a metric.
+fn wins(name: &str, p: &PairedEstimate) -> bool {
+    p.verdict == CompareVerdict::A && p.a == name || p.verdict == CompareVerdict::B && p.b == name
+}
+
+fn loses(name: &str, p: &PairedEstimate) -> bool {
+    p.verdict == CompareVerdict::A && p.b == name || p.verdict == CompareVerdict::B && p.a == name
+}
+
+/// Returns a pair of variants in which the given one completes significantly fewer replications, if there is one.
+fn completion_loss<'a>(all: &'a VariantComparison, name: &str) -> Option<&'a PairedEstimate> {
+    all.paired.iter().find(|p| p.metric == "completed" && loses(name, p))
+}
+
+/// Returns the pairs that rank variants in a metric. A variant that completes significantly fewer replications than
+/// another one is ranked in completion only.
+fn ranked_pairs<'a>(all: &'a VariantComparison, metric: &str) -> Vec<&'a PairedEstimate> {
+    let is_ranked = |name: &String| metric == "completed" || completion_loss(all, name).is_none();
+    let pairs = all.paired.iter().filter(|p| p.metric == metric);
+    pairs.filter(|p| is_ranked(&p.a) && is_ranked(&p.b)).collect()
+}
+
+/// Returns the variant that is better than every other ranked one in a metric.
 fn winner<'a>(all: &'a VariantComparison, metric: &'a str) -> Option<&'a str> {
-    let wins = |name: &str, p: &PairedEstimate| {
-        p.verdict == CompareVerdict::A && p.a == name || p.verdict == CompareVerdict::B && p.b == name
-    };
-    let is_in = |name: &str, p: &PairedEstimate| p.a == name || p.b == name;
+    let pairs = ranked_pairs(all, metric);
     let mut names = estimates(all, metric).map(|(name, _)| name);
     names.find(|name| {
-        let pairs = all.paired.iter().filter(|p| p.metric == metric);
-        let mut own = pairs.filter(|p| is_in(name, p)).peekable();
+        let mut own = pairs.iter().filter(|p| p.a == *name || p.b == *name).peekable();
         own.peek().is_some() && own.all(|p| wins(name, p))
     })
+}
+
+/// Returns a sentence for each variant that completes significantly fewer replications than another one.
+fn completion_losses(all: &VariantComparison) -> String {
+    let sentence = |name: &str| {
+        let p = completion_loss(all, name)?;
+        let other = if p.a == name { &p.b } else { &p.a };
+        let [a, b] = p.completed?;
+        let (fewer, more) = (a.min(b), a.max(b));
+        let of = p.difference.n;
+        Some(format!(
+            "{name} completes significantly fewer replications than {other}: {fewer} against {more} of {of}. "
+        ))
+    };
+    all.variants.iter().filter_map(|v| sentence(&v.name)).collect()
 }
 
 /// Returns the metric of the conclusion: the most relevant one in which two variants differ. Completion decides only
@@ -283,10 +315,7 @@ fn deciding_metric(all: &VariantComparison) -> Option<&str> {
     if has_running(all) {
         ranked.retain(|metric| !grows_until_end(metric));
     }
-    ranked.retain(|metric| {
-        let mut own = all.paired.iter().filter(|p| p.metric == *metric);
-        own.any(|p| p.verdict != CompareVerdict::NoDifference)
-    });
+    ranked.retain(|metric| ranked_pairs(all, metric).iter().any(|p| p.verdict != CompareVerdict::NoDifference));
     let headline = HEADLINES.iter().find_map(|headline| {
         let decides = |metric: &str| *headline != "completed" || winner(all, metric).is_some();
         let mut own = ranked.iter();
@@ -335,12 +364,14 @@ fn ranking(all: &VariantComparison) -> String {
         };
         return text.to_owned();
     };
-    let pairs: Vec<&PairedEstimate> = all.paired.iter().filter(|p| p.metric == metric).collect();
-    let best = winner(all, metric);
-    let mut text = match best {
+    let pairs = ranked_pairs(all, metric);
+    let mut text = match winner(all, metric) {
         Some(name) => describe_best(all, name, metric, &pairs),
         None => describe_unbeaten(all, metric, &pairs),
     };
+    if metric != "completed" {
+        text.insert_str(0, &completion_losses(all));
+    }
     if estimates(all, metric).any(|(_, e)| e.excluded() > 0) {
         text.push_str(
             " Replications without completed work have the worst value in quantiles and are excluded from means.",
@@ -381,11 +412,9 @@ const MAX_CONCLUSION_PAIRS: usize = 3;
 
 /// Describes the variants that no other variant beats, with the differences between them.
 fn describe_unbeaten(all: &VariantComparison, metric: &str, pairs: &[&PairedEstimate]) -> String {
-    let loses = |name: &str, p: &PairedEstimate| {
-        p.verdict == CompareVerdict::A && p.b == name || p.verdict == CompareVerdict::B && p.a == name
-    };
     let is_beaten = |name: &&str| pairs.iter().any(|p| loses(name, p));
     let names = estimates(all, metric).map(|(name, _)| name);
+    let names = names.filter(|name| pairs.iter().any(|p| p.a == *name || p.b == *name));
     let (beaten, unbeaten): (Vec<&str>, Vec<&str>) = names.partition(is_beaten);
     let own = |p: &&&PairedEstimate| [&p.a, &p.b].iter().all(|n| unbeaten.contains(&n.as_str()));
     let mut among: Vec<String> = pairs.iter().filter(own).map(|p| difference(p)).collect();

@@ -78,7 +78,7 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
             "JobSet {}: training interrupted at {}; lost {} of work since {}",
             name(jobset),
             place(jobset, reached),
-            reached - kept,
+            format::seconds(reached - kept),
             place(jobset, kept)
         ),
         Body::TrainingDone { jobset, work } => {

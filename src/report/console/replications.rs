@@ -187,22 +187,9 @@ pub fn estimates_table(all: &ReplicationSet) -> Table {
 
 /// Returns `replications.csv` with a row per replication and JobSet.
 pub fn table(all: &ReplicationSet, rows: &[ReplicationResult]) -> Table {
-    let header = [
-        "replication",
-        "seed",
-        "jobset",
-        "terminal_state",
-        "end",
-        "outcome",
-        "end_reason",
-        "restarts",
-        "restarts_count_towards_max",
-        "latency_p50",
-        "latency_p95",
-        "latency_max",
-        "cost",
-        "digest",
-    ];
+    let header = "replication seed jobset terminal_state end outcome end_reason restarts \
+    restarts_count_towards_max latency_p50 latency_p95 latency_max cost digest"
+        .split(' ');
     let mut table = Table::new(header);
     for r in rows {
         for (j, name) in r.jobsets.iter().zip(&all.job_sets) {

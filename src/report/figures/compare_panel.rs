@@ -90,11 +90,12 @@ pub fn provenance(all: &VariantComparison) -> Vec<String> {
     let n = all.variants.iter().map(|v| v.replications).max();
     vec![
         format!(
-            "jobset-sim {}  ·  scenario {}  ·  seed {}  ·  {} per variant",
+            "jobset-sim {}  ·  scenario {}  ·  seed {}  ·  {}{}",
             all.version,
             all.scenario,
             all.seed,
-            count(n.unwrap_or(0) as u64, all.level.replication_term())
+            count(n.unwrap_or(0) as u64, all.level.replication_term()),
+            if all.variants.len() > 1 { " per variant" } else { "" }
         ),
         format!("digests: {}", digests.join("  ·  ")),
     ]

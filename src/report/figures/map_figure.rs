@@ -6,11 +6,11 @@ use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten}
 use crate::draw::scene::{
     BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width,
 };
-use sim_analysis::format::thousands;
+use sim_analysis::format::{seconds, thousands};
 use sim_analysis::metrics::occupancy::{NodeOccupancy, NodeOccupant};
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::IslandKind;
-use sim_base::JobId;
+use sim_base::{JobId, SimTime};
 
 /// One half of the map: the node assignment at one time.
 struct MapSide<'a> {
@@ -27,10 +27,10 @@ const GAP: i32 = 40;
 const NAMED: usize = 8;
 
 /// Consecutive nodes of one island, or of a pool without islands.
-struct MapBlock {
+pub(crate) struct MapBlock {
     name: String,
-    from: usize,
-    to: usize,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
 }
 
 fn map(
@@ -62,7 +62,8 @@ pub fn restart_map(
         return None;
     }
     let moved = before.iter().zip(after).filter(|(a, b)| a.job != b.job).count();
-    let sides = [side(format!("before, at {}", r.start), before), side(format!("after, at {}", r.end), after)];
+    let at = |time: SimTime| seconds(time.since(SimTime::ZERO));
+    let sides = [side(format!("before, at {}", at(r.start)), before), side(format!("after, at {}", at(r.end)), after)];
     let title = format!("Restart {}: node assignment before and after, by Job", i + 1);
     let subtitle = match moved {
         0 => "every node runs pods of the same Job as before".to_owned(),
@@ -109,16 +110,21 @@ fn legend(scene: &mut DrawScene, run: &RunView<'_>, sides: &[MapSide<'_>], y: i3
     y
 }
 
-/// Returns the node ranges (start, end exclusive) of the islands, or of the pools without islands.
-pub(crate) fn islands(run: &RunView<'_>, nodes: usize) -> Vec<(usize, usize)> {
-    let all = blocks(run, nodes);
-    all.into_iter().map(|b| (b.from, b.to)).collect()
-}
-
 /// With more blocks, all nodes are drawn as one block.
 const BLOCKS: usize = 400;
 
-fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<MapBlock> {
+/// Returns the blocks of a map: the islands, or one block if there are too many or all are single nodes.
+pub(crate) fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<MapBlock> {
+    let all = islands(run, nodes);
+    if all.len() <= BLOCKS && all.iter().any(|block| block.to - block.from > 1) {
+        return all;
+    }
+    let name = format!("{} nodes", thousands(nodes as u64));
+    vec![MapBlock { name, from: 0, to: nodes }]
+}
+
+/// Returns the islands, or the pools without islands.
+pub(crate) fn islands(run: &RunView<'_>, nodes: usize) -> Vec<MapBlock> {
     let mut all = Vec::new();
     let mut from = 0usize;
     for pool in &run.scenario.topology.pools {
@@ -142,10 +148,6 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<MapBlock> {
         all.push(MapBlock { name, from, to: nodes });
     }
     all.retain(|b| b.to > b.from);
-    if all.len() > BLOCKS {
-        let name = format!("{} nodes", thousands(nodes as u64));
-        return vec![MapBlock { name, from: 0, to: nodes }];
-    }
     all
 }
 
@@ -164,10 +166,10 @@ pub(crate) struct MapGrid {
 }
 
 impl MapGrid {
-    /// Computes the arrangement. `blocks` contains node ranges (start, end exclusive).
-    pub(crate) fn new(blocks: &[(usize, usize)], corner: (i32, i32), (width, height): (i32, i32)) -> MapGrid {
+    /// Computes the arrangement.
+    pub(crate) fn new(blocks: &[MapBlock], corner: (i32, i32), (width, height): (i32, i32)) -> MapGrid {
         let n = blocks.len().max(1) as i32;
-        let largest = blocks.iter().map(|b| b.1 - b.0).max().unwrap_or(1) as i32;
+        let largest = blocks.iter().map(|b| b.to - b.from).max().unwrap_or(1) as i32;
         let fit = |across: i32| {
             let down = (n + across - 1) / across;
             let (w, h) = (width / across - 12, height / down - 12);
@@ -195,14 +197,13 @@ fn draw(
     scene: &mut DrawScene, side: &MapSide<'_>, blocks: &[MapBlock], (left, top): (i32, i32),
     (width, height): (i32, i32),
 ) {
-    let ranges: Vec<(usize, usize)> = blocks.iter().map(|b| (b.from, b.to)).collect();
-    let grid = MapGrid::new(&ranges, (left, top), (width, height));
+    let grid = MapGrid::new(blocks, (left, top), (width, height));
     for (i, block) in blocks.iter().enumerate() {
         let nodes = &side.nodes[block.from..block.to];
         draw_block(scene, nodes, grid.block(i), (grid.cell, grid.columns));
     }
     if let [first, ..] = blocks {
-        let largest = ranges.iter().map(|b| b.1 - b.0).max().unwrap_or(0);
+        let largest = blocks.iter().map(|b| b.to - b.from).max().unwrap_or(0);
         let text = match blocks.len() {
             1 => first.name.clone(),
             many => format!("{} blocks of up to {} nodes", thousands(many as u64), thousands(largest as u64)),

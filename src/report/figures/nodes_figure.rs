@@ -2,7 +2,7 @@
 //!
 //! The states come from `metrics::node_states`.
 
-use super::map_figure::{MapGrid, islands};
+use super::map_figure::{MapGrid, blocks, islands};
 use crate::draw::colors::{node_color as color, phase_color};
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading};
 use crate::draw::scene::{DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
@@ -42,27 +42,32 @@ fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], mut y: i32) -> i32 {
 /// Draws the state of every node at one instant. A free node is spare if its whole island is free, otherwise stranded.
 pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[String], size: (u32, u32)) -> DrawScene {
     let mut scene = DrawScene::new(size);
-    let blocks = islands(run, states.nodes());
+    let (blocks, islands) = (blocks(run, states.nodes()), islands(run, states.nodes()));
     let state = |node: usize| states.at(node, at);
+    let is_free = |node: usize| matches!(state(node), NodeState::Free);
+    let spare = islands.iter().flat_map(|island| {
+        let is_spare = (island.from..island.to).all(is_free);
+        std::iter::repeat_n(is_spare, island.to - island.from)
+    });
+    let spare: Vec<bool> = spare.collect();
     let mut painted = Vec::new();
     let mut counts: BTreeMap<Rgb, (String, u64)> = BTreeMap::new();
-    for (i, &(from, to)) in blocks.iter().enumerate() {
-        let spare = (from..to).all(|node| matches!(state(node), NodeState::Free));
-        for node in from..to {
+    for (i, block) in blocks.iter().enumerate() {
+        for node in block.from..block.to {
             let (color, name) = match state(node) {
-                NodeState::Free if !spare => (STRANDED, "stranded (free, rest of the slice in use)"),
+                NodeState::Free if !spare[node] => (STRANDED, "stranded (free, rest of the slice in use)"),
                 NodeState::Free => (color(NodeState::Free), "spare (whole slice free)"),
                 other => (color(other), other.as_str()),
             };
-            painted.push((i, node - from, color));
+            painted.push((i, node - block.from, color));
             let (_, n) = counts.entry(color).or_insert_with(|| (name.to_owned(), 0));
             *n += 1;
         }
     }
     let title = format!("{}: node states after {}", run.scenario.name, seconds(at.since(SimTime::ZERO)));
-    let (nodes, n) = (thousands(states.nodes() as u64), blocks.len());
+    let (nodes, n) = (thousands(states.nodes() as u64), islands.len());
     let subtitle = match n {
-        1 => format!("{nodes} nodes"),
+        n if n == 1 || n == states.nodes() => format!("{nodes} nodes"),
         n => format!("{nodes} nodes in {} slices or pools", thousands(n as u64)),
     };
     let top = heading(&mut scene, &title, &run.with_failures(&subtitle)) + 74;
@@ -135,12 +140,12 @@ fn animated_squares(
     take: &NodeInterval<'_>, (left, top, width, height): (i32, i32, i32, i32), (pictures, share): (usize, f64),
     at: impl Fn(usize) -> f64,
 ) -> Vec<AnimatedItem> {
-    let blocks = islands(&take.run, take.states.nodes());
+    let blocks = blocks(&take.run, take.states.nodes());
     let grid = MapGrid::new(&blocks, (left, top), (width, height));
     type NodeSquares = Vec<(i32, i32, i32)>;
     let mut similar: BTreeMap<Vec<(usize, Rgb)>, NodeSquares> = BTreeMap::new();
-    for (block, &(from, to)) in blocks.iter().enumerate() {
-        for node in from..to {
+    for (i, block) in blocks.iter().enumerate() {
+        for node in block.from..block.to {
             let mut displayed: Vec<(usize, Rgb)> = Vec::new();
             for picture in 0..=pictures {
                 let then = take.restart.start + Duration((at(picture) * 1e9) as u64);
@@ -149,7 +154,7 @@ fn animated_squares(
                     displayed.push((picture, color));
                 }
             }
-            let place = cell(&grid, block, node - from);
+            let place = cell(&grid, i, node - block.from);
             similar.entry(displayed).or_default().push(place);
         }
     }

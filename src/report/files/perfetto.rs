@@ -7,7 +7,7 @@
 
 use super::perfetto_tracks::{TraceTracks, TrackKind};
 use super::proto::ProtoMessage;
-use crate::figures::map_figure::islands;
+use crate::figures::map_figure::blocks;
 use crate::timeline::highlighted_restarts;
 use sim_analysis::format;
 use sim_analysis::metrics::record_buffer::RetainedMetrics;
@@ -57,10 +57,10 @@ impl RootTracks {
         let jobs = jobs.map(|j| tracks.declare(all, &format!("Job {}", j.name), TrackKind::Events));
         let jobs = jobs.collect();
         let mut nodes = Vec::new();
-        for (from, to) in islands(run, names.nodes.len()) {
-            let (first, last) = (&names.nodes[from], &names.nodes[to - 1]);
+        for block in blocks(run, names.nodes.len()) {
+            let (first, last) = (&names.nodes[block.from], &names.nodes[block.to - 1]);
             let island = tracks.declare(0, &format!("nodes {first} to {last}"), TrackKind::Events);
-            for node in &names.nodes[from..to] {
+            for node in &names.nodes[block.from..block.to] {
                 nodes.push(tracks.declare(island, &format!("node {node}"), TrackKind::Events));
             }
         }

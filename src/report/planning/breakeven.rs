@@ -48,7 +48,21 @@ impl BreakEvenReport {
             conclusion: Vec::new(),
         };
         report.conclusion = vec![conclusion(&report)];
+        report.conclusion.extend(report.failures());
         report
+    }
+
+    /// Returns a sentence on the replications without completed work; `None` if there are none.
+    fn failures(&self) -> Option<String> {
+        let runs: usize = self.points.iter().map(|p| p.replications).sum();
+        let completed = [0, 1].map(|side| self.points.iter().map(|p| p.completed[side]).sum::<usize>());
+        let [a, b] = completed.map(|completed| runs - completed.min(runs));
+        (a + b > 0).then(|| {
+            format!(
+                "{a} of {runs} replications of {} and {b} of {runs} of {} do not complete their work. A choice that completes more replications is better; the differences exclude the others.",
+                self.a, self.b
+            )
+        })
     }
 
     fn name(&self, side: BreakEvenSide) -> &str {
@@ -118,22 +132,30 @@ impl PlanText for BreakEvenReport {
         sentences(&mut out, &self.conclusion, style);
         out.push('\n');
         let difference = format!("{}: {} − {}", self.metric, self.b, self.a);
-        let head = [&self.over.path, difference.as_str(), "pairs", "better"];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let mut head = vec![&self.over.path, difference.as_str(), "pairs", "better"];
+        let has_failures = self.failures().is_some();
+        if has_failures {
+            head.insert(3, "completed");
+        }
+        let mut rows = vec![head.into_iter().map(str::to_owned).collect()];
         for p in &self.points {
             let difference = p.difference.map_or("-".to_owned(), |d| change_with_interval(d.mean, d.ci95));
             let better = match p.side {
                 BreakEvenSide::Inconclusive => "inconclusive",
                 side => self.name(side),
             };
-            rows.push(vec![self.format_value(p.value), difference, p.replications.to_string(), better.to_owned()]);
+            let mut row = vec![self.format_value(p.value), difference, p.replications.to_string(), better.to_owned()];
+            if has_failures {
+                row.insert(3, format!("{} and {}", p.completed[0], p.completed[1]));
+            }
+            rows.push(row);
         }
         columns(&mut out, &rows, |_| false, style);
         out
     }
 
     fn table(&self) -> Table {
-        let head = ["value", "difference", "low", "high", "pairs", "better"];
+        let head = ["value", "difference", "low", "high", "pairs", "completed_a", "completed_b", "better"];
         let row = |p: &SimulatedPoint| {
             let d = p.difference;
             let better = match p.side {
@@ -147,6 +169,8 @@ impl PlanText for BreakEvenReport {
                 exact_value(d.map(|d| d.ci95[0])),
                 exact_value(d.map(|d| d.ci95[1])),
                 p.replications.to_string(),
+                p.completed[0].to_string(),
+                p.completed[1].to_string(),
                 better.to_owned(),
             ]
         };
@@ -164,7 +188,7 @@ impl PlanText for BreakEvenReport {
 fn chart(r: &BreakEvenReport) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
     let title = format!("{}: {} against {}", r.provenance.scenario, r.b, r.a);
-    let below = heading(&mut scene, &title, &r.conclusion[0]);
+    let below = heading(&mut scene, &title, &r.conclusion.join(" "));
     let x = if r.over.is_log() {
         PlaneScale::logarithmic(r.over.low, r.over.high)
     } else {

@@ -121,22 +121,8 @@ impl PlanText for BudgetReport {
 
     fn table(&self) -> Table {
         let b = &self.budget;
-        let head = [
-            "what",
-            "day",
-            "max_restarts",
-            "lasts",
-            "lasts_low",
-            "lasts_high",
-            "poisson",
-            "negative_binomial",
-            "with_rule",
-            "with_rule_low",
-            "with_rule_high",
-            "cause",
-            "used",
-            "share",
-        ];
+        let head = "what day max_restarts lasts lasts_low lasts_high poisson negative_binomial with_rule with_rule_low \
+            with_rule_high cause used share";
         let mut rows = Vec::new();
         let of = |s: LossShare| [s.share, s.ci95[0], s.ci95[1]].map(|v| v.to_string());
         let none = || ["", "", ""].map(str::to_owned);
@@ -163,7 +149,7 @@ impl PlanText for BudgetReport {
             row.extend([c.cause.clone(), c.used.mean.to_string(), c.share.to_string()]);
             rows.push(row);
         }
-        table(&head, rows)
+        table(&head.split(' ').collect::<Vec<_>>(), rows)
     }
 
     fn figures(&self) -> Vec<(&'static str, DrawScene)> {

@@ -95,6 +95,14 @@ fn conclusion(r: &IntervalReport, at_edge: bool) -> Vec<String> {
             r.metric
         )),
     }
+    let total = |of: fn(&SimulatedInterval) -> usize| r.points.iter().map(of).sum::<usize>();
+    let excluded = total(|p| p.excluded);
+    if excluded > 0 {
+        all.push(format!(
+            "{excluded} of {} replications do not complete their work and are excluded: the result holds for the others.",
+            total(|p| p.replications)
+        ));
+    }
     all.push(format!(
         "Closed forms for checkpoints that block for {} and one interruption per {} of training steps: Young {}, Daly {}, exact {}.",
         duration_text(c.blocking_s),
@@ -164,7 +172,10 @@ impl PlanText for IntervalReport {
                 m.map_or("-".to_owned(), |m| short_value(m.mean)),
                 interval,
                 p.change.filter(|c| c.mean != 0.0).map_or("-".to_owned(), |c| change_with_interval(c.mean, c.ci95)),
-                p.replications.to_string(),
+                match p.excluded {
+                    0 => p.replications.to_string(),
+                    excluded => format!("{} of {}", p.replications - excluded, p.replications),
+                },
             ]);
         }
         let best = |i: usize| self.points[i].change.is_some_and(|c| c.mean == 0.0);
@@ -173,7 +184,8 @@ impl PlanText for IntervalReport {
     }
 
     fn table(&self) -> Table {
-        let head = ["every_s", "mean", "low", "high", "change", "change_low", "change_high", "replications"];
+        let head =
+            ["every_s", "mean", "low", "high", "change", "change_low", "change_high", "replications", "excluded"];
         let row = |p: &SimulatedInterval| {
             let (m, c) = (p.metric, p.change);
             vec![
@@ -185,6 +197,7 @@ impl PlanText for IntervalReport {
                 exact_value(c.map(|c| c.ci95[0])),
                 exact_value(c.map(|c| c.ci95[1])),
                 p.replications.to_string(),
+                p.excluded.to_string(),
             ]
         };
         table(&head, self.points.iter().map(row))

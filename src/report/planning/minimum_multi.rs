@@ -155,7 +155,7 @@ impl PlanText for MinimumMultiReport {
         out.push('\n');
         let mut head = self.short_names();
         let stat = format!("{}.{}", self.metric, self.statistic);
-        let rest = [&stat, "95 % interval", "cost per run", "cost above the cheapest", "runs", ""];
+        let rest = [&stat, "95 % interval", "cost per run", "cost above the cheapest", "runs", "target"];
         head.extend(rest.map(str::to_owned));
         let mut rows = vec![head];
         for c in &self.combinations {

@@ -97,11 +97,6 @@ impl SparesReport {
         }
     }
 
-    /// Returns the cost of a candidate; `-` if none of its replications completed the work.
-    fn cost(&self, c: &CandidateRow) -> String {
-        if c.excluded == c.replications { "-".to_owned() } else { self.money(c.cost) }
-    }
-
     fn money(&self, cost: f64) -> String {
         cost_with_unit(cost, &self.currency)
     }
@@ -167,8 +162,8 @@ fn interval(c: &CandidateRow) -> String {
 
 pub(super) fn judgement_word(judgement: TargetJudgement) -> &'static str {
     match judgement {
-        TargetJudgement::Meets => "satisfies target",
-        TargetJudgement::Misses => "misses target",
+        TargetJudgement::Meets => "satisfied",
+        TargetJudgement::Misses => "missed",
         TargetJudgement::Open => "inconclusive",
     }
 }
@@ -182,7 +177,8 @@ impl PlanText for SparesReport {
         out.push('\n');
         let last = self.path.rsplit('.').next().unwrap_or(&self.path);
         let stat = format!("{}.{}", self.metric, self.statistic);
-        let head = [last, &stat, "95 % interval", "median", "mean", "change of the mean", "cost per run", "runs", ""];
+        let cost = format!("{} per run", self.currency);
+        let head = [last, &stat, "95 % interval", "mean", "change of the mean", &cost, "runs", "target"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for c in &self.candidates {
             let number = |v: Option<f64>| v.map_or("-".to_owned(), short_value);
@@ -195,10 +191,10 @@ impl PlanText for SparesReport {
                     [None, None] => "-".to_owned(),
                     [low, high] => format!("{} to {}", bound(low), bound(high)),
                 },
-                number(c.metric.map(|m| m.p50)),
                 number(c.metric.map(|m| m.mean)),
                 change,
-                self.cost(c),
+                // A candidate without completed replications has no cost.
+                number((c.excluded < c.replications).then_some(c.cost)),
                 c.replications.to_string(),
                 judgement_word(c.judgement).to_owned(),
             ]);
@@ -210,23 +206,8 @@ impl PlanText for SparesReport {
     }
 
     fn table(&self) -> Table {
-        let head = [
-            "value",
-            "judgement",
-            "statistic",
-            "low",
-            "high",
-            "mean",
-            "p10",
-            "p50",
-            "p90",
-            "change",
-            "change_low",
-            "change_high",
-            "cost",
-            "replications",
-            "excluded",
-        ];
+        let head = "value judgement statistic low high mean p10 p50 p90 change change_low change_high cost replications \
+            excluded";
         let row = |c: &CandidateRow| {
             let m = c.metric;
             let judgement = match c.judgement {
@@ -252,7 +233,7 @@ impl PlanText for SparesReport {
                 c.excluded.to_string(),
             ]
         };
-        table(&head, self.candidates.iter().map(row))
+        table(&head.split(' ').collect::<Vec<_>>(), self.candidates.iter().map(row))
     }
 
     fn figures(&self) -> Vec<(&'static str, DrawScene)> {
@@ -277,7 +258,7 @@ impl SparesReport {
         let excluded: usize = self.candidates.iter().map(|c| c.excluded).sum();
         if excluded > 0 {
             all.push(format!(
-                "{excluded} replications failed, are blocked or are unfinished at the time limit. The target counts them as the worst value; mean and median exclude them."
+                "{excluded} replications failed, are blocked or are unfinished at the time limit. The target counts them as the worst value; the mean excludes them."
             ));
         }
         all

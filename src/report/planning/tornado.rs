@@ -125,22 +125,8 @@ impl PlanText for TornadoReport {
     }
 
     fn table(&self) -> Table {
-        let head = [
-            "input",
-            "low",
-            "high",
-            "at_low",
-            "at_low_low",
-            "at_low_high",
-            "at_high",
-            "at_high_low",
-            "at_high_high",
-            "swing",
-            "swing_low",
-            "swing_high",
-            "excluded",
-            "source",
-        ];
+        let head = "input low high at_low at_low_low at_low_high at_high at_high_low at_high_high swing swing_low \
+            swing_high excluded source";
         let of = |p: Option<PairedDifference>| match p {
             Some(p) => [p.mean, p.ci95[0], p.ci95[1]].map(|v| v.to_string()),
             None => ["", "", ""].map(str::to_owned),
@@ -151,7 +137,7 @@ impl PlanText for TornadoReport {
             row.extend([b.excluded.to_string(), b.source.clone()]);
             row
         };
-        table(&head, self.bars.iter().map(row))
+        table(&head.split(' ').collect::<Vec<_>>(), self.bars.iter().map(row))
     }
 
     fn figures(&self) -> Vec<(&'static str, DrawScene)> {

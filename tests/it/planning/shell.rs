@@ -9,7 +9,7 @@ const FLEET: &str = "scenarios/published/bloom-176b.yaml";
 const SHORT: &str = "stop.at=20d";
 
 #[track_caller]
-fn run(arguments: &[&str], code: i32) -> (String, String) {
+pub fn run(arguments: &[&str], code: i32) -> (String, String) {
     let output = program(arguments).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -28,7 +28,7 @@ fn unmet_target_exits_with_3_and_reports_the_closest_value() {
     let (out, err) = spares("effective_training_ratio.p10 >= 0.9999", &["--max", "2"], 3);
     assert!(out.contains("No value up to spares.nodes = 2 satisfies"), "{out}");
     assert!(err.contains("error: No value up to"), "{err}");
-    assert!(out.contains("misses target"), "{out}");
+    assert!(out.contains("missed"), "{out}");
 }
 
 #[test]

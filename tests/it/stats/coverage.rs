@@ -7,8 +7,8 @@ use sim_analysis::planning::sample::{SampleMetric, SampleRow};
 use sim_analysis::planning::target::MetricTarget;
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::stats::{
-    InterimLook, InterimLooks, SampleKind, StatisticalWarning, StudentMean, TargetPrecision, quantile_interval, sorted,
-    statistical_warnings,
+    InterimLook, InterimLooks, SampleKind, StatisticalWarning, StudentMean, TargetPrecision, planned_looks,
+    quantile_interval, sorted, statistical_warnings,
 };
 
 const TRIALS: u32 = 2000;
@@ -67,6 +67,46 @@ fn the_chances_of_all_looks_add_up_to_that_of_one_interval() {
     assert!((looks[0].level - 0.975).abs() < 1e-12);
     let wrong: f64 = looks.iter().map(|l| 1.0 - l.level).sum();
     assert!(wrong < 0.05 && wrong > 0.048, "{wrong}");
+}
+
+/// The intervals of all planned looks hold together, and none is much wider than that requires: the last interval of a
+/// test that stops at its first conclusive look covers in 95 to 99 % (order statistics have discrete levels).
+#[test]
+fn intervals_of_planned_looks_hold_together_and_are_not_much_too_wide() {
+    assert_eq!(planned_looks(40, 40, 0.95).len(), 1);
+    assert!((planned_looks(40, 30, 0.95)[0].level - 0.95).abs() < 1e-9);
+    let looks = planned_looks(40, 160, 0.95);
+    assert_eq!(looks.iter().map(|look| look.n).collect::<Vec<_>>(), [40, 80, 160]);
+    assert!((looks[0].level - 0.965).abs() < 1e-6, "{looks:?}");
+    // Wider than a third of the rest, because looks depend on each other.
+    assert!(looks[1..].iter().all(|look| look.level < 1.0 - 0.0075), "{looks:?}");
+    let mut draws = DrawSequence::new(8, 0);
+    let mut covered = |probability: f64, limit: f64, together: bool| {
+        let truth = -(1.0 - probability).ln();
+        share(|trial| {
+            let mut values: Vec<f64> = Vec::new();
+            let mut covers = true;
+            for look in &looks {
+                values.extend((values.len()..look.n).map(|i| value(&mut draws, *trial, i)));
+                let [low, high] = quantile_interval(&sorted(values.clone()), probability, look.level);
+                let (low, high) = (low.unwrap_or(f64::MIN), high.unwrap_or(f64::MAX));
+                covers = (covers || !together) && low <= truth && truth <= high;
+                if !together && (low >= limit || high < limit) {
+                    break;
+                }
+            }
+            covers
+        })
+    };
+    for probability in [0.1, 0.5] {
+        let truth: f64 = -(1.0_f64 - probability).ln();
+        let all = covered(probability, truth, true);
+        assert!(all >= 0.95 - binomial_error(), "p{probability}: {all}");
+        for limit in [0.5, 0.9, 1.3, 2.0] {
+            let last = covered(probability, limit * truth, false);
+            assert!((0.95 - binomial_error()..0.99).contains(&last), "p{probability}, limit {limit}: {last}");
+        }
+    }
 }
 
 #[test]

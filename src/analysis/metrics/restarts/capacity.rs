@@ -19,6 +19,10 @@ pub struct CapacityWait {
 }
 
 impl CapacityWait {
+    pub(crate) fn is_open(&self) -> bool {
+        self.pods > 0
+    }
+
     /// Ends the wait and adds it to the open restart.
     fn close(&mut self, open: Option<&mut RestartMetrics>) {
         let (Some(until), Some(restart)) = (self.until.take(), open) else {
@@ -37,7 +41,8 @@ impl RestartFold {
     pub(crate) fn capacity_record(&mut self, body: &Body) {
         match *body {
             Body::PodUnschedulable { pod, .. } => self.pod_unschedulable(pod),
-            Body::PodBound { pod, .. } | Body::PodDeleting { pod, .. } => self.pod_waits_no_more(pod),
+            Body::PodBound { pod, .. } => self.pod_waits_no_more(pod),
+            Body::PodDeleting { pod, .. } => self.pod_deleted(pod),
             Body::PodFinished { pod, .. } => self.capacity_available(self.troubles.pod_jobset(pod)),
             Body::PodGone { pod, .. } => {
                 self.pod_waits_no_more(pod);
@@ -62,6 +67,17 @@ impl RestartFold {
                 (wait.since, wait.until) = (self.now, None);
             }
         }
+    }
+
+    /// A pod is deleted, for example because another fault restarts its JobSet while pods wait. They waited for
+    /// capacity until now; from now on they may wait for this pod.
+    fn pod_deleted(&mut self, pod: PodId) {
+        let jobset = self.troubles.pod_jobset(pod);
+        let state = jobset.and_then(|jobset| self.jobsets.get_mut(jobset.ix()));
+        if let Some(state) = state.filter(|state| state.capacity.is_open()) {
+            state.capacity.until = Some(self.now);
+        }
+        self.pod_waits_no_more(pod);
     }
 
     fn pod_waits_no_more(&mut self, pod: PodId) {

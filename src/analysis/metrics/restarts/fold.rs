@@ -115,6 +115,7 @@ impl RestartFold {
             state.open = Some(restart);
             state.confirmed = false;
             state.newest = None;
+            state.later_faults.clear();
         }
         state.confirmed |= state.was_ready && !state.ready;
     }
@@ -422,7 +423,12 @@ impl RecordSink for RestartFold {
                 self.job_record(&record.body, names);
             }
             Body::NodeState { node, ready } => self.troubles.node_state(record.at, node, ready),
-            Body::Fault { index, node, pod } => self.troubles.fault(record, index, node, pod),
+            Body::Fault { index, node, pod } => {
+                if self.with_paths {
+                    self.note_fault();
+                }
+                self.troubles.fault(record, index, node, pod);
+            }
             _ => self.jobset_record(&record.body),
         }
         if self.with_paths {

@@ -3,7 +3,8 @@
 //! Must never store a ticket that no open or future restart can need.
 
 use super::fold::RestartFold;
-use super::path::CriticalPath;
+use super::path::{CriticalPath, PathStep};
+use super::root_cause::LaterFault;
 use sim_base::{JobSetId, SimTime};
 use sim_engine::record::{Body, RecordNames, SimulationRecord, TicketSubject, TicketWait, WorkTicket};
 
@@ -39,7 +40,34 @@ impl RestartFold {
     fn path_to(&self, jobset: JobSetId, last: u32, end: SimTime) -> CriticalPath {
         let open = self.jobsets.get(jobset.ix()).and_then(|js| js.open.as_ref());
         let walk = |start| CriticalPath::walk(|id| self.tickets.find(id), last, start, end);
-        open.map(|restart| walk(restart.start)).unwrap_or_default()
+        let mut path = open.map(|restart| walk(restart.start)).unwrap_or_default();
+        while let Some(steps) = self.steps_before(jobset, &path) {
+            path.steps.splice(..1, steps);
+        }
+        path
+    }
+
+    /// Returns the steps up to the fault or repair with which a path begins: the path to the latest progress before
+    /// it, and the wait from there.
+    fn steps_before(&self, jobset: JobSetId, path: &CriticalPath) -> Option<Vec<PathStep>> {
+        let first = path.steps.first().filter(|step| step.waited == TicketWait::Script)?;
+        let state = self.jobsets.get(jobset.ix())?;
+        let fault = state.later_faults.iter().find(|fault| fault.at == first.to)?;
+        let (newest, at) = fault.newest.filter(|(_, at)| first.from < *at && *at < first.to)?;
+        let mut steps = CriticalPath::walk(|id| self.tickets.find(id), newest, first.from, at).steps;
+        let waited = if fault.waits_for_capacity { TicketWait::Unschedulable } else { TicketWait::Script };
+        let from = steps.last().map_or(first.from, |step| step.to);
+        steps.push(PathStep { from, waited, about: TicketSubject::JobSet(jobset), ..*first });
+        Some(steps)
+    }
+
+    /// Stores what open restarts wait for when a fault or repair occurs.
+    pub(crate) fn note_fault(&mut self) {
+        let at = self.now;
+        for state in self.jobsets.iter_mut().filter(|state| state.open.is_some()) {
+            let waits_for_capacity = state.capacity.is_open();
+            state.later_faults.push(LaterFault { at, newest: state.newest, waits_for_capacity });
+        }
     }
 
     /// Returns the JobSet that an object belongs to, or `None` for nodes.

@@ -70,6 +70,8 @@ pub struct JobSetState {
     pub attempt: u32,
     /// Ticket and time of the latest record about the JobSet and its objects, while a restart is open.
     pub newest: Option<(u32, SimTime)>,
+    /// Faults and repairs since the open restart began.
+    pub later_faults: Vec<LaterFault>,
     /// In-place attempt that was ordered and is not current yet. Until it is current some agents may still have to
     /// exit, and without a startup probe pods may be ready in the meantime (AG-5).
     pub awaited: Option<u32>,
@@ -80,6 +82,16 @@ pub struct JobSetState {
     pub capacity: CapacityWait,
     /// Whether the JobSet has completed, failed or been deleted, so that it does not restart any more.
     pub over: bool,
+}
+
+/// What an open restart waited for when a later fault or repair occurred.
+#[derive(Copy, Clone, Debug)]
+pub struct LaterFault {
+    pub at: SimTime,
+    /// The latest progress before it.
+    pub newest: Option<(u32, SimTime)>,
+    /// Whether pods were unschedulable.
+    pub waits_for_capacity: bool,
 }
 
 /// What a fault can do to pods.

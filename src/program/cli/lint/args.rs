@@ -7,8 +7,11 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct LintArgs {
     /// Manifests to check: a file, a directory, or - for standard input (repeatable)
-    #[arg(short = 'f', value_name = "FILE|DIR|-", required_unless_present_any = ["list", "explain"])]
+    #[arg(short = 'f', value_name = "FILE|DIR|-", required_unless_present_any = ["list", "explain", "files"])]
     pub manifests: Vec<String>,
+    /// Manifests to check, as with -f
+    #[arg(value_name = "FILE|DIR|-")]
+    pub files: Vec<String>,
     /// Cluster for the traps that need one (labels, domains, capacity, node features): a file, or a name printed by
     /// `topology list`
     #[arg(short = 't', value_name = "TOPOLOGY")]

@@ -37,7 +37,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
         return Ok(0);
     }
     let fail_if: Vec<LintGate> = fail_if(args)?;
-    let files = files(&args.manifests, args.quiet)?;
+    let files = files(&[&args.manifests[..], &args.files].concat(), args.quiet)?;
     require_jobsets(&files)?;
     let old = if args.update.is_empty() { None } else { Some(files_of_update(&args.update, args.quiet)?) };
     let topology = match &args.topology {

@@ -68,20 +68,15 @@ fn read(sets: &[FieldOverride]) -> Result<(ControlPlane, TimingSpec), CommandFai
 
 /// Applies the rates and workers of another preset; for a preset file also its times.
 fn apply_preset(scenario: &mut ScenarioSpec, (plane, timing): (&ControlPlane, &TimingSpec), file: bool) {
-    for field in [
-        "kubeControllerManager",
-        "kubeScheduler",
-        "jobsetManager",
-        "apiServerConcurrency",
-        "nodeRequestsPerSecond",
-        "nodeMonitorGracePeriodSeconds",
-        "heartbeatSeconds",
-    ] {
+    for field in "kubeControllerManager kubeScheduler jobsetManager apiServerConcurrency nodeRequestsPerSecond \
+    nodeMonitorGracePeriodSeconds heartbeatSeconds"
+        .split(' ')
+    {
         of_plane(&mut scenario.control_plane, plane, field);
     }
     scenario.control_plane.preset.clone_from(&plane.preset);
     if file {
-        for field in TIMES {
+        for field in TIMES.split(' ') {
             of_timing(&mut scenario.timing, timing, field);
         }
     }
@@ -113,19 +108,8 @@ fn of_plane(own: &mut ControlPlane, new: &ControlPlane, field: &str) -> bool {
 }
 
 /// Fields of `timing` that belong to the control plane.
-const TIMES: [&str; 11] = [
-    "apiRead",
-    "apiWrite",
-    "apiPodCreate",
-    "watchLag",
-    "agentFanout",
-    "jobsetListPerPod",
-    "jobSyncBatchPeriod",
-    "schedulerFixed",
-    "schedulerPerNode",
-    "schedulerPerFeasibleNode",
-    "schedulerAffinityPerNode",
-];
+const TIMES: &str = "apiRead apiWrite apiPodCreate watchLag agentFanout jobsetListPerPod \
+    jobSyncBatchPeriod schedulerFixed schedulerPerNode schedulerPerFeasibleNode schedulerAffinityPerNode";
 
 fn of_timing(own: &mut TimingSpec, new: &TimingSpec, field: &str) -> bool {
     match field {

@@ -95,7 +95,9 @@ impl fmt::Display for RecordingFileProblem {
                 write!(f, "file too large; maximum: {max_mib} MiB")
             }
             Problem::NotUtf8 { byte } => write!(f, "not a text file: byte {byte} is not UTF-8"),
-            Problem::NotJson { reason } => write!(f, "not JSON: {reason}"),
+            Problem::NotJson { reason } => {
+                write!(f, "not JSON: {reason}; recordings are written by `recording import`")
+            }
             Problem::NotRecording { reason } => {
                 write!(f, "not a recording of schema {SCHEMA}: {reason}")
             }

@@ -41,7 +41,9 @@ pub(super) fn write(out: &mut String, all: &VariantComparison, style: &Waterfall
         let mut own = names.iter().map(|name| of_name(name));
         own.find(|metrics| !metrics.is_empty()).unwrap_or_default()
     });
-    let mut metrics: Vec<&str> = deciding_metric(all).into_iter().collect();
+    let completion_differs = all.paired.iter().any(|p| p.metric == "completed" && p.completed.is_some());
+    let mut metrics: Vec<&str> = completion_differs.then_some("completed").into_iter().collect();
+    metrics.extend(deciding_metric(all).filter(|metric| !metrics.contains(metric)));
     for metric in main {
         if !metrics.contains(&metric) {
             metrics.push(metric);
