@@ -147,14 +147,11 @@ impl EventQueue {
         if self.due.is_empty() && self.added.is_empty() && !self.advance_slice() {
             return None;
         }
-        let key = match (self.due.last(), self.added.peek()) {
-            (Some(&due), Some(&Reverse(added))) if added < due => self.pop_added(),
-            (Some(&due), _) => {
-                self.due.pop();
-                due
-            }
-            (None, _) => self.pop_added(),
+        let is_added = match (self.due.last(), self.added.peek()) {
+            (Some(due), Some(Reverse(added))) => added < due,
+            (due, _) => due.is_none(),
         };
+        let key = if is_added { self.added.pop()?.0 } else { self.due.pop()? };
         let slot = (key as u64 & SLOT_MASK) as u32;
         let pending = &mut self.slab[slot as usize];
         let PendingEvent { at, event, cause, .. } = *pending;
@@ -163,11 +160,6 @@ impl EventQueue {
         self.free = slot;
         self.len -= 1;
         Some((at, event, cause, ticket.unwrap_or(NO_TICKET)))
-    }
-
-    fn pop_added(&mut self) -> u128 {
-        let Reverse(key) = self.added.pop().expect("one of the two has an event");
-        key
     }
 
     /// Advances to the next slice that has events. Returns false if there is none.

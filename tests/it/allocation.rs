@@ -99,7 +99,7 @@ fn a_pod_and_its_node_take_few_bytes() {
     let held = |n| held_bytes(growth::scenario(n));
     let per_pod = (held(large) - held(small)) / i64::from(large - small);
     println!("{per_pod} B per pod and node");
-    assert!((1..=910).contains(&per_pod), "{per_pod} B per pod and node");
+    assert!((1..=880).contains(&per_pod), "{per_pod} B per pod and node");
 }
 
 #[test]

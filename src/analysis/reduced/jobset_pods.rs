@@ -138,7 +138,7 @@ impl JobSetPods {
 
     /// Assigns usable slots to pods that have none, as far as there are any.
     pub fn fill(&mut self) {
-        while self.used.count() < self.slots.needed {
+        for _ in self.used.count()..self.slots.needed {
             let Some(node) = self.next_node() else {
                 return;
             };

@@ -103,10 +103,11 @@ impl DrawSequence {
     #[inline(always)]
     fn line_for(&mut self, pair: usize, name: BlockName) -> usize {
         let recent = pair * WAYS + usize::from(self.recent[pair] & 1);
-        if self.names[recent] != name {
-            self.recent[pair] ^= 1;
+        if self.names[recent] == name {
+            return recent;
         }
-        pair * WAYS + usize::from(self.recent[pair] & 1)
+        self.recent[pair] ^= 1;
+        recent ^ 1
     }
 
     fn compute(&self, draw: UniformDraw) -> [u64; WORDS] {

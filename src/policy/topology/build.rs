@@ -86,6 +86,10 @@ impl ClusterBuilder {
             extended_resource_toleration: topology.extended_resource_toleration,
             ..ClusterBuilder::default()
         };
+        let nodes = topology.nodes() as usize;
+        c.names.reserve_exact(nodes);
+        c.place.reserve_exact(nodes);
+        c.allocatable.reserve_exact(nodes * resources.len());
         for (p, pool) in topology.pools.iter().enumerate() {
             let mut place = NodePlace { pool: p as u32, ..NodePlace::default() };
             let (common, has_island_zone) = (c.capacity(pool, None), is_island_label(pool, ZONE_LABEL));

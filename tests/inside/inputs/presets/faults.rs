@@ -5,8 +5,7 @@ use crate::schema::definitions::rate::NAMES;
 
 #[test]
 fn every_number_of_a_preset_has_a_source_and_a_confidence_and_shares_are_all_there() {
-    let root = document("faults.yaml", FAULTS);
-    let presets = read::list(&root, "presets");
+    let presets = read::list(&FAULTS, "presets");
     let names: Vec<String> = presets.iter().filter_map(|p| read::string(p, "name")).collect();
     assert_eq!(names, NAMES);
     for preset in presets {

@@ -22,8 +22,7 @@ fn ranges_are_those_of_fields_that_a_file_has_and_each_has_a_source() {
     assert_eq!(found, [("faultProcesses[0].times", "0.5", "2"), ("parameters.slices", "20", "22")]);
     let named = ["faultProcesses[0].backAfter", "topology.pools[1].count", "parameters.step"];
     assert_eq!(without_range(&source), named);
-    let root = document("ranges.yaml", RANGES);
-    for entry in read::list(&root, "ranges") {
+    for entry in read::list(&RANGES, "ranges") {
         let source = read::string(entry, "source").unwrap_or_default();
         let named = ["FAIL-", "CKPT-", "INIT-", "REP-", "NODE-"].iter().any(|id| source.contains(id));
         assert!(named, "{source}");
