@@ -4,8 +4,9 @@ use crate::ctx::EngineContext;
 use crate::record::DeletionActor;
 use crate::script::object_json;
 use crate::store::flag;
-use sim_api::spec::keys::{JOB_COMPLETION_INDEX, RESTART_ALL_CONTAINERS};
+use sim_api::spec::keys::JOB_COMPLETION_INDEX;
 use sim_base::{DomainId, JobId, NodeId, PodId};
+use sim_policy::placement::template::device_tolerations;
 use sim_scheduler::resources::ResourceColumns;
 use sim_scheduler::{NodeView, PodView};
 use std::collections::BTreeMap;
@@ -23,7 +24,13 @@ impl PodViews {
         let store = &**ctx.store;
         let (i, job) = (pod.ix(), store.pods.job[pod.ix()]);
         let key = (job, store.jobs[job.ix()].incarnation, store.is_leader(pod), store.pods.domain[i]);
-        let read = || PodView::read(&object_json::pod_object(ctx, pod), columns);
+        let read = || {
+            let mut view = PodView::read(&object_json::pod_object(ctx, pod), columns);
+            if store.nodes.cluster.extended_resource_toleration {
+                view.tolerations.extend(device_tolerations(store.pod_spec(pod)));
+            }
+            view
+        };
         let mut view = self.0.entry(key).or_insert_with(read).clone();
         view.name = store.names.pod(job, store.pods.index[i], pod, store.pods.incarnation[i]);
         if let Some(index) = view.labels.get_mut(JOB_COMPLETION_INDEX) {
@@ -39,9 +46,9 @@ impl PodViews {
 
 /// Reads a node.
 pub fn node_view(ctx: &EngineContext<'_>, node: NodeId, columns: &mut ResourceColumns) -> NodeView {
-    let mut view = NodeView::read(&object_json::node_json(ctx, node), columns);
-    let features = [RESTART_ALL_CONTAINERS];
-    let declared = features.iter().filter(|feature| ctx.store.nodes.cluster.has_feature(node, feature));
-    view.features = declared.map(|feature| (*feature).to_owned()).collect();
+    let nodes = &ctx.store.nodes;
+    let mut view = NodeView::of_topology(&nodes.cluster, node, columns);
+    view.taints.extend_from_slice(&nodes.taints[node.ix()]);
+    view.is_unschedulable = nodes.rows[node.ix()].cordoned;
     view
 }

@@ -4,6 +4,7 @@
 //! The choice of a node is made by `placement`. Must never read anything but its own accounting and stored objects.
 
 mod capacity_ledger;
+mod claims;
 mod cycle;
 mod explain;
 mod nominated;
@@ -24,12 +25,15 @@ use preemption::FailedAttempt;
 use queues::SchedulingQueues;
 use sim_base::{NodeId, PodId, TextId};
 use snapshot::SchedulerSnapshot;
+use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
 pub struct SchedulerState {
     queues: SchedulingQueues,
     ledger: CapacityLedger,
     nominated: NominatedPods,
+    /// Message of the Event of each pod that is about to be preempted.
+    preempted: BTreeMap<PodId, TextId>,
     snapshot: SchedulerSnapshot,
     in_cycle: Option<(PodId, u32)>,
     /// Result of the current cycle if it found no node.
@@ -49,6 +53,7 @@ impl SchedulerState {
         self.ledger.reset(&ctx.store.nodes.cluster);
         self.failed = None;
         self.nominated.clear();
+        self.preempted.clear();
         self.snapshot = SchedulerSnapshot::default();
         self.in_cycle = None;
         self.changed_in_cycle = false;
@@ -75,10 +80,7 @@ impl SchedulerState {
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
-            ChangeKind::Node(_, change) => {
-                self.snapshot.forget_nodes();
-                self.node_changed(ctx, change);
-            }
+            ChangeKind::Node(_, change) => self.node_changed(ctx, change),
             ChangeKind::Claim => self.retry_unschedulable(ctx),
             _ => {}
         }
