@@ -44,7 +44,7 @@ use crate::record::{NO_STOP_CHECK, RecordNames, RecordSink, RunOutcome};
 use apiserver::StoredObject;
 use ctx::EngineContext;
 pub use node_lifecycle::{MAX_TAINT_REMOVAL_DELAY, max_detection_delay};
-pub use prepare::{CannotRun, PrepareError, placement_remedy};
+pub use prepare::{CannotRun, PrepareError};
 use queue::EventQueue;
 use requests::RequestTable;
 use sim_api::spec::ScenarioSpec;
@@ -62,6 +62,7 @@ pub struct SimulationInput {
     draws: DrawSequence,
     components: ControlPlaneComponents,
     paranoid: bool,
+    explains_placement: bool,
 }
 
 /// All components of the cluster, and the ledgers, which no component reads.
@@ -132,12 +133,18 @@ impl SimulationInput {
             queue: EventQueue::default(),
             draws: DrawSequence::new(0, 0),
             paranoid: false,
+            explains_placement: false,
         })
     }
 
     /// Checks the whole state after every event; slow, for tests and debugging.
     pub fn set_paranoid(&mut self, on: bool) {
         self.paranoid = on;
+    }
+
+    /// Explains the pods without a node at the end of each run.
+    pub fn set_explains_placement(&mut self, on: bool) {
+        self.explains_placement = on;
     }
 
     /// Names and texts of the last run.
@@ -160,9 +167,14 @@ impl SimulationInput {
 
     /// Simulates the scenario once. Equal arguments produce equal records.
     pub fn run(&mut self, seed: u64, replication: u64, sink: &mut dyn RecordSink) -> RunOutcome {
+        let explains_placement = self.explains_placement;
         let mut run = self.start(seed, replication, sink);
         let reason = run.execute();
-        outcome::run_outcome(&mut run, reason)
+        let mut outcome = outcome::run_outcome(&mut run, reason);
+        if explains_placement {
+            outcome.pending = run.components.scheduler.explain_pending(&run.ctx);
+        }
+        outcome
     }
 
     /// Resets everything to the state before the first event.

@@ -35,6 +35,7 @@ pub fn run_outcome(run: &mut EngineRun<'_>, end_reason: EndReason) -> RunOutcome
         resources: resource_usages(ctx, parts),
         requests: ctx.requests.counts(),
         warnings: warnings(ctx, parts),
+        pending: Vec::new(),
     }
 }
 

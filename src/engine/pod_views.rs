@@ -4,7 +4,7 @@ use crate::ctx::EngineContext;
 use crate::record::DeletionActor;
 use crate::script::object_json;
 use crate::store::flag;
-use sim_api::spec::keys::{JOB_COMPLETION_INDEX, RESTART_ALL_CONTAINERS};
+use sim_api::spec::keys::JOB_COMPLETION_INDEX;
 use sim_base::{DomainId, JobId, NodeId, PodId};
 use sim_scheduler::resources::ResourceColumns;
 use sim_scheduler::{NodeView, PodView};
@@ -42,9 +42,9 @@ impl PodViews {
 
 /// Reads a node.
 pub fn node_view(ctx: &EngineContext<'_>, node: NodeId, columns: &mut ResourceColumns) -> NodeView {
-    let mut view = NodeView::read(&object_json::node_json(ctx, node), columns);
-    let features = [RESTART_ALL_CONTAINERS];
-    let declared = features.iter().filter(|feature| ctx.store.nodes.cluster.has_feature(node, feature));
-    view.features = declared.map(|feature| (*feature).to_owned()).collect();
+    let nodes = &ctx.store.nodes;
+    let mut view = NodeView::of_topology(&nodes.cluster, node, columns);
+    view.taints.extend_from_slice(&nodes.taints[node.ix()]);
+    view.is_unschedulable = nodes.rows[node.ix()].cordoned;
     view
 }

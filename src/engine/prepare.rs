@@ -7,10 +7,11 @@ use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::{
     AgentMode, ContainerRule, FaultAction, JobSet, ObjectKind, PodTemplate, ReplicatedJob, RequestVerb, ScenarioSpec,
-    ScriptedFault, TopologySpec, UserRequest, keys,
+    ScriptedFault, UserRequest,
 };
 use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::ClusterBuilder;
+use sim_scheduler::explain::{PlacementExplanation, explain_template};
 use std::fmt;
 
 /// The reasons why a scenario cannot be run; at least one.
@@ -30,9 +31,9 @@ pub enum PrepareError {
     NeverFits {
         /// Name of the pod without the random suffix.
         pod: String,
-        /// The reason in kube-scheduler's words. If a field of the topology can make nodes usable, a second line names
-        /// it.
-        reason: String,
+        /// The reason in kube-scheduler's words, the nodes that each plugin rejects, and the smallest change that admits
+        /// the pod.
+        explanation: Box<PlacementExplanation>,
     },
     /// No node has the label that defines the domains of exclusive placement.
     NoDomain {
@@ -81,8 +82,11 @@ impl fmt::Display for PrepareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PrepareError::NoNodes { topology } => write!(f, "topology {topology:?} has no nodes"),
-            PrepareError::NeverFits { pod, reason } => {
-                write!(f, "pod {pod} can never be placed: {reason}")
+            PrepareError::NeverFits { pod, explanation } => {
+                write!(f, "pod {pod} can never be placed: {}", explanation.message)?;
+                // The alternate form is for output that contains the explanation itself.
+                let change = explanation.change.as_ref().filter(|_| !f.alternate());
+                change.map_or(Ok(()), |change| write!(f, "\n  Smallest change: {}", change.text()))
             }
             PrepareError::NoDomain { replicated_job, key } => write!(
                 f,
@@ -112,7 +116,8 @@ impl fmt::Display for CannotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, one) in self.0.iter().enumerate() {
             let line = if i > 0 { "\n" } else { "" };
-            write!(f, "{line}{one}")?;
+            f.write_str(line)?;
+            one.fmt(f)?;
         }
         Ok(())
     }
@@ -196,7 +201,7 @@ fn unplaceable_workloads(store: &mut ObjectStore, scenario: &ScenarioSpec) -> Ve
         let rjs = rjs.filter(|rj| rj.replicas > 0 && !jobset.spec.suspend);
         let before = problems.len();
         for rj in rjs {
-            problems.extend(unplaceable_job(store, &scenario.topology, (jobset, rj)));
+            problems.extend(unplaceable_job(store, (jobset, rj)));
         }
         if problems.len() == before && has_fixed_capacity(scenario) && !jobset.spec.suspend {
             problems.extend(capacity_errors(&store.nodes.cluster, jobset, &scenario.containers, &mut rooms));
@@ -286,28 +291,7 @@ fn capacity_errors<'s>(
     problems
 }
 
-/// Returns the field of the topology that makes nodes usable for pods that kube-scheduler rejects for this reason, on a
-/// separate line; empty if no field does.
-pub fn placement_remedy(topology: &TopologySpec, reason: &str) -> String {
-    let mut taints = topology.pools.iter().flat_map(|p| p.taints.iter().map(move |t| (p, t)));
-    if reason.contains("required features") {
-        let feature = keys::RESTART_ALL_CONTAINERS;
-        format!(
-            "\n  The pods have the action RestartAllContainers, and these nodes do not declare its feature. If the kubelets support it, set `features: [{feature}]` in the pools of the topology"
-        )
-    } else if reason.contains("untolerated taint")
-        && !topology.extended_resource_toleration
-        && taints.any(|(pool, taint)| pool.allocatable.contains_key(&taint.key))
-    {
-        "\n  On GKE, a pod tolerates the taint of an extended resource that it requests. If your cluster does so, set `extendedResourceToleration: true` in the topology".to_owned()
-    } else {
-        String::new()
-    }
-}
-
-fn unplaceable_job(
-    store: &mut ObjectStore, topology: &TopologySpec, (jobset, rj): (&JobSet, &ReplicatedJob),
-) -> Option<PrepareError> {
+fn unplaceable_job(store: &mut ObjectStore, (jobset, rj): (&JobSet, &ReplicatedJob)) -> Option<PrepareError> {
     let by_selector = jobset.selects_labelled_nodes(rj);
     let job = format!("{}-{}-0", jobset.name, rj.name);
     let mut pod = rj.template.template.clone();
@@ -318,13 +302,13 @@ fn unplaceable_job(
     let cluster = &store.nodes.cluster;
     let id = store.templates.add(cluster, pod.into(), key, AgentMode::Absent);
     let template = store.templates.get(id);
-    if let Some(reason) = template.facts.never_fits(cluster) {
+    if !template.facts.fits_somewhere(cluster) {
         if is_rejected(jobset, rj) {
             return None;
         }
         let pod = format!("{job}-0");
-        let reason = format!("{reason}{}", placement_remedy(topology, &reason));
-        return Some(PrepareError::NeverFits { pod, reason });
+        let explanation = Box::new(explain_template(cluster, &template.pod, &template.facts));
+        return Some(PrepareError::NeverFits { pod, explanation });
     }
     let domains = &store.templates.domains[template.exclusive? as usize];
     domains

@@ -6,14 +6,14 @@ use super::lint_subject::{LintSubject, ReplicatedJobText};
 use super::placement::key_at;
 use super::trap::{JobSetHits, TrapCheck, TrapHit, hit};
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
-use sim_api::spec::{ContainerRestartAction, TolerationSpec};
+use sim_api::spec::{ContainerRestartAction, PodTemplate, TolerationSpec};
 use sim_base::NodeId;
 use sim_inputs::ends_by_its_command;
 use sim_policy::placement::capacity;
 use sim_policy::placement::capacity::{KeyDemand, SliceDemand};
-use sim_policy::placement::explain::UnschedulableReasons;
 use sim_policy::placement::template::TemplateFacts;
 use sim_policy::topology::{ClusterBuilder, TopologyDomains};
+use sim_scheduler::explain::explain_template;
 use std::collections::BTreeMap;
 
 pub const CHECKS: &[(&str, TrapCheck)] = &[
@@ -41,7 +41,7 @@ fn needs_feature(rj: &ReplicatedJobText) -> bool {
 }
 
 /// Returns the scheduler's view of the pod template as the Jobs will have it.
-fn facts(s: &LintSubject, rj: &ReplicatedJobText, cluster: &ClusterBuilder) -> TemplateFacts {
+fn facts(s: &LintSubject, rj: &ReplicatedJobText, cluster: &ClusterBuilder) -> (PodTemplate, TemplateFacts) {
     let mut template = rj.spec.template.template.clone();
     if s.jobset.selects_labelled_nodes(rj.spec) {
         template.spec.tolerations.push(TolerationSpec {
@@ -52,7 +52,8 @@ fn facts(s: &LintSubject, rj: &ReplicatedJobText, cluster: &ClusterBuilder) -> T
             toleration_seconds: None,
         });
     }
-    TemplateFacts::build(cluster, &template, 0)
+    let facts = TemplateFacts::build(cluster, &template, 0);
+    (template, facts)
 }
 
 fn key_unknown(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
@@ -202,26 +203,17 @@ fn feature_missing(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
 
 fn fits_nowhere(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     let mut hits = Vec::new();
-    for rj in s.rjs() {
-        let nodes = || (0..cluster.len()).map(|n| NodeId(n as u32));
-        let facts = facts(s, &rj, cluster);
-        let refused = |n: &NodeId| {
-            let reason = facts.reason_against(cluster, *n);
-            matches!(
-                reason,
-                Some(UnschedulableReasons::Taint | UnschedulableReasons::Selector | UnschedulableReasons::NotNamed)
-            )
-        };
-        let admitted: Vec<NodeId> = nodes().filter(|n| !refused(n)).collect();
-        let fits = admitted.iter().any(|n| facts.room(cluster, *n) > 0);
-        if rj.pods() == 0 || fits {
-            continue;
+    for rj in s.rjs().into_iter().filter(|rj| rj.pods() > 0) {
+        let (template, mut facts) = facts(s, &rj, cluster);
+        // A missing feature has its own trap.
+        facts.needs_feature = false;
+        let facts = facts.look_at_all(cluster);
+        if !facts.fits_somewhere(cluster) {
+            let explanation = explain_template(cluster, &template, &facts);
+            let change = explanation.change.map(|change| format!(" Smallest change: {}", change.text()));
+            let detail = format!("{}: {}{}", name_text(&rj), explanation.message, change.unwrap_or_default());
+            hits.push(hit(rj.pod_at("containers"), detail));
         }
-        let why = match admitted.len() {
-            0 => "no node matches its nodeSelector and node affinity and has only taints that it tolerates".to_owned(),
-            n => format!("matching nodes: {n}; none has the requested resources"),
-        };
-        hits.push(hit(rj.pod_at("containers"), format!("{}: {why}", name_text(&rj))));
     }
     hits
 }
@@ -229,7 +221,7 @@ fn fits_nowhere(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
 fn cluster_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
-        let room = capacity::of_cluster(&facts(s, &rj, cluster), cluster);
+        let room = capacity::of_cluster(&facts(s, &rj, cluster).1, cluster);
         // Exclusive placement has separate traps.
         if room > 0 && room < rj.pods() && s.webhook_key(&rj).is_none() {
             let detail = format!("{} has {} pods, but the cluster can hold only {room}", name_text(&rj), rj.pods());

@@ -26,13 +26,14 @@ pub struct SchedulingCycle<'a> {
 }
 
 impl<'a> SchedulingCycle<'a> {
-    /// Computes the state of the pod, or returns the message of PreFilter.
-    pub fn new(
-        cluster: &'a Cluster, pod: &'a PodView, profile: &'a Profile,
-    ) -> Result<SchedulingCycle<'a>, &'static str> {
+    /// Computes the state of the pod, or returns the rejection of all nodes by PreFilter.
+    pub fn new(cluster: &'a Cluster, pod: &'a PodView, profile: &'a Profile) -> Result<SchedulingCycle<'a>, Rejection> {
         let names = pod.node_affinity.node_names().filter(|_| profile.is_enabled(Plugin::NodeAffinity));
         if names.as_ref().is_some_and(|names| names.is_empty()) {
-            return Err(CONFLICT);
+            return Err(Rejection::unresolvable(Plugin::NodeAffinity, CONFLICT));
+        }
+        if let Some(problem) = &pod.claim_problem {
+            return Err(problem.rejection());
         }
         let is_named = |names: &std::collections::BTreeSet<&str>, node: &NodeIndex| {
             names.contains(cluster.nodes[*node].name.as_str())

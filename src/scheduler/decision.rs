@@ -8,10 +8,13 @@ use crate::plugins::score;
 use crate::pod::PodView;
 use crate::preemption::{Preemption, preempt};
 use crate::profile::Profile;
-use crate::rejection::{ReasonCounts, Rejection};
+use crate::rejection::{Reason, ReasonCounts, Rejection};
+use crate::volumes::ClaimProblem;
 
 /// Part of the message of an unschedulable pod that the plugin DynamicResources adds if preemption fails.
 const NO_CLAIMS: &str = "no new claims to deallocate";
+/// Reason against the nodes that PreFilter excluded.
+pub(crate) const NOT_NAMED: &str = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
@@ -58,8 +61,14 @@ impl ScoredNodes {
 pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usize) -> Decision {
     let cycle = match SchedulingCycle::new(cluster, pod, profile) {
         Ok(cycle) => cycle,
-        Err(reason) => {
-            let message = format!("0/{} nodes are available: {reason}.", cluster.nodes.len());
+        Err(rejection) => {
+            let message = prefilter_message(cluster, &rejection);
+            if pod.claim_problem.as_ref().is_some_and(ClaimProblem::fails_preemption) {
+                return Decision::Unschedulable {
+                    message: format!("{message} not found"),
+                    preemption: Preemption::Failed(String::new()),
+                };
+            }
             return unschedulable(message, preempt(None, cluster, pod, &[]));
         }
     };
@@ -73,6 +82,10 @@ pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usiz
     }
     let scores = if found.nodes.len() == 1 { Vec::new() } else { score(&cycle, &found.nodes) };
     Decision::Scheduled(ScoredNodes { nodes: found.nodes, scores, next_start: found.next_start })
+}
+
+pub(crate) fn prefilter_message(cluster: &Cluster, rejection: &Rejection) -> String {
+    format!("0/{} nodes are available: {}.", cluster.nodes.len(), rejection.reasons[0])
 }
 
 /// Returns the nominated node of the pod, if it is feasible. It is then the only candidate.
@@ -91,12 +104,12 @@ fn unschedulable(message: String, preemption: Preemption) -> Decision {
 }
 
 /// Counts the reasons against all nodes, including those that PreFilter excluded.
-fn rejection_counts(cycle: &SchedulingCycle<'_>, rejected: &[(NodeIndex, Rejection)]) -> ReasonCounts {
+pub(crate) fn rejection_counts(cycle: &SchedulingCycle<'_>, rejected: &[(NodeIndex, Rejection)]) -> ReasonCounts {
     let mut counts = ReasonCounts::default();
     rejected.iter().for_each(|(_, rejection)| counts.add_rejection(rejection));
     let absent = cycle.cluster.nodes.len() - rejected.len();
     if absent > 0 {
-        counts.add(format!("node(s) didn't satisfy plugin(s) [{}]", Plugin::NodeAffinity.name()), absent);
+        counts.add(&Reason::Fixed(NOT_NAMED), absent);
     }
     counts
 }

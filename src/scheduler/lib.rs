@@ -2,11 +2,12 @@
 //! decision out.
 //!
 //! The crate has no clock, no queue and no randomness: the caller passes the index at which the search starts and
-//! selects among nodes with equal scores. Volumes, resource claims and declared node features are not modelled.
+//! selects among nodes with equal scores, and finds the claim that keeps a pod from all nodes.
 
 pub mod cluster;
 pub mod cycle;
 pub mod decision;
+pub mod explain;
 pub mod groups;
 pub mod host_port;
 pub mod index;
@@ -21,9 +22,11 @@ pub mod pod_terms;
 pub mod preemption;
 pub mod profile;
 pub mod rejection;
+mod remedy;
 pub mod requests;
 pub mod resources;
 mod taints;
+pub mod volumes;
 
 pub use cluster::{Cluster, DisruptionBudget};
 pub use cycle::SchedulingCycle;

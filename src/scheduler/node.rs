@@ -9,6 +9,8 @@ use crate::taints::read_taint;
 use serde_json::Value;
 use sim_api::objects::value_access::{list, text};
 use sim_api::spec::TaintSpec;
+use sim_base::NodeId;
+use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
@@ -47,6 +49,21 @@ impl NodeView {
             features: list(&node["status"], "declaredFeatures").iter().filter_map(as_text).collect(),
             max_pods: amount(&allocatable[PODS], 0),
             images: read_images(list(&node["status"], "images")),
+        }
+    }
+
+    /// Reads a node of a topology, with the taints of its description and without images.
+    pub fn of_topology(topology: &ClusterBuilder, node: NodeId, columns: &mut ResourceColumns) -> NodeView {
+        let object = topology.object(node);
+        NodeView {
+            allocatable: Amounts::from_milli(&object.allocatable, columns),
+            max_pods: topology.allocatable[node.ix() * topology.resources.len()] / 1000,
+            name: object.name,
+            labels: object.labels,
+            is_unschedulable: object.unschedulable,
+            taints: object.taints,
+            features: object.features,
+            images: BTreeMap::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The plugins of the default profile by name.
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum Plugin {
     NodeUnschedulable,
     NodeName,
@@ -9,6 +9,7 @@ pub enum Plugin {
     NodeDeclaredFeatures,
     NodePorts,
     NodeResourcesFit,
+    VolumeBinding,
     DynamicResources,
     PodTopologySpread,
     InterPodAffinity,
@@ -27,6 +28,7 @@ impl Plugin {
             Plugin::NodeDeclaredFeatures => "NodeDeclaredFeatures",
             Plugin::NodePorts => "NodePorts",
             Plugin::NodeResourcesFit => "NodeResourcesFit",
+            Plugin::VolumeBinding => "VolumeBinding",
             Plugin::DynamicResources => "DynamicResources",
             Plugin::PodTopologySpread => "PodTopologySpread",
             Plugin::InterPodAffinity => "InterPodAffinity",

@@ -7,10 +7,12 @@ use crate::pod_terms::{PodTerms, SpreadConstraint};
 use crate::requests::{assumed_requests, pod_requests};
 use crate::resources::{Amounts, ResourceColumns};
 use crate::taints::read_toleration;
+use crate::volumes::ClaimProblem;
 use serde_json::Value;
 use sim_api::objects::value_access::{has_value, int, list, text};
 use sim_api::spec::keys::RESTART_ALL_CONTAINERS;
-use sim_api::spec::{TaintSpec, TolerationSpec};
+use sim_api::spec::{PodTemplate, TaintSpec, TolerationSpec};
+use sim_policy::placement::TemplateFacts;
 
 #[derive(Clone, Debug, Default)]
 pub struct PodView {
@@ -47,6 +49,8 @@ pub struct PodView {
     pub affinity: PodTerms,
     pub anti_affinity: PodTerms,
     pub spread: Vec<SpreadConstraint>,
+    /// A claim that keeps the pod from all nodes.
+    pub claim_problem: Option<ClaimProblem>,
 }
 
 impl PodView {
@@ -79,8 +83,27 @@ impl PodView {
             affinity: PodTerms::read(&spec["affinity"]["podAffinity"], &namespace),
             anti_affinity: PodTerms::read(&spec["affinity"]["podAntiAffinity"], &namespace),
             spread: spread.collect(),
+            claim_problem: None,
             namespace,
             labels,
+        }
+    }
+
+    /// Returns a pod of a template without terms about other pods and without ports, which matter only next to others.
+    pub fn of_template(template: &PodTemplate, facts: &TemplateFacts, columns: &mut ResourceColumns) -> PodView {
+        let spec = &template.spec;
+        PodView {
+            labels: template.labels.clone(),
+            priority: spec.priority.into(),
+            requests: Amounts::from_milli(&spec.requests(), columns),
+            required_features: facts.needs_feature.then(|| RESTART_ALL_CONTAINERS.to_owned()).into_iter().collect(),
+            tolerations: facts.tolerations.clone(),
+            node_affinity: NodeAffinityView {
+                selector: spec.node_selector.clone(),
+                required: spec.node_affinity.clone(),
+                preferred: Vec::new(),
+            },
+            ..PodView::default()
         }
     }
 

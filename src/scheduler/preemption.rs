@@ -5,7 +5,7 @@ use crate::cycle::SchedulingCycle;
 use crate::index::{NodeIndex, PodIndex};
 use crate::plugin::Plugin;
 use crate::pod::PodView;
-use crate::rejection::{ReasonCounts, Rejection};
+use crate::rejection::{Reason, ReasonCounts, Rejection};
 
 const POLICY_NEVER: &str = "not eligible due to preemptionPolicy=Never.";
 const TERMINATING: &str = "not eligible due to a terminating pod on the nominated node.";
@@ -79,7 +79,7 @@ pub fn preempt(
     if candidates.is_empty() {
         let not_helpful = cluster.nodes.len() - potential.len();
         if not_helpful > 0 {
-            counts.add(NOT_HELPFUL, not_helpful);
+            counts.add(&Reason::Fixed(NOT_HELPFUL), not_helpful);
         }
         return Preemption::Failed(counts.message(cluster.nodes.len()));
     }
@@ -104,12 +104,12 @@ fn ineligibility(cluster: &Cluster, pod: &PodView, rejected: &[(NodeIndex, Rejec
 /// (`SelectVictimsOnDomain`). The state of the cycle is unchanged afterwards.
 fn select_victims(cycle: &mut SchedulingCycle<'_>, node: NodeIndex) -> Result<Candidate, Rejection> {
     let cluster = cycle.cluster;
-    let mut usage = cluster.usage[node].clone();
-    let mut potential = usage.pods.clone();
-    potential.retain(|other| cluster.pods[*other].priority < cycle.pod.priority);
+    let lower = cluster.usage[node].pods.iter().filter(|other| cluster.pods[**other].priority < cycle.pod.priority);
+    let mut potential: Vec<PodIndex> = lower.copied().collect();
     if potential.is_empty() {
         return Err(Rejection::unresolvable(Plugin::DefaultPreemption, NO_VICTIMS));
     }
+    let mut usage = cluster.usage[node].clone();
     for other in &potential {
         usage.remove(*other, &cluster.pods[*other]);
         cycle.update(node, &cluster.pods[*other], -1);

@@ -1,6 +1,7 @@
 //! Reasons against nodes, and the message of an unschedulable pod (`FitError` in `framework/types.go`).
 
 use crate::plugin::Plugin;
+use crate::volumes::ClaimProblem;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -10,6 +11,7 @@ pub enum Reason {
     Fixed(&'static str),
     /// The node has too little of the resource with this name.
     Insufficient(String),
+    Claim(ClaimProblem),
 }
 
 impl fmt::Display for Reason {
@@ -17,6 +19,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::Fixed(text) => f.write_str(text),
             Reason::Insufficient(resource) => write!(f, "Insufficient {resource}"),
+            Reason::Claim(problem) => problem.fmt(f),
         }
     }
 }
@@ -42,11 +45,14 @@ impl Rejection {
 
 /// Number of nodes by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReasonCounts(BTreeMap<String, usize>);
+pub struct ReasonCounts(BTreeMap<Reason, usize>);
 
 impl ReasonCounts {
-    pub fn add(&mut self, reason: impl fmt::Display, nodes: usize) {
-        *self.0.entry(reason.to_string()).or_default() += nodes;
+    pub fn add(&mut self, reason: &Reason, nodes: usize) {
+        match self.0.get_mut(reason) {
+            Some(count) => *count += nodes,
+            None => drop(self.0.insert(reason.clone(), nodes)),
+        }
     }
 
     pub fn add_rejection(&mut self, rejection: &Rejection) {

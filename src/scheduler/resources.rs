@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use sim_api::objects::value_access::{pairs, quantity};
+use std::collections::BTreeMap;
 
 pub const CPU: usize = 0;
 pub const MEMORY: usize = 1;
@@ -50,6 +51,16 @@ impl Amounts {
         for (name, value) in pairs(resources).filter(|(name, _)| *name != PODS) {
             let column = columns.column(name);
             amounts.set(column, amount(value, if column == CPU { 3 } else { 0 }));
+        }
+        amounts
+    }
+
+    /// Reads amounts in thousandths; `pods` is skipped.
+    pub fn from_milli(resources: &BTreeMap<String, i64>, columns: &mut ResourceColumns) -> Amounts {
+        let mut amounts = Amounts::default();
+        for (name, milli) in resources.iter().filter(|(name, _)| *name != PODS) {
+            let column = columns.column(name);
+            amounts.set(column, if column == CPU { *milli } else { milli.saturating_add(999).div_euclid(1000) });
         }
         amounts
     }

@@ -106,6 +106,7 @@ pub fn outcome() -> RunOutcome {
         requests: Vec::new(),
         blocked: Vec::new(),
         warnings: vec!["a warning".into()],
+        pending: Vec::new(),
     }
 }
 

@@ -189,11 +189,11 @@ fn what_can_never_be_placed_is_named_by_its_kind() {
     let train = JobSet::new("train").replicated_job("workers", 1, 2).limit("cpu", "2");
     let scenario = Scenario::builder("x").topology(small).jobset(train).build().unwrap();
     let error = Simulation::new(&scenario).unwrap_err();
-    let [PrepareError::NeverFits { pod, reason, .. }] = error.impossible() else {
+    let [PrepareError::NeverFits { pod, explanation, .. }] = error.impossible() else {
         panic!("{error}");
     };
     assert_eq!(pod, "train-workers-0-0");
-    assert!(reason.contains("cpu"), "{reason}");
+    assert!(explanation.message.contains("cpu"), "{explanation:?}");
     let replications = Replications::new(&scenario, 1, 3).run(|_| ());
     assert_eq!(replications.unwrap_err(), error);
 }

@@ -44,7 +44,7 @@ fn every_trap_has_a_case_and_every_case_names_rules_of_its_trap() {
         let trap = trap_table::named(&case.trap).unwrap_or_else(|| panic!("no trap {:?}", case.trap));
         assert!(!case.rules.is_empty(), "{}", case.trap);
         for rule in &case.rules {
-            assert!(trap.rules.contains(&rule.as_str()), "{}: {rule}", case.trap);
+            assert!(trap.rules.contains(rule), "{}: {rule}", case.trap);
         }
     }
 }

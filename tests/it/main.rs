@@ -22,6 +22,7 @@ mod embed;
 mod embedded_jobsets;
 mod enumerate;
 mod explain;
+mod explained_placement;
 mod fault_timing;
 mod fleet;
 mod fleet_traces;

@@ -103,7 +103,7 @@ fn what_no_node_matches_can_never_be_placed_in_the_schedulers_words() {
         ),
     ] {
         let refused = SimulationInput::new(&scenario(terms, "")).err();
-        let text = refused.map(|e| e.to_string()).unwrap_or_default();
+        let text = refused.map(|e| format!("{e:#}")).unwrap_or_default();
         let expected = format!("pod js-w-0-0 can never be placed: {words}");
         assert_eq!(text, expected);
     }

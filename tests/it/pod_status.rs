@@ -152,3 +152,20 @@ fn a_shown_pod_waits_at_its_barrier_and_its_containers_are_removed_by_a_restart_
     assert_eq!(all[1]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"], 137);
     assert_eq!(containers(&all[2], "containerStatuses"), ["c running true true 1"]);
 }
+
+#[test]
+fn a_pod_without_a_node_has_the_condition_and_message_of_its_reason() {
+    let pending = |more: &str| {
+        let pod = format!("{{containers: [{{name: c, image: 'c:1', resources: {{requests: {{cpu: 6}}}}}}]{more}}}");
+        let script = format!("faults:\n{}", show("20s", 1));
+        conditions(&shown_statuses("maxRestarts: 1", &pod, &script)[0])
+    };
+    let gated = "PodScheduled=False SchedulingGated Scheduling is blocked due to non-empty scheduling gates";
+    assert_eq!(pending(", schedulingGates: [{name: g}]"), [gated]);
+    // The first pod occupies the only node that matches.
+    let waits = pending(", nodeSelector: {kubernetes.io/hostname: node-3}");
+    let message = "PodScheduled=False Unschedulable 0/4 nodes are available: 1 Insufficient cpu, 3 node(s) didn't match \
+                   Pod's node affinity/selector. no new claims to deallocate, preemption: 0/4 nodes are available: 1 No \
+                   preemption victims found for incoming pod, 3 Preemption is not helpful for scheduling.";
+    assert_eq!(waits, [message]);
+}

@@ -31,6 +31,9 @@ fn play(rest: &str, first: &str, after_10_s: &str) -> Vec<String> {
             Body::PodUnschedulable { pod, reason } => {
                 texts.push(format!("{} waits: {}", pods[pod.ix()], names.text(reason)));
             }
+            Body::KubeEvent { object: ObjectRef::Pod(pod), reason, message, .. } => {
+                texts.push(format!("{} {}: {}", pods[pod.ix()], names.text(reason), names.text(message)));
+            }
             Body::EvictionRefused { pod, answer } => {
                 texts.push(format!("{} stays: {}", pods[pod.ix()], names.text(answer)));
             }
@@ -84,7 +87,15 @@ fn a_pod_of_higher_priority_takes_the_node_of_a_lower_one() {
         play("", &first, &jobset("other", 1, &format!("priorityClassName: {name}")))
     };
     let (goes, waits) = (" goes", "other-w-0-0 waits: ");
-    assert_says(&run("high"), &["js-w-0-", goes, waits], &["other-w-0-0 goes"]);
+    assert_says(&run("high"), &["js-w-0-", goes, waits, " Preempted: Preempted by pod "], &["other-w-0-0 goes"]);
+    // The Event follows the deletion of its victim and names the preemptor's UID and the node.
+    let texts = run("high");
+    let at = texts.iter().position(|text| text.ends_with(goes)).expect("a victim");
+    let victim = texts[at].trim_end_matches(goes);
+    let message = texts[at + 1].strip_prefix(&format!("{victim} Preempted: Preempted by pod ")).expect("its Event");
+    let (uid, node) = message.split_once(" on node ").expect("a node");
+    let groups: Vec<usize> = uid.split('-').map(str::len).collect();
+    assert_eq!((groups.as_slice(), node.starts_with("node-")), (&[8, 4, 4, 4, 12][..], true), "{message}");
     assert_says(&run("polite"), &["preemption: not eligible due to preemptionPolicy=Never."], &[goes]);
     assert_says(&run("low"), &["4 No preemption victims found for incoming pod"], &[goes]);
 }

@@ -5,7 +5,6 @@ use super::restarts::restart::RestartMetrics;
 use crate::format::seconds;
 use sim_api::spec::ScenarioSpec;
 use sim_base::{JobSetId, SimTime};
-use sim_engine::placement_remedy;
 use sim_engine::record::{EndReason, RecordNames, RunOutcome};
 
 #[derive(Copy, Clone)]
@@ -76,12 +75,9 @@ impl<'a> RunView<'a> {
         let mut jobsets = self.outcome.jobsets.iter().enumerate();
         jobsets.find_map(|(i, o)| {
             let (name, why) = (self.names.jobset(JobSetId(i as u32)), o.never_placed_reason.as_ref()?);
-            let remedy = placement_remedy(&self.scenario.topology, why);
             Some(match self.outcome.end_reason {
-                EndReason::TimeLimit => {
-                    format!("JobSet {name} was not placed before the time limit: {why}{remedy}")
-                }
-                _ => format!("JobSet {name} could never be placed: {why}{remedy}"),
+                EndReason::TimeLimit => format!("JobSet {name} was not placed before the time limit: {why}"),
+                _ => format!("JobSet {name} could never be placed: {why}"),
             })
         })
     }

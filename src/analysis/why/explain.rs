@@ -15,9 +15,9 @@ use crate::metrics::restarts::restart;
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{CriticalSpan, MetricFolds, RestartBlocker, RestartMetrics, RestartOutcome, RunView};
 use sim_base::{Duration, JobSetId, SimTime};
-use sim_engine::SimulationInput;
 use sim_engine::faults;
-use sim_engine::record::{TicketSubject, TicketWait};
+use sim_engine::record::{PendingPods, TicketSubject, TicketWait};
+use sim_engine::{CannotRun, PrepareError, SimulationInput};
 use sim_inputs::LoadedScenario;
 
 #[derive(Clone, Debug, Default)]
@@ -84,7 +84,7 @@ pub struct BindingConstraint {
 }
 
 /// An explanation with its what-ifs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct WhyExplanation {
     pub scenario: String,
     pub seed: u64,
@@ -102,6 +102,8 @@ pub struct WhyExplanation {
     pub blocked: Option<BlockedJobSet>,
     /// Whether the pods of some JobSet were never all placed.
     pub unplaced: bool,
+    /// Pods of the subject that have no node, with the reasons.
+    pub placement: Vec<PendingPods>,
 }
 
 pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExplanation, NoAnswer> {
@@ -110,8 +112,9 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = match SimulationInput::new(&scenario) {
         Ok(simulation) => simulation,
-        Err(why) => return unplaceable(load, request, &loaded, seed, &why.to_string()),
+        Err(why) => return unplaceable(load, request, &loaded, seed, &why),
     };
+    simulation.set_explains_placement(true);
     let folds = MetricFolds::new(&scenario, false);
     let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
     let case = WhyCase { asked: request, loaded: &loaded, replication: &replication, seed };
@@ -121,7 +124,7 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
 
 /// Explains inputs that no cluster of the scenario can place.
 fn unplaceable(
-    load: &ScenarioLoader<'_>, request: &WhyRequest, loaded: &LoadedScenario, seed: u64, why: &str,
+    load: &ScenarioLoader<'_>, request: &WhyRequest, loaded: &LoadedScenario, seed: u64, why: &CannotRun,
 ) -> Result<WhyExplanation, NoAnswer> {
     let jobset = JobSetId(0);
     let name = loaded.scenario.jobsets.first();
@@ -158,13 +161,19 @@ fn unplaceable(
         what_if: Vec::new(),
         no_help: Vec::new(),
         not_tried: Vec::new(),
-        blocked: Some(BlockedJobSet::new(format!("JobSet {name}"), why.trim().to_owned())),
+        blocked: Some(BlockedJobSet::new(format!("JobSet {name}"), format!("{why:#}"))),
         unplaced: true,
+        placement: why.0.iter().filter_map(never_fitting_pods).collect(),
     };
     if !request.path_only {
         answer.try_out(load, &facts, (TrialTarget::Start { jobset }, request))?;
     }
     Ok(answer)
+}
+
+fn never_fitting_pods(why: &PrepareError) -> Option<PendingPods> {
+    let PrepareError::NeverFits { pod, explanation, .. } = why else { return None };
+    Some(PendingPods { jobset: JobSetId(0), pods: vec![pod.clone()], explanation: (**explanation).clone() })
 }
 
 /// The subject with the data for its explanation.
@@ -389,7 +398,15 @@ impl<'c> WhyCase<'c> {
             not_tried: Vec::new(),
             blocked,
             unplaced: run.never_placed().is_some(),
+            placement: Vec::new(),
         };
+        if answer.blocked.is_some() {
+            let is_asked = |p: &&PendingPods| match &witness.asked {
+                Some(pod) => p.pods.contains(&pod.name),
+                None => p.jobset == target.jobset(),
+            };
+            answer.placement = run.outcome.pending.iter().filter(is_asked).cloned().collect();
+        }
         // For a pod that became ready, what-ifs would measure its JobSet instead.
         if !self.asked.path_only && (!is_pod || answer.blocked.is_some()) {
             answer.try_out(load, &facts, (target, self.asked))?;

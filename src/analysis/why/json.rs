@@ -6,6 +6,7 @@ use super::levers::typed;
 use crate::metrics::CriticalSpan;
 use serde::Serialize;
 use sim_base::Duration;
+use sim_engine::record::PendingPods;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -31,6 +32,7 @@ pub struct WhyJson<'w> {
     no_help: Vec<NoHelp<'w>>,
     not_tried: Vec<NotTried<'w>>,
     blocked: Option<JsonBlocked<'w>>,
+    placement: &'w [PendingPods],
 }
 
 #[derive(Serialize)]
@@ -164,6 +166,7 @@ impl<'w> WhyJson<'w> {
                     restart_s: takes.seconds(),
                 }),
             }),
+            placement: &why.placement,
         }
     }
 }

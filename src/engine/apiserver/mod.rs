@@ -31,5 +31,9 @@ use crate::store::{ChangeKind, StoreChange};
 /// Records a change for the watches; they receive it after the current event was handled.
 fn record_change(ctx: &mut EngineContext<'_>, what: ChangeKind) {
     let change = StoreChange { kind: what, cause: ctx.cause, ticket: ctx.ticket };
-    ctx.store.get_mut().changes.push(change);
+    let store = ctx.store.get_mut();
+    store.changes.push(change);
+    if let ChangeKind::Node(node, _) = what {
+        store.nodes.count_change(node);
+    }
 }

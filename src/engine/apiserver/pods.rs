@@ -6,7 +6,7 @@ use crate::record::{Body, Call, DeletionActor};
 use crate::requests::RequestAnswer;
 use crate::store::{ChangeKind, ContainersState, ExitedContainers, ObjectStore, PodChange, PodPhase, flag};
 use sim_api::spec::keys::JOB_TRACKING;
-use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime, TemplateId};
+use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime, TemplateId, TextId};
 
 #[derive(Copy, Clone)]
 pub struct NewPod {
@@ -267,6 +267,11 @@ pub fn delete_pod(
         mark_deleting(ctx, pod, by, grace_zero);
     }
     RequestAnswer::from_existence(there)
+}
+
+/// Sets the condition PodScheduled to False with the scheduler's message.
+pub fn set_pod_unschedulable(ctx: &mut EngineContext<'_>, pod: PodId, message: TextId) {
+    ctx.store.get_mut().pods.unschedulable.insert(pod, message);
 }
 
 /// Sets the condition DisruptionTarget.

@@ -5,6 +5,7 @@
 use super::training::TrainingOutcome;
 use sim_base::{Duration, JobId, JobSetId, SimTime};
 use sim_policy::kinds::EndReason;
+pub use sim_scheduler::explain::{PlacementExplanation, RejectedNodes};
 
 /// The outcome of one run.
 #[derive(Clone, Debug)]
@@ -34,6 +35,21 @@ pub struct RunOutcome {
     pub blocked: Vec<String>,
     /// Conditions that make the results less reliable.
     pub warnings: Vec<String>,
+    /// The pods without a node at the end; empty unless the run explains placement.
+    pub pending: Vec<PendingPods>,
+}
+
+/// Pods without a node that share an explanation.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct PendingPods {
+    /// The JobSet of the pods, or none.
+    #[serde(skip)]
+    pub jobset: JobSetId,
+    /// Names without the random suffix.
+    pub pods: Vec<String>,
+    /// The nodes that each plugin rejects, and the smallest change that admits the pods.
+    #[serde(flatten)]
+    pub explanation: PlacementExplanation,
 }
 
 /// The final state of one JobSet.

@@ -82,6 +82,7 @@ impl SchedulerState {
 
     fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32, message: &str) {
         let reason = ctx.intern(message);
+        apiserver::set_pod_unschedulable(ctx, pod, reason);
         if self.queues.mark_unschedulable((pod, incarnation), reason, ctx.mark()) {
             ctx.emit(Body::PodUnschedulable { pod, reason });
         }

@@ -1,95 +1,33 @@
-//! The reasons why the scheduler found no node, in its words.
+//! Explains why pods found no node, at the end of a run.
 
 use super::SchedulerState;
-use crate::apiserver::UNSCHEDULABLE;
 use crate::ctx::EngineContext;
-use sim_api::spec::ObjectKind;
-use sim_base::{NodeId, PodId};
-use sim_policy::placement::domain_is_free;
-use sim_policy::placement::explain::{UnschedulableReasons, failed_scheduling};
+use crate::record::PendingPods;
+use sim_base::PodId;
+use sim_scheduler::Profile;
+use sim_scheduler::explain::explain;
+use std::collections::BTreeMap;
 
 impl SchedulerState {
-    pub(super) fn explain_unschedulable(&self, ctx: &EngineContext<'_>, pod: PodId) -> String {
-        let existing = ctx.store.nodes.existing();
-        let mut reasons: Vec<UnschedulableReasons> =
-            existing.map(|node| self.rejection_reasons(ctx, pod, node)).collect();
-        let facts = &ctx.store.template(pod).facts;
-        if facts.choice.conflicts() {
-            reasons.fill(UnschedulableReasons::AffinityConflict);
-        } else if !facts.is_plain() {
-            reasons.fill(missing_claim_reasons(ctx, pod));
-        } else if let Some(claim) = ctx.store.deleting_claim(pod) {
-            reasons.fill(UnschedulableReasons::ClaimGoes(claim.to_owned()));
-        }
-        failed_scheduling(&reasons)
-    }
-
-    /// Applies the filters in order: named node, cordon, taints, selector, features, resources, inter-pod rules.
-    fn rejection_reasons(&self, ctx: &EngineContext<'_>, pod: PodId, node: NodeId) -> UnschedulableReasons {
+    /// Explains all unschedulable pods. Pods of one template in one domain share the explanation of the first.
+    pub fn explain_pending(&mut self, ctx: &EngineContext<'_>) -> Vec<PendingPods> {
         let store = &**ctx.store;
-        let template = store.template(pod);
-        let (facts, cluster) = (&template.facts, &store.nodes.cluster);
-        if !facts.is_named(cluster, node) {
-            return UnschedulableReasons::NotNamed;
+        let mut groups = BTreeMap::new();
+        let waiting = (0..store.pods.len() as u32).map(PodId).filter(|pod| self.is_unschedulable(*pod));
+        for pod in waiting {
+            let key = (store.pods.template[pod.ix()], store.pods.domain[pod.ix()], store.is_leader(pod));
+            groups.entry(key).or_insert_with(Vec::new).push(pod);
         }
-        let mut untolerated = store.nodes.taints[node.ix()].iter().filter(|t| !facts.tolerates(t));
-        let cordoned = store.nodes.rows[node.ix()].cordoned;
-        if cordoned && untolerated.clone().any(|t| t.key == UNSCHEDULABLE) {
-            return UnschedulableReasons::Cordoned;
-        }
-        if untolerated.next().is_some() {
-            return UnschedulableReasons::Taint;
-        }
-        let refused = facts.reason_against(cluster, node);
-        if let Some(reason) = refused.clone().filter(|r| *r != UnschedulableReasons::Affinity) {
-            return reason;
-        }
-        let leads = store.is_leader(pod);
-        if let Some(key) = template.exclusive
-            && !leads
-            && store.templates.domains[key as usize].of[node.ix()] != store.pods.domain[pod.ix()]
-        {
-            return UnschedulableReasons::Selector;
-        }
-        let short = facts.insufficient(cluster, node, self.ledger.free());
-        if let Some(reason) = short.or(refused) {
-            return reason;
-        }
-        match template.exclusive.filter(|_| leads) {
-            Some(key) => {
-                let domain = store.templates.domains[key as usize].of[node.ix()];
-                let own = self.ledger.job_domains(store, store.pods.job[pod.ix()]);
-                let elsewhere = own.iter().any(|(d, pods)| *d != domain && *pods > 0);
-                let there = self.ledger.pods_in(key as usize, domain, facts.priority_class);
-                if !domain.is_some() || elsewhere {
-                    UnschedulableReasons::Affinity
-                } else if domain_is_free(there, own, domain) {
-                    UnschedulableReasons::ExistingAntiAffinity
-                } else {
-                    UnschedulableReasons::AntiAffinity
-                }
+        let explained = groups.into_values().map(|pods| {
+            let view = self.read_pod(ctx, pods[0]);
+            let key = store.template(pods[0]).exclusive.map(|key| store.templates.domains[key as usize].key.as_str());
+            let name = |pod: &PodId| store.names.pod_base_name(store.pods.job[pod.ix()], store.pods.index[pod.ix()]);
+            PendingPods {
+                jobset: store.jobs[store.pods.job[pods[0].ix()].ix()].jobset,
+                pods: pods.iter().map(name).collect(),
+                explanation: explain(&self.snapshot.cluster, &view, &Profile::default(), key),
             }
-            None => UnschedulableReasons::ExistingAntiAffinity,
-        }
+        });
+        explained.collect()
     }
-}
-
-/// A claim of the pod that does not exist, or that no component binds or allocates.
-fn missing_claim_reasons(ctx: &EngineContext<'_>, pod: PodId) -> UnschedulableReasons {
-    let store = &**ctx.store;
-    let job = store.pods.job[pod.ix()];
-    let namespace = store.names.namespace_of(job);
-    if let Some(claim) = store.pod_spec(pod).resource_claims.first() {
-        let i = pod.ix();
-        let (index, incarnation) = (store.pods.index[i], store.pods.incarnation[i]);
-        let name = store.names.pod(job, index, pod, incarnation);
-        return match claim {
-            Some(claim) => UnschedulableReasons::NoResourceClaim(claim.clone()),
-            None => UnschedulableReasons::ResourceClaimNotCreated(format!("{namespace}/{name}")),
-        };
-    }
-    let mut claims = store.pod_spec(pod).claims.iter();
-    let kind = ObjectKind::PersistentVolumeClaim;
-    let missing = claims.find(|name| store.others.get(kind, namespace, name).is_none());
-    missing.map_or(UnschedulableReasons::UnboundClaims, |name| UnschedulableReasons::NoClaim(name.clone()))
 }

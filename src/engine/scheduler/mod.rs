@@ -1,9 +1,11 @@
 //! kube-scheduler: serial scheduling cycles whose duration depends on the pod's constraints, followed by a binding
 //! through a separate token bucket (kubernetes.md 2).
 //!
-//! The choice of a node is made by `placement` and `sim_scheduler`. Must never read anything but its own accounting and stored objects.
+//! The choice of a node is made by `placement` and `sim_scheduler`. Must never read anything but its own accounting
+//! and stored objects.
 
 mod capacity_ledger;
+mod claims;
 mod cycle;
 mod explain;
 mod nominated;
@@ -26,12 +28,15 @@ use preemption::FailedAttempt;
 use queues::SchedulingQueues;
 use sim_base::{NodeId, PodId, TextId};
 use snapshot::SchedulerSnapshot;
+use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
 pub struct SchedulerState {
     queues: SchedulingQueues,
     ledger: CapacityLedger,
     nominated: NominatedPods,
+    /// Message of the Event of each pod that is about to be preempted.
+    preempted: BTreeMap<PodId, TextId>,
     snapshot: SchedulerSnapshot,
     in_cycle: Option<(PodId, u32)>,
     /// Result of the current cycle if it found no node.
@@ -55,6 +60,7 @@ impl SchedulerState {
         self.ledger.reset(ctx);
         self.failed = None;
         self.nominated.clear();
+        self.preempted.clear();
         self.snapshot = SchedulerSnapshot::default();
         self.in_cycle = None;
         self.changed_in_cycle = false;
@@ -81,10 +87,7 @@ impl SchedulerState {
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
-            ChangeKind::Node(node, change) => {
-                self.snapshot.forget_nodes();
-                self.node_changed(ctx, node, change);
-            }
+            ChangeKind::Node(node, change) => self.node_changed(ctx, node, change),
             ChangeKind::Claim => self.retry_unschedulable(ctx),
             _ => {}
         }

@@ -1,19 +1,20 @@
 //! Preemption of pods with lower priority (plugin DefaultPreemption): the decision is made by `sim_scheduler`.
 
 use super::SchedulerState;
+use super::claims::claim_problem;
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
-use crate::record::{Call, DeletionActor, TicketSubject};
+use crate::record::{Body, Call, DeletionActor, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
-use sim_api::spec::ObjectKind;
 use sim_base::random::StreamPurpose;
-use sim_base::{NodeId, PodId};
+use sim_base::{NodeId, PodId, TextId};
 use sim_policy::placement::PlacementResult;
 use sim_scheduler::decision::ScoredNodes;
 use sim_scheduler::preemption::Preemption;
-use sim_scheduler::{Decision, Profile, schedule};
+use sim_scheduler::rejection::ReasonCounts;
+use sim_scheduler::{Decision, PodView, Profile, schedule};
 
 /// An attempt to schedule a pod that found no node.
 #[derive(Clone)]
@@ -33,25 +34,16 @@ enum Nomination {
 }
 
 impl SchedulerState {
-    /// Returns whether the search over columns is not enough for the pod: terms about other pods, preferred nodes and
-    /// host ports may concern every pod, and priorities those that find no node (`fails`) or compete with nominated
-    /// pods. A missing claim or resource keeps the pod from every node.
-    fn needs_plugins(&self, ctx: &EngineContext<'_>, pod: PodId, fails: bool) -> bool {
-        let store = &**ctx.store;
-        let facts = store.facts(pod);
-        if facts.blocked.is_some() || store.deleting_claim(pod).is_some() {
-            return false;
-        }
-        let mut classes = store.others.objects_of_kind(ObjectKind::PriorityClass);
-        store.templates.has_terms_or_ports
-            || (fails || !self.nominated.is_empty())
-                && (store.templates.priorities.len() > 1
-                    || classes.any(|(_, _, class)| class.object["preemptionPolicy"] == "Never"))
+    /// Returns whether the search over columns is not enough for the pod: terms about other pods, preferred nodes,
+    /// host ports and nominated pods may concern every pod. A missing claim or resource keeps the pod from every node.
+    fn needs_plugins(&self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
+        let blocked = ctx.store.facts(pod).blocked.is_some() || ctx.store.deleting_claim(pod).is_some();
+        !blocked && (ctx.store.templates.has_terms_or_ports || !self.nominated.is_empty())
     }
 
     /// Places a pod by all plugins, or returns `None` if the search over columns decides.
     pub(super) fn place_by_plugins(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> Option<PlacementResult> {
-        if !self.needs_plugins(ctx, pod, false) {
+        if !self.needs_plugins(ctx, pod) {
             return None;
         }
         let found = match self.decide(ctx, pod) {
@@ -95,37 +87,43 @@ impl SchedulerState {
     }
 
     fn decide(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Decision {
+        let view = self.read_pod(ctx, pod);
+        let start = self.next_start as usize % self.snapshot.nodes.len().max(1);
+        schedule(&self.snapshot.cluster, &view, &Profile::default(), start)
+    }
+
+    /// Updates the snapshot and returns the pod as the plugins see it.
+    pub(super) fn read_pod(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> PodView {
         self.snapshot.update(ctx, &self.ledger, &self.nominated);
         let snapshot = &mut self.snapshot;
         let mut view = snapshot.views.view(ctx, pod, &mut snapshot.cluster.columns);
         let nominated = self.nominated.node_of(pod);
         view.nominated_node = nominated.map_or("", |node| ctx.store.names.node(node)).to_owned();
-        let start = self.next_start as usize % snapshot.nodes.len().max(1);
-        schedule(&snapshot.cluster, &view, &Profile::default(), start)
+        view.claim_problem = claim_problem(ctx, pod);
+        view
     }
 
     /// Describes why no node was found, and decides about preemption.
     pub(super) fn failed_attempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> FailedAttempt {
-        let unresolved = |message| FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
-        if !self.needs_plugins(ctx, pod, true) {
-            return unresolved(self.explain_unschedulable(ctx, pod));
-        }
-        let Decision::Unschedulable { message, preemption } = self.decide(ctx, pod) else {
-            return unresolved(self.explain_unschedulable(ctx, pod));
+        let decision = self.decide(ctx, pod);
+        let Decision::Unschedulable { message, preemption } = decision else {
+            // The accounting has not received the last change of a Node yet; it ends the wait when it does.
+            let message = ReasonCounts::default().message(self.snapshot.nodes.len());
+            return FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
         };
+        let mut attempt = FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
         match preemption {
-            Preemption::Failed(_) => unresolved(message),
-            Preemption::NotEligible(_) => FailedAttempt { nomination: Nomination::Stays, ..unresolved(message) },
+            Preemption::Failed(_) => {}
+            Preemption::NotEligible(_) => attempt.nomination = Nomination::Stays,
             Preemption::Candidates(best) => {
-                let Some(chosen) = self.draw_one(ctx, pod, &best, 1) else { return unresolved(message) };
-                let victims = chosen.victims.iter().map(|row| self.snapshot.pods[*row]);
-                FailedAttempt {
-                    message,
-                    nomination: Nomination::To(self.snapshot.nodes[chosen.node]),
-                    victims: victims.map(|pod| (pod, ctx.store.pods.incarnation[pod.ix()])).collect(),
+                if let Some(chosen) = self.draw_one(ctx, pod, &best, 1) {
+                    let victims = chosen.victims.iter().map(|row| self.snapshot.pods[*row]);
+                    attempt.nomination = Nomination::To(self.snapshot.nodes[chosen.node]);
+                    attempt.victims = victims.map(|pod| (pod, ctx.store.pods.incarnation[pod.ix()])).collect();
                 }
             }
         }
+        attempt
     }
 
     /// Carries out the preemption that an attempt decided on.
@@ -135,16 +133,19 @@ impl SchedulerState {
             Nomination::Ends => self.nominated.remove(pod),
             Nomination::To(node) => {
                 self.nominated.nominate(ctx.store, pod, node);
-                self.delete_victims(ctx, &attempt.victims);
+                let (preemptor, node) = (ctx.store.pod_uid(pod), ctx.store.names.node(node));
+                let message = ctx.intern(&format!("Preempted by pod {preemptor} on node {node}"));
+                self.delete_victims(ctx, &attempt.victims, message);
             }
         }
     }
 
-    fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[(PodId, u32)]) {
+    fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[(PodId, u32)], message: TextId) {
         for &(pod, incarnation) in victims {
             if !ctx.store.pods.is_current(pod, incarnation) || ctx.store.pods.has(pod, flag::DELETING) {
                 continue;
             }
+            self.preempted.insert(pod, message);
             let about = TicketSubject::Pod(pod);
             ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::PreemptionPodPatch, about, 0));
             ctx.record_response(Call::PreemptionPodPatch, RequestAnswer::Success);
@@ -156,8 +157,13 @@ impl SchedulerState {
     pub(super) fn victim_deleted(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         let is_there = ctx.store.pods.is_current(pod, incarnation);
         ctx.record_response(Call::PreemptionPodDelete, RequestAnswer::from_existence(is_there));
+        let message = self.preempted.remove(&pod);
         if is_there {
             apiserver::disrupt_pod(ctx, pod, DeletionActor::Preemption);
+            if let Some(message) = message {
+                let reason = ctx.intern("Preempted");
+                ctx.emit(Body::KubeEvent { object: ObjectRef::Pod(pod), warning: false, reason, message });
+            }
         }
     }
 }

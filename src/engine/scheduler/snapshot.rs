@@ -24,8 +24,9 @@ pub struct SchedulerSnapshot {
     rows: BTreeMap<NodeId, NodeIndex>,
     /// The placed pods, by `PodId`.
     placed: Vec<Option<PlacedPod>>,
-    /// Whether the nodes are those of the store.
+    /// Whether the nodes are those of the store, after this number of changes.
     has_nodes: bool,
+    changes: u32,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -36,13 +37,24 @@ struct PlacedPod {
 }
 
 impl SchedulerSnapshot {
-    /// A Node was created, changed or removed.
-    pub fn forget_nodes(&mut self) {
-        self.has_nodes = false;
+    /// Reads the changed nodes. All nodes are read again if one was created or removed.
+    fn update_nodes(&mut self, ctx: &EngineContext<'_>) {
+        let nodes = &ctx.store.nodes;
+        if nodes.changes() == self.changes {
+            return;
+        }
+        for node in nodes.changed_since(self.changes) {
+            match self.rows.get(&node).filter(|_| nodes.exists(node)) {
+                Some(row) => self.cluster.nodes[*row] = node_view(ctx, node, &mut self.cluster.columns),
+                None => self.has_nodes = false,
+            }
+        }
+        self.changes = nodes.changes();
     }
 
     /// Reads all nodes, all pods that hold resources, and the disruption budgets.
     pub fn update(&mut self, ctx: &EngineContext<'_>, ledger: &CapacityLedger, nominated: &NominatedPods) {
+        self.update_nodes(ctx);
         // Rows of removed pods remain in the cluster.
         let placed = self.placed.iter().flatten().count();
         if !self.has_nodes || self.pods.len() > 2 * placed + ctx.store.pods.len() {

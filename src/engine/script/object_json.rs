@@ -197,6 +197,7 @@ fn job_json(ctx: &EngineContext<'_>, job: JobId) -> Value {
 
 fn pod_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &KubeletState) -> Value {
     let mut object = pod_object(ctx, pod);
+    object["metadata"]["uid"] = json!(ctx.store.pod_uid(pod));
     object["status"] = pod_status_json::pod_status_json(ctx, pod, kubelets);
     object
 }

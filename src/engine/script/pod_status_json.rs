@@ -227,6 +227,9 @@ fn kubelet_conditions(ctx: &EngineContext<'_>, pod: PodId, stage: PodStage, all:
     conditions
 }
 
+/// Message of `pkg/registry/core/pod/strategy.go`.
+const SCHEDULING_GATED: &str = "Scheduling is blocked due to non-empty scheduling gates";
+
 /// Port of the kubelet's `GeneratePodInitializedCondition`.
 fn initialized_condition(phase: PodPhase, all: &[ContainerStatus<'_>]) -> Value {
     let begun = |c: &ContainerStatus| matches!(c.state, ContainerState::Running(_) | ContainerState::Ended(_));
@@ -276,15 +279,22 @@ fn condition_json(kind: &str, status: bool, reason: &str, message: &str) -> Valu
     object
 }
 
-/// The condition before a kubelet has processed the pod: PodScheduled; absent if the template names the node.
+/// The condition before a kubelet has processed the pod: PodScheduled; absent if the template names the node, and before
+/// the scheduler has tried the pod.
 fn scheduled_condition(ctx: &EngineContext<'_>, pod: PodId) -> Option<Value> {
     let pods = &ctx.store.pods;
     let named = ctx.store.pod_spec(pod).node_name.is_some();
-    (!named).then(|| match pods.node[pod.ix()].is_some() {
-        true => condition_json("PodScheduled", true, "", ""),
-        false if pods.has(pod, flag::GATED) => condition_json("PodScheduled", false, "SchedulingGated", ""),
-        false => condition_json("PodScheduled", false, "Unschedulable", ""),
-    })
+    match pods.node[pod.ix()].is_some() {
+        _ if named => None,
+        true => Some(condition_json("PodScheduled", true, "", "")),
+        false if pods.has(pod, flag::GATED) => {
+            Some(condition_json("PodScheduled", false, "SchedulingGated", SCHEDULING_GATED))
+        }
+        false => {
+            let message = ctx.store.names.text(*pods.unschedulable.get(&pod)?);
+            Some(condition_json("PodScheduled", false, "Unschedulable", message))
+        }
+    }
 }
 
 /// The condition DisruptionTarget with the message of its writer: `eviction.go`, `taint_eviction.go`,

@@ -25,6 +25,7 @@ pub use templates::{StoredTemplate, TemplateSlot, TemplateStore, add_node_select
 
 use crate::record::{JobName, JobSetName, RecordNames};
 use sim_api::spec::{CompletionMode, JobSpec, PodSpec};
+use sim_base::fnv::fnv1a;
 use sim_base::random::StreamKey;
 use sim_base::{JobId, JobSetId, PodId, TemplateId, row_or_default};
 use sim_policy::placement::TemplateFacts;
@@ -218,6 +219,16 @@ impl ObjectStore {
         &self.template(pod).pod.spec
     }
 
+    /// Returns the UID of a pod: a hash of its name in the form of a random UUID.
+    pub fn pod_uid(&self, pod: PodId) -> String {
+        let (i, job) = (pod.ix(), self.pods.job[pod.ix()]);
+        let name = self.names.pod(job, self.pods.index[i], pod, self.pods.incarnation[i]);
+        let half = |salt: &str| fnv1a(format!("{salt}{}/{name}", self.names.namespace_of(job)).bytes());
+        let (a, b) = (half("pod/"), half("uid/"));
+        let (version, variant) = (a & 0xfff | 0x4000, b >> 48 & 0x3fff | 0x8000);
+        format!("{:08x}-{:04x}-{version:04x}-{variant:04x}-{:012x}", a >> 32, a >> 16 & 0xffff, b & 0xffff_ffff_ffff)
+    }
+
     /// Returns a claim of the pod that is being deleted; until it is removed, no pod that uses it is scheduled.
     pub fn deleting_claim(&self, pod: PodId) -> Option<&str> {
         let mut claims = self.pod_spec(pod).claims.iter();
@@ -287,6 +298,7 @@ impl ObjectStore {
         self.pods.phase[pod.ix()] = PodPhase::Absent;
         self.pods.finalizers.remove(&pod);
         self.pods.disrupted_by.remove(&pod);
+        self.pods.unschedulable.remove(&pod);
         self.retired.push(pod);
     }
 }

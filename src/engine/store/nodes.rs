@@ -15,6 +15,9 @@ pub struct NodeStore {
     pub pods: Vec<Vec<PodId>>,
     /// Number of conditions that require a closer check before a pod is placed: additional taints and removed nodes.
     pub placement_obstacles: u32,
+    /// Number of changes of all nodes, and its value after the last change of each node.
+    changes: u32,
+    changed_at: Vec<u32>,
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -47,6 +50,24 @@ impl NodeStore {
         self.pods.iter_mut().for_each(Vec::clear);
         self.pods.resize_with(n, Vec::new);
         self.placement_obstacles = 0;
+        self.changes = 0;
+        self.changed_at.clear();
+    }
+
+    pub fn count_change(&mut self, node: NodeId) {
+        self.changes += 1;
+        self.changed_at.resize(self.rows.len(), 0);
+        self.changed_at[node.ix()] = self.changes;
+    }
+
+    pub fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    /// Iterates over the nodes that changed after this number of changes.
+    pub fn changed_since(&self, changes: u32) -> impl Iterator<Item = NodeId> + '_ {
+        let all = self.changed_at.iter().enumerate().filter(move |(_, at)| **at > changes);
+        all.map(|(node, _)| NodeId(node as u32))
     }
 
     pub fn len(&self) -> usize {

@@ -5,7 +5,7 @@
 
 use super::{ContainersState, StoredContainersState};
 use crate::record::DeletionActor;
-use sim_base::{DomainId, JobId, NodeId, PodId, SimTime, TemplateId};
+use sim_base::{DomainId, JobId, NodeId, PodId, SimTime, TemplateId, TextId};
 use std::collections::BTreeMap;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -58,6 +58,8 @@ macro_rules! columns {
             pub finalizers: BTreeMap<PodId, Vec<String>>,
             /// The writer of the condition DisruptionTarget.
             pub disrupted_by: BTreeMap<PodId, DeletionActor>,
+            /// Message of the condition PodScheduled of pods that found no node.
+            pub unschedulable: BTreeMap<PodId, TextId>,
             free: Vec<PodId>,
         }
 
@@ -76,6 +78,7 @@ macro_rules! columns {
                 $(self.$name.clear();)*
                 self.finalizers.clear();
                 self.disrupted_by.clear();
+                self.unschedulable.clear();
                 self.free.clear();
             }
         }

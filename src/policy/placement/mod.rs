@@ -5,7 +5,6 @@
 
 pub mod capacity;
 pub mod exclusive;
-pub mod explain;
 pub mod fit;
 pub mod node_choice;
 pub mod template;
@@ -13,4 +12,4 @@ pub mod template;
 pub use exclusive::domain_is_free;
 pub use fit::{ClusterView, NodeSearch, PlacementResult};
 pub use node_choice::NodeChoice;
-pub use template::{ResourceRequirements, TemplateFacts};
+pub use template::{ResourceRequirements, TemplateBlocker, TemplateFacts};

@@ -35,11 +35,6 @@ impl NodeChoice {
         Some(sets.into_iter().flatten().collect())
     }
 
-    /// The PreFilter stage: returns true if no term names a node that satisfies all of its own requirements.
-    pub fn conflicts(&self) -> bool {
-        self.names().is_some_and(|names| names.is_empty())
-    }
-
     /// Returns true if no node can match both, whatever its labels.
     pub fn is_disjoint_from(&self, other: &NodeChoice) -> bool {
         let disjoint =

@@ -1,6 +1,5 @@
 //! Properties of a pod template that the scheduler needs, computed once per template.
 
-use super::explain::{UnschedulableReasons, explain};
 use super::node_choice::NodeChoice;
 use crate::topology::ClusterBuilder;
 use sim_api::spec::keys::RESTART_ALL_CONTAINERS;
@@ -17,12 +16,21 @@ pub struct TemplateFacts {
     pub priority_class: u32,
     pub gated: bool,
     pub needs_feature: bool,
-    /// Reason that excludes all nodes, if any: an unbound claim, or an unavailable resource.
-    pub blocked: Option<UnschedulableReasons>,
+    /// Property of the template that excludes all nodes.
+    pub blocked: Option<TemplateBlocker>,
     /// Bit set of the nodes whose labels, pool taints and features allow the pod; 64 nodes per word.
     pub allowed: Vec<u64>,
     /// Nodes that the pod restricts itself to by name; `None` if it does not. The scheduler checks no others.
     pub named: Option<Vec<NodeId>>,
+}
+
+/// A property of a template that excludes all nodes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum TemplateBlocker {
+    /// No node has a resource that the pods request.
+    UnknownResource,
+    /// No component binds or allocates a claim that the pods mount.
+    Claims,
 }
 
 /// Requirements of a pod on nodes other than resources.
@@ -48,16 +56,13 @@ impl TemplateFacts {
         for (name, milli) in spec.requests() {
             match column(&name) {
                 Some(c) if milli > 0 => requests.push((c as u32, milli)),
-                // No node has this resource.
-                None if milli > 0 => {
-                    blocked = Some(UnschedulableReasons::Insufficient { resource: name.clone(), free: false })
-                }
+                None if milli > 0 => blocked = Some(TemplateBlocker::UnknownResource),
                 _ => {}
             }
         }
         let mut tolerations = spec.tolerations.clone();
         if cluster.extended_resource_toleration {
-            tolerations.extend(of_devices(spec));
+            tolerations.extend(device_tolerations(spec));
         }
         let choice = NodeChoice::from_spec(spec);
         TemplateFacts {
@@ -114,7 +119,7 @@ impl TemplateFacts {
             known.for_each(|named| named.push(node));
         }
         let bit = 1 << (node.ix() % 64);
-        if self.reason_against(cluster, node).is_none() {
+        if self.blocked.is_none() && self.admits(cluster, node) {
             self.allowed[node.ix() / 64] |= bit;
         } else {
             self.allowed[node.ix() / 64] &= !bit;
@@ -125,21 +130,12 @@ impl TemplateFacts {
         self.allowed[node.ix() / 64] >> (node.ix() % 64) & 1 == 1
     }
 
-    /// Returns the static filter that rejects a node, or `None` if it is allowed.
-    pub fn reason_against(&self, cluster: &ClusterBuilder, node: NodeId) -> Option<UnschedulableReasons> {
-        if !self.is_named(cluster, node) {
-            return Some(UnschedulableReasons::NotNamed);
-        }
-        if cluster.taints(node).iter().any(|t| !self.tolerates(t)) {
-            return Some(UnschedulableReasons::Taint);
-        }
-        if !self.choice.matches(cluster, node) {
-            return Some(UnschedulableReasons::Selector);
-        }
-        if self.needs_feature && !cluster.has_feature(node, RESTART_ALL_CONTAINERS) {
-            return Some(UnschedulableReasons::Feature);
-        }
-        self.blocked.clone()
+    /// Whether names, taints of the description, labels and features of a node allow the pod.
+    pub fn admits(&self, cluster: &ClusterBuilder, node: NodeId) -> bool {
+        self.is_named(cluster, node)
+            && cluster.taints(node).iter().all(|t| self.tolerates(t))
+            && self.choice.matches(cluster, node)
+            && (!self.needs_feature || cluster.has_feature(node, RESTART_ALL_CONTAINERS))
     }
 
     /// Whether the scheduler considers the node at all, given the node names that the pod requires.
@@ -148,26 +144,14 @@ impl TemplateFacts {
         names.is_none_or(|names| names.contains(cluster.names[node.ix()].as_str()))
     }
 
-    /// Returns the first resource of which a node has too little, given `free` thousandths of each, and whether the
-    /// empty node would have enough.
-    pub fn insufficient(&self, cluster: &ClusterBuilder, node: NodeId, free: &[i64]) -> Option<UnschedulableReasons> {
-        let at = node.ix() * cluster.resources.len();
-        let mut requests = self.requests.iter();
-        let short = requests.find(|(c, milli)| free[at + *c as usize] < *milli);
-        short.map(|(c, milli)| UnschedulableReasons::Insufficient {
-            resource: cluster.resources[*c as usize].clone(),
-            free: cluster.allocatable[at + *c as usize] >= *milli,
-        })
-    }
-
     /// Whether the facts come from the template alone, without a block by unbound claims.
     pub fn is_plain(&self) -> bool {
-        self.blocked != Some(UnschedulableReasons::UnboundClaims)
+        self.blocked != Some(TemplateBlocker::Claims)
     }
 
     /// Blocks the pod on all nodes because it mounts a claim that no component binds.
     pub fn block_by_claims(&mut self) {
-        self.blocked = Some(UnschedulableReasons::UnboundClaims);
+        self.blocked = Some(TemplateBlocker::Claims);
         self.allowed.fill(0);
     }
 
@@ -178,7 +162,7 @@ impl TemplateFacts {
 
     /// Returns the number of such pods that fit on the node when it is empty.
     pub fn room(&self, cluster: &ClusterBuilder, node: NodeId) -> u64 {
-        if matches!(self.blocked, Some(UnschedulableReasons::Insufficient { .. })) {
+        if self.blocked == Some(TemplateBlocker::UnknownResource) {
             return 0;
         }
         let at = node.ix() * cluster.resources.len();
@@ -189,18 +173,10 @@ impl TemplateFacts {
         self.requests.iter().map(pods).min().unwrap_or(u64::MAX)
     }
 
-    /// Returns the reason why no node of the empty cluster can take this pod, or `None` if one can.
-    pub fn never_fits(&self, cluster: &ClusterBuilder) -> Option<String> {
-        if self.choice.conflicts() {
-            return Some(explain(&vec![UnschedulableReasons::AffinityConflict; cluster.len()]));
-        }
-        let reasons = (0..cluster.len()).map(|n| {
-            let node = NodeId(n as u32);
-            let refused = self.reason_against(cluster, node);
-            refused.or_else(|| self.insufficient(cluster, node, &cluster.allocatable))
-        });
-        let reasons: Option<Vec<UnschedulableReasons>> = reasons.collect();
-        reasons.map(|reasons| explain(&reasons))
+    /// Whether some node of the empty cluster can take such a pod.
+    pub fn fits_somewhere(&self, cluster: &ClusterBuilder) -> bool {
+        let mut nodes = (0..cluster.len()).map(|n| NodeId(n as u32));
+        nodes.any(|node| self.allows(node) && self.room(cluster, node) > 0)
     }
 
     /// Returns the number of accelerators that one pod requests.
@@ -214,7 +190,7 @@ impl TemplateFacts {
 
 /// Returns the tolerations added by the admission plugin `plugin/pkg/admission/extendedresourcetoleration`: one for
 /// each requested extended resource.
-fn of_devices(spec: &PodSpec) -> impl Iterator<Item = TolerationSpec> {
+pub fn device_tolerations(spec: &PodSpec) -> impl Iterator<Item = TolerationSpec> {
     let extended = |name: &String| {
         let domain = name.split_once('/').map(|(domain, _)| domain);
         domain.is_some_and(|d| d != "kubernetes.io" && !d.ends_with(".kubernetes.io"))

@@ -110,7 +110,7 @@ fn run(
 ) -> Result<(DemoRun, RunDir), CommandFailure> {
     let input = load(file, text)?;
     let dir = dir.create_subdirectory(name)?;
-    let finished = simulate::play(&input, limits, Some(&dir), TraceFormat::Events)?;
+    let finished = simulate::play(&input, limits, Some(&dir), (TraceFormat::Events, false))?;
     Ok((DemoRun { input, finished }, dir))
 }
 

@@ -53,7 +53,7 @@ fn traps() -> Vec<GlossaryEntry> {
         kind: "trap".to_owned(),
         of: format!("lint, {theme}"),
         text: format!("{}: {}", trap.severity.as_str(), trap.title),
-        facts: [("consequence", trap.consequence), ("fix", trap.fix), ("needs", trap.check.needs())]
+        facts: [("consequence", trap.consequence.as_str()), ("fix", &trap.fix), ("needs", trap.check.needs())]
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
             .into_iter()
             .chain([("rules".to_owned(), trap.rules.join(", "))])
@@ -61,7 +61,7 @@ fn traps() -> Vec<GlossaryEntry> {
         source: "docs/lint.md".to_owned(),
         ..GlossaryEntry::default()
     };
-    let themes = trap_table::THEMES.iter();
-    let all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (*theme, t)));
+    let themes = trap_table::themes().iter();
+    let all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (theme.as_str(), t)));
     all.map(entry).collect()
 }

@@ -4,6 +4,7 @@ pub mod check_reduced;
 pub mod compare;
 pub mod fleets;
 pub mod main_events;
+pub mod placement;
 pub mod replications;
 pub mod side_by_side;
 pub mod sweep;

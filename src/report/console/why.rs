@@ -1,5 +1,6 @@
 //! Console output of `why`: the critical path with its spans, the cause of a blocked state, and what-if runs.
 
+use crate::console::placement;
 use crate::console::waterfall::WaterfallStyle;
 use sim_analysis::format;
 use sim_analysis::format::{count, exact_seconds, seconds};
@@ -31,6 +32,7 @@ pub fn text(why: &WhyExplanation, style: &WaterfallStyle, quoted: &dyn Fn(&str) 
         write_critical_path(&mut out, why, style);
     }
     write_blockers(&mut out, why, style, quoted);
+    out.push_str(&placement::text(&why.placement, style));
     what_ifs(&mut out, why, style, quoted);
     out
 }

@@ -11,7 +11,7 @@ use crate::pod_terms::PodTerm;
 use crate::rejection::Rejection;
 use std::collections::BTreeMap;
 
-const AFFINITY: &str = "node(s) didn't match pod affinity rules";
+pub const AFFINITY: &str = "node(s) didn't match pod affinity rules";
 const ANTI_AFFINITY: &str = "node(s) didn't match pod anti-affinity rules";
 const EXISTING_ANTI_AFFINITY: &str = "node(s) didn't satisfy existing pods anti-affinity rules";
 

@@ -31,7 +31,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
     if let Some(name) = &args.explain {
         let trap = sim_lint::trap_table::named(name).ok_or_else(|| unknown(name))?;
         match args.format {
-            LintFormat::Json => output::result(&lint_output::trap_json(trap.name)?)?,
+            LintFormat::Json => output::result(&lint_output::trap_json(&trap.name)?)?,
             _ => output::text(&sim_lint::docs::explain(trap))?,
         }
         return Ok(0);
@@ -106,7 +106,7 @@ fn table(args: &LintArgs) -> Result<u8, CommandFailure> {
 }
 
 fn unknown(name: &str) -> CommandFailure {
-    let known = sim_lint::trap_table::all().map(|t| t.name);
+    let known = sim_lint::trap_table::all().map(|t| t.name.as_str());
     let near = sim_inputs::nearest(name, known);
     let hint = match near {
         Some(near) => format!("did you mean {near:?}?"),

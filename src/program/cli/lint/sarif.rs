@@ -30,11 +30,7 @@ pub fn sarif(report: Option<&LintReport>) -> Value {
 
 /// Returns all traps with their themes.
 pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static LintTrap)> {
-    let of_theme = |(theme, traps): &(&'static str, &'static [LintTrap])| {
-        let theme = *theme;
-        traps.iter().map(move |trap| (theme, trap))
-    };
-    trap_table::THEMES.iter().flat_map(of_theme)
+    trap_table::themes().iter().flat_map(|(theme, traps)| traps.iter().map(move |trap| (theme.as_str(), trap)))
 }
 
 fn all_rules() -> Vec<Value> {

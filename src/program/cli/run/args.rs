@@ -35,6 +35,10 @@ pub struct RunArgs {
     /// Run twice, compare the digests, and check that the time ledger adds up
     #[arg(long)]
     pub paranoid: bool,
+    /// Print for each pod without a node at the end which plugin rejects which nodes, and the smallest change that
+    /// admits it
+    #[arg(long, conflicts_with_all = ["seeds", "check_reduced", "show_effective"])]
+    pub explain_placement: bool,
     /// Records and decisions to write
     #[arg(long, value_enum, default_value_t = TraceFormat::Events)]
     pub trace: TraceFormat,

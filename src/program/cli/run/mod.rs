@@ -22,7 +22,7 @@ use sim_analysis::metrics::summary::RunSummary;
 use sim_api::spec::ModelLevel;
 use sim_base::condition::FieldCondition;
 use sim_base::escape::for_markdown;
-use sim_report::console::text;
+use sim_report::console::{placement, text};
 use sim_report::files::csv;
 use sim_report::files::rundir::RunDir;
 
@@ -37,6 +37,9 @@ pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
     }
     if args.trace == TraceFormat::Decisions && is_table(args.format) {
         bail!("--trace decisions supports --format text and json only");
+    }
+    if args.explain_placement && (args.format != TableFormat::Text || loaded.level == ModelLevel::Reduced) {
+        bail!("--explain-placement needs a run with pods and --format text; `why --format json` has the same data");
     }
     let conditions = fail_if::read(&args.fail_if)?;
     fail_if::absolute(&conditions)?;
@@ -61,7 +64,7 @@ pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
     let limits = interrupt::limits();
     // Created before the run, so that no run is lost if the directory cannot be written.
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-    let done = simulate::play(&loaded, &limits, dir.as_ref(), args.trace)?;
+    let done = simulate::play(&loaded, &limits, dir.as_ref(), (args.trace, args.explain_placement))?;
     let view = done.view(&loaded);
     if args.paranoid {
         let mut again = simulate::simulation(&loaded)?;
@@ -108,7 +111,10 @@ fn print_result(
             let (name, seed) = (for_markdown(&view.scenario.name), view.seed);
             output::result(&format!("Restarts of {name}, seed {seed}\n\n{table}"))
         }
-        (None, TableFormat::Text) => output::styled(&text::run(view, target, &style), &style),
+        (None, TableFormat::Text) => {
+            let pending = placement::text(&view.outcome.pending, &style);
+            output::styled(&(text::run(view, target, &style) + &pending), &style)
+        }
     }
 }
 

@@ -72,9 +72,11 @@ impl FinishedRun {
 
 /// Simulates one run. With a directory, events are written during the run. Returns an error if a limit stops the run.
 pub fn play(
-    loaded: &RunInput, limits: &ReplicationLimits, dir: Option<&RunDir>, trace: TraceFormat,
+    loaded: &RunInput, limits: &ReplicationLimits, dir: Option<&RunDir>,
+    (trace, explains_placement): (TraceFormat, bool),
 ) -> Result<FinishedRun, CommandFailure> {
     let mut sim = simulation(loaded)?;
+    sim.set_explains_placement(explains_placement);
     let events = match dir {
         Some(dir) if trace != TraceFormat::None => Some(dir.events()?),
         _ => None,

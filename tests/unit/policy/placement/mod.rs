@@ -1,4 +1,3 @@
 //! Tests of `sim_policy::placement`.
 
 mod exclusive;
-mod explain;

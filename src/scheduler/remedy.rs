@@ -1,0 +1,199 @@
+//! Changes of a pod, a node or other pods that remove one rejection of a node.
+
+use crate::cycle::SchedulingCycle;
+use crate::index::{NodeIndex, PodIndex};
+use crate::node::NodeView;
+use crate::plugin::Plugin;
+use crate::plugins::{inter_pod_affinity, node_resources_fit};
+use crate::rejection::{Reason, Rejection};
+use crate::resources::{CPU, EPHEMERAL_STORAGE};
+use crate::volumes::ClaimProblem;
+use sim_api::spec::{NodeOperator, NodeRequirement, NodeTerm, TaintEffect, TaintSpec};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Cost of a pod that has to go. The cost of a missing amount is the missing part of the request, so that less missing
+/// capacity is a smaller change; a change of the configuration costs nothing.
+const POD_COST: i64 = 1000;
+/// Taints with this prefix are set by Kubernetes itself, and go when their condition ends.
+const CONTROLLER_TAINTS: &str = "node.kubernetes.io/";
+
+/// The pods that repel a pod, by topology key and value.
+pub type Blockers<'a> = BTreeMap<(&'a str, &'a str), Vec<PodIndex>>;
+
+pub fn blockers<'a>(cycle: &SchedulingCycle<'a>) -> Blockers<'a> {
+    let (cluster, pod) = (cycle.cluster, cycle.pod);
+    let mut blockers = Blockers::new();
+    for (node, usage) in cluster.usage.iter().enumerate() {
+        for &index in &usage.pods {
+            let other = &cluster.pods[index];
+            let own = pod.anti_affinity.required.iter().filter(|term| cluster.selects(term, other));
+            let theirs = other.anti_affinity.required.iter().filter(|term| cluster.selects(term, pod));
+            let keys: BTreeSet<&str> = own.chain(theirs).map(|term| term.topology_key.as_str()).collect();
+            for (key, value) in keys.into_iter().filter_map(|key| Some((key, cluster.nodes[node].labels.get(key)?))) {
+                blockers.entry((key, value)).or_default().push(index);
+            }
+        }
+    }
+    blockers
+}
+
+/// Returns the pods that repel the pod from a node, with the topology keys and values.
+fn blockers_of<'b>(
+    blockers: &'b Blockers<'_>, node: &'b NodeView,
+) -> impl Iterator<Item = (&'b String, &'b String, &'b Vec<PodIndex>)> {
+    let labels = node.labels.iter();
+    labels.filter_map(|(key, value)| Some((key, value, blockers.get(&(key.as_str(), value.as_str()))?)))
+}
+
+/// Returns the steps that remove all rejections of a node, and their cost.
+pub fn steps(
+    cycle: &SchedulingCycle<'_>, blockers: &Blockers<'_>, node: NodeIndex, rejections: &[Rejection],
+) -> (Vec<String>, i64) {
+    let view = &cycle.cluster.nodes[node];
+    let (mut texts, mut cost) = (Vec::new(), 0);
+    for rejection in rejections {
+        match rejection.plugin {
+            Plugin::TaintToleration => {
+                let hard = view.taints.iter().filter(|t| t.effect != TaintEffect::PreferNoSchedule);
+                texts.extend(hard.filter(|t| !cycle.pod.tolerates(t)).map(|taint| toleration_step(cycle, taint)));
+            }
+            Plugin::NodeAffinity => texts.extend(label_steps(cycle, view)),
+            Plugin::NodeUnschedulable => texts.push("uncordon the node".to_owned()),
+            Plugin::NodeDeclaredFeatures => {
+                let missing = cycle.pod.required_features.iter().filter(|f| !view.features.contains(f));
+                texts.extend(
+                    missing
+                        .map(|f| format!("enable the feature {f} in the kubelet (in a topology: `features: [{f}]`)")),
+                );
+            }
+            Plugin::NodePorts => texts.push("free the host port on the node".to_owned()),
+            Plugin::NodeResourcesFit => cost += resource_steps(cycle, blockers, (node, rejection), &mut texts),
+            Plugin::PodTopologySpread => {
+                texts.push("relax the topology spread constraints of the pod".to_owned());
+            }
+            Plugin::InterPodAffinity => cost += affinity_steps(cycle, blockers, (view, rejection), &mut texts),
+            other => texts.push(format!("satisfy plugin {}", other.name())),
+        }
+    }
+    (texts, cost)
+}
+
+/// Returns the step that resolves a problem with a claim, if a user can.
+pub fn claim_step(problem: &ClaimProblem) -> Option<String> {
+    match problem {
+        ClaimProblem::Missing(name) => Some(format!("create the PersistentVolumeClaim {name:?}")),
+        ClaimProblem::ResourceClaimMissing(name) => Some(format!("create the ResourceClaim {name:?}")),
+        ClaimProblem::Unbound => Some("bind the PersistentVolumeClaims of the pod to volumes".to_owned()),
+        ClaimProblem::Deleted(_) | ClaimProblem::ResourceClaimNotCreated(_) => None,
+    }
+}
+
+fn toleration_step(cycle: &SchedulingCycle<'_>, taint: &TaintSpec) -> String {
+    let (key, value, effect) = (&taint.key, &taint.value, taint.effect.as_str());
+    if key.starts_with(CONTROLLER_TAINTS) {
+        return format!("wait until the taint {key}:{effect} is removed from the node");
+    }
+    let what = if value.is_empty() { "operator: Exists".to_owned() } else { format!("value: {value}") };
+    let column = cycle.cluster.columns.find(key).filter(|column| cycle.pod.requests.get(*column) > 0);
+    let or = column.map_or("", |_| ", or set extendedResourceToleration: true in the topology as on GKE");
+    format!("add the toleration {{key: {key}, {what}, effect: {effect}}} to the pod{or}")
+}
+
+/// Returns the labels that the node lacks for the selector, and for the required term that lacks the fewest.
+fn label_steps(cycle: &SchedulingCycle<'_>, node: &NodeView) -> Vec<String> {
+    let affinity = &cycle.pod.node_affinity;
+    let lacking = affinity.selector.iter().filter(|(key, value)| node.labels.get(*key) != Some(*value));
+    let mut texts: Vec<String> = lacking.map(|(key, value)| format!("label the node {key}={value}")).collect();
+    let unmet = |term: &NodeTerm| -> Vec<String> {
+        let labels = term.expressions.iter().filter(|r| !r.matches_label(node.labels.get(&r.key).map(String::as_str)));
+        let fields = term.fields.iter().filter(|r| !r.matches_label(Some(&node.name)));
+        let names = fields.map(|r| format!("name node {} in the matchFields of the pod for {}", node.name, r.key));
+        labels.map(requirement_step).chain(names).collect()
+    };
+    let terms = affinity.required.iter().flatten().map(unmet);
+    texts.extend(terms.min_by_key(Vec::len).unwrap_or_default());
+    texts
+}
+
+fn requirement_step(r: &NodeRequirement) -> String {
+    match (r.operator, &r.values[..]) {
+        (Some(NodeOperator::In), values) => format!("label the node {}={}", r.key, values.join(" or ")),
+        (Some(NodeOperator::Exists), _) => format!("label the node with {}", r.key),
+        _ => format!("change or remove the label {} of the node", r.key),
+    }
+}
+
+/// Adds the missing amounts after the pods that repel the pod are gone. Returns their cost.
+fn resource_steps(
+    cycle: &SchedulingCycle<'_>, blockers: &Blockers<'_>, (node, rejection): (NodeIndex, &Rejection),
+    texts: &mut Vec<String>,
+) -> i64 {
+    let (view, columns) = (&cycle.cluster.nodes[node], &cycle.cluster.columns);
+    let mut usage = cycle.cluster.usage[node].clone();
+    for pod in blockers_of(blockers, view).flat_map(|(_, _, pods)| pods) {
+        if usage.pods.contains(pod) {
+            usage.remove(*pod, &cycle.cluster.pods[*pod]);
+        }
+    }
+    let Err(left) = node_resources_fit::filter(cycle, node, &usage) else { return 0 };
+    let (mut cost, mut freed, mut lowered) = (0, Vec::new(), Vec::new());
+    for reason in left.reasons.iter().filter(|reason| rejection.reasons.contains(reason)) {
+        let Reason::Insufficient(name) = reason else {
+            texts.push("remove a pod from the node".to_owned());
+            cost += POD_COST;
+            continue;
+        };
+        let column = columns.find(name).unwrap_or(CPU);
+        let (request, allocatable) = (cycle.pod.requests.get(column), view.allocatable.get(column));
+        let missing = request - (allocatable - usage.requested.get(column));
+        let text = |amount: i64| amount_text(column, amount);
+        if request > allocatable {
+            lowered.push(format!("{} of {name} instead of {}", text(allocatable), text(request)));
+        } else {
+            freed.push(format!("{} of {name}", text(missing)));
+        }
+        cost += (missing.min(request) * POD_COST / request).max(1);
+    }
+    let step = |verb: &str, amounts: &[String], place: &str| format!("{verb} {}{place}", amounts.join(" and "));
+    texts.extend((!lowered.is_empty()).then(|| step("request at most", &lowered, "")));
+    texts.extend((!freed.is_empty()).then(|| step("free", &freed, " on the node")));
+    cost
+}
+
+/// Adds the pods that have to be in the domains of a node, and those that have to leave them. Returns their cost.
+fn affinity_steps(
+    cycle: &SchedulingCycle<'_>, blockers: &Blockers<'_>, (node, rejection): (&NodeView, &Rejection),
+    texts: &mut Vec<String>,
+) -> i64 {
+    let mut cost = 0;
+    if rejection.reasons.contains(&Reason::Fixed(inter_pod_affinity::AFFINITY)) {
+        let keys = cycle.pod.affinity.required.iter().map(|term| &term.topology_key);
+        texts.extend(keys.map(|key| match node.labels.get(key) {
+            Some(value) => format!("start a pod that matches the affinity in {key}={value}"),
+            None => format!("label the node with {key}"),
+        }));
+        cost += POD_COST;
+    }
+    for (key, value, pods) in blockers_of(blockers, node) {
+        let first = &cycle.cluster.pods[pods[0]].name;
+        texts.push(match pods.len() {
+            1 => format!("remove pod {first} from {key}={value}"),
+            n => format!("remove {n} pods from {key}={value} ({first} and others)"),
+        });
+        cost += POD_COST * pods.len() as i64;
+    }
+    cost
+}
+
+fn amount_text(column: usize, amount: i64) -> String {
+    let units = [("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
+    match column {
+        CPU if amount % 1000 != 0 => format!("{amount}m"),
+        CPU => (amount / 1000).to_string(),
+        1..=EPHEMERAL_STORAGE => {
+            let unit = units.iter().find(|(_, size)| amount != 0 && amount % size == 0);
+            unit.map_or_else(|| amount.to_string(), |(unit, size)| format!("{}{unit}", amount / size))
+        }
+        _ => amount.to_string(),
+    }
+}

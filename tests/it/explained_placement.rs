@@ -1,0 +1,119 @@
+//! Explanations of pods without a node: what each plugin rejects per topology domain, and the smallest change that
+//! admits the pod. Each change is checked by a run with it.
+
+use crate::support;
+use sim_engine::record::{KeepSink, PendingPods};
+
+/// Two racks of two nodes, and a tainted rack of two smaller nodes.
+fn run(jobset: &str, taint: &str) -> Vec<PendingPods> {
+    let pool = "nodesPerIsland: 2, labels: {rack: \"r{pool}\"}, allocatable: {cpu: 4, memory: 16Gi, pods: 9}";
+    let spare = "nodesPerIsland: 2, labels: {rack: spare}, allocatable: {cpu: 3, memory: 16Gi, pods: 9}";
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  apiVersion: \
+         jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools: [{{name: node, count: 2, \
+         {pool}}}, {{name: spare, {spare}, taints: [{taint}]}}]\njobSets: [{{manifest: jobset.yaml}}]\n\
+         stop: {{at: 2m}}\nseed: 1\n"
+    );
+    let mut scenario = support::parse(&scenario, jobset).unwrap_or_else(|e| panic!("{e}"));
+    scenario.admit_unplaceable = true;
+    let mut simulation = support::simulation(&scenario);
+    simulation.set_paranoid(true);
+    simulation.set_explains_placement(true);
+    simulation.run(1, 0, &mut KeepSink::default()).pending
+}
+
+const TAINT: &str = "{key: spare, value: \"true\", effect: NoSchedule}";
+
+/// A JobSet of `jobs` Jobs with two pods each; `metadata` and `pod` are further fields.
+fn jobset(jobs: u32, metadata: &str, requests: &str, pod: &str) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: js{metadata}}}\nspec:\n  \
+         replicatedJobs:\n  - name: w\n    replicas: {jobs}\n    template:\n      spec:\n        parallelism: 2\n        \
+         completions: 2\n        template: {{spec: {{containers: [{{name: c, image: \"x:1\", resources: {{requests: \
+         {{{requests}}}}}}}]{pod}}}}}\n"
+    )
+}
+
+/// Returns the steps of the smallest change and the number of nodes on which the pods then fit.
+fn change(pending: &[PendingPods]) -> (Vec<&str>, usize) {
+    let [group] = pending else { panic!("{pending:?}") };
+    let change = group.explanation.change.as_ref().expect("a change");
+    (change.steps.iter().map(String::as_str).collect(), change.nodes.len())
+}
+
+/// Returns rows of plugin, reason and nodes by domain.
+fn rows(pending: &[PendingPods]) -> Vec<String> {
+    let row = |row: &sim_engine::record::RejectedNodes| {
+        let domains = row.domains.iter().map(|(name, n)| format!("{name}={n}"));
+        format!("{}: {} [{}]", row.plugin.name(), row.reason, domains.collect::<Vec<_>>().join(" "))
+    };
+    pending.iter().flat_map(|group| group.explanation.rejected.iter().map(row)).collect()
+}
+
+#[test]
+fn a_missing_toleration_is_the_smallest_change_and_admits_the_pods() {
+    let pending = run(&jobset(3, "", "cpu: 3", ""), TAINT);
+    assert_eq!(
+        rows(&pending),
+        [
+            "TaintToleration: node(s) had untolerated taint(s) [spare=2]",
+            "NodeResourcesFit: Insufficient cpu [r0=2 r1=2]",
+        ]
+    );
+    assert_eq!(
+        change(&pending),
+        (vec!["add the toleration {key: spare, value: true, effect: NoSchedule} to the pod"], 2)
+    );
+    let toleration = ", tolerations: [{key: spare, value: \"true\", effect: NoSchedule}]";
+    assert_eq!(run(&jobset(3, "", "cpu: 3", toleration), TAINT).len(), 0);
+}
+
+#[test]
+fn a_missing_label_and_a_missing_amount_are_named() {
+    let pending = run(&jobset(1, "", "cpu: 3", ", nodeSelector: {rack: r7}"), TAINT);
+    assert_eq!(change(&pending), (vec!["label the node rack=r7"], 4));
+    let pending = run(&jobset(1, "", "cpu: 6, memory: 20Gi", ""), TAINT);
+    let lower = "request at most 4 of cpu instead of 6 and 16Gi of memory instead of 20Gi";
+    assert_eq!(change(&pending), (vec![lower], 4));
+    assert_eq!(run(&jobset(1, "", "cpu: 4, memory: 16Gi", ""), TAINT).len(), 0);
+    // The nodes with the least missing amount count.
+    let pending =
+        run(&jobset(3, "", "cpu: 3", ""), "{key: spare, effect: NoSchedule}, {key: other, effect: NoExecute}");
+    assert_eq!(change(&pending), (vec!["free 2 of cpu on the node"], 4));
+}
+
+#[test]
+fn a_leader_without_a_free_domain_is_explained_by_the_pods_in_each_domain() {
+    let exclusive = ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}";
+    let pending = run(&jobset(3, exclusive, "cpu: 4", ""), TAINT);
+    assert_eq!(
+        rows(&pending),
+        [
+            "TaintToleration: node(s) had untolerated taint(s) [spare=2]",
+            "NodeResourcesFit: Insufficient cpu [r0=2 r1=2 spare=2]",
+            "InterPodAffinity: node(s) didn't match pod anti-affinity rules [r0=2 r1=2]",
+        ]
+    );
+    // The pods that have to go free the amounts too.
+    let (steps, nodes) = change(&pending);
+    assert!(steps.len() == 1 && steps[0].starts_with("remove 2 pods from rack=r"), "{steps:?}");
+    assert_eq!(nodes, 2);
+}
+
+#[test]
+fn a_missing_claim_is_named_before_any_node() {
+    let claim = ", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]";
+    let pending = run(&jobset(1, "", "cpu: 1", claim), TAINT);
+    assert_eq!(rows(&pending), ["VolumeBinding: persistentvolumeclaim \"data\" not found [=6]"]);
+    assert_eq!(change(&pending), (vec!["create the PersistentVolumeClaim \"data\""], 0));
+}
+
+#[test]
+fn a_pod_that_fits_on_no_node_is_refused_with_the_smallest_change() {
+    let scenario = support::scenario(
+        "first-steps",
+        &[("jobSets[0].set", "[\"spec.replicatedJobs[0].template.spec.template.spec.nodeSelector={disk: ssd}\"]")],
+    );
+    let refused = sim_engine::SimulationInput::new(&scenario).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(refused.contains("\n  Smallest change: label the node disk=ssd; "), "{refused}");
+}
