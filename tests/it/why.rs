@@ -332,3 +332,28 @@ fn explain_error(scenario: &str, jobset: &str, (path, value): (&str, &str)) -> S
     let sets = [(path.to_owned(), value.to_owned())];
     sim_inputs::parse_scenario(&source, &sets, &loader).err().map(|e| e.to_string()).unwrap_or_default()
 }
+
+#[test]
+fn waits_for_a_spare_end_earlier_if_it_takes_over_at_once() {
+    let scenario = r#"
+apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata: {name: spares}
+jobSets: [{manifest: jobset.yaml}]
+topology:
+  apiVersion: jobset-sim/v1alpha1
+  kind: Topology
+  metadata: {name: t}
+  pools:
+    - {name: "n-{node}", nodesPerIsland: 6, allocatable: {cpu: 8, memory: 64Gi}}
+    - {name: "s-{node}", nodesPerIsland: 1, allocatable: {cpu: 8, memory: 64Gi}, labels: {role: spare}}
+faultProcesses: [{cause: host, mtbf: 200h, deletedAfter: 5m, asNew: true, backAfter: 4h}]
+nodeSpares: {label: role=spare, takeOver: 40m}
+stop: {at: 60h, when: Time}
+"#;
+    let jobset = jobset("failurePolicy: {maxRestarts: 30}", "parallelism: 6, completions: 6");
+    let request = WhyRequest { restart: Some(1), ..WhyRequest::default() };
+    let why = explain_texts(scenario, &jobset, &request);
+    let at_once = why.what_if.iter().find(|w| w.setting.lever == "take-over time of spares");
+    assert!(at_once.is_some_and(|w| w.saves.seconds() > 1800.0), "{:?}", why.what_if);
+}

@@ -132,6 +132,13 @@ pub fn spares(facts: &RunFacts) -> EditSettings {
     all
 }
 
+/// Lets spares take over at once, if pods wait for capacity.
+pub fn take_over(facts: &RunFacts) -> EditSettings {
+    let takes_time = facts.scenario.node_spares.as_ref().is_some_and(|spares| spares.take_over > Duration::ZERO);
+    let is_concerned = takes_time && facts.waits_for(TicketWait::Unschedulable);
+    if is_concerned { single("nodeSpares.takeOver", "0s".to_owned()) } else { Vec::new() }
+}
+
 /// Selects a Kubernetes version with other rules: 1.31 changed those of kubernetes.md 1.4, and 1.32 those of 4.1.
 pub fn kubernetes(facts: &RunFacts) -> EditSettings {
     let version = facts.scenario.control_plane.kubernetes;

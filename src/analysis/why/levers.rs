@@ -92,6 +92,7 @@ const LEVERS: &[TuningLever] = &[
     TuningLever { name: "restart strategy", settings: edits::strategies },
     TuningLever { name: "startupPolicy AnyOrder", settings: edits::any_order },
     TuningLever { name: "dependsOn", settings: edits::predecessor },
+    TuningLever { name: "take-over time of spares", settings: edits_cluster::take_over },
     TuningLever { name: "spare nodes", settings: edits_cluster::spares },
     TuningLever { name: "no exclusive placement", settings: edits::not_exclusive },
     TuningLever { name: "Kubernetes version", settings: edits_cluster::kubernetes },

@@ -62,7 +62,8 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
         };
         break_even((&args.over, &metric), effort, &mut play)?
     };
-    if result.points.is_empty() {
+    // No replication has a value, and all complete their work.
+    if result.points.iter().all(|p| p.difference.is_none() && p.completed == [p.replications; 2]) {
         runner.interrupted("no value was simulated with both variants")?;
         bail!(
             "--metric: {metric} is undefined in both variants at all values of {}; choose another metric",
