@@ -55,6 +55,12 @@ pub fn parse_milli(text: &str) -> Result<i64, QuantityError> {
     milli.ok_or_else(|| QuantityError::TooLarge { text: text.to_owned() })
 }
 
+/// Formats whole units with the largest binary suffix that divides them.
+pub fn binary_text(units: i64) -> String {
+    let suffix = BINARY.iter().rev().find(|(_, bits)| units != 0 && units % (1i64 << bits) == 0);
+    suffix.map_or_else(|| units.to_string(), |(suffix, bits)| format!("{}{suffix}", units >> bits))
+}
+
 impl Quantity {
     pub fn is_negative(&self) -> bool {
         self.digits < 0

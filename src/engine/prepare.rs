@@ -31,8 +31,7 @@ pub enum PrepareError {
     NeverFits {
         /// Name of the pod without the random suffix.
         pod: String,
-        /// The reason in kube-scheduler's words, the nodes that each plugin rejects, and the smallest change that admits
-        /// the pod.
+        /// The reason in kube-scheduler's words, the nodes that each plugin rejects, and the smallest change.
         explanation: Box<PlacementExplanation>,
     },
     /// No node has the label that defines the domains of exclusive placement.

@@ -5,11 +5,11 @@ use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
 use crate::plugin::Plugin;
 use crate::plugins::score;
+use crate::plugins::volumes::ClaimProblem;
 use crate::pod::PodView;
 use crate::preemption::{Preemption, preempt};
 use crate::profile::Profile;
 use crate::rejection::{Reason, ReasonCounts, Rejection};
-use crate::volumes::ClaimProblem;
 
 /// Part of the message of an unschedulable pod that the plugin DynamicResources adds if preemption fails.
 const NO_CLAIMS: &str = "no new claims to deallocate";

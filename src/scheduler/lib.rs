@@ -22,11 +22,9 @@ pub mod pod_terms;
 pub mod preemption;
 pub mod profile;
 pub mod rejection;
-mod remedy;
 pub mod requests;
 pub mod resources;
 mod taints;
-pub mod volumes;
 
 pub use cluster::{Cluster, DisruptionBudget};
 pub use cycle::SchedulingCycle;

@@ -3,11 +3,11 @@
 use crate::host_port::HostPort;
 use crate::labels::{Labels, read_labels};
 use crate::node_affinity::NodeAffinityView;
+use crate::plugins::volumes::ClaimProblem;
 use crate::pod_terms::{PodTerms, SpreadConstraint};
 use crate::requests::{assumed_requests, pod_requests};
 use crate::resources::{Amounts, ResourceColumns};
 use crate::taints::read_toleration;
-use crate::volumes::ClaimProblem;
 use serde_json::Value;
 use sim_api::objects::value_access::{has_value, int, list, text};
 use sim_api::spec::keys::RESTART_ALL_CONTAINERS;

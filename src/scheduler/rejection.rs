@@ -1,7 +1,7 @@
 //! Reasons against nodes, and the message of an unschedulable pod (`FitError` in `framework/types.go`).
 
 use crate::plugin::Plugin;
-use crate::volumes::ClaimProblem;
+use crate::plugins::volumes::ClaimProblem;
 use std::collections::BTreeMap;
 use std::fmt;
 

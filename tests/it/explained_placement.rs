@@ -99,21 +99,3 @@ fn a_leader_without_a_free_domain_is_explained_by_the_pods_in_each_domain() {
     assert!(steps.len() == 1 && steps[0].starts_with("remove 2 pods from rack=r"), "{steps:?}");
     assert_eq!(nodes, 2);
 }
-
-#[test]
-fn a_missing_claim_is_named_before_any_node() {
-    let claim = ", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]";
-    let pending = run(&jobset(1, "", "cpu: 1", claim), TAINT);
-    assert_eq!(rows(&pending), ["VolumeBinding: persistentvolumeclaim \"data\" not found [=6]"]);
-    assert_eq!(change(&pending), (vec!["create the PersistentVolumeClaim \"data\""], 0));
-}
-
-#[test]
-fn a_pod_that_fits_on_no_node_is_refused_with_the_smallest_change() {
-    let scenario = support::scenario(
-        "first-steps",
-        &[("jobSets[0].set", "[\"spec.replicatedJobs[0].template.spec.template.spec.nodeSelector={disk: ssd}\"]")],
-    );
-    let refused = sim_engine::SimulationInput::new(&scenario).err().map(|e| e.to_string()).unwrap_or_default();
-    assert!(refused.contains("\n  Smallest change: label the node disk=ssd; "), "{refused}");
-}

@@ -4,7 +4,7 @@ use crate::ctx::EngineContext;
 use sim_api::spec::ObjectKind;
 use sim_base::PodId;
 use sim_policy::placement::TemplateBlocker;
-use sim_scheduler::volumes::ClaimProblem;
+use sim_scheduler::plugins::volumes::ClaimProblem;
 
 /// Returns the first claim of the pod that does not exist, that no component binds or allocates, or that is being
 /// deleted.

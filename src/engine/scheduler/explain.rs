@@ -15,7 +15,8 @@ impl SchedulerState {
         let mut groups = BTreeMap::new();
         let waiting = (0..store.pods.len() as u32).map(PodId).filter(|pod| self.is_unschedulable(*pod));
         for pod in waiting {
-            let key = (store.pods.template[pod.ix()], store.pods.domain[pod.ix()], store.is_leader(pod));
+            let leads = store.template(pod).exclusive.is_some() && store.is_leader(pod);
+            let key = (store.pods.template[pod.ix()], store.pods.domain[pod.ix()], leads);
             groups.entry(key).or_insert_with(Vec::new).push(pod);
         }
         let explained = groups.into_values().map(|pods| {

@@ -279,8 +279,8 @@ fn condition_json(kind: &str, status: bool, reason: &str, message: &str) -> Valu
     object
 }
 
-/// The condition before a kubelet has processed the pod: PodScheduled; absent if the template names the node, and before
-/// the scheduler has tried the pod.
+/// The condition before a kubelet has processed the pod: PodScheduled; absent if the template names the node, and
+/// before the scheduler has tried the pod.
 fn scheduled_condition(ctx: &EngineContext<'_>, pod: PodId) -> Option<Value> {
     let pods = &ctx.store.pods;
     let named = ctx.store.pod_spec(pod).node_name.is_some();

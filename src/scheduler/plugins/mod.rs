@@ -13,6 +13,7 @@ pub mod node_unschedulable;
 pub mod pod_topology_spread;
 pub mod pod_topology_spread_score;
 pub mod taint_toleration;
+pub mod volumes;
 
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;

@@ -3,6 +3,8 @@
 //!
 //! A scheduling cycle stops at the first rejection of a node; an explanation evaluates every filter on every node.
 
+mod remedy;
+
 use crate::cluster::Cluster;
 use crate::cycle::SchedulingCycle;
 use crate::decision::{NOT_NAMED, prefilter_message, rejection_counts};
@@ -12,8 +14,8 @@ use crate::plugin::Plugin;
 use crate::pod::PodView;
 use crate::profile::Profile;
 use crate::rejection::Rejection;
-use crate::remedy::{blockers, claim_step, steps};
 use crate::resources::ResourceColumns;
+use remedy::{blockers, claim_step, steps};
 use serde::Serialize;
 use sim_api::spec::PodTemplate;
 use sim_base::NodeId;

@@ -4,11 +4,12 @@ use crate::cycle::SchedulingCycle;
 use crate::index::{NodeIndex, PodIndex};
 use crate::node::NodeView;
 use crate::plugin::Plugin;
+use crate::plugins::volumes::ClaimProblem;
 use crate::plugins::{inter_pod_affinity, node_resources_fit};
 use crate::rejection::{Reason, Rejection};
 use crate::resources::{CPU, EPHEMERAL_STORAGE};
-use crate::volumes::ClaimProblem;
 use sim_api::spec::{NodeOperator, NodeRequirement, NodeTerm, TaintEffect, TaintSpec};
+use sim_base::quantity::binary_text;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cost of a pod that has to go. The cost of a missing amount is the missing part of the request, so that less missing
@@ -186,14 +187,10 @@ fn affinity_steps(
 }
 
 fn amount_text(column: usize, amount: i64) -> String {
-    let units = [("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
     match column {
         CPU if amount % 1000 != 0 => format!("{amount}m"),
         CPU => (amount / 1000).to_string(),
-        1..=EPHEMERAL_STORAGE => {
-            let unit = units.iter().find(|(_, size)| amount != 0 && amount % size == 0);
-            unit.map_or_else(|| amount.to_string(), |(unit, size)| format!("{}{unit}", amount / size))
-        }
+        1..=EPHEMERAL_STORAGE => binary_text(amount),
         _ => amount.to_string(),
     }
 }
