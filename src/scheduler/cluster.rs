@@ -84,11 +84,8 @@ impl Cluster {
 
     /// Returns all pods that have a node.
     pub fn placed_pods(&self) -> impl Iterator<Item = (NodeIndex, &PodView)> {
-        let of_node = |(node, usage): (NodeIndex, &NodeUsage)| {
-            usage.pods.iter().map(|pod| (node, *pod)).collect::<Vec<(NodeIndex, PodIndex)>>()
-        };
-        let all = self.usage.iter().enumerate().flat_map(of_node);
-        all.map(|(node, pod)| (node, &self.pods[pod]))
+        let rows = self.usage.iter().enumerate();
+        rows.flat_map(move |(node, usage)| usage.pods.iter().map(move |pod| (node, &self.pods[*pod])))
     }
 
     /// Returns whether the term selects the pod.

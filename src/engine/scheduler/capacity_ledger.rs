@@ -22,6 +22,8 @@ pub struct CapacityLedger {
     /// Number of topology keys that are counted.
     keys: usize,
     pub classes: UsageClasses,
+    /// Number of changes so far.
+    pub changes: u64,
 }
 
 #[derive(Clone, Default)]
@@ -102,6 +104,7 @@ impl CapacityLedger {
             let free = &mut self.free[node.ix() * columns + *column as usize];
             *free += if take { -*milli } else { *milli };
         }
+        self.changes += 1;
         self.classes.move_pod(node, store.pods.template[pod.ix()], take);
         let job = store.pods.job[pod.ix()];
         let class = template.facts.priority_class;

@@ -24,7 +24,7 @@ use super::token_bucket::BusyTimes;
 use crate::store::{ChangeKind, NodeChange, PodChange, flag};
 use capacity_ledger::CapacityLedger;
 use nominated::NominatedPods;
-use preemption::FailedAttempt;
+use preemption::{FailedAttempt, LastFailure};
 use queues::SchedulingQueues;
 use sim_base::{NodeId, PodId, TextId};
 use snapshot::SchedulerSnapshot;
@@ -41,6 +41,7 @@ pub struct SchedulerState {
     in_cycle: Option<(PodId, u32)>,
     /// Result of the current cycle if it found no node.
     failed: Option<FailedAttempt>,
+    failures: LastFailure,
     /// An event that may help happened during the cycle: a pod that finds no node is retried without waiting for the
     /// next such event (kube-scheduler, `inFlightEvents`).
     changed_in_cycle: bool,
@@ -59,6 +60,7 @@ impl SchedulerState {
         self.queues.reset();
         self.ledger.reset(ctx);
         self.failed = None;
+        self.failures = LastFailure::default();
         self.nominated.clear();
         self.preempted.clear();
         self.snapshot = SchedulerSnapshot::default();

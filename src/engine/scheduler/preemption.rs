@@ -9,7 +9,7 @@ use crate::record::{Body, Call, DeletionActor, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
 use sim_base::random::StreamPurpose;
-use sim_base::{NodeId, PodId, TextId};
+use sim_base::{DomainId, JobId, NodeId, PodId, TemplateId, TextId};
 use sim_policy::placement::PlacementResult;
 use sim_scheduler::decision::ScoredNodes;
 use sim_scheduler::preemption::Preemption;
@@ -23,6 +23,31 @@ pub(super) struct FailedAttempt {
     nomination: Nomination,
     /// Each with its incarnation: a pod may be gone at the end of the cycle.
     victims: Vec<(PodId, u32)>,
+}
+
+/// What the reasons of a failed attempt depend on.
+#[derive(Clone, PartialEq)]
+struct FailureKey {
+    /// Numbers of changes of the accounting and of nodes.
+    state: (u64, u32),
+    template: TemplateId,
+    domain: DomainId,
+    /// The Job and whether the pod is its leader, if there is exclusive placement.
+    job: Option<(JobId, bool)>,
+}
+
+/// The message of the last failed attempt that no preemption helps.
+#[derive(Clone, Default)]
+pub(super) struct LastFailure(Option<(FailureKey, String)>);
+
+impl LastFailure {
+    fn message(&self, key: &Option<FailureKey>) -> Option<String> {
+        self.0.as_ref().filter(|(known, _)| Some(known) == key.as_ref()).map(|(_, message)| message.clone())
+    }
+
+    fn keep(&mut self, key: Option<FailureKey>, message: &str) {
+        self.0 = key.map(|key| (key, message.to_owned()));
+    }
 }
 
 /// What an attempt does to `status.nominatedNodeName`.
@@ -105,15 +130,18 @@ impl SchedulerState {
 
     /// Describes why no node was found, and decides about preemption.
     pub(super) fn failed_attempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> FailedAttempt {
-        let decision = self.decide(ctx, pod);
-        let Decision::Unschedulable { message, preemption } = decision else {
+        let key = self.failure_key(ctx, pod);
+        if let Some(message) = self.failures.message(&key) {
+            return FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
+        }
+        let Decision::Unschedulable { message, preemption } = self.decide(ctx, pod) else {
             // The accounting has not received the last change of a Node yet; it ends the wait when it does.
             let message = ReasonCounts::default().message(self.snapshot.nodes.len());
             return FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
         };
         let mut attempt = FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
         match preemption {
-            Preemption::Failed(_) => {}
+            Preemption::Failed(_) => self.failures.keep(key, &attempt.message),
             Preemption::NotEligible(_) => attempt.nomination = Nomination::Stays,
             Preemption::Candidates(best) => {
                 if let Some(chosen) = self.draw_one(ctx, pod, &best, 1) {
@@ -124,6 +152,18 @@ impl SchedulerState {
             }
         }
         attempt
+    }
+
+    /// Pods of one template fail for the same reasons until something changes, unless they have terms of their own.
+    fn failure_key(&self, ctx: &EngineContext<'_>, pod: PodId) -> Option<FailureKey> {
+        let store = &**ctx.store;
+        let state = (self.ledger.changes, store.nodes.changes());
+        (!self.needs_plugins(ctx, pod) && claim_problem(ctx, pod).is_none()).then(|| FailureKey {
+            state,
+            template: store.pods.template[pod.ix()],
+            domain: store.pods.domain[pod.ix()],
+            job: (!store.templates.domains.is_empty()).then(|| (store.pods.job[pod.ix()], store.is_leader(pod))),
+        })
     }
 
     /// Carries out the preemption that an attempt decided on.
