@@ -1,5 +1,6 @@
 //! Measures how the cost of a restart grows with the cluster. Simulates the main scenarios, and one with exclusive
-//! Jobs of four pods, at 500, 5,000 and 50,000 nodes and writes `reports/growth.{csv,svg,png}`: simulated seconds, bytes and engine time, each per pod.
+//! Jobs of four pods, at 500, 5,000 and 50,000 nodes and writes `reports/growth.{csv,svg,png}`: simulated seconds,
+//! bytes and engine time, each per pod.
 //!
 //! `cargo run --release --example growth`
 

@@ -194,7 +194,7 @@ fn user_situations_are_explained_by_their_bottleneck() {
     for (name, waited, lever) in [
         ("depends-on-a-slow-predecessor", "a container that runs until it exits", Some("dependsOn")),
         ("in-order-behind-a-slow-driver", "container starts", Some("container start delay")),
-        ("a-pod-on-a-silent-node", "an unresponsive node", Some("earlier scripted action")),
+        ("a-pod-on-a-silent-node", "an unresponsive node", Some("repair of the lost node")),
         // There is no dominant wait: the pods of 16 racks pass through one Job controller and one garbage collector.
         ("288-pods-on-18-node-racks", "garbage-collector client", None),
     ] {
