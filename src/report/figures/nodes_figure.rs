@@ -53,9 +53,9 @@ pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[Str
     let mut painted = Vec::new();
     let mut counts: BTreeMap<Rgb, (String, u64)> = BTreeMap::new();
     for (i, block) in blocks.iter().enumerate() {
-        for node in block.from..block.to {
+        for (node, is_spare) in (block.from..block.to).zip(&spare[block.from..block.to]) {
             let (color, name) = match state(node) {
-                NodeState::Free if !spare[node] => (STRANDED, "stranded (free, rest of the slice in use)"),
+                NodeState::Free if !is_spare => (STRANDED, "stranded (free, rest of the slice in use)"),
                 NodeState::Free => (color(NodeState::Free), "spare (whole slice free)"),
                 other => (color(other), other.as_str()),
             };

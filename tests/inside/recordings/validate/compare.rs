@@ -41,6 +41,7 @@ fn observed(recording: &RecordedRun) -> ObservedRun {
             resources: Vec::new(),
             requests: Vec::new(),
             blocked: Vec::new(),
+            pending: Vec::new(),
             warnings: Vec::new(),
         },
         names: RecordNames::default(),

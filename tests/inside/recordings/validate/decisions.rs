@@ -90,6 +90,7 @@ fn outcome() -> RunOutcome {
         resources: Vec::new(),
         requests: Vec::new(),
         blocked: Vec::new(),
+        pending: Vec::new(),
         warnings: Vec::new(),
     }
 }
