@@ -24,8 +24,8 @@ const CRATE_LINES_MAX: [(&str, usize); 12] = [
     ("program", 19_000),
     ("recordings", 13_800),
     ("report", 18_000),
-    // Explanations of Pending pods.
-    ("scheduler", 2_900),
+    // Explanations of Pending pods, queueing hints, and the configuration of kube-scheduler.
+    ("scheduler", 3_100),
     ("testkit", 1_200),
 ];
 
