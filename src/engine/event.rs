@@ -221,6 +221,8 @@ pub enum SimulationEvent {
         pod: PodId,
         incarnation: u32,
     },
+    /// The scheduler retries the pods that have waited for 5 minutes without an event that may help.
+    FlushDue,
 }
 
 /// The component that handles an event; each has its own folder.
@@ -311,7 +313,7 @@ impl SimulationEvent {
             GarbageCollectorAnswered { .. } | GarbageCollectorObserved { .. } => EventOwner::GarbageCollector,
             GarbageCollectorObservedJobSet { .. } | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
             BindAnswered { .. } | VictimDeleted { .. } => EventOwner::Scheduler,
-            CycleDone { .. } | BackoffExpired { .. } => EventOwner::Scheduler,
+            CycleDone { .. } | BackoffExpired { .. } | FlushDue => EventOwner::Scheduler,
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => EventOwner::NodeLifecycle,
             TolerationExpired { .. } | UncordonObserved(_) => EventOwner::NodeLifecycle,
             PodGcTick => EventOwner::PodGc,
@@ -379,7 +381,7 @@ impl SimulationEvent {
             FollowerAnswered { at, .. } => EventSubject::Follower(at),
             PodCreateAnswered { nth, .. } => EventSubject::PodCreation(nth),
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
-            GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick => return None,
+            GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
         })
     }
 
@@ -413,7 +415,7 @@ impl SimulationEvent {
             JobTtlExpired { .. } | GarbageCollectorObserved { .. } | MonitorTick | TaintDue(_) => 3,
             GarbageCollectorObservedJobSet { .. } => 3,
             TolerationExpired { .. } | PodGcTick | UncordonObserved(_) => 3,
-            CycleDone { .. } | BackoffExpired { .. } => 4,
+            CycleDone { .. } | BackoffExpired { .. } | FlushDue => 4,
         }
     }
 }

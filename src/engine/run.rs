@@ -48,11 +48,18 @@ impl EngineRun<'_> {
             if halts && self.ctx.queue.next_at().is_none_or(|at| at >= halt) {
                 return None;
             }
-            let rests = !halts && self.ctx.queue.len() == self.ctx.progress.idle_events;
+            let is_idle = !halts && self.ctx.queue.len() == self.ctx.progress.idle_events;
+            let rests = is_idle && !self.components.scheduler.flush_matters(&self.ctx);
             let next = if rests { None } else { self.ctx.queue.pop() };
             let Some((at, event, cause, ticket)) = next else {
                 return Some(diagnosis::end_reason(&self.ctx, self.components));
             };
+            if event == SimulationEvent::FlushDue
+                && let Some(later) = self.components.scheduler.put_off_flush(&self.ctx, at)
+            {
+                self.ctx.queue.push_with_ticket(later, event, cause, ticket);
+                continue;
+            }
             if stale_events::is_stale(&self.ctx, self.components, at, event) {
                 stale_events::discard(&mut self.ctx, self.components, at, event);
                 continue;

@@ -3,7 +3,7 @@
 use crate::cluster::Cluster;
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
-use crate::plugin::Plugin;
+use crate::plugin::{Plugin, PluginSet};
 use crate::plugins::score;
 use crate::plugins::volumes::ClaimProblem;
 use crate::pod::PodView;
@@ -19,7 +19,12 @@ pub(crate) const NOT_NAMED: &str = "node(s) didn't satisfy plugin(s) [NodeAffini
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     Scheduled(ScoredNodes),
-    Unschedulable { message: String, preemption: Preemption },
+    /// `rejecting` are the plugins that rejected nodes or, in PreFilter, the pod.
+    Unschedulable {
+        message: String,
+        preemption: Preemption,
+        rejecting: PluginSet,
+    },
 }
 
 /// The feasible nodes with their scores.
@@ -63,13 +68,15 @@ pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usiz
         Ok(cycle) => cycle,
         Err(rejection) => {
             let message = prefilter_message(cluster, &rejection);
+            let rejecting = PluginSet::from_iter([rejection.plugin]);
             if pod.claim_problem.as_ref().is_some_and(ClaimProblem::fails_preemption) {
                 return Decision::Unschedulable {
                     message: format!("{message} not found"),
                     preemption: Preemption::Failed(String::new()),
+                    rejecting,
                 };
             }
-            return unschedulable(message, preempt(None, cluster, pod, &[]));
+            return unschedulable(message, profile, || preempt(None, cluster, pod, &[]), rejecting);
         }
     };
     let found = match nominated_node(&cycle) {
@@ -78,7 +85,9 @@ pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usiz
     };
     if found.nodes.is_empty() {
         let message = rejection_counts(&cycle, &found.rejected).message(cluster.nodes.len());
-        return unschedulable(message, preempt(Some(cycle), cluster, pod, &found.rejected));
+        let named = cycle.named_nodes.iter().map(|_| Plugin::NodeAffinity);
+        let rejecting = found.rejected.iter().map(|(_, rejection)| rejection.plugin).chain(named).collect();
+        return unschedulable(message, profile, || preempt(Some(cycle), cluster, pod, &found.rejected), rejecting);
     }
     let scores = if found.nodes.len() == 1 { Vec::new() } else { score(&cycle, &found.nodes) };
     Decision::Scheduled(ScoredNodes { nodes: found.nodes, scores, next_start: found.next_start })
@@ -94,13 +103,20 @@ fn nominated_node(cycle: &SchedulingCycle<'_>) -> Option<NodeIndex> {
     cycle.filter_with_nominated(node, &cycle.cluster.usage[node]).ok().map(|()| node)
 }
 
-/// Appends the message of preemption, if it failed.
-fn unschedulable(message: String, preemption: Preemption) -> Decision {
+/// Tries to preempt other pods, and appends the message if that failed.
+fn unschedulable(
+    message: String, profile: &Profile, preempt: impl FnOnce() -> Preemption, rejecting: PluginSet,
+) -> Decision {
+    if !profile.is_enabled(Plugin::DefaultPreemption) {
+        let preemption = Preemption::Failed(String::new());
+        return Decision::Unschedulable { message: format!("{message} {NO_CLAIMS}"), preemption, rejecting };
+    }
+    let preemption = preempt();
     let message = match preemption.failure() {
         Some(failure) => format!("{message} {NO_CLAIMS}, preemption: {failure}"),
         None => message,
     };
-    Decision::Unschedulable { message, preemption }
+    Decision::Unschedulable { message, preemption, rejecting }
 }
 
 /// Counts the reasons against all nodes, including those that PreFilter excluded.

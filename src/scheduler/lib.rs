@@ -21,6 +21,7 @@ pub mod pod;
 pub mod pod_terms;
 pub mod preemption;
 pub mod profile;
+pub mod queueing;
 pub mod rejection;
 pub mod requests;
 pub mod resources;
@@ -33,9 +34,10 @@ pub use groups::PodGroup;
 pub use groups::attempt::GroupAttempt;
 pub use index::{NodeIndex, PodIndex};
 pub use node::{NodeUsage, NodeView};
-pub use plugin::Plugin;
+pub use plugin::{Plugin, PluginSet};
 pub use pod::PodView;
-pub use profile::Profile;
+pub use profile::{Profile, SchedulerConfiguration};
+pub use queueing::ClusterEvent;
 
 #[cfg(test)]
 #[path = "../../tests/inside/scheduler/random_clusters.rs"]

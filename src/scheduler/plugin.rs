@@ -1,5 +1,7 @@
 //! The plugins of the default profile by name.
 
+use std::collections::BTreeSet;
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum Plugin {
     NodeUnschedulable,
@@ -19,6 +21,23 @@ pub enum Plugin {
 }
 
 impl Plugin {
+    pub const ALL: [Plugin; 14] = [
+        Plugin::NodeUnschedulable,
+        Plugin::NodeName,
+        Plugin::TaintToleration,
+        Plugin::NodeAffinity,
+        Plugin::NodeDeclaredFeatures,
+        Plugin::NodePorts,
+        Plugin::NodeResourcesFit,
+        Plugin::VolumeBinding,
+        Plugin::DynamicResources,
+        Plugin::PodTopologySpread,
+        Plugin::InterPodAffinity,
+        Plugin::DefaultPreemption,
+        Plugin::NodeResourcesBalancedAllocation,
+        Plugin::ImageLocality,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             Plugin::NodeUnschedulable => "NodeUnschedulable",
@@ -47,3 +66,6 @@ impl Plugin {
         }
     }
 }
+
+/// A set of plugins, for example those that rejected nodes for a pod.
+pub type PluginSet = BTreeSet<Plugin>;

@@ -1,7 +1,27 @@
-//! Profiles: weights and arguments of the plugins, by scheduler name.
+//! Profiles: weights and arguments of the plugins, by scheduler name (`KubeSchedulerConfiguration`).
 
-use crate::plugin::Plugin;
+use crate::node_affinity::NodeAffinityView;
+use crate::plugin::{Plugin, PluginSet};
+use serde_json::{Value, json};
+use sim_api::objects::value_access::{int, list, text};
 use std::collections::BTreeMap;
+
+/// `schedulerName` of pods and profiles without one.
+pub const DEFAULT_SCHEDULER: &str = "default-scheduler";
+/// Plugins of the default profile whose decisions are not simulated, or that do not depend on a configuration.
+const OTHER_PLUGINS: &str =
+    "PrioritySort SchedulingGates DefaultBinder GangScheduling NodeVolumeLimits VolumeRestrictions VolumeZone";
+
+/// The configuration of kube-scheduler.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SchedulerConfiguration {
+    /// By scheduler name.
+    pub profiles: BTreeMap<String, Profile>,
+    /// `podInitialBackoffSeconds` and `podMaxBackoffSeconds`.
+    pub backoff_s: (u64, u64),
+    /// Errors in the configuration, each as a sentence.
+    pub errors: Vec<String>,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -12,11 +32,15 @@ pub struct Profile {
     pub balanced_resources: Vec<String>,
     /// Weights that differ from the default.
     pub weights: BTreeMap<Plugin, i64>,
-    pub disabled: Vec<Plugin>,
+    /// Plugins that do not filter nodes or, in the case of DefaultPreemption, do not run.
+    pub disabled_filters: PluginSet,
+    pub disabled_scores: PluginSet,
     /// `percentageOfNodesToScore`; `None` adapts to the number of nodes.
     pub percentage_of_nodes: Option<usize>,
     /// Weight of a required affinity term of another pod in scores.
     pub hard_pod_affinity_weight: i64,
+    /// Node affinity that applies to all pods of the profile.
+    pub added_affinity: Option<NodeAffinityView>,
 }
 
 /// Strategy of NodeResourcesFit.
@@ -36,20 +60,120 @@ impl Default for Profile {
             fit_resources: resources.iter().map(|name| (name.clone(), 1)).collect(),
             balanced_resources: resources.to_vec(),
             weights: BTreeMap::new(),
-            disabled: Vec::new(),
+            disabled_filters: PluginSet::new(),
+            disabled_scores: PluginSet::new(),
             percentage_of_nodes: None,
             hard_pod_affinity_weight: 1,
+            added_affinity: None,
         }
     }
 }
 
+impl SchedulerConfiguration {
+    /// Reads a `KubeSchedulerConfiguration` whose fields have the right types; `null` is the default configuration.
+    pub fn read(object: &Value) -> SchedulerConfiguration {
+        let seconds = |key, default| int(object, key).and_then(|s| u64::try_from(s).ok()).unwrap_or(default);
+        let backoff_s = (seconds("podInitialBackoffSeconds", 1), seconds("podMaxBackoffSeconds", 10));
+        let mut read = SchedulerConfiguration { profiles: BTreeMap::new(), backoff_s, errors: Vec::new() };
+        for entry in list(object, "profiles") {
+            let name = Some(text(entry, "schedulerName")).filter(|name| !name.is_empty()).unwrap_or(DEFAULT_SCHEDULER);
+            let profile = Profile::read(entry, object, &mut read.errors);
+            if read.profiles.insert(name.to_owned(), profile).is_some() {
+                read.errors.push(format!("several profiles have the schedulerName {name:?}"));
+            }
+        }
+        if read.profiles.is_empty() {
+            let profile = Profile::read(&Value::Null, object, &mut read.errors);
+            read.profiles.insert(DEFAULT_SCHEDULER.to_owned(), profile);
+        }
+        read
+    }
+}
+
 impl Profile {
+    fn read(entry: &Value, configuration: &Value, errors: &mut Vec<String>) -> Profile {
+        let percentage = |object| int(object, "percentageOfNodesToScore").and_then(|p| usize::try_from(p).ok());
+        let percentage_of_nodes = percentage(entry).or_else(|| percentage(configuration));
+        let mut profile = Profile { percentage_of_nodes, ..Profile::default() };
+        // The specific extension points take precedence over multiPoint.
+        for (point, filters, scores) in
+            [("multiPoint", true, true), ("filter", true, false), ("postFilter", true, false), ("score", false, true)]
+        {
+            profile.apply_plugins(&entry["plugins"][point], filters, scores, errors);
+        }
+        for config in list(entry, "pluginConfig") {
+            profile.apply_arguments(text(config, "name"), &config["args"], errors);
+        }
+        profile
+    }
+
+    fn apply_plugins(&mut self, set: &Value, filters: bool, scores: bool, errors: &mut Vec<String>) {
+        let points = [(filters, &mut self.disabled_filters), (scores, &mut self.disabled_scores)];
+        let mut points: Vec<&mut PluginSet> =
+            points.into_iter().filter(|(is_set, _)| *is_set).map(|(_, p)| p).collect();
+        for name in list(set, "disabled").iter().map(|plugin| text(plugin, "name")) {
+            let plugins = if name == "*" { Plugin::ALL.to_vec() } else { find(name, errors) };
+            points.iter_mut().for_each(|point| point.extend(plugins.iter().copied()));
+        }
+        for enabled in list(set, "enabled") {
+            for plugin in find(text(enabled, "name"), errors) {
+                points.iter_mut().for_each(|point| point.retain(|disabled| *disabled != plugin));
+                if scores {
+                    self.weights.insert(plugin, int(enabled, "weight").unwrap_or(0).max(1));
+                }
+            }
+        }
+    }
+
+    fn apply_arguments(&mut self, plugin: &str, args: &Value, errors: &mut Vec<String>) {
+        let named = || list(args, "resources").iter().map(|resource| text(resource, "name").to_owned());
+        match plugin {
+            "NodeResourcesFit" => self.apply_strategy(&args["scoringStrategy"], errors),
+            "NodeResourcesBalancedAllocation" if named().next().is_some() => {
+                self.balanced_resources = named().collect()
+            }
+            "InterPodAffinity" => self.hard_pod_affinity_weight = int(args, "hardPodAffinityWeight").unwrap_or(1),
+            "NodeAffinity" if args["addedAffinity"].is_object() => {
+                let spec = json!({"affinity": {"nodeAffinity": args["addedAffinity"]}});
+                self.added_affinity = Some(NodeAffinityView::read(&spec));
+            }
+            other => drop(find(other, errors)),
+        }
+    }
+
+    fn apply_strategy(&mut self, strategy: &Value, errors: &mut Vec<String>) {
+        let resources = list(strategy, "resources").iter();
+        let resources = resources.map(|r| (text(r, "name").to_owned(), int(r, "weight").unwrap_or(0).max(1)));
+        let resources: Vec<(String, i64)> = resources.collect();
+        if !resources.is_empty() {
+            self.fit_resources = resources;
+        }
+        let shape = list(&strategy["requestedToCapacityRatio"], "shape").iter();
+        let point = |p: &Value| (int(p, "utilization").unwrap_or(0), int(p, "score").unwrap_or(0));
+        let shape: Vec<(i64, i64)> = shape.map(point).collect();
+        let is_ratio = text(strategy, "type") == "RequestedToCapacityRatio";
+        if is_ratio && (shape.is_empty() || !shape.is_sorted_by(|a, b| a.0 < b.0)) {
+            errors.push("requestedToCapacityRatio.shape requires points with increasing utilization".to_owned());
+        }
+        self.strategy = match text(strategy, "type") {
+            "MostAllocated" => ScoringStrategy::MostAllocated,
+            "RequestedToCapacityRatio" => ScoringStrategy::RequestedToCapacityRatio(shape),
+            _ => ScoringStrategy::LeastAllocated,
+        };
+    }
+
     pub fn weight(&self, plugin: Plugin) -> i64 {
         self.weights.get(&plugin).copied().unwrap_or(plugin.default_weight())
     }
 
+    /// Returns whether the plugin filters nodes.
     pub fn is_enabled(&self, plugin: Plugin) -> bool {
-        !self.disabled.contains(&plugin)
+        !self.disabled_filters.contains(&plugin)
+    }
+
+    /// Returns whether all filters run, with nothing but the terms of the pod.
+    pub fn has_default_filters(&self) -> bool {
+        self.disabled_filters.is_empty() && self.added_affinity.is_none()
     }
 
     /// Returns the number of feasible nodes after which the search stops (`numFeasibleNodesToFind`).
@@ -63,4 +187,13 @@ impl Profile {
         let percentage = self.percentage_of_nodes.filter(|p| *p > 0).unwrap_or(adaptive);
         if percentage >= 100 { nodes } else { (nodes * percentage / 100).max(MIN_NODES) }
     }
+}
+
+/// Returns the plugin with a name, or nothing if its configuration has no effect.
+fn find(name: &str, errors: &mut Vec<String>) -> Vec<Plugin> {
+    let plugin = Plugin::ALL.into_iter().find(|plugin| plugin.name() == name);
+    if plugin.is_none() && !OTHER_PLUGINS.split(' ').any(|other| other == name) {
+        errors.push(format!("the plugin {name:?} is not simulated"));
+    }
+    plugin.into_iter().collect()
 }

@@ -63,6 +63,7 @@ mod restart_times;
 mod rules;
 mod scaffold;
 mod scale;
+mod scheduling_queue;
 mod sensitivity;
 mod snapshot;
 mod stats;

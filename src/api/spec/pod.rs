@@ -24,6 +24,8 @@ pub struct PodSpec {
     pub tolerations: Vec<TolerationSpec>,
     pub priority: i32,
     pub scheduling_gates: u32,
+    /// Name of the scheduler profile; `None` is the default scheduler.
+    pub scheduler_name: Option<String>,
     /// Node to which the pod is bound at creation, bypassing the scheduler.
     pub node_name: Option<String>,
     /// PersistentVolumeClaims that the volumes refer to.

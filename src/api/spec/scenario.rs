@@ -55,6 +55,8 @@ pub struct ScenarioSpec {
     /// Namespaces and names of the ServiceAccounts of the manifests. If there are none, every account is assumed to
     /// exist.
     pub service_accounts: Vec<(String, String)>,
+    /// The KubeSchedulerConfiguration; null is the default configuration.
+    pub scheduler: Value,
     pub ties: TieBreak,
     /// Decoders for `objects` and for objects that a user creates or changes.
     pub decoders: ObjectDecoders,

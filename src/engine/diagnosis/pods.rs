@@ -33,6 +33,13 @@ impl Diagnosis<'_, '_> {
                  {{kind: Pod, name: {name}, merge: {{spec: {{schedulingGates: null}}}}}}}}]"
             ));
         }
+        let missing = self.components.scheduler.missing_profile(store, pod).filter(|_| !bound);
+        if let Some(scheduler) = missing {
+            return Some(format!(
+                "pod {name} is Pending, because no profile of kube-scheduler has its schedulerName {scheduler:?}; a \
+                 KubeSchedulerConfiguration defines profiles"
+            ));
+        }
         if let Some(why) = self.unschedulable_reason(job, pod) {
             let may_come = self.may_gain_capacity(store.jobs[job.ix()].jobset);
             return Some(if may_come { self.with_run_end(why) } else { why });

@@ -1,15 +1,15 @@
 //! Scheduling cycles: take a pod from the queue, find a node, assume it there, bind it.
 
 use super::SchedulerState;
-use super::queues::SchedulingQueues;
 use crate::apiserver;
-use crate::ctx::{ContextMark, EngineContext};
+use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
 use sim_base::{Duration, PodId};
 use sim_policy::placement::PlacementResult;
+use sim_scheduler::Profile;
 
 impl SchedulerState {
     /// Enqueues a new pod without a node.
@@ -19,7 +19,7 @@ impl SchedulerState {
         self.next_cycle(ctx);
     }
 
-    fn next_cycle(&mut self, ctx: &mut EngineContext<'_>) {
+    pub(super) fn next_cycle(&mut self, ctx: &mut EngineContext<'_>) {
         while self.in_cycle.is_none() {
             let Some((pod, since)) = self.queues.pop() else {
                 return;
@@ -45,7 +45,7 @@ impl SchedulerState {
         if self.is_checked {
             self.check_choice(ctx, pod, found.node);
         }
-        let cost = cycle_cost(ctx, pod, &found);
+        let cost = cycle_cost(ctx, self.profile(ctx.store, pod), pod, &found);
         self.changed_in_cycle = false;
         self.cycles += 1;
         self.busy.add(ctx.now, ctx.now + cost);
@@ -70,71 +70,26 @@ impl SchedulerState {
                 let req = RequestEntry::new(Call::Bind, TicketSubject::Pod(pod), 0);
                 ctx.request(req, SimulationEvent::BindAnswered { pod, incarnation });
             } else if let Some(attempt) = failed.filter(|_| !ctx.store.pods.has(pod, flag::DELETING)) {
-                self.mark_unschedulable(ctx, pod, incarnation, &attempt.message);
+                self.mark_unschedulable(ctx, pod, &attempt.message);
                 self.preempt(ctx, pod, &attempt);
-                if self.changed_in_cycle {
-                    self.retry_unschedulable(ctx);
-                }
+                self.queue_again(ctx, (pod, incarnation), attempt);
             }
         }
         self.next_cycle(ctx);
     }
 
-    fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32, message: &str) {
+    fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, message: &str) {
         let reason = ctx.intern(message);
         apiserver::set_pod_unschedulable(ctx, pod, reason);
-        if self.queues.mark_unschedulable((pod, incarnation), reason, ctx.mark()) {
+        if self.queues.mark_unschedulable(pod, reason, ctx.mark()) {
             ctx.emit(Body::PodUnschedulable { pod, reason });
         }
-    }
-
-    /// A node became available. For the critical path, the pods waited for capacity until now.
-    pub(super) fn retry_on_new_capacity(&mut self, ctx: &mut EngineContext<'_>) {
-        self.retry(ctx, |queues, ctx, pod| {
-            let before = ctx.end_wait(queues.enqueued(pod), TicketWait::Unschedulable, TicketSubject::Pod(pod));
-            queues.set_enqueued(pod, ctx.mark());
-            before
-        });
-    }
-
-    /// Pods released resources: unschedulable pods may be retried after their back-off, or immediately if the active
-    /// queue is empty. For the critical path, they waited for whatever released the resources.
-    pub(super) fn retry_unschedulable(&mut self, ctx: &mut EngineContext<'_>) {
-        self.retry(ctx, |queues, ctx, pod| {
-            queues.set_enqueued(pod, ctx.mark());
-            ctx.mark()
-        });
-    }
-
-    /// Moves all unschedulable pods to the back-off queue. `continue_path` sets the mark from which the path of a pod
-    /// continues, and returns the mark to restore.
-    fn retry(
-        &mut self, ctx: &mut EngineContext<'_>,
-        continue_path: impl Fn(&mut SchedulingQueues, &mut EngineContext<'_>, PodId) -> ContextMark,
-    ) {
-        self.changed_in_cycle |= self.in_cycle.is_some();
-        if !self.queues.has_unschedulable() {
-            return;
-        }
-        let mut woken = Vec::new();
-        self.queues.move_to_backoff(ctx.now, &mut woken);
-        for (pod, incarnation, wait) in woken {
-            if !ctx.store.pods.is_current(pod, incarnation) {
-                self.queues.leave_backoff(pod);
-                continue;
-            }
-            let before = continue_path(&mut self.queues, ctx, pod);
-            let over = SimulationEvent::BackoffExpired { pod, incarnation };
-            ctx.schedule_after(wait, TicketWait::SchedulerBackoff, TicketSubject::Pod(pod), over);
-            ctx.restore_mark(before);
-        }
-        self.next_cycle(ctx);
     }
 
     pub(super) fn backoff_expired(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         let p = &ctx.store.pods;
         let waits = p.is_current(pod, incarnation) && !p.has(pod, flag::GATED);
-        if waits && self.queues.leave_backoff(pod) {
+        if waits && self.queues.leave_backoff(pod, ctx.now) {
             self.activate(ctx, pod);
         }
     }
@@ -150,12 +105,12 @@ impl SchedulerState {
 
 /// Duration of a cycle: filters until enough feasible nodes are found, scores of the feasible ones, affinity terms
 /// over all nodes (kubernetes.md 2.2, 2.3).
-fn cycle_cost(ctx: &EngineContext<'_>, pod: PodId, found: &PlacementResult) -> Duration {
+fn cycle_cost(ctx: &EngineContext<'_>, profile: &Profile, pod: PodId, found: &PlacementResult) -> Duration {
     let c = &ctx.scenario.timing.scheduler;
     let nodes = ctx.store.nodes.len() as u64;
     let named = ctx.store.facts(pod).named.as_ref();
     let looked_at = named.map_or(nodes, |named| named.len() as u64);
-    let wanted = feasible_nodes_to_find(looked_at);
+    let wanted = profile.nodes_to_find(looked_at as usize) as u64;
     // The search may have ended at the first feasible node; the real one continues to `wanted` feasible nodes at the
     // same density.
     let (examined, fitting) = (u64::from(found.examined), u64::from(found.feasible).max(1));
@@ -164,13 +119,4 @@ fn cycle_cost(ctx: &EngineContext<'_>, pod: PodId, found: &PlacementResult) -> D
     let leader = ctx.store.template(pod).exclusive.is_some() && ctx.store.is_leader(pod);
     let affinity = if leader { c.affinity_per_node.saturating_mul(nodes) } else { Duration::ZERO };
     c.fixed + c.per_node.saturating_mul(walked) + c.per_feasible_node.saturating_mul(feasible) + affinity
-}
-
-/// numFeasibleNodesToFind with the adaptive default (kubernetes.md 2.2).
-pub fn feasible_nodes_to_find(nodes: u64) -> u64 {
-    if nodes < 100 {
-        return nodes;
-    }
-    let percent = 50u64.saturating_sub(nodes / 125).max(5);
-    (nodes * percent / 100).max(100)
 }

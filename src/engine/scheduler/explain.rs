@@ -4,7 +4,6 @@ use super::SchedulerState;
 use crate::ctx::EngineContext;
 use crate::record::PendingPods;
 use sim_base::PodId;
-use sim_scheduler::Profile;
 use sim_scheduler::explain::explain;
 use std::collections::BTreeMap;
 
@@ -26,7 +25,7 @@ impl SchedulerState {
             PendingPods {
                 jobset: store.jobs[store.pods.job[pods[0].ix()].ix()].jobset,
                 pods: pods.iter().map(name).collect(),
-                explanation: explain(&self.snapshot.cluster, &view, &Profile::default(), key),
+                explanation: explain(&self.snapshot.cluster, &view, self.profile(store, pods[0]), key),
             }
         });
         explained.collect()

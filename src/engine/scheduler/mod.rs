@@ -12,6 +12,7 @@ mod nominated;
 mod place;
 mod preemption;
 mod queues;
+mod requeue;
 mod snapshot;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/scheduler.rs"]
@@ -21,17 +22,20 @@ mod usage_classes;
 use super::ctx::EngineContext;
 use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
-use crate::store::{ChangeKind, NodeChange, PodChange, flag};
+use crate::store::{ChangeKind, NodeChange, ObjectStore, PodChange, flag};
 use capacity_ledger::CapacityLedger;
 use nominated::NominatedPods;
 use preemption::{FailedAttempt, LastFailure};
 use queues::SchedulingQueues;
 use sim_base::{NodeId, PodId, TextId};
+use sim_scheduler::profile::DEFAULT_SCHEDULER;
+use sim_scheduler::{ClusterEvent, Profile, SchedulerConfiguration};
 use snapshot::SchedulerSnapshot;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
 pub struct SchedulerState {
+    configuration: SchedulerConfiguration,
     queues: SchedulingQueues,
     ledger: CapacityLedger,
     nominated: NominatedPods,
@@ -42,9 +46,10 @@ pub struct SchedulerState {
     /// Result of the current cycle if it found no node.
     failed: Option<FailedAttempt>,
     failures: LastFailure,
-    /// An event that may help happened during the cycle: a pod that finds no node is retried without waiting for the
-    /// next such event (kube-scheduler, `inFlightEvents`).
+    /// Whether an event during the cycle may help the pod, which found no node.
     changed_in_cycle: bool,
+    /// Whether a check for pods that have waited too long is scheduled.
+    has_flush: bool,
     /// Start of the next search over all nodes.
     next_start: u32,
     /// Memory of the last search: fitting nodes with their positions.
@@ -57,7 +62,8 @@ pub struct SchedulerState {
 
 impl SchedulerState {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
-        self.queues.reset();
+        self.configuration = SchedulerConfiguration::read(&ctx.scenario.scheduler);
+        self.queues.reset(self.configuration.backoff_s);
         self.ledger.reset(ctx);
         self.failed = None;
         self.failures = LastFailure::default();
@@ -66,6 +72,7 @@ impl SchedulerState {
         self.snapshot = SchedulerSnapshot::default();
         self.in_cycle = None;
         self.changed_in_cycle = false;
+        self.has_flush = false;
         self.next_start = 0;
         self.cycles = 0;
         self.busy.clear();
@@ -81,6 +88,7 @@ impl SchedulerState {
             SimulationEvent::BindAnswered { pod, incarnation } => self.bind_answered(ctx, pod, incarnation),
             SimulationEvent::VictimDeleted { pod, incarnation } => self.victim_deleted(ctx, pod, incarnation),
             SimulationEvent::BackoffExpired { pod, incarnation } => self.backoff_expired(ctx, pod, incarnation),
+            SimulationEvent::FlushDue => self.flush(ctx),
             other => unreachable!("not an event of the scheduler: {other:?}"),
         }
     }
@@ -90,7 +98,7 @@ impl SchedulerState {
         match what {
             ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
             ChangeKind::Node(node, change) => self.node_changed(ctx, node, change),
-            ChangeKind::Claim => self.retry_unschedulable(ctx),
+            ChangeKind::Claim => self.cluster_event(ctx, &ClusterEvent::ClaimChange, false),
             _ => {}
         }
     }
@@ -100,24 +108,27 @@ impl SchedulerState {
             PodChange::Created => {
                 self.ledger.forget(pod);
                 self.queues.forget(pod);
+                let is_ours = self.missing_profile(ctx.store, pod).is_none();
                 let named = ctx.store.pod_spec(pod).node_name.is_some();
-                if !named && !ctx.store.pods.has(pod, flag::GATED | flag::BOUND) {
+                if is_ours && !named && !ctx.store.pods.has(pod, flag::GATED | flag::BOUND) {
                     self.activate(ctx, pod);
                 }
             }
             PodChange::Metadata => self.gates_removed(ctx, pod),
-            // Bound by another client than this scheduler.
-            PodChange::Bound if !self.ledger.holds(pod) => {
-                self.queues.remove(pod);
-                let node = ctx.store.pods.node[pod.ix()];
-                self.ledger.classes.learn_template(ctx, pod);
-                self.ledger.assume(ctx.store, pod, node, ctx.now);
+            PodChange::Bound => {
+                if !self.ledger.holds(pod) {
+                    // Bound by another client than this scheduler.
+                    self.queues.remove(pod);
+                    let node = ctx.store.pods.node[pod.ix()];
+                    self.ledger.classes.learn_template(ctx, pod);
+                    self.ledger.assume(ctx.store, pod, node, ctx.now);
+                }
+                self.pod_event(ctx, pod, |view| ClusterEvent::AssignedPodAdd(view));
             }
             PodChange::Finished => self.release(ctx, pod),
             PodChange::Gone => {
-                self.nominated.remove(pod);
-                self.release(ctx, pod);
                 self.queues.remove(pod);
+                self.release(ctx, pod);
             }
             _ => {}
         }
@@ -130,31 +141,37 @@ impl SchedulerState {
         // A pod in a cycle has no gates; its changes are considered when it is queued again.
         let looked_at = self.in_cycle == Some((pod, p.incarnation[pod.ix()]));
         let known = looked_at || self.queues.contains(pod);
-        if waits && !self.ledger.holds(pod) && !known && !p.is_terminal(pod) {
+        let is_ours = self.missing_profile(ctx.store, pod).is_none();
+        if is_ours && waits && !self.ledger.holds(pod) && !known && !p.is_terminal(pod) {
             self.activate(ctx, pod);
         }
     }
 
-    /// Removes the pod from the accounting: it has a terminal phase or was removed.
+    /// Removes the pod from the accounting: it has a terminal phase or was removed. Others counted a nominated pod as
+    /// if it had a node.
     fn release(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        if self.ledger.release(ctx.store, pod) {
-            self.retry_unschedulable(ctx);
+        let was_nominated = self.nominated.remove(pod);
+        if self.ledger.release(ctx.store, pod) || was_nominated {
+            self.pod_event(ctx, pod, |view| ClusterEvent::AssignedPodDelete(view));
         }
     }
 
     fn node_changed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
         match change {
-            NodeChange::Created | NodeChange::Spec => {
-                self.ledger.recount(ctx);
-                self.retry_on_new_capacity(ctx);
-            }
-            NodeChange::Taints => {
-                self.ledger.classes.update_kind(ctx, node);
-                self.retry_on_new_capacity(ctx);
-            }
-            NodeChange::Condition | NodeChange::Uncordoned => self.retry_on_new_capacity(ctx),
+            NodeChange::Created | NodeChange::Spec => self.ledger.recount(ctx),
+            NodeChange::Taints => self.ledger.classes.update_kind(ctx, node),
             _ => {}
         }
+        self.node_event(ctx, node, change);
+    }
+
+    fn profile(&self, store: &ObjectStore, pod: PodId) -> &Profile {
+        profile_of(&self.configuration, store, pod)
+    }
+
+    /// Returns the scheduler name of the pod if it has no profile: another scheduler would have to bind it.
+    pub fn missing_profile<'s>(&self, store: &'s ObjectStore, pod: PodId) -> Option<&'s str> {
+        Some(scheduler_name(store, pod)).filter(|name| !self.configuration.profiles.contains_key(*name))
     }
 
     /// Returns true if the pod is in the unschedulable queue.
@@ -176,4 +193,13 @@ impl SchedulerState {
     pub fn held_node(&self, pod: PodId) -> NodeId {
         self.ledger.held_node(pod)
     }
+}
+
+fn scheduler_name(store: &ObjectStore, pod: PodId) -> &str {
+    store.pod_spec(pod).scheduler_name.as_deref().unwrap_or(DEFAULT_SCHEDULER)
+}
+
+/// Returns the profile of a queued pod.
+fn profile_of<'c>(configuration: &'c SchedulerConfiguration, store: &ObjectStore, pod: PodId) -> &'c Profile {
+    configuration.profiles.get(scheduler_name(store, pod)).expect("a pod without a profile is not queued")
 }

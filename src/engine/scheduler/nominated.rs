@@ -24,8 +24,9 @@ impl NominatedPods {
         self.0.iter().map(|(pod, node)| (*pod, *node))
     }
 
-    pub fn remove(&mut self, pod: PodId) {
-        self.0.remove(&pod);
+    /// Returns false if the pod was not nominated.
+    pub fn remove(&mut self, pod: PodId) -> bool {
+        self.0.remove(&pod).is_some()
     }
 
     /// Nominates a pod. Pods of lower priority lose the node (`getLowerPriorityNominatedPods`).

@@ -2,9 +2,8 @@
 //! by classes of nodes. Among nodes with the highest score, the next in the order of the search is taken, where
 //! kube-scheduler draws one.
 
-use super::SchedulerState;
 use super::capacity_ledger::CapacityLedger;
-use super::cycle::feasible_nodes_to_find;
+use super::{SchedulerState, profile_of};
 use crate::ctx::EngineContext;
 use crate::store::{ObjectStore, StoredTemplate};
 use sim_base::{NodeId, PodId};
@@ -86,12 +85,14 @@ impl SchedulerState {
         let view =
             ClusterView { columns: nodes.cluster.resources.len(), free: ledger.free(), schedulable: &schedulable };
         let scored = ledger.classes.has_several_classes(template);
-        let wanted = if scored { feasible_nodes_to_find(nodes.len() as u64) as u32 } else { 1 };
+        let profile = profile_of(&self.configuration, store, pod);
+        let wanted = if scored { profile.nodes_to_find(nodes.len()) as u32 } else { 1 };
         let mut fitting = std::mem::take(&mut self.fitting);
         fitting.clear();
         let also = |node| free(ledger, node);
         let examined = NodeSearch { count, start, wanted }.find_fitting(&view, facts, candidate, also, &mut fitting);
-        let best = if fitting.len() > 1 { self.ledger.classes.first_best(facts, template, &fitting) } else { 0 };
+        let best =
+            if fitting.len() > 1 { self.ledger.classes.first_best((facts, profile), template, &fitting) } else { 0 };
         let chosen = fitting.get(best).copied();
         let next = chosen.map_or(start, |(at, _)| at + 1);
         let next = if next >= count { 0 } else { next };

@@ -14,12 +14,16 @@ use sim_policy::placement::PlacementResult;
 use sim_scheduler::decision::ScoredNodes;
 use sim_scheduler::preemption::Preemption;
 use sim_scheduler::rejection::ReasonCounts;
-use sim_scheduler::{Decision, PodView, Profile, schedule};
+use sim_scheduler::{Decision, PluginSet, PodView, schedule};
 
 /// An attempt to schedule a pod that found no node.
 #[derive(Clone)]
 pub(super) struct FailedAttempt {
     pub message: String,
+    /// The plugins that rejected nodes; empty if the cause is not known.
+    pub rejecting: PluginSet,
+    /// Numbers of changes of the accounting and of nodes.
+    pub state: (u64, u32),
     nomination: Nomination,
     /// Each with its incarnation: a pod may be gone at the end of the cycle.
     victims: Vec<(PodId, u32)>,
@@ -36,17 +40,17 @@ struct FailureKey {
     job: Option<(JobId, bool)>,
 }
 
-/// The message of the last failed attempt that no preemption helps.
+/// The last failed attempt that no preemption helps.
 #[derive(Clone, Default)]
-pub(super) struct LastFailure(Option<(FailureKey, String)>);
+pub(super) struct LastFailure(Option<(FailureKey, FailedAttempt)>);
 
 impl LastFailure {
-    fn message(&self, key: &Option<FailureKey>) -> Option<String> {
-        self.0.as_ref().filter(|(known, _)| Some(known) == key.as_ref()).map(|(_, message)| message.clone())
+    fn find(&self, key: &Option<FailureKey>) -> Option<FailedAttempt> {
+        self.0.as_ref().filter(|(known, _)| Some(known) == key.as_ref()).map(|(_, attempt)| attempt.clone())
     }
 
-    fn keep(&mut self, key: Option<FailureKey>, message: &str) {
-        self.0 = key.map(|key| (key, message.to_owned()));
+    fn keep(&mut self, key: Option<FailureKey>, attempt: &FailedAttempt) {
+        self.0 = key.map(|key| (key, attempt.clone()));
     }
 }
 
@@ -63,7 +67,8 @@ impl SchedulerState {
     /// host ports and nominated pods may concern every pod. A missing claim or resource keeps the pod from every node.
     fn needs_plugins(&self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
         let blocked = ctx.store.facts(pod).blocked.is_some() || ctx.store.deleting_claim(pod).is_some();
-        !blocked && (ctx.store.templates.has_terms_or_ports || !self.nominated.is_empty())
+        let has_terms = ctx.store.templates.has_terms_or_ports || !self.profile(ctx.store, pod).has_default_filters();
+        !blocked && (has_terms || !self.nominated.is_empty())
     }
 
     /// Places a pod by all plugins, or returns `None` if the search over columns decides.
@@ -111,15 +116,18 @@ impl SchedulerState {
         equal.get((draw * equal.len() as f64) as usize).or(equal.last()).cloned()
     }
 
-    fn decide(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Decision {
+    pub(super) fn decide(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Decision {
         let view = self.read_pod(ctx, pod);
         let start = self.next_start as usize % self.snapshot.nodes.len().max(1);
-        schedule(&self.snapshot.cluster, &view, &Profile::default(), start)
+        schedule(&self.snapshot.cluster, &view, self.profile(ctx.store, pod), start)
     }
 
     /// Updates the snapshot and returns the pod as the plugins see it.
     pub(super) fn read_pod(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> PodView {
         self.snapshot.update(ctx, &self.ledger, &self.nominated);
+        if !self.waits_for_events() {
+            self.snapshot.replaced.clear();
+        }
         let snapshot = &mut self.snapshot;
         let mut view = snapshot.views.view(ctx, pod, &mut snapshot.cluster.columns);
         let nominated = self.nominated.node_of(pod);
@@ -131,17 +139,24 @@ impl SchedulerState {
     /// Describes why no node was found, and decides about preemption.
     pub(super) fn failed_attempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> FailedAttempt {
         let key = self.failure_key(ctx, pod);
-        if let Some(message) = self.failures.message(&key) {
-            return FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
+        if let Some(attempt) = self.failures.find(&key) {
+            return attempt;
         }
-        let Decision::Unschedulable { message, preemption } = self.decide(ctx, pod) else {
-            // The accounting has not received the last change of a Node yet; it ends the wait when it does.
-            let message = ReasonCounts::default().message(self.snapshot.nodes.len());
-            return FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
+        let mut attempt = FailedAttempt {
+            message: String::new(),
+            rejecting: PluginSet::new(),
+            state: (self.ledger.changes, ctx.store.nodes.changes()),
+            nomination: Nomination::Ends,
+            victims: Vec::new(),
         };
-        let mut attempt = FailedAttempt { message, nomination: Nomination::Ends, victims: Vec::new() };
+        let Decision::Unschedulable { message, preemption, rejecting } = self.decide(ctx, pod) else {
+            // The accounting has not received the last change of a Node yet; it ends the wait when it does.
+            attempt.message = ReasonCounts::default().message(self.snapshot.nodes.len());
+            return attempt;
+        };
+        (attempt.message, attempt.rejecting) = (message, rejecting);
         match preemption {
-            Preemption::Failed(_) => self.failures.keep(key, &attempt.message),
+            Preemption::Failed(_) => self.failures.keep(key, &attempt),
             Preemption::NotEligible(_) => attempt.nomination = Nomination::Stays,
             Preemption::Candidates(best) => {
                 if let Some(chosen) = self.draw_one(ctx, pod, &best, 1) {
@@ -170,7 +185,9 @@ impl SchedulerState {
     pub(super) fn preempt(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, attempt: &FailedAttempt) {
         match attempt.nomination {
             Nomination::Stays => {}
-            Nomination::Ends => self.nominated.remove(pod),
+            Nomination::Ends => {
+                self.nominated.remove(pod);
+            }
             Nomination::To(node) => {
                 self.nominated.nominate(ctx.store, pod, node);
                 let (preemptor, node) = (ctx.store.pod_uid(pod), ctx.store.names.node(node));

@@ -3,8 +3,10 @@
 
 use crate::ctx::ContextMark;
 use priority_queue::PriorityQueue;
-use sim_base::{Duration, PodId, SimTime, TextId};
+use sim_base::{DomainId, Duration, JobId, PodId, SimTime, TextId};
+use sim_scheduler::{PluginSet, PodView};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Hasher of the keyed queues: ids are dense and trusted, and no order depends on it.
 #[derive(Clone, Default)]
@@ -28,44 +30,73 @@ impl std::hash::Hasher for IdHasher {
 
 type FixedHasher = std::hash::BuildHasherDefault<IdHasher>;
 
-/// podInitialBackoffSeconds, podMaxBackoffSeconds (kubernetes.md 2.1).
-const BACKOFF_INITIAL_S: u64 = 1;
-const BACKOFF_MAX_S: u64 = 10;
+/// Pods whose back-offs end in the same window leave the back-off queue together, by priority
+/// (`backoffQOrderingWindowDuration`).
+const WINDOW: Duration = Duration::from_secs(1);
+/// `podMaxInUnschedulablePodsDuration`, and the period of the checks.
+pub const MAX_WAIT: Duration = Duration::from_secs(300);
+const FLUSH_PERIOD: Duration = Duration::from_secs(30);
+/// The event recorder (`client-go/tools/events`) writes an Event for the first attempt with a message, another one
+/// after the change of the pod's condition, and a third as the start of a series, which it updates with this period.
+const WRITTEN_REPEATS: u32 = 3;
+const SERIES_REFRESH: Duration = Duration::from_secs(1_800);
+
+/// What the queueing hints of unschedulable pods depend on. Pods with equal keys differ in names and indexes only.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WaitingKey {
+    pub job: JobId,
+    pub incarnation: u32,
+    pub is_leader: bool,
+    pub domain: DomainId,
+    /// The plugins that rejected the pods.
+    pub rejecting: PluginSet,
+}
+
+#[derive(Clone)]
+struct WaitingPods {
+    view: PodView,
+    /// Numbers of changes of the accounting and of nodes at the last attempt.
+    state: (u64, u32),
+    /// Each with its incarnation.
+    pods: Vec<(PodId, u32)>,
+}
 
 #[derive(Clone, Default)]
 pub struct SchedulingQueues {
-    /// activeQ: priority, then enqueue order (PrioritySort).
+    /// activeQ: priority, then the order in which the pods were created or last failed (PrioritySort).
     active: PriorityQueue<PodId, (i32, Reverse<u64>), FixedHasher>,
-    /// Pods for which no node fits, until a relevant change.
-    unschedulable: Vec<(PodId, u32)>,
-    /// The end of each back-off; pods are popped early if activeQ is empty (PopFromBackoffQ).
-    backoff: PriorityQueue<PodId, (Reverse<SimTime>, Reverse<u64>), FixedHasher>,
+    /// Pods for which no node fits, until an event that may help.
+    waiting: BTreeMap<WaitingKey, WaitingPods>,
+    /// The end of each back-off, then the order of activeQ; pods are popped early if activeQ is empty
+    /// (PopFromBackoffQ).
+    backoff: PriorityQueue<PodId, (Reverse<SimTime>, i32, Reverse<u64>), FixedHasher>,
+    /// Initial and maximum back-off in seconds.
+    backoff_s: (u64, u64),
     enqueued: u64,
     rows: Vec<QueueRow>,
     pub longest: u32,
 }
 
 /// The scheduler's data about a queued pod.
-#[derive(Copy, Clone)]
+#[derive(Copy, Clone, Default)]
 struct QueueRow {
-    /// Number of attempts that found no node.
-    tries: u8,
+    /// Number of attempts that found no node, and of the last ones among them with the same message.
+    attempts: u32,
+    repeats: u32,
     unschedulable: bool,
-    /// Reason of its last failed attempt.
-    reason: TextId,
+    /// Message of its last failed attempt, and the time of the last Event with it.
+    reason: Option<TextId>,
+    event_at: SimTime,
+    /// Position among pods of equal priority; 0 before the first.
+    order: u64,
     enqueued: ContextMark,
 }
 
-impl Default for QueueRow {
-    fn default() -> QueueRow {
-        QueueRow { tries: 0, unschedulable: false, reason: TextId::NONE, enqueued: ContextMark::default() }
-    }
-}
-
 impl SchedulingQueues {
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self, backoff_s: (u64, u64)) {
+        self.backoff_s = backoff_s;
         self.active.clear();
-        self.unschedulable.clear();
+        self.waiting.clear();
         self.backoff.clear();
         self.rows.clear();
         self.enqueued = 0;
@@ -93,10 +124,14 @@ impl SchedulingQueues {
     }
 
     pub fn activate(&mut self, pod: PodId, priority: i32, since: ContextMark) {
-        self.row(pod).enqueued = since;
-        self.row(pod).unschedulable = false;
         self.enqueued += 1;
-        let order = (priority, Reverse(self.enqueued));
+        let enqueued = self.enqueued;
+        let row = self.row(pod);
+        (row.enqueued, row.unschedulable) = (since, false);
+        if row.order == 0 {
+            row.order = enqueued;
+        }
+        let order = (priority, Reverse(row.order));
         self.active.push(pod, order);
         self.longest = self.longest.max(self.active.len() as u32);
     }
@@ -110,44 +145,87 @@ impl SchedulingQueues {
         Some((pod, row.enqueued))
     }
 
-    /// No node fits the pod; returns true if the reason differs from that of its last attempt. Equal Events are merged.
-    pub fn mark_unschedulable(&mut self, pod: (PodId, u32), reason: TextId, since: ContextMark) -> bool {
-        let row = self.row(pod.0);
-        row.tries = row.tries.saturating_add(1);
-        row.unschedulable = true;
-        row.enqueued = since;
-        let last = std::mem::replace(&mut row.reason, reason);
-        self.unschedulable.push(pod);
-        last != reason
+    /// No node fits the pod. Returns whether an Event is written.
+    pub fn mark_unschedulable(&mut self, pod: PodId, reason: TextId, since: ContextMark) -> bool {
+        self.enqueued += 1;
+        let order = self.enqueued;
+        let row = self.row(pod);
+        row.attempts += 1;
+        row.repeats = if row.reason == Some(reason) { row.repeats + 1 } else { 1 };
+        (row.unschedulable, row.reason, row.order, row.enqueued) = (true, Some(reason), order, since);
+        let is_written = row.repeats <= WRITTEN_REPEATS || since.at.since(row.event_at) >= SERIES_REFRESH;
+        if is_written {
+            row.event_at = since.at;
+        }
+        is_written
+    }
+
+    /// The pod waits for an event that may help. `view` is called if no pod with an equal key waits.
+    pub fn wait_for_event(
+        &mut self, key: WaitingKey, pod: (PodId, u32), state: (u64, u32), view: impl FnOnce() -> PodView,
+    ) {
+        let waiting = self.waiting.entry(key).or_insert_with(|| WaitingPods { view: view(), state, pods: Vec::new() });
+        waiting.state = state;
+        waiting.pods.push(pod);
     }
 
     /// Message of the pod's last attempt that found no node.
     pub fn last_message(&self, pod: PodId) -> TextId {
-        self.rows.get(pod.ix()).map_or(TextId::NONE, |row| row.reason)
+        self.rows.get(pod.ix()).and_then(|row| row.reason).unwrap_or(TextId::NONE)
     }
 
     /// Number of attempts of the pod that found no node.
     pub fn attempts(&self, pod: PodId) -> u32 {
-        self.rows.get(pod.ix()).map_or(0, |row| row.tries.into())
+        self.rows.get(pod.ix()).map_or(0, |row| row.attempts)
     }
 
-    pub fn has_unschedulable(&self) -> bool {
-        !self.unschedulable.is_empty()
+    /// Iterates over the kinds of waiting pods: the state at the last attempt, and one of the pods.
+    pub fn waiting(&self) -> impl Iterator<Item = ((u64, u32), PodId)> {
+        self.waiting.values().filter_map(|waiting| Some((waiting.state, waiting.pods.first()?.0)))
     }
 
-    /// Moves all unschedulable pods to the back-off queue, and returns them with their back-off.
-    pub fn move_to_backoff(&mut self, now: SimTime, into: &mut Vec<(PodId, u32, Duration)>) {
-        let parked = std::mem::take(&mut self.unschedulable);
-        for (pod, incarnation) in &parked {
-            let tries = u32::from(self.row(*pod).tries).clamp(1, 8);
-            let wait = Duration::from_secs((BACKOFF_INITIAL_S << (tries - 1)).min(BACKOFF_MAX_S));
-            self.enqueued += 1;
-            let order = (Reverse(now + wait), Reverse(self.enqueued));
-            self.backoff.push(*pod, order);
-            into.push((*pod, *incarnation, wait));
-        }
-        self.unschedulable = parked;
-        self.unschedulable.clear();
+    /// Removes the waiting pods that an event may help, given their plugins and a view of one of them.
+    pub fn take_helped(&mut self, helps: impl Fn(&PluginSet, &PodView) -> bool) -> Vec<(PodId, u32)> {
+        let mut taken = Vec::new();
+        self.waiting.retain(|key, waiting| {
+            let is_helped = helps(&key.rejecting, &waiting.view);
+            if is_helped {
+                taken.append(&mut waiting.pods);
+            }
+            !is_helped
+        });
+        taken
+    }
+
+    /// Removes the pods that have waited too long (`flushUnschedulablePodsLeftover`).
+    pub fn take_leftover(&mut self, now: SimTime) -> Vec<(PodId, u32)> {
+        let (mut taken, rows) = (Vec::new(), &self.rows);
+        self.waiting.retain(|_, waiting| {
+            let is_leftover = |(pod, _): &mut (PodId, u32)| now.since(rows[pod.ix()].enqueued.at) > MAX_WAIT;
+            taken.extend(waiting.pods.extract_if(.., is_leftover));
+            !waiting.pods.is_empty()
+        });
+        taken
+    }
+
+    /// Returns the time of the next check that finds a pod that has waited too long.
+    pub fn next_flush(&self) -> Option<SimTime> {
+        let pods = self.waiting.values().flat_map(|waiting| &waiting.pods);
+        let oldest = pods.map(|(pod, _)| self.rows[pod.ix()].enqueued.at).min()?;
+        Some(next_multiple(oldest + MAX_WAIT, FLUSH_PERIOD))
+    }
+
+    /// Moves an unschedulable pod to the back-off queue and returns the rest of its back-off, which began with its
+    /// failed attempt; `None` if the back-off is over.
+    pub fn back_off(&mut self, pod: PodId, priority: i32, now: SimTime) -> Option<Duration> {
+        let row = *self.row(pod);
+        let ((initial, max), doublings) = (self.backoff_s, row.attempts.clamp(1, 32) - 1);
+        let wait = Duration::from_secs((initial << doublings).min(max));
+        let end = next_multiple(row.enqueued.at + wait, WINDOW);
+        (now < end).then(|| {
+            self.backoff.push(pod, (Reverse(end), priority, Reverse(row.order)));
+            end.since(now)
+        })
     }
 
     /// Returns the mark from which the path of a queued pod continues.
@@ -159,17 +237,26 @@ impl SchedulingQueues {
         self.row(pod).enqueued = since;
     }
 
-    /// The back-off of the pod ends; false if it was popped early.
-    pub fn leave_backoff(&mut self, pod: PodId) -> bool {
-        self.backoff.remove(&pod).is_some()
+    /// The back-off of the pod ends now; false if the pod was popped early or has begun another back-off.
+    pub fn leave_backoff(&mut self, pod: PodId, now: SimTime) -> bool {
+        let ends = self.backoff.get_priority(&pod).is_some_and(|(end, ..)| end.0 <= now);
+        ends && self.backoff.remove(&pod).is_some()
     }
 
     pub fn remove(&mut self, pod: PodId) {
         if self.is_unschedulable(pod) {
-            self.unschedulable.retain(|(p, _)| *p != pod);
+            self.waiting.retain(|_, waiting| {
+                waiting.pods.retain(|(other, _)| *other != pod);
+                !waiting.pods.is_empty()
+            });
             self.backoff.remove(&pod);
             self.row(pod).unschedulable = false;
         }
         self.active.remove(&pod);
     }
+}
+
+/// Returns the first multiple of a period after an instant.
+fn next_multiple(at: SimTime, period: Duration) -> SimTime {
+    SimTime((at.0 / period.0 + 1) * period.0)
 }

@@ -11,7 +11,7 @@ use crate::store::flag;
 use sim_api::spec::ObjectKind;
 use sim_base::{NodeId, PodId};
 use sim_scheduler::labels::read_labels;
-use sim_scheduler::{Cluster, NodeIndex, PodIndex};
+use sim_scheduler::{Cluster, NodeIndex, NodeView, PodIndex};
 use std::collections::BTreeMap;
 
 /// A snapshot with the nodes and pods that its indexes stand for. Updates read only what has changed.
@@ -21,6 +21,8 @@ pub struct SchedulerSnapshot {
     pub nodes: Vec<NodeId>,
     pub pods: Vec<PodId>,
     pub views: PodViews,
+    /// Views of changed nodes, before the first change that the scheduler has not been notified of.
+    pub replaced: BTreeMap<NodeId, NodeView>,
     rows: BTreeMap<NodeId, NodeIndex>,
     /// The placed pods, by `PodId`.
     placed: Vec<Option<PlacedPod>>,
@@ -38,14 +40,18 @@ struct PlacedPod {
 
 impl SchedulerSnapshot {
     /// Reads the changed nodes. All nodes are read again if one was created or removed.
-    fn update_nodes(&mut self, ctx: &EngineContext<'_>) {
+    pub fn update_nodes(&mut self, ctx: &EngineContext<'_>) {
         let nodes = &ctx.store.nodes;
         if nodes.changes() == self.changes {
             return;
         }
         for node in nodes.changed_since(self.changes) {
             match self.rows.get(&node).filter(|_| nodes.exists(node)) {
-                Some(row) => self.cluster.nodes[*row] = node_view(ctx, node, &mut self.cluster.columns),
+                Some(row) => {
+                    let view = node_view(ctx, node, &mut self.cluster.columns);
+                    let before = std::mem::replace(&mut self.cluster.nodes[*row], view);
+                    self.replaced.entry(node).or_insert(before);
+                }
                 None => self.has_nodes = false,
             }
         }

@@ -194,7 +194,9 @@ impl UsageClasses {
     }
 
     /// Returns the position of the first node with the highest score.
-    pub fn first_best(&mut self, facts: &TemplateFacts, template: TemplateId, nodes: &[(u32, NodeId)]) -> usize {
+    pub fn first_best(
+        &mut self, (facts, profile): (&TemplateFacts, &Profile), template: TemplateId, nodes: &[(u32, NodeId)],
+    ) -> usize {
         let mut present: Vec<u32> = nodes.iter().map(|(_, node)| self.class_of[node.ix()]).collect();
         present.sort_unstable();
         present.dedup();
@@ -203,7 +205,7 @@ impl UsageClasses {
         }
         let key = (template, present);
         if !self.scores.contains_key(&key) {
-            let scores = self.compute_scores(facts, template, &key.1);
+            let scores = self.compute_scores((facts, profile), template, &key.1);
             self.scores.insert(key.clone(), scores);
         }
         let (scores, present) = (&self.scores[&key], &key.1);
@@ -216,7 +218,9 @@ impl UsageClasses {
     }
 
     /// Computes the scores of one node of each class.
-    fn compute_scores(&self, facts: &TemplateFacts, template: TemplateId, classes: &[u32]) -> Vec<i64> {
+    fn compute_scores(
+        &self, (facts, profile): (&TemplateFacts, &Profile), template: TemplateId, classes: &[u32],
+    ) -> Vec<i64> {
         let mut cluster = Cluster { columns: self.columns.clone(), ..Cluster::default() };
         for class in classes.iter().map(|class| &self.classes[*class as usize]) {
             let node = cluster.add_node(self.kinds[class.kind as usize].view.clone());
@@ -229,8 +233,8 @@ impl UsageClasses {
         let shape = self.shape_of[template.ix()].expect("the template of a pod in a cycle is known");
         let PodView { requests, assumed, images, .. } = self.shapes[shape as usize].view.clone();
         let pod = PodView { requests, assumed, images, tolerations: facts.tolerations.clone(), ..PodView::default() };
-        let (rows, profile): (Vec<usize>, _) = ((0..classes.len()).collect(), Profile::default());
-        let cycle = SchedulingCycle::new(&cluster, &pod, &profile).expect("a pod without terms is examined");
+        let rows: Vec<usize> = (0..classes.len()).collect();
+        let cycle = SchedulingCycle::new(&cluster, &pod, profile).expect("a pod without terms is examined");
         let by_plugin = score(&cycle, &rows);
         rows.iter().map(|row| by_plugin.iter().map(|(_, scores)| scores[*row]).sum()).collect()
     }

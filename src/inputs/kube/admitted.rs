@@ -10,6 +10,7 @@ use crate::text::node::YamlNode;
 use serde_json::{Value, json};
 use sim_api::objects::{ObjectContext, admit_any};
 use sim_api::spec::ObjectKind;
+use sim_scheduler::SchedulerConfiguration;
 
 const DEFAULT_NAMESPACE: &str = "default";
 
@@ -52,6 +53,15 @@ pub fn posted(node: &YamlNode, kind: ObjectKind) -> Value {
     let mut object = node.to_json();
     if kind.is_namespaced() && object["metadata"].is_object() && object["metadata"]["namespace"].is_null() {
         object["metadata"]["namespace"] = json!(DEFAULT_NAMESPACE);
+    }
+    object
+}
+
+/// Returns a checked KubeSchedulerConfiguration, and reports errors that the field tables do not find.
+pub fn scheduler_configuration(node: &YamlNode, report: &mut DiagnosticReport) -> Value {
+    let object = node.to_json();
+    for error in SchedulerConfiguration::read(&object).errors {
+        report.error(node.at, format!("KubeSchedulerConfiguration: {error}"));
     }
     object
 }

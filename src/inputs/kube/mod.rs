@@ -13,7 +13,7 @@ mod sources;
 pub mod stored;
 mod written;
 
-pub use admitted::{kind_of, posted, stored};
+pub use admitted::{kind_of, posted, scheduler_configuration, stored};
 pub use reader::{ManifestSet, SETS, together};
 pub use sources::{
     has_runtime, manifest_sources, of_jobsets, read_among, read_manifest_path, read_manifests, read_sources,

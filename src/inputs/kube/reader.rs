@@ -7,8 +7,9 @@ use super::written::{
 use super::{admitted, depends, jobset, written};
 use crate::object_list::adopt;
 use crate::schema::check::{UnmodelledFields, check};
+use crate::schema::definitions::control_plane::SCHEDULER_CONFIGURATION;
 use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
-use crate::schema::definitions::objects::CREATED;
+use crate::schema::definitions::objects::IN_FILE;
 use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::YamlNode;
@@ -157,6 +158,7 @@ impl ManifestReader<'_> {
             "PodDisruptionBudget" if version == "policy/v1" => {
                 self.companion(&node, ObjectKind::PodDisruptionBudget);
             }
+            kind if kind == SCHEDULER_CONFIGURATION.kind => self.companion(&node, ObjectKind::Other),
             _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),
             _ => {
                 self.skip(&kind, &node);
@@ -178,11 +180,14 @@ impl ManifestReader<'_> {
     fn companion(&mut self, node: &YamlNode, kind: ObjectKind) {
         self.other(node);
         let before = self.report.found.len();
-        let shape = FieldType::Kinds(&CREATED);
+        let shape = FieldType::Kinds(&IN_FILE);
         let unmodelled = &mut self.unmodelled;
         check(node, &shape, &YamlPath::ROOT, &mut self.report, unmodelled);
         if self.report.found.len() == before {
-            let stored = admitted::stored(node, kind, &mut self.report);
+            let stored = match kind {
+                ObjectKind::Other => Some(super::scheduler_configuration(node, &mut self.report)),
+                kind => admitted::stored(node, kind, &mut self.report),
+            };
             self.found.companions.extend(stored);
         }
     }

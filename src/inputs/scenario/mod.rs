@@ -28,6 +28,7 @@ mod training;
 use super::files::{FileLoader, file_text};
 use super::kube::{self, ManifestSet, SETS};
 use super::schema::check::{UnmodelledFields, check};
+use super::schema::definitions::control_plane::SCHEDULER_CONFIGURATION;
 use super::schema::definitions::scenario::{SCENARIO, SETTINGS};
 use super::schema::field_type::FieldType;
 use super::settings::InputSettings;
@@ -323,6 +324,7 @@ fn assemble(
         binds_claims: true,
         requires_listed_classes: false,
         service_accounts: Vec::new(),
+        scheduler: others.scheduler.clone(),
         ties: sim_api::spec::TieBreak::default(),
         decoders: kube::DECODERS,
         stop,
@@ -330,10 +332,14 @@ fn assemble(
     }
 }
 
-/// Adds the PriorityClasses and PodDisruptionBudgets of the manifests. An object of the same name in `objects` takes
-/// precedence.
+/// Adds the PriorityClasses and PodDisruptionBudgets of the manifests, of which an object of the same name in `objects`
+/// takes precedence, and the configuration of kube-scheduler.
 fn add_companions(scenario: &mut ScenarioSpec, companions: Vec<serde_json::Value>) {
     for object in companions {
+        if object["kind"] == SCHEDULER_CONFIGURATION.kind {
+            scenario.scheduler = object;
+            continue;
+        }
         let name = |o: &serde_json::Value| (o["metadata"]["namespace"].clone(), o["metadata"]["name"].clone());
         let same = |o: &serde_json::Value| o["kind"] == object["kind"] && name(o) == name(&object);
         if !scenario.objects.iter().any(same) {

@@ -7,7 +7,8 @@ use crate::files::FileLoader;
 use crate::kube::{kind_of, stored};
 use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::objects::CREATED;
+use crate::schema::definitions::control_plane::SCHEDULER_CONFIGURATION;
+use crate::schema::definitions::objects::IN_FILE;
 use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::YamlNode;
@@ -25,6 +26,8 @@ pub struct ScenarioObjects {
     /// Objects that exist at the start, as stored by the API server.
     pub objects: Vec<Value>,
     pub unmodelled: BTreeMap<String, usize>,
+    /// The configuration of kube-scheduler, or null.
+    pub scheduler: Value,
     /// The JobSets among these objects, including those that actions create.
     pub jobsets: Vec<SubmittedJobSet>,
     jobs: Vec<JobObject>,
@@ -156,7 +159,7 @@ fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Di
     let mut report = DiagnosticReport::new(source, &none);
     for document in unlisted(yaml::parse(source)?) {
         let before = report.found.len();
-        let shape = FieldType::Kinds(&CREATED);
+        let shape = FieldType::Kinds(&IN_FILE);
         check(&document, &shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
         if report.found.len() == before {
             let place = format!("{}:{}", source.file, document.at.line);
@@ -166,8 +169,18 @@ fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Di
     report.finish()
 }
 
-/// Adds an object that exists at the start.
+/// Adds an object that exists at the start, or the configuration of kube-scheduler.
 fn add(node: &YamlNode, source: String, others: &mut ScenarioObjects, report: &mut DiagnosticReport) {
+    for (path, count) in unmodelled(node) {
+        *others.unmodelled.entry(path).or_default() += count;
+    }
+    if node.get("kind").and_then(YamlNode::as_str) == Some(SCHEDULER_CONFIGURATION.kind) {
+        if !others.scheduler.is_null() {
+            report.error(node.at, format!("{} is defined twice", SCHEDULER_CONFIGURATION.kind));
+        }
+        others.scheduler = kube::scheduler_configuration(node, report);
+        return;
+    }
     let kind = kind_of(&node.to_json());
     let Some(mut object) = stored(node, kind, report) else {
         return;
@@ -186,9 +199,6 @@ fn add(node: &YamlNode, source: String, others: &mut ScenarioObjects, report: &m
     }
     others.know(&object, &source);
     others.objects.push(object);
-    for (path, count) in unmodelled(node) {
-        *others.unmodelled.entry(path).or_default() += count;
-    }
 }
 
 /// Returns the known fields of a checked object that are not modelled. The paths begin with the kind.
@@ -198,7 +208,7 @@ fn unmodelled(node: &YamlNode) -> UnmodelledFields {
     let mut result = UnmodelledFields::new();
     let kind = node.get("kind").and_then(YamlNode::as_str).unwrap_or("");
     let path = YamlPath::ROOT.key(kind);
-    let shape = FieldType::Kinds(&CREATED);
+    let shape = FieldType::Kinds(&IN_FILE);
     check(node, &shape, &path, &mut report, &mut result);
     result
 }

@@ -100,6 +100,7 @@ pub fn replay_scenario(
         binds_claims: false,
         requires_listed_classes: true,
         service_accounts: Vec::new(),
+        scheduler: Default::default(),
         ties: TieBreak::default(),
         // `simulate` sets the readers.
         decoders: ObjectDecoders::NONE,

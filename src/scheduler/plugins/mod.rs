@@ -54,7 +54,7 @@ const SCORES: [(Plugin, Score); 8] = [
 
 /// Returns the weighted scores of the nodes, by plugin.
 pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Vec<(Plugin, Vec<i64>)> {
-    let enabled = SCORES.iter().filter(|(plugin, _)| cycle.profile.is_enabled(*plugin));
+    let enabled = SCORES.iter().filter(|(plugin, _)| !cycle.profile.disabled_scores.contains(plugin));
     let weighted = enabled.filter_map(|(plugin, score)| {
         let mut scores = score(cycle, nodes)?;
         let weight = cycle.profile.weight(*plugin);

@@ -8,8 +8,12 @@ use crate::plugin::Plugin;
 use crate::rejection::Rejection;
 
 const REASON: &str = "node(s) didn't match Pod's node affinity/selector";
+const ADDED_REASON: &str = "node(s) didn't match scheduler-enforced node affinity";
 
 pub fn filter(cycle: &SchedulingCycle<'_>, node: NodeIndex, _: &NodeUsage) -> Result<(), Rejection> {
+    if cycle.profile.added_affinity.as_ref().is_some_and(|added| !added.allows(&cycle.cluster.nodes[node])) {
+        return Err(Rejection::unresolvable(Plugin::NodeAffinity, ADDED_REASON));
+    }
     if cycle.pod.node_affinity.allows(&cycle.cluster.nodes[node]) {
         return Ok(());
     }
@@ -17,7 +21,8 @@ pub fn filter(cycle: &SchedulingCycle<'_>, node: NodeIndex, _: &NodeUsage) -> Re
 }
 
 pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64>> {
-    let affinity = &cycle.pod.node_affinity;
-    let preference = |node: &NodeIndex| affinity.preference(&cycle.cluster.nodes[*node]);
-    (!affinity.preferred.is_empty()).then(|| normalize(nodes.iter().map(preference).collect(), false))
+    let preferring = [Some(&cycle.pod.node_affinity), cycle.profile.added_affinity.as_ref()].into_iter().flatten();
+    let preferring: Vec<_> = preferring.filter(|affinity| !affinity.preferred.is_empty()).collect();
+    let preference = |node: &NodeIndex| preferring.iter().map(|a| a.preference(&cycle.cluster.nodes[*node])).sum();
+    (!preferring.is_empty()).then(|| normalize(nodes.iter().map(preference).collect(), false))
 }

@@ -138,6 +138,7 @@ pub fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
         binds_claims: true,
         requires_listed_classes: false,
         service_accounts: Vec::new(),
+        scheduler: Default::default(),
         ties: TieBreak::default(),
         decoders: ObjectDecoders::NONE,
         stop: StopSpec { at: Duration::from_secs(1000), when: StopWhen::Time },

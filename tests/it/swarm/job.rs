@@ -217,6 +217,7 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
     }
     if d.rare(20) {
         pod["preemptionPolicy"] = json!("PreemptLowerPriority");
+        pod["schedulerName"] = json!("default-scheduler");
     }
     if d.rare(24) {
         terms(d, &mut pod);

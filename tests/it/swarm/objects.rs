@@ -163,3 +163,48 @@ fn remove_rejected_fields(pod: &mut Value) {
 fn plain_jobset(js: &JobSet) -> JobSet {
     JobSet { name: js.name.clone(), object: json!({}), jobs: Vec::new(), ..*js }
 }
+
+/// Adds a configuration of kube-scheduler to the objects of some scenarios.
+pub fn configure_scheduler(seed: u64, scenario: &mut Value) {
+    let d = &mut Draw::new(seed ^ 0x5c4e_d01e);
+    if !d.one_in(8) {
+        return;
+    }
+    let shape = json!([{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]);
+    let strategy = d.pick(&[
+        json!({"type": "LeastAllocated"}),
+        json!({"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 2}]}),
+        json!({"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": shape}}),
+    ]);
+    let term = json!({"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]});
+    let added = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}});
+    let mut arguments = vec![json!({"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}})];
+    for (name, args) in [
+        ("NodeResourcesBalancedAllocation", json!({"resources": [{"name": "cpu"}]})),
+        ("InterPodAffinity", json!({"hardPodAffinityWeight": 5})),
+        ("NodeAffinity", json!({"addedAffinity": added})),
+    ] {
+        if d.one_in(3) {
+            arguments.push(json!({"name": name, "args": args}));
+        }
+    }
+    let mut plugins = json!({});
+    for (point, set) in [
+        ("multiPoint", json!({"disabled": [{"name": "ImageLocality"}]})),
+        ("filter", json!({"disabled": [{"name": "NodeDeclaredFeatures"}]})),
+        ("postFilter", json!({"disabled": [{"name": "DefaultPreemption"}]})),
+        ("score", json!({"enabled": [{"name": "NodeResourcesFit", "weight": 3}]})),
+    ] {
+        if d.one_in(3) {
+            plugins[point] = set;
+        }
+    }
+    let profile = json!({"schedulerName": "default-scheduler", "percentageOfNodesToScore": 50, "plugins": plugins,
+        "pluginConfig": arguments});
+    let configuration = json!({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+        "percentageOfNodesToScore": 10, "podInitialBackoffSeconds": 2, "podMaxBackoffSeconds": 4, "profiles": [profile]});
+    match scenario["objects"].as_array_mut() {
+        Some(objects) => objects.push(configuration),
+        None => scenario["objects"] = json!([configuration]),
+    }
+}

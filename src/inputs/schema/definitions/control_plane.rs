@@ -1,7 +1,7 @@
 //! Field tables of `controlPlane` in a scenario: versions, feature gates and client rates.
 
 use crate::presets::preset_data::{DEFAULT_PRESET, preset_names};
-use crate::schema::field_type::{FieldType, ObjectSchema, SchemaVersions, field};
+use crate::schema::field_type::{COUNT, FieldType, ObjectSchema, SchemaVersions, field, inert, not_modelled};
 
 /// Kubernetes versions that can be simulated.
 pub static KUBERNETES: SchemaVersions = SchemaVersions { major: 1, oldest: 24, newest: 40 };
@@ -132,4 +132,126 @@ static CONTROLLER_MANAGER: ObjectSchema = ObjectSchema {
         field("concurrentGcSyncs", FieldType::Int(1, 10_000), "Number of workers of the garbage collector.")
             .example("40"),
     ],
+};
+
+/// The configuration file of kube-scheduler.
+pub static SCHEDULER_CONFIGURATION: ObjectSchema = ObjectSchema {
+    kind: "KubeSchedulerConfiguration",
+    fields: &[
+        field("apiVersion", FieldType::OneOf(&["kubescheduler.config.k8s.io/v1"]), "").required(),
+        field("kind", FieldType::OneOf(&["KubeSchedulerConfiguration"]), "").required(),
+        field("profiles", FieldType::List(&FieldType::Object(&PROFILE)), "Profiles. Default: one, default-scheduler."),
+        field("percentageOfNodesToScore", PERCENTAGE, "Number of feasible nodes that end a search. Default: adaptive."),
+        field("podInitialBackoffSeconds", BACKOFF_S, "Back-off after the first failed attempt. Default: 1."),
+        field("podMaxBackoffSeconds", BACKOFF_S, "Maximum back-off. Default: 10."),
+        not_modelled("parallelism", COUNT),
+        not_modelled("extenders", FieldType::Any),
+        not_modelled("clientConnection", FieldType::Any),
+        inert("leaderElection", FieldType::Any),
+        inert("enableProfiling", FieldType::Bool),
+        inert("enableContentionProfiling", FieldType::Bool),
+        inert("delayCacheUntilActive", FieldType::Bool),
+    ],
+};
+
+const PERCENTAGE: FieldType = FieldType::Int(0, 100);
+const BACKOFF_S: FieldType = FieldType::Int(1, 86_400);
+
+static PROFILE: ObjectSchema = ObjectSchema {
+    kind: "KubeSchedulerProfile",
+    fields: &[
+        field("schedulerName", FieldType::Str, "schedulerName of the pods. Default: default-scheduler."),
+        field("percentageOfNodesToScore", PERCENTAGE, "Overrides the value of the configuration."),
+        field("plugins", FieldType::Object(&PLUGINS), "Enabled and disabled plugins."),
+        field("pluginConfig", FieldType::List(&FieldType::Object(&PLUGIN_CONFIG)), "Arguments of plugins."),
+    ],
+};
+
+static PLUGINS: ObjectSchema = ObjectSchema {
+    kind: "Plugins",
+    fields: &[
+        field("multiPoint", PLUGIN_SET, "Plugins at all their extension points."),
+        field("filter", PLUGIN_SET, "Plugins that filter nodes."),
+        field("postFilter", PLUGIN_SET, "Plugins that run if no node is feasible: DefaultPreemption."),
+        field("score", PLUGIN_SET, "Plugins that score nodes, with weights."),
+        not_modelled("preEnqueue", FieldType::Any),
+        not_modelled("queueSort", FieldType::Any),
+        not_modelled("preFilter", FieldType::Any),
+        not_modelled("preScore", FieldType::Any),
+        not_modelled("reserve", FieldType::Any),
+        not_modelled("permit", FieldType::Any),
+        not_modelled("preBind", FieldType::Any),
+        not_modelled("bind", FieldType::Any),
+        not_modelled("postBind", FieldType::Any),
+    ],
+};
+
+const PLUGIN_SET: FieldType = FieldType::Object(&PLUGIN_SET_FIELDS);
+static PLUGIN_SET_FIELDS: ObjectSchema = ObjectSchema {
+    kind: "PluginSet",
+    fields: &[
+        field("enabled", WEIGHTED, "Plugins to enable, or whose weight to set (default 1)."),
+        field("disabled", WEIGHTED, "Plugins to disable; `*` disables all."),
+    ],
+};
+
+const WEIGHTED: FieldType = FieldType::List(&FieldType::Object(&WEIGHTED_NAME));
+
+static WEIGHTED_NAME: ObjectSchema = ObjectSchema {
+    kind: "WeightedName",
+    fields: &[field("name", FieldType::Str, "").required(), field("weight", COUNT, "Weight. Default: 1.")],
+};
+
+static PLUGIN_CONFIG: ObjectSchema = ObjectSchema {
+    kind: "PluginConfig",
+    fields: &[
+        field("name", FieldType::Str, "").required(),
+        field("args", FieldType::Object(&PLUGIN_ARGUMENTS), "Arguments of this plugin."),
+    ],
+};
+
+/// The arguments of all plugins: their names differ.
+static PLUGIN_ARGUMENTS: ObjectSchema = ObjectSchema {
+    kind: "PluginArguments",
+    fields: &[
+        inert("apiVersion", FieldType::Str),
+        inert("kind", FieldType::Str),
+        field("scoringStrategy", FieldType::Object(&SCORING_STRATEGY), "NodeResourcesFit: how it scores nodes."),
+        field("resources", WEIGHTED, "NodeResourcesBalancedAllocation: resources. Default: cpu, memory."),
+        field("hardPodAffinityWeight", PERCENTAGE, "InterPodAffinity: weight of terms of other pods. Default: 1."),
+        field("addedAffinity", FieldType::Any, "NodeAffinity: node affinity that applies to all pods of the profile."),
+        not_modelled("ignoredResources", FieldType::Any),
+        not_modelled("ignoredResourceGroups", FieldType::Any),
+        not_modelled("ignorePreferredTermsOfExistingPods", FieldType::Bool),
+        not_modelled("defaultConstraints", FieldType::Any),
+        not_modelled("defaultingType", FieldType::Str),
+        not_modelled("minCandidateNodesPercentage", COUNT),
+        not_modelled("minCandidateNodesAbsolute", COUNT),
+        not_modelled("shape", FieldType::Any),
+        inert("bindTimeoutSeconds", COUNT),
+        inert("filterTimeout", FieldType::Any),
+    ],
+};
+
+static SCORING_STRATEGY: ObjectSchema = ObjectSchema {
+    kind: "ScoringStrategy",
+    fields: &[
+        field(
+            "type",
+            FieldType::OneOf(&["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]),
+            "Strategy. Default: LeastAllocated.",
+        ),
+        field("resources", WEIGHTED, "Resources with weights. Default: cpu and memory with weight 1."),
+        field("requestedToCapacityRatio", FieldType::Object(&CAPACITY_RATIO), "Shape of RequestedToCapacityRatio."),
+    ],
+};
+
+static CAPACITY_RATIO: ObjectSchema = ObjectSchema {
+    kind: "RequestedToCapacityRatio",
+    fields: &[field("shape", FieldType::NonEmpty(&FieldType::Object(&SHAPE_POINT)), "").required()],
+};
+
+static SHAPE_POINT: ObjectSchema = ObjectSchema {
+    kind: "UtilizationShapePoint",
+    fields: &[field("utilization", PERCENTAGE, "").required(), field("score", FieldType::Int(0, 10), "").required()],
 };

@@ -2,6 +2,7 @@
 //!
 //! Kinds without a table have no effect in the simulation.
 
+use super::control_plane::SCHEDULER_CONFIGURATION;
 use super::job::JOB_SPEC;
 use super::jobset::JOBSET;
 use super::metadata::METADATA;
@@ -11,13 +12,27 @@ use crate::schema::field_type::{
 };
 
 /// Kinds of the objects that an action can create.
-pub static CREATED: FieldKinds = FieldKinds { objects: &OBJECTS, file: None };
+pub static CREATED: FieldKinds = FieldKinds { objects: KINDS.split_at(KINDS.len() - 1).0, file: None };
 
-/// Kinds of the objects that can exist at the start, inline or in a file.
-pub static EXISTING: FieldKinds = FieldKinds { objects: &OBJECTS, file: Some(&OBJECTS_FILE) };
+/// Kinds of the objects that can exist at the start, inline or in a file, and the configuration of kube-scheduler.
+pub static EXISTING: FieldKinds = FieldKinds { objects: KINDS, file: Some(&OBJECTS_FILE) };
+/// Kinds of the objects in a file.
+pub static IN_FILE: FieldKinds = FieldKinds { objects: KINDS, file: None };
 
-static OBJECTS: [&ObjectSchema; 10] =
-    [&JOBSET, &JOB, &POD, &NODE, &SERVICE, &CLAIM, &VOLUME, &PRIORITY_CLASS, &BUDGET, &NAMESPACE];
+/// The last kind is not an API object.
+static KINDS: &[&ObjectSchema] = &[
+    &JOBSET,
+    &JOB,
+    &POD,
+    &NODE,
+    &SERVICE,
+    &CLAIM,
+    &VOLUME,
+    &PRIORITY_CLASS,
+    &BUDGET,
+    &NAMESPACE,
+    &SCHEDULER_CONFIGURATION,
+];
 
 static OBJECTS_FILE: ObjectSchema = ObjectSchema {
     kind: "ObjectsFile",

@@ -43,7 +43,11 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
             FieldType::Str,
             "Name of an existing node. The pod is bound to it at creation, without the scheduler.",
         ),
-        not_modelled("schedulerName", FieldType::Str),
+        field(
+            "schedulerName",
+            FieldType::Str,
+            "Name of a profile of kube-scheduler, which a KubeSchedulerConfiguration defines. A pod without a profile stays Pending. Default: default-scheduler.",
+        ),
         field(
             "priorityClassName",
             FieldType::Str,

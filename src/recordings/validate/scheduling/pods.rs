@@ -89,7 +89,7 @@ fn compare_decision(cluster: &Cluster, name: &str, result: &Value, decision: &De
     found.compare(&format!("{name}.outcome"), result["outcome"].clone(), json!(outcome));
     match decision {
         Decision::Scheduled(scored) => compare_scores(cluster, name, result, scored, found),
-        Decision::Unschedulable { message, preemption } => {
+        Decision::Unschedulable { message, preemption, .. } => {
             found.compare(&format!("{name}.message"), result["message"].clone(), json!(message));
             compare_preemption(cluster, name, result, preemption, found);
         }
