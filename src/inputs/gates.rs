@@ -14,15 +14,12 @@ use sim_base::condition::FieldCondition;
 static GATES: ObjectSchema = ObjectSchema {
     kind: "Gates",
     fields: &[
-        field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format."),
-        field("kind", FieldType::OneOf(&["Gates"]), "Kind of the file."),
-        field(
-            "gates",
-            STR_LIST,
-            "Conditions. The command fails with exit code 5 if one is true. The syntax is that of `--fail-if`.",
-        )
-        .required()
-        .example("[\"ttr > +2%\", \"rows.stuck > 0\"]"),
+        field("apiVersion", FieldType::OneOf(&[API_VERSION])).doc("API version of the file format."),
+        field("kind", FieldType::OneOf(&["Gates"])).doc("Kind of the file."),
+        field("gates", STR_LIST)
+            .doc("Conditions. The command fails with exit code 5 if one is true. The syntax is that of `--fail-if`.")
+            .required()
+            .example("[\"ttr > +2%\", \"rows.stuck > 0\"]"),
     ],
 };
 

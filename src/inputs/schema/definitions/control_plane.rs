@@ -1,6 +1,9 @@
 //! Field tables of `controlPlane` in a scenario: versions, feature gates and client rates.
 
 use crate::presets::preset_data::{DEFAULT_PRESET, preset_names};
+use crate::schema::field_type::FieldType::{
+    Any, Bool, Int, List, NonEmpty, Number, Object, OneOf, Preset, Str, Version,
+};
 use crate::schema::field_type::{COUNT, FieldType, ObjectSchema, SchemaVersions, field, inert, not_modelled};
 
 /// Kubernetes versions that can be simulated.
@@ -12,51 +15,49 @@ pub static JOBSET: SchemaVersions = SchemaVersions { major: 0, oldest: 12, newes
 pub static CONTROL_PLANE: ObjectSchema = ObjectSchema {
     kind: "ControlPlane",
     fields: &[
-        field("preset", FieldType::Preset(preset_names))
+        field("preset", Preset(preset_names))
             .doc("Preset that provides the client rates and worker counts. Other fields override its values.")
             .default(DEFAULT_PRESET)
             .example("stock"),
-        field("kubernetes", FieldType::Version(&KUBERNETES))
+        field("kubernetes", Version(&KUBERNETES))
             .doc("Kubernetes version. Selects the behavior where it differs between versions.")
             .default("\"1.36\"")
             .example("\"1.31\""),
-        field("jobset", FieldType::Version(&JOBSET))
+        field("jobset", Version(&JOBSET))
             .doc("JobSet version. Selects the behavior where it differs between versions.")
             .default("\"0.13\"")
             .example("\"0.12\""),
-        field("featureGates", FieldType::Object(&FEATURE_GATES))
+        field("featureGates", Object(&FEATURE_GATES))
             .doc("Feature gates of the JobSet manager.")
             .example("{ElasticJobSet: true}"),
-        field("kubeControllerManager", FieldType::Object(&CONTROLLER_MANAGER))
+        field("kubeControllerManager", Object(&CONTROLLER_MANAGER))
             .doc("Client rates and workers of kube-controller-manager that override the preset.")
             .example("{qps: 50, burst: 100}"),
-        field("kubeScheduler", FieldType::Object(&RATE))
+        field("kubeScheduler", Object(&RATE))
             .doc("Client rate of kube-scheduler that overrides the preset.")
             .example("{qps: 50, burst: 100}"),
-        field("jobsetManager", FieldType::Object(&JOBSET_MANAGER))
+        field("jobsetManager", Object(&JOBSET_MANAGER))
             .doc("Client rate and permissions of the JobSet manager that override the preset.")
             .example("{qps: 500, burst: 500}"),
-        field("apiServerConcurrency", FieldType::Int(1, 1_000_000))
+        field("apiServerConcurrency", Int(1, 1_000_000))
             .doc(
-                "Number of requests that the API server executes at the same time. With more in flight, all slow \
-                 down in proportion.",
+                "Number of requests that the API server executes at the same time. With more in flight, all \
+                 slow down in proportion.",
             )
             .example("640"),
-        field("nodeRequestsPerSecond", FieldType::Number(1.0, 1e9))
+        field("nodeRequestsPerSecond", Number(1.0, 1e9))
             .doc(
                 "Maximum rate at which the API server answers requests of all kubelets and in-place agents, in \
                  requests per second.",
             )
             .example("240"),
-        field("nodeMonitorGracePeriodSeconds", FieldType::Int(1, 86_400))
+        field("nodeMonitorGracePeriodSeconds", Int(1, 86_400))
             .doc(
-                "Time without heartbeats after which the Ready condition of a node becomes Unknown, in seconds. The \
-                 default before Kubernetes 1.32 is 40.",
+                "Time without heartbeats after which the Ready condition of a node becomes Unknown, in \
+                 seconds. The default before Kubernetes 1.32 is 40.",
             )
             .example("20"),
-        field("heartbeatSeconds", FieldType::Int(1, 3_600))
-            .doc("Interval between heartbeats of a node, in seconds.")
-            .example("5"),
+        field("heartbeatSeconds", Int(1, 3_600)).doc("Interval between heartbeats of a node, in seconds.").example("5"),
     ],
 };
 
@@ -65,18 +66,16 @@ const BY_NEED: &str = "enabled if a JobSet uses it";
 static FEATURE_GATES: ObjectSchema = ObjectSchema {
     kind: "FeatureGates",
     fields: &[
-        field("InPlaceRestart", FieldType::Bool).doc("Enables the restart strategy InPlaceRestart.").otherwise(BY_NEED),
-        field("RestartJob", FieldType::Bool)
+        field("InPlaceRestart", Bool).doc("Enables the restart strategy InPlaceRestart.").otherwise(BY_NEED),
+        field("RestartJob", Bool)
             .doc("Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.")
             .otherwise(BY_NEED),
-        field("ElasticJobSet", FieldType::Bool)
-            .doc("Allows changes of parallelism and completions in a JobSet.")
-            .default("false"),
+        field("ElasticJobSet", Bool).doc("Allows changes of parallelism and completions in a JobSet.").default("false"),
     ],
 };
 
-const QPS: FieldType = FieldType::Number(0.01, 1e9);
-const BURST: FieldType = FieldType::Int(1, 1_000_000_000);
+const QPS: FieldType = Number(0.01, 1e9);
+const BURST: FieldType = Int(1, 1_000_000_000);
 
 static RATE: ObjectSchema = ObjectSchema {
     kind: "ClientRate",
@@ -91,11 +90,11 @@ static JOBSET_MANAGER: ObjectSchema = ObjectSchema {
     fields: &[
         field("qps", QPS).doc("Sustained client rate limit, in requests per second.").example("50"),
         field("burst", BURST).doc("Burst size of the client rate limit, in requests.").example("100"),
-        field("mayWritePodStatus", FieldType::Bool)
+        field("mayWritePodStatus", Bool)
             .doc(
                 "Grants the role access to `pods/status`, which upstream's manifests do not grant. The pod \
-                 reconciler then deletes followers outside their leader's topology domain (EXC-12 to EXC-16). Requires \
-                 JobSet 0.13.",
+                 reconciler then deletes followers outside their leader's topology domain (EXC-12 to EXC-16). \
+                 Requires JobSet 0.13.",
             )
             .default("false"),
     ],
@@ -108,12 +107,8 @@ static CONTROLLER_MANAGER: ObjectSchema = ObjectSchema {
         field("burst", BURST)
             .doc("Burst size of the client rate limit of each controller, in requests.")
             .example("100"),
-        field("concurrentJobSyncs", FieldType::Int(1, 10_000))
-            .doc("Number of workers of the Job controller.")
-            .example("10"),
-        field("concurrentGcSyncs", FieldType::Int(1, 10_000))
-            .doc("Number of workers of the garbage collector.")
-            .example("40"),
+        field("concurrentJobSyncs", Int(1, 10_000)).doc("Number of workers of the Job controller.").example("10"),
+        field("concurrentGcSyncs", Int(1, 10_000)).doc("Number of workers of the garbage collector.").example("40"),
     ],
 };
 
@@ -121,34 +116,33 @@ static CONTROLLER_MANAGER: ObjectSchema = ObjectSchema {
 pub static SCHEDULER_CONFIGURATION: ObjectSchema = ObjectSchema {
     kind: "KubeSchedulerConfiguration",
     fields: &[
-        field("apiVersion", FieldType::OneOf(&["kubescheduler.config.k8s.io/v1"])).required(),
-        field("kind", FieldType::OneOf(&["KubeSchedulerConfiguration"])).required(),
-        field("profiles", FieldType::List(&FieldType::Object(&PROFILE)))
-            .doc("Profiles. Default: one, default-scheduler."),
+        field("apiVersion", OneOf(&["kubescheduler.config.k8s.io/v1"])).required(),
+        field("kind", OneOf(&["KubeSchedulerConfiguration"])).required(),
+        field("profiles", List(&Object(&PROFILE))).doc("Profiles. Default: one, default-scheduler."),
         field("percentageOfNodesToScore", PERCENTAGE)
             .doc("Number of feasible nodes that end a search. Default: adaptive."),
         field("podInitialBackoffSeconds", BACKOFF_S).doc("Back-off after the first failed attempt. Default: 1."),
         field("podMaxBackoffSeconds", BACKOFF_S).doc("Maximum back-off. Default: 10."),
         not_modelled("parallelism", COUNT),
-        not_modelled("extenders", FieldType::Any),
-        not_modelled("clientConnection", FieldType::Any),
-        inert("leaderElection", FieldType::Any),
-        inert("enableProfiling", FieldType::Bool),
-        inert("enableContentionProfiling", FieldType::Bool),
-        inert("delayCacheUntilActive", FieldType::Bool),
+        not_modelled("extenders", Any),
+        not_modelled("clientConnection", Any),
+        inert("leaderElection", Any),
+        inert("enableProfiling", Bool),
+        inert("enableContentionProfiling", Bool),
+        inert("delayCacheUntilActive", Bool),
     ],
 };
 
-const PERCENTAGE: FieldType = FieldType::Int(0, 100);
-const BACKOFF_S: FieldType = FieldType::Int(1, 86_400);
+const PERCENTAGE: FieldType = Int(0, 100);
+const BACKOFF_S: FieldType = Int(1, 86_400);
 
 static PROFILE: ObjectSchema = ObjectSchema {
     kind: "KubeSchedulerProfile",
     fields: &[
-        field("schedulerName", FieldType::Str).doc("schedulerName of the pods. Default: default-scheduler."),
+        field("schedulerName", Str).doc("schedulerName of the pods. Default: default-scheduler."),
         field("percentageOfNodesToScore", PERCENTAGE).doc("Overrides the value of the configuration."),
-        field("plugins", FieldType::Object(&PLUGINS)).doc("Enabled and disabled plugins."),
-        field("pluginConfig", FieldType::List(&FieldType::Object(&PLUGIN_CONFIG))).doc("Arguments of plugins."),
+        field("plugins", Object(&PLUGINS)).doc("Enabled and disabled plugins."),
+        field("pluginConfig", List(&Object(&PLUGIN_CONFIG))).doc("Arguments of plugins."),
     ],
 };
 
@@ -159,19 +153,19 @@ static PLUGINS: ObjectSchema = ObjectSchema {
         field("filter", PLUGIN_SET).doc("Plugins that filter nodes."),
         field("postFilter", PLUGIN_SET).doc("Plugins that run if no node is feasible: DefaultPreemption."),
         field("score", PLUGIN_SET).doc("Plugins that score nodes, with weights."),
-        not_modelled("preEnqueue", FieldType::Any),
-        not_modelled("queueSort", FieldType::Any),
-        not_modelled("preFilter", FieldType::Any),
-        not_modelled("preScore", FieldType::Any),
-        not_modelled("reserve", FieldType::Any),
-        not_modelled("permit", FieldType::Any),
-        not_modelled("preBind", FieldType::Any),
-        not_modelled("bind", FieldType::Any),
-        not_modelled("postBind", FieldType::Any),
+        not_modelled("preEnqueue", Any),
+        not_modelled("queueSort", Any),
+        not_modelled("preFilter", Any),
+        not_modelled("preScore", Any),
+        not_modelled("reserve", Any),
+        not_modelled("permit", Any),
+        not_modelled("preBind", Any),
+        not_modelled("bind", Any),
+        not_modelled("postBind", Any),
     ],
 };
 
-const PLUGIN_SET: FieldType = FieldType::Object(&PLUGIN_SET_FIELDS);
+const PLUGIN_SET: FieldType = Object(&PLUGIN_SET_FIELDS);
 static PLUGIN_SET_FIELDS: ObjectSchema = ObjectSchema {
     kind: "PluginSet",
     fields: &[
@@ -180,64 +174,57 @@ static PLUGIN_SET_FIELDS: ObjectSchema = ObjectSchema {
     ],
 };
 
-const WEIGHTED: FieldType = FieldType::List(&FieldType::Object(&WEIGHTED_NAME));
+const WEIGHTED: FieldType = List(&Object(&WEIGHTED_NAME));
 
 static WEIGHTED_NAME: ObjectSchema = ObjectSchema {
     kind: "WeightedName",
-    fields: &[field("name", FieldType::Str).required(), field("weight", COUNT).doc("Weight. Default: 1.")],
+    fields: &[field("name", Str).required(), field("weight", COUNT).doc("Weight. Default: 1.")],
 };
 
 static PLUGIN_CONFIG: ObjectSchema = ObjectSchema {
     kind: "PluginConfig",
-    fields: &[
-        field("name", FieldType::Str).required(),
-        field("args", FieldType::Object(&PLUGIN_ARGUMENTS)).doc("Arguments of this plugin."),
-    ],
+    fields: &[field("name", Str).required(), field("args", Object(&PLUGIN_ARGUMENTS)).doc("Arguments of this plugin.")],
 };
 
 /// The arguments of all plugins: their names differ.
 static PLUGIN_ARGUMENTS: ObjectSchema = ObjectSchema {
     kind: "PluginArguments",
     fields: &[
-        inert("apiVersion", FieldType::Str),
-        inert("kind", FieldType::Str),
-        field("scoringStrategy", FieldType::Object(&SCORING_STRATEGY)).doc("NodeResourcesFit: how it scores nodes."),
+        inert("apiVersion", Str),
+        inert("kind", Str),
+        field("scoringStrategy", Object(&SCORING_STRATEGY)).doc("NodeResourcesFit: how it scores nodes."),
         field("resources", WEIGHTED).doc("NodeResourcesBalancedAllocation: resources. Default: cpu, memory."),
         field("hardPodAffinityWeight", PERCENTAGE).doc("InterPodAffinity: weight of terms of other pods. Default: 1."),
-        field("addedAffinity", FieldType::Any)
-            .doc("NodeAffinity: node affinity that applies to all pods of the profile."),
-        not_modelled("ignoredResources", FieldType::Any),
-        not_modelled("ignoredResourceGroups", FieldType::Any),
-        not_modelled("ignorePreferredTermsOfExistingPods", FieldType::Bool),
-        not_modelled("defaultConstraints", FieldType::Any),
-        not_modelled("defaultingType", FieldType::Str),
+        field("addedAffinity", Any).doc("NodeAffinity: node affinity that applies to all pods of the profile."),
+        not_modelled("ignoredResources", Any),
+        not_modelled("ignoredResourceGroups", Any),
+        not_modelled("ignorePreferredTermsOfExistingPods", Bool),
+        not_modelled("defaultConstraints", Any),
+        not_modelled("defaultingType", Str),
         not_modelled("minCandidateNodesPercentage", COUNT),
         not_modelled("minCandidateNodesAbsolute", COUNT),
-        not_modelled("shape", FieldType::Any),
+        not_modelled("shape", Any),
         inert("bindTimeoutSeconds", COUNT),
-        inert("filterTimeout", FieldType::Any),
+        inert("filterTimeout", Any),
     ],
 };
 
 static SCORING_STRATEGY: ObjectSchema = ObjectSchema {
     kind: "ScoringStrategy",
     fields: &[
-        field("type", FieldType::OneOf(&["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]))
+        field("type", OneOf(&["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]))
             .doc("Strategy. Default: LeastAllocated."),
         field("resources", WEIGHTED).doc("Resources with weights. Default: cpu and memory with weight 1."),
-        field("requestedToCapacityRatio", FieldType::Object(&CAPACITY_RATIO)).doc(
-            "Shape of \
-             RequestedToCapacityRatio.",
-        ),
+        field("requestedToCapacityRatio", Object(&CAPACITY_RATIO)).doc("Shape of RequestedToCapacityRatio."),
     ],
 };
 
 static CAPACITY_RATIO: ObjectSchema = ObjectSchema {
     kind: "RequestedToCapacityRatio",
-    fields: &[field("shape", FieldType::NonEmpty(&FieldType::Object(&SHAPE_POINT))).required()],
+    fields: &[field("shape", NonEmpty(&Object(&SHAPE_POINT))).required()],
 };
 
 static SHAPE_POINT: ObjectSchema = ObjectSchema {
     kind: "UtilizationShapePoint",
-    fields: &[field("utilization", PERCENTAGE).required(), field("score", FieldType::Int(0, 10)).required()],
+    fields: &[field("utilization", PERCENTAGE).required(), field("score", Int(0, 10)).required()],
 };

@@ -3,7 +3,8 @@
 use super::common::INDEX;
 use super::objects::CREATED;
 use super::pod::EFFECTS;
-use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, STR_LIST, field};
+use crate::schema::field_type::FieldType::{Any, Bool, Duration, Int, Kinds, Object, OneOf, Str};
+use crate::schema::field_type::{FieldSchema, ObjectSchema, STR_LIST, field};
 
 pub const ACTIONS: [&str; 22] = [
     "containerExit",
@@ -32,28 +33,28 @@ pub const ACTIONS: [&str; 22] = [
 
 /// Creates the field of an action on a node.
 const fn on_node(name: &'static str, doc: &'static str) -> FieldSchema {
-    field(name, FieldType::Object(&NODE)).doc(doc).example("{ofPod: train-workers-0-1, alias: lost}")
+    field(name, Object(&NODE)).doc(doc).example("{ofPod: train-workers-0-1, alias: lost}")
 }
 
 /// Creates the field of an action on a JobSet.
 const fn on_jobset(name: &'static str, doc: &'static str) -> FieldSchema {
-    field(name, FieldType::Object(&NAME)).doc(doc).example("{name: train}")
+    field(name, Object(&NAME)).doc(doc).example("{name: train}")
 }
 
 pub static FAULT: ObjectSchema = ObjectSchema {
     kind: "Fault",
     fields: &[
-        field("at", FieldType::Duration).doc("Virtual time of the fault since the start of the run.").example("120s"),
-        field("afterReady", FieldType::Duration)
+        field("at", Duration).doc("Virtual time of the fault since the start of the run.").example("120s"),
+        field("afterReady", Duration)
             .doc("Time of the fault after all Jobs have been ready for the first time.")
             .example("30s"),
-        field(ACTIONS[0], FieldType::Object(&CONTAINER_EXIT))
+        field(ACTIONS[0], Object(&CONTAINER_EXIT))
             .doc("Makes the containers of a pod exit by themselves.")
             .example("{pod: train-workers-0-1, exitCode: 137}"),
-        field(ACTIONS[1], FieldType::Object(&DELETE_POD))
+        field(ACTIONS[1], Object(&DELETE_POD))
             .doc("Deletes a pod, as a user would.")
             .example("{pod: train-workers-0-1}"),
-        field(ACTIONS[2], FieldType::Object(&POD))
+        field(ACTIONS[2], Object(&POD))
             .doc("Evicts a pod through the eviction API.")
             .example("{pod: train-workers-0-1}"),
         on_node(ACTIONS[3], "Crashes a node: its kubelet and containers stop."),
@@ -63,28 +64,28 @@ pub static FAULT: ObjectSchema = ObjectSchema {
         on_node(ACTIONS[7], "Cordons a node: no new pods are bound to it."),
         on_node(ACTIONS[8], "Uncordons a node: pods can be bound to it again."),
         on_node(ACTIONS[9], "Drains a node: it is cordoned and its pods are evicted."),
-        field(ACTIONS[10], FieldType::Object(&TAINT_NODE))
+        field(ACTIONS[10], Object(&TAINT_NODE))
             .doc("Adds a taint to a node.")
             .example("{node: a-0, key: maintenance, effect: NoExecute}"),
         on_jobset(ACTIONS[11], "Suspends a JobSet by setting spec.suspend."),
         on_jobset(ACTIONS[12], "Resumes a JobSet by clearing spec.suspend."),
         on_jobset(ACTIONS[13], "Deletes a JobSet, as a user would."),
-        field(ACTIONS[14], FieldType::Object(&PATCH))
+        field(ACTIONS[14], Object(&PATCH))
             .doc("Sends a merge patch for an object, as a user would.")
             .example("{kind: JobSet, name: train, merge: {spec: {suspend: true}}}"),
-        field(ACTIONS[15], FieldType::Object(&CREATE))
+        field(ACTIONS[15], Object(&CREATE))
             .doc("Creates an object, as a user would.")
             .example("{object: {apiVersion: v1, kind: Namespace, metadata: {name: ml}}}"),
-        field(ACTIONS[16], FieldType::Object(&DELETE))
+        field(ACTIONS[16], Object(&DELETE))
             .doc("Deletes an object, as a user would.")
             .example("{kind: Job, name: train-workers-0}"),
-        field(ACTIONS[17], FieldType::Object(&SHOW))
+        field(ACTIONS[17], Object(&SHOW))
             .doc("Writes fields of an object to the event log.")
             .example("{kind: JobSet, name: train, fields: [status.restarts]}"),
-        field(ACTIONS[18], FieldType::Object(&JOB_CONDITION))
+        field(ACTIONS[18], Object(&JOB_CONDITION))
             .doc("Sets a condition of a Job, as a client other than the Job controller would.")
             .example("{job: train-workers-0, type: Failed, reason: Lost}"),
-        field(ACTIONS[19], FieldType::Object(&STOP_MANAGER))
+        field(ACTIONS[19], Object(&STOP_MANAGER))
             .doc("Restarts the JobSet manager. Its webhooks are unavailable in the meantime.")
             .example("{for: 30s}"),
         on_node(
@@ -92,7 +93,7 @@ pub static FAULT: ObjectSchema = ObjectSchema {
             "Replaces a node by a new machine with the same name and labels. The Node object is \
             created again.",
         ),
-        field(ACTIONS[21], FieldType::Object(&FAIL_IMAGE_PULLS))
+        field(ACTIONS[21], Object(&FAIL_IMAGE_PULLS))
             .doc(
                 "Lets image pulls fail (ErrImagePull). The kubelet retries with a back-off of 10 s to 300 s \
                  (ImagePullBackOff).",
@@ -101,45 +102,41 @@ pub static FAULT: ObjectSchema = ObjectSchema {
     ],
 };
 
-const KIND: FieldSchema = field("kind", FieldType::OneOf(KIND_NAMES)).doc("Kind of the object.").required();
-const OBJECT_NAME: FieldSchema = field("name", FieldType::Str)
-    .doc("Name of the object; for a pod, without its random suffix.")
-    .required()
-    .example("train");
+const KIND: FieldSchema = field("kind", OneOf(KIND_NAMES)).doc("Kind of the object.").required();
+const OBJECT_NAME: FieldSchema =
+    field("name", Str).doc("Name of the object; for a pod, without its random suffix.").required().example("train");
 
 static PATCH: ObjectSchema = ObjectSchema {
     kind: "Patch",
     fields: &[
         KIND,
         OBJECT_NAME,
-        field("merge", FieldType::Any).doc("Merge patch (RFC 7386).").required().example("{spec: {suspend: true}}"),
-        field("status", FieldType::Bool).doc("Whether the patch applies to the status subresource.").default("false"),
+        field("merge", Any).doc("Merge patch (RFC 7386).").required().example("{spec: {suspend: true}}"),
+        field("status", Bool).doc("Whether the patch applies to the status subresource.").default("false"),
     ],
 };
 
 static CREATE: ObjectSchema = ObjectSchema {
     kind: "Create",
     fields: &[
-        field("object", FieldType::Kinds(&CREATED))
+        field("object", Kinds(&CREATED))
             .doc("Complete object to create.")
             .example("{apiVersion: v1, kind: Namespace, metadata: {name: ml}}"),
-        field("jobSet", FieldType::Any)
-            .doc("Complete JobSet to create.")
-            .example("{metadata: {name: other}, spec: {}}"),
+        field("jobSet", Any).doc("Complete JobSet to create.").example("{metadata: {name: other}, spec: {}}"),
     ],
 };
 
 static DELETE: ObjectSchema = ObjectSchema {
     kind: "Delete",
     fields: &[
-        field("kind", FieldType::OneOf(DELETED_KINDS))
+        field("kind", OneOf(DELETED_KINDS))
             .doc(
-                "Kind of the object. Namespaces cannot be deleted, because their contents would be deleted with \
-                 them.",
+                "Kind of the object. Namespaces cannot be deleted, because their contents would be deleted \
+                 with them.",
             )
             .required(),
         OBJECT_NAME,
-        field("propagation", FieldType::OneOf(&["Background", "Foreground", "Orphan"]))
+        field("propagation", OneOf(&["Background", "Foreground", "Orphan"]))
             .doc("Deletion propagation policy for the objects that this object owns.")
             .default("Background"),
         field("gracePeriodSeconds", INDEX)
@@ -161,27 +158,27 @@ static SHOW: ObjectSchema = ObjectSchema {
 static JOB_CONDITION: ObjectSchema = ObjectSchema {
     kind: "JobCondition",
     fields: &[
-        field("job", FieldType::Str).doc("Name of the Job.").required().example("train-workers-0"),
-        field("type", FieldType::OneOf(&["Failed", "Complete", "FailureTarget", "SuccessCriteriaMet", "Suspended"]))
+        field("job", Str).doc("Name of the Job.").required().example("train-workers-0"),
+        field("type", OneOf(&["Failed", "Complete", "FailureTarget", "SuccessCriteriaMet", "Suspended"]))
             .doc("Type of the condition.")
             .required(),
-        field("status", FieldType::OneOf(&["True", "False"]))
+        field("status", OneOf(&["True", "False"]))
             .doc("Status of the condition.")
             .default("\"True\"")
             .example("\"False\""),
-        field("reason", FieldType::Str).doc("Reason of the condition.").otherwise("empty").example("Lost"),
-        field("message", FieldType::Str).doc("Message of the condition.").otherwise("empty").example("a rack is gone"),
+        field("reason", Str).doc("Reason of the condition.").otherwise("empty").example("Lost"),
+        field("message", Str).doc("Message of the condition.").otherwise("empty").example("a rack is gone"),
     ],
 };
 
 static STOP_MANAGER: ObjectSchema = ObjectSchema {
     kind: "StopManager",
     fields: &[
-        field("for", FieldType::Duration)
+        field("for", Duration)
             .doc("Time during which the manager and its webhooks are unavailable.")
             .required()
             .example("30s"),
-        field("featureGates", FieldType::Object(&GATE_CHANGES))
+        field("featureGates", Object(&GATE_CHANGES))
             .doc("Feature gates that differ after the restart.")
             .otherwise("unchanged")
             .example("{RestartJob: false}"),
@@ -191,21 +188,15 @@ static STOP_MANAGER: ObjectSchema = ObjectSchema {
 static FAIL_IMAGE_PULLS: ObjectSchema = ObjectSchema {
     kind: "FailImagePulls",
     fields: &[
-        field("image", FieldType::Str)
-            .doc("Image that cannot be pulled.")
-            .otherwise(
-                "every \
-            image",
-            )
-            .example("example.com/train:1"),
-        field("for", FieldType::Duration)
+        field("image", Str).doc("Image that cannot be pulled.").otherwise("every image").example("example.com/train:1"),
+        field("for", Duration)
             .doc("Time until pulls succeed again.")
             .otherwise("until the end of the run")
             .example("10m"),
-        field("cached", FieldType::Bool)
+        field("cached", Bool)
             .doc(
-                "Whether the nodes have the image: only containers with imagePullPolicy Always pull it. If false, \
-                 containers with IfNotPresent also pull it.",
+                "Whether the nodes have the image: only containers with imagePullPolicy Always pull it. If \
+                 false, containers with IfNotPresent also pull it.",
             )
             .default("true"),
     ],
@@ -214,37 +205,33 @@ static FAIL_IMAGE_PULLS: ObjectSchema = ObjectSchema {
 static GATE_CHANGES: ObjectSchema = ObjectSchema {
     kind: "FeatureGateChanges",
     fields: &[
-        field("InPlaceRestart", FieldType::Bool)
-            .doc("Enables the restart strategy InPlaceRestart.")
-            .otherwise("unchanged"),
-        field("RestartJob", FieldType::Bool)
+        field("InPlaceRestart", Bool).doc("Enables the restart strategy InPlaceRestart.").otherwise("unchanged"),
+        field("RestartJob", Bool)
             .doc("Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.")
             .otherwise("unchanged"),
-        field("ElasticJobSet", FieldType::Bool)
+        field("ElasticJobSet", Bool)
             .doc("Allows changes of parallelism and completions in a JobSet.")
             .otherwise("unchanged"),
     ],
 };
 
-const POD_NAME: FieldSchema = field("pod", FieldType::Str)
-    .doc("Name of the pod without its random suffix.")
-    .required()
-    .example("train-workers-0-1");
+const POD_NAME: FieldSchema =
+    field("pod", Str).doc("Name of the pod without its random suffix.").required().example("train-workers-0-1");
 const NODE_FIELDS: [FieldSchema; 4] = [
-    field("node", FieldType::Str).doc("Name of the node.").example("a-0"),
-    field("ofPod", FieldType::Str)
+    field("node", Str).doc("Name of the node.").example("a-0"),
+    field("ofPod", Str)
         .doc("Pod whose node is affected, at the time of the fault. The name has no random suffix.")
         .example("train-workers-0-1"),
-    field("alias", FieldType::Str)
+    field("alias", Str)
         .doc(
-            "With `node` or `ofPod`: name under which later faults can refer to the node. Alone: reference to a name \
-             defined by an earlier fault.",
+            "With `node` or `ofPod`: name under which later faults can refer to the node. Alone: reference to \
+             a name defined by an earlier fault.",
         )
         .example("lost"),
-    field("label", FieldType::Str)
+    field("label", Str)
         .doc(
-            "Label `KEY=VALUE`. The action applies to every node with this label, in node order and at the same \
-             time.",
+            "Label `KEY=VALUE`. The action applies to every node with this label, in node order and at the \
+             same time.",
         )
         .example("example.com/rack=r7"),
 ];
@@ -253,19 +240,13 @@ static CONTAINER_EXIT: ObjectSchema = ObjectSchema {
     kind: "ContainerExit",
     fields: &[
         POD_NAME,
-        field("exitCode", FieldType::Int(0, 255))
-            .doc("Exit code of all containers of the pod.")
-            .default("1")
-            .example("137"),
+        field("exitCode", Int(0, 255)).doc("Exit code of all containers of the pod.").default("1").example("137"),
     ],
 };
 
 static DELETE_POD: ObjectSchema = ObjectSchema {
     kind: "DeletePod",
-    fields: &[
-        POD_NAME,
-        field("force", FieldType::Bool).doc("Deletes the pod with a grace period of 0 s.").default("false"),
-    ],
+    fields: &[POD_NAME, field("force", Bool).doc("Deletes the pod with a grace period of 0 s.").default("false")],
 };
 
 static POD: ObjectSchema = ObjectSchema { kind: "PodReference", fields: &[POD_NAME] };
@@ -279,15 +260,15 @@ static TAINT_NODE: ObjectSchema = ObjectSchema {
         NODE_FIELDS[1],
         NODE_FIELDS[2],
         NODE_FIELDS[3],
-        field("key", FieldType::Str).doc("Key of the taint.").required().example("maintenance"),
-        field("value", FieldType::Str).doc("Value of the taint.").otherwise("empty").example("rack-3"),
-        field("effect", FieldType::OneOf(EFFECTS)).doc("Effect of the taint.").required(),
+        field("key", Str).doc("Key of the taint.").required().example("maintenance"),
+        field("value", Str).doc("Value of the taint.").otherwise("empty").example("rack-3"),
+        field("effect", OneOf(EFFECTS)).doc("Effect of the taint.").required(),
     ],
 };
 
 static NAME: ObjectSchema = ObjectSchema {
     kind: "JobSetReference",
-    fields: &[field("name", FieldType::Str).doc("Name of the JobSet.").required().example("train")],
+    fields: &[field("name", Str).doc("Name of the JobSet.").required().example("train")],
 };
 
 /// Kinds of the objects that an action can refer to.

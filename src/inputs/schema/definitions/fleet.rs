@@ -4,57 +4,60 @@ use super::common::{API_VERSION, EXPERIMENTS, METADATA, PARAMETERS};
 use super::distribution::DELAY;
 use super::rate::{PRESET, RATE};
 use super::training::{self, WITHOUT};
+use crate::schema::field_type::FieldType::{
+    Bool, Duration, Either, Int, Line, List, NonEmpty, Number, Object, OneOf, Str,
+};
 use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, STR_LIST, field};
 use sim_api::spec::ExposureSpec;
 
-const NODES: FieldType = FieldType::Int(0, 10_000_000);
-const CHANCE: FieldType = FieldType::Number(0.0, 1.0);
+const NODES: FieldType = Int(0, 10_000_000);
+const CHANCE: FieldType = Number(0.0, 1.0);
 
 pub static FLEET: ObjectSchema = ObjectSchema {
     kind: "Fleet",
     fields: &[
-        field("apiVersion", FieldType::OneOf(&[API_VERSION])).doc("API version of the file format.").required(),
-        field("kind", FieldType::OneOf(&["Fleet"])).doc("Kind of the file.").required(),
-        field("metadata", FieldType::Object(&METADATA))
+        field("apiVersion", OneOf(&[API_VERSION])).doc("API version of the file format.").required(),
+        field("kind", OneOf(&["Fleet"])).doc("Kind of the file.").required(),
+        field("metadata", Object(&METADATA))
             .doc("Name and description of the fleet.")
             .required()
             .example("{name: spares}"),
         PARAMETERS,
         field("nodes", NODES).doc("Number of nodes in the working pool at the start.").required().example("64"),
-        field("acceleratorsPerNode", FieldType::Int(1, 1_000))
+        field("acceleratorsPerNode", Int(1, 1_000))
             .doc("Number of accelerators of a node. The rates of fault presets are scaled to it.")
             .otherwise("as many as the nodes of the preset")
             .example("4"),
-        field("spares", FieldType::Object(&SPARES))
+        field("spares", Object(&SPARES))
             .doc("Spare nodes outside the working pool. They are added when the working pool has too few nodes.")
             .otherwise("none")
             .example("{nodes: 4, takeOver: 20m}"),
-        field("job", FieldType::Object(&JOB))
+        field("job", Object(&JOB))
             .doc("The job that runs on the nodes.")
             .required()
             .example("{nodes: 64, recovery: 5m}"),
-        field("training", FieldType::Object(&TRAINING))
+        field("training", Object(&TRAINING))
             .doc("Amount of work of the job, and its checkpoints.")
             .required()
             .example("{work: 20d}"),
-        field("faults", FieldType::List(&FieldType::Object(&PROCESS)))
+        field("faults", List(&Object(&PROCESS)))
             .doc("Fault processes. Each process applies to each node.")
             .otherwise("no faults")
             .example("[{cause: host, mtbf: 200d}]"),
-        field("lemons", FieldType::Object(&LEMONS))
+        field("lemons", Object(&LEMONS))
             .doc("Nodes that fail more often than the others.")
             .otherwise("none")
             .example("{share: 0.1}"),
-        field("diagnosis", FieldType::Object(&DIAGNOSIS))
+        field("diagnosis", Object(&DIAGNOSIS))
             .doc("Accuracy of the diagnosis, which decides the node that is sent to repair.")
             .otherwise("the failed node is always repaired")
             .example("{probability: 0.9, uncertainty: 0.05}"),
-        field("repair", FieldType::Object(&REPAIR))
+        field("repair", Object(&REPAIR))
             .doc("Repair of failed nodes.")
             .otherwise("failed nodes never return")
             .example("{stages: [{name: manual, takes: 2h}]}"),
-        field("stop", FieldType::Object(&STOP)).doc("Time limit of the run.").example("{at: 365d}"),
-        field("seed", FieldType::Int(0, i64::MAX)).doc("Seed of all random numbers.").default("1").example("42"),
+        field("stop", Object(&STOP)).doc("Time limit of the run.").example("{at: 365d}"),
+        field("seed", Int(0, i64::MAX)).doc("Seed of all random numbers.").default("1").example("42"),
         EXPERIMENTS,
     ],
 };
@@ -63,7 +66,7 @@ static SPARES: ObjectSchema = ObjectSchema {
     kind: "FleetSpares",
     fields: &[
         field("nodes", NODES).doc("Number of spare nodes at the start.").required().example("4"),
-        field("takeOver", FieldType::Duration)
+        field("takeOver", Duration)
             .doc("Time to add one spare node to the working pool. Spares are added one at a time and never returned.")
             .default("0s")
             .example("20m"),
@@ -73,7 +76,7 @@ static SPARES: ObjectSchema = ObjectSchema {
 static JOB: ObjectSchema = ObjectSchema {
     kind: "FleetJob",
     fields: &[
-        field("nodes", FieldType::Int(1, 10_000_000))
+        field("nodes", Int(1, 10_000_000))
             .doc("Number of nodes that the job needs at the same time.")
             .required()
             .example("64"),
@@ -81,12 +84,12 @@ static JOB: ObjectSchema = ObjectSchema {
             .doc("Number of additional nodes owned by the job, which replace failed nodes without a host selection.")
             .default("0")
             .example("2"),
-        field("hostSelection", FieldType::Object(&SELECTION))
+        field("hostSelection", Object(&SELECTION))
             .doc("Selection of new nodes when no standby is left.")
             .otherwise("the nodes longest in the pool, without delay")
             .example("{takes: 3m}"),
         field("recovery", DELAY).doc("Time from a failure until the job runs again.").default("0s").example("20m"),
-        field("maxRestarts", FieldType::Int(0, u32::MAX as i64))
+        field("maxRestarts", Int(0, u32::MAX as i64))
             .doc("Maximum number of restarts. One more failure fails the job.")
             .otherwise("no limit")
             .example("100"),
@@ -99,10 +102,10 @@ pub const ORDERS: [&str; 2] = ["random", "fewest-failures"];
 static SELECTION: ObjectSchema = ObjectSchema {
     kind: "HostSelection",
     fields: &[
-        field("order", FieldType::OneOf(&ORDERS))
+        field("order", OneOf(&ORDERS))
             .doc(
-                "Order of selection. `random`: the nodes longest in the pool, with standbys chosen at random among \
-                 them. `fewest-failures`: the nodes with the fewest failures.",
+                "Order of selection. `random`: the nodes longest in the pool, with standbys chosen at random \
+                 among them. `fewest-failures`: the nodes with the fewest failures.",
             )
             .default("random"),
         field("takes", DELAY).doc("Duration of the host selection.").default("0s").example("3m"),
@@ -112,14 +115,14 @@ static SELECTION: ObjectSchema = ObjectSchema {
 static TRAINING: ObjectSchema = ObjectSchema {
     kind: "FleetTraining",
     fields: &[
-        field("work", FieldType::Duration)
+        field("work", Duration)
             .doc("Time that the job would need without failures and checkpoints.")
             .required()
             .example("20d"),
-        field("checkpoint", FieldType::Either(&FieldType::OneOf(&WITHOUT), &FieldType::Object(&CHECKPOINT)))
+        field("checkpoint", Either(&OneOf(&WITHOUT), &Object(&CHECKPOINT)))
             .doc(
-                "Work lost at a failure: none (`Continuous`), all (`Never`), or the work since the last checkpoint \
-                 (a mapping).",
+                "Work lost at a failure: none (`Continuous`), all (`Never`), or the work since the last \
+                 checkpoint (a mapping).",
             )
             .default("Continuous")
             .example("{every: 15m, blocking: 10s}"),
@@ -131,9 +134,7 @@ static CHECKPOINT: ObjectSchema = ObjectSchema { kind: "Checkpoint", fields: &tr
 static PROCESS: ObjectSchema = ObjectSchema {
     kind: "FaultProcess",
     fields: &[
-        field("cause", FieldType::Line)
-            .doc("Name of the faults. Reports count them as failures_CAUSE.")
-            .example("host"),
+        field("cause", Line).doc("Name of the faults. Reports count them as failures_CAUSE.").example("host"),
         PRESET[0],
         PRESET[1],
         RATE[0],
@@ -141,17 +142,17 @@ static PROCESS: ObjectSchema = ObjectSchema {
         RATE[2],
         RATE[3],
         RATE[4],
-        field("trace", FieldType::Either(&FieldType::Str, &FieldType::Object(&TRACE)))
+        field("trace", Either(&Str, &Object(&TRACE)))
             .doc("File of recorded faults that replaces the rate: CSV with a header line, or JSON lines.")
             .example("faults.csv"),
-        field("needsRepair", FieldType::Bool)
+        field("needsRepair", Bool)
             .doc(
-                "Whether the node is sent to repair. If false, the fault only interrupts the job, like a crash of \
-                 its program.",
+                "Whether the node is sent to repair. If false, the fault only interrupts the job, like a crash \
+                 of its program.",
             )
             .default("true"),
-        field("onlyLemons", FieldType::Bool).doc("Restricts the process to lemons.").default("false"),
-        field("ages", FieldType::OneOf(&ExposureSpec::NAMES))
+        field("onlyLemons", Bool).doc("Restricts the process to lemons.").default("false"),
+        field("ages", OneOf(&ExposureSpec::NAMES))
             .doc(
                 "When a node accumulates age: while the job runs on it (`Running`), while the job owns it \
                  (`Assigned`), or always except during repair (`Always`).",
@@ -163,10 +164,10 @@ static PROCESS: ObjectSchema = ObjectSchema {
 static TRACE: ObjectSchema = ObjectSchema {
     kind: "FleetTrace",
     fields: &[
-        field("file", FieldType::Str)
+        field("file", Str)
             .doc(
-                "Path of the trace. It has the columns `node` and `time` since the start, and optionally `kind` and \
-                 `duration` of the outage. Each name is assigned to an arbitrary node.",
+                "Path of the trace. It has the columns `node` and `time` since the start, and optionally \
+                 `kind` and `duration` of the outage. Each name is assigned to an arbitrary node.",
             )
             .required()
             .example("faults.csv"),
@@ -181,14 +182,14 @@ static LEMONS: ObjectSchema = ObjectSchema {
     kind: "Lemons",
     fields: &[
         field("share", CHANCE).doc("Share of lemons among all nodes at the start.").required().example("0.1"),
-        field("regenerateEvery", FieldType::Duration)
+        field("regenerateEvery", Duration)
             .doc("Interval at which good nodes become lemons.")
             .otherwise("never")
             .example("30d"),
         field("regenerateShare", CHANCE)
             .doc(
-                "Share of the good nodes that become lemons at each interval, as a fraction of `share`. At least one \
-                 node is affected.",
+                "Share of the good nodes that become lemons at each interval, as a fraction of `share`. At \
+                 least one node is affected.",
             )
             .default("0.1")
             .example("0.1"),
@@ -220,26 +221,26 @@ pub const REPAIR_FIELDS: [FieldSchema; 3] = [
         .doc("Repair stages, in order. A repair ends at the first stage that does not escalate.")
         .required()
         .example("[{name: manual, takes: 2h}]"),
-    field("crews", FieldType::Int(1, u32::MAX as i64))
+    field("crews", Int(1, u32::MAX as i64))
         .doc("Number of repair crews, that is, of nodes that can be repaired at the same time.")
         .otherwise("no limit")
         .example("2"),
-    field("retire", FieldType::Str)
+    field("retire", Str)
         .doc(
             "Rule for retiring a node at the end of a repair: `never`, `window:FAILURES:DURATION` (failures \
-             within a time window) or `life:FAILURES` (failures in total). A failure counts for the node that \
-             the diagnosis sends to repair.",
+             within a time window) or `life:FAILURES` (failures in total). A failure counts for the node that the \
+             diagnosis sends to repair.",
         )
         .default("never")
         .example("window:3:7d"),
 ];
 
-const STAGES: FieldType = FieldType::NonEmpty(&FieldType::Object(&STAGE));
+const STAGES: FieldType = NonEmpty(&Object(&STAGE));
 
 static STAGE: ObjectSchema = ObjectSchema {
     kind: "RepairStage",
     fields: &[
-        field("name", FieldType::Line)
+        field("name", Line)
             .doc("Name of the stage. Reports count its repairs as NAME_repairs.")
             .required()
             .example("automatic"),
@@ -254,8 +255,5 @@ static STAGE: ObjectSchema = ObjectSchema {
 
 static STOP: ObjectSchema = ObjectSchema {
     kind: "FleetStop",
-    fields: &[field("at", FieldType::Duration)
-        .doc("Virtual time at which the run ends.")
-        .default("36500d")
-        .example("365d")],
+    fields: &[field("at", Duration).doc("Virtual time at which the run ends.").default("36500d").example("365d")],
 };

@@ -3,36 +3,35 @@
 use super::job::JOB_SPEC;
 use super::metadata::METADATA;
 use super::pod::PVC_TEMPLATE;
-use crate::schema::field_type::{COUNT, FieldType, INT32, ObjectSchema, STR_LIST, field, inert};
+use crate::schema::field_type::FieldType::{Any, Bool, List, Object, OneOf, Str};
+use crate::schema::field_type::{COUNT, INT32, ObjectSchema, STR_LIST, field, inert};
 
 pub static JOBSET: ObjectSchema = ObjectSchema {
     kind: "JobSet",
     fields: &[
-        field("apiVersion", FieldType::Str).doc("jobset.x-k8s.io/v1alpha2").required(),
-        field("kind", FieldType::Str).doc("JobSet").required(),
-        field("metadata", FieldType::Object(&METADATA)).required(),
-        field("spec", FieldType::Object(&SPEC)).doc("Desired state of the JobSet."),
-        inert("status", FieldType::Any),
+        field("apiVersion", Str).doc("jobset.x-k8s.io/v1alpha2").required(),
+        field("kind", Str).doc("JobSet").required(),
+        field("metadata", Object(&METADATA)).required(),
+        field("spec", Object(&SPEC)).doc("Desired state of the JobSet."),
+        inert("status", Any),
     ],
 };
 
 static SPEC: ObjectSchema = ObjectSchema {
     kind: "JobSetSpec",
     fields: &[
-        field("replicatedJobs", FieldType::List(&FieldType::Object(&REPLICATED_JOB)))
+        field("replicatedJobs", List(&Object(&REPLICATED_JOB)))
             .doc("Groups of child Jobs created from the same template."),
-        field("network", FieldType::Object(&NETWORK)).doc("Network settings of the pods."),
-        field("successPolicy", FieldType::Object(&SUCCESS_POLICY))
-            .doc("Condition under which the JobSet is completed."),
-        field("failurePolicy", FieldType::Object(&FAILURE_POLICY)).doc("Reaction to failed Jobs."),
-        field("startupPolicy", FieldType::Object(&STARTUP_POLICY))
-            .doc("Order in which the replicatedJobs are started."),
-        field("suspend", FieldType::Bool).doc("Whether the JobSet is suspended. Default: false."),
-        field("coordinator", FieldType::Object(&COORDINATOR)).doc("Pod that is the coordinator of the JobSet."),
-        field("managedBy", FieldType::Str).doc("Name of the controller that manages the JobSet."),
+        field("network", Object(&NETWORK)).doc("Network settings of the pods."),
+        field("successPolicy", Object(&SUCCESS_POLICY)).doc("Condition under which the JobSet is completed."),
+        field("failurePolicy", Object(&FAILURE_POLICY)).doc("Reaction to failed Jobs."),
+        field("startupPolicy", Object(&STARTUP_POLICY)).doc("Order in which the replicatedJobs are started."),
+        field("suspend", Bool).doc("Whether the JobSet is suspended. Default: false."),
+        field("coordinator", Object(&COORDINATOR)).doc("Pod that is the coordinator of the JobSet."),
+        field("managedBy", Str).doc("Name of the controller that manages the JobSet."),
         field("ttlSecondsAfterFinished", COUNT)
             .doc("Time after the end at which the JobSet is deleted, in seconds. If absent, it is kept."),
-        field("volumeClaimPolicies", FieldType::List(&FieldType::Object(&VOLUME_CLAIM_POLICY)))
+        field("volumeClaimPolicies", List(&Object(&VOLUME_CLAIM_POLICY)))
             .doc("Templates of volume claims that the JobSet creates."),
     ],
 };
@@ -40,11 +39,11 @@ static SPEC: ObjectSchema = ObjectSchema {
 static REPLICATED_JOB: ObjectSchema = ObjectSchema {
     kind: "ReplicatedJob",
     fields: &[
-        field("name", FieldType::Str).doc("Name of the replicatedJob, used in the names of its Jobs."),
-        field("groupName", FieldType::Str).doc("Name of the group of replicatedJobs. Default: default."),
+        field("name", Str).doc("Name of the replicatedJob, used in the names of its Jobs."),
+        field("groupName", Str).doc("Name of the group of replicatedJobs. Default: default."),
         field("replicas", COUNT).doc("Number of child Jobs. Default: 1."),
-        field("template", FieldType::Object(&JOB_TEMPLATE)).required(),
-        field("dependsOn", FieldType::List(&FieldType::Object(&DEPENDS_ON)))
+        field("template", Object(&JOB_TEMPLATE)).required(),
+        field("dependsOn", List(&Object(&DEPENDS_ON)))
             .doc("ReplicatedJobs that must reach a state before this one is created."),
     ],
 };
@@ -52,16 +51,16 @@ static REPLICATED_JOB: ObjectSchema = ObjectSchema {
 static JOB_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "JobTemplateSpec",
     fields: &[
-        field("metadata", FieldType::Object(&METADATA)).doc("Labels and annotations of the Jobs."),
-        field("spec", FieldType::Object(&JOB_SPEC)).required(),
+        field("metadata", Object(&METADATA)).doc("Labels and annotations of the Jobs."),
+        field("spec", Object(&JOB_SPEC)).required(),
     ],
 };
 
 static DEPENDS_ON: ObjectSchema = ObjectSchema {
     kind: "DependsOn",
     fields: &[
-        field("name", FieldType::Str).doc("Name of an earlier replicatedJob.").required(),
-        field("status", FieldType::OneOf(&["Ready", "Complete"]))
+        field("name", Str).doc("Name of an earlier replicatedJob.").required(),
+        field("status", OneOf(&["Ready", "Complete"]))
             .doc("State that the dependency must reach: Ready or Complete.")
             .required(),
     ],
@@ -70,9 +69,9 @@ static DEPENDS_ON: ObjectSchema = ObjectSchema {
 static NETWORK: ObjectSchema = ObjectSchema {
     kind: "Network",
     fields: &[
-        field("enableDNSHostnames", FieldType::Bool).doc("Whether pods get DNS hostnames. Default: true."),
-        field("subdomain", FieldType::Str).doc("Subdomain of the pods. Default: the name of the JobSet."),
-        field("publishNotReadyAddresses", FieldType::Bool)
+        field("enableDNSHostnames", Bool).doc("Whether pods get DNS hostnames. Default: true."),
+        field("subdomain", Str).doc("Subdomain of the pods. Default: the name of the JobSet."),
+        field("publishNotReadyAddresses", Bool)
             .doc("Whether DNS records are published for pods that are not ready. Default: true."),
     ],
 };
@@ -80,7 +79,7 @@ static NETWORK: ObjectSchema = ObjectSchema {
 static SUCCESS_POLICY: ObjectSchema = ObjectSchema {
     kind: "SuccessPolicy",
     fields: &[
-        field("operator", FieldType::OneOf(&["All", "Any"]))
+        field("operator", OneOf(&["All", "Any"]))
             .doc("Whether All or Any of the target Jobs must complete.")
             .required(),
         field("targetReplicatedJobs", STR_LIST).doc("Names of the target replicatedJobs. If empty, all."),
@@ -91,10 +90,9 @@ static FAILURE_POLICY: ObjectSchema = ObjectSchema {
     kind: "FailurePolicy",
     fields: &[
         field("maxRestarts", INT32).doc("Maximum number of restarts of the JobSet. Default: 0."),
-        field("restartStrategy", FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]))
+        field("restartStrategy", OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]))
             .doc("Restart strategy. Default: Recreate."),
-        field("rules", FieldType::List(&FieldType::Object(&FAILURE_RULE)))
-            .doc("Rules for failed Jobs. The first matching rule applies."),
+        field("rules", List(&Object(&FAILURE_RULE))).doc("Rules for failed Jobs. The first matching rule applies."),
     ],
 };
 
@@ -113,9 +111,9 @@ const REASONS: &[&str] =
 static FAILURE_RULE: ObjectSchema = ObjectSchema {
     kind: "FailurePolicyRule",
     fields: &[
-        field("name", FieldType::Str).doc("Name of the rule. Default: failurePolicyRule<index>."),
-        field("action", FieldType::OneOf(ACTIONS)).doc("Action when the rule matches.").required(),
-        field("onJobFailureReasons", FieldType::List(&FieldType::OneOf(REASONS)))
+        field("name", Str).doc("Name of the rule. Default: failurePolicyRule<index>."),
+        field("action", OneOf(ACTIONS)).doc("Action when the rule matches.").required(),
+        field("onJobFailureReasons", List(&OneOf(REASONS)))
             .doc("Reasons of the Job failure that match. If empty, any."),
         field("onJobFailureMessagePatterns", STR_LIST)
             .doc("Regular expressions for the message of the Job failure. If empty, any."),
@@ -125,7 +123,7 @@ static FAILURE_RULE: ObjectSchema = ObjectSchema {
 
 static STARTUP_POLICY: ObjectSchema = ObjectSchema {
     kind: "StartupPolicy",
-    fields: &[field("startupPolicyOrder", FieldType::OneOf(&["AnyOrder", "InOrder"]))
+    fields: &[field("startupPolicyOrder", OneOf(&["AnyOrder", "InOrder"]))
         .doc("Order in which the replicatedJobs are started: AnyOrder or InOrder.")
         .required()],
 };
@@ -133,9 +131,7 @@ static STARTUP_POLICY: ObjectSchema = ObjectSchema {
 static COORDINATOR: ObjectSchema = ObjectSchema {
     kind: "Coordinator",
     fields: &[
-        field("replicatedJob", FieldType::Str)
-            .doc("Name of the replicatedJob that contains the coordinator pod.")
-            .required(),
+        field("replicatedJob", Str).doc("Name of the replicatedJob that contains the coordinator pod.").required(),
         field("jobIndex", INT32).doc("Index of the Job within the replicatedJob. Default: 0."),
         field("podIndex", INT32).doc("Completion index of the pod. Default: 0."),
     ],
@@ -144,15 +140,13 @@ static COORDINATOR: ObjectSchema = ObjectSchema {
 static VOLUME_CLAIM_POLICY: ObjectSchema = ObjectSchema {
     kind: "VolumeClaimPolicy",
     fields: &[
-        field("templates", FieldType::List(&FieldType::Object(&PVC_TEMPLATE))).doc("Templates of the volume claims."),
-        inert("retentionPolicy", FieldType::Object(&RETENTION)),
+        field("templates", List(&Object(&PVC_TEMPLATE))).doc("Templates of the volume claims."),
+        inert("retentionPolicy", Object(&RETENTION)),
     ],
 };
 
-static RETENTION: ObjectSchema = ObjectSchema {
-    kind: "VolumeRetentionPolicy",
-    fields: &[inert("whenDeleted", FieldType::OneOf(&["Delete", "Retain"]))],
-};
+static RETENTION: ObjectSchema =
+    ObjectSchema { kind: "VolumeRetentionPolicy", fields: &[inert("whenDeleted", OneOf(&["Delete", "Retain"]))] };
 
 pub const GROUP: &str = "jobset.x-k8s.io/";
 

@@ -3,6 +3,7 @@
 //! Inert fields affect what runs in a container. The simulation only covers when and where it runs.
 
 use super::metadata::METADATA;
+use crate::schema::field_type::FieldType::{Any, Bool, Int, List, Map, Object, OneOf, Quantity, Str};
 use crate::schema::field_type::{COUNT, FieldType, INT32, ObjectSchema, STR_LIST, STR_MAP, field, inert, not_modelled};
 
 const POLICIES: &[&str] = &["Always", "OnFailure", "Never"];
@@ -10,79 +11,78 @@ const POLICIES: &[&str] = &["Always", "OnFailure", "Never"];
 pub static POD_SPEC: ObjectSchema = ObjectSchema {
     kind: "PodSpec",
     fields: &[
-        field("restartPolicy", FieldType::OneOf(POLICIES))
+        field("restartPolicy", OneOf(POLICIES))
             .doc("Restart policy of the containers. Default in a JobSet: OnFailure."),
         field("terminationGracePeriodSeconds", COUNT).doc("Time from SIGTERM to SIGKILL in seconds. Default: 30."),
         field("nodeSelector", STR_MAP).doc("Labels that a node must have to run the pod."),
-        field("tolerations", FieldType::List(&FieldType::Object(&TOLERATION))).doc("Taints that the pod tolerates."),
+        field("tolerations", List(&Object(&TOLERATION))).doc("Taints that the pod tolerates."),
         field("priority", INT32).doc("Priority of the pod. Default: 0."),
-        field("schedulingGates", FieldType::List(&FieldType::Object(&GATE))).doc(
+        field("schedulingGates", List(&Object(&GATE))).doc(
             "Gates that block scheduling. To remove them, use the action patch with merge: {spec: \
                  {schedulingGates: null}}.",
         ),
-        field("initContainers", FieldType::List(&FieldType::Object(&CONTAINER)))
+        field("initContainers", List(&Object(&CONTAINER)))
             .doc("Init containers, which run in order before the containers."),
-        field("containers", FieldType::List(&FieldType::Object(&CONTAINER))).required(),
-        not_modelled("ephemeralContainers", FieldType::Any),
-        not_modelled("activeDeadlineSeconds", FieldType::Int(0, 1 << 40)),
-        field("affinity", FieldType::Object(&AFFINITY)).doc("Scheduling constraints of the pod."),
-        field("topologySpreadConstraints", FieldType::Any)
+        field("containers", List(&Object(&CONTAINER))).required(),
+        not_modelled("ephemeralContainers", Any),
+        not_modelled("activeDeadlineSeconds", Int(0, 1 << 40)),
+        field("affinity", Object(&AFFINITY)).doc("Scheduling constraints of the pod."),
+        field("topologySpreadConstraints", Any)
             .doc("Constraints of PodTopologySpread, as kube-scheduler evaluates them."),
-        field("nodeName", FieldType::Str)
+        field("nodeName", Str)
             .doc("Name of an existing node. The pod is bound to it at creation, without the scheduler."),
-        field("schedulerName", FieldType::Str).doc(
-            "Name of a profile of kube-scheduler, which a KubeSchedulerConfiguration defines. A pod without a \
-                 profile stays Pending. Default: default-scheduler.",
+        field("schedulerName", Str).doc(
+            "Name of a profile of kube-scheduler, which a KubeSchedulerConfiguration defines. A pod \
+                 without a profile stays Pending. Default: default-scheduler.",
         ),
-        field("priorityClassName", FieldType::Str).doc(
+        field("priorityClassName", Str).doc(
             "Name of a PriorityClass. If the inputs contain PriorityClasses, other classes do not exist; \
                  otherwise every class is assumed to exist with the value of `priority`.",
         ),
-        field("preemptionPolicy", FieldType::Str)
+        field("preemptionPolicy", Str)
             .doc("Whether the pod may preempt pods of lower priority. Default: that of its PriorityClass."),
         not_modelled("overhead", STR_OR_NUMBER_MAP),
-        not_modelled("resources", FieldType::Object(&RESOURCES)),
-        not_modelled("resourceClaims", FieldType::Any),
-        not_modelled("readinessGates", FieldType::Any),
-        not_modelled("runtimeClassName", FieldType::Str),
-        not_modelled("schedulingGroup", FieldType::Any),
-        not_modelled("workloadRef", FieldType::Any),
-        inert("volumes", FieldType::Any),
-        inert("dnsPolicy", FieldType::Str),
-        inert("dnsConfig", FieldType::Any),
-        inert("serviceAccountName", FieldType::Str),
-        inert("serviceAccount", FieldType::Str),
-        inert("automountServiceAccountToken", FieldType::Bool),
-        field("hostNetwork", FieldType::Bool)
+        not_modelled("resources", Object(&RESOURCES)),
+        not_modelled("resourceClaims", Any),
+        not_modelled("readinessGates", Any),
+        not_modelled("runtimeClassName", Str),
+        not_modelled("schedulingGroup", Any),
+        not_modelled("workloadRef", Any),
+        inert("volumes", Any),
+        inert("dnsPolicy", Str),
+        inert("dnsConfig", Any),
+        inert("serviceAccountName", Str),
+        inert("serviceAccount", Str),
+        inert("automountServiceAccountToken", Bool),
+        field("hostNetwork", Bool)
             .doc("Whether the ports of the containers are ports of the node (plugin NodePorts). Default: false."),
-        inert("hostPID", FieldType::Bool),
-        inert("hostIPC", FieldType::Bool),
-        inert("hostUsers", FieldType::Bool),
-        inert("shareProcessNamespace", FieldType::Bool),
-        inert("securityContext", FieldType::Any),
-        inert("imagePullSecrets", FieldType::Any),
-        inert("hostname", FieldType::Str),
-        inert("hostnameOverride", FieldType::Str),
-        inert("subdomain", FieldType::Str),
-        inert("setHostnameAsFQDN", FieldType::Bool),
-        inert("hostAliases", FieldType::Any),
-        inert("enableServiceLinks", FieldType::Bool),
-        inert("os", FieldType::Any),
+        inert("hostPID", Bool),
+        inert("hostIPC", Bool),
+        inert("hostUsers", Bool),
+        inert("shareProcessNamespace", Bool),
+        inert("securityContext", Any),
+        inert("imagePullSecrets", Any),
+        inert("hostname", Str),
+        inert("hostnameOverride", Str),
+        inert("subdomain", Str),
+        inert("setHostnameAsFQDN", Bool),
+        inert("hostAliases", Any),
+        inert("enableServiceLinks", Bool),
+        inert("os", Any),
     ],
 };
 
-const STR_OR_NUMBER_MAP: FieldType = FieldType::Map(&FieldType::Quantity);
+const STR_OR_NUMBER_MAP: FieldType = Map(&Quantity);
 
-static GATE: ObjectSchema =
-    ObjectSchema { kind: "PodSchedulingGate", fields: &[field("name", FieldType::Str).required()] };
+static GATE: ObjectSchema = ObjectSchema { kind: "PodSchedulingGate", fields: &[field("name", Str).required()] };
 
 static AFFINITY: ObjectSchema = ObjectSchema {
     kind: "Affinity",
     fields: &[
-        field("nodeAffinity", FieldType::Object(&NODE_AFFINITY)).doc("Node affinity of the pod."),
-        field("podAffinity", FieldType::Any)
+        field("nodeAffinity", Object(&NODE_AFFINITY)).doc("Node affinity of the pod."),
+        field("podAffinity", Any)
             .doc("Pods near which the pod is placed, required or preferred (plugin InterPodAffinity)."),
-        field("podAntiAffinity", FieldType::Any)
+        field("podAntiAffinity", Any)
             .doc("Pods from which the pod is kept away, required or preferred (plugin InterPodAffinity)."),
     ],
 };
@@ -90,16 +90,16 @@ static AFFINITY: ObjectSchema = ObjectSchema {
 static NODE_AFFINITY: ObjectSchema = ObjectSchema {
     kind: "NodeAffinity",
     fields: &[
-        field("requiredDuringSchedulingIgnoredDuringExecution", FieldType::Object(&NODE_SELECTOR))
+        field("requiredDuringSchedulingIgnoredDuringExecution", Object(&NODE_SELECTOR))
             .doc("Node selector that must match for the pod to be scheduled."),
-        field("preferredDuringSchedulingIgnoredDuringExecution", FieldType::Any)
+        field("preferredDuringSchedulingIgnoredDuringExecution", Any)
             .doc("Preferred nodes, each with a weight that counts in the score (plugin NodeAffinity)."),
     ],
 };
 
 static NODE_SELECTOR: ObjectSchema = ObjectSchema {
     kind: "NodeSelector",
-    fields: &[field("nodeSelectorTerms", FieldType::List(&FieldType::Object(&NODE_TERM)))
+    fields: &[field("nodeSelectorTerms", List(&Object(&NODE_TERM)))
         .doc("Node selector terms, of which at least one must match.")
         .required()],
 };
@@ -112,13 +112,13 @@ static NODE_TERM: ObjectSchema = ObjectSchema {
     ],
 };
 
-const REQUIREMENTS: FieldType = FieldType::List(&FieldType::Object(&NODE_REQUIREMENT));
+const REQUIREMENTS: FieldType = List(&Object(&NODE_REQUIREMENT));
 
 static NODE_REQUIREMENT: ObjectSchema = ObjectSchema {
     kind: "NodeSelectorRequirement",
     fields: &[
-        field("key", FieldType::Str).required(),
-        field("operator", FieldType::Str).doc("One of In, NotIn, Exists, DoesNotExist, Gt or Lt.").required(),
+        field("key", Str).required(),
+        field("operator", Str).doc("One of In, NotIn, Exists, DoesNotExist, Gt or Lt.").required(),
         field("values", STR_LIST).doc("Values to compare with; a single integer for Gt and Lt."),
     ],
 };
@@ -126,13 +126,11 @@ static NODE_REQUIREMENT: ObjectSchema = ObjectSchema {
 static TOLERATION: ObjectSchema = ObjectSchema {
     kind: "Toleration",
     fields: &[
-        field("key", FieldType::Str).doc("Taint key to tolerate. If absent, every key is tolerated."),
-        field("operator", FieldType::OneOf(&["Equal", "Exists", "Lt", "Gt"]))
-            .doc("Comparison with the taint. Default: Equal."),
-        field("value", FieldType::Str).doc("Taint value to tolerate, for the operators Equal, Lt and Gt."),
-        field("effect", FieldType::OneOf(EFFECTS))
-            .doc("Taint effect to tolerate. If absent, every effect is tolerated."),
-        field("tolerationSeconds", FieldType::Int(i64::MIN, i64::MAX))
+        field("key", Str).doc("Taint key to tolerate. If absent, every key is tolerated."),
+        field("operator", OneOf(&["Equal", "Exists", "Lt", "Gt"])).doc("Comparison with the taint. Default: Equal."),
+        field("value", Str).doc("Taint value to tolerate, for the operators Equal, Lt and Gt."),
+        field("effect", OneOf(EFFECTS)).doc("Taint effect to tolerate. If absent, every effect is tolerated."),
+        field("tolerationSeconds", Int(i64::MIN, i64::MAX))
             .doc("Time that a NoExecute taint is tolerated, in seconds. If absent, indefinitely."),
     ],
 };
@@ -142,133 +140,128 @@ pub const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 static CONTAINER: ObjectSchema = ObjectSchema {
     kind: "Container",
     fields: &[
-        field("name", FieldType::Str).doc("Name of the container."),
-        field("image", FieldType::Str).doc("Image of the container."),
-        field("imagePullPolicy", FieldType::OneOf(&["Always", "IfNotPresent", "Never"])).doc(
+        field("name", Str).doc("Name of the container."),
+        field("image", Str).doc("Image of the container."),
+        field("imagePullPolicy", OneOf(&["Always", "IfNotPresent", "Never"])).doc(
             "Image pull policy. Default: Always for images without a tag or with the tag latest, otherwise \
                  IfNotPresent.",
         ),
-        field("resources", FieldType::Object(&RESOURCES)).doc("Resource requests and limits of the container."),
-        field("restartPolicy", FieldType::OneOf(POLICIES))
+        field("resources", Object(&RESOURCES)).doc("Resource requests and limits of the container."),
+        field("restartPolicy", OneOf(POLICIES))
             .doc("Restart policy of the container. An init container with Always is a sidecar."),
-        field("restartPolicyRules", FieldType::List(&FieldType::Object(&RESTART_RULE)))
+        field("restartPolicyRules", List(&Object(&RESTART_RULE)))
             .doc("Rules that override the restart policy for certain exit codes."),
-        field("startupProbe", FieldType::Object(&PROBE)).doc("Startup probe of the container."),
-        field("readinessProbe", FieldType::Object(&PROBE))
+        field("startupProbe", Object(&PROBE)).doc("Startup probe of the container."),
+        field("readinessProbe", Object(&PROBE))
             .doc("Readiness probe of a main container. The pod is ready when it succeeds."),
-        field("env", FieldType::List(&FieldType::Object(&ENV))).doc("Environment variables of the container."),
-        not_modelled("livenessProbe", FieldType::Object(&PROBE)),
-        not_modelled("lifecycle", FieldType::Object(&LIFECYCLE)),
-        inert("resizePolicy", FieldType::Any),
+        field("env", List(&Object(&ENV))).doc("Environment variables of the container."),
+        not_modelled("livenessProbe", Object(&PROBE)),
+        not_modelled("lifecycle", Object(&LIFECYCLE)),
+        inert("resizePolicy", Any),
         inert("command", STR_LIST),
         inert("args", STR_LIST),
-        inert("workingDir", FieldType::Str),
-        inert("ports", FieldType::List(&FieldType::Object(&PORT))),
-        inert("envFrom", FieldType::Any),
-        inert("volumeMounts", FieldType::List(&FieldType::Object(&VOLUME_MOUNT))),
-        inert("volumeDevices", FieldType::Any),
-        inert("securityContext", FieldType::Any),
-        inert("terminationMessagePath", FieldType::Str),
-        inert("terminationMessagePolicy", FieldType::Str),
-        inert("stdin", FieldType::Bool),
-        inert("stdinOnce", FieldType::Bool),
-        inert("tty", FieldType::Bool),
+        inert("workingDir", Str),
+        inert("ports", List(&Object(&PORT))),
+        inert("envFrom", Any),
+        inert("volumeMounts", List(&Object(&VOLUME_MOUNT))),
+        inert("volumeDevices", Any),
+        inert("securityContext", Any),
+        inert("terminationMessagePath", Str),
+        inert("terminationMessagePolicy", Str),
+        inert("stdin", Bool),
+        inert("stdinOnce", Bool),
+        inert("tty", Bool),
     ],
 };
 
 static RESOURCES: ObjectSchema = ObjectSchema {
     kind: "ResourceRequirements",
     fields: &[
-        field("requests", FieldType::Map(&FieldType::Quantity))
-            .doc("Requested resources. If absent, the limits apply."),
-        field("limits", FieldType::Map(&FieldType::Quantity)).doc("Resource limits."),
-        not_modelled("claims", FieldType::Any),
+        field("requests", Map(&Quantity)).doc("Requested resources. If absent, the limits apply."),
+        field("limits", Map(&Quantity)).doc("Resource limits."),
+        not_modelled("claims", Any),
     ],
 };
 
 static RESTART_RULE: ObjectSchema = ObjectSchema {
     kind: "ContainerRestartRule",
     fields: &[
-        field("action", FieldType::OneOf(&["Restart", "RestartAllContainers"])).required(),
-        field("exitCodes", FieldType::Object(&EXIT_CODES)).required(),
+        field("action", OneOf(&["Restart", "RestartAllContainers"])).required(),
+        field("exitCodes", Object(&EXIT_CODES)).required(),
     ],
 };
 
 static EXIT_CODES: ObjectSchema = ObjectSchema {
     kind: "ContainerRestartRuleOnExitCodes",
     fields: &[
-        field("operator", FieldType::OneOf(&["In", "NotIn"])).required(),
-        field("values", FieldType::List(&INT32)).doc("Exit codes to compare with."),
+        field("operator", OneOf(&["In", "NotIn"])).required(),
+        field("values", List(&INT32)).doc("Exit codes to compare with."),
     ],
 };
 
 static PROBE: ObjectSchema = ObjectSchema {
     kind: "Probe",
     fields: &[
-        field("periodSeconds", FieldType::Int(0, 86_400)).doc("Interval between probes in seconds. Default: 10."),
-        field("initialDelaySeconds", FieldType::Int(0, 1 << 31))
+        field("periodSeconds", Int(0, 86_400)).doc("Interval between probes in seconds. Default: 10."),
+        field("initialDelaySeconds", Int(0, 1 << 31))
             .doc("Time from the start of the container to the first probe in seconds."),
-        field("successThreshold", FieldType::Int(0, 1 << 31))
+        field("successThreshold", Int(0, 1 << 31))
             .doc("Number of successes in a row that count as success. Default: 1."),
         inert("timeoutSeconds", COUNT),
         inert("failureThreshold", COUNT),
         inert("terminationGracePeriodSeconds", COUNT),
-        inert("exec", FieldType::Any),
-        inert("httpGet", FieldType::Any),
-        inert("tcpSocket", FieldType::Any),
-        inert("grpc", FieldType::Any),
+        inert("exec", Any),
+        inert("httpGet", Any),
+        inert("tcpSocket", Any),
+        inert("grpc", Any),
     ],
 };
 
 static LIFECYCLE: ObjectSchema = ObjectSchema {
     kind: "Lifecycle",
-    fields: &[
-        inert("preStop", FieldType::Any),
-        inert("postStart", FieldType::Any),
-        inert("stopSignal", FieldType::Str),
-    ],
+    fields: &[inert("preStop", Any), inert("postStart", Any), inert("stopSignal", Str)],
 };
 
 static ENV: ObjectSchema = ObjectSchema {
     kind: "EnvVar",
     fields: &[
-        field("name", FieldType::Str).doc("Name of the environment variable."),
-        field("value", FieldType::Str).doc("Value of the environment variable."),
-        inert("valueFrom", FieldType::Any),
+        field("name", Str).doc("Name of the environment variable."),
+        field("value", Str).doc("Value of the environment variable."),
+        inert("valueFrom", Any),
     ],
 };
 
 static PORT: ObjectSchema = ObjectSchema {
     kind: "ContainerPort",
     fields: &[
-        inert("name", FieldType::Str),
-        inert("containerPort", FieldType::Int(0, 65_535)),
-        field("hostPort", FieldType::Int(0, 65_535)).doc("Port of the node (plugin NodePorts). Default: none."),
-        inert("hostIP", FieldType::Str),
-        inert("protocol", FieldType::Str),
+        inert("name", Str),
+        inert("containerPort", Int(0, 65_535)),
+        field("hostPort", Int(0, 65_535)).doc("Port of the node (plugin NodePorts). Default: none."),
+        inert("hostIP", Str),
+        inert("protocol", Str),
     ],
 };
 
 static VOLUME_MOUNT: ObjectSchema = ObjectSchema {
     kind: "VolumeMount",
     fields: &[
-        inert("name", FieldType::Str),
-        inert("mountPath", FieldType::Str),
-        inert("readOnly", FieldType::Bool),
-        inert("recursiveReadOnly", FieldType::Str),
-        inert("subPath", FieldType::Str),
-        inert("subPathExpr", FieldType::Str),
-        inert("mountPropagation", FieldType::Str),
+        inert("name", Str),
+        inert("mountPath", Str),
+        inert("readOnly", Bool),
+        inert("recursiveReadOnly", Str),
+        inert("subPath", Str),
+        inert("subPathExpr", Str),
+        inert("mountPropagation", Str),
     ],
 };
 
 pub static PVC_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "PersistentVolumeClaimTemplate",
     fields: &[
-        field("metadata", FieldType::Object(&METADATA)).doc("Metadata of the claim."),
-        inert("spec", FieldType::Any),
-        inert("status", FieldType::Any),
-        inert("apiVersion", FieldType::Str),
-        inert("kind", FieldType::Str),
+        field("metadata", Object(&METADATA)).doc("Metadata of the claim."),
+        inert("spec", Any),
+        inert("status", Any),
+        inert("apiVersion", Str),
+        inert("kind", Str),
     ],
 };

@@ -1,23 +1,21 @@
 //! Fields for failure rates, which the fault processes of Fleets and scenarios share.
 
 use super::distribution::{EMPIRICAL, GAMMA_SHAPE, WEIBULL_SHAPE};
-use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, STR_LIST, field};
+use crate::schema::field_type::FieldType::{Duration, Number, Object, OneOf};
+use crate::schema::field_type::{FieldSchema, ObjectSchema, STR_LIST, field};
 
 pub const RATES: [&str; 3] = ["mtbf", "perMinute", "per1000NodeDays"];
 
 /// Fields for the rate and the distribution of failures, for nodes, domains and pods.
 pub const RATE: [FieldSchema; 5] = [
-    field(RATES[0], FieldType::Duration).doc("Mean time to failure of one component.").example("200d"),
-    field(RATES[1], FieldType::Number(0.0, 1e9)).doc("Failure rate of one component, per minute.").example("6.9e-6"),
-    field(RATES[2], FieldType::Number(0.0, 1e9)).doc("Failure rate of one component, per 1,000 days.").example("5"),
-    field("times", FieldType::Number(0.0, 1e9))
-        .doc("Factor by which the rate is multiplied.")
-        .default("1")
-        .example("5"),
-    field("distribution", FieldType::Object(&SHAPE))
+    field(RATES[0], Duration).doc("Mean time to failure of one component.").example("200d"),
+    field(RATES[1], Number(0.0, 1e9)).doc("Failure rate of one component, per minute.").example("6.9e-6"),
+    field(RATES[2], Number(0.0, 1e9)).doc("Failure rate of one component, per 1,000 days.").example("5"),
+    field("times", Number(0.0, 1e9)).doc("Factor by which the rate is multiplied.").default("1").example("5"),
+    field("distribution", Object(&SHAPE))
         .doc(
-            "Distribution of the time from the start or the last repair to the failure. The rate determines its \
-             mean.",
+            "Distribution of the time from the start or the last repair to the failure. The rate determines \
+             its mean.",
         )
         .otherwise("exponential")
         .example("{weibull: {shape: 0.8}}"),
@@ -26,13 +24,13 @@ pub const RATE: [FieldSchema; 5] = [
 static SHAPE: ObjectSchema = ObjectSchema {
     kind: "LifeShape",
     fields: &[
-        field("weibull", FieldType::Object(&WEIBULL))
+        field("weibull", Object(&WEIBULL))
             .doc("Weibull distribution. A shape below 1 models early failures, a shape above 1 wear-out.")
             .example("{shape: 0.8}"),
-        field("logNormal", FieldType::Object(&SIGMA))
+        field("logNormal", Object(&SIGMA))
             .doc("Log-normal distribution: many short lifetimes and few long ones.")
             .example("{sigma: 1}"),
-        field("gamma", FieldType::Object(&GAMMA))
+        field("gamma", Object(&GAMMA))
             .doc("Gamma distribution. A shape below 1 models early failures, a shape above 1 wear-out.")
             .example("{shape: 0.8}"),
         field("empirical", EMPIRICAL)
@@ -45,7 +43,7 @@ static WEIBULL: ObjectSchema = ObjectSchema { kind: "WeibullShape", fields: &[WE
 
 static SIGMA: ObjectSchema = ObjectSchema {
     kind: "LogNormalShape",
-    fields: &[field("sigma", FieldType::Number(0.0, 4.0))
+    fields: &[field("sigma", Number(0.0, 4.0))
         .doc("Standard deviation of the natural logarithm.")
         .required()
         .example("1")],
@@ -55,11 +53,11 @@ static GAMMA: ObjectSchema = ObjectSchema { kind: "GammaShape", fields: &[GAMMA_
 
 /// Fields that refer to a preset of fault rates with several causes.
 pub const PRESET: [FieldSchema; 2] = [
-    field("preset", FieldType::OneOf(&NAMES))
+    field("preset", OneOf(&NAMES))
         .doc(
-            "Published fault rates, per node of 8 accelerators (tpu-v4: 4), scaled to the accelerators of the nodes. \
-             The entry expands to one process for each cause. Other fields override those of the preset; `times` \
-             multiplies the rate.",
+            "Published fault rates, per node of 8 accelerators (tpu-v4: 4), scaled to the accelerators of the \
+             nodes. The entry expands to one process for each cause. Other fields override those of the preset; \
+             `times` multiplies the rate.",
         )
         .example("llama3-405b"),
     field("causes", STR_LIST).doc("Causes of the preset to use.").otherwise("all causes").example("[gpu, hbm3]"),

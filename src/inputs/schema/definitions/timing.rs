@@ -2,7 +2,8 @@
 //! the defaults.
 
 use super::distribution::DELAY;
-use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, field};
+use crate::schema::field_type::FieldType::{Duration, Int, Object};
+use crate::schema::field_type::{FieldSchema, ObjectSchema, field};
 
 /// Creates a field for a delay that can be random.
 const fn delay(name: &'static str, doc: &'static str) -> FieldSchema {
@@ -11,7 +12,7 @@ const fn delay(name: &'static str, doc: &'static str) -> FieldSchema {
 
 /// Creates a field for a fixed delay.
 const fn fixed(name: &'static str, doc: &'static str) -> FieldSchema {
-    field(name, FieldType::Duration).doc(doc).example("5us")
+    field(name, Duration).doc(doc).example("5us")
 }
 
 /// Fields that have no effect with a scripted kubelet.
@@ -64,7 +65,7 @@ pub static TIMING: ObjectSchema = ObjectSchema {
             "schedulerAffinityPerNode",
             "Additional scheduling cost for each node if the pod has affinity or anti-affinity terms.",
         ),
-        field("kubelet", FieldType::Object(&KUBELET))
+        field("kubelet", Object(&KUBELET))
             .doc("Alternative model of the kubelet.")
             .otherwise("the detailed kubelet model, with the delays above")
             .example("{scripted: {start: 1s}}"),
@@ -73,7 +74,7 @@ pub static TIMING: ObjectSchema = ObjectSchema {
 
 static KUBELET: ObjectSchema = ObjectSchema {
     kind: "KubeletModel",
-    fields: &[field("scripted", FieldType::Object(&SCRIPTED))
+    fields: &[field("scripted", Object(&SCRIPTED))
         .doc("Kubelet with fixed delays, without images, volumes and polling periods.")
         .required()
         .example("{start: 1s, stop: 500ms}")],
@@ -82,19 +83,19 @@ static KUBELET: ObjectSchema = ObjectSchema {
 static SCRIPTED: ObjectSchema = ObjectSchema {
     kind: "ScriptedKubelet",
     fields: &[
-        field("start", FieldType::Duration)
+        field("start", Duration)
             .doc("Time from the binding of a pod until it is ready.")
             .default("1s")
             .example("500ms"),
-        field("stop", FieldType::Duration)
+        field("stop", Duration)
             .doc("Time from the deletion of a pod until its containers exit.")
             .default("0s")
             .example("2s"),
-        field("stopExitCode", FieldType::Int(0, 255))
+        field("stopExitCode", Int(0, 255))
             .doc("Exit code of containers stopped by a deletion.")
             .default("0")
             .example("143"),
-        field("restart", FieldType::Duration)
+        field("restart", Duration)
             .doc("Time from the exit of a container until it runs again.")
             .default("1s")
             .example("700ms"),

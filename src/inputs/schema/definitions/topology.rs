@@ -2,19 +2,20 @@
 
 use super::common::{API_VERSION, METADATA};
 use super::pod::EFFECTS;
+use crate::schema::field_type::FieldType::{Amount, Bool, Int, Line, List, Map, NonEmpty, Number, Object, OneOf, Str};
 use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, STR_LIST, STR_MAP, field};
 
 /// Maximum number of nodes. A larger number is probably a typing error.
 pub const NODES_MAX: i64 = 1_000_000;
 /// Price per hour in the currency of the topology.
-pub const PRICE: FieldType = FieldType::Number(0.0, 1e6);
+pub const PRICE: FieldType = Number(0.0, 1e6);
 pub const PER_NODE: &str = "pricePerNodeHour";
 pub const PER_ACCELERATOR: &str = "pricePerAcceleratorHour";
-const COUNT: FieldType = FieldType::Int(0, NODES_MAX);
+const COUNT: FieldType = Int(0, NODES_MAX);
 
 const HEAD: [FieldSchema; 2] = [
-    field("apiVersion", FieldType::OneOf(&[API_VERSION])).doc("API version of the file format.").required(),
-    field("kind", FieldType::OneOf(&["Topology"])).doc("Kind of the file.").required(),
+    field("apiVersion", OneOf(&[API_VERSION])).doc("API version of the file format.").required(),
+    field("kind", OneOf(&["Topology"])).doc("Kind of the file.").required(),
 ];
 
 pub static TOPOLOGY: ObjectSchema = ObjectSchema {
@@ -22,24 +23,24 @@ pub static TOPOLOGY: ObjectSchema = ObjectSchema {
     fields: &[
         HEAD[0],
         HEAD[1],
-        field("metadata", FieldType::Object(&METADATA))
+        field("metadata", Object(&METADATA))
             .doc("Name and description of the topology.")
             .required()
             .example("{name: small-16}"),
-        field("currency", FieldType::Line).doc("Currency of all prices.").default("USD").example("EUR"),
-        field("dcnLevels", FieldType::List(&FieldType::Object(&DCN_LEVEL)))
+        field("currency", Line).doc("Currency of all prices.").default("USD").example("EUR"),
+        field("dcnLevels", List(&Object(&DCN_LEVEL)))
             .doc("Levels of the data center network, from the nearest to the farthest.")
             .otherwise("none")
             .example("[{name: rack, label: rack, gbitsPerSecond: 400}]"),
-        field("extendedResourceToleration", FieldType::Bool)
+        field("extendedResourceToleration", Bool)
             .doc(
-                "Whether the API server runs the admission plugin ExtendedResourceToleration, as on GKE. Pods that \
-                 request an extended resource such as google.com/tpu then tolerate the NoSchedule taint with the same \
-                 key.",
+                "Whether the API server runs the admission plugin ExtendedResourceToleration, as on GKE. Pods \
+                 that request an extended resource such as google.com/tpu then tolerate the NoSchedule taint with \
+                 the same key.",
             )
             .default("false")
             .example("true"),
-        field("pools", FieldType::NonEmpty(&FieldType::Object(&POOL)))
+        field("pools", NonEmpty(&Object(&POOL)))
             .doc("Node pools of the cluster.")
             .required()
             .example("[{name: \"a-{node}\", nodesPerIsland: 4}]"),
@@ -49,7 +50,7 @@ pub static TOPOLOGY: ObjectSchema = ObjectSchema {
 static POOL: ObjectSchema = ObjectSchema {
     kind: "Pool",
     fields: &[
-        field("name", FieldType::Str)
+        field("name", Str)
             .doc(
                 "Name pattern of the nodes. The variables {pool}, {island} and {node} are replaced by running \
                  numbers.",
@@ -59,14 +60,14 @@ static POOL: ObjectSchema = ObjectSchema {
         field("count", COUNT).doc("Number of copies of this pool.").default("1").example("5"),
         field("islands", COUNT).doc("Number of islands in one copy of the pool.").default("1").example("4"),
         field("nodesPerIsland", COUNT).doc("Number of nodes in one island.").required().example("16"),
-        field("islandKind", FieldType::OneOf(&["None", "Ici", "NvLink"]))
+        field("islandKind", OneOf(&["None", "Ici", "NvLink"]))
             .doc("Interconnect between the nodes of an island.")
             .default("None"),
-        field("allocatable", FieldType::Map(&FieldType::Amount))
+        field("allocatable", Map(&Amount))
             .doc("Allocatable resources of one node.")
             .otherwise("pods: 110")
             .example("{cpu: 8, memory: 64Gi, example.com/accelerator: 4}"),
-        field("accelerator", FieldType::Str)
+        field("accelerator", Str)
             .doc("Name of the resource that represents accelerators.")
             .otherwise("none")
             .example("example.com/accelerator"),
@@ -78,14 +79,14 @@ static POOL: ObjectSchema = ObjectSchema {
             .doc("Price of one accelerator per hour, with a resolution of one millionth of the currency unit.")
             .otherwise("the node price divided by its number of accelerators")
             .example("4.2"),
-        field("billing", FieldType::OneOf(&["reserved", "onDemand"]))
+        field("billing", OneOf(&["reserved", "onDemand"]))
             .doc(
-                "Whether a machine is billed always (reserved), or only while it exists (onDemand): not after its \
-                 Node was deleted, and not as an idle spare of nodeSpares with a takeOver.",
+                "Whether a machine is billed always (reserved), or only while it exists (onDemand): not after \
+                 its Node was deleted, and not as an idle spare of nodeSpares with a takeOver.",
             )
             .otherwise("onDemand if a label denotes spot machines (such as cloud.google.com/gke-spot), else reserved")
             .example("onDemand"),
-        field("taints", FieldType::List(&FieldType::Object(&TAINT)))
+        field("taints", List(&Object(&TAINT)))
             .doc("Taints of each node.")
             .otherwise("none")
             .example("[{key: accelerator, effect: NoSchedule}]"),
@@ -97,10 +98,10 @@ static POOL: ObjectSchema = ObjectSchema {
             .doc("Declared features of each node (status.declaredFeatures).")
             .otherwise("none")
             .example("[RestartAllContainersOnContainerExits]"),
-        field("nodes", FieldType::List(&FieldType::Object(&LISTED_NODE)))
+        field("nodes", List(&Object(&LISTED_NODE)))
             .doc(
-                "The first nodes of the pool by name, with their differences from the pool. Further nodes are named \
-                 by the pattern, and a smaller count omits the last ones.",
+                "The first nodes of the pool by name, with their differences from the pool. Further nodes are \
+                 named by the pattern, and a smaller count omits the last ones.",
             )
             .otherwise("none")
             .example("[{name: gke-a7f3, labels: {rack: r7}}]"),
@@ -110,16 +111,16 @@ static POOL: ObjectSchema = ObjectSchema {
 static LISTED_NODE: ObjectSchema = ObjectSchema {
     kind: "NamedNode",
     fields: &[
-        field("name", FieldType::Str).doc("Name of the node.").required().example("gke-a7f3"),
+        field("name", Str).doc("Name of the node.").required().example("gke-a7f3"),
         field("labels", STR_MAP)
             .doc("Labels in addition to those of the pool, or instead of them.")
             .otherwise("none")
             .example("{rack: r7}"),
-        field("taints", FieldType::List(&FieldType::Object(&TAINT)))
+        field("taints", List(&Object(&TAINT)))
             .doc("Taints in addition to those of the pool.")
             .otherwise("none")
             .example("[{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]"),
-        field("allocatable", FieldType::Map(&FieldType::Amount))
+        field("allocatable", Map(&Amount))
             .doc("Allocatable resources that replace those of the pool.")
             .otherwise("none")
             .example("{memory: 60Gi}"),
@@ -129,21 +130,21 @@ static LISTED_NODE: ObjectSchema = ObjectSchema {
 pub static TAINT: ObjectSchema = ObjectSchema {
     kind: "Taint",
     fields: &[
-        field("key", FieldType::Str).doc("Key of the taint.").required().example("accelerator"),
-        field("value", FieldType::Str).doc("Value of the taint.").otherwise("empty").example("present"),
-        field("effect", FieldType::OneOf(EFFECTS)).doc("Effect of the taint.").required(),
+        field("key", Str).doc("Key of the taint.").required().example("accelerator"),
+        field("value", Str).doc("Value of the taint.").otherwise("empty").example("present"),
+        field("effect", OneOf(EFFECTS)).doc("Effect of the taint.").required(),
     ],
 };
 
 static DCN_LEVEL: ObjectSchema = ObjectSchema {
     kind: "DcnLevel",
     fields: &[
-        field("name", FieldType::Line).doc("Name of the network level in reports.").required().example("rack"),
-        field("label", FieldType::Str)
+        field("name", Line).doc("Name of the network level in reports.").required().example("rack"),
+        field("label", Str)
             .doc("Key of the node label whose values are the groups of this level.")
             .required()
             .example("rack"),
-        field("gbitsPerSecond", FieldType::Number(0.0, 1e9))
+        field("gbitsPerSecond", Number(0.0, 1e9))
             .doc("Bandwidth of one node at this level, in Gbit/s.")
             .required()
             .example("400"),
