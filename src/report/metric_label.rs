@@ -158,6 +158,17 @@ impl MetricLabel {
         change_with_interval(mean * scale, ci95.map(|v| v * scale))
     }
 
+    /// Formats a value for planning results: times as durations, other metrics as plain numbers, as in targets.
+    pub(crate) fn plain(&self, v: f64) -> String {
+        if self.is_time() && v.is_finite() { self.value(v) } else { short_value(v) }
+    }
+
+    /// Formats a change with its interval like `plain`.
+    pub(crate) fn plain_change(&self, mean: f64, ci95: [f64; 2]) -> String {
+        let is_exact_zero = mean == 0.0 && ci95[0] == ci95[1];
+        if self.is_time() && !is_exact_zero { self.change(mean, ci95) } else { change_with_interval(mean, ci95) }
+    }
+
     /// Formats a value with its unit: `85.3 %`, `1 h 20 min`, `120,000 USD`.
     pub fn value(&self, v: f64) -> String {
         match &self.unit {

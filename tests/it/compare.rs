@@ -341,3 +341,34 @@ fn metrics_of_several_jobsets_have_their_names() {
     }
     fs::remove_dir_all(dir).unwrap();
 }
+
+/// Pods of one Job that complete 4 of 2 at a time cannot restart in place.
+#[test]
+fn all_strategies_are_those_that_the_jobset_permits() {
+    let dir = scratch("left-out");
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(WORKERS)).unwrap();
+    let parallelism = manifest.find("parallelism: ").unwrap() + "parallelism: ".len();
+    let n: u32 = manifest[parallelism..].split_whitespace().next().unwrap().parse().unwrap();
+    let manifest = manifest.replace(&format!("completions: {n}"), &format!("completions: {}", 2 * n));
+    fs::create_dir_all(&dir).unwrap();
+    let file = dir.join("jobset.yaml");
+    fs::write(&file, manifest).unwrap();
+    let with = |strategies| ["-f", file.to_str().unwrap(), "--strategies", strategies, "--seeds", "2"];
+    let all = json(&with("all"));
+    let names: Vec<&str> = all["variants"].as_array().unwrap().iter().map(|v| v["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Recreate", "BlockingRecreate"], "{all}");
+    let left_out = all["warnings"][0].as_str().unwrap();
+    assert!(
+        left_out.starts_with("InPlaceRestart is left out: ") && left_out.contains("must be set and equal"),
+        "{left_out}"
+    );
+    let text = stdout_of(&with("all"));
+    assert!(text.contains("InPlaceRestart is left out"), "{text}");
+    // A strategy that is named must be possible.
+    let refused = assert_rejected(&with("Recreate,InPlaceRestart"), 2);
+    assert!(
+        refused.contains("in variant \"InPlaceRestart\"") && refused.contains("must be set and equal"),
+        "{refused}"
+    );
+    fs::remove_dir_all(dir).unwrap();
+}

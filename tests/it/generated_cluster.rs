@@ -75,6 +75,18 @@ fn no_replication_is_blocked_on_a_generated_cluster() {
     assert!(run.contains("6 domains of 8 nodes with 4 google.com/tpu)"), "{run}");
 }
 
+/// Nodes are the domains of the hostname label: one node holds all pods of a Job.
+#[test]
+fn jobs_that_share_no_node_get_one_node_each() {
+    let by_node = SLICES.replace("cloud.google.com/gke-nodepool", "kubernetes.io/hostname");
+    let run = text(&run_with_stdin(&["run", "-f", "-", "--seeds", "8"], &by_node));
+    assert!(run.contains("8 running") && run.contains("6 nodes with 32 google.com/tpu"), "{run}");
+    // Without accelerators, the small Job can take the node of a large one.
+    let shared = by_node.replace("limits: {google.com/tpu: 4}", "requests: {cpu: 2}");
+    let run = text(&run_with_stdin(&["run", "-f", "-", "--seeds", "8"], &shared));
+    assert!(run.contains("8 running") && run.contains("node-0-0: 1 node; node-0-1: 7 nodes"), "{run}");
+}
+
 #[test]
 fn random_faults_have_a_spare_slice_or_node() {
     let faults = "faultProcesses=[{cause: host, mtbf: 30d, deletedAfter: 5m}]";
@@ -144,7 +156,13 @@ pools:
     let output = refusal(topology, &one);
     assert!(output.contains("extendedResourceToleration: true"), "{output}");
     let tolerated = topology.replace("pools:\n", "extendedResourceToleration: true\npools:\n");
-    let output = refusal(&tolerated, &["--strategies", "all"]);
+    let output = refusal(&tolerated, &["--strategies", "InPlaceRestart"]);
     assert!(output.contains("features: [RestartAllContainersOnContainerExits]"), "{output}");
+    // Of all strategies, those that the cluster does not permit are left out.
+    let all = ["compare", "-f", "-", "-t", dir.join("t.yaml").to_str().unwrap(), "--seeds", "2", "--strategies", "all"]
+        .map(str::to_owned);
+    let run = run_with_stdin(&all.each_ref().map(String::as_str), SLICES);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run));
+    assert!(text(&run).contains("InPlaceRestart is left out: "), "{}", text(&run));
     fs::remove_dir_all(dir).unwrap();
 }

@@ -20,7 +20,6 @@ mod decisions;
 mod determinism;
 mod embed;
 mod embedded_jobsets;
-mod enumerate;
 mod explain;
 mod explained_placement;
 mod fault_timing;

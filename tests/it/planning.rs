@@ -211,7 +211,7 @@ fn two_field_search_equals_exhaustive_search() {
         let result = find_minimums(&plans, &target, &mut play).unwrap();
         // Judged like the search does it: an early decision is final.
         let judged = |values: &Vec<u64>| {
-            let each = planned_looks(40, plan.most as usize, 0.95).into_iter();
+            let each = planned_looks(40, plan.most as usize, 0.95).looks.into_iter();
             let each = each.map(|look| target.test_sample(&all[values][..look.n], look.level));
             each.into_iter().find(|judged| *judged != TargetJudgement::Open)
         };

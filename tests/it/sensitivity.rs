@@ -120,3 +120,17 @@ fn a_run_directory_tables_and_wrong_metrics_are_answered() {
     assert!(err.contains("did you mean \"restartLatency_s.p50\""), "{err}");
     std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
+
+#[test]
+fn ends_of_ranges_have_one_notation_of_durations() {
+    let input = "training.checkpoint.every=1047s..30m";
+    let scenario = "scenarios/stories/spare-slices.yaml";
+    let run = Command::new(env!("CARGO_BIN_EXE_jobset-sim"))
+        .args(["sensitivity", scenario, "--level", "reduced", "--input", input, "--metric", "end.t_s"])
+        .args(["--set", "jobSets.0.restartStrategy=BlockingRecreate", "--seeds", "2", "--quiet"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert!(text.contains("17m27s to 30m") && !text.contains("1047s"), "{text}");
+}

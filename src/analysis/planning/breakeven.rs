@@ -4,7 +4,7 @@ use super::range::{ParameterRange, RangeUnit};
 use super::sample::{SampleMetric, SampleRow, SampleRun, pairs};
 use crate::experiment::{BetterDirection, better, is_below_resolution, sample_kind};
 use serde::Serialize;
-use sim_base::stats::{PairedDifference, SampleKind, planned_looks};
+use sim_base::stats::{PairedDifference, PlannedLooks, SampleKind, planned_looks};
 use std::cmp::Ordering;
 
 /// Confidence level of one decision, over all interim analyses of its replications.
@@ -137,6 +137,13 @@ struct BreakEvenSearch<'a, 'p, E> {
     interrupted: bool,
 }
 
+/// Confidence level of each test: completion and metric share the error probability if some replications do not
+/// complete.
+fn level_of_each_test((a, b): (&SampleMetric, &SampleMetric), level: f64) -> f64 {
+    let is_complete = a.iter().chain(b).all(|row| !row.is_worst);
+    if is_complete { level } else { 0.5 * (1.0 + level) }
+}
+
 impl<E> BreakEvenSearch<'_, '_, E> {
     /// Judges common replications: the choice that completes more of them is better; otherwise the metric decides, but
     /// never for a choice that completes fewer.
@@ -145,8 +152,7 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         let is_completed = |row: &SampleRow| f64::from(u8::from(!row.is_worst));
         let completion: Vec<(f64, f64)> = a.iter().zip(b).map(|(x, y)| (is_completed(x), is_completed(y))).collect();
         let completed = [a, b].map(|sample| sample.iter().filter(|row| !row.is_worst).count());
-        // Two tests share the error probability.
-        let level = if completed == [a.len(), b.len()] { level } else { 0.5 * (1.0 + level) };
+        let level = level_of_each_test((a, b), level);
         let completion = PairedDifference::at_level(&completion, SampleKind::Indicator, level);
         let difference = PairedDifference::at_level(&pairs, sample_kind(self.metric), level).filter(|d| d.n > 1);
         let resolved = difference.filter(|_| !is_below_resolution(&pairs));
@@ -161,6 +167,25 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         let side = if by_completion == BreakEvenSide::Inconclusive { by_metric } else { by_completion };
         let replications = a.len().min(b.len());
         completion.map(|_| SimulatedPoint { value: 0.0, difference, side, replications, completed })
+    }
+
+    /// Replaces the interval of a look by that after a stop at this look, which leads to the same order.
+    fn set_final_interval(
+        &self, difference: &mut PairedDifference, samples: (&SampleMetric, &SampleMetric),
+        (design, stage): (&PlannedLooks, usize),
+    ) {
+        let (pairs, kind) = (pairs(samples.0, samples.1), sample_kind(self.metric));
+        let at_level = |level: f64| {
+            let found = PairedDifference::at_level(&pairs, kind, level_of_each_test(samples, level));
+            found.map_or([None; 2], |difference| difference.ci95.map(Some))
+        };
+        if let [Some(low), Some(high)] = design.final_interval(stage, 0.0, at_level) {
+            let mut exact = *difference;
+            exact.ci95 = [low, high];
+            if exact.significant_order() == difference.significant_order() {
+                *difference = exact;
+            }
+        }
     }
 
     fn side_of(difference: &PairedDifference, higher: bool) -> BreakEvenSide {
@@ -179,7 +204,8 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         }
         let (mut a, mut b) = (SampleMetric::new(), SampleMetric::new());
         let mut judged = None;
-        for look in planned_looks(self.effort.first_look as usize, self.effort.most as usize, LEVEL) {
+        let design = planned_looks(self.effort.first_look as usize, self.effort.most as usize, LEVEL);
+        for (stage, look) in design.looks.iter().enumerate() {
             let (n, from) = (look.n as u64, a.len() as u64);
             if self.interrupted {
                 break;
@@ -190,7 +216,11 @@ impl<E> BreakEvenSearch<'_, '_, E> {
                 sample.extend(more);
             }
             judged = self.judge((&a, &b), look.level);
-            if judged.as_ref().is_some_and(|point| point.side != BreakEvenSide::Inconclusive) {
+            let is_open = judged.as_ref().is_none_or(|point| point.side == BreakEvenSide::Inconclusive);
+            if !is_open || self.interrupted || stage + 1 == design.looks.len() {
+                if let Some(difference) = judged.as_mut().and_then(|point| point.difference.as_mut()) {
+                    self.set_final_interval(difference, (&a, &b), (&design, stage));
+                }
                 break;
             }
         }

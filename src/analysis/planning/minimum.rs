@@ -166,7 +166,7 @@ impl<E> SearchRequest<'_, '_, E> {
         let mut candidates: Vec<SearchCandidate> = Vec::new();
         let mut not_monotone = Vec::new();
         for (value, judged) in self.known {
-            let JudgedSample { sample, judgement, level } = judged;
+            let JudgedSample { sample, judgement, estimated } = judged;
             let before = candidates.last();
             let change = before.and_then(|b| paired_difference(&self.target.metric, &b.sample, &sample));
             let worse = if self.target.at_least { Ordering::Less } else { Ordering::Greater };
@@ -175,13 +175,7 @@ impl<E> SearchRequest<'_, '_, E> {
             if crossed || change.and_then(|c| c.significant_order()) == Some(worse) {
                 not_monotone.push(value);
             }
-            candidates.push(SearchCandidate {
-                value,
-                estimated: self.target.estimate(&sample, level),
-                judgement,
-                change,
-                sample,
-            });
+            candidates.push(SearchCandidate { value, estimated, judgement, change, sample });
         }
         candidates.retain(|c| !c.sample.is_empty());
         MinimumSearch { answer, candidates, not_monotone, interrupted: self.interrupted }
@@ -192,9 +186,8 @@ impl<E> SearchRequest<'_, '_, E> {
 pub(super) struct JudgedSample {
     pub sample: SampleMetric,
     pub judgement: TargetJudgement,
-    /// Confidence level of the interval that led to the judgment. The intervals of all analyses hold together at
-    /// `LEVEL`.
-    pub level: f64,
+    /// The estimate with its interval at `LEVEL`, which takes the earlier analyses into account.
+    pub estimated: Option<EstimatedTarget>,
 }
 
 impl SearchPlan {
@@ -206,7 +199,7 @@ impl SearchPlan {
         let mut most = self.most as usize;
         // The required number at the last look, which depends on the number of looks.
         loop {
-            let looks = planned_looks(self.first_look as usize, most, LEVEL);
+            let looks = planned_looks(self.first_look as usize, most, LEVEL).looks;
             let needed = looks.last().map_or(0, |look| values_for_quantile_interval(p, look.level));
             if needed <= most {
                 return (most as u64 > self.most).then_some(most);
@@ -221,8 +214,9 @@ pub(super) fn look<E>(
     plan: &SearchPlan, target: &MetricTarget, play: &mut dyn FnMut(Range<u64>) -> Result<SampleMetric, E>,
     interrupted: &mut bool,
 ) -> Result<JudgedSample, E> {
-    let mut judged = JudgedSample { sample: SampleMetric::new(), judgement: TargetJudgement::Open, level: LEVEL };
-    for look in planned_looks(plan.first_look as usize, plan.most as usize, LEVEL) {
+    let mut judged = JudgedSample { sample: SampleMetric::new(), judgement: TargetJudgement::Open, estimated: None };
+    let design = planned_looks(plan.first_look as usize, plan.most as usize, LEVEL);
+    for (stage, look) in design.looks.iter().enumerate() {
         let (n, from) = (look.n as u64, judged.sample.len() as u64);
         if *interrupted {
             break;
@@ -231,8 +225,8 @@ pub(super) fn look<E>(
         *interrupted = (more.len() as u64) < n - from;
         judged.sample.extend(more);
         judged.judgement = target.test_sample(&judged.sample, look.level);
-        judged.level = look.level;
-        if judged.judgement != TargetJudgement::Open {
+        if judged.judgement != TargetJudgement::Open || stage + 1 == design.looks.len() || *interrupted {
+            judged.estimated = target.final_estimate(&judged.sample, (&design, stage));
             break;
         }
     }

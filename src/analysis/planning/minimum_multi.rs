@@ -128,12 +128,12 @@ impl<E> MultiSearch<'_, '_, E> {
 
     fn report(self, least: &[Vec<u64>], open: &[Vec<u64>], greatest: &[u64]) -> MultiResult {
         let of = |values: &[u64]| {
-            let JudgedSample { sample, judgement, level } = self.known.get(values)?;
+            let JudgedSample { sample, judgement, estimated } = self.known.get(values)?;
             Some(ParameterCombination {
                 values: values.to_vec(),
                 candidate: SearchCandidate {
                     value: 0,
-                    estimated: self.target.estimate(sample, *level),
+                    estimated: *estimated,
                     judgement: *judgement,
                     change: None,
                     sample: sample.clone(),

@@ -4,7 +4,7 @@ use super::sample::{SampleRow, values};
 use crate::experiment::sample_kind;
 use serde::Serialize;
 use sim_base::condition::{CompareOperator, ConditionLimit, FieldCondition};
-use sim_base::stats::{mean_interval, quantile, quantile_interval, sorted, student};
+use sim_base::stats::{PlannedLooks, mean_interval, quantile, quantile_interval, sorted, student};
 use std::fmt;
 
 /// Statistic over the replications.
@@ -164,10 +164,10 @@ impl MetricTarget {
 
     /// Tests a sample against the bound at this confidence level.
     pub fn test_sample(&self, sample: &[SampleRow], level: f64) -> TargetJudgement {
-        let Some(estimated) = self.estimate(sample, level) else {
-            return TargetJudgement::Open;
-        };
-        let [low, high] = estimated.interval;
+        self.estimate(sample, level).map_or(TargetJudgement::Open, |estimated| self.judge(estimated.interval))
+    }
+
+    fn judge(&self, [low, high]: [Option<f64>; 2]) -> TargetJudgement {
         let (good, bad) = if self.at_least {
             (low.map(|v| v >= self.limit), high.map(|v| v < self.limit))
         } else {
@@ -178,6 +178,19 @@ impl MetricTarget {
             (_, Some(true)) => TargetJudgement::Misses,
             _ => TargetJudgement::Open,
         }
+    }
+
+    /// Estimates the statistic after a stop at one of several looks. The interval has the level of the design, and
+    /// leads to the same judgment as that of the look.
+    pub fn final_estimate(
+        &self, sample: &[SampleRow], (design, stage): (&PlannedLooks, usize),
+    ) -> Option<EstimatedTarget> {
+        let of_look = self.estimate(sample, design.looks[stage].level)?;
+        let at_level = |level: f64| self.estimate(sample, level).map_or([None; 2], |estimated| estimated.interval);
+        let interval = design.final_interval(stage, self.limit, at_level);
+        // They may differ at the limit, because the interval is not that of a normal statistic.
+        let is_equal = self.judge(interval) == self.judge(of_look.interval);
+        Some(if is_equal { EstimatedTarget { interval, ..of_look } } else { of_look })
     }
 
     /// Returns the name of the statistic, such as `p10` or `mean`.

@@ -305,8 +305,7 @@ impl<'m> ReplicationState<'_, 'm> {
             return;
         }
         if ran {
-            let widest = || model.curves.iter().map(|c| model.error_bound(c)).max().unwrap_or(0);
-            let deviation = self.bounds.then(|| widest() + model.curves[effect].stop_spread() * 2);
+            let deviation = self.bounds.then(|| self.start_bound + model.curves[effect].stop_spread() * 2);
             self.trainer.interrupt(stopped, deviation);
             self.trainer.books.set_holds_all(stopped, false);
         }

@@ -100,6 +100,8 @@ pub(super) struct ReplicationState<'g, 'm> {
     pub(super) terminal: &'static str,
     pub(super) over: Option<SimTime>,
     pub(super) error_bound: u64,
+    /// Error bound of the time at which the job last started to run.
+    pub(super) start_bound: u64,
     /// Whether the error bound is computed, which doubles the computing time.
     pub(super) bounds: bool,
 }
@@ -169,6 +171,7 @@ impl<'m> ReducedSimulator<'m> {
             terminal: "",
             over: None,
             error_bound: 0,
+            start_bound: 0,
             bounds: self.bounds,
         };
         state.submit();
@@ -251,7 +254,8 @@ impl<'m> ReplicationState<'_, 'm> {
         let submitted = model.submitted;
         self.trainer.books.record_submission(submitted);
         let ready = submitted + Duration(self.pick(0, |m| &m.startup).unwrap_or(0));
-        self.error_bound += range(&model.startup) * 2;
+        self.start_bound = range(&model.startup) * 2;
+        self.error_bound += self.start_bound;
         self.restart = Some(RestartInProgress {
             process: u32::MAX,
             on: None,
@@ -360,11 +364,16 @@ impl<'m> ReplicationState<'_, 'm> {
             let model = self.model;
             let pods = self.pod_accelerators();
             self.accounts.restart(duration, pods, &model.shares[effect]);
-            self.error_bound += model.error_bound(&model.curves[effect]);
+            // Further faults may have determined the time of readiness.
+            self.start_bound = match restart.faults {
+                ..=1 => model.error_bound(&model.curves[effect]),
+                _ => model.curves.iter().map(|curve| model.error_bound(curve)).max().unwrap_or(0),
+            };
             if restart.complete_at.is_some_and(|at| at > restart.bind) && restart.moves != CurveShift::NoPods {
                 // The delay depends on whether the awaited node had taints.
-                self.error_bound += (model.late.last().copied().unwrap_or(0) + range(&model.late)) * 2;
+                self.start_bound += (model.late.last().copied().unwrap_or(0) + range(&model.late)) * 2;
             }
+            self.error_bound += self.start_bound;
         }
     }
 

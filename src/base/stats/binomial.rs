@@ -19,19 +19,38 @@ pub fn binomial_sf(k: usize, n: usize, p: f64) -> f64 {
     incomplete_beta(((k + 1) as f64, (n - k) as f64), (p, 1.0 - p))
 }
 
-/// Distribution-free confidence interval of the quantile `p` at this level: two of the ascending values. A bound is
-/// `None` if there are too few values for it.
+/// Distribution-free confidence interval of the quantile `p` at this level, from ascending values. A bound is `None` if
+/// there are too few values for it.
 ///
-/// The number of values below the quantile is binomial, so the smallest and largest plausible numbers determine the
-/// bounds.
+/// The number of values below the quantile is binomial, so the smallest and largest plausible numbers determine two
+/// neighboring values for each bound. Values of a continuous distribution are interpolated to the exact level; if some
+/// are equal, the outer value is used and the interval is wider. Source: J. Nyblom, "Note on interpolated order
+/// statistics", 1992; for the median T. Hettmansperger and S. Sheather, "Confidence intervals based on interpolated
+/// order statistics", 1986.
 pub fn quantile_interval(sorted: &[f64], p: f64, level: f64) -> [Option<f64>; 2] {
     let n = sorted.len();
     let side = 0.5 * (1.0 - level);
+    let is_continuous = sorted.windows(2).all(|w| w[0] != w[1] || w[0].is_infinite());
     // The value of rank k is above the quantile with the probability that fewer than k values are below.
     let below = first_true(n, |k| binomial_cdf(k, n, p) >= side);
     let above = first_true(n, |k| binomial_sf(k, n, p) <= side);
-    let low = below.checked_sub(1).map(|k| sorted[k]);
-    [low, sorted.get(above).copied()]
+    // A value between those of ranks k and k + 1; `share` of the samples with k values below count as missed.
+    let between = |k: usize, share: f64, outer: f64| {
+        let pair = k.checked_sub(1).map(|i| sorted[i]).zip(sorted.get(k)).filter(|_| is_continuous);
+        let weights = [k as f64 * (1.0 - p) * (1.0 - share), (n - k) as f64 * p * share];
+        let mixed = pair.map(|(a, b)| a + (b - a) * weights[1] / (weights[0] + weights[1]));
+        mixed.filter(|v| v.is_finite()).unwrap_or(outer)
+    };
+    let chance = |k: usize| binomial_cdf(k, n, p) - k.checked_sub(1).map_or(0.0, |k| binomial_cdf(k, n, p));
+    let low = below.checked_sub(1).map(|k| {
+        let missed = (side - binomial_cdf(k, n, p)) / chance(below);
+        between(below, missed, sorted[k])
+    });
+    let high = sorted.get(above).map(|outer| {
+        let missed = (side - binomial_sf(above, n, p)) / chance(above);
+        between(above, 1.0 - missed, *outer)
+    });
+    [low, high]
 }
 
 /// Number of values required for both bounds of the confidence interval of the quantile `p`.

@@ -24,7 +24,7 @@ pub use lambert::lambert_w0;
 pub use paired::PairedDifference;
 pub use proportion::{proportion_interval, share_difference_interval, share_interval};
 pub use quantile::{quantile, sorted};
-pub use sequential::{InterimLook, InterimLooks, TargetPrecision, planned_looks};
+pub use sequential::{InterimLook, InterimLooks, PlannedLooks, TargetPrecision, planned_looks};
 pub use student::{StudentMean, t_quantile};
 pub use warnings::{StatisticalWarning, statistical_warnings};
 pub use wilcoxon::{WilcoxonTest, wilcoxon};

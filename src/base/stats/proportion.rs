@@ -60,8 +60,8 @@ pub fn share_difference_interval([first, second]: [usize; 2], n: usize, level: f
 }
 
 /// The value in the range from which on `holds` is true.
-fn bisect([mut low, mut high]: [f64; 2], holds: impl Fn(f64) -> bool) -> f64 {
-    for _ in 0..100 {
+pub(super) fn bisect([mut low, mut high]: [f64; 2], holds: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..60 {
         let middle = 0.5 * (low + high);
         *(if holds(middle) { &mut high } else { &mut low }) = middle;
     }

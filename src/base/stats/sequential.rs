@@ -7,7 +7,8 @@
 //! too few or too skewed values.
 
 use super::estimate::{SampleKind, mean_interval};
-use super::normal::normal_cdf;
+use super::normal::{normal_cdf, normal_quantile};
+use super::proportion::bisect;
 use super::student::StudentMean;
 use super::warnings::statistical_warnings;
 
@@ -61,21 +62,29 @@ const FIRST_SHARE: f64 = 0.7;
 /// Number of grid points of the density of a sum between the bounds of a look.
 const GRID: usize = 160;
 
-/// Looks at samples that grow to at most `most` values, the last of them with all values. Their intervals hold together
-/// at the given level: `FIRST_SHARE` of the error probability is spent at the first look, the rest in equal parts at
-/// the others, and the dependence of the looks is taken into account (group-sequential design). The levels are those of
-/// normal statistics with independent increments, and apply to other intervals of the same sample by their
+/// Looks at samples that grow to a maximum, the last of them with all values (group-sequential design).
+#[derive(Clone, Debug)]
+pub struct PlannedLooks {
+    /// The looks. Their intervals hold together at the level of the design.
+    pub looks: Vec<InterimLook>,
+    level: f64,
+    /// By look: the possible sums of unit-variance values before it, with the probability that no earlier look stops.
+    undecided: Vec<Vec<(f64, f64)>>,
+}
+
+/// Plans looks at samples of at most `most` values: `FIRST_SHARE` of the error probability is spent at the first look,
+/// the rest in equal parts at the others, and the dependence of the looks is taken into account. The levels are those
+/// of normal statistics with independent increments, and apply to other intervals of the same sample by their
 /// significance levels.
 ///
 /// Sources: C. Jennison and B. Turnbull, "Interim analyses: the repeated confidence interval approach", 1989; error
 /// spending: K. Lan and D. DeMets, 1983; recursion: P. Armitage, C. McPherson and B. Rowe, 1969.
-pub fn planned_looks(first: usize, most: usize, level: f64) -> Vec<InterimLook> {
+pub fn planned_looks(first: usize, most: usize, level: f64) -> PlannedLooks {
     let doubled = InterimLooks::new(first, level).looks().map(|look| look.n);
     let mut sizes: Vec<usize> = doubled.take_while(|n| *n < most).collect();
     sizes.push(most.max(1));
     let (error, later) = (1.0 - level, sizes.len() - 1);
-    let mut looks = Vec::with_capacity(sizes.len());
-    // Probabilities of the sums that no earlier look has stopped.
+    let mut design = PlannedLooks { looks: Vec::with_capacity(sizes.len()), level, undecided: Vec::new() };
     let mut sums: Vec<(f64, f64)> = vec![(0.0, 1.0)];
     let mut before = 0;
     for (k, n) in sizes.into_iter().enumerate() {
@@ -89,22 +98,60 @@ pub fn planned_looks(first: usize, most: usize, level: f64) -> Vec<InterimLook> 
             let outside = |s: f64| normal_cdf((s - bound * root) / step) + normal_cdf((-bound * root - s) / step);
             sums.iter().map(|(s, weight)| weight * outside(*s)).sum()
         };
-        let (mut low, mut high) = (0.0, 10.0);
-        for _ in 0..50 {
-            let middle = 0.5 * (low + high);
-            *(if stopped(middle) > spent { &mut low } else { &mut high }) = middle;
-        }
-        looks.push(InterimLook { n, level: 1.0 - 2.0 * normal_cdf(-high) });
-        let width = 2.0 * high * root / GRID as f64;
+        let bound = bisect([0.0, 10.0], |bound| stopped(bound) <= spent);
+        design.looks.push(InterimLook { n, level: 1.0 - 2.0 * normal_cdf(-bound) });
+        let width = 2.0 * bound * root / GRID as f64;
         let density = |t: f64| -> f64 {
             let bell = |s: f64| libm::exp(-0.5 * (t - s) * (t - s) / (step * step));
             sums.iter().map(|(s, weight)| weight * bell(*s)).sum::<f64>() / (step * libm::sqrt(std::f64::consts::TAU))
         };
-        let at = |i: usize| -high * root + (i as f64 + 0.5) * width;
-        sums = (0..GRID).map(|i| (at(i), density(at(i)) * width)).collect();
+        let at = |i: usize| -bound * root + (i as f64 + 0.5) * width;
+        let next = (0..GRID).map(|i| (at(i), density(at(i)) * width)).collect();
+        design.undecided.push(std::mem::replace(&mut sums, next));
         before = n;
     }
-    looks
+    design
+}
+
+impl PlannedLooks {
+    /// Confidence interval of a test against `limit` that stopped at the look `stage`, at the level of the design.
+    /// `interval` returns the interval of the sample at any level for a single look. Repeated intervals would be too
+    /// wide after an early stop: outcomes are ordered by the look and then by the statistic, which gives the drifts for
+    /// which the outcome is plausible. Source: A. Tsiatis, G. Rosner and C. Mehta, "Exact confidence intervals
+    /// following a group sequential test", 1984.
+    pub fn final_interval(
+        &self, stage: usize, limit: f64, interval: impl Fn(f64) -> [Option<f64>; 2],
+    ) -> [Option<f64>; 2] {
+        if stage == 0 {
+            return interval(self.level);
+        }
+        let at_distance = |z: f64| interval((1.0 - 2.0 * normal_cdf(-z)).max(0.0));
+        // The statistic is the distance at which the interval of a single look begins to contain the limit.
+        let above = bisect([0.0, 10.0], |z| at_distance(z)[0].is_none_or(|low| low <= limit));
+        let below = bisect([0.0, 10.0], |z| at_distance(z)[1].is_none_or(|high| high >= limit));
+        let z = above - below;
+        let side = 0.5 * (1.0 - self.level);
+        let drift = |chance: f64| bisect([z - 10.0, z + 10.0], |drift| self.chance_above(stage, z, drift) >= chance);
+        [at_distance(z - drift(side))[0], at_distance(drift(1.0 - side) - z)[1]]
+    }
+
+    /// Probability of an outcome above `z` at the look `stage`, or above the bound of an earlier look, if the statistic
+    /// of that look has the mean `drift`.
+    fn chance_above(&self, stage: usize, z: f64, drift: f64) -> f64 {
+        let drift = drift / libm::sqrt(self.looks[stage].n as f64);
+        let above = |k: usize| -> f64 {
+            let before = k.checked_sub(1).map_or(0, |k| self.looks[k].n) as f64;
+            let n = self.looks[k].n as f64;
+            let bound = if k == stage { z } else { normal_quantile(0.5 + 0.5 * self.looks[k].level) };
+            let of = |(s, weight): &(f64, f64)| {
+                let likelihood = libm::exp(drift * s - 0.5 * drift * drift * before);
+                let step = n - before;
+                weight * likelihood * normal_cdf((s + drift * step - bound * libm::sqrt(n)) / libm::sqrt(step))
+            };
+            self.undecided[k].iter().map(of).sum()
+        };
+        (0..=stage).map(above).sum()
+    }
 }
 
 /// Required precision of a confidence interval.

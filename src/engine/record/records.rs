@@ -34,14 +34,9 @@ pub const NO_CAUSE: u32 = u32::MAX;
 records! {
     // --- JobSets
     /// A JobSet was stored.
-    JobSetCreated {
-        jobset: JobSetId = object,
-    }
+    JobSetCreated { jobset: JobSetId = object }
     /// The API server refused a JobSet when the scenario submitted it.
-    JobSetRefused {
-        jobset: JobSetId = object,
-        answer: TextId = message,
-    }
+    JobSetRefused { jobset: JobSetId = object, answer: TextId = message }
     /// `restarts` increased (FP-9, FP-10); `failed_job` caused it.
     RestartCounted {
         jobset: JobSetId = object,
@@ -57,15 +52,9 @@ records! {
         counted: u32 = "restartsCountTowardsMax",
     }
     /// The previous in-place restart attempt was written (IPR-9).
-    PreviousAttempt {
-        jobset: JobSetId = object,
-        attempt: u32 = "previousInPlaceRestartAttempt",
-    }
+    PreviousAttempt { jobset: JobSetId = object, attempt: u32 = "previousInPlaceRestartAttempt" }
     /// The current in-place restart attempt was written (IPR-7).
-    CurrentAttempt {
-        jobset: JobSetId = object,
-        attempt: u32 = "currentInPlaceRestartAttempt",
-    }
+    CurrentAttempt { jobset: JobSetId = object, attempt: u32 = "currentInPlaceRestartAttempt" }
     /// A condition of a JobSet was written.
     JobSetCondition {
         jobset: JobSetId = object,
@@ -75,32 +64,15 @@ records! {
         message: TextId = message,
     }
     /// The pods of every Job are ready, for the first time or again. `false`: no longer.
-    AllReady {
-        jobset: JobSetId = object,
-        ready: bool = "ready",
-    }
+    AllReady { jobset: JobSetId = object, ready: bool = "ready" }
     /// Every pod of a training job is ready: it starts, or resumes from its saved progress.
-    TrainingStarted {
-        jobset: JobSetId = object,
-        from: Duration = "from_ns",
-    }
+    TrainingStarted { jobset: JobSetId = object, from: Duration = "from_ns" }
     /// A training job continues with a different number of slices.
-    TrainingSlices {
-        jobset: JobSetId = object,
-        slices: u32 = "slices",
-        of: u32 = "of",
-    }
+    TrainingSlices { jobset: JobSetId = object, slices: u32 = "slices", of: u32 = "of" }
     /// A training job was interrupted: it loses the progress that was not saved.
-    TrainingInterrupted {
-        jobset: JobSetId = object,
-        reached: Duration = "reached_ns",
-        kept: Duration = "kept_ns",
-    }
+    TrainingInterrupted { jobset: JobSetId = object, reached: Duration = "reached_ns", kept: Duration = "kept_ns" }
     /// A training job has completed and saved its work: its containers exit.
-    TrainingDone {
-        jobset: JobSetId = object,
-        work: Duration = "work_ns",
-    }
+    TrainingDone { jobset: JobSetId = object, work: Duration = "work_ns" }
     /// `status.replicatedJobsStatus` changed: totals over its entries.
     ReplicatedJobsStatus {
         jobset: JobSetId = object,
@@ -111,15 +83,10 @@ records! {
         suspended: u32 = "suspended",
     }
     /// A JobSet was removed.
-    JobSetDeleted {
-        jobset: JobSetId = object,
-    }
+    JobSetDeleted { jobset: JobSetId = object }
     // --- Jobs
     /// A Job was stored.
-    JobCreated {
-        job: JobId = object,
-        attempt: u32 = "restartAttempt",
-    }
+    JobCreated { job: JobId = object, attempt: u32 = "restartAttempt" }
     /// A condition of a Job was written.
     JobCondition {
         job: JobId = object,
@@ -130,13 +97,9 @@ records! {
         message: TextId = message,
     }
     /// A Job was marked for deletion.
-    JobDeleting {
-        job: JobId = object,
-    }
+    JobDeleting { job: JobId = object }
     /// A Job was removed.
-    JobGone {
-        job: JobId = object,
-    }
+    JobGone { job: JobId = object }
     // --- Pods; `pod` is a reusable row, `incarnation` the number of the object in it
     /// A pod was stored.
     PodCreated {
@@ -147,66 +110,27 @@ records! {
         attempt: u32 = "restartAttempt",
     }
     /// The API server, or a webhook, refused a pod.
-    PodCreateRejected {
-        job: JobId = object,
-        index: u32 = "index",
-        reason: TextId = reason,
-    }
+    PodCreateRejected { job: JobId = object, index: u32 = "index", reason: TextId = reason }
     /// The scheduler found no node for a pod.
-    PodUnschedulable {
-        pod: PodId = object,
-        reason: TextId = reason,
-    }
+    PodUnschedulable { pod: PodId = object, reason: TextId = reason }
     /// The eviction API refused to evict a pod.
-    EvictionRefused {
-        pod: PodId = object,
-        answer: TextId = message,
-    }
+    EvictionRefused { pod: PodId = object, answer: TextId = message }
     /// A pod was bound to a node.
-    PodBound {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-        node: NodeId = "node",
-    }
+    PodBound { pod: PodId = object, incarnation: u32 = "incarnation", node: NodeId = "node" }
     /// The containers of a pod run (not necessarily ready).
-    PodRunning {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-    }
+    PodRunning { pod: PodId = object, incarnation: u32 = "incarnation" }
     /// The pod's condition Ready is True at the API server.
-    PodReady {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-    }
+    PodReady { pod: PodId = object, incarnation: u32 = "incarnation" }
     /// The pod's condition Ready is no longer True.
-    PodNotReady {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-    }
+    PodNotReady { pod: PodId = object, incarnation: u32 = "incarnation" }
     /// A container exited on the node; no other component has noticed it yet.
-    ContainerExited {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-        exit_code: i32 = "exitCode",
-    }
+    ContainerExited { pod: PodId = object, incarnation: u32 = "incarnation", exit_code: i32 = "exitCode" }
     /// RestartAllContainers or the restart of a container began.
-    ContainersRestarting {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-        restarts: u32 = "restartCount",
-    }
+    ContainersRestarting { pod: PodId = object, incarnation: u32 = "incarnation", restarts: u32 = "restartCount" }
     /// The in-place restart agent wrote its attempt annotation (AG-2).
-    AttemptWritten {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-        attempt: u32 = "inPlaceRestartAttempt",
-    }
+    AttemptWritten { pod: PodId = object, incarnation: u32 = "incarnation", attempt: u32 = "inPlaceRestartAttempt" }
     /// The in-place restart agent lifted its barrier (AG-5).
-    BarrierLifted {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-        attempt: u32 = "inPlaceRestartAttempt",
-    }
+    BarrierLifted { pod: PodId = object, incarnation: u32 = "incarnation", attempt: u32 = "inPlaceRestartAttempt" }
     /// The phase Failed or Succeeded is visible at the API server.
     PodFinished {
         pod: PodId = object,
@@ -215,22 +139,12 @@ records! {
         exit_code: i32 = "exitCode",
     }
     /// A pod was marked for deletion.
-    PodDeleting {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-        by: DeletionActor = "by",
-    }
+    PodDeleting { pod: PodId = object, incarnation: u32 = "incarnation", by: DeletionActor = "by" }
     /// A pod was removed.
-    PodGone {
-        pod: PodId = object,
-        incarnation: u32 = "incarnation",
-    }
+    PodGone { pod: PodId = object, incarnation: u32 = "incarnation" }
     // --- Nodes
     /// A Node's condition Ready was written.
-    NodeState {
-        node: NodeId = object,
-        ready: NodeReady = "ready",
-    }
+    NodeState { node: NodeId = object, ready: NodeReady = "ready" }
     /// A taint was added to a Node or removed from it.
     NodeTaint {
         node: NodeId = object,
@@ -239,25 +153,14 @@ records! {
         added: bool = "added",
     }
     /// A Node was removed.
-    NodeGone {
-        node: NodeId = object,
-    }
+    NodeGone { node: NodeId = object }
     /// A Node was created during the run: a new one, or one with the name of a removed Node.
-    NodeCreated {
-        node: NodeId = object,
-    }
+    NodeCreated { node: NodeId = object }
     // --- everything else
     /// A scripted fault or user action fired.
-    Fault {
-        index: u32 = "fault",
-        pod: PodId = object,
-        node: NodeId = (object, "node"),
-    }
+    Fault { index: u32 = "fault", pod: PodId = object, node: NodeId = (object, "node") }
     /// The API server's response to a user's request; empty if it was accepted.
-    Answered {
-        index: u32 = "fault",
-        answer: TextId = message,
-    }
+    Answered { index: u32 = "fault", answer: TextId = message }
     /// A Kubernetes Event: Warning or Normal.
     KubeEvent {
         warning: bool = "type" as ["Normal", "Warning"],
@@ -266,9 +169,7 @@ records! {
         message: TextId = message,
     }
     /// The run ended.
-    End {
-        reason: EndReason = "endReason",
-    }
+    End { reason: EndReason = "endReason" }
 }
 
 impl Body {

@@ -80,7 +80,9 @@ fn enlarged(own: &JobPool<'_>, all: &[JobPool<'_>]) -> NodePool {
             pool.count = pool.count.saturating_add(other.job.replicas.saturating_mul(pods));
             continue;
         }
-        pool.nodes_per_island = pool.nodes_per_island.max(pods);
+        if key != keys::HOSTNAME {
+            pool.nodes_per_island = pool.nodes_per_island.max(pods);
+        }
         if !own.can_use(&other.pool) {
             pool.count = pool.count.saturating_add(other.job.replicas);
         }
@@ -92,17 +94,31 @@ impl JobPool<'_> {
     /// Whether pods of this Job can run on empty nodes of a pool.
     fn can_use(&self, pool: &NodePool) -> bool {
         let spec = &self.job.template.template.spec;
-        let requests = spec.requests();
+        let requests = node_requests(self.jobset, self.job);
         let key = self.jobset.exclusive_key(self.job);
         let tolerated = |taint: &TaintSpec| {
             requests.contains_key(&taint.key) || spec.tolerations.iter().any(|t| t.tolerates(taint))
         };
-        key.is_none_or(|key| pool.labels.contains_key(key))
+        key.is_none_or(|key| key == keys::HOSTNAME || pool.labels.contains_key(key))
             && !self.jobset.selects_labelled_nodes(self.job)
             && spec.node_selector.iter().all(|(k, v)| pool.labels.get(k) == Some(v))
             && pool.taints.iter().all(tolerated)
             && requests.iter().all(|(name, n)| pool.allocatable.get(name).is_some_and(|has| has >= n))
     }
+}
+
+/// Returns the number of pods that one node has to hold. Nodes are the domains of the hostname: one holds all pods of
+/// an exclusive Job.
+fn pods_per_node(jobset: &JobSet, job: &ReplicatedJob) -> u32 {
+    let is_node = jobset.exclusive_key(job) == Some(keys::HOSTNAME);
+    if is_node { job.template.pods().max(1) } else { 1 }
+}
+
+/// Returns the resources that the pods on one node request.
+fn node_requests(jobset: &JobSet, job: &ReplicatedJob) -> BTreeMap<String, i64> {
+    let n = i64::from(pods_per_node(jobset, job));
+    let requests = job.template.template.spec.requests().into_iter();
+    requests.map(|(name, milli)| (name, milli.saturating_mul(n))).collect()
 }
 
 /// Describes the pools: numbers of domains and nodes, accelerators per node and selected labels.
@@ -124,7 +140,7 @@ fn composition(pools: &[NodePool]) -> String {
 fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
     let spec = &job.template.template.spec;
     let mut labels = BTreeMap::from([(ZONE_LABEL.to_owned(), "zone-a".to_owned())]);
-    if let Some(key) = jobset.exclusive_key(job) {
+    if let Some(key) = jobset.exclusive_key(job).filter(|key| *key != keys::HOSTNAME) {
         labels.insert(key.to_owned(), format!("pool-{id}-{{pool}}"));
     }
     if jobset.selects_labelled_nodes(job) {
@@ -133,10 +149,12 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
         labels.insert(keys::NAMESPACED_JOB.to_owned(), job);
     }
     labels.extend(spec.node_selector.clone());
-    let mut allocatable = spec.requests();
+    let mut allocatable = node_requests(jobset, job);
+    let pods_per_node = pods_per_node(jobset, job);
     *allocatable.entry("cpu".to_owned()).or_default() += SPARE_CPU_MILLI;
     *allocatable.entry("memory".to_owned()).or_default() += SPARE_MEMORY_MILLI;
-    allocatable.insert("pods".to_owned(), PODS_PER_NODE_MILLI);
+    let pods = PODS_PER_NODE_MILLI.max(i64::from(pods_per_node) * 1_000);
+    allocatable.insert("pods".to_owned(), pods);
     // The name of an extended resource has a domain prefix.
     let accelerator = allocatable.keys().find(|name| name.contains('/')).cloned();
     // GKE taints its accelerator nodes with the resource's name, and admission adds the toleration.
@@ -150,7 +168,7 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
         taints: taint.collect(),
         count: job.replicas,
         islands: 1,
-        nodes_per_island: job.template.pods().max(1),
+        nodes_per_island: job.template.pods().max(1) / pods_per_node,
         labels,
         allocatable,
         accelerator: accelerator.unwrap_or_default(),

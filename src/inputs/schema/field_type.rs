@@ -106,8 +106,8 @@ const PLAIN: FieldSchema = FieldSchema {
 };
 
 /// Creates a field that the model uses.
-pub const fn field(name: &'static str, shape: FieldType, doc: &'static str) -> FieldSchema {
-    FieldSchema { name, shape, doc, ..PLAIN }
+pub const fn field(name: &'static str, shape: FieldType) -> FieldSchema {
+    FieldSchema { name, shape, ..PLAIN }
 }
 
 /// Creates a field that never affects a simulation.
@@ -121,6 +121,11 @@ pub const fn not_modelled(name: &'static str, shape: FieldType) -> FieldSchema {
 }
 
 impl FieldSchema {
+    pub const fn doc(mut self, text: &'static str) -> FieldSchema {
+        self.doc = text;
+        self
+    }
+
     pub const fn required(mut self) -> FieldSchema {
         self.required = true;
         self

@@ -28,7 +28,6 @@ const NAMED: usize = 8;
 
 /// Consecutive nodes of one island, or of a pool without islands.
 pub(crate) struct MapBlock {
-    name: String,
     pub(crate) from: usize,
     pub(crate) to: usize,
 }
@@ -46,7 +45,7 @@ fn map(
     for (i, side) in sides.iter().enumerate() {
         let left = MARGIN + i as i32 * (width + GAP);
         scene.text((left, top - 12), 22, TextAnchor::Left, TEXT_COLOR, &side.title);
-        draw(&mut scene, side, &blocks, (left, top + 12), (width, bottom - top - 12));
+        draw((&mut scene, run), side, &blocks, (left, top + 12), (width, bottom - top - 12));
     }
     draw_footer(&mut scene, below);
     scene
@@ -119,8 +118,7 @@ pub(crate) fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<MapBlock> {
     if all.len() <= BLOCKS && all.iter().any(|block| block.to - block.from > 1) {
         return all;
     }
-    let name = format!("{} nodes", thousands(nodes as u64));
-    vec![MapBlock { name, from: 0, to: nodes }]
+    vec![MapBlock { from: 0, to: nodes }]
 }
 
 /// Returns the islands, or the pools without islands.
@@ -136,16 +134,14 @@ pub(crate) fn islands(run: &RunView<'_>, nodes: usize) -> Vec<MapBlock> {
             let size = (pool.islands * pool.nodes_per_island / islands) as usize;
             for _ in 0..islands {
                 let to = (from + size).min(nodes);
-                let name = format!("{} nodes", thousands((to - from) as u64));
-                all.push(MapBlock { name, from, to });
+                all.push(MapBlock { from, to });
                 from = to;
             }
         }
     }
     //  Nodes added during the run.
     if from < nodes {
-        let name = format!("{} more", thousands((nodes - from) as u64));
-        all.push(MapBlock { name, from, to: nodes });
+        all.push(MapBlock { from, to: nodes });
     }
     all.retain(|b| b.to > b.from);
     all
@@ -163,49 +159,90 @@ pub(crate) struct MapGrid {
     pub(crate) columns: i32,
     /// The y coordinate of the lower edge of the last row of blocks.
     pub(crate) bottom: i32,
+    /// Height of the name above each block; 0 without names.
+    label: i32,
 }
+
+/// With more blocks, or in narrower ones, the blocks have no names.
+const NAMED_BLOCKS: i32 = 64;
+const NAMED_WIDTH: i32 = 70;
+const NAME_SIZE: i32 = 15;
 
 impl MapGrid {
     /// Computes the arrangement.
     pub(crate) fn new(blocks: &[MapBlock], corner: (i32, i32), (width, height): (i32, i32)) -> MapGrid {
         let n = blocks.len().max(1) as i32;
         let largest = blocks.iter().map(|b| b.to - b.from).max().unwrap_or(1) as i32;
+        let label = |across: i32| {
+            let is_named = (2..=NAMED_BLOCKS).contains(&n) && width / across - 12 >= NAMED_WIDTH;
+            if is_named { NAME_SIZE + 6 } else { 0 }
+        };
         let fit = |across: i32| {
             let down = (n + across - 1) / across;
-            let (w, h) = (width / across - 12, height / down - 12);
+            let (w, h) = (width / across - 12, height / down - 12 - label(across));
             let cell = (1..=40).rev().find(|c| (w / c) * (h / c) >= largest);
             cell.unwrap_or(0)
         };
-        let across = (1..=n).max_by_key(|a| (fit(*a), -a)).unwrap_or(1);
+        let largest_cells = |named: bool| {
+            let all = (1..=n).filter(|a| !named || label(*a) > 0);
+            all.max_by_key(|a| (fit(*a), -a)).unwrap_or(1)
+        };
+        // Names are worth a quarter of the size of the cells.
+        let (named, any) = (largest_cells(true), largest_cells(false));
+        let across = if 4 * fit(named) >= 3 * fit(any) { named } else { any };
         let cell = fit(across).max(1);
         let (w, down) = (width / across, (n + across - 1) / across);
         let columns = ((w - 12) / cell).max(1);
         let rows = (largest + columns - 1) / columns;
-        let h = (height / down).min(rows * cell + 16);
-        MapGrid { corner, block_size: (w, h), blocks_per_row: across, cell, columns, bottom: corner.1 + down * h }
+        let label = label(across);
+        let h = (height / down).min(rows * cell + 16 + label);
+        MapGrid {
+            corner,
+            block_size: (w, h),
+            blocks_per_row: across,
+            cell,
+            columns,
+            bottom: corner.1 + down * h,
+            label,
+        }
+    }
+
+    /// Draws the names of the first and last node above each block.
+    pub(crate) fn draw_names(&self, scene: &mut DrawScene, run: &RunView<'_>, blocks: &[MapBlock]) {
+        if self.label == 0 {
+            return;
+        }
+        for (i, block) in blocks.iter().enumerate() {
+            let (x, y) = self.block(i);
+            let [first, last] = [block.from, block.to - 1].map(|node| &*run.names.nodes[node]);
+            let name = if first == last { first.to_owned() } else { format!("{first} to {last}") };
+            let name = shorten(&name, NAME_SIZE, self.block_size.0 - 12);
+            scene.text((x, y - self.label / 2 - 1), NAME_SIZE, TextAnchor::Left, MUTED_COLOR, &name);
+        }
     }
 
     /// Returns the upper left corner of a block.
     pub(crate) fn block(&self, i: usize) -> (i32, i32) {
         let (i, (w, h)) = (i as i32, self.block_size);
         let (left, top) = self.corner;
-        (left + i % self.blocks_per_row * w, top + i / self.blocks_per_row * h)
+        (left + i % self.blocks_per_row * w, top + i / self.blocks_per_row * h + self.label)
     }
 }
 
 fn draw(
-    scene: &mut DrawScene, side: &MapSide<'_>, blocks: &[MapBlock], (left, top): (i32, i32),
+    (scene, run): (&mut DrawScene, &RunView<'_>), side: &MapSide<'_>, blocks: &[MapBlock], (left, top): (i32, i32),
     (width, height): (i32, i32),
 ) {
     let grid = MapGrid::new(blocks, (left, top), (width, height));
+    grid.draw_names(scene, run, blocks);
     for (i, block) in blocks.iter().enumerate() {
         let nodes = &side.nodes[block.from..block.to];
         draw_block(scene, nodes, grid.block(i), (grid.cell, grid.columns));
     }
-    if let [first, ..] = blocks {
+    if !blocks.is_empty() {
         let largest = blocks.iter().map(|b| b.to - b.from).max().unwrap_or(0);
         let text = match blocks.len() {
-            1 => first.name.clone(),
+            1 => format!("{} nodes", thousands(largest as u64)),
             many => format!("{} blocks of up to {} nodes", thousands(many as u64), thousands(largest as u64)),
         };
         let y = (grid.bottom + 6).min(top + height - 2);

@@ -77,6 +77,7 @@ pub fn map(run: &RunView<'_>, (states, at): (&NodeStates, SimTime), below: &[Str
     let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 16;
     let room = (size.0 as i32 - 2 * MARGIN, bottom - top - 40);
     let grid = MapGrid::new(&blocks, (MARGIN, top + 40), room);
+    grid.draw_names(&mut scene, run, &blocks);
     for (block, i, color) in painted {
         let (x, y, side) = cell(&grid, block, i);
         scene.rect(x, y, side, side, color);
@@ -127,7 +128,7 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
         let room = (width, bottom - AXIS - top - 76);
         let stage = (left, top + 76, room.0, room.1);
         let at = |picture: usize| longest * picture as f64 / pictures as f64;
-        moving.extend(animated_squares(take, stage, (pictures, of_film / complete), at));
+        moving.extend(animated_squares(&mut scene, take, stage, (pictures, of_film / complete), at));
         let axis = (left, bottom - AXIS + 20, width);
         moving.push(draw_phases(&mut scene, take, axis, longest, of_film / complete));
     }
@@ -137,11 +138,12 @@ pub fn restart_animation(takes: &[NodeInterval<'_>], speed: f64, below: &[String
 
 /// Returns the animated squares. Nodes with the same states in all frames share a shape.
 fn animated_squares(
-    take: &NodeInterval<'_>, (left, top, width, height): (i32, i32, i32, i32), (pictures, share): (usize, f64),
-    at: impl Fn(usize) -> f64,
+    scene: &mut DrawScene, take: &NodeInterval<'_>, (left, top, width, height): (i32, i32, i32, i32),
+    (pictures, share): (usize, f64), at: impl Fn(usize) -> f64,
 ) -> Vec<AnimatedItem> {
     let blocks = blocks(&take.run, take.states.nodes());
     let grid = MapGrid::new(&blocks, (left, top), (width, height));
+    grid.draw_names(scene, &take.run, &blocks);
     type NodeSquares = Vec<(i32, i32, i32)>;
     let mut similar: BTreeMap<Vec<(usize, Rgb)>, NodeSquares> = BTreeMap::new();
     for (i, block) in blocks.iter().enumerate() {

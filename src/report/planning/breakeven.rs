@@ -1,7 +1,7 @@
 //! Report of a break-even search: the conclusion, the simulated points and the chart of the difference.
 
 use super::columns::columns;
-use super::number::{change_with_interval, exact_value, value_with_unit};
+use super::number::{exact_value, value_with_unit};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
@@ -138,8 +138,9 @@ impl PlanText for BreakEvenReport {
             head.insert(3, "completed");
         }
         let mut rows = vec![head.into_iter().map(str::to_owned).collect()];
+        let label = MetricLabel::new(&self.metric, &self.provenance.currency);
         for p in &self.points {
-            let difference = p.difference.map_or("-".to_owned(), |d| change_with_interval(d.mean, d.ci95));
+            let difference = p.difference.map_or("-".to_owned(), |d| label.plain_change(d.mean, d.ci95));
             let better = match p.side {
                 BreakEvenSide::Inconclusive => "inconclusive",
                 side => self.name(side),
@@ -195,8 +196,8 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
         PlaneScale::new(r.over.low, r.over.high)
     };
     let bounds = || r.points.iter().filter_map(|p| p.difference).flat_map(|d| d.ci95);
-    let y = PlaneScale::from_values(bounds().chain([0.0]));
     let metric = MetricLabel::new(&r.metric, &r.provenance.currency);
+    let y = PlaneScale::around_zero(bounds(), &metric);
     let name = format!("{}: {} minus {}", metric.axis(), r.b, r.a);
     let tick = |v: f64| metric.tick(v);
     let y_labels = PlaneLabels { name: &name, ticks: y.ticks_in(6, metric.tick_unit(y.to - y.from)), label: &tick };

@@ -9,7 +9,7 @@ use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::heading;
 use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::{SIZE, legend};
-use crate::metric_label::parameter_names;
+use crate::metric_label::{MetricLabel, parameter_names};
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::format::count;
@@ -158,12 +158,13 @@ impl PlanText for MinimumMultiReport {
         let rest = [&stat, "95 % interval", "cost per run", "cost above the cheapest", "runs", "target"];
         head.extend(rest.map(str::to_owned));
         let mut rows = vec![head];
+        let label = MetricLabel::new(&self.metric, &self.currency);
         for c in &self.combinations {
             let worth = &c.candidate;
-            let bound = |v: Option<f64>| v.map_or("?".to_owned(), short_value);
+            let bound = |v: Option<f64>| v.map_or("?".to_owned(), |v| label.plain(v));
             let mut cells: Vec<String> = c.values.iter().map(u64::to_string).collect();
             cells.extend([
-                worth.statistic.map_or("-".to_owned(), short_value),
+                worth.statistic.map_or("-".to_owned(), |v| label.plain(v)),
                 format!("{} to {}", bound(worth.ci95[0]), bound(worth.ci95[1])),
                 self.cost(c),
                 self.cost_difference_text(c),

@@ -4,6 +4,7 @@ use super::PlanProvenance;
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
 use crate::figures::compare_panel::SIZE;
+use crate::metric_label::MetricLabel;
 
 /// Width and height of all charts of planning results, in pixels.
 pub const WIDTH: i32 = 1600;
@@ -115,6 +116,17 @@ impl PlaneScale {
         }
         let air = ((high - low) * 0.08).max(high.abs() * 1e-6).max(1e-9);
         PlaneScale::new(low - air, high + air)
+    }
+
+    /// Creates the scale of differences of a metric, which contains zero. Without any difference it is one unit of the
+    /// metric to both sides, because rounding errors are not an effect.
+    pub fn around_zero(values: impl Iterator<Item = f64>, metric: &MetricLabel) -> PlaneScale {
+        let values: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+        if values.iter().all(|v| *v == 0.0) {
+            let unit = metric.tick_unit(1.0);
+            return PlaneScale::new(-unit, unit);
+        }
+        PlaneScale::from_values(values.into_iter().chain([0.0]))
     }
 
     fn share(&self, v: f64) -> f64 {

@@ -2,7 +2,7 @@
 //! knee chart.
 
 use super::columns::columns;
-use super::number::{change_with_interval, cost_with_unit, exact_value, short_value};
+use super::number::{cost_with_unit, exact_value, short_value};
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance, plot_left_edge};
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
@@ -100,6 +100,15 @@ impl SparesReport {
     fn money(&self, cost: f64) -> String {
         cost_with_unit(cost, &self.currency)
     }
+
+    fn label(&self) -> MetricLabel {
+        MetricLabel::new(&self.metric, &self.currency)
+    }
+
+    fn interval(&self, c: &CandidateRow) -> String {
+        let bound = |v: Option<f64>| v.map_or("?".to_owned(), |v| self.label().plain(v));
+        format!("95 % interval {} to {}", bound(c.ci95[0]), bound(c.ci95[1]))
+    }
 }
 
 pub(super) fn row(metric: &str, c: &SearchCandidate) -> CandidateRow {
@@ -120,8 +129,8 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     let (path, target) = (&r.path, &r.target);
     let greatest = r.candidates.last().map_or(0, |c| c.value);
     let stat = |c: &CandidateRow| {
-        let value = c.statistic.map(short_value);
-        let value = value.map(|v| format!("{}.{} is {v} ({})", r.metric, r.statistic, interval(c)));
+        let value = c.statistic.map(|v| r.label().plain(v));
+        let value = value.map(|v| format!("{}.{} is {v} ({})", r.metric, r.statistic, r.interval(c)));
         let incomplete = (c.excluded > 0)
             .then(|| format!("{} of {} replications do not complete their work", c.excluded, c.replications));
         let parts: Vec<String> = [value, incomplete].into_iter().flatten().collect();
@@ -155,11 +164,6 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     all
 }
 
-fn interval(c: &CandidateRow) -> String {
-    let bound = |v: Option<f64>| v.map_or("?".to_owned(), short_value);
-    format!("95 % interval {} to {}", bound(c.ci95[0]), bound(c.ci95[1]))
-}
-
 pub(super) fn judgement_word(judgement: TargetJudgement) -> &'static str {
     match judgement {
         TargetJudgement::Meets => "satisfied",
@@ -180,10 +184,11 @@ impl PlanText for SparesReport {
         let cost = format!("{} per run", self.currency);
         let head = [last, &stat, "95 % interval", "mean", "change of the mean", &cost, "runs", "target"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let label = self.label();
         for c in &self.candidates {
-            let number = |v: Option<f64>| v.map_or("-".to_owned(), short_value);
-            let bound = |v: Option<f64>| v.map_or("?".to_owned(), short_value);
-            let change = c.change.map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95));
+            let number = |v: Option<f64>| v.map_or("-".to_owned(), |v| label.plain(v));
+            let bound = |v: Option<f64>| v.map_or("?".to_owned(), |v| label.plain(v));
+            let change = c.change.map_or("-".to_owned(), |p| label.plain_change(p.mean, p.ci95));
             rows.push(vec![
                 c.value.to_string(),
                 number(c.statistic),
@@ -194,7 +199,7 @@ impl PlanText for SparesReport {
                 number(c.metric.map(|m| m.mean)),
                 change,
                 // A candidate without completed replications has no cost.
-                number((c.excluded < c.replications).then_some(c.cost)),
+                (c.excluded < c.replications).then_some(c.cost).map_or("-".to_owned(), short_value),
                 c.replications.to_string(),
                 judgement_word(c.judgement).to_owned(),
             ]);
@@ -245,7 +250,7 @@ impl SparesReport {
     fn notes(&self) -> Vec<String> {
         let mut all = vec![
             "Bisection assumes that larger values are never worse. All candidates were simulated with common random numbers.".to_owned(),
-            "The intervals decide the judgments. They hold at 95 % over all interim analyses, so they are wider than a single one.".to_owned(),
+            "The intervals decide the judgments. Their level is 95 % and takes the earlier interim analyses into account.".to_owned(),
         ];
         if !self.not_monotone.is_empty() {
             let values: Vec<String> = self.not_monotone.iter().map(u64::to_string).collect();

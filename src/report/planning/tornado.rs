@@ -1,7 +1,6 @@
 //! Report on the sensitivity of a metric to its inputs: the conclusion, a table and the tornado chart.
 
 use super::columns::columns;
-use super::number::{change_with_interval, short_value};
 use super::plane::{ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
@@ -12,6 +11,7 @@ use crate::metric_label::{MetricLabel, parameter_names};
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::planning::tornado::TornadoBar;
+use sim_base::Duration;
 use sim_base::stats::{MeanEstimate, PairedDifference};
 
 /// A sensitivity result with its provenance and conclusion.
@@ -32,7 +32,14 @@ pub struct TornadoReport {
 }
 
 impl TornadoReport {
-    pub fn new(of: PlanProvenance, metric: &str, base: Option<MeanEstimate>, bars: Vec<TornadoBar>) -> TornadoReport {
+    pub fn new(
+        of: PlanProvenance, metric: &str, base: Option<MeanEstimate>, mut bars: Vec<TornadoBar>,
+    ) -> TornadoReport {
+        // One notation for all durations: 1047s and 30m are 17m27s and 30m.
+        let is_time = |end: &&mut String| end.ends_with(['s', 'm', 'h']);
+        for end in bars.iter_mut().flat_map(|bar| &mut bar.shown).filter(is_time) {
+            *end = end.parse::<Duration>().map_or(end.clone(), |duration| duration.to_string());
+        }
         let mut report = TornadoReport {
             provenance: of,
             metric: metric.to_owned(),
@@ -62,21 +69,13 @@ fn conclusion(r: &TornadoReport) -> Vec<String> {
     let Some(first) = moving.first() else {
         return vec![format!("No input has a significant effect on {} with this number of replications.", r.metric)];
     };
+    let label = MetricLabel::new(&r.metric, &r.provenance.currency);
     let base = r.base.map_or(String::new(), |b| {
-        format!(
-            " (baseline {}, 95 % interval {} to {})",
-            short_value(b.mean),
-            short_value(b.ci95[0]),
-            short_value(b.ci95[1])
-        )
+        let [mean, low, high] = [b.mean, b.ci95[0], b.ci95[1]].map(|v| label.plain(v));
+        format!(" (baseline {mean}, 95 % interval {low} to {high})")
     });
     let swing = first.swing.map_or(String::new(), |s| {
-        format!(
-            ": from {} to {} it changes by {}",
-            first.shown[0],
-            first.shown[1],
-            change_with_interval(s.mean, s.ci95)
-        )
+        format!(": from {} to {} it changes by {}", first.shown[0], first.shown[1], label.plain_change(s.mean, s.ci95))
     });
     all.push(format!("{} has the largest effect on {}{swing}{base}.", first.path, r.metric));
     let none: Vec<&str> = r.bars.iter().filter(|b| !b.is_significant()).map(|b| b.path.as_str()).collect();
@@ -95,8 +94,8 @@ impl PlanText for TornadoReport {
         out.push('\n');
         let head = ["input", "range", "at the lower end", "at the upper end", "over the full range"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        let difference =
-            |p: Option<PairedDifference>| p.map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95));
+        let label = MetricLabel::new(&self.metric, &self.provenance.currency);
+        let difference = |p: Option<PairedDifference>| p.map_or("-".to_owned(), |p| label.plain_change(p.mean, p.ci95));
         for b in &self.bars {
             rows.push(vec![
                 b.path.clone(),
@@ -168,7 +167,7 @@ fn chart(r: &TornadoReport) -> DrawScene {
     let ends = ends.max().unwrap_or(0).min(260) + 24;
     let left = MARGIN + widest.min(WIDTH / 3) + 24 + ends;
     let bounds = r.bars.iter().flat_map(|b| [b.at_low, b.at_high]).flatten().flat_map(|p| p.ci95);
-    let x = PlaneScale::from_values(bounds.chain([0.0]));
+    let x = PlaneScale::around_zero(bounds, &label);
     let top = below + 6 * SIZE;
     let plane = ParameterPlane {
         x,

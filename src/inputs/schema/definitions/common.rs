@@ -10,53 +10,43 @@ pub const INDEX: FieldType = FieldType::Int(0, u32::MAX as i64 - 1);
 pub static METADATA: ObjectSchema = ObjectSchema {
     kind: "Metadata",
     fields: &[
-        field("name", FieldType::Line, "Name shown in reports.").required().example("first-steps"),
-        field("description", FieldType::Str, "Free-form description for readers of the file.")
+        field("name", FieldType::Line).doc("Name shown in reports.").required().example("first-steps"),
+        field("description", FieldType::Str)
+            .doc("Free-form description for readers of the file.")
             .otherwise("empty")
             .example("one pod fails after two minutes"),
     ],
 };
 
 /// The field `experiment`, which scenarios and Fleets share.
-pub const EXPERIMENTS: FieldSchema = field(
-    "experiment",
-    FieldType::Object(&EXPERIMENT),
-    "Variants and sweeps for `compare` and `sweep`; `run` ignores this field.",
-)
-.otherwise("no experiment")
-.example("{sweep: {axes: [{path: parameters.spares, values: [0, 2, 4]}]}}");
+pub const EXPERIMENTS: FieldSchema = field("experiment", FieldType::Object(&EXPERIMENT))
+    .doc("Variants and sweeps for `compare` and `sweep`; `run` ignores this field.")
+    .otherwise("no experiment")
+    .example("{sweep: {axes: [{path: parameters.spares, values: [0, 2, 4]}]}}");
 
 static EXPERIMENT: ObjectSchema = ObjectSchema {
     kind: "Experiment",
     fields: &[
-        field(
-            "variants",
-            FieldType::NonEmpty(&FieldType::Object(&VARIANT)),
-            "Variants to compare with each other and with the unmodified file, which is called `baseline`.",
-        )
-        .otherwise("no variants")
-        .example("[{name: patient, set: {spec.failurePolicy.maxRestarts: 50}}]"),
-        field(
-            "replications",
-            FieldType::Int(2, 10_000_000),
-            "Number of replications of each variant or sweep point. All variants use the same random numbers.",
-        )
-        .default("20")
-        .example("200"),
-        field(
-            "sweep",
-            FieldType::Object(&SWEEP),
-            "Fields that `sweep` varies.",
-        )
-        .otherwise("the axes on the command line")
-        .example("{axes: [{path: parameters.spares, values: [0, 2, 4]}]}"),
-        field(
-            "level",
-            FieldType::OneOf(&LEVELS),
-            "Level of detail of the replications: `Pods` simulates every pod; `Reduced` uses the reduced model of one JobSet with restart times measured beforehand (docs/reduced-model.md). Has no effect on a Fleet.",
-        )
-        .default("Pods")
-        .example("Reduced"),
+        field("variants", FieldType::NonEmpty(&FieldType::Object(&VARIANT)))
+            .doc("Variants to compare with each other and with the unmodified file, which is called `baseline`.")
+            .otherwise("no variants")
+            .example("[{name: patient, set: {spec.failurePolicy.maxRestarts: 50}}]"),
+        field("replications", FieldType::Int(2, 10_000_000))
+            .doc("Number of replications of each variant or sweep point. All variants use the same random numbers.")
+            .default("20")
+            .example("200"),
+        field("sweep", FieldType::Object(&SWEEP))
+            .doc("Fields that `sweep` varies.")
+            .otherwise("the axes on the command line")
+            .example("{axes: [{path: parameters.spares, values: [0, 2, 4]}]}"),
+        field("level", FieldType::OneOf(&LEVELS))
+            .doc(
+                "Level of detail of the replications: `Pods` simulates every pod; `Reduced` uses the reduced \
+                 model of one JobSet with restart times measured beforehand (docs/reduced-model.md). Has no \
+                 effect on a Fleet.",
+            )
+            .default("Pods")
+            .example("Reduced"),
     ],
 };
 
@@ -66,20 +56,17 @@ static LEVELS: [&str; 2] = [ModelLevel::Pods.as_str(), ModelLevel::Reduced.as_st
 static SWEEP: ObjectSchema = ObjectSchema {
     kind: "Sweep",
     fields: &[
-        field(
-            "axes",
-            FieldType::NonEmpty(&FieldType::Object(&AXIS)),
-            "Axes of the sweep. Each combination of their values is a point; the first axis varies slowest.",
-        )
-        .required()
-        .example("[{path: parameters.spares, values: [0, 2, 4]}]"),
-        field(
-            "latinHypercube",
-            FieldType::Int(1, 1_000_000),
-            "Number of Latin hypercube samples over the axes that are ranges. Each range is divided into this many parts, and each part is sampled once.",
-        )
-        .otherwise("none; then no axis may be a range")
-        .example("64"),
+        field("axes", FieldType::NonEmpty(&FieldType::Object(&AXIS)))
+            .doc("Axes of the sweep. Each combination of their values is a point; the first axis varies slowest.")
+            .required()
+            .example("[{path: parameters.spares, values: [0, 2, 4]}]"),
+        field("latinHypercube", FieldType::Int(1, 1_000_000))
+            .doc(
+                "Number of Latin hypercube samples over the axes that are ranges. Each range is divided into this \
+                 many parts, and each part is sampled once.",
+            )
+            .otherwise("none; then no axis may be a range")
+            .example("64"),
     ],
 };
 
@@ -89,63 +76,57 @@ pub const SCALES: [&str; 2] = ["Linear", "Log"];
 static AXIS: ObjectSchema = ObjectSchema {
     kind: "Axis",
     fields: &[
-        field(
-            "path",
-            FieldType::Str,
-            "Path of the field, as in `--set`. The path `strategy` sets a restart strategy together with the fields it requires.",
-        )
-        .required()
-        .example("parameters.spares"),
-        field("values", FieldType::NonEmpty(&FieldType::Any), "Values of the axis, in the order in which they are run.")
+        field("path", FieldType::Str)
+            .doc(
+                "Path of the field, as in `--set`. The path `strategy` sets a restart strategy together with the \
+                 fields it requires.",
+            )
+            .required()
+            .example("parameters.spares"),
+        field("values", FieldType::NonEmpty(&FieldType::Any))
+            .doc("Values of the axis, in the order in which they are run.")
             .otherwise("required unless `from` and `to` are set")
             .example("[0, 2, 4, 8]"),
-        field(
-            "from",
-            FieldType::Any,
-            "Lower end of a range of integers, numbers or durations.",
-        )
-        .otherwise("required unless `values` is set")
-        .example("5m"),
-        field("to", FieldType::Any, "Upper end of the range.")
+        field("from", FieldType::Any)
+            .doc("Lower end of a range of integers, numbers or durations.")
+            .otherwise("required unless `values` is set")
+            .example("5m"),
+        field("to", FieldType::Any)
+            .doc("Upper end of the range.")
             .otherwise("required unless `values` is set")
             .example("2h"),
-        field(
-            "scale",
-            FieldType::OneOf(&SCALES),
-            "Distribution of the samples over a range: uniform (`Linear`) or log-uniform (`Log`).",
-        )
-        .default("Linear"),
-        field(
-            "uncertain",
-            FieldType::Bool,
-            "Whether the values are an uncertainty, which cannot be chosen. No point is then called best; the best choice is reported for each value.",
-        )
-        .otherwise("true for failure rates and other fields of faults, false for others")
-        .example("true"),
+        field("scale", FieldType::OneOf(&SCALES))
+            .doc("Distribution of the samples over a range: uniform (`Linear`) or log-uniform (`Log`).")
+            .default("Linear"),
+        field("uncertain", FieldType::Bool)
+            .doc(
+                "Whether the values are an uncertainty, which cannot be chosen. No point is then called best; the \
+                 best choice is reported for each value.",
+            )
+            .otherwise("true for failure rates and other fields of faults, false for others")
+            .example("true"),
     ],
 };
 
 static VARIANT: ObjectSchema = ObjectSchema {
     kind: "Variant",
     fields: &[
-        field("name", FieldType::Line, "Name of the variant in reports. `baseline` is reserved.")
+        field("name", FieldType::Line)
+            .doc("Name of the variant in reports. `baseline` is reserved.")
             .required()
             .example("patient"),
-        field(
-            "set",
-            FieldType::Map(&FieldType::Any),
-            "Overrides of the variant as a mapping from path to value, as in `--set`. The path `strategy` sets a restart strategy together with the fields it requires.",
-        )
-        .required()
-        .example("{strategy: InPlaceRestart}"),
+        field("set", FieldType::Map(&FieldType::Any))
+            .doc(
+                "Overrides of the variant as a mapping from path to value, as in `--set`. The path `strategy` sets a \
+                 restart strategy together with the fields it requires.",
+            )
+            .required()
+            .example("{strategy: InPlaceRestart}"),
     ],
 };
 
 /// The field `parameters`, which defines the values for `${name}`.
-pub const PARAMETERS: FieldSchema = field(
-    "parameters",
-    FieldType::Map(&FieldType::Any),
-    "Named parameters. A reference `${name}` anywhere else in the file is replaced by the value.",
-)
-.otherwise("none")
-.example("{spares: 4}");
+pub const PARAMETERS: FieldSchema = field("parameters", FieldType::Map(&FieldType::Any))
+    .doc("Named parameters. A reference `${name}` anywhere else in the file is replaced by the value.")
+    .otherwise("none")
+    .example("{spares: 4}");

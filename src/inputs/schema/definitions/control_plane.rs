@@ -12,71 +12,51 @@ pub static JOBSET: SchemaVersions = SchemaVersions { major: 0, oldest: 12, newes
 pub static CONTROL_PLANE: ObjectSchema = ObjectSchema {
     kind: "ControlPlane",
     fields: &[
-        field(
-            "preset",
-            FieldType::Preset(preset_names),
-            "Preset that provides the client rates and worker counts. Other fields override its values.",
-        )
-        .default(DEFAULT_PRESET)
-        .example("stock"),
-        field(
-            "kubernetes",
-            FieldType::Version(&KUBERNETES),
-            "Kubernetes version. Selects the behavior where it differs between versions.",
-        )
-        .default("\"1.36\"")
-        .example("\"1.31\""),
-        field("jobset", FieldType::Version(&JOBSET), "JobSet version. Selects the behavior where it differs between versions.")
+        field("preset", FieldType::Preset(preset_names))
+            .doc("Preset that provides the client rates and worker counts. Other fields override its values.")
+            .default(DEFAULT_PRESET)
+            .example("stock"),
+        field("kubernetes", FieldType::Version(&KUBERNETES))
+            .doc("Kubernetes version. Selects the behavior where it differs between versions.")
+            .default("\"1.36\"")
+            .example("\"1.31\""),
+        field("jobset", FieldType::Version(&JOBSET))
+            .doc("JobSet version. Selects the behavior where it differs between versions.")
             .default("\"0.13\"")
             .example("\"0.12\""),
-        field(
-            "featureGates",
-            FieldType::Object(&FEATURE_GATES),
-            "Feature gates of the JobSet manager.",
-        )
-        .example("{ElasticJobSet: true}"),
-        field(
-            "kubeControllerManager",
-            FieldType::Object(&CONTROLLER_MANAGER),
-            "Client rates and workers of kube-controller-manager that override the preset.",
-        )
-        .example("{qps: 50, burst: 100}"),
-        field(
-            "kubeScheduler",
-            FieldType::Object(&RATE),
-            "Client rate of kube-scheduler that overrides the preset.",
-        )
-        .example("{qps: 50, burst: 100}"),
-        field(
-            "jobsetManager",
-            FieldType::Object(&JOBSET_MANAGER),
-            "Client rate and permissions of the JobSet manager that override the preset.",
-        )
-        .example("{qps: 500, burst: 500}"),
-        field(
-            "apiServerConcurrency",
-            FieldType::Int(1, 1_000_000),
-            "Number of requests that the API server executes at the same time. With more in flight, all slow down in proportion.",
-        )
-        .example("640"),
-        field(
-            "nodeRequestsPerSecond",
-            FieldType::Number(1.0, 1e9),
-            "Maximum rate at which the API server answers requests of all kubelets and in-place agents, in requests per second.",
-        )
-        .example("240"),
-        field(
-            "nodeMonitorGracePeriodSeconds",
-            FieldType::Int(1, 86_400),
-            "Time without heartbeats after which the Ready condition of a node becomes Unknown, in seconds. The default before Kubernetes 1.32 is 40.",
-        )
-        .example("20"),
-        field(
-            "heartbeatSeconds",
-            FieldType::Int(1, 3_600),
-            "Interval between heartbeats of a node, in seconds.",
-        )
-        .example("5"),
+        field("featureGates", FieldType::Object(&FEATURE_GATES))
+            .doc("Feature gates of the JobSet manager.")
+            .example("{ElasticJobSet: true}"),
+        field("kubeControllerManager", FieldType::Object(&CONTROLLER_MANAGER))
+            .doc("Client rates and workers of kube-controller-manager that override the preset.")
+            .example("{qps: 50, burst: 100}"),
+        field("kubeScheduler", FieldType::Object(&RATE))
+            .doc("Client rate of kube-scheduler that overrides the preset.")
+            .example("{qps: 50, burst: 100}"),
+        field("jobsetManager", FieldType::Object(&JOBSET_MANAGER))
+            .doc("Client rate and permissions of the JobSet manager that override the preset.")
+            .example("{qps: 500, burst: 500}"),
+        field("apiServerConcurrency", FieldType::Int(1, 1_000_000))
+            .doc(
+                "Number of requests that the API server executes at the same time. With more in flight, all slow \
+                 down in proportion.",
+            )
+            .example("640"),
+        field("nodeRequestsPerSecond", FieldType::Number(1.0, 1e9))
+            .doc(
+                "Maximum rate at which the API server answers requests of all kubelets and in-place agents, in \
+                 requests per second.",
+            )
+            .example("240"),
+        field("nodeMonitorGracePeriodSeconds", FieldType::Int(1, 86_400))
+            .doc(
+                "Time without heartbeats after which the Ready condition of a node becomes Unknown, in seconds. The \
+                 default before Kubernetes 1.32 is 40.",
+            )
+            .example("20"),
+        field("heartbeatSeconds", FieldType::Int(1, 3_600))
+            .doc("Interval between heartbeats of a node, in seconds.")
+            .example("5"),
     ],
 };
 
@@ -85,14 +65,12 @@ const BY_NEED: &str = "enabled if a JobSet uses it";
 static FEATURE_GATES: ObjectSchema = ObjectSchema {
     kind: "FeatureGates",
     fields: &[
-        field("InPlaceRestart", FieldType::Bool, "Enables the restart strategy InPlaceRestart.").otherwise(BY_NEED),
-        field(
-            "RestartJob",
-            FieldType::Bool,
-            "Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.",
-        )
-        .otherwise(BY_NEED),
-        field("ElasticJobSet", FieldType::Bool, "Allows changes of parallelism and completions in a JobSet.")
+        field("InPlaceRestart", FieldType::Bool).doc("Enables the restart strategy InPlaceRestart.").otherwise(BY_NEED),
+        field("RestartJob", FieldType::Bool)
+            .doc("Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.")
+            .otherwise(BY_NEED),
+        field("ElasticJobSet", FieldType::Bool)
+            .doc("Allows changes of parallelism and completions in a JobSet.")
             .default("false"),
     ],
 };
@@ -103,33 +81,38 @@ const BURST: FieldType = FieldType::Int(1, 1_000_000_000);
 static RATE: ObjectSchema = ObjectSchema {
     kind: "ClientRate",
     fields: &[
-        field("qps", QPS, "Sustained client rate limit, in requests per second.").example("50"),
-        field("burst", BURST, "Burst size of the client rate limit, in requests.").example("100"),
+        field("qps", QPS).doc("Sustained client rate limit, in requests per second.").example("50"),
+        field("burst", BURST).doc("Burst size of the client rate limit, in requests.").example("100"),
     ],
 };
 
 static JOBSET_MANAGER: ObjectSchema = ObjectSchema {
     kind: "JobSetManager",
     fields: &[
-        field("qps", QPS, "Sustained client rate limit, in requests per second.").example("50"),
-        field("burst", BURST, "Burst size of the client rate limit, in requests.").example("100"),
-        field(
-            "mayWritePodStatus",
-            FieldType::Bool,
-            "Grants the role access to `pods/status`, which upstream's manifests do not grant. The pod reconciler then deletes followers outside their leader's topology domain (EXC-12 to EXC-16). Requires JobSet 0.13.",
-        )
-        .default("false"),
+        field("qps", QPS).doc("Sustained client rate limit, in requests per second.").example("50"),
+        field("burst", BURST).doc("Burst size of the client rate limit, in requests.").example("100"),
+        field("mayWritePodStatus", FieldType::Bool)
+            .doc(
+                "Grants the role access to `pods/status`, which upstream's manifests do not grant. The pod \
+                 reconciler then deletes followers outside their leader's topology domain (EXC-12 to EXC-16). Requires \
+                 JobSet 0.13.",
+            )
+            .default("false"),
     ],
 };
 
 static CONTROLLER_MANAGER: ObjectSchema = ObjectSchema {
     kind: "KubeControllerManager",
     fields: &[
-        field("qps", QPS, "Sustained client rate limit of each controller, in requests per second.").example("50"),
-        field("burst", BURST, "Burst size of the client rate limit of each controller, in requests.").example("100"),
-        field("concurrentJobSyncs", FieldType::Int(1, 10_000), "Number of workers of the Job controller.")
+        field("qps", QPS).doc("Sustained client rate limit of each controller, in requests per second.").example("50"),
+        field("burst", BURST)
+            .doc("Burst size of the client rate limit of each controller, in requests.")
+            .example("100"),
+        field("concurrentJobSyncs", FieldType::Int(1, 10_000))
+            .doc("Number of workers of the Job controller.")
             .example("10"),
-        field("concurrentGcSyncs", FieldType::Int(1, 10_000), "Number of workers of the garbage collector.")
+        field("concurrentGcSyncs", FieldType::Int(1, 10_000))
+            .doc("Number of workers of the garbage collector.")
             .example("40"),
     ],
 };
@@ -138,12 +121,14 @@ static CONTROLLER_MANAGER: ObjectSchema = ObjectSchema {
 pub static SCHEDULER_CONFIGURATION: ObjectSchema = ObjectSchema {
     kind: "KubeSchedulerConfiguration",
     fields: &[
-        field("apiVersion", FieldType::OneOf(&["kubescheduler.config.k8s.io/v1"]), "").required(),
-        field("kind", FieldType::OneOf(&["KubeSchedulerConfiguration"]), "").required(),
-        field("profiles", FieldType::List(&FieldType::Object(&PROFILE)), "Profiles. Default: one, default-scheduler."),
-        field("percentageOfNodesToScore", PERCENTAGE, "Number of feasible nodes that end a search. Default: adaptive."),
-        field("podInitialBackoffSeconds", BACKOFF_S, "Back-off after the first failed attempt. Default: 1."),
-        field("podMaxBackoffSeconds", BACKOFF_S, "Maximum back-off. Default: 10."),
+        field("apiVersion", FieldType::OneOf(&["kubescheduler.config.k8s.io/v1"])).required(),
+        field("kind", FieldType::OneOf(&["KubeSchedulerConfiguration"])).required(),
+        field("profiles", FieldType::List(&FieldType::Object(&PROFILE)))
+            .doc("Profiles. Default: one, default-scheduler."),
+        field("percentageOfNodesToScore", PERCENTAGE)
+            .doc("Number of feasible nodes that end a search. Default: adaptive."),
+        field("podInitialBackoffSeconds", BACKOFF_S).doc("Back-off after the first failed attempt. Default: 1."),
+        field("podMaxBackoffSeconds", BACKOFF_S).doc("Maximum back-off. Default: 10."),
         not_modelled("parallelism", COUNT),
         not_modelled("extenders", FieldType::Any),
         not_modelled("clientConnection", FieldType::Any),
@@ -160,20 +145,20 @@ const BACKOFF_S: FieldType = FieldType::Int(1, 86_400);
 static PROFILE: ObjectSchema = ObjectSchema {
     kind: "KubeSchedulerProfile",
     fields: &[
-        field("schedulerName", FieldType::Str, "schedulerName of the pods. Default: default-scheduler."),
-        field("percentageOfNodesToScore", PERCENTAGE, "Overrides the value of the configuration."),
-        field("plugins", FieldType::Object(&PLUGINS), "Enabled and disabled plugins."),
-        field("pluginConfig", FieldType::List(&FieldType::Object(&PLUGIN_CONFIG)), "Arguments of plugins."),
+        field("schedulerName", FieldType::Str).doc("schedulerName of the pods. Default: default-scheduler."),
+        field("percentageOfNodesToScore", PERCENTAGE).doc("Overrides the value of the configuration."),
+        field("plugins", FieldType::Object(&PLUGINS)).doc("Enabled and disabled plugins."),
+        field("pluginConfig", FieldType::List(&FieldType::Object(&PLUGIN_CONFIG))).doc("Arguments of plugins."),
     ],
 };
 
 static PLUGINS: ObjectSchema = ObjectSchema {
     kind: "Plugins",
     fields: &[
-        field("multiPoint", PLUGIN_SET, "Plugins at all their extension points."),
-        field("filter", PLUGIN_SET, "Plugins that filter nodes."),
-        field("postFilter", PLUGIN_SET, "Plugins that run if no node is feasible: DefaultPreemption."),
-        field("score", PLUGIN_SET, "Plugins that score nodes, with weights."),
+        field("multiPoint", PLUGIN_SET).doc("Plugins at all their extension points."),
+        field("filter", PLUGIN_SET).doc("Plugins that filter nodes."),
+        field("postFilter", PLUGIN_SET).doc("Plugins that run if no node is feasible: DefaultPreemption."),
+        field("score", PLUGIN_SET).doc("Plugins that score nodes, with weights."),
         not_modelled("preEnqueue", FieldType::Any),
         not_modelled("queueSort", FieldType::Any),
         not_modelled("preFilter", FieldType::Any),
@@ -190,8 +175,8 @@ const PLUGIN_SET: FieldType = FieldType::Object(&PLUGIN_SET_FIELDS);
 static PLUGIN_SET_FIELDS: ObjectSchema = ObjectSchema {
     kind: "PluginSet",
     fields: &[
-        field("enabled", WEIGHTED, "Plugins to enable, or whose weight to set (default 1)."),
-        field("disabled", WEIGHTED, "Plugins to disable; `*` disables all."),
+        field("enabled", WEIGHTED).doc("Plugins to enable, or whose weight to set (default 1)."),
+        field("disabled", WEIGHTED).doc("Plugins to disable; `*` disables all."),
     ],
 };
 
@@ -199,14 +184,14 @@ const WEIGHTED: FieldType = FieldType::List(&FieldType::Object(&WEIGHTED_NAME));
 
 static WEIGHTED_NAME: ObjectSchema = ObjectSchema {
     kind: "WeightedName",
-    fields: &[field("name", FieldType::Str, "").required(), field("weight", COUNT, "Weight. Default: 1.")],
+    fields: &[field("name", FieldType::Str).required(), field("weight", COUNT).doc("Weight. Default: 1.")],
 };
 
 static PLUGIN_CONFIG: ObjectSchema = ObjectSchema {
     kind: "PluginConfig",
     fields: &[
-        field("name", FieldType::Str, "").required(),
-        field("args", FieldType::Object(&PLUGIN_ARGUMENTS), "Arguments of this plugin."),
+        field("name", FieldType::Str).required(),
+        field("args", FieldType::Object(&PLUGIN_ARGUMENTS)).doc("Arguments of this plugin."),
     ],
 };
 
@@ -216,10 +201,11 @@ static PLUGIN_ARGUMENTS: ObjectSchema = ObjectSchema {
     fields: &[
         inert("apiVersion", FieldType::Str),
         inert("kind", FieldType::Str),
-        field("scoringStrategy", FieldType::Object(&SCORING_STRATEGY), "NodeResourcesFit: how it scores nodes."),
-        field("resources", WEIGHTED, "NodeResourcesBalancedAllocation: resources. Default: cpu, memory."),
-        field("hardPodAffinityWeight", PERCENTAGE, "InterPodAffinity: weight of terms of other pods. Default: 1."),
-        field("addedAffinity", FieldType::Any, "NodeAffinity: node affinity that applies to all pods of the profile."),
+        field("scoringStrategy", FieldType::Object(&SCORING_STRATEGY)).doc("NodeResourcesFit: how it scores nodes."),
+        field("resources", WEIGHTED).doc("NodeResourcesBalancedAllocation: resources. Default: cpu, memory."),
+        field("hardPodAffinityWeight", PERCENTAGE).doc("InterPodAffinity: weight of terms of other pods. Default: 1."),
+        field("addedAffinity", FieldType::Any)
+            .doc("NodeAffinity: node affinity that applies to all pods of the profile."),
         not_modelled("ignoredResources", FieldType::Any),
         not_modelled("ignoredResourceGroups", FieldType::Any),
         not_modelled("ignorePreferredTermsOfExistingPods", FieldType::Bool),
@@ -236,22 +222,22 @@ static PLUGIN_ARGUMENTS: ObjectSchema = ObjectSchema {
 static SCORING_STRATEGY: ObjectSchema = ObjectSchema {
     kind: "ScoringStrategy",
     fields: &[
-        field(
-            "type",
-            FieldType::OneOf(&["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]),
-            "Strategy. Default: LeastAllocated.",
+        field("type", FieldType::OneOf(&["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]))
+            .doc("Strategy. Default: LeastAllocated."),
+        field("resources", WEIGHTED).doc("Resources with weights. Default: cpu and memory with weight 1."),
+        field("requestedToCapacityRatio", FieldType::Object(&CAPACITY_RATIO)).doc(
+            "Shape of \
+             RequestedToCapacityRatio.",
         ),
-        field("resources", WEIGHTED, "Resources with weights. Default: cpu and memory with weight 1."),
-        field("requestedToCapacityRatio", FieldType::Object(&CAPACITY_RATIO), "Shape of RequestedToCapacityRatio."),
     ],
 };
 
 static CAPACITY_RATIO: ObjectSchema = ObjectSchema {
     kind: "RequestedToCapacityRatio",
-    fields: &[field("shape", FieldType::NonEmpty(&FieldType::Object(&SHAPE_POINT)), "").required()],
+    fields: &[field("shape", FieldType::NonEmpty(&FieldType::Object(&SHAPE_POINT))).required()],
 };
 
 static SHAPE_POINT: ObjectSchema = ObjectSchema {
     kind: "UtilizationShapePoint",
-    fields: &[field("utilization", PERCENTAGE, "").required(), field("score", FieldType::Int(0, 10), "").required()],
+    fields: &[field("utilization", PERCENTAGE).required(), field("score", FieldType::Int(0, 10)).required()],
 };

@@ -32,29 +32,29 @@ pub const ACTIONS: [&str; 22] = [
 
 /// Creates the field of an action on a node.
 const fn on_node(name: &'static str, doc: &'static str) -> FieldSchema {
-    field(name, FieldType::Object(&NODE), doc).example("{ofPod: train-workers-0-1, alias: lost}")
+    field(name, FieldType::Object(&NODE)).doc(doc).example("{ofPod: train-workers-0-1, alias: lost}")
 }
 
 /// Creates the field of an action on a JobSet.
 const fn on_jobset(name: &'static str, doc: &'static str) -> FieldSchema {
-    field(name, FieldType::Object(&NAME), doc).example("{name: train}")
+    field(name, FieldType::Object(&NAME)).doc(doc).example("{name: train}")
 }
 
 pub static FAULT: ObjectSchema = ObjectSchema {
     kind: "Fault",
     fields: &[
-        field("at", FieldType::Duration, "Virtual time of the fault since the start of the run.").example("120s"),
-        field(
-            "afterReady",
-            FieldType::Duration,
-            "Time of the fault after all Jobs have been ready for the first time.",
-        )
-        .example("30s"),
-        field(ACTIONS[0], FieldType::Object(&CONTAINER_EXIT), "Makes the containers of a pod exit by themselves.")
+        field("at", FieldType::Duration).doc("Virtual time of the fault since the start of the run.").example("120s"),
+        field("afterReady", FieldType::Duration)
+            .doc("Time of the fault after all Jobs have been ready for the first time.")
+            .example("30s"),
+        field(ACTIONS[0], FieldType::Object(&CONTAINER_EXIT))
+            .doc("Makes the containers of a pod exit by themselves.")
             .example("{pod: train-workers-0-1, exitCode: 137}"),
-        field(ACTIONS[1], FieldType::Object(&DELETE_POD), "Deletes a pod, as a user would.")
+        field(ACTIONS[1], FieldType::Object(&DELETE_POD))
+            .doc("Deletes a pod, as a user would.")
             .example("{pod: train-workers-0-1}"),
-        field(ACTIONS[2], FieldType::Object(&POD), "Evicts a pod through the eviction API.")
+        field(ACTIONS[2], FieldType::Object(&POD))
+            .doc("Evicts a pod through the eviction API.")
             .example("{pod: train-workers-0-1}"),
         on_node(ACTIONS[3], "Crashes a node: its kubelet and containers stop."),
         on_node(ACTIONS[4], "Disconnects a node from the network. Its containers continue to run."),
@@ -63,90 +63,87 @@ pub static FAULT: ObjectSchema = ObjectSchema {
         on_node(ACTIONS[7], "Cordons a node: no new pods are bound to it."),
         on_node(ACTIONS[8], "Uncordons a node: pods can be bound to it again."),
         on_node(ACTIONS[9], "Drains a node: it is cordoned and its pods are evicted."),
-        field(ACTIONS[10], FieldType::Object(&TAINT_NODE), "Adds a taint to a node.")
+        field(ACTIONS[10], FieldType::Object(&TAINT_NODE))
+            .doc("Adds a taint to a node.")
             .example("{node: a-0, key: maintenance, effect: NoExecute}"),
         on_jobset(ACTIONS[11], "Suspends a JobSet by setting spec.suspend."),
         on_jobset(ACTIONS[12], "Resumes a JobSet by clearing spec.suspend."),
         on_jobset(ACTIONS[13], "Deletes a JobSet, as a user would."),
-        field(ACTIONS[14], FieldType::Object(&PATCH), "Sends a merge patch for an object, as a user would.")
+        field(ACTIONS[14], FieldType::Object(&PATCH))
+            .doc("Sends a merge patch for an object, as a user would.")
             .example("{kind: JobSet, name: train, merge: {spec: {suspend: true}}}"),
-        field(ACTIONS[15], FieldType::Object(&CREATE), "Creates an object, as a user would.")
+        field(ACTIONS[15], FieldType::Object(&CREATE))
+            .doc("Creates an object, as a user would.")
             .example("{object: {apiVersion: v1, kind: Namespace, metadata: {name: ml}}}"),
-        field(ACTIONS[16], FieldType::Object(&DELETE), "Deletes an object, as a user would.")
+        field(ACTIONS[16], FieldType::Object(&DELETE))
+            .doc("Deletes an object, as a user would.")
             .example("{kind: Job, name: train-workers-0}"),
-        field(ACTIONS[17], FieldType::Object(&SHOW), "Writes fields of an object to the event log.")
+        field(ACTIONS[17], FieldType::Object(&SHOW))
+            .doc("Writes fields of an object to the event log.")
             .example("{kind: JobSet, name: train, fields: [status.restarts]}"),
-        field(
-            ACTIONS[18],
-            FieldType::Object(&JOB_CONDITION),
-            "Sets a condition of a Job, as a client other than the \
-            Job controller would.",
-        )
-        .example("{job: train-workers-0, type: Failed, reason: Lost}"),
-        field(
-            ACTIONS[19],
-            FieldType::Object(&STOP_MANAGER),
-            "Restarts the JobSet manager. Its webhooks are \
-            unavailable in the meantime.",
-        )
-        .example("{for: 30s}"),
+        field(ACTIONS[18], FieldType::Object(&JOB_CONDITION))
+            .doc("Sets a condition of a Job, as a client other than the Job controller would.")
+            .example("{job: train-workers-0, type: Failed, reason: Lost}"),
+        field(ACTIONS[19], FieldType::Object(&STOP_MANAGER))
+            .doc("Restarts the JobSet manager. Its webhooks are unavailable in the meantime.")
+            .example("{for: 30s}"),
         on_node(
             ACTIONS[20],
             "Replaces a node by a new machine with the same name and labels. The Node object is \
             created again.",
         ),
-        field(
-            ACTIONS[21],
-            FieldType::Object(&FAIL_IMAGE_PULLS),
-            "Lets image pulls fail (ErrImagePull). The kubelet \
-            retries with a back-off of 10 s to 300 s (ImagePullBackOff).",
-        )
-        .example("{image: \"example.com/train:1\", for: 10m}"),
+        field(ACTIONS[21], FieldType::Object(&FAIL_IMAGE_PULLS))
+            .doc(
+                "Lets image pulls fail (ErrImagePull). The kubelet retries with a back-off of 10 s to 300 s \
+                 (ImagePullBackOff).",
+            )
+            .example("{image: \"example.com/train:1\", for: 10m}"),
     ],
 };
 
-const KIND: FieldSchema = field("kind", FieldType::OneOf(KIND_NAMES), "Kind of the object.").required();
-const OBJECT_NAME: FieldSchema =
-    field("name", FieldType::Str, "Name of the object; for a pod, without its random suffix.")
-        .required()
-        .example("train");
+const KIND: FieldSchema = field("kind", FieldType::OneOf(KIND_NAMES)).doc("Kind of the object.").required();
+const OBJECT_NAME: FieldSchema = field("name", FieldType::Str)
+    .doc("Name of the object; for a pod, without its random suffix.")
+    .required()
+    .example("train");
 
 static PATCH: ObjectSchema = ObjectSchema {
     kind: "Patch",
     fields: &[
         KIND,
         OBJECT_NAME,
-        field("merge", FieldType::Any, "Merge patch (RFC 7386).").required().example("{spec: {suspend: true}}"),
-        field("status", FieldType::Bool, "Whether the patch applies to the status subresource.").default("false"),
+        field("merge", FieldType::Any).doc("Merge patch (RFC 7386).").required().example("{spec: {suspend: true}}"),
+        field("status", FieldType::Bool).doc("Whether the patch applies to the status subresource.").default("false"),
     ],
 };
 
 static CREATE: ObjectSchema = ObjectSchema {
     kind: "Create",
     fields: &[
-        field("object", FieldType::Kinds(&CREATED), "Complete object to create.")
+        field("object", FieldType::Kinds(&CREATED))
+            .doc("Complete object to create.")
             .example("{apiVersion: v1, kind: Namespace, metadata: {name: ml}}"),
-        field("jobSet", FieldType::Any, "Complete JobSet to create.").example("{metadata: {name: other}, spec: {}}"),
+        field("jobSet", FieldType::Any)
+            .doc("Complete JobSet to create.")
+            .example("{metadata: {name: other}, spec: {}}"),
     ],
 };
 
 static DELETE: ObjectSchema = ObjectSchema {
     kind: "Delete",
     fields: &[
-        field(
-            "kind",
-            FieldType::OneOf(DELETED_KINDS),
-            "Kind of the object. Namespaces cannot be deleted, because their contents would be deleted with them.",
-        )
-        .required(),
+        field("kind", FieldType::OneOf(DELETED_KINDS))
+            .doc(
+                "Kind of the object. Namespaces cannot be deleted, because their contents would be deleted with \
+                 them.",
+            )
+            .required(),
         OBJECT_NAME,
-        field(
-            "propagation",
-            FieldType::OneOf(&["Background", "Foreground", "Orphan"]),
-            "Deletion propagation policy for the objects that this object owns.",
-        )
-        .default("Background"),
-        field("gracePeriodSeconds", INDEX, "Grace period of a pod in seconds, overriding that of its spec.")
+        field("propagation", FieldType::OneOf(&["Background", "Foreground", "Orphan"]))
+            .doc("Deletion propagation policy for the objects that this object owns.")
+            .default("Background"),
+        field("gracePeriodSeconds", INDEX)
+            .doc("Grace period of a pod in seconds, overriding that of its spec.")
             .otherwise("the pod's grace period")
             .example("0"),
     ],
@@ -157,35 +154,35 @@ static SHOW: ObjectSchema = ObjectSchema {
     fields: &[
         KIND,
         OBJECT_NAME,
-        field("fields", STR_LIST, "Paths of the fields to write.").required().example("[status.conditions]"),
+        field("fields", STR_LIST).doc("Paths of the fields to write.").required().example("[status.conditions]"),
     ],
 };
 
 static JOB_CONDITION: ObjectSchema = ObjectSchema {
     kind: "JobCondition",
     fields: &[
-        field("job", FieldType::Str, "Name of the Job.").required().example("train-workers-0"),
-        field(
-            "type",
-            FieldType::OneOf(&["Failed", "Complete", "FailureTarget", "SuccessCriteriaMet", "Suspended"]),
-            "Type of the condition.",
-        )
-        .required(),
-        field("status", FieldType::OneOf(&["True", "False"]), "Status of the condition.")
+        field("job", FieldType::Str).doc("Name of the Job.").required().example("train-workers-0"),
+        field("type", FieldType::OneOf(&["Failed", "Complete", "FailureTarget", "SuccessCriteriaMet", "Suspended"]))
+            .doc("Type of the condition.")
+            .required(),
+        field("status", FieldType::OneOf(&["True", "False"]))
+            .doc("Status of the condition.")
             .default("\"True\"")
             .example("\"False\""),
-        field("reason", FieldType::Str, "Reason of the condition.").otherwise("empty").example("Lost"),
-        field("message", FieldType::Str, "Message of the condition.").otherwise("empty").example("a rack is gone"),
+        field("reason", FieldType::Str).doc("Reason of the condition.").otherwise("empty").example("Lost"),
+        field("message", FieldType::Str).doc("Message of the condition.").otherwise("empty").example("a rack is gone"),
     ],
 };
 
 static STOP_MANAGER: ObjectSchema = ObjectSchema {
     kind: "StopManager",
     fields: &[
-        field("for", FieldType::Duration, "Time during which the manager and its webhooks are unavailable.")
+        field("for", FieldType::Duration)
+            .doc("Time during which the manager and its webhooks are unavailable.")
             .required()
             .example("30s"),
-        field("featureGates", FieldType::Object(&GATE_CHANGES), "Feature gates that differ after the restart.")
+        field("featureGates", FieldType::Object(&GATE_CHANGES))
+            .doc("Feature gates that differ after the restart.")
             .otherwise("unchanged")
             .example("{RestartJob: false}"),
     ],
@@ -194,72 +191,70 @@ static STOP_MANAGER: ObjectSchema = ObjectSchema {
 static FAIL_IMAGE_PULLS: ObjectSchema = ObjectSchema {
     kind: "FailImagePulls",
     fields: &[
-        field("image", FieldType::Str, "Image that cannot be pulled.")
+        field("image", FieldType::Str)
+            .doc("Image that cannot be pulled.")
             .otherwise(
                 "every \
             image",
             )
             .example("example.com/train:1"),
-        field("for", FieldType::Duration, "Time until pulls succeed again.")
+        field("for", FieldType::Duration)
+            .doc("Time until pulls succeed again.")
             .otherwise("until the end of the run")
             .example("10m"),
-        field(
-            "cached",
-            FieldType::Bool,
-            "Whether the nodes have the image: only containers with imagePullPolicy \
-            Always pull it. If false, containers with IfNotPresent also pull it.",
-        )
-        .default("true"),
+        field("cached", FieldType::Bool)
+            .doc(
+                "Whether the nodes have the image: only containers with imagePullPolicy Always pull it. If false, \
+                 containers with IfNotPresent also pull it.",
+            )
+            .default("true"),
     ],
 };
 
 static GATE_CHANGES: ObjectSchema = ObjectSchema {
     kind: "FeatureGateChanges",
     fields: &[
-        field("InPlaceRestart", FieldType::Bool, "Enables the restart strategy InPlaceRestart.").otherwise("unchanged"),
-        field(
-            "RestartJob",
-            FieldType::Bool,
-            "Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.",
-        )
-        .otherwise("unchanged"),
-        field("ElasticJobSet", FieldType::Bool, "Allows changes of parallelism and completions in a JobSet.")
+        field("InPlaceRestart", FieldType::Bool)
+            .doc("Enables the restart strategy InPlaceRestart.")
+            .otherwise("unchanged"),
+        field("RestartJob", FieldType::Bool)
+            .doc("Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.")
+            .otherwise("unchanged"),
+        field("ElasticJobSet", FieldType::Bool)
+            .doc("Allows changes of parallelism and completions in a JobSet.")
             .otherwise("unchanged"),
     ],
 };
 
-const POD_NAME: FieldSchema =
-    field("pod", FieldType::Str, "Name of the pod without its random suffix.").required().example("train-workers-0-1");
+const POD_NAME: FieldSchema = field("pod", FieldType::Str)
+    .doc("Name of the pod without its random suffix.")
+    .required()
+    .example("train-workers-0-1");
 const NODE_FIELDS: [FieldSchema; 4] = [
-    field("node", FieldType::Str, "Name of the node.").example("a-0"),
-    field(
-        "ofPod",
-        FieldType::Str,
-        "Pod whose node is affected, at the time of the fault. The name has no random \
-        suffix.",
-    )
-    .example("train-workers-0-1"),
-    field(
-        "alias",
-        FieldType::Str,
-        "With `node` or `ofPod`: name under which later faults can refer to the node. \
-        Alone: reference to a name defined by an earlier fault.",
-    )
-    .example("lost"),
-    field(
-        "label",
-        FieldType::Str,
-        "Label `KEY=VALUE`. The action applies to every node with this label, in node \
-        order and at the same time.",
-    )
-    .example("example.com/rack=r7"),
+    field("node", FieldType::Str).doc("Name of the node.").example("a-0"),
+    field("ofPod", FieldType::Str)
+        .doc("Pod whose node is affected, at the time of the fault. The name has no random suffix.")
+        .example("train-workers-0-1"),
+    field("alias", FieldType::Str)
+        .doc(
+            "With `node` or `ofPod`: name under which later faults can refer to the node. Alone: reference to a name \
+             defined by an earlier fault.",
+        )
+        .example("lost"),
+    field("label", FieldType::Str)
+        .doc(
+            "Label `KEY=VALUE`. The action applies to every node with this label, in node order and at the same \
+             time.",
+        )
+        .example("example.com/rack=r7"),
 ];
 
 static CONTAINER_EXIT: ObjectSchema = ObjectSchema {
     kind: "ContainerExit",
     fields: &[
         POD_NAME,
-        field("exitCode", FieldType::Int(0, 255), "Exit code of all containers of the pod.")
+        field("exitCode", FieldType::Int(0, 255))
+            .doc("Exit code of all containers of the pod.")
             .default("1")
             .example("137"),
     ],
@@ -269,7 +264,7 @@ static DELETE_POD: ObjectSchema = ObjectSchema {
     kind: "DeletePod",
     fields: &[
         POD_NAME,
-        field("force", FieldType::Bool, "Deletes the pod with a grace period of 0 s.").default("false"),
+        field("force", FieldType::Bool).doc("Deletes the pod with a grace period of 0 s.").default("false"),
     ],
 };
 
@@ -284,15 +279,15 @@ static TAINT_NODE: ObjectSchema = ObjectSchema {
         NODE_FIELDS[1],
         NODE_FIELDS[2],
         NODE_FIELDS[3],
-        field("key", FieldType::Str, "Key of the taint.").required().example("maintenance"),
-        field("value", FieldType::Str, "Value of the taint.").otherwise("empty").example("rack-3"),
-        field("effect", FieldType::OneOf(EFFECTS), "Effect of the taint.").required(),
+        field("key", FieldType::Str).doc("Key of the taint.").required().example("maintenance"),
+        field("value", FieldType::Str).doc("Value of the taint.").otherwise("empty").example("rack-3"),
+        field("effect", FieldType::OneOf(EFFECTS)).doc("Effect of the taint.").required(),
     ],
 };
 
 static NAME: ObjectSchema = ObjectSchema {
     kind: "JobSetReference",
-    fields: &[field("name", FieldType::Str, "Name of the JobSet.").required().example("train")],
+    fields: &[field("name", FieldType::Str).doc("Name of the JobSet.").required().example("train")],
 };
 
 /// Kinds of the objects that an action can refer to.

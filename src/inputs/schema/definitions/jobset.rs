@@ -8,10 +8,10 @@ use crate::schema::field_type::{COUNT, FieldType, INT32, ObjectSchema, STR_LIST,
 pub static JOBSET: ObjectSchema = ObjectSchema {
     kind: "JobSet",
     fields: &[
-        field("apiVersion", FieldType::Str, "jobset.x-k8s.io/v1alpha2").required(),
-        field("kind", FieldType::Str, "JobSet").required(),
-        field("metadata", FieldType::Object(&METADATA), "").required(),
-        field("spec", FieldType::Object(&SPEC), "Desired state of the JobSet."),
+        field("apiVersion", FieldType::Str).doc("jobset.x-k8s.io/v1alpha2").required(),
+        field("kind", FieldType::Str).doc("JobSet").required(),
+        field("metadata", FieldType::Object(&METADATA)).required(),
+        field("spec", FieldType::Object(&SPEC)).doc("Desired state of the JobSet."),
         inert("status", FieldType::Any),
     ],
 };
@@ -19,103 +19,82 @@ pub static JOBSET: ObjectSchema = ObjectSchema {
 static SPEC: ObjectSchema = ObjectSchema {
     kind: "JobSetSpec",
     fields: &[
-        field(
-            "replicatedJobs",
-            FieldType::List(&FieldType::Object(&REPLICATED_JOB)),
-            "Groups of child Jobs created from the same template.",
-        ),
-        field("network", FieldType::Object(&NETWORK), "Network settings of the pods."),
-        field("successPolicy", FieldType::Object(&SUCCESS_POLICY), "Condition under which the JobSet is completed."),
-        field("failurePolicy", FieldType::Object(&FAILURE_POLICY), "Reaction to failed Jobs."),
-        field("startupPolicy", FieldType::Object(&STARTUP_POLICY), "Order in which the replicatedJobs are started."),
-        field("suspend", FieldType::Bool, "Whether the JobSet is suspended. Default: false."),
-        field("coordinator", FieldType::Object(&COORDINATOR), "Pod that is the coordinator of the JobSet."),
-        field("managedBy", FieldType::Str, "Name of the controller that manages the JobSet."),
-        field(
-            "ttlSecondsAfterFinished",
-            COUNT,
-            "Time after the end at which the JobSet is deleted, in seconds. If absent, it is kept.",
-        ),
-        field(
-            "volumeClaimPolicies",
-            FieldType::List(&FieldType::Object(&VOLUME_CLAIM_POLICY)),
-            "Templates of volume claims that the JobSet creates.",
-        ),
+        field("replicatedJobs", FieldType::List(&FieldType::Object(&REPLICATED_JOB)))
+            .doc("Groups of child Jobs created from the same template."),
+        field("network", FieldType::Object(&NETWORK)).doc("Network settings of the pods."),
+        field("successPolicy", FieldType::Object(&SUCCESS_POLICY))
+            .doc("Condition under which the JobSet is completed."),
+        field("failurePolicy", FieldType::Object(&FAILURE_POLICY)).doc("Reaction to failed Jobs."),
+        field("startupPolicy", FieldType::Object(&STARTUP_POLICY))
+            .doc("Order in which the replicatedJobs are started."),
+        field("suspend", FieldType::Bool).doc("Whether the JobSet is suspended. Default: false."),
+        field("coordinator", FieldType::Object(&COORDINATOR)).doc("Pod that is the coordinator of the JobSet."),
+        field("managedBy", FieldType::Str).doc("Name of the controller that manages the JobSet."),
+        field("ttlSecondsAfterFinished", COUNT)
+            .doc("Time after the end at which the JobSet is deleted, in seconds. If absent, it is kept."),
+        field("volumeClaimPolicies", FieldType::List(&FieldType::Object(&VOLUME_CLAIM_POLICY)))
+            .doc("Templates of volume claims that the JobSet creates."),
     ],
 };
 
 static REPLICATED_JOB: ObjectSchema = ObjectSchema {
     kind: "ReplicatedJob",
     fields: &[
-        field("name", FieldType::Str, "Name of the replicatedJob, used in the names of its Jobs."),
-        field("groupName", FieldType::Str, "Name of the group of replicatedJobs. Default: default."),
-        field("replicas", COUNT, "Number of child Jobs. Default: 1."),
-        field("template", FieldType::Object(&JOB_TEMPLATE), "").required(),
-        field(
-            "dependsOn",
-            FieldType::List(&FieldType::Object(&DEPENDS_ON)),
-            "ReplicatedJobs that must reach a state before this one is created.",
-        ),
+        field("name", FieldType::Str).doc("Name of the replicatedJob, used in the names of its Jobs."),
+        field("groupName", FieldType::Str).doc("Name of the group of replicatedJobs. Default: default."),
+        field("replicas", COUNT).doc("Number of child Jobs. Default: 1."),
+        field("template", FieldType::Object(&JOB_TEMPLATE)).required(),
+        field("dependsOn", FieldType::List(&FieldType::Object(&DEPENDS_ON)))
+            .doc("ReplicatedJobs that must reach a state before this one is created."),
     ],
 };
 
 static JOB_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "JobTemplateSpec",
     fields: &[
-        field("metadata", FieldType::Object(&METADATA), "Labels and annotations of the Jobs."),
-        field("spec", FieldType::Object(&JOB_SPEC), "").required(),
+        field("metadata", FieldType::Object(&METADATA)).doc("Labels and annotations of the Jobs."),
+        field("spec", FieldType::Object(&JOB_SPEC)).required(),
     ],
 };
 
 static DEPENDS_ON: ObjectSchema = ObjectSchema {
     kind: "DependsOn",
     fields: &[
-        field("name", FieldType::Str, "Name of an earlier replicatedJob.").required(),
-        field(
-            "status",
-            FieldType::OneOf(&["Ready", "Complete"]),
-            "State that the dependency must reach: Ready or Complete.",
-        )
-        .required(),
+        field("name", FieldType::Str).doc("Name of an earlier replicatedJob.").required(),
+        field("status", FieldType::OneOf(&["Ready", "Complete"]))
+            .doc("State that the dependency must reach: Ready or Complete.")
+            .required(),
     ],
 };
 
 static NETWORK: ObjectSchema = ObjectSchema {
     kind: "Network",
     fields: &[
-        field("enableDNSHostnames", FieldType::Bool, "Whether pods get DNS hostnames. Default: true."),
-        field("subdomain", FieldType::Str, "Subdomain of the pods. Default: the name of the JobSet."),
-        field(
-            "publishNotReadyAddresses",
-            FieldType::Bool,
-            "Whether DNS records are published for pods that are not ready. Default: true.",
-        ),
+        field("enableDNSHostnames", FieldType::Bool).doc("Whether pods get DNS hostnames. Default: true."),
+        field("subdomain", FieldType::Str).doc("Subdomain of the pods. Default: the name of the JobSet."),
+        field("publishNotReadyAddresses", FieldType::Bool)
+            .doc("Whether DNS records are published for pods that are not ready. Default: true."),
     ],
 };
 
 static SUCCESS_POLICY: ObjectSchema = ObjectSchema {
     kind: "SuccessPolicy",
     fields: &[
-        field("operator", FieldType::OneOf(&["All", "Any"]), "Whether All or Any of the target Jobs must complete.")
+        field("operator", FieldType::OneOf(&["All", "Any"]))
+            .doc("Whether All or Any of the target Jobs must complete.")
             .required(),
-        field("targetReplicatedJobs", STR_LIST, "Names of the target replicatedJobs. If empty, all."),
+        field("targetReplicatedJobs", STR_LIST).doc("Names of the target replicatedJobs. If empty, all."),
     ],
 };
 
 static FAILURE_POLICY: ObjectSchema = ObjectSchema {
     kind: "FailurePolicy",
     fields: &[
-        field("maxRestarts", INT32, "Maximum number of restarts of the JobSet. Default: 0."),
-        field(
-            "restartStrategy",
-            FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
-            "Restart strategy. Default: Recreate.",
-        ),
-        field(
-            "rules",
-            FieldType::List(&FieldType::Object(&FAILURE_RULE)),
-            "Rules for failed Jobs. The first matching rule applies.",
-        ),
+        field("maxRestarts", INT32).doc("Maximum number of restarts of the JobSet. Default: 0."),
+        field("restartStrategy", FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]))
+            .doc("Restart strategy. Default: Recreate."),
+        field("rules", FieldType::List(&FieldType::Object(&FAILURE_RULE)))
+            .doc("Rules for failed Jobs. The first matching rule applies."),
     ],
 };
 
@@ -134,46 +113,38 @@ const REASONS: &[&str] =
 static FAILURE_RULE: ObjectSchema = ObjectSchema {
     kind: "FailurePolicyRule",
     fields: &[
-        field("name", FieldType::Str, "Name of the rule. Default: failurePolicyRule<index>."),
-        field("action", FieldType::OneOf(ACTIONS), "Action when the rule matches.").required(),
-        field(
-            "onJobFailureReasons",
-            FieldType::List(&FieldType::OneOf(REASONS)),
-            "Reasons of the Job failure that match. If empty, any.",
-        ),
-        field(
-            "onJobFailureMessagePatterns",
-            STR_LIST,
-            "Regular expressions for the message of the Job failure. If empty, any.",
-        ),
-        field("targetReplicatedJobs", STR_LIST, "Names of the replicatedJobs that match. If empty, any."),
+        field("name", FieldType::Str).doc("Name of the rule. Default: failurePolicyRule<index>."),
+        field("action", FieldType::OneOf(ACTIONS)).doc("Action when the rule matches.").required(),
+        field("onJobFailureReasons", FieldType::List(&FieldType::OneOf(REASONS)))
+            .doc("Reasons of the Job failure that match. If empty, any."),
+        field("onJobFailureMessagePatterns", STR_LIST)
+            .doc("Regular expressions for the message of the Job failure. If empty, any."),
+        field("targetReplicatedJobs", STR_LIST).doc("Names of the replicatedJobs that match. If empty, any."),
     ],
 };
 
 static STARTUP_POLICY: ObjectSchema = ObjectSchema {
     kind: "StartupPolicy",
-    fields: &[field(
-        "startupPolicyOrder",
-        FieldType::OneOf(&["AnyOrder", "InOrder"]),
-        "Order in which the replicatedJobs are started: AnyOrder or InOrder.",
-    )
-    .required()],
+    fields: &[field("startupPolicyOrder", FieldType::OneOf(&["AnyOrder", "InOrder"]))
+        .doc("Order in which the replicatedJobs are started: AnyOrder or InOrder.")
+        .required()],
 };
 
 static COORDINATOR: ObjectSchema = ObjectSchema {
     kind: "Coordinator",
     fields: &[
-        field("replicatedJob", FieldType::Str, "Name of the replicatedJob that contains the coordinator pod.")
+        field("replicatedJob", FieldType::Str)
+            .doc("Name of the replicatedJob that contains the coordinator pod.")
             .required(),
-        field("jobIndex", INT32, "Index of the Job within the replicatedJob. Default: 0."),
-        field("podIndex", INT32, "Completion index of the pod. Default: 0."),
+        field("jobIndex", INT32).doc("Index of the Job within the replicatedJob. Default: 0."),
+        field("podIndex", INT32).doc("Completion index of the pod. Default: 0."),
     ],
 };
 
 static VOLUME_CLAIM_POLICY: ObjectSchema = ObjectSchema {
     kind: "VolumeClaimPolicy",
     fields: &[
-        field("templates", FieldType::List(&FieldType::Object(&PVC_TEMPLATE)), "Templates of the volume claims."),
+        field("templates", FieldType::List(&FieldType::Object(&PVC_TEMPLATE))).doc("Templates of the volume claims."),
         inert("retentionPolicy", FieldType::Object(&RETENTION)),
     ],
 };

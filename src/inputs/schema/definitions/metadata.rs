@@ -19,11 +19,11 @@ const LIVE: [FieldSchema; 10] = [
 pub static METADATA: ObjectSchema = ObjectSchema {
     kind: "ObjectMeta",
     fields: &[
-        field("name", FieldType::Str, "Name of the object."),
-        field("generateName", FieldType::Str, "Prefix from which a name is generated if `name` is absent."),
-        field("namespace", FieldType::Str, "Namespace of the object. Default: default."),
-        field("labels", STR_MAP, "Labels of the object."),
-        field("annotations", STR_MAP, "Annotations of the object."),
+        field("name", FieldType::Str).doc("Name of the object."),
+        field("generateName", FieldType::Str).doc("Prefix from which a name is generated if `name` is absent."),
+        field("namespace", FieldType::Str).doc("Namespace of the object. Default: default."),
+        field("labels", STR_MAP).doc("Labels of the object."),
+        field("annotations", STR_MAP).doc("Annotations of the object."),
         LIVE[0],
         LIVE[1],
         LIVE[2],

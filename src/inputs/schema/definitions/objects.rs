@@ -36,20 +36,21 @@ static KINDS: &[&ObjectSchema] = &[
 
 static OBJECTS_FILE: ObjectSchema = ObjectSchema {
     kind: "ObjectsFile",
-    fields: &[field("manifest", FieldType::Str, "Path of the manifest, relative to this file.")
+    fields: &[field("manifest", FieldType::Str)
+        .doc("Path of the manifest, relative to this file.")
         .required()
         .example("others.yaml")],
 };
 
 const fn version(legal: &'static [&'static str]) -> FieldSchema {
-    field("apiVersion", FieldType::OneOf(legal), "").required()
+    field("apiVersion", FieldType::OneOf(legal)).required()
 }
 
 const fn kind(legal: &'static [&'static str]) -> FieldSchema {
-    field("kind", FieldType::OneOf(legal), "").required()
+    field("kind", FieldType::OneOf(legal)).required()
 }
 
-const NAMED: FieldSchema = field("metadata", FieldType::Object(&METADATA), "{name: ...}").required();
+const NAMED: FieldSchema = field("metadata", FieldType::Object(&METADATA)).doc("{name: ...}").required();
 const STATUS: FieldSchema = inert("status", FieldType::Any);
 
 static JOB: ObjectSchema = ObjectSchema {
@@ -58,20 +59,14 @@ static JOB: ObjectSchema = ObjectSchema {
         version(&["batch/v1"]),
         kind(&["Job"]),
         NAMED,
-        field("spec", FieldType::Object(&JOB_SPEC), "").required(),
+        field("spec", FieldType::Object(&JOB_SPEC)).required(),
         STATUS,
     ],
 };
 
 static POD: ObjectSchema = ObjectSchema {
     kind: "Pod",
-    fields: &[
-        version(&["v1"]),
-        kind(&["Pod"]),
-        NAMED,
-        field("spec", FieldType::Object(&POD_SPEC), "").required(),
-        STATUS,
-    ],
+    fields: &[version(&["v1"]), kind(&["Pod"]), NAMED, field("spec", FieldType::Object(&POD_SPEC)).required(), STATUS],
 };
 
 static NODE: ObjectSchema = ObjectSchema {
@@ -80,16 +75,16 @@ static NODE: ObjectSchema = ObjectSchema {
         version(&["v1"]),
         kind(&["Node"]),
         NAMED,
-        field("spec", FieldType::Object(&NODE_SPEC), "Taints and schedulability of the node."),
-        field("status", FieldType::Object(&NODE_STATUS), "Resources, features and conditions of the node."),
+        field("spec", FieldType::Object(&NODE_SPEC)).doc("Taints and schedulability of the node."),
+        field("status", FieldType::Object(&NODE_STATUS)).doc("Resources, features and conditions of the node."),
     ],
 };
 
 static NODE_SPEC: ObjectSchema = ObjectSchema {
     kind: "NodeSpec",
     fields: &[
-        field("taints", FieldType::List(&FieldType::Object(&NODE_TAINT)), "Taints of the node."),
-        field("unschedulable", FieldType::Bool, "Whether the node is cordoned. Default: false."),
+        field("taints", FieldType::List(&FieldType::Object(&NODE_TAINT))).doc("Taints of the node."),
+        field("unschedulable", FieldType::Bool).doc("Whether the node is cordoned. Default: false."),
         inert("providerID", FieldType::Str),
         inert("podCIDR", FieldType::Str),
         inert("podCIDRs", STR_LIST),
@@ -101,9 +96,9 @@ static NODE_SPEC: ObjectSchema = ObjectSchema {
 pub static NODE_TAINT: ObjectSchema = ObjectSchema {
     kind: "NodeTaint",
     fields: &[
-        field("key", FieldType::Str, "").required(),
-        field("value", FieldType::Str, "Value of the taint."),
-        field("effect", FieldType::OneOf(EFFECTS), "").required(),
+        field("key", FieldType::Str).required(),
+        field("value", FieldType::Str).doc("Value of the taint."),
+        field("effect", FieldType::OneOf(EFFECTS)).required(),
         inert("timeAdded", FieldType::Any),
     ],
 };
@@ -111,18 +106,13 @@ pub static NODE_TAINT: ObjectSchema = ObjectSchema {
 static NODE_STATUS: ObjectSchema = ObjectSchema {
     kind: "NodeStatus",
     fields: &[
-        field(
-            "allocatable",
-            FieldType::Map(&FieldType::Amount),
-            "Allocatable resources of the node. The default for pods is 110.",
-        ),
-        field("capacity", FieldType::Map(&FieldType::Amount), "Resources of the node, used if allocatable is absent."),
-        field("declaredFeatures", STR_LIST, "Declared features of the node."),
-        field(
-            "conditions",
-            FieldType::List(&FieldType::Object(&NODE_CONDITION)),
-            "Conditions of the node. A Ready condition other than True is refused.",
-        ),
+        field("allocatable", FieldType::Map(&FieldType::Amount))
+            .doc("Allocatable resources of the node. The default for pods is 110."),
+        field("capacity", FieldType::Map(&FieldType::Amount))
+            .doc("Resources of the node, used if allocatable is absent."),
+        field("declaredFeatures", STR_LIST).doc("Declared features of the node."),
+        field("conditions", FieldType::List(&FieldType::Object(&NODE_CONDITION)))
+            .doc("Conditions of the node. A Ready condition other than True is refused."),
         inert("addresses", FieldType::Any),
         inert("daemonEndpoints", FieldType::Any),
         inert("nodeInfo", FieldType::Any),
@@ -139,8 +129,8 @@ static NODE_STATUS: ObjectSchema = ObjectSchema {
 static NODE_CONDITION: ObjectSchema = ObjectSchema {
     kind: "NodeCondition",
     fields: &[
-        field("type", FieldType::Str, "").required(),
-        field("status", FieldType::OneOf(&["True", "False", "Unknown"]), "").required(),
+        field("type", FieldType::Str).required(),
+        field("status", FieldType::OneOf(&["True", "False", "Unknown"])).required(),
         inert("reason", FieldType::Str),
         inert("message", FieldType::Str),
         inert("lastHeartbeatTime", FieldType::Any),
@@ -154,10 +144,9 @@ static SERVICE: ObjectSchema = ObjectSchema {
         version(&["v1"]),
         kind(&["Service"]),
         NAMED,
-        field(
-            "spec",
-            FieldType::Map(&FieldType::Any),
-            "Spec of the Service, which is ignored. If a Service with the name of a JobSet's Service exists, no other one is created.",
+        field("spec", FieldType::Map(&FieldType::Any)).doc(
+            "Spec of the Service, which is ignored. If a Service with the name of a JobSet's Service exists, no \
+                 other one is created.",
         ),
         STATUS,
     ],
@@ -169,7 +158,7 @@ static CLAIM: ObjectSchema = ObjectSchema {
         version(&["v1"]),
         kind(&["PersistentVolumeClaim"]),
         NAMED,
-        field("spec", FieldType::Object(&CLAIM_SPEC), "").required(),
+        field("spec", FieldType::Object(&CLAIM_SPEC)).required(),
         STATUS,
     ],
 };
@@ -177,15 +166,15 @@ static CLAIM: ObjectSchema = ObjectSchema {
 const ACCESS_MODES: FieldType =
     FieldType::List(&FieldType::OneOf(&["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]));
 const VOLUME_MODE: FieldSchema =
-    field("volumeMode", FieldType::OneOf(&["Block", "Filesystem"]), "Volume mode. Default: Filesystem.");
+    field("volumeMode", FieldType::OneOf(&["Block", "Filesystem"])).doc("Volume mode. Default: Filesystem.");
 
 static CLAIM_SPEC: ObjectSchema = ObjectSchema {
     kind: "PersistentVolumeClaimSpec",
     fields: &[
-        field("accessModes", ACCESS_MODES, "").required(),
-        field("resources", FieldType::Object(&CLAIM_RESOURCES), "").required(),
-        field("storageClassName", FieldType::Str, "Name of the storage class."),
-        field("volumeName", FieldType::Str, "Name of the volume to bind to."),
+        field("accessModes", ACCESS_MODES).required(),
+        field("resources", FieldType::Object(&CLAIM_RESOURCES)).required(),
+        field("storageClassName", FieldType::Str).doc("Name of the storage class."),
+        field("volumeName", FieldType::Str).doc("Name of the volume to bind to."),
         VOLUME_MODE,
         not_modelled("selector", FieldType::Any),
         not_modelled("dataSource", FieldType::Any),
@@ -197,7 +186,7 @@ static CLAIM_SPEC: ObjectSchema = ObjectSchema {
 static CLAIM_RESOURCES: ObjectSchema = ObjectSchema {
     kind: "VolumeResourceRequirements",
     fields: &[
-        field("requests", FieldType::Map(&FieldType::Quantity), "").required(),
+        field("requests", FieldType::Map(&FieldType::Quantity)).required(),
         inert("limits", FieldType::Map(&FieldType::Quantity)),
     ],
 };
@@ -208,12 +197,12 @@ static VOLUME: ObjectSchema = ObjectSchema {
         version(&["v1"]),
         kind(&["PersistentVolume"]),
         NAMED,
-        field(
-            "spec",
-            FieldType::Map(&FieldType::Any),
-            "Spec of the volume: capacity, accessModes, storageClassName, claimRef, volumeMode and a volume source.",
-        )
-        .required(),
+        field("spec", FieldType::Map(&FieldType::Any))
+            .doc(
+                "Spec of the volume: capacity, accessModes, storageClassName, claimRef, volumeMode and a volume \
+                 source.",
+            )
+            .required(),
         STATUS,
     ],
 };
@@ -224,17 +213,11 @@ static PRIORITY_CLASS: ObjectSchema = ObjectSchema {
         version(&["scheduling.k8s.io/v1"]),
         kind(&["PriorityClass"]),
         NAMED,
-        field("value", INT32, "Priority of the pods. Pods with higher values are scheduled first.").required(),
-        field(
-            "globalDefault",
-            FieldType::Bool,
-            "Whether this class is the default for pods without a class. Default: false.",
-        ),
-        field(
-            "preemptionPolicy",
-            FieldType::OneOf(&["PreemptLowerPriority", "Never"]),
-            "Preemption policy of the pods. Default: PreemptLowerPriority.",
-        ),
+        field("value", INT32).doc("Priority of the pods. Pods with higher values are scheduled first.").required(),
+        field("globalDefault", FieldType::Bool)
+            .doc("Whether this class is the default for pods without a class. Default: false."),
+        field("preemptionPolicy", FieldType::OneOf(&["PreemptLowerPriority", "Never"]))
+            .doc("Preemption policy of the pods. Default: PreemptLowerPriority."),
         inert("description", FieldType::Str),
     ],
 };
@@ -245,7 +228,9 @@ static BUDGET: ObjectSchema = ObjectSchema {
         version(&["policy/v1"]),
         kind(&["PodDisruptionBudget"]),
         NAMED,
-        field("spec", FieldType::Object(&BUDGET_SPEC), "Which pods an eviction or preemption has to spare.").required(),
+        field("spec", FieldType::Object(&BUDGET_SPEC))
+            .doc("Which pods an eviction or preemption has to spare.")
+            .required(),
         STATUS,
     ],
 };
@@ -253,21 +238,16 @@ static BUDGET: ObjectSchema = ObjectSchema {
 static BUDGET_SPEC: ObjectSchema = ObjectSchema {
     kind: "PodDisruptionBudgetSpec",
     fields: &[
-        field(
-            "minAvailable",
-            FieldType::Any,
-            "Number of ready pods that must remain. A percentage allows no eviction, because Jobs have no scale.",
+        field("minAvailable", FieldType::Any).doc(
+            "Number of ready pods that must remain. A percentage allows no eviction, because Jobs have no \
+                 scale.",
         ),
-        field(
-            "maxUnavailable",
-            FieldType::Any,
-            "Number of pods that may be unavailable. It allows no eviction, because Jobs have no scale.",
-        ),
-        field("selector", FieldType::Map(&FieldType::Any), "Label selector of the pods."),
-        field(
-            "unhealthyPodEvictionPolicy",
-            FieldType::OneOf(&["IfHealthyBudget", "AlwaysAllow"]),
-            "Whether pods that are not ready may be evicted although the budget is exhausted. Default: IfHealthyBudget.",
+        field("maxUnavailable", FieldType::Any)
+            .doc("Number of pods that may be unavailable. It allows no eviction, because Jobs have no scale."),
+        field("selector", FieldType::Map(&FieldType::Any)).doc("Label selector of the pods."),
+        field("unhealthyPodEvictionPolicy", FieldType::OneOf(&["IfHealthyBudget", "AlwaysAllow"])).doc(
+            "Whether pods that are not ready may be evicted although the budget is exhausted. Default: \
+                 IfHealthyBudget.",
         ),
     ],
 };

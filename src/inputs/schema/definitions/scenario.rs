@@ -14,32 +14,29 @@ use sim_api::spec::StopWhen;
 pub static SCENARIO: ObjectSchema = ObjectSchema {
     kind: "Scenario",
     fields: &[
-        field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format.").required(),
-        field("kind", FieldType::OneOf(&["Scenario"]), "Kind of the file.").required(),
-        field("metadata", FieldType::Object(&METADATA), "Name and description of the scenario.")
+        field("apiVersion", FieldType::OneOf(&[API_VERSION])).doc("API version of the file format.").required(),
+        field("kind", FieldType::OneOf(&["Scenario"])).doc("Kind of the file.").required(),
+        field("metadata", FieldType::Object(&METADATA))
+            .doc("Name and description of the scenario.")
             .required()
             .example("{name: first-steps}"),
-        field(
-            "topology",
-            FieldType::Either(&FieldType::Str, &FieldType::Object(&TOPOLOGY)),
-            "Cluster of the run: \
-            the path of a Topology file relative to this file, the name of a shipped topology, or an inline Topology.",
-        )
-        .required()
-        .example("../topologies/small-16.yaml"),
+        field("topology", FieldType::Either(&FieldType::Str, &FieldType::Object(&TOPOLOGY)))
+            .doc(
+                "Cluster of the run: the path of a Topology file relative to this file, the name of a shipped \
+                 topology, or an inline Topology.",
+            )
+            .required()
+            .example("../topologies/small-16.yaml"),
         BODY[0],
         BODY[1],
-        field("jobSets", FieldType::NonEmpty(&FieldType::Object(&JOBSET)), "JobSets to submit, as manifests.")
+        field("jobSets", FieldType::NonEmpty(&FieldType::Object(&JOBSET)))
+            .doc("JobSets to submit, as manifests.")
             .required()
             .example("[{manifest: train.yaml}]"),
-        field(
-            "objects",
-            FieldType::List(&FieldType::Kinds(&EXISTING)),
-            "Objects that exist when the run starts, \
-            inline or as files.",
-        )
-        .otherwise("none")
-        .example("[{manifest: others.yaml}]"),
+        field("objects", FieldType::List(&FieldType::Kinds(&EXISTING)))
+            .doc("Objects that exist when the run starts, inline or as files.")
+            .otherwise("none")
+            .example("[{manifest: others.yaml}]"),
         PARAMETERS,
         BODY[2],
         BODY[3],
@@ -58,119 +55,94 @@ pub static SCENARIO: ObjectSchema = ObjectSchema {
 pub static SETTINGS: ObjectSchema = ObjectSchema { kind: "Settings", fields: &BODY };
 
 static BODY: [FieldSchema; 11] = [
-    field(
-        "controlPlane",
-        FieldType::Object(&CONTROL_PLANE),
-        "Client rates, versions and feature gates of the control plane.",
-    )
-    .example("{preset: stock}"),
-    field("timing", FieldType::Object(&TIMING), "Delays that override the timing profile.").example("{sandbox: 300ms}"),
-    field(
-        "containers",
-        FieldType::List(&FieldType::Object(&CONTAINER_RULE)),
-        "Rules for the run time and exit code of containers. The first matching rule applies.",
-    )
-    .otherwise("containers run indefinitely, or for the duration of a command that only sleeps")
-    .example("[{replicatedJob: workers, runFor: 10m}]"),
+    field("controlPlane", FieldType::Object(&CONTROL_PLANE))
+        .doc("Client rates, versions and feature gates of the control plane.")
+        .example("{preset: stock}"),
+    field("timing", FieldType::Object(&TIMING))
+        .doc("Delays that override the timing profile.")
+        .example("{sandbox: 300ms}"),
+    field("containers", FieldType::List(&FieldType::Object(&CONTAINER_RULE)))
+        .doc("Rules for the run time and exit code of containers. The first matching rule applies.")
+        .otherwise("containers run indefinitely, or for the duration of a command that only sleeps")
+        .example("[{replicatedJob: workers, runFor: 10m}]"),
     field(
         "training",
         FieldType::Either(&FieldType::NonEmpty(&FieldType::Object(&TRAINING)), &FieldType::Object(&TRAINING)),
-        "Training of the JobSet. With several JobSets: a list with the name of the JobSet in each entry.",
     )
+    .doc("Training of the JobSet. With several JobSets: a list with the name of the JobSet in each entry.")
     .otherwise("no training")
     .example("{work: 20d, step: 6s, checkpoint: {every: 15m}}"),
-    field("prices", FieldType::Object(&PRICES), "Prices of accelerators, overriding those of the topology.")
+    field("prices", FieldType::Object(&PRICES))
+        .doc("Prices of accelerators, overriding those of the topology.")
         .otherwise("the prices of the topology")
         .example("{perAcceleratorHour: 4.2}"),
-    field(
-        "faults",
-        FieldType::List(&FieldType::Object(&FAULT)),
-        "Scripted faults and user actions on pods, nodes and JobSets.",
-    )
-    .otherwise("none")
-    .example("[{at: 2m, deletePod: {pod: train-workers-0-0}}]"),
-    field(
-        "faultProcesses",
-        FieldType::List(&FieldType::Object(&RANDOM_FAULTS)),
-        "Random faults of nodes, domains and pods. For a given seed they are the same for all policies.",
-    )
-    .otherwise("none")
-    .example("[{cause: host, mtbf: 200d, backAfter: 6h}]"),
-    field(
-        "nodeRepair",
-        FieldType::Object(&NODE_REPAIR),
-        "Repair of nodes lost by random faults that do not set `backAfter`.",
-    )
-    .otherwise("lost nodes never return")
-    .example("{stages: [{name: manual, takes: 2h}], crews: 2}"),
-    field(
-        "nodeSpares",
-        FieldType::Object(&NODE_SPARES),
-        "Spare nodes, which are cordoned until they replace nodes lost by random faults.",
-    )
-    .otherwise("none")
-    .example("{label: example.com/role=spare, takeOver: 10m}"),
-    field("stop", FieldType::Object(&STOP), "End of the run.").example("{at: 1h, when: Time}"),
-    field("seed", FieldType::Int(0, i64::MAX), "Seed of all random numbers.").default("1").example("42"),
+    field("faults", FieldType::List(&FieldType::Object(&FAULT)))
+        .doc("Scripted faults and user actions on pods, nodes and JobSets.")
+        .otherwise("none")
+        .example("[{at: 2m, deletePod: {pod: train-workers-0-0}}]"),
+    field("faultProcesses", FieldType::List(&FieldType::Object(&RANDOM_FAULTS)))
+        .doc("Random faults of nodes, domains and pods. For a given seed they are the same for all policies.")
+        .otherwise("none")
+        .example("[{cause: host, mtbf: 200d, backAfter: 6h}]"),
+    field("nodeRepair", FieldType::Object(&NODE_REPAIR))
+        .doc("Repair of nodes lost by random faults that do not set `backAfter`.")
+        .otherwise("lost nodes never return")
+        .example("{stages: [{name: manual, takes: 2h}], crews: 2}"),
+    field("nodeSpares", FieldType::Object(&NODE_SPARES))
+        .doc("Spare nodes, which are cordoned until they replace nodes lost by random faults.")
+        .otherwise("none")
+        .example("{label: example.com/role=spare, takeOver: 10m}"),
+    field("stop", FieldType::Object(&STOP)).doc("End of the run.").example("{at: 1h, when: Time}"),
+    field("seed", FieldType::Int(0, i64::MAX)).doc("Seed of all random numbers.").default("1").example("42"),
 ];
 
 static PRICES: ObjectSchema = ObjectSchema {
     kind: "Prices",
     fields: &[
-        field("currency", FieldType::Line, "Currency of all prices.")
+        field("currency", FieldType::Line)
+            .doc("Currency of all prices.")
             .otherwise("the topology's currency")
             .example("EUR"),
-        field("perAcceleratorHour", PRICE, "Price of one accelerator per hour, with a resolution of one millionth.")
+        field("perAcceleratorHour", PRICE)
+            .doc("Price of one accelerator per hour, with a resolution of one millionth.")
             .otherwise("the topology's prices")
             .example("4.2"),
-        field(
-            "pools",
-            FieldType::Map(&PRICE),
-            "Price of one accelerator per hour, by pool name. Overrides `perAcceleratorHour`.",
-        )
-        .otherwise("the same price for all pools")
-        .example("{\"a-{node}\": 4.2}"),
+        field("pools", FieldType::Map(&PRICE))
+            .doc("Price of one accelerator per hour, by pool name. Overrides `perAcceleratorHour`.")
+            .otherwise("the same price for all pools")
+            .example("{\"a-{node}\": 4.2}"),
     ],
 };
 
 static JOBSET: ObjectSchema = ObjectSchema {
     kind: "SubmittedJobSet",
     fields: &[
-        field("manifest", FieldType::Str, "Path of the manifest, relative to this file.")
+        field("manifest", FieldType::Str)
+            .doc("Path of the manifest, relative to this file.")
             .required()
             .example("train.yaml"),
-        field("submitAt", FieldType::Duration, "Virtual time of the submission.").default("0s").example("30s"),
-        field(
-            "restartStrategy",
-            FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
-            "Overrides spec.failurePolicy.restartStrategy.",
-        )
-        .otherwise("the strategy in the manifest"),
-        field(
-            "set",
-            FieldType::List(&FieldType::Assignment),
-            "Overrides of the form path=value, applied to the manifest before it is validated.",
-        )
-        .otherwise("none")
-        .example("[\"spec.replicatedJobs[0].replicas=8\"]"),
+        field("submitAt", FieldType::Duration).doc("Virtual time of the submission.").default("0s").example("30s"),
+        field("restartStrategy", FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]))
+            .doc("Overrides spec.failurePolicy.restartStrategy.")
+            .otherwise("the strategy in the manifest"),
+        field("set", FieldType::List(&FieldType::Assignment))
+            .doc("Overrides of the form path=value, applied to the manifest before it is validated.")
+            .otherwise("none")
+            .example("[\"spec.replicatedJobs[0].replicas=8\"]"),
     ],
 };
 
 /// Creates a field that restricts the pods or containers that a rule applies to.
 const fn selects(name: &'static str, shape: FieldType, doc: &'static str) -> FieldSchema {
-    field(name, shape, doc).otherwise("any")
+    field(name, shape).doc(doc).otherwise("any")
 }
 
 static CONTAINER_RULE: ObjectSchema = ObjectSchema {
     kind: "ContainerRule",
     fields: &[
         selects("jobSet", FieldType::Str, "Name of the JobSet that the rule applies to.").example("train"),
-        selects(
-            "replicatedJob",
-            FieldType::Str,
-            "Name of the replicatedJob that the rule applies to.",
-        )
-        .example("workers"),
+        selects("replicatedJob", FieldType::Str, "Name of the replicatedJob that the rule applies to.")
+            .example("workers"),
         selects("jobIndex", INDEX, "Index of the Job within the replicatedJob.").example("0"),
         selects("podIndex", INDEX, "Completion index of the pod.").example("3"),
         selects("restartAttempt", INDEX, "Value of the pod's restart-attempt label.").example("0"),
@@ -181,42 +153,42 @@ static CONTAINER_RULE: ObjectSchema = ObjectSchema {
             "Number of the pod among the pods of the same index within one Job object, starting at 0.",
         )
         .example("0"),
-        selects(
-            "inPlaceAttempt",
-            INDEX,
-            "In-place restart attempt that the pod's agent recorded.",
-        )
-        .example("1"),
-        selects(
-            "containerRun",
-            INDEX,
-            "Number of the run of the container within the pod, starting at 0.",
-        )
-        .example("0"),
-        field("runFor", FieldType::Duration, "Time from the start of the container until it exits.")
-        .otherwise("never")
-        .example("10m"),
-        field("exitCode", FieldType::Int(0, 255), "Exit code of the container.")
-            .default("0")
-            .example("1"),
-        field("container", FieldType::Str, "Name of the only container that exits with `exitCode`. The other main containers exit with 0. A rule that names an init container applies to it alone: it runs for `runFor`; without a rule it succeeds at once. A sidecar that exits is restarted; its `runFor` counts from the start of the main containers.")
-        .otherwise("all containers")
-        .example("main"),
-        field("podFails", FieldType::Bool, "For in-place restart: the exit ends the pod instead of restarting its \
-            containers.")
-        .default("false"),
-        field("atBarrierFor", FieldType::Duration, "For in-place restart: time at the barrier after which the container exits.")
-        .otherwise("the container waits indefinitely")
-        .example("5s"),
-        field("readyAfter", FieldType::Duration, "Time from the start of the container until its startup and readiness probes would succeed.")
-        .default("0s")
-        .example("45s"),
-        field("startAfter", FieldType::Duration, "Time from the binding of the pod until it is ready. Overrides `timing`.")
-        .otherwise("set by `timing`")
-        .example("20s"),
-        field("stopAfter", FieldType::Duration, "Time from the deletion of the pod until its containers exit. Overrides `timing`.")
-        .otherwise("set by `timing`")
-        .example("15s"),
+        selects("inPlaceAttempt", INDEX, "In-place restart attempt that the pod's agent recorded.").example("1"),
+        selects("containerRun", INDEX, "Number of the run of the container within the pod, starting at 0.")
+            .example("0"),
+        field("runFor", FieldType::Duration)
+            .doc("Time from the start of the container until it exits.")
+            .otherwise("never")
+            .example("10m"),
+        field("exitCode", FieldType::Int(0, 255)).doc("Exit code of the container.").default("0").example("1"),
+        field("container", FieldType::Str)
+            .doc(
+                "Name of the only container that exits with `exitCode`. The other main containers exit with 0. \
+                 A rule that names an init container applies to it alone: it runs for `runFor`; without a rule \
+                 it succeeds at once. A sidecar that exits is restarted; its `runFor` counts from the start of \
+                 the main containers.",
+            )
+            .otherwise("all containers")
+            .example("main"),
+        field("podFails", FieldType::Bool)
+            .doc("For in-place restart: the exit ends the pod instead of restarting its containers.")
+            .default("false"),
+        field("atBarrierFor", FieldType::Duration)
+            .doc("For in-place restart: time at the barrier after which the container exits.")
+            .otherwise("the container waits indefinitely")
+            .example("5s"),
+        field("readyAfter", FieldType::Duration)
+            .doc("Time from the start of the container until its startup and readiness probes would succeed.")
+            .default("0s")
+            .example("45s"),
+        field("startAfter", FieldType::Duration)
+            .doc("Time from the binding of the pod until it is ready. Overrides `timing`.")
+            .otherwise("set by `timing`")
+            .example("20s"),
+        field("stopAfter", FieldType::Duration)
+            .doc("Time from the deletion of the pod until its containers exit. Overrides `timing`.")
+            .otherwise("set by `timing`")
+            .example("15s"),
     ],
 };
 
@@ -225,13 +197,12 @@ static STOP_WHEN: [&str; 3] = [StopWhen::ALL[0].as_str(), StopWhen::ALL[1].as_st
 static STOP: ObjectSchema = ObjectSchema {
     kind: "Stop",
     fields: &[
-        field("at", FieldType::Duration, "Time limit of the run, as virtual time.").default("24h").example("1h"),
-        field(
-            "when",
-            FieldType::OneOf(&STOP_WHEN),
-            "Condition for an earlier end. `AllJobSetsFinished`: all JobSets \
-            have finished. `Settled`: all JobSets have finished, or no further change is possible. `Time`: none.",
-        )
-        .default("Settled"),
+        field("at", FieldType::Duration).doc("Time limit of the run, as virtual time.").default("24h").example("1h"),
+        field("when", FieldType::OneOf(&STOP_WHEN))
+            .doc(
+                "Condition for an earlier end. `AllJobSetsFinished`: all JobSets have finished. `Settled`: all \
+                 JobSets have finished, or no further change is possible. `Time`: none.",
+            )
+            .default("Settled"),
     ],
 };

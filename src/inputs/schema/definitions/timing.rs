@@ -6,12 +6,12 @@ use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, field};
 
 /// Creates a field for a delay that can be random.
 const fn delay(name: &'static str, doc: &'static str) -> FieldSchema {
-    field(name, DELAY, doc).example("{uniform: [100ms, 400ms]}")
+    field(name, DELAY).doc(doc).example("{uniform: [100ms, 400ms]}")
 }
 
 /// Creates a field for a fixed delay.
 const fn fixed(name: &'static str, doc: &'static str) -> FieldSchema {
-    field(name, FieldType::Duration, doc).example("5us")
+    field(name, FieldType::Duration).doc(doc).example("5us")
 }
 
 /// Fields that have no effect with a scripted kubelet.
@@ -64,7 +64,8 @@ pub static TIMING: ObjectSchema = ObjectSchema {
             "schedulerAffinityPerNode",
             "Additional scheduling cost for each node if the pod has affinity or anti-affinity terms.",
         ),
-        field("kubelet", FieldType::Object(&KUBELET), "Alternative model of the kubelet.")
+        field("kubelet", FieldType::Object(&KUBELET))
+            .doc("Alternative model of the kubelet.")
             .otherwise("the detailed kubelet model, with the delays above")
             .example("{scripted: {start: 1s}}"),
     ],
@@ -72,28 +73,29 @@ pub static TIMING: ObjectSchema = ObjectSchema {
 
 static KUBELET: ObjectSchema = ObjectSchema {
     kind: "KubeletModel",
-    fields: &[field(
-        "scripted",
-        FieldType::Object(&SCRIPTED),
-        "Kubelet with fixed delays, without images, volumes and polling periods.",
-    )
-    .required()
-    .example("{start: 1s, stop: 500ms}")],
+    fields: &[field("scripted", FieldType::Object(&SCRIPTED))
+        .doc("Kubelet with fixed delays, without images, volumes and polling periods.")
+        .required()
+        .example("{start: 1s, stop: 500ms}")],
 };
 
 static SCRIPTED: ObjectSchema = ObjectSchema {
     kind: "ScriptedKubelet",
     fields: &[
-        field("start", FieldType::Duration, "Time from the binding of a pod until it is ready.")
+        field("start", FieldType::Duration)
+            .doc("Time from the binding of a pod until it is ready.")
             .default("1s")
             .example("500ms"),
-        field("stop", FieldType::Duration, "Time from the deletion of a pod until its containers exit.")
+        field("stop", FieldType::Duration)
+            .doc("Time from the deletion of a pod until its containers exit.")
             .default("0s")
             .example("2s"),
-        field("stopExitCode", FieldType::Int(0, 255), "Exit code of containers stopped by a deletion.")
+        field("stopExitCode", FieldType::Int(0, 255))
+            .doc("Exit code of containers stopped by a deletion.")
             .default("0")
             .example("143"),
-        field("restart", FieldType::Duration, "Time from the exit of a container until it runs again.")
+        field("restart", FieldType::Duration)
+            .doc("Time from the exit of a container until it runs again.")
             .default("1s")
             .example("700ms"),
     ],

@@ -13,8 +13,8 @@ pub const PER_ACCELERATOR: &str = "pricePerAcceleratorHour";
 const COUNT: FieldType = FieldType::Int(0, NODES_MAX);
 
 const HEAD: [FieldSchema; 2] = [
-    field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format.").required(),
-    field("kind", FieldType::OneOf(&["Topology"]), "Kind of the file.").required(),
+    field("apiVersion", FieldType::OneOf(&[API_VERSION])).doc("API version of the file format.").required(),
+    field("kind", FieldType::OneOf(&["Topology"])).doc("Kind of the file.").required(),
 ];
 
 pub static TOPOLOGY: ObjectSchema = ObjectSchema {
@@ -22,27 +22,25 @@ pub static TOPOLOGY: ObjectSchema = ObjectSchema {
     fields: &[
         HEAD[0],
         HEAD[1],
-        field("metadata", FieldType::Object(&METADATA), "Name and description of the topology.")
+        field("metadata", FieldType::Object(&METADATA))
+            .doc("Name and description of the topology.")
             .required()
             .example("{name: small-16}"),
-        field("currency", FieldType::Line, "Currency of all prices.")
-            .default("USD")
-            .example("EUR"),
-        field(
-            "dcnLevels",
-            FieldType::List(&FieldType::Object(&DCN_LEVEL)),
-            "Levels of the data center network, from the nearest to the farthest.",
-        )
-        .otherwise("none")
-        .example("[{name: rack, label: rack, gbitsPerSecond: 400}]"),
-        field(
-            "extendedResourceToleration",
-            FieldType::Bool,
-            "Whether the API server runs the admission plugin ExtendedResourceToleration, as on GKE. Pods that request an extended resource such as google.com/tpu then tolerate the NoSchedule taint with the same key.",
-        )
-        .default("false")
-        .example("true"),
-        field("pools", FieldType::NonEmpty(&FieldType::Object(&POOL)), "Node pools of the cluster.")
+        field("currency", FieldType::Line).doc("Currency of all prices.").default("USD").example("EUR"),
+        field("dcnLevels", FieldType::List(&FieldType::Object(&DCN_LEVEL)))
+            .doc("Levels of the data center network, from the nearest to the farthest.")
+            .otherwise("none")
+            .example("[{name: rack, label: rack, gbitsPerSecond: 400}]"),
+        field("extendedResourceToleration", FieldType::Bool)
+            .doc(
+                "Whether the API server runs the admission plugin ExtendedResourceToleration, as on GKE. Pods that \
+                 request an extended resource such as google.com/tpu then tolerate the NoSchedule taint with the same \
+                 key.",
+            )
+            .default("false")
+            .example("true"),
+        field("pools", FieldType::NonEmpty(&FieldType::Object(&POOL)))
+            .doc("Node pools of the cluster.")
             .required()
             .example("[{name: \"a-{node}\", nodesPerIsland: 4}]"),
     ],
@@ -51,101 +49,102 @@ pub static TOPOLOGY: ObjectSchema = ObjectSchema {
 static POOL: ObjectSchema = ObjectSchema {
     kind: "Pool",
     fields: &[
-        field(
-            "name",
-            FieldType::Str,
-            "Name pattern of the nodes. The variables {pool}, {island} and {node} are replaced by running numbers.",
-        )
-        .required()
-        .example("\"a-{node}\""),
-        field("count", COUNT, "Number of copies of this pool.").default("1").example("5"),
-        field("islands", COUNT, "Number of islands in one copy of the pool.").default("1").example("4"),
-        field("nodesPerIsland", COUNT, "Number of nodes in one island.").required().example("16"),
-        field(
-            "islandKind",
-            FieldType::OneOf(&["None", "Ici", "NvLink"]),
-            "Interconnect between the nodes of an island.",
-        )
-        .default("None"),
-        field("allocatable", FieldType::Map(&FieldType::Amount), "Allocatable resources of one node.")
+        field("name", FieldType::Str)
+            .doc(
+                "Name pattern of the nodes. The variables {pool}, {island} and {node} are replaced by running \
+                 numbers.",
+            )
+            .required()
+            .example("\"a-{node}\""),
+        field("count", COUNT).doc("Number of copies of this pool.").default("1").example("5"),
+        field("islands", COUNT).doc("Number of islands in one copy of the pool.").default("1").example("4"),
+        field("nodesPerIsland", COUNT).doc("Number of nodes in one island.").required().example("16"),
+        field("islandKind", FieldType::OneOf(&["None", "Ici", "NvLink"]))
+            .doc("Interconnect between the nodes of an island.")
+            .default("None"),
+        field("allocatable", FieldType::Map(&FieldType::Amount))
+            .doc("Allocatable resources of one node.")
             .otherwise("pods: 110")
             .example("{cpu: 8, memory: 64Gi, example.com/accelerator: 4}"),
-        field("accelerator", FieldType::Str, "Name of the resource that represents accelerators.")
+        field("accelerator", FieldType::Str)
+            .doc("Name of the resource that represents accelerators.")
             .otherwise("none")
             .example("example.com/accelerator"),
-        field(PER_NODE, PRICE, "Price of one node per hour, with a resolution of one millionth of the currency unit.")
+        field(PER_NODE, PRICE)
+            .doc("Price of one node per hour, with a resolution of one millionth of the currency unit.")
             .default("0")
             .example("16.8"),
-        field(
-            PER_ACCELERATOR,
-            PRICE,
-            "Price of one accelerator per hour, with a resolution of one millionth of the currency unit.",
-        )
-        .otherwise("the node price divided by its number of accelerators")
-        .example("4.2"),
-        field(
-            "billing",
-            FieldType::OneOf(&["reserved", "onDemand"]),
-            "Whether a machine is billed always (reserved), or only while it exists (onDemand): not after its Node was deleted, and not as an idle spare of nodeSpares with a takeOver.",
-        )
-        .otherwise("onDemand if a label denotes spot machines (such as cloud.google.com/gke-spot), else reserved")
-        .example("onDemand"),
-        field("taints", FieldType::List(&FieldType::Object(&TAINT)), "Taints of each node.")
+        field(PER_ACCELERATOR, PRICE)
+            .doc("Price of one accelerator per hour, with a resolution of one millionth of the currency unit.")
+            .otherwise("the node price divided by its number of accelerators")
+            .example("4.2"),
+        field("billing", FieldType::OneOf(&["reserved", "onDemand"]))
+            .doc(
+                "Whether a machine is billed always (reserved), or only while it exists (onDemand): not after its \
+                 Node was deleted, and not as an idle spare of nodeSpares with a takeOver.",
+            )
+            .otherwise("onDemand if a label denotes spot machines (such as cloud.google.com/gke-spot), else reserved")
+            .example("onDemand"),
+        field("taints", FieldType::List(&FieldType::Object(&TAINT)))
+            .doc("Taints of each node.")
             .otherwise("none")
             .example("[{key: accelerator, effect: NoSchedule}]"),
-        field("labels", STR_MAP, "Labels of each node. Values may contain the variables {pool}, {island} and {node}.")
+        field("labels", STR_MAP)
+            .doc("Labels of each node. Values may contain the variables {pool}, {island} and {node}.")
             .otherwise("none")
             .example("{rack: \"r-{island}\"}"),
-        field("features", STR_LIST, "Declared features of each node (status.declaredFeatures).")
+        field("features", STR_LIST)
+            .doc("Declared features of each node (status.declaredFeatures).")
             .otherwise("none")
             .example("[RestartAllContainersOnContainerExits]"),
-        field(
-            "nodes",
-            FieldType::List(&FieldType::Object(&LISTED_NODE)),
-            "The first nodes of the pool by name, with their differences from the pool. Further nodes are named by the pattern, and a smaller count omits the last ones.",
-        )
-        .otherwise("none")
-        .example("[{name: gke-a7f3, labels: {rack: r7}}]"),
+        field("nodes", FieldType::List(&FieldType::Object(&LISTED_NODE)))
+            .doc(
+                "The first nodes of the pool by name, with their differences from the pool. Further nodes are named \
+                 by the pattern, and a smaller count omits the last ones.",
+            )
+            .otherwise("none")
+            .example("[{name: gke-a7f3, labels: {rack: r7}}]"),
     ],
 };
 
 static LISTED_NODE: ObjectSchema = ObjectSchema {
     kind: "NamedNode",
     fields: &[
-        field("name", FieldType::Str, "Name of the node.").required().example("gke-a7f3"),
-        field("labels", STR_MAP, "Labels in addition to those of the pool, or instead of them.")
+        field("name", FieldType::Str).doc("Name of the node.").required().example("gke-a7f3"),
+        field("labels", STR_MAP)
+            .doc("Labels in addition to those of the pool, or instead of them.")
             .otherwise("none")
             .example("{rack: r7}"),
-        field("taints", FieldType::List(&FieldType::Object(&TAINT)), "Taints in addition to those of the pool.")
+        field("taints", FieldType::List(&FieldType::Object(&TAINT)))
+            .doc("Taints in addition to those of the pool.")
             .otherwise("none")
             .example("[{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]"),
-        field(
-            "allocatable",
-            FieldType::Map(&FieldType::Amount),
-            "Allocatable resources that replace those of the pool.",
-        )
-        .otherwise("none")
-        .example("{memory: 60Gi}"),
+        field("allocatable", FieldType::Map(&FieldType::Amount))
+            .doc("Allocatable resources that replace those of the pool.")
+            .otherwise("none")
+            .example("{memory: 60Gi}"),
     ],
 };
 
 pub static TAINT: ObjectSchema = ObjectSchema {
     kind: "Taint",
     fields: &[
-        field("key", FieldType::Str, "Key of the taint.").required().example("accelerator"),
-        field("value", FieldType::Str, "Value of the taint.").otherwise("empty").example("present"),
-        field("effect", FieldType::OneOf(EFFECTS), "Effect of the taint.").required(),
+        field("key", FieldType::Str).doc("Key of the taint.").required().example("accelerator"),
+        field("value", FieldType::Str).doc("Value of the taint.").otherwise("empty").example("present"),
+        field("effect", FieldType::OneOf(EFFECTS)).doc("Effect of the taint.").required(),
     ],
 };
 
 static DCN_LEVEL: ObjectSchema = ObjectSchema {
     kind: "DcnLevel",
     fields: &[
-        field("name", FieldType::Line, "Name of the network level in reports.").required().example("rack"),
-        field("label", FieldType::Str, "Key of the node label whose values are the groups of this level.")
+        field("name", FieldType::Line).doc("Name of the network level in reports.").required().example("rack"),
+        field("label", FieldType::Str)
+            .doc("Key of the node label whose values are the groups of this level.")
             .required()
             .example("rack"),
-        field("gbitsPerSecond", FieldType::Number(0.0, 1e9), "Bandwidth of one node at this level, in Gbit/s.")
+        field("gbitsPerSecond", FieldType::Number(0.0, 1e9))
+            .doc("Bandwidth of one node at this level, in Gbit/s.")
             .required()
             .example("400"),
     ],

@@ -52,17 +52,17 @@ fn with<T>(
     args: &CompareArgs, act: impl FnOnce(&ComparisonJob<'_>, Vec<SimulatedVariant>) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     let base = VariantSource::read(args)?;
-    let variants = base.variants(args)?;
+    let (variants, left_out) = base.variants(args)?;
     base.baseline.print_notices(args.quiet);
     let job = ComparisonJob {
         args,
         base: &base,
         variants: &variants,
+        left_out: &left_out,
         seed: args.input.seed.unwrap_or(variants[0].subject.seed()),
         limits: &interrupt::limits(),
     };
-    let not_simulated = variants.iter().map(not_simulated);
-    act(&job, not_simulated.collect::<Result<_, _>>()?)
+    act(&job, variants.iter().map(not_simulated).collect())
 }
 
 /// A comparison to run.
@@ -70,6 +70,8 @@ struct ComparisonJob<'a> {
     args: &'a CompareArgs,
     base: &'a VariantSource,
     variants: &'a [CompareVariant],
+    /// Sentences on the strategies that were left out.
+    left_out: &'a [String],
     seed: u64,
     limits: &'a ReplicationLimits,
 }
@@ -99,6 +101,7 @@ impl ComparisonJob<'_> {
         }
         let name = self.variants[0].subject.name();
         let mut all = VariantComparison::from_variants((name, self.seed), &simulated);
+        all.warnings.splice(0..0, self.left_out.iter().cloned());
         for variant in &simulated {
             let subject = self.variants.iter().find(|known| known.name == variant.name);
             let tails = subject.map(|known| known.subject.heavy_tails(&variant.replications));
@@ -249,21 +252,19 @@ fn print_result(args: &CompareArgs, all: &VariantComparison) -> Result<(), Comma
 }
 
 /// Returns a variant without replications. Returns an error if its pods cannot be placed, before anything is simulated.
-fn not_simulated(variant: &CompareVariant) -> Result<SimulatedVariant, CommandFailure> {
-    let ready = variant.subject.player();
-    ready.map_err(|why| CommandFailure::from(why).in_variant(&variant.name))?;
+fn not_simulated(variant: &CompareVariant) -> SimulatedVariant {
     let change = |c: &sim_api::spec::FieldChange| VariantChange {
         path: c.path.clone(),
         value: c.value.clone(),
         because: c.reason.clone(),
     };
-    Ok(SimulatedVariant {
+    SimulatedVariant {
         name: variant.name.clone(),
         changes: variant.changes.iter().map(change).collect(),
         jobsets: variant.subject.jobsets(),
         currency: variant.subject.currency(),
         replications: Vec::new(),
-    })
+    }
 }
 
 fn is_precise(variant: &SimulatedVariant, until: &TimeLimit, look: InterimLook) -> Result<bool, CommandFailure> {

@@ -34,13 +34,15 @@ impl VariantSource {
         Ok(VariantSource { given, baseline })
     }
 
-    /// Returns the baseline, then the variants of the scenario, then those of the command line.
-    pub fn variants(&self, args: &CompareArgs) -> Result<Vec<CompareVariant>, CommandFailure> {
+    /// Returns the baseline, then the variants of the scenario, then those of the command line. The second value
+    /// names the strategies of `--strategies all` that the JobSets do not permit, with the reason.
+    pub fn variants(&self, args: &CompareArgs) -> Result<(Vec<CompareVariant>, Vec<String>), CommandFailure> {
         let mut first = BASELINE.to_owned();
         let own = self.baseline.experiment().variants.iter().cloned();
         let mut all: Vec<(String, Vec<FieldOverride>)> = own.map(|v| (v.name, v.sets)).collect();
         let more = args.variants.iter();
         all.extend(more.map(|v| (v.name.clone(), v.sets.clone())));
+        let given = all.len();
         for strategy in strategies(&args.strategies)? {
             if self.has_strategy(strategy) {
                 // The baseline already has this strategy and is named after it.
@@ -59,8 +61,22 @@ impl VariantSource {
                 bail!("variant name {name:?} is used twice");
             }
         }
-        let one = |(name, sets)| self.variant(name, sets);
-        all.into_iter().map(one).collect()
+        let may_be_left_out = |i: usize| i > given && args.strategies.iter().any(|word| word == "all");
+        let (mut variants, mut left_out) = (Vec::new(), Vec::new());
+        for (i, (name, sets)) in all.into_iter().enumerate() {
+            match self.variant(&name, sets) {
+                Ok(variant) => variants.push(variant),
+                Err(CommandFailure::Invalid(why) | CommandFailure::CannotBePlaced(why)) if may_be_left_out(i) => {
+                    let reason = why.lines().next().unwrap_or_default();
+                    left_out.push(format!("{name} is left out: {}", reason.trim_start_matches("error: ")));
+                }
+                Err(why) => return Err(why.in_variant(&name)),
+            }
+        }
+        if variants.len() == 1 {
+            bail!("nothing to compare: {}", left_out.join("; "));
+        }
+        Ok((variants, left_out))
     }
 
     fn nothing(&self) -> &'static str {
@@ -79,13 +95,13 @@ impl VariantSource {
         jobsets.all(|s| s.jobset.spec.strategy() == strategy)
     }
 
-    fn variant(&self, name: String, sets: Vec<FieldOverride>) -> Result<CompareVariant, CommandFailure> {
-        let changes = strategy::with_companions(&sets, self.baseline.jobsets());
-        let changes = changes.map_err(|e| CommandFailure::from(e).in_variant(&name))?;
+    fn variant(&self, name: &str, sets: Vec<FieldOverride>) -> Result<CompareVariant, CommandFailure> {
+        let changes = strategy::with_companions(&sets, self.baseline.jobsets())?;
         let more = changes.iter().map(|c| (c.path.clone(), c.value.clone()));
-        let loaded = self.given.load(&more.collect::<Vec<FieldOverride>>());
-        let loaded = loaded.map_err(|why| why.in_variant(&name))?;
-        Ok(CompareVariant { subject: loaded.subject().map_err(|why| why.in_variant(&name))?, name, changes, loaded })
+        let loaded = self.given.load(&more.collect::<Vec<FieldOverride>>())?;
+        let subject = loaded.subject()?;
+        subject.player()?;
+        Ok(CompareVariant { subject, name: name.to_owned(), changes, loaded })
     }
 
     /// Returns copies of the inputs and the command that repeats the comparison from them.

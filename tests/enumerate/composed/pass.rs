@@ -6,8 +6,8 @@
 use super::rules::now;
 use super::setups::Setup;
 use super::world::*;
-use crate::enumerate::invariants::{check_plan, counted, max_restarts, restarts};
-use crate::enumerate::world::Js;
+use crate::invariants::{check_plan, counted, max_restarts, restarts};
+use crate::world::Js;
 use sim_policy::*;
 use std::rc::Rc;
 

@@ -5,7 +5,7 @@
 use super::setups::Setup;
 use super::world::*;
 use super::{idle, writes};
-use crate::enumerate::invariants as of_jobsets;
+use crate::invariants as of_jobsets;
 
 pub fn check_state(setup: &Setup, state: &State) -> Result<(), String> {
     of_jobsets::check_state(&setup.base.jobset, &state.js.status)?;

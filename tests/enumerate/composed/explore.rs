@@ -8,7 +8,7 @@ use super::setups::Setup;
 use super::transition::state_after;
 use super::world::State;
 use super::{blocked, invariants};
-use crate::enumerate::Seen;
+use crate::Seen;
 use sim_policy::ActionPlan;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -67,7 +67,7 @@ impl Walk<'_> {
             });
         }
         if helped.is_none() {
-            let end = crate::enumerate::invariants::terminal_condition(&state.js.status);
+            let end = crate::invariants::terminal_condition(&state.js.status);
             self.seen.finished.extend(end);
             self.seen.dead_ends.extend(blocked::blocked_reason(self.setup, state)?);
         }

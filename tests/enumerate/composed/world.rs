@@ -4,7 +4,7 @@
 //! Must never know an order of events; `events.rs` lists the possible ones.
 
 pub use super::objects::*;
-use crate::enumerate::world::{Js, hash_js};
+use crate::world::{Js, hash_js};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 

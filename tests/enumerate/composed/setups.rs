@@ -4,8 +4,8 @@
 
 use super::rules::Rules;
 use super::world::State;
-use crate::enumerate::setups::setup;
-use crate::enumerate::world::{Js, Setup as Base};
+use crate::setups::setup;
+use crate::world::{Js, Setup as Base};
 use sim_api::spec::*;
 use sim_policy::JobSetStatus;
 use std::rc::Rc;
