@@ -13,6 +13,7 @@ mod place;
 mod preemption;
 mod queues;
 mod snapshot;
+mod spread;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/scheduler.rs"]
 mod tests;
@@ -96,6 +97,7 @@ impl SchedulerState {
     }
 
     fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, change: PodChange) {
+        self.snapshot.touch(pod);
         match change {
             PodChange::Created => {
                 self.ledger.forget(pod);
@@ -113,6 +115,7 @@ impl SchedulerState {
                 self.ledger.classes.learn_template(ctx, pod);
                 self.ledger.assume(ctx.store, pod, node, ctx.now);
             }
+            PodChange::Deleting => self.ledger.set_terminating(ctx.store, pod),
             PodChange::Finished => self.release(ctx, pod),
             PodChange::Gone => {
                 self.nominated.remove(pod);
@@ -153,6 +156,7 @@ impl SchedulerState {
                 self.retry_on_new_capacity(ctx);
             }
             NodeChange::Condition | NodeChange::Uncordoned => self.retry_on_new_capacity(ctx),
+            NodeChange::Gone => self.ledger.spread.forget_counts(),
             _ => {}
         }
     }

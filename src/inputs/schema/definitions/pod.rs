@@ -54,8 +54,16 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
             FieldType::Str,
             "Whether the pod may preempt pods of lower priority. Default: that of its PriorityClass.",
         ),
-        not_modelled("overhead", STR_OR_NUMBER_MAP),
-        not_modelled("resources", FieldType::Object(&RESOURCES)),
+        field(
+            "overhead",
+            STR_OR_NUMBER_MAP,
+            "Resources that the pod needs in addition to its requests, as set from its RuntimeClass.",
+        ),
+        field(
+            "resources",
+            FieldType::Object(&RESOURCES),
+            "Resource requests and limits of the pod as a whole, which replace the sums over its containers.",
+        ),
         not_modelled("resourceClaims", FieldType::Any),
         not_modelled("readinessGates", FieldType::Any),
         not_modelled("runtimeClassName", FieldType::Str),
