@@ -51,6 +51,12 @@ pub struct Bench {
 /// Overrides of scenario fields.
 type Sets<'s> = &'s [(&'s str, &'s str)];
 
+const LABELS: &str = "spec.replicatedJobs[0].template.spec.template.metadata.labels";
+const AFFINITY: &str = "spec.replicatedJobs[0].template.spec.template.spec.affinity";
+/// Pods that share no node, by a term that the scheduler evaluates with all plugins.
+const REPEL: &str = r#"{"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+    {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "w"}}}
+]}}"#;
 const REPLICAS: &str = "spec.replicatedJobs[0].replicas";
 const PARALLELISM: &str = "spec.replicatedJobs[0].template.spec.parallelism";
 const COMPLETIONS: &str = "spec.replicatedJobs[0].template.spec.completions";
@@ -90,6 +96,9 @@ impl Bench {
             "recreate.5000" => self.restart(RECREATE, few(&[(REPLICAS, "1")]))?,
             "in-place.5000" => self.restart(IN_PLACE, few(&[(REPLICAS, "1")]))?,
             "exclusive.5000" => self.restart(EXCLUSIVE, few(&[(REPLICAS, "50")]))?,
+            "terms.1000" => {
+                self.restart(RECREATE, &[(REPLICAS, "1"), (LABELS, r#"{"app": "w"}"#), (AFFINITY, REPEL)])?
+            }
             "recreate.65000" if self.trial => self.restart(RECREATE, &[(REPLICAS, "1")])?,
             "recreate.65000" => {
                 self.restart(RECREATE, &[("topology", "../topologies/tpu-65k.yaml"), (REPLICAS, "65")])?

@@ -140,6 +140,12 @@ impl SimulationInput {
     /// Checks the whole state after every event; slow, for tests and debugging.
     pub fn set_paranoid(&mut self, on: bool) {
         self.paranoid = on;
+        self.set_checks_placement(on);
+    }
+
+    /// Compares each choice of a node with the plugins.
+    pub fn set_checks_placement(&mut self, on: bool) {
+        self.components.scheduler.is_checked = on;
     }
 
     /// Explains the pods without a node at the end of each run.

@@ -36,7 +36,6 @@ impl EngineRun<'_> {
     /// end the run here, because the caller may extend the script.
     pub fn run_until(&mut self, halt: SimTime) -> Option<EndReason> {
         let halts = halt != SimTime::NEVER;
-        self.components.scheduler.is_checked = self.paranoid;
         let limit = SimTime::ZERO + self.ctx.scenario.stop.at;
         loop {
             if self.events >= self.next_stop_check {

@@ -7,6 +7,8 @@ use crate::node::{NodeUsage, NodeView};
 use crate::pod::PodView;
 use crate::pod_terms::PodTerm;
 use crate::resources::ResourceColumns;
+use crate::topology::Topology;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
@@ -18,11 +20,17 @@ pub struct Cluster {
     pub usage: Vec<NodeUsage>,
     /// Pods with a node. The rows of removed pods remain.
     pub pods: Vec<PodView>,
+    /// The placed pods with terms about other pods, and their nodes.
+    pub with_terms: BTreeMap<PodIndex, NodeIndex>,
     pub groups: Vec<PodGroup>,
     /// Pods that wait for the end of their victims on a node.
     pub nominated: Vec<(NodeIndex, PodView)>,
     pub namespaces: BTreeMap<String, Labels>,
     pub budgets: Vec<DisruptionBudget>,
+    /// Namespace and selector of each Service with a selector.
+    pub services: Vec<(String, Labels)>,
+    /// Domains by topology key. Those of other keys are computed when a cycle needs them.
+    pub topologies: BTreeMap<String, Topology>,
     pub images: BTreeMap<String, ClusterImage>,
 }
 
@@ -50,22 +58,60 @@ impl Cluster {
         }
         self.nodes.push(node);
         self.usage.push(NodeUsage::default());
+        self.topologies.clear();
         self.nodes.len() - 1
     }
 
+    /// Replaces the properties of a node, and returns the former ones.
+    pub fn set_node(&mut self, node: NodeIndex, view: NodeView) -> NodeView {
+        let is_moved = self.nodes[node].labels != view.labels;
+        let before = std::mem::replace(&mut self.nodes[node], view);
+        for (key, topology) in self.topologies.iter_mut().filter(|_| is_moved) {
+            *topology = Topology::new(&self.nodes, key);
+        }
+        before
+    }
+
+    /// Computes the domains of the pod's topology keys, unless they are known.
+    pub fn learn_topologies(&mut self, pod: &PodView) {
+        for key in pod.topology_keys() {
+            if !self.topologies.contains_key(key) {
+                self.topologies.insert(key.to_owned(), Topology::new(&self.nodes, key));
+            }
+        }
+    }
+
+    pub fn topology(&self, key: &str) -> Cow<'_, Topology> {
+        let known = self.topologies.get(key).map(Cow::Borrowed);
+        known.unwrap_or_else(|| Cow::Owned(Topology::new(&self.nodes, key)))
+    }
+
     pub fn find_node(&self, name: &str) -> Option<NodeIndex> {
-        self.nodes.iter().position(|node| node.name == name)
+        let mut nodes = (!name.is_empty()).then_some(&self.nodes).into_iter().flatten();
+        nodes.position(|node| node.name == name)
     }
 
     pub fn add_pod(&mut self, node: NodeIndex, pod: PodView) -> PodIndex {
         let index = self.pods.len();
-        self.usage[node].add(index, &pod);
+        if pod.has_terms() {
+            self.learn_topologies(&pod);
+        }
         self.pods.push(pod);
+        self.place_pod(node, index);
         index
+    }
+
+    /// Places a pod that has a row on a node.
+    pub fn place_pod(&mut self, node: NodeIndex, index: PodIndex) {
+        self.usage[node].add(index, &self.pods[index]);
+        if self.pods[index].has_terms() {
+            self.with_terms.insert(index, node);
+        }
     }
 
     pub fn remove_pod(&mut self, node: NodeIndex, index: PodIndex) {
         self.usage[node].remove(index, &self.pods[index]);
+        self.with_terms.remove(&index);
     }
 
     /// Returns the cluster with some of its nodes only, which are renumbered in the given order.
@@ -74,10 +120,16 @@ impl Cluster {
             let position = nodes.iter().position(|kept| kept == node)?;
             Some((position, pod.clone()))
         });
+        let with_terms = self.with_terms.iter().filter_map(|(pod, node)| {
+            let position = nodes.iter().position(|kept| kept == node)?;
+            Some((*pod, position))
+        });
         Cluster {
             nodes: nodes.iter().map(|node| self.nodes[*node].clone()).collect(),
             usage: nodes.iter().map(|node| self.usage[*node].clone()).collect(),
             nominated: nominated.collect(),
+            with_terms: with_terms.collect(),
+            topologies: BTreeMap::new(),
             ..self.clone()
         }
     }
@@ -86,6 +138,19 @@ impl Cluster {
     pub fn placed_pods(&self) -> impl Iterator<Item = (NodeIndex, &PodView)> {
         let rows = self.usage.iter().enumerate();
         rows.flat_map(move |(node, usage)| usage.pods.iter().map(move |pod| (node, &self.pods[*pod])))
+    }
+
+    /// Returns the pods that matter for terms about other pods: all, or those with terms of their own.
+    pub fn pods_about(&self, all: bool) -> impl Iterator<Item = (NodeIndex, &PodView)> {
+        let with_terms = self.with_terms.iter().filter(move |_| !all).map(|(pod, node)| (*node, &self.pods[*pod]));
+        let placed = all.then(|| self.placed_pods()).into_iter().flatten();
+        placed.chain(with_terms)
+    }
+
+    /// Returns the number of uses, by placed pods, of claims that only this pod may use.
+    pub fn count_shared_claims(&self, pod: &PodView) -> i64 {
+        let placed = self.pods_about(!pod.claims.of_one_pod.is_empty());
+        placed.map(|(_, other)| pod.shared_claims(other)).sum()
     }
 
     /// Returns whether the term selects the pod.

@@ -21,6 +21,8 @@ pub struct SchedulingCycle<'a> {
     pub profile: &'a Profile,
     pub spread: SpreadState<'a>,
     pub affinity: AffinityState<'a>,
+    /// Number of uses, by other pods, of claims that only one pod may use.
+    pub shared_claims: i64,
     /// Nodes that PreFilter restricts the search to; `None` allows all.
     pub named_nodes: Option<Vec<NodeIndex>>,
 }
@@ -33,7 +35,7 @@ impl<'a> SchedulingCycle<'a> {
             return Err(Rejection::unresolvable(Plugin::NodeAffinity, CONFLICT));
         }
         if let Some(problem) = &pod.claim_problem {
-            return Err(problem.rejection());
+            return Err(Rejection::by_claim(problem));
         }
         let is_named = |names: &std::collections::BTreeSet<&str>, node: &NodeIndex| {
             names.contains(cluster.nodes[*node].name.as_str())
@@ -44,6 +46,7 @@ impl<'a> SchedulingCycle<'a> {
             profile,
             spread: SpreadState::new(cluster, pod),
             affinity: AffinityState::new(cluster, pod),
+            shared_claims: cluster.count_shared_claims(pod),
             named_nodes: names.map(|names| (0..cluster.nodes.len()).filter(|n| is_named(&names, n)).collect()),
         })
     }
@@ -52,6 +55,7 @@ impl<'a> SchedulingCycle<'a> {
     pub fn update(&mut self, node: NodeIndex, other: &'a PodView, by: i64) {
         self.spread.update(self.cluster, self.pod, node, other, by);
         self.affinity.update(self.cluster, self.pod, node, other, by);
+        self.shared_claims += by * self.pod.shared_claims(other);
     }
 
     /// Runs the filters on a node with the given usage.

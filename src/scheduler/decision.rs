@@ -1,11 +1,11 @@
 //! The decision for one pod: find feasible nodes, score them, or preempt other pods.
 
+use crate::claims::ClaimProblem;
 use crate::cluster::Cluster;
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
 use crate::plugin::{Plugin, PluginSet};
 use crate::plugins::score;
-use crate::plugins::volumes::ClaimProblem;
 use crate::pod::PodView;
 use crate::preemption::{Preemption, preempt};
 use crate::profile::Profile;

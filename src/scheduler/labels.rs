@@ -27,6 +27,12 @@ impl LabelSelector {
         LabelSelector { requirements: Some(equal.chain(expressions).collect()) }
     }
 
+    /// Returns the selector of objects that have all these labels.
+    pub fn of_labels(labels: &Labels) -> LabelSelector {
+        let equal = labels.iter().map(|(key, value)| requirement(key, "In", vec![value.clone()]));
+        LabelSelector { requirements: Some(equal.collect()) }
+    }
+
     /// Adds the requirement that a label has a value, as `matchLabelKeys` does.
     pub fn require(&mut self, key: &str, value: &str) {
         let added = requirement(key, "In", vec![value.to_owned()]);

@@ -4,6 +4,7 @@
 //! The crate has no clock, no queue and no randomness: the caller passes the index at which the search starts and
 //! selects among nodes with equal scores, and finds the claim that keeps a pod from all nodes.
 
+pub mod claims;
 pub mod cluster;
 pub mod cycle;
 pub mod decision;
@@ -14,7 +15,6 @@ pub mod index;
 pub mod labels;
 pub mod node;
 pub mod node_affinity;
-mod normalize;
 pub mod plugin;
 pub mod plugins;
 pub mod pod;
@@ -26,6 +26,7 @@ pub mod rejection;
 pub mod requests;
 pub mod resources;
 mod taints;
+pub mod topology;
 
 pub use cluster::{Cluster, DisruptionBudget};
 pub use cycle::SchedulingCycle;
@@ -39,6 +40,12 @@ pub use pod::PodView;
 pub use profile::{Profile, SchedulerConfiguration};
 pub use queueing::ClusterEvent;
 
+#[cfg(test)]
+#[path = "../../tests/inside/scheduler/brute_force.rs"]
+mod brute_force;
+#[cfg(test)]
+#[path = "../../tests/inside/scheduler/explain.rs"]
+mod explain_tests;
 #[cfg(test)]
 #[path = "../../tests/inside/scheduler/random_clusters.rs"]
 mod tests;

@@ -54,7 +54,7 @@ fn matches(term: &NodeTerm, node: &NodeView) -> bool {
     term.matches(&node.name, |key| node.labels.get(key))
 }
 
-fn read_term(term: &Value) -> NodeTerm {
+pub fn read_term(term: &Value) -> NodeTerm {
     NodeTerm {
         expressions: list(term, "matchExpressions").iter().map(read_requirement).collect(),
         fields: list(term, "matchFields").iter().map(read_requirement).collect(),

@@ -1,11 +1,11 @@
 //! A pod as the scheduler sees it.
 
+use crate::claims::{ClaimProblem, PodClaims};
 use crate::host_port::HostPort;
 use crate::labels::{Labels, read_labels};
 use crate::node_affinity::NodeAffinityView;
-use crate::plugins::volumes::ClaimProblem;
-use crate::pod_terms::{PodTerms, SpreadConstraint};
-use crate::requests::{assumed_requests, pod_requests};
+use crate::pod_terms::{DEFAULT_SPREAD, PodTerms, SpreadConstraint};
+use crate::requests::{assumed_requests, requests};
 use crate::resources::{Amounts, ResourceColumns};
 use crate::taints::read_toleration;
 use serde_json::Value;
@@ -49,6 +49,7 @@ pub struct PodView {
     pub affinity: PodTerms,
     pub anti_affinity: PodTerms,
     pub spread: Vec<SpreadConstraint>,
+    pub claims: PodClaims,
     /// A claim that keeps the pod from all nodes.
     pub claim_problem: Option<ClaimProblem>,
 }
@@ -73,7 +74,7 @@ impl PodView {
             node_name: text(spec, "nodeName").to_owned(),
             nominated_node: text(&pod["status"], "nominatedNodeName").to_owned(),
             started: None,
-            requests: pod_requests(spec, columns),
+            requests: requests(spec, columns),
             assumed: assumed_requests(spec, columns),
             images: containers.map(|c| image_with_tag(text(c, "image"))).collect(),
             host_ports: HostPort::read_all(spec),
@@ -83,6 +84,7 @@ impl PodView {
             affinity: PodTerms::read(&spec["affinity"]["podAffinity"], &namespace),
             anti_affinity: PodTerms::read(&spec["affinity"]["podAntiAffinity"], &namespace),
             spread: spread.collect(),
+            claims: PodClaims { names: claim_names(spec), ..PodClaims::default() },
             claim_problem: None,
             namespace,
             labels,
@@ -107,6 +109,25 @@ impl PodView {
         }
     }
 
+    /// Returns whether the pod has affinity or anti-affinity terms about other pods.
+    pub fn has_terms(&self) -> bool {
+        !self.affinity.is_empty() || !self.anti_affinity.is_empty()
+    }
+
+    /// Returns the number of claims of one pod that the other pod uses.
+    pub fn shared_claims(&self, other: &PodView) -> i64 {
+        let shared = self.claims.of_one_pod.iter().filter(|claim| other.claims.names.contains(claim));
+        if other.namespace == self.namespace { shared.count() as i64 } else { 0 }
+    }
+
+    /// Returns the topology keys that a cycle of the pod may need.
+    pub fn topology_keys(&self) -> impl Iterator<Item = &str> {
+        let required = self.affinity.required.iter().chain(&self.anti_affinity.required).map(|t| &t.topology_key);
+        let spread = self.spread.iter().map(|c| &c.topology_key);
+        let defaults = DEFAULT_SPREAD.iter().filter(|_| self.spread.is_empty());
+        required.chain(spread).map(String::as_str).chain(defaults.map(|(key, _)| *key))
+    }
+
     pub fn tolerates(&self, taint: &TaintSpec) -> bool {
         self.tolerations.iter().any(|t| t.tolerates(taint))
     }
@@ -116,6 +137,11 @@ impl PodView {
 fn image_with_tag(image: &str) -> String {
     let name = image.rsplit('/').next().unwrap_or(image);
     if name.contains(':') { image.to_owned() } else { format!("{image}:latest") }
+}
+
+fn claim_names(spec: &Value) -> Vec<String> {
+    let claims = list(spec, "volumes").iter().map(|volume| text(&volume["persistentVolumeClaim"], "claimName"));
+    claims.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// Returns the features that the containers use.

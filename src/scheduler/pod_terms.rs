@@ -3,9 +3,14 @@
 use crate::labels::{LabelSelector, Labels};
 use serde_json::Value;
 use sim_api::objects::value_access::{has_value, int, list, text};
+use sim_api::spec::keys::{HOSTNAME, ZONE};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/// Topology keys and `maxSkew` of the constraints of a pod that has none but that a Service selects
+/// (`systemDefaultConstraints` in `podtopologyspread/plugin.go`).
+pub const DEFAULT_SPREAD: [(&str, i64); 2] = [(HOSTNAME, 3), (ZONE, 5)];
 
 /// A term of `podAffinity` or `podAntiAffinity`. The API server has merged its `matchLabelKeys` and
 /// `mismatchLabelKeys` into the label selector.

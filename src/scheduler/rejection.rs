@@ -1,7 +1,7 @@
 //! Reasons against nodes, and the message of an unschedulable pod (`FitError` in `framework/types.go`).
 
+use crate::claims::ClaimProblem;
 use crate::plugin::Plugin;
-use crate::plugins::volumes::ClaimProblem;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -34,6 +34,17 @@ pub struct Rejection {
 }
 
 impl Rejection {
+    /// Returns the rejection of all nodes by PreFilter because of a claim.
+    pub fn by_claim(problem: &ClaimProblem) -> Rejection {
+        let plugin = match problem {
+            ClaimProblem::Unbound | ClaimProblem::Missing(_) | ClaimProblem::Deleted(_) => Plugin::VolumeBinding,
+            ClaimProblem::ResourceClaimMissing(_) | ClaimProblem::ResourceClaimNotCreated(_) => {
+                Plugin::DynamicResources
+            }
+        };
+        Rejection { plugin, is_resolvable: false, reasons: vec![Reason::Claim(problem.clone())] }
+    }
+
     pub fn resolvable(plugin: Plugin, text: &'static str) -> Rejection {
         Rejection { plugin, is_resolvable: true, reasons: vec![Reason::Fixed(text)] }
     }

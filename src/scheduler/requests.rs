@@ -1,16 +1,16 @@
-//! The resources that a pod requests (`PodRequests` in `component-helpers/resource`).
+//! The resources that a stored pod requests.
 
-use crate::resources::{Amounts, CPU, MEMORY, ResourceColumns};
+use crate::resources::{Amounts, ResourceColumns};
 use serde_json::Value;
-use sim_api::objects::value_access::{has_value, list, text};
+use sim_api::objects::value_access::{list, pairs, quantity, text};
+use sim_api::spec::{ResourceAmounts, pod_requests};
 
-/// Amounts that scores assume for a container without a request: column, field and amount
+/// Amounts in thousandths that scores assume for a container without a request
 /// (`pkg/scheduler/util/pod_resources.go`).
-const ASSUMED: [(usize, &str, i64); 2] = [(CPU, "cpu", 100), (MEMORY, "memory", 200 << 20)];
+const ASSUMED: [(&str, i64); 2] = [("cpu", 100), ("memory", (200 << 20) * 1000)];
 
-/// Returns the requests of a stored pod: the maximum of its containers and its init containers, with sidecars, pod
-/// level resources and overhead.
-pub fn pod_requests(spec: &Value, columns: &mut ResourceColumns) -> Amounts {
+/// Returns the requests of a stored pod.
+pub fn requests(spec: &Value, columns: &mut ResourceColumns) -> Amounts {
     sum_requests(spec, columns, &[])
 }
 
@@ -19,37 +19,25 @@ pub fn assumed_requests(spec: &Value, columns: &mut ResourceColumns) -> Amounts 
     sum_requests(spec, columns, &ASSUMED)
 }
 
-fn sum_requests(spec: &Value, columns: &mut ResourceColumns, assumed: &[(usize, &str, i64)]) -> Amounts {
-    let mut read = |container: &Value| {
-        let mut amounts = Amounts::read(&container["resources"]["requests"], columns);
-        for (column, name, amount) in assumed {
-            if !has_value(&container["resources"]["requests"], name) {
-                amounts.set(*column, *amount);
-            }
-        }
-        amounts
+fn sum_requests(spec: &Value, columns: &mut ResourceColumns, assumed: &[(&str, i64)]) -> Amounts {
+    let read = |container: &Value| {
+        let assumed = assumed.iter().map(|(name, amount)| ((*name).to_owned(), *amount));
+        let mut requests: ResourceAmounts = assumed.collect();
+        requests.extend(amounts(&container["resources"]["requests"]));
+        requests
     };
-    let mut total = Amounts::default();
-    for container in list(spec, "containers") {
-        total.add(&read(container), 1);
-    }
-    let (mut sidecars, mut init) = (Amounts::default(), Amounts::default());
-    for container in list(spec, "initContainers") {
-        let amounts = read(container);
-        if text(container, "restartPolicy") == "Always" {
-            total.add(&amounts, 1);
-            sidecars.add(&amounts, 1);
-            init.raise_to(&sidecars);
-        } else {
-            let mut during = sidecars.clone();
-            during.add(&amounts, 1);
-            init.raise_to(&during);
-        }
-    }
-    total.raise_to(&init);
-    for (column, amount) in Amounts::read(&spec["resources"]["requests"], columns).iter() {
-        total.set(column, amount);
-    }
-    total.add(&Amounts::read(&spec["overhead"], columns), 1);
-    total
+    let own = |c: &Value| (text(c, "restartPolicy") == "Always", read(c));
+    let init = list(spec, "initContainers").iter().map(own);
+    let (pod_level, overhead) = (amounts(&spec["resources"]["requests"]), amounts(&spec["overhead"]));
+    let sum = pod_requests(list(spec, "containers").iter().map(read), init, &pod_level, &overhead);
+    Amounts::from_milli(&sum, columns)
+}
+
+/// Reads a resource list. An unreadable quantity counts as zero.
+fn amounts(resources: &Value) -> ResourceAmounts {
+    let milli = |value: &Value| {
+        let scaled = quantity(value).and_then(|q| q.scaled(3));
+        scaled.map_or(0, |amount| i64::try_from(amount).unwrap_or(i64::MAX))
+    };
+    pairs(resources).map(|(name, value)| (name.clone(), milli(value))).collect()
 }

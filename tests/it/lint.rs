@@ -1,6 +1,8 @@
 //! Traps as data: for each trap a manifest that contains it and one that does not; upstream's examples and the
 //! documentation page.
 
+#[path = "lint/against_runs.rs"]
+mod against_runs;
 #[path = "lint/notation.rs"]
 mod notation;
 

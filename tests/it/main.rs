@@ -46,6 +46,7 @@ mod preemption;
 mod program;
 mod published;
 mod random_faults;
+mod random_placement;
 mod recordings;
 mod recordings_subset;
 mod reduced;

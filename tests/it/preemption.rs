@@ -177,3 +177,30 @@ fn terms_about_other_pods_are_those_of_kube_scheduler() {
     let taken = "waits: 0/4 nodes are available: 4 node(s) didn't have free ports for the requested pod ports.";
     assert_says(&play("", &light(5, port), ""), &[taken], &[]);
 }
+
+#[test]
+fn claims_of_one_pod_and_volumes_restrict_the_pods_that_use_them() {
+    let claim = |mode: &str, volume: &str| {
+        format!(
+            "objects:\n  - {{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data}}, spec: {{accessModes: \
+             [{mode}], {volume}resources: {{requests: {{storage: 1Gi}}}}}}}}\n"
+        )
+    };
+    let mount = "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]";
+    let two = jobset("js", 2, mount).replace("cpu: 3", "cpu: 10m");
+    let in_use = " waits: 0/4 nodes are available: 4 node has pod using PersistentVolumeClaim with the same name and \
+                  ReadWriteOncePod access mode.";
+    assert_says(&play(&claim("ReadWriteOncePod", ""), &two, ""), &[in_use], &[]);
+    assert_says(&play(&claim("ReadWriteMany", ""), &two, ""), &[], &["waits"]);
+    let bound = |rack: &str| {
+        let volume = format!(
+            "  - {{apiVersion: v1, kind: PersistentVolume, metadata: {{name: disk}}, spec: {{accessModes: \
+             [ReadWriteMany], capacity: {{storage: 1Gi}}, hostPath: {{path: /d}}, nodeAffinity: {{required: \
+             {{nodeSelectorTerms: [{{matchExpressions: [{{key: rack, operator: In, values: [{rack}]}}]}}]}}}}}}}}\n"
+        );
+        play(&(claim("ReadWriteMany", "volumeName: disk, ") + &volume), &two, "")
+    };
+    let elsewhere = " waits: 0/4 nodes are available: 4 node(s) didn't match PersistentVolume's node affinity.";
+    assert_says(&bound("none"), &[elsewhere], &[]);
+    assert_says(&bound("r1"), &[], &["waits"]);
+}

@@ -176,6 +176,14 @@ impl JobSetSpec {
 }
 
 impl JobSet {
+    /// Returns the name of the headless Service: the subdomain, by default the JobSet's name (API-9).
+    pub fn service_name(&self) -> &str {
+        match self.spec.network.subdomain.as_str() {
+            "" => &self.name,
+            subdomain => subdomain,
+        }
+    }
+
     /// Returns the topology key of the exclusive placement of a replicatedJob's pods (EXC-1). The annotation of the Job
     /// template overrides the JobSet's; both override the annotation of the pod template.
     pub fn exclusive_key<'a>(&'a self, rj: &'a ReplicatedJob) -> Option<&'a str> {

@@ -4,6 +4,9 @@ use super::node_affinity::NodeTerm;
 use sim_base::Duration;
 use std::collections::BTreeMap;
 
+/// Amounts in thousandths of the unit, by resource name.
+pub type ResourceAmounts = BTreeMap<String, i64>;
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodTemplate {
     pub labels: BTreeMap<String, String>,
@@ -35,6 +38,10 @@ pub struct PodSpec {
     /// Whether the pod has terms about other pods (affinity, anti-affinity, topology spread), preferred nodes, or ports
     /// of the node.
     pub has_terms_or_ports: bool,
+    /// Requests of the pod as a whole.
+    pub resources: ResourceAmounts,
+    /// Resources that the sandbox of the pod needs.
+    pub overhead: ResourceAmounts,
     pub init_containers: Vec<ContainerSpec>,
     pub containers: Vec<ContainerSpec>,
 }
@@ -54,7 +61,7 @@ pub struct ContainerSpec {
     pub image_pull_policy: Option<ImagePullPolicy>,
     /// Requested quantity by resource name, in thousandths of the unit. A limit without a request counts as the
     /// request, as in the API server.
-    pub requests: BTreeMap<String, i64>,
+    pub requests: ResourceAmounts,
     /// Restart policy of the container. `Always` on an init container makes it a sidecar.
     pub restart_policy: Option<RestartPolicy>,
     pub restart_policy_rules: Vec<ContainerRestartRule>,
@@ -169,42 +176,54 @@ impl ContainerSpec {
     }
 }
 
+/// Returns the requests of a pod as computed by the scheduler (`PodRequests` in `component-helpers/resource`): the sum
+/// over containers and sidecars, or the largest sum of an init container and the sidecars before it, replaced by the
+/// requests of the pod as a whole, plus the overhead. Each init container is given with whether it is a sidecar.
+pub fn pod_requests(
+    containers: impl Iterator<Item = ResourceAmounts>, init: impl Iterator<Item = (bool, ResourceAmounts)>,
+    pod_level: &ResourceAmounts, overhead: &ResourceAmounts,
+) -> ResourceAmounts {
+    fn add(total: &mut ResourceAmounts, more: &ResourceAmounts) {
+        for (name, milli) in more {
+            let sum = total.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(*milli);
+        }
+    }
+    let (mut total, mut sidecars) = (ResourceAmounts::new(), ResourceAmounts::new());
+    let mut peak = ResourceAmounts::new();
+    containers.for_each(|requests| add(&mut total, &requests));
+    for (is_sidecar, requests) in init {
+        let mut here = sidecars.clone();
+        add(&mut here, &requests);
+        if is_sidecar {
+            add(&mut total, &requests);
+            sidecars.clone_from(&here);
+        }
+        for (name, milli) in here {
+            let most = peak.entry(name).or_default();
+            *most = milli.max(*most);
+        }
+    }
+    for (name, milli) in peak {
+        let sum = total.entry(name).or_default();
+        *sum = milli.max(*sum);
+    }
+    total.extend(pod_level.iter().map(|(name, milli)| (name.clone(), *milli)));
+    add(&mut total, overhead);
+    total
+}
+
 impl PodSpec {
     /// Returns whether the pod restricts the nodes on which it can run.
     pub fn restricts_nodes(&self) -> bool {
         !self.node_selector.is_empty() || self.node_affinity.is_some()
     }
 
-    /// Returns the requests as computed by the scheduler (`resource/helpers.go` of component-helpers, KEP-753): the sum
-    /// over main containers and sidecars, or the largest sum of an init container and the sidecars before it.
-    pub fn requests(&self) -> BTreeMap<String, i64> {
-        let add = |total: &mut BTreeMap<String, i64>, more: &BTreeMap<String, i64>| {
-            for (name, milli) in more {
-                *total.entry(name.clone()).or_default() += milli;
-            }
-        };
-        let (mut total, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
-        let mut peak: BTreeMap<String, i64> = BTreeMap::new();
-        for container in &self.containers {
-            add(&mut total, &container.requests);
-        }
-        for container in &self.init_containers {
-            let mut here = sidecars.clone();
-            add(&mut here, &container.requests);
-            if container.is_sidecar() {
-                add(&mut total, &container.requests);
-                sidecars = here.clone();
-            }
-            for (name, milli) in here {
-                let most = peak.entry(name).or_default();
-                *most = milli.max(*most);
-            }
-        }
-        for (name, milli) in peak {
-            let sum = total.entry(name).or_default();
-            *sum = milli.max(*sum);
-        }
-        total
+    /// Returns the requests of the pod.
+    pub fn requests(&self) -> ResourceAmounts {
+        let own = |c: &ContainerSpec| (c.is_sidecar(), c.requests.clone());
+        let containers = self.containers.iter().map(|c| c.requests.clone());
+        pod_requests(containers, self.init_containers.iter().map(own), &self.resources, &self.overhead)
     }
 
     /// Returns the mode of the in-place agent in this pod, detected by the conventions of upstream's examples (5.4).

@@ -36,34 +36,10 @@ pub(super) fn new_claims(jobset: &JobSet) -> Vec<NewClaim> {
     claims.map(|(policy, object)| NewClaim { policy, object }).collect()
 }
 
-/// Name of the Service: the subdomain, by default the JobSet's name (API-9).
-fn service_name(jobset: &JobSet) -> &str {
-    match jobset.spec.network.subdomain.as_str() {
-        "" => &jobset.name,
-        subdomain => subdomain,
-    }
-}
-
-/// Returns true if the JobSet owns the stored Service of its subdomain.
-pub(super) fn owns_service(ctx: &EngineContext<'_>, jobset: JobSetId) -> bool {
-    let spec = &ctx.store.jobsets[jobset.ix()].spec;
-    owner_of_service(ctx, spec) == Some(jobset)
-}
-
-/// Returns the owner of the stored Service of the JobSet's subdomain.
-fn owner_of_service(ctx: &EngineContext<'_>, jobset: &JobSet) -> Option<JobSetId> {
-    if !jobset.spec.network.enable_dns_hostnames {
-        return None;
-    }
-    let at = (jobset.namespace.as_str(), service_name(jobset));
-    let stored = ctx.store.others.get(ObjectKind::Service, at.0, at.1);
-    stored.map(|service| service.jobset)
-}
-
 /// SVC-1, C-71: a Service of another owner is sufficient. It is looked up on demand, because its changes do not queue
 /// a pass.
 pub(super) fn has_service(ctx: &EngineContext<'_>, jobset: JobSetId, cached: &CachedJobSet) -> bool {
-    match owner_of_service(ctx, &cached.spec) {
+    match ctx.store.owner_of_service(&cached.spec) {
         Some(owner) if owner != jobset => true,
         _ => cached.has_service,
     }
@@ -83,7 +59,7 @@ impl JobSetManager {
     /// the pass.
     pub(super) fn service_answered(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let spec = self.pass.spec.clone();
-        let at = (spec.namespace.as_str(), service_name(&spec));
+        let at = (spec.namespace.as_str(), spec.service_name());
         let (answer, refusal) = match admitted_service(&spec) {
             Err(refusal) => (RequestAnswer::Invalid, refusal.message),
             Ok(object) => {

@@ -3,7 +3,6 @@
 //! Must never inspect a change: the delivered object is the one stored at the time of delivery.
 
 use super::JobSetManager;
-use super::children::owns_service;
 use super::job_view::job_view;
 use crate::ctx::{EngineContext, StoreWatcher};
 use crate::event::SimulationEvent;
@@ -104,7 +103,7 @@ impl JobSetManager {
     }
 
     pub(super) fn jobset_observed(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
-        let has_service = owns_service(ctx, jobset);
+        let has_service = ctx.store.owns_service(jobset);
         let gate = ctx.gates.in_place_restart;
         let stored = &ctx.store.jobsets[jobset.ix()];
         let row = self.row(jobset);

@@ -1,10 +1,12 @@
 //! Accounting of the scheduler's cache: free resources per node, pods of JobSets and exclusive leaders per domain.
 //! Counts a pod from assume to its end, not from binding.
 
+use super::spread::DefaultSpread;
 use super::usage_classes::UsageClasses;
 use crate::ctx::EngineContext;
 use crate::store::ObjectStore;
 use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime};
+use sim_scheduler::{Plugin, Profile};
 
 #[derive(Clone, Default)]
 pub struct CapacityLedger {
@@ -22,6 +24,7 @@ pub struct CapacityLedger {
     /// Number of topology keys that are counted.
     keys: usize,
     pub classes: UsageClasses,
+    pub spread: DefaultSpread,
     /// Number of changes so far.
     pub changes: u64,
 }
@@ -40,6 +43,7 @@ impl CapacityLedger {
     pub fn reset(&mut self, ctx: &EngineContext<'_>) {
         self.classes.forget_templates();
         self.classes.reset(ctx);
+        self.spread = DefaultSpread::default();
         self.free.clear();
         self.free.extend_from_slice(&ctx.store.nodes.cluster.allocatable);
         self.node.clear();
@@ -84,6 +88,7 @@ impl CapacityLedger {
             self.started_s[pod.ix()] = u32::try_from(now.0 / Duration::from_secs(1).0).unwrap_or(u32::MAX);
         }
         self.update_usage(store, pod, node, true);
+        self.spread.add(store, pod, node);
     }
 
     /// Releases the resources of a pod. Returns false if it held none.
@@ -94,7 +99,27 @@ impl CapacityLedger {
         }
         self.node[pod.ix()] = NodeId::NONE;
         self.update_usage(store, pod, node, false);
+        self.spread.remove(store, pod, node);
         true
+    }
+
+    /// The pod is being deleted: spread constraints no longer count it.
+    pub fn set_terminating(&mut self, store: &ObjectStore, pod: PodId) {
+        self.spread.remove(store, pod, self.held_node(pod));
+    }
+
+    /// Returns the scores of nodes that fit the pod, up to a constant.
+    pub fn totals(
+        &mut self, store: &ObjectStore, profile: &Profile, pod: PodId, fitting: &[(u32, NodeId)],
+    ) -> Vec<i64> {
+        let mut totals = vec![0; fitting.len()];
+        let spread = Plugin::PodTopologySpread;
+        if store.owns_service(store.jobset_of(pod)) && !profile.disabled_scores.contains(&spread) {
+            let scores = self.spread.scores(store, &self.node, pod, fitting);
+            totals = scores.into_iter().map(|score| score * profile.weight(spread)).collect();
+        }
+        self.classes.add_scores((store.facts(pod), profile), store.pods.template[pod.ix()], fitting, &mut totals);
+        totals
     }
 
     fn update_usage(&mut self, store: &ObjectStore, pod: PodId, node: NodeId, take: bool) {
@@ -212,6 +237,7 @@ impl CapacityLedger {
     pub fn recount(&mut self, ctx: &EngineContext<'_>) {
         let store = &*ctx.store;
         self.classes.reset(ctx);
+        self.spread.forget_counts();
         self.keys = store.templates.domains.len();
         self.free.clear();
         self.free.extend_from_slice(&store.nodes.cluster.allocatable);

@@ -53,6 +53,7 @@ impl SchedulerState {
             Some(node) => {
                 self.nominated.remove(pod);
                 self.ledger.assume(ctx.store, pod, node, ctx.now);
+                self.snapshot.touch(pod);
             }
             None => self.failed = Some(self.failed_attempt(ctx, pod)),
         }

@@ -14,6 +14,7 @@ mod preemption;
 mod queues;
 mod requeue;
 mod snapshot;
+mod spread;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/scheduler.rs"]
 mod tests;
@@ -104,6 +105,7 @@ impl SchedulerState {
     }
 
     fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, change: PodChange) {
+        self.snapshot.touch(pod);
         match change {
             PodChange::Created => {
                 self.ledger.forget(pod);
@@ -125,6 +127,7 @@ impl SchedulerState {
                 }
                 self.pod_event(ctx, pod, |view| ClusterEvent::AssignedPodAdd(view));
             }
+            PodChange::Deleting => self.ledger.set_terminating(ctx.store, pod),
             PodChange::Finished => self.release(ctx, pod),
             PodChange::Gone => {
                 self.queues.remove(pod);
@@ -160,6 +163,7 @@ impl SchedulerState {
         match change {
             NodeChange::Created | NodeChange::Spec => self.ledger.recount(ctx),
             NodeChange::Taints => self.ledger.classes.update_kind(ctx, node),
+            NodeChange::Gone => self.ledger.spread.forget_counts(),
             _ => {}
         }
         self.node_event(ctx, node, change);

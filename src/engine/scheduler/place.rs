@@ -84,7 +84,9 @@ impl SchedulerState {
         let (ledger, template) = (&self.ledger, store.pods.template[pod.ix()]);
         let view =
             ClusterView { columns: nodes.cluster.resources.len(), free: ledger.free(), schedulable: &schedulable };
-        let scored = ledger.classes.has_several_classes(template);
+        let is_spread = || store.owns_service(store.jobset_of(pod));
+        let scored =
+            ledger.classes.may_differ(template, is_spread) || (nodes.cluster.has_several_zones() && is_spread());
         let profile = profile_of(&self.configuration, store, pod);
         let wanted = if scored { profile.nodes_to_find(nodes.len()) as u32 } else { 1 };
         let mut fitting = std::mem::take(&mut self.fitting);
@@ -92,7 +94,7 @@ impl SchedulerState {
         let also = |node| free(ledger, node);
         let examined = NodeSearch { count, start, wanted }.find_fitting(&view, facts, candidate, also, &mut fitting);
         let best =
-            if fitting.len() > 1 { self.ledger.classes.first_best((facts, profile), template, &fitting) } else { 0 };
+            if fitting.len() > 1 { first_highest(&self.ledger.totals(store, profile, pod, &fitting)) } else { 0 };
         let chosen = fitting.get(best).copied();
         let next = chosen.map_or(start, |(at, _)| at + 1);
         let next = if next >= count { 0 } else { next };
@@ -100,6 +102,11 @@ impl SchedulerState {
         self.fitting = fitting;
         PlacementResult { node: chosen.map(|(_, node)| node), examined, feasible, next }
     }
+}
+
+fn first_highest(scores: &[i64]) -> usize {
+    let best = scores.iter().enumerate().max_by_key(|(at, score)| (**score, std::cmp::Reverse(*at)));
+    best.map_or(0, |(at, _)| at)
 }
 
 fn no_placement(next: u32) -> PlacementResult {

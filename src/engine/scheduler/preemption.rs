@@ -1,7 +1,7 @@
 //! Preemption of pods with lower priority (plugin DefaultPreemption): the decision is made by `sim_scheduler`.
 
-use super::SchedulerState;
-use super::claims::claim_problem;
+use super::claims::{claim_problem, has_restricting_claims, pod_claims};
+use super::{SchedulerState, profile_of};
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
@@ -15,6 +15,7 @@ use sim_scheduler::decision::ScoredNodes;
 use sim_scheduler::preemption::Preemption;
 use sim_scheduler::rejection::ReasonCounts;
 use sim_scheduler::{Decision, PluginSet, PodView, schedule};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An attempt to schedule a pod that found no node.
 #[derive(Clone)]
@@ -64,11 +65,16 @@ enum Nomination {
 
 impl SchedulerState {
     /// Returns whether the search over columns is not enough for the pod: terms about other pods, preferred nodes,
-    /// host ports and nominated pods may concern every pod. A missing claim or resource keeps the pod from every node.
-    fn needs_plugins(&self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
-        let blocked = ctx.store.facts(pod).blocked.is_some() || ctx.store.deleting_claim(pod).is_some();
-        let has_terms = ctx.store.templates.has_terms_or_ports || !self.profile(ctx.store, pod).has_default_filters();
-        !blocked && (has_terms || !self.nominated.is_empty())
+    /// host ports, nominated pods and Services beside those of JobSets may concern every pod, and claims their pods. A
+    /// missing claim or resource keeps the pod from every node.
+    fn needs_plugins(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
+        let store = &**ctx.store;
+        let blocked = store.facts(pod).blocked.is_some() || store.deleting_claim(pod).is_some();
+        let namespace = || store.names.namespace_of(store.pods.job[pod.ix()]);
+        let has_terms = store.templates.has_terms_or_ports || !self.profile(store, pod).has_default_filters();
+        let concerns_others = has_terms || !self.nominated.is_empty();
+        let restricts = || concerns_others || has_restricting_claims(ctx, pod);
+        !blocked && (restricts() || self.ledger.spread.has_foreign_service(store, namespace()))
     }
 
     /// Places a pod by all plugins, or returns `None` if the search over columns decides.
@@ -76,6 +82,7 @@ impl SchedulerState {
         if !self.needs_plugins(ctx, pod) {
             return None;
         }
+        self.fitting.clear();
         let found = match self.decide(ctx, pod) {
             Decision::Scheduled(found) => found,
             Decision::Unschedulable { .. } => {
@@ -104,6 +111,24 @@ impl SchedulerState {
             (Decision::Unschedulable { .. }, None) => true,
         };
         assert!(agrees, "the plugins decide otherwise than {chosen:?} at {}: {decision:?}", ctx.now);
+        if let Decision::Scheduled(found) = decision {
+            self.check_scores(ctx, pod, &found);
+        }
+    }
+
+    /// Panics if the last search found other nodes than the plugins, or if differences of scores differ. A search for
+    /// one node is not checked.
+    fn check_scores(&mut self, ctx: &EngineContext<'_>, pod: PodId, found: &ScoredNodes) {
+        let mut fitting = self.fitting.clone();
+        fitting.retain(|_| self.fitting.len() > 1);
+        let profile = profile_of(&self.configuration, ctx.store, pod);
+        let totals = self.ledger.totals(ctx.store, profile, pod, &fitting);
+        let expected: BTreeMap<NodeId, i64> =
+            found.nodes.iter().map(|row| self.snapshot.nodes[*row]).zip(found.totals()).collect();
+        let offset = |((_, node), total): (&(u32, NodeId), i64)| expected.get(node).map(|score| score - total);
+        let offsets: BTreeSet<Option<i64>> = fitting.iter().zip(totals).map(offset).collect();
+        let agrees = fitting.is_empty() || (fitting.len() == expected.len() && offsets.len() == 1);
+        assert!(agrees, "the plugins score otherwise at {}: {expected:?}, differences {offsets:?}", ctx.now);
     }
 
     /// Draws one of several equal choices. `kind` is 0 for nodes and 1 for candidates of a preemption.
@@ -130,9 +155,11 @@ impl SchedulerState {
         }
         let snapshot = &mut self.snapshot;
         let mut view = snapshot.views.view(ctx, pod, &mut snapshot.cluster.columns);
+        snapshot.cluster.learn_topologies(&view);
         let nominated = self.nominated.node_of(pod);
         view.nominated_node = nominated.map_or("", |node| ctx.store.names.node(node)).to_owned();
         view.claim_problem = claim_problem(ctx, pod);
+        view.claims = pod_claims(ctx, pod);
         view
     }
 
@@ -170,7 +197,7 @@ impl SchedulerState {
     }
 
     /// Pods of one template fail for the same reasons until something changes, unless they have terms of their own.
-    fn failure_key(&self, ctx: &EngineContext<'_>, pod: PodId) -> Option<FailureKey> {
+    fn failure_key(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Option<FailureKey> {
         let store = &**ctx.store;
         let state = (self.ledger.changes, store.nodes.changes());
         (!self.needs_plugins(ctx, pod) && claim_problem(ctx, pod).is_none()).then(|| FailureKey {
@@ -216,6 +243,7 @@ impl SchedulerState {
         ctx.record_response(Call::PreemptionPodDelete, RequestAnswer::from_existence(is_there));
         let message = self.preempted.remove(&pod);
         if is_there {
+            self.snapshot.touch(pod);
             apiserver::disrupt_pod(ctx, pod, DeletionActor::Preemption);
             if let Some(message) = message {
                 let reason = ctx.intern("Preempted");

@@ -7,10 +7,11 @@ use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::pod_views::{PodViews, node_view};
 use crate::record::DeletionActor;
-use crate::store::flag;
+use crate::store::{OtherObject, flag};
 use sim_api::spec::ObjectKind;
+use sim_api::spec::keys::JOBSET_NAME;
 use sim_base::{NodeId, PodId};
-use sim_scheduler::labels::read_labels;
+use sim_scheduler::labels::{Labels, read_labels};
 use sim_scheduler::{Cluster, NodeIndex, NodeView, PodIndex};
 use std::collections::BTreeMap;
 
@@ -26,9 +27,16 @@ pub struct SchedulerSnapshot {
     rows: BTreeMap<NodeId, NodeIndex>,
     /// The placed pods, by `PodId`.
     placed: Vec<Option<PlacedPod>>,
+    /// Pods that may have changed since the last update.
+    touched: Vec<PodId>,
+    is_touched: Vec<bool>,
     /// Whether the nodes are those of the store, after this number of changes.
     has_nodes: bool,
     changes: u32,
+    /// Number of pods that hold a node.
+    holding: usize,
+    /// Number of changes of other objects at the last update.
+    other_changes: Option<u64>,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -39,6 +47,16 @@ struct PlacedPod {
 }
 
 impl SchedulerSnapshot {
+    /// A pod changed: the next update reads it again.
+    pub fn touch(&mut self, pod: PodId) {
+        if self.has_nodes {
+            self.is_touched.resize(self.is_touched.len().max(pod.ix() + 1), false);
+            if !std::mem::replace(&mut self.is_touched[pod.ix()], true) {
+                self.touched.push(pod);
+            }
+        }
+    }
+
     /// Reads the changed nodes. All nodes are read again if one was created or removed.
     pub fn update_nodes(&mut self, ctx: &EngineContext<'_>) {
         let nodes = &ctx.store.nodes;
@@ -49,7 +67,7 @@ impl SchedulerSnapshot {
             match self.rows.get(&node).filter(|_| nodes.exists(node)) {
                 Some(row) => {
                     let view = node_view(ctx, node, &mut self.cluster.columns);
-                    let before = std::mem::replace(&mut self.cluster.nodes[*row], view);
+                    let before = self.cluster.set_node(*row, view);
                     self.replaced.entry(node).or_insert(before);
                 }
                 None => self.has_nodes = false,
@@ -58,16 +76,17 @@ impl SchedulerSnapshot {
         self.changes = nodes.changes();
     }
 
-    /// Reads all nodes, all pods that hold resources, and the disruption budgets.
+    /// Reads what has changed: nodes, pods that hold resources, and other objects.
     pub fn update(&mut self, ctx: &EngineContext<'_>, ledger: &CapacityLedger, nominated: &NominatedPods) {
         self.update_nodes(ctx);
         // Rows of removed pods remain in the cluster.
-        let placed = self.placed.iter().flatten().count();
-        if !self.has_nodes || self.pods.len() > 2 * placed + ctx.store.pods.len() {
+        if !self.has_nodes || self.pods.len() > 2 * self.holding + ctx.store.pods.len() {
             self.read_nodes(ctx);
+            (0..ctx.store.pods.len() as u32).for_each(|pod| self.touch(PodId(pod)));
         }
         self.placed.resize(ctx.store.pods.len(), None);
-        for pod in (0..ctx.store.pods.len() as u32).map(PodId) {
+        for pod in std::mem::take(&mut self.touched) {
+            self.is_touched[pod.ix()] = false;
             self.update_pod(ctx, ledger, pod);
         }
         let cluster = &mut self.cluster;
@@ -79,9 +98,23 @@ impl SchedulerSnapshot {
             }
         }
         cluster.budgets = apiserver::disruption_budgets(ctx, &mut self.views);
-        for (_, name, other) in ctx.store.others.objects_of_kind(ObjectKind::Namespace) {
+        if self.other_changes != Some(ctx.store.others.changes) {
+            self.other_changes = Some(ctx.store.others.changes);
+            self.read_others(ctx);
+        }
+    }
+
+    fn read_others(&mut self, ctx: &EngineContext<'_>) {
+        let (store, cluster) = (&**ctx.store, &mut self.cluster);
+        for (_, name, other) in store.others.objects_of_kind(ObjectKind::Namespace) {
             cluster.namespaces.insert(name.to_owned(), read_labels(&other.object["metadata"]["labels"]));
         }
+        let selector = |service: &OtherObject| match store.names.jobsets.get(service.jobset.ix()) {
+            Some(owner) => Labels::from([(JOBSET_NAME.to_owned(), owner.name.clone())]),
+            None => read_labels(&service.object["spec"]["selector"]),
+        };
+        let services = store.others.services().map(|(namespace, service)| (namespace.to_owned(), selector(service)));
+        cluster.services = services.filter(|(_, selector)| !selector.is_empty()).collect();
     }
 
     fn update_pod(&mut self, ctx: &EngineContext<'_>, ledger: &CapacityLedger, pod: PodId) {
@@ -96,17 +129,21 @@ impl SchedulerSnapshot {
         }
         if let Some(placed) = known {
             cluster.remove_pod(placed.node, placed.index);
+            self.holding -= 1;
         }
         self.placed[pod.ix()] = node.map(|node| {
             let mut view = self.views.view(ctx, pod, &mut cluster.columns);
             view.started = Some(ledger.started_s(pod).into());
             self.pods.push(pod);
+            self.holding += 1;
             PlacedPod { node, incarnation, index: cluster.add_pod(node, view) }
         });
     }
 
     fn read_nodes(&mut self, ctx: &EngineContext<'_>) {
         self.has_nodes = true;
+        self.other_changes = None;
+        self.holding = 0;
         self.pods.clear();
         self.placed.clear();
         self.nodes.clear();

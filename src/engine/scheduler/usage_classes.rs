@@ -183,25 +183,29 @@ impl UsageClasses {
         self.classes.len() as u32 - 1
     }
 
-    /// Returns whether nodes with room for a pod of the template belong to several classes.
-    pub fn has_several_classes(&self, template: TemplateId) -> bool {
+    /// Returns whether nodes with room for a pod of the template may have different scores: they belong to several
+    /// classes, or to one and differ in the JobSets of their pods, if that matters.
+    pub fn may_differ(&self, template: TemplateId, is_spread: impl Fn() -> bool) -> bool {
         let Some(shape) = self.shape_of.get(template.ix()).copied().flatten() else { return false };
         let requests = &self.shapes[shape as usize].requests;
         let has_room = |class: &&UsageClass| {
             class.nodes > 0 && requests.iter().all(|(column, amount)| class.free[*column as usize] >= *amount)
         };
-        self.classes.iter().filter(has_room).nth(1).is_some()
+        let mut with_room = self.classes.iter().filter(has_room);
+        let first = with_room.next();
+        with_room.next().is_some() || first.is_some_and(|class| !class.pods.is_empty() && is_spread())
     }
 
-    /// Returns the position of the first node with the highest score.
-    pub fn first_best(
+    /// Adds the scores that the nodes of a class have in common to those of the nodes.
+    pub fn add_scores(
         &mut self, (facts, profile): (&TemplateFacts, &Profile), template: TemplateId, nodes: &[(u32, NodeId)],
-    ) -> usize {
+        totals: &mut [i64],
+    ) {
         let mut present: Vec<u32> = nodes.iter().map(|(_, node)| self.class_of[node.ix()]).collect();
         present.sort_unstable();
         present.dedup();
         if present.len() < 2 {
-            return 0;
+            return;
         }
         let key = (template, present);
         if !self.scores.contains_key(&key) {
@@ -209,12 +213,10 @@ impl UsageClasses {
             self.scores.insert(key.clone(), scores);
         }
         let (scores, present) = (&self.scores[&key], &key.1);
-        let highest = scores.iter().max();
-        let is_best = |node: &NodeId| {
+        for ((_, node), total) in nodes.iter().zip(totals) {
             let at = present.binary_search(&self.class_of[node.ix()]).expect("the class of a node is present");
-            Some(&scores[at]) == highest
-        };
-        nodes.iter().position(|(_, node)| is_best(node)).unwrap_or(0)
+            *total += scores[at];
+        }
     }
 
     /// Computes the scores of one node of each class.

@@ -24,7 +24,7 @@ pub use pods::{BAD_ATTEMPT, NO_ATTEMPT, PodPhase, Pods, flag};
 pub use templates::{StoredTemplate, TemplateSlot, TemplateStore, add_node_selection, agent_mode};
 
 use crate::record::{JobName, JobSetName, RecordNames};
-use sim_api::spec::{CompletionMode, JobSpec, PodSpec};
+use sim_api::spec::{CompletionMode, JobSet, JobSpec, ObjectKind, PodSpec};
 use sim_base::fnv::fnv1a;
 use sim_base::random::StreamKey;
 use sim_base::{JobId, JobSetId, PodId, TemplateId, row_or_default};
@@ -227,6 +227,18 @@ impl ObjectStore {
         let (a, b) = (half("pod/"), half("uid/"));
         let (version, variant) = (a & 0xfff | 0x4000, b >> 48 & 0x3fff | 0x8000);
         format!("{:08x}-{:04x}-{version:04x}-{variant:04x}-{:012x}", a >> 32, a >> 16 & 0xffff, b & 0xffff_ffff_ffff)
+    }
+
+    /// Returns the owner of the stored Service of the JobSet's subdomain, if the JobSet needs one.
+    pub fn owner_of_service(&self, jobset: &JobSet) -> Option<JobSetId> {
+        let stored = self.others.get(ObjectKind::Service, &jobset.namespace, jobset.service_name());
+        stored.filter(|_| jobset.spec.network.enable_dns_hostnames).map(|service| service.jobset)
+    }
+
+    /// Returns whether a Service that the JobSet owns selects its pods.
+    pub fn owns_service(&self, jobset: JobSetId) -> bool {
+        let row = self.jobsets.get(jobset.ix());
+        row.is_some_and(|row| self.owner_of_service(&row.spec) == Some(jobset))
     }
 
     /// Returns a claim of the pod that is being deleted; until it is removed, no pod that uses it is scheduled.

@@ -20,12 +20,15 @@ pub struct OtherObjects {
     rows: BTreeMap<ObjectKind, BTreeMap<String, NamedObject>>,
     /// Increases whenever an object may have changed.
     pub changes: u64,
+    /// Increases whenever a Service without an owner may have changed.
+    pub service_changes: u64,
 }
 
 impl OtherObjects {
     pub fn reset(&mut self) {
         self.rows.clear();
         self.changes = 0;
+        self.service_changes = 0;
     }
 
     pub fn get(&self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&OtherObject> {
@@ -34,11 +37,13 @@ impl OtherObjects {
 
     pub fn get_mut(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&mut OtherObject> {
         self.changes += 1;
+        self.service_changes += u64::from(kind == ObjectKind::Service);
         self.rows.get_mut(&kind)?.get_mut(namespace)?.get_mut(name)
     }
 
     pub fn insert(&mut self, kind: ObjectKind, namespace: &str, name: &str, other: OtherObject) {
         self.changes += 1;
+        self.service_changes += u64::from(kind == ObjectKind::Service && !other.jobset.is_some());
         let of_kind = self.rows.entry(kind).or_default();
         let named = of_kind.entry(namespace.to_owned()).or_default();
         named.insert(name.to_owned(), other);
@@ -47,11 +52,14 @@ impl OtherObjects {
     pub fn remove(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<OtherObject> {
         self.changes += 1;
         let named = self.rows.get_mut(&kind)?.get_mut(namespace)?;
-        named.remove(name)
+        let removed = named.remove(name)?;
+        self.service_changes += u64::from(kind == ObjectKind::Service && !removed.jobset.is_some());
+        Some(removed)
     }
 
     /// Removes the owner reference from everything that the JobSet owns.
     pub fn disown(&mut self, jobset: JobSetId) {
+        self.service_changes += 1;
         let named = self.rows.values_mut().flat_map(BTreeMap::values_mut);
         for other in named.flat_map(BTreeMap::values_mut) {
             if other.jobset == jobset {
@@ -79,6 +87,11 @@ impl OtherObjects {
             let own = named.iter();
             own.map(move |(name, other)| (namespace.as_str(), name.as_str(), other))
         })
+    }
+
+    /// Returns all Services with their namespaces.
+    pub fn services(&self) -> impl Iterator<Item = (&str, &OtherObject)> {
+        self.objects_of_kind(ObjectKind::Service).map(|(namespace, _, service)| (namespace, service))
     }
 
     /// The first object of a kind with that name, in any namespace.

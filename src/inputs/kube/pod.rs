@@ -5,7 +5,7 @@ use crate::text::node::YamlNode;
 use crate::topology::taint::taint_effect;
 use sim_api::spec::{
     ContainerRestartAction, ContainerRestartRule, ContainerSpec, ImagePullPolicy, NodeOperator, NodeRequirement,
-    NodeTerm, PodSpec, PodTemplate, ProbeTiming, RestartPolicy, TolerationSpec,
+    NodeTerm, PodSpec, PodTemplate, ProbeTiming, ResourceAmounts, RestartPolicy, TolerationSpec,
 };
 use sim_base::Duration;
 use std::collections::BTreeMap;
@@ -53,6 +53,8 @@ fn pod_spec(node: &YamlNode) -> PodSpec {
             .map(|claim| read::string(claim, "resourceClaimName"))
             .collect(),
         has_terms_or_ports: has_terms_or_ports(node),
+        resources: requests(node),
+        overhead: read::quantities(node, "overhead"),
         init_containers: read::list(node, "initContainers").iter().map(container).collect(),
         containers: read::list(node, "containers").iter().map(container).collect(),
     }
@@ -139,10 +141,11 @@ fn pull_policy(node: &YamlNode) -> Option<ImagePullPolicy> {
     }
 }
 
-/// Returns the resource requests of a container. Limits replace absent requests (`pkg/apis/core/v1/defaults.go`).
-fn requests(node: &YamlNode) -> BTreeMap<String, i64> {
+/// Returns the resource requests of a container or of a pod as a whole. Limits replace absent requests
+/// (`pkg/apis/core/v1/defaults.go`).
+fn requests(node: &YamlNode) -> ResourceAmounts {
     let Some(resources) = node.get("resources") else {
-        return BTreeMap::new();
+        return ResourceAmounts::new();
     };
     let mut requests = read::quantities(resources, "limits");
     requests.extend(read::quantities(resources, "requests"));

@@ -5,7 +5,6 @@ use sim_api::spec::{
 };
 use std::collections::BTreeMap;
 
-const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
 const PODS_PER_NODE_MILLI: i64 = 110_000;
 /// CPU in millicores, and memory in thousandths of a byte, that a generated node has beyond the requests of its pod.
 const SPARE_CPU_MILLI: i64 = 8_000;
@@ -139,7 +138,7 @@ fn composition(pools: &[NodePool]) -> String {
 
 fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
     let spec = &job.template.template.spec;
-    let mut labels = BTreeMap::from([(ZONE_LABEL.to_owned(), "zone-a".to_owned())]);
+    let mut labels = BTreeMap::from([(keys::ZONE.to_owned(), "zone-a".to_owned())]);
     if let Some(key) = jobset.exclusive_key(job).filter(|key| *key != keys::HOSTNAME) {
         labels.insert(key.to_owned(), format!("pool-{id}-{{pool}}"));
     }

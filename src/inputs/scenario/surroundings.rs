@@ -73,6 +73,10 @@ fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
         }
         for volume in pod["volumes"].as_array().into_iter().flatten() {
             let claim = &volume["persistentVolumeClaim"]["claimName"];
+            let is_claim = |o: &Value| o["kind"] == "PersistentVolumeClaim" && o["metadata"]["name"] == *claim;
+            if scenario.objects.iter().any(is_claim) {
+                continue;
+            }
             add("PersistentVolumeClaim", claim, " and to be mountable on every node, whatever its access mode");
         }
     }

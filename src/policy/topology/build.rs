@@ -1,15 +1,13 @@
 //! Builds a `ClusterBuilder` from a `spec::TopologySpec`; nodes are numbered in the order of the description.
 
+use sim_api::spec::keys::{HOSTNAME, ZONE};
 use sim_api::spec::{
     IslandKind, MachineBilling, NamedNode, NodeNumbers, NodeObject, NodePool, TaintSpec, TopologySpec,
 };
 use sim_base::{IslandId, NodeId, ZoneId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-/// The label with which the node lifecycle controller groups nodes into failure zones.
-pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
-pub use sim_api::spec::keys::HOSTNAME as HOSTNAME_LABEL;
 /// Default of the kubelet's `maxPods`.
 const MAX_PODS_PER_NODE: i64 = 110;
 
@@ -36,6 +34,8 @@ pub struct ClusterBuilder {
     pub extended_resource_toleration: bool,
     /// Nodes that differ from the description: created or changed during a run.
     own: BTreeMap<NodeId, NodeObject>,
+    /// Those among them that lack the label with their hostname.
+    without_hostname: BTreeSet<NodeId>,
     /// Nodes of the description sorted by name; filled on first use.
     by_name: OnceLock<Vec<NodeId>>,
     /// The state restored by `reset`; empty while nothing has changed.
@@ -92,7 +92,7 @@ impl ClusterBuilder {
         c.allocatable.reserve_exact(nodes * resources.len());
         for (p, pool) in topology.pools.iter().enumerate() {
             let mut place = NodePlace { pool: p as u32, ..NodePlace::default() };
-            let (common, has_island_zone) = (c.capacity(pool, None), is_island_label(pool, ZONE_LABEL));
+            let (common, has_island_zone) = (c.capacity(pool, None), is_island_label(pool, ZONE));
             for pool_number in 0..pool.count {
                 place.pool_number = pool_number;
                 for _ in 0..pool.islands {
@@ -116,8 +116,9 @@ impl ClusterBuilder {
         self.place.push(place);
         self.island.push(IslandId(self.island_kinds.len() as u32));
         let zone = zone.unwrap_or_else(|| {
-            let own = place.numbers().label(pool, ZONE_LABEL).unwrap_or_default();
-            ZoneId(self.zone_named(own) as u32)
+            let own = listed.and_then(|node| node.labels.get(ZONE).cloned());
+            let zone = own.or_else(|| place.numbers().label(pool, ZONE));
+            ZoneId(self.zone_named(zone.unwrap_or_default()) as u32)
         });
         self.zone.push(zone);
         self.zone_sizes[zone.ix()] += 1;
@@ -174,6 +175,7 @@ impl ClusterBuilder {
     /// Restores the description.
     pub fn reset(&mut self) {
         self.own.clear();
+        self.without_hostname.clear();
         let Some(described) = self.described.take() else {
             return;
         };
@@ -231,11 +233,15 @@ impl ClusterBuilder {
         if old.is_some() {
             self.zone_sizes[old.ix()] -= 1;
         }
-        let zone = object.labels.get(ZONE_LABEL).cloned().unwrap_or_default();
+        let zone = object.labels.get(ZONE).cloned().unwrap_or_default();
         let zone = self.zone_named(zone);
         self.zone_sizes[zone] += 1;
         self.zone[node.ix()] = ZoneId(zone as u32);
         self.own.insert(node, object.clone());
+        self.without_hostname.remove(&node);
+        if !object.labels.contains_key(HOSTNAME) {
+            self.without_hostname.insert(node);
+        }
     }
 
     /// Returns the node as an object that can be changed.
@@ -249,7 +255,7 @@ impl ClusterBuilder {
         let mut labels: BTreeMap<String, String> = filled.collect();
         let listed = self.listed(node);
         labels.extend(listed.iter().flat_map(|node| node.labels.clone()));
-        labels.entry(HOSTNAME_LABEL.to_owned()).or_insert_with(|| self.names[node.ix()].clone());
+        labels.entry(HOSTNAME.to_owned()).or_insert_with(|| self.names[node.ix()].clone());
         NodeObject {
             name: self.names[node.ix()].clone(),
             labels,
@@ -278,9 +284,24 @@ impl ClusterBuilder {
         let place = self.place[node.ix()];
         match self.pools[place.pool as usize].labels.get(key) {
             Some(value) => Some(place.numbers().expand(value)),
-            None if key == HOSTNAME_LABEL => Some(self.names[node.ix()].clone()),
+            None if key == HOSTNAME => Some(self.names[node.ix()].clone()),
             None => None,
         }
+    }
+
+    /// Returns whether the node has the label with its hostname, which only a created object may lack.
+    pub fn has_hostname(&self, node: NodeId) -> bool {
+        !self.without_hostname.contains(&node)
+    }
+
+    /// Returns whether the nodes differ in their zones, or one may lack its hostname.
+    pub fn has_several_zones(&self) -> bool {
+        !self.without_hostname.is_empty() || self.zone_sizes.iter().filter(|nodes| **nodes > 0).nth(1).is_some()
+    }
+
+    /// Returns the name of a zone, or `None` for nodes without the label.
+    pub fn zone_name(&self, zone: ZoneId) -> Option<&str> {
+        self.zone_names.get(zone.ix()).map(String::as_str).filter(|name| !name.is_empty())
     }
 
     /// Returns a function that is true for two nodes that certainly have the same value of a label, or none; decides
@@ -335,7 +356,7 @@ impl ClusterBuilder {
 /// Returns true if the nodes of an island of the pool certainly have the same value of a label, or none.
 fn is_island_label(pool: &NodePool, key: &str) -> bool {
     let is_listed = pool.nodes.iter().any(|node| node.labels.contains_key(key));
-    let is_constant = pool.labels.get(key).map_or(key != HOSTNAME_LABEL, |value| !value.contains("{node"));
+    let is_constant = pool.labels.get(key).map_or(key != HOSTNAME, |value| !value.contains("{node"));
     is_constant && !is_listed
 }
 

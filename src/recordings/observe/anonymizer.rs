@@ -48,7 +48,7 @@ const PUBLIC_RESOURCES: [&str; 8] = [
 ];
 /// Public label keys, which are kept.
 const PUBLIC_LABELS: [&str; 4] =
-    [keys::HOSTNAME, "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "cloud.google.com/gke-nodepool"];
+    [keys::HOSTNAME, keys::ZONE, "topology.kubernetes.io/region", "cloud.google.com/gke-nodepool"];
 /// Space-separated names of fields of a JobSet and of its Job and pod templates that contain a number, an enum value or
 /// nested fields, but no name.
 const KEPT_FIELDS: &str = "\

@@ -1,10 +1,10 @@
 //! Changes of a pod, a node or other pods that remove one rejection of a node.
 
+use crate::claims::ClaimProblem;
 use crate::cycle::SchedulingCycle;
 use crate::index::{NodeIndex, PodIndex};
 use crate::node::NodeView;
 use crate::plugin::Plugin;
-use crate::plugins::volumes::ClaimProblem;
 use crate::plugins::{inter_pod_affinity, node_resources_fit};
 use crate::rejection::{Reason, Rejection};
 use crate::resources::{CPU, EPHEMERAL_STORAGE};
@@ -73,6 +73,12 @@ pub fn steps(
                 texts.push("relax the topology spread constraints of the pod".to_owned());
             }
             Plugin::InterPodAffinity => cost += affinity_steps(cycle, blockers, (view, rejection), &mut texts),
+            Plugin::VolumeRestrictions => {
+                let claims = cycle.pod.claims.of_one_pod.join(" or ");
+                texts.push(format!("remove the pod that uses the PersistentVolumeClaim {claims}"));
+                cost += POD_COST;
+            }
+            Plugin::VolumeBinding => texts.push("use a volume whose node affinity matches the node".to_owned()),
             other => texts.push(format!("satisfy plugin {}", other.name())),
         }
     }

@@ -43,7 +43,7 @@ pub fn preempt_for_group(attempt: &GroupAttempt<'_>, cluster: &Cluster) -> Resul
     let mut victims = Vec::new();
     for unit in violating.into_iter().chain(others) {
         for (node, pod) in &unit.pods {
-            cluster.usage[*node].add(*pod, &cluster.pods[*pod]);
+            cluster.place_pod(*node, *pod);
         }
         if attempt.run(&cluster).best().is_empty() {
             remove(&mut cluster, &unit);

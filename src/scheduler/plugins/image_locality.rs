@@ -2,7 +2,7 @@
 
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
-use crate::normalize::MAX_NODE_SCORE;
+use crate::plugins::normalize::MAX_NODE_SCORE;
 
 const MIB: i64 = 1 << 20;
 const MIN_BYTES: i64 = 23 * MIB;

@@ -9,14 +9,11 @@ use crate::plugin::Plugin;
 use crate::pod::PodView;
 use crate::pod_terms::PodTerm;
 use crate::rejection::Rejection;
-use std::collections::BTreeMap;
+use crate::topology::DomainCounts;
 
 pub const AFFINITY: &str = "node(s) didn't match pod affinity rules";
 const ANTI_AFFINITY: &str = "node(s) didn't match pod anti-affinity rules";
 const EXISTING_ANTI_AFFINITY: &str = "node(s) didn't satisfy existing pods anti-affinity rules";
-
-/// Number of matches by topology key and value.
-type DomainCounts<'a> = BTreeMap<(&'a str, &'a str), i64>;
 
 #[derive(Clone, Debug, Default)]
 pub struct AffinityState<'a> {
@@ -31,7 +28,8 @@ pub struct AffinityState<'a> {
 impl<'a> AffinityState<'a> {
     pub fn new(cluster: &'a Cluster, pod: &'a PodView) -> AffinityState<'a> {
         let mut state = AffinityState::default();
-        for (node, other) in cluster.placed_pods() {
+        let has_required = !pod.affinity.required.is_empty() || !pod.anti_affinity.required.is_empty();
+        for (node, other) in cluster.pods_about(has_required) {
             state.update(cluster, pod, node, other, 1);
         }
         state
@@ -40,14 +38,7 @@ impl<'a> AffinityState<'a> {
     /// Counts a pod on a node (`by` = 1), or no longer (−1).
     pub fn update(&mut self, cluster: &'a Cluster, pod: &'a PodView, node: NodeIndex, other: &'a PodView, by: i64) {
         let add = |counts: &mut DomainCounts<'a>, term: &'a PodTerm| {
-            if let Some(value) = cluster.nodes[node].labels.get(&term.topology_key) {
-                let key = (term.topology_key.as_str(), value.as_str());
-                let count = counts.entry(key).or_default();
-                *count += by;
-                if *count == 0 {
-                    counts.remove(&key);
-                }
-            }
+            counts.add(|key| cluster.topology(key), &term.topology_key, node, by)
         };
         for term in other.anti_affinity.required.iter().filter(|term| cluster.selects(term, pod)) {
             add(&mut self.existing, term);
@@ -67,22 +58,19 @@ fn selects_by_all(cluster: &Cluster, terms: &[PodTerm], pod: &PodView) -> bool {
 
 pub fn filter(cycle: &SchedulingCycle<'_>, node: NodeIndex, _: &NodeUsage) -> Result<(), Rejection> {
     let (state, pod, labels) = (&cycle.affinity, cycle.pod, &cycle.cluster.nodes[node].labels);
-    let count = |counts: &DomainCounts<'_>, term: &PodTerm| {
-        let value = labels.get(&term.topology_key)?;
-        Some(counts.get(&(term.topology_key.as_str(), value.as_str())).copied().unwrap_or(0))
-    };
-    let found = pod.affinity.required.iter().map(|term| count(&state.affinity, term));
-    let found: Option<Vec<i64>> = found.collect();
+    let required = &pod.affinity.required;
     // The first pod of a group may start it if it matches its own terms.
-    let starts_group = || state.affinity.is_empty() && selects_by_all(cycle.cluster, &pod.affinity.required, pod);
-    if !found.is_some_and(|counts| counts.iter().all(|count| *count > 0) || starts_group()) {
+    let starts_group = || {
+        let has_labels = required.iter().all(|term| labels.contains_key(&term.topology_key));
+        has_labels && state.affinity.is_empty() && selects_by_all(cycle.cluster, required, pod)
+    };
+    if !required.iter().all(|term| state.affinity.get(&term.topology_key, node) > 0) && !starts_group() {
         return Err(Rejection::unresolvable(Plugin::InterPodAffinity, AFFINITY));
     }
-    if pod.anti_affinity.required.iter().any(|term| count(&state.anti_affinity, term).unwrap_or(0) > 0) {
+    if pod.anti_affinity.required.iter().any(|term| state.anti_affinity.get(&term.topology_key, node) > 0) {
         return Err(Rejection::resolvable(Plugin::InterPodAffinity, ANTI_AFFINITY));
     }
-    let repels = |(key, value): (&String, &String)| state.existing.contains_key(&(key.as_str(), value.as_str()));
-    if !state.existing.is_empty() && labels.iter().any(repels) {
+    if state.existing.has_any(node) {
         return Err(Rejection::resolvable(Plugin::InterPodAffinity, EXISTING_ANTI_AFFINITY));
     }
     Ok(())

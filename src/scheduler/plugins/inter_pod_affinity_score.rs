@@ -3,7 +3,7 @@
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
 use crate::labels::Labels;
-use crate::normalize::MAX_NODE_SCORE;
+use crate::plugins::normalize::MAX_NODE_SCORE;
 use crate::pod::PodView;
 use crate::pod_terms::PodTerm;
 use std::collections::BTreeMap;
@@ -37,7 +37,8 @@ pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64
 fn domain_weights<'a>(cycle: &SchedulingCycle<'a>) -> DomainWeights<'a> {
     let (cluster, pod) = (cycle.cluster, cycle.pod);
     let mut weights = DomainWeights::new();
-    for (node, other) in cluster.placed_pods() {
+    let prefers = !pod.affinity.preferred.is_empty() || !pod.anti_affinity.preferred.is_empty();
+    for (node, other) in cluster.pods_about(prefers) {
         let labels = &cluster.nodes[node].labels;
         let mut add = |term: &'a PodTerm, subject: &PodView, weight: i64| {
             if weight != 0 && cluster.selects(term, subject) {

@@ -10,6 +10,7 @@ pub mod node_ports;
 pub mod node_resources_balanced;
 pub mod node_resources_fit;
 pub mod node_unschedulable;
+mod normalize;
 pub mod pod_topology_spread;
 pub mod pod_topology_spread_score;
 pub mod taint_toleration;
@@ -25,7 +26,7 @@ use crate::rejection::Rejection;
 pub type Filter = fn(&SchedulingCycle<'_>, NodeIndex, &NodeUsage) -> Result<(), Rejection>;
 
 /// The filters in the order in which they run. The first rejection counts.
-pub const FILTERS: [(Plugin, Filter); 9] = [
+pub const FILTERS: [(Plugin, Filter); 11] = [
     (Plugin::NodeUnschedulable, node_unschedulable::filter),
     (Plugin::NodeName, node_name::filter),
     (Plugin::TaintToleration, taint_toleration::filter),
@@ -33,6 +34,8 @@ pub const FILTERS: [(Plugin, Filter); 9] = [
     (Plugin::NodeDeclaredFeatures, node_declared_features::filter),
     (Plugin::NodePorts, node_ports::filter),
     (Plugin::NodeResourcesFit, node_resources_fit::filter),
+    (Plugin::VolumeRestrictions, volumes::filter_restrictions),
+    (Plugin::VolumeBinding, volumes::filter_binding),
     (Plugin::PodTopologySpread, pod_topology_spread::filter),
     (Plugin::InterPodAffinity, inter_pod_affinity::filter),
 ];

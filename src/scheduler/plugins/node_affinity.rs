@@ -3,8 +3,8 @@
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
 use crate::node::NodeUsage;
-use crate::normalize::normalize;
 use crate::plugin::Plugin;
+use crate::plugins::normalize::normalize;
 use crate::rejection::Rejection;
 
 const REASON: &str = "node(s) didn't match Pod's node affinity/selector";

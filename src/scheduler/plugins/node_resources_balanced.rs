@@ -2,7 +2,7 @@
 
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
-use crate::normalize::MAX_NODE_SCORE;
+use crate::plugins::normalize::MAX_NODE_SCORE;
 
 /// Returns `None` for a pod without requests, which would otherwise attract all such pods to one node.
 pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64>> {

@@ -3,8 +3,8 @@
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
 use crate::node::NodeUsage;
-use crate::normalize::MAX_NODE_SCORE;
 use crate::plugin::Plugin;
+use crate::plugins::normalize::MAX_NODE_SCORE;
 use crate::profile::ScoringStrategy;
 use crate::rejection::{Reason, Rejection};
 use crate::resources::{CPU, EPHEMERAL_STORAGE, MEMORY};

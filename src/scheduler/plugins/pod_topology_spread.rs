@@ -9,22 +9,32 @@ use crate::plugin::Plugin;
 use crate::pod::PodView;
 use crate::pod_terms::SpreadConstraint;
 use crate::rejection::Rejection;
-use std::collections::BTreeMap;
+use crate::topology::Topology;
+use std::borrow::Cow;
 
 const REASON: &str = "node(s) didn't match pod topology spread constraints";
 const MISSING_LABEL: &str = "node(s) didn't match pod topology spread constraints (missing required label)";
 
-/// Number of matching pods by domain, for each required constraint.
+/// The domains of each required constraint.
 #[derive(Clone, Debug, Default)]
 pub struct SpreadState<'a> {
-    constraints: Vec<(&'a SpreadConstraint, BTreeMap<&'a str, i64>)>,
-    /// Smallest count of a constraint.
-    minimums: Vec<i64>,
+    constraints: Vec<SpreadDomains<'a>>,
 }
 
-/// Returns whether a pod counts for a constraint.
+#[derive(Clone, Debug)]
+struct SpreadDomains<'a> {
+    constraint: &'a SpreadConstraint,
+    topology: Cow<'a, Topology>,
+    /// Number of matching pods by domain; `None` for a domain without an included node.
+    counts: Vec<Option<i64>>,
+    /// Smallest count of a domain.
+    minimum: i64,
+}
+
+/// Returns whether a pod counts for a constraint. An empty selector counts no pod (`countPodsMatchSelector`).
 pub fn counts(constraint: &SpreadConstraint, pod: &PodView, other: &PodView) -> bool {
-    !other.is_terminating && other.namespace == pod.namespace && constraint.selector.matches(&other.labels)
+    let selector = &constraint.selector;
+    !other.is_terminating && other.namespace == pod.namespace && !selector.is_empty() && selector.matches(&other.labels)
 }
 
 /// Returns whether the policies of a constraint include a node in its domains.
@@ -35,46 +45,50 @@ pub fn includes(constraint: &SpreadConstraint, pod: &PodView, node: &NodeView) -
 
 impl<'a> SpreadState<'a> {
     pub fn new(cluster: &'a Cluster, pod: &'a PodView) -> SpreadState<'a> {
+        let domains = |constraint: &'a SpreadConstraint| {
+            let topology = cluster.topology(&constraint.topology_key);
+            SpreadDomains { constraint, counts: vec![None; topology.domain_count], topology, minimum: 0 }
+        };
         let required = pod.spread.iter().filter(|c| c.is_required);
-        let constraints: Vec<_> = required.map(|c| (c, BTreeMap::new())).collect();
-        let mut state = SpreadState { minimums: vec![0; constraints.len()], constraints };
+        let mut state = SpreadState { constraints: required.map(domains).collect() };
         if state.constraints.is_empty() {
             return state;
         }
         for (node, view) in cluster.nodes.iter().enumerate() {
-            if !state.has_all_keys(view) {
-                continue;
-            }
             let pods = || cluster.usage[node].pods.iter().map(|index| &cluster.pods[*index]);
-            for (constraint, domains) in state.constraints.iter_mut().filter(|(c, _)| includes(c, pod, view)) {
-                let count = pods().filter(|other| counts(constraint, pod, other)).count();
-                *domains.entry(view.labels[&constraint.topology_key].as_str()).or_default() += count as i64;
+            for (constraint, count) in state.domains_of(pod, node, view) {
+                *count.get_or_insert(0) += pods().filter(|other| counts(constraint, pod, other)).count() as i64;
             }
         }
         state.refresh_minimums();
         state
     }
 
-    fn has_all_keys(&self, node: &NodeView) -> bool {
-        self.constraints.iter().all(|(c, _)| node.labels.contains_key(&c.topology_key))
+    /// Returns the constraints that include the node, each with the count of its domain.
+    fn domains_of<'s>(
+        &'s mut self, pod: &'s PodView, node: NodeIndex, view: &'s NodeView,
+    ) -> impl Iterator<Item = (&'a SpreadConstraint, &'s mut Option<i64>)> {
+        let has_all_keys = self.constraints.iter().all(|c| c.topology.domain(node).is_some());
+        let included = self.constraints.iter_mut().filter(move |c| has_all_keys && includes(c.constraint, pod, view));
+        included.filter_map(move |c| Some((c.constraint, &mut c.counts[c.topology.domain(node)?])))
     }
 
     fn refresh_minimums(&mut self) {
-        for ((constraint, domains), minimum) in self.constraints.iter().zip(&mut self.minimums) {
-            let enough = domains.len() as i64 >= constraint.min_domains;
-            *minimum = if enough { domains.values().copied().min().unwrap_or(i64::from(i32::MAX)) } else { 0 };
+        for domains in &mut self.constraints {
+            let known = || domains.counts.iter().copied().flatten();
+            let enough = known().count() as i64 >= domains.constraint.min_domains;
+            domains.minimum = if enough { known().min().unwrap_or(i64::from(i32::MAX)) } else { 0 };
         }
     }
 
     /// Counts a pod on a node (`by` = 1), or no longer (−1).
     pub fn update(&mut self, cluster: &'a Cluster, pod: &PodView, node: NodeIndex, other: &PodView, by: i64) {
-        let view = &cluster.nodes[node];
-        if self.constraints.is_empty() || !self.has_all_keys(view) {
+        if self.constraints.is_empty() {
             return;
         }
-        for (constraint, domains) in self.constraints.iter_mut().filter(|(c, _)| includes(c, pod, view)) {
+        for (constraint, count) in self.domains_of(pod, node, &cluster.nodes[node]) {
             if counts(constraint, pod, other) {
-                *domains.entry(view.labels[&constraint.topology_key].as_str()).or_default() += by;
+                *count.get_or_insert(0) += by;
             }
         }
         self.refresh_minimums();
@@ -82,14 +96,13 @@ impl<'a> SpreadState<'a> {
 }
 
 pub fn filter(cycle: &SchedulingCycle<'_>, node: NodeIndex, _: &NodeUsage) -> Result<(), Rejection> {
-    let (state, labels) = (&cycle.spread, &cycle.cluster.nodes[node].labels);
-    for ((constraint, domains), minimum) in state.constraints.iter().zip(&state.minimums) {
-        let Some(domain) = labels.get(&constraint.topology_key) else {
+    for domains in &cycle.spread.constraints {
+        let Some(domain) = domains.topology.domain(node) else {
             return Err(Rejection::unresolvable(Plugin::PodTopologySpread, MISSING_LABEL));
         };
-        let own = i64::from(constraint.selector.matches(&cycle.pod.labels));
-        let count = domains.get(domain.as_str()).copied().unwrap_or(0);
-        if count + own - minimum > constraint.max_skew {
+        let own = i64::from(domains.constraint.selector.matches(&cycle.pod.labels));
+        let count = domains.counts[domain].unwrap_or(0);
+        if count + own - domains.minimum > domains.constraint.max_skew {
             return Err(Rejection::resolvable(Plugin::PodTopologySpread, REASON));
         }
     }

@@ -1,76 +1,108 @@
 //! PodTopologySpread: scores by constraints with ScheduleAnyway.
 
 use super::pod_topology_spread::{counts, includes};
+use crate::cluster::Cluster;
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
-use crate::node::NodeView;
-use crate::normalize::MAX_NODE_SCORE;
-use crate::pod_terms::SpreadConstraint;
+use crate::labels::{LabelSelector, Labels};
+use crate::plugins::normalize::MAX_NODE_SCORE;
+use crate::pod::PodView;
+use crate::pod_terms::{DEFAULT_SPREAD, SpreadConstraint};
+use crate::topology::Topology;
 use sim_api::spec::keys::HOSTNAME;
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
 
-/// Domains with fewer matching pods are better. Nodes without one of the labels get 0.
+/// Domains with fewer matching pods are better. Nodes without one of the labels get 0; with the default constraints,
+/// only the constraint whose label is missing does not count.
 pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64>> {
-    let soft: Vec<&SpreadConstraint> = cycle.pod.spread.iter().filter(|c| !c.is_required).collect();
+    let pod = cycle.pod;
+    let defaults = if pod.spread.is_empty() { default_constraints(cycle.cluster, pod) } else { Vec::new() };
+    let all = pod.spread.iter().chain(&defaults).filter(|c| !c.is_required);
+    let soft: Vec<(&SpreadConstraint, Cow<'_, Topology>)> =
+        all.map(|c| (c, cycle.cluster.topology(&c.topology_key))).collect();
     if soft.is_empty() {
         return None;
     }
-    let view = |node: NodeIndex| &cycle.cluster.nodes[node];
-    let has_all = |node: &NodeView| soft.iter().all(|c| node.labels.contains_key(&c.topology_key));
-    let eligible: Vec<NodeIndex> = nodes.iter().copied().filter(|node| has_all(view(*node))).collect();
-    let counted = soft.iter().map(|constraint| count_domains(cycle, constraint, &eligible, has_all));
-    let counted: Vec<BTreeMap<&str, i64>> = counted.collect();
-    let weight = |constraint: &SpreadConstraint, domains: &BTreeMap<&str, i64>| {
-        let size = if constraint.topology_key == HOSTNAME { eligible.len() } else { domains.len() };
-        libm::log((size + 2) as f64)
-    };
-    let weights: Vec<f64> = soft.iter().zip(&counted).map(|(c, domains)| weight(c, domains)).collect();
+    let is_scored =
+        |node: NodeIndex| !defaults.is_empty() || soft.iter().all(|(_, topology)| topology.domain(node).is_some());
+    let eligible: Vec<NodeIndex> = nodes.iter().copied().filter(|node| is_scored(*node)).collect();
+    let counted = soft.iter().map(|(c, topology)| count_domains(cycle, (c, topology), &eligible, &is_scored));
+    let counted: Vec<(Vec<i64>, f64)> = counted.collect();
     let raw = |node: &NodeIndex| {
-        if !has_all(view(*node)) {
-            return None;
-        }
-        let mut sum = 0.0;
-        for ((constraint, domains), weight) in soft.iter().zip(&counted).zip(&weights) {
-            let count = match constraint.topology_key.as_str() {
-                HOSTNAME => count_on_node(cycle, constraint, *node),
-                key => domains.get(view(*node).labels[key].as_str()).copied().unwrap_or(0),
-            };
-            sum += count as f64 * weight + (constraint.max_skew - 1) as f64;
-        }
-        Some(sum.round() as i64)
+        let of_constraint = |(row, (counts, weight)): (usize, &(Vec<i64>, f64))| {
+            let (constraint, topology) = &soft[row];
+            let domain = topology.domain(*node)?;
+            let at = if constraint.topology_key == HOSTNAME { *node } else { domain + 1 };
+            Some((counts[at], constraint.max_skew, *weight))
+        };
+        is_scored(*node).then(|| raw_score(counted.iter().enumerate().filter_map(of_constraint)))
     };
     Some(normalize(&nodes.iter().map(raw).collect::<Vec<Option<i64>>>()))
 }
 
-fn count_on_node(cycle: &SchedulingCycle<'_>, constraint: &SpreadConstraint, node: NodeIndex) -> i64 {
-    let pods = cycle.cluster.usage[node].pods.iter().map(|index| &cycle.cluster.pods[*index]);
-    pods.filter(|other| counts(constraint, cycle.pod, other)).count() as i64
+/// Returns the constraints of a pod that has none: their selector merges those of the Services that select the pod
+/// (`buildDefaultConstraints`). The owners that also count upstream do not exist in the model: ReplicaSets,
+/// StatefulSets and ReplicationControllers.
+fn default_constraints(cluster: &Cluster, pod: &PodView) -> Vec<SpreadConstraint> {
+    let selects = |selector: &Labels| selector.iter().all(|(key, value)| pod.labels.get(key) == Some(value));
+    let services = cluster.services.iter().filter(|(namespace, s)| *namespace == pod.namespace && selects(s));
+    let merged: Labels = services.flat_map(|(_, selector)| selector.clone()).collect();
+    let constraint = |(key, max_skew): (&str, i64)| SpreadConstraint {
+        topology_key: key.to_owned(),
+        max_skew,
+        min_domains: 1,
+        is_required: false,
+        selector: LabelSelector::of_labels(&merged),
+        honors_affinity: true,
+        honors_taints: false,
+    };
+    DEFAULT_SPREAD.into_iter().filter(|_| !merged.is_empty()).map(constraint).collect()
 }
 
-/// Counts matching pods on all nodes, in the domains of the eligible nodes. Hostnames are counted per node instead.
-fn count_domains<'a>(
-    cycle: &SchedulingCycle<'a>, constraint: &SpreadConstraint, eligible: &[NodeIndex],
-    has_all: impl Fn(&NodeView) -> bool,
-) -> BTreeMap<&'a str, i64> {
+/// Returns the weight of a constraint with this number of domains.
+pub fn size_weight(domains: usize) -> f64 {
+    libm::log((domains + 2) as f64)
+}
+
+/// Returns the score of a node before normalization, from the number of matching pods in its domain, `maxSkew` and the
+/// weight of each constraint.
+pub fn raw_score(constraints: impl Iterator<Item = (i64, i64, f64)>) -> i64 {
+    let sum =
+        constraints.fold(0.0, |sum, (count, max_skew, weight)| sum + (count as f64 * weight + (max_skew - 1) as f64));
+    sum.round() as i64
+}
+
+/// Counts the matching pods of a constraint, and returns its weight. Hostnames are counted by node, other keys by
+/// domain plus one, where 0 stands for nodes without the label; only domains of eligible nodes count.
+fn count_domains(
+    cycle: &SchedulingCycle<'_>, (constraint, topology): (&SpreadConstraint, &Topology), eligible: &[NodeIndex],
+    is_scored: impl Fn(NodeIndex) -> bool,
+) -> (Vec<i64>, f64) {
+    let (cluster, pod) = (cycle.cluster, cycle.pod);
+    let count = |node: NodeIndex| {
+        let pods = cluster.usage[node].pods.iter().map(|index| &cluster.pods[*index]);
+        pods.filter(|other| counts(constraint, pod, other)).count() as i64
+    };
     if constraint.topology_key == HOSTNAME {
-        return BTreeMap::new();
+        let mut by_node = vec![0; cluster.nodes.len()];
+        eligible.iter().for_each(|node| by_node[*node] = count(*node));
+        return (by_node, size_weight(eligible.len()));
     }
-    let cluster = cycle.cluster;
-    let domain = |node: NodeIndex| cluster.nodes[node].labels[&constraint.topology_key].as_str();
-    let keys: BTreeSet<&str> = eligible.iter().map(|node| domain(*node)).collect();
-    let mut domains: BTreeMap<&str, i64> = keys.into_iter().map(|key| (key, 0)).collect();
+    let row = |node: NodeIndex| topology.domain(node).map_or(0, |domain| domain + 1);
+    let mut is_eligible = vec![false; topology.domain_count + 1];
+    eligible.iter().for_each(|node| is_eligible[row(*node)] = true);
+    let mut by_domain = vec![0; topology.domain_count + 1];
     for (node, view) in cluster.nodes.iter().enumerate() {
-        if has_all(view)
-            && includes(constraint, cycle.pod, view)
-            && let Some(count) = domains.get_mut(domain(node))
-        {
-            *count += count_on_node(cycle, constraint, node);
+        let used = is_eligible[row(node)] && !cluster.usage[node].pods.is_empty();
+        if used && is_scored(node) && includes(constraint, pod, view) {
+            by_domain[row(node)] += count(node);
         }
     }
-    domains
+    (by_domain, size_weight(is_eligible.iter().filter(|eligible| **eligible).count()))
 }
 
-fn normalize(scores: &[Option<i64>]) -> Vec<i64> {
+/// Scales scores so that the lowest is best. `None` becomes 0.
+pub fn normalize(scores: &[Option<i64>]) -> Vec<i64> {
     let known = || scores.iter().copied().flatten();
     let (min, max) = (known().min().unwrap_or(0), known().max().unwrap_or(0));
     let scaled = |score: &Option<i64>| match score {

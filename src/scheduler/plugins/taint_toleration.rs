@@ -3,8 +3,8 @@
 use crate::cycle::SchedulingCycle;
 use crate::index::NodeIndex;
 use crate::node::{NodeUsage, NodeView};
-use crate::normalize::normalize;
 use crate::plugin::Plugin;
+use crate::plugins::normalize::normalize;
 use crate::pod::PodView;
 use crate::rejection::Rejection;
 use sim_api::spec::{TaintEffect, TolerationSpec};

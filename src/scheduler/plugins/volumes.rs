@@ -1,50 +1,24 @@
-//! Claims that keep a pod from all nodes (PreFilter of VolumeBinding and DynamicResources). The caller finds them.
+//! VolumeRestrictions and VolumeBinding: claims that only one pod may use, and the nodes of volumes.
 
+use crate::cycle::SchedulingCycle;
+use crate::index::NodeIndex;
+use crate::node::NodeUsage;
 use crate::plugin::Plugin;
-use crate::rejection::{Reason, Rejection};
-use std::fmt;
+use crate::rejection::Rejection;
+use sim_api::spec::NodeTerm;
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ClaimProblem {
-    /// A PersistentVolumeClaim that binds before its pod is scheduled has no volume.
-    Unbound,
-    Missing(String),
-    /// The claim is removed as soon as no pod uses it.
-    Deleted(String),
-    /// No component creates or allocates the ResourceClaim.
-    ResourceClaimMissing(String),
-    /// The pod with this name waits for a ResourceClaim that is created from a template.
-    ResourceClaimNotCreated(String),
+const IN_USE: &str = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+const CONFLICT: &str = "node(s) didn't match PersistentVolume's node affinity";
+
+pub fn filter_restrictions(cycle: &SchedulingCycle<'_>, _: NodeIndex, _: &NodeUsage) -> Result<(), Rejection> {
+    if cycle.shared_claims > 0 { Err(Rejection::resolvable(Plugin::VolumeRestrictions, IN_USE)) } else { Ok(()) }
 }
 
-impl fmt::Display for ClaimProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ClaimProblem::Unbound => f.write_str("pod has unbound immediate PersistentVolumeClaims"),
-            ClaimProblem::Missing(name) => write!(f, "persistentvolumeclaim {name:?} not found"),
-            ClaimProblem::Deleted(name) => write!(f, "persistentvolumeclaim {name:?} is being deleted"),
-            // `dynamic-resource-allocation/resourceclaim`: the name, and the lister's message.
-            ClaimProblem::ResourceClaimMissing(name) => {
-                write!(f, "resourceclaim.resource.k8s.io {name:?} not found")
-            }
-            ClaimProblem::ResourceClaimNotCreated(pod) => write!(f, "pod {pod:?}: ResourceClaim not created yet"),
-        }
+pub fn filter_binding(cycle: &SchedulingCycle<'_>, node: NodeIndex, _: &NodeUsage) -> Result<(), Rejection> {
+    let view = &cycle.cluster.nodes[node];
+    let matches = |term: &NodeTerm| term.matches(&view.name, |key| view.labels.get(key));
+    if cycle.pod.claims.volume_nodes.iter().all(|terms| terms.iter().any(matches)) {
+        return Ok(());
     }
-}
-
-impl ClaimProblem {
-    pub fn rejection(&self) -> Rejection {
-        let plugin = match self {
-            ClaimProblem::Unbound | ClaimProblem::Missing(_) | ClaimProblem::Deleted(_) => Plugin::VolumeBinding,
-            ClaimProblem::ResourceClaimMissing(_) | ClaimProblem::ResourceClaimNotCreated(_) => {
-                Plugin::DynamicResources
-            }
-        };
-        Rejection { plugin, is_resolvable: false, reasons: vec![Reason::Claim(self.clone())] }
-    }
-
-    /// Returns whether preemption ends with the error `not found`, because it looks the claim up.
-    pub fn fails_preemption(&self) -> bool {
-        !matches!(self, ClaimProblem::Deleted(_))
-    }
+    Err(Rejection::unresolvable(Plugin::VolumeBinding, CONFLICT))
 }

@@ -84,6 +84,18 @@ pub fn patched(patch: &str) -> LintReport {
     sim_lint::lint(&LintInputs { files: &files, topology: None, update: None, target: target(false, false, false, 36) })
 }
 
+/// Lints an object on a cluster with these pools.
+pub fn on_topology(object: &Value, pools: &Value) -> LintReport {
+    let files = [read("new.json", std::slice::from_ref(object))];
+    let topology = topology(pools);
+    sim_lint::lint(&LintInputs {
+        files: &files,
+        topology: Some(&topology),
+        update: None,
+        target: target(false, false, false, 36),
+    })
+}
+
 /// Lints an update of the default JobSet, with a merge patch for each side.
 pub fn updated(old: &str, new: &str, how: UpdateMethod) -> LintReport {
     let object = |patch: &str| {

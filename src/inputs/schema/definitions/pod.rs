@@ -41,8 +41,10 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         ),
         field("preemptionPolicy", Str)
             .doc("Whether the pod may preempt pods of lower priority. Default: that of its PriorityClass."),
-        not_modelled("overhead", STR_OR_NUMBER_MAP),
-        not_modelled("resources", Object(&RESOURCES)),
+        field("overhead", STR_OR_NUMBER_MAP)
+            .doc("Resources that the pod needs in addition to its requests, as set from its RuntimeClass."),
+        field("resources", Object(&RESOURCES))
+            .doc("Resource requests and limits of the pod as a whole, which replace the sums over its containers."),
         not_modelled("resourceClaims", Any),
         not_modelled("readinessGates", Any),
         not_modelled("runtimeClassName", Str),

@@ -4,7 +4,7 @@
 //! are not included; they are created with the other objects.
 
 use crate::validate::recording::{RecordedRun, RecordingKind};
-use sim_api::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS};
+use sim_api::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS, ZONE};
 use sim_api::spec::{NodePool, TaintEffect, TaintSpec, TopologySpec};
 use sim_base::quantity::parse_milli;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub fn topology(recording: &RecordedRun) -> TopologySpec {
         labels.insert("rack".to_owned(), format!("rack-{:04}", pool / POOLS_PER_RACK));
         if let Some(per_zone) = cp.nodes_per_zone {
             let zone = format!("zone-{:03}", first / per_zone);
-            labels.insert("topology.kubernetes.io/zone".to_owned(), zone);
+            labels.insert(ZONE.to_owned(), zone);
         }
         let name = format!("node-{first:05}-{{node}}");
         pools.push(node_pool(name, next - first, labels, cp.pods_per_node));

@@ -8,7 +8,7 @@ use sim_inputs::text::yaml;
 static INNER: ObjectSchema = ObjectSchema {
     kind: "Inner",
     fields: &[
-        field("mode", FieldType::OneOf(&["Fast", "Slow"]), "").required(),
+        field("mode", FieldType::OneOf(&["Fast", "Slow"])).required(),
         not_modelled("affinity", FieldType::Any),
         inert("image", FieldType::Str),
     ],
@@ -16,12 +16,12 @@ static INNER: ObjectSchema = ObjectSchema {
 static OUTER: ObjectSchema = ObjectSchema {
     kind: "Outer",
     fields: &[
-        field("count", FieldType::Int(0, 9), "how many"),
-        field("rate", FieldType::Number(0.0, 1.0), ""),
-        field("memory", FieldType::Amount, ""),
-        field("wait", FieldType::Duration, ""),
-        field("inner", FieldType::List(&FieldType::Object(&INNER)), ""),
-        field("labels", STR_MAP, ""),
+        field("count", FieldType::Int(0, 9)).doc("how many"),
+        field("rate", FieldType::Number(0.0, 1.0)),
+        field("memory", FieldType::Amount),
+        field("wait", FieldType::Duration),
+        field("inner", FieldType::List(&FieldType::Object(&INNER))),
+        field("labels", STR_MAP),
     ],
 };
 
