@@ -83,13 +83,6 @@ impl Amounts {
         }
     }
 
-    /// Raises each amount to at least the other one.
-    pub fn raise_to(&mut self, other: &Amounts) {
-        for (column, amount) in other.iter() {
-            self.set(column, self.get(column).max(amount));
-        }
-    }
-
     /// Returns the amounts that are not zero.
     pub fn iter(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
         self.0.iter().copied().enumerate().filter(|(_, amount)| *amount != 0)

@@ -7,6 +7,7 @@ use crate::store::{ObjectStore, flag};
 use sim_base::{JobSetId, NodeId, PodId, TemplateId, ZoneId};
 use sim_scheduler::plugins::pod_topology_spread_score::{normalize, raw_score, size_weight};
 use sim_scheduler::pod_terms::DEFAULT_SPREAD;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Default)]
@@ -140,8 +141,8 @@ impl DefaultSpread {
     /// Returns the number of the JobSet's pods by zone, on the nodes that the pod may use by its labels.
     fn pods_by_zone(&mut self, store: &ObjectStore, held: &[NodeId], jobset: JobSetId, pod: PodId) -> Vec<i64> {
         let template = store.pods.template[pod.ix()];
-        if !self.counted.contains_key(&jobset) {
-            self.counted.insert(jobset, Vec::new());
+        if let Entry::Vacant(entry) = self.counted.entry(jobset) {
+            entry.insert(Vec::new());
             let holding = held.iter().enumerate().filter(|(_, node)| node.is_some());
             for (other, node) in holding.map(|(row, node)| (PodId(row as u32), *node)) {
                 let of_jobset = store.jobset_of(other);

@@ -26,7 +26,7 @@ pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64
     let is_scored =
         |node: NodeIndex| !defaults.is_empty() || soft.iter().all(|(_, topology)| topology.domain(node).is_some());
     let eligible: Vec<NodeIndex> = nodes.iter().copied().filter(|node| is_scored(*node)).collect();
-    let counted = soft.iter().map(|(c, topology)| count_domains(cycle, (c, topology), &eligible, &is_scored));
+    let counted = soft.iter().map(|(c, topology)| count_domains(cycle, (c, topology), &eligible, is_scored));
     let counted: Vec<(Vec<i64>, f64)> = counted.collect();
     let raw = |node: &NodeIndex| {
         let of_constraint = |(row, (counts, weight)): (usize, &(Vec<i64>, f64))| {
