@@ -188,3 +188,16 @@ fn an_invalid_configuration_is_rejected() {
         assert!(error.contains(message), "{profiles}: {error}");
     }
 }
+
+#[test]
+fn the_client_rate_of_the_configuration_is_used_unless_the_scenario_sets_it() {
+    for (control_plane, qps, burst) in [("", 7.0, 9), ("controlPlane: {kubeScheduler: {qps: 3, burst: 4}}\n", 3.0, 4)] {
+        let connection = "    clientConnection: {qps: 7, burst: 9}\n    profiles:\n";
+        let configuration = CONFIGURATION.replace("    profiles:\n", connection);
+        let more =
+            format!("{control_plane}{configuration}      - {{schedulerName: default-scheduler}}\nstop: {{at: 2m}}");
+        let scenario = scenario(&[job("a", 1, 1, "restartPolicy: Never")], &more).unwrap_or_else(|e| panic!("{e}"));
+        let rate = scenario.control_plane.kube_scheduler;
+        assert_eq!((rate.qps, rate.burst), (qps, burst));
+    }
+}

@@ -150,7 +150,7 @@ pub fn parse_scenario(
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled.clone());
-    add_companions(&mut scenario, loaded.companions);
+    add_companions(&node, &mut scenario, loaded.companions);
     scenario.service_accounts = loaded.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     unmodelled.extend(traces::notes(traces));
@@ -207,7 +207,7 @@ pub fn scenario_from_manifests(
     cross::check(&scenario, &others, &manifests.written, &mut report.found);
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
-    add_companions(&mut scenario, manifests.companions);
+    add_companions(&node, &mut scenario, manifests.companions);
     scenario.service_accounts = manifests.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     let mut inputs = if sets.is_empty() { Vec::new() } else { vec![(SETS.to_owned(), overrides.text.clone())] };
@@ -334,7 +334,7 @@ fn assemble(
 
 /// Adds the PriorityClasses and PodDisruptionBudgets of the manifests, of which an object of the same name in `objects`
 /// takes precedence, and the configuration of kube-scheduler.
-fn add_companions(scenario: &mut ScenarioSpec, companions: Vec<serde_json::Value>) {
+fn add_companions(node: &YamlNode, scenario: &mut ScenarioSpec, companions: Vec<serde_json::Value>) {
     for object in companions {
         if object["kind"] == SCHEDULER_CONFIGURATION.kind {
             scenario.scheduler = object;
@@ -345,5 +345,12 @@ fn add_companions(scenario: &mut ScenarioSpec, companions: Vec<serde_json::Value
         if !scenario.objects.iter().any(same) {
             scenario.objects.push(object);
         }
+    }
+    let connection = &scenario.scheduler["clientConnection"];
+    if connection.is_object() && node.at_path(&["controlPlane", "kubeScheduler"]).is_none() {
+        let rate = &mut scenario.control_plane.kube_scheduler;
+        rate.qps = connection["qps"].as_f64().unwrap_or(rate.qps);
+        rate.burst = connection["burst"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(rate.burst);
+        scenario.control_plane.preset = "custom".to_owned();
     }
 }

@@ -202,7 +202,8 @@ pub fn configure_scheduler(seed: u64, scenario: &mut Value) {
     let profile = json!({"schedulerName": "default-scheduler", "percentageOfNodesToScore": 50, "plugins": plugins,
         "pluginConfig": arguments});
     let configuration = json!({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
-        "percentageOfNodesToScore": 10, "podInitialBackoffSeconds": 2, "podMaxBackoffSeconds": 4, "profiles": [profile]});
+        "percentageOfNodesToScore": 10, "podInitialBackoffSeconds": 2, "podMaxBackoffSeconds": 4,
+        "clientConnection": {"qps": 40, "burst": 60}, "profiles": [profile]});
     match scenario["objects"].as_array_mut() {
         Some(objects) => objects.push(configuration),
         None => scenario["objects"] = json!([configuration]),

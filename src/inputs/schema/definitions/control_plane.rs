@@ -125,11 +125,23 @@ pub static SCHEDULER_CONFIGURATION: ObjectSchema = ObjectSchema {
         field("podMaxBackoffSeconds", BACKOFF_S).doc("Maximum back-off. Default: 10."),
         not_modelled("parallelism", COUNT),
         not_modelled("extenders", Any),
-        not_modelled("clientConnection", Any),
+        field("clientConnection", Object(&CLIENT_CONNECTION))
+            .doc("Client rate of kube-scheduler. `controlPlane.kubeScheduler` overrides it."),
         inert("leaderElection", Any),
         inert("enableProfiling", Bool),
         inert("enableContentionProfiling", Bool),
         inert("delayCacheUntilActive", Bool),
+    ],
+};
+
+static CLIENT_CONNECTION: ObjectSchema = ObjectSchema {
+    kind: "ClientConnectionConfiguration",
+    fields: &[
+        field("qps", QPS).doc("Sustained client rate limit, in requests per second."),
+        field("burst", BURST).doc("Burst size of the client rate limit, in requests."),
+        inert("kubeconfig", Str),
+        inert("acceptContentTypes", Str),
+        inert("contentType", Str),
     ],
 };
 
