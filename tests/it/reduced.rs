@@ -278,6 +278,7 @@ fn outcomes_decided_by_chance_are_reported() {
         ("a container exits while pods start one after another", "0s", 9, 253),
         ("a container exits at the instant at which waiting pods become ready", "5m", 9, 434),
         ("a unit is drained while another Job waits for nodes", "0s", 2, 175),
+        ("the nodes of a spare are uncordoned at the same instant, and one gets the leader pod", "0s", 1, 595),
     ];
     for (what, take_over, seed, replication) in table {
         let scenario = slices_with_spares(take_over, seed);

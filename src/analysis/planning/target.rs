@@ -43,7 +43,7 @@ pub enum TargetJudgement {
     Open,
 }
 
-const FORM: &str = "write METRIC.QUANTILE OPERATOR LIMIT, e.g. 'goodput.p10 >= 0.9' (one run in ten may be worse) or 'end.t_s.p90 <= 30d'";
+const FORM: &str = "write METRIC.QUANTILE OPERATOR LIMIT, e.g. 'goodput.p10 >= 0.9' (one run in ten may be worse) or 'timeToComplete_s.p90 <= 30d'";
 
 /// A text that is not a target.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -161,7 +161,7 @@ impl<'m> ReplicationState<'_, 'm> {
         // there are none.
         let bind = restart.placed || restart.effect.is_some() && now < restart.counted;
         if bind {
-            self.pods.fill();
+            self.boundary_cases += u32::from(self.pods.fill_returned());
         }
         if restart.waits() && self.pods.complete() {
             restart.complete_at = Some(now);

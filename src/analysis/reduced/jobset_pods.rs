@@ -29,6 +29,9 @@ pub struct JobSetPods {
     before: BitSet,
     /// Node at which the next search of the scheduler starts.
     cursor: usize,
+    /// Other possible values of `cursor`: the nodes of a domain became usable at the same instant, and any of them got
+    /// the leader pod.
+    other_cursors: Vec<usize>,
     failed_nodes: usize,
     /// Number of accelerators on failed nodes.
     pub failed_accelerators: u64,
@@ -46,6 +49,7 @@ impl JobSetPods {
             used: BitSet::new(n, false),
             before: BitSet::new(n, false),
             cursor: 0,
+            other_cursors: Vec::new(),
             failed_nodes: 0,
             failed_accelerators: 0,
             slots: Arc::clone(slots),
@@ -61,6 +65,7 @@ impl JobSetPods {
         (self.open, self.alive) = (BitSet::new(n, true), BitSet::new(n, true));
         (self.used, self.before) = (BitSet::new(n, false), BitSet::new(n, false));
         (self.cursor, self.failed_nodes, self.failed_accelerators) = (0, 0, 0);
+        self.other_cursors.clear();
     }
 
     pub fn has_flag(&self, node: NodeId, what: u8) -> bool {
@@ -116,45 +121,72 @@ impl JobSetPods {
         self.node[node.ix()] == 0 && !self.uses(node)
     }
 
-    /// Places pods again, in the order in which the scheduler searches nodes.
-    pub fn place_pods(&mut self, moves: CurveShift) {
+    /// Places pods again, in the order in which the scheduler searches nodes. Returns true if the order of earlier
+    /// events of the same instant decides which slots they get.
+    pub fn place_pods(&mut self, moves: CurveShift) -> bool {
         self.before.clone_from(&self.used);
         match moves {
-            CurveShift::NoPods => {}
+            CurveShift::NoPods => false,
             CurveShift::All if self.slots.width() > 1 => {
                 self.used = BitSet::new(self.slots.nodes.len(), false);
-                self.fill();
+                self.fill()
             }
             CurveShift::All => {
                 let last = self.open.first(self.slots.needed, self.cursor, &mut self.used);
                 self.cursor = last.map_or(self.cursor, |last| (last + 1) % self.node.len());
+                false
             }
             CurveShift::Lost => {
                 self.used.keep(&self.open);
-                self.fill();
+                self.fill()
             }
         }
     }
 
-    /// Assigns usable slots to pods that have none, as far as there are any.
-    pub fn fill(&mut self) {
-        for _ in self.used.count()..self.slots.needed {
-            let Some(node) = self.next_node() else {
-                return;
-            };
-            self.used.set(self.slots.of[node], true);
-            self.cursor = (node + 1) % self.node.len();
+    /// Assigns usable slots to pods that have none, as far as there are any. Returns the same as `place_pods`.
+    fn fill(&mut self) -> bool {
+        let others = std::mem::take(&mut self.other_cursors);
+        let others: Vec<(BitSet, usize)> = others.iter().map(|cursor| self.filled(*cursor)).collect();
+        (self.used, self.cursor) = self.filled(self.cursor);
+        let by_chance = others.iter().any(|(used, _)| *used != self.used);
+        let cursors = others.into_iter().map(|(_, cursor)| cursor);
+        self.other_cursors = cursors.filter(|cursor| *cursor != self.cursor && !by_chance).collect();
+        by_chance
+    }
+
+    /// Returns the slots after all assignments of a search that starts at `cursor`, and its end.
+    fn filled(&self, mut cursor: usize) -> (BitSet, usize) {
+        let mut used = self.used.clone();
+        for _ in used.count()..self.slots.needed {
+            let Some(node) = self.next_node(&used, cursor) else { break };
+            used.set(self.slots.of[node], true);
+            cursor = (node + 1) % self.node.len();
         }
+        (used, cursor)
+    }
+
+    /// Assigns slots whose nodes have just become usable to waiting pods. Returns the same as `place_pods`.
+    pub fn fill_returned(&mut self) -> bool {
+        let before = self.cursor;
+        let by_chance = self.fill();
+        if self.cursor != before && self.slots.width() > 1 {
+            let n = self.node.len();
+            let domain = &self.slots.nodes[self.slots.of[(self.cursor + n - 1) % n]];
+            let usable = domain.iter().filter(|node| self.node[node.ix()] == 0);
+            let others = usable.map(|node| (node.ix() + 1) % n).filter(|at| *at != self.cursor);
+            self.other_cursors = others.collect();
+        }
+        by_chance
     }
 
     /// Returns the next node that the scheduler chooses. With exclusive placement it is the node of a leader pod, and
     /// the other pods follow it into its domain without a search.
-    fn next_node(&self) -> Option<usize> {
+    fn next_node(&self, used: &BitSet, cursor: usize) -> Option<usize> {
         if self.slots.width() == 1 {
-            return self.open.next(self.cursor, &self.used);
+            return self.open.next(cursor, used);
         }
-        let mut nodes = (self.cursor..self.node.len()).chain(0..self.cursor);
-        nodes.find(|node| self.node[*node] == 0 && !self.used.has(self.slots.of[*node]))
+        let mut nodes = (cursor..self.node.len()).chain(0..cursor);
+        nodes.find(|node| self.node[*node] == 0 && !used.has(self.slots.of[*node]))
     }
 
     /// Returns true if all pods have a slot without a failed node.

@@ -318,7 +318,8 @@ impl<'m> ReplicationState<'_, 'm> {
         let Some(restart) = &mut self.restart else {
             return;
         };
-        self.pods.place_pods(restart.moves);
+        let by_chance = self.pods.place_pods(restart.moves);
+        self.boundary_cases += u32::from(by_chance);
         if self.pods.complete() {
             restart.complete_at = Some(restart.bind);
         }

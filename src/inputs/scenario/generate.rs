@@ -152,8 +152,7 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
     let pods_per_node = pods_per_node(jobset, job);
     *allocatable.entry("cpu".to_owned()).or_default() += SPARE_CPU_MILLI;
     *allocatable.entry("memory".to_owned()).or_default() += SPARE_MEMORY_MILLI;
-    let pods = PODS_PER_NODE_MILLI.max(i64::from(pods_per_node) * 1_000);
-    allocatable.insert("pods".to_owned(), pods);
+    allocatable.insert("pods".to_owned(), PODS_PER_NODE_MILLI.max(i64::from(pods_per_node) * 1_000));
     // The name of an extended resource has a domain prefix.
     let accelerator = allocatable.keys().find(|name| name.contains('/')).cloned();
     // GKE taints its accelerator nodes with the resource's name, and admission adds the toleration.

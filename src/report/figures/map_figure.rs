@@ -215,8 +215,12 @@ impl MapGrid {
         for (i, block) in blocks.iter().enumerate() {
             let (x, y) = self.block(i);
             let [first, last] = [block.from, block.to - 1].map(|node| &*run.names.nodes[node]);
-            let name = if first == last { first.to_owned() } else { format!("{first} to {last}") };
-            let name = shorten(&name, NAME_SIZE, self.block_size.0 - 12);
+            let width = self.block_size.0 - 12;
+            let both = format!("{first} to {last}");
+            let name = match text_width(&both, NAME_SIZE) {
+                wide if wide <= width && first != last => both,
+                _ => shorten(first, NAME_SIZE, width),
+            };
             scene.text((x, y - self.label / 2 - 1), NAME_SIZE, TextAnchor::Left, MUTED_COLOR, &name);
         }
     }

@@ -141,7 +141,7 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
             format!("{path} = {value} is the smallest value that satisfies {target}.")
         }
         SearchAnswer::Between { low, high } => format!(
-            "The smallest {path} that satisfies {target} is between {low} and {high}; values between them are inconclusive. {high} satisfies it."
+            "The smallest {path} that satisfies {target} is between {low} and {high}; smaller values of this range are inconclusive. {high} satisfies it."
         ),
         SearchAnswer::Nothing => format!(
             "No value up to {path} = {greatest} satisfies {target}; at this value {}.",
