@@ -1,9 +1,8 @@
 //! Formats numbers and ids as text: seconds, counts, faults, causes.
 
-use crate::metrics::restarts::critical_spans::counts;
 use crate::metrics::restarts::restart::{CauseKind, RestartCause, RestartOutcome};
-use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{CriticalSpan, RestartMetrics, RunView};
+use crate::{metrics::restarts::critical_spans::counts, metrics::restarts::waits::WaitKind};
 use sim_api::spec::{
     FaultAction, GateChanges, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults, SilentTarget, UserRequest,
 };

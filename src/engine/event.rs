@@ -3,8 +3,7 @@
 //! Events about a pod carry the pod's incarnation (object) or epoch (process lifetime). Events are never canceled:
 //! they are dropped if the pod has moved on.
 
-use crate::progress::EventSubject;
-use crate::record::Call;
+use crate::{progress::EventSubject, record::Call};
 use sim_base::{JobId, JobSetId, NodeId, PodId};
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,6 @@
 //! Pods and nodes as `sim_scheduler` sees them, with all fields and labels of their objects.
 
-use crate::ctx::EngineContext;
-use crate::record::DeletionActor;
-use crate::script::object_json;
-use crate::store::flag;
+use crate::{ctx::EngineContext, record::DeletionActor, script::object_json, store::flag};
 use sim_api::spec::keys::JOB_COMPLETION_INDEX;
 use sim_base::{DomainId, JobId, NodeId, PodId};
 use sim_scheduler::claims::PodClaims;

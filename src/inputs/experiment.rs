@@ -1,10 +1,7 @@
 //! Reads `experiment`: variants, sweeps and overrides. The paths of overrides are checked when the variant is read.
 
-use crate::presets::uncertain;
-use crate::read;
-use crate::schema::definitions::common::SCALES;
-use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, YamlNode};
+use crate::{presets::uncertain, read, schema::definitions::common::SCALES, text::diagnostic::DiagnosticReport};
 use sim_api::spec::{BASELINE, ExperimentSpec, ModelLevel, SweepAxis, SweepSpec, SweepTarget, VariantSpec};
 
 pub fn read(node: &YamlNode, report: &mut DiagnosticReport) -> ExperimentSpec {

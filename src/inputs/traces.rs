@@ -8,10 +8,9 @@ mod error;
 
 pub use error::TraceLineError;
 
-use crate::files::FileLoader;
-use crate::read;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
 use crate::text::node::{SourcePosition, YamlNode, YamlValue};
+use crate::{files::FileLoader, read};
 use serde_json::Value as Json;
 use sim_base::Duration;
 use std::collections::BTreeMap;

@@ -1,13 +1,9 @@
 //! The state that a scheduling cycle reads: nodes, their pods, namespaces and disruption budgets.
 
-use crate::groups::PodGroup;
 use crate::index::{NodeIndex, PodIndex};
 use crate::labels::{LabelSelector, Labels};
 use crate::node::{NodeUsage, NodeView};
-use crate::pod::PodView;
-use crate::pod_terms::PodTerm;
-use crate::resources::ResourceColumns;
-use crate::topology::Topology;
+use crate::{groups::PodGroup, pod::PodView, pod_terms::PodTerm, resources::ResourceColumns, topology::Topology};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

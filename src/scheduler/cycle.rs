@@ -1,15 +1,8 @@
 //! One scheduling cycle of a pod: the state that PreFilter computes, and the filters over it.
 
-use crate::cluster::Cluster;
-use crate::index::NodeIndex;
-use crate::node::NodeUsage;
-use crate::plugin::Plugin;
-use crate::plugins::FILTERS;
-use crate::plugins::inter_pod_affinity::AffinityState;
-use crate::plugins::pod_topology_spread::SpreadState;
-use crate::pod::PodView;
-use crate::profile::Profile;
-use crate::rejection::Rejection;
+use crate::{cluster::Cluster, index::NodeIndex, node::NodeUsage, plugin::Plugin, plugins::FILTERS};
+use crate::{plugins::inter_pod_affinity::AffinityState, plugins::pod_topology_spread::SpreadState, pod::PodView};
+use crate::{profile::Profile, rejection::Rejection};
 
 /// Message of NodeAffinity if required terms name no node in common.
 const CONFLICT: &str = "pod affinity terms conflict";

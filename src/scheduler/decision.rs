@@ -1,15 +1,10 @@
 //! The decision for one pod: find feasible nodes, score them, or preempt other pods.
 
-use crate::claims::ClaimProblem;
-use crate::cluster::Cluster;
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
 use crate::plugin::{Plugin, PluginSet};
-use crate::plugins::score;
-use crate::pod::PodView;
 use crate::preemption::{Preemption, preempt};
-use crate::profile::Profile;
 use crate::rejection::{Reason, ReasonCounts, Rejection};
+use crate::{claims::ClaimProblem, cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugins::score};
+use crate::{pod::PodView, profile::Profile};
 
 /// Part of the message of an unschedulable pod that the plugin DynamicResources adds if preemption fails.
 const NO_CLAIMS: &str = "no new claims to deallocate";

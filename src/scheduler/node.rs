@@ -1,11 +1,8 @@
 //! A node as the scheduler sees it: properties of the Node object, and what its pods use.
 
-use crate::host_port::HostPort;
-use crate::index::PodIndex;
 use crate::labels::{Labels, read_labels};
-use crate::pod::PodView;
 use crate::resources::{Amounts, PODS, ResourceColumns, amount};
-use crate::taints::read_taint;
+use crate::{host_port::HostPort, index::PodIndex, pod::PodView, taints::read_taint};
 use serde_json::Value;
 use sim_api::objects::value_access::{list, text};
 use sim_api::spec::TaintSpec;

@@ -1,13 +1,11 @@
 //! A pod as the scheduler sees it.
 
 use crate::claims::{ClaimProblem, PodClaims};
-use crate::host_port::HostPort;
 use crate::labels::{Labels, read_labels};
-use crate::node_affinity::NodeAffinityView;
 use crate::pod_terms::{DEFAULT_SPREAD, PodTerms, SpreadConstraint};
 use crate::requests::{assumed_requests, requests};
 use crate::resources::{Amounts, ResourceColumns};
-use crate::taints::read_toleration;
+use crate::{host_port::HostPort, node_affinity::NodeAffinityView, taints::read_toleration};
 use serde_json::Value;
 use sim_api::objects::value_access::{has_value, int, list, text};
 use sim_api::spec::keys::RESTART_ALL_CONTAINERS;

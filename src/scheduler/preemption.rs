@@ -1,11 +1,9 @@
 //! Preemption of pods with lower priority (plugin DefaultPreemption).
 
 use crate::cluster::{Cluster, DisruptionBudget};
-use crate::cycle::SchedulingCycle;
 use crate::index::{NodeIndex, PodIndex};
-use crate::plugin::Plugin;
-use crate::pod::PodView;
 use crate::rejection::{Reason, ReasonCounts, Rejection};
+use crate::{cycle::SchedulingCycle, plugin::Plugin, pod::PodView};
 
 const POLICY_NEVER: &str = "not eligible due to preemptionPolicy=Never.";
 const TERMINATING: &str = "not eligible due to a terminating pod on the nominated node.";

@@ -1,12 +1,9 @@
 //! Queueing hints: whether an event in the cluster may help a pod that plugins rejected (`EventsToRegister` of each
 //! plugin). The queue itself belongs to the caller.
 
-use crate::cluster::Cluster;
-use crate::node::NodeView;
 use crate::plugin::{Plugin, PluginSet};
-use crate::plugins::taint_toleration::tolerates_node;
-use crate::pod::PodView;
 use crate::pod_terms::PodTerm;
+use crate::{cluster::Cluster, node::NodeView, plugins::taint_toleration::tolerates_node, pod::PodView};
 
 /// An event that may requeue unschedulable pods.
 #[derive(Copy, Clone, Debug)]

@@ -1,7 +1,6 @@
 //! Reasons against nodes, and the message of an unschedulable pod (`FitError` in `framework/types.go`).
 
-use crate::claims::ClaimProblem;
-use crate::plugin::Plugin;
+use crate::{claims::ClaimProblem, plugin::Plugin};
 use std::collections::BTreeMap;
 use std::fmt;
 

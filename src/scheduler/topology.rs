@@ -1,7 +1,6 @@
 //! Nodes by the value of a label, and counts by this value.
 
-use crate::index::NodeIndex;
-use crate::node::NodeView;
+use crate::{index::NodeIndex, node::NodeView};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -31,13 +31,25 @@ fn rust_files(folder: &Path) -> Vec<(PathBuf, String)> {
         for file in files(&folder, "rs") {
             let text = std::fs::read_to_string(&file).expect("a source file can be read");
             let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
-            result.push((file, code.join("\n")));
+            result.push((file, ungrouped(&code.join("\n"))));
         }
         let entries = std::fs::read_dir(&folder).into_iter().flatten();
         let paths = entries.filter_map(|e| Some(e.ok()?.path()));
         folders.extend(paths.filter(|p| p.is_dir()));
     }
     result
+}
+
+/// Appends the paths of imports in groups, each with its prefix: `use crate::{a, b::C};` names `crate::a::` too.
+fn ungrouped(code: &str) -> String {
+    let groups = code.split("use crate::{").skip(1).filter_map(|rest| rest.split("};").next());
+    let paths = groups.flat_map(|group| group.split(',')).map(|path| format!("\ncrate::{}::", path.trim()));
+    format!("{code}{}", paths.collect::<String>())
+}
+
+#[test]
+fn imports_in_groups_count_as_names() {
+    assert!(ungrouped("use crate::{ctx::Context, kubelet};").contains("crate::kubelet::"));
 }
 
 #[test]

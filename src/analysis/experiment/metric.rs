@@ -5,8 +5,7 @@
 use super::fleets::compared;
 use super::outcome::ReplicationOutcome;
 use super::replication::{ReplicatedJobSet, ReplicationResult, RestartQuantile};
-use crate::fleet::FleetSimulation;
-use crate::metrics::training::TrainingSummary;
+use crate::{fleet::FleetSimulation, metrics::training::TrainingSummary};
 use sim_api::spec::{FleetSpec, ScenarioSpec};
 use sim_base::Duration;
 use sim_base::stats::SampleKind;

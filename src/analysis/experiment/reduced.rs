@@ -4,11 +4,10 @@ pub mod check;
 
 use super::replication::{BriefRestart, ReplicatedJobSet, ReplicationResult};
 use super::stop::StopFlag;
-use crate::metrics::RestartOutcome;
 use crate::metrics::summary::{TimeShares, cost, ledger, total_cost};
-use crate::metrics::timeline::JobTimeline;
 use crate::metrics::training::{SegmentTime, TrainingSummary};
 use crate::reduced::{MeasuredFault, NotMeasured, RecoveryKind, ReducedOutcome, ReducedSimulator, why_not};
+use crate::{metrics::RestartOutcome, metrics::timeline::JobTimeline};
 use sim_api::spec::{ModelLevel, ScenarioSpec};
 use sim_base::fnv;
 use sim_engine::CannotRun;

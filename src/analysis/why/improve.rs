@@ -6,11 +6,8 @@ use super::facts::RunFacts;
 use super::levers::{self, LeverSetting};
 use super::no_answer::{NoAnswer, TrialError};
 use super::trials::{self, MeasuredTrial, TrialTarget, TriedChange};
-use crate::metrics::RunView;
-use crate::metrics::restarts::bottleneck;
-use crate::metrics::restarts::critical_spans::counts;
-use crate::metrics::restarts::path::CriticalPath;
-use crate::metrics::restarts::waits::WaitKind;
+use crate::{metrics::RunView, metrics::restarts::bottleneck, metrics::restarts::critical_spans::counts};
+use crate::{metrics::restarts::path::CriticalPath, metrics::restarts::waits::WaitKind};
 use sim_base::Duration;
 use sim_engine::record::TicketWait;
 

@@ -1,7 +1,6 @@
 //! Reasons why there is no explanation, or why a change cannot be simulated.
 
-use crate::experiment::NoRuns;
-use crate::format;
+use crate::{experiment::NoRuns, format};
 use sim_engine::CannotRun;
 use std::fmt;
 

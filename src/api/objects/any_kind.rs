@@ -8,11 +8,8 @@ use super::pod::{SYSTEM_CLASSES, admit_pod};
 use super::sha1::sha1_hex;
 use super::value_access::{as_object, has_value, int, items_mut, object_mut, set_default, set_default_text, text};
 use super::{admit_claim, admit_job, admit_service};
-use crate::admission::AdmissionRejection;
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
-use crate::admission::meta_check::object_meta;
-use crate::admission::names::dns1123_subdomain;
+use crate::{admission::AdmissionRejection, admission::error_list::ErrorList, admission::field::FieldPath};
+use crate::{admission::meta_check::object_meta, admission::names::dns1123_subdomain};
 use serde_json::{Value, json};
 
 /// Returns the stored object, or the error of the API server. An object of a kind that is not modelled is returned

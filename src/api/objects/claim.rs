@@ -5,12 +5,8 @@
 use super::check::affinity::label_selector;
 use super::job::owner_reference;
 use super::value_access::{array_mut, has_value, list, object_mut, quantity, set_default, text};
-use crate::admission::AdmissionRejection;
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
-use crate::admission::meta_check::object_meta;
-use crate::admission::names::dns1123_subdomain;
-use crate::spec::keys::JOBSET_NAME;
+use crate::{admission::AdmissionRejection, admission::error_list::ErrorList, admission::field::FieldPath};
+use crate::{admission::meta_check::object_meta, admission::names::dns1123_subdomain, spec::keys::JOBSET_NAME};
 use serde_json::{Value, json};
 
 const ACCESS_MODES: [&str; 4] = ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"];

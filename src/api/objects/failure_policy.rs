@@ -3,9 +3,7 @@
 //! This module must not match pod failures against the rules.
 
 use super::value_access::{has_value, list, text};
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
-use crate::admission::names::label_key;
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::names::label_key};
 use serde_json::Value;
 
 const ACTIONS: [&str; 4] = ["Count", "FailIndex", "FailJob", "Ignore"];

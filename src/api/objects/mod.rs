@@ -28,8 +28,7 @@ pub use pod::{admit_pod, pod_of_index, stored_pod};
 pub use pod_webhook::{PodDenial, mutate_pod, validate_pod};
 pub use service::{admit_service, service};
 
-use crate::admission::AdmissionRejection;
-use crate::admission::error_list::ErrorList;
+use crate::{admission::AdmissionRejection, admission::error_list::ErrorList};
 use serde_json::Value;
 
 /// Returns the Job as stored by the API server (with the defaults of batch/v1 and core/v1), or its error.

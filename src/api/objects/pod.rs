@@ -7,12 +7,9 @@ use super::context::ObjectContext;
 use super::job::uid;
 use super::value_access::{array_mut, has_value, int, items_mut, list, object_mut, set_default, text};
 use super::{defaults, pod_webhook};
-use crate::admission::AdmissionRejection;
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
-use crate::admission::meta_check::object_meta;
-use crate::admission::names::dns1123_subdomain;
 use crate::spec::keys::{JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT, JOB_TRACKING};
+use crate::{admission::AdmissionRejection, admission::error_list::ErrorList, admission::field::FieldPath};
+use crate::{admission::meta_check::object_meta, admission::names::dns1123_subdomain};
 use serde_json::{Value, json};
 
 const INDEX_ENV: &str = "JOB_COMPLETION_INDEX";

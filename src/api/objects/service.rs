@@ -4,12 +4,9 @@
 
 use super::job::{owner_reference, subdomain};
 use super::value_access::{as_object, text};
-use crate::admission::AdmissionRejection;
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
 use crate::admission::meta_check::{labels, object_meta};
-use crate::admission::names::dns1123_label;
-use crate::spec::keys::JOBSET_NAME;
+use crate::{admission::AdmissionRejection, admission::error_list::ErrorList, admission::field::FieldPath};
+use crate::{admission::names::dns1123_label, spec::keys::JOBSET_NAME};
 use serde_json::{Value, json};
 
 /// Returns the Service as posted, or `None` if DNS host names are disabled.

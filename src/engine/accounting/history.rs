@@ -1,9 +1,7 @@
 //! Every Job object that a JobSet ever had, with its last state.
 
 use super::TimeAccounting;
-use crate::ctx::EngineContext;
-use crate::record::JobOutcome;
-use crate::store::JobEntry;
+use crate::{ctx::EngineContext, record::JobOutcome, store::JobEntry};
 use sim_api::spec::keys::RESTART_ATTEMPT;
 use sim_base::{JobId, JobSetId};
 

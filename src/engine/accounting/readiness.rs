@@ -1,10 +1,9 @@
 //! Readiness of JobSets as a whole, which defines the duration of restarts.
 
 use super::TimeAccounting;
-use crate::apiserver;
-use crate::ctx::EngineContext;
 use crate::record::{Body, LedgerCategory};
 use crate::store::{JobSetChange, PodPhase, flag};
+use crate::{apiserver, ctx::EngineContext};
 use sim_api::spec::{JobSpec, ReplicatedJob};
 use sim_base::{JobId, JobSetId, PodId};
 

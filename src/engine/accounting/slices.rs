@@ -1,8 +1,7 @@
 //! The ready pods of each child Job: in an elastic training job some Jobs make steps while others are missing.
 
 use super::{ReadyPodGroup, TimeAccounting};
-use crate::ctx::EngineContext;
-use crate::record::LedgerCategory;
+use crate::{ctx::EngineContext, record::LedgerCategory};
 use sim_base::{JobId, JobSetId};
 
 /// The ready pods of a Job.

@@ -4,10 +4,9 @@
 //! The disruption controller updates the status of a budget some milliseconds after its pods change. Here the status
 //! always shows the current pods.
 
-use crate::ctx::EngineContext;
-use crate::pod_views::PodViews;
 use crate::record::{Body, DeletionActor};
 use crate::store::{PodPhase, flag};
+use crate::{ctx::EngineContext, pod_views::PodViews};
 use serde_json::Value;
 use sim_api::objects::value_access::{int, text};
 use sim_api::spec::ObjectKind;

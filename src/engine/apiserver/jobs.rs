@@ -3,11 +3,9 @@
 use super::child_job_error::ChildJobError;
 use super::owners::{self, ObjectOwner};
 use super::{pod_admission, record_change};
-use crate::ctx::EngineContext;
-use crate::progress::CreatedJobs;
 use crate::record::{Body, Call, JobConditionType};
-use crate::requests::RequestAnswer;
 use crate::store::{ChangeKind, JobChange, JobCondition, JobStatus, TemplateSlot, add_node_selection, agent_mode};
+use crate::{ctx::EngineContext, progress::CreatedJobs, requests::RequestAnswer};
 use serde_json::Value;
 use sim_api::admission::AdmissionRejection;
 use sim_api::objects;

@@ -1,9 +1,8 @@
 //! Requests about JobSets: create, change, status, delete, and the end of the object.
 
 use super::record_change;
-use crate::ctx::EngineContext;
-use crate::record::Body;
 use crate::store::{ChangeKind, JobSetChange};
+use crate::{ctx::EngineContext, record::Body};
 use sim_api::spec::{DeletionPropagation, JobSet};
 use sim_base::{JobId, JobSetId};
 use sim_policy::{JobSetStatus, RjStatus};

@@ -3,8 +3,7 @@
 //!
 //! Must never consider leaders and followers: these belong to the pod webhook.
 
-use crate::ctx::EngineContext;
-use crate::requests::RequestAnswer;
+use crate::{ctx::EngineContext, requests::RequestAnswer};
 use serde_json::{Value, json};
 use sim_api::admission::{AdmissionRejection, GENERATED_SUFFIX};
 use sim_api::objects;

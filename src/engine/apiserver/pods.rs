@@ -1,10 +1,9 @@
 //! Requests about pods: create, bind, status, annotations, delete, and the end of the object.
 
 use super::{record_change, release_claims};
-use crate::ctx::EngineContext;
 use crate::record::{Body, Call, DeletionActor};
-use crate::requests::RequestAnswer;
 use crate::store::{ChangeKind, ContainersState, ExitedContainers, ObjectStore, PodChange, PodPhase, flag};
+use crate::{ctx::EngineContext, requests::RequestAnswer};
 use sim_api::spec::keys::JOB_TRACKING;
 use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime, TemplateId, TextId};
 

@@ -1,7 +1,6 @@
 //! Access to the store: every component can read it, only the functions of the API server write to it.
 
-use crate::record::JobName;
-use crate::store::ObjectStore;
+use crate::{record::JobName, store::ObjectStore};
 use sim_base::{JobId, JobSetId, TextId};
 
 #[derive(Clone, Default)]

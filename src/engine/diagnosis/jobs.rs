@@ -1,8 +1,7 @@
 //! Reasons why Jobs are not created, are not managed, or get no pods at the end of a run.
 
 use super::Diagnosis;
-use crate::apiserver;
-use crate::webhook::CreationBlocker;
+use crate::{apiserver, webhook::CreationBlocker};
 use sim_api::spec::{DependsOn, DependsOnStatus, JobSet, StartupPolicyOrder};
 use sim_base::{JobId, JobSetId};
 use sim_policy::depends_on;

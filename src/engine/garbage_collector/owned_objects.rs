@@ -1,11 +1,9 @@
 //! Service and claims of a deleted JobSet, which are deleted with it, one after another (SVC-1, PVC-1).
 
 use super::GarbageCollector;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Call, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent};
 use sim_api::spec::ObjectKind;
 use sim_base::JobSetId;
 

@@ -1,12 +1,9 @@
 //! The garbage collector's work queue and workers: their requests, and the handling of the responses.
 
 use super::{CollectorItem, CollectorStep, CollectorWorker, GarbageCollector, graph};
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Call, DeletionActor, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::store::flag;
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::flag};
 
 impl CollectorItem {
     fn subject(self) -> TicketSubject {

@@ -6,8 +6,7 @@
 
 use super::rows::merge_sorted;
 use super::sync_decision::JobSyncInput;
-use crate::record::JobConditionType;
-use crate::store::PodPhase;
+use crate::{record::JobConditionType, store::PodPhase};
 use sim_api::spec::KubeVersion;
 use sim_base::{PodId, SimTime};
 use sim_policy::JobSyncView;

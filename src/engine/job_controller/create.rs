@@ -4,13 +4,9 @@
 
 use super::JobController;
 use super::worker::SyncStage;
-use crate::apiserver;
-use crate::apiserver::NewPod;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::webhook::PodWebhook;
+use crate::{apiserver, apiserver::NewPod, ctx::EngineContext, event::SimulationEvent, webhook::PodWebhook};
 use sim_base::{DomainId, Duration, JobId, PodId};
 use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
 use sim_policy::job::backoff;

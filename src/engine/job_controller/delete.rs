@@ -5,12 +5,9 @@
 use super::JobController;
 use super::sync_decision::JobSyncInput;
 use super::worker::SyncStage;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Call, DeletionActor, TicketSubject};
-use crate::requests::RequestEntry;
 use crate::store::{PodPhase, flag};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, requests::RequestEntry};
 use sim_base::{JobId, PodId};
 use std::cmp::Reverse;
 

@@ -4,12 +4,9 @@
 //! Must never delete a pod; this is the task of the garbage collector.
 
 use super::JobController;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Call, TicketSubject};
-use crate::requests::RequestEntry;
 use crate::store::{ObjectStore, flag};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, requests::RequestEntry};
 use sim_base::{JobId, PodId};
 
 #[inline(always)]

@@ -3,10 +3,8 @@
 
 use super::JobController;
 use super::worker::SyncStage;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{LedgerResource, TicketSubject, TicketWait};
-use crate::store::ObjectStore;
+use crate::{ctx::EngineContext, event::SimulationEvent, store::ObjectStore};
 use sim_base::{Duration, JobId, SimTime};
 
 impl JobController {

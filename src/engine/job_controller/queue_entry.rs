@@ -1,8 +1,7 @@
 //! One key of the Job controller's work queue: its due time, and whether it is queued or processed by a worker
 //! (kubernetes.md 1.1). Refers to a key, not to an object: it outlives the Job. Must never set a timer itself.
 
-use crate::ctx::ContextMark;
-use crate::record::TicketWait;
+use crate::{ctx::ContextMark, record::TicketWait};
 use sim_base::{Duration, SimTime};
 
 /// Rate limiter of the work queue for failed syncs: 1 s · 2^k, at most 60 s.

@@ -2,10 +2,8 @@
 
 use super::JobController;
 use super::count::ComputedStatus;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::record::JobConditionType;
 use crate::store::{JobCondition, JobEntry, JobStatus};
+use crate::{apiserver, ctx::EngineContext, record::JobConditionType};
 use sim_api::spec::KubeVersion;
 use sim_base::{JobId, SimTime};
 use sim_policy::JobPlan;

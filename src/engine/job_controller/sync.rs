@@ -4,11 +4,9 @@
 use super::status::needs_write;
 use super::worker::SyncStage;
 use super::{JobController, batch_period};
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Call, PolicyOutcome, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent};
 use sim_base::{Duration, JobId, PodId};
 use sim_policy::JobSyncView;
 use sim_policy::job::SYNC_JOB_BATCH_PERIOD;

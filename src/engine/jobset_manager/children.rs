@@ -3,10 +3,7 @@
 
 use super::JobSetManager;
 use super::cache::CachedJobSet;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::record::Call;
-use crate::requests::RequestAnswer;
+use crate::{apiserver, ctx::EngineContext, record::Call, requests::RequestAnswer};
 use serde_json::Value;
 use sim_api::admission::AdmissionRejection;
 use sim_api::objects;

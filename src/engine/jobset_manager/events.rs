@@ -1,9 +1,8 @@
 //! Kubernetes Events that the manager emits about a JobSet.
 
 use super::JobSetManager;
-use crate::ctx::EngineContext;
 use crate::record::{Call, ObjectRef};
-use crate::requests::RequestAnswer;
+use crate::{ctx::EngineContext, requests::RequestAnswer};
 use sim_base::JobSetId;
 use sim_policy::KubeEvent;
 

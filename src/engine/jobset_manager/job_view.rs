@@ -1,7 +1,6 @@
 //! The manager's view of a stored Job, with its current labels.
 
-use crate::record::JobConditionType;
-use crate::store::JobEntry;
+use crate::{record::JobConditionType, store::JobEntry};
 use sim_api::spec::keys::{JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB_NAME, RESTART_ATTEMPT};
 use sim_policy::{FinishedView, JobView};
 

@@ -2,11 +2,8 @@
 
 use super::JobSetManager;
 use super::merge::merge_templates;
-use crate::apiserver;
 use crate::apiserver::{ChildJobError, NewChild};
-use crate::ctx::EngineContext;
-use crate::record::Call;
-use crate::requests::RequestAnswer;
+use crate::{apiserver, ctx::EngineContext, record::Call, requests::RequestAnswer};
 use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::{PodTemplate, ReplicatedJob};

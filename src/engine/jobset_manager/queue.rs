@@ -3,9 +3,8 @@
 //! Must never make decisions; these are made by the pass.
 
 use super::JobSetManager;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{LedgerResource, TicketSubject, TicketWait};
+use crate::{ctx::EngineContext, event::SimulationEvent};
 use sim_base::{Duration, JobSetId, SimTime};
 
 /// Error back-off: 5 ms · 2^n, at most 1000 s (REC-13).

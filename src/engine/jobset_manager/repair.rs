@@ -5,12 +5,11 @@
 use super::JobSetManager;
 use super::rows::PodObjectRow;
 use super::send::MAX_PARALLELISM;
-use crate::apiserver;
-use crate::ctx::EngineContext;
 use crate::event::{FollowerCall, SimulationEvent};
 use crate::record::{Call, DeletionActor, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{ObjectStore, flag};
+use crate::{apiserver, ctx::EngineContext};
 use sim_api::spec::PlacementRepair;
 use sim_base::PodId;
 

@@ -3,11 +3,7 @@
 use super::JobSetManager;
 use super::events;
 use super::pass::PassStep;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::JobSetCall;
-use crate::record::Call;
-use crate::requests::RequestAnswer;
+use crate::{apiserver, ctx::EngineContext, event::JobSetCall, record::Call, requests::RequestAnswer};
 use sim_api::spec::DeletionPropagation;
 use sim_base::{JobId, JobSetId};
 

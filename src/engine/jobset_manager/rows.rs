@@ -1,8 +1,7 @@
 //! The manager's data about one JobSet: its cache, work-queue state and error count.
 
 use super::cache::{CachedJobSet, CachedJobs};
-use crate::ctx::ContextMark;
-use crate::record::TicketWait;
+use crate::{ctx::ContextMark, record::TicketWait};
 use sim_base::{PodId, SimTime};
 
 #[derive(Clone, Default)]

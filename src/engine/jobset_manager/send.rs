@@ -2,10 +2,9 @@
 
 use super::JobSetManager;
 use super::pass::{PassStep, ReconcilePass};
-use crate::ctx::EngineContext;
 use crate::event::{JobSetCall, SimulationEvent};
 use crate::record::{Call, TicketSubject};
-use crate::requests::RequestEntry;
+use crate::{ctx::EngineContext, requests::RequestEntry};
 use sim_base::{JobId, JobSetId};
 
 /// DEL-1, CRE-4: `constants.MaxParallelism`.

@@ -1,12 +1,10 @@
 //! The in-place restart agents and their barrier (AG-1 to AG-7).
 
 use super::{AGENT_EXIT, BARRIER_LIFTED, KubeletState, UP, real_kubelet};
-use crate::apiserver;
 use crate::ctx::{ContextMark, EngineContext, StoreWatcher};
-use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::store::flag;
+use crate::{apiserver, event::SimulationEvent, store::flag};
 use sim_api::spec::{AgentMode, ContainerRestartAction, ContainerSpec, PodSpec};
 use sim_base::random::StreamPurpose;
 use sim_base::{JobSetId, PodId};

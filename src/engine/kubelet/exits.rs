@@ -2,11 +2,9 @@
 //! (kubernetes.md 3.1, 3.4, 3.6). Must never stop the containers of a deleted pod; this is the task of `stop`.
 
 use super::{AGENT_EXIT, BARRIER_LIFTED, ENDING, EXITED, KubeletState, UP, real_kubelet};
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Body, TicketSubject, TicketWait};
 use crate::store::{ContainersState, ExitedContainers, ObjectStore, flag};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent};
 use sim_api::spec::{AgentMode, ContainerRestartAction, ContainerSpec, KubeletTiming, PodSpec, RestartPolicy};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, JobId, JobSetId, PodId};

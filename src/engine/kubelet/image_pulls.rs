@@ -4,9 +4,8 @@
 
 use super::KubeletState;
 use super::restarts::{WORKER_RESYNC, crash_back_off};
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
+use crate::{ctx::EngineContext, event::SimulationEvent};
 use sim_api::spec::{ImagePullFailure, ImagePullPolicy};
 use sim_base::{Duration, PodId, SimTime};
 

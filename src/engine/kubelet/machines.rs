@@ -5,11 +5,10 @@
 use super::{
     AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, NodeMachine, PROBING, SIDECARS, STOPPING, UP,
 };
-use crate::apiserver;
-use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{StoredContainersState, flag};
+use crate::{apiserver, ctx::EngineContext};
 use sim_api::spec::{AgentMode, RestartPolicy};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, NodeId, PodId, SimTime};

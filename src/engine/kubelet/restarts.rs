@@ -3,11 +3,9 @@
 use super::exits::AfterExit;
 use super::init_containers::CrashBackOff;
 use super::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, PROBING, UP};
-use crate::apiserver;
-use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{Body, TicketSubject, TicketWait};
-use crate::store::flag;
+use crate::{apiserver, ctx::EngineContext, store::flag};
 use sim_api::spec::{KubeletTiming, RealKubelet};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};

@@ -1,8 +1,7 @@
 //! Selection of the scenario's rule for a container run.
 
 use super::KubeletState;
-use crate::ctx::EngineContext;
-use crate::store::NO_ATTEMPT;
+use crate::{ctx::EngineContext, store::NO_ATTEMPT};
 use sim_api::spec::ContainerRule;
 use sim_base::PodId;
 

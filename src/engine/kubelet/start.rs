@@ -1,10 +1,9 @@
 //! From a binding to running containers (kubernetes.md 3.2), and the exits that the scenario schedules for them.
 
 use super::{BARRIER_LIFTED, KubeletState, UP, real_kubelet};
-use crate::apiserver;
-use crate::ctx::EngineContext;
 use crate::event::{ContainerTimer, SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
+use crate::{apiserver, ctx::EngineContext};
 use sim_api::spec::{AgentMode, KubeletTiming, RealKubelet};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId};

@@ -1,13 +1,11 @@
 //! Status updates that a kubelet writes for its pods, and their times.
 
 use super::{KubeletState, UP, real_kubelet};
-use crate::apiserver;
-use crate::apiserver::TerminatedPod;
-use crate::ctx::EngineContext;
 use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{ContainersState, PodPhase, flag};
+use crate::{apiserver, apiserver::TerminatedPod, ctx::EngineContext};
 use sim_base::random::StreamPurpose;
 use sim_base::{Duration, PodId, SimTime};
 

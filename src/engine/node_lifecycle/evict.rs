@@ -1,12 +1,10 @@
 //! Taint eviction: deletes pods of a node with NoExecute taints after their toleration periods (kubernetes.md 4.1).
 
 use super::{NOT_READY, NodeLifecycle, UNREACHABLE};
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Call, DeletionActor, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{ObjectStore, flag};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent};
 use sim_api::spec::{TaintEffect, TaintSpec, TolerationSpec};
 use sim_base::{Duration, NodeId, PodId, SimTime};
 

@@ -1,10 +1,9 @@
 //! The node monitor: a node with an expired Lease becomes Unknown, and ready again when its kubelet returns.
 
 use super::{MONITOR_PERIOD, NOT_READY, NodeLifecycle, UNREACHABLE};
-use crate::apiserver;
 use crate::ctx::{ContextMark, EngineContext};
-use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
+use crate::{apiserver, event::SimulationEvent};
 use sim_api::spec::{TaintEffect, TaintSpec};
 use sim_base::{Duration, NodeId, SimTime};
 

@@ -4,10 +4,8 @@
 use super::monitor::unreachable_taint;
 use super::zones::EvictionPace;
 use super::{MONITOR_PERIOD, NodeLifecycle};
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent};
 use sim_api::spec::TaintEffect;
 use sim_base::{Duration, NodeId, SimTime};
 

@@ -1,11 +1,8 @@
 //! One sweep: the pods that are force-deleted, and how.
 
 use super::PodGc;
-use crate::apiserver;
-use crate::ctx::EngineContext;
 use crate::record::{Call, DeletionActor, TicketSubject};
-use crate::requests::RequestAnswer;
-use crate::store::flag;
+use crate::{apiserver, ctx::EngineContext, requests::RequestAnswer, store::flag};
 use sim_base::{Duration, PodId, SimTime};
 
 /// quarantineTime: how long a Node object must be missing (kubernetes.md 4.1).

@@ -3,8 +3,7 @@
 
 use super::spread::DefaultSpread;
 use super::usage_classes::UsageClasses;
-use crate::ctx::EngineContext;
-use crate::store::ObjectStore;
+use crate::{ctx::EngineContext, store::ObjectStore};
 use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime};
 use sim_scheduler::{Plugin, Profile};
 

@@ -1,12 +1,9 @@
 //! Scheduling cycles: take a pod from the queue, find a node, assume it there, bind it.
 
 use super::SchedulerState;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::store::flag;
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::flag};
 use sim_base::{Duration, PodId};
 use sim_policy::placement::PlacementResult;
 use sim_scheduler::Profile;

@@ -1,8 +1,7 @@
 //! Explains why pods found no node, at the end of a run.
 
 use super::SchedulerState;
-use crate::ctx::EngineContext;
-use crate::record::PendingPods;
+use crate::{ctx::EngineContext, record::PendingPods};
 use sim_base::PodId;
 use sim_scheduler::explain::explain;
 use std::collections::BTreeMap;

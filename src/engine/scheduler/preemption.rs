@@ -2,12 +2,9 @@
 
 use super::claims::{claim_problem, has_restricting_claims, pod_claims};
 use super::{SchedulerState, profile_of};
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Body, Call, DeletionActor, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
-use crate::store::flag;
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::flag};
 use sim_base::random::StreamPurpose;
 use sim_base::{DomainId, JobId, NodeId, PodId, TemplateId, TextId};
 use sim_policy::placement::PlacementResult;

@@ -4,11 +4,8 @@
 use super::SchedulerState;
 use super::preemption::FailedAttempt;
 use super::queues::{MAX_WAIT, WaitingKey};
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
-use crate::pod_views::node_view;
 use crate::record::{TicketSubject, TicketWait};
-use crate::store::NodeChange;
+use crate::{ctx::EngineContext, event::SimulationEvent, pod_views::node_view, store::NodeChange};
 use sim_base::{NodeId, PodId, SimTime};
 use sim_scheduler::{ClusterEvent, Decision, PodView};
 

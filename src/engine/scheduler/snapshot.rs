@@ -3,11 +3,9 @@
 
 use super::capacity_ledger::CapacityLedger;
 use super::nominated::NominatedPods;
-use crate::apiserver;
-use crate::ctx::EngineContext;
 use crate::pod_views::{PodViews, node_view};
-use crate::record::DeletionActor;
 use crate::store::{OtherObject, flag};
+use crate::{apiserver, ctx::EngineContext, record::DeletionActor};
 use sim_api::spec::ObjectKind;
 use sim_api::spec::keys::JOBSET_NAME;
 use sim_base::{NodeId, PodId};

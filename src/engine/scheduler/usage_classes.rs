@@ -1,9 +1,8 @@
 //! Classes of nodes with equal allocatable, soft taints and pods. The nodes of a class have equal scores, so that a
 //! cycle computes one score per class instead of one per node.
 
-use crate::ctx::EngineContext;
 use crate::pod_views::{PodViews, node_view};
-use crate::store::NodeStore;
+use crate::{ctx::EngineContext, store::NodeStore};
 use sim_api::spec::{PodTemplate, TaintEffect, TaintSpec};
 use sim_base::{NodeId, PodId, TemplateId};
 use sim_policy::placement::TemplateFacts;

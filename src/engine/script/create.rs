@@ -3,10 +3,8 @@
 use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
 use super::webhooks::{CREATE_WEBHOOK, admission_gates, check_webhook_available};
-use crate::apiserver;
 use crate::apiserver::{NewPod, ObjectOwner};
-use crate::ctx::EngineContext;
-use crate::record::JobName;
+use crate::{apiserver, ctx::EngineContext, record::JobName};
 use serde_json::Value;
 use sim_api::admission;
 use sim_api::spec::{BY_SCRIPT, ObjectDecodeError, ObjectKind, PodObject};

@@ -5,12 +5,8 @@
 
 use super::lookup::LookupResult;
 use super::pod_status_json;
-use crate::apiserver;
-use crate::apiserver::job_object;
-use crate::ctx::EngineContext;
-use crate::kubelet::KubeletState;
-use crate::record::JobConditionType;
 use crate::store::{BAD_ATTEMPT, JobCondition, JobEntry, JobSetRow, flag};
+use crate::{apiserver, apiserver::job_object, ctx::EngineContext, kubelet::KubeletState, record::JobConditionType};
 use serde_json::{Map, Value, json};
 use sim_api::objects;
 use sim_api::objects::ObjectContext;

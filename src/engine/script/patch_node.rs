@@ -1,8 +1,7 @@
 //! Merge patches of a Node: labels, taints, unschedulable, allocatable.
 
 use super::request_error::ScriptRequestError;
-use crate::apiserver;
-use crate::ctx::EngineContext;
+use crate::{apiserver, ctx::EngineContext};
 use serde_json::Value;
 use sim_api::spec::{NodeObject, TaintSpec};
 use sim_base::NodeId;

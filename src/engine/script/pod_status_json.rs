@@ -5,10 +5,8 @@
 //! restarted container, the waiting state during back-off, exit codes of sidecars, and restartCount if only some of
 //! several containers were restarted.
 
-use crate::ctx::EngineContext;
-use crate::kubelet::KubeletState;
-use crate::record::DeletionActor;
 use crate::store::{ContainersState, PodPhase, failed_init, flag};
+use crate::{ctx::EngineContext, kubelet::KubeletState, record::DeletionActor};
 use serde_json::{Value, json};
 use sim_api::spec::{AgentMode, ContainerSpec, KubeVersion, PodSpec};
 use sim_base::PodId;

@@ -6,10 +6,8 @@ use super::lookup::{LookupResult, find_object};
 use super::object_json;
 use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::kubelet::KubeletState;
 use crate::record::{Body, DeletionActor, TicketSubject, TicketWait};
+use crate::{apiserver, ctx::EngineContext, kubelet::KubeletState};
 use sim_api::spec::{DeletionPropagation, RequestVerb, UserRequest};
 use sim_base::{JobSetId, NodeId, PodId};
 

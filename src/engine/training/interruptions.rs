@@ -1,9 +1,8 @@
 //! Interruptions of training jobs: unsaved work is lost.
 
 use super::{CompletedWork, TrainingState};
-use crate::accounting::TimeAccounting;
-use crate::ctx::EngineContext;
 use crate::record::{Body, LedgerCategory};
+use crate::{accounting::TimeAccounting, ctx::EngineContext};
 use sim_base::Duration;
 
 impl TrainingState {

@@ -1,11 +1,8 @@
 //! The processes of a training job: which of them run, and how long each waits for the others.
 
 use super::TrainingState;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
-use crate::store::ObjectStore;
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::ObjectStore};
 use sim_base::{PodId, SimTime};
 
 /// Exit code of a process that raises an error.

@@ -2,13 +2,9 @@
 
 use super::TrainingState;
 use super::processes::ERROR_EXIT_CODE;
-use crate::accounting::TimeAccounting;
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
-use crate::store::ObjectStore;
 use crate::training_model::{PaceReason, UNIT_FACTOR};
+use crate::{accounting::TimeAccounting, apiserver, ctx::EngineContext, event::SimulationEvent, store::ObjectStore};
 use sim_api::spec::{FaultAction, SilentFaults};
 use sim_base::{Duration, JobSetId, NodeId, PodId};
 

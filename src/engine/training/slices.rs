@@ -6,11 +6,8 @@
 
 use super::{TrainingSegment, TrainingState};
 use crate::accounting::{AvailableSlices, TimeAccounting};
-use crate::apiserver;
-use crate::ctx::EngineContext;
-use crate::event::SimulationEvent;
 use crate::record::{Body, TicketSubject, TicketWait};
-use crate::training_model::UNIT_FACTOR;
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, training_model::UNIT_FACTOR};
 use sim_api::spec::{ElasticTraining, RegrowPolicy};
 use sim_base::{Duration, JobId, JobSetId, PodId};
 use std::collections::BTreeMap;

@@ -5,11 +5,9 @@
 
 use super::{EmbeddedJobSet, EmbeddedObject};
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::trainer::PATHWAYS_JOB;
-use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{DiagnosticReport, SourceText};
-use crate::text::path::YamlPath;
 use crate::text::print;
+use crate::{schema::definitions::trainer::PATHWAYS_JOB, schema::field_type::FieldType, text::path::YamlPath};
 use serde_json::{Value, json};
 use sim_api::spec::keys::{COORDINATOR, EXCLUSIVE_TOPOLOGY, HOSTNAME, JOBSET_NAME};
 

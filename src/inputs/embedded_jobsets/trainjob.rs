@@ -8,12 +8,9 @@ use super::render::{self, INITIALIZERS, NODE, has_container};
 use super::{EmbeddedJobSet, EmbeddedObject};
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::trainer::{RUNTIME, TRAIN_JOB};
-use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{DiagnosticReport, SourceText};
-use crate::text::locate::locate;
-use crate::text::node::YamlNode;
-use crate::text::path::YamlPath;
 use crate::text::print;
+use crate::{schema::field_type::FieldType, text::locate::locate, text::node::YamlNode, text::path::YamlPath};
 use serde_json::Value;
 
 pub const GROUP: &str = "trainer.kubeflow.org/";

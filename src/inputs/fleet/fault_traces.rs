@@ -1,9 +1,6 @@
 //! Fault traces of Fleets. Fleet nodes have no names, so each name in a trace is assigned to one of them.
 
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
-use crate::traces;
-use crate::traces::FaultTraces;
+use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode, traces, traces::FaultTraces};
 use sim_api::spec::FleetFault;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,9 +4,7 @@
 
 use super::stored::{stored_job, stored_jobset, stored_node, stored_pod};
 use super::written::too_large;
-use crate::server;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
+use crate::{server, text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use serde_json::{Value, json};
 use sim_api::objects::{ObjectContext, admit_any};
 use sim_api::spec::ObjectKind;

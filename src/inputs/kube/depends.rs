@@ -3,9 +3,7 @@
 //!
 //! This module must never refuse input.
 
-use crate::read;
-use crate::text::diagnostic::Diagnostic;
-use crate::text::node::YamlNode;
+use crate::{read, text::diagnostic::Diagnostic, text::node::YamlNode};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use sim_api::spec::JobSet;

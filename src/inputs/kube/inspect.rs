@@ -5,15 +5,11 @@
 
 use super::jobset;
 use super::written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_large, too_many_jobsets};
-use crate::embedded_jobsets;
-use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
-use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
-use crate::text::node::YamlNode;
-use crate::text::path::YamlPath;
-use crate::text::yaml;
+use crate::{embedded_jobsets, object_list::unlisted, schema::field_type::FieldType, text::node::YamlNode};
+use crate::{text::path::YamlPath, text::yaml};
 use sim_api::spec::JobSet;
 
 /// One text and the objects in it.

@@ -1,8 +1,7 @@
 //! Reads Job templates.
 
 use super::pod;
-use crate::read;
-use crate::text::node::YamlNode;
+use crate::{read, text::node::YamlNode};
 use sim_api::spec::{
     CompletionMode, JobSpec, JobSuccessRule, OnExitCodes, PodConditionPattern, PodFailurePolicyAction,
     PodFailurePolicyRule, PodReplacementPolicy,

@@ -1,8 +1,7 @@
 //! Reads JobSets, with the defaults of the webhook (DEF-1 to DEF-6) and of the CRD.
 
 use super::job;
-use crate::read;
-use crate::text::node::YamlNode;
+use crate::{read, text::node::YamlNode};
 use sim_api::admission::generated_name;
 use sim_api::spec::{
     ConditionOperator, CoordinatorSpec, DependsOn, DependsOnStatus, FailurePolicy, FailurePolicyAction,

@@ -1,8 +1,6 @@
 //! Reads pod templates and their containers.
 
-use crate::read;
-use crate::text::node::YamlNode;
-use crate::topology::taint::taint_effect;
+use crate::{read, text::node::YamlNode, topology::taint::taint_effect};
 use sim_api::spec::{
     ContainerRestartAction, ContainerRestartRule, ContainerSpec, ImagePullPolicy, NodeOperator, NodeRequirement,
     NodeTerm, PodSpec, PodTemplate, ProbeTiming, ResourceAmounts, RestartPolicy, TolerationSpec,

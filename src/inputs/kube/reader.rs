@@ -5,18 +5,13 @@ use super::written::{
     JOBSETS_MAX, WrittenManifest, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many, too_many_jobsets,
 };
 use super::{admitted, depends, jobset, written};
-use crate::object_list::adopt;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::control_plane::SCHEDULER_CONFIGURATION;
 use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
-use crate::schema::definitions::objects::IN_FILE;
-use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
-use crate::text::node::YamlNode;
-use crate::text::path;
-use crate::text::path::YamlPath;
-use crate::text::yaml;
 use crate::{embedded_jobsets, server};
+use crate::{object_list::adopt, schema::definitions::control_plane::SCHEDULER_CONFIGURATION};
+use crate::{schema::definitions::objects::IN_FILE, schema::field_type::FieldType, text::node::YamlNode, text::path};
+use crate::{text::path::YamlPath, text::yaml};
 use sim_api::spec;
 use sim_api::spec::ObjectKind;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,11 +3,10 @@
 //! This module must never interpret an object; each text is interpreted separately.
 
 use super::reader::{ManifestSet, SETS, read_text};
-use crate::object_list::unlisted;
 use crate::text::diagnostic::{Diagnostics, SourceText};
-use crate::text::node::YamlNode;
 use crate::text::{path, yaml};
 use crate::{embedded_jobsets, files};
+use crate::{object_list::unlisted, text::node::YamlNode};
 use std::collections::BTreeMap;
 
 pub fn read_manifests(source: &SourceText) -> Result<ManifestSet, Diagnostics> {

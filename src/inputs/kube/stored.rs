@@ -4,15 +4,10 @@
 
 use super::written::{PODS_MAX, pods_of};
 use super::{job, jobset, pod};
-use crate::read;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::objects::CREATED;
-use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{DiagnosticReport, SourceText};
-use crate::text::node::YamlNode;
-use crate::text::path::YamlPath;
-use crate::topology::PODS_PER_NODE_MILLI;
-use crate::topology::taint::taint;
+use crate::{read, schema::definitions::objects::CREATED, schema::field_type::FieldType, text::node::YamlNode};
+use crate::{text::path::YamlPath, topology::PODS_PER_NODE_MILLI, topology::taint::taint};
 use serde_json::Value;
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{

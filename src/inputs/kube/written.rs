@@ -2,11 +2,8 @@
 //!
 //! This module must never interpret fields. Sizes are computed from the typed JobSets.
 
-use crate::schema::definitions::jobset::GROUP;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
-use crate::text::locate::locate;
-use crate::text::node::YamlNode;
-use crate::text::suggest;
+use crate::{schema::definitions::jobset::GROUP, text::locate::locate, text::node::YamlNode, text::suggest};
 use sim_api::spec::JobSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -3,10 +3,8 @@
 
 use super::preset_data::document;
 use super::{PresetAssumption, render};
-use crate::read;
-use crate::schema::definitions::rate::RATES;
-use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, SourcePosition, YamlNode, YamlValue};
+use crate::{read, schema::definitions::rate::RATES, text::diagnostic::DiagnosticReport};
 use std::sync::LazyLock;
 
 static FAULTS: LazyLock<YamlNode> = LazyLock::new(|| document("faults.yaml", include_str!("faults.yaml")));

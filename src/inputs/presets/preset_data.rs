@@ -1,9 +1,6 @@
 //! Parses the embedded preset files of `src/inputs/presets/` and lists the control plane presets.
 
-use crate::read;
-use crate::text::diagnostic::SourceText;
-use crate::text::node::YamlNode;
-use crate::text::yaml;
+use crate::{read, text::diagnostic::SourceText, text::node::YamlNode, text::yaml};
 use std::sync::LazyLock;
 
 pub static CONTROL_PLANE: LazyLock<YamlNode> =

@@ -1,10 +1,7 @@
 //! Published ranges of input values as data (`ranges.yaml`), for the fields that are present in a scenario or Fleet.
 
 use super::preset_data::document;
-use crate::read;
-use crate::text::diagnostic::SourceText;
-use crate::text::node::YamlNode;
-use crate::text::yaml;
+use crate::{read, text::diagnostic::SourceText, text::node::YamlNode, text::yaml};
 use std::sync::LazyLock;
 
 static RANGES: LazyLock<YamlNode> = LazyLock::new(|| document("ranges.yaml", include_str!("ranges.yaml")));

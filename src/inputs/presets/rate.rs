@@ -1,8 +1,7 @@
 //! Reads failure rates: one of three rate fields, a multiplier, and the distribution around the mean.
 
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
 use crate::{dist, read};
+use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_base::Duration;
 use sim_base::random::Distribution;
 

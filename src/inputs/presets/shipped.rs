@@ -1,8 +1,7 @@
 //! Topologies that are shipped with the program.
 
-use crate::files;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
-use crate::text::suggest::nearest;
+use crate::{files, text::suggest::nearest};
 use std::path::Path;
 
 macro_rules! shipped {

@@ -1,8 +1,7 @@
 //! Fields that state what happens to a cluster, such as failure rates: uncertainties, which cannot be chosen.
 
-use crate::text::diagnostic::SourceText;
 use crate::text::node::{YamlNode, YamlValue};
-use crate::text::yaml;
+use crate::{text::diagnostic::SourceText, text::yaml};
 
 /// Lists of faults in scenarios and Fleets, and other fields that describe nature.
 const ROOTS: [&str; 5] = ["faultProcesses", "faults", "lemons", "timing", "seed"];

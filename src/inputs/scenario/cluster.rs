@@ -1,13 +1,10 @@
 //! Reads the topology that a scenario names or contains, and checks it against the Nodes in `objects`.
 
 use super::objects::ScenarioObjects;
-use crate::files::FileLoader;
-use crate::presets::shipped;
 use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::{SourcePosition, YamlNode, YamlValue};
 use crate::text::{print, yaml};
-use crate::topology;
-use crate::topology::node_names::node_names;
+use crate::{files::FileLoader, presets::shipped, topology, topology::node_names::node_names};
 use sim_api::spec::TopologySpec;
 use std::collections::BTreeSet;
 

@@ -2,9 +2,7 @@
 
 use super::cross::CrossInputs;
 use super::pod_names;
-use crate::read;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
+use crate::{read, text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::{CompletionMode, ContainerRule, ContainerSpec, ReplicatedJob};
 use std::collections::BTreeSet;
 

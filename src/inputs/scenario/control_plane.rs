@@ -1,9 +1,8 @@
 //! Reads `controlPlane`: a preset and the values that override it.
 
 use crate::schema::definitions::control_plane::{JOBSET, KUBERNETES};
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
 use crate::{presets, read};
+use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::{ClientRate, ControlPlane, FeatureGates, JobSet, KubeVersion, PlacementRepair, SubmittedJobSet};
 use std::fmt;
 

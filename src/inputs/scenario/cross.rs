@@ -3,10 +3,8 @@
 use super::jobsets::WrittenAt;
 use super::objects::ScenarioObjects;
 use super::pod_names;
-use crate::kube;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport};
-use crate::text::node::YamlNode;
-use crate::topology::node_names::node_names;
+use crate::{kube, text::node::YamlNode, topology::node_names::node_names};
 use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME};
 use sim_api::spec::{ContainerSpec, JobSet, NodeObject, ReplicatedJob, ScenarioSpec, SubmittedJobSet, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,11 +7,9 @@ pub(crate) mod targets;
 
 use super::cross::CrossInputs;
 use super::requests;
-use crate::read;
-use crate::schema::definitions::faults::ACTIONS;
-use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, SourcePosition, YamlNode};
 use crate::topology::{node_names, taint};
+use crate::{read, schema::definitions::faults::ACTIONS, text::diagnostic::DiagnosticReport};
 use sim_api::spec::{
     FaultAction, FaultTime, GateChanges, ImagePullFailure, ManagerStop, NodeRef, ScriptedFault, SubmittedJobSet,
 };

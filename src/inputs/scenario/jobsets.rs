@@ -1,12 +1,9 @@
 //! Reads `jobSets`: manifests by path, with their overrides.
 
-use crate::files::FileLoader;
-use crate::kube;
 use crate::kube::{ManifestSet, WrittenManifest};
-use crate::read;
 use crate::text::diagnostic::{DiagnosticReport, SourceText};
-use crate::text::node::YamlNode;
 use crate::text::path::{self, PathSetting};
+use crate::{files::FileLoader, kube, read, text::node::YamlNode};
 use sim_api::spec::SubmittedJobSet;
 use sim_base::Duration;
 use std::collections::BTreeMap;

@@ -2,14 +2,10 @@
 //!
 //! This module must never accept a path that the simulation ignores.
 
-use crate::read;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::objects::NODE_TAINT;
 use crate::schema::field_type::{FieldType, STR_MAP};
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
-use crate::text::path::YamlPath;
-use crate::topology::too_many_devices;
+use crate::{read, schema::definitions::objects::NODE_TAINT, text::diagnostic::DiagnosticReport, text::node::YamlNode};
+use crate::{text::path::YamlPath, topology::too_many_devices};
 use sim_api::spec::{NODE_PATCHES, TopologySpec, unknown_node_patches};
 
 /// The schema of each path in `NODE_PATCHES`.

@@ -2,10 +2,8 @@
 
 use super::cross::CrossInputs;
 use super::faults::targets::label;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
-use crate::topology::node_names;
 use crate::{dist, node_repair, read};
+use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode, topology::node_names};
 use sim_api::spec::{FaultsOn, NodePool, NodeRepair, NodeSpares, RandomFaults};
 
 /// Reads `nodeRepair`. At least one fault process must depend on it.

@@ -3,18 +3,13 @@
 //! This module must never accept an object that has no effect in the simulation or that the API server would refuse.
 
 use super::pod_names;
-use crate::files::FileLoader;
 use crate::kube::{kind_of, stored};
-use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::control_plane::SCHEDULER_CONFIGURATION;
-use crate::schema::definitions::objects::IN_FILE;
-use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
-use crate::text::node::YamlNode;
-use crate::text::path::YamlPath;
-use crate::text::yaml;
+use crate::{files::FileLoader, object_list::unlisted, schema::definitions::control_plane::SCHEDULER_CONFIGURATION};
 use crate::{kube, read, server};
+use crate::{schema::definitions::objects::IN_FILE, schema::field_type::FieldType, text::node::YamlNode};
+use crate::{text::path::YamlPath, text::yaml};
 use serde_json::Value;
 use sim_api::spec::{BY_SCRIPT, JobObject, NodeObject, ObjectKind, SubmittedJobSet};
 use sim_base::Duration;

@@ -4,14 +4,11 @@
 //! it is based on.
 
 use super::{control_plane, timing};
-use crate::files::FileLoader;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::definitions::preset::PRESET;
-use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::{MappingKey, YamlNode, YamlValue};
-use crate::text::path::YamlPath;
-use crate::text::yaml;
+use crate::{files::FileLoader, schema::definitions::preset::PRESET, schema::field_type::FieldType};
+use crate::{text::path::YamlPath, text::yaml};
 use sim_api::spec::{ControlPlane, TimingSpec};
 
 /// Returns whether a preset name refers to a file.

@@ -1,8 +1,6 @@
 //! Reads `prices`, which override the prices of the topology.
 
-use crate::read;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
+use crate::{read, text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::{AcceleratorPrice, TopologySpec};
 
 pub fn apply(scenario: &YamlNode, topology: &mut TopologySpec, report: &mut DiagnosticReport) {

@@ -5,9 +5,8 @@
 
 use super::cross::CrossInputs;
 use super::node_patch::node_patch;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
 use crate::{kube, read};
+use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use serde_json::json;
 use sim_api::spec::{
     BY_SCRIPT, DeletionPropagation, FaultAction, ObjectKind, ObjectName, RequestVerb, SubmittedJobSet, UserRequest,

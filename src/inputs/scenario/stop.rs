@@ -1,9 +1,7 @@
 //! Reads `stop`: the end of the run. No fault or submission may be scheduled after it.
 
 use super::faults::PlacedFault;
-use crate::read;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
+use crate::{read, text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::{FaultTime, StopSpec, StopWhen, SubmittedJobSet};
 use sim_base::Duration;
 

@@ -1,8 +1,7 @@
 //! Reads `timing`: delays that override the timing profile.
 
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
 use crate::{dist, presets, read};
+use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::TimingSpec;
 use sim_api::spec::timing::{KubeletTiming, RealKubelet};
 use sim_base::Duration;

@@ -1,8 +1,7 @@
 //! Reads `training`: the training job of each JobSet.
 
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
 use crate::{dist, read, training};
+use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::{
     Checkpoint, CheckpointSchedule, ContainerRule, ElasticTraining, JobSet, LossSpec, ProgressSpec, RegrowPolicy,
     SubmittedJobSet, TrainingJob, WarmUp,

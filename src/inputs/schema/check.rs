@@ -5,9 +5,8 @@
 use super::check_together;
 use super::field_type::{FieldClass, FieldKinds, FieldType, ObjectSchema};
 use super::scalar::check_scalar_range;
-use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, YamlNode, YamlValue};
-use crate::text::path::YamlPath;
+use crate::{text::diagnostic::DiagnosticReport, text::path::YamlPath};
 use std::collections::BTreeMap;
 
 /// Maximum number of errors. A file with more errors probably has another format.

@@ -2,9 +2,7 @@
 
 use super::definitions::together::{FieldConstraint, together};
 use super::field_type::ObjectSchema;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
-use crate::text::path::YamlPath;
+use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode, text::path::YamlPath};
 
 /// Reports violations of the rules of the object's kind. Objects with unknown fields are skipped, because a
 /// misspelled field may be the missing one.

@@ -6,11 +6,8 @@
 
 use super::named_pools::named_pools;
 use super::taint::taint;
-use crate::object_list::unlisted;
-use crate::read;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
-use crate::text::node::YamlNode;
-use crate::text::yaml;
+use crate::{object_list::unlisted, read, text::node::YamlNode, text::yaml};
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{IslandKind, MachineBilling, NodePool, TaintEffect, TaintSpec, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};

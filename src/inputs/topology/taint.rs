@@ -1,7 +1,6 @@
 //! Reads taints, which have the same fields in Topology files and Nodes.
 
-use crate::read;
-use crate::text::node::YamlNode;
+use crate::{read, text::node::YamlNode};
 use sim_api::spec::{TaintEffect, TaintSpec};
 
 /// Converts a checked node to a taint.

@@ -3,10 +3,9 @@
 //! Must never evaluate rules itself; it calls the functions of `failure` that the pass used.
 
 use crate::decision::{FailedJob, FailureTrace, PolicyVerdict, RestartBudget, RuleTrace};
-use crate::failure;
-use crate::failure::PreparedPolicy;
 use crate::job_buckets::{JobBucket, in_bucket};
 use crate::{ActionPlan, FinishedView, JobSetView, JobView, ttl};
+use crate::{failure, failure::PreparedPolicy};
 use sim_api::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule};
 
 type FinishedJob<'v> = (&'v JobView, &'v FinishedView);

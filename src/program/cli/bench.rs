@@ -1,15 +1,13 @@
 //! `bench ttr`: the standard restart-latency suite and its comparison with a baseline.
 
-use crate::bench::conditions::BaselineComparison;
 use crate::bench::play::{self, BenchEntry};
-use crate::bench::selection::RowSelection;
 use crate::bench::suite::{BenchSuite, RowFilter};
 use crate::bench::{BaselineReport, BenchRow, conditions, junit, print, scene};
 use crate::cli::args::{DisplayStyle, FieldOverride, TableFormat, path_value};
 use crate::cli::failure::{CommandFailure, GATE_FAILED, bail};
 use crate::cli::inputs::{dominant_assumptions, fail_if};
-use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
+use crate::{bench::conditions::BaselineComparison, bench::selection::RowSelection, cli::output::ProgressLine};
 use sim_analysis::format::count;
 use sim_base::condition::FieldCondition;
 use sim_inputs::strategy;

@@ -1,25 +1,12 @@
 //! Definition of the command line for clap. Commands are grouped by task in `before_help`, because clap has no
 //! groups for subcommands. The help of every subcommand ends with an example.
 
-use crate::cli::bench::BenchArgs;
-use crate::cli::compare::args::CompareArgs;
-use crate::cli::demo::DemoArgs;
-use crate::cli::diff::args::DiffArgs;
-use crate::cli::explain::args::ExplainArgs;
-use crate::cli::lint::args::LintArgs;
-use crate::cli::new::NewArgs;
-use crate::cli::planning::PlanArgs;
-use crate::cli::plot::args::PlotArgs;
-use crate::cli::recording::RecordingArgs;
-use crate::cli::report::ReportArgs;
-use crate::cli::run::args::RunArgs;
-use crate::cli::schema::SchemaArgs;
 use crate::cli::sensitivity::args::{SensitivityArgs, run_or_scenario};
-use crate::cli::step::StepArgs;
-use crate::cli::sweep::args::SweepArgs;
-use crate::cli::topology::TopologyArgs;
-use crate::cli::validate::ValidateArgs;
-use crate::cli::why::WhyArgs;
+use crate::{cli::bench::BenchArgs, cli::compare::args::CompareArgs, cli::demo::DemoArgs, cli::diff::args::DiffArgs};
+use crate::{cli::explain::args::ExplainArgs, cli::lint::args::LintArgs, cli::new::NewArgs, cli::planning::PlanArgs};
+use crate::{cli::plot::args::PlotArgs, cli::recording::RecordingArgs, cli::report::ReportArgs};
+use crate::{cli::run::args::RunArgs, cli::schema::SchemaArgs, cli::step::StepArgs, cli::sweep::args::SweepArgs};
+use crate::{cli::topology::TopologyArgs, cli::validate::ValidateArgs, cli::why::WhyArgs};
 use clap::{Parser, Subcommand};
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -1,12 +1,10 @@
 //! `demo`: simulates the same fault with Recreate and with InPlaceRestart on 5,000 pods, from built-in files.
 
 use crate::cli::args::{DisplayStyle, OutputFormat};
-use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{copy_scenario, model_defaults, result_options};
-use crate::cli::run::args::TraceFormat;
-use crate::cli::run::simulate;
 use crate::cli::run::simulate::{FinishedRun, RunInput};
 use crate::cli::{interrupt, output};
+use crate::{cli::failure::CommandFailure, cli::run::args::TraceFormat, cli::run::simulate};
 use serde_json::json;
 use sim_analysis::experiment::ReplicationLimits;
 use sim_analysis::metrics::summary::RunSummary;

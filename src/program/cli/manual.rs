@@ -1,7 +1,6 @@
 //! `completions` and `man`: shell completions and manual pages, generated from the command line definition.
 
-use crate::cli::failure::CommandFailure;
-use crate::cli::output;
+use crate::{cli::failure::CommandFailure, cli::output};
 use clap::Command;
 use clap_complete::Shell;
 use sim_report::files::rundir::RunDir;

@@ -1,8 +1,7 @@
 //! `new`: writes a scenario for a manifest, without questions.
 
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::experiment_input;
-use crate::cli::output;
+use crate::{cli::inputs::experiment_input, cli::output};
 use sim_analysis::metrics::{RestartFold, RestartOutcome};
 use sim_api::spec::{ScenarioSpec, TopologySpec};
 use sim_engine::SimulationInput;

@@ -1,11 +1,9 @@
 //! `report`: a report of one run as HTML page or Markdown, a Perfetto trace, or OpenMetrics text.
 
-use crate::cli::args::InputArgs;
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{DEFAULT_SCRAPE, LoadedRun, StoredRun, model_defaults, quoted, stored_run};
-use crate::cli::sweep::args::SweepArgs;
-use crate::cli::sweep::stored::StoredSweep;
 use crate::cli::{bench, compare, output};
+use crate::{cli::args::InputArgs, cli::sweep::args::SweepArgs, cli::sweep::stored::StoredSweep};
 use clap::ValueEnum;
 use sim_analysis::metrics::open_metrics::MetricsDetail;
 use sim_base::Duration;

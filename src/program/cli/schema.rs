@@ -1,7 +1,6 @@
 //! `schema scenario|fleet|topology|timing`: prints the JSON Schema for editors, or the reference page.
 
-use crate::cli::failure::CommandFailure;
-use crate::cli::output;
+use crate::{cli::failure::CommandFailure, cli::output};
 
 #[derive(Debug, clap::Args)]
 pub struct SchemaArgs {

@@ -1,11 +1,9 @@
 //! `step`: simulates record by record, with commands from standard input.
 
-use crate::cli::args::InputArgs;
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, stored_run};
-use crate::cli::output;
-use crate::step::breakpoints::Breakpoint;
 use crate::step::{self, Console};
+use crate::{cli::args::InputArgs, cli::output, step::breakpoints::Breakpoint};
 use sim_engine::SimulationInput;
 use sim_engine::faults;
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};

@@ -1,10 +1,7 @@
 //! `topology show`, `list`, `check` and `import`: cluster topologies as tables and JSON, and their import from Nodes.
 
-use crate::cli::args::OutputFormat;
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::experiment_input;
-use crate::cli::output;
-use crate::cli::recording::import::new_file;
+use crate::{cli::args::OutputFormat, cli::inputs::experiment_input, cli::output, cli::recording::import::new_file};
 use serde_json::{Value, json};
 use sim_analysis::format::{count, thousands};
 use sim_api::spec::{AcceleratorPrice, IslandKind, NodePool, TopologySpec};

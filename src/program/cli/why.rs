@@ -1,9 +1,8 @@
 //! `why`: the critical path of a restart, a startup or a pod, and what-if runs.
 
 use crate::cli::args::{DisplayStyle, InputArgs, OutputFormat};
-use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ExperimentInput, quoted, stored_run};
-use crate::cli::output;
+use crate::{cli::failure::CommandFailure, cli::output};
 use sim_analysis::why;
 use sim_analysis::why::{OverrideSetter, WhyRequest};
 

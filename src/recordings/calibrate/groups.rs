@@ -3,8 +3,7 @@
 
 use super::fit::{MAX_REJECTED_P, MIN_MEASURED};
 use super::lognormal::{self, HistogramCell};
-use crate::validate::recording::RecordedRun;
-use crate::validate::rows::RecordedPodRow;
+use crate::{validate::recording::RecordedRun, validate::rows::RecordedPodRow};
 use serde::Serialize;
 use sim_base::stats::{quantile, sorted};
 use std::collections::BTreeMap;

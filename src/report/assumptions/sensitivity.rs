@@ -5,8 +5,7 @@
 
 use super::dominant::{self, AssumedDefaults, DominantAssumption};
 use super::provenance;
-use crate::page::PageBlock;
-use crate::table::Table;
+use crate::{page::PageBlock, table::Table};
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_base::Duration;
 

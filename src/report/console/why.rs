@@ -1,7 +1,6 @@
 //! Console output of `why`: the critical path with its spans, the cause of a blocked state, and what-if runs.
 
-use crate::console::placement;
-use crate::console::waterfall::WaterfallStyle;
+use crate::{console::placement, console::waterfall::WaterfallStyle};
 use sim_analysis::format;
 use sim_analysis::format::{count, exact_seconds, seconds};
 use sim_analysis::metrics::CriticalSpan;

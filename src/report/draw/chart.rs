@@ -1,9 +1,7 @@
 //! Charts written to files. The file extension selects the format.
 
 use super::scene::DrawScene;
-use crate::export;
-use crate::export::ExportSubject;
-use crate::export_error::ExportFileError;
+use crate::{export, export::ExportSubject, export_error::ExportFileError};
 use std::path::Path;
 
 /// Width and height of a 16:9 slide in pixels.

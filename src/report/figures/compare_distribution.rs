@@ -4,9 +4,8 @@ use super::compare_panel::{
     ComparedVariants, PanelAxis, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, plot_left_edge,
     shrunk_font_size,
 };
-use crate::draw::colors::variant_color;
-use crate::draw::heading::MARGIN;
 use crate::draw::scene::{DrawScene, GRID, TEXT_COLOR, TextAnchor};
+use crate::{draw::colors::variant_color, draw::heading::MARGIN};
 use sim_analysis::experiment::{SimulatedVariant, metrics};
 
 /// Height of a row, and of the highest bar in it.

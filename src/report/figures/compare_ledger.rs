@@ -3,11 +3,10 @@
 use super::compare_panel::{
     ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge,
 };
-use crate::draw::colors::category_color;
-use crate::draw::heading::MARGIN;
 use crate::draw::scene::{
     DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width, tick_label,
 };
+use crate::{draw::colors::category_color, draw::heading::MARGIN};
 use sim_analysis::experiment::VariantComparison;
 use sim_engine::record::LedgerCategory;
 

@@ -1,9 +1,8 @@
 //! Shared parts of the charts of a comparison: sizes, axes, names, legends and footers.
 
-use crate::console::compare::failures;
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten, shorten_name};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
-use crate::metric_label::MetricLabel;
+use crate::{console::compare::failures, metric_label::MetricLabel};
 use sim_analysis::experiment::{SimulatedVariant, VariantComparison};
 use sim_analysis::format::count;
 

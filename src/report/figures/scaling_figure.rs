@@ -5,9 +5,7 @@
 
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten, shorten_name};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label};
-use crate::draw::time_axis::TimeUnit;
-use crate::metric_label::parameter_tick;
-use crate::planning::plane::PlaneScale;
+use crate::{draw::time_axis::TimeUnit, metric_label::parameter_tick, planning::plane::PlaneScale};
 use sim_analysis::format::{seconds, thousands};
 use sim_analysis::planning::RangeUnit;
 use sim_base::Duration;

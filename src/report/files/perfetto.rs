@@ -7,8 +7,7 @@
 
 use super::perfetto_tracks::{TraceTracks, TrackKind};
 use super::proto::ProtoMessage;
-use crate::figures::map_figure::blocks;
-use crate::timeline::highlighted_restarts;
+use crate::{figures::map_figure::blocks, timeline::highlighted_restarts};
 use sim_analysis::format;
 use sim_analysis::metrics::record_buffer::RetainedMetrics;
 use sim_analysis::metrics::restarts::critical_spans;

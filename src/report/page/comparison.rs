@@ -5,11 +5,9 @@
 use super::reproduce::ReproductionSteps;
 use super::run_parts::NOT_MODELLED;
 use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
-use crate::assumptions::sensitivity;
-use crate::assumptions::sensitivity::SensitiveResult;
 use crate::console::compare::{conclusion, estimates, failures, format_metric_value, split_by_difference};
 use crate::figures::compare_figure::{ComparedVariants, figures, provenance};
-use crate::table::Table;
+use crate::{assumptions::sensitivity, assumptions::sensitivity::SensitiveResult, table::Table};
 use sim_analysis::experiment::{CompareVerdict, MetricEstimate, SimulatedVariant, VariantComparison};
 use sim_analysis::format::{count, thousands};
 

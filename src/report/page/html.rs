@@ -5,8 +5,7 @@
 
 use super::timeline;
 use super::{PageBlock, PageChart, PageSection, ReportPage};
-use crate::draw::svg;
-use crate::table::write_html;
+use crate::{draw::svg, table::write_html};
 use sim_base::escape::for_html;
 use std::fmt::Write;
 

@@ -2,8 +2,7 @@
 //! assumptions that the numbers depend on, with their sources.
 
 use super::{PageBlock, PageSection};
-use crate::assumptions::dominant::DominantAssumption;
-use crate::table::Table;
+use crate::{assumptions::dominant::DominantAssumption, table::Table};
 
 /// Content of the section.
 #[derive(Clone, Debug, Default)]

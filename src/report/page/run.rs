@@ -5,8 +5,7 @@
 pub use super::run_input::RunInputText;
 use super::{KeyFigure, PageSection, ReportPage};
 use super::{run_charts as charts, run_parts as parts};
-use crate::assumptions::provenance;
-use crate::console::waterfall;
+use crate::{assumptions::provenance, console::waterfall};
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::restarts::restart;

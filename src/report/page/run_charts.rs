@@ -2,12 +2,8 @@
 
 use super::run_input::RunInputText;
 use super::{PageBlock, PageChart};
-use crate::assumptions::provenance;
-use crate::console::waterfall;
 use crate::figures::{map_figure, timeline_figure, waterfall_figure};
-use crate::table::Table;
-use crate::timeline;
-use crate::timeline::highlighted_restarts;
+use crate::{assumptions::provenance, console::waterfall, table::Table, timeline, timeline::highlighted_restarts};
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::RestartMetrics;

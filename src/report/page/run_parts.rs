@@ -3,12 +3,10 @@
 use super::PageBlock;
 use super::reproduce::ReproductionSteps;
 use super::run_input::RunInputText;
-use crate::assumptions::sensitivity;
-use crate::assumptions::sensitivity::SensitiveResult;
 use crate::assumptions::{dominant, provenance};
-use crate::console::waterfall::WaterfallStyle;
 use crate::console::{main_events as lines, text, training as trained};
 use crate::table::Table;
+use crate::{assumptions::sensitivity, assumptions::sensitivity::SensitiveResult, console::waterfall::WaterfallStyle};
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::restarts::bottleneck;

@@ -5,14 +5,11 @@
 use super::reproduce::ReproductionSteps;
 use super::run_parts::NOT_MODELLED;
 use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
-use crate::assumptions::sensitivity;
-use crate::assumptions::sensitivity::SensitiveResult;
 use crate::console::compare::{format_metric_value, unit};
-use crate::console::sweep::conclusion;
-use crate::figures::sweep_figure;
 use crate::figures::sweep_figure::{ClosedFormCurve, SweptMetric, numeric_axis_named};
 use crate::sweep_selection::{axis_names, selected_metrics};
-use crate::table::Table;
+use crate::{assumptions::sensitivity, assumptions::sensitivity::SensitiveResult, console::sweep::conclusion};
+use crate::{figures::sweep_figure, table::Table};
 use sim_analysis::experiment::BetterDirection;
 use sim_analysis::format::{count, thousands};
 use sim_analysis::sweep::SweepResults;

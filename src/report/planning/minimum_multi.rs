@@ -5,12 +5,10 @@ use super::number::{change_with_interval, cost_with_unit, exact_value, short_val
 use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
 use super::spares::{CandidateRow, color, judgement_word, row};
 use super::{PlanProvenance, PlanText, sentences, table};
-use crate::console::waterfall::WaterfallStyle;
-use crate::draw::heading::heading;
 use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::metric_label::{MetricLabel, parameter_names};
-use crate::table::Table;
+use crate::{console::waterfall::WaterfallStyle, draw::heading::heading, table::Table};
 use serde::Serialize;
 use sim_analysis::format::count;
 use sim_analysis::planning::minimum_multi::{MultiResult, ParameterCombination};

@@ -3,8 +3,7 @@
 use super::PlanProvenance;
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height};
 use crate::draw::scene::{DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks};
-use crate::figures::compare_panel::SIZE;
-use crate::metric_label::MetricLabel;
+use crate::{figures::compare_panel::SIZE, metric_label::MetricLabel};
 
 /// Width and height of all charts of planning results, in pixels.
 pub const WIDTH: i32 = 1600;

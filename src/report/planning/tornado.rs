@@ -3,12 +3,11 @@
 use super::columns::columns;
 use super::plane::{ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
 use super::{PlanProvenance, PlanText, sentences, table};
-use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::{DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use crate::figures::compare_panel::{SIZE, draw_name, legend};
 use crate::metric_label::{MetricLabel, parameter_names};
-use crate::table::Table;
+use crate::{console::waterfall::WaterfallStyle, table::Table};
 use serde::Serialize;
 use sim_analysis::planning::tornado::TornadoBar;
 use sim_base::Duration;

@@ -5,16 +5,9 @@
 
 mod remedy;
 
-use crate::cluster::Cluster;
-use crate::cycle::SchedulingCycle;
 use crate::decision::{NOT_NAMED, prefilter_message, rejection_counts};
-use crate::index::NodeIndex;
-use crate::node::NodeView;
-use crate::plugin::Plugin;
-use crate::pod::PodView;
-use crate::profile::Profile;
-use crate::rejection::Rejection;
-use crate::resources::ResourceColumns;
+use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, node::NodeView, plugin::Plugin, pod::PodView};
+use crate::{profile::Profile, rejection::Rejection, resources::ResourceColumns};
 use remedy::{blockers, claim_step, steps};
 use serde::Serialize;
 use sim_api::spec::PodTemplate;

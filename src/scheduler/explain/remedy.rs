@@ -1,13 +1,10 @@
 //! Changes of a pod, a node or other pods that remove one rejection of a node.
 
-use crate::claims::ClaimProblem;
-use crate::cycle::SchedulingCycle;
 use crate::index::{NodeIndex, PodIndex};
-use crate::node::NodeView;
-use crate::plugin::Plugin;
 use crate::plugins::{inter_pod_affinity, node_resources_fit};
 use crate::rejection::{Reason, Rejection};
 use crate::resources::{CPU, EPHEMERAL_STORAGE};
+use crate::{claims::ClaimProblem, cycle::SchedulingCycle, node::NodeView, plugin::Plugin};
 use sim_api::spec::{NodeOperator, NodeRequirement, NodeTerm, TaintEffect, TaintSpec};
 use sim_base::quantity::binary_text;
 use std::collections::{BTreeMap, BTreeSet};

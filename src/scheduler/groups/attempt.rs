@@ -1,12 +1,8 @@
 //! Scheduling of pod groups (`schedule_one_podgroup.go` of 1.36): all pods of a group on one snapshot, in each
 //! placement that its topology key permits.
 
-use crate::cluster::Cluster;
 use crate::decision::{Decision, schedule};
-use crate::groups::PodGroup;
-use crate::index::NodeIndex;
-use crate::pod::PodView;
-use crate::profile::Profile;
+use crate::{cluster::Cluster, groups::PodGroup, index::NodeIndex, pod::PodView, profile::Profile};
 use std::collections::BTreeMap;
 
 const UNSCHEDULABLE: &str = "pod group is unschedulable";

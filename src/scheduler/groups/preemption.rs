@@ -1,9 +1,7 @@
 //! Preemption for a pod group as a whole (workload-aware preemption of 1.36).
 
-use crate::cluster::Cluster;
-use crate::groups::attempt::GroupAttempt;
 use crate::index::{NodeIndex, PodIndex};
-use crate::preemption::violates_budget;
+use crate::{cluster::Cluster, groups::attempt::GroupAttempt, preemption::violates_budget};
 use std::collections::BTreeMap;
 
 const CONSTRAINED: &str = "workload aware preemption is not supported for pod groups with scheduling constraints";

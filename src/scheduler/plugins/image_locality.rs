@@ -1,8 +1,6 @@
 //! ImageLocality: prefers nodes that have the images of the pod.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::plugins::normalize::MAX_NODE_SCORE;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, plugins::normalize::MAX_NODE_SCORE};
 
 const MIB: i64 = 1 << 20;
 const MIN_BYTES: i64 = 23 * MIB;

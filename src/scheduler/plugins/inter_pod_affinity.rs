@@ -1,15 +1,8 @@
 //! InterPodAffinity: filters by required affinity and anti-affinity of the pod, and by the required anti-affinity of
 //! the other pods.
 
-use crate::cluster::Cluster;
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::node::NodeUsage;
-use crate::plugin::Plugin;
-use crate::pod::PodView;
-use crate::pod_terms::PodTerm;
-use crate::rejection::Rejection;
-use crate::topology::DomainCounts;
+use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin};
+use crate::{pod::PodView, pod_terms::PodTerm, rejection::Rejection, topology::DomainCounts};
 
 pub const AFFINITY: &str = "node(s) didn't match pod affinity rules";
 const ANTI_AFFINITY: &str = "node(s) didn't match pod anti-affinity rules";

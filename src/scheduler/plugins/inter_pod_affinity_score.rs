@@ -1,11 +1,7 @@
 //! InterPodAffinity: scores by preferred terms of the pod and of the other pods.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::labels::Labels;
-use crate::plugins::normalize::MAX_NODE_SCORE;
-use crate::pod::PodView;
-use crate::pod_terms::PodTerm;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, labels::Labels, plugins::normalize::MAX_NODE_SCORE};
+use crate::{pod::PodView, pod_terms::PodTerm};
 use std::collections::BTreeMap;
 
 /// Sum of weights by topology key and value.

@@ -16,11 +16,7 @@ pub mod pod_topology_spread_score;
 pub mod taint_toleration;
 pub mod volumes;
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::node::NodeUsage;
-use crate::plugin::Plugin;
-use crate::rejection::Rejection;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin, rejection::Rejection};
 
 /// A filter. The usage may differ from that of the cluster, because preemption removes pods.
 pub type Filter = fn(&SchedulingCycle<'_>, NodeIndex, &NodeUsage) -> Result<(), Rejection>;

@@ -1,11 +1,7 @@
 //! NodeAffinity: `nodeSelector` and node affinity.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::node::NodeUsage;
-use crate::plugin::Plugin;
-use crate::plugins::normalize::normalize;
 use crate::rejection::Rejection;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin, plugins::normalize::normalize};
 
 const REASON: &str = "node(s) didn't match Pod's node affinity/selector";
 const ADDED_REASON: &str = "node(s) didn't match scheduler-enforced node affinity";

@@ -1,10 +1,6 @@
 //! NodeDeclaredFeatures: features of the kubelet that a pod needs.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::node::NodeUsage;
-use crate::plugin::Plugin;
-use crate::rejection::Rejection;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin, rejection::Rejection};
 
 const REASON: &str = "node(s) didn't match Pod's required features";
 

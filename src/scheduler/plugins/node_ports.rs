@@ -1,10 +1,6 @@
 //! NodePorts: host ports that other pods of the node use.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::node::NodeUsage;
-use crate::plugin::Plugin;
-use crate::rejection::Rejection;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin, rejection::Rejection};
 
 const REASON: &str = "node(s) didn't have free ports for the requested pod ports";
 

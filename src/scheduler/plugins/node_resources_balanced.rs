@@ -1,8 +1,6 @@
 //! NodeResourcesBalancedAllocation: prefers nodes on which the pod makes the usage of CPU and memory more equal.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::plugins::normalize::MAX_NODE_SCORE;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, plugins::normalize::MAX_NODE_SCORE};
 
 /// Returns `None` for a pod without requests, which would otherwise attract all such pods to one node.
 pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64>> {

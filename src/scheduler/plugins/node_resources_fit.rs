@@ -1,13 +1,9 @@
 //! NodeResourcesFit: filters by free resources, and scores by one of three strategies.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::node::NodeUsage;
-use crate::plugin::Plugin;
-use crate::plugins::normalize::MAX_NODE_SCORE;
-use crate::profile::ScoringStrategy;
 use crate::rejection::{Reason, Rejection};
 use crate::resources::{CPU, EPHEMERAL_STORAGE, MEMORY};
+use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin};
+use crate::{plugins::normalize::MAX_NODE_SCORE, profile::ScoringStrategy};
 
 const TOO_MANY_PODS: &str = "Too many pods";
 const RATIO_SCORE_MAX: i64 = 10;

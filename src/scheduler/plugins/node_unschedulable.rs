@@ -1,10 +1,6 @@
 //! NodeUnschedulable: cordoned nodes.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::node::NodeUsage;
-use crate::plugin::Plugin;
-use crate::rejection::Rejection;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin, rejection::Rejection};
 use sim_api::spec::{TaintEffect, TaintSpec};
 
 const REASON: &str = "node(s) were unschedulable";

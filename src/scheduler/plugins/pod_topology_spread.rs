@@ -1,15 +1,9 @@
 //! PodTopologySpread: filters by constraints with DoNotSchedule.
 
 use super::taint_toleration;
-use crate::cluster::Cluster;
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
 use crate::node::{NodeUsage, NodeView};
-use crate::plugin::Plugin;
-use crate::pod::PodView;
-use crate::pod_terms::SpreadConstraint;
-use crate::rejection::Rejection;
-use crate::topology::Topology;
+use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugin::Plugin, pod::PodView};
+use crate::{pod_terms::SpreadConstraint, rejection::Rejection, topology::Topology};
 use std::borrow::Cow;
 
 const REASON: &str = "node(s) didn't match pod topology spread constraints";

@@ -1,14 +1,10 @@
 //! PodTopologySpread: scores by constraints with ScheduleAnyway.
 
 use super::pod_topology_spread::{counts, includes};
-use crate::cluster::Cluster;
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
 use crate::labels::{LabelSelector, Labels};
-use crate::plugins::normalize::MAX_NODE_SCORE;
-use crate::pod::PodView;
 use crate::pod_terms::{DEFAULT_SPREAD, SpreadConstraint};
-use crate::topology::Topology;
+use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugins::normalize::MAX_NODE_SCORE};
+use crate::{pod::PodView, topology::Topology};
 use sim_api::spec::keys::HOSTNAME;
 use std::borrow::Cow;
 

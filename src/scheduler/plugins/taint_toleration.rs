@@ -1,12 +1,8 @@
 //! TaintToleration: filters by NoSchedule and NoExecute taints, and scores PreferNoSchedule taints.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
 use crate::node::{NodeUsage, NodeView};
-use crate::plugin::Plugin;
-use crate::plugins::normalize::normalize;
-use crate::pod::PodView;
 use crate::rejection::Rejection;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, plugin::Plugin, plugins::normalize::normalize, pod::PodView};
 use sim_api::spec::{TaintEffect, TolerationSpec};
 
 const REASON: &str = "node(s) had untolerated taint(s)";

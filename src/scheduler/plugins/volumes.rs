@@ -1,10 +1,6 @@
 //! VolumeRestrictions and VolumeBinding: claims that only one pod may use, and the nodes of volumes.
 
-use crate::cycle::SchedulingCycle;
-use crate::index::NodeIndex;
-use crate::node::NodeUsage;
-use crate::plugin::Plugin;
-use crate::rejection::Rejection;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::Plugin, rejection::Rejection};
 use sim_api::spec::NodeTerm;
 
 const IN_USE: &str = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";

@@ -3,10 +3,8 @@
 
 use super::ReducedExperiment;
 use crate::experiment::parallel::{NoRuns, in_parallel_with};
-use crate::experiment::player::ExperimentRunner;
 use crate::experiment::replication::{ReplicationResult, replication};
-use crate::experiment::stop::ReplicationLimits;
-use crate::reduced::MEAN_DIFFERENCE_MAX;
+use crate::{experiment::player::ExperimentRunner, experiment::stop::ReplicationLimits, reduced::MEAN_DIFFERENCE_MAX};
 use serde::Serialize;
 use sim_base::stats::MeanEstimate;
 use sim_engine::record::EndReason;

@@ -8,8 +8,7 @@ use super::path::{CriticalPath, PathPart, PathStep};
 use super::restart::RestartMetrics;
 use super::spans::RestartSpan;
 use super::waits::{self, WaitKind};
-use crate::format;
-use crate::metrics::view::RunView;
+use crate::{format, metrics::view::RunView};
 use sim_base::{Duration, SimTime};
 use sim_engine::record::{LedgerResource, RUN_ENDED, TicketSubject, TicketWait};
 

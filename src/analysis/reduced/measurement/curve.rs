@@ -1,7 +1,6 @@
 //! The effect of a fault as a function of the outage duration: measured samples, and interpolation between them.
 
-use crate::reduced::accuracy::RELATIVE_ERROR_MAX;
-use crate::reduced::chance_range::range;
+use crate::{reduced::accuracy::RELATIVE_ERROR_MAX, reduced::chance_range::range};
 
 /// Marks a time that is never reached, such as the return of a node that stays away.
 pub const NEVER: u64 = u64::MAX;

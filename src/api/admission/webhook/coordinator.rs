@@ -4,8 +4,7 @@
 
 use super::object::{ObjectWebhook, number_field, text_field};
 use crate::admission::field::{FieldError, go_quote};
-use crate::admission::names;
-use crate::spec::keys::COORDINATOR;
+use crate::{admission::names, spec::keys::COORDINATOR};
 
 const PATH: &str = "spec.coordinator";
 

@@ -5,10 +5,9 @@
 
 use super::object::{ObjectWebhook, items, number_field, text_field};
 use super::{coordinator, policies, volumes};
-use crate::admission::error_list::ErrorList;
 use crate::admission::field::{FieldError, FieldPath, go_quote};
-use crate::admission::go::GoDecodeError;
 use crate::admission::{AdmissionGates, go, meta_check, names};
+use crate::{admission::error_list::ErrorList, admission::go::GoDecodeError};
 use serde_json::Value;
 
 const MAX: i64 = i32::MAX as i64;

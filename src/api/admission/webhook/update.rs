@@ -4,10 +4,9 @@
 
 use super::object::items;
 use super::volumes::replicated_jobs_json;
-use crate::admission::field::FieldError;
-use crate::admission::go::GoDecodeError;
 use crate::admission::types::{FieldKind, SchemaType};
 use crate::admission::{AdmissionGates, go};
+use crate::{admission::field::FieldError, admission::go::GoDecodeError};
 use serde_json::{Value, json};
 
 /// Pod template fields that may change while the JobSet is suspended or becomes suspended (UPD-2), relative to the

@@ -4,9 +4,8 @@
 
 use super::object::{items, text_field};
 use crate::admission::field::{FieldError, go_quote};
-use crate::admission::go;
-use crate::admission::names;
 use crate::admission::types::{FieldKind, SchemaType, tables};
+use crate::{admission::go, admission::names};
 use serde_json::{Value, json};
 
 const CLAIM_NAME_MAX: usize = 63;

@@ -2,11 +2,9 @@
 //!
 //! This module must not read nodes.
 
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
-use crate::admission::meta_check::labels;
 use crate::admission::names::{label_key, label_value};
 use crate::objects::value_access::{has_value, int, list, pairs, text};
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::meta_check::labels};
 use serde_json::{Value, json};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";

@@ -6,10 +6,9 @@ use super::env::{env, env_from};
 use super::probes;
 use super::resources;
 use super::values::{check_one_of, check_subpath, port_number};
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
 use crate::admission::names::{dns1123_label, port_name};
 use crate::objects::value_access::{has_value, int, list, text};
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

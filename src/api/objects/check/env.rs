@@ -2,10 +2,9 @@
 //!
 //! This module must not check whether a referenced object exists.
 
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
 use crate::admission::names::{NameRule, config_map_key, dns1123_subdomain, env_name, label_key};
 use crate::objects::value_access::{has_value, text};
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath};
 use serde_json::Value;
 
 const ENV_FIELDS: [&str; 9] = [

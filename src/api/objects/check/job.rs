@@ -5,14 +5,11 @@
 use super::index_list::count_indexes;
 use super::pod;
 use super::values::not_negative;
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
 use crate::admission::meta_check::{annotations, labels, managed_by, object_meta};
 use crate::admission::names::{dns1123_label, dns1123_subdomain};
-use crate::objects::failure_policy;
-use crate::objects::job::uid;
 use crate::objects::value_access::{has_value, int, list, pairs, text};
-use crate::spec::keys;
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath, objects::failure_policy};
+use crate::{objects::job::uid, spec::keys};
 use serde_json::{Value, json};
 
 const MAX_INDEXES: i64 = 100_000;

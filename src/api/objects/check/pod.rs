@@ -6,11 +6,9 @@ use super::container;
 use super::container::PodContainers;
 use super::values::{check_one_of, user_id};
 use super::{affinity, volumes};
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
-use crate::admission::meta_check::labels;
 use crate::admission::names::{dns1123_label, dns1123_subdomain, label_key, label_value};
 use crate::objects::value_access::{has_value, int, list, text};
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::meta_check::labels};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -3,10 +3,8 @@
 //! This module must not execute probes.
 
 use super::values::{not_negative, port_number, user_id};
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
-use crate::admission::names::port_name;
 use crate::objects::value_access::{has_value, int, list, text};
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::names::port_name};
 use serde_json::Value;
 
 /// Checks the lifecycle handlers and probes in the server's order.

@@ -2,10 +2,8 @@
 //!
 //! This module must not check whether a node has the resources.
 
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
-use crate::admission::names::label_key;
 use crate::objects::value_access::{list, pairs, quantity, text};
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath, admission::names::label_key};
 use serde_json::Value;
 use std::cmp::Ordering;
 

@@ -1,7 +1,6 @@
 //! The API server's validation of single values that several objects share.
 
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath};
 use serde_json::Value;
 
 /// Checks a field that has a default and a few allowed values.

@@ -3,10 +3,9 @@
 //! This module must not check whether a claim, a ConfigMap or a Secret exists.
 
 use super::values::check_subpath;
-use crate::admission::error_list::ErrorList;
-use crate::admission::field::FieldPath;
 use crate::admission::names::{config_map_key, dns1123_label};
 use crate::objects::value_access::{has_value, int, list, pairs, quantity, text};
+use crate::{admission::error_list::ErrorList, admission::field::FieldPath};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,7 @@
 //! Reads the action of a random fault (`does` of `faultProcesses`) and the fields that depend on it.
 
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
 use crate::{dist, read};
+use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::RandomAction;
 use sim_base::Duration;
 use sim_base::random::Distribution;

@@ -3,18 +3,12 @@
 use super::actions::{does, fits, is_silent, notice_and_grace, time};
 use super::rolling;
 use super::targets::{on, takes_along};
-use crate::presets::faults;
 use crate::presets::faults::{PresetScale, PresetTarget};
-use crate::presets::rate;
-use crate::scenario::cross::CrossInputs;
-use crate::scenario::pod_names;
-use crate::schema::definitions::fault_processes::DOES;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
-use crate::topology::node_names;
-use crate::traces;
 use crate::traces::{FaultTrace, FaultTraces, TraceRow};
 use crate::{node_repair, read};
+use crate::{presets::faults, presets::rate, scenario::cross::CrossInputs, scenario::pod_names};
+use crate::{schema::definitions::fault_processes::DOES, text::diagnostic::DiagnosticReport, text::node::YamlNode};
+use crate::{topology::node_names, traces};
 use sim_api::spec::{
     ArrivalProcess, ExposureSpec, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, ReplicatedJob,
     TracedFault,

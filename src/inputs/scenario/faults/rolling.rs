@@ -1,9 +1,6 @@
 //! Reads `rolling`: maintenance of all nodes or domains in turn, in batches and within a daily window.
 
-use crate::read;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
-use crate::topology::node_names;
+use crate::{read, text::diagnostic::DiagnosticReport, text::node::YamlNode, topology::node_names};
 use sim_api::spec::{FaultsOn, NodePool, RandomFaults, TracedFault};
 use sim_base::{Duration, time};
 

@@ -1,8 +1,6 @@
 //! Reads the targets of random faults: `on` and `takesAlong` of `faultProcesses`, and the labels that they use.
 
-use crate::scenario::cross::CrossInputs;
-use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::YamlNode;
+use crate::{scenario::cross::CrossInputs, text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::FaultsOn;
 use std::collections::BTreeSet;
 

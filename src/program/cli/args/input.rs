@@ -1,9 +1,7 @@
 //! Options for the inputs of a command: a scenario, or manifests on a cluster, and overrides.
 
 use crate::cli::args::typed_values::{FieldOverride, path_value};
-use crate::cli::inputs::fail;
-use crate::cli::inputs::fail::FailFlags;
-use crate::cli::inputs::shell_words::quoted;
+use crate::{cli::inputs::fail, cli::inputs::fail::FailFlags, cli::inputs::shell_words::quoted};
 use clap::{Args, ValueEnum};
 use sim_api::spec::ModelLevel;
 use std::path::PathBuf;

@@ -4,12 +4,11 @@ pub mod args;
 mod variants;
 
 use crate::cli::args::{TableFormat, TimeLimit};
-use crate::cli::compare::args::CompareArgs;
 use crate::cli::compare::variants::{CompareVariant, VariantSource};
 use crate::cli::failure::{CommandFailure, check_metric, unknown_metric};
 use crate::cli::inputs::{dominant_assumptions, fail_if};
-use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
+use crate::{cli::compare::args::CompareArgs, cli::output::ProgressLine};
 use serde::Serialize;
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{

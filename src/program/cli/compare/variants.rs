@@ -1,10 +1,8 @@
 //! Variants of `compare`: from the scenario, `--variant` and `--strategies`. Every file is read once.
 
-use crate::cli::args::FieldOverride;
-use crate::cli::compare::args::CompareArgs;
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::options;
 use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, experiment_input};
+use crate::{cli::args::FieldOverride, cli::compare::args::CompareArgs, cli::inputs::options};
 use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{BASELINE, FieldChange, RestartStrategy};
 use sim_inputs::strategy;

@@ -1,13 +1,11 @@
 //! `diff RUN RECORDING`: simulates a run again from its inputs and compares it with a recording of a real control
 //! plane.
 
-use crate::cli::args::OutputFormat;
-use crate::cli::diff::args::DiffArgs;
 use crate::cli::diff::record_text::{cut, format_value, gate, record_line};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, experiment_input, stored_run};
-use crate::cli::output;
 use crate::cli::run::simulate::{RunInput, simulation};
+use crate::{cli::args::OutputFormat, cli::diff::args::DiffArgs, cli::output};
 use sim_base::condition::FieldCondition;
 use sim_base::escape::for_terminal;
 use sim_base::time::NANOS_PER_SECOND;

@@ -5,12 +5,9 @@ pub mod args;
 mod diff_recording;
 mod record_text;
 
-use crate::cli::args::OutputFormat;
-use crate::cli::diff::args::DiffArgs;
 use crate::cli::diff::record_text::{cut, format_value, gate, record_line};
-use crate::cli::failure::CommandFailure;
-use crate::cli::inputs::fail_if;
 use crate::cli::output;
+use crate::{cli::args::OutputFormat, cli::diff::args::DiffArgs, cli::failure::CommandFailure, cli::inputs::fail_if};
 use serde_json::Value;
 use sim_analysis::format::with_sign;
 use sim_base::condition::FieldCondition;

@@ -1,10 +1,8 @@
 //! `explain children`: reads manifests and prints the objects that the controllers would create for them.
 
 use crate::cli::explain::children::{ChildEntry, children};
-use crate::cli::explain::yaml::yaml;
-use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{experiment_input, feature_gates};
-use crate::cli::output;
+use crate::{cli::explain::yaml::yaml, cli::failure::CommandFailure, cli::output};
 use serde_json::{Value, json};
 use sim_api::admission::AdmissionGates;
 use sim_api::spec::{FeatureGates, JobSet};

@@ -1,10 +1,8 @@
 //! `explain TERM`: explains a term. Commands and options are explained from the command line definition.
 
 use crate::cli::args::{FieldOverride, OutputFormat};
-use crate::cli::explain::args::ExplainArgs;
-use crate::cli::failure::CommandFailure;
-use crate::cli::output;
 use crate::glossary::{Glossary, GlossaryEntry, plain, text};
+use crate::{cli::explain::args::ExplainArgs, cli::failure::CommandFailure, cli::output};
 use clap::{Arg, Command};
 
 /// Runs the command. `command_line` is the definition of all commands and options.

@@ -1,8 +1,7 @@
 //! Dominant assumptions of a comparison, a sweep or a plan: the first replication of a variant or point is simulated
 //! again with its critical paths.
 
-use crate::cli::inputs::experiment_input::LoadedInput;
-use crate::cli::interrupt;
+use crate::{cli::inputs::experiment_input::LoadedInput, cli::interrupt};
 use sim_analysis::experiment::{LimitSink, simulate_replication};
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ModelLevel;

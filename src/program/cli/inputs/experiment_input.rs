@@ -3,10 +3,9 @@
 
 use crate::cli::args::{FieldOverride, InputArgs};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::fail::FailFlags;
 use crate::cli::inputs::input_copies::{InputCopies, copy_manifests, copy_scenario, result_options};
 use crate::cli::inputs::{fail, reduced_model};
-use crate::cli::output;
+use crate::{cli::inputs::fail::FailFlags, cli::output};
 use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{ExperimentSpec, ModelLevel, SubmittedJobSet, TopologySpec};
 use sim_inputs::{Diagnostic, Diagnostics, FileTextError, LoadedFleet, LoadedScenario, SourceText, strategy};

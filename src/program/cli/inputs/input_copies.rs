@@ -1,9 +1,7 @@
 //! Copies of inputs in a run directory, and the command that repeats the run from there.
 
-use crate::cli::args::FieldOverride;
-use crate::cli::inputs::fail::FailFlags;
-use crate::cli::inputs::shell_words::options;
 use crate::cli::inputs::shell_words::quoted;
+use crate::{cli::args::FieldOverride, cli::inputs::fail::FailFlags, cli::inputs::shell_words::options};
 use sim_api::spec::ModelLevel;
 use std::path::{Component, Path, PathBuf};
 

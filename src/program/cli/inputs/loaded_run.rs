@@ -2,8 +2,7 @@
 
 use crate::cli::args::{FieldOverride, InputArgs};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::experiment_input::ExperimentInput;
-use crate::cli::inputs::stored_run;
+use crate::{cli::inputs::experiment_input::ExperimentInput, cli::inputs::stored_run};
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
 use sim_analysis::metrics::node_states::NodeStates;
 use sim_analysis::metrics::occupancy::NodeOccupancy;

@@ -1,13 +1,9 @@
 //! A run directory as input: the command that wrote it, with paths into its `inputs/` directory.
 
-use crate::cli::args::InputArgs;
-use crate::cli::compare::args::CompareArgs;
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::input_copies::{InputCopies, PRESET};
-use crate::cli::inputs::shell_words::words;
-use crate::cli::output;
-use crate::cli::run::args::RunArgs;
-use crate::cli::sweep::args::SweepArgs;
+use crate::{cli::args::InputArgs, cli::compare::args::CompareArgs, cli::inputs::shell_words::words, cli::output};
+use crate::{cli::run::args::RunArgs, cli::sweep::args::SweepArgs};
 use clap::{Parser, Subcommand};
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! Findings as text, JSON, CSV and Markdown.
 
-use crate::cli::failure::CommandFailure;
-use crate::cli::lint::args::LintFormat;
-use crate::cli::lint::sarif::all_traps;
+use crate::{cli::failure::CommandFailure, cli::lint::args::LintFormat, cli::lint::sarif::all_traps};
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
 use sim_base::escape::for_markdown;

@@ -2,8 +2,7 @@
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, VariantArg, parse_variant};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::options;
-use crate::cli::planning::trial_runner::TrialRunner;
+use crate::{cli::inputs::options, cli::planning::trial_runner::TrialRunner};
 use sim_analysis::planning::breakeven::{SearchEffort, SearchPoint, break_even};
 use sim_analysis::planning::{ParameterRange as ValueRange, SampleMetric};
 use sim_report::planning::breakeven::BreakEvenReport;

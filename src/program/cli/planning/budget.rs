@@ -2,10 +2,8 @@
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::options;
-use crate::cli::output::ProgressLine;
-use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::{interrupt, output};
+use crate::{cli::inputs::options, cli::output::ProgressLine, cli::planning::trial_runner::TrialRunner};
 use sim_analysis::experiment::{
     CountedRun, ExperimentSubject, count_restarts, never_placed, with_maintenance_rule, without_limit,
 };

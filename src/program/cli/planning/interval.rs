@@ -2,9 +2,8 @@
 
 use crate::cli::args::{InputArgs, OutputArgs};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::options;
-use crate::cli::planning::formula;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
+use crate::{cli::inputs::options, cli::planning::formula};
 use sim_analysis::planning::interval::{IntervalSearch, best};
 use sim_analysis::planning::{ClosedForm, SampleMetric};
 use sim_base::Duration;

@@ -8,12 +8,8 @@ mod rare;
 mod spares;
 pub mod trial_runner;
 
-use crate::cli::failure::CommandFailure;
-use crate::cli::planning::breakeven::BreakEvenArgs;
-use crate::cli::planning::budget::BudgetArgs;
-use crate::cli::planning::interval::IntervalArgs;
-use crate::cli::planning::rare::RareArgs;
-use crate::cli::planning::spares::SparesArgs;
+use crate::{cli::failure::CommandFailure, cli::planning::breakeven::BreakEvenArgs, cli::planning::budget::BudgetArgs};
+use crate::{cli::planning::interval::IntervalArgs, cli::planning::rare::RareArgs, cli::planning::spares::SparesArgs};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]

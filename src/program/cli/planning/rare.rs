@@ -2,9 +2,7 @@
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::options;
-use crate::cli::output::ProgressLine;
-use crate::cli::planning::trial_runner::TrialRunner;
+use crate::{cli::inputs::options, cli::output::ProgressLine, cli::planning::trial_runner::TrialRunner};
 use sim_analysis::experiment::{ExperimentSubject, without_limit};
 use sim_analysis::fleet::SplitExcess;
 use sim_analysis::planning::rare::{RareQuestion, SCHEMA, of_fleet, of_reduced};

@@ -2,10 +2,8 @@
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::LoadedInput;
-use crate::cli::inputs::options;
-use crate::cli::output;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
+use crate::{cli::inputs::LoadedInput, cli::inputs::options, cli::output};
 use sim_analysis::planning::minimum_multi::find_minimums;
 use sim_analysis::planning::{
     MetricTarget, ParameterRange as ValueRange, ParameterRangeError, RangeUnit, SampleMetric, SearchAnswer, SearchPlan,

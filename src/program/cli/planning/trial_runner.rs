@@ -1,10 +1,9 @@
 //! `TrialRunner`: simulates inputs with different overrides, for `plan` and `sensitivity`.
 
 use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, TableFormat};
-use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions};
-use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
+use crate::{cli::failure::CommandFailure, cli::output::ProgressLine};
 use sim_analysis::experiment::{ExperimentSubject, ReplicationLimits, ReplicationResult};
 use sim_analysis::planning::{SampleMetric, SampleRow};
 use sim_base::fnv;

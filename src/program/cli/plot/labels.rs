@@ -1,10 +1,7 @@
 //! Names of several runs in a chart: what differs between them, and nothing else.
 
 use crate::cli::args::{FieldOverride, InputArgs};
-use crate::cli::failure::CommandFailure;
-use crate::cli::inputs::LoadedRun;
-use crate::cli::plot::args::PlotArgs;
-use crate::cli::plot::one::chosen;
+use crate::{cli::failure::CommandFailure, cli::inputs::LoadedRun, cli::plot::args::PlotArgs, cli::plot::one::chosen};
 use sim_analysis::experiment::ExperimentSubject;
 use sim_analysis::metrics::RestartMetrics;
 use sim_api::spec::ScenarioSpec;

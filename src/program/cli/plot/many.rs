@@ -3,9 +3,8 @@
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, StoredRun, dominant_assumptions, stored_run};
 use crate::cli::plot::args::{ChartKind, PlotArgs, find_chart};
-use crate::cli::plot::labels;
-use crate::cli::plot::one::of_path;
 use crate::cli::{compare, interrupt};
+use crate::{cli::plot::labels, cli::plot::one::of_path};
 use sim_analysis::experiment::{SimulatedVariant, VariantComparison};
 use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;

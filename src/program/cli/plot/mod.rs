@@ -9,9 +9,8 @@ mod scaling;
 mod swept;
 
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::LoadedRun;
-use crate::cli::output;
 use crate::cli::plot::args::{ChartKind, PlotArgs};
+use crate::{cli::inputs::LoadedRun, cli::output};
 use sim_base::SimTime;
 use sim_report::draw::scene::DrawScene;
 use sim_report::export;

@@ -2,9 +2,8 @@
 
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
-use crate::cli::plot::args::PlotArgs;
-use crate::cli::plot::labels;
 use crate::cli::plot::one::{chosen, only};
+use crate::{cli::plot::args::PlotArgs, cli::plot::labels};
 use sim_base::SimTime;
 use sim_report::assumptions::provenance;
 use sim_report::assumptions::sensitivity;

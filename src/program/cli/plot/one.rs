@@ -1,10 +1,8 @@
 //! `plot` of single runs: one restart step by step, restarts side by side, pods and queues over time, the node map.
 
-use crate::cli::args::InputArgs;
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
-use crate::cli::plot::args::PlotArgs;
-use crate::cli::plot::labels;
+use crate::{cli::args::InputArgs, cli::plot::args::PlotArgs, cli::plot::labels};
 use sim_analysis::format;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_report::assumptions::provenance;

@@ -1,12 +1,8 @@
 //! `plot scaling`: restart time by number of nodes, or a metric of a sweep over a field, with the closed form.
 
-use crate::cli::bench;
-use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedRun, model_defaults};
-use crate::cli::plot::args::PlotArgs;
-use crate::cli::plot::labels;
-use crate::cli::plot::one::chosen;
-use crate::cli::plot::swept;
+use crate::{cli::bench, cli::failure::CommandFailure, cli::plot::args::PlotArgs, cli::plot::labels};
+use crate::{cli::plot::one::chosen, cli::plot::swept};
 use sim_report::assumptions::provenance;
 use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;

@@ -1,10 +1,8 @@
 //! `recording calibrate`: estimates client rates, latencies and start-up times from recordings and metrics, and
 //! writes a preset file.
 
-use crate::cli::args::OutputFormat;
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::output;
-use crate::cli::recording::import;
+use crate::{cli::args::OutputFormat, cli::output, cli::recording::import};
 use sim_analysis::format::wrap;
 use sim_api::spec::KubeletTiming;
 use sim_base::escape::for_terminal;

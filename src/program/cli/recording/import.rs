@@ -1,7 +1,6 @@
 //! `recording import`: creates a recording from the output of `kubectl`.
 
-use crate::cli::failure::CommandFailure;
-use crate::cli::output;
+use crate::{cli::failure::CommandFailure, cli::output};
 use serde_json::Value;
 use sim_analysis::format::wrap;
 use sim_base::escape::for_terminal;

@@ -1,12 +1,8 @@
 //! `run --check-reduced`: compares replications of both levels of detail with the same faults.
 
-use crate::cli::args::TableFormat;
-use crate::cli::failure::CommandFailure;
-use crate::cli::inputs::reduced_model;
-use crate::cli::output::ProgressLine;
-use crate::cli::run::args::RunArgs;
-use crate::cli::run::simulate::RunInput;
 use crate::cli::{interrupt, output};
+use crate::{cli::args::TableFormat, cli::failure::CommandFailure, cli::inputs::reduced_model};
+use crate::{cli::output::ProgressLine, cli::run::args::RunArgs, cli::run::simulate::RunInput};
 use sim_analysis::experiment::check_reduced;
 use sim_report::console::check_reduced as report;
 

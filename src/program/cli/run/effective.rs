@@ -2,10 +2,8 @@
 //!
 //! This module must never run a simulation.
 
-use crate::cli::args::TableFormat;
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::output;
-use crate::cli::run::simulate::RunInput;
+use crate::{cli::args::TableFormat, cli::output, cli::run::simulate::RunInput};
 
 pub fn cli(format: TableFormat, loaded: &RunInput) -> Result<(), CommandFailure> {
     let mut documents = Vec::new();

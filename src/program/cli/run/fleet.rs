@@ -1,11 +1,9 @@
 //! `run` for a fleet file: replications of the reduced model.
 
-use crate::cli::args::TableFormat;
-use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ExperimentInput, copy_scenario, experiment_input, fail_if};
-use crate::cli::output::ProgressLine;
 use crate::cli::run::args::{RunArgs, TraceFormat};
 use crate::cli::{interrupt, output};
+use crate::{cli::args::TableFormat, cli::failure::CommandFailure, cli::output::ProgressLine};
 use sim_analysis::experiment;
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{FleetReplications, ReplicationResult, compared};

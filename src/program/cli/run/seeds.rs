@@ -1,13 +1,9 @@
 //! `run --seeds N`: replications, their report as text or JSON, and their directory.
 
-use crate::cli::args::TableFormat;
-use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{fail_if, reduced_model};
-use crate::cli::output::ProgressLine;
-use crate::cli::run::args::RunArgs;
-use crate::cli::run::simulate;
-use crate::cli::run::simulate::RunInput;
 use crate::cli::{interrupt, output};
+use crate::{cli::args::TableFormat, cli::failure::CommandFailure, cli::output::ProgressLine, cli::run::args::RunArgs};
+use crate::{cli::run::simulate, cli::run::simulate::RunInput};
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{
     ExperimentSubject, LimitSink, ReplicationLimits, ReplicationResult, ReplicationSet, SimulatedReplication,

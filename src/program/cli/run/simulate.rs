@@ -1,9 +1,8 @@
 //! Simulates one run of a scenario with all pods and writes its run directory.
 
-use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ExperimentInput, InputCopies, model_defaults};
-use crate::cli::interrupt;
 use crate::cli::run::args::{RunArgs, TraceFormat};
+use crate::{cli::failure::CommandFailure, cli::interrupt};
 use sim_analysis::experiment;
 use sim_analysis::experiment::{LimitSink, ReplicationLimits, SimulatedReplication};
 use sim_analysis::metrics::restarts::restart;

@@ -1,11 +1,9 @@
 //! `sensitivity --ranges` and `--input`: the change of a metric when each input is varied over its range, one at a
 //! time.
 
-use crate::cli::args::InputArgs;
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::options;
-use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
+use crate::{cli::args::InputArgs, cli::inputs::options, cli::planning::trial_runner::TrialRunner};
 use sim_analysis::planning::SampleMetric;
 use sim_analysis::planning::sample::mean_estimate;
 use sim_analysis::planning::tornado::{TornadoBar, sorted};

@@ -1,7 +1,6 @@
 //! `--shard auto`: determines the shard of this process from the environment variables of the job engine.
 
-use crate::cli::failure::CommandFailure;
-use crate::cli::sweep::axes::ShardArg;
+use crate::{cli::failure::CommandFailure, cli::sweep::axes::ShardArg};
 use sim_analysis::sweep::SweepShard;
 
 /// Environment variables per engine: name of the engine, then the variables of the index, the first index, the

@@ -1,12 +1,10 @@
 //! `sweep merge`: merges the shards of a sweep into the result of an unsharded run.
 
-use crate::cli::args::parse_until;
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{StoredRun, stored_run};
-use crate::cli::sweep::args::MergeArgs;
 use crate::cli::sweep::directory::{JOURNAL, PART};
-use crate::cli::sweep::request::SweepRequest;
 use crate::cli::sweep::{directory, output, stored};
+use crate::{cli::args::parse_until, cli::sweep::args::MergeArgs, cli::sweep::request::SweepRequest};
 use sim_analysis::sweep::identity::ShardIdentity;
 use sim_analysis::sweep::journal;
 use sim_analysis::sweep::{FinishedPoints, SweepResults, SweepShard, WorkTarget};

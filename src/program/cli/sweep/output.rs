@@ -1,11 +1,8 @@
 //! Output of a sweep: results on standard output and files of its directory.
 
-use crate::cli::args::TableFormat;
 use crate::cli::failure::{CommandFailure, check_metric};
-use crate::cli::inputs::fail_if;
-use crate::cli::output;
-use crate::cli::sweep::args::SweepOutputArgs;
 use crate::cli::sweep::request::SweepRequest;
+use crate::{cli::args::TableFormat, cli::inputs::fail_if, cli::output, cli::sweep::args::SweepOutputArgs};
 use serde::Serialize;
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::never_placed;

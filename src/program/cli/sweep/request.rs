@@ -2,9 +2,8 @@
 
 use crate::cli::args::{InputArgs, TimeLimit};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::options;
 use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput};
-use crate::cli::sweep::args::AxisArgs;
+use crate::{cli::inputs::options, cli::sweep::args::AxisArgs};
 use sim_analysis::experiment::ExperimentSubject;
 use sim_analysis::sweep;
 use sim_analysis::sweep::{SweepIdentity, SweepPoints, WorkTarget};

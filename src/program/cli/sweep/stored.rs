@@ -4,8 +4,7 @@
 
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedInput, dominant_assumptions};
-use crate::cli::sweep::args::SweepArgs;
-use crate::cli::sweep::request::SweepRequest;
+use crate::{cli::sweep::args::SweepArgs, cli::sweep::request::SweepRequest};
 use serde_json::Value;
 use sim_analysis::experiment::{MeasuredMetric, ReplicationOutcome};
 use sim_analysis::sweep::{SweepIdentity, SweepResults, SweepRow};

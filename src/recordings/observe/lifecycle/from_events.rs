@@ -1,8 +1,7 @@
 //! Derives unobserved pods, and the creation time of a JobSet, from Events and child objects.
 
 use super::{ObservedLifecycle, PodLife};
-use crate::observe::facts::ObservedPod;
-use crate::observe::timestamp::ClockTime;
+use crate::{observe::facts::ObservedPod, observe::timestamp::ClockTime};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Adds pods that were removed before they could be observed and are known only from Events.

@@ -3,10 +3,9 @@
 use super::from_events::{add_pods_from_events, bound_jobset_creation};
 use super::nodes::NodeHistory;
 use super::{JobLife, JobSetLife, ObservedEvent, ObservedLifecycle, PodLife};
-use crate::observe::facts::ObservedKind;
 use crate::observe::facts::{ObservedCondition, ObservedFacts, ObservedPod};
 use crate::observe::object_version::{ObjectVersion, WatchEventKind};
-use crate::observe::timestamp::ClockTime;
+use crate::{observe::facts::ObservedKind, observe::timestamp::ClockTime};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct LifecycleBuilder<'s> {

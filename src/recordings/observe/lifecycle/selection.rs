@@ -1,7 +1,6 @@
 //! Selects the JobSet whose life is reconstructed.
 
-use crate::observe::facts::ObservedKind;
-use crate::observe::object_version::ObjectVersion;
+use crate::{observe::facts::ObservedKind, observe::object_version::ObjectVersion};
 use std::fmt;
 
 /// Maximum number of JobSets that an error lists.

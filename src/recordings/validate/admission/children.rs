@@ -5,8 +5,7 @@
 
 use super::children_case::ChildrenCase;
 use super::children_compare::{self, mask_texts};
-use crate::validate::result::RecordedDifference;
-use crate::validate::simulate;
+use crate::{validate::result::RecordedDifference, validate::simulate};
 use serde_json::{Value, json};
 use sim_api::admission;
 use sim_api::admission::{AdmissionGates, CreateRequest};

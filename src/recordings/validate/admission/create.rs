@@ -5,8 +5,7 @@
 use super::cases::recorded_responses;
 use super::compare::difference;
 use super::go_yaml::go_yaml_error;
-use crate::validate::result::RecordedDifference;
-use crate::validate::simulate::yaml;
+use crate::{validate::result::RecordedDifference, validate::simulate::yaml};
 use serde_json::Value;
 use sim_api::admission;
 use sim_api::admission::{

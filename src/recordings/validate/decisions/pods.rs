@@ -4,8 +4,7 @@
 //! ended either way only the number is compared. Where ties decide which pods end, pods are counted per replicatedJob.
 
 use super::exit_races::{ExitRaces, PodKey};
-use crate::validate::result::RecordedDifference;
-use crate::validate::rows::RecordedPodRow;
+use crate::{validate::result::RecordedDifference, validate::rows::RecordedPodRow};
 use serde_json::{Value, json};
 use sim_analysis::metrics::pods::PodMetrics;
 use sim_base::SimTime;

@@ -3,8 +3,7 @@
 //! Uids, times and addresses are not compared.
 
 use super::history::DecisionHistory;
-use crate::validate::recording::RecordedRun;
-use crate::validate::result::RecordedDifference;
+use crate::{validate::recording::RecordedRun, validate::result::RecordedDifference};
 use serde_json::Value;
 
 pub fn compare(recording: &RecordedRun, history: &DecisionHistory, out: &mut Vec<RecordedDifference>) {

@@ -2,8 +2,7 @@
 
 use super::history::{DecisionHistory, HistoryState};
 use crate::validate::recording::{RecordedRun, RecordedStatus};
-use crate::validate::result::RecordedDifference;
-use crate::validate::scenario::UNCOMPARED_END_MS;
+use crate::{validate::result::RecordedDifference, validate::scenario::UNCOMPARED_END_MS};
 use serde_json::json;
 
 /// Returns all observed status values without repetitions, each with its start time in seconds. The first one is empty.

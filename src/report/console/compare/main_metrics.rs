@@ -4,8 +4,7 @@ use super::{
     caveats, deciding_metric, estimates, format_metric_value, grows_until_end, has_running, is_headline_metric,
     metric_estimates, split_by_difference,
 };
-use crate::console::waterfall::WaterfallStyle;
-use crate::planning::columns::columns;
+use crate::{console::waterfall::WaterfallStyle, planning::columns::columns};
 use sim_analysis::experiment::{CompareVerdict, MetricEstimate, VariantComparison};
 use sim_analysis::format::{count, wrap};
 use std::fmt::Write;

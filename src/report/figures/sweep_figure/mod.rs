@@ -12,11 +12,8 @@ mod scaling;
 #[path = "../../../../tests/inside/report/figures/sweep_figure.rs"]
 mod tests;
 
-use crate::draw::heading;
-use crate::draw::scene::DrawScene;
 use crate::metric_label::{MetricLabel, parameter_names};
-use crate::planning::plane::PlaneScale;
-use crate::sweep_selection::selected_metrics;
+use crate::{draw::heading, draw::scene::DrawScene, planning::plane::PlaneScale, sweep_selection::selected_metrics};
 use sim_analysis::sweep::{SweepIdentity, SweepResults};
 use sim_base::{Duration, fnv};
 

@@ -7,8 +7,7 @@ use super::super::scaling_figure::{ScalingAxes, ScalingLine, scaling};
 use super::axis_error::SweepAxisError;
 use super::band::{other_axis_values, points_by_line};
 use super::{SweptMetric, footer_lines, numbers};
-use crate::draw::scene::DrawScene;
-use crate::sweep_selection::axis_names;
+use crate::{draw::scene::DrawScene, sweep_selection::axis_names};
 use sim_analysis::sweep::SweepResults;
 use sim_analysis::sweep::points::short;
 

@@ -7,13 +7,10 @@ mod pilot;
 mod scripts;
 mod shard_plan;
 
-use crate::cli::args::InputArgs;
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::words;
-use crate::cli::output;
 use crate::cli::sweep::args::{SweepEngine, SweepPlanArgs};
-use crate::cli::sweep::plan::shard_plan::ShardPlan;
 use crate::cli::sweep::request::{SweepRequest, repeated};
+use crate::{cli::args::InputArgs, cli::inputs::words, cli::output, cli::sweep::plan::shard_plan::ShardPlan};
 use sim_analysis::format::count;
 use sim_analysis::sweep::shard::SHARDS_MAX;
 

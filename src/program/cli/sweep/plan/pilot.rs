@@ -1,8 +1,6 @@
 //! The pilot: simulates and times a few replications to estimate the run time of the sweep.
 
-use crate::cli::failure::CommandFailure;
-use crate::cli::interrupt;
-use crate::cli::sweep::request::SweepRequest;
+use crate::{cli::failure::CommandFailure, cli::interrupt, cli::sweep::request::SweepRequest};
 use sim_analysis::format::count;
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,7 @@
 //! Scripts for a Slurm array, a Ray driver and GNU parallel. All nodes must share the directory in which the script
 //! starts.
 
-use crate::cli::inputs::quoted;
-use crate::cli::sweep::plan::shard_plan::ShardPlan;
+use crate::{cli::inputs::quoted, cli::sweep::plan::shard_plan::ShardPlan};
 use sim_base::escape::for_terminal;
 
 /// The program: the value of `JOBSET_SIM`, else `jobset-sim` from the search path.
