@@ -3,7 +3,7 @@
 use crate::{ctx::EngineContext, record::DeletionActor, script::object_json, store::flag};
 use sim_api::spec::keys::JOB_COMPLETION_INDEX;
 use sim_base::{DomainId, JobId, NodeId, PodId};
-use sim_scheduler::claims::PodClaims;
+use sim_scheduler::plugins::claims::PodClaims;
 use sim_scheduler::resources::ResourceColumns;
 use sim_scheduler::{NodeView, PodView};
 use std::collections::BTreeMap;

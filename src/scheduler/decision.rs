@@ -3,7 +3,9 @@
 use crate::plugin::{Plugin, PluginSet};
 use crate::preemption::{Preemption, preempt};
 use crate::rejection::{Reason, ReasonCounts, Rejection};
-use crate::{claims::ClaimProblem, cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugins::score};
+use crate::{
+    cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugins::claims::ClaimProblem, plugins::score,
+};
 use crate::{pod::PodView, profile::Profile};
 
 /// Part of the message of an unschedulable pod that the plugin DynamicResources adds if preemption fails.

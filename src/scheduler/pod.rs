@@ -1,7 +1,7 @@
 //! A pod as the scheduler sees it.
 
-use crate::claims::{ClaimProblem, PodClaims};
 use crate::labels::{Labels, read_labels};
+use crate::plugins::claims::{ClaimProblem, PodClaims};
 use crate::pod_terms::{DEFAULT_SPREAD, PodTerms, SpreadConstraint};
 use crate::requests::{assumed_requests, requests};
 use crate::resources::{Amounts, ResourceColumns};

@@ -1,6 +1,6 @@
 //! Reasons against nodes, and the message of an unschedulable pod (`FitError` in `framework/types.go`).
 
-use crate::{claims::ClaimProblem, plugin::Plugin};
+use crate::{plugin::Plugin, plugins::claims::ClaimProblem};
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -257,6 +257,8 @@ impl Checker {
             NodeGone { node } => {
                 let gone = row_or_default(&mut self.nodes_gone, node.ix());
                 assert!(!std::mem::replace(gone, true), "node removed twice");
+                let there = self.pods.iter_mut().filter(|pod| pod.node == Some(node.0));
+                there.for_each(|pod| pod.is_left = true);
             }
             Fault { .. } => self.jobsets.iter_mut().for_each(|j| j.flipped = None),
             End { .. } => self.ended = true,

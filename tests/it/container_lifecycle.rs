@@ -232,8 +232,7 @@ fn a_missing_service_account_or_priority_class_is_rejected_if_others_are_listed(
 
 #[test]
 fn ignored_fields_and_assumed_objects_are_named() {
-    let pod = "{restartPolicy: Never, serviceAccountName: sa, priorityClassName: high, schedulerName: other, \
-               overhead: {cpu: 1}, \
+    let pod = "{restartPolicy: Never, serviceAccountName: sa, priorityClassName: high, \
                volumes: [{name: v, persistentVolumeClaim: {claimName: ckpt}}], containers: [{name: c, image: \"x:1\", \
                livenessProbe: {periodSeconds: 1}}]}";
     let manifest = manifest(1, "", "labels: {kueue.x-k8s.io/queue-name: q}", pod)
@@ -245,8 +244,6 @@ fn ignored_fields_and_assumed_objects_are_named() {
     let output = loaded.not_modelled().join("\n");
     for part in [
         "livenessProbe",
-        "overhead",
-        "schedulerName",
         "ServiceAccount sa: assumed to exist",
         "PriorityClass high: assumed to exist",
         "PersistentVolumeClaim ckpt: assumed to exist",

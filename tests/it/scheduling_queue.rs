@@ -120,19 +120,27 @@ const CONFIGURATION: &str = "objects:\n  - apiVersion: kubescheduler.config.k8s.
 
 #[test]
 fn a_profile_decides_whether_pods_are_packed_or_spread() {
-    let configured = |args: &str| {
+    let configured = |args: &str, scores: &str| {
         format!(
-            "{CONFIGURATION}      - schedulerName: packing\n        pluginConfig: [{{name: NodeResourcesFit, args: \
-             {{scoringStrategy: {args}}}}}]\n      - schedulerName: default-scheduler\nstop: {{at: 2m}}"
+            "{CONFIGURATION}      - schedulerName: packing\n        plugins: {{score: {scores}}}\n        pluginConfig: \
+             [{{name: NodeResourcesFit, args: {{scoringStrategy: {args}}}}}]\n      \
+             - schedulerName: default-scheduler\nstop: {{at: 2m}}"
         )
     };
+    let no_spread = "{disabled: [{name: PodTopologySpread}]}";
     let packed = "{type: MostAllocated, resources: [{name: cpu, weight: 1}]}";
     let ratio = "{type: RequestedToCapacityRatio, resources: [{name: cpu}], requestedToCapacityRatio: {shape: \
                  [{utilization: 0, score: 0}, {utilization: 100, score: 10}]}}";
-    for (args, name, nodes) in [(packed, "packing", 1), (ratio, "packing", 1), (packed, "default-scheduler", 4)] {
+    for (args, scores, name, nodes) in [
+        (packed, no_spread, "packing", 1),
+        (ratio, no_spread, "packing", 1),
+        // The headless Service selects the pods, so that the default spread constraints outweigh the strategy.
+        (packed, "{}", "packing", 4),
+        (packed, no_spread, "default-scheduler", 4),
+    ] {
         let jobs = [job("a", 4, 2, &format!("schedulerName: {name}"))];
-        let played = play(&scenario(&jobs, &configured(args)).unwrap_or_else(|e| panic!("{e}")));
-        assert_eq!(played.nodes.len(), nodes, "{name} {args}: {:?}", played.nodes);
+        let played = play(&scenario(&jobs, &configured(args, scores)).unwrap_or_else(|e| panic!("{e}")));
+        assert_eq!(played.nodes.len(), nodes, "{name} {args} {scores}: {:?}", played.nodes);
     }
 }
 

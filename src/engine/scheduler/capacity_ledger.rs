@@ -22,6 +22,8 @@ pub struct CapacityLedger {
     pods_by_domain: Vec<Vec<(DomainId, u32)>>,
     /// Number of topology keys that are counted.
     keys: usize,
+    /// Nodes without an object. The terms of pods left on them are void: kube-scheduler's snapshot has no such nodes.
+    gone: Vec<bool>,
     pub classes: UsageClasses,
     pub spread: DefaultSpread,
     /// Number of changes so far.
@@ -50,6 +52,7 @@ impl CapacityLedger {
         self.domains.clear();
         self.pods_by_domain.clear();
         self.keys = 0;
+        self.gone.clear();
     }
 
     pub fn free(&self) -> &[i64] {
@@ -130,7 +133,31 @@ impl CapacityLedger {
         }
         self.changes += 1;
         self.classes.move_pod(node, store.pods.template[pod.ix()], take);
-        let job = store.pods.job[pod.ix()];
+        if !self.is_gone(node) {
+            self.update_domains(store, pod, node, take);
+        }
+    }
+
+    fn is_gone(&self, node: NodeId) -> bool {
+        self.gone.get(node.ix()) == Some(&true)
+    }
+
+    /// The Node object was deleted.
+    pub fn remove_node(&mut self, store: &ObjectStore, node: NodeId) {
+        self.spread.forget_counts();
+        if self.is_gone(node) {
+            return;
+        }
+        for row in (0..self.node.len()).filter(|row| self.node[*row] == node).collect::<Vec<_>>() {
+            self.update_domains(store, PodId(row as u32), node, false);
+        }
+        self.gone.resize(self.gone.len().max(node.ix() + 1), false);
+        self.gone[node.ix()] = true;
+        self.changes += 1;
+    }
+
+    fn update_domains(&mut self, store: &ObjectStore, pod: PodId, node: NodeId, take: bool) {
+        let (template, job) = (store.template(pod), store.pods.job[pod.ix()]);
         let class = template.facts.priority_class;
         if !store.jobs[job.ix()].jobset.is_some() {
             // EXC-7: the affinity terms select pods with a job-key.
@@ -238,6 +265,7 @@ impl CapacityLedger {
         self.classes.reset(ctx);
         self.spread.forget_counts();
         self.keys = store.templates.domains.len();
+        self.gone = (0..store.nodes.len() as u32).map(|node| !store.nodes.exists(NodeId(node))).collect();
         self.free.clear();
         self.free.extend_from_slice(&store.nodes.cluster.allocatable);
         self.domains.clear();

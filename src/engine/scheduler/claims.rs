@@ -5,8 +5,8 @@ use sim_api::objects::value_access::{list, text};
 use sim_api::spec::ObjectKind;
 use sim_base::PodId;
 use sim_policy::placement::TemplateBlocker;
-use sim_scheduler::claims::{ClaimProblem, PodClaims};
 use sim_scheduler::node_affinity::read_term;
+use sim_scheduler::plugins::claims::{ClaimProblem, PodClaims};
 
 /// Returns the claims of the pod with what the stored objects restrict. A volume is known if the claim names it
 /// (`volumeName`) and its object exists.

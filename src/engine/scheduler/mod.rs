@@ -163,7 +163,7 @@ impl SchedulerState {
         match change {
             NodeChange::Created | NodeChange::Spec => self.ledger.recount(ctx),
             NodeChange::Taints => self.ledger.classes.update_kind(ctx, node),
-            NodeChange::Gone => self.ledger.spread.forget_counts(),
+            NodeChange::Gone => self.ledger.remove_node(ctx.store, node),
             _ => {}
         }
         self.node_event(ctx, node, change);

@@ -72,24 +72,27 @@ pub struct SchedulingQueues {
     backoff: PriorityQueue<PodId, (Reverse<SimTime>, i32, Reverse<u64>), FixedHasher>,
     /// Initial and maximum back-off in seconds.
     backoff_s: (u64, u64),
+    /// Number of pods that were queued so far.
     enqueued: u64,
-    rows: Vec<QueueRow>,
+    /// By pod: the mark from which the path of a queued pod continues.
+    marks: Vec<ContextMark>,
+    failures: BTreeMap<PodId, FailedAttempts>,
     pub longest: u32,
 }
 
-/// The scheduler's data about a queued pod.
-#[derive(Copy, Clone, Default)]
-struct QueueRow {
-    /// Number of attempts that found no node, and of the last ones among them with the same message.
+/// The attempts of a pod that found no node.
+#[derive(Copy, Clone)]
+struct FailedAttempts {
+    /// Number of attempts, and of the last ones among them with the same message.
     attempts: u32,
     repeats: u32,
-    unschedulable: bool,
-    /// Message of its last failed attempt, and the time of the last Event with it.
-    reason: Option<TextId>,
+    /// Whether the pod waits for an event or for the end of its back-off.
+    is_waiting: bool,
+    /// Message of the last attempt, and the time of the last Event with it.
+    reason: TextId,
     event_at: SimTime,
-    /// Position among pods of equal priority; 0 before the first.
+    /// Position among pods of equal priority.
     order: u64,
-    enqueued: ContextMark,
 }
 
 impl SchedulingQueues {
@@ -98,21 +101,15 @@ impl SchedulingQueues {
         self.active.clear();
         self.waiting.clear();
         self.backoff.clear();
-        self.rows.clear();
+        self.marks.clear();
+        self.failures.clear();
         self.enqueued = 0;
         self.longest = 0;
     }
 
-    fn row(&mut self, pod: PodId) -> &mut QueueRow {
-        if self.rows.len() <= pod.ix() {
-            self.rows.resize(pod.ix() + 1, QueueRow::default());
-        }
-        &mut self.rows[pod.ix()]
-    }
-
-    /// Resets the row for another object.
+    /// Forgets the pod of this row, which another object uses from now on.
     pub fn forget(&mut self, pod: PodId) {
-        *self.row(pod) = QueueRow::default();
+        self.failures.remove(&pod);
     }
 
     pub fn contains(&self, pod: PodId) -> bool {
@@ -120,19 +117,14 @@ impl SchedulingQueues {
     }
 
     pub fn is_unschedulable(&self, pod: PodId) -> bool {
-        self.rows.get(pod.ix()).is_some_and(|r| r.unschedulable)
+        self.failures.get(&pod).is_some_and(|failed| failed.is_waiting)
     }
 
     pub fn activate(&mut self, pod: PodId, priority: i32, since: ContextMark) {
         self.enqueued += 1;
-        let enqueued = self.enqueued;
-        let row = self.row(pod);
-        (row.enqueued, row.unschedulable) = (since, false);
-        if row.order == 0 {
-            row.order = enqueued;
-        }
-        let order = (priority, Reverse(row.order));
-        self.active.push(pod, order);
+        self.set_enqueued(pod, since);
+        let order = self.end_waiting(pod).unwrap_or(self.enqueued);
+        self.active.push(pod, (priority, Reverse(order)));
         self.longest = self.longest.max(self.active.len() as u32);
     }
 
@@ -140,22 +132,31 @@ impl SchedulingQueues {
     pub fn pop(&mut self) -> Option<(PodId, ContextMark)> {
         let active = self.active.pop().map(|(pod, _)| pod);
         let pod = active.or_else(|| self.backoff.pop().map(|(pod, _)| pod))?;
-        let row = self.row(pod);
-        row.unschedulable = false;
-        Some((pod, row.enqueued))
+        self.end_waiting(pod);
+        Some((pod, self.enqueued(pod)))
+    }
+
+    /// The pod waits no longer; returns its position among pods of equal priority if it had waited.
+    fn end_waiting(&mut self, pod: PodId) -> Option<u64> {
+        let failed = self.failures.get_mut(&pod)?;
+        failed.is_waiting = false;
+        Some(failed.order)
     }
 
     /// No node fits the pod. Returns whether an Event is written.
     pub fn mark_unschedulable(&mut self, pod: PodId, reason: TextId, since: ContextMark) -> bool {
         self.enqueued += 1;
         let order = self.enqueued;
-        let row = self.row(pod);
-        row.attempts += 1;
-        row.repeats = if row.reason == Some(reason) { row.repeats + 1 } else { 1 };
-        (row.unschedulable, row.reason, row.order, row.enqueued) = (true, Some(reason), order, since);
-        let is_written = row.repeats <= WRITTEN_REPEATS || since.at.since(row.event_at) >= SERIES_REFRESH;
+        self.set_enqueued(pod, since);
+        let first =
+            FailedAttempts { attempts: 0, repeats: 0, is_waiting: true, reason, event_at: SimTime::ZERO, order };
+        let failed = self.failures.entry(pod).or_insert(first);
+        failed.attempts += 1;
+        failed.repeats = if failed.reason == reason { failed.repeats + 1 } else { 1 };
+        (failed.is_waiting, failed.reason, failed.order) = (true, reason, order);
+        let is_written = failed.repeats <= WRITTEN_REPEATS || since.at.since(failed.event_at) >= SERIES_REFRESH;
         if is_written {
-            row.event_at = since.at;
+            failed.event_at = since.at;
         }
         is_written
     }
@@ -171,12 +172,12 @@ impl SchedulingQueues {
 
     /// Message of the pod's last attempt that found no node.
     pub fn last_message(&self, pod: PodId) -> TextId {
-        self.rows.get(pod.ix()).and_then(|row| row.reason).unwrap_or(TextId::NONE)
+        self.failures.get(&pod).map_or(TextId::NONE, |failed| failed.reason)
     }
 
     /// Number of attempts of the pod that found no node.
     pub fn attempts(&self, pod: PodId) -> u32 {
-        self.rows.get(pod.ix()).map_or(0, |row| row.attempts)
+        self.failures.get(&pod).map_or(0, |failed| failed.attempts)
     }
 
     /// Iterates over the kinds of waiting pods: the state at the last attempt, and one of the pods.
@@ -199,9 +200,9 @@ impl SchedulingQueues {
 
     /// Removes the pods that have waited too long (`flushUnschedulablePodsLeftover`).
     pub fn take_leftover(&mut self, now: SimTime) -> Vec<(PodId, u32)> {
-        let (mut taken, rows) = (Vec::new(), &self.rows);
+        let (mut taken, marks) = (Vec::new(), &self.marks);
         self.waiting.retain(|_, waiting| {
-            let is_leftover = |(pod, _): &mut (PodId, u32)| now.since(rows[pod.ix()].enqueued.at) > MAX_WAIT;
+            let is_leftover = |(pod, _): &mut (PodId, u32)| now.since(marks[pod.ix()].at) > MAX_WAIT;
             taken.extend(waiting.pods.extract_if(.., is_leftover));
             !waiting.pods.is_empty()
         });
@@ -211,30 +212,33 @@ impl SchedulingQueues {
     /// Returns the time of the next check that finds a pod that has waited too long.
     pub fn next_flush(&self) -> Option<SimTime> {
         let pods = self.waiting.values().flat_map(|waiting| &waiting.pods);
-        let oldest = pods.map(|(pod, _)| self.rows[pod.ix()].enqueued.at).min()?;
+        let oldest = pods.map(|(pod, _)| self.marks[pod.ix()].at).min()?;
         Some(next_multiple(oldest + MAX_WAIT, FLUSH_PERIOD))
     }
 
     /// Moves an unschedulable pod to the back-off queue and returns the rest of its back-off, which began with its
     /// failed attempt; `None` if the back-off is over.
     pub fn back_off(&mut self, pod: PodId, priority: i32, now: SimTime) -> Option<Duration> {
-        let row = *self.row(pod);
-        let ((initial, max), doublings) = (self.backoff_s, row.attempts.clamp(1, 32) - 1);
+        let failed = *self.failures.get(&pod)?;
+        let ((initial, max), doublings) = (self.backoff_s, failed.attempts.clamp(1, 32) - 1);
         let wait = Duration::from_secs((initial << doublings).min(max));
-        let end = next_multiple(row.enqueued.at + wait, WINDOW);
+        let end = next_multiple(self.enqueued(pod).at + wait, WINDOW);
         (now < end).then(|| {
-            self.backoff.push(pod, (Reverse(end), priority, Reverse(row.order)));
+            self.backoff.push(pod, (Reverse(end), priority, Reverse(failed.order)));
             end.since(now)
         })
     }
 
     /// Returns the mark from which the path of a queued pod continues.
     pub fn enqueued(&self, pod: PodId) -> ContextMark {
-        self.rows.get(pod.ix()).map_or(ContextMark::default(), |row| row.enqueued)
+        self.marks.get(pod.ix()).copied().unwrap_or_default()
     }
 
     pub fn set_enqueued(&mut self, pod: PodId, since: ContextMark) {
-        self.row(pod).enqueued = since;
+        if self.marks.len() <= pod.ix() {
+            self.marks.resize(pod.ix() + 1, ContextMark::default());
+        }
+        self.marks[pod.ix()] = since;
     }
 
     /// The back-off of the pod ends now; false if the pod was popped early or has begun another back-off.
@@ -250,7 +254,7 @@ impl SchedulingQueues {
                 !waiting.pods.is_empty()
             });
             self.backoff.remove(&pod);
-            self.row(pod).unschedulable = false;
+            self.end_waiting(pod);
         }
         self.active.remove(&pod);
     }

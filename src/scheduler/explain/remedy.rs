@@ -4,7 +4,7 @@ use crate::index::{NodeIndex, PodIndex};
 use crate::plugins::{inter_pod_affinity, node_resources_fit};
 use crate::rejection::{Reason, Rejection};
 use crate::resources::{CPU, EPHEMERAL_STORAGE};
-use crate::{claims::ClaimProblem, cycle::SchedulingCycle, node::NodeView, plugin::Plugin};
+use crate::{cycle::SchedulingCycle, node::NodeView, plugin::Plugin, plugins::claims::ClaimProblem};
 use sim_api::spec::{NodeOperator, NodeRequirement, NodeTerm, TaintEffect, TaintSpec};
 use sim_base::quantity::binary_text;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,6 @@
 //! The plugins of the default profile, one per file, and the order in which they run.
 
+pub mod claims;
 pub mod image_locality;
 pub mod inter_pod_affinity;
 pub mod inter_pod_affinity_score;

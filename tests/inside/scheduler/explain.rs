@@ -1,9 +1,9 @@
 //! Texts of explanations: the sentence of kube-scheduler and the smallest change, for claims and for each plugin.
 
-use crate::claims::{ClaimProblem, PodClaims};
 use crate::cluster::Cluster;
 use crate::explain::explain;
 use crate::node::NodeView;
+use crate::plugins::claims::{ClaimProblem, PodClaims};
 use crate::pod::PodView;
 use crate::profile::Profile;
 use serde_json::{Value, json};

@@ -16,6 +16,8 @@ pub(super) struct Pod {
     pub lifted: bool,
     pub deleting: bool,
     pub finished: bool,
+    /// Whether its Node object was deleted: kube-scheduler ignores the terms of pods on nodes that do not exist.
+    pub is_left: bool,
 }
 
 impl Checker {
@@ -104,10 +106,11 @@ impl Checker {
 
     fn pod_bound(&mut self, pod: PodId, incarnation: u32, node: NodeId, names: &RecordNames) {
         names.node(node).clone_into(row_or_default(&mut self.nodes, node.ix()));
+        let is_gone = self.nodes_gone.get(node.ix()) == Some(&true);
         let p = self.pod(pod, incarnation);
         assert!(p.node.is_none(), "bound twice");
         assert!(!p.deleting && !p.finished, "a finished or deleting pod was bound");
-        p.node = Some(node.0);
+        (p.node, p.is_left) = (Some(node.0), is_gone);
         let (job, leader) = (p.job, p.index == 0);
         if leader {
             self.exclusive(job, node, names);
@@ -137,7 +140,7 @@ impl Checker {
                 continue;
             }
             for p in j.pods.iter().map(|p| &self.pods[*p]) {
-                let Some(at) = p.node.filter(|_| !p.finished) else {
+                let Some(at) = p.node.filter(|_| !p.finished && !p.is_left) else {
                     continue;
                 };
                 let Some(labels) = self.labels.get(&self.nodes[at as usize]) else {

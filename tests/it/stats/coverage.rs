@@ -69,11 +69,13 @@ fn the_chances_of_all_looks_add_up_to_that_of_one_interval() {
     assert!(wrong < 0.05 && wrong > 0.048, "{wrong}");
 }
 
+/// The interval of sorted values at a level.
+type SampleInterval<'a> = dyn Fn(&[f64], f64) -> [Option<f64>; 2] + 'a;
+
 /// Returns the share of trials whose looks against `limit` end with an interval that contains the truth, and of those
-/// whose looks all contain it. `interval` is that of sorted values at a level.
+/// whose looks all contain it.
 fn covered_by_looks(
-    (truth, limit): (f64, f64), draw: &mut dyn FnMut(u32, usize) -> f64,
-    interval: &dyn Fn(&[f64], f64) -> [Option<f64>; 2],
+    (truth, limit): (f64, f64), draw: &mut dyn FnMut(u32, usize) -> f64, interval: &SampleInterval<'_>,
 ) -> [f64; 2] {
     let design = planned_looks(40, 160, 0.95);
     let contains = |[low, high]: [Option<f64>; 2]| low.is_none_or(|v| v <= truth) && high.is_none_or(|v| v >= truth);
