@@ -184,7 +184,7 @@ fn fields_that_are_not_modelled_are_counted_once_and_inert_ones_are_not() {
     );
     let manifests = read_manifests(&source("x", &text)).unwrap();
     let prefix = "spec.replicatedJobs[].template.spec.template.spec";
-    let expected = ["containers[].lifecycle", "containers[].livenessProbe", "schedulerName"];
+    let expected = ["containers[].lifecycle", "containers[].livenessProbe"];
     let expected: Vec<(String, usize)> = expected.iter().map(|f| (format!("{prefix}.{f}"), 2)).collect();
     assert_eq!(manifests.unmodelled, expected);
     let (jobset, _) = &manifests.jobsets[0];

@@ -31,7 +31,7 @@ fn objects_are_read_in_their_order_as_the_api_server_stores_them() {
         "objects:\n\
          - {apiVersion: v1, kind: Node, metadata: {name: extra, labels: {rack: r}}}\n\
          - {manifest: more.yaml}\n\
-         - {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: extra, schedulerName: own, \
+         - {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: extra, readinessGates: [], \
          containers: [{name: c, image: 'i:1'}]}}\n",
     );
     let objects = &loaded.scenario.objects;
@@ -43,7 +43,7 @@ fn objects_are_read_in_their_order_as_the_api_server_stores_them() {
     let pod = (loaded.scenario.decoders.pod)(&objects[3]).unwrap();
     assert_eq!(pod.template.spec.node_name.as_deref(), Some("extra"));
     assert_eq!(loaded.inputs.last().unwrap().0, "more.yaml");
-    assert_eq!(loaded.unmodelled, [("Pod.spec.schedulerName".to_owned(), 1)]);
+    assert_eq!(loaded.unmodelled, [("Pod.spec.readinessGates".to_owned(), 1)]);
 }
 
 #[test]

@@ -23,8 +23,8 @@ fn fields_without_a_simulated_effect_are_named() {
     for (pod, expected) in [
         (json!({"containers": container}), vec![]),
         (json!({"containers": container, "affinity": {"podAntiAffinity": {}}}), vec![]),
-        (json!({"containers": container, "overhead": {"cpu": "1"}}), vec!["overhead"]),
-        (json!({"containers": container, "schedulerName": "other"}), vec!["schedulerName"]),
+        (json!({"containers": container, "runtimeClassName": "r"}), vec!["runtimeClassName"]),
+        (json!({"containers": container, "overhead": {"cpu": "1"}, "schedulerName": "other"}), vec![]),
         (json!({"containers": [{"name": "c", "livenessProbe": {"periodSeconds": 1}}]}), vec![]),
     ] {
         assert_eq!(named(&with_pod(pod.clone())), expected, "{pod}");
