@@ -31,7 +31,7 @@ fn objects_are_read_in_their_order_as_the_api_server_stores_them() {
         "objects:\n\
          - {apiVersion: v1, kind: Node, metadata: {name: extra, labels: {rack: r}}}\n\
          - {manifest: more.yaml}\n\
-         - {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: extra, readinessGates: [], \
+         - {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: extra, readinessGates: [{conditionType: x}], \
          containers: [{name: c, image: 'i:1'}]}}\n",
     );
     let objects = &loaded.scenario.objects;
