@@ -118,7 +118,7 @@ pub const BUDGET: [BudgetRow; 19] = [
         "terms.1000",
         "one Recreate restart of 1,000 pods that repel each other by hostname, on 5,000 nodes",
         Unit::Seconds,
-        (1.0, 0.3),
+        (2.0, 0.3),
     ),
     row("recreate.65000", "one Recreate restart on 65,000 nodes", Unit::Seconds, (0.19, 0.08)),
     row("demo", "`demo`, from program start to charts", Unit::Seconds, (0.1, 0.05)),
