@@ -193,7 +193,8 @@ impl Profile {
 fn find(name: &str, errors: &mut Vec<String>) -> Vec<Plugin> {
     let plugin = Plugin::ALL.into_iter().find(|plugin| plugin.name() == name);
     if plugin.is_none() && !OTHER_PLUGINS.split(' ').any(|other| other == name) {
-        errors.push(format!("the plugin {name:?} is not simulated"));
+        let names: Vec<&str> = Plugin::ALL.iter().map(|plugin| plugin.name()).collect();
+        errors.push(format!("unknown plugin {name:?}; the simulated plugins are {}", names.join(", ")));
     }
     plugin.into_iter().collect()
 }

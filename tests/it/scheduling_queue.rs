@@ -182,7 +182,7 @@ fn a_pod_without_a_profile_stays_pending() {
 #[test]
 fn an_invalid_configuration_is_rejected() {
     for (profiles, message) in [
-        ("{plugins: {score: {enabled: [{name: Coscheduling}]}}}", "the plugin \"Coscheduling\" is not simulated"),
+        ("{plugins: {score: {enabled: [{name: Coscheduling}]}}}", "unknown plugin \"Coscheduling\""),
         ("{schedulerName: a}\n      - {schedulerName: a}", "several profiles have the schedulerName \"a\""),
         (
             "{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: RequestedToCapacityRatio, \

@@ -142,7 +142,8 @@ impl CapacityLedger {
         self.gone.get(node.ix()) == Some(&true)
     }
 
-    /// The Node object was deleted.
+    /// The Node object was deleted. Its pods repel no leader from now on (EXC-7): InterPodAffinity visits the nodes of
+    /// the snapshot, which are those with an object (`backend/cache/cache.go`, UpdateSnapshot).
     pub fn remove_node(&mut self, store: &ObjectStore, node: NodeId) {
         self.spread.forget_counts();
         if self.is_gone(node) {

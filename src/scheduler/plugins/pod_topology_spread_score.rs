@@ -69,7 +69,7 @@ pub fn raw_score(constraints: impl Iterator<Item = (i64, i64, f64)>) -> i64 {
 }
 
 /// Counts the matching pods of a constraint, and returns its weight. Hostnames are counted by node, other keys by
-/// domain plus one, where 0 stands for nodes without the label; only domains of eligible nodes count.
+/// domain plus one; index 0 contains the pods on nodes without the label. Only domains of eligible nodes count.
 fn count_domains(
     cycle: &SchedulingCycle<'_>, (constraint, topology): (&SpreadConstraint, &Topology), eligible: &[NodeIndex],
     is_scored: impl Fn(NodeIndex) -> bool,
