@@ -109,12 +109,6 @@ fn bench_reading(c: &mut Criterion) {
 }
 
 criterion_group!(
-    benches,
-    bench_event_queue,
-    bench_restarts,
-    bench_complete_run,
-    bench_54_days,
-    bench_reduced_model,
-    bench_reading
+    benches, bench_event_queue, bench_restarts, bench_complete_run, bench_54_days, bench_reduced_model, bench_reading
 );
 criterion_main!(benches);

@@ -83,15 +83,8 @@ struct DecisionBurst {
 
 /// Kinds that occur in large numbers. Any other kind ends a burst.
 const BULK: [&str; 9] = [
-    "JobCreated",
-    "JobDeleting",
-    "JobGone",
-    "JobCondition",
-    "ContainerExited",
-    "ContainersRestarting",
-    "PodFinished",
-    COUNTERS,
-    SYNC,
+    "JobCreated", "JobDeleting", "JobGone", "JobCondition", "ContainerExited", "ContainersRestarting", "PodFinished",
+    COUNTERS, SYNC,
 ];
 const COUNTERS: &str = "counters of Jobs";
 const SYNC: &str = "Job syncs";

@@ -31,9 +31,7 @@ fn strategy_preset_and_seeds_apply_to_scenarios_of_the_user() {
     assert_eq!(code, Some(0), "{error}");
     let rows: Vec<&str> = csv.lines().skip(1).map(|l| &l[..l.find(",1.36").unwrap()]).collect();
     let expected = [
-        "first-steps,16,Recreate,stock",
-        "first-steps,16,InPlaceRestart,stock",
-        "first-steps,16,Recreate,kops",
+        "first-steps,16,Recreate,stock", "first-steps,16,InPlaceRestart,stock", "first-steps,16,Recreate,kops",
         "first-steps,16,InPlaceRestart,kops",
     ];
     assert_eq!(rows, expected);

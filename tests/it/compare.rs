@@ -152,18 +152,9 @@ fn variants_that_are_equal_are_not_ranked() {
 #[test]
 fn random_faults_are_the_same_in_all_variants() {
     let arguments = [
-        "-f",
-        WORKERS,
-        "--set",
-        "faultProcesses=[{cause: process, on: Pod, mtbf: 2d}]",
-        "--set",
-        "stop={at: 4h, when: Time}",
-        "--variant",
-        "patient: spec.failurePolicy.maxRestarts=500",
-        "--strategies",
-        "BlockingRecreate",
-        "--seeds",
-        "6",
+        "-f", WORKERS, "--set", "faultProcesses=[{cause: process, on: Pod, mtbf: 2d}]", "--set",
+        "stop={at: 4h, when: Time}", "--variant", "patient: spec.failurePolicy.maxRestarts=500", "--strategies",
+        "BlockingRecreate", "--seeds", "6",
     ];
     let all = json(&arguments);
     let metrics = &find_by_name(&all, "baseline")["metrics"];

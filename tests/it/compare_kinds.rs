@@ -87,13 +87,7 @@ fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_rejected() {
 fn losses_by_cause_sum_to_lost_work_and_recovery() {
     let faster = "faster: training.checkpoint.every=5m";
     let all = json(&[
-        "scenarios/training.yaml",
-        "--variant",
-        faster,
-        "--seeds",
-        "12",
-        "--set",
-        "prices.perAcceleratorHour=2",
+        "scenarios/training.yaml", "--variant", faster, "--seeds", "12", "--set", "prices.perAcceleratorHour=2",
     ]);
     for variant in all["variants"].as_array().unwrap() {
         for metric in ["lost_s", "recovery_s"] {
@@ -128,14 +122,7 @@ fn losses_by_cause_sum_to_lost_work_and_recovery() {
 
 fn four_runs(format: &str) -> Vec<u8> {
     let mut command = crate::program::program(&[
-        "run",
-        "scenarios/training.yaml",
-        "--seeds",
-        "4",
-        "--set",
-        "prices.perAcceleratorHour=2",
-        "--format",
-        format,
+        "run", "scenarios/training.yaml", "--seeds", "4", "--set", "prices.perAcceleratorHour=2", "--format", format,
     ]);
     command.output().unwrap().stdout
 }

@@ -243,11 +243,8 @@ fn ignored_fields_and_assumed_objects_are_named() {
     assert_eq!(loaded.skipped, ["ResourceQuota/quota"]);
     let output = loaded.not_modelled().join("\n");
     for part in [
-        "livenessProbe",
-        "ServiceAccount sa: assumed to exist",
-        "PriorityClass high: assumed to exist",
-        "PersistentVolumeClaim ckpt: assumed to exist",
-        "queue q on the pod template of replicatedJob w",
+        "livenessProbe", "ServiceAccount sa: assumed to exist", "PriorityClass high: assumed to exist",
+        "PersistentVolumeClaim ckpt: assumed to exist", "queue q on the pod template of replicatedJob w",
     ] {
         assert!(output.contains(part), "{part} is missing in\n{output}");
     }

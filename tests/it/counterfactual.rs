@@ -102,12 +102,8 @@ fn relieve(scenario: &mut ScenarioSpec, what: WaitKind) -> Option<()> {
         WaitKind::Mechanism(TicketWait::ContainerRestart) => {
             let k = kubelet(scenario);
             for dist in [
-                &mut k.status_write,
-                &mut k.container_stop,
-                &mut k.container_remove,
-                &mut k.container_start,
-                &mut k.image_check,
-                &mut k.agent_boot,
+                &mut k.status_write, &mut k.container_stop, &mut k.container_remove, &mut k.container_start,
+                &mut k.image_check, &mut k.agent_boot,
             ] {
                 halve(dist);
             }

@@ -10,7 +10,7 @@ use sim_engine::SimulationInput;
 use sim_engine::record::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-const MOMENTS: u64 = 150;
+const MOMENTS: u64 = 50;
 
 /// (name, fault, repair). In each Job, the first pod is a leader and the second a follower.
 const FAULTS: [(&str, &str, &str); 15] = [
@@ -150,7 +150,7 @@ fn every_moment(which: &str) {
                 let mut scenario = base.clone();
                 // Covers about 7 s in uneven steps, so that no phase of a periodic clock is always hit or always
                 // missed.
-                let ms = k * 47;
+                let ms = k * 139;
                 let repair_ms = REPAIRS_MS[(k % 5) as usize];
                 place_fault(&mut scenario, ms, repair_ms, !repair.is_empty());
                 let problem = run(&scenario, k).err()?;

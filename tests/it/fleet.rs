@@ -127,7 +127,7 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
             let mut fleet = plain(n, 1e9, ProgressSpec::Kept, faults);
             fleet.nodes = n + spare;
             fleet.training.work = Duration(u64::MAX / 2);
-            fleet.stop_at = s(100_000.0 * HOUR);
+            fleet.stop_at = s(40_000.0 * HOUR);
             fleet.repair = RepairSpec {
                 stages: vec![RepairStage {
                     name: "repair".to_owned(),

@@ -94,8 +94,7 @@ fn unsupported_trace_lines_are_rejected_with_line_number() {
         ("cause: a, ages: Always, trace: faults.csv", fine, "ages"),
         ("cause: a, onlyLemons: true, trace: faults.csv", fine, "onlyLemons"),
         (
-            "cause: a, needsRepair: false, trace: faults.csv",
-            "node,time,duration\na,2h,1h\n",
+            "cause: a, needsRepair: false, trace: faults.csv", "node,time,duration\na,2h,1h\n",
             "is not allowed with needsRepair: false",
         ),
     ] {

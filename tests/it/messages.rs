@@ -203,16 +203,11 @@ fn files_of_a_folder_that_are_not_read_are_named() {
 #[test]
 fn every_result_can_be_had_as_json() {
     for line in [
-        "run -f @/folder --format json",
-        "run -f @/folder --seeds 2 --format json",
-        "run -f @/folder --show-effective --format json",
-        "lint -f @/folder --format json",
-        "lint --list --format json",
-        "lint --explain no-spare-domain --format json",
-        "topology show small-16 --format json",
-        "topology list --format json",
-        "explain children -f @/folder --format json",
-        "schema scenario",
+        "run -f @/folder --format json", "run -f @/folder --seeds 2 --format json",
+        "run -f @/folder --show-effective --format json", "lint -f @/folder --format json",
+        "lint --list --format json", "lint --explain no-spare-domain --format json",
+        "topology show small-16 --format json", "topology list --format json",
+        "explain children -f @/folder --format json", "schema scenario",
     ] {
         let (code, out, err) = run_command_line(line);
         assert_eq!(code, 0, "{line}: {err}");
@@ -307,11 +302,8 @@ fn shells_get_completions_and_man_gets_pages() {
 #[test]
 fn piped_output_has_no_colors_and_100_columns() {
     for line in [
-        "run @/lost-node.scenario.yaml",
-        "run @/lost-node.scenario.yaml --seeds 3",
-        "lint -f @/xpk-v5p.yaml -f @/axlearn.yaml -t gke-tpu-v5p",
-        "run --help",
-        "lint --help",
+        "run @/lost-node.scenario.yaml", "run @/lost-node.scenario.yaml --seeds 3",
+        "lint -f @/xpk-v5p.yaml -f @/axlearn.yaml -t gke-tpu-v5p", "run --help", "lint --help",
     ] {
         let (_, out, err) = run_command_line(line);
         assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "{line}");

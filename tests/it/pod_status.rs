@@ -103,10 +103,7 @@ fn a_shown_pod_has_the_conditions_and_containers_that_its_kubelet_writes() {
     assert_eq!(
         conditions(&all[1]),
         [
-            "PodReadyToStartContainers=True",
-            "Initialized=True",
-            "Ready=True",
-            "ContainersReady=True",
+            "PodReadyToStartContainers=True", "Initialized=True", "Ready=True", "ContainersReady=True",
             "PodScheduled=True"
         ]
     );
@@ -120,11 +117,8 @@ fn a_shown_pod_has_the_conditions_and_containers_that_its_kubelet_writes() {
     assert_eq!(
         conditions(&all[3]),
         [
-            "PodReadyToStartContainers=False",
-            "Initialized=True",
-            "Ready=False PodFailed",
-            "ContainersReady=False PodFailed",
-            "PodScheduled=True",
+            "PodReadyToStartContainers=False", "Initialized=True", "Ready=False PodFailed",
+            "ContainersReady=False PodFailed", "PodScheduled=True",
         ]
     );
     assert_eq!(conditions(&all[4])[0], "DisruptionTarget=True EvictionByEvictionAPI Eviction API: evicting");

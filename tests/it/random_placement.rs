@@ -6,7 +6,7 @@ use crate::support;
 use sim_api::spec::{NodePool, ScenarioSpec, TaintEffect, TaintSpec};
 use sim_engine::record::{Body, KeepSink};
 
-const JOBSETS: u64 = 50;
+const JOBSETS: u64 = 30;
 const CLUSTERS_PER_JOBSETS: u64 = 10;
 
 /// A linear congruential generator (Knuth, MMIX).
@@ -119,7 +119,7 @@ fn the_search_over_columns_equals_the_plugins_on_random_clusters() {
             placed += sink.0.iter().filter(|record| matches!(record.body, Body::PodBound { .. })).count();
         }
     }
-    assert!(placed > 5_000, "{placed} pods were placed");
+    assert!(placed > 3_000, "{placed} pods were placed");
 }
 
 /// Returns the numbers of the nodes of two pods: nodes 0 and 1 are in one zone, node 2 in another.

@@ -43,11 +43,7 @@ fn most_influential_delay_is_listed_first() {
 #[test]
 fn only_defaults_that_are_in_force_are_listed() {
     let stock = json(&[
-        "scenarios/first-steps.yaml",
-        "--set",
-        "controlPlane.preset=stock",
-        "--set",
-        "controlPlane.kubernetes=1.30",
+        "scenarios/first-steps.yaml", "--set", "controlPlane.preset=stock", "--set", "controlPlane.kubernetes=1.30",
         "--parameters-only",
     ]);
     let kcm = row(&stock, "controlPlane.kubeControllerManager.qps");

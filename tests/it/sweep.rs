@@ -210,13 +210,8 @@ fn a_signal_keeps_every_finished_replication_and_the_sweep_continues() {
 fn a_scenario_with_pods_is_swept_in_shards_as_well() {
     let dir = scratch("sweep-pods");
     let arguments = [
-        "scenarios/first-steps.yaml",
-        "--grid",
-        "strategy=Recreate,InPlaceRestart",
-        "--grid",
-        "controlPlane.preset=stock,scale-test",
-        "--seeds",
-        "3",
+        "scenarios/first-steps.yaml", "--grid", "strategy=Recreate,InPlaceRestart", "--grid",
+        "controlPlane.preset=stock,scale-test", "--seeds", "3",
     ];
     let complete = dir.join("whole");
     let text = sweep(&arguments, &complete);

@@ -64,14 +64,8 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
     assert_eq!(
         record_texts(&records),
         [
-            "from 0s",
-            "4 of 4",
-            // One minute of startup, then steps: 940 s of work are done.
-            "15m40s saved 10m",
-            "from 10m",
-            "3 of 4",
-            "4 of 4",
-            "done"
+            "from 0s", "4 of 4", // One minute of startup, then steps: 940 s of work are done.
+            "15m40s saved 10m", "from 10m", "3 of 4", "4 of 4", "done"
         ]
     );
     assert_close("last call", records[3].0.since(records[2].0).seconds(), 2.0);

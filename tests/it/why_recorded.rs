@@ -284,9 +284,7 @@ fn diff_with_a_recording_reports_inputs_then_first_different_decision() {
     assert_eq!(result["decision"]["object"], "default/js", "{}", result["decision"]);
     let (_, printed) = diff(&[&later, file]);
     for part in [
-        "Inputs that differ",
-        "First decision that differs",
-        "last decision of the run before",
+        "Inputs that differ", "First decision that differs", "last decision of the run before",
         "as reported by validate",
     ] {
         assert!(printed.contains(part), "{part}: {printed}");

@@ -94,10 +94,8 @@ fn text_fits_the_number_of_columns_and_ascii_text_has_no_other_characters() {
 #[test]
 fn colors_are_where_they_are_wanted_and_nowhere_else() {
     for command in [
-        "run scenarios/first-steps.yaml",
-        "why scenarios/first-steps.yaml --path-only",
-        "lint -f scenarios/manifests/traps.yaml",
-        "explain FP-7",
+        "run scenarios/first-steps.yaml", "why scenarios/first-steps.yaml --path-only",
+        "lint -f scenarios/manifests/traps.yaml", "explain FP-7",
     ] {
         let escape = '\u{1b}';
         assert!(!printed(command, false).contains(escape), "{command}: a pipe");

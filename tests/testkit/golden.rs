@@ -29,21 +29,8 @@ const BUSY: usize = 24;
 const OFTEN: u32 = 6;
 
 const WORDS: [&str; 15] = [
-    "created",
-    "rejected",
-    "unschedulable",
-    "bound",
-    "running",
-    "ready",
-    "notReady",
-    "exited",
-    "restarting",
-    "attempt",
-    "lifted",
-    "failed",
-    "succeeded",
-    "deleting",
-    "gone",
+    "created", "rejected", "unschedulable", "bound", "running", "ready", "notReady", "exited", "restarting", "attempt",
+    "lifted", "failed", "succeeded", "deleting", "gone",
 ];
 
 const EXITED: usize = 7;

@@ -46,10 +46,7 @@ const LEVERS: &[TuningLever] = &[
             use LedgerResource::*;
             let own = [JobControllerClient, GarbageCollectorClient, TaintEvictionClient];
             edits_cluster::rate(
-                f,
-                &own,
-                "kubeControllerManager.qps",
-                f.scenario.control_plane.kube_controller_manager.qps,
+                f, &own, "kubeControllerManager.qps", f.scenario.control_plane.kube_controller_manager.qps,
             )
         },
     },
@@ -101,10 +98,7 @@ const LEVERS: &[TuningLever] = &[
 
 /// Levers that state what happens to a lost node. Only one of them can be true.
 const OF_LOST_NODES: [&str; 4] = [
-    "earlier scripted action",
-    "repair of the lost node",
-    "deletion of the Node object",
-    "replacement of the lost node",
+    "earlier scripted action", "repair of the lost node", "deletion of the Node object", "replacement of the lost node",
 ];
 
 /// Returns the family of a lever: its name, or the common one of the levers that exclude each other.

@@ -9,14 +9,8 @@ use serde_json::{Map, Value};
 const OBJECT_META: &str = "v1.ObjectMeta";
 /// Fields that the server sets and a user cannot.
 const SERVER_SET_FIELDS: [&str; 8] = [
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "selfLink",
-    "generation",
-    "managedFields",
-    "resourceVersion",
+    "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation",
+    "managedFields", "resourceVersion",
 ];
 /// Placeholder for the five random characters that the API server appends to `generateName`.
 pub const GENERATED_SUFFIX: &str = "x7k2p";

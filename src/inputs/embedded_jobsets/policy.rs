@@ -18,9 +18,7 @@ pub const TORCH_NAMES: [&str; 5] =
 pub const XGBOOST_NAMES: [&str; 4] = ["DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"];
 /// Environment variables reserved by the MPI plug-in (MPIReservedEnvNames).
 pub const MPI_NAMES: [&str; 4] = [
-    "OMPI_MCA_orte_default_hostfile",
-    "OMPI_MCA_plm_rsh_args",
-    "OMPI_MCA_orte_keep_fqdn_hostnames",
+    "OMPI_MCA_orte_default_hostfile", "OMPI_MCA_plm_rsh_args", "OMPI_MCA_orte_keep_fqdn_hostnames",
     "OMPI_MCA_orte_set_default_slots",
 ];
 /// The torchtune command. For it, the Torch plug-in writes a recipe instead of the address of the first pod.

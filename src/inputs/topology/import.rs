@@ -14,11 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Extended resources that count as accelerators, in order of precedence.
 const ACCELERATORS: [&str; 6] = [
-    "google.com/tpu",
-    "nvidia.com/gpu",
-    "amd.com/gpu",
-    "habana.ai/gaudi",
-    "aws.amazon.com/neuron",
+    "google.com/tpu", "nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron",
     "aws.amazon.com/neuroncore",
 ];
 /// Labels whose values identify an island: a TPU slice or an NVLink domain.

@@ -151,8 +151,7 @@ fn changes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<PlannedChange> {
         let lists = [
             ("jobRestarts", &before.job_restarts, &after.job_restarts),
             (
-                "jobRestartsCountTowardsMax",
-                &before.job_restarts_count_towards_max,
+                "jobRestartsCountTowardsMax", &before.job_restarts_count_towards_max,
                 &after.job_restarts_count_towards_max,
             ),
         ];

@@ -37,13 +37,7 @@ impl AnonymousNames {
 
 /// Public resource names, which are kept.
 const PUBLIC_RESOURCES: [&str; 8] = [
-    "cpu",
-    "memory",
-    "ephemeral-storage",
-    "pods",
-    "nvidia.com/gpu",
-    "google.com/tpu",
-    "amd.com/gpu",
+    "cpu", "memory", "ephemeral-storage", "pods", "nvidia.com/gpu", "google.com/tpu", "amd.com/gpu",
     "aws.amazon.com/neuron",
 ];
 /// Public label keys, which are kept.

@@ -25,22 +25,8 @@ pub const SCHEMA: &str = "jobset-sim/recording/v1";
 const JOB_CONTROLLER: &str = "job-controller";
 
 const COLUMNS: [&str; 16] = [
-    "replicatedJob",
-    "jobIndex",
-    "podIndex",
-    "restartAttempt",
-    "node",
-    "createdMs",
-    "boundMs",
-    "readyMs",
-    "finishedMs",
-    "deletingMs",
-    "goneMs",
-    "phase",
-    "containerRestarts",
-    "allReadyMs",
-    "inPlaceMs",
-    "countedMs",
+    "replicatedJob", "jobIndex", "podIndex", "restartAttempt", "node", "createdMs", "boundMs", "readyMs", "finishedMs",
+    "deletingMs", "goneMs", "phase", "containerRestarts", "allReadyMs", "inPlaceMs", "countedMs",
 ];
 
 /// Imports restart `nth` of a JobSet. Control-plane settings that were not observed are taken from `defaults`.

@@ -7,20 +7,9 @@ use std::collections::BTreeMap;
 
 /// Milestones of a recreated JobSet, in display order.
 pub const RECREATE: [&str; 14] = [
-    "failureTarget",
-    "jobFailed",
-    "restartCounted",
-    "firstJobDeleting",
-    "firstJobGone",
-    "lastJobGone",
-    "lastOldPodGone",
-    "firstJobCreated",
-    "lastJobCreated",
-    "firstPodCreated",
-    "lastPodCreated",
-    "lastPodBound",
-    "lastPodReady",
-    "jobsReady",
+    "failureTarget", "jobFailed", "restartCounted", "firstJobDeleting", "firstJobGone", "lastJobGone",
+    "lastOldPodGone", "firstJobCreated", "lastJobCreated", "firstPodCreated", "lastPodCreated", "lastPodBound",
+    "lastPodReady", "jobsReady",
 ];
 pub const IN_PLACE: [&str; 6] =
     ["previousWritten", "attemptsFirst", "attemptsLast", "currentWritten", "firstReady", "lastReady"];

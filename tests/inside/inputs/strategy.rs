@@ -25,11 +25,8 @@ fn in_place_restart_brings_its_agent_rules_and_limits_and_takes_them_along() {
     assert_eq!(
         brought,
         [
-            "J.backoffLimit",
-            "J.podReplacementPolicy",
-            "J.template.spec.initContainers[0]",
-            "J.template.spec.containers[0].restartPolicy",
-            "J.template.spec.containers[0].restartPolicyRules",
+            "J.backoffLimit", "J.podReplacementPolicy", "J.template.spec.initContainers[0]",
+            "J.template.spec.containers[0].restartPolicy", "J.template.spec.containers[0].restartPolicyRules",
             STRATEGY
         ]
     );
@@ -38,11 +35,8 @@ fn in_place_restart_brings_its_agent_rules_and_limits_and_takes_them_along() {
     assert_eq!(
         taken,
         [
-            "J.backoffLimit",
-            "J.podReplacementPolicy",
-            "J.template.spec.initContainers",
-            "J.template.spec.containers[0].restartPolicy",
-            "J.template.spec.containers[0].restartPolicyRules",
+            "J.backoffLimit", "J.podReplacementPolicy", "J.template.spec.initContainers",
+            "J.template.spec.containers[0].restartPolicy", "J.template.spec.containers[0].restartPolicyRules",
             STRATEGY
         ]
     );

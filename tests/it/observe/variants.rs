@@ -272,12 +272,7 @@ fn later_list_gives_milestones_with_their_precision() {
         let one = imported(&BTreeMap::from([("after.json", text)]), 1).expect(strategy);
         let result = check_held(strategy, &run.restarts[0], &one);
         for name in [
-            "jobFailed",
-            "restartCounted",
-            "firstJobCreated",
-            "lastPodCreated",
-            "lastPodBound",
-            "lastReady",
+            "jobFailed", "restartCounted", "firstJobCreated", "lastPodCreated", "lastPodBound", "lastReady",
             "jobsReady",
         ] {
             assert!(result.contains(&name), "{strategy}: {name} is not in {result:?}: {:?}", one.restart.unknown);

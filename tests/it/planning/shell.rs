@@ -229,17 +229,8 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
     let dir = scratch("several").join("out");
     let levels = |target: &str, more: &[&str], code: i32| {
         let all = [
-            "plan",
-            "spares",
-            "tests/it/sweep/fleet.yaml",
-            "--path",
-            "parameters.spares=0..4",
-            "--path",
-            "nodes=16..18",
-            "--seeds",
-            "80",
-            "--target",
-            target,
+            "plan", "spares", "tests/it/sweep/fleet.yaml", "--path", "parameters.spares=0..4", "--path",
+            "nodes=16..18", "--seeds", "80", "--target", target,
         ];
         run(&[&all[..], more].concat(), code)
     };

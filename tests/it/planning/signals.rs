@@ -15,29 +15,17 @@ const COMMANDS: [&[&str]; 10] = [
     &["compare", FLEET, "--variant", "few: parameters.spares=8", "--seeds", "100000"],
     &["sweep", FLEET, "--grid", "parameters.spares=8,16", "--seeds", "100000"],
     &[
-        "plan",
-        "spares",
-        FLEET,
-        "--target",
+        "plan", "spares", FLEET, "--target",
         // The target is so close to the result with the maximum number of spares that a few replications cannot
         // decide it.
-        "effective_training_ratio.p10 >= 0.593",
-        "--seeds",
-        "100000",
+        "effective_training_ratio.p10 >= 0.593", "--seeds", "100000",
     ],
     &["plan", "interval", FLEET, "--seeds", "100000"],
     &["plan", "budget", FLEET, "--horizon", "1800", "--seeds", "100000"],
     &["sensitivity", FLEET, "--ranges", "--seeds", "100000"],
     &[
-        "plan",
-        "breakeven",
-        FLEET,
-        "--b",
-        "few: parameters.spares=8",
-        "--over",
-        "parameters.recovery=1m..1h",
-        "--seeds",
-        "100000",
+        "plan", "breakeven", FLEET, "--b", "few: parameters.spares=8", "--over", "parameters.recovery=1m..1h",
+        "--seeds", "100000",
     ],
     &["plan", "rare", FLEET, "--restarts", "90000", "--horizon", "1800", "--seeds", "1000"],
     &["run", FLEET, "--seeds", "100000", "--paranoid"],
@@ -63,41 +51,39 @@ fn catches(child: &Child) {
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
-    for signal in ["INT", "TERM"] {
-        let dir = scratch(&format!("signals-{signal}"));
-        let start = |(i, arguments): (usize, &&[&str])| -> Child {
-            let out = dir.join(i.to_string());
-            let more = ["--threads", "1", "--out", out.to_str().unwrap()];
-            let mut command = program(&[*arguments, &LONG[..], &more[..]].concat());
-            let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            child.spawn().unwrap()
-        };
-        let children: Vec<Child> = COMMANDS.iter().enumerate().map(start).collect();
-        children.iter().for_each(catches);
-        std::thread::sleep(Duration::from_millis(1500));
-        for child in &children {
-            let kill = ["-s", signal, &child.id().to_string()];
-            assert!(Command::new("kill").args(kill).status().unwrap().success());
-        }
-        for (i, (child, arguments)) in children.into_iter().zip(COMMANDS).enumerate() {
-            let ended = child.wait_with_output().unwrap();
-            let output = String::from_utf8_lossy(&ended.stderr);
-            assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {output}");
-            assert!(output.contains("interrupted; "), "{arguments:?}: {output}");
-            // Partial results are marked as such in the output and in the run directory; otherwise there are none.
-            let kept = fs::read_to_string(dir.join(format!("{i}/summary.json")));
-            assert_eq!(kept.is_ok(), !ended.stdout.is_empty(), "{arguments:?}: {output}");
-            if let Ok(kept) = kept.as_ref().map(|text| text.as_str()) {
-                assert!(kept.contains("\"interrupted\": true"), "{arguments:?}: {kept}");
-            }
-            let nothing = ["no replication", "fewer than", "no input", "no interval", "no value", "saved in"];
-            assert!(kept.is_ok() || nothing.iter().any(|words| output.contains(words)), "{arguments:?}: {output}");
-        }
-        let left = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
-        let partial: Vec<String> = left.filter(|name| name.parse::<usize>().is_err()).collect();
-        assert_eq!(partial, ["2.unfinished"], "only a sweep can be resumed");
-        fs::remove_dir_all(dir).unwrap();
+    let dir = scratch("signals");
+    let start = |(i, arguments): (usize, &&[&str])| -> Child {
+        let out = dir.join(i.to_string());
+        let more = ["--threads", "1", "--out", out.to_str().unwrap()];
+        let mut command = program(&[*arguments, &LONG[..], &more[..]].concat());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        child.spawn().unwrap()
+    };
+    let children: Vec<Child> = COMMANDS.iter().enumerate().map(start).collect();
+    children.iter().for_each(catches);
+    std::thread::sleep(Duration::from_millis(1500));
+    for (child, signal) in children.iter().zip(["INT", "TERM"].into_iter().cycle()) {
+        let kill = ["-s", signal, &child.id().to_string()];
+        assert!(Command::new("kill").args(kill).status().unwrap().success());
     }
+    for (i, (child, arguments)) in children.into_iter().zip(COMMANDS).enumerate() {
+        let ended = child.wait_with_output().unwrap();
+        let output = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {output}");
+        assert!(output.contains("interrupted; "), "{arguments:?}: {output}");
+        // Partial results are marked as such in the output and in the run directory; otherwise there are none.
+        let kept = fs::read_to_string(dir.join(format!("{i}/summary.json")));
+        assert_eq!(kept.is_ok(), !ended.stdout.is_empty(), "{arguments:?}: {output}");
+        if let Ok(kept) = kept.as_ref().map(|text| text.as_str()) {
+            assert!(kept.contains("\"interrupted\": true"), "{arguments:?}: {kept}");
+        }
+        let nothing = ["no replication", "fewer than", "no input", "no interval", "no value", "saved in"];
+        assert!(kept.is_ok() || nothing.iter().any(|words| output.contains(words)), "{arguments:?}: {output}");
+    }
+    let left = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let partial: Vec<String> = left.filter(|name| name.parse::<usize>().is_err()).collect();
+    assert_eq!(partial, ["2.unfinished"], "only a sweep can be resumed");
+    fs::remove_dir_all(dir).unwrap();
 }
 
 /// A Fleet whose failures are so frequent that no replication ends within an hour.

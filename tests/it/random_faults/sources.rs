@@ -125,11 +125,8 @@ fn a_trace_is_simulated_as_it_was_written() {
             .collect::<Vec<_>>()
     };
     let expected = [
-        "10s DrainNode(\"n-000\")",
-        "30m10s UncordonNode(\"n-000\")",
-        "3h CrashNode(\"n-001\")",
-        "4h ReturnNode(\"n-001\")",
-        "4h CrashNode(\"n-002\")",
+        "10s DrainNode(\"n-000\")", "30m10s UncordonNode(\"n-000\")", "3h CrashNode(\"n-001\")",
+        "4h ReturnNode(\"n-001\")", "4h CrashNode(\"n-002\")",
     ];
     let mut actual = simulated("faults.csv", trace);
     actual.sort();

@@ -85,8 +85,7 @@ fn spares_that_make_no_sense_are_rejected() {
         ("[{cause: a, mtbf: 9h}]", "{label: example.com/rack=r9}", "no node has the label"),
         ("[{cause: a, mtbf: 9h}]", "{label: example.com/rack}", "is not of the form KEY=VALUE"),
         (
-            "[{cause: a, mtbf: 9h, on: Pod}]",
-            "{label: example.com/rack=r3}",
+            "[{cause: a, mtbf: 9h, on: Pod}]", "{label: example.com/rack=r3}",
             "no process in faultProcesses applies to nodes",
         ),
         ("[{cause: a, mtbf: 9h}]", "{label: example.com/rack=r3, unit: {label: rak}}", "no node has the label"),

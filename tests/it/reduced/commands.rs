@@ -33,17 +33,8 @@ fn every_command_that_plans_simulates_the_level_of_the_file() {
         ),
         (
             &[
-                "plan",
-                "spares",
-                GANG,
-                "--path",
-                "parameters.spares=1..3",
-                "--path",
-                "topology.pools[1].nodesPerIsland=8..10",
-                "--target",
-                "goodput.p10 >= 0.9",
-                "--seeds",
-                "60",
+                "plan", "spares", GANG, "--path", "parameters.spares=1..3", "--path",
+                "topology.pools[1].nodesPerIsland=8..10", "--target", "goodput.p10 >= 0.9", "--seeds", "60",
             ],
             &[
                 "replications (reduced)",

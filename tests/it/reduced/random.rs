@@ -7,7 +7,7 @@ use crate::support;
 use sim_analysis::experiment::{CountedEvents, ModelAgreement, ReducedExperiment, ReplicationLimits, check_reduced};
 
 /// Number of seeds in the usual test run. A third of them is supported.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 36;
 const REPLICATIONS: u64 = 3;
 
 /// Results of one seed: supported or not, and the numbers of equal and of close replications.

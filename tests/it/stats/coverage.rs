@@ -171,13 +171,13 @@ fn few_and_skewed_values_are_called_weak() {
 }
 
 /// Number of searches whose answers are compared with the known one.
-const SEARCHES: u32 = 300;
+const SEARCHES: u32 = 120;
 
 fn row(replication: u64, value: f64) -> SampleRow {
     SampleRow { replication, value: Some(value), cost: 0.0, is_worst: false, digest: 0 }
 }
 
-/// Returns the share of searches whose answer holds. Three standard errors around 0.95 are 0.038.
+/// Returns the share of searches whose answer holds. Three standard errors around 0.95 are 0.06.
 fn answers(mut holds: impl FnMut(u32) -> bool) -> f64 {
     f64::from((0..SEARCHES).filter(|search| holds(*search)).count() as u32) / f64::from(SEARCHES)
 }
@@ -202,7 +202,7 @@ fn the_answer_of_a_search_for_the_smallest_number_holds() {
         }
     });
     println!("smallest number: {share}");
-    assert!(share >= 0.912, "{share}");
+    assert!(share >= 0.89, "{share}");
 }
 
 /// As in `plan breakeven`: the second choice gains 0.1 per unit of the parameter over the first, from 3.3 on.
@@ -227,5 +227,5 @@ fn the_answer_of_a_search_for_a_break_even_point_holds() {
         }
     });
     println!("break-even point: {share}");
-    assert!(share >= 0.912, "{share}");
+    assert!(share >= 0.89, "{share}");
 }

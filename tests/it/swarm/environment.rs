@@ -189,20 +189,8 @@ pub fn timing(d: &mut Draw) -> Value {
 fn extreme_timing(d: &mut Draw) -> Value {
     let mut timing = json!({});
     for id in [
-        "apiRead",
-        "apiWrite",
-        "apiPodCreate",
-        "watchLag",
-        "agentFanout",
-        "volumes",
-        "sandbox",
-        "containerStart",
-        "imageCheck",
-        "statusWrite",
-        "containerStop",
-        "cleanup",
-        "containerRemove",
-        "agentBoot",
+        "apiRead", "apiWrite", "apiPodCreate", "watchLag", "agentFanout", "volumes", "sandbox", "containerStart",
+        "imageCheck", "statusWrite", "containerStop", "cleanup", "containerRemove", "agentBoot",
     ] {
         if d.one_in(4) {
             timing[id] = match d.below(6) {

@@ -208,20 +208,13 @@ fn failure_policy(d: &mut Draw, js: &mut JobSet, strategy: &str) {
 
 fn failure_rule(d: &mut Draw, js: &JobSet, k: u32) -> Value {
     let action = d.pick(&[
-        "FailJobSet",
-        "RestartJobSet",
-        "RestartJobSetAndIgnoreMaxRestarts",
-        "RestartJob",
+        "FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob",
         "RestartJobAndIgnoreMaxRestarts",
     ]);
     let mut rule = json!({"action": action});
     if d.one_in(3) {
         let reason = d.pick(&[
-            "BackoffLimitExceeded",
-            "PodFailurePolicy",
-            "DeadlineExceeded",
-            "FailedIndexes",
-            "MaxFailedIndexesExceeded",
+            "BackoffLimitExceeded", "PodFailurePolicy", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded",
         ]);
         rule["onJobFailureReasons"] = json!([reason]);
     }

@@ -61,13 +61,8 @@ fn status(d: &mut Draw, js: &JobSet) -> Value {
         0 => json!({"terminalState": d.pick(&["Failed", "Completed", "", "Lost"])}),
         1 | 2 => {
             let kind = d.pick(&[
-                "Failed",
-                "Completed",
-                "Suspended",
-                "RestartingJobSet",
-                "StartupPolicyCompleted",
-                "StartupPolicyInProgress",
-                "Paused",
+                "Failed", "Completed", "Suspended", "RestartingJobSet", "StartupPolicyCompleted",
+                "StartupPolicyInProgress", "Paused",
             ]);
             let at = d.pick(&["1970-01-01T00:00:30Z", "2026-01-01T00:00:00.5+01:00", "today"]);
             let status = d.pick(&["True", "True", "False", "Unknown"]);
@@ -99,10 +94,7 @@ fn jobset(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
         let extreme = d.pick(&[i64::from(i32::MAX), -1, 1 << 40]);
         let n = if d.one_in(3) { extreme } else { i64::from(d.between(0, 9)) };
         let key = d.pick(&[
-            "restarts",
-            "restartsCountTowardsMax",
-            "currentInPlaceRestartAttempt",
-            "previousInPlaceRestartAttempt",
+            "restarts", "restartsCountTowardsMax", "currentInPlaceRestartAttempt", "previousInPlaceRestartAttempt",
         ]);
         return (patch("JobSet", &js.name, json!({"status": {key: n}}), true), None);
     }

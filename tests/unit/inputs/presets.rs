@@ -36,20 +36,9 @@ fn every_delay_of_the_timing_profile_has_a_value() {
         panic!("the profile must have a real kubelet");
     };
     for dist in [
-        &timing.api_read,
-        &timing.api_write,
-        &timing.api_pod_create,
-        &timing.watch_lag,
-        &timing.agent_fanout,
-        &kubelet.volumes,
-        &kubelet.sandbox,
-        &kubelet.container_start,
-        &kubelet.image_check,
-        &kubelet.status_write,
-        &kubelet.container_stop,
-        &kubelet.cleanup,
-        &kubelet.container_remove,
-        &kubelet.agent_boot,
+        &timing.api_read, &timing.api_write, &timing.api_pod_create, &timing.watch_lag, &timing.agent_fanout,
+        &kubelet.volumes, &kubelet.sandbox, &kubelet.container_start, &kubelet.image_check, &kubelet.status_write,
+        &kubelet.container_stop, &kubelet.cleanup, &kubelet.container_remove, &kubelet.agent_boot,
     ] {
         assert!(!matches!(dist, Distribution::Fixed(_)), "{dist:?}");
     }

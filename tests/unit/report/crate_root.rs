@@ -100,35 +100,15 @@ fn two_restarts_are_compared_on_one_scale_with_their_ratio() {
 fn the_summary_has_the_keys_of_its_schema() {
     let value = with_view(&recreate(), |v| serde_json::to_value(RunSummary::from_run(v)).unwrap());
     for key in [
-        "schema",
-        "version",
-        "scenario",
-        "digest",
-        "seed",
-        "end",
-        "jobSets",
-        "ledger",
-        "cost",
-        "assumed",
-        "warnings",
+        "schema", "version", "scenario", "digest", "seed", "end", "jobSets", "ledger", "cost", "assumed", "warnings",
         "notModelled",
     ] {
         assert!(value.get(key).is_some(), "{key}");
     }
     let jobset = &value["jobSets"][0];
     for key in [
-        "name",
-        "namespace",
-        "terminalState",
-        "restarts",
-        "restartsCountTowardsMax",
-        "currentInPlaceRestartAttempt",
-        "previousInPlaceRestartAttempt",
-        "conditions",
-        "replicatedJobsStatus",
-        "jobs",
-        "events",
-        "goodput",
+        "name", "namespace", "terminalState", "restarts", "restartsCountTowardsMax", "currentInPlaceRestartAttempt",
+        "previousInPlaceRestartAttempt", "conditions", "replicatedJobsStatus", "jobs", "events", "goodput",
         "restartLatency_s",
     ] {
         assert!(jobset.get(key).is_some(), "{key}");

@@ -106,14 +106,8 @@ pub(super) fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Op
 /// Returns true for a metric that counts events or adds up their time until the end of the JobSet.
 fn accumulates(metric: &str) -> bool {
     const TOTALS: [&str; 8] = [
-        "restarts",
-        "restartBudgetUsed",
-        "restartsCountTowardsMax",
-        "interruptions",
-        "failures",
-        "lost_s",
-        "recovery_s",
-        "checkpoint_s",
+        "restarts", "restartBudgetUsed", "restartsCountTowardsMax", "interruptions", "failures", "lost_s",
+        "recovery_s", "checkpoint_s",
     ];
     TOTALS.contains(&metric.rsplit('.').next().unwrap_or(metric)) || is_by_cause(metric)
 }

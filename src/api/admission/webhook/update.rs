@@ -12,10 +12,8 @@ use serde_json::{Value, json};
 /// Pod template fields that may change while the JobSet is suspended or becomes suspended (UPD-2), relative to the
 /// Job template.
 const MUTABLE_WHILE_SUSPENDED: [&str; 5] = [
-    "/template/spec/template/metadata/annotations",
-    "/template/spec/template/metadata/labels",
-    "/template/spec/template/spec/nodeSelector",
-    "/template/spec/template/spec/tolerations",
+    "/template/spec/template/metadata/annotations", "/template/spec/template/metadata/labels",
+    "/template/spec/template/spec/nodeSelector", "/template/spec/template/spec/tolerations",
     "/template/spec/template/spec/schedulingGates",
 ];
 const REPLICATED_JOB: &str = "v1alpha2.ReplicatedJob";

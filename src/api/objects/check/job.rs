@@ -104,13 +104,8 @@ fn longest_hostname(job: &Value, errors: &mut ErrorList) {
 
 fn spec(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let counts = [
-        "parallelism",
-        "completions",
-        "activeDeadlineSeconds",
-        "backoffLimit",
-        "ttlSecondsAfterFinished",
-        "backoffLimitPerIndex",
-        "maxFailedIndexes",
+        "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex", "maxFailedIndexes",
     ];
     for name in counts {
         not_negative(&spec[name], &path.child(name), errors);

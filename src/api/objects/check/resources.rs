@@ -9,24 +9,10 @@ use std::cmp::Ordering;
 
 const CONTAINER_RESOURCES: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 const QUOTA_RESOURCES: [&str; 18] = [
-    "requests.cpu",
-    "requests.memory",
-    "requests.ephemeral-storage",
-    "limits.cpu",
-    "limits.memory",
-    "limits.ephemeral-storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "storage",
-    "requests.storage",
-    "services.nodeports",
-    "services.loadbalancers",
-    "requests.hugepages-",
+    "requests.cpu", "requests.memory", "requests.ephemeral-storage", "limits.cpu", "limits.memory",
+    "limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets",
+    "configmaps", "persistentvolumeclaims", "storage", "requests.storage", "services.nodeports",
+    "services.loadbalancers", "requests.hugepages-",
 ];
 
 /// Checks resource names, quantities, requests against limits, and claims.

@@ -7,28 +7,9 @@ use crate::schema::field_type::FieldType::{Any, Bool, Duration, Int, Kinds, Obje
 use crate::schema::field_type::{FieldSchema, ObjectSchema, STR_LIST, field};
 
 pub const ACTIONS: [&str; 22] = [
-    "containerExit",
-    "deletePod",
-    "evictPod",
-    "crashNode",
-    "partitionNode",
-    "returnNode",
-    "deleteNode",
-    "cordonNode",
-    "uncordonNode",
-    "drainNode",
-    "taintNode",
-    "suspendJobSet",
-    "resumeJobSet",
-    "deleteJobSet",
-    "patch",
-    "create",
-    "delete",
-    "show",
-    "jobCondition",
-    "stopManager",
-    "newNode",
-    "failImagePulls",
+    "containerExit", "deletePod", "evictPod", "crashNode", "partitionNode", "returnNode", "deleteNode", "cordonNode",
+    "uncordonNode", "drainNode", "taintNode", "suspendJobSet", "resumeJobSet", "deleteJobSet", "patch", "create",
+    "delete", "show", "jobCondition", "stopManager", "newNode", "failImagePulls",
 ];
 
 /// Creates the field of an action on a node.
@@ -273,16 +254,8 @@ static NAME: ObjectSchema = ObjectSchema {
 
 /// Kinds of the objects that an action can refer to.
 pub const KIND_NAMES: &[&str] = &[
-    "JobSet",
-    "Job",
-    "Pod",
-    "Node",
-    "Service",
-    "PersistentVolumeClaim",
-    "PersistentVolume",
-    "PriorityClass",
-    "PodDisruptionBudget",
-    "Namespace",
+    "JobSet", "Job", "Pod", "Node", "Service", "PersistentVolumeClaim", "PersistentVolume", "PriorityClass",
+    "PodDisruptionBudget", "Namespace",
 ];
 
 /// Kinds of the objects that an action can delete.

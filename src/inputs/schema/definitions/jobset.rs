@@ -97,11 +97,7 @@ static FAILURE_POLICY: ObjectSchema = ObjectSchema {
 };
 
 pub const ACTIONS: &[&str] = &[
-    "FailJobSet",
-    "RestartJobSet",
-    "RestartJobSetAndIgnoreMaxRestarts",
-    "RestartJob",
-    "RestartJobAndIgnoreMaxRestarts",
+    "FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob", "RestartJobAndIgnoreMaxRestarts",
 ];
 
 /// Legal values of `onJobFailureReasons` (API-19).

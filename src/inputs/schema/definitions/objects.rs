@@ -22,16 +22,7 @@ pub static IN_FILE: FieldKinds = FieldKinds { objects: KINDS, file: None };
 
 /// The last kind is not an API object.
 static KINDS: &[&ObjectSchema] = &[
-    &JOBSET,
-    &JOB,
-    &POD,
-    &NODE,
-    &SERVICE,
-    &CLAIM,
-    &VOLUME,
-    &PRIORITY_CLASS,
-    &BUDGET,
-    &NAMESPACE,
+    &JOBSET, &JOB, &POD, &NODE, &SERVICE, &CLAIM, &VOLUME, &PRIORITY_CLASS, &BUDGET, &NAMESPACE,
     &SCHEDULER_CONFIGURATION,
 ];
 

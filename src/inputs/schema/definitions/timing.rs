@@ -17,18 +17,8 @@ const fn fixed(name: &'static str, doc: &'static str) -> FieldSchema {
 
 /// Fields that have no effect with a scripted kubelet.
 pub const OF_REAL_KUBELETS: &[&str] = &[
-    "volumes",
-    "sandbox",
-    "containerStart",
-    "imageCheck",
-    "statusWrite",
-    "containerStop",
-    "cleanup",
-    "containerRemove",
-    "agentBoot",
-    "plegPeriod",
-    "unmountPoll",
-    "minimumGrace",
+    "volumes", "sandbox", "containerStart", "imageCheck", "statusWrite", "containerStop", "cleanup", "containerRemove",
+    "agentBoot", "plegPeriod", "unmountPoll", "minimumGrace",
 ];
 
 pub static TIMING: ObjectSchema = ObjectSchema {

@@ -13,19 +13,8 @@ use std::net::IpAddr;
 /// Fields of a pod spec that the recordings contain if they are set. Other fields are compared only if a recording
 /// contains them.
 const POD_FIELDS: [&str; 14] = [
-    "hostname",
-    "subdomain",
-    "affinity",
-    "nodeSelector",
-    "tolerations",
-    "schedulingGates",
-    "priority",
-    "priorityClassName",
-    "restartPolicy",
-    "serviceAccountName",
-    "resourceClaims",
-    "containers",
-    "initContainers",
+    "hostname", "subdomain", "affinity", "nodeSelector", "tolerations", "schedulingGates", "priority",
+    "priorityClassName", "restartPolicy", "serviceAccountName", "resourceClaims", "containers", "initContainers",
     "volumes",
 ];
 const CONTAINER_FIELDS: [&str; 7] =

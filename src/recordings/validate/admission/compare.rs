@@ -12,13 +12,7 @@ use std::sync::OnceLock;
 
 /// Metadata fields that the recordings omit.
 const NOT_RECORDED: [&str; 8] = [
-    "uid",
-    "resourceVersion",
-    "creationTimestamp",
-    "generation",
-    "managedFields",
-    "selfLink",
-    "deletionTimestamp",
+    "uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink", "deletionTimestamp",
     "deletionGracePeriodSeconds",
 ];
 const UID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";

@@ -11,18 +11,8 @@ use sim_scheduler::{Cluster, Decision, PodView, schedule};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub const KEYS: [&str; 12] = [
-    "schema",
-    "kind",
-    "name",
-    "kubernetes",
-    "about",
-    "namespaces",
-    "nodes",
-    "existing",
-    "refusedExisting",
-    "pdbs",
-    "pending",
-    "results",
+    "schema", "kind", "name", "kubernetes", "about", "namespaces", "nodes", "existing", "refusedExisting", "pdbs",
+    "pending", "results",
 ];
 
 /// Compares all decisions. A pod that was bound stays on the recorded node.

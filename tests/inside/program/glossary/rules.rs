@@ -27,8 +27,7 @@ fn rules_families_and_numbered_sections_of_a_page_are_found() {
     assert_eq!(
         lines,
         [
-            "FP (rules): FP: failure policy. Order of rules.",
-            "FP-7 (rule): The budget is used up.",
+            "FP (rules): FP: failure policy. Order of rules.", "FP-7 (rule): The budget is used up.",
             "failure.md 1.4 (section): 1.4 Ends. First.  Second.",
         ]
     );

@@ -46,11 +46,8 @@ fn records_become_steps_in_the_words_of_the_recording() {
     assert_eq!(
         seen,
         [
-            "0 pod js-w-0-1 attempt 0 try 0 created",
-            "5 action 0 done",
-            "50 node a Ready=Unknown",
-            "50 node a tainted unreachable:NoExecute",
-            "60 pod js-w-0-1 attempt 0 try 1 created",
+            "0 pod js-w-0-1 attempt 0 try 0 created", "5 action 0 done", "50 node a Ready=Unknown",
+            "50 node a tainted unreachable:NoExecute", "60 pod js-w-0-1 attempt 0 try 1 created",
             "61 Job js-w-0 Failed=True",
         ]
     );

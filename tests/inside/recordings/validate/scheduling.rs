@@ -51,9 +51,7 @@ fn a_field_that_the_model_does_not_know_is_named() {
     let result = validated(&recording);
     assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
     let expected = [
-        "Node field spec.declaredFeatures",
-        "Node field status.declaredFeatures",
-        "Pod field spec.schedulingGates",
+        "Node field spec.declaredFeatures", "Node field status.declaredFeatures", "Pod field spec.schedulingGates",
         "unknown key quotas",
     ];
     assert_eq!(result.not_simulated, expected);

@@ -9,11 +9,8 @@ fn unknown_fields_are_named_with_their_paths_and_go() {
             {"name": {"a": 1}}]}});
     let unknown = prune(&mut object);
     let expected = [
-        "spec.bar",
-        "spec.foo",
-        "spec.replicatedJobs[0].template.metadata.generateName",
-        "spec.replicatedJobs[1].name.a",
-        "specs",
+        "spec.bar", "spec.foo", "spec.replicatedJobs[0].template.metadata.generateName",
+        "spec.replicatedJobs[1].name.a", "specs",
     ];
     assert_eq!(unknown, expected);
     let left = json!({"kind": "JobSet", "metadata": {"foo": 1}, "spec": {"replicatedJobs": [

@@ -5,17 +5,8 @@ use crate::validate::read::tests::example;
 use serde_json::{Value, json};
 
 const COLUMNS: [&str; 11] = [
-    "replicatedJob",
-    "jobIndex",
-    "podIndex",
-    "restartAttempt",
-    "node",
-    "createdMs",
-    "boundMs",
-    "finishedMs",
-    "deletingMs",
-    "goneMs",
-    "phase",
+    "replicatedJob", "jobIndex", "podIndex", "restartAttempt", "node", "createdMs", "boundMs", "finishedMs",
+    "deletingMs", "goneMs", "phase",
 ];
 
 /// Returns the rule for a Job with pods of these indexes, times of creation and binding.
