@@ -6,6 +6,7 @@ pub mod conditions;
 pub mod decision;
 pub mod depends_on;
 pub mod elastic;
+pub mod fabric;
 pub mod failure;
 pub mod in_place;
 pub mod job;
