@@ -130,15 +130,19 @@ impl EventQueue {
         next.map(|key| SimTime((key >> 64) as u64))
     }
 
-    /// Iterates over all pending events and their times, in no particular order.
-    pub fn pending(&self) -> impl Iterator<Item = (SimTime, SimulationEvent)> {
-        let near = self.due.iter().chain(self.added.iter().map(|Reverse(key)| key));
-        let near = near.map(|key| (*key as u64 & SLOT_MASK) as u32);
+    /// Returns the time of the first pending event that `matches`. The events of the current slice are before those of
+    /// the lowest level, and those of a level are before those of the next one, so far events are rarely visited.
+    pub fn first_at(&self, matches: impl Fn(SimTime, SimulationEvent) -> bool) -> Option<SimTime> {
+        let first = |slots: &mut dyn Iterator<Item = u32>| {
+            let pending = slots.map(|slot| &self.slab[slot as usize]);
+            pending.filter(|pending| matches(pending.at, pending.event)).map(|pending| pending.at).min()
+        };
         let next = |slot: &u32| Some(self.slab[*slot as usize].next()).filter(|next| *next != NONE);
-        let lists = self.levels.iter().flat_map(WheelLevel::heads);
-        let far = lists.flat_map(move |first| std::iter::successors(Some(first), next));
-        let slots = near.chain(far).map(|slot| &self.slab[slot as usize]);
-        slots.map(|pending| (pending.at, pending.event))
+        let keys = self.due.iter().chain(self.added.iter().map(|Reverse(key)| key));
+        first(&mut keys.map(|key| (*key as u64 & SLOT_MASK) as u32)).or_else(|| {
+            let list = |head| std::iter::successors(Some(head), next);
+            self.levels.iter().find_map(|level| first(&mut level.heads().flat_map(list)))
+        })
     }
 
     /// Removes the next event and returns it with its time, cause and ticket.

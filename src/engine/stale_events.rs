@@ -62,11 +62,7 @@ pub fn has_awaited_event(ctx: &mut EngineContext<'_>, parts: &ControlPlaneCompon
     if known.0 == since && ctx.now < known.1 {
         return true;
     }
-    let awaited = ctx.queue.pending().filter(|(_, event)| event.is_awaited());
-    let (mut void, mut next) = (0, SimTime::NEVER);
-    for (at, event) in awaited {
-        if is_stale(ctx, parts, at, event) { void += 1 } else { next = next.min(at) }
-    }
-    ctx.progress.awaited_search = (since, next);
-    ctx.progress.awaited > void
+    let found = ctx.queue.first_at(|at, event| event.is_awaited() && !is_stale(ctx, parts, at, event));
+    ctx.progress.awaited_search = (since, found.unwrap_or(SimTime::NEVER));
+    found.is_some()
 }

@@ -62,8 +62,9 @@ fn refuse_partial_domains(scenario: &ScenarioSpec, all: &mut Vec<String>) {
     }
     for (i, process) in scenario.fault_processes.iter().enumerate() {
         let is_partial = |entity: usize| {
-            let nodes = faults.entity_nodes(i, entity);
-            nodes.iter().any(|node| slots.nodes[slots.of[node.ix()]].iter().any(|other| !nodes.contains(other)))
+            let mut taken: Vec<usize> = faults.entity_nodes(i, entity).iter().map(|node| slots.of[node.ix()]).collect();
+            taken.sort_unstable();
+            taken.chunk_by(|a, b| a == b).any(|nodes| nodes.len() < slots.nodes[nodes[0]].len())
         };
         if (0..faults.entity_count(i)).any(is_partial) {
             all.push(format!(

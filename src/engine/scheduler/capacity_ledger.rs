@@ -260,7 +260,29 @@ impl CapacityLedger {
         }
     }
 
-    /// Recounts everything after labels or allocatable of a node changed, or a node was added.
+    /// A Node object was created. Pods left on the machine of a deleted object count again.
+    pub fn add_node(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
+        let (store, cluster) = (&*ctx.store, &ctx.store.nodes.cluster);
+        let is_new = node.ix() * cluster.resources.len() >= self.free.len();
+        if self.keys != store.templates.domains.len() || !(is_new || self.is_gone(node)) {
+            return self.recount(ctx);
+        }
+        self.free.extend_from_slice(&cluster.allocatable[self.free.len()..]);
+        self.gone.resize(store.nodes.len(), false);
+        self.gone[node.ix()] = !store.nodes.exists(node);
+        let row = node.ix() * cluster.resources.len()..(node.ix() + 1) * cluster.resources.len();
+        self.free[row.clone()].copy_from_slice(&cluster.allocatable[row]);
+        self.classes.add_node(ctx, node);
+        self.spread.forget_counts();
+        // As after a recount, searches start at the first node of a domain.
+        self.domains.iter_mut().flatten().for_each(|domain| domain.cursor = 0);
+        for row in (0..self.node.len()).filter(|row| self.node[*row] == node).collect::<Vec<_>>() {
+            self.update_usage(store, PodId(row as u32), node, true);
+        }
+        self.changes += 1;
+    }
+
+    /// Recounts everything after labels or allocatable of a node changed.
     pub fn recount(&mut self, ctx: &EngineContext<'_>) {
         let store = &*ctx.store;
         self.classes.reset(ctx);

@@ -161,7 +161,8 @@ impl SchedulerState {
 
     fn node_changed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
         match change {
-            NodeChange::Created | NodeChange::Spec => self.ledger.recount(ctx),
+            NodeChange::Created => self.ledger.add_node(ctx, node),
+            NodeChange::Spec => self.ledger.recount(ctx),
             NodeChange::Taints => self.ledger.classes.update_kind(ctx, node),
             NodeChange::Gone => self.ledger.remove_node(ctx.store, node),
             _ => {}

@@ -67,12 +67,24 @@ impl UsageClasses {
         self.classes.clear();
         self.class_of.clear();
         self.scores.clear();
-        for node in (0..ctx.store.nodes.len() as u32).map(NodeId) {
+        self.classify_new_nodes(ctx);
+    }
+
+    fn classify_new_nodes(&mut self, ctx: &EngineContext<'_>) {
+        for node in (self.class_of.len() as u32..ctx.store.nodes.len() as u32).map(NodeId) {
             let kind = self.kind(ctx, node);
             let class = self.class(kind, &[]);
             self.class_of.push(class);
             self.classes[class as usize].nodes += 1;
         }
+    }
+
+    /// Classifies a node that was added or got a new object as empty.
+    pub fn add_node(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
+        self.classify_new_nodes(ctx);
+        let kind = self.kind(ctx, node);
+        let class = self.class(kind, &[]);
+        self.move_node(node, class);
     }
 
     /// Forgets the templates of an earlier run.
