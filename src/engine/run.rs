@@ -64,6 +64,8 @@ impl EngineRun<'_> {
                 continue;
             }
             if at > limit && !halts {
+                // The event stays pending: what the run would have waited for is not blocked.
+                self.ctx.queue.push_with_ticket(at, event, cause, ticket);
                 self.ctx.now = limit;
                 return Some(EndReason::TimeLimit);
             }

@@ -17,8 +17,8 @@ pub fn level_seconds(level: NetworkLevel, transfer: Transfer) -> f64 {
     transfer.port_seconds(f64::from(level.children.max(1)), level.uplink_bytes_per_s)
 }
 
-/// Returns the time of a collective over a tree, from the level next to the accelerators to the top, and the index of the
-/// slowest level. Each level carries the whole buffer once per pass, and the levels work at the same time.
+/// Returns the time of a collective over a tree, from the level next to the accelerators to the top, and the index of
+/// the slowest level. Each level carries the whole buffer once per pass, and the levels work at the same time.
 pub fn tree_seconds(levels: &[NetworkLevel], transfer: Transfer) -> (f64, usize) {
     let times = levels.iter().map(|level| level_seconds(*level, transfer)).enumerate();
     times.fold((0.0, 0), |slowest, (at, seconds)| if seconds > slowest.0 { (seconds, at) } else { slowest })
@@ -33,8 +33,8 @@ pub struct DcnRate {
 }
 
 /// Returns the time of an AllReduce over `slices` islands with `hosts` hosts each: a ReduceScatter on the links of the
-/// island, an AllReduce of the shards of the hosts over the data center network, and an AllGather on the links. The second
-/// value is the part of the data center network.
+/// island, an AllReduce of the shards of the hosts over the data center network, and an AllGather on the links. The
+/// second value is the part of the data center network.
 pub fn multislice_seconds(links: &IslandLinks, (slices, hosts): (u32, u32), dcn: DcnRate, bytes: f64) -> (f64, f64) {
     let of = |collective| links.seconds(Transfer { collective, bytes });
     let shards = Transfer { collective: Collective::AllReduce, bytes: bytes / f64::from(hosts.max(1)) };

@@ -40,7 +40,8 @@ proptest! {
                 prop_assert_eq!(queue.len(), waiting.len());
                 for class in [0, 3] {
                     let first = waiting.iter().find(|(_, each, _)| *each == class);
-                    prop_assert_eq!(queue.first_at(|_, event| event.class() == class).map(|at| at.0), first.map(|f| f.0));
+                    let found = queue.first_at(|_, event| event.class() == class);
+                    prop_assert_eq!(found.map(|at| at.0), first.map(|(at, ..)| *at));
                 }
             }
             let rest: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(t, e, c, _)| (t.0, e.class(), c)).collect();
