@@ -35,7 +35,7 @@ pub struct DcnRate {
 /// Returns the time of an AllReduce over `slices` islands with `hosts` hosts each: a ReduceScatter on the links of the
 /// island, an AllReduce of the shards of the hosts over the data center network, and an AllGather on the links. The
 /// second value is the part of the data center network.
-pub fn multislice_seconds(links: &IslandLinks, (slices, hosts): (u32, u32), dcn: DcnRate, bytes: f64) -> (f64, f64) {
+pub fn multislice_seconds(links: &IslandLinks, slices: u32, hosts: u32, dcn: DcnRate, bytes: f64) -> (f64, f64) {
     let of = |collective| links.seconds(Transfer { collective, bytes });
     let shards = Transfer { collective: Collective::AllReduce, bytes: bytes / f64::from(hosts.max(1)) };
     let steps = 2.0 * f64::from(slices.saturating_sub(1));

@@ -29,7 +29,7 @@ fn collectives_take_as_long_as_in_the_worked_examples() {
     assert_eq!(slowest, 1, "the leaves limit the SuperPOD");
     let dcn = DcnRate { host_bytes_per_s: 25.0 * GB, step_s: 0.0 };
     let between = |shape: &[u32], slices, hosts| {
-        multislice_seconds(&torus(shape, true, 100.0 * GB), (slices, hosts), dcn, 140.0 * GB).1
+        multislice_seconds(&torus(shape, true, 100.0 * GB), slices, hosts, dcn, 140.0 * GB).1
     };
     let meta = NodeBlocks { blocks: 8, nodes_per_block: 384, node_bytes_per_s: 400.0 * GB, oversubscription: 7.0 };
     let uplinks = NetworkLevel { children: 8, uplink_bytes_per_s: meta.uplink_bytes_per_s() };
