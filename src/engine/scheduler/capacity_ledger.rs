@@ -260,7 +260,8 @@ impl CapacityLedger {
         }
     }
 
-    /// A Node object was created. Pods left on the machine of a deleted object count again.
+    /// A Node object was created. Pods left on the machine of a deleted object count again: the cache keeps the pods of
+    /// a removed node and returns it to the snapshot (`backend/cache/cache.go`, RemoveNode and AddNode).
     pub fn add_node(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
         let (store, cluster) = (&*ctx.store, &ctx.store.nodes.cluster);
         let is_new = node.ix() * cluster.resources.len() >= self.free.len();
