@@ -13,12 +13,14 @@ const CYCLE_FILES_MAX: usize = 5;
 const CYCLES_MAX: usize = 15;
 
 /// Maximum number of lines of each crate, tests inside `src` included. A larger budget needs a reason.
-const CRATE_LINES_MAX: [(&str, usize); 11] = [
+const CRATE_LINES_MAX: [(&str, usize); 12] = [
     ("analysis", 21_600),
     ("api", 10_700),
     ("base", 3_000),
     ("engine", 26_500),
     ("inputs", 17_300),
+    // Quota, preemption, fair sharing and topology-aware scheduling of Kueue.
+    ("kueue", 9_000),
     ("lint", 4_400),
     ("policy", 4_700),
     ("program", 19_000),

@@ -1,0 +1,4 @@
+//! The decisions of Kueue (main at ff69552, 2026-08-22) as pure functions: quota, borrowing, preemption, fair sharing
+//! and topology-aware scheduling. Views of queues, workloads and nodes in, a plan out.
+//!
+//! The crate has no clock and no randomness; the caller passes the time. Only the caller changes state.
