@@ -2,3 +2,5 @@
 //! and topology-aware scheduling. Views of queues, workloads and nodes in, a plan out.
 //!
 //! The crate has no clock and no randomness; the caller passes the time. Only the caller changes state.
+
+pub mod tas;
