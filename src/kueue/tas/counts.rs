@@ -21,7 +21,7 @@ impl<'a> Search<'a> {
             if matching.as_ref().is_some_and(|matching| !matching[leaf]) {
                 continue;
             }
-            if within.is_some_and(|(level, within)| flavor.tree.ancestor(leaf, level) != within) {
+            if within.is_some_and(|(level, within)| !flavor.tree.is_replacement_within(leaf, level, within)) {
                 self.stats.topology_domain += 1;
                 continue;
             }

@@ -1,5 +1,6 @@
 //! Topology assignments of the pod sets of one workload.
 
+use super::amounts::PodAmounts;
 use super::assignment::{DomainAssignment, TopologyAssignment};
 use super::exclusions::ExclusionStats;
 use super::flavor::FlavorSnapshot;
@@ -37,6 +38,8 @@ pub struct PlacementFailure {
 /// Capacities of the leaves by flavor, from which the assignments of earlier pod sets of the workload are subtracted.
 pub struct Capacities {
     tables: Vec<Option<Vec<i64>>>,
+    /// Number of pod sets without an assignment.
+    open: usize,
 }
 
 /// The pod sets of a group: the workers, and the leader if there is one.
@@ -117,20 +120,22 @@ impl Capacities {
             let is_used = requests.iter().any(|request| request.flavor == flavor.name);
             is_used.then(|| if mode == PlacementMode::Empty { flavor.free.clone() } else { flavor.remaining.clone() })
         };
-        Capacities { tables: snapshot.flavors.iter().map(table).collect() }
+        Capacities { tables: snapshot.flavors.iter().map(table).collect(), open: requests.len() }
     }
 
     fn table(&self, flavor: usize) -> &[i64] {
         self.tables[flavor].as_deref().unwrap_or_default()
     }
 
-    /// Subtracts the usage of an assignment.
+    /// Subtracts the usage of an assignment if there are other pod sets to place.
     fn assume(
         &mut self, snapshot: &TopologySnapshot, flavor: usize, request: &PodSetRequest<'_>,
         assignment: &TopologyAssignment,
     ) {
-        if let Some(usage) = snapshot.usage(&snapshot.flavors[flavor].name, assignment, request.requests) {
-            usage.subtract_from(snapshot, &mut self.tables);
+        self.open = self.open.saturating_sub(1);
+        if self.open > 0 {
+            let pod = PodAmounts::new(request.requests, &snapshot.names);
+            snapshot.usage_of_amounts(flavor, assignment, pod).subtract_from(snapshot, &mut self.tables);
         }
     }
 }

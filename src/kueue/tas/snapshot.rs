@@ -84,12 +84,13 @@ impl TopologySnapshot {
             other == own || self.flavors[own].tree.has_node_leaves && self.flavors[other].tree.has_node_leaves
         };
         let sharing = (0..self.flavors.len()).filter(|other| shares_nodes(*other));
+        let leaves: Vec<_> = sharing.map(|flavor| (flavor, self.flavors[flavor].leaves_of(assignment))).collect();
         TopologyUsage {
             flavor: own,
             pod_on_node: pod.clone().with_pod(&self.names),
             pod,
-            leaves: sharing.map(|flavor| (flavor, self.flavors[flavor].leaves_of(assignment))).collect(),
-            is_stale: self.flavors[own].stale_domain(assignment).is_some(),
+            is_stale: leaves.iter().any(|(at, found)| *at == own && found.len() < assignment.domains.len()),
+            leaves,
         }
     }
 
