@@ -115,6 +115,7 @@ impl TrainingState {
             current.slowdown = factor;
             current.plan.pace.set_factor(done, PaceReason::Slow, factor);
         }
+        self.update_step_time(ctx, at);
         self.reschedule_end(ctx, at);
     }
 
