@@ -94,6 +94,7 @@ fn refuse_faults(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
         let what = match process.action {
             RandomAction::Hang { .. } => "Hang",
             RandomAction::Slow(_) => "Slow",
+            RandomAction::Degrade { .. } => "Degrade",
             RandomAction::Corrupt { .. } => "Corrupt",
             RandomAction::Reclaim => "Reclaim",
             _ => continue,

@@ -6,7 +6,7 @@ use crate::ctx::EngineContext;
 use crate::record::{Body, StepOutcome};
 use crate::store::flag;
 use crate::training_model::{PaceReason, UNIT_FACTOR};
-use sim_api::spec::Communication;
+use sim_api::spec::{Communication, LinkKind};
 use sim_base::{Duration, NodeId, SimTime};
 use sim_policy::fabric::{FabricLimit, FabricLoad, FabricMap, JobIsland, StepTime, Uplink, job_islands, step_time};
 use std::sync::Arc;
@@ -24,8 +24,9 @@ pub struct TrainingFabric {
 pub struct PlacedJob {
     islands: Vec<JobIsland>,
     uplinks: Vec<Uplink>,
-    /// Step time as last recorded.
+    /// Step time as last recorded, and its factor in billionths of the computation.
     step: Duration,
+    factor: u64,
 }
 
 impl TrainingFabric {
@@ -57,7 +58,7 @@ impl TrainingState {
         let uplinks: Vec<Uplink> = uplinks.collect();
         self.fabric.change_users(&uplinks, true);
         if let Some(current) = &mut self.jobs[at].segment {
-            current.placed = PlacedJob { islands, uplinks: uplinks.clone(), step: Duration::ZERO };
+            current.placed = PlacedJob { islands, uplinks: uplinks.clone(), ..PlacedJob::default() };
         }
         self.update_step_time(ctx, at);
         self.update_sharing_jobs(ctx, at, &uplinks);
@@ -77,8 +78,26 @@ impl TrainingState {
             let placed = self.jobs[other].segment.as_ref().map(|current| &current.placed);
             let shares = |placed: &PlacedJob| placed.uplinks.iter().any(|uplink| uplinks.binary_search(uplink).is_ok());
             if placed.is_some_and(shares) {
-                self.update_step_time(ctx, other);
-                self.reschedule_end(ctx, other);
+                if self.update_step_time(ctx, other) {
+                    self.reschedule_end(ctx, other);
+                }
+            }
+        }
+    }
+
+    /// The links of a node or its island have a share of their normal rate.
+    pub(super) fn degrade_links(&mut self, ctx: &mut EngineContext<'_>, (links, node): (LinkKind, NodeId), share: f64) {
+        let Some(map) = &self.fabric.map else {
+            return;
+        };
+        let load = &mut self.fabric.load;
+        let changed = match links {
+            LinkKind::Island => load.islands.insert(map.island(node), share) != Some(share),
+            LinkKind::Network => load.nodes.insert(node, share) != Some(share),
+        };
+        for at in (0..self.jobs.len()).filter(|_| changed) {
+            if self.update_step_time(ctx, at) {
+                self.reschedule_end(ctx, at);
             }
         }
     }
@@ -99,29 +118,31 @@ impl TrainingState {
         nodes
     }
 
-    /// Evaluates the time of a step with the current rates, and records it if it has changed.
-    pub(super) fn update_step_time(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
+    /// Evaluates the time of a step with the current rates. Records it and returns true if it has changed.
+    pub(super) fn update_step_time(&mut self, ctx: &mut EngineContext<'_>, at: usize) -> bool {
         let spec = &ctx.scenario.training[at];
         let (Some(map), Some(communication), Some(step)) = (&self.fabric.map, &spec.communication, spec.step) else {
-            return;
+            return false;
         };
         let Some(current) = &mut self.jobs[at].segment else {
-            return;
+            return false;
         };
         let slower = current.slowdown as f64 / UNIT_FACTOR as f64 * current.slice_group.factor as f64;
         let compute_s = step.seconds() * slower / UNIT_FACTOR as f64;
         let time = step_time(map, &self.fabric.load, &current.placed.islands, communication, compute_s);
         let factor = (time.seconds / compute_s * UNIT_FACTOR as f64) as u64;
+        let seconds = Duration::from_seconds_f64(time.seconds);
+        if (current.placed.factor, current.placed.step) == (factor, seconds) {
+            return false;
+        }
+        (current.placed.factor, current.placed.step) = (factor, seconds);
         let done = current.plan.state_at(current.elapsed(ctx.now)).done;
         current.plan.pace.set_factor(done, PaceReason::Communication, factor);
-        let seconds = Duration::from_seconds_f64(time.seconds);
-        if std::mem::replace(&mut current.placed.step, seconds) == seconds {
-            return;
-        }
         let outcome = outcome(map, communication, &current.placed.islands, &time);
         let job = &mut self.jobs[at];
         ctx.emit(Body::TrainingStepTime { jobset: job.jobset, step: seconds, exposed: outcome.exposed });
         job.steps.push(StepOutcome { at: ctx.now, ..outcome });
+        true
     }
 }
 
