@@ -77,10 +77,8 @@ impl TrainingState {
         for other in (0..self.jobs.len()).filter(|other| *other != at) {
             let placed = self.jobs[other].segment.as_ref().map(|current| &current.placed);
             let shares = |placed: &PlacedJob| placed.uplinks.iter().any(|uplink| uplinks.binary_search(uplink).is_ok());
-            if placed.is_some_and(shares) {
-                if self.update_step_time(ctx, other) {
-                    self.reschedule_end(ctx, other);
-                }
+            if placed.is_some_and(shares) && self.update_step_time(ctx, other) {
+                self.reschedule_end(ctx, other);
             }
         }
     }

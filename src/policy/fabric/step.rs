@@ -166,7 +166,7 @@ fn network_groups<'i>(
         AxisSpan::All => (1, all),
         AxisSpan::Island | AxisSpan::Islands => layout(communication, traffic.axis, all),
     };
-    let first = |at: &u32| (at / stride) % members.max(1) == 0;
+    let first = |at: &u32| (at / stride).is_multiple_of(members.max(1));
     let group = |at: u32| {
         let members = (0..members).map(|nth| at + nth * stride).take_while(|at| *at < all);
         NetworkGroup { members: members.map(|at| &islands[at as usize]).collect(), order: traffic.order }
