@@ -4,15 +4,28 @@ use crate::spec::ResourceAmounts;
 use sim_base::Duration;
 use std::collections::BTreeMap;
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KueueConfiguration {
     /// Whether jobs without a queue name are suspended too.
     pub manage_jobs_without_queue_name: bool,
+    /// `None` keeps no condition PodsReady and evicts no Workload for missing readiness.
     pub wait_for_pods_ready: Option<WaitForPodsReady>,
     /// Strategies of preemption under fair sharing, at least one. `None` is classical preemption.
     pub fair_sharing: Option<Vec<FairSharingStrategy>>,
     pub admission_fair_sharing: Option<AdmissionFairSharing>,
     pub resources: KueueResources,
+}
+
+impl Default for KueueConfiguration {
+    fn default() -> KueueConfiguration {
+        KueueConfiguration {
+            manage_jobs_without_queue_name: false,
+            wait_for_pods_ready: Some(WaitForPodsReady::default()),
+            fair_sharing: None,
+            admission_fair_sharing: None,
+            resources: KueueResources::default(),
+        }
+    }
 }
 
 /// A workload must be ready within `timeout` after its admission.
@@ -24,6 +37,17 @@ pub struct WaitForPodsReady {
     /// Whether no workload is admitted while an admitted one is not ready.
     pub block_admission: bool,
     pub requeuing: RequeuingStrategy,
+}
+
+impl Default for WaitForPodsReady {
+    fn default() -> WaitForPodsReady {
+        WaitForPodsReady {
+            timeout: Duration::from_secs(1800),
+            recovery_timeout: Some(Duration::from_secs(1800)),
+            block_admission: false,
+            requeuing: RequeuingStrategy::default(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
