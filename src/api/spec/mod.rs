@@ -10,6 +10,7 @@ pub mod fleet;
 pub mod job;
 pub mod jobset;
 pub mod keys;
+pub mod kueue;
 pub mod node_affinity;
 pub mod node_numbers;
 pub mod node_ref;
