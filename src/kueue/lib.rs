@@ -12,5 +12,6 @@ pub mod queue;
 pub mod quota;
 pub mod requests;
 pub mod snapshot;
+pub mod tas;
 pub mod topology;
 pub mod workload;
