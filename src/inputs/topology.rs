@@ -1,6 +1,7 @@
 //! Reads and writes Topology files.
 
 pub mod import;
+mod links;
 mod named_pools;
 pub mod node_names;
 pub(crate) mod taint;
@@ -17,9 +18,7 @@ use super::text::{print, yaml};
 use node_names::node_names;
 use sim_api::admission::names;
 use sim_api::admission::names::NameRule;
-use sim_api::spec::{
-    AcceleratorPrice, DcnLevel, IslandKind, MachineBilling, NamedNode, NodePool, TaintSpec, TopologySpec,
-};
+use sim_api::spec::{AcceleratorPrice, IslandKind, MachineBilling, NamedNode, NodePool, TaintSpec, TopologySpec};
 use std::collections::BTreeMap;
 use taint::taint;
 
@@ -110,14 +109,13 @@ fn something_else(documents: &[YamlNode], source: &SourceText) -> Option<Diagnos
 
 /// Returns the topology as a document of the Topology format.
 pub fn written(topology: &TopologySpec) -> serde_json::Value {
-    let level = |l: &DcnLevel| serde_json::json!({"name": l.name, "label": l.label, "gbitsPerSecond": l.gbits_per_s});
     serde_json::json!({
         "apiVersion": API_VERSION,
         "kind": "Topology",
         "metadata": {"name": topology.name, "description": topology.description},
         "currency": topology.currency,
         "extendedResourceToleration": topology.extended_resource_toleration,
-        "dcnLevels": topology.dcn_levels.iter().map(level).collect::<Vec<_>>(),
+        "dcnLevels": topology.dcn_levels.iter().map(links::written_level).collect::<Vec<_>>(),
         "pools": topology.pools.iter().map(written_pool).collect::<Vec<_>>(),
     })
 }
@@ -147,6 +145,9 @@ fn written_pool(pool: &NodePool) -> serde_json::Value {
         "labels": pool.labels,
         "features": pool.features,
     });
+    if let Some(interconnect) = &pool.interconnect {
+        written["interconnect"] = links::written_interconnect(interconnect);
+    }
     if !pool.nodes.is_empty() {
         written["nodes"] = pool.nodes.iter().map(|node| written_node(node, pool)).collect();
     }
@@ -191,7 +192,7 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
         name: metadata("name"),
         description: metadata("description"),
         pools: nodes.iter().map(pool).collect(),
-        dcn_levels: read::list(node, "dcnLevels").iter().map(dcn_level).collect(),
+        dcn_levels: read::list(node, "dcnLevels").iter().map(links::dcn_level).collect(),
         currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
         extended_resource_toleration: read::boolean(node, "extendedResourceToleration").unwrap_or(false),
     };
@@ -202,6 +203,7 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
             report.error(name, format!("duplicate pool name {:?}", pool.name));
         }
         check_pool(pool, node, report);
+        links::check(pool, node, report);
         let place = |resource: &str| node.at_path(&["allocatable", resource]);
         let at = |resource: &str| place(resource).map_or(node.at, |n| n.at);
         too_many_devices(&topology, &pool.allocatable, at, report);
@@ -246,6 +248,7 @@ fn pool(node: &YamlNode) -> NodePool {
             Some("NvLink") => IslandKind::NvLink,
             _ => IslandKind::None,
         },
+        interconnect: node.get("interconnect").and_then(links::interconnect),
         billing: billing.unwrap_or_else(|| MachineBilling::from_labels(&labels)),
         labels,
         taints: read::list(node, "taints").iter().map(taint).collect(),
@@ -289,14 +292,6 @@ pub fn too_many_devices(
             let error = report.error(at(name), message);
             error.legal(format!("at most {DEVICES_MAX} accelerators on a node"));
         }
-    }
-}
-
-fn dcn_level(node: &YamlNode) -> DcnLevel {
-    DcnLevel {
-        name: read::string(node, "name").unwrap_or_default(),
-        label: read::string(node, "label").unwrap_or_default(),
-        gbits_per_s: read::number(node, "gbitsPerSecond").unwrap_or(0.0),
     }
 }
 

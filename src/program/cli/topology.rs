@@ -4,7 +4,7 @@ use crate::cli::failure::{CommandFailure, bail};
 use crate::{cli::args::OutputFormat, cli::inputs::experiment_input, cli::output, cli::recording::import::new_file};
 use serde_json::{Value, json};
 use sim_analysis::format::{count, thousands};
-use sim_api::spec::{AcceleratorPrice, IslandKind, NodePool, TopologySpec};
+use sim_api::spec::{AcceleratorPrice, Interconnect, IslandKind, NodePool, TopologySpec};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -156,8 +156,8 @@ pub fn show(topology: &TopologySpec) -> String {
     for level in &topology.dcn_levels {
         let _ = writeln!(
             out,
-            "network level {}: nodes with equal {} share {} Gbit/s",
-            level.name, level.label, level.gbits_per_s
+            "network level {}: {} Gbit/s per node among nodes with equal {}, oversubscription {}",
+            level.name, level.rate.gbits_per_s, level.label, level.oversubscription
         );
     }
     out
@@ -179,6 +179,9 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
         thousands(nodes(pool)),
         thousands(accelerators(pool)),
     );
+    if let Some(links) = &pool.interconnect {
+        let _ = writeln!(out, "  links        {}", links_text(links));
+    }
     for (key, value) in &pool.labels {
         let _ = writeln!(out, "  label        {key}={value}");
     }
@@ -196,6 +199,20 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
         let price = micros as f64 / 1e6;
         let billing = pool.billing.as_str();
         let _ = writeln!(out, "  price        {price} {currency} per {of}-hour, billing {billing}");
+    }
+}
+
+fn links_text(links: &Interconnect) -> String {
+    match links {
+        Interconnect::Torus { shape, wrap, rate } => {
+            let axis = |(at, chips): (usize, &u32)| match wrap.get(at) {
+                Some(true) => format!("{chips} (ring)"),
+                _ => chips.to_string(),
+            };
+            let axes: Vec<String> = shape.iter().enumerate().map(axis).collect();
+            format!("torus {}, {} Gbit/s per link", axes.join(" x "), rate.gbits_per_s)
+        }
+        Interconnect::Switch(rate) => format!("switch, {} Gbit/s per accelerator", rate.gbits_per_s),
     }
 }
 
