@@ -1,54 +1,73 @@
 //! Compares the state after a step.
 
 use super::super::scheduling::Differences;
-use super::story::Story;
+use super::story::{QueueStatus, Rest, Story};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 use sim_api::objects::value_access::{int, list, pairs, text};
+use sim_kueue::amount::Amount;
+use sim_kueue::requests::Name;
 use sim_kueue::tas::TopologyAssignment;
 use sim_kueue::tas::encoding::{AssignmentSlice, LevelValues, PodCounts, decompress};
-use sim_kueue::workload::{PodSetAdmission, Workload, WorkloadKey};
+use sim_kueue::workload::{PodSetAdmission, Workload};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 static UIDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"UID: ([-0-9a-z]+), JobUID: ([-0-9a-z]+)").expect("a constant pattern"));
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Comparison {
     /// Workload of each recorded UID. The UIDs themselves are random.
     owners: BTreeMap<String, String>,
 }
 
 impl Comparison {
+    /// Compares the last rest of a step or, if it differs, the earlier ones. Returns the differences from the first
+    /// rest that is equal, or those from the last rest.
+    pub fn compare_rests(
+        &self, story: &Story, rests: &[Rest], result: &Value, step: usize, found: Differences,
+    ) -> (Comparison, Differences) {
+        let compared = rests.iter().rev().map(|rest| {
+            let mut after = self.clone();
+            let mut differences = Differences(found.0.clone());
+            after.compare(story, rest, result, step, &mut differences);
+            (after, differences)
+        });
+        let mut last = None;
+        for (after, differences) in compared {
+            if differences.0.is_empty() {
+                return (after, differences);
+            }
+            last.get_or_insert((after, differences));
+        }
+        last.unwrap_or((self.clone(), found))
+    }
+
     /// Compares all Workloads and ClusterQueues. A Workload for which Kueue goes on alternating between several states
     /// may be in any of them.
-    pub fn compare(
-        &mut self, story: &Story, result: &Value, step: usize, alternatives: &[BTreeMap<WorkloadKey, Arc<Workload>>],
-        found: &mut Differences,
-    ) {
+    fn compare(&mut self, story: &Story, rest: &Rest, result: &Value, step: usize, found: &mut Differences) {
         for (name, recorded) in pairs(&result["workloads"]) {
             let path = format!("{step}.{name}");
-            let key = story.jobs.iter().rposition(|job| job.name == *name);
-            let Some((key, now)) = key.and_then(|key| Some((key, story.manager.workload(key)?))) else {
+            let key = rest.jobs.iter().rposition(|job| job.name == *name);
+            let Some((key, last)) = key.and_then(|key| Some((key, rest.workloads.get(&key)?))) else {
                 found.compare(&path, json!("exists"), json!("missing"));
                 continue;
             };
-            let job = &story.jobs[key].view;
+            let job = &rest.jobs[key].view;
             let suspend = if job.is_deleted { Value::Null } else { json!(job.is_suspended) };
             found.compare(&format!("{path}.suspend"), recorded["suspend"].clone(), suspend);
-            let others = alternatives.iter().filter_map(|state| state.get(&key));
             let is_equal = |w: &&Arc<Workload>| {
                 let mut differences = Differences::default();
-                Comparison { owners: self.owners.clone() }.compare_workload(&path, recorded, w, &mut differences);
+                self.clone().compare_workload(&path, recorded, w, &mut differences);
                 differences.0.is_empty()
             };
-            let same = others.into_iter().find(is_equal).unwrap_or(now).clone();
+            let others = rest.alternatives.iter().filter_map(|state| state.get(&key));
+            let same = others.into_iter().find(is_equal).unwrap_or(last).clone();
             self.compare_workload(&path, recorded, &same, found);
         }
         let recorded_count = pairs(&result["workloads"]).count();
-        let own = (0..story.jobs.len()).filter(|key| story.manager.workload(*key).is_some()).count();
-        found.compare(&format!("{step}.workloads"), json!(recorded_count), json!(own));
+        found.compare(&format!("{step}.workloads"), json!(recorded_count), json!(rest.workloads.len()));
         compare_queues(story, &result["clusterQueues"], step, found);
     }
 
@@ -148,27 +167,29 @@ fn read_placement(recorded: &Value) -> Value {
     placement_json(&TopologyAssignment { levels: texts(recorded, "levels"), domains: decompress(&slices) })
 }
 
+/// Compares the status of all ClusterQueues with the states that they had since the last step.
 fn compare_queues(story: &Story, recorded: &Value, step: usize, found: &mut Differences) {
-    let queues = story.manager.cache.state.queues.iter().enumerate();
-    for (index, queue) in queues {
-        let usage = story.manager.cache.usage(index);
-        let resource = |(resource, total, borrowed): &(
-            Arc<str>,
-            sim_kueue::amount::Amount,
-            sim_kueue::amount::Amount,
-        )| {
-            json!({"name": **resource, "total": total.text(resource), "borrowed": borrowed.text(resource)})
-        };
-        let flavor = |(flavor, resources): &(Arc<str>, Vec<_>)| json!({"name": **flavor, "resources": resources.iter().map(resource).collect::<Vec<Value>>()});
-        let own = json!({
-            "pending": story.manager.pending[index].len(),
-            "reserving": usage.reserving,
-            "admitted": usage.admitted,
-            "usage": usage.flavors.iter().map(flavor).collect::<Vec<Value>>(),
-        });
-        for key in ["pending", "reserving", "admitted", "usage"] {
-            let path = format!("{step}.{}.{key}", queue.spec.name);
-            found.compare(&path, recorded[&queue.spec.name][key].clone(), own[key].clone());
+    for (queue, states) in story.manager.cache.state.queues.iter().zip(&story.statuses) {
+        let name = &queue.spec.name;
+        let recorded = &recorded[name];
+        let keys = ["pending", "reserving", "admitted", "usage"];
+        let is_equal = |own: &&Value| keys.iter().all(|key| recorded[key] == own[key]);
+        let own: Vec<Value> = states.iter().map(status_json).collect();
+        if let Some(closest) = own.iter().find(is_equal).or(own.last()) {
+            for key in keys {
+                found.compare(&format!("{step}.{name}.{key}"), recorded[key].clone(), closest[key].clone());
+            }
         }
     }
+}
+
+fn status_json(status: &QueueStatus) -> Value {
+    let resource = |(resource, total, borrowed): &(Name, Amount, Amount)| json!({"name": **resource, "total": total.text(resource), "borrowed": borrowed.text(resource)});
+    let flavor = |(flavor, resources): &(Name, Vec<(Name, Amount, Amount)>)| json!({"name": **flavor, "resources": resources.iter().map(resource).collect::<Vec<Value>>()});
+    json!({
+        "pending": status.pending,
+        "reserving": status.usage.reserving,
+        "admitted": status.usage.admitted,
+        "usage": status.usage.flavors.iter().map(flavor).collect::<Vec<Value>>(),
+    })
 }
