@@ -15,3 +15,7 @@ pub mod snapshot;
 pub mod tas;
 pub mod topology;
 pub mod workload;
+
+#[cfg(test)]
+#[path = "../../tests/inside/kueue/stories.rs"]
+mod tests;

@@ -12,11 +12,11 @@ use sim_recordings::validate::output;
 use sim_recordings::validate::read::read;
 use sim_recordings::validate::result::{FileResult, ResultTotals, ValidationVerdict};
 use sim_recordings::validate::scenario::{RecordingDefaults, ScenarioOverrides, replay_scenario};
-use sim_recordings::validate::{scheduling, simulate};
+use sim_recordings::validate::{kueue, scheduling, simulate};
 use std::collections::{BTreeMap, BTreeSet};
 
-const KINDS: [&str; 8] =
-    ["decisions", "corner", "nodes", "cluster", "times", "admission", "scheduler/gang", "scheduler/single"];
+const KINDS: [&str; 9] =
+    ["decisions", "corner", "nodes", "cluster", "times", "admission", "scheduler/gang", "scheduler/single", "kueue"];
 const KNOWN: &str = include_str!("recordings/known-differences.yaml");
 /// Permitted relative error of a scored restart time.
 const TIME_TOLERANCE: f64 = 0.08;
@@ -62,6 +62,9 @@ fn play(file: &str, text: &str, defaults: &RecordingDefaults) -> FileResult {
     }
     if let Some(decisions) = scheduling::read(text) {
         return scheduling::validate(file, &decisions);
+    }
+    if let Some(story) = kueue::read(text) {
+        return kueue::validate(file, &story);
     }
     let recording = read(file, text).expect("a recording is well-formed");
     simulate::validate(file, &recording, defaults, &ScenarioOverrides::default())

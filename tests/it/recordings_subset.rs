@@ -8,8 +8,9 @@ use std::path::Path;
 /// Returns `kind/name.json` of every recording below a folder that has one subfolder per kind.
 fn names(folder: &Path) -> BTreeSet<String> {
     let mut result = BTreeSet::new();
-    for kind in ["admission", "corner", "decisions", "nodes", "cluster", "times", "scheduler/gang", "scheduler/single"]
-    {
+    const KINDS: [&str; 9] =
+        ["admission", "corner", "decisions", "kueue", "nodes", "cluster", "times", "scheduler/gang", "scheduler/single"];
+    for kind in KINDS {
         for path in files(&folder.join(kind), "json") {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             result.insert(format!("{kind}/{name}"));
@@ -25,6 +26,7 @@ fn every_kind_of_recording_is_in_the_repository() {
         ("admission", 3),
         ("corner", 29),
         ("decisions", 30),
+        ("kueue", 6),
         ("nodes", 17),
         ("cluster", 10),
         ("scheduler/gang", 8),

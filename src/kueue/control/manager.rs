@@ -225,6 +225,9 @@ impl Manager {
         let Some(index) = self.find_queue(&spec.name) else {
             return;
         };
+        if *self.cache.state.queues[index].spec == spec {
+            return;
+        }
         self.pending[index].strategy = spec.queueing_strategy;
         self.cache.update_queue(index, spec);
         self.wakes.insert(self.cache.state.tree.root(index));

@@ -50,12 +50,21 @@ impl Preemptor {
     }
 }
 
+impl Preemptor {
+    /// Returns the Workloads to preempt for an amount of one resource. Topologies do not count.
+    pub fn targets_for(
+        &self, snapshot: &mut Snapshot, info: &Info, fr: &FlavorResource, amount: Amount,
+    ) -> Vec<Target> {
+        let usage = Usage { quota: [(fr.clone(), amount)].into(), ..Usage::default() };
+        self.search(snapshot, info, usage, [fr.clone()].into(), PlacementRequests::new())
+    }
+}
+
 impl PreemptionOracle for Preemptor {
     fn simulate(
         &self, snapshot: &mut Snapshot, info: &Info, fr: &FlavorResource, amount: Amount,
     ) -> (PreemptionPossibility, usize) {
-        let usage = Usage { quota: [(fr.clone(), amount)].into(), ..Usage::default() };
-        let targets = self.search(snapshot, info, usage, [fr.clone()].into(), PlacementRequests::new());
+        let targets = self.targets_for(snapshot, info, fr, amount);
         let queue = info.queue;
         let height = |snapshot: &mut Snapshot| snapshot.tree.lowest_fitting_height(queue, fr, amount).0;
         if targets.is_empty() {
