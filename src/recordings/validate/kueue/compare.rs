@@ -184,12 +184,19 @@ fn compare_queues(story: &Story, recorded: &Value, step: usize, found: &mut Diff
 }
 
 fn status_json(status: &QueueStatus) -> Value {
-    let resource = |(resource, total, borrowed): &(Name, Amount, Amount)| json!({"name": **resource, "total": total.text(resource), "borrowed": borrowed.text(resource)});
-    let flavor = |(flavor, resources): &(Name, Vec<(Name, Amount, Amount)>)| json!({"name": **flavor, "resources": resources.iter().map(resource).collect::<Vec<Value>>()});
+    let resource = |(name, total, borrowed): &(Name, Amount, Amount)| {
+        let (total, borrowed) = (total.text(name), borrowed.text(name));
+        json!({"name": **name, "total": total, "borrowed": borrowed})
+    };
+    let mut usage = Vec::new();
+    for (flavor, resources) in &status.usage.flavors {
+        let resources: Vec<Value> = resources.iter().map(resource).collect();
+        usage.push(json!({"name": **flavor, "resources": resources}));
+    }
     json!({
         "pending": status.pending,
         "reserving": status.usage.reserving,
         "admitted": status.usage.admitted,
-        "usage": status.usage.flavors.iter().map(flavor).collect::<Vec<Value>>(),
+        "usage": usage,
     })
 }
