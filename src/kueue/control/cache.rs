@@ -57,7 +57,7 @@ impl Cache {
         cache
     }
 
-    /// Computes the tree of quotas and its usage anew.
+    /// Computes the tree of quotas and its usage again.
     fn rebuild(&mut self) {
         let specs: Vec<ClusterQueue> = self.state.queues.iter().map(|queue| (*queue.spec).clone()).collect();
         let built = build(&specs, &self.cohorts);

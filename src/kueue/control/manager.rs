@@ -3,9 +3,9 @@
 use super::cache::Cache;
 use super::workload::QueueView;
 use crate::control::checks;
-use crate::cycle::{CycleConfig, Head, Outcome, run};
+use crate::cycle::{CycleConfig, Outcome, run};
 use crate::preemption::Preemptor;
-use crate::queue::PendingQueue;
+use crate::queue::{Head, PendingQueue};
 use crate::quota::NodeId;
 use crate::topology::TopologySnapshot;
 use crate::workload::info::QueueIndex;

@@ -3,18 +3,10 @@
 use crate::flavors::assignment::NominatedFlavors;
 use crate::flavors::{Assignment, AssignmentMode};
 use crate::preemption::Target;
-use crate::queue::RequeueReason;
+use crate::queue::{Head, RequeueReason};
 use crate::requests::FlavorAmounts;
 use crate::snapshot::{Snapshot, Usage};
 use crate::workload::{Admission, Info};
-
-/// The Workload at the head of a queue.
-#[derive(Clone, Debug)]
-pub struct Head {
-    pub info: Info,
-    /// Whether Workloads are being preempted for it.
-    pub is_preemptor: bool,
-}
 
 /// What a cycle decides about a head.
 #[derive(Clone, Debug, PartialEq)]

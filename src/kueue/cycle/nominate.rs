@@ -1,11 +1,11 @@
 //! Assigns flavors and preemption targets to a head.
 
-use super::entry::{Entry, Head};
-use super::process::CycleConfig;
+use super::config::CycleConfig;
+use super::entry::Entry;
 use crate::flavors::assignment::NominatedFlavors;
 use crate::flavors::{Assignment, AssignmentMode, FlavorAssigner};
 use crate::preemption::Target;
-use crate::queue::RequeueReason;
+use crate::queue::{Head, RequeueReason};
 use crate::snapshot::Snapshot;
 use crate::workload::{CheckStatus, Info, LastAssignment, reasons};
 use std::sync::Arc;

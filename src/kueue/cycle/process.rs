@@ -1,32 +1,20 @@
 //! Runs a cycle over all heads.
 
-use super::entry::{Entry, Head, Outcome};
+use super::config::CycleConfig;
+use super::entry::{Entry, Outcome};
 use super::iterator::{FairOrder, compare_classical};
 use super::nominate::{assign, nominate};
 use crate::amount::Amount;
 use crate::flavors::AssignmentMode;
-use crate::preemption::{Preemptor, Target};
-use crate::queue::RequeueReason;
+use crate::preemption::Target;
+use crate::queue::{Head, RequeueReason};
 use crate::requests::FlavorAmounts;
 use crate::snapshot::{FitsCheck, Snapshot, Usage};
 use crate::workload::info::QueueIndex;
 use crate::workload::{Admission, Info, WorkloadKey, reasons};
-use sim_api::spec::kueue::{ClusterQueue, PreemptionPolicy};
+use sim_api::spec::kueue::PreemptionPolicy;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// What a cycle depends on besides the snapshot.
-pub struct CycleConfig<'a> {
-    /// Number of the cycle.
-    pub cycle: u64,
-    pub preemptor: Preemptor,
-    /// Whether resources that a ClusterQueue does not cover are ignored.
-    pub ignores_undeclared: bool,
-    /// Whether nothing is admitted while an admitted Workload is not ready.
-    pub blocks_admission: bool,
-    /// Returns why a Workload may not use a ClusterQueue at all, e.g. because of its namespace.
-    pub validate: &'a dyn Fn(&Info, &ClusterQueue) -> Option<String>,
-}
 
 /// A Workload that is preempted.
 #[derive(Clone, Debug, PartialEq, Eq)]

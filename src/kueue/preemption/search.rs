@@ -1,4 +1,4 @@
-//! What a preemption has to achieve, and the state of its search.
+//! The goal of a preemption, and what its search tests and restores.
 
 use super::order::CandidateOrder;
 use crate::requests::FlavorResource;

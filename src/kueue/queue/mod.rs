@@ -2,4 +2,4 @@
 
 pub mod pending;
 
-pub use pending::{PendingQueue, RequeueReason};
+pub use pending::{Head, PendingQueue, RequeueReason};

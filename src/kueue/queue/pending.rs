@@ -1,11 +1,18 @@
 //! The pending Workloads of one ClusterQueue: active ones, and inadmissible ones that wait for an event.
 
-use crate::cycle::Head;
 use crate::workload::{ConditionType, Info, WorkloadKey, reasons};
 use sim_api::spec::kueue::{QueueingStrategy, RequeuingTimestamp};
 use sim_base::SimTime;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+
+/// The Workload at the head of a queue.
+#[derive(Clone, Debug)]
+pub struct Head {
+    pub info: Info,
+    /// Whether Workloads are being preempted for it.
+    pub is_preemptor: bool,
+}
 
 /// Why a head returns to its queue.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +84,7 @@ impl PendingQueue {
         self.active.values().chain(self.inadmissible.values())
     }
 
-    /// Returns the reason for which the Workload was put aside without an attempt, because one of the same shape failed.
+    /// Returns the reason for which the Workload was put aside without an attempt: one of the same shape failed.
     pub fn bypass_reason(&self, key: WorkloadKey) -> Option<&'static str> {
         self.failed_shapes.get(&self.inadmissible.get(&key)?.shape).copied()
     }
@@ -97,8 +104,8 @@ impl PendingQueue {
             .then_with(|| (&a.workload.uid, a.key).cmp(&(&b.workload.uid, b.key)))
     }
 
-    /// Adds a Workload, or replaces it by its new state. A Workload that waits for an event goes on waiting unless
-    /// something changed that may make it admissible.
+    /// Adds a Workload, or replaces it by its new state. A Workload that waits for an event continues to wait
+    /// unless something changed that may make it admissible.
     pub fn push_or_update(&mut self, mut info: Info, now: SimTime) {
         let key = info.key;
         if let Some(tracked) = self.get(key).filter(|tracked| tracked.shape == info.shape) {

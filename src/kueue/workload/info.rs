@@ -1,6 +1,7 @@
 //! A Workload with its requests, as queues and the scheduler hold it.
 
-use super::{Workload, WorkloadKey};
+use super::object::{PodSet, Workload, WorkloadKey};
+use super::status::PodSetAdmission;
 use crate::amount::Amount;
 use crate::requests::{FlavorAmounts, FlavorResource, Name, Requests};
 use sim_api::spec::PodTemplate;
@@ -101,7 +102,7 @@ fn count_after_reclaim(workload: &Workload, name: &str, count: u32) -> u32 {
 }
 
 fn pending_requests(workload: &Workload, resources: &KueueResources) -> Vec<PodSetRequests> {
-    let of_pod_set = |pod_set: &super::PodSet| {
+    let of_pod_set = |pod_set: &PodSet| {
         let count = count_after_reclaim(workload, &pod_set.name, pod_set.count);
         let mut amounts = pod_set.template.spec.requests();
         amounts.retain(|name, _| !resources.exclude_prefixes.iter().any(|prefix| name.starts_with(prefix)));
@@ -139,7 +140,7 @@ fn transformed(amounts: ResourceAmounts, transformations: &[ResourceTransformati
 
 fn admitted_requests(workload: &Workload) -> Vec<PodSetRequests> {
     let admission = workload.status.admission.iter();
-    let of_pod_set = |admitted: &super::PodSetAdmission| {
+    let of_pod_set = |admitted: &PodSetAdmission| {
         let total = workload.pod_sets.iter().find(|p| p.name == admitted.name).map_or(0, |p| p.count);
         let left = count_after_reclaim(workload, &admitted.name, total).min(admitted.count);
         let scale = |amount: Amount| match admitted.count {

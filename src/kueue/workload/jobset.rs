@@ -1,7 +1,8 @@
 //! The Workload of a JobSet (`pkg/controller/jobs/jobset`).
 
+use super::object::{PodSet, Workload};
+use super::status::WorkloadStatus;
 use super::topology::{self, TopologyRequestError};
-use super::{PodSet, Workload, WorkloadStatus};
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::kueue::WorkloadPriorityClass;
 use sim_api::spec::{JobSet, ReplicatedJob};

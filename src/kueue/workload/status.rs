@@ -1,11 +1,14 @@
 //! Status of a Workload.
 
-use super::conditions::Condition;
+use super::conditions::{Condition, ConditionType};
 use crate::amount::Amount;
 use crate::requests::Name;
 use crate::tas::TopologyAssignment;
 use sim_base::SimTime;
 use std::collections::BTreeMap;
+
+/// Longest message of a condition, in characters.
+const MESSAGE_MAX: usize = 32 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkloadStatus {
@@ -78,5 +81,32 @@ impl CheckState {
             self.message = format!("Reset to Pending after eviction. Previously: {}", self.status.as_str());
             self.status = CheckStatus::Pending;
         }
+    }
+}
+
+impl WorkloadStatus {
+    /// Sets a condition. Returns whether anything but the time changed. The time is kept if the status is the same.
+    pub fn set(&mut self, kind: ConditionType, status: bool, reason: &str, message: &str, now: SimTime) -> bool {
+        let message: String = message.chars().take(MESSAGE_MAX).collect();
+        match self.conditions.iter_mut().find(|c| c.kind == kind) {
+            None => {
+                self.conditions.push(Condition { kind, status, reason: reason.to_owned(), message, since: now });
+                true
+            }
+            Some(old) => {
+                let changed = old.status != status || old.reason != reason || old.message != message;
+                if old.status != status {
+                    old.since = now;
+                }
+                old.status = status;
+                reason.clone_into(&mut old.reason);
+                old.message = message;
+                changed
+            }
+        }
+    }
+
+    pub fn remove(&mut self, kind: ConditionType) {
+        self.conditions.retain(|c| c.kind != kind);
     }
 }

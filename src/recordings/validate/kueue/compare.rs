@@ -1,7 +1,7 @@
 //! Compares the state after a step.
 
 use super::super::scheduling::Differences;
-use super::story::{QueueStatus, Rest, Story};
+use super::state::{QueueHistory, QueueStatus, Rest};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 use sim_api::objects::value_access::{int, list, pairs, text};
@@ -26,12 +26,12 @@ impl Comparison {
     /// Compares the last rest of a step or, if it differs, the earlier ones. Returns the differences from the first
     /// rest that is equal, or those from the last rest.
     pub fn compare_rests(
-        &self, story: &Story, rests: &[Rest], result: &Value, step: usize, found: Differences,
+        &self, rests: &[Rest], queues: &[QueueHistory], result: &Value, step: usize, found: Differences,
     ) -> (Comparison, Differences) {
         let compared = rests.iter().rev().map(|rest| {
             let mut after = self.clone();
             let mut differences = Differences(found.0.clone());
-            after.compare(story, rest, result, step, &mut differences);
+            after.compare(rest, queues, result, step, &mut differences);
             (after, differences)
         });
         let mut last = None;
@@ -44,9 +44,9 @@ impl Comparison {
         last.unwrap_or((self.clone(), found))
     }
 
-    /// Compares all Workloads and ClusterQueues. A Workload for which Kueue goes on alternating between several states
-    /// may be in any of them.
-    fn compare(&mut self, story: &Story, rest: &Rest, result: &Value, step: usize, found: &mut Differences) {
+    /// Compares all Workloads and ClusterQueues. A Workload that keeps alternating between several states may be in
+    /// any of them.
+    fn compare(&mut self, rest: &Rest, queues: &[QueueHistory], result: &Value, step: usize, found: &mut Differences) {
         for (name, recorded) in pairs(&result["workloads"]) {
             let path = format!("{step}.{name}");
             let key = rest.jobs.iter().rposition(|job| job.name == *name);
@@ -68,7 +68,7 @@ impl Comparison {
         }
         let recorded_count = pairs(&result["workloads"]).count();
         found.compare(&format!("{step}.workloads"), json!(recorded_count), json!(rest.workloads.len()));
-        compare_queues(story, &result["clusterQueues"], step, found);
+        compare_queues(queues, &result["clusterQueues"], step, found);
     }
 
     fn compare_workload(&mut self, path: &str, recorded: &Value, workload: &Workload, found: &mut Differences) {
@@ -168,9 +168,8 @@ fn read_placement(recorded: &Value) -> Value {
 }
 
 /// Compares the status of all ClusterQueues with the states that they had since the last step.
-fn compare_queues(story: &Story, recorded: &Value, step: usize, found: &mut Differences) {
-    for (queue, states) in story.manager.cache.state.queues.iter().zip(&story.statuses) {
-        let name = &queue.spec.name;
+fn compare_queues(queues: &[QueueHistory], recorded: &Value, step: usize, found: &mut Differences) {
+    for QueueHistory { name, states } in queues {
         let recorded = &recorded[name];
         let keys = ["pending", "reserving", "admitted", "usage"];
         let is_equal = |own: &&Value| keys.iter().all(|key| recorded[key] == own[key]);

@@ -4,6 +4,7 @@
 
 mod compare;
 mod objects;
+mod state;
 mod story;
 
 use super::recording::{RecordingKind, SCHEMA};

@@ -3,12 +3,13 @@
 use super::super::scheduling::Differences;
 use super::compare::Comparison;
 use super::objects::{NAMESPACE, read_nodes, read_objects, read_stop_policy};
+use super::state::{Job, QueueHistory, QueueStatus, Rest, Workloads};
 use serde_json::{Value, json};
 use sim_api::admission::{self, AdmissionGates, CreateRequest};
 use sim_api::objects::value_access::{list, text};
-use sim_api::spec::kueue::KueueObjects;
+use sim_api::spec::kueue::{ClusterQueue, KueueObjects};
 use sim_base::{Duration, SimTime};
-use sim_kueue::control::{JobView, Manager, QueueUsage, REQUEUE_DELAY, reconcile_job, reconcile_workload};
+use sim_kueue::control::{JobView, Manager, REQUEUE_DELAY, reconcile_job, reconcile_workload};
 use sim_kueue::topology::TopologySnapshot;
 use sim_kueue::workload::jobset::workload;
 use sim_kueue::workload::{Workload, WorkloadKey};
@@ -20,24 +21,6 @@ use std::sync::Arc;
 const STEP: Duration = Duration::from_secs(60);
 /// Reason in the message of a JobSet that succeeded.
 const COMPLETED: &str = "jobset completed successfully";
-
-/// A JobSet of the story.
-#[derive(Clone)]
-pub struct Job {
-    pub name: String,
-    pub view: JobView,
-}
-
-/// State in which no controller has anything to do before a timer fires.
-#[derive(Clone)]
-pub struct Rest {
-    pub jobs: Vec<Job>,
-    pub workloads: Workloads,
-    /// States between which the queues alternate, if they do.
-    pub alternatives: Vec<Workloads>,
-}
-
-pub type Workloads = BTreeMap<WorkloadKey, Arc<Workload>>;
 
 /// Moments at which all queues are tried again for a reason outside of the story: each reconcile of a ResourceFlavor
 /// with a topology does it (`pkg/controller/tas/resource_flavor.go`), and Kueue served other stories at the same time.
@@ -55,9 +38,9 @@ const FOREIGN_WAKES: [ForeignWakes; 4] = [
 ];
 
 #[derive(Clone)]
-pub struct Story {
+struct Story {
     objects: KueueObjects,
-    pub manager: Manager,
+    manager: Manager,
     /// JobSets by the key of their Workload.
     jobs: Vec<Job>,
     now: SimTime,
@@ -65,15 +48,7 @@ pub struct Story {
     rest_cycles: usize,
     /// Rests since the step.
     rests: Vec<Rest>,
-    /// States of each ClusterQueue since the end of the last step. Kueue writes the status up to a second later.
-    pub statuses: Vec<Vec<QueueStatus>>,
-}
-
-/// Counts and usage of a ClusterQueue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueStatus {
-    pub pending: usize,
-    pub usage: QueueUsage,
+    histories: Vec<QueueHistory>,
 }
 
 /// Plays all steps and compares the state after each. A recording was made when Kueue seemed to rest, which may be
@@ -87,7 +62,7 @@ pub fn play(recording: &Value, found: &mut Differences) {
             let mut played = story.clone();
             let mut differences = Differences::default();
             played.play_step(step, foreign, &result["answer"], k, &mut differences);
-            let compared = comparison.compare_rests(&played, &played.rests, result, k, differences);
+            let compared = comparison.compare_rests(&played.rests, &played.histories, result, k, differences);
             let is_equal = compared.1.0.is_empty();
             if is_equal || first.is_none() {
                 first = Some((played, compared));
@@ -112,9 +87,10 @@ impl Story {
         let manager = Manager::new(&objects, topology, [(NAMESPACE.to_owned(), labels)].into());
         let groups = objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
         let rest_cycles = 2 + 2 * groups.map(|group| group.flavors.len()).max().unwrap_or(0);
-        let statuses = vec![Vec::new(); objects.cluster_queues.len()];
+        let history = |queue: &ClusterQueue| QueueHistory { name: queue.name.clone(), states: Vec::new() };
+        let histories = objects.cluster_queues.iter().map(history).collect();
         let mut story =
-            Story { objects, manager, jobs: Vec::new(), now: SimTime::ZERO, rest_cycles, rests: Vec::new(), statuses };
+            Story { objects, manager, jobs: Vec::new(), now: SimTime::ZERO, rest_cycles, rests: Vec::new(), histories };
         story.note_statuses();
         story
     }
@@ -126,7 +102,7 @@ impl Story {
         }
         self.now = self.now + STEP;
         self.rests.clear();
-        for states in &mut self.statuses {
+        for QueueHistory { states, .. } in &mut self.histories {
             states.drain(..states.len().saturating_sub(1));
         }
         let refusal = self.act(step).err().map_or(Value::Null, |message| json!(message));
@@ -139,7 +115,7 @@ impl Story {
     }
 
     fn note_statuses(&mut self) {
-        for (index, states) in self.statuses.iter_mut().enumerate() {
+        for (index, QueueHistory { states, .. }) in self.histories.iter_mut().enumerate() {
             let pending = self.manager.pending[index].len();
             let status = QueueStatus { pending, usage: self.manager.cache.usage(index) };
             if states.last() != Some(&status) {
