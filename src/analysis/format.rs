@@ -4,7 +4,8 @@ use crate::metrics::restarts::restart::{CauseKind, RestartCause, RestartOutcome}
 use crate::metrics::{CriticalSpan, RestartMetrics, RunView};
 use crate::{metrics::restarts::critical_spans::counts, metrics::restarts::waits::WaitKind};
 use sim_api::spec::{
-    FaultAction, GateChanges, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults, SilentTarget, UserRequest,
+    FaultAction, GateChanges, LinkKind, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults, SilentTarget,
+    UserRequest,
 };
 use sim_base::{Duration, SimTime};
 use sim_engine::record::DeletionActor;
@@ -245,6 +246,13 @@ fn silent(on: &SilentTarget, what: SilentFaults) -> String {
         SilentFaults::Hang { .. } => format!("the workload on {on} hangs"),
         SilentFaults::Slow { factor: 1.0 } => format!("{on} returns to normal speed"),
         SilentFaults::Slow { factor } => format!("{on} is slow: steps take {factor} times as long"),
+        SilentFaults::Degrade { links, factor } => {
+            let links = match links {
+                LinkKind::Island => "links of the island of",
+                LinkKind::Network => "network ports of",
+            };
+            format!("the {links} {on} have {} of their bandwidth", percent(1.0 / factor, 1))
+        }
         SilentFaults::Corrupt { .. } => format!("{on} computes wrong results"),
     }
 }

@@ -3,6 +3,7 @@
 pub mod anonymize;
 mod dump;
 pub mod import;
+mod links;
 mod named_pools;
 pub mod node_names;
 mod occupancy;
@@ -25,7 +26,7 @@ use node_names::node_names;
 use sim_api::admission::names;
 use sim_api::admission::names::NameRule;
 use sim_api::spec::{
-    AcceleratorPrice, DcnLevel, GENERATED_CLUSTER, IslandKind, MachineBilling, NamedNode, NodePool, TopologySpec,
+    AcceleratorPrice, GENERATED_CLUSTER, IslandKind, MachineBilling, NamedNode, NodePool, TopologySpec,
 };
 use std::collections::BTreeMap;
 use taint::taint;
@@ -192,7 +193,7 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
         name: metadata("name"),
         description: metadata("description"),
         pools: nodes.iter().map(pool).collect(),
-        dcn_levels: read::list(node, "dcnLevels").iter().map(dcn_level).collect(),
+        dcn_levels: read::list(node, "dcnLevels").iter().map(links::dcn_level).collect(),
         currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
         extended_resource_toleration: read::boolean(node, "extendedResourceToleration").unwrap_or(false),
     };
@@ -203,6 +204,7 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
             report.error(name, format!("duplicate pool name {:?}", pool.name));
         }
         check_pool(pool, node, report);
+        links::check(pool, node, report);
         let place = |resource: &str| node.at_path(&["allocatable", resource]);
         let at = |resource: &str| place(resource).map_or(node.at, |n| n.at);
         too_many_devices(&topology, &pool.allocatable, at, report);
@@ -247,6 +249,7 @@ fn pool(node: &YamlNode) -> NodePool {
             Some("NvLink") => IslandKind::NvLink,
             _ => IslandKind::None,
         },
+        interconnect: node.get("interconnect").and_then(links::interconnect),
         billing: billing.unwrap_or_else(|| MachineBilling::from_labels(&labels)),
         labels,
         taints: read::list(node, "taints").iter().map(taint).collect(),
@@ -292,14 +295,6 @@ pub fn too_many_devices(
             let error = report.error(at(name), message);
             error.legal(format!("at most {DEVICES_MAX} accelerators on a node"));
         }
-    }
-}
-
-fn dcn_level(node: &YamlNode) -> DcnLevel {
-    DcnLevel {
-        name: read::string(node, "name").unwrap_or_default(),
-        label: read::string(node, "label").unwrap_or_default(),
-        gbits_per_s: read::number(node, "gbitsPerSecond").unwrap_or(0.0),
     }
 }
 

@@ -2,3 +2,16 @@
 //! and topology-aware scheduling. Views of queues, workloads and nodes in, a plan out.
 //!
 //! The crate has no clock and no randomness; the caller passes the time. Only the caller changes state.
+
+pub mod amount;
+pub mod control;
+pub mod cycle;
+pub mod flavors;
+pub mod preemption;
+pub mod queue;
+pub mod quota;
+pub mod requests;
+pub mod snapshot;
+pub mod tas;
+pub mod topology;
+pub mod workload;

@@ -211,6 +211,7 @@ fn word(body: &Body) -> Option<usize> {
         | TrainingSlices { .. }
         | TrainingInterrupted { .. }
         | TrainingDone { .. }
+        | TrainingStepTime { .. }
         | ReplicatedJobsStatus { .. }
         | JobSetDeleted { .. }
         | JobCreated { .. }
@@ -246,6 +247,7 @@ fn details(body: &Body, names: &RecordNames) -> String {
         TrainingSlices { slices, of, .. } => format!("{slices} of {of}"),
         TrainingInterrupted { reached, kept, .. } => format!("at {reached}, saved {kept}"),
         TrainingDone { work, .. } => work.to_string(),
+        TrainingStepTime { step, exposed, .. } => format!("{step}, communication {exposed}"),
         JobCreated { attempt, .. } => format!("restart-attempt={attempt}"),
         NodeState { ready, .. } => format!("Ready={}", ready.as_str()),
         NodeTaint { key, effect, added, .. } => taint(names.text(key), effect, added),

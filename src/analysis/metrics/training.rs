@@ -9,7 +9,7 @@ use super::restarts::restart::{CauseKind, RestartCause};
 use serde::Serialize;
 use sim_api::spec::ScenarioSpec;
 use sim_base::Duration;
-use sim_engine::record::{TrainingOutcome, TrainingPhase};
+use sim_engine::record::{StepOutcome, TrainingOutcome, TrainingPhase};
 use std::collections::BTreeMap;
 
 /// Summary of the training job of one JobSet.
@@ -50,6 +50,50 @@ pub struct TrainingSummary {
     pub ml_productivity: Option<MlProductivity>,
     /// Time with every pod at work, productive or not ÷ time from the submission to the end.
     pub job_uptime: Option<f64>,
+    /// Step times with the placement of the pods; empty unless the training has `communication`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub step_times: Vec<StepTimeSummary>,
+}
+
+/// The step time from an instant on, with the placement at that time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepTimeSummary {
+    /// Virtual time in seconds.
+    #[serde(rename = "from_s")]
+    pub from_s: f64,
+    /// Duration of a step in seconds.
+    #[serde(rename = "step_s")]
+    pub step_s: f64,
+    /// Part of the step in seconds that is communication beyond the computation.
+    #[serde(rename = "exposed_s")]
+    pub exposed_s: f64,
+    /// `exposed_s` ÷ `step_s`.
+    pub exposed_share: f64,
+    /// Seconds of each entry of `communication`.
+    #[serde(rename = "traffic_s")]
+    pub traffic_s: Vec<f64>,
+    /// What limits the largest exposed communication.
+    pub limit: Option<String>,
+    /// Number of islands in which the job has pods.
+    pub islands: u32,
+    /// Number of groups of each network level in which the job has pods, nearest level first.
+    pub groups: Vec<u32>,
+}
+
+impl StepTimeSummary {
+    fn from_outcome(step: &StepOutcome) -> StepTimeSummary {
+        StepTimeSummary {
+            from_s: step.at.seconds(),
+            step_s: step.step.seconds(),
+            exposed_s: step.exposed.seconds(),
+            exposed_share: step.exposed.seconds() / step.step.seconds(),
+            traffic_s: step.traffic.iter().map(|part| part.seconds()).collect(),
+            limit: step.limit.clone(),
+            islands: step.islands,
+            groups: step.groups.clone(),
+        }
+    }
 }
 
 /// ML productivity goodput: the product of its three factors.
@@ -57,9 +101,9 @@ pub struct TrainingSummary {
 pub struct MlProductivity {
     /// Time in which the JobSet held nodes for all of its pods ÷ time from the submission to the end.
     pub scheduling: f64,
-    /// Productive steps ÷ time in which the JobSet held nodes for all of its pods.
+    /// Productive steps and their communication ÷ time in which the JobSet held nodes for all of its pods.
     pub runtime: f64,
-    /// Ideal ÷ actual duration of a step; always 1, as the scenario gives the duration of a step.
+    /// Computation ÷ duration of a step with its exposed communication; 1 unless the training has `communication`.
     pub program: f64,
 }
 
@@ -76,7 +120,8 @@ impl TrainingSummary {
         let without = |phases: &[TrainingPhase]| wall - phases.iter().map(|p| t.ns(*p)).sum::<u64>();
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
         let productive = t.ns(TrainingPhase::Productive);
-        let (scheduling, runtime) = (share(t.held_ns, wall), share(productive, t.held_ns));
+        let stepping = productive + t.ns(TrainingPhase::Communication);
+        let (scheduling, runtime) = (share(t.held_ns, wall), share(stepping, t.held_ns));
         let (startup, ending) = (TrainingPhase::Startup, TrainingPhase::Ending);
         TrainingSummary {
             done: t.done,
@@ -94,9 +139,10 @@ impl TrainingSummary {
             ml_productivity: scheduling.zip(runtime).map(|(scheduling, runtime)| MlProductivity {
                 scheduling,
                 runtime,
-                program: 1.0,
+                program: share(productive, stepping).unwrap_or(1.0),
             }),
             job_uptime: share(without(&AWAY), wall),
+            step_times: t.steps.iter().map(StepTimeSummary::from_outcome).collect(),
         }
     }
 }

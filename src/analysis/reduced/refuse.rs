@@ -84,6 +84,7 @@ fn refuse_training(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) 
     refuse(local, "checkpoints stored on hosts (training.checkpoints with survives)");
     refuse(training.rendezvous_timeout.is_some(), "training.rendezvousTimeout");
     refuse(training.elastic.is_some(), "elastic jobs (training.elastic)");
+    refuse(training.communication.is_some(), "step times that depend on the placement (training.communication)");
 }
 
 fn refuse_faults(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
@@ -93,6 +94,7 @@ fn refuse_faults(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
         let what = match process.action {
             RandomAction::Hang { .. } => "Hang",
             RandomAction::Slow(_) => "Slow",
+            RandomAction::Degrade { .. } => "Degrade",
             RandomAction::Corrupt { .. } => "Corrupt",
             RandomAction::Reclaim => "Reclaim",
             _ => continue,

@@ -1,5 +1,6 @@
 //! Description of a cluster: pools of islands of nodes. The `topology` module assigns node ids and builds the arrays.
 
+use super::fabric::{DcnLevel, Interconnect};
 use super::pod::TaintSpec;
 use std::collections::BTreeMap;
 
@@ -9,8 +10,7 @@ pub struct TopologySpec {
     pub name: String,
     pub description: String,
     pub pools: Vec<NodePool>,
-    /// Links between islands by level, nearest first. They are only named and drawn; the model does not use their
-    /// bandwidth.
+    /// Networks between islands by level, nearest first.
     pub dcn_levels: Vec<DcnLevel>,
     pub currency: String,
     /// Whether the API server runs the admission plugin ExtendedResourceToleration, as on GKE. It adds a toleration
@@ -27,6 +27,8 @@ pub struct NodePool {
     pub islands: u32,
     pub nodes_per_island: u32,
     pub island_kind: IslandKind,
+    /// Links within an island, if known.
+    pub interconnect: Option<Interconnect>,
     pub labels: BTreeMap<String, String>,
     pub taints: Vec<TaintSpec>,
     /// Quantity by resource name, in thousandths. `pods` defaults to 110.
@@ -167,14 +169,6 @@ pub enum IslandKind {
     None,
     Ici,
     NvLink,
-}
-
-#[derive(Clone, Debug)]
-pub struct DcnLevel {
-    pub name: String,
-    /// Node label whose values are the groups of this level.
-    pub label: String,
-    pub gbits_per_s: f64,
 }
 
 /// Name of a cluster that the program generated for the JobSets.

@@ -129,8 +129,19 @@ pub enum RandomAction {
     Hang { detected_after: Option<Distribution>, exit_code: i32 },
     /// Steps take this many times as long until the end of the repair.
     Slow(f64),
+    /// Links are this many times slower until the end of the repair.
+    Degrade { links: LinkKind, factor: f64 },
     /// Results are wrong from the fault on; the error is detected after this time.
     Corrupt { found_after: Distribution },
+}
+
+/// Links that a fault degrades.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkKind {
+    /// The links between the accelerators of an island.
+    Island,
+    /// The ports of a node to the network between islands.
+    Network,
 }
 
 /// A scripted fault that the control plane does not see: the kubelet and the processes appear healthy.
@@ -142,6 +153,8 @@ pub enum SilentFaults {
     /// Steps take this many times as long from now on. The value 1 is the normal speed. It replaces the previous
     /// factor.
     Slow { factor: f64 },
+    /// Links of the node, or of its island, are this many times slower than normal from now on.
+    Degrade { links: LinkKind, factor: f64 },
     /// Results are wrong from now on; the error is detected after this time.
     Corrupt { found_after: Duration },
 }
@@ -160,6 +173,7 @@ impl SilentFaults {
         match self {
             SilentFaults::Hang { .. } => "Hang",
             SilentFaults::Slow { .. } => "Slow",
+            SilentFaults::Degrade { .. } => "Degrade",
             SilentFaults::Corrupt { .. } => "Corrupt",
         }
     }

@@ -1,5 +1,6 @@
 //! Training jobs in the containers of a JobSet: their steps, checkpoints and the progress that a restart loses.
 
+use super::fabric::Communication;
 use sim_base::Duration;
 use sim_base::random::Distribution;
 
@@ -151,6 +152,8 @@ pub struct TrainingJob {
     pub rendezvous_timeout: Option<Duration>,
     /// Operation without some slices.
     pub elastic: Option<ElasticTraining>,
+    /// Communication in each step. `step` is then the time of the computation.
+    pub communication: Option<Communication>,
 }
 
 impl TrainingJob {

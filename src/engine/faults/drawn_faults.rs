@@ -3,7 +3,7 @@
 use super::entities::{EntityProcess, FaultEntity};
 use super::fault::{FaultOperation, FaultScope, InjectedFault};
 use super::outages::{self, NodeOutage, OutageKind};
-use super::slow::{self, SlowNodes};
+use super::slow::{self, SlowNodes, SlowPart};
 use sim_api::spec::{FaultsOn, RandomAction, SilentFaults};
 use sim_base::random::{Distribution, DrawSequence, StreamPurpose, UniformDraw};
 use sim_base::{CellId, Duration, NodeId};
@@ -63,19 +63,21 @@ impl LocatedPods {
                 let found_after = affected.draw_detection(found_after, draws);
                 return self.add_silent(affected, SilentFaults::Corrupt { found_after });
             }
-            RandomAction::Slow(factor) => {
-                let slowness =
-                    SlowNodes { start: affected.start, end: affected.end, factor: *factor, cause: affected.cause };
-                for node in &*affected.entity.nodes {
-                    self.slow.push((*node, slowness.clone()));
-                }
-                return;
+            RandomAction::Slow(factor) => return self.add_slow(affected, *factor, SlowPart::Machine),
+            RandomAction::Degrade { links, factor } => {
+                return self.add_slow(affected, *factor, SlowPart::Links(*links));
             }
         };
         let process = &affected.process.spec;
         let after = |after| affected.start + after;
         let (as_new, deleted) = (process.as_new, process.deleted_after.map(after));
         self.add_outage(affected, (how, affected.start, affected.end), (as_new, deleted));
+    }
+
+    fn add_slow(&mut self, affected: &AffectedPods, factor: f64, part: SlowPart) {
+        let (start, end, cause) = (affected.start, affected.end, affected.cause);
+        let period = SlowNodes { start, end, factor, cause, part };
+        self.slow.extend(affected.entity.nodes.iter().map(|node| (*node, period.clone())));
     }
 
     /// All nodes of the entity are lost.
@@ -139,11 +141,12 @@ impl LocatedPods {
             let all = of_cell.iter().map(|(_, outage)| outage);
             outages::outage_actions(of_cell[0].0.0, all, stop, &mut faults);
         }
-        self.slow.sort_by_key(|(node, _)| *node);
+        let part = |(node, slow): &(NodeId, SlowNodes)| (*node, slow.part);
+        self.slow.sort_by_key(part);
         let name = |cause: u32| processes[cause as usize].spec.cause.as_str();
-        for of_node in self.slow.chunk_by(|a, b| a.0 == b.0) {
+        for of_node in self.slow.chunk_by(|a, b| part(a) == part(b)) {
             let all: Vec<SlowNodes> = of_node.iter().map(|(_, slow)| slow.clone()).collect();
-            faults.extend(slow::speed_changes(of_node[0].0, &all, stop, name));
+            faults.extend(slow::speed_changes(part(&of_node[0]), &all, stop, name));
         }
         // Stable sort: faults at one instant keep the order of processes, entities and cells.
         faults.sort_by_key(|fault| fault.at);

@@ -1,8 +1,15 @@
-//! Slow periods of a node; where they overlap, the slowest factor applies.
+//! Periods in which a node or its links are slow; where they overlap, the slowest factor applies.
 
 use super::fault::{FaultOperation, FaultScope, InjectedFault};
-use sim_api::spec::SilentFaults;
+use sim_api::spec::{LinkKind, SilentFaults};
 use sim_base::{Duration, NodeId};
+
+/// What is slow.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SlowPart {
+    Machine,
+    Links(LinkKind),
+}
 
 /// One slow period of a node.
 #[derive(Clone, Debug)]
@@ -12,11 +19,12 @@ pub struct SlowNodes {
     pub end: Option<Duration>,
     pub factor: f64,
     pub cause: u32,
+    pub part: SlowPart,
 }
 
-/// All changes of the factor until `stop`; `name` is the name of a cause.
+/// All changes of the factor of one part until `stop`; `name` is the name of a cause.
 pub fn speed_changes<'n>(
-    node: NodeId, all: &[SlowNodes], stop: Duration, name: impl Fn(u32) -> &'n str,
+    (node, part): (NodeId, SlowPart), all: &[SlowNodes], stop: Duration, name: impl Fn(u32) -> &'n str,
 ) -> Vec<InjectedFault> {
     let ends = all.iter().filter_map(|s| Some((s.end?, s.cause)));
     let starts = all.iter().map(|s| (s.start, s.cause));
@@ -33,7 +41,10 @@ pub fn speed_changes<'n>(
             script.push(InjectedFault {
                 at,
                 target: FaultScope::Node(node),
-                operation: FaultOperation::Silent(SilentFaults::Slow { factor }),
+                operation: FaultOperation::Silent(match part {
+                    SlowPart::Machine => SilentFaults::Slow { factor },
+                    SlowPart::Links(links) => SilentFaults::Degrade { links, factor },
+                }),
                 cause,
             });
         }

@@ -214,11 +214,13 @@ pub enum LedgerCategory {
     Reinitialization,
     /// Training: slices are missing and the remaining ones make less than the full progress.
     Degraded,
+    /// Training: communication of steps that computation does not hide.
+    Communication,
 }
 
 impl LedgerCategory {
     /// Number of categories.
-    pub const COUNT: usize = 16;
+    pub const COUNT: usize = 17;
     /// Number of categories that occur in every run; the others occur for training jobs only.
     pub const BASE_COUNT: usize = 6;
     /// All categories, in order.
@@ -239,6 +241,7 @@ impl LedgerCategory {
         Self::Hang,
         Self::Reinitialization,
         Self::Degraded,
+        Self::Communication,
     ];
 
     /// Returns the name used in files.
@@ -260,6 +263,7 @@ impl LedgerCategory {
             Self::Hang => "hang",
             Self::Reinitialization => "reinitialization",
             Self::Degraded => "degraded",
+            Self::Communication => "communication",
         }
     }
 }

@@ -170,6 +170,8 @@ records! {
     }
     /// The run ended.
     End { reason: EndReason = "endReason" }
+    /// The step time of a training job that communicates has changed, with its placement or the rates of links.
+    TrainingStepTime { jobset: JobSetId = object, step: Duration = "step_ns", exposed: Duration = "exposed_ns" }
 }
 
 impl Body {

@@ -38,11 +38,13 @@ pub enum TrainingPhase {
     Reinitialization,
     /// Additional time of steps because slices are missing.
     Degraded,
+    /// Communication of steps that computation does not hide.
+    Communication,
 }
 
 impl TrainingPhase {
     /// Number of phases.
-    pub const COUNT: usize = 15;
+    pub const COUNT: usize = 16;
 
     /// All phases, in order.
     pub const ALL: [TrainingPhase; TrainingPhase::COUNT] = [
@@ -61,6 +63,7 @@ impl TrainingPhase {
         Self::Hang,
         Self::Reinitialization,
         Self::Degraded,
+        Self::Communication,
     ];
 
     /// Returns the name used in files.
@@ -81,6 +84,7 @@ impl TrainingPhase {
             Self::Hang => "hang",
             Self::Reinitialization => "reinitialization",
             Self::Degraded => "degraded",
+            Self::Communication => "communication",
         }
     }
 }
@@ -118,6 +122,27 @@ pub struct TrainingOutcome {
     pub commits: u64,
     /// Periods from each start to its end, in order.
     pub segments: Vec<SegmentOutcome>,
+    /// Step times of a job that communicates, in the order of their beginning.
+    pub steps: Vec<StepOutcome>,
+}
+
+/// The step time of a training job from an instant on, with the placement of its pods.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepOutcome {
+    /// Time from which steps take this long.
+    pub at: SimTime,
+    /// Duration of a step: the longer of computation and overlapped communication, plus the exposed communication.
+    pub step: Duration,
+    /// Part of the step beyond the computation.
+    pub exposed: Duration,
+    /// Duration of each entry of `communication`.
+    pub traffic: Vec<Duration>,
+    /// What limits the largest exposed communication.
+    pub limit: Option<String>,
+    /// Number of islands in which the job has pods.
+    pub islands: u32,
+    /// Per network level, number of its groups in which the job has pods.
+    pub groups: Vec<u32>,
 }
 
 /// A period from one start, with every pod ready, to an interruption or the completion of the work.

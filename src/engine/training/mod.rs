@@ -5,6 +5,7 @@
 //! `training_model`: there is no event per step, only one when the work is complete. Must never change an object; the
 //! kubelet stops the containers.
 
+mod communication;
 mod hosts;
 mod interruptions;
 mod processes;
@@ -15,11 +16,12 @@ use super::accounting::{ReadyPodGroup, TimeAccounting};
 use super::apiserver;
 use super::ctx::EngineContext;
 use super::event::SimulationEvent;
-use crate::record::{Body, TicketSubject, TicketWait, TrainingOutcome};
+use crate::record::{Body, StepOutcome, TicketSubject, TicketWait, TrainingOutcome};
 use crate::store::{ChangeKind, JobSetChange, ObjectStore, PodChange};
 use crate::training_model::{
     PlanStart, SavedProgress, SegmentEnd, SegmentPlan, UNIT_FACTOR, WorkLedger, plan_from_start,
 };
+use communication::{PlacedJob, TrainingFabric};
 use hosts::TrainingHosts;
 use processes::TrainingPod;
 use silent::SilentCorruption;
@@ -34,6 +36,7 @@ pub struct TrainingState {
     pods: Vec<TrainingPod>,
     /// Slowdown factors of slow machines, in billionths of the normal step time.
     slowdowns: BTreeMap<NodeId, u64>,
+    fabric: TrainingFabric,
 }
 
 /// The slices that did a piece of work.
@@ -67,6 +70,8 @@ struct TrainingJobState {
     last_ready: Option<SimTime>,
     completed_at: Option<SimTime>,
     ledger: WorkLedger,
+    /// Changes of the step time of a job that communicates.
+    steps: Vec<StepOutcome>,
     /// Only for an elastic job.
     slices: Option<TrainingSlices>,
 }
@@ -86,6 +91,8 @@ struct TrainingSegment {
     cordoned_nodes: Vec<NodeId>,
     /// Only for an elastic job.
     slice_group: SliceGroup,
+    /// Only for a job that communicates.
+    placed: PlacedJob,
 }
 
 impl TrainingSegment {
@@ -99,6 +106,7 @@ impl TrainingState {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         self.pods.clear();
         self.slowdowns.clear();
+        self.fabric = TrainingFabric::new(ctx);
         let job = |t: &TrainingJob| TrainingJobState {
             jobset: JobSetId(t.jobset as u32),
             down: 0,
@@ -114,6 +122,7 @@ impl TrainingState {
             last_ready: None,
             completed_at: None,
             ledger: WorkLedger::default(),
+            steps: Vec::new(),
             slices: t.elastic.is_some().then(TrainingSlices::default),
         };
         self.jobs = ctx.scenario.training.iter().map(job).collect();
@@ -308,12 +317,14 @@ impl TrainingState {
             hang_start: None,
             cordoned_nodes: Vec::new(),
             slice_group: team,
+            placed: PlacedJob::default(),
         });
         if let Some(current) = &self.jobs[at].segment {
             let members = &current.slice_group.members;
             self.set_productive(ctx, at, (members, true), accounting);
         }
         self.emit_started(ctx, at, Duration(from));
+        self.place_job(ctx, at);
         self.reschedule_end(ctx, at);
         self.update_pace(ctx, at);
         self.stop_if_hung(ctx, at);
@@ -374,6 +385,7 @@ impl TrainingState {
         job.saved_progress.add_live((current.start_progress, live), &spent.saved, done);
         let members = &team.members;
         self.set_productive(ctx, at, (members, false), accounting);
+        self.release_uplinks(ctx, at, &current.placed);
         Some(reached)
     }
 
@@ -398,7 +410,8 @@ impl TrainingState {
             let newest = Duration(job.saved_progress.newest().0);
             let reached = reached.map_or(newest, Duration);
             let spec = &ctx.scenario.training[at];
-            all.push(job.ledger.outcome(ctx.now, spec, (job.jobset, reached, kept)));
+            let outcome = job.ledger.outcome(ctx.now, spec, (job.jobset, reached, kept));
+            all.push(TrainingOutcome { steps: job.steps.clone(), ..outcome });
         }
         all
     }

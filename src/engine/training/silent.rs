@@ -39,6 +39,7 @@ impl TrainingState {
                     self.update_pace(ctx, at);
                 }
             }
+            SilentFaults::Degrade { links, factor } => self.degrade_links(ctx, (links, node), 1.0 / factor),
             SilentFaults::Corrupt { found_after } => {
                 for at in 0..self.jobs.len() {
                     let own = |pod: &&PodId| self.participates(ctx, at, **pod);
@@ -115,6 +116,7 @@ impl TrainingState {
             current.slowdown = factor;
             current.plan.pace.set_factor(done, PaceReason::Slow, factor);
         }
+        self.update_step_time(ctx, at);
         self.reschedule_end(ctx, at);
     }
 

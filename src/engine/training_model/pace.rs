@@ -16,10 +16,13 @@ pub enum PaceReason {
     Slow,
     /// Slices are missing.
     Degraded,
+    /// Communication that computation does not hide. The last reason: its factor includes the effect of the others on
+    /// the computation.
+    Communication,
 }
 
 impl PaceReason {
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
 }
 
 /// Additional time by reason.

@@ -27,7 +27,7 @@ pub struct WorkLedger {
 
 /// Time of a segment by category of the ledger.
 pub struct BookedSegment {
-    pub other_categories: [(LedgerCategory, u64); 10],
+    pub other_categories: [(LedgerCategory, u64); 11],
     /// Productive time of the job, and of the participating accelerators.
     pub productive: u64,
     pub productive_held: u64,
@@ -137,6 +137,7 @@ impl WorkLedger {
             (L::Slow, P::Slow, excess[PaceReason::Slow as usize]),
             (L::Degraded, P::Degraded, degraded),
             (L::Hang, P::Hang, end.hang),
+            (L::Communication, P::Communication, excess[PaceReason::Communication as usize]),
         ];
         for (_, phase, ns) in booked {
             self.add_time(phase, ns);
@@ -225,6 +226,7 @@ impl WorkLedger {
             interruptions: self.interruptions,
             commits: self.commits,
             segments: stretches,
+            steps: Vec::new(),
         }
     }
 }

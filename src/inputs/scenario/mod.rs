@@ -307,7 +307,7 @@ fn assemble(
     let control_plane = control_plane::read(node, &at_start, report);
     let mut jobsets = jobsets;
     jobsets.extend(created);
-    let training = training::read(node, &jobsets, report);
+    let training = training::read(node, &jobsets, &topology, report);
     training::replaces_commands(&training, &jobsets, &mut containers);
     ScenarioSpec {
         name,

@@ -1,15 +1,19 @@
 //! Reads `training`: the training job of each JobSet.
 
+mod communication;
+
 use crate::{dist, read, training};
 use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
 use sim_api::spec::{
     Checkpoint, CheckpointSchedule, ContainerRule, ElasticTraining, JobSet, LossSpec, ProgressSpec, RegrowPolicy,
-    SubmittedJobSet, TrainingJob, WarmUp,
+    SubmittedJobSet, TopologySpec, TrainingJob, WarmUp,
 };
 use sim_base::Duration;
 
 /// Reads all training jobs. `jobsets` are all JobSets that may be submitted.
-pub fn read(scenario: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut DiagnosticReport) -> Vec<TrainingJob> {
+pub fn read(
+    scenario: &YamlNode, jobsets: &[SubmittedJobSet], topology: &TopologySpec, report: &mut DiagnosticReport,
+) -> Vec<TrainingJob> {
     let Some(node) = scenario.get("training") else {
         return Vec::new();
     };
@@ -29,6 +33,7 @@ pub fn read(scenario: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut Diagn
         }
         let mut job = job(node, jobset, report);
         job.elastic = elastic(node, &jobsets[jobset].jobset, &job.checkpoint_schedule, report);
+        job.communication = communication::read(node, topology, report);
         all.push(job);
     }
     all
@@ -80,6 +85,7 @@ fn job(node: &YamlNode, jobset: usize, report: &mut DiagnosticReport) -> Trainin
         rendezvous_timeout,
         compile: dist::delay(Some(node), "compile", report),
         elastic: None,
+        communication: None,
     }
 }
 

@@ -1,22 +1,20 @@
 //! Writes a topology as a document of the Topology format.
 
+use super::links;
 use crate::schema::definitions::common::API_VERSION;
 use crate::schema::definitions::topology::{PER_ACCELERATOR, PER_NODE};
-use sim_api::spec::{
-    AcceleratorPrice, DcnLevel, IslandKind, NamedNode, NodePool, ResourceAmounts, TaintSpec, TopologySpec,
-};
+use sim_api::spec::{AcceleratorPrice, IslandKind, NamedNode, NodePool, ResourceAmounts, TaintSpec, TopologySpec};
 use sim_base::quantity::binary_text;
 
 /// Returns the topology as a document of the Topology format.
 pub fn written(topology: &TopologySpec) -> serde_json::Value {
-    let level = |l: &DcnLevel| serde_json::json!({"name": l.name, "label": l.label, "gbitsPerSecond": l.gbits_per_s});
     serde_json::json!({
         "apiVersion": API_VERSION,
         "kind": "Topology",
         "metadata": {"name": topology.name, "description": topology.description},
         "currency": topology.currency,
         "extendedResourceToleration": topology.extended_resource_toleration,
-        "dcnLevels": topology.dcn_levels.iter().map(level).collect::<Vec<_>>(),
+        "dcnLevels": topology.dcn_levels.iter().map(links::written_level).collect::<Vec<_>>(),
         "pools": topology.pools.iter().map(written_pool).collect::<Vec<_>>(),
     })
 }
@@ -44,6 +42,9 @@ fn written_pool(pool: &NodePool) -> serde_json::Value {
         "labels": pool.labels,
         "features": pool.features,
     });
+    if let Some(interconnect) = &pool.interconnect {
+        written["interconnect"] = links::written_interconnect(interconnect);
+    }
     if !pool.occupied.is_empty() {
         written["occupied"] = quantities(&pool.occupied);
     }

@@ -1,13 +1,18 @@
-//! Times of collective operations on the links of an island and on the networks between islands, as pure functions of
-//! sizes and rates. All times are first-order: a latency plus the bytes that the slowest link carries, divided by its
-//! rate. Rates are in bytes per second in one direction, sizes in bytes, times in seconds.
+//! Times of collective operations on the links of an island and on the networks between islands, and the step time of
+//! a placement, as pure functions of sizes and rates. All times are first-order: a latency plus the bytes that the
+//! slowest link carries, divided by its rate. Rates are in bytes per second in one direction, sizes in bytes, times in
+//! seconds.
 //!
 //! Formulas: "How to Scale Your Model", chapters on sharding and on GPUs (jax-ml.github.io/scaling-book).
 
 pub mod collective;
 pub mod island;
+pub mod map;
 pub mod network;
+pub mod step;
 
 pub use collective::{Collective, Transfer};
 pub use island::{IslandLinks, TorusAxis};
-pub use network::{DcnRate, NetworkLevel, NodeBlocks, level_seconds, multislice_seconds, tree_seconds};
+pub use map::{FabricLoad, FabricMap, Uplink};
+pub use network::{NetworkGroup, network_time};
+pub use step::{FabricLimit, JobIsland, StepTime, TrafficTime, job_islands, step_time};

@@ -1,82 +1,116 @@
-//! Networks between islands: levels of a fat tree, data parallelism over slices, and rank orders that ignore blocks.
+//! Times of collectives between islands: the ports of the nodes, and the uplinks of the groups at each network level.
 
-use super::collective::{Collective, Transfer};
-use super::island::IslandLinks;
+use super::collective::{Collective, Transfer, passes};
+use super::map::{FabricLoad, FabricMap, Uplink};
+use super::step::{FabricLimit, JobIsland};
+use sim_api::spec::RankOrder;
+use sim_base::DomainId;
+use std::collections::BTreeMap;
 
-/// One level of a tree of switches.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub struct NetworkLevel {
-    /// Children of a group at this level that take part.
-    pub children: u32,
-    /// Rate of the links from one child to the group, in bytes per second.
-    pub uplink_bytes_per_s: f64,
+/// Members of one collective, in the order of their ranks: islands whose hosts each hold a shard of the buffer.
+pub struct NetworkGroup<'i> {
+    pub members: Vec<&'i JobIsland>,
+    pub order: RankOrder,
 }
 
-/// Returns the time that a level needs alone.
-pub fn level_seconds(level: NetworkLevel, transfer: Transfer) -> f64 {
-    transfer.port_seconds(f64::from(level.children.max(1)), level.uplink_bytes_per_s)
-}
+/// Bytes that collectives send over uplinks.
+pub type UplinkLoads = BTreeMap<Uplink, f64>;
 
-/// Returns the time of a collective over a tree, from the level next to the accelerators to the top, and the index of
-/// the slowest level. Each level carries the whole buffer once per pass, and the levels work at the same time.
-pub fn tree_seconds(levels: &[NetworkLevel], transfer: Transfer) -> (f64, usize) {
-    let times = levels.iter().map(|level| level_seconds(*level, transfer)).enumerate();
-    times.fold((0.0, 0), |slowest, (at, seconds)| if seconds > slowest.0 { (seconds, at) } else { slowest })
-}
-
-/// Rate and latency of the network between slices.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub struct DcnRate {
-    pub host_bytes_per_s: f64,
-    /// Latency of one step of a ring over the slices.
-    pub step_s: f64,
-}
-
-/// Returns the time of an AllReduce over `slices` islands with `hosts` hosts each: a ReduceScatter on the links of the
-/// island, an AllReduce of the shards of the hosts over the data center network, and an AllGather on the links. The
-/// second value is the part of the data center network.
-pub fn multislice_seconds(links: &IslandLinks, slices: u32, hosts: u32, dcn: DcnRate, bytes: f64) -> (f64, f64) {
-    let of = |collective| links.seconds(Transfer { collective, bytes });
-    let shards = Transfer { collective: Collective::AllReduce, bytes: bytes / f64::from(hosts.max(1)) };
-    let steps = 2.0 * f64::from(slices.saturating_sub(1));
-    let between = shards.port_seconds(f64::from(slices.max(1)), dcn.host_bytes_per_s) + steps * dcn.step_s;
-    (of(Collective::ReduceScatter) + between + of(Collective::AllGather), between)
-}
-
-/// Equal blocks of nodes. The uplinks of a block have a part of the rate of its nodes.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub struct NodeBlocks {
-    pub blocks: u32,
-    pub nodes_per_block: u32,
-    pub node_bytes_per_s: f64,
-    /// Rate of all nodes of a block, divided by the rate of its uplinks.
-    pub oversubscription: f64,
-}
-
-impl NodeBlocks {
-    /// Returns the rate of the uplinks of a block in bytes per second.
-    pub fn uplink_bytes_per_s(self) -> f64 {
-        f64::from(self.nodes_per_block) * self.node_bytes_per_s / self.oversubscription
+impl NetworkGroup<'_> {
+    /// Returns the time that the ports of the slowest node need. Within a hierarchy, a node exchanges data with the
+    /// members of its group only.
+    fn port_seconds(&self, map: &FabricMap, load: &FabricLoad, transfer: Transfer) -> f64 {
+        let mut ranks = self.members.len();
+        if self.order == RankOrder::Hierarchical {
+            let largest = self.sizes(map, 0).into_values().max().unwrap_or(ranks);
+            ranks = if largest > 1 { largest } else { ranks };
+        }
+        let Some(level) = map.levels.first() else {
+            return 0.0;
+        };
+        let port = |island: &&JobIsland| {
+            let slowest = island.nodes.iter().filter_map(|node| load.nodes.get(node)).fold(1.0, |a: f64, b| a.min(*b));
+            transfer.sent_bytes(ranks as f64) / island.nodes.len() as f64 / (level.node_bytes_per_s * slowest)
+        };
+        self.members.iter().map(port).fold(0.0, f64::max)
     }
 
-    /// Returns the share of the edges of a ring that leave a block if the order of the ranks is random.
-    pub fn crossing_share(self) -> f64 {
-        let nodes = f64::from(self.blocks) * f64::from(self.nodes_per_block);
-        1.0 - (f64::from(self.nodes_per_block) - 1.0) / (nodes - 1.0).max(1.0)
+    /// Number of members in each group of a level.
+    fn sizes(&self, map: &FabricMap, level: usize) -> BTreeMap<DomainId, usize> {
+        let mut sizes = BTreeMap::new();
+        for island in &self.members {
+            *sizes.entry(map.group(level, island.first_node())).or_insert(0) += 1;
+        }
+        sizes
     }
 
-    /// Returns the time of a ring whose ranks follow each other block by block: one edge leaves each block, so the
-    /// nodes or the exchange between the blocks are the limit.
-    pub fn ordered_seconds(self, transfer: Transfer) -> f64 {
-        let nodes = f64::from(self.blocks) * f64::from(self.nodes_per_block);
-        let between = transfer.port_seconds(f64::from(self.blocks), self.uplink_bytes_per_s());
-        transfer.port_seconds(nodes, self.node_bytes_per_s).max(between)
+    /// Adds the bytes that leave each group of a level.
+    fn add_loads(&self, map: &FabricMap, level: usize, transfer: Transfer, loads: &mut UplinkLoads) {
+        let sizes = self.sizes(map, level);
+        if sizes.len() < 2 {
+            return;
+        }
+        let n = self.members.len() as f64;
+        for (group, size) in &sizes {
+            let bytes = match (transfer.collective, self.order) {
+                (Collective::AllToAll, _) => transfer.bytes / n * *size as f64 * (n - *size as f64) / n,
+                (Collective::SendReceive, _) | (_, RankOrder::Ring) => {
+                    transfer.sent_bytes(n) * self.edges_leaving(map, level, *group, transfer.collective) as f64
+                }
+                (_, RankOrder::Hierarchical) => transfer.sent_bytes(sizes.len() as f64),
+            };
+            *loads.entry((level, *group)).or_insert(0.0) += bytes;
+        }
     }
 
-    /// Returns the time of a ring in random order: the edges that leave a block share its uplinks.
-    pub fn random_seconds(self, transfer: Transfer) -> f64 {
-        let nodes = f64::from(self.blocks) * f64::from(self.nodes_per_block);
-        let edge = self.uplink_bytes_per_s() / (f64::from(self.nodes_per_block) * self.crossing_share());
-        transfer.port_seconds(nodes, self.node_bytes_per_s.min(edge))
+    /// Number of edges from a member in the group to the next member outside of it. A chain of `SendReceive` does not
+    /// return to the first member.
+    fn edges_leaving(&self, map: &FabricMap, level: usize, group: DomainId, collective: Collective) -> usize {
+        let groups: Vec<DomainId> = self.members.iter().map(|island| map.group(level, island.first_node())).collect();
+        let closed = collective != Collective::SendReceive;
+        let last = if closed { groups.len() } else { groups.len() - 1 };
+        (0..last).filter(|at| groups[*at] == group && groups[(at + 1) % groups.len()] != group).count()
     }
+
+    /// Returns the latency: a pass over n members takes log2(n) steps, at the latency of the lowest level whose group
+    /// contains all members.
+    fn latency_s(&self, map: &FabricMap, collective: Collective) -> f64 {
+        let common = (0..map.levels.len()).find(|level| self.sizes(map, *level).len() < 2);
+        let level = common.and_then(|level| map.levels.get(level)).or(map.levels.last());
+        let steps = match collective {
+            Collective::SendReceive => 1.0,
+            _ => libm::ceil(libm::log2(self.members.len() as f64)),
+        };
+        passes(collective) * steps * level.map_or(0.0, |level| level.latency_s)
+    }
+}
+
+/// Returns the time of a collective that several groups perform at once, what limits it, and the uplinks in use.
+pub fn network_time(
+    map: &FabricMap, load: &FabricLoad, groups: &[NetworkGroup<'_>], transfer: Transfer,
+) -> (f64, FabricLimit, Vec<Uplink>) {
+    let mut loads = UplinkLoads::new();
+    let (mut slowest, mut latency) = ((0.0, FabricLimit::NodePorts), 0.0f64);
+    for group in groups.iter().filter(|group| group.members.len() > 1) {
+        let seconds = group.port_seconds(map, load, transfer);
+        if seconds > slowest.0 {
+            slowest.0 = seconds;
+        }
+        for level in 0..map.levels.len() {
+            group.add_loads(map, level, transfer, &mut loads);
+        }
+        latency = latency.max(group.latency_s(map, transfer.collective));
+    }
+    for ((level, group), bytes) in &loads {
+        let uplinks = &map.levels[*level].uplink_bytes_per_s;
+        let users = load.users.get(&(*level, *group)).copied().unwrap_or(0).max(1);
+        let Some(rate) = uplinks.get(group.ix()) else {
+            continue;
+        };
+        let seconds = bytes * f64::from(users) / rate;
+        if seconds > slowest.0 {
+            slowest = (seconds, FabricLimit::Uplinks { level: *level });
+        }
+    }
+    (slowest.0 + latency, slowest.1, loads.into_keys().collect())
 }

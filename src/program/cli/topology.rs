@@ -4,7 +4,7 @@ use crate::cli::failure::{CommandFailure, bail};
 use crate::{cli::args::OutputFormat, cli::inputs::experiment_input, cli::output, cli::recording::import::new_file};
 use serde_json::{Value, json};
 use sim_analysis::format::{count, thousands, wrap};
-use sim_api::spec::{AcceleratorPrice, IslandKind, NodePool, TopologySpec};
+use sim_api::spec::{AcceleratorPrice, Interconnect, IslandKind, NodePool, TopologySpec};
 use sim_inputs::{ImportRequest, ImportedTopology, SourceText};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -179,8 +179,8 @@ pub fn show(topology: &TopologySpec) -> String {
     for level in &topology.dcn_levels {
         let _ = writeln!(
             out,
-            "network level {}: nodes with equal {} share {} Gbit/s",
-            level.name, level.label, level.gbits_per_s
+            "network level {}: {} Gbit/s per node among nodes with equal {}, oversubscription {}",
+            level.name, level.rate.gbits_per_s, level.label, level.oversubscription
         );
     }
     out
@@ -202,6 +202,9 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
         thousands(pool.nodes()),
         thousands(accelerators(pool)),
     );
+    if let Some(links) = &pool.interconnect {
+        let _ = writeln!(out, "  links        {}", links_text(links));
+    }
     for (key, value) in &pool.labels {
         let _ = writeln!(out, "  label        {key}={value}");
     }
@@ -234,6 +237,20 @@ fn rounded(resource: &str, milli: i128) -> String {
     let is_bytes = ["memory", "ephemeral-storage"].contains(&resource) || resource.starts_with("hugepages-");
     let (unit, suffix) = if is_bytes { (1_000 << 30, " GiB") } else { (1_000, "") };
     format!("{}{suffix}", thousands(u64::try_from((milli + unit / 2) / unit).unwrap_or(0)))
+}
+
+fn links_text(links: &Interconnect) -> String {
+    match links {
+        Interconnect::Torus { shape, wrap, rate } => {
+            let axis = |(at, chips): (usize, &u32)| match wrap.get(at) {
+                Some(true) => format!("{chips} (ring)"),
+                _ => chips.to_string(),
+            };
+            let axes: Vec<String> = shape.iter().enumerate().map(axis).collect();
+            format!("torus {}, {} Gbit/s per link", axes.join(" x "), rate.gbits_per_s)
+        }
+        Interconnect::Switch(rate) => format!("switch, {} Gbit/s per accelerator", rate.gbits_per_s),
+    }
 }
 
 #[cfg(test)]

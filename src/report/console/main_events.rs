@@ -81,6 +81,12 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
             format::seconds(reached - kept),
             place(jobset, kept)
         ),
+        Body::TrainingStepTime { jobset, step, exposed } => format!(
+            "JobSet {}: steps take {}, of which {} is exposed communication",
+            name(jobset),
+            format::seconds(step),
+            format::seconds(exposed)
+        ),
         Body::TrainingDone { jobset, work } => {
             format!("JobSet {}: training finished at {}", name(jobset), place(jobset, work))
         }

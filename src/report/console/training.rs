@@ -5,7 +5,7 @@ use sim_analysis::format::{count, percent, seconds};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::training::TrainingSummary;
 use sim_api::spec::{CheckpointSchedule, TrainingJob};
-use sim_base::{Duration, JobSetId};
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{TrainingOutcome, TrainingPhase};
 use std::fmt::Write;
 
@@ -63,6 +63,7 @@ fn write_training_outcome(out: &mut String, run: &RunView<'_>, training: &Traini
         share(summary.goodput),
         share(summary.ettr),
     );
+    step_times(out, run, training);
     let wall: u64 = training.spent_ns.iter().sum();
     for phase in TrainingPhase::ALL {
         let ns = training.ns(phase);
@@ -77,6 +78,33 @@ fn write_training_outcome(out: &mut String, run: &RunView<'_>, training: &Traini
             ns as f64 / wall as f64 * 100.0,
             phase_label(phase),
         );
+    }
+}
+
+/// Maximum number of step times that are printed.
+const STEP_TIMES_MAX: usize = 8;
+
+/// Writes the step times of a job that communicates, with the placement of its pods.
+fn step_times(out: &mut String, run: &RunView<'_>, training: &TrainingOutcome) {
+    let levels = &run.scenario.topology.dcn_levels;
+    for (nth, step) in training.steps.iter().enumerate().take(STEP_TIMES_MAX) {
+        let from = if nth == 0 { String::new() } else { format!("from {}: ", seconds(step.at.since(SimTime::ZERO))) };
+        let share = percent(step.exposed.seconds() / step.step.seconds(), 1);
+        let limit = step.limit.iter().map(|limit| format!(", limited by the {limit}"));
+        let groups = levels.iter().zip(&step.groups).map(|(level, n)| format!(", {} {}", n, level.name));
+        let _ = writeln!(
+            out,
+            "  {from}step {} = {} of computation + {} of exposed communication ({share}){}; on {}{}",
+            seconds(step.step),
+            seconds(step.step - step.exposed),
+            seconds(step.exposed),
+            limit.collect::<String>(),
+            count(u64::from(step.islands), "island"),
+            groups.collect::<String>(),
+        );
+    }
+    if let Some(more) = training.steps.len().checked_sub(STEP_TIMES_MAX).filter(|more| *more > 0) {
+        let _ = writeln!(out, "  {} more step times are in summary.json", more);
     }
 }
 
@@ -100,6 +128,7 @@ fn phase_label(phase: TrainingPhase) -> &'static str {
         TrainingPhase::Hang => "no steps before a hang was detected",
         TrainingPhase::Reinitialization => "restart with a different set of slices",
         TrainingPhase::Degraded => "extra step time due to missing slices",
+        TrainingPhase::Communication => "communication that computation does not hide",
         TrainingPhase::WarmUp => "extra step time during warm-up after a start",
         TrainingPhase::Ending => "from the end of the work to the end of the JobSet",
     }

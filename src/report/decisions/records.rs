@@ -48,6 +48,9 @@ impl DecisionLog {
             TrainingInterrupted { jobset: id, reached, kept } => {
                 format!("{}: training interrupted at {reached}, saved progress {kept}", jobset(id))
             }
+            TrainingStepTime { jobset: id, step, exposed } => {
+                format!("{}: steps take {step}, of which {exposed} is communication", jobset(id))
+            }
             TrainingDone { jobset: id, .. } => format!("{}: training is done", jobset(id)),
             JobCreated { job: id, attempt } => format!("{}: created, attempt {attempt}", job(id)),
             JobDeleting { job: id } => format!("{}: deletionTimestamp", job(id)),

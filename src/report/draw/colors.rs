@@ -80,6 +80,7 @@ pub(crate) fn category_color(category: LedgerCategory) -> Rgb {
         LedgerCategory::Hang => (148, 103, 75),
         LedgerCategory::Reinitialization => (136, 204, 238),
         LedgerCategory::Degraded => SAND,
+        LedgerCategory::Communication => (170, 68, 153),
     }
 }
 

@@ -121,7 +121,8 @@ fn ages(d: &mut Draw, scenario: &mut Value) {
         if d.one_in(2) {
             continue;
         }
-        let on_calendar = process.get("from").is_some() || process["does"] == "Slow";
+        let on_calendar =
+            process.get("from").is_some() || ["Slow", "Degrade"].iter().any(|does| process["does"] == *does);
         let in_shop = repairs && process["backAfter"].is_null();
         let spared = spares && process["on"] != "Pod";
         if !(on_calendar || in_shop || spared) {

@@ -147,6 +147,7 @@ pub fn draw_case(seed: u64) -> Case {
     }
     if let Some(training) = training::draw(seed, &jobsets).filter(|_| d.wild) {
         scenario["training"] = training;
+        training::communicate(seed, &mut scenario);
         training::silent(seed, &mut scenario);
     }
     if let Some(prices) = training::prices(seed, &cluster.topology) {

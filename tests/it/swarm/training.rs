@@ -46,6 +46,58 @@ fn one(d: &mut Draw, jobset: &str) -> Value {
     training
 }
 
+/// Lets some jobs communicate, over a topology with links.
+pub fn communicate(seed: u64, scenario: &mut Value) {
+    let d = &mut Draw::new(seed ^ 0x6661_6272_6963_0000);
+    if !d.one_in(2) {
+        return;
+    }
+    let pool = &mut scenario["topology"]["pools"][0];
+    let chips = pool["nodesPerIsland"].as_u64().unwrap_or(1) * 4;
+    pool["interconnect"] = if d.one_in(2) {
+        let wrap = if d.one_in(2) { json!([true, false]) } else { json!([]) };
+        json!({"kind": "Torus", "shape": format!("{}x4", chips / 4), "wrap": wrap, "gbitsPerSecond": 800})
+    } else {
+        json!({"kind": "Switch", "gbitsPerSecond": 3600, "latency": "50us"})
+    };
+    if d.one_in(3) {
+        pool["interconnect"]["efficiency"] = json!(0.8);
+    }
+    let label = d.pick(&["topology.kubernetes.io/zone", super::jobset::RACK]);
+    let mut level = json!({"name": "level", "label": label, "gbitsPerSecond": d.pick(&[1, 400])});
+    for (field, value) in [("oversubscription", json!(7)), ("latency", json!("14us")), ("efficiency", json!(0.74))] {
+        if d.one_in(2) {
+            level[field] = value;
+        }
+    }
+    scenario["topology"]["dcnLevels"] = json!([level]);
+    let all = match &mut scenario["training"] {
+        Value::Array(all) => all.as_mut_slice(),
+        one => std::slice::from_mut(one),
+    };
+    for training in all.iter_mut().filter(|training| training.get("step").is_some()) {
+        let mut axes =
+            json!([{"axis": "data", "over": d.pick(&["Islands", "All"])}, {"axis": "inner", "over": "Island"}]);
+        if d.one_in(2) {
+            axes[1]["size"] = json!(d.pick(&[1, 2, 4, 64]));
+        }
+        training["parallelism"] = axes;
+        let traffic = |d: &mut Draw| {
+            let collectives = ["AllGather", "ReduceScatter", "AllReduce", "AllToAll", "SendReceive"];
+            let mut traffic = json!({"axis": d.pick(&["data", "inner"]), "collective": d.pick(&collectives),
+                "bytes": d.pick(&["0", "1G", "140G"])});
+            if d.one_in(2) {
+                traffic["overlap"] = json!(d.pick(&[0.5, 1.0]));
+            }
+            if d.one_in(2) {
+                traffic["order"] = json!(d.pick(&["Ring", "Hierarchical"]));
+            }
+            traffic
+        };
+        training["communication"] = json!([traffic(d), traffic(d)]);
+    }
+}
+
 /// Makes some jobs elastic, so that they can continue without some slices.
 fn elastic(seed: u64, all: &mut [Value], jobsets: &[JobSet]) {
     let d = &mut Draw::new(seed ^ 0x656c_6173_7469_6300);
@@ -84,6 +136,7 @@ fn elastic(seed: u64, all: &mut [Value], jobsets: &[JobSet]) {
 /// Makes some random faults silent, so that only training notices them.
 pub fn silent(seed: u64, scenario: &mut Value) {
     let d = &mut Draw::new(seed ^ 0x7369_6c65_6e74_0000);
+    let communicates = scenario["training"].to_string().contains("communication");
     for process in scenario["faultProcesses"].as_array_mut().into_iter().flatten() {
         let pods = process["on"] == "Pod";
         // Presets and nodes with repair stages keep their action.
@@ -91,7 +144,13 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         if !d.one_in(3) || stays {
             continue;
         }
-        let does = d.pick(if pods { &["Hang", "Corrupt"][..] } else { &["Hang", "Slow", "Corrupt"] });
+        let does = d.pick(if pods {
+            &["Hang", "Corrupt"][..]
+        } else if communicates {
+            &["Hang", "Slow", "Corrupt", "Degrade"]
+        } else {
+            &["Hang", "Slow", "Corrupt"]
+        });
         process["does"] = json!(does);
         let Some(fields) = process.as_object_mut() else {
             continue;
@@ -100,10 +159,11 @@ pub fn silent(seed: u64, scenario: &mut Value) {
             fields.remove(field);
         }
         // Slow nodes follow the calendar only; other silent faults have no duration.
-        fields.remove(if does == "Slow" { "ages" } else { "backAfter" });
+        fields.remove(if ["Slow", "Degrade"].contains(&does) { "ages" } else { "backAfter" });
         match does {
             "Hang" if d.one_in(4) => {}
             "Hang" => process["detectedAfter"] = delay(d),
+            "Degrade" => process["bandwidth"] = json!(d.pick(&[1.0, 0.889, 0.001])),
             "Slow" => process["factor"] = json!(d.pick(&[1.0, 1.3, 40.0])),
             _ => process["foundAfter"] = delay(d),
         }

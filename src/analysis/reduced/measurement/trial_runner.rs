@@ -116,6 +116,7 @@ pub fn without_faults(scenario: &ScenarioSpec) -> ScenarioSpec {
         compile: Distribution::ZERO,
         rendezvous_timeout: None,
         elastic: None,
+        communication: None,
     }];
     if let Some(policy) = &mut bare.jobsets[0].jobset.spec.failure_policy {
         policy.max_restarts = i32::MAX;

@@ -2,7 +2,7 @@
 
 use crate::{dist, read};
 use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
-use sim_api::spec::RandomAction;
+use sim_api::spec::{LinkKind, RandomAction};
 use sim_base::Duration;
 use sim_base::random::Distribution;
 
@@ -38,7 +38,7 @@ pub(crate) fn notice_and_grace(
 }
 
 /// Actions that Kubernetes does not detect: the node and its pods appear healthy.
-const SILENT: [&str; 3] = ["Hang", "Slow", "Corrupt"];
+const SILENT: [&str; 4] = ["Hang", "Slow", "Corrupt", "Degrade"];
 
 pub(crate) fn is_silent(does: Option<&str>) -> bool {
     does.is_some_and(|word| SILENT.contains(&word))
@@ -46,7 +46,7 @@ pub(crate) fn is_silent(does: Option<&str>) -> bool {
 
 pub(crate) fn does(node: &YamlNode, written: Option<&str>, pods: bool, report: &mut DiagnosticReport) -> RandomAction {
     let exit_code = read::i32_of(node, "exitCode").unwrap_or(1);
-    let of = [("detectedAfter", "Hang"), ("factor", "Slow"), ("foundAfter", "Corrupt")];
+    let of = [("detectedAfter", "Hang"), ("factor", "Slow"), ("foundAfter", "Corrupt"), ("bandwidth", "Degrade")];
     for (key, word) in of {
         match node.get(key) {
             Some(value) if written != Some(word) => {
@@ -66,6 +66,13 @@ pub(crate) fn does(node: &YamlNode, written: Option<&str>, pods: bool, report: &
         Some("Reclaim") => RandomAction::Reclaim,
         Some("Hang") => RandomAction::Hang { detected_after: time(node, "detectedAfter", report), exit_code },
         Some("Slow") => RandomAction::Slow(read::number(node, "factor").unwrap_or(1.0)),
+        Some("Degrade") => RandomAction::Degrade {
+            links: match node.get("on").and_then(YamlNode::as_str) {
+                Some("Island") => LinkKind::Island,
+                _ => LinkKind::Network,
+            },
+            factor: 1.0 / read::number(node, "bandwidth").unwrap_or(1.0),
+        },
         Some("Corrupt") => {
             RandomAction::Corrupt { found_after: time(node, "foundAfter", report).unwrap_or(Distribution::ZERO) }
         }
@@ -82,8 +89,8 @@ pub(crate) fn time(node: &YamlNode, key: &str, report: &mut DiagnosticReport) ->
 /// Checks that the action is possible for the target of the faults.
 pub(crate) fn fits(node: &YamlNode, word: &str, pods: bool, report: &mut DiagnosticReport) {
     let place = node.get("does").map_or(node.at, |does| does.at);
-    if pods && word == "Slow" {
-        report.error(place, "does: Slow applies to nodes, not pods: use on: Node or a label");
+    if pods && ["Slow", "Degrade"].contains(&word) {
+        report.error(place, format!("does: {word} applies to nodes, not pods: use on: Node or a label"));
     } else if pods != (word == "Exit") && !is_silent(Some(word)) {
         let message = if pods {
             format!("does: {word} applies to nodes, not pods; with on: Pod, use Exit, Hang or Corrupt")

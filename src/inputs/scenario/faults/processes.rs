@@ -29,6 +29,7 @@ pub fn read(
         traces,
         scripted: scenario.at_path(&["timing", "kubelet", "scripted"]).is_some(),
         trains: scenario.get("training").is_some(),
+        communicates: scenario.get("training").is_some_and(communicates),
         repairs: scenario.get("nodeRepair").is_some(),
         spares: scenario.get("nodeSpares").is_some(),
     };
@@ -50,14 +51,21 @@ pub fn read(
     all
 }
 
+/// Returns whether a training, or one of a list, has `communication`.
+fn communicates(training: &YamlNode) -> bool {
+    let has = |training: &YamlNode| training.get("communication").is_some();
+    has(training) || training.items().iter().any(has)
+}
+
 /// The parts of the scenario that a fault process may depend on.
 struct ProcessContext<'a> {
     inputs: &'a CrossInputs<'a>,
     traces: &'a FaultTraces,
     /// Whether the kubelets are scripted.
     scripted: bool,
-    /// Whether a JobSet has a training.
+    /// Whether a JobSet has a training, and whether one has `communication`.
     trains: bool,
+    communicates: bool,
     /// Whether the scenario has a nodeRepair.
     repairs: bool,
     /// Whether the scenario has nodeSpares.
@@ -210,7 +218,7 @@ fn process(node: &YamlNode, around: &ProcessContext, report: &mut DiagnosticRepo
     let written = read::string(node, "does").or(rolling);
     let does = does(node, written.as_deref(), pods, report);
     let silent = is_silent(written.as_deref());
-    let slow = matches!(does, RandomAction::Slow(_));
+    let slow = matches!(does, RandomAction::Slow(_) | RandomAction::Degrade { .. });
     let place = |key: &str| node.get(key).map_or(node.at, |n| n.at);
     if let Some(word) = &written {
         fits(node, word, pods, report);
@@ -219,6 +227,11 @@ fn process(node: &YamlNode, around: &ProcessContext, report: &mut DiagnosticRepo
         let word = written.as_deref().unwrap_or_default();
         let message = format!("does: {word} only affects training, but no JobSet has a training");
         report.error(place("does"), message).suggest("training: {step: 6s}");
+    }
+    if around.trains && !around.communicates && matches!(does, RandomAction::Degrade { .. }) {
+        let message = "does: Degrade only affects training with communication, but no training has it";
+        let example = "communication: [{axis: data, collective: AllReduce, bytes: 140G}]";
+        report.error(place("does"), message).suggest(example);
     }
     let is_hang = matches!(does, RandomAction::Hang { .. });
     if exit_code.is_some() && !is_hang && !matches!(does, RandomAction::Exit(_)) {
@@ -311,11 +324,11 @@ fn ages(
     let word = place.as_str().unwrap_or_default();
     let lost = matches!(does, RandomAction::Crash | RandomAction::Partition);
     let gone = lost || matches!(does, RandomAction::Drain | RandomAction::Reclaim);
-    let slow = matches!(does, RandomAction::Slow(_));
+    let slow = matches!(does, RandomAction::Slow(_) | RandomAction::Degrade { .. });
     for (is, why) in [
         (node.get("from").is_some(), "from"),
         (node.get("until").is_some(), "until"),
-        (slow, "does: Slow"),
+        (slow, "does: Slow or Degrade"),
         (lost && !repaired && around.repairs, "nodeRepair, unless backAfter is set"),
         (gone && around.spares, "nodeSpares"),
     ] {

@@ -8,7 +8,7 @@ use crate::schema::field_type::{ObjectSchema, STR_LIST, STR_MAP, field};
 use sim_api::spec::ExposureSpec;
 
 /// Legal values of `does`, the action of a fault.
-pub const DOES: [&str; 8] = ["Crash", "Partition", "Drain", "Reclaim", "Exit", "Hang", "Slow", "Corrupt"];
+pub const DOES: [&str; 9] = ["Crash", "Partition", "Drain", "Reclaim", "Exit", "Hang", "Slow", "Corrupt", "Degrade"];
 
 pub static RANDOM_FAULTS: ObjectSchema = ObjectSchema {
     kind: "RandomFaults",
@@ -56,7 +56,8 @@ pub static RANDOM_FAULTS: ObjectSchema = ObjectSchema {
                 "Action of the fault. `Crash`: kubelet and containers stop. `Partition`: the node loses \
                  network contact. `Drain`: the node is cordoned and its pods are evicted. `Reclaim`: the provider \
                  removes the machine. `Exit`: the containers of the pod exit. `Hang`, `Slow` and `Corrupt`: training \
-                 stops, has longer steps or computes wrong results, and Kubernetes does not detect the fault.",
+                 stops, has longer steps or computes wrong results, and Kubernetes does not detect the fault. `Degrade`: \
+                 links become slower, which affects a training with `communication`.",
             )
             .otherwise("`Exit` for pods, `Crash` otherwise"),
         field("exitCode", Int(1, 255))
@@ -73,6 +74,13 @@ pub static RANDOM_FAULTS: ObjectSchema = ObjectSchema {
                  are slow, the largest factor applies.",
             )
             .example("1.3"),
+        field("bandwidth", Number(0.001, 1.0))
+            .doc(
+                "For `Degrade`: share of the bandwidth that remains until `backAfter` has elapsed. With \
+                 `on: Island`, of the links within the island; otherwise, of the network ports of the nodes. If \
+                 several faults affect a link, the smallest share applies.",
+            )
+            .example("0.889"),
         field("foundAfter", DELAY)
             .doc("For `Corrupt`: time from the fault until the corruption is discovered.")
             .example("{exponential: {mean: 6h}}"),

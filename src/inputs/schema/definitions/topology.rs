@@ -2,7 +2,9 @@
 
 use super::common::{API_VERSION, METADATA};
 use super::pod::EFFECTS;
-use crate::schema::field_type::FieldType::{Amount, Bool, Int, Line, List, Map, NonEmpty, Number, Object, OneOf, Str};
+use crate::schema::field_type::FieldType::{
+    Amount, Bool, Duration, Int, Line, List, Map, NonEmpty, Number, Object, OneOf, Str,
+};
 use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, STR_LIST, STR_MAP, field};
 
 /// Maximum number of nodes. A larger number is probably a typing error.
@@ -61,8 +63,12 @@ static POOL: ObjectSchema = ObjectSchema {
         field("islands", COUNT).doc("Number of islands in one copy of the pool.").default("1").example("4"),
         field("nodesPerIsland", COUNT).doc("Number of nodes in one island.").required().example("16"),
         field("islandKind", OneOf(&["None", "Ici", "NvLink"]))
-            .doc("Interconnect between the nodes of an island.")
+            .doc("Kind of an island: an ICI slice or an NVLink domain.")
             .default("None"),
+        field("interconnect", Object(&INTERCONNECT))
+            .doc("Links between the accelerators of an island, which `training.communication` uses.")
+            .otherwise("unknown")
+            .example("{kind: Switch, gbitsPerSecond: 3600}"),
         field("allocatable", Map(&Amount))
             .doc("Allocatable resources of one node.")
             .otherwise("pods: 110")
@@ -147,6 +153,39 @@ pub static TAINT: ObjectSchema = ObjectSchema {
     ],
 };
 
+static INTERCONNECT: ObjectSchema = ObjectSchema {
+    kind: "Interconnect",
+    fields: &[
+        field("kind", OneOf(&["Torus", "Switch"]))
+            .doc(
+                "A torus connects each accelerator with its neighbors along each axis. A switch connects all \
+                 accelerators of the island.",
+            )
+            .required(),
+        field("shape", Str)
+            .doc("For a torus: accelerators along each axis, such as 4x4x8. Required for a torus.")
+            .example("4x4x8"),
+        field("wrap", List(&Bool))
+            .doc("For a torus: for each axis, whether the last accelerator is connected to the first.")
+            .otherwise("no axis is")
+            .example("[true, true, true]"),
+        field("gbitsPerSecond", Number(0.001, 1e9))
+            .doc("Bandwidth in one direction, in Gbit/s: of one link of a torus, or of one accelerator at a switch.")
+            .required()
+            .example("800"),
+        field("latency", Duration)
+            .doc("Latency of one hop in a torus, or of a collective over a switch.")
+            .default("0s")
+            .example("1us"),
+        EFFICIENCY,
+    ],
+};
+
+const EFFICIENCY: FieldSchema = field("efficiency", Number(0.001, 1.0))
+    .doc("Share of the bandwidth that collectives reach with large buffers.")
+    .default("1")
+    .example("0.8");
+
 static DCN_LEVEL: ObjectSchema = ObjectSchema {
     kind: "DcnLevel",
     fields: &[
@@ -155,9 +194,21 @@ static DCN_LEVEL: ObjectSchema = ObjectSchema {
             .doc("Key of the node label whose values are the groups of this level.")
             .required()
             .example("rack"),
-        field("gbitsPerSecond", Number(0.0, 1e9))
-            .doc("Bandwidth of one node at this level, in Gbit/s.")
+        field("gbitsPerSecond", Number(0.001, 1e9))
+            .doc("Bandwidth of one node at this level in one direction, in Gbit/s.")
             .required()
             .example("400"),
+        field("oversubscription", Number(0.01, 1e6))
+            .doc(
+                "Bandwidth of all nodes of a group, divided by that of the links that leave the group: 7 for \
+                 7:1, and 1 for a non-blocking network.",
+            )
+            .default("1")
+            .example("7"),
+        field("latency", Duration)
+            .doc("Latency of one step of a collective between nodes of one group.")
+            .default("0s")
+            .example("14us"),
+        EFFICIENCY,
     ],
 };

@@ -1,7 +1,9 @@
 //! Field tables of `training` in a scenario, and of checkpoints in scenarios and Fleets.
 
 use super::distribution::DELAY;
-use crate::schema::field_type::FieldType::{Bool, Duration, Either, Int, NonEmpty, Number, Object, OneOf, Str};
+use crate::schema::field_type::FieldType::{
+    Amount, Bool, Duration, Either, Int, Line, NonEmpty, Number, Object, OneOf, Str,
+};
 use crate::schema::field_type::{FieldSchema, ObjectSchema, field};
 
 /// Legal values of `checkpoint` without checkpoints: an interruption loses no work (`Continuous`) or all work
@@ -60,6 +62,59 @@ pub static TRAINING: ObjectSchema = ObjectSchema {
             )
             .otherwise("training requires all pods")
             .example("{minSlices: 3}"),
+        field("parallelism", NonEmpty(&Object(&PARALLEL_AXIS)))
+            .doc("Axes of parallelism, for `communication`. The last axis of a span varies fastest among its members.")
+            .example("[{axis: data, over: Islands}, {axis: fsdp, over: Island}]"),
+        field("communication", NonEmpty(&Object(&STEP_TRAFFIC)))
+            .doc(
+                "Communication in each step. Its time follows from the placement of the pods and the links of \
+                 the topology (`interconnect`, `dcnLevels`); a step takes the longer of `step` and the overlapped \
+                 communication, plus the exposed communication.",
+            )
+            .otherwise("`step` includes all communication")
+            .example("[{axis: data, collective: AllReduce, bytes: 140G}]"),
+    ],
+};
+
+static PARALLEL_AXIS: ObjectSchema = ObjectSchema {
+    kind: "ParallelAxis",
+    fields: &[
+        field("axis", Line).doc("Name of the axis.").required().example("data"),
+        field("over", OneOf(&["Island", "Islands", "All"]))
+            .doc(
+                "Members of a group: accelerators of one island (`Island`), islands, whose hosts exchange one \
+                 shard each (`Islands`), or all accelerators, first within each island, then between islands (`All`).",
+            )
+            .required(),
+        field("size", Int(1, 1_000_000))
+            .doc("Number of members of a group.")
+            .otherwise("all members that the other axes of the same span leave")
+            .example("8"),
+    ],
+};
+
+static STEP_TRAFFIC: ObjectSchema = ObjectSchema {
+    kind: "StepTraffic",
+    fields: &[
+        field("axis", Line).doc("Name of an axis of `parallelism`.").required().example("data"),
+        field("collective", OneOf(&["AllGather", "ReduceScatter", "AllReduce", "AllToAll", "SendReceive"]))
+            .doc(
+                "Operation. `SendReceive` passes the buffer from each member to the next one, as between stages \
+                 of a pipeline.",
+            )
+            .required(),
+        field("bytes", Amount)
+            .doc("Size of the gathered or reduced buffer of a group, summed over all calls in a step.")
+            .required()
+            .example("140G"),
+        field("overlap", Number(0.0, 1.0)).doc("Share that computation hides.").default("0").example("0.9"),
+        field("order", OneOf(&["Ring", "Hierarchical"]))
+            .doc(
+                "Between islands: a ring in the order of the pods, wherever they are, or first within each group \
+                 of every network level, then between groups.",
+            )
+            .default("Ring")
+            .example("Hierarchical"),
     ],
 };
 

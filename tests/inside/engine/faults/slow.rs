@@ -9,13 +9,14 @@ fn slowest_factor_applies_until_repaired() {
         end: end.map(Duration::from_secs),
         factor,
         cause: 0,
+        part: SlowPart::Machine,
     };
     let factors = |all: &[SlowNodes]| -> Vec<(u64, f64)> {
         let one = |f: InjectedFault| match f.operation {
             FaultOperation::Silent(SilentFaults::Slow { factor }) => (f.at.0 / 1_000_000_000, factor),
             other => panic!("{other:?}"),
         };
-        let script = speed_changes(NodeId(0), all, Duration::from_secs(100), |_| "c");
+        let script = speed_changes((NodeId(0), SlowPart::Machine), all, Duration::from_secs(100), |_| "c");
         script.into_iter().map(one).collect()
     };
     assert_eq!(factors(&[slow(1, Some(5), 2.0)]), [(1, 2.0), (5, 1.0)]);

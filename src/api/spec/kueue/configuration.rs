@@ -1,0 +1,112 @@
+//! Configuration of Kueue's manager, as far as decisions depend on it.
+
+use crate::spec::ResourceAmounts;
+use sim_base::Duration;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct KueueConfiguration {
+    /// Whether jobs without a queue name are suspended too.
+    pub manage_jobs_without_queue_name: bool,
+    /// `None` keeps no condition PodsReady and evicts no Workload for missing readiness.
+    pub wait_for_pods_ready: Option<WaitForPodsReady>,
+    /// Strategies of preemption under fair sharing, at least one. `None` is classical preemption.
+    pub fair_sharing: Option<Vec<FairSharingStrategy>>,
+    pub admission_fair_sharing: Option<AdmissionFairSharing>,
+    pub resources: KueueResources,
+}
+
+impl Default for KueueConfiguration {
+    fn default() -> KueueConfiguration {
+        KueueConfiguration {
+            manage_jobs_without_queue_name: false,
+            wait_for_pods_ready: Some(WaitForPodsReady::default()),
+            fair_sharing: None,
+            admission_fair_sharing: None,
+            resources: KueueResources::default(),
+        }
+    }
+}
+
+/// A workload must be ready within `timeout` after its admission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitForPodsReady {
+    pub timeout: Duration,
+    /// Time to become ready again. `None` does not evict a workload that was ready.
+    pub recovery_timeout: Option<Duration>,
+    /// Whether no workload is admitted while an admitted one is not ready.
+    pub block_admission: bool,
+    pub requeuing: RequeuingStrategy,
+}
+
+impl Default for WaitForPodsReady {
+    fn default() -> WaitForPodsReady {
+        WaitForPodsReady {
+            timeout: Duration::from_secs(1800),
+            recovery_timeout: Some(Duration::from_secs(1800)),
+            block_admission: false,
+            requeuing: RequeuingStrategy::default(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequeuingStrategy {
+    pub timestamp: RequeuingTimestamp,
+    /// Evictions after which the workload is deactivated. `None` is unlimited.
+    pub backoff_limit_count: Option<u32>,
+    pub backoff_base: Duration,
+    pub backoff_max: Duration,
+}
+
+impl Default for RequeuingStrategy {
+    fn default() -> RequeuingStrategy {
+        RequeuingStrategy {
+            timestamp: RequeuingTimestamp::Eviction,
+            backoff_limit_count: None,
+            backoff_base: Duration::from_secs(60),
+            backoff_max: Duration::from_secs(3600),
+        }
+    }
+}
+
+/// Time by which a workload is ordered after an eviction for missing readiness.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum RequeuingTimestamp {
+    Creation,
+    #[default]
+    Eviction,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FairSharingStrategy {
+    LessThanOrEqualToFinalShare,
+    LessThanInitialShare,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AdmissionFairSharing {
+    pub usage_half_life: Duration,
+    pub usage_sampling_interval: Duration,
+    /// Weight by resource, 1 if a resource is not listed.
+    pub resource_weights: BTreeMap<String, f64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KueueResources {
+    /// Whether resources that a ClusterQueue does not cover are ignored instead of refused.
+    pub ignore_undeclared: bool,
+    pub exclude_prefixes: Vec<String>,
+    pub transformations: Vec<ResourceTransformation>,
+}
+
+/// Replaces a requested resource by others, or adds others to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResourceTransformation {
+    pub input: String,
+    /// Whether the input is removed (`Replace`) instead of retained.
+    pub replace: bool,
+    /// Resource whose quantity multiplies the outputs.
+    pub multiply_by: Option<String>,
+    pub outputs: ResourceAmounts,
+}

@@ -1,0 +1,27 @@
+//! The objects of Kueue (`kueue.x-k8s.io/v1beta2`) and its configuration (`config.kueue.x-k8s.io/v1beta2`), after
+//! defaulting.
+
+pub mod cluster_queue;
+pub mod cohort;
+pub mod configuration;
+pub mod flavor;
+pub mod local_queue;
+
+pub use cluster_queue::*;
+pub use cohort::Cohort;
+pub use configuration::*;
+pub use flavor::{ResourceFlavor, Topology};
+pub use local_queue::{LocalQueue, WorkloadPriorityClass};
+
+/// All objects of Kueue in a cluster, and the configuration of its manager.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KueueObjects {
+    pub configuration: KueueConfiguration,
+    pub topologies: Vec<Topology>,
+    pub flavors: Vec<ResourceFlavor>,
+    pub cohorts: Vec<Cohort>,
+    pub admission_checks: Vec<AdmissionCheck>,
+    pub cluster_queues: Vec<ClusterQueue>,
+    pub local_queues: Vec<LocalQueue>,
+    pub priority_classes: Vec<WorkloadPriorityClass>,
+}

@@ -1,0 +1,163 @@
+//! The communication of training jobs: their step times follow from the placement of their pods, the rates of links,
+//! and the other jobs that share uplinks.
+
+use super::TrainingState;
+use crate::ctx::EngineContext;
+use crate::record::{Body, StepOutcome};
+use crate::store::flag;
+use crate::training_model::{PaceReason, UNIT_FACTOR};
+use sim_api::spec::{Communication, LinkKind};
+use sim_base::{Duration, NodeId, SimTime};
+use sim_policy::fabric::{FabricLimit, FabricLoad, FabricMap, JobIsland, StepTime, Uplink, job_islands, step_time};
+use std::sync::Arc;
+
+/// The links of the cluster and their use.
+#[derive(Clone, Default)]
+pub struct TrainingFabric {
+    /// Only if a job communicates.
+    map: Option<Arc<FabricMap>>,
+    pub load: FabricLoad,
+}
+
+/// The placement of a job during a segment.
+#[derive(Clone, Default)]
+pub struct PlacedJob {
+    islands: Vec<JobIsland>,
+    uplinks: Vec<Uplink>,
+    /// Step time as last recorded, and its factor in billionths of the computation.
+    step: Duration,
+    factor: u64,
+}
+
+impl TrainingFabric {
+    pub fn new(ctx: &EngineContext<'_>) -> TrainingFabric {
+        let communicates = ctx.scenario.training.iter().any(|job| job.communication.is_some());
+        let cluster = &ctx.store.nodes.cluster;
+        let map = communicates.then(|| Arc::new(FabricMap::build(&ctx.scenario.topology, cluster)));
+        TrainingFabric { map, load: FabricLoad::default() }
+    }
+
+    /// Changes the number of jobs that use uplinks.
+    fn change_users(&mut self, uplinks: &[Uplink], joins: bool) {
+        for uplink in uplinks {
+            let users = self.load.users.entry(*uplink).or_insert(0);
+            *users = if joins { *users + 1 } else { *users - 1 };
+        }
+    }
+}
+
+impl TrainingState {
+    /// A segment begins: finds the islands of the job's pods, and the time of its steps there.
+    pub(super) fn place_job(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
+        let Some(map) = self.fabric.map.clone().filter(|_| ctx.scenario.training[at].communication.is_some()) else {
+            return;
+        };
+        let islands = job_islands(&map, self.ordered_nodes(ctx, at).into_iter());
+        let communication = ctx.scenario.training[at].communication.iter();
+        let uplinks = communication.flat_map(|all| step_time(&map, &self.fabric.load, &islands, all, 0.0).uplinks);
+        let uplinks: Vec<Uplink> = uplinks.collect();
+        self.fabric.change_users(&uplinks, true);
+        if let Some(current) = &mut self.jobs[at].segment {
+            current.placed = PlacedJob { islands, uplinks: uplinks.clone(), ..PlacedJob::default() };
+        }
+        self.update_step_time(ctx, at);
+        self.update_sharing_jobs(ctx, at, &uplinks);
+    }
+
+    /// A segment has ended: its uplinks are free for others.
+    pub(super) fn release_uplinks(&mut self, ctx: &mut EngineContext<'_>, at: usize, placed: &PlacedJob) {
+        self.fabric.change_users(&placed.uplinks, false);
+        self.update_sharing_jobs(ctx, at, &placed.uplinks);
+    }
+
+    fn update_sharing_jobs(&mut self, ctx: &mut EngineContext<'_>, at: usize, uplinks: &[Uplink]) {
+        if uplinks.is_empty() {
+            return;
+        }
+        for other in (0..self.jobs.len()).filter(|other| *other != at) {
+            let placed = self.jobs[other].segment.as_ref().map(|current| &current.placed);
+            let shares = |placed: &PlacedJob| placed.uplinks.iter().any(|uplink| uplinks.binary_search(uplink).is_ok());
+            if placed.is_some_and(shares) && self.update_step_time(ctx, other) {
+                self.reschedule_end(ctx, other);
+            }
+        }
+    }
+
+    /// The links of a node or its island have a share of their normal rate.
+    pub(super) fn degrade_links(&mut self, ctx: &mut EngineContext<'_>, (links, node): (LinkKind, NodeId), share: f64) {
+        let Some(map) = &self.fabric.map else {
+            return;
+        };
+        let load = &mut self.fabric.load;
+        let changed = match links {
+            LinkKind::Island => load.islands.insert(map.island(node), share) != Some(share),
+            LinkKind::Network => load.nodes.insert(node, share) != Some(share),
+        };
+        for at in (0..self.jobs.len()).filter(|_| changed) {
+            if self.update_step_time(ctx, at) {
+                self.reschedule_end(ctx, at);
+            }
+        }
+    }
+
+    /// Returns the nodes of the participating pods in the order of replicatedJobs, Jobs and completion indexes.
+    fn ordered_nodes(&self, ctx: &EngineContext<'_>, at: usize) -> Vec<NodeId> {
+        let jobs = &ctx.store.jobs;
+        let mut own: Vec<_> = ctx.store.jobs_of(self.jobs[at].jobset).collect();
+        own.sort_by_key(|job| (jobs[job.ix()].rj, jobs[job.ix()].index));
+        let pods = &ctx.store.pods;
+        let mut nodes = Vec::new();
+        for job in own {
+            let ready = jobs[job.ix()].pods.iter().filter(|pod| pods.has(*pod, flag::READY));
+            let mut members: Vec<_> = ready.filter(|pod| self.participates(ctx, at, *pod)).collect();
+            members.sort_by_key(|pod| pods.index[pod.ix()]);
+            nodes.extend(members.into_iter().map(|pod| pods.node[pod.ix()]));
+        }
+        nodes
+    }
+
+    /// Evaluates the time of a step with the current rates. Records it and returns true if it has changed.
+    pub(super) fn update_step_time(&mut self, ctx: &mut EngineContext<'_>, at: usize) -> bool {
+        let spec = &ctx.scenario.training[at];
+        let (Some(map), Some(communication), Some(step)) = (&self.fabric.map, &spec.communication, spec.step) else {
+            return false;
+        };
+        let Some(current) = &mut self.jobs[at].segment else {
+            return false;
+        };
+        let slower = current.slowdown as f64 / UNIT_FACTOR as f64 * current.slice_group.factor as f64;
+        let compute_s = step.seconds() * slower / UNIT_FACTOR as f64;
+        let time = step_time(map, &self.fabric.load, &current.placed.islands, communication, compute_s);
+        let factor = (time.seconds / compute_s * UNIT_FACTOR as f64) as u64;
+        let seconds = Duration::from_seconds_f64(time.seconds);
+        if (current.placed.factor, current.placed.step) == (factor, seconds) {
+            return false;
+        }
+        (current.placed.factor, current.placed.step) = (factor, seconds);
+        let done = current.plan.state_at(current.elapsed(ctx.now)).done;
+        current.plan.pace.set_factor(done, PaceReason::Communication, factor);
+        let outcome = outcome(map, communication, &current.placed.islands, &time);
+        let job = &mut self.jobs[at];
+        ctx.emit(Body::TrainingStepTime { jobset: job.jobset, step: seconds, exposed: outcome.exposed });
+        job.steps.push(StepOutcome { at: ctx.now, ..outcome });
+        true
+    }
+}
+
+/// Describes a step time for the outcome.
+fn outcome(map: &FabricMap, communication: &Communication, islands: &[JobIsland], time: &StepTime) -> StepOutcome {
+    let limit = time.limit(communication).map(|limit| match limit {
+        FabricLimit::IslandLinks => "links of the islands".to_owned(),
+        FabricLimit::NodePorts => "network of the nodes".to_owned(),
+        FabricLimit::Uplinks { level } => format!("uplinks of level {}", map.levels[level].name),
+    });
+    StepOutcome {
+        at: SimTime::ZERO,
+        step: Duration::from_seconds_f64(time.seconds),
+        exposed: Duration::from_seconds_f64(time.exposed_s),
+        traffic: time.traffic.iter().map(|part| Duration::from_seconds_f64(part.seconds)).collect(),
+        limit,
+        islands: islands.len() as u32,
+        groups: (0..map.levels.len()).map(|level| map.groups_of(level, islands)).collect(),
+    }
+}

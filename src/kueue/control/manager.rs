@@ -1,0 +1,361 @@
+//! The queues and the cache, and how they follow the changes of Workloads and ClusterQueues.
+
+use super::cache::Cache;
+use super::workload::QueueView;
+use crate::control::checks;
+use crate::cycle::{CycleConfig, Head, Outcome, run};
+use crate::preemption::Preemptor;
+use crate::queue::PendingQueue;
+use crate::quota::NodeId;
+use crate::topology::TopologySnapshot;
+use crate::workload::info::QueueIndex;
+use crate::workload::{Admission, Info, Workload, WorkloadKey};
+use sim_api::spec::kueue::{ClusterQueue, KueueConfiguration, KueueObjects, LocalQueue, StopPolicy};
+use sim_base::{Duration, SimTime};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Delay after which inadmissible Workloads are tried again when quota became free.
+pub const REQUEUE_DELAY: Duration = Duration::from_secs(1);
+
+/// A change of a Workload's status that a cycle requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    pub key: WorkloadKey,
+    pub kind: PatchKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum PatchKind {
+    Preempt {
+        reason: &'static str,
+        message: String,
+        preemptor: WorkloadKey,
+    },
+    Admit {
+        admission: Admission,
+        is_admitted: bool,
+    },
+    /// QuotaReserved becomes false.
+    Pending {
+        reason: &'static str,
+        message: String,
+    },
+    Evict {
+        message: String,
+    },
+}
+
+impl Patch {
+    /// Returns the changed Workload, or `None` if nothing changes.
+    pub fn apply(&self, workload: &Workload, now: SimTime) -> Option<Workload> {
+        let mut new = workload.clone();
+        match &self.kind {
+            PatchKind::Preempt { reason, message, .. } => new.preempt(reason, message, now),
+            PatchKind::Admit { admission, is_admitted } => {
+                new.reserve_quota(admission.clone(), now);
+                new.status.unhealthy_nodes.clear();
+                if *is_admitted {
+                    new.sync_admitted(now);
+                }
+            }
+            PatchKind::Pending { reason, message } => drop(new.unset_reservation(reason, message, now)),
+            PatchKind::Evict { message } => new.evict(crate::workload::reasons::NODE_FAILURES, message, now),
+        }
+        (new != *workload).then_some(new)
+    }
+}
+
+pub struct Manager {
+    pub configuration: KueueConfiguration,
+    pub cache: Cache,
+    pub pending: Vec<PendingQueue>,
+    local_queues: Vec<LocalQueue>,
+    /// Labels of namespaces.
+    namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    /// Newest state of each Workload.
+    workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
+    cycle: u64,
+    /// Roots of the trees whose inadmissible Workloads are to be tried again.
+    wakes: BTreeSet<NodeId>,
+}
+
+impl Manager {
+    pub fn new(
+        objects: &KueueObjects, topology: TopologySnapshot, namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    ) -> Manager {
+        let readiness = objects.configuration.wait_for_pods_ready.as_ref();
+        let timestamp = readiness.map(|config| config.requeuing.timestamp).unwrap_or_default();
+        let queue = |queue: &ClusterQueue| PendingQueue::new(queue.queueing_strategy, timestamp);
+        Manager {
+            configuration: objects.configuration.clone(),
+            cache: Cache::new(objects, topology),
+            pending: objects.cluster_queues.iter().map(queue).collect(),
+            local_queues: objects.local_queues.clone(),
+            namespaces,
+            workloads: BTreeMap::new(),
+            cycle: 0,
+            wakes: BTreeSet::new(),
+        }
+    }
+
+    /// Returns the newest state of a Workload.
+    pub fn workload(&self, key: WorkloadKey) -> Option<&Arc<Workload>> {
+        self.workloads.get(&key)
+    }
+
+    fn local_queue(&self, workload: &Workload) -> Option<&LocalQueue> {
+        let is_named = |lq: &&LocalQueue| lq.namespace == workload.namespace && lq.name == workload.queue;
+        self.local_queues.iter().find(is_named)
+    }
+
+    fn find_queue(&self, name: &str) -> Option<QueueIndex> {
+        self.cache.state.queues.iter().position(|queue| queue.spec.name == name)
+    }
+
+    /// Returns the ClusterQueue in which a Workload waits or has its reservation.
+    pub fn queue_of(&self, workload: &Workload) -> Option<QueueIndex> {
+        let reserved = workload.status.admission.as_ref().map(|admission| admission.cluster_queue.clone());
+        let local = || Some(self.local_queue(workload)?.cluster_queue.as_str().into());
+        self.find_queue(&reserved.or_else(local)?)
+    }
+
+    /// Returns what the reconciler of Workloads sees of the queues.
+    pub fn view(&self, key: WorkloadKey, workload: &Workload) -> QueueView<'_> {
+        let local = self.local_queue(workload);
+        let cluster_queue = local.map_or("", |lq| &*lq.cluster_queue);
+        let index = self.find_queue(cluster_queue);
+        let queue = index.map(|index| &self.cache.state.queues[index]);
+        QueueView {
+            local: local.map(|lq| lq.stop_policy),
+            cluster_queue,
+            queue: queue.map(|queue| (&*queue.spec, queue.is_active)),
+            inadmissible: queue.and_then(|queue| self.namespace_mismatch(&workload.namespace, &queue.spec)),
+            bypass_reason: index.and_then(|index| self.pending[index].bypass_reason(key)),
+        }
+    }
+
+    fn namespace_mismatch(&self, namespace: &str, queue: &ClusterQueue) -> Option<String> {
+        is_mismatch(&self.namespaces, namespace, queue)
+            .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
+    }
+
+    fn info(&self, key: WorkloadKey, workload: &Arc<Workload>) -> Option<Info> {
+        let queue = self.queue_of(workload)?;
+        Some(Info::new(key, workload.clone(), queue, &self.configuration.resources))
+    }
+
+    /// Adds a Workload to the queue of its LocalQueue, if it may wait there.
+    fn enqueue(&mut self, key: WorkloadKey, workload: &Arc<Workload>, now: SimTime) {
+        let is_running = self.local_queue(workload).is_some_and(|lq| lq.stop_policy == StopPolicy::None);
+        if !workload.is_admissible() || !is_running {
+            return;
+        }
+        if let Some(info) = self.info(key, workload) {
+            self.pending[info.queue].push_or_update(info, now);
+        }
+    }
+
+    fn dequeue(&mut self, key: WorkloadKey) {
+        self.pending.iter_mut().for_each(|queue| queue.remove(key));
+    }
+
+    /// Requests that the Workloads in the tree of the Workload's LocalQueue are tried again.
+    fn request_wake(&mut self, workload: &Workload) {
+        let local = self.local_queue(workload).map(|lq| lq.cluster_queue.clone());
+        if let Some(queue) = local.and_then(|name| self.find_queue(&name)) {
+            self.wakes.insert(self.cache.state.tree.root(queue));
+        }
+    }
+
+    fn cache_workload(&mut self, key: WorkloadKey, workload: &Arc<Workload>) {
+        match self.info(key, workload).filter(|_| workload.status.admission.is_some()) {
+            Some(info) => self.cache.add_or_update(info),
+            None => drop(self.cache.remove(key)),
+        }
+    }
+
+    /// Follows the creation or a change of a Workload.
+    pub fn workload_changed(&mut self, key: WorkloadKey, new: Arc<Workload>, now: SimTime) {
+        let old = self.workloads.insert(key, new.clone());
+        let had_reservation = old.as_ref().is_some_and(|old| old.has_reservation() || old.is_admitted());
+        if new.is_finished() || !new.active {
+            self.dequeue(key);
+            self.request_wake(&new);
+            self.cache.remove(key);
+        } else if new.has_reservation() || new.is_admitted() {
+            if !had_reservation {
+                self.dequeue(key);
+            }
+            let frees_quota =
+                old.is_some_and(|old| old.status.reclaimable != new.status.reclaimable || old.priority != new.priority);
+            if frees_quota {
+                self.request_wake(&new);
+            }
+            self.cache_workload(key, &new);
+        } else if had_reservation {
+            self.request_wake(&new);
+            self.cache.remove(key);
+            if new.status.requeue.and_then(|requeue| requeue.at).is_none_or(|at| at <= now) {
+                self.enqueue(key, &new, now);
+            }
+        } else {
+            self.enqueue(key, &new, now);
+        }
+    }
+
+    /// Follows the deletion of a Workload.
+    pub fn workload_deleted(&mut self, key: WorkloadKey) {
+        if let Some(old) = self.workloads.remove(&key) {
+            self.request_wake(&old);
+            self.cache.remove(key);
+            self.dequeue(key);
+        }
+    }
+
+    /// Follows a change of a ClusterQueue.
+    pub fn queue_changed(&mut self, spec: ClusterQueue) {
+        let Some(index) = self.find_queue(&spec.name) else {
+            return;
+        };
+        self.pending[index].strategy = spec.queueing_strategy;
+        self.cache.update_queue(index, spec);
+        self.wakes.insert(self.cache.state.tree.root(index));
+    }
+
+    /// Follows a change of a LocalQueue's stop policy.
+    pub fn local_queue_changed(&mut self, changed: LocalQueue, now: SimTime) {
+        let is_same = |lq: &&mut LocalQueue| lq.namespace == changed.namespace && lq.name == changed.name;
+        let Some(own) = self.local_queues.iter_mut().find(is_same) else {
+            return;
+        };
+        *own = changed.clone();
+        let of_queue =
+            |(_, w): &(&WorkloadKey, &Arc<Workload>)| w.namespace == changed.namespace && w.queue == changed.name;
+        let members: Vec<(WorkloadKey, Arc<Workload>)> =
+            self.workloads.iter().filter(of_queue).map(|(key, w)| (*key, w.clone())).collect();
+        for (key, workload) in members {
+            if changed.stop_policy == StopPolicy::None {
+                self.enqueue(key, &workload, now);
+            } else {
+                self.dequeue(key);
+            }
+        }
+    }
+
+    /// Takes the trees that are to be tried again after `REQUEUE_DELAY`.
+    pub fn take_wakes(&mut self) -> BTreeSet<NodeId> {
+        std::mem::take(&mut self.wakes)
+    }
+
+    /// Makes the inadmissible Workloads of a tree active.
+    pub fn wake(&mut self, root: NodeId, now: SimTime) {
+        for (index, pending) in self.pending.iter_mut().enumerate() {
+            if self.cache.state.tree.root(index) == root {
+                let spec = &self.cache.state.queues[index].spec;
+                pending.wake(now, |info| !is_mismatch(&self.namespaces, &info.workload.namespace, spec));
+            }
+        }
+    }
+
+    /// Returns whether a cycle has anything to do.
+    pub fn has_heads(&self) -> bool {
+        let queues = self.pending.iter().zip(&self.cache.state.queues);
+        queues.into_iter().any(|(pending, queue)| queue.is_active && pending.has_active())
+    }
+
+    fn take_heads(&mut self) -> Vec<Head> {
+        let second_passes: Vec<WorkloadKey> =
+            self.workloads.iter().filter(|(_, w)| w.needs_second_pass()).map(|(key, _)| *key).collect();
+        let second = second_passes.into_iter().filter_map(|key| {
+            let info = self.info(key, self.workloads.get(&key)?)?;
+            Some(Head { info, is_preemptor: false })
+        });
+        let mut heads: Vec<Head> = second.collect();
+        for (pending, queue) in self.pending.iter_mut().zip(&self.cache.state.queues) {
+            if queue.is_active {
+                heads.extend(pending.pop());
+            }
+        }
+        heads
+    }
+
+    /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
+    /// the order in which they are sent.
+    pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
+        let heads = self.take_heads();
+        self.cycle += 1;
+        let readiness = self.configuration.wait_for_pods_ready.as_ref();
+        let namespaces = &self.namespaces;
+        let config = CycleConfig {
+            cycle: self.cycle,
+            preemptor: Preemptor {
+                fair_sharing: self.configuration.fair_sharing.clone(),
+                has_admission_fair_sharing: self.configuration.admission_fair_sharing.is_some(),
+                timestamp: readiness.map(|config| config.requeuing.timestamp).unwrap_or_default(),
+                now,
+            },
+            ignores_undeclared: self.configuration.resources.ignore_undeclared,
+            blocks_admission: readiness.is_some_and(|config| config.block_admission) && !self.cache.all_ready(),
+            validate: &|info, queue| {
+                is_mismatch(namespaces, &info.workload.namespace, queue)
+                    .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
+            },
+        };
+        let mut snapshot = self.cache.state.clone();
+        let result = run(heads, &mut snapshot, &config);
+        let preempt = |p: crate::cycle::Preemption| Patch {
+            key: p.target,
+            kind: PatchKind::Preempt { reason: p.reason, message: p.message, preemptor: p.preemptor },
+        };
+        let mut patches: Vec<Patch> = result.preemptions.into_iter().map(preempt).collect();
+        for entry in result.entries {
+            let key = entry.info.key;
+            let kind = match entry.outcome {
+                Outcome::Admit(admission) => self.assume(&entry.info, admission, now),
+                Outcome::Evict { message } => PatchKind::Evict { message },
+                Outcome::Requeue => {
+                    self.requeue(entry.info, entry.requeue, entry.reason, now);
+                    // A condition without a reason is refused by the API server.
+                    if entry.reason.is_empty() {
+                        continue;
+                    }
+                    PatchKind::Pending { reason: entry.reason, message: entry.message }
+                }
+            };
+            patches.push(Patch { key, kind });
+        }
+        patches
+    }
+
+    /// Counts an admitted Workload in the cache.
+    fn assume(&mut self, info: &Info, admission: Admission, now: SimTime) -> PatchKind {
+        let spec = self.cache.state.queues[info.queue].spec.clone();
+        let mut workload = (*info.workload).clone();
+        workload.status.admission = Some(admission.clone());
+        let required = checks::required(&workload, &spec);
+        let is_admitted = required.iter().all(|name| workload.status.checks.iter().any(|check| check.name == *name));
+        workload.reserve_quota(admission.clone(), now);
+        if is_admitted {
+            workload.sync_admitted(now);
+        }
+        self.cache.add_or_update(Info::new(info.key, Arc::new(workload), info.queue, &self.configuration.resources));
+        PatchKind::Admit { admission, is_admitted }
+    }
+
+    fn requeue(
+        &mut self, mut info: Info, reason: crate::queue::RequeueReason, quota_reason: &'static str, now: SimTime,
+    ) {
+        let Some(newest) = self.workloads.get(&info.key).filter(|w| w.is_admissible()) else {
+            return;
+        };
+        info.workload = newest.clone();
+        self.pending[info.queue].requeue(info, reason, quota_reason, now);
+    }
+}
+
+fn is_mismatch(namespaces: &BTreeMap<String, BTreeMap<String, String>>, namespace: &str, queue: &ClusterQueue) -> bool {
+    let empty = BTreeMap::new();
+    let labels = namespaces.get(namespace).unwrap_or(&empty);
+    queue.namespace_selector.as_ref().is_none_or(|selector| !selector.matches(labels))
+}

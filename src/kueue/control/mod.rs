@@ -1,0 +1,13 @@
+//! Kueue's controllers around the scheduler: the cache of reservations, the queues, and what they do when an object
+//! changes.
+
+pub mod cache;
+pub mod checks;
+pub mod job;
+pub mod manager;
+pub mod workload;
+
+pub use cache::{Cache, QueueUsage};
+pub use job::{JobPlan, JobView, reconcile_job};
+pub use manager::{Manager, Patch, PatchKind, REQUEUE_DELAY};
+pub use workload::{QueueView, Reconciled, reconcile_workload};

@@ -1,0 +1,126 @@
+//! The Workload: what Kueue knows of a JobSet.
+
+pub mod conditions;
+pub mod info;
+pub mod jobset;
+pub mod reasons;
+pub mod status;
+pub mod topology;
+
+pub use conditions::{Condition, ConditionType};
+pub use info::{Info, LastAssignment, PodSetRequests};
+pub use status::{Admission, CheckState, CheckStatus, PodSetAdmission, RequeueState, WorkloadStatus};
+pub use topology::TopologyRequest;
+
+use sim_api::spec::PodTemplate;
+use sim_api::spec::kueue::RequeuingTimestamp;
+use sim_base::SimTime;
+use std::sync::Arc;
+
+/// Index of a Workload. The caller assigns it in the order of creation.
+pub type WorkloadKey = usize;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    pub namespace: String,
+    pub name: String,
+    pub uid: String,
+    /// UID of the JobSet.
+    pub job_uid: String,
+    /// Name of the LocalQueue.
+    pub queue: String,
+    pub priority: i32,
+    /// Creation time in whole seconds.
+    pub created: SimTime,
+    pub active: bool,
+    /// Whether the annotation `kueue.x-k8s.io/admission-gated-by` names a gate.
+    pub admission_gates: String,
+    pub max_execution_s: Option<u64>,
+    pub pod_sets: Arc<[PodSet]>,
+    pub status: WorkloadStatus,
+}
+
+/// Pods of one replicatedJob.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PodSet {
+    pub name: String,
+    pub count: u32,
+    pub template: PodTemplate,
+    pub topology: Option<TopologyRequest>,
+}
+
+impl Workload {
+    pub fn is_true(&self, kind: ConditionType) -> bool {
+        self.condition(kind).is_some_and(|c| c.status)
+    }
+
+    pub fn condition(&self, kind: ConditionType) -> Option<&Condition> {
+        self.status.conditions.iter().find(|c| c.kind == kind)
+    }
+
+    pub fn has_reservation(&self) -> bool {
+        self.is_true(ConditionType::QuotaReserved)
+    }
+
+    pub fn is_admitted(&self) -> bool {
+        self.is_true(ConditionType::Admitted)
+    }
+
+    pub fn is_evicted(&self) -> bool {
+        self.is_true(ConditionType::Evicted)
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.is_true(ConditionType::Finished)
+    }
+
+    /// Returns whether the Workload may wait in a queue.
+    pub fn is_admissible(&self) -> bool {
+        self.admission_gates.is_empty() && !self.is_finished() && self.active && !self.has_reservation()
+    }
+
+    /// Returns whether the Workload counts in the usage of its ClusterQueue.
+    pub fn has_active_reservation(&self) -> bool {
+        self.has_reservation() && !self.is_finished() && self.active
+    }
+
+    /// Returns whether the pods of one pod set must be placed by topology.
+    pub fn requests_topology(&self) -> bool {
+        self.pod_sets.iter().any(PodSet::requests_topology)
+    }
+
+    /// Returns the time by which queues are ordered: the creation, or the eviction if it was for missing readiness or
+    /// by an admission check.
+    pub fn queue_time(&self, timestamp: RequeuingTimestamp) -> SimTime {
+        let evicted = self.condition(ConditionType::Evicted).filter(|c| c.status);
+        let counts = |c: &&Condition| match &*c.reason {
+            reasons::PODS_READY_TIMEOUT => timestamp == RequeuingTimestamp::Eviction,
+            reason => reason == reasons::ADMISSION_CHECK,
+        };
+        evicted.filter(counts).map_or(self.created, |c| c.since)
+    }
+
+    /// Returns whether a node of the topology assignment is lost.
+    pub fn has_lost_node(&self) -> bool {
+        let admission = self.status.admission.iter();
+        let mut nodes = admission.flat_map(|a| &a.pod_sets).filter_map(|p| p.topology.as_ref());
+        nodes.any(|topology| {
+            topology
+                .domains
+                .iter()
+                .any(|(values, _)| values.last().is_some_and(|node| self.status.unhealthy_nodes.contains(node)))
+        })
+    }
+
+    /// Returns whether the scheduler must look at a Workload with a reservation again.
+    pub fn needs_second_pass(&self) -> bool {
+        !self.is_finished() && !self.is_evicted() && self.has_reservation() && self.has_lost_node()
+    }
+}
+
+impl PodSet {
+    /// Returns whether an annotation requests a placement by topology.
+    pub fn requests_topology(&self) -> bool {
+        self.topology.as_ref().is_some_and(TopologyRequest::is_explicit)
+    }
+}

@@ -1,0 +1,116 @@
+//! The links of a topology: those of each island, and the levels of the network between them.
+
+use super::island::IslandLinks;
+use super::step::JobIsland;
+use crate::topology::{ClusterBuilder, TopologyDomains};
+use sim_api::spec::TopologySpec;
+use sim_base::{DomainId, IslandId, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The links of a cluster as described.
+#[derive(Clone, Debug, Default)]
+pub struct FabricMap {
+    /// Per island: its entry in `pools`.
+    island_pools: Vec<u32>,
+    pools: Vec<PoolLinks>,
+    pub levels: Vec<FabricLevel>,
+    island_of: Vec<IslandId>,
+    accelerators: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct PoolLinks {
+    links: Option<IslandLinks>,
+    nodes_per_island: u32,
+}
+
+/// One level of the network, as in the topology file.
+#[derive(Clone, Debug)]
+pub struct FabricLevel {
+    pub name: String,
+    /// Rate of one node.
+    pub node_bytes_per_s: f64,
+    /// Latency of a step between nodes of one group.
+    pub latency_s: f64,
+    pub groups: TopologyDomains,
+    /// Rate of the links that leave a group.
+    pub uplink_bytes_per_s: Vec<f64>,
+}
+
+/// The links that leave a group of nodes: the level and the group.
+pub type Uplink = (usize, DomainId);
+
+/// What reduces the rates of links at an instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FabricLoad {
+    /// Factor of the rate of an island's links.
+    pub islands: BTreeMap<IslandId, f64>,
+    /// Factor of the network rate of a node.
+    pub nodes: BTreeMap<NodeId, f64>,
+    /// Number of jobs that send over an uplink.
+    pub users: BTreeMap<Uplink, u32>,
+}
+
+impl FabricMap {
+    /// Reads the links of a topology. `cluster` is built from the same topology.
+    pub fn build(topology: &TopologySpec, cluster: &ClusterBuilder) -> FabricMap {
+        let mut map = FabricMap {
+            island_of: cluster.island.clone(),
+            accelerators: cluster.accelerators.clone(),
+            ..FabricMap::default()
+        };
+        let mut first_node = 0;
+        for (p, pool) in topology.pools.iter().enumerate() {
+            let per_node = cluster.accelerators.get(first_node).copied().unwrap_or(0);
+            let links = pool.interconnect.as_ref();
+            map.pools.push(PoolLinks {
+                links: links.map(|links| IslandLinks::new(links, per_node * pool.nodes_per_island)),
+                nodes_per_island: pool.nodes_per_island,
+            });
+            let islands = pool.count as usize * pool.islands as usize;
+            map.island_pools.extend(std::iter::repeat_n(p as u32, islands));
+            first_node += islands * pool.nodes_per_island as usize;
+        }
+        for level in &topology.dcn_levels {
+            let groups = TopologyDomains::build(cluster, &level.label);
+            map.levels.push(FabricLevel {
+                name: level.name.clone(),
+                node_bytes_per_s: level.rate.bytes_per_s(),
+                latency_s: level.rate.latency.seconds(),
+                uplink_bytes_per_s: groups.nodes.iter().map(|nodes| level.uplink_bytes_per_s(nodes.len())).collect(),
+                groups,
+            });
+        }
+        map
+    }
+
+    /// Returns the island of a node; a node without one is an island of its own for the network.
+    pub fn island(&self, node: NodeId) -> IslandId {
+        self.island_of.get(node.ix()).copied().unwrap_or(IslandId::NONE)
+    }
+
+    pub fn accelerators(&self, node: NodeId) -> u32 {
+        self.accelerators.get(node.ix()).copied().unwrap_or(0)
+    }
+
+    /// Returns the links of an island of which `nodes` nodes take part. A part of a torus has no wraparound.
+    pub fn links(&self, island: IslandId, nodes: u32) -> Option<IslandLinks> {
+        let pool = &self.pools[*self.island_pools.get(island.ix())? as usize];
+        let mut links = pool.links.clone()?;
+        if nodes < pool.nodes_per_island {
+            links.keep_share(f64::from(nodes) / f64::from(pool.nodes_per_island));
+        }
+        Some(links)
+    }
+
+    /// Returns the number of groups of a level that the islands are in.
+    pub fn groups_of(&self, level: usize, islands: &[JobIsland]) -> u32 {
+        let groups = islands.iter().map(|island| self.group(level, island.first_node()));
+        groups.collect::<BTreeSet<DomainId>>().len() as u32
+    }
+
+    /// Returns the group of a node at a level.
+    pub fn group(&self, level: usize, node: NodeId) -> DomainId {
+        self.levels[level].groups.of.get(node.ix()).copied().unwrap_or(DomainId::NONE)
+    }
+}

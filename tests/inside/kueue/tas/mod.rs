@@ -1,0 +1,7 @@
+//! Tests of topology-aware scheduling.
+
+mod encoding;
+mod random;
+mod recorded;
+mod situation;
+mod snapshot;
