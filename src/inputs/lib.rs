@@ -14,6 +14,7 @@ pub mod fleet;
 mod fleet_defaults;
 mod gates;
 pub mod kube;
+pub mod kueue;
 mod node_repair;
 mod object_list;
 mod parameters;
