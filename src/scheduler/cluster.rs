@@ -52,8 +52,8 @@ impl Cluster {
             let first = ClusterImage { bytes: *bytes, node_count: 0 };
             self.images.entry(name.clone()).or_insert(first).node_count += 1;
         }
+        self.usage.push(NodeUsage::of_empty(&node));
         self.nodes.push(node);
-        self.usage.push(NodeUsage::default());
         self.topologies.clear();
         self.nodes.len() - 1
     }

@@ -78,6 +78,7 @@ mod tidy;
 mod topology;
 mod training;
 mod training_closed;
+mod training_communication;
 mod training_elastic;
 mod training_kinds;
 mod training_silent;

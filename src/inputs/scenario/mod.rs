@@ -38,7 +38,7 @@ use super::text::node::YamlNode;
 use super::text::path;
 use super::text::path::YamlPath;
 use super::text::yaml;
-use super::{experiment, files, parameters, read, traces};
+use super::{experiment, files, parameters, read, topology, traces};
 use cross::CrossInputs;
 pub use generate::topology as generated;
 use objects::ScenarioObjects;
@@ -176,7 +176,8 @@ pub fn scenario_from_manifests(
         source,
     });
     let submitted: Vec<SubmittedJobSet> = submitted.collect();
-    let overrides = path::overrides_source(SETS, sets);
+    let (own, of_topology) = path::split_sets(sets, &["topology"]);
+    let overrides = path::overrides_source(SETS, &own);
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(&none, &overrides);
     jobsets::check_together(&submitted, &manifests.written, &mut report);
@@ -186,7 +187,7 @@ pub fn scenario_from_manifests(
         report.found.push(kube::no_jobset("run", place, skipped));
     }
     let mut node = YamlNode::empty_map();
-    if let Err(errors) = path::apply_sets(&mut node, &overrides, sets) {
+    if let Err(errors) = path::apply_sets(&mut node, &overrides, &own) {
         report.found.extend(errors.0);
     }
     // There is no scenario file, so preset files are relative to the working directory.
@@ -198,6 +199,10 @@ pub fn scenario_from_manifests(
         return Err(Diagnostics(report.found));
     }
     let topology = topology.unwrap_or_else(|| generated(&submitted, has_random_faults(&node)));
+    let topology = match topology::with_overrides(topology, SETS, &of_topology) {
+        Ok(topology) => topology,
+        Err(errors) => return Err(Diagnostics([report.found, errors.0].concat())),
+    };
     let names = (submitted[0].jobset.name.clone(), String::new());
     let none = |_: &str| Err(FileTextError::NotProvided);
     let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
@@ -210,7 +215,8 @@ pub fn scenario_from_manifests(
     add_companions(&node, &mut scenario, manifests.companions);
     scenario.service_accounts = manifests.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
-    let mut inputs = if sets.is_empty() { Vec::new() } else { vec![(SETS.to_owned(), overrides.text.clone())] };
+    let all = path::overrides_source(SETS, sets).text;
+    let mut inputs = if sets.is_empty() { Vec::new() } else { vec![(SETS.to_owned(), all)] };
     inputs.extend(presets);
     Ok(LoadedScenario {
         scenario,

@@ -8,7 +8,9 @@ use crate::cli::inputs::{fail, reduced_model};
 use crate::{cli::inputs::fail::FailFlags, cli::output};
 use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{ExperimentSpec, ModelLevel, SubmittedJobSet, TopologySpec};
-use sim_inputs::{Diagnostic, Diagnostics, FileTextError, LoadedFleet, LoadedScenario, SourceText, strategy};
+use sim_inputs::{
+    Diagnostic, Diagnostics, FileTextError, LoadedFleet, LoadedScenario, NotedTopology, SourceText, strategy,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -202,7 +204,13 @@ pub fn manifest_sources(paths: &[String]) -> (Vec<SourceText>, Vec<String>, Vec<
 /// Reads a topology. Prints notes about Nodes that are left out of an imported list, because no report contains them.
 pub fn topology(path: &Path) -> Result<(SourceText, TopologySpec), Diagnostics> {
     let source = sim_inputs::topology_source(path)?;
-    let (topology, notes) = sim_inputs::read_noting(&source)?;
+    let NotedTopology { topology, notes, conversion } = sim_inputs::read_noting(&source)?;
+    if let Some(command) = conversion {
+        let file = &source.file;
+        output::note(&format!(
+            "note: {file} is a list of Nodes; to edit the topology made of it, write it with `{command}`"
+        ));
+    }
     for note in notes {
         output::note(&format!("note: {note}"));
     }
