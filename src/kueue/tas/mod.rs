@@ -1,7 +1,7 @@
 //! Topology-aware scheduling (TAS): which topology domains the pods of a workload get.
 //!
-//! Source: `pkg/cache/scheduler/tas_*.go` and `pkg/util/tas` of Kueue at ff69552, with the default feature gates. Off by
-//! default and not modelled: `TASBalancedPlacement`, `TASRespectNodeAffinityPreferred`,
+//! Source: `pkg/cache/scheduler/tas_*.go` and `pkg/util/tas` of Kueue at ff69552, with the default feature gates. Off
+//! by default and not modelled: `TASBalancedPlacement`, `TASRespectNodeAffinityPreferred`,
 //! `ElasticJobsViaWorkloadSlicesWithTAS` and `SchedulerLibraryIntegration`.
 //!
 //! # Calls
