@@ -133,10 +133,11 @@ fn free(nodes: &[NodeShape]) -> Vec<u32> {
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
+    let two = |(level, inner, factor)| vec![(level, inner * factor), (level + 1, inner)];
     let layers = prop_oneof![
         3 => Just(vec![]),
         2 => (0usize..3, 1u32..4).prop_map(|slice| vec![slice]),
-        1 => (0usize..2, 1u32..3, 1u32..3).prop_map(|(level, inner, factor)| vec![(level, inner * factor), (level + 1, inner)]),
+        1 => (0usize..2, 1u32..3, 1u32..3).prop_map(two),
     ];
     (0u8..4, 0usize..3, layers, 1u32..5).prop_map(|(kind, level, slices, units)| {
         let level = slices.first().map_or(level, |(outer, _)| level.min(*outer));
