@@ -66,6 +66,7 @@ mod scaffold;
 mod scale;
 mod scheduling_queue;
 mod sensitivity;
+mod shipped_topologies;
 mod snapshot;
 mod stats;
 mod step;

@@ -4,7 +4,7 @@
 use crate::cli::args::{FieldOverride, InputArgs};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::input_copies::{InputCopies, copy_manifests, copy_scenario, result_options};
-use crate::cli::inputs::{fail, reduced_model};
+use crate::cli::inputs::{fail, fitting_topology, reduced_model};
 use crate::{cli::inputs::fail::FailFlags, cli::output};
 use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{ExperimentSpec, ModelLevel, SubmittedJobSet, TopologySpec};
@@ -179,7 +179,14 @@ impl InputSource {
                 let mut manifests = sim_inputs::read_sources(sources, &of_jobsets)?;
                 manifests.not_tried.clone_from(not_tried);
                 let topology = topology.as_ref().map(|(_, topology)| topology.clone());
-                sim_inputs::scenario_from_manifests(vec![manifests], topology, &sets)
+                let is_given = topology.is_some();
+                let load = |topology| sim_inputs::scenario_from_manifests(vec![manifests.clone()], topology, &sets);
+                load(topology).map_err(|mut errors| {
+                    if is_given {
+                        fitting_topology::suggest(&mut errors, |other| Some(load(Some(other)).ok()?.scenario));
+                    }
+                    errors
+                })
             }
             InputSource::Fleet(_) => unreachable!("`ExperimentInput::load` handles a Fleet"),
         }
