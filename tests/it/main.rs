@@ -83,6 +83,7 @@ mod training_kinds;
 mod training_silent;
 mod upstream;
 mod validate;
+mod volumes;
 mod why;
 mod why_recorded;
 mod width;
