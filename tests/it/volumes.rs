@@ -142,6 +142,24 @@ fn a_volume_is_deleted_or_released_with_its_claim() {
     }
 }
 
+#[test]
+fn a_bound_volume_is_removed_only_with_its_claim() {
+    let (claim, volume) = ("data-js", "pvc-default-data-js");
+    let script = format!(
+        "faults:\n  - {{at: 20s, delete: {{kind: PersistentVolume, name: {volume}}}}}\n{}{}  - {{at: 40s, \
+         suspendJobSet: {{name: js}}}}\n  - {{at: 100s, delete: {{kind: PersistentVolumeClaim, name: {claim}}}}}\n{}stop: \
+         {{at: 3m, when: Time}}",
+        show("30s", "PersistentVolume", volume, "metadata.deletionTimestamp, status.phase"),
+        show("30s", "PersistentVolumeClaim", claim, "status.phase"),
+        show("110s", "PersistentVolume", volume, "status.phase"),
+    );
+    let events = play(&scenario(&class("csi.example.com", "reclaimPolicy: Retain"), &script));
+    let answers: Vec<&str> = texts(&events).into_iter().filter(|text| text.starts_with(['{', 'p'])).collect();
+    let marked = "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:20Z\",\"status.phase\":\"Bound\"}";
+    let gone = "persistentvolumes \"pvc-default-data-js\" not found";
+    assert_eq!(answers, [marked, "{\"status.phase\":\"Bound\"}", gone], "{events:?}");
+}
+
 /// Without StorageClasses and volumes among the inputs, claims are assumed to be bound, and other claims to exist.
 #[test]
 fn claims_are_assumed_to_be_bound_unless_classes_or_volumes_are_listed() {

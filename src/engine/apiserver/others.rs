@@ -1,7 +1,7 @@
 //! Requests about objects that are stored whole: Services, claims, volumes, PriorityClasses, Namespaces, Leases.
 
 use super::record_change;
-use super::volumes::{record_storage_change, settle_claims};
+use super::volumes::{is_protected_volume, record_storage_change, settle_claims};
 use crate::ctx::EngineContext;
 use crate::store::{ChangeKind, OtherObject};
 use serde_json::Value;
@@ -48,6 +48,9 @@ fn is_held(ctx: &EngineContext<'_>, kind: ObjectKind, (namespace, name): (&str, 
     let Some(other) = ctx.store.others.get(kind, namespace, name) else {
         return false;
     };
+    if kind == ObjectKind::PersistentVolume && is_protected_volume(ctx, &other.object) {
+        return true;
+    }
     let finalizers = other.object["metadata"]["finalizers"].as_array();
     let mut names = finalizers.into_iter().flatten().filter_map(Value::as_str);
     names.any(|finalizer| match finalizer {

@@ -103,32 +103,32 @@ fn provisioned_volume(binding: &ClaimBinding, claim: &Value, nodes: &[NodeTerm],
     json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume}, "spec": spec, "status": {}})
 }
 
+/// Returns whether the volume is bound: the finalizer kubernetes.io/pv-protection, which every volume has, then keeps
+/// it.
+pub(super) fn is_protected_volume(ctx: &EngineContext<'_>, volume: &Value) -> bool {
+    ctx.scenario.claim_controller == ClaimController::Simulated && text(&volume["status"], "phase") == "Bound"
+}
+
 /// Sets the phases of unbound volumes, of volumes whose claims are gone, and of claims whose volumes are gone.
 fn update_phases(ctx: &mut EngineContext<'_>) {
     let storage = storage_objects(ctx);
     for (name, volume) in &storage.volumes {
-        let key = (String::new(), name.clone());
-        let stored = ctx.store.others.get(ObjectKind::PersistentVolume, "", name);
-        let Some((phase, policy)) = stored.map(|v| {
-            let object = &v.object;
-            (
-                text(&object["status"], "phase").to_owned(),
-                text(&object["spec"], "persistentVolumeReclaimPolicy").to_owned(),
-            )
-        }) else {
-            continue;
-        };
+        let Some(stored) = ctx.store.others.get(ObjectKind::PersistentVolume, "", name) else { continue };
+        let (phase, spec) = (text(&stored.object["status"], "phase"), &stored.object["spec"]);
+        let is_removed = volume.is_deleted || text(spec, "persistentVolumeReclaimPolicy") == "Delete";
         let has_claim = volume.claim.as_ref().is_some_and(|claim| storage.claims.contains_key(claim));
-        let next = match (phase.as_str(), has_claim) {
-            ("Pending", false) => "Available",
-            ("Bound", false) if policy == "Delete" => {
+        let next = match phase {
+            _ if has_claim => continue,
+            "Pending" => "Available",
+            "Bound" if is_removed => {
                 ctx.store.get_mut().others.remove(ObjectKind::PersistentVolume, "", name);
                 record_change(ctx, ChangeKind::Storage);
                 continue;
             }
-            ("Bound", false) => "Released",
+            "Bound" => "Released",
             _ => continue,
         };
+        let key = (String::new(), name.clone());
         edit(ctx, ObjectKind::PersistentVolume, &key, |object| object["status"]["phase"] = next.into());
     }
     for (key, claim) in &storage.claims {
