@@ -85,6 +85,7 @@ mod training_kinds;
 mod training_silent;
 mod upstream;
 mod validate;
+mod volumes;
 mod why;
 mod why_recorded;
 mod width;

@@ -42,7 +42,8 @@ use super::{experiment, files, parameters, read, topology, traces};
 use cross::CrossInputs;
 pub use generate::topology as generated;
 use objects::ScenarioObjects;
-use sim_api::spec::{ExperimentSpec, ScenarioSpec, SubmittedJobSet, TopologySpec};
+use sim_api::spec::{ClaimController, ExperimentSpec, FaultAction, ObjectKind, RequestVerb, ScenarioSpec};
+use sim_api::spec::{ScriptedFault, SubmittedJobSet, TopologySpec};
 use sim_base::Duration;
 
 const DEFAULT_SEED: u64 = 1;
@@ -327,7 +328,7 @@ fn assemble(
         has_repairs_after_end: false,
         has_random_faults: false,
         admit_unplaceable: false,
-        binds_claims: true,
+        claim_controller: ClaimController::Assumed,
         requires_listed_classes: false,
         service_accounts: Vec::new(),
         scheduler: others.scheduler.clone(),
@@ -338,8 +339,8 @@ fn assemble(
     }
 }
 
-/// Adds the PriorityClasses and PodDisruptionBudgets of the manifests, of which an object of the same name in `objects`
-/// takes precedence, and the configuration of kube-scheduler.
+/// Adds the other objects of the manifests, of which an object of the same name in `objects` takes precedence, and the
+/// configuration of kube-scheduler.
 fn add_companions(node: &YamlNode, scenario: &mut ScenarioSpec, companions: Vec<serde_json::Value>) {
     for object in companions {
         if object["kind"] == SCHEDULER_CONFIGURATION.kind {
@@ -352,6 +353,9 @@ fn add_companions(node: &YamlNode, scenario: &mut ScenarioSpec, companions: Vec<
             scenario.objects.push(object);
         }
     }
+    if lists_storage(scenario) {
+        scenario.claim_controller = ClaimController::Simulated;
+    }
     let connection = &scenario.scheduler["clientConnection"];
     if connection.is_object() && node.at_path(&["controlPlane", "kubeScheduler"]).is_none() {
         let rate = &mut scenario.control_plane.kube_scheduler;
@@ -359,4 +363,20 @@ fn add_companions(node: &YamlNode, scenario: &mut ScenarioSpec, companions: Vec<
         rate.burst = connection["burst"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(rate.burst);
         scenario.control_plane.preset = "custom".to_owned();
     }
+}
+
+/// Returns whether the inputs contain or create a PersistentVolume or a StorageClass, and therefore all of them.
+fn lists_storage(scenario: &ScenarioSpec) -> bool {
+    let is_storage = |object: &serde_json::Value| {
+        let kind = kube::kind_of(object);
+        matches!(kind, ObjectKind::PersistentVolume | ObjectKind::StorageClass)
+    };
+    let created = |fault: &ScriptedFault| match &fault.action {
+        FaultAction::Request(request) => match &request.verb {
+            RequestVerb::Create { object, .. } => is_storage(object),
+            _ => false,
+        },
+        _ => false,
+    };
+    scenario.objects.iter().any(is_storage) || scenario.faults.iter().any(created)
 }
