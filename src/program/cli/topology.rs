@@ -1,4 +1,8 @@
-//! `topology show`, `list`, `check` and `import`: cluster topologies as tables and JSON, and their import from Nodes.
+//! `topology show`, `list`, `check`, `import` and `fit`: cluster topologies as tables and JSON, their import from Nodes,
+//! and the placement of JobSets on them.
+
+mod blast;
+mod place;
 
 use crate::cli::failure::{CommandFailure, bail};
 use crate::{cli::args::OutputFormat, cli::inputs::experiment_input, cli::output, cli::recording::import::new_file};
@@ -23,9 +27,21 @@ pub enum TopologyCommand {
         /// Topology file, or name of a shipped topology
         #[arg(value_name = "TOPOLOGY")]
         file: PathBuf,
+        /// Place the JobSets of a manifest, and show the domains they use and the nodes they leave free (repeatable)
+        #[arg(long, value_name = "FILE|DIR|-", conflicts_with = "blast")]
+        place: Vec<String>,
+        /// Show the JobSets and accelerators that the loss of each failure domain stops, and the simulated restart time
+        #[arg(long, requires = "manifests")]
+        blast: bool,
+        /// Manifests for --blast: a file, a directory, or - for standard input (repeatable)
+        #[arg(short = 'f', value_name = "FILE|DIR|-", requires = "blast")]
+        manifests: Vec<String>,
         #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
         format: OutputFormat,
     },
+    /// Count the copies of JobSets that fit on a cluster, by simulation; exit code 4 if none fits
+    #[command(after_help = "Example: jobset-sim topology fit tpu-18x16 -f jobset.yaml")]
+    Fit(place::FitArgs),
     /// Convert a list of Nodes into a topology file
     #[command(
         after_help = "Examples:\n  kubectl get nodes -o json | jobset-sim topology import - --name prod --out prod.yaml\n  kubectl get nodes -o json > nodes.json; kubectl get pods -A -o json > pods.json\n  jobset-sim topology import nodes.json --pods pods.json --anonymize --out prod.yaml\n\nThe domains that the labels define are listed in the file and on standard error. JSON is read faster than YAML."
@@ -69,8 +85,15 @@ pub struct TopologyImportArgs {
 
 pub fn cli(args: &TopologyArgs) -> Result<(), CommandFailure> {
     let (topologies, format, one) = match &args.command {
-        TopologyCommand::Show { file, format } => (vec![experiment_input::topology(file)?.1], format, true),
-        TopologyCommand::Import(args) => return import(args),
+        TopologyCommand::Fit(args) => return place::fit_cli(args),
+TopologyCommand::Show { file, place, format, .. } if !place.is_empty() => {
+return place::place_cli(file, place, *format);
+}
+TopologyCommand::Show { file, blast: true, manifests, format, .. } => {
+return blast::cli(file, manifests, *format);
+}
+TopologyCommand::Show { file, format, .. } => (vec![experiment_input::topology(file)?.1], format, true),
+TopologyCommand::Import(args) => return import(args),
         TopologyCommand::Check { file, format } => {
             return check(&experiment_input::topology(file)?.1, *format);
         }
