@@ -163,7 +163,9 @@ fn the_configuration_has_the_defaults_of_its_version() {
     assert_eq!(wait.timeout, Duration::from_secs(300));
     assert!(wait.block_admission);
     assert_eq!(old.fair_sharing.expect("in force").len(), 2);
-    let fields = "waitForPodsReady: {timeout: 15s, recoveryTimeout: 10s, requeuingStrategy: {backoffBaseSeconds: 3, backoffLimitCount: 2}}\nfairSharing: {preemptionStrategies: [LessThanInitialShare]}\nresources: {transformations: [{input: gpu, outputs: {credits: 10}}]}";
+    let fields = "waitForPodsReady: {timeout: 15s, recoveryTimeout: 10s, requeuingStrategy: \
+                  {backoffBaseSeconds: 3, backoffLimitCount: 2}}\nfairSharing: {preemptionStrategies: [LessThanInitialShare]}\n\
+                  resources: {transformations: [{input: gpu, outputs: {credits: 10}}]}";
     let new = configuration("v1beta2", fields);
     let wait = new.wait_for_pods_ready.expect("in force");
     assert_eq!(wait.requeuing.backoff_base, Duration::from_secs(3));
@@ -176,8 +178,9 @@ fn the_configuration_has_the_defaults_of_its_version() {
 fn the_configuration_is_found_in_the_config_map_of_the_manager() {
     let map = |fields: &str| {
         format!(
-            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: kueue-manager-config, namespace: kueue-system}}\ndata:\n  \
-             controller_manager_config.yaml: |\n    apiVersion: config.kueue.x-k8s.io/v1beta2\n    kind: Configuration\n    {fields}\n"
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: kueue-manager-config}}\ndata:\n  \
+             controller_manager_config.yaml: |\n    apiVersion: config.kueue.x-k8s.io/v1beta2\n    \
+             kind: Configuration\n    {fields}\n"
         )
     };
     let KueueManifests { objects, unmodelled, .. } =
