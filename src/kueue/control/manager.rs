@@ -66,6 +66,7 @@ impl Patch {
     }
 }
 
+#[derive(Clone)]
 pub struct Manager {
     pub configuration: KueueConfiguration,
     pub cache: Cache,
@@ -166,6 +167,12 @@ impl Manager {
         if let Some(queue) = local.and_then(|name| self.find_queue(&name)) {
             self.wakes.insert(self.cache.state.tree.root(queue));
         }
+    }
+
+    /// Requests that all Workloads are tried again, as a change of the nodes of any topology does.
+    pub fn request_wake_of_all(&mut self) {
+        let tree = &self.cache.state.tree;
+        self.wakes.extend((0..self.cache.state.queues.len()).map(|index| tree.root(index)));
     }
 
     fn cache_workload(&mut self, key: WorkloadKey, workload: &Arc<Workload>) {
@@ -302,7 +309,7 @@ impl Manager {
                     .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
             },
         };
-        let mut snapshot = self.cache.state.clone();
+        let mut snapshot = self.cache.state.for_cycle();
         let result = run(heads, &mut snapshot, &config);
         let preempt = |p: crate::cycle::Preemption| Patch {
             key: p.target,
