@@ -16,13 +16,15 @@ use std::collections::BTreeSet;
 
 const GROUP: &str = "kueue.x-k8s.io/";
 const CONFIGURATION_GROUP: &str = "config.kueue.x-k8s.io/";
+/// Key of the configuration in the ConfigMap that Kueue's manager mounts.
+const CONFIGURATION_FILE: &str = "controller_manager_config.yaml";
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// The objects of Kueue in a set of texts.
 #[derive(Clone, Debug, Default)]
 pub struct KueueManifests {
     pub objects: KueueObjects,
-    /// Known fields that are present but not modelled, each with its number of occurrences.
+    /// Known fields that are present but not modelled, as `Kind.path`, each with its number of occurrences.
     pub unmodelled: Vec<(String, usize)>,
     /// `kind/name` of objects of Kueue whose kind is not modelled.
     pub unmodelled_objects: Vec<String>,
@@ -30,22 +32,36 @@ pub struct KueueManifests {
     pub other_objects: Vec<String>,
 }
 
-/// Reads all objects of the texts. An object that is defined twice is an error.
+/// Reads all objects of the texts, and the configuration in a ConfigMap of the manager. An object that is defined twice
+/// is an error.
 pub fn read_kueue(sources: &[SourceText]) -> Result<KueueManifests, Diagnostics> {
     let mut manifests = KueueManifests::default();
     let mut errors = Vec::new();
     let mut unmodelled = UnmodelledFields::new();
     let mut names = BTreeSet::new();
-    for source in sources {
+    let mut sources = sources.to_vec();
+    let mut at = 0;
+    while let Some(source) = sources.get(at).cloned() {
         let none = SourceText::default();
-        let mut report = DiagnosticReport::new(source, &none);
-        for document in unlisted(yaml::parse(source)?) {
-            read_object(&document, &mut manifests, &mut names, &mut report, &mut unmodelled);
+        let mut report = DiagnosticReport::new(&source, &none);
+        for document in unlisted(yaml::parse(&source)?) {
+            match manager_configuration(&document, &source.file) {
+                Some(configuration) => sources.push(configuration),
+                None => read_object(&document, &mut manifests, &mut names, &mut report, &mut unmodelled),
+            }
         }
         errors.extend(report.finish().err().into_iter().flat_map(|Diagnostics(found)| found));
+        at += 1;
     }
     manifests.unmodelled = unmodelled.into_iter().collect();
     if errors.is_empty() { Ok(manifests) } else { Err(Diagnostics(errors)) }
+}
+
+/// Returns the configuration of the manager in a ConfigMap.
+fn manager_configuration(node: &YamlNode, file: &str) -> Option<SourceText> {
+    let is_config_map = node.get("kind").and_then(YamlNode::as_str) == Some("ConfigMap");
+    let text = node.get("data").filter(|_| is_config_map)?.get(CONFIGURATION_FILE)?.as_str()?.to_owned();
+    Some(SourceText { file: format!("{file}, {CONFIGURATION_FILE}"), text })
 }
 
 fn read_object(
@@ -112,7 +128,11 @@ fn is_valid(
     node: &YamlNode, schema: &'static ObjectSchema, report: &mut DiagnosticReport, unmodelled: &mut UnmodelledFields,
 ) -> bool {
     let before = report.found.len();
-    check(node, &FieldType::Object(schema), &YamlPath::ROOT, report, unmodelled);
+    let mut fields = UnmodelledFields::new();
+    check(node, &FieldType::Object(schema), &YamlPath::ROOT, report, &mut fields);
+    for (path, count) in fields {
+        *unmodelled.entry(format!("{}.{path}", schema.kind)).or_default() += count;
+    }
     if report.found.len() == before {
         let refusals = validate::refusals(node, schema.kind);
         for (at, refusal) in refusals {

@@ -114,7 +114,7 @@ fn the_output_of_kubectl_is_read() {
     assert_eq!(objects.topologies[0].levels, ["rack", "kubernetes.io/hostname"]);
     assert_eq!(objects.admission_checks[0].controller_name, "kueue.x-k8s.io/provisioning-request");
     assert_eq!(objects.priority_classes[0].value, 1000);
-    assert_eq!(unmodelled, [("spec.parameters".to_owned(), 1)]);
+    assert_eq!(unmodelled, [("AdmissionCheck.spec.parameters".to_owned(), 1)]);
     assert_eq!(unmodelled_objects, ["ProvisioningRequestConfig/prov"]);
     assert!(other_objects.is_empty());
 }
@@ -163,13 +163,33 @@ fn the_configuration_has_the_defaults_of_its_version() {
     assert_eq!(wait.timeout, Duration::from_secs(300));
     assert!(wait.block_admission);
     assert_eq!(old.fair_sharing.expect("in force").len(), 2);
-    let fields = "waitForPodsReady: {timeout: 15s, recoveryTimeout: 10s, requeuingStrategy: {backoffBaseSeconds: 3, backoffLimitCount: 2}}\nfairSharing: {preemptionStrategies: [LessThanInitialShare]}\nresources: {transformations: [{input: gpu, outputs: {credits: 10}}]}";
+    let fields = "waitForPodsReady: {timeout: 15s, recoveryTimeout: 10s, requeuingStrategy: \
+                  {backoffBaseSeconds: 3, backoffLimitCount: 2}}\nfairSharing: {preemptionStrategies: [LessThanInitialShare]}\n\
+                  resources: {transformations: [{input: gpu, outputs: {credits: 10}}]}";
     let new = configuration("v1beta2", fields);
     let wait = new.wait_for_pods_ready.expect("in force");
     assert_eq!(wait.requeuing.backoff_base, Duration::from_secs(3));
     assert_eq!(wait.requeuing.backoff_limit_count, Some(2));
     assert_eq!(new.fair_sharing, Some(vec![FairSharingStrategy::LessThanInitialShare]));
     assert_eq!(new.resources.transformations[0].outputs["credits"], 10_000);
+}
+
+#[test]
+fn the_configuration_is_found_in_the_config_map_of_the_manager() {
+    let map = |fields: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: kueue-manager-config}}\ndata:\n  \
+             controller_manager_config.yaml: |\n    apiVersion: config.kueue.x-k8s.io/v1beta2\n    \
+             kind: Configuration\n    {fields}\n"
+        )
+    };
+    let KueueManifests { objects, unmodelled, .. } =
+        read(&map("manageJobsWithoutQueueName: true\n    multiKueue: {gcInterval: 1m}"));
+    assert!(objects.configuration.manage_jobs_without_queue_name);
+    assert_eq!(unmodelled, [("Configuration.multiKueue".to_owned(), 1)]);
+    let text = errors(&map("manageJobsWithoutQueueNames: true"));
+    assert!(text.contains("kueue.yaml, controller_manager_config.yaml:3:1"), "{text}");
+    assert!(text.contains("manageJobsWithoutQueueName"), "{text}");
 }
 
 #[test]

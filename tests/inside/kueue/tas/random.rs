@@ -217,7 +217,8 @@ proptest! {
         let second = [(shapes[1].request(), shapes[1].count())];
         let before = find(&snapshot, &second);
         if let Some(assignment) = &first.assignments[0] {
-            let usage = snapshot.usage(FLAVOR, assignment, &BTreeMap::from([("cpu".to_owned(), 1000)])).expect("a flavor");
+            let cpu = BTreeMap::from([("cpu".to_owned(), 1000)]);
+            let usage = snapshot.usage(FLAVOR, assignment, &cpu).expect("a flavor");
             prop_assert!(snapshot.fits(&usage));
             snapshot.add(&usage);
             snapshot.remove_in_flavor(&usage);
