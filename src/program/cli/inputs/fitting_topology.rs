@@ -12,7 +12,7 @@ pub fn placed(scenario: &ScenarioSpec) -> Result<SimulationInput, CommandFailure
     SimulationInput::new(scenario).map_err(|why| {
         let is_given = scenario.topology.name != GENERATED_CLUSTER && scenario.objects.is_empty();
         let suggestion = is_given.then(|| suggestion(|topology| with_topology(scenario, topology))).flatten();
-        let more = suggestion.map_or(String::new(), |text| format!("\n  {text}"));
+        let more = suggestion.map_or(String::new(), |text| format!("\n  The {text}"));
         CommandFailure::CannotBePlaced(format!("{why}{more}"))
     })
 }
@@ -25,22 +25,29 @@ pub fn suggest(errors: &mut Diagnostics, load: impl Fn(TopologySpec) -> Option<S
     }
     let found = suggestion(|topology| load(topology).filter(|scenario| scenario.objects.is_empty()));
     if let (Some(last), Some(text)) = (errors.0.last_mut(), found) {
-        last.suggest(text);
+        last.suggest(format!("the {text}"));
     }
 }
 
-/// Returns a text that names the smallest shipped topology with which the scenario can run.
+/// Returns a text that names the smallest shipped topology with which the scenario can run. It starts after the article.
 fn suggestion(load: impl Fn(TopologySpec) -> Option<ScenarioSpec>) -> Option<String> {
-    let read =
-        |name| sim_inputs::topology_source(Path::new(name)).ok().and_then(|s| sim_inputs::read_topology(&s).ok());
-    let mut all: Vec<TopologySpec> = sim_inputs::topology_names().into_iter().filter_map(read).collect();
-    all.sort_by_key(TopologySpec::nodes);
-    let fits = |topology: &TopologySpec| {
+    let fits = |(_, topology): &(&str, TopologySpec)| {
         load(topology.clone()).is_some_and(|scenario| SimulationInput::new(&without_faults(scenario)).is_ok())
     };
-    let fitting = all.into_iter().find(fits)?;
-    let (name, nodes) = (&fitting.name, count(fitting.nodes(), "node"));
-    Some(format!("the smallest shipped topology that fits is {name} ({nodes}): -t {name}"))
+    let (name, topology) = shipped_by_size().into_iter().find(fits)?;
+    let nodes = count(topology.nodes(), "node");
+    Some(format!("smallest shipped topology that fits is {name} ({nodes}): -t {name}"))
+}
+
+/// Returns the shipped topologies with their names, the smallest first.
+pub fn shipped_by_size() -> Vec<(&'static str, TopologySpec)> {
+    let read = |name| {
+        let source = sim_inputs::topology_source(Path::new(name)).ok()?;
+        Some((name, sim_inputs::read_topology(&source).ok()?))
+    };
+    let mut all: Vec<(&str, TopologySpec)> = sim_inputs::topology_names().into_iter().filter_map(read).collect();
+    all.sort_by_key(|(name, topology)| (topology.nodes(), *name));
+    all
 }
 
 fn with_topology(scenario: &ScenarioSpec, topology: TopologySpec) -> Option<ScenarioSpec> {
