@@ -1,7 +1,8 @@
-//! Analysis of simulated runs: metrics, experiments with replications, sweeps, planning, the reduced model and `why`.
+//! Analysis of simulated runs: metrics, the capacity of a cluster, experiments with replications, sweeps, planning, the reduced model and `why`.
 //!
 //! Must never format a report or read the command line.
 
+pub mod capacity;
 pub mod experiment;
 pub mod fleet;
 pub mod format;

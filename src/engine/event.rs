@@ -150,6 +150,11 @@ pub enum SimulationEvent {
         pod: PodId,
         incarnation: u32,
     },
+    /// The scheduler finds the volumes of a pod bound.
+    VolumesBound {
+        pod: PodId,
+        incarnation: u32,
+    },
     /// The scheduler has deleted a victim of preemption.
     VictimDeleted {
         pod: PodId,
@@ -311,7 +316,7 @@ impl SimulationEvent {
             LeaderObserved { .. } | LeaderDue { .. } => EventOwner::JobSetManager,
             GarbageCollectorAnswered { .. } | GarbageCollectorObserved { .. } => EventOwner::GarbageCollector,
             GarbageCollectorObservedJobSet { .. } | GarbageCollectorDeletedOwned { .. } => EventOwner::GarbageCollector,
-            BindAnswered { .. } | VictimDeleted { .. } => EventOwner::Scheduler,
+            BindAnswered { .. } | VictimDeleted { .. } | VolumesBound { .. } => EventOwner::Scheduler,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue => EventOwner::Scheduler,
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => EventOwner::NodeLifecycle,
             TolerationExpired { .. } | UncordonObserved(_) => EventOwner::NodeLifecycle,
@@ -360,7 +365,7 @@ impl SimulationEvent {
             AttemptWritten { pod, .. } | PodDeleteAnswered { pod, .. } => EventSubject::Pod(pod),
             FinalizerAnswered { pod, .. } | OrphanReleased { pod, .. } => EventSubject::Pod(pod),
             BindAnswered { pod, .. } | EvictionAnswered { pod, .. } => EventSubject::Pod(pod),
-            VictimDeleted { pod, .. } | EvictionRetry { pod, .. } => EventSubject::Pod(pod),
+            VictimDeleted { pod, .. } | EvictionRetry { pod, .. } | VolumesBound { pod, .. } => EventSubject::Pod(pod),
             LeaderObserved { pod, .. } | LeaderDue { pod, .. } => EventSubject::Pod(pod),
             TolerationExpired { pod, .. } | CycleDone { pod, .. } => EventSubject::Pod(pod),
             BackoffExpired { pod, .. } => EventSubject::Pod(pod),
@@ -404,6 +409,7 @@ impl SimulationEvent {
             | JobTtlDeletion { .. }
             | JobSetAnswered { .. } => 2,
             BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } | VictimDeleted { .. } => 2,
+            VolumesBound { .. } => 2,
             JobDue(_)
             | JobObserved(_)
             | JobSetObserved(_)

@@ -49,6 +49,7 @@ use queue::EventQueue;
 use requests::RequestTable;
 use sim_api::spec::ScenarioSpec;
 use sim_base::random::DrawSequence;
+use sim_policy::topology::ClusterBuilder;
 use snapshot::Snapshot;
 pub use snapshot::SnapshotOutcome;
 
@@ -160,6 +161,11 @@ impl SimulationInput {
 
     pub fn scenario(&self) -> &ScenarioSpec {
         &self.scenario
+    }
+
+    /// The nodes as described, with a column per resource that a pod may request.
+    pub fn cluster(&self) -> &ClusterBuilder {
+        &self.store.nodes.cluster
     }
 
     pub fn node_count(&self) -> usize {

@@ -3,7 +3,6 @@
 use crate::{ctx::EngineContext, record::DeletionActor, script::object_json, store::flag};
 use sim_api::spec::keys::JOB_COMPLETION_INDEX;
 use sim_base::{DomainId, JobId, NodeId, PodId};
-use sim_scheduler::plugins::claims::PodClaims;
 use sim_scheduler::resources::ResourceColumns;
 use sim_scheduler::{NodeView, PodView};
 use std::collections::BTreeMap;
@@ -23,7 +22,7 @@ impl PodViews {
         let key = (job, store.jobs[job.ix()].incarnation, store.is_leader(pod), store.pods.domain[i]);
         let read = || PodView {
             tolerations: store.facts(pod).tolerations.clone(),
-            claims: PodClaims { names: store.pod_spec(pod).claims.clone(), ..PodClaims::default() },
+            claims: store.pod_spec(pod).claims.clone(),
             ..PodView::read(&object_json::pod_object(ctx, pod), columns)
         };
         let mut view = self.0.entry(key).or_insert_with(read).clone();

@@ -222,7 +222,7 @@ impl EngineRun<'_> {
             }
             ChangeKind::Service(_) => tell!(jobset_manager),
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => tell!(garbage_collector),
-            ChangeKind::Claim => tell!(scheduler),
+            ChangeKind::Claim { .. } | ChangeKind::Storage => tell!(scheduler),
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => tell!(kubelet),
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::SilentFault { .. } => {}
         }

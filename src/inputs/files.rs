@@ -22,22 +22,33 @@ pub fn read_source(path: &Path) -> Result<SourceText, Diagnostics> {
         error.suggest(format!("its inputs and command are in {file}/inputs; `report` and `why` read the directory"));
         return Err(error.into());
     }
-    match open(path) {
-        Ok(handle) => from_reader(&file, handle),
+    match open(path, TEXT_MAX) {
+        Ok(handle) => from_reader(&file, handle, TEXT_MAX),
         Err(error) => Err(error.in_file(&file).into()),
     }
 }
 
-/// Opens a file that is not too large.
-fn open(path: &Path) -> Result<fs::File, FileTextError> {
+/// Opens a file with at most `limit` bytes.
+fn open(path: &Path, limit: u64) -> Result<fs::File, FileTextError> {
     let handle = fs::File::open(path)?;
     match handle.metadata()?.len() {
-        bytes if bytes > TEXT_MAX => Err(FileTextError::TooLarge { bytes }),
+        bytes if bytes > limit => Err(FileTextError::TooLarge { bytes, limit }),
         _ => Ok(handle),
     }
 }
 
-/// Maximum size of a file that the program wrote itself, in bytes.
+/// Reads a list of objects printed by kubectl, which is larger than other inputs, from a file or standard input (`-`).
+pub fn read_dump(path: &str) -> Result<SourceText, Diagnostics> {
+    if path == "-" {
+        return from_reader(STDIN, io::stdin().lock(), STORED_MAX);
+    }
+    match open(Path::new(path), STORED_MAX) {
+        Ok(handle) => from_reader(path, handle, STORED_MAX),
+        Err(error) => Err(error.in_file(path).into()),
+    }
+}
+
+/// Maximum size of a file that the program wrote itself, and of a list of objects, in bytes.
 const STORED_MAX: u64 = 1 << 30;
 
 /// Reads a file of a result directory. Fails if it is not a regular file or is larger than 1 GiB.
@@ -59,11 +70,11 @@ pub fn read_stored_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read_stored(path)?).map_err(io::Error::other)
 }
 
-fn read_bytes(reader: impl Read) -> Result<Vec<u8>, FileTextError> {
+fn read_bytes(reader: impl Read, limit: u64) -> Result<Vec<u8>, FileTextError> {
     let mut bytes = Vec::new();
-    reader.take(TEXT_MAX + 1).read_to_end(&mut bytes)?;
+    reader.take(limit + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 {
-        bytes if bytes > TEXT_MAX => Err(FileTextError::TooLarge { bytes }),
+        bytes if bytes > limit => Err(FileTextError::TooLarge { bytes, limit }),
         _ => Ok(bytes),
     }
 }
@@ -79,7 +90,10 @@ pub struct ManifestFile {
 /// (`-`).
 pub fn read_path(path: &str) -> Result<ManifestFile, Diagnostics> {
     if path == "-" {
-        return Ok(ManifestFile { texts: vec![from_reader(STDIN, io::stdin().lock())], left_out: Vec::new() });
+        return Ok(ManifestFile {
+            texts: vec![from_reader(STDIN, io::stdin().lock(), TEXT_MAX)],
+            left_out: Vec::new(),
+        });
     }
     let (files, left_out) = manifest_files(Path::new(path))?;
     Ok(ManifestFile {
@@ -88,8 +102,8 @@ pub fn read_path(path: &str) -> Result<ManifestFile, Diagnostics> {
     })
 }
 
-fn from_reader(file: &str, reader: impl Read) -> Result<SourceText, Diagnostics> {
-    let bytes = read_bytes(reader).map_err(|e| e.in_file(file))?;
+fn from_reader(file: &str, reader: impl Read, limit: u64) -> Result<SourceText, Diagnostics> {
+    let bytes = read_bytes(reader, limit).map_err(|e| e.in_file(file))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(SourceText { file: file.to_owned(), text }),
         Err(e) => {
@@ -178,7 +192,7 @@ pub fn file_text(path: &Path) -> Result<String, FileTextError> {
     if is_special(path) {
         return Err(io::Error::other("not a regular file").into());
     }
-    String::from_utf8(read_bytes(open(path)?)?).map_err(|e| {
+    String::from_utf8(read_bytes(open(path, TEXT_MAX)?, TEXT_MAX)?).map_err(|e| {
         let offset = e.utf8_error().valid_up_to();
         let byte = e.as_bytes()[offset];
         FileTextError::NotUtf8 { offset, byte }

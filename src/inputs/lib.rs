@@ -14,6 +14,7 @@ pub mod fleet;
 mod fleet_defaults;
 mod gates;
 pub mod kube;
+pub mod kueue;
 mod node_repair;
 mod object_list;
 mod parameters;
@@ -31,7 +32,7 @@ pub mod traces;
 mod training;
 
 pub use effective_defaults::{EffectiveDefault, TriedValue, effective_defaults_of};
-pub use files::{STDIN, file_text, read_source};
+pub use files::{STDIN, file_text, read_dump, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use fleet_defaults::effective_fleet_defaults;
 pub use gates::{parse_gates, read_gates};
@@ -54,8 +55,10 @@ pub use text::file_error::FileTextError;
 pub use text::path::{jobset_path, split_sets};
 pub use text::print::yaml as print_yaml;
 pub use text::suggest::nearest;
-pub use topology::import::import_nodes;
-pub use topology::{imported, read_noting, read_topology, written as written_topology};
+pub use topology::import::{ImportRequest, ImportedTopology, import_nodes};
+pub use topology::{
+    NotedTopology, imported, quantity as written_quantity, read_noting, read_topology, written as written_topology,
+};
 
 /// Returns all objects of a text as API JSON, without validation. Lists are replaced by their items.
 pub fn documents(source: &SourceText) -> Result<Vec<serde_json::Value>, Diagnostics> {

@@ -1,26 +1,36 @@
 //! Reads and writes Topology files.
 
+pub mod anonymize;
+mod dump;
 pub mod import;
 mod links;
 mod named_pools;
 pub mod node_names;
+mod occupancy;
+mod platforms;
+mod recognition;
 pub(crate) mod taint;
+mod writing;
 
 use super::read;
 use super::schema::check::{UnmodelledFields, check};
-use super::schema::definitions::common::API_VERSION;
 use super::schema::definitions::topology::{NODES_MAX, PER_ACCELERATOR, PER_NODE, TOPOLOGY};
 use super::schema::field_type::FieldType;
 use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
-use super::text::node::{SourcePosition, YamlNode};
-use super::text::path::YamlPath;
+use super::text::node::{MappingKey, NodeOrigin, SourcePosition, YamlNode, YamlValue};
+use super::text::path::{self, PathSetting, YamlPath};
 use super::text::{print, yaml};
+use dump::ClusterDump;
+use import::{ImportRequest, ImportedTopology};
 use node_names::node_names;
 use sim_api::admission::names;
 use sim_api::admission::names::NameRule;
-use sim_api::spec::{AcceleratorPrice, IslandKind, MachineBilling, NamedNode, NodePool, TaintSpec, TopologySpec};
+use sim_api::spec::{
+    AcceleratorPrice, GENERATED_CLUSTER, IslandKind, MachineBilling, NamedNode, NodePool, TopologySpec,
+};
 use std::collections::BTreeMap;
 use taint::taint;
+pub use writing::{quantity, written};
 
 /// Default maximum number of pods on a node, in thousandths. Used if `allocatable` does not contain pods.
 pub const PODS_PER_NODE_MILLI: i64 = 110_000;
@@ -30,28 +40,93 @@ const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
 
 /// Reads a Topology file. A list of Nodes printed by kubectl is imported like with `topology import`.
 pub fn read_topology(source: &SourceText) -> Result<TopologySpec, Diagnostics> {
-    read_noting(source).map(|(topology, _)| topology)
+    read_noting(source).map(|read| read.topology)
 }
 
-/// Reads a topology like [`read_topology`]. Also returns notes on parts of a Node list that were not imported.
-pub fn read_noting(source: &SourceText) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
+/// A topology that was read from a file.
+#[derive(Clone, Debug, Default)]
+pub struct NotedTopology {
+    pub topology: TopologySpec,
+    /// Parts of a Node list that were not imported.
+    pub notes: Vec<String>,
+    /// The command that converts the file, if it is a Node list.
+    pub conversion: Option<String>,
+}
+
+/// Reads a topology like [`read_topology`], with notes.
+pub fn read_noting(source: &SourceText) -> Result<NotedTopology, Diagnostics> {
+    if let Some(dump) = ClusterDump::of_json(source) {
+        return converted(import::import_dump(&dump, source, &IMPORTED)?, source);
+    }
     let documents = yaml::parse(source)?;
-    if is_node_list(&documents) {
-        imported(source, IMPORTED)
+    if is_cluster_dump(&documents) {
+        converted(import::import_nodes(source, &IMPORTED)?, source)
     } else {
-        Ok((read_documents(documents, source)?, Vec::new()))
+        Ok(NotedTopology { topology: read_documents(documents, source)?, ..NotedTopology::default() })
     }
 }
 
-/// Name of a topology that was imported without a name.
-const IMPORTED: &str = "nodes";
+/// Returns a topology that was converted without a command.
+fn converted(imported: ImportedTopology, source: &SourceText) -> Result<NotedTopology, Diagnostics> {
+    let ImportedTopology { topology, notes, .. } = checked(imported, source)?;
+    let conversion = Some(format!("jobset-sim topology import {} --out cluster.yaml", source.file));
+    Ok(NotedTopology { topology, notes, conversion })
+}
 
-/// Imports a list of Nodes and validates the resulting topology. Also returns notes on what was not imported.
-pub fn imported(source: &SourceText, name: &str) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
-    let (topology, notes) = import::import_nodes(source, name)?;
-    let written = SourceText { file: source.file.clone(), text: print::yaml(&written(&topology)) };
-    let topology = read_documents(yaml::parse(&written)?, &written)?;
-    Ok((topology, notes))
+/// Import of a topology that has no name.
+const IMPORTED: ImportRequest<'static> = ImportRequest { name: "nodes", pods: &[], anonymize: false };
+
+/// Imports a list of Nodes and validates the resulting topology.
+pub fn imported(source: &SourceText, request: &ImportRequest<'_>) -> Result<ImportedTopology, Diagnostics> {
+    checked(import::import_nodes(source, request)?, source)
+}
+
+fn checked(mut imported: ImportedTopology, source: &SourceText) -> Result<ImportedTopology, Diagnostics> {
+    let written = SourceText { file: source.file.clone(), text: print::yaml(&written(&imported.topology)) };
+    imported.topology = read_documents(yaml::parse(&written)?, &written)?;
+    Ok(imported)
+}
+
+/// Applies overrides of the fields below `topology`. Errors refer to the overrides, whose source has the given name.
+pub fn with_overrides(topology: TopologySpec, name: &str, sets: &[PathSetting]) -> Result<TopologySpec, Diagnostics> {
+    if sets.is_empty() {
+        return Ok(topology);
+    }
+    let (overrides, none) = (path::overrides_source(name, sets), SourceText::default());
+    let text = SourceText { file: topology.name.clone(), text: print::yaml(&written(&topology)) };
+    let mut document = yaml::parse(&text)?.pop().unwrap_or_else(YamlNode::empty_map);
+    let at = SourcePosition { line: 1, column: 1, len: 1, origin: NodeOrigin::Set, ..SourcePosition::default() };
+    set_position(&mut document, at);
+    let mut root = YamlNode::new(at, YamlValue::Map(vec![(MappingKey { name: "topology".to_owned(), at }, document)]));
+    path::apply_sets(&mut root, &overrides, sets)?;
+    let mut report = DiagnosticReport::new(&none, &overrides);
+    let path = YamlPath::ROOT.key("topology");
+    let Some(document) = root.get("topology") else { return Ok(topology) };
+    check(document, &FieldType::Object(&TOPOLOGY), &path, &mut report, &mut UnmodelledFields::new());
+    if !report.is_clean() {
+        return report.finish().map(|()| topology);
+    }
+    let mut changed = convert(document, &mut report);
+    if changed.name == GENERATED_CLUSTER {
+        //  The description lists the pools that were generated.
+        changed.description.clear();
+    }
+    report.finish().map(|()| changed)
+}
+
+/// Moves a tree to one position, because its own positions refer to another text.
+pub fn set_position(node: &mut YamlNode, at: SourcePosition) {
+    node.at = at;
+    match &mut node.value {
+        YamlValue::Seq(items) => items.iter_mut().for_each(|item| set_position(item, at)),
+        YamlValue::Map(entries) => {
+            for (key, value) in entries {
+                key.at = at;
+                set_position(value, at);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn read_documents(mut documents: Vec<YamlNode>, source: &SourceText) -> Result<TopologySpec, Diagnostics> {
@@ -79,12 +154,12 @@ fn read_documents(mut documents: Vec<YamlNode>, source: &SourceText) -> Result<T
     report.finish().map(|()| topology)
 }
 
-/// Returns whether the documents contain a Node, alone or in a list.
-fn is_node_list(documents: &[YamlNode]) -> bool {
+/// Returns whether the documents contain a Node or a Pod, alone or in a list.
+fn is_cluster_dump(documents: &[YamlNode]) -> bool {
     let kind = |node: &YamlNode| node.get("kind").and_then(YamlNode::as_str).map(str::to_owned);
-    let is_node = |node: &YamlNode| kind(node).as_deref() == Some("Node");
+    let is_node = |node: &YamlNode| kind(node).is_some_and(|kind| ["Node", "Pod"].contains(&kind.as_str()));
     documents.iter().any(|document| match kind(document).as_deref() {
-        Some("NodeList") => true,
+        Some("NodeList" | "PodList") => true,
         Some(kind) if kind.ends_with("List") => {
             let items = document.get("items");
             items.is_some_and(|items| items.items().iter().any(is_node))
@@ -105,80 +180,6 @@ fn something_else(documents: &[YamlNode], source: &SourceText) -> Option<Diagnos
     let mut error = Diagnostic::at(source, kind.at, message.to_owned());
     error.suggest(suggestion);
     Some(error)
-}
-
-/// Returns the topology as a document of the Topology format.
-pub fn written(topology: &TopologySpec) -> serde_json::Value {
-    serde_json::json!({
-        "apiVersion": API_VERSION,
-        "kind": "Topology",
-        "metadata": {"name": topology.name, "description": topology.description},
-        "currency": topology.currency,
-        "extendedResourceToleration": topology.extended_resource_toleration,
-        "dcnLevels": topology.dcn_levels.iter().map(links::written_level).collect::<Vec<_>>(),
-        "pools": topology.pools.iter().map(written_pool).collect::<Vec<_>>(),
-    })
-}
-
-fn written_pool(pool: &NodePool) -> serde_json::Value {
-    let quantities = pool.allocatable.iter();
-    let allocatable: BTreeMap<_, _> = quantities.map(|(name, milli)| (name, quantity(*milli))).collect();
-    let (key, micros) = match pool.price {
-        AcceleratorPrice::PerNode(micros) => (PER_NODE, micros),
-        AcceleratorPrice::PerAccelerator(micros) => (PER_ACCELERATOR, micros),
-    };
-    let mut written = serde_json::json!({
-        "name": pool.name,
-        "count": pool.count,
-        "islands": pool.islands,
-        "nodesPerIsland": pool.nodes_per_island,
-        "islandKind": match pool.island_kind {
-            IslandKind::None => "None",
-            IslandKind::Ici => "Ici",
-            IslandKind::NvLink => "NvLink",
-        },
-        "allocatable": allocatable,
-        "accelerator": pool.accelerator,
-        key: micros as f64 / 1e6,
-        "billing": pool.billing.as_str(),
-    "taints": pool.taints.iter().map(written_taint).collect::<Vec<_>>(),
-        "labels": pool.labels,
-        "features": pool.features,
-    });
-    if let Some(interconnect) = &pool.interconnect {
-        written["interconnect"] = links::written_interconnect(interconnect);
-    }
-    if !pool.nodes.is_empty() {
-        written["nodes"] = pool.nodes.iter().map(|node| written_node(node, pool)).collect();
-    }
-    written
-}
-
-/// Returns a listed node with its differences only.
-fn written_node(node: &NamedNode, pool: &NodePool) -> serde_json::Value {
-    let mut all = serde_json::json!({"name": node.name});
-    if !node.labels.is_empty() {
-        all["labels"] = serde_json::json!(node.labels);
-    }
-    if let Some(own) = node.taints.get(pool.taints.len()..).filter(|own| !own.is_empty()) {
-        all["taints"] = own.iter().map(written_taint).collect();
-    }
-    if !node.allocatable.is_empty() {
-        all["allocatable"] = node.allocatable.iter().map(|(name, milli)| (name.clone(), quantity(*milli))).collect();
-    }
-    all
-}
-
-fn written_taint(t: &TaintSpec) -> serde_json::Value {
-    serde_json::json!({"key": t.key, "value": t.value, "effect": t.effect.as_str()})
-}
-
-/// Formats thousandths as a quantity.
-fn quantity(milli: i64) -> String {
-    match milli % 1_000 {
-        0 => (milli / 1_000).to_string(),
-        _ => format!("{milli}m"),
-    }
 }
 
 /// Converts a checked node to a topology.
@@ -253,6 +254,7 @@ fn pool(node: &YamlNode) -> NodePool {
         labels,
         taints: read::list(node, "taints").iter().map(taint).collect(),
         allocatable,
+        occupied: read::quantities(node, "occupied"),
         accelerator: read::string(node, "accelerator").unwrap_or_default(),
         price: price(node),
         features: read::strings(node, "features"),
@@ -268,6 +270,7 @@ fn listed_node(node: &YamlNode, pool: &YamlNode) -> NamedNode {
         labels: read::string_map(node, "labels"),
         taints: all.iter().chain(own).map(taint).collect(),
         allocatable: read::quantities(node, "allocatable"),
+        occupied: read::quantities(node, "occupied"),
     }
 }
 
@@ -328,10 +331,26 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
             text(what, value.as_str().unwrap_or(""), value.at, names::label_value);
         }
     }
+    check_occupied(pool, node, report);
     if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
         let message = format!("the accelerator {:?} is missing from allocatable", pool.accelerator);
         let known: Vec<&str> = pool.allocatable.keys().map(String::as_str).collect();
         report.error(at("accelerator"), message).legal(known.join(", "));
+    }
+}
+
+/// Reports occupied resources that a node does not have.
+fn check_occupied(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
+    let listed = read::list(node, "nodes").iter().zip(&pool.nodes);
+    let all = listed.map(|(node, listed)| (node, pool.allocatable_of(Some(listed))));
+    for (node, has) in std::iter::once((node, pool.allocatable.clone())).chain(all) {
+        for (key, _) in node.get("occupied").map_or(&[][..], YamlNode::entries) {
+            if !has.contains_key(&key.name) {
+                let message = format!("the occupied resource {:?} is missing from allocatable", key.name);
+                let known: Vec<&str> = has.keys().map(String::as_str).collect();
+                report.error(key.at, message).legal(known.join(", "));
+            }
+        }
     }
 }
 

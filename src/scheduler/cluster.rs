@@ -3,7 +3,8 @@
 use crate::index::{NodeIndex, PodIndex};
 use crate::labels::{LabelSelector, Labels};
 use crate::node::{NodeUsage, NodeView};
-use crate::{groups::PodGroup, pod::PodView, pod_terms::PodTerm, resources::ResourceColumns, topology::Topology};
+use crate::{groups::PodGroup, pod::PodView, pod_terms::PodTerm, resources::ResourceColumns};
+use crate::{storage::PodVolumes, storage::StorageObjects, topology::Topology};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -23,6 +24,7 @@ pub struct Cluster {
     pub nominated: Vec<(NodeIndex, PodView)>,
     pub namespaces: BTreeMap<String, Labels>,
     pub budgets: Vec<DisruptionBudget>,
+    pub storage: StorageObjects,
     /// Namespace and selector of each Service with a selector.
     pub services: Vec<(String, Labels)>,
     /// Domains by topology key. Those of other keys are computed when a cycle needs them.
@@ -52,8 +54,8 @@ impl Cluster {
             let first = ClusterImage { bytes: *bytes, node_count: 0 };
             self.images.entry(name.clone()).or_insert(first).node_count += 1;
         }
+        self.usage.push(NodeUsage::of_empty(&node));
         self.nodes.push(node);
-        self.usage.push(NodeUsage::default());
         self.topologies.clear();
         self.nodes.len() - 1
     }
@@ -95,6 +97,12 @@ impl Cluster {
         self.pods.push(pod);
         self.place_pod(node, index);
         index
+    }
+
+    /// Binds the claims of a pod that wait for its node.
+    pub fn bind_claims(&mut self, pod: &PodView, node: NodeIndex) {
+        let bindings = PodVolumes::new(&self.storage, pod).find(&self.storage, &self.nodes[node]);
+        bindings.unwrap_or_default().iter().for_each(|binding| self.storage.assume(binding));
     }
 
     /// Places a pod that has a row on a node.
@@ -145,8 +153,9 @@ impl Cluster {
 
     /// Returns the number of uses, by placed pods, of claims that only this pod may use.
     pub fn count_shared_claims(&self, pod: &PodView) -> i64 {
-        let placed = self.pods_about(!pod.claims.of_one_pod.is_empty());
-        placed.map(|(_, other)| pod.shared_claims(other)).sum()
+        let exclusive = self.storage.claims_of_one_pod(pod);
+        let placed = (!exclusive.is_empty()).then(|| self.placed_pods()).into_iter().flatten();
+        placed.map(|(_, other)| pod.shared_claims(&exclusive, other)).sum()
     }
 
     /// Returns whether the term selects the pod.

@@ -2,7 +2,7 @@
 
 use crate::{cluster::Cluster, index::NodeIndex, node::NodeUsage, plugin::Plugin, plugins::FILTERS};
 use crate::{plugins::inter_pod_affinity::AffinityState, plugins::pod_topology_spread::SpreadState, pod::PodView};
-use crate::{profile::Profile, rejection::Rejection};
+use crate::{profile::Profile, rejection::Rejection, storage::PodVolumes};
 
 /// Message of NodeAffinity if required terms name no node in common.
 const CONFLICT: &str = "pod affinity terms conflict";
@@ -14,6 +14,8 @@ pub struct SchedulingCycle<'a> {
     pub profile: &'a Profile,
     pub spread: SpreadState<'a>,
     pub affinity: AffinityState<'a>,
+    pub volumes: PodVolumes<'a>,
+    exclusive_claims: Vec<&'a String>,
     /// Number of uses, by other pods, of claims that only one pod may use.
     pub shared_claims: i64,
     /// Nodes that PreFilter restricts the search to; `None` allows all.
@@ -27,9 +29,12 @@ impl<'a> SchedulingCycle<'a> {
         if names.as_ref().is_some_and(|names| names.is_empty()) {
             return Err(Rejection::unresolvable(Plugin::NodeAffinity, CONFLICT));
         }
-        if let Some(problem) = &pod.claim_problem {
-            return Err(Rejection::by_claim(problem));
+        let problems = cluster.storage.problems(pod).chain(pod.claim_problem.clone());
+        let mut rejections = problems.map(Rejection::by_claim);
+        if let Some(rejection) = rejections.find(|rejection| profile.is_enabled(rejection.plugin)) {
+            return Err(rejection);
         }
+        let volumes = PodVolumes::new(&cluster.storage, pod);
         let is_named = |names: &std::collections::BTreeSet<&str>, node: &NodeIndex| {
             names.contains(cluster.nodes[*node].name.as_str())
         };
@@ -37,8 +42,10 @@ impl<'a> SchedulingCycle<'a> {
             cluster,
             pod,
             profile,
-            spread: SpreadState::new(cluster, pod),
+            spread: SpreadState::new(cluster, pod, profile),
             affinity: AffinityState::new(cluster, pod),
+            volumes,
+            exclusive_claims: cluster.storage.claims_of_one_pod(pod),
             shared_claims: cluster.count_shared_claims(pod),
             named_nodes: names.map(|names| (0..cluster.nodes.len()).filter(|n| is_named(&names, n)).collect()),
         })
@@ -48,7 +55,7 @@ impl<'a> SchedulingCycle<'a> {
     pub fn update(&mut self, node: NodeIndex, other: &'a PodView, by: i64) {
         self.spread.update(self.cluster, self.pod, node, other, by);
         self.affinity.update(self.cluster, self.pod, node, other, by);
-        self.shared_claims += by * self.pod.shared_claims(other);
+        self.shared_claims += by * self.pod.shared_claims(&self.exclusive_claims, other);
     }
 
     /// Runs the filters on a node with the given usage.

@@ -3,9 +3,7 @@
 use crate::plugin::{Plugin, PluginSet};
 use crate::preemption::{Preemption, preempt};
 use crate::rejection::{Reason, ReasonCounts, Rejection};
-use crate::{
-    cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugins::claims::ClaimProblem, plugins::score,
-};
+use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugins::score};
 use crate::{pod::PodView, profile::Profile};
 
 /// Part of the message of an unschedulable pod that the plugin DynamicResources adds if preemption fails.
@@ -64,16 +62,12 @@ pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usiz
     let cycle = match SchedulingCycle::new(cluster, pod, profile) {
         Ok(cycle) => cycle,
         Err(rejection) => {
-            let message = prefilter_message(cluster, &rejection);
-            let rejecting = PluginSet::from_iter([rejection.plugin]);
-            if pod.claim_problem.as_ref().is_some_and(ClaimProblem::fails_preemption) {
-                return Decision::Unschedulable {
-                    message: format!("{message} not found"),
-                    preemption: Preemption::Failed(String::new()),
-                    rejecting,
-                };
-            }
-            return unschedulable(message, profile, || preempt(None, cluster, pod, &[]), rejecting);
+            // PostFilter of DynamicResources fails, because its PreFilter did not run.
+            return Decision::Unschedulable {
+                message: format!("{} not found", prefilter_message(cluster, &rejection)),
+                preemption: Preemption::Failed(String::new()),
+                rejecting: PluginSet::from_iter([rejection.plugin]),
+            };
         }
     };
     let found = match nominated_node(&cycle) {
@@ -84,7 +78,7 @@ pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usiz
         let message = rejection_counts(&cycle, &found.rejected).message(cluster.nodes.len());
         let named = cycle.named_nodes.iter().map(|_| Plugin::NodeAffinity);
         let rejecting = found.rejected.iter().map(|(_, rejection)| rejection.plugin).chain(named).collect();
-        return unschedulable(message, profile, || preempt(Some(cycle), cluster, pod, &found.rejected), rejecting);
+        return unschedulable(message, profile, || preempt(cycle, &found.rejected), rejecting);
     }
     let scores = if found.nodes.len() == 1 { Vec::new() } else { score(&cycle, &found.nodes) };
     Decision::Scheduled(ScoredNodes { nodes: found.nodes, scores, next_start: found.next_start })

@@ -24,6 +24,7 @@ pub mod queueing;
 pub mod rejection;
 pub mod requests;
 pub mod resources;
+pub mod storage;
 mod taints;
 pub mod topology;
 

@@ -17,6 +17,8 @@ pub struct NodeView {
     pub is_unschedulable: bool,
     pub taints: Vec<TaintSpec>,
     pub allocatable: Amounts,
+    /// Requests of pods that are not part of the simulation.
+    pub occupied: Amounts,
     pub max_pods: i64,
     /// Features that the kubelet declares (`status.declaredFeatures`).
     pub features: Vec<String>,
@@ -43,6 +45,7 @@ impl NodeView {
             is_unschedulable: node["spec"]["unschedulable"] == true,
             taints: list(&node["spec"], "taints").iter().filter_map(read_taint).collect(),
             allocatable: Amounts::read(allocatable, columns),
+            occupied: Amounts::default(),
             features: list(&node["status"], "declaredFeatures").iter().filter_map(as_text).collect(),
             max_pods: amount(&allocatable[PODS], 0),
             images: read_images(list(&node["status"], "images")),
@@ -54,6 +57,7 @@ impl NodeView {
         let object = topology.object(node);
         NodeView {
             allocatable: Amounts::from_milli(&object.allocatable, columns),
+            occupied: Amounts::from_milli(&topology.occupied(node), columns),
             max_pods: topology.allocatable[node.ix() * topology.resources.len()] / 1000,
             name: object.name,
             labels: object.labels,
@@ -66,6 +70,11 @@ impl NodeView {
 }
 
 impl NodeUsage {
+    /// Returns the usage of a node without pods of the simulation.
+    pub fn of_empty(node: &NodeView) -> NodeUsage {
+        NodeUsage { requested: node.occupied.clone(), assumed: node.occupied.clone(), ..NodeUsage::default() }
+    }
+
     pub fn add(&mut self, index: PodIndex, pod: &PodView) {
         self.requested.add(&pod.requests, 1);
         self.assumed.add(&pod.assumed, 1);

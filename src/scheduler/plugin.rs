@@ -13,6 +13,7 @@ pub enum Plugin {
     NodeResourcesFit,
     VolumeRestrictions,
     VolumeBinding,
+    VolumeZone,
     DynamicResources,
     PodTopologySpread,
     InterPodAffinity,
@@ -22,7 +23,7 @@ pub enum Plugin {
 }
 
 impl Plugin {
-    pub const ALL: [Plugin; 14] = [
+    pub const ALL: [Plugin; 16] = [
         Plugin::NodeUnschedulable,
         Plugin::NodeName,
         Plugin::TaintToleration,
@@ -30,7 +31,9 @@ impl Plugin {
         Plugin::NodeDeclaredFeatures,
         Plugin::NodePorts,
         Plugin::NodeResourcesFit,
+        Plugin::VolumeRestrictions,
         Plugin::VolumeBinding,
+        Plugin::VolumeZone,
         Plugin::DynamicResources,
         Plugin::PodTopologySpread,
         Plugin::InterPodAffinity,
@@ -39,7 +42,7 @@ impl Plugin {
         Plugin::ImageLocality,
     ];
 
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Plugin::NodeUnschedulable => "NodeUnschedulable",
             Plugin::NodeName => "NodeName",
@@ -50,6 +53,7 @@ impl Plugin {
             Plugin::NodeResourcesFit => "NodeResourcesFit",
             Plugin::VolumeRestrictions => "VolumeRestrictions",
             Plugin::VolumeBinding => "VolumeBinding",
+            Plugin::VolumeZone => "VolumeZone",
             Plugin::DynamicResources => "DynamicResources",
             Plugin::PodTopologySpread => "PodTopologySpread",
             Plugin::InterPodAffinity => "InterPodAffinity",

@@ -1,7 +1,7 @@
 //! A pod as the scheduler sees it.
 
 use crate::labels::{Labels, read_labels};
-use crate::plugins::claims::{ClaimProblem, PodClaims};
+use crate::plugins::claims::ClaimProblem;
 use crate::pod_terms::{DEFAULT_SPREAD, PodTerms, SpreadConstraint};
 use crate::requests::{assumed_requests, requests};
 use crate::resources::{Amounts, ResourceColumns};
@@ -47,8 +47,9 @@ pub struct PodView {
     pub affinity: PodTerms,
     pub anti_affinity: PodTerms,
     pub spread: Vec<SpreadConstraint>,
-    pub claims: PodClaims,
-    /// A claim that keeps the pod from all nodes.
+    /// Names of the PersistentVolumeClaims.
+    pub claims: Vec<String>,
+    /// A ResourceClaim that keeps the pod from all nodes.
     pub claim_problem: Option<ClaimProblem>,
 }
 
@@ -82,7 +83,7 @@ impl PodView {
             affinity: PodTerms::read(&spec["affinity"]["podAffinity"], &namespace),
             anti_affinity: PodTerms::read(&spec["affinity"]["podAntiAffinity"], &namespace),
             spread: spread.collect(),
-            claims: PodClaims { names: claim_names(spec), ..PodClaims::default() },
+            claims: claim_names(spec),
             claim_problem: None,
             namespace,
             labels,
@@ -112,9 +113,9 @@ impl PodView {
         !self.affinity.is_empty() || !self.anti_affinity.is_empty()
     }
 
-    /// Returns the number of claims of one pod that the other pod uses.
-    pub fn shared_claims(&self, other: &PodView) -> i64 {
-        let shared = self.claims.of_one_pod.iter().filter(|claim| other.claims.names.contains(claim));
+    /// Returns the number of these claims of the pod that the other pod uses.
+    pub fn shared_claims(&self, claims: &[&String], other: &PodView) -> i64 {
+        let shared = claims.iter().filter(|claim| other.claims.contains(claim));
         if other.namespace == self.namespace { shared.count() as i64 } else { 0 }
     }
 

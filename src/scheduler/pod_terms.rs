@@ -79,6 +79,20 @@ impl PodTerms {
 }
 
 impl SpreadConstraint {
+    /// Returns the constraints of [`DEFAULT_SPREAD`] without a selector.
+    pub fn system_defaults() -> Vec<SpreadConstraint> {
+        let constraint = |(key, max_skew): (&str, i64)| SpreadConstraint {
+            topology_key: key.to_owned(),
+            max_skew,
+            min_domains: 1,
+            is_required: false,
+            selector: LabelSelector::default(),
+            honors_affinity: true,
+            honors_taints: false,
+        };
+        DEFAULT_SPREAD.into_iter().map(constraint).collect()
+    }
+
     /// Reads a constraint of a pod with these labels; `matchLabelKeys` become requirements.
     pub fn read(constraint: &Value, labels: &Labels) -> SpreadConstraint {
         let mut selector = LabelSelector::read(constraint, "labelSelector");

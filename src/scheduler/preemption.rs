@@ -51,10 +51,9 @@ impl Preemption {
     }
 }
 
-/// Searches for victims after the filters rejected all nodes. `cycle` is `None` if PreFilter rejected the pod.
-pub fn preempt(
-    cycle: Option<SchedulingCycle<'_>>, cluster: &Cluster, pod: &PodView, rejected: &[(NodeIndex, Rejection)],
-) -> Preemption {
+/// Searches for victims after the filters rejected all nodes.
+pub fn preempt(mut cycle: SchedulingCycle<'_>, rejected: &[(NodeIndex, Rejection)]) -> Preemption {
+    let (cluster, pod) = (cycle.cluster, cycle.pod);
     if let Some(message) = ineligibility(cluster, pod, rejected) {
         return Preemption::NotEligible(message);
     }
@@ -63,10 +62,8 @@ pub fn preempt(
     let mut counts = ReasonCounts::default();
     let mut candidates = Vec::new();
     let wanted = (potential.len() * MIN_CANDIDATES.0 / 100).max(MIN_CANDIDATES.1);
-    let mut cycle = cycle;
     for node in &potential {
-        let Some(cycle) = cycle.as_mut() else { break };
-        match select_victims(cycle, *node) {
+        match select_victims(&mut cycle, *node) {
             Ok(candidate) => candidates.push(candidate),
             Err(rejection) => counts.add_rejection(&rejection),
         }

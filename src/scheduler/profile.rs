@@ -1,16 +1,30 @@
 //! Profiles: weights and arguments of the plugins, by scheduler name (`KubeSchedulerConfiguration`).
 
+use crate::labels::{LabelSelector, Labels};
 use crate::node_affinity::NodeAffinityView;
 use crate::plugin::{Plugin, PluginSet};
+use crate::pod_terms::SpreadConstraint;
 use serde_json::{Value, json};
 use sim_api::objects::value_access::{int, list, text};
 use std::collections::BTreeMap;
 
 /// `schedulerName` of pods and profiles without one.
 pub const DEFAULT_SCHEDULER: &str = "default-scheduler";
-/// Plugins of the default profile whose decisions are not simulated, or that do not depend on a configuration.
-const OTHER_PLUGINS: &str =
-    "PrioritySort SchedulingGates DefaultBinder GangScheduling NodeVolumeLimits VolumeRestrictions VolumeZone";
+/// Plugins of kube-scheduler whose decisions are not simulated, or that do not depend on a configuration.
+const OTHER_PLUGINS: [&str; 5] =
+    ["PrioritySort", "SchedulingGates", "DefaultBinder", "GangScheduling", "NodeVolumeLimits"];
+const SIMULATED: usize = Plugin::ALL.len();
+
+/// Names of the plugins that a configuration may contain, and `*` as the last name.
+pub static PLUGIN_NAMES: [&str; SIMULATED + OTHER_PLUGINS.len() + 1] = {
+    let mut names = ["*"; SIMULATED + OTHER_PLUGINS.len() + 1];
+    let mut at = 0;
+    while at < names.len() - 1 {
+        names[at] = if at < SIMULATED { Plugin::ALL[at].name() } else { OTHER_PLUGINS[at - SIMULATED] };
+        at += 1;
+    }
+    names
+};
 
 /// The configuration of kube-scheduler.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,6 +55,8 @@ pub struct Profile {
     pub hard_pod_affinity_weight: i64,
     /// Node affinity that applies to all pods of the profile.
     pub added_affinity: Option<NodeAffinityView>,
+    /// `defaultConstraints` of PodTopologySpread with the defaulting type List; `None` is System.
+    pub default_spread: Option<Vec<SpreadConstraint>>,
 }
 
 /// Strategy of NodeResourcesFit.
@@ -65,6 +81,7 @@ impl Default for Profile {
             percentage_of_nodes: None,
             hard_pod_affinity_weight: 1,
             added_affinity: None,
+            default_spread: None,
         }
     }
 }
@@ -88,6 +105,11 @@ impl SchedulerConfiguration {
         }
         read
     }
+
+    /// Returns the profile with this scheduler name, if any. An empty name is the default scheduler.
+    pub fn profile(&self, scheduler_name: &str) -> Option<&Profile> {
+        self.profiles.get(if scheduler_name.is_empty() { DEFAULT_SCHEDULER } else { scheduler_name })
+    }
 }
 
 impl Profile {
@@ -99,7 +121,7 @@ impl Profile {
         for (point, filters, scores) in
             [("multiPoint", true, true), ("filter", true, false), ("postFilter", true, false), ("score", false, true)]
         {
-            profile.apply_plugins(&entry["plugins"][point], filters, scores, errors);
+            profile.apply_plugins(&entry["plugins"][point], filters, scores);
         }
         for config in list(entry, "pluginConfig") {
             profile.apply_arguments(text(config, "name"), &config["args"], errors);
@@ -107,16 +129,16 @@ impl Profile {
         profile
     }
 
-    fn apply_plugins(&mut self, set: &Value, filters: bool, scores: bool, errors: &mut Vec<String>) {
+    fn apply_plugins(&mut self, set: &Value, filters: bool, scores: bool) {
         let points = [(filters, &mut self.disabled_filters), (scores, &mut self.disabled_scores)];
         let mut points: Vec<&mut PluginSet> =
             points.into_iter().filter(|(is_set, _)| *is_set).map(|(_, p)| p).collect();
         for name in list(set, "disabled").iter().map(|plugin| text(plugin, "name")) {
-            let plugins = if name == "*" { Plugin::ALL.to_vec() } else { find(name, errors) };
+            let plugins: Vec<Plugin> = Plugin::ALL.into_iter().filter(|p| name == "*" || p.name() == name).collect();
             points.iter_mut().for_each(|point| point.extend(plugins.iter().copied()));
         }
         for enabled in list(set, "enabled") {
-            for plugin in find(text(enabled, "name"), errors) {
+            for plugin in Plugin::ALL.into_iter().filter(|plugin| plugin.name() == text(enabled, "name")) {
                 points.iter_mut().for_each(|point| point.retain(|disabled| *disabled != plugin));
                 if scores {
                     self.weights.insert(plugin, int(enabled, "weight").unwrap_or(0).max(1));
@@ -137,7 +159,10 @@ impl Profile {
                 let spec = json!({"affinity": {"nodeAffinity": args["addedAffinity"]}});
                 self.added_affinity = Some(NodeAffinityView::read(&spec));
             }
-            other => drop(find(other, errors)),
+            "PodTopologySpread" if text(args, "defaultingType") == "List" => {
+                self.default_spread = Some(list(args, "defaultConstraints").iter().map(read_default).collect());
+            }
+            _ => {}
         }
     }
 
@@ -171,9 +196,9 @@ impl Profile {
         !self.disabled_filters.contains(&plugin)
     }
 
-    /// Returns whether all filters run, with nothing but the terms of the pod.
+    /// Returns whether all filters run with nothing but the terms of the pod, and spread constraints are the default.
     pub fn has_default_filters(&self) -> bool {
-        self.disabled_filters.is_empty() && self.added_affinity.is_none()
+        self.disabled_filters.is_empty() && self.added_affinity.is_none() && self.default_spread.is_none()
     }
 
     /// Returns the number of feasible nodes after which the search stops (`numFeasibleNodesToFind`).
@@ -189,12 +214,7 @@ impl Profile {
     }
 }
 
-/// Returns the plugin with a name, or nothing if its configuration has no effect.
-fn find(name: &str, errors: &mut Vec<String>) -> Vec<Plugin> {
-    let plugin = Plugin::ALL.into_iter().find(|plugin| plugin.name() == name);
-    if plugin.is_none() && !OTHER_PLUGINS.split(' ').any(|other| other == name) {
-        let names: Vec<&str> = Plugin::ALL.iter().map(|plugin| plugin.name()).collect();
-        errors.push(format!("unknown plugin {name:?}; the simulated plugins are {}", names.join(", ")));
-    }
-    plugin.into_iter().collect()
+/// Reads one of `defaultConstraints`. The selector depends on the pod.
+fn read_default(constraint: &Value) -> SpreadConstraint {
+    SpreadConstraint { selector: LabelSelector::default(), ..SpreadConstraint::read(constraint, &Labels::new()) }
 }

@@ -2,8 +2,9 @@
 //! plugin). The queue itself belongs to the caller.
 
 use crate::plugin::{Plugin, PluginSet};
-use crate::pod_terms::PodTerm;
-use crate::{cluster::Cluster, node::NodeView, plugins::taint_toleration::tolerates_node, pod::PodView};
+use crate::plugins::{pod_topology_spread::constraints, taint_toleration::tolerates_node};
+use crate::pod_terms::{PodTerm, SpreadConstraint};
+use crate::{cluster::Cluster, node::NodeView, pod::PodView, profile::Profile, storage::ClaimKey};
 
 /// An event that may requeue unschedulable pods.
 #[derive(Copy, Clone, Debug)]
@@ -16,23 +17,27 @@ pub enum ClusterEvent<'a> {
     /// The node before and after the change.
     NodeUpdate(&'a NodeView, &'a NodeView),
     NodeDelete(&'a NodeView),
-    /// A PersistentVolumeClaim or PersistentVolume changed.
-    ClaimChange,
+    /// The PersistentVolumeClaim with this namespace and name changed.
+    ClaimChange(&'a ClaimKey),
+    /// A PersistentVolume or StorageClass changed.
+    StorageChange,
 }
 
 impl ClusterEvent<'_> {
     /// Returns whether the event requeues a pod that these plugins rejected. Without plugins the cause is not known.
-    pub fn requeues(&self, cluster: &Cluster, rejecting: &PluginSet, pod: &PodView) -> bool {
-        rejecting.is_empty() || rejecting.iter().any(|plugin| self.helps(cluster, *plugin, pod))
+    pub fn requeues(&self, cluster: &Cluster, profile: &Profile, rejecting: &PluginSet, pod: &PodView) -> bool {
+        rejecting.is_empty() || rejecting.iter().any(|plugin| self.helps((cluster, profile), *plugin, pod))
     }
 
-    fn helps(&self, cluster: &Cluster, plugin: Plugin, pod: &PodView) -> bool {
+    fn helps(&self, (cluster, profile): (&Cluster, &Profile), plugin: Plugin, pod: &PodView) -> bool {
         match plugin {
             Plugin::NodeResourcesFit if matches!(self, ClusterEvent::AssignedPodDelete(_)) => true,
             Plugin::NodeResourcesFit => self.makes_true(|node| fits(pod, node)) || self.adds_resources(pod),
             Plugin::NodeUnschedulable => self.makes_true(|node| !node.is_unschedulable),
             Plugin::TaintToleration => self.makes_true(|node| tolerates_node(pod, node)),
-            Plugin::NodeAffinity => self.makes_true(|node| pod.node_affinity.allows(node)),
+            Plugin::NodeAffinity => self.makes_true(|node| {
+                profile.added_affinity.as_ref().is_none_or(|added| added.allows(node)) && pod.node_affinity.allows(node)
+            }),
             Plugin::NodeDeclaredFeatures => {
                 self.makes_true(|node| pod.required_features.iter().all(|feature| node.features.contains(feature)))
             }
@@ -43,11 +48,19 @@ impl ClusterEvent<'_> {
                 }
                 event => matches!(event, ClusterEvent::NodeAdd(_)),
             },
-            Plugin::VolumeBinding | Plugin::DynamicResources => match self {
-                ClusterEvent::NodeUpdate(before, after) => before.labels != after.labels,
-                event => matches!(event, ClusterEvent::NodeAdd(_) | ClusterEvent::ClaimChange),
+            Plugin::VolumeRestrictions => match self {
+                ClusterEvent::AssignedPodDelete(other) => {
+                    pod.shared_claims(&cluster.storage.claims_of_one_pod(pod), other) > 0
+                }
+                ClusterEvent::ClaimChange(claim) => uses(pod, claim),
+                event => matches!(event, ClusterEvent::NodeAdd(_)),
             },
-            Plugin::PodTopologySpread => self.changes_spread(pod),
+            Plugin::VolumeBinding | Plugin::VolumeZone | Plugin::DynamicResources => match self {
+                ClusterEvent::NodeUpdate(before, after) => before.labels != after.labels,
+                ClusterEvent::ClaimChange(claim) => uses(pod, claim),
+                event => matches!(event, ClusterEvent::NodeAdd(_) | ClusterEvent::StorageChange),
+            },
+            Plugin::PodTopologySpread => self.changes_spread(pod, &constraints(cluster, pod, profile)),
             Plugin::InterPodAffinity => self.changes_affinity(cluster, pod),
             // A plugin without hints is helped by every event.
             _ => true,
@@ -71,10 +84,10 @@ impl ClusterEvent<'_> {
         fits(pod, after) && (after.max_pods > before.max_pods || requested.any(|(column, _)| grows(column)))
     }
 
-    fn changes_spread(&self, pod: &PodView) -> bool {
-        let mut required = pod.spread.iter().filter(|constraint| constraint.is_required);
+    fn changes_spread(&self, pod: &PodView, constraints: &[SpreadConstraint]) -> bool {
+        let mut required = constraints.iter().filter(|constraint| constraint.is_required);
         let has_keys = |node: &NodeView| {
-            let mut required = pod.spread.iter().filter(|constraint| constraint.is_required);
+            let mut required = constraints.iter().filter(|constraint| constraint.is_required);
             required.all(|constraint| node.labels.contains_key(&constraint.topology_key))
         };
         match self {
@@ -88,7 +101,7 @@ impl ClusterEvent<'_> {
                     || (has_keys(after)
                         && (before.taints != after.taints || required.any(|c| differs(&c.topology_key))))
             }
-            ClusterEvent::ClaimChange => false,
+            ClusterEvent::ClaimChange(_) | ClusterEvent::StorageChange => false,
         }
     }
 
@@ -111,9 +124,14 @@ impl ClusterEvent<'_> {
                 affinity.iter().filter(differs).any(|term| after.labels.contains_key(&term.topology_key))
                     || anti_affinity.iter().filter(differs).any(|term| before.labels.contains_key(&term.topology_key))
             }
-            ClusterEvent::NodeDelete(_) | ClusterEvent::ClaimChange => false,
+            ClusterEvent::NodeDelete(_) | ClusterEvent::ClaimChange(_) | ClusterEvent::StorageChange => false,
         }
     }
+}
+
+/// Returns whether the pod uses the PersistentVolumeClaim.
+fn uses(pod: &PodView, (namespace, name): &ClaimKey) -> bool {
+    pod.namespace == *namespace && pod.claims.contains(name)
 }
 
 /// Returns whether the empty node has enough resources for the pod.

@@ -34,14 +34,17 @@ pub struct Rejection {
 
 impl Rejection {
     /// Returns the rejection of all nodes by PreFilter because of a claim.
-    pub fn by_claim(problem: &ClaimProblem) -> Rejection {
-        let plugin = match problem {
-            ClaimProblem::Unbound | ClaimProblem::Missing(_) | ClaimProblem::Deleted(_) => Plugin::VolumeBinding,
+    pub fn by_claim(problem: ClaimProblem) -> Rejection {
+        let plugin = match &problem {
+            ClaimProblem::Unbound | ClaimProblem::Missing(_) | ClaimProblem::Deleted(_) | ClaimProblem::Lost { .. } => {
+                Plugin::VolumeBinding
+            }
+            ClaimProblem::VolumeMissing(_) => Plugin::VolumeZone,
             ClaimProblem::ResourceClaimMissing(_) | ClaimProblem::ResourceClaimNotCreated(_) => {
                 Plugin::DynamicResources
             }
         };
-        Rejection { plugin, is_resolvable: false, reasons: vec![Reason::Claim(problem.clone())] }
+        Rejection { plugin, is_resolvable: false, reasons: vec![Reason::Claim(problem)] }
     }
 
     pub fn resolvable(plugin: Plugin, text: &'static str) -> Rejection {

@@ -3,9 +3,22 @@
 use crate::program::{JOBSET, run_with_stdin};
 use sim_api::spec::TopologySpec;
 use sim_base::NodeId;
-use sim_inputs::{SourceText, import_nodes, print_yaml, read_topology, written_topology};
+use sim_inputs::{
+    ImportRequest, ImportedTopology, SourceText, import_nodes, print_yaml, read_topology, written_topology,
+};
 use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeMap;
+
+mod occupancy;
+mod platforms;
+mod problems;
+
+/// Imports a text without further files.
+fn import(text: &str) -> ImportedTopology {
+    let source = SourceText { file: "nodes.yaml".into(), text: text.to_owned() };
+    let request = ImportRequest { name: "prod", ..ImportRequest::default() };
+    import_nodes(&source, &request).unwrap_or_else(|e| panic!("{e}"))
+}
 
 /// Returns four slices of two hosts as GKE labels them, two equal CPU nodes, and one node that is not ready.
 fn node_list() -> (String, Vec<BTreeMap<String, String>>) {
@@ -64,8 +77,7 @@ fn labels_of(topology: &TopologySpec) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn every_node_of_the_list_is_in_the_topology_with_its_name_and_unequal_ones_are_in_one_pool() {
     let (text, expected) = node_list();
-    let source = SourceText { file: "nodes.yaml".into(), text };
-    let (topology, notes) = import_nodes(&source, "prod").unwrap_or_else(|e| panic!("{e}"));
+    let ImportedTopology { topology, notes, .. } = import(&text);
     assert_eq!(labels_of(&topology), expected);
     let pools: Vec<(&str, u32, u32)> =
         topology.pools.iter().map(|p| (p.name.as_str(), p.islands, p.nodes_per_island)).collect();
@@ -150,7 +162,7 @@ fn imported_nodes_keep_their_names_and_their_pods() {
     let node = |name: &str, slice: &str, memory: u32| {
         format!(
             "- apiVersion: v1\n  kind: Node\n  metadata: {{name: {name}, labels: {{cloud.google.com/gke-nodepool: {slice}, \
-             cloud.google.com/gke-tpu-topology: 2x2, zone: z-{memory}}}}}\n  status: {{allocatable: {{google.com/tpu: 4, \
+             cloud.google.com/gke-tpu-topology: 2x4, zone: z-{memory}}}}}\n  status: {{allocatable: {{google.com/tpu: 4, \
              memory: {memory}Gi, pods: 110}}}}\n"
         )
     };
@@ -162,9 +174,8 @@ fn imported_nodes_keep_their_names_and_their_pods() {
     }
     text += "- apiVersion: v1\n  kind: Pod\n  metadata: {name: other, namespace: team-b}\n  spec:\n    nodeName: gke-q2z\n    \
              containers: [{name: w, image: x, resources: {limits: {google.com/tpu: 4}}}]\n  status: {phase: Running}\n";
-    let source = SourceText { file: "dump.yaml".into(), text };
-    let (topology, notes) = import_nodes(&source, "prod").unwrap_or_else(|e| panic!("{e}"));
-    assert!(notes.iter().any(|note| note.contains("1 of kind \"Pod\"")), "{notes:?}");
+    let ImportedTopology { topology, notes, .. } = import(&text);
+    assert!(notes.contains(&"pods that hold resources of their nodes: 1".to_owned()), "{notes:?}");
     let [pool] = topology.pools.as_slice() else { panic!("one pool, not {}", topology.pools.len()) };
     assert_eq!((pool.count, pool.islands, pool.nodes_per_island), (2, 1, 2));
     let mut larger = topology.clone();
@@ -178,4 +189,5 @@ fn imported_nodes_keep_their_names_and_their_pods() {
     assert_eq!(label(0, "kubernetes.io/hostname").as_deref(), Some("gke-a10"));
     let gib = |node: usize| (cluster.allocatable[2 * node + 1] / 1_000) >> 30;
     assert_eq!([gib(0), gib(2), gib(3), gib(5)], [64, 90, 64, 64]);
+    assert_eq!(cluster.accelerators, [4, 4, 4, 0, 4, 4], "the pod holds the chips of gke-q2z");
 }

@@ -54,7 +54,7 @@ fn the_cluster_is_a_shipped_one_where_nodes_are_named_and_a_directory_is_self_co
     let xpk = root().join("tests/it/words/xpk-v5p.yaml");
     let xpk = xpk.to_string_lossy();
     let made = text(&program(&["new", "-f", &xpk], &dir).stdout);
-    assert!(made.contains("topology: gke-tpu-v5p"), "{made}");
+    assert!(made.contains("topology: tpu-v5p-17x64"), "{made}");
     let made = program(&["new", "--out", "first"], &dir);
     assert!(made.status.success(), "{}", text(&made.stderr));
     let run = program(&["run", "first/scenario.yaml"], &dir);

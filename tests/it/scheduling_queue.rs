@@ -144,6 +144,28 @@ fn a_profile_decides_whether_pods_are_packed_or_spread() {
     }
 }
 
+/// Four pods on four nodes, each with room for all: the pods are packed, unless a default constraint separates them.
+#[test]
+fn default_constraints_of_a_profile_replace_those_of_the_system() {
+    let constraint = |key: &str, mode: &str| format!("{{maxSkew: 1, topologyKey: {key}, whenUnsatisfiable: {mode}}}");
+    let (hosts, colors) = ("kubernetes.io/hostname", "color");
+    for (constraints, nodes) in [
+        (String::new(), 1),
+        (constraint(hosts, "DoNotSchedule"), 4),
+        (constraint(colors, "DoNotSchedule"), 2),
+        (constraint(colors, "ScheduleAnyway"), 2),
+    ] {
+        let more = format!(
+            "{CONFIGURATION}      - pluginConfig:\n        - {{name: NodeResourcesFit, args: {{scoringStrategy: {{type: \
+             MostAllocated}}}}}}\n        - {{name: PodTopologySpread, args: {{defaultingType: List, \
+             defaultConstraints: [{constraints}]}}}}\nstop: {{at: 2m}}"
+        );
+        let scenario = scenario(&[job("a", 4, 2, "restartPolicy: Never")], &more).unwrap_or_else(|e| panic!("{e}"));
+        let played = play(&scenario);
+        assert_eq!(played.nodes.len(), nodes, "{constraints}: {:?}", played.nodes);
+    }
+}
+
 #[test]
 fn a_profile_can_disable_plugins_and_add_node_affinity() {
     let run = |spec: &str, profile: &str, more: &str| {
@@ -182,7 +204,7 @@ fn a_pod_without_a_profile_stays_pending() {
 #[test]
 fn an_invalid_configuration_is_rejected() {
     for (profiles, message) in [
-        ("{plugins: {score: {enabled: [{name: Coscheduling}]}}}", "unknown plugin \"Coscheduling\""),
+        ("{plugins: {score: {enabled: [{name: Coscheduling}]}}}", "profiles[0].plugins.score.enabled[0].name"),
         ("{schedulerName: a}\n      - {schedulerName: a}", "several profiles have the schedulerName \"a\""),
         (
             "{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: RequestedToCapacityRatio, \

@@ -117,3 +117,23 @@ fn jobs_divide_the_uplinks_that_they_share() {
     let done = log.first(|body| matches!(body, Body::TrainingDone { .. }));
     assert_eq!(outcome.training[1].steps.last().map(|step| step.at), Some(done));
 }
+
+/// A model with 70 billion parameters: two replicas, each sharded by four and with tensor parallelism of two.
+#[test]
+fn the_size_of_a_model_determines_the_communication_of_its_axes() {
+    let training = "training: {step: 10s, checkpoint: Continuous, parallelism: [{axis: data, role: Data, over: Islands, \
+         size: 2}, {axis: fsdp, role: Sharded, over: Island, size: 4, overlap: 1}, {axis: tensor, role: Tensor, over: \
+         Island, size: 2}], model: {parameters: 70G, layers: 80, width: 8192, tokens: 16M}}\n";
+    let scenario = scenario(training);
+    let communication = scenario.training[0].communication.as_ref().expect("it communicates");
+    let all = communication.traffic.iter();
+    let all: Vec<_> = all.map(|one| (one.axis, one.collective.as_str(), one.bytes, one.overlap)).collect();
+    let activations = 16e6 / 8.0 * 8192.0 * 2.0;
+    let expected = [
+        (0, "AllReduce", 140e9, 0.0),
+        (1, "AllGather", 140e9, 1.0),
+        (1, "ReduceScatter", 70e9, 1.0),
+        (2, "AllReduce", 4.0 * 80.0 * activations, 0.0),
+    ];
+    assert_eq!(all, expected);
+}

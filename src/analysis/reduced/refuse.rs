@@ -131,14 +131,17 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
     let requests = pod.requests();
     let one = |pool: &NodePool| {
         let holds = |(name, milli): (&String, &i64)| {
-            *milli > 0 && pool.allocatable.get(name).is_some_and(|all| all / milli == 1)
+            let occupied = pool.occupied.get(name).copied().unwrap_or(0);
+            *milli > 0 && pool.allocatable.get(name).is_some_and(|all| (all - occupied) / milli == 1)
         };
         requests.iter().any(holds)
     };
     refuse(!scenario.topology.pools.iter().all(one), "nodes with room for several pods or for none");
     let pools = &scenario.topology.pools;
     let is_similar = |a: &NodePool, b: &NodePool| {
-        let same = a.allocatable == b.allocatable && a.taints == b.taints && a.price == b.price;
+        let same = (&a.allocatable, &a.occupied) == (&b.allocatable, &b.occupied)
+            && a.taints == b.taints
+            && a.price == b.price;
         same && a.accelerator == b.accelerator && a.features == b.features && a.billing == b.billing
     };
     refuse(
@@ -155,7 +158,7 @@ fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
     );
     let mut listed = pools.iter().flat_map(|pool| &pool.nodes);
     refuse(
-        listed.any(|node| !node.taints.is_empty() || !node.allocatable.is_empty()),
+        listed.any(|node| !node.taints.is_empty() || !node.allocatable.is_empty() || !node.occupied.is_empty()),
         "nodes that differ from their pool in taints or resources",
     );
     let jobs = rj.replicas;

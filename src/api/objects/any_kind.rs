@@ -90,6 +90,10 @@ fn stored_with_defaults(kind: &str, posted: &Value) -> Result<Value, AdmissionRe
             set_default_text(&mut stored["spec"], "volumeMode", "Filesystem");
             set_default_text(&mut stored["status"], "phase", "Pending");
         }
+        "StorageClass" => {
+            set_default_text(&mut stored, "reclaimPolicy", "Delete");
+            set_default_text(&mut stored, "volumeBindingMode", "Immediate");
+        }
         "PriorityClass" => set_default_text(&mut stored, "preemptionPolicy", "PreemptLowerPriority"),
         "Namespace" => {
             let labels = object_mut(&mut stored["metadata"], "labels");

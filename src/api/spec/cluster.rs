@@ -33,6 +33,8 @@ pub struct NodePool {
     pub taints: Vec<TaintSpec>,
     /// Quantity by resource name, in thousandths. `pods` defaults to 110.
     pub allocatable: BTreeMap<String, i64>,
+    /// Part of `allocatable` that pods outside of the scenario hold on each node, in thousandths.
+    pub occupied: BTreeMap<String, i64>,
     /// Resource whose units are the accelerators of the ledger, e.g. `google.com/tpu`. Empty if there is none.
     pub accelerator: String,
     pub price: AcceleratorPrice,
@@ -53,6 +55,45 @@ pub struct NamedNode {
     pub taints: Vec<TaintSpec>,
     /// Resources that replace those of the pool, in thousandths.
     pub allocatable: BTreeMap<String, i64>,
+    /// Occupied resources that replace those of the pool, in thousandths.
+    pub occupied: BTreeMap<String, i64>,
+}
+
+impl NodePool {
+    pub fn nodes(&self) -> u64 {
+        u64::from(self.count) * u64::from(self.islands) * u64::from(self.nodes_per_island)
+    }
+
+    /// Returns the allocatable resources of a node of the pool, which may be listed.
+    pub fn allocatable_of(&self, listed: Option<&NamedNode>) -> BTreeMap<String, i64> {
+        merged(&self.allocatable, listed.map(|node| &node.allocatable))
+    }
+
+    /// Returns the resources that pods outside of the scenario hold on a node of the pool, which may be listed.
+    pub fn occupied_of(&self, listed: Option<&NamedNode>) -> BTreeMap<String, i64> {
+        merged(&self.occupied, listed.map(|node| &node.occupied))
+    }
+
+    /// Returns the amounts of a resource on all nodes: allocatable, and the occupied part of it, in thousandths.
+    pub fn totals(&self, resource: &str) -> (i128, i128) {
+        let nodes = self.nodes();
+        let listed = self.nodes.iter().take(nodes as usize);
+        let of = |amounts: &BTreeMap<String, i64>| amounts.get(resource).map(|milli| i128::from(*milli));
+        let (has, holds) = (of(&self.allocatable).unwrap_or(0), of(&self.occupied).unwrap_or(0));
+        let unlisted = i128::from(nodes - listed.len() as u64);
+        let start = (has * unlisted, holds.clamp(0, has) * unlisted);
+        listed.fold(start, |(all, held), node| {
+            let has = of(&node.allocatable).unwrap_or(has);
+            (all + has, held + of(&node.occupied).unwrap_or(holds).clamp(0, has))
+        })
+    }
+}
+
+/// Returns the resources of a pool with those that a node replaces.
+fn merged(pool: &BTreeMap<String, i64>, own: Option<&BTreeMap<String, i64>>) -> BTreeMap<String, i64> {
+    let mut all = pool.clone();
+    all.extend(own.into_iter().flatten().map(|(name, milli)| (name.clone(), *milli)));
+    all
 }
 
 /// Times at which the machines of a pool cost money.
@@ -122,7 +163,7 @@ impl AcceleratorPrice {
     }
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum IslandKind {
     #[default]
     None,
@@ -139,7 +180,14 @@ impl TopologySpec {
         (self.name == GENERATED_CLUSTER && !self.description.is_empty()).then_some(self.description.as_str())
     }
 
+    /// Returns the number of accelerators, and of those that pods outside of the scenario hold.
+    pub fn accelerators(&self) -> (u64, u64) {
+        let units = |milli: i128| u64::try_from(milli / 1_000).unwrap_or(0);
+        let totals = self.pools.iter().map(|pool| pool.totals(&pool.accelerator));
+        totals.fold((0, 0), |(all, held), (has, holds)| (all + units(has), held + units(holds)))
+    }
+
     pub fn nodes(&self) -> u64 {
-        self.pools.iter().map(|p| u64::from(p.count) * u64::from(p.islands) * u64::from(p.nodes_per_island)).sum()
+        self.pools.iter().map(NodePool::nodes).sum()
     }
 }

@@ -27,6 +27,7 @@ pub enum ObjectKind {
     Service,
     PersistentVolumeClaim,
     PersistentVolume,
+    StorageClass,
     PriorityClass,
     PodDisruptionBudget,
     Namespace,
@@ -37,7 +38,7 @@ pub enum ObjectKind {
 
 /// Kind, its name in manifests, its resource as `group/version/plural` (e.g. `batch/v1/jobs`), and whether it is
 /// namespaced.
-const KINDS: [(ObjectKind, &str, &str, bool); 11] = [
+const KINDS: [(ObjectKind, &str, &str, bool); 12] = [
     (ObjectKind::JobSet, "JobSet", "jobset.x-k8s.io/v1alpha2/jobsets", true),
     (ObjectKind::Job, "Job", "batch/v1/jobs", true),
     (ObjectKind::Pod, "Pod", "v1/pods", true),
@@ -45,6 +46,7 @@ const KINDS: [(ObjectKind, &str, &str, bool); 11] = [
     (ObjectKind::Service, "Service", "v1/services", true),
     (ObjectKind::PersistentVolumeClaim, "PersistentVolumeClaim", "v1/persistentvolumeclaims", true),
     (ObjectKind::PersistentVolume, "PersistentVolume", "v1/persistentvolumes", false),
+    (ObjectKind::StorageClass, "StorageClass", "storage.k8s.io/v1/storageclasses", false),
     (ObjectKind::PriorityClass, "PriorityClass", "scheduling.k8s.io/v1/priorityclasses", false),
     (ObjectKind::PodDisruptionBudget, "PodDisruptionBudget", "policy/v1/poddisruptionbudgets", true),
     (ObjectKind::Namespace, "Namespace", "v1/namespaces", false),

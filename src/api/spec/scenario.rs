@@ -47,8 +47,7 @@ pub struct ScenarioSpec {
     pub has_random_faults: bool,
     /// Whether the run starts although some pod can never be scheduled.
     pub admit_unplaceable: bool,
-    /// Whether a provisioner binds every claim immediately. Otherwise pods that mount a claim stay Pending.
-    pub binds_claims: bool,
+    pub claim_controller: ClaimController,
     /// Whether a PriorityClass or RuntimeClass that is not among the objects is treated as missing. Otherwise a class
     /// whose kind is not among the objects is assumed to exist and to match the values in the pod.
     pub requires_listed_classes: bool,
@@ -62,6 +61,17 @@ pub struct ScenarioSpec {
     pub decoders: ObjectDecoders,
     pub stop: StopSpec,
     pub seed: u64,
+}
+
+/// Who binds PersistentVolumeClaims to volumes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ClaimController {
+    /// Claims are bound at once to volumes that all nodes can use, and claims that no object describes exist.
+    Assumed,
+    /// The persistent volume controller and the provisioners of StorageClasses.
+    Simulated,
+    /// No component binds claims.
+    Absent,
 }
 
 impl ScenarioSpec {

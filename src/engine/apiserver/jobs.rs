@@ -11,7 +11,7 @@ use sim_api::admission::AdmissionRejection;
 use sim_api::objects;
 use sim_api::objects::{GlobalJobIndexes, JobSlot};
 use sim_api::spec::keys::{FOREGROUND_DELETION, JOB_RESTART_ATTEMPT, RESTART_ATTEMPT};
-use sim_api::spec::{AgentMode, JobObject, JobSet, JobSpec, ObjectKind, PodTemplate, ReplicatedJob};
+use sim_api::spec::{AgentMode, ClaimController, JobObject, JobSet, JobSpec, ObjectKind, PodTemplate, ReplicatedJob};
 use sim_base::{JobId, JobSetId, TemplateId};
 use std::sync::Arc;
 
@@ -124,8 +124,7 @@ fn child_spec(ctx: &mut EngineContext<'_>, new: &NewChild) -> Result<(TemplateId
     let agent = agent_mode(&new.jobset, &spec.template.spec, gate, kubelet);
     let pod = &mut spec.template.spec;
     pod.claims.extend(mounted_policy_claims(&new.jobset, rj_position));
-    let waits = !pod.claims.is_empty() || !pod.resource_claims.is_empty();
-    let blocked = !ctx.scenario.binds_claims && waits;
+    let blocked = ctx.scenario.claim_controller == ClaimController::Absent && !pod.resource_claims.is_empty();
     let s = ctx.store.get_mut();
     let pod = Arc::new(spec.template.clone());
     let template = s.templates.add(&s.nodes.cluster, pod, key, agent);

@@ -1,6 +1,7 @@
 //! Requests about objects that are stored whole: Services, claims, volumes, PriorityClasses, Namespaces, Leases.
 
 use super::record_change;
+use super::volumes::{is_protected_volume, record_storage_change, settle_claims};
 use crate::ctx::EngineContext;
 use crate::store::{ChangeKind, OtherObject};
 use serde_json::Value;
@@ -47,6 +48,9 @@ fn is_held(ctx: &EngineContext<'_>, kind: ObjectKind, (namespace, name): (&str, 
     let Some(other) = ctx.store.others.get(kind, namespace, name) else {
         return false;
     };
+    if kind == ObjectKind::PersistentVolume && is_protected_volume(ctx, &other.object) {
+        return true;
+    }
     let finalizers = other.object["metadata"]["finalizers"].as_array();
     let mut names = finalizers.into_iter().flatten().filter_map(Value::as_str);
     names.any(|finalizer| match finalizer {
@@ -101,11 +105,14 @@ pub fn delete_other(ctx: &mut EngineContext<'_>, kind: ObjectKind, (namespace, n
     true
 }
 
-fn record_object_change(ctx: &mut EngineContext<'_>, kind: ObjectKind, jobset: JobSetId, _: (&str, &str)) {
+fn record_object_change(ctx: &mut EngineContext<'_>, kind: ObjectKind, jobset: JobSetId, at: (&str, &str)) {
     match kind {
         // SVC-1: a watch event of an owned Service queues a reconcile of its owner.
         ObjectKind::Service if jobset.is_some() => record_change(ctx, ChangeKind::Service(jobset)),
-        ObjectKind::PersistentVolumeClaim | ObjectKind::PersistentVolume => record_change(ctx, ChangeKind::Claim),
+        ObjectKind::PersistentVolumeClaim | ObjectKind::PersistentVolume | ObjectKind::StorageClass => {
+            record_storage_change(ctx, kind, at);
+            settle_claims(ctx);
+        }
         _ => {}
     }
 }

@@ -18,7 +18,8 @@ impl JobSetManager {
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(_, PodChange::Created) | ChangeKind::Node(..) => {}
-            ChangeKind::Claim | ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => {}
+            ChangeKind::Claim { .. } | ChangeKind::Storage => {}
+            ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => {}
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => {}
             ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } => {}
             ChangeKind::Pod(pod, _) => {
@@ -64,7 +65,7 @@ impl JobSetManager {
                 let owned = j.jobset.is_some();
                 owned.then_some((TicketSubject::Job(job), j.version, SimulationEvent::JobObserved(job)))
             }
-            ChangeKind::Pod(..) | ChangeKind::Node(..) | ChangeKind::Claim => None,
+            ChangeKind::Pod(..) | ChangeKind::Node(..) | ChangeKind::Claim { .. } | ChangeKind::Storage => None,
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => None,
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => None,
             ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } => None,

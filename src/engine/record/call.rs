@@ -107,6 +107,8 @@ calls! {
     CollectorJobSetPatch: "generic-garbage-collector" "patch" "jobsets", GARBAGE_COLLECTOR, Write;
     PreemptionPodPatch: "kube-scheduler" "patch" "pods/status", BIND, Write;
     PreemptionPodDelete: "kube-scheduler" "delete" "pods", BIND, Write;
+    VolumeUpdate: "kube-scheduler" "update" "persistentvolumes", BIND, Write;
+    ClaimUpdate: "kube-scheduler" "update" "persistentvolumeclaims", BIND, Write;
 }
 
 impl Call {

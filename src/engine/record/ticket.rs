@@ -73,6 +73,8 @@ pub enum TicketWait {
     Unschedulable,
     /// The scheduling cycle of the pod.
     Cycle,
+    /// kubernetes.md 2.2: the scheduler checks each second whether the volumes of the pod are bound.
+    VolumeBinding,
     /// kubernetes.md 3.2: volumes, sandbox, containers.
     ContainerStart,
     /// A running container, until it exits.

@@ -2,7 +2,7 @@
 
 use super::SchedulerState;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
-use crate::requests::{RequestAnswer, RequestEntry};
+use crate::requests::RequestAnswer;
 use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::flag};
 use sim_base::{Duration, PodId};
 use sim_policy::placement::PlacementResult;
@@ -50,6 +50,7 @@ impl SchedulerState {
             Some(node) => {
                 self.nominated.remove(pod);
                 self.ledger.assume(ctx.store, pod, node, ctx.now);
+                self.claim_updates = self.bind_claims(ctx, pod, node);
                 self.snapshot.touch(pod);
             }
             None => self.failed = Some(self.failed_attempt(ctx, pod)),
@@ -62,11 +63,12 @@ impl SchedulerState {
 
     pub(super) fn cycle_done(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         self.in_cycle = None;
-        let failed = self.failed.take();
+        let (failed, claim_updates) = (self.failed.take(), std::mem::take(&mut self.claim_updates));
         if ctx.store.pods.is_current(pod, incarnation) {
-            if self.ledger.holds(pod) {
-                let req = RequestEntry::new(Call::Bind, TicketSubject::Pod(pod), 0);
-                ctx.request(req, SimulationEvent::BindAnswered { pod, incarnation });
+            if self.ledger.holds(pod) && claim_updates.is_empty() {
+                self.request_binding(ctx, pod, incarnation);
+            } else if self.ledger.holds(pod) {
+                self.wait_for_volumes(ctx, (pod, incarnation), claim_updates);
             } else if let Some(attempt) = failed.filter(|_| !ctx.store.pods.has(pod, flag::DELETING)) {
                 self.mark_unschedulable(ctx, pod, &attempt.message);
                 self.preempt(ctx, pod, &attempt);

@@ -22,6 +22,7 @@ mod usage_classes;
 
 use super::ctx::EngineContext;
 use super::event::SimulationEvent;
+use super::record::Call;
 use super::token_bucket::BusyTimes;
 use crate::store::{ChangeKind, NodeChange, ObjectStore, PodChange, flag};
 use capacity_ledger::CapacityLedger;
@@ -44,6 +45,8 @@ pub struct SchedulerState {
     preempted: BTreeMap<PodId, TextId>,
     snapshot: SchedulerSnapshot,
     in_cycle: Option<(PodId, u32)>,
+    /// Requests that bind claims after the current cycle.
+    claim_updates: Vec<Call>,
     /// Result of the current cycle if it found no node.
     failed: Option<FailedAttempt>,
     failures: LastFailure,
@@ -66,6 +69,7 @@ impl SchedulerState {
         self.configuration = SchedulerConfiguration::read(&ctx.scenario.scheduler);
         self.queues.reset(self.configuration.backoff_s);
         self.ledger.reset(ctx);
+        self.claim_updates.clear();
         self.failed = None;
         self.failures = LastFailure::default();
         self.nominated.clear();
@@ -87,6 +91,7 @@ impl SchedulerState {
         match event {
             SimulationEvent::CycleDone { pod, incarnation } => self.cycle_done(ctx, pod, incarnation),
             SimulationEvent::BindAnswered { pod, incarnation } => self.bind_answered(ctx, pod, incarnation),
+            SimulationEvent::VolumesBound { pod, incarnation } => self.request_binding(ctx, pod, incarnation),
             SimulationEvent::VictimDeleted { pod, incarnation } => self.victim_deleted(ctx, pod, incarnation),
             SimulationEvent::BackoffExpired { pod, incarnation } => self.backoff_expired(ctx, pod, incarnation),
             SimulationEvent::FlushDue => self.flush(ctx),
@@ -99,7 +104,12 @@ impl SchedulerState {
         match what {
             ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
             ChangeKind::Node(node, change) => self.node_changed(ctx, node, change),
-            ChangeKind::Claim => self.cluster_event(ctx, &ClusterEvent::ClaimChange, false),
+            ChangeKind::Claim { namespace, name } => {
+                let text = |id| ctx.store.names.text(id).to_owned();
+                let claim = (text(namespace), text(name));
+                self.cluster_event(ctx, &ClusterEvent::ClaimChange(&claim), false);
+            }
+            ChangeKind::Storage => self.cluster_event(ctx, &ClusterEvent::StorageChange, false),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Preemption of pods with lower priority (plugin DefaultPreemption): the decision is made by `sim_scheduler`.
 
-use super::claims::{claim_problem, has_restricting_claims, pod_claims};
+use super::claims::{claim_problem, has_restricting_claims};
 use super::{SchedulerState, profile_of};
 use crate::record::{Body, Call, DeletionActor, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
@@ -156,7 +156,6 @@ impl SchedulerState {
         let nominated = self.nominated.node_of(pod);
         view.nominated_node = nominated.map_or("", |node| ctx.store.names.node(node)).to_owned();
         view.claim_problem = claim_problem(ctx, pod);
-        view.claims = pod_claims(ctx, pod);
         view
     }
 
@@ -197,7 +196,8 @@ impl SchedulerState {
     fn failure_key(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Option<FailureKey> {
         let store = &**ctx.store;
         let state = (self.ledger.changes, store.nodes.changes());
-        (!self.needs_plugins(ctx, pod) && claim_problem(ctx, pod).is_none()).then(|| FailureKey {
+        let has_problem = claim_problem(ctx, pod).is_some() || store.deleting_claim(pod).is_some();
+        (!self.needs_plugins(ctx, pod) && !has_problem).then(|| FailureKey {
             state,
             template: store.pods.template[pod.ix()],
             domain: store.pods.domain[pod.ix()],

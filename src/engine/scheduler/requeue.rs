@@ -1,9 +1,9 @@
 //! Unschedulable pods: the events that requeue them, their back-off, and the periodic retry of those that have waited
 //! too long.
 
-use super::SchedulerState;
 use super::preemption::FailedAttempt;
 use super::queues::{MAX_WAIT, WaitingKey};
+use super::{SchedulerState, profile_of};
 use crate::record::{TicketSubject, TicketWait};
 use crate::{ctx::EngineContext, event::SimulationEvent, pod_views::node_view, store::NodeChange};
 use sim_base::{NodeId, PodId, SimTime};
@@ -73,10 +73,14 @@ impl SchedulerState {
         if let (Some(attempt), Some((pod, _))) = (&self.failed, self.in_cycle) {
             let snapshot = &mut self.snapshot;
             let view = snapshot.views.view(ctx, pod, &mut snapshot.cluster.columns);
-            self.changed_in_cycle |= event.requeues(&snapshot.cluster, &attempt.rejecting, &view);
+            let profile = profile_of(&self.configuration, ctx.store, pod);
+            self.changed_in_cycle |= event.requeues(&snapshot.cluster, profile, &attempt.rejecting, &view);
         }
-        let cluster = &self.snapshot.cluster;
-        let helped = self.queues.take_helped(|rejecting, pod| event.requeues(cluster, rejecting, pod));
+        let (cluster, configuration) = (&self.snapshot.cluster, &self.configuration);
+        let helped = self.queues.take_helped(|rejecting, pod| {
+            let profile = configuration.profile(&pod.scheduler_name);
+            profile.is_none_or(|profile| event.requeues(cluster, profile, rejecting, pod))
+        });
         self.requeue_all(ctx, helped, ends_wait);
     }
 

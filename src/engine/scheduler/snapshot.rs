@@ -107,6 +107,7 @@ impl SchedulerSnapshot {
         for (_, name, other) in store.others.objects_of_kind(ObjectKind::Namespace) {
             cluster.namespaces.insert(name.to_owned(), read_labels(&other.object["metadata"]["labels"]));
         }
+        cluster.storage = apiserver::storage_objects(ctx);
         let selector = |service: &OtherObject| match store.names.jobsets.get(service.jobset.ix()) {
             Some(owner) => Labels::from([(JOBSET_NAME.to_owned(), owner.name.clone())]),
             None => read_labels(&service.object["spec"]["selector"]),

@@ -1,5 +1,5 @@
-//! Classes of nodes with equal allocatable, soft taints and pods. The nodes of a class have equal scores, so that a
-//! cycle computes one score per class instead of one per node.
+//! Classes of nodes with equal allocatable and occupied resources, soft taints and pods. Nodes of a class have equal
+//! scores, so that a cycle computes one score per class instead of one per node.
 
 use crate::pod_views::{PodViews, node_view};
 use crate::{ctx::EngineContext, store::NodeStore};
@@ -30,6 +30,8 @@ pub struct UsageClasses {
 struct NodeKind {
     /// Amounts in thousandths, by column of the engine.
     allocatable: Vec<i64>,
+    /// Resources held by pods outside of the scenario.
+    occupied: BTreeMap<String, i64>,
     soft_taints: Vec<TaintSpec>,
     view: NodeView,
 }
@@ -164,13 +166,16 @@ impl UsageClasses {
         let nodes = &ctx.store.nodes;
         let columns = nodes.cluster.resources.len();
         let allocatable = &nodes.cluster.allocatable[node.ix() * columns..][..columns];
-        let known = self
-            .kinds
-            .iter()
-            .position(|kind| kind.allocatable == allocatable && kind.soft_taints.iter().eq(soft_taints(nodes, node)));
+        let occupied = nodes.cluster.occupied(node);
+        let known = self.kinds.iter().position(|kind| {
+            kind.allocatable == allocatable
+                && kind.occupied == occupied
+                && kind.soft_taints.iter().eq(soft_taints(nodes, node))
+        });
         let kind = known.unwrap_or_else(|| {
             self.kinds.push(NodeKind {
                 allocatable: allocatable.to_vec(),
+                occupied,
                 soft_taints: soft_taints(nodes, node).cloned().collect(),
                 view: node_view(ctx, node, &mut self.columns),
             });

@@ -188,6 +188,7 @@ fn document_kind(kind: &str) -> Result<ObjectKind, ScriptRequestError> {
         "Service" => ObjectKind::Service,
         "PersistentVolumeClaim" => ObjectKind::PersistentVolumeClaim,
         "PersistentVolume" => ObjectKind::PersistentVolume,
+        "StorageClass" => ObjectKind::StorageClass,
         "PriorityClass" => ObjectKind::PriorityClass,
         "PodDisruptionBudget" => ObjectKind::PodDisruptionBudget,
         "Namespace" => ObjectKind::Namespace,
@@ -200,7 +201,7 @@ fn document_kind(kind: &str) -> Result<ObjectKind, ScriptRequestError> {
 
 fn object_namespace(kind: ObjectKind, object: &Value) -> &str {
     match kind {
-        ObjectKind::PersistentVolume | ObjectKind::PriorityClass | ObjectKind::Namespace => "",
+        kind if !kind.is_namespaced() => "",
         _ => object["metadata"]["namespace"].as_str().unwrap_or("default"),
     }
 }

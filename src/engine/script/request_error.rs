@@ -62,6 +62,7 @@ fn resource_name(kind: ObjectKind) -> &'static str {
         ObjectKind::Service => "services",
         ObjectKind::PersistentVolumeClaim => "persistentvolumeclaims",
         ObjectKind::PersistentVolume => "persistentvolumes",
+        ObjectKind::StorageClass => "storageclasses.storage.k8s.io",
         ObjectKind::PriorityClass => "priorityclasses.scheduling.k8s.io",
         ObjectKind::PodDisruptionBudget => "poddisruptionbudgets.policy",
         ObjectKind::Namespace => "namespaces",

@@ -4,7 +4,7 @@
 
 use crate::progress::EventSubject;
 use sim_api::spec::ObjectKind;
-use sim_base::{JobId, JobSetId, NodeId, PodId};
+use sim_base::{JobId, JobSetId, NodeId, PodId, TextId};
 
 /// A change, with the record and the ticket that cause what follows.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -26,8 +26,13 @@ pub enum ChangeKind {
     OwnedCreated(JobSetId, ObjectKind),
     /// A Service or claim owned by this JobSet was removed.
     OwnedGone(JobSetId),
-    /// A PersistentVolumeClaim or volume changed: pods that wait for claims may become schedulable.
-    Claim,
+    /// A PersistentVolumeClaim changed: pods that wait for it may become schedulable.
+    Claim {
+        namespace: TextId,
+        name: TextId,
+    },
+    /// A PersistentVolume or StorageClass changed: pods that wait for claims may become schedulable.
+    Storage,
     /// Not an API change: the containers of a pod started or stopped on its machine. Delivered to training jobs and
     /// to usage-based aging.
     Process {
@@ -60,7 +65,7 @@ impl ChangeKind {
             ChangeKind::Service(jobset) | ChangeKind::WorkDone(jobset) => EventSubject::JobSet(jobset),
             ChangeKind::Node(node, _) => EventSubject::Node(node),
             ChangeKind::SilentFault { fault, .. } => EventSubject::Fault(fault),
-            ChangeKind::Claim => return None,
+            ChangeKind::Claim { .. } | ChangeKind::Storage => return None,
         })
     }
 }

@@ -90,6 +90,7 @@ impl TrainingState {
         };
         let load = &mut self.fabric.load;
         let changed = match links {
+            LinkKind::Island if !map.island(node).is_some() => false,
             LinkKind::Island => load.islands.insert(map.island(node), share) != Some(share),
             LinkKind::Network => load.nodes.insert(node, share) != Some(share),
         };

@@ -190,7 +190,8 @@ impl TrainingState {
             ChangeKind::Service(_)
             | ChangeKind::OwnedCreated(..)
             | ChangeKind::OwnedGone(_)
-            | ChangeKind::Claim
+            | ChangeKind::Claim { .. }
+            | ChangeKind::Storage
             | ChangeKind::ContainersStopped(_) => return,
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => return,
             ChangeKind::SilentFault { fault, node, pod } => {

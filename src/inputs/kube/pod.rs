@@ -88,7 +88,7 @@ fn node_term(node: &YamlNode) -> NodeTerm {
     NodeTerm { expressions: all("matchExpressions"), fields: all("matchFields") }
 }
 
-fn requirement(node: &YamlNode) -> NodeRequirement {
+pub fn requirement(node: &YamlNode) -> NodeRequirement {
     NodeRequirement {
         key: read::string(node, "key").unwrap_or_default(),
         operator: node.get("operator").and_then(YamlNode::as_str).and_then(NodeOperator::parse),
@@ -96,7 +96,7 @@ fn requirement(node: &YamlNode) -> NodeRequirement {
     }
 }
 
-fn toleration(node: &YamlNode) -> TolerationSpec {
+pub fn toleration(node: &YamlNode) -> TolerationSpec {
     TolerationSpec {
         key: read::string(node, "key").filter(|key| !key.is_empty()),
         exists: node.get("operator").and_then(YamlNode::as_str) == Some("Exists"),

@@ -112,6 +112,15 @@ struct ManifestReader<'a> {
     unmodelled: UnmodelledFields,
 }
 
+/// Kinds of the objects that are created before the JobSets of the same files.
+const COMPANIONS: [(&str, &str); 5] = [
+    ("PriorityClass", "scheduling.k8s.io/v1"),
+    ("PodDisruptionBudget", "policy/v1"),
+    ("PersistentVolumeClaim", "v1"),
+    ("PersistentVolume", "v1"),
+    ("StorageClass", "storage.k8s.io/v1"),
+];
+
 impl ManifestReader<'_> {
     fn object(&mut self, mut node: YamlNode) {
         let kind = node.get("kind").and_then(YamlNode::as_str).map(str::to_owned);
@@ -149,11 +158,10 @@ impl ManifestReader<'_> {
                 let (namespace, name) = (of("namespace").unwrap_or("default"), of("name").unwrap_or_default());
                 self.found.service_accounts.push((namespace.to_owned(), name.to_owned()));
             }
-            "PriorityClass" if version == "scheduling.k8s.io/v1" => self.companion(&node, ObjectKind::PriorityClass),
-            "PodDisruptionBudget" if version == "policy/v1" => {
-                self.companion(&node, ObjectKind::PodDisruptionBudget);
-            }
             kind if kind == SCHEDULER_CONFIGURATION.kind => self.companion(&node, ObjectKind::Other),
+            kind if COMPANIONS.contains(&(kind, version.as_str())) => {
+                self.companion(&node, ObjectKind::from_kind(kind));
+            }
             _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),
             _ => {
                 self.skip(&kind, &node);

@@ -2,9 +2,10 @@
 
 use super::objects::ScenarioObjects;
 use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
-use crate::text::node::{SourcePosition, YamlNode, YamlValue};
+use crate::text::node::{YamlNode, YamlValue};
 use crate::text::{print, yaml};
-use crate::{files::FileLoader, presets::shipped, topology, topology::node_names::node_names};
+use crate::topology::{self, NotedTopology, node_names::node_names};
+use crate::{files::FileLoader, presets::shipped};
 use sim_api::spec::TopologySpec;
 use std::collections::BTreeSet;
 
@@ -45,29 +46,14 @@ pub(super) fn inline(
         return Ok(());
     };
     let source = SourceText { file: file.clone(), text };
-    let (read, _) = topology::read_noting(&source)?;
+    let read = topology::read_topology(&source)?;
     let written = SourceText { file: source.file.clone(), text: print::yaml(&topology::written(&read)) };
     inputs.push((source.file, source.text));
     if let Some(mut document) = yaml::parse(&written)?.pop() {
-        set_position(&mut document, topology.at);
+        topology::set_position(&mut document, topology.at);
         *topology = document;
     }
     Ok(())
-}
-
-/// Moves a tree to one position, because its own positions refer to another text.
-fn set_position(node: &mut YamlNode, at: SourcePosition) {
-    node.at = at;
-    match &mut node.value {
-        YamlValue::Seq(items) => items.iter_mut().for_each(|item| set_position(item, at)),
-        YamlValue::Map(entries) => {
-            for (key, value) in entries {
-                key.at = at;
-                set_position(value, at);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Loads the topology from the scenario or from a file. Also returns notes on nodes that could not be imported.
@@ -92,8 +78,11 @@ pub(super) fn load(
     let source = SourceText { file: file.clone(), text };
     let read = topology::read_noting(&source);
     inputs.push((source.file, source.text));
-    read.unwrap_or_else(|errors| {
-        report.found.extend(errors.0);
-        Default::default()
-    })
+    match read {
+        Ok(NotedTopology { topology, notes, .. }) => (topology, notes),
+        Err(errors) => {
+            report.found.extend(errors.0);
+            Default::default()
+        }
+    }
 }

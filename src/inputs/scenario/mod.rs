@@ -38,11 +38,12 @@ use super::text::node::YamlNode;
 use super::text::path;
 use super::text::path::YamlPath;
 use super::text::yaml;
-use super::{experiment, files, parameters, read, traces};
+use super::{experiment, files, parameters, read, topology, traces};
 use cross::CrossInputs;
 pub use generate::topology as generated;
 use objects::ScenarioObjects;
-use sim_api::spec::{ExperimentSpec, ScenarioSpec, SubmittedJobSet, TopologySpec};
+use sim_api::spec::{ClaimController, ExperimentSpec, FaultAction, ObjectKind, RequestVerb, ScenarioSpec};
+use sim_api::spec::{ScriptedFault, SubmittedJobSet, TopologySpec};
 use sim_base::Duration;
 
 const DEFAULT_SEED: u64 = 1;
@@ -176,7 +177,8 @@ pub fn scenario_from_manifests(
         source,
     });
     let submitted: Vec<SubmittedJobSet> = submitted.collect();
-    let overrides = path::overrides_source(SETS, sets);
+    let (own, of_topology) = path::split_sets(sets, &["topology"]);
+    let overrides = path::overrides_source(SETS, &own);
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(&none, &overrides);
     jobsets::check_together(&submitted, &manifests.written, &mut report);
@@ -186,7 +188,7 @@ pub fn scenario_from_manifests(
         report.found.push(kube::no_jobset("run", place, skipped));
     }
     let mut node = YamlNode::empty_map();
-    if let Err(errors) = path::apply_sets(&mut node, &overrides, sets) {
+    if let Err(errors) = path::apply_sets(&mut node, &overrides, &own) {
         report.found.extend(errors.0);
     }
     // There is no scenario file, so preset files are relative to the working directory.
@@ -198,6 +200,10 @@ pub fn scenario_from_manifests(
         return Err(Diagnostics(report.found));
     }
     let topology = topology.unwrap_or_else(|| generated(&submitted, has_random_faults(&node)));
+    let topology = match topology::with_overrides(topology, SETS, &of_topology) {
+        Ok(topology) => topology,
+        Err(errors) => return Err(Diagnostics([report.found, errors.0].concat())),
+    };
     let names = (submitted[0].jobset.name.clone(), String::new());
     let none = |_: &str| Err(FileTextError::NotProvided);
     let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
@@ -210,7 +216,8 @@ pub fn scenario_from_manifests(
     add_companions(&node, &mut scenario, manifests.companions);
     scenario.service_accounts = manifests.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
-    let mut inputs = if sets.is_empty() { Vec::new() } else { vec![(SETS.to_owned(), overrides.text.clone())] };
+    let all = path::overrides_source(SETS, sets).text;
+    let mut inputs = if sets.is_empty() { Vec::new() } else { vec![(SETS.to_owned(), all)] };
     inputs.extend(presets);
     Ok(LoadedScenario {
         scenario,
@@ -321,7 +328,7 @@ fn assemble(
         has_repairs_after_end: false,
         has_random_faults: false,
         admit_unplaceable: false,
-        binds_claims: true,
+        claim_controller: ClaimController::Assumed,
         requires_listed_classes: false,
         service_accounts: Vec::new(),
         scheduler: others.scheduler.clone(),
@@ -332,8 +339,8 @@ fn assemble(
     }
 }
 
-/// Adds the PriorityClasses and PodDisruptionBudgets of the manifests, of which an object of the same name in `objects`
-/// takes precedence, and the configuration of kube-scheduler.
+/// Adds the other objects of the manifests, of which an object of the same name in `objects` takes precedence, and the
+/// configuration of kube-scheduler.
 fn add_companions(node: &YamlNode, scenario: &mut ScenarioSpec, companions: Vec<serde_json::Value>) {
     for object in companions {
         if object["kind"] == SCHEDULER_CONFIGURATION.kind {
@@ -346,6 +353,9 @@ fn add_companions(node: &YamlNode, scenario: &mut ScenarioSpec, companions: Vec<
             scenario.objects.push(object);
         }
     }
+    if lists_storage(scenario) {
+        scenario.claim_controller = ClaimController::Simulated;
+    }
     let connection = &scenario.scheduler["clientConnection"];
     if connection.is_object() && node.at_path(&["controlPlane", "kubeScheduler"]).is_none() {
         let rate = &mut scenario.control_plane.kube_scheduler;
@@ -353,4 +363,20 @@ fn add_companions(node: &YamlNode, scenario: &mut ScenarioSpec, companions: Vec<
         rate.burst = connection["burst"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(rate.burst);
         scenario.control_plane.preset = "custom".to_owned();
     }
+}
+
+/// Returns whether the inputs contain or create a PersistentVolume or a StorageClass, and therefore all of them.
+fn lists_storage(scenario: &ScenarioSpec) -> bool {
+    let is_storage = |object: &serde_json::Value| {
+        let kind = kube::kind_of(object);
+        matches!(kind, ObjectKind::PersistentVolume | ObjectKind::StorageClass)
+    };
+    let created = |fault: &ScriptedFault| match &fault.action {
+        FaultAction::Request(request) => match &request.verb {
+            RequestVerb::Create { object, .. } => is_storage(object),
+            _ => false,
+        },
+        _ => false,
+    };
+    scenario.objects.iter().any(is_storage) || scenario.faults.iter().any(created)
 }

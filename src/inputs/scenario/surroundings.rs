@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use sim_api::spec::keys::KUEUE_QUEUE;
-use sim_api::spec::{FaultAction, JobSet, ScenarioSpec, SubmittedJobSet};
+use sim_api::spec::{ClaimController, FaultAction, JobSet, ScenarioSpec, SubmittedJobSet};
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
@@ -74,7 +74,8 @@ fn assumed_objects(scenario: &ScenarioSpec, jobset: &JobSet) -> Vec<String> {
         for volume in pod["volumes"].as_array().into_iter().flatten() {
             let claim = &volume["persistentVolumeClaim"]["claimName"];
             let is_claim = |o: &Value| o["kind"] == "PersistentVolumeClaim" && o["metadata"]["name"] == *claim;
-            if scenario.objects.iter().any(is_claim) {
+            let is_simulated = scenario.claim_controller == ClaimController::Simulated;
+            if is_simulated || scenario.objects.iter().any(is_claim) {
                 continue;
             }
             add("PersistentVolumeClaim", claim, " and to be mountable on every node, whatever its access mode");

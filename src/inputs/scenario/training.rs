@@ -1,6 +1,7 @@
 //! Reads `training`: the training job of each JobSet.
 
 mod communication;
+mod model;
 
 use crate::{dist, read, training};
 use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};

@@ -15,8 +15,8 @@ pub enum FileTextError {
     Loader { reason: String },
     /// The operating system returned an error.
     Unreadable { reason: String },
-    /// The file has more than `TEXT_MAX` bytes.
-    TooLarge { bytes: u64 },
+    /// The file has more bytes than the limit.
+    TooLarge { bytes: u64, limit: u64 },
     /// The byte at the offset is not valid UTF-8.
     NotUtf8 { offset: usize, byte: u8 },
 }
@@ -25,8 +25,8 @@ impl FileTextError {
     /// Returns the error as one about a whole file.
     pub fn in_file(&self, file: &str) -> Diagnostic {
         let mut error = Diagnostic::of_file(file, self.to_string());
-        if let FileTextError::TooLarge { .. } = self {
-            error.legal(format!("at most {} MiB", TEXT_MAX >> 20));
+        if let FileTextError::TooLarge { limit, .. } = self {
+            error.legal(format!("at most {} MiB", limit >> 20));
         }
         error
     }
@@ -38,7 +38,7 @@ impl fmt::Display for FileTextError {
             FileTextError::NotProvided => f.write_str("cannot be read"),
             FileTextError::Loader { reason } => f.write_str(reason),
             FileTextError::Unreadable { reason } => write!(f, "cannot be read: {reason}"),
-            FileTextError::TooLarge { bytes } => {
+            FileTextError::TooLarge { bytes, .. } => {
                 write!(f, "the file is too large: {} MiB", bytes >> 20)
             }
             FileTextError::NotUtf8 { offset, byte } => {

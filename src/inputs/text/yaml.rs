@@ -25,7 +25,7 @@ const ALIAS_NODES_MAX: usize = 200_000;
 pub fn parse(source: &SourceText) -> Result<Vec<YamlNode>, Diagnostics> {
     let bytes = source.text.len() as u64;
     if bytes > TEXT_MAX {
-        let error = FileTextError::TooLarge { bytes };
+        let error = FileTextError::TooLarge { bytes, limit: TEXT_MAX };
         return Err(error.in_file(&source.file).into());
     }
     on_own_stack(|| {

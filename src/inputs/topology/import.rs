@@ -1,38 +1,42 @@
-//! Imports a list of Nodes, as printed by `kubectl get nodes -o yaml`, to a Topology. Equal nodes become a pool;
+//! Imports a list of Nodes, as printed by `kubectl get nodes -o json`, to a Topology. Equal nodes become a pool;
 //! pools whose labels are numbered consecutively become islands. Other nodes are listed by name (`named_pools`).
 //!
 //! This module must never invent a label. A label that differs within a pool is either a running number or reported
 //! as omitted.
 
+use super::anonymize::anonymize;
+use super::dump::{AmountError, ClusterDump, DumpObject, LEGAL};
 use super::named_pools::named_pools;
-use super::taint::taint;
+use super::occupancy::{ClusterOccupancy, NodeOccupancy};
+use super::platforms::{NODE_POOL, NodeIsland, accelerator_of, island_of};
+use super::recognition::{domains, gaps};
+use super::taint::effect_of_text;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
-use crate::{object_list::unlisted, read, text::node::YamlNode, text::yaml};
 use sim_api::spec::keys::HOSTNAME;
-use sim_api::spec::{IslandKind, MachineBilling, NodePool, TaintEffect, TaintSpec, TopologySpec};
+use sim_api::spec::{MachineBilling, NodePool, ResourceAmounts, TaintEffect, TaintSpec, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-/// Extended resources that count as accelerators, in order of precedence.
-const ACCELERATORS: [&str; 6] = [
-    "google.com/tpu", "nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron",
-    "aws.amazon.com/neuroncore",
-];
-/// Labels whose values identify an island: a TPU slice or an NVLink domain.
-pub(super) const SLICE: &str = "cloud.google.com/gke-nodepool";
-pub(super) const TPU_TOPOLOGY: &str = "cloud.google.com/gke-tpu-topology";
-pub(super) const CLIQUE: &str = "nvidia.com/gpu.clique";
 /// Prefix of taints that node controllers set on unhealthy nodes.
 const LIFECYCLE: &str = "node.kubernetes.io/";
 /// Resources that kubelets report with small differences on equal machines, and the tolerance in percent.
 const ABOUT: [&str; 2] = ["memory", "ephemeral-storage"];
 const ALIKE_PERCENT: i64 = 2;
+/// Amounts of these resources are rounded down to whole MiB, in thousandths of a byte.
+const MEBIBYTE: i64 = (1 << 20) * 1_000;
+
+/// A taint as key, value and effect.
+pub(super) type MemberTaint = (String, String, TaintEffect);
 
 /// The properties of a node other than its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ImportKind {
-    pub(super) allocatable: BTreeMap<String, i64>,
-    pub(super) taints: Vec<(String, String, TaintEffect)>,
+    pub(super) allocatable: ResourceAmounts,
+    pub(super) taints: Vec<MemberTaint>,
     pub(super) features: Vec<String>,
+    pub(super) island: NodeIsland,
+    /// Resources that pods of DaemonSets and static pods hold.
+    pub(super) daemons: ResourceAmounts,
     labels: BTreeMap<String, String>,
 }
 
@@ -40,58 +44,140 @@ pub(super) struct ImportKind {
 pub(super) struct ImportMember {
     pub(super) name: String,
     pub(super) kind: ImportKind,
-    pub(super) about: BTreeMap<String, i64>,
+    pub(super) about: ResourceAmounts,
     /// All labels, except a host name that equals the name.
     pub(super) labels: BTreeMap<String, String>,
     /// Taint of a node that is not ready or cordoned.
-    pub(super) own_taints: Vec<(String, String, TaintEffect)>,
+    pub(super) own_taints: Vec<MemberTaint>,
+    /// Resources that all running pods hold.
+    pub(super) occupied: ResourceAmounts,
 }
 
-/// Returns the topology, and notes on what was not imported.
-pub fn import_nodes(source: &SourceText, name: &str) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
-    let mut notes = Vec::new();
-    let mut members = Vec::new();
-    let mut others: BTreeMap<String, usize> = BTreeMap::new();
-    for node in unlisted(yaml::parse(source)?) {
-        let kind = node.get("kind").and_then(YamlNode::as_str).unwrap_or("");
-        if kind == "Node" {
-            members.push(member(&node));
-        } else {
-            *others.entry(kind.to_owned()).or_default() += 1;
-        }
+/// What to import besides the Nodes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImportRequest<'r> {
+    /// Name of the topology.
+    pub name: &'r str,
+    /// Files with Pods.
+    pub pods: &'r [SourceText],
+    /// Whether to replace all names.
+    pub anonymize: bool,
+}
+
+/// An imported cluster.
+#[derive(Clone, Debug, Default)]
+pub struct ImportedTopology {
+    pub topology: TopologySpec,
+    /// The recognized domains: labels, who sets them, and their numbers. They contain no name of the cluster.
+    pub domains: Vec<String>,
+    /// Parts that were omitted or changed.
+    pub notes: Vec<String>,
+}
+
+/// Returns the topology of a list of Nodes. Pods in the list, or in the files of the request, occupy their nodes.
+pub fn import_nodes(source: &SourceText, request: &ImportRequest<'_>) -> Result<ImportedTopology, Diagnostics> {
+    let mut dump = ClusterDump::default();
+    dump.read(source)?;
+    for file in request.pods {
+        let before = dump.nodes.len();
+        dump.read(file)?;
+        dump.nodes.truncate(before);
     }
+    import_dump(&dump, source, request)
+}
+
+/// Returns the topology of the Nodes of a dump, which was read from the source and the files of the request.
+pub(super) fn import_dump(
+    dump: &ClusterDump, source: &SourceText, request: &ImportRequest<'_>,
+) -> Result<ImportedTopology, Diagnostics> {
+    let mut notes = Vec::new();
+    let mut members = members(dump, source)?;
     let troubled: Vec<String> = members.iter().filter(|m| !m.own_taints.is_empty()).map(|m| m.name.clone()).collect();
     if troubled.len() == members.len() {
-        let message = if members.is_empty() { "the list contains no Node" } else { "no node is ready and schedulable" };
+        let message = match (members.len(), dump.pods.len()) {
+            (0, 0) => "the list contains no Node",
+            (0, _) => "this is a list of Pods, not of Nodes",
+            _ => "no node is ready and schedulable",
+        };
         let mut error = Diagnostic::of_file(&source.file, message);
-        error.legal("the output of `kubectl get nodes -o yaml`");
+        error.legal(LEGAL);
+        if members.is_empty() && !dump.pods.is_empty() {
+            error.suggest("use `jobset-sim topology import NODES --pods FILE`, with this file as FILE");
+        }
         return Err(error.into());
     }
     if !troubled.is_empty() {
         notes.push(format!("not ready or cordoned, kept with a NoSchedule taint: {}", some(&troubled)));
     }
-    for (kind, n) in others {
+    for (kind, n) in &dump.others {
         notes.push(format!("not imported: {n} of kind {kind:?}; pass the file under `objects` of a scenario"));
     }
+    occupy(&mut members, dump, request.pods.last().unwrap_or(source), &mut notes)?;
+    notes.extend(gaps(&members));
+    if request.anonymize {
+        anonymize(&mut members);
+    }
+    let domains = domains(&members);
     let pools = pools(members, &mut notes);
+    let origin = if request.anonymize { "Imported and anonymized" } else { "Imported from" };
     let topology = TopologySpec {
-        name: name.to_owned(),
-        description: format!("Imported from {}", source.file),
+        name: request.name.to_owned(),
+        description: if request.anonymize { origin.to_owned() } else { format!("{origin} {}", source.file) },
         extended_resource_toleration: pools.iter().any(is_gke_device),
         pools,
         currency: "USD".to_owned(),
         ..TopologySpec::default()
     };
-    Ok((topology, notes))
+    Ok(ImportedTopology { topology, domains, notes })
 }
 
-fn name_of(node: &YamlNode) -> String {
-    let name = node.at_path(&["metadata", "name"]).and_then(YamlNode::as_str);
-    name.unwrap_or("").to_owned()
+/// Reads the Nodes. Reports all errors together.
+fn members(dump: &ClusterDump, source: &SourceText) -> Result<Vec<ImportMember>, Diagnostics> {
+    let (mut members, mut errors) = (Vec::new(), Vec::new());
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    for (i, node) in dump.nodes.iter().enumerate() {
+        let name = node.metadata.name.as_str();
+        if name.is_empty() {
+            errors.push(Diagnostic::of_file(&source.file, format!("Node {} of the list has no metadata.name", i + 1)));
+        } else if let Some(first) = names.insert(name, i) {
+            let message = format!("duplicate Node {name:?}: entries {} and {} of the list", first + 1, i + 1);
+            let mut error = Diagnostic::of_file(&source.file, message);
+            error.suggest("pass the Nodes of one cluster, each once");
+            errors.push(error);
+        }
+        match member(node) {
+            Ok(member) => members.push(member),
+            Err(problem) => errors.push(Diagnostic::of_file(&source.file, format!("Node {name:?}: {problem}"))),
+        }
+    }
+    if errors.is_empty() { Ok(members) } else { Err(Diagnostics(errors)) }
+}
+
+/// Adds what the pods hold, as far as the nodes have it.
+fn occupy(
+    members: &mut [ImportMember], dump: &ClusterDump, file: &SourceText, notes: &mut Vec<String>,
+) -> Result<(), Diagnostics> {
+    if dump.pods.is_empty() {
+        return Ok(());
+    }
+    let occupancy = ClusterOccupancy::read(&dump.pods, &file.file)?;
+    let mut known = 0;
+    for member in members {
+        let Some(NodeOccupancy { all, daemons }) = occupancy.nodes.get(&member.name) else { continue };
+        known += 1;
+        let has = |name: &String| member.kind.allocatable.get(name).or(member.about.get(name)).copied();
+        let within = |held: &ResourceAmounts| {
+            let each = held.iter().filter_map(|(name, milli)| Some((name.clone(), (*milli).min(has(name)?))));
+            each.collect::<ResourceAmounts>()
+        };
+        (member.occupied, member.kind.daemons) = (within(all), within(daemons));
+    }
+    notes.push(occupancy.describe(occupancy.nodes.len() - known));
+    Ok(())
 }
 
 /// Formats the first five names and the number of the others.
-fn some(names: &[String]) -> String {
+pub(super) fn some(names: &[String]) -> String {
     let listed: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
     match names.len() - listed.len() {
         0 => listed.join(", "),
@@ -100,51 +186,80 @@ fn some(names: &[String]) -> String {
 }
 
 /// Returns the taint that Kubernetes gives to a node that is cordoned or not ready, if any.
-fn trouble(node: &YamlNode) -> Option<(String, String, TaintEffect)> {
-    let empty = YamlNode::empty_map();
+fn trouble(node: &DumpObject) -> Option<MemberTaint> {
     let taint = |what: &str| Some((format!("{LIFECYCLE}{what}"), String::new(), TaintEffect::NoSchedule));
-    if node.at_path(&["spec", "unschedulable"]).and_then(YamlNode::as_bool) == Some(true) {
+    if node.spec.unschedulable {
         return taint("unschedulable");
     }
-    let ready = |c: &YamlNode| {
-        let text = |key: &str| c.get(key).and_then(YamlNode::as_str);
-        text("type") != Some("Ready") || text("status") == Some("True")
-    };
-    let status = node.get("status").unwrap_or(&empty);
-    if read::list(status, "conditions").iter().all(ready) { None } else { taint("not-ready") }
+    let mut conditions = node.status.conditions.iter();
+    if conditions.all(|c| c.name != "Ready" || c.status == "True") { None } else { taint("not-ready") }
 }
 
-fn member(node: &YamlNode) -> ImportMember {
-    let empty = YamlNode::empty_map();
-    let part = |key: &str| node.get(key).unwrap_or(&empty);
-    let given = ["allocatable", "capacity"];
-    let given = given.into_iter().find(|key| part("status").get(key).is_some());
-    let mut allocatable = read::quantities(part("status"), given.unwrap_or("allocatable"));
+/// A part of a Node that the import cannot read.
+enum NodeProblem {
+    Amount(AmountError),
+    Effect(String),
+}
+
+impl fmt::Display for NodeProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeProblem::Amount(error) => write!(f, "allocatable {error}"),
+            NodeProblem::Effect(effect) => write!(f, "unknown effect {effect:?} of a taint"),
+        }
+    }
+}
+
+fn member(node: &DumpObject) -> Result<ImportMember, NodeProblem> {
+    let status = &node.status;
+    let given = if status.allocatable.is_empty() { &status.capacity } else { &status.allocatable };
+    let mut allocatable = given.milli().map_err(NodeProblem::Amount)?;
     allocatable.retain(|_, milli| *milli > 0);
     let about = ABOUT.iter().filter_map(|name| allocatable.remove_entry(*name));
+    let about = about.map(|(name, milli)| (name, if milli > MEBIBYTE { milli / MEBIBYTE * MEBIBYTE } else { milli }));
     let about = about.collect();
-    let taints = read::list(part("spec"), "taints").iter().map(taint);
-    let taints = taints.filter(|t| !t.key.starts_with(LIFECYCLE));
-    let mut taints: Vec<_> = taints.map(|t| (t.key, t.value, t.effect)).collect();
+    let mut taints = Vec::new();
+    for taint in node.spec.taints.iter().filter(|taint| !taint.key.starts_with(LIFECYCLE)) {
+        let effect = effect_of_text(&taint.effect).ok_or_else(|| NodeProblem::Effect(taint.effect.clone()))?;
+        taints.push((taint.key.clone(), taint.value.clone(), effect));
+    }
     taints.sort();
-    let name = name_of(node);
-    let mut all = read::string_map(part("metadata"), "labels");
+    let name = node.metadata.name.clone();
+    let mut all = node.metadata.labels.clone();
     if all.get(HOSTNAME) == Some(&name) {
         all.remove(HOSTNAME);
     }
     let mut labels = all.clone();
     labels.remove(HOSTNAME);
-    ImportMember {
+    let accelerators = allocatable.get(accelerator_of(&allocatable)).copied().unwrap_or(0) / 1_000;
+    Ok(ImportMember {
         name,
         about,
-        kind: ImportKind { allocatable, taints, features: read::strings(part("status"), "declaredFeatures"), labels },
+        kind: ImportKind {
+            allocatable,
+            taints,
+            features: status.declared_features.clone(),
+            island: island_of(&all, accelerators),
+            daemons: ResourceAmounts::new(),
+            labels,
+        },
         labels: all,
         own_taints: trouble(node).into_iter().collect(),
+        occupied: ResourceAmounts::new(),
+    })
+}
+
+impl ImportMember {
+    /// Replaces the labels.
+    pub(super) fn set_labels(&mut self, labels: BTreeMap<String, String>) {
+        self.kind.labels = labels.clone();
+        self.kind.labels.remove(HOSTNAME);
+        self.labels = labels;
     }
 }
 
 /// Removes labels that identify a single node. Labels whose values end with a running number are kept.
-fn drop_identities(members: &mut [ImportMember]) -> Option<String> {
+fn drop_identities(members: &mut [ImportMember]) -> bool {
     let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (key, value) in members.iter().flat_map(|m| &m.kind.labels) {
         values.entry(key.clone()).or_default().push(value.clone());
@@ -155,12 +270,13 @@ fn drop_identities(members: &mut [ImportMember]) -> Option<String> {
         let counts_up = values.iter().all(|v| split(v).is_some());
         all > 1 && distinct.len() == all && !counts_up
     };
-    let dropped = values.iter().filter(|(key, values)| ![SLICE, CLIQUE].contains(&key.as_str()) && is_identity(values));
+    let islands: BTreeSet<&str> = members.iter().filter_map(|m| m.kind.island.label).collect();
+    let dropped = values.iter().filter(|(key, values)| !islands.contains(key.as_str()) && is_identity(values));
     let dropped: Vec<String> = dropped.map(|(key, _)| key.clone()).collect();
     for key in &dropped {
         members.iter_mut().for_each(|m| drop(m.kind.labels.remove(key)));
     }
-    (!dropped.is_empty()).then(|| dropped.join(", "))
+    !dropped.is_empty()
 }
 
 /// Splits a text into a prefix, the number at its end, and the minimum number of digits (0 without zero padding).
@@ -181,11 +297,11 @@ struct ImportCell {
 /// Returns pools with patterns for names and labels if all of them count up; otherwise pools that list each node.
 fn pools(mut members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePool> {
     let originals = members.clone();
-    let dropped = drop_identities(&mut members);
-    let has_trouble = members.iter().any(|m| !m.own_taints.is_empty());
-    let has_host_name = members.iter().any(|m| m.labels.contains_key(HOSTNAME));
+    let differs =
+        |m: &ImportMember| !m.own_taints.is_empty() || m.labels.contains_key(HOSTNAME) || m.occupied != m.kind.daemons;
+    let is_listed = drop_identities(&mut members) || members.iter().any(differs);
     match patterned_pools(members) {
-        Some(pools) if !has_trouble && !has_host_name && dropped.is_none() => pools,
+        Some(pools) if !is_listed => pools,
         _ => {
             notes.push("each node is listed with its name; a larger count adds nodes named after the pool".to_owned());
             named_pools(originals)
@@ -290,11 +406,6 @@ fn counted(texts: &[&String], word: &str) -> Option<String> {
     (all && !before.contains(['{', '}'])).then(|| format!("{before}{number}"))
 }
 
-/// Returns the resource that counts as the accelerator of a node; empty if there is none.
-pub(super) fn accelerator_of(allocatable: &BTreeMap<String, i64>) -> &'static str {
-    ACCELERATORS.iter().find(|name| allocatable.contains_key(**name)).map_or("", |name| name)
-}
-
 /// Returns whether an amount of a resource differs from a smaller one only as it does between equal machines.
 pub(super) fn is_about(name: &str, milli: i64, least: i64) -> bool {
     ABOUT.contains(&name) && milli >= least && milli <= least.saturating_add(least / 100 * ALIKE_PERCENT)
@@ -311,11 +422,6 @@ fn pool(family: &[ImportCell], name: String) -> NodePool {
     }
     let labels = labels(family).unwrap_or_default();
     let accelerator = accelerator_of(&allocatable);
-    let island_kind = match () {
-        () if labels.contains_key(CLIQUE) => IslandKind::NvLink,
-        () if labels.contains_key(TPU_TOPOLOGY) && labels.contains_key(SLICE) => IslandKind::Ici,
-        () => IslandKind::None,
-    };
     let taints = first.kind.taints.iter().map(|(key, value, effect)| TaintSpec {
         key: key.clone(),
         value: value.clone(),
@@ -326,13 +432,14 @@ fn pool(family: &[ImportCell], name: String) -> NodePool {
         count: 1,
         islands: family.len() as u32,
         nodes_per_island: first.names.len() as u32,
-        island_kind,
+        island_kind: first.kind.island.kind,
         taints: taints.collect(),
         accelerator: accelerator.to_owned(),
         features: first.kind.features.clone(),
         billing: MachineBilling::from_labels(&labels),
         labels,
         allocatable,
+        occupied: first.kind.daemons.clone(),
         ..NodePool::default()
     }
 }
@@ -341,5 +448,5 @@ fn pool(family: &[ImportCell], name: String) -> NodePool {
 /// admission plugin that adds the toleration to pods that request it.
 fn is_gke_device(pool: &NodePool) -> bool {
     let device = |t: &TaintSpec| pool.allocatable.contains_key(&t.key);
-    pool.labels.contains_key(SLICE) && pool.taints.iter().any(device)
+    pool.labels.contains_key(NODE_POOL) && pool.taints.iter().any(device)
 }

@@ -4,37 +4,31 @@
 //! Nodes of equal machine type, accelerators, taints and features form a pool, also if labels or memory differ. Slices
 //! of equal size are the units of its count.
 
-use super::import::{CLIQUE, ImportMember, SLICE, TPU_TOPOLOGY, accelerator_of, is_about, split};
-use sim_api::spec::{IslandKind, NamedNode, NodePool, TaintEffect, TaintSpec};
+use super::import::{ImportMember, MemberTaint, is_about, split};
+use super::platforms::{INSTANCE_TYPE, NODE_POOL, NodeIsland, accelerator_of};
+use sim_api::spec::{MachineBilling, NamedNode, NodePool, ResourceAmounts, TaintSpec};
 use std::collections::{BTreeMap, BTreeSet};
-
-const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 /// The properties that all nodes of a pool share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct PoolKey {
+pub(super) struct PoolKey {
     instance_type: String,
     accelerator: &'static str,
     devices: i64,
-    taints: Vec<(String, String, TaintEffect)>,
+    taints: Vec<MemberTaint>,
     features: Vec<String>,
-    island_label: Option<&'static str>,
+    island: NodeIsland,
 }
 
-fn key(m: &ImportMember) -> PoolKey {
+pub(super) fn key(m: &ImportMember) -> PoolKey {
     let accelerator = accelerator_of(&m.kind.allocatable);
-    let has = |label: &str| m.labels.contains_key(label);
     PoolKey {
         instance_type: m.labels.get(INSTANCE_TYPE).cloned().unwrap_or_default(),
         accelerator,
         devices: m.kind.allocatable.get(accelerator).copied().unwrap_or(0),
         taints: m.kind.taints.clone(),
         features: m.kind.features.clone(),
-        island_label: match () {
-            () if has(CLIQUE) => Some(CLIQUE),
-            () if has(TPU_TOPOLOGY) && has(SLICE) => Some(SLICE),
-            () => None,
-        },
+        island: m.kind.island,
     }
 }
 
@@ -50,8 +44,8 @@ pub(super) fn named_pools(members: Vec<ImportMember>) -> Vec<NodePool> {
         members.sort_by_cached_key(|m| natural(&m.name));
         let mut islands: BTreeMap<_, Vec<ImportMember>> = BTreeMap::new();
         for (i, member) in members.into_iter().enumerate() {
-            let value = key.island_label.map_or(String::new(), |label| member.labels[label].clone());
-            let number = if key.island_label.is_none() { i } else { 0 };
+            let value = key.island.label.map_or(String::new(), |label| member.labels[label].clone());
+            let number = if key.island.label.is_none() { i } else { 0 };
             islands.entry((natural(&value), number)).or_default().push(member);
         }
         let mut sizes: BTreeMap<usize, Vec<Vec<ImportMember>>> = BTreeMap::new();
@@ -70,7 +64,7 @@ pub(super) fn named_pools(members: Vec<ImportMember>) -> Vec<NodePool> {
             let candidates = std::iter::once(base.clone()).chain((2..).map(|i| format!("{base}-{i}")));
             let name = candidates.map(|base| format!("{base}-{{node}}")).find(|name| !is_taken(name));
             pool.name = name.unwrap_or_default();
-            if let Some(label) = key.island_label {
+            if let Some(label) = key.island.label {
                 //  A label that identifies a slice must differ on added slices.
                 let added = pool.name.replace("{node}", "{island}");
                 pool.labels.entry(label.to_owned()).or_insert(added);
@@ -82,7 +76,7 @@ pub(super) fn named_pools(members: Vec<ImportMember>) -> Vec<NodePool> {
 }
 
 /// Returns a key that orders names by the numbers at their ends.
-fn natural(name: &str) -> (String, u64, String) {
+pub(super) fn natural(name: &str) -> (String, u64, String) {
     let (before, number, _) = split(name).unwrap_or((name, 0, 0));
     (before.to_owned(), number, name.to_owned())
 }
@@ -90,10 +84,11 @@ fn natural(name: &str) -> (String, u64, String) {
 /// Returns the pool of these nodes. Its name is only the part before the numbers.
 fn pool(key: &PoolKey, size: usize, members: &[ImportMember]) -> NodePool {
     let mut labels = common(members, |m| &m.labels);
-    if let (Some(label), true) = (key.island_label, members.len() > size) {
+    if let (Some(label), true) = (key.island.label, members.len() > size) {
         labels.remove(label);
     }
     let allocatable = usual_resources(members);
+    let occupied = usual_occupied(members);
     let listed = |m: &ImportMember| NamedNode {
         name: m.name.clone(),
         labels: m
@@ -107,28 +102,27 @@ fn pool(key: &PoolKey, size: usize, members: &[ImportMember]) -> NodePool {
             own => m.kind.taints.iter().chain(own).map(spec).collect(),
         },
         allocatable: differences(m, &allocatable),
+        occupied: other_occupied(&m.occupied, &occupied),
     };
     NodePool {
         name: base_name(key, members),
         count: (members.len() / size) as u32,
         islands: 1,
         nodes_per_island: size as u32,
-        island_kind: match key.island_label {
-            Some(CLIQUE) => IslandKind::NvLink,
-            Some(_) => IslandKind::Ici,
-            None => IslandKind::None,
-        },
+        island_kind: key.island.kind,
         nodes: members.iter().map(listed).collect(),
         taints: key.taints.iter().map(spec).collect(),
         accelerator: key.accelerator.to_owned(),
         features: key.features.clone(),
+        billing: MachineBilling::from_labels(&labels),
         labels,
         allocatable,
+        occupied,
         ..NodePool::default()
     }
 }
 
-fn spec((key, value, effect): &(String, String, TaintEffect)) -> TaintSpec {
+fn spec((key, value, effect): &MemberTaint) -> TaintSpec {
     TaintSpec { key: key.clone(), value: value.clone(), effect: *effect }
 }
 
@@ -170,9 +164,31 @@ fn differences(m: &ImportMember, pool: &BTreeMap<String, i64>) -> BTreeMap<Strin
     pool.iter().filter_map(|entry| differs(&entry)).collect()
 }
 
+/// Returns the most frequent amount of each resource that DaemonSets and static pods hold on a node.
+fn usual_occupied(members: &[ImportMember]) -> ResourceAmounts {
+    let names: BTreeSet<&String> = members.iter().flat_map(|m| m.kind.daemons.keys()).collect();
+    let usual = |name: &String| {
+        let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
+        for member in members {
+            *counts.entry(member.kind.daemons.get(name).copied().unwrap_or(0)).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|(_, n)| *n).map_or(0, |(milli, _)| milli)
+    };
+    let all = names.into_iter().map(|name| (name.clone(), usual(name)));
+    all.filter(|(_, milli)| *milli > 0).collect()
+}
+
+/// Returns the occupied resources of a node that differ from those of its pool. One that is free is 0.
+fn other_occupied(own: &ResourceAmounts, pool: &ResourceAmounts) -> ResourceAmounts {
+    let names: BTreeSet<&String> = own.keys().chain(pool.keys()).collect();
+    let amount = |of: &ResourceAmounts, name: &String| of.get(name).copied().unwrap_or(0);
+    let differs = names.into_iter().filter(|name| amount(own, name) != amount(pool, name));
+    differs.map(|name| (name.clone(), amount(own, name))).collect()
+}
+
 /// Returns a name for the pool: of its slices or its node pool, otherwise of its machine type or accelerator.
 fn base_name(key: &PoolKey, members: &[ImportMember]) -> String {
-    let of_pool: BTreeSet<&str> = members.iter().filter_map(|m| m.labels.get(SLICE)).map(String::as_str).collect();
+    let of_pool: BTreeSet<&str> = members.iter().filter_map(|m| m.labels.get(NODE_POOL)).map(String::as_str).collect();
     let shared = match (of_pool.first(), of_pool.last()) {
         //  The first and the last text in order share the prefix of all.
         (Some(first), Some(last)) => {

@@ -14,7 +14,12 @@ pub fn taint(node: &YamlNode) -> TaintSpec {
 
 /// Reads the `effect` of a taint or toleration.
 pub fn taint_effect(node: &YamlNode) -> Option<TaintEffect> {
-    match node.get("effect")?.as_str()? {
+    effect_of_text(node.get("effect")?.as_str()?)
+}
+
+/// Returns the effect with this name in the Kubernetes API.
+pub fn effect_of_text(text: &str) -> Option<TaintEffect> {
+    match text {
         "NoSchedule" => Some(TaintEffect::NoSchedule),
         "PreferNoSchedule" => Some(TaintEffect::PreferNoSchedule),
         "NoExecute" => Some(TaintEffect::NoExecute),

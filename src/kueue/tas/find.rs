@@ -140,8 +140,8 @@ impl Capacities {
     }
 }
 
-/// Returns the groups of the pod sets in a flavor, in the order of their first pod sets. In a group of two, the one with
-/// fewer pods is the leader.
+/// Returns the groups of the pod sets in a flavor, in the order of their first pod sets. In a group of two, the one
+/// with fewer pods is the leader.
 fn groups_in(requests: &[PodSetRequest<'_>], flavor: &str) -> Vec<PodSetGroup> {
     let group = |at: usize| requests[at].topology.and_then(|topology| topology.group.as_deref());
     let mut groups: Vec<PodSetGroup> = Vec::new();

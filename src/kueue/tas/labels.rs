@@ -48,8 +48,8 @@ impl LeafNodes {
         number
     }
 
-    /// Returns which leaves satisfy the constraints, and counts the others. Taints are checked first, then the selector,
-    /// then the affinity.
+    /// Returns which leaves satisfy the constraints, and counts the others. Taints are checked first, then the
+    /// selector, then the affinity.
     pub fn find_matching(
         &self, constraints: &NodeConstraints<'_>, flavor_tolerations: &[TolerationSpec], stats: &mut ExclusionStats<'_>,
     ) -> Vec<bool> {

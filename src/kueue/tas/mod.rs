@@ -1,7 +1,7 @@
 //! Topology-aware scheduling (TAS): which topology domains the pods of a workload get.
 //!
-//! Source: `pkg/cache/scheduler/tas_*.go` and `pkg/util/tas` of Kueue at ff69552, with the default feature gates. Off by
-//! default and not modelled: `TASBalancedPlacement`, `TASRespectNodeAffinityPreferred`,
+//! Source: `pkg/cache/scheduler/tas_*.go` and `pkg/util/tas` of Kueue at ff69552, with the default feature gates. Off
+//! by default and not modelled: `TASBalancedPlacement`, `TASRespectNodeAffinityPreferred`,
 //! `ElasticJobsViaWorkloadSlicesWithTAS` and `SchedulerLibraryIntegration`.
 //!
 //! # Calls
@@ -23,7 +23,9 @@
 //! 5. Replacement of a failed node (second pass): `find` with [`PlacementMode::Replace`] for the pod sets whose
 //!    assignment contains the node ([`TopologyAssignment::contains_node`]), with [`PodSetRequest::existing`] set. If it
 //!    fails, Kueue evicts the workload (`TASFailedNodeReplacementFailFast`).
-//! 6. [`encoding::compress`] returns the form in which `status.admission` stores an assignment.
+//! 6. [`node_failure::respond`] decides when a node becomes unhealthy for a workload, and [`ungating::released_pods`]
+//!    which pods get which domain once the workload is admitted.
+//! 7. [`encoding::compress`] returns the form in which `status.admission` stores an assignment.
 
 mod amounts;
 pub mod assignment;
@@ -35,6 +37,7 @@ mod find;
 mod flavor;
 mod labels;
 mod messages;
+pub mod node_failure;
 mod order;
 mod replacement;
 pub mod request;
@@ -42,6 +45,7 @@ mod search;
 mod selection;
 pub mod snapshot;
 mod tree;
+pub mod ungating;
 
 pub use assignment::{DomainAssignment, TopologyAssignment};
 pub use find::{PlacementFailure, PlacementMode, PlacementResult};

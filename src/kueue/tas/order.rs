@@ -49,8 +49,8 @@ impl Search<'_> {
         domains.iter_mut().zip(keys).for_each(|(domain, key)| *domain = (key & u128::from(u32::MAX)) as usize);
     }
 
-    /// Returns the position of the first domain with the smallest count that suffices, or 0 if none does. With a leader,
-    /// domains without space for it do not count.
+    /// Returns the position of the first domain with the smallest count that suffices, or 0 if none does. With a
+    /// leader, domains without space for it do not count.
     pub fn best_fit(&self, domains: &[usize], needed: i64, leaders: i64, unit: Unit) -> usize {
         let count = |state: &DomainState| match leaders {
             0 => state.units(unit),

@@ -18,7 +18,8 @@ impl FlavorSnapshot {
         let kept = TopologyAssignment { levels: existing.levels.clone(), domains: kept };
         if let Some(stale) = self.stale_domain(&kept) {
             return Err(format!(
-                "Cannot replace the node, because the existing topologyAssignment is invalid, as it contains the stale domain {stale}"
+                "Cannot replace the node, because the existing topologyAssignment is invalid, as it contains \
+                 the stale domain {stale}"
             ));
         }
         let slices = request.slices();

@@ -42,7 +42,7 @@ pub struct SearchPods {
 pub struct Search<'a> {
     pub flavor: &'a FlavorSnapshot,
     pub parameters: Parameters<'a>,
-    /// By domain.
+    /// States of the domains, by number.
     pub states: Vec<DomainState>,
     pub stats: ExclusionStats<'a>,
 }

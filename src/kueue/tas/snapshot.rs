@@ -22,7 +22,7 @@ pub struct TopologyUsage {
     pod: PodAmounts,
     /// The same with the place of the pod on the node.
     pod_on_node: PodAmounts,
-    /// Leaves and their number of pods, by flavor. Other flavors have some if their leaves are nodes, too.
+    /// Leaves and their number of pods, by flavor. Other flavors also have some if their leaves are nodes.
     leaves: Vec<(usize, Vec<(usize, u32)>)>,
     /// Whether the flavor lacks a domain of the assignment.
     is_stale: bool,
@@ -99,7 +99,7 @@ impl TopologySnapshot {
         usage.leaves.iter().for_each(|(flavor, leaves)| self.change(*flavor, leaves, usage, -1));
     }
 
-    /// Reverts [`TopologySnapshot::add`].
+    /// Removes the usage that [`TopologySnapshot::add`] added.
     pub fn remove(&mut self, usage: &TopologyUsage) {
         usage.leaves.iter().for_each(|(flavor, leaves)| self.change(*flavor, leaves, usage, 1));
     }

@@ -141,8 +141,8 @@ impl TopologyTree {
         (level..self.lowest_level()).fold(domain, |domain, _| self.parents[domain])
     }
 
-    /// Returns whether a leaf may replace a node for which this domain of a level is required. Kueue compares the path of
-    /// the leaf with the identifier of the domain. That of a node is its host name alone, so that no leaf matches if
+    /// Returns whether a leaf may replace a node for which this domain of a level is required. Kueue compares the path
+    /// of the leaf with the identifier of the domain. That of a node is its host name alone, so that no leaf matches if
     /// there are higher levels.
     pub fn is_replacement_within(&self, leaf: usize, level: usize, domain: usize) -> bool {
         let is_comparable = level < self.lowest_level() || level == 0 || !self.has_node_leaves;

@@ -24,7 +24,8 @@ pub struct ClusterBuilder {
     zone_names: Vec<String>,
     /// Resources that pods may request; the columns of `allocatable`.
     pub resources: Vec<String>,
-    /// Amounts in thousandths, node-major.
+    /// Amounts in thousandths that a node has for the pods of the scenario, node-major. Resources that other pods
+    /// occupy are not included.
     pub allocatable: Vec<i64>,
     pub accelerators: Vec<u32>,
     /// Price per accelerator and hour, in millionths of the currency.
@@ -122,7 +123,8 @@ impl ClusterBuilder {
         });
         self.zone.push(zone);
         self.zone_sizes[zone.ix()] += 1;
-        let own = listed.filter(|node| !node.allocatable.is_empty()).map(|node| self.capacity(pool, Some(node)));
+        let differs = |node: &&NamedNode| !node.allocatable.is_empty() || !node.occupied.is_empty();
+        let own = listed.filter(differs).map(|node| self.capacity(pool, Some(node)));
         let capacity = own.as_ref().unwrap_or(common);
         self.allocatable.extend_from_slice(&capacity.allocatable);
         self.accelerators.push(capacity.accelerators);
@@ -131,15 +133,19 @@ impl ClusterBuilder {
 
     /// Returns the capacity of a node of the pool, which may be listed with values of its own.
     fn capacity(&self, pool: &NodePool, listed: Option<&NamedNode>) -> NodeCapacity {
-        let amounts = listed.map(|node| merged(&pool.allocatable, &node.allocatable));
-        let amounts = amounts.as_ref().unwrap_or(&pool.allocatable);
-        let milli = |resource: &String| amounts.get(resource).copied().unwrap_or(default_allocatable(resource));
-        let accelerators = self.accelerators_in(amounts);
+        let (amounts, occupied) = (pool.allocatable_of(listed), pool.occupied_of(listed));
+        let installed = self.accelerators_in(&amounts);
         NodeCapacity {
-            allocatable: self.resources.iter().map(milli).collect(),
-            accelerators,
-            price_micros_per_hour: pool.price.per_accelerator(accelerators),
+            allocatable: self.resources.iter().map(|resource| available(&amounts, &occupied, resource)).collect(),
+            accelerators: installed.saturating_sub(self.accelerators_in(&occupied)),
+            price_micros_per_hour: pool.price.per_accelerator(installed),
         }
+    }
+
+    /// Returns the resources of the node that pods outside of the scenario hold.
+    pub fn occupied(&self, node: NodeId) -> BTreeMap<String, i64> {
+        let pool = self.place.get(node.ix()).and_then(|place| self.pools.get(place.pool as usize));
+        pool.map_or(BTreeMap::new(), |pool| pool.occupied_of(self.listed(node)))
     }
 
     /// Returns whether the node is billed only while its machine exists.
@@ -222,13 +228,12 @@ impl ClusterBuilder {
     /// Replaces the node's description by `object`, independent of its pool.
     pub fn change(&mut self, node: NodeId, object: &NodeObject) {
         self.remember();
-        let columns = self.resources.len();
+        let (columns, occupied) = (self.resources.len(), self.occupied(node));
         for (c, resource) in self.resources.iter().enumerate() {
-            let default = default_allocatable(resource);
-            let milli = object.allocatable.get(resource).copied();
-            self.allocatable[node.ix() * columns + c] = milli.unwrap_or(default);
+            self.allocatable[node.ix() * columns + c] = available(&object.allocatable, &occupied, resource);
         }
-        self.accelerators[node.ix()] = self.accelerators_in(&object.allocatable);
+        let installed = self.accelerators_in(&object.allocatable);
+        self.accelerators[node.ix()] = installed.saturating_sub(self.accelerators_in(&occupied));
         let old = self.zone[node.ix()];
         if old.is_some() {
             self.zone_sizes[old.ix()] -= 1;
@@ -261,7 +266,7 @@ impl ClusterBuilder {
             labels,
             taints: self.taints(node).to_vec(),
             unschedulable: false,
-            allocatable: listed.map_or(pool.allocatable.clone(), |node| merged(&pool.allocatable, &node.allocatable)),
+            allocatable: pool.allocatable_of(listed),
             features: pool.features.clone(),
         }
     }
@@ -360,11 +365,13 @@ fn is_island_label(pool: &NodePool, key: &str) -> bool {
     is_constant && !is_listed
 }
 
-/// Returns the resources of a pool with those that a node replaces.
-fn merged(pool: &BTreeMap<String, i64>, own: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
-    let mut all = pool.clone();
-    all.extend(own.iter().map(|(name, milli)| (name.clone(), *milli)));
-    all
+/// Returns the amount of a resource that is not occupied, in thousandths.
+fn available(allocatable: &BTreeMap<String, i64>, occupied: &BTreeMap<String, i64>, resource: &str) -> i64 {
+    let all = allocatable.get(resource).copied().unwrap_or(default_allocatable(resource));
+    match occupied.get(resource) {
+        Some(held) => all.saturating_sub(*held).max(0),
+        None => all,
+    }
 }
 
 fn default_allocatable(resource: &str) -> i64 {

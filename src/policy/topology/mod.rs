@@ -3,6 +3,8 @@
 
 pub mod build;
 pub mod domain;
+pub mod quality;
 
 pub use build::ClusterBuilder;
 pub use domain::TopologyDomains;
+pub use quality::{FreeNodes, GroupSpread, free_nodes, group_spread};

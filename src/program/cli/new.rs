@@ -1,7 +1,8 @@
 //! `new`: writes a scenario for a manifest, without questions.
 
 use crate::cli::failure::{CommandFailure, bail};
-use crate::{cli::inputs::experiment_input, cli::output};
+use crate::cli::inputs::{experiment_input, fitting_topology::shipped_by_size};
+use crate::cli::output;
 use sim_analysis::metrics::{RestartFold, RestartOutcome};
 use sim_api::spec::{ScenarioSpec, TopologySpec};
 use sim_engine::SimulationInput;
@@ -135,7 +136,7 @@ fn choose(sources: &[SourceText], given: Option<&Path>) -> Result<ChosenCluster,
         });
     }
     let made = on(None)?;
-    Ok(match smallest(&made.scenario, &on)? {
+    Ok(match smallest(&made.scenario, &on) {
         Some((name, loaded)) => ChosenCluster {
             loaded,
             name: Some(name.to_owned()),
@@ -155,21 +156,14 @@ fn choose(sources: &[SourceText], given: Option<&Path>) -> Result<ChosenCluster,
 type LoadOnCluster<'o> = dyn Fn(Option<TopologySpec>) -> Result<LoadedScenario, Diagnostics> + 'o;
 
 /// Returns the smallest shipped topology on which all pods fit at once; `None` if no pod selects nodes.
-fn smallest(
-    scenario: &ScenarioSpec, on: &LoadOnCluster<'_>,
-) -> Result<Option<(&'static str, LoadedScenario)>, CommandFailure> {
+fn smallest(scenario: &ScenarioSpec, on: &LoadOnCluster<'_>) -> Option<(&'static str, LoadedScenario)> {
     if !names_nodes(scenario) {
-        return Ok(None);
+        return None;
     }
-    let mut known = Vec::new();
-    for name in sim_inputs::topology_names() {
-        known.push((name, experiment_input::topology(Path::new(name))?.1));
-    }
-    known.sort_by_key(|(name, topology)| (topology.nodes(), *name));
-    Ok(known.into_iter().find_map(|(name, topology)| {
+    shipped_by_size().into_iter().find_map(|(name, topology)| {
         let loaded = on(Some(topology)).ok()?;
         all_at_once(&loaded.scenario).then_some((name, loaded))
-    }))
+    })
 }
 
 /// Returns whether all pods are placed at once if containers run indefinitely.

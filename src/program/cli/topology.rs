@@ -1,10 +1,15 @@
-//! `topology show`, `list`, `check` and `import`: cluster topologies as tables and JSON, and their import from Nodes.
+//! `topology show`, `list`, `check`, `import` and `fit`: cluster topologies as tables and JSON, their import from Nodes,
+//! and the placement of JobSets on them.
+
+mod blast;
+mod place;
 
 use crate::cli::failure::{CommandFailure, bail};
 use crate::{cli::args::OutputFormat, cli::inputs::experiment_input, cli::output, cli::recording::import::new_file};
 use serde_json::{Value, json};
-use sim_analysis::format::{count, thousands};
+use sim_analysis::format::{count, thousands, wrap};
 use sim_api::spec::{AcceleratorPrice, Interconnect, IslandKind, NodePool, TopologySpec};
+use sim_inputs::{ImportRequest, ImportedTopology, SourceText};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -22,24 +27,26 @@ pub enum TopologyCommand {
         /// Topology file, or name of a shipped topology
         #[arg(value_name = "TOPOLOGY")]
         file: PathBuf,
+        /// Place the JobSets of a manifest, and show the domains they use and the nodes they leave free (repeatable)
+        #[arg(long, value_name = "FILE|DIR|-", conflicts_with = "blast")]
+        place: Vec<String>,
+        /// Show the JobSets and accelerators that the loss of each failure domain stops, and the simulated restart time
+        #[arg(long, requires = "manifests")]
+        blast: bool,
+        /// Manifests for --blast: a file, a directory, or - for standard input (repeatable)
+        #[arg(short = 'f', value_name = "FILE|DIR|-", requires = "blast")]
+        manifests: Vec<String>,
         #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
         format: OutputFormat,
     },
+    /// Count the copies of JobSets that fit on a cluster, by simulation; exit code 4 if none fits
+    #[command(after_help = "Example: jobset-sim topology fit tpu-18x16 -f jobset.yaml")]
+    Fit(place::FitArgs),
     /// Convert a list of Nodes into a topology file
     #[command(
-        after_help = "Example: kubectl get nodes -o yaml | jobset-sim topology import - --name prod --out prod.yaml"
+        after_help = "Examples:\n  kubectl get nodes -o json | jobset-sim topology import - --name prod --out prod.yaml\n  kubectl get nodes -o json > nodes.json; kubectl get pods -A -o json > pods.json\n  jobset-sim topology import nodes.json --pods pods.json --anonymize --out prod.yaml\n\nThe domains that the labels define are listed in the file and on standard error. JSON is read faster than YAML."
     )]
-    Import {
-        /// Output of `kubectl get nodes -o yaml` or `-o json`: a file, or - for standard input
-        #[arg(value_name = "FILE|-")]
-        file: String,
-        /// Name of the topology
-        #[arg(long, default_value = "imported")]
-        name: String,
-        /// Write the topology to this new file instead of standard output
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
+    Import(TopologyImportArgs),
     /// Check a topology file; prints its errors, or its number of nodes
     #[command(after_help = "Example: jobset-sim topology check my-cluster.yaml")]
     Check {
@@ -57,10 +64,36 @@ pub enum TopologyCommand {
     },
 }
 
+#[derive(Debug, clap::Args)]
+pub struct TopologyImportArgs {
+    /// Output of `kubectl get nodes -o json` or `-o yaml`: a file, or - for standard input
+    #[arg(value_name = "FILE|-")]
+    file: String,
+    /// Output of `kubectl get pods -A -o json` or `-o yaml`; the running pods occupy their nodes
+    #[arg(long, value_name = "FILE")]
+    pods: Vec<String>,
+    /// Replace the names of nodes, domains, taints and resources
+    #[arg(long, alias = "anonymise")]
+    anonymize: bool,
+    /// Name of the topology
+    #[arg(long, default_value = "imported")]
+    name: String,
+    /// Write the topology to this new file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
 pub fn cli(args: &TopologyArgs) -> Result<(), CommandFailure> {
     let (topologies, format, one) = match &args.command {
-        TopologyCommand::Show { file, format } => (vec![experiment_input::topology(file)?.1], format, true),
-        TopologyCommand::Import { file, name, out } => return import(file, name, out.as_deref()),
+        TopologyCommand::Fit(args) => return place::fit_cli(args),
+TopologyCommand::Show { file, place, format, .. } if !place.is_empty() => {
+return place::place_cli(file, place, *format);
+}
+TopologyCommand::Show { file, blast: true, manifests, format, .. } => {
+return blast::cli(file, manifests, *format);
+}
+TopologyCommand::Show { file, format, .. } => (vec![experiment_input::topology(file)?.1], format, true),
+TopologyCommand::Import(args) => return import(args),
         TopologyCommand::Check { file, format } => {
             return check(&experiment_input::topology(file)?.1, *format);
         }
@@ -90,32 +123,48 @@ fn check(topology: &TopologySpec, format: OutputFormat) -> Result<(), CommandFai
     }
 }
 
-/// Converts a list of Nodes into a topology file. Parts that are left out are reported on standard error.
-fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), CommandFailure> {
-    let (sources, _) = sim_inputs::manifest_sources(file)?;
-    let [source] = sources.as_slice() else {
-        bail!("{file}: expected a file with a list of Nodes, not a directory");
-    };
-    let (topology, notes) = sim_inputs::imported(source, name)?;
-    let text = sim_inputs::print_yaml(&sim_inputs::written_topology(&topology));
-    for note in notes {
+/// Converts a list of Nodes into a topology file, which starts with the recognized domains. These and the omitted parts
+/// are also reported on standard error.
+fn import(args: &TopologyImportArgs) -> Result<(), CommandFailure> {
+    if Path::new(&args.file).is_dir() {
+        bail!("{}: expected a file with a list of Nodes, not a directory", args.file);
+    }
+    let source = sim_inputs::read_dump(&args.file)?;
+    let pods = args.pods.iter().map(|file| sim_inputs::read_dump(file)).collect::<Result<Vec<SourceText>, _>>()?;
+    let request = ImportRequest { name: &args.name, pods: &pods, anonymize: args.anonymize };
+    let ImportedTopology { topology, domains, notes } = sim_inputs::imported(&source, &request)?;
+    let mut text = String::new();
+    for line in domains.iter().flat_map(|domain| wrap(domain, COMMENT_WIDTH)) {
+        let _ = writeln!(text, "# {line}");
+    }
+    text.push_str(&sim_inputs::print_yaml(&sim_inputs::written_topology(&topology)));
+    for note in domains.iter().chain(&notes) {
         output::note(&format!("note: {note}"));
     }
-    let Some(path) = out else {
+    let Some(path) = &args.out else {
         return output::result(&text);
     };
     new_file(path, text.as_bytes())?;
+    let held = match topology.accelerators() {
+        (0, _) => String::new(),
+        (all, 0) => format!(", {}", count(all, "accelerator")),
+        (all, held) => format!(", {}, of which pods hold {}", count(all, "accelerator"), thousands(held)),
+    };
     let nodes = count(topology.nodes(), "node");
-    output::notice(&format!("{}: {nodes}", path.display()));
+    output::notice(&format!("{}: {nodes}{held}", path.display()));
     Ok(())
 }
 
+/// Width of comments in an imported topology.
+const COMMENT_WIDTH: usize = 110;
+
 fn as_json(topology: &TopologySpec) -> Value {
-    let accelerators: u64 = topology.pools.iter().map(accelerators).sum();
+    let (accelerators, occupied) = topology.accelerators();
     json!({
         "name": topology.name,
         "nodes": topology.nodes(),
         "accelerators": accelerators,
+        "occupiedAccelerators": occupied,
         "topology": sim_inputs::written_topology(topology),
     })
 }
@@ -130,18 +179,15 @@ fn list(topologies: &[TopologySpec]) -> String {
 }
 
 fn accelerators(pool: &NodePool) -> u64 {
-    let per_node = pool.allocatable.get(&pool.accelerator).map_or(0, |milli| milli / 1000);
-    nodes(pool) * per_node.max(0) as u64
-}
-
-fn nodes(pool: &NodePool) -> u64 {
-    u64::from(pool.count) * u64::from(pool.islands) * u64::from(pool.nodes_per_island)
+    u64::try_from(pool.totals(&pool.accelerator).0 / 1_000).unwrap_or(0)
 }
 
 pub fn show(topology: &TopologySpec) -> String {
     let mut out = String::new();
-    let total: u64 = topology.pools.iter().map(accelerators).sum();
-    let _ = writeln!(out, "{}: {}, {}", topology.name, count(topology.nodes(), "node"), count(total, "accelerator"));
+    let (total, held) = topology.accelerators();
+    let held = if held > 0 { format!(", of which other pods hold {}", thousands(held)) } else { String::new() };
+    let (nodes, total) = (count(topology.nodes(), "node"), count(total, "accelerator"));
+    let _ = writeln!(out, "{}: {nodes}, {total}{held}", topology.name);
     if !topology.description.is_empty() {
         let _ = writeln!(out, "{}", topology.description);
     }
@@ -176,7 +222,7 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
         thousands(u64::from(pool.count)),
         thousands(u64::from(pool.islands)),
         thousands(u64::from(pool.nodes_per_island)),
-        thousands(nodes(pool)),
+        thousands(pool.nodes()),
         thousands(accelerators(pool)),
     );
     if let Some(links) = &pool.interconnect {
@@ -189,7 +235,14 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
         let _ = writeln!(out, "  taint        {}={}:{}", taint.key, taint.value, taint.effect.as_str());
     }
     for (name, milli) in &pool.allocatable {
-        let _ = writeln!(out, "  allocatable  {name}: {}", *milli as f64 / 1000.0);
+        let _ = writeln!(out, "  allocatable  {name}: {}", sim_inputs::written_quantity(name, *milli));
+    }
+    for name in pool.allocatable.keys() {
+        let (all, held) = pool.totals(name);
+        if held > 0 {
+            let (held, all) = (rounded(name, held), rounded(name, all));
+            let _ = writeln!(out, "  occupied     {name}: {held} of {all} on all nodes");
+        }
     }
     let (micros, of) = match pool.price {
         AcceleratorPrice::PerNode(micros) => (micros, "node"),
@@ -200,6 +253,13 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
         let billing = pool.billing.as_str();
         let _ = writeln!(out, "  price        {price} {currency} per {of}-hour, billing {billing}");
     }
+}
+
+/// Formats an amount in thousandths, rounded to whole units, or to GiB.
+fn rounded(resource: &str, milli: i128) -> String {
+    let is_bytes = ["memory", "ephemeral-storage"].contains(&resource) || resource.starts_with("hugepages-");
+    let (unit, suffix) = if is_bytes { (1_000 << 30, " GiB") } else { (1_000, "") };
+    format!("{}{suffix}", thousands(u64::try_from((milli + unit / 2) / unit).unwrap_or(0)))
 }
 
 fn links_text(links: &Interconnect) -> String {

@@ -2,44 +2,16 @@
 
 use serde_json::{Map, Value, json};
 use sim_api::spec::keys;
-use std::collections::BTreeMap;
+use sim_inputs::topology::anonymize::AnonymousNames;
 
 /// Replacement for the name of the JobSet.
 const JOBSET_NAME: &str = "x";
 
-/// Replacement names by category. The same name is always replaced in the same way.
-#[derive(Default)]
-struct AnonymousNames {
-    known: BTreeMap<(&'static str, String), String>,
-    counts: BTreeMap<&'static str, usize>,
+/// Returns the replacement of a name in a value; null for other values.
+fn replace_value(names: &mut AnonymousNames, category: &str, value: &Value) -> Value {
+    value.as_str().map_or(Value::Null, |name| json!(names.replacement(category, name)))
 }
 
-impl AnonymousNames {
-    fn replacement(&mut self, what: &'static str, name: &str) -> String {
-        let key = (what, name.to_owned());
-        if let Some(known) = self.known.get(&key) {
-            return known.clone();
-        }
-        let n = self.counts.entry(what).or_default();
-        let new = match what {
-            "node" => format!("n-{n:05}"),
-            _ => format!("{what}-{n}"),
-        };
-        *n += 1;
-        self.known.insert(key, new.clone());
-        new
-    }
-
-    fn replace_value(&mut self, what: &'static str, value: &Value) -> Value {
-        value.as_str().map_or(Value::Null, |name| json!(self.replacement(what, name)))
-    }
-}
-
-/// Public resource names, which are kept.
-const PUBLIC_RESOURCES: [&str; 8] = [
-    "cpu", "memory", "ephemeral-storage", "pods", "nvidia.com/gpu", "google.com/tpu", "amd.com/gpu",
-    "aws.amazon.com/neuron",
-];
 /// Public label keys, which are kept.
 const PUBLIC_LABELS: [&str; 4] =
     [keys::HOSTNAME, keys::ZONE, "topology.kubernetes.io/region", "cloud.google.com/gke-nodepool"];
@@ -127,14 +99,6 @@ fn label(key: &str, names: &mut AnonymousNames) -> String {
     if PUBLIC_LABELS.contains(&key) { key.to_owned() } else { names.replacement("topology", key) }
 }
 
-fn resource(name: &str, names: &mut AnonymousNames) -> String {
-    if PUBLIC_RESOURCES.contains(&name) || name.starts_with("hugepages-") {
-        name.to_owned()
-    } else {
-        format!("example.com/{}", names.replacement("resource", name))
-    }
-}
-
 /// Copies known fields with their numbers and enum values. Names are replaced.
 fn copy_known_fields(value: &Value, names: &mut AnonymousNames) -> Value {
     let Value::Object(map) = value else {
@@ -149,9 +113,9 @@ fn copy_known_fields(value: &Value, names: &mut AnonymousNames) -> Value {
         let new = match key.as_str() {
             "name" => replace_name(map, value, names),
             "type" => copy_known_fields(value, names),
-            "image" => names.replace_value("image", value),
-            "groupName" => names.replace_value("group", value),
-            "containerName" => names.replace_value("container", value),
+            "image" => replace_value(names, "image", value),
+            "groupName" => replace_value(names, "group", value),
+            "containerName" => replace_value(names, "container", value),
             "requests" | "limits" => quantities(value, names),
             "targetReplicatedJobs" | "dependsOn" => references(value, names),
             "onJobFailureReasons" => copy_known_fields(value, names),
@@ -175,12 +139,12 @@ fn replace_name(map: &Map<String, Value>, name: &Value, names: &mut AnonymousNam
         () if map.contains_key("action") => "rule",
         () => return Value::Null,
     };
-    names.replace_value(what, name)
+    replace_value(names, what, name)
 }
 
 fn quantities(value: &Value, names: &mut AnonymousNames) -> Value {
     let entries = value.as_object().into_iter().flatten();
-    let one = |(name, quantity): (&String, &Value)| (resource(name, names), quantity.clone());
+    let one = |(name, quantity): (&String, &Value)| (names.resource(name), quantity.clone());
     entries.map(one).collect::<Map<_, _>>().into()
 }
 
@@ -188,7 +152,7 @@ fn references(value: &Value, names: &mut AnonymousNames) -> Value {
     let one = |item: &Value| match item {
         Value::String(name) => json!(names.replacement("r", name)),
         other => {
-            json!({"name": names.replace_value("r", &other["name"]), "status": copy_known_fields(&other["status"], names)})
+            json!({"name": replace_value(names, "r", &other["name"]), "status": copy_known_fields(&other["status"], names)})
         }
     };
     let all = value.as_array().into_iter().flatten();
@@ -208,7 +172,7 @@ fn placement_metadata(meta: &Value, names: &mut AnonymousNames) -> Value {
 
 /// Returns a node with its name, its size and the labels that affect the placement of pods.
 fn node(node: &Value, recording: &Value, names: &mut AnonymousNames) -> Value {
-    let name = names.replace_value("node", &node["metadata"]["name"]);
+    let name = replace_value(names, "node", &node["metadata"]["name"]);
     let wanted = recording["jobSet"].to_string();
     let mut labels = Map::new();
     for (key, value) in node["metadata"]["labels"].as_object().into_iter().flatten() {
@@ -236,10 +200,9 @@ fn replace_child_name(name: &str, jobset: &str, names: &mut AnonymousNames) -> S
     let Some(rest) = rest else {
         return JOBSET_NAME.to_owned();
     };
-    let known: Vec<String> = names.known.keys().filter(|k| k.0 == "r").map(|k| k.1.clone()).collect();
-    let of = known.iter().filter(|w| rest.strip_prefix(w.as_str()).is_some_and(|r| r.starts_with('-')));
-    match of.max_by_key(|w| w.len()) {
-        Some(w) => format!("{JOBSET_NAME}-{}{}", names.replacement("r", w), &rest[w.len()..]),
+    let of = names.names_of("r").filter(|w| rest.strip_prefix(w).is_some_and(|r| r.starts_with('-')));
+    match of.max_by_key(|w| w.len()).map(str::to_owned) {
+        Some(w) => format!("{JOBSET_NAME}-{}{}", names.replacement("r", &w), &rest[w.len()..]),
         None => JOBSET_NAME.to_owned(),
     }
 }
@@ -248,7 +211,7 @@ fn script(script: &Value, (jobset, names): (&str, &mut AnonymousNames)) -> Value
     let mut script = script.clone();
     for rule in script["pods"].as_array_mut().into_iter().flatten() {
         if rule["replicatedJob"].is_string() {
-            rule["replicatedJob"] = names.replace_value("r", &rule["replicatedJob"]);
+            rule["replicatedJob"] = replace_value(names, "r", &rule["replicatedJob"]);
         }
     }
     for action in script["actions"].as_array_mut().into_iter().flatten() {
@@ -259,10 +222,10 @@ fn script(script: &Value, (jobset, names): (&str, &mut AnonymousNames)) -> Value
         if let Some(taint) = body.and_then(|b| serde_json::from_str::<Value>(b).ok()) {
             let key = match taint["key"].as_str() {
                 Some(key) if key.starts_with("node.kubernetes.io/") => json!(key),
-                _ => names.replace_value("taint", &taint["key"]),
+                _ => replace_value(names, "taint", &taint["key"]),
             };
             let new =
-                json!({"key": key, "value": names.replace_value("value", &taint["value"]), "effect": taint["effect"]});
+                json!({"key": key, "value": replace_value(names, "value", &taint["value"]), "effect": taint["effect"]});
             action["body"] = json!(new.to_string());
         }
     }
@@ -280,7 +243,7 @@ fn status(status: &Value, names: &mut AnonymousNames) -> Value {
             ("replicatedJobsStatus", value) => map_rows(value, |s| {
                 // Rows that are not part of the API are dropped.
                 let mut s = s.as_object().cloned().unwrap_or_default();
-                s.insert("name".to_owned(), names.replace_value("r", &Value::from(s.get("name").cloned())));
+                s.insert("name".to_owned(), replace_value(names, "r", &Value::from(s.get("name").cloned())));
                 s.into()
             }),
             (_, Value::Number(_)) => value.clone(),
@@ -326,7 +289,7 @@ fn log(row: &Value, (jobset, names): (&str, &mut AnonymousNames)) -> Value {
 
 fn pod(row: &Value, names: &mut AnonymousNames) -> Value {
     let mut row = row.clone();
-    row[0] = names.replace_value("r", &row[0]);
+    row[0] = replace_value(names, "r", &row[0]);
     row[4] = match row[4].as_str() {
         Some("") | None => json!(""),
         Some(node) => json!(names.replacement("node", node)),

@@ -97,7 +97,7 @@ pub fn replay_scenario(
         clocks: Vec::new(),
         has_repairs_after_end: false,
         has_random_faults: false,
-        binds_claims: false,
+        claim_controller: sim_api::spec::ClaimController::Absent,
         requires_listed_classes: true,
         service_accounts: Vec::new(),
         scheduler: Default::default(),

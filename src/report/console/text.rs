@@ -84,6 +84,10 @@ pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
         0 => String::new(),
         n => format!(", {}", count(n, "accelerator")),
     };
+    let accelerators = match scenario.topology.accelerators() {
+        (_, 0) => accelerators,
+        (_, held) => format!("{accelerators}; other pods hold {} more", thousands(held)),
+    };
     let nodes = count(scenario.topology.nodes(), "node");
     let composition = match scenario.topology.composition() {
         Some(text) => format!(" ({text})"),

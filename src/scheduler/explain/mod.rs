@@ -6,8 +6,9 @@
 mod remedy;
 
 use crate::decision::{NOT_NAMED, prefilter_message, rejection_counts};
+use crate::rejection::{Reason, Rejection};
 use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, node::NodeView, plugin::Plugin, pod::PodView};
-use crate::{profile::Profile, rejection::Rejection, resources::ResourceColumns};
+use crate::{profile::Profile, resources::ResourceColumns};
 use remedy::{blockers, claim_step, steps};
 use serde::Serialize;
 use sim_api::spec::PodTemplate;
@@ -127,7 +128,10 @@ fn explain_prefilter(cluster: &Cluster, pod: &PodView, rejection: &Rejection) ->
     let nodes = cluster.nodes.len();
     let all = BTreeMap::from([(String::new(), nodes)]);
     let (plugin, reason) = (rejection.plugin, rejection.reasons[0].to_string());
-    let change = pod.claim_problem.as_ref().and_then(claim_step);
+    let change = match &rejection.reasons[0] {
+        Reason::Claim(problem) => claim_step(cluster, pod, problem),
+        _ => None,
+    };
     PlacementExplanation {
         message: prefilter_message(cluster, rejection),
         nodes,

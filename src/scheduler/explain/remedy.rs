@@ -1,10 +1,11 @@
 //! Changes of a pod, a node or other pods that remove one rejection of a node.
 
 use crate::index::{NodeIndex, PodIndex};
-use crate::plugins::{inter_pod_affinity, node_resources_fit};
+use crate::plugins::{claims::ClaimProblem, inter_pod_affinity, node_resources_fit};
 use crate::rejection::{Reason, Rejection};
 use crate::resources::{CPU, EPHEMERAL_STORAGE};
-use crate::{cycle::SchedulingCycle, node::NodeView, plugin::Plugin, plugins::claims::ClaimProblem};
+use crate::storage::BIND_CONFLICT;
+use crate::{cluster::Cluster, cycle::SchedulingCycle, node::NodeView, plugin::Plugin, pod::PodView};
 use sim_api::spec::{NodeOperator, NodeRequirement, NodeTerm, TaintEffect, TaintSpec};
 use sim_base::quantity::binary_text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,11 +72,14 @@ pub fn steps(
             }
             Plugin::InterPodAffinity => cost += affinity_steps(cycle, blockers, (view, rejection), &mut texts),
             Plugin::VolumeRestrictions => {
-                let claims = cycle.pod.claims.of_one_pod.join(" or ");
+                let claims = cycle.cluster.storage.claims_of_one_pod(cycle.pod);
+                let claims = claims.into_iter().map(String::as_str).collect::<Vec<&str>>().join(" or ");
                 texts.push(format!("remove the pod that uses the PersistentVolumeClaim {claims}"));
                 cost += POD_COST;
             }
-            Plugin::VolumeBinding => texts.push("use a volume whose node affinity matches the node".to_owned()),
+            Plugin::VolumeBinding | Plugin::VolumeZone => {
+                texts.extend(rejection.reasons.iter().map(|reason| volume_step(cycle, reason)));
+            }
             other => texts.push(format!("satisfy plugin {}", other.name())),
         }
     }
@@ -83,12 +87,41 @@ pub fn steps(
 }
 
 /// Returns the step that resolves a problem with a claim, if a user can.
-pub fn claim_step(problem: &ClaimProblem) -> Option<String> {
+pub fn claim_step(cluster: &Cluster, pod: &PodView, problem: &ClaimProblem) -> Option<String> {
     match problem {
         ClaimProblem::Missing(name) => Some(format!("create the PersistentVolumeClaim {name:?}")),
         ClaimProblem::ResourceClaimMissing(name) => Some(format!("create the ResourceClaim {name:?}")),
-        ClaimProblem::Unbound => Some("bind the PersistentVolumeClaims of the pod to volumes".to_owned()),
+        ClaimProblem::Unbound => Some(binding_step(cluster, pod)),
+        ClaimProblem::Lost { volume, .. } | ClaimProblem::VolumeMissing(volume) => {
+            Some(format!("create the PersistentVolume {volume:?}"))
+        }
         ClaimProblem::Deleted(_) | ClaimProblem::ResourceClaimNotCreated(_) => None,
+    }
+}
+
+/// Returns the step that gives the unbound claims of the pod volumes.
+fn binding_step(cluster: &Cluster, pod: &PodView) -> String {
+    let mut claims = cluster.storage.claims_of(pod).into_iter();
+    let Some(((_, name), claim)) = claims.find(|(_, claim)| !claim.is_bound) else {
+        return "bind the PersistentVolumeClaims of the pod to volumes".to_owned();
+    };
+    if !claim.volume.is_empty() {
+        return format!(
+            "create the PersistentVolume {:?} as the PersistentVolumeClaim {name:?} requires it",
+            claim.volume
+        );
+    }
+    let (class, modes) = (&claim.requested.class, claim.requested.access_modes.join(" and "));
+    let size = binary_text(claim.requested.bytes);
+    let of_class =
+        if class.is_empty() { "without a StorageClass".to_owned() } else { format!("of StorageClass {class:?}") };
+    format!("create a PersistentVolume {of_class} with {size} and {modes} for the PersistentVolumeClaim {name:?}")
+}
+
+fn volume_step(cycle: &SchedulingCycle<'_>, reason: &Reason) -> String {
+    match reason {
+        Reason::Fixed(BIND_CONFLICT) => format!("{} that the node can use", binding_step(cycle.cluster, cycle.pod)),
+        _ => "use a volume whose node affinity and zone match the node".to_owned(),
     }
 }
 

@@ -1,24 +1,20 @@
-//! The claims of a pod.
+//! Claims that keep a pod from all nodes.
 
-use sim_api::spec::NodeTerm;
 use std::fmt;
 
-/// The PersistentVolumeClaims of a pod, and what they restrict.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PodClaims {
-    pub names: Vec<String>,
-    /// Names of those that only one pod at a time may use (access mode ReadWriteOncePod).
-    pub of_one_pod: Vec<String>,
-    /// Terms of the required node affinity of each volume that a claim is bound to and that has some.
-    pub volume_nodes: Vec<Vec<NodeTerm>>,
-}
-
-/// A claim that keeps a pod from all nodes. The caller finds it.
+/// A claim that keeps a pod from all nodes. The caller finds ResourceClaims.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimProblem {
     /// A PersistentVolumeClaim that binds before its pod is scheduled has no volume.
     Unbound,
     Missing(String),
+    /// The volume of the bound claim was removed (phase Lost).
+    Lost {
+        claim: String,
+        volume: String,
+    },
+    /// The claim is bound to a volume that does not exist.
+    VolumeMissing(String),
     /// The claim is removed as soon as no pod uses it.
     Deleted(String),
     /// No component creates or allocates the ResourceClaim.
@@ -32,6 +28,10 @@ impl fmt::Display for ClaimProblem {
         match self {
             ClaimProblem::Unbound => f.write_str("pod has unbound immediate PersistentVolumeClaims"),
             ClaimProblem::Missing(name) => write!(f, "persistentvolumeclaim {name:?} not found"),
+            ClaimProblem::Lost { claim, volume } => {
+                write!(f, "persistentvolumeclaim {claim:?} bound to non-existent persistentvolume {volume:?}")
+            }
+            ClaimProblem::VolumeMissing(name) => write!(f, "persistentvolume {name:?} not found"),
             ClaimProblem::Deleted(name) => write!(f, "persistentvolumeclaim {name:?} is being deleted"),
             // `dynamic-resource-allocation/resourceclaim`: the name, and the lister's message.
             ClaimProblem::ResourceClaimMissing(name) => {
@@ -39,12 +39,5 @@ impl fmt::Display for ClaimProblem {
             }
             ClaimProblem::ResourceClaimNotCreated(pod) => write!(f, "pod {pod:?}: ResourceClaim not created yet"),
         }
-    }
-}
-
-impl ClaimProblem {
-    /// Returns whether preemption ends with the error `not found`, because it looks the claim up.
-    pub fn fails_preemption(&self) -> bool {
-        !matches!(self, ClaimProblem::Deleted(_))
     }
 }

@@ -23,7 +23,7 @@ use crate::{cycle::SchedulingCycle, index::NodeIndex, node::NodeUsage, plugin::P
 pub type Filter = fn(&SchedulingCycle<'_>, NodeIndex, &NodeUsage) -> Result<(), Rejection>;
 
 /// The filters in the order in which they run. The first rejection counts.
-pub const FILTERS: [(Plugin, Filter); 11] = [
+pub const FILTERS: [(Plugin, Filter); 12] = [
     (Plugin::NodeUnschedulable, node_unschedulable::filter),
     (Plugin::NodeName, node_name::filter),
     (Plugin::TaintToleration, taint_toleration::filter),
@@ -33,6 +33,7 @@ pub const FILTERS: [(Plugin, Filter); 11] = [
     (Plugin::NodeResourcesFit, node_resources_fit::filter),
     (Plugin::VolumeRestrictions, volumes::filter_restrictions),
     (Plugin::VolumeBinding, volumes::filter_binding),
+    (Plugin::VolumeZone, volumes::filter_zone),
     (Plugin::PodTopologySpread, pod_topology_spread::filter),
     (Plugin::InterPodAffinity, inter_pod_affinity::filter),
 ];

@@ -1,9 +1,10 @@
 //! PodTopologySpread: filters by constraints with DoNotSchedule.
 
 use super::taint_toleration;
+use crate::labels::{LabelSelector, Labels};
 use crate::node::{NodeUsage, NodeView};
 use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugin::Plugin, pod::PodView};
-use crate::{pod_terms::SpreadConstraint, rejection::Rejection, topology::Topology};
+use crate::{pod_terms::SpreadConstraint, profile::Profile, rejection::Rejection, topology::Topology};
 use std::borrow::Cow;
 
 const REASON: &str = "node(s) didn't match pod topology spread constraints";
@@ -17,12 +18,30 @@ pub struct SpreadState<'a> {
 
 #[derive(Clone, Debug)]
 struct SpreadDomains<'a> {
-    constraint: &'a SpreadConstraint,
+    constraint: Cow<'a, SpreadConstraint>,
     topology: Cow<'a, Topology>,
     /// Number of matching pods by domain; `None` for a domain without an included node.
     counts: Vec<Option<i64>>,
     /// Smallest count of a domain.
     minimum: i64,
+}
+
+/// Returns the constraints of a pod. Those of a pod without any depend on the profile, and their selector merges those
+/// of the Services that select the pod (`buildDefaultConstraints`). The owners that also count upstream do not exist in
+/// the model: ReplicaSets, StatefulSets and ReplicationControllers.
+pub fn constraints<'a>(cluster: &Cluster, pod: &'a PodView, profile: &Profile) -> Cow<'a, [SpreadConstraint]> {
+    if !pod.spread.is_empty() {
+        return Cow::Borrowed(&pod.spread);
+    }
+    let selects = |selector: &Labels| selector.iter().all(|(key, value)| pod.labels.get(key) == Some(value));
+    let services = cluster.services.iter().filter(|(namespace, s)| *namespace == pod.namespace && selects(s));
+    let merged: Labels = services.flat_map(|(_, selector)| selector.clone()).collect();
+    if merged.is_empty() {
+        return Cow::Borrowed(&[]);
+    }
+    let mut defaults = profile.default_spread.clone().unwrap_or_else(SpreadConstraint::system_defaults);
+    defaults.iter_mut().for_each(|constraint| constraint.selector = LabelSelector::of_labels(&merged));
+    Cow::Owned(defaults)
 }
 
 /// Returns whether a pod counts for a constraint. An empty selector counts no pod (`countPodsMatchSelector`).
@@ -38,12 +57,16 @@ pub fn includes(constraint: &SpreadConstraint, pod: &PodView, node: &NodeView) -
 }
 
 impl<'a> SpreadState<'a> {
-    pub fn new(cluster: &'a Cluster, pod: &'a PodView) -> SpreadState<'a> {
-        let domains = |constraint: &'a SpreadConstraint| {
+    pub fn new(cluster: &'a Cluster, pod: &'a PodView, profile: &Profile) -> SpreadState<'a> {
+        let domains = |constraint: Cow<'a, SpreadConstraint>| {
             let topology = cluster.topology(&constraint.topology_key);
             SpreadDomains { constraint, counts: vec![None; topology.domain_count], topology, minimum: 0 }
         };
-        let required = pod.spread.iter().filter(|c| c.is_required);
+        let constraints: Vec<Cow<'a, SpreadConstraint>> = match constraints(cluster, pod, profile) {
+            Cow::Borrowed(own) => own.iter().map(Cow::Borrowed).collect(),
+            Cow::Owned(defaults) => defaults.into_iter().map(Cow::Owned).collect(),
+        };
+        let required = constraints.into_iter().filter(|c| c.is_required);
         let mut state = SpreadState { constraints: required.map(domains).collect() };
         if state.constraints.is_empty() {
             return state;
@@ -61,10 +84,10 @@ impl<'a> SpreadState<'a> {
     /// Returns the constraints that include the node, each with the count of its domain.
     fn domains_of<'s>(
         &'s mut self, pod: &'s PodView, node: NodeIndex, view: &'s NodeView,
-    ) -> impl Iterator<Item = (&'a SpreadConstraint, &'s mut Option<i64>)> {
+    ) -> impl Iterator<Item = (&'s SpreadConstraint, &'s mut Option<i64>)> {
         let has_all_keys = self.constraints.iter().all(|c| c.topology.domain(node).is_some());
-        let included = self.constraints.iter_mut().filter(move |c| has_all_keys && includes(c.constraint, pod, view));
-        included.filter_map(move |c| Some((c.constraint, &mut c.counts[c.topology.domain(node)?])))
+        let included = self.constraints.iter_mut().filter(move |c| has_all_keys && includes(&c.constraint, pod, view));
+        included.filter_map(move |c| Some((&*c.constraint, &mut c.counts[c.topology.domain(node)?])))
     }
 
     fn refresh_minimums(&mut self) {

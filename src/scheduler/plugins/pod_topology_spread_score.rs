@@ -1,26 +1,25 @@
 //! PodTopologySpread: scores by constraints with ScheduleAnyway.
 
-use super::pod_topology_spread::{counts, includes};
-use crate::labels::{LabelSelector, Labels};
-use crate::pod_terms::{DEFAULT_SPREAD, SpreadConstraint};
-use crate::{cluster::Cluster, cycle::SchedulingCycle, index::NodeIndex, plugins::normalize::MAX_NODE_SCORE};
-use crate::{pod::PodView, topology::Topology};
+use super::pod_topology_spread::{constraints, counts, includes};
+use crate::pod_terms::SpreadConstraint;
+use crate::topology::Topology;
+use crate::{cycle::SchedulingCycle, index::NodeIndex, plugins::normalize::MAX_NODE_SCORE};
 use sim_api::spec::keys::HOSTNAME;
 use std::borrow::Cow;
 
-/// Domains with fewer matching pods are better. Nodes without one of the labels get 0; with the default constraints,
-/// only the constraint whose label is missing does not count.
+/// Domains with fewer matching pods are better. Nodes without one of the labels get 0; with the system's default
+/// constraints, only the constraint whose label is missing does not count.
 pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64>> {
     let pod = cycle.pod;
-    let defaults = if pod.spread.is_empty() { default_constraints(cycle.cluster, pod) } else { Vec::new() };
-    let all = pod.spread.iter().chain(&defaults).filter(|c| !c.is_required);
+    let of_pod = constraints(cycle.cluster, pod, cycle.profile);
+    let all = of_pod.iter().filter(|c| !c.is_required);
+    let requires_all = !pod.spread.is_empty() || cycle.profile.default_spread.is_some();
     let soft: Vec<(&SpreadConstraint, Cow<'_, Topology>)> =
         all.map(|c| (c, cycle.cluster.topology(&c.topology_key))).collect();
     if soft.is_empty() {
         return None;
     }
-    let is_scored =
-        |node: NodeIndex| !defaults.is_empty() || soft.iter().all(|(_, topology)| topology.domain(node).is_some());
+    let is_scored = |node: NodeIndex| !requires_all || soft.iter().all(|(_, topology)| topology.domain(node).is_some());
     let eligible: Vec<NodeIndex> = nodes.iter().copied().filter(|node| is_scored(*node)).collect();
     let counted = soft.iter().map(|(c, topology)| count_domains(cycle, (c, topology), &eligible, is_scored));
     let counted: Vec<(Vec<i64>, f64)> = counted.collect();
@@ -34,25 +33,6 @@ pub fn score(cycle: &SchedulingCycle<'_>, nodes: &[NodeIndex]) -> Option<Vec<i64
         is_scored(*node).then(|| raw_score(counted.iter().enumerate().filter_map(of_constraint)))
     };
     Some(normalize(&nodes.iter().map(raw).collect::<Vec<Option<i64>>>()))
-}
-
-/// Returns the constraints of a pod that has none: their selector merges those of the Services that select the pod
-/// (`buildDefaultConstraints`). The owners that also count upstream do not exist in the model: ReplicaSets,
-/// StatefulSets and ReplicationControllers.
-fn default_constraints(cluster: &Cluster, pod: &PodView) -> Vec<SpreadConstraint> {
-    let selects = |selector: &Labels| selector.iter().all(|(key, value)| pod.labels.get(key) == Some(value));
-    let services = cluster.services.iter().filter(|(namespace, s)| *namespace == pod.namespace && selects(s));
-    let merged: Labels = services.flat_map(|(_, selector)| selector.clone()).collect();
-    let constraint = |(key, max_skew): (&str, i64)| SpreadConstraint {
-        topology_key: key.to_owned(),
-        max_skew,
-        min_domains: 1,
-        is_required: false,
-        selector: LabelSelector::of_labels(&merged),
-        honors_affinity: true,
-        honors_taints: false,
-    };
-    DEFAULT_SPREAD.into_iter().filter(|_| !merged.is_empty()).map(constraint).collect()
 }
 
 /// Returns the weight of a constraint with this number of domains.

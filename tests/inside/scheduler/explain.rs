@@ -3,9 +3,10 @@
 use crate::cluster::Cluster;
 use crate::explain::explain;
 use crate::node::NodeView;
-use crate::plugins::claims::{ClaimProblem, PodClaims};
+use crate::plugins::claims::ClaimProblem;
 use crate::pod::PodView;
 use crate::profile::Profile;
+use crate::storage::StorageObjects;
 use serde_json::{Value, json};
 
 fn cluster(nodes: &[Value]) -> Cluster {
@@ -70,19 +71,27 @@ fn a_claim_of_one_pod_and_a_volume_elsewhere_are_named_with_their_steps() {
     let mount = json!({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]});
     let user = pod(&mut cluster, "user", mount.clone());
     cluster.add_pod(0, user);
-    let mut next = pod(&mut cluster, "next", mount);
+    let next = pod(&mut cluster, "next", mount);
+    cluster.storage.is_assumed = true;
     assert_eq!(explained(&cluster, &next).1, "; 2 nodes qualify: n0 to n1");
-    next.claims = PodClaims { of_one_pod: vec!["data".to_owned()], ..next.claims };
+    let term = json!({"matchExpressions": [{"key": "zone", "operator": "In", "values": ["c"]}]});
+    let volume = json!({"metadata": {"name": "disk"},
+        "spec": {"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}});
+    let storage = |mode: &str, volume_name: &str| {
+        let annotations = json!({"pv.kubernetes.io/bind-completed": "yes"});
+        let claim = json!({"metadata": {"name": "data", "namespace": "n", "annotations": annotations},
+            "spec": {"accessModes": [mode], "volumeName": volume_name}});
+        StorageObjects::read([], [&volume], [&claim])
+    };
+    cluster.storage = StorageObjects { is_assumed: true, ..storage("ReadWriteOncePod", "") };
     let in_use = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
     let (message, change) = explained(&cluster, &next);
     assert_eq!(message, format!("0/2 nodes are available: 2 {in_use}."));
     assert_eq!(change, "remove the pod that uses the PersistentVolumeClaim data; 2 nodes qualify: n0 to n1");
-    let term = json!({"matchExpressions": [{"key": "zone", "operator": "In", "values": ["c"]}]});
-    next.claims =
-        PodClaims { volume_nodes: vec![vec![crate::node_affinity::read_term(&term)]], ..PodClaims::default() };
+    cluster.storage = storage("ReadWriteMany", "disk");
     let (message, change) = explained(&cluster, &next);
     assert_eq!(message, "0/2 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity.");
-    assert_eq!(change, "use a volume whose node affinity matches the node; 2 nodes qualify: n0 to n1");
+    assert_eq!(change, "use a volume whose node affinity and zone match the node; 2 nodes qualify: n0 to n1");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::cluster::Cluster;
 use crate::node::NodeView;
 use crate::plugin::{Plugin, PluginSet};
 use crate::pod::PodView;
+use crate::profile::{Profile, SchedulerConfiguration};
 use crate::resources::ResourceColumns;
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ fn node(change: Value) -> NodeView {
 }
 
 fn helps(event: ClusterEvent<'_>, plugin: Plugin, pod: &PodView) -> bool {
-    event.requeues(&Cluster::default(), &PluginSet::from([plugin]), pod)
+    event.requeues(&Cluster::default(), &Profile::default(), &PluginSet::from([plugin]), pod)
 }
 
 fn affinity(kind: &str, app: &str) -> Value {
@@ -92,6 +93,34 @@ fn one_of_several_rejecting_plugins_is_enough() {
     let (waiting, other) = (pod(json!({}), json!({})), pod(json!({}), json!({})));
     let rejecting = PluginSet::from([Plugin::NodeAffinity, Plugin::NodeResourcesFit]);
     let event = ClusterEvent::AssignedPodDelete(&other);
-    assert!(event.requeues(&Cluster::default(), &rejecting, &waiting));
-    assert!(ClusterEvent::ClaimChange.requeues(&Cluster::default(), &PluginSet::new(), &waiting), "an unknown cause");
+    assert!(event.requeues(&Cluster::default(), &Profile::default(), &rejecting, &waiting));
+    let change = ClusterEvent::StorageChange;
+    let profile = Profile::default();
+    assert!(change.requeues(&Cluster::default(), &profile, &PluginSet::new(), &waiting), "an unknown cause");
+}
+
+/// Node affinity and spread constraints of the profile count like those of the pod.
+#[test]
+fn the_arguments_of_the_profile_matter_for_events() {
+    let terms =
+        json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}]});
+    let constraint = json!({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"});
+    let config = json!([
+        {"name": "NodeAffinity", "args": {"addedAffinity": {TERMS: terms}}},
+        {"name": "PodTopologySpread", "args": {"defaultingType": "List", "defaultConstraints": [constraint]}},
+    ]);
+    let read = SchedulerConfiguration::read(&json!({"profiles": [{"pluginConfig": config}]}));
+    let profile = read.profile("").expect("the default profile");
+    let services = vec![("ns".to_owned(), [("app".to_owned(), "x".to_owned())].into())];
+    let cluster = Cluster { services, ..Cluster::default() };
+    let waiting = pod(json!({"app": "x"}), json!({}));
+    let helps =
+        |event: ClusterEvent<'_>, plugin| event.requeues(&cluster, profile, &PluginSet::from([plugin]), &waiting);
+    let (in_a, in_b, cordoned) =
+        (node(json!({})), node(json!({"labels": {"zone": "b"}})), node(json!({"unschedulable": true})));
+    assert!(helps(ClusterEvent::NodeUpdate(&in_a, &in_b), Plugin::NodeAffinity));
+    assert!(!helps(ClusterEvent::NodeUpdate(&in_b, &in_a), Plugin::NodeAffinity), "the added affinity excludes zone a");
+    let other = pod(json!({"app": "x"}), json!({}));
+    assert!(helps(ClusterEvent::AssignedPodDelete(&other), Plugin::PodTopologySpread));
+    assert!(!helps(ClusterEvent::NodeUpdate(&cordoned, &in_a), Plugin::PodTopologySpread));
 }

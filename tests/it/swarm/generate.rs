@@ -7,7 +7,7 @@ use super::objects;
 use super::script::{self, Stage};
 use super::training;
 use serde_json::{Value, json};
-use sim_api::spec::{ScenarioSpec, TieBreak};
+use sim_api::spec::{ClaimController, ScenarioSpec, TieBreak};
 use sim_inputs::SourceText;
 
 #[derive(Clone)]
@@ -63,7 +63,9 @@ impl Case {
         let source = SourceText { file: self.files[0].0.clone(), text: text(&self.files[0].1) };
         let loaded = sim_inputs::parse_scenario(&source, &[], &loader).map_err(|e| e.to_string())?;
         let mut scenario = loaded.scenario;
-        scenario.binds_claims = !self.unsaid.claims_stay;
+        if self.unsaid.claims_stay {
+            scenario.claim_controller = ClaimController::Absent;
+        }
         scenario.admit_unplaceable = self.wild;
         if self.unsaid.last_name {
             scenario.ties = TieBreak::LastName;

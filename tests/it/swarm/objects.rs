@@ -5,6 +5,7 @@ use super::environment;
 use super::job;
 use super::jobset::{self, JobSet};
 use serde_json::{Value, json};
+use sim_scheduler::profile::PLUGIN_NAMES;
 
 /// Draws an object of any kind, often with a name that a JobSet needs.
 pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
@@ -29,12 +30,17 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
             let mut spec = claim;
             if d.one_in(3) {
                 spec["storageClassName"] = json!("fast");
-                spec["volumeName"] = json!("volume");
+                if d.one_in(2) {
+                    spec["volumeName"] = json!("volume");
+                } else {
+                    spec["selector"] = json!({"matchLabels": {"a": "b"}});
+                }
                 spec["volumeMode"] = json!(d.pick(&["Block", "Filesystem"]));
                 spec["accessModes"] = d.pick(&[json!(["ReadWriteMany", "ReadOnlyMany"]), json!(["ReadWriteOncePod"])]);
             }
             json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta(&name), "spec": spec})
         }
+        5 if d.one_in(2) => storage_class(d),
         5 => {
             json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "volume"}, "spec": {
             "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}}})
@@ -73,18 +79,36 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
 /// Draws the kind and name of an object that `any` or a JobSet may have created.
 pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
     let js = &jobsets[d.below(jobsets.len() as u32) as usize];
-    let kinds =
-        ["Service", "PersistentVolumeClaim", "PersistentVolume", "PriorityClass", "PodDisruptionBudget", "Namespace"];
+    let kinds = [
+        "Service", "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "PriorityClass", "PodDisruptionBudget",
+        "Namespace",
+    ];
     let kind = d.pick(&kinds);
     let name = match kind {
         "Service" => d.pick(&[js.name.as_str(), "shared", "else"]).to_owned(),
         "PersistentVolumeClaim" => d.pick(&[format!("data-{}", js.name), format!("keep-{}", js.name)]),
         "PersistentVolume" => "volume".to_owned(),
+        "StorageClass" => "fast".to_owned(),
         "PriorityClass" => "high".to_owned(),
         "PodDisruptionBudget" => "budget".to_owned(),
         _ => d.pick(&["team", "default"]).to_owned(),
     };
     (kind, name)
+}
+
+fn storage_class(d: &mut Draw) -> Value {
+    let mut class = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"},
+        "provisioner": d.pick(&["csi.example.com", "kubernetes.io/no-provisioner"]),
+        "volumeBindingMode": d.pick(&["Immediate", "WaitForFirstConsumer"]),
+        "reclaimPolicy": d.pick(&["Delete", "Retain"])});
+    if d.one_in(2) {
+        class["metadata"]["annotations"] = json!({"storageclass.kubernetes.io/is-default-class": "true"});
+    }
+    if d.one_in(2) {
+        let label = json!({"key": "kubernetes.io/hostname", "values": ["n-0-0", "n-0-1"]});
+        class["allowedTopologies"] = json!([{"matchLabelExpressions": [label]}]);
+    }
+    class
 }
 
 /// Draws a standalone Job, or one with the name of a JobSet's Job.
@@ -164,6 +188,14 @@ fn plain_jobset(js: &JobSet) -> JobSet {
     JobSet { name: js.name.clone(), object: json!({}), jobs: Vec::new(), ..*js }
 }
 
+fn any_plugin(d: &mut Draw) -> Value {
+    json!({"name": d.pick(&PLUGIN_NAMES), "weight": 1})
+}
+
+fn named_plugin(d: &mut Draw) -> Value {
+    json!({"name": d.pick(&PLUGIN_NAMES[..PLUGIN_NAMES.len() - 1]), "weight": 3})
+}
+
 /// Adds a configuration of kube-scheduler to the objects of some scenarios.
 pub fn configure_scheduler(seed: u64, scenario: &mut Value) {
     let d = &mut Draw::new(seed ^ 0x5c4e_d01e);
@@ -178,13 +210,17 @@ pub fn configure_scheduler(seed: u64, scenario: &mut Value) {
     ]);
     let term = json!({"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]});
     let added = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}});
+    let mode = d.pick(&["DoNotSchedule", "ScheduleAnyway"]);
+    let spread = json!({"maxSkew": 2, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": mode});
     let mut arguments = vec![json!({"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}})];
     for (name, args) in [
         ("NodeResourcesBalancedAllocation", json!({"resources": [{"name": "cpu"}]})),
         ("InterPodAffinity", json!({"hardPodAffinityWeight": 5})),
         ("NodeAffinity", json!({"addedAffinity": added})),
+        (d.pick(&PLUGIN_NAMES[..PLUGIN_NAMES.len() - 1]), json!({})),
+        ("PodTopologySpread", json!({"defaultingType": d.pick(&["List", "System"]), "defaultConstraints": [spread]})),
     ] {
-        if d.one_in(3) {
+        if d.one_in(2) {
             arguments.push(json!({"name": name, "args": args}));
         }
     }
@@ -193,9 +229,9 @@ pub fn configure_scheduler(seed: u64, scenario: &mut Value) {
         ("multiPoint", json!({"disabled": [{"name": "ImageLocality"}]})),
         ("filter", json!({"disabled": [{"name": "NodeDeclaredFeatures"}]})),
         ("postFilter", json!({"disabled": [{"name": "DefaultPreemption"}]})),
-        ("score", json!({"enabled": [{"name": "NodeResourcesFit", "weight": 3}]})),
+        ("score", json!({"disabled": [any_plugin(d), any_plugin(d)], "enabled": [named_plugin(d), named_plugin(d)]})),
     ] {
-        if d.one_in(3) {
+        if point == "score" || d.one_in(3) {
             plugins[point] = set;
         }
     }

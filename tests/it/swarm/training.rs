@@ -95,6 +95,17 @@ pub fn communicate(seed: u64, scenario: &mut Value) {
             traffic
         };
         training["communication"] = json!([traffic(d), traffic(d)]);
+        if d.one_in(2) {
+            let axes = &mut training["parallelism"];
+            for (at, roles) in [["Data", "Pipeline"], ["Sharded", "Tensor"]].iter().enumerate() {
+                axes[at]["role"] = json!(d.pick(roles));
+                axes[at]["size"] = json!(4);
+                axes[at]["overlap"] = json!(d.pick(&[0.0, 0.9]));
+                axes[at]["order"] = json!(d.pick(&["Ring", "Hierarchical"]));
+            }
+            training["model"] = json!({"parameters": "7G", "layers": 32, "width": 4096, "tokens": "4M",
+                "bytesPerValue": d.pick(&[1, 2])});
+        }
     }
 }
 

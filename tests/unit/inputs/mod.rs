@@ -4,6 +4,7 @@ mod crate_root;
 mod dist;
 mod embedded_jobsets;
 mod kube;
+mod kueue;
 mod presets;
 mod scenario;
 mod schema;

@@ -239,3 +239,31 @@ fn an_all_to_all_on_a_ring_takes_a_quarter_of_an_all_gather() {
     let all_to_all = switch.seconds(transfer(Collective::AllToAll, 8.0 * GB));
     assert_near("switch", all_to_all, 7.0 / 64.0 * 8.0 / 450.0, 1e-12);
 }
+
+/// Measured on 8 × B200 with EFA (github.com/stas00/ml-engineering, network/README.md): leaving a node costs a factor of
+/// 2.0 to 2.2 from 512 MiB on, and 3.6 to 7.2 from 256 KiB to 32 MiB. One node: 50 µs and 80 % of NVLink; four nodes:
+/// 410 µs, four steps of the network, and 74 % of 50 GB/s per GPU.
+#[test]
+fn leaving_the_node_costs_as_much_as_measured_on_b200() {
+    let rate = |gbytes: f64, micros: u64, efficiency| LinkRate {
+        gbits_per_s: 8.0 * gbytes,
+        latency: Duration(micros * 1_000),
+        efficiency,
+    };
+    let mut four = cluster([1, 4, 1, 8], Interconnect::Switch(rate(900.0, 50, 0.8)), 400.0, 1.0);
+    four.topology.dcn_levels[0].rate = rate(400.0, 0, 0.74);
+    four.topology.dcn_levels[0].rate.latency = Duration(102_500);
+    let builder = ClusterBuilder::build(&four.topology, &["chip".to_owned()]);
+    four.map = FabricMap::build(&four.topology, &builder);
+    let factor = |bytes: f64| {
+        let all = one_axis(AxisSpan::All, transfer(Collective::AllReduce, bytes), RankOrder::Ring);
+        four.in_order(&all) / four.seconds(&all, 0..1).seconds
+    };
+    let mib = f64::from(1 << 20);
+    for (bytes, least, most) in
+        [(512.0, 2.0, 2.4), (1024.0, 2.0, 2.2), (16384.0, 2.0, 2.2), (32.0, 3.6, 7.2), (8.0, 3.6, 7.2)]
+    {
+        let factor = factor(bytes * mib);
+        assert!(factor >= least && factor <= most, "{bytes} MiB: {factor}");
+    }
+}

@@ -53,7 +53,7 @@ pub fn read(
 
 /// Returns whether a training, or one of a list, has `communication`.
 fn communicates(training: &YamlNode) -> bool {
-    let has = |training: &YamlNode| training.get("communication").is_some();
+    let has = |training: &YamlNode| training.get("communication").or(training.get("model")).is_some();
     has(training) || training.items().iter().any(has)
 }
 

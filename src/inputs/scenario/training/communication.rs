@@ -1,5 +1,6 @@
 //! Reads `parallelism` and `communication` of a training.
 
+use super::model;
 use crate::read;
 use crate::text::{diagnostic::DiagnosticReport, node::YamlNode};
 use sim_api::spec::{AxisSpan, Collective, Communication, ParallelAxis, RankOrder, StepTraffic, TopologySpec};
@@ -7,7 +8,7 @@ use sim_base::quantity;
 
 /// Reads the communication of a training job on a topology. Returns `None` if a step includes all communication.
 pub fn read(node: &YamlNode, topology: &TopologySpec, report: &mut DiagnosticReport) -> Option<Communication> {
-    let Some(place) = node.get("communication") else {
+    let Some(place) = node.get("communication").or(node.get("model")) else {
         if let Some(axes) = node.get("parallelism") {
             let error = report.error(axes.at, "training.parallelism has no effect without training.communication");
             error.suggest("communication: [{axis: data, collective: AllReduce, bytes: 140G}]");
@@ -15,13 +16,16 @@ pub fn read(node: &YamlNode, topology: &TopologySpec, report: &mut DiagnosticRep
         return None;
     };
     if node.get("step").is_none() {
-        let error = report.error(place.at, "training.communication requires training.step, the time of computation");
+        let error = report.error(place.at, "communication requires training.step, the time of computation");
         error.suggest("step: 6s");
         return None;
     }
     let axes = axes(node, report);
-    let traffic: Vec<StepTraffic> =
+    let mut traffic: Vec<StepTraffic> =
         read::list(node, "communication").iter().filter_map(|traffic| step_traffic(traffic, &axes, report)).collect();
+    if let Some(size) = node.get("model") {
+        traffic.extend(model::traffic(size, (&axes, read::list(node, "parallelism")), report));
+    }
     links_known(place, &Communication { axes: axes.clone(), traffic: traffic.clone() }, topology, report);
     Some(Communication { axes, traffic })
 }

@@ -4,7 +4,10 @@ use crate::presets::preset_data::{DEFAULT_PRESET, preset_names};
 use crate::schema::field_type::FieldType::{
     Any, Bool, Int, List, NonEmpty, Number, Object, OneOf, Preset, Str, Version,
 };
-use crate::schema::field_type::{COUNT, FieldType, ObjectSchema, SchemaVersions, field, inert, not_modelled};
+use crate::schema::field_type::{
+    COUNT, FieldSchema, FieldType, ObjectSchema, SchemaVersions, field, inert, not_modelled,
+};
+use sim_scheduler::profile::PLUGIN_NAMES;
 
 /// Kubernetes versions that can be simulated.
 pub static KUBERNETES: SchemaVersions = SchemaVersions { major: 1, oldest: 24, newest: 40 };
@@ -181,21 +184,31 @@ const PLUGIN_SET: FieldType = Object(&PLUGIN_SET_FIELDS);
 static PLUGIN_SET_FIELDS: ObjectSchema = ObjectSchema {
     kind: "PluginSet",
     fields: &[
-        field("enabled", WEIGHTED).doc("Plugins to enable, or whose weight to set (default 1)."),
-        field("disabled", WEIGHTED).doc("Plugins to disable; `*` disables all."),
+        field("enabled", List(&Object(&ENABLED_PLUGIN))).doc("Plugins to enable, or whose weight to set (default 1)."),
+        field("disabled", List(&Object(&DISABLED_PLUGIN))).doc("Plugins to disable; `*` disables all."),
     ],
 };
 
+const PLUGIN_NAME: FieldType = OneOf(PLUGIN_NAMES.split_at(PLUGIN_NAMES.len() - 1).0);
+const WEIGHT: FieldSchema = field("weight", COUNT).doc("Weight. Default: 1.");
+
+static ENABLED_PLUGIN: ObjectSchema =
+    ObjectSchema { kind: "EnabledPlugin", fields: &[field("name", PLUGIN_NAME).required(), WEIGHT] };
+
+static DISABLED_PLUGIN: ObjectSchema =
+    ObjectSchema { kind: "DisabledPlugin", fields: &[field("name", OneOf(&PLUGIN_NAMES)).required(), WEIGHT] };
+
 const WEIGHTED: FieldType = List(&Object(&WEIGHTED_NAME));
 
-static WEIGHTED_NAME: ObjectSchema = ObjectSchema {
-    kind: "WeightedName",
-    fields: &[field("name", Str).required(), field("weight", COUNT).doc("Weight. Default: 1.")],
-};
+static WEIGHTED_NAME: ObjectSchema =
+    ObjectSchema { kind: "WeightedName", fields: &[field("name", Str).required(), WEIGHT] };
 
 static PLUGIN_CONFIG: ObjectSchema = ObjectSchema {
     kind: "PluginConfig",
-    fields: &[field("name", Str).required(), field("args", Object(&PLUGIN_ARGUMENTS)).doc("Arguments of this plugin.")],
+    fields: &[
+        field("name", PLUGIN_NAME).required(),
+        field("args", Object(&PLUGIN_ARGUMENTS)).doc("Arguments of this plugin."),
+    ],
 };
 
 /// The arguments of all plugins: their names differ.
@@ -211,13 +224,27 @@ static PLUGIN_ARGUMENTS: ObjectSchema = ObjectSchema {
         not_modelled("ignoredResources", Any),
         not_modelled("ignoredResourceGroups", Any),
         not_modelled("ignorePreferredTermsOfExistingPods", Bool),
-        not_modelled("defaultConstraints", Any),
-        not_modelled("defaultingType", Str),
+        field("defaultConstraints", List(&Object(&DEFAULT_CONSTRAINT))).doc(
+            "PodTopologySpread: constraints of pods without any that a Service selects, with defaultingType List.",
+        ),
+        field("defaultingType", OneOf(&["System", "List"]))
+            .doc("PodTopologySpread: source of the default constraints. Default: System."),
         not_modelled("minCandidateNodesPercentage", COUNT),
         not_modelled("minCandidateNodesAbsolute", COUNT),
         not_modelled("shape", Any),
         inert("bindTimeoutSeconds", COUNT),
         inert("filterTimeout", Any),
+    ],
+};
+
+static DEFAULT_CONSTRAINT: ObjectSchema = ObjectSchema {
+    kind: "DefaultConstraint",
+    fields: &[
+        field("maxSkew", Int(1, 1_000_000)).doc("Maximum difference between domains.").required(),
+        field("topologyKey", Str).doc("Label whose values are the domains.").required(),
+        field("whenUnsatisfiable", OneOf(&["DoNotSchedule", "ScheduleAnyway"]))
+            .doc("Whether the constraint filters or scores nodes.")
+            .required(),
     ],
 };
 

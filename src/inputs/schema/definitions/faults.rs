@@ -254,8 +254,8 @@ static NAME: ObjectSchema = ObjectSchema {
 
 /// Kinds of the objects that an action can refer to.
 pub const KIND_NAMES: &[&str] = &[
-    "JobSet", "Job", "Pod", "Node", "Service", "PersistentVolumeClaim", "PersistentVolume", "PriorityClass",
-    "PodDisruptionBudget", "Namespace",
+    "JobSet", "Job", "Pod", "Node", "Service", "PersistentVolumeClaim", "PersistentVolume", "StorageClass",
+    "PriorityClass", "PodDisruptionBudget", "Namespace",
 ];
 
 /// Kinds of the objects that an action can delete.

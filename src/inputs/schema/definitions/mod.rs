@@ -8,6 +8,7 @@ pub mod faults;
 pub mod fleet;
 pub mod job;
 pub mod jobset;
+pub mod kueue;
 mod metadata;
 pub mod objects;
 pub mod pod;

@@ -22,7 +22,7 @@ pub static IN_FILE: FieldKinds = FieldKinds { objects: KINDS, file: None };
 
 /// The last kind is not an API object.
 static KINDS: &[&ObjectSchema] = &[
-    &JOBSET, &JOB, &POD, &NODE, &SERVICE, &CLAIM, &VOLUME, &PRIORITY_CLASS, &BUDGET, &NAMESPACE,
+    &JOBSET, &JOB, &POD, &NODE, &SERVICE, &CLAIM, &VOLUME, &STORAGE_CLASS, &PRIORITY_CLASS, &BUDGET, &NAMESPACE,
     &SCHEDULER_CONFIGURATION,
 ];
 
@@ -156,10 +156,10 @@ static CLAIM_SPEC: ObjectSchema = ObjectSchema {
     fields: &[
         field("accessModes", ACCESS_MODES).required(),
         field("resources", Object(&CLAIM_RESOURCES)).required(),
-        field("storageClassName", Str).doc("Name of the storage class."),
+        field("storageClassName", Str).doc("Name of the storage class. Default: the default class, if one exists."),
         field("volumeName", Str).doc("Name of the volume to bind to."),
         VOLUME_MODE,
-        not_modelled("selector", Any),
+        field("selector", Map(&Any)).doc("Label selector of the volumes."),
         not_modelled("dataSource", Any),
         not_modelled("dataSourceRef", Any),
         not_modelled("volumeAttributesClassName", Str),
@@ -179,12 +179,43 @@ static VOLUME: ObjectSchema = ObjectSchema {
         NAMED,
         field("spec", Map(&Any))
             .doc(
-                "Spec of the volume: capacity, accessModes, storageClassName, claimRef, volumeMode and a \
-                 volume source.",
+                "Spec of the volume: capacity, accessModes, storageClassName, claimRef, volumeMode, nodeAffinity, \
+                 persistentVolumeReclaimPolicy and a volume source.",
             )
             .required(),
         STATUS,
     ],
+};
+
+static STORAGE_CLASS: ObjectSchema = ObjectSchema {
+    kind: "StorageClass",
+    fields: &[
+        version(&["storage.k8s.io/v1"]),
+        kind(&["StorageClass"]),
+        NAMED,
+        field("provisioner", Str)
+            .doc("Provisioner of the volumes. `kubernetes.io/no-provisioner` creates none.")
+            .required(),
+        field("volumeBindingMode", OneOf(&["Immediate", "WaitForFirstConsumer"]))
+            .doc("Whether claims are bound at once or when a pod that uses them is scheduled. Default: Immediate."),
+        field("allowedTopologies", List(&Object(&TOPOLOGY_TERM)))
+            .doc("Nodes that can use provisioned volumes. Default: all nodes."),
+        field("reclaimPolicy", OneOf(&["Delete", "Retain"]))
+            .doc("Reclaim policy of provisioned volumes. Default: Delete."),
+        inert("parameters", Any),
+        inert("mountOptions", STR_LIST),
+        inert("allowVolumeExpansion", Bool),
+    ],
+};
+
+static TOPOLOGY_TERM: ObjectSchema = ObjectSchema {
+    kind: "TopologySelectorTerm",
+    fields: &[field("matchLabelExpressions", List(&Object(&TOPOLOGY_LABEL))).doc("Labels of the nodes.")],
+};
+
+static TOPOLOGY_LABEL: ObjectSchema = ObjectSchema {
+    kind: "TopologySelectorLabelRequirement",
+    fields: &[field("key", Str).required(), field("values", STR_LIST).required()],
 };
 
 static PRIORITY_CLASS: ObjectSchema = ObjectSchema {

@@ -114,7 +114,7 @@ static NODE_TERM: ObjectSchema = ObjectSchema {
     ],
 };
 
-const REQUIREMENTS: FieldType = List(&Object(&NODE_REQUIREMENT));
+pub const REQUIREMENTS: FieldType = List(&Object(&NODE_REQUIREMENT));
 
 static NODE_REQUIREMENT: ObjectSchema = ObjectSchema {
     kind: "NodeSelectorRequirement",
@@ -125,7 +125,7 @@ static NODE_REQUIREMENT: ObjectSchema = ObjectSchema {
     ],
 };
 
-static TOLERATION: ObjectSchema = ObjectSchema {
+pub static TOLERATION: ObjectSchema = ObjectSchema {
     kind: "Toleration",
     fields: &[
         field("key", Str).doc("Taint key to tolerate. If absent, every key is tolerated."),

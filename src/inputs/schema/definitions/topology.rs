@@ -73,6 +73,13 @@ static POOL: ObjectSchema = ObjectSchema {
             .doc("Allocatable resources of one node.")
             .otherwise("pods: 110")
             .example("{cpu: 8, memory: 64Gi, example.com/accelerator: 4}"),
+        field("occupied", Map(&Amount))
+            .doc(
+                "Part of allocatable that pods outside of the scenario hold on each node during the whole run. No pod \
+                 can use it or preempt its holders.",
+            )
+            .otherwise("none")
+            .example("{cpu: 500m, memory: 1Gi}"),
         field("accelerator", Str)
             .doc("Name of the resource that represents accelerators.")
             .otherwise("none")
@@ -130,6 +137,10 @@ static LISTED_NODE: ObjectSchema = ObjectSchema {
             .doc("Allocatable resources that replace those of the pool.")
             .otherwise("none")
             .example("{memory: 60Gi}"),
+        field("occupied", Map(&Amount))
+            .doc("Occupied resources that replace those of the pool.")
+            .otherwise("none")
+            .example("{example.com/accelerator: 4}"),
     ],
 };
 

@@ -73,6 +73,9 @@ pub static TRAINING: ObjectSchema = ObjectSchema {
             )
             .otherwise("`step` includes all communication")
             .example("[{axis: data, collective: AllReduce, bytes: 140G}]"),
+        field("model", Object(&MODEL))
+            .doc("Size of the model, from which the communication of all axes with a `role` follows.")
+            .example("{parameters: 70G}"),
     ],
 };
 
@@ -90,6 +93,17 @@ static PARALLEL_AXIS: ObjectSchema = ObjectSchema {
             .doc("Number of members of a group.")
             .otherwise("all members that the other axes of the same span leave")
             .example("8"),
+        field("role", OneOf(&["Data", "Sharded", "Tensor", "Pipeline"]))
+            .doc(
+                "With `model`: gradients are reduced (`Data`); weights are also gathered twice (`Sharded`); \
+                 activations are reduced four times in each layer (`Tensor`) or passed on (`Pipeline`).",
+            )
+            .otherwise("only `communication` states what the axis exchanges"),
+        field("overlap", Number(0.0, 1.0))
+            .doc("Share of the communication that follows from `model` that computation hides.")
+            .default("0")
+            .example("0.9"),
+        ORDER,
     ],
 };
 
@@ -108,13 +122,35 @@ static STEP_TRAFFIC: ObjectSchema = ObjectSchema {
             .required()
             .example("140G"),
         field("overlap", Number(0.0, 1.0)).doc("Share that computation hides.").default("0").example("0.9"),
-        field("order", OneOf(&["Ring", "Hierarchical"]))
-            .doc(
-                "Between islands: a ring in the order of the pods, wherever they are, or first within each group \
-                 of every network level, then between groups.",
-            )
-            .default("Ring")
-            .example("Hierarchical"),
+        ORDER,
+    ],
+};
+
+const ORDER: FieldSchema = field("order", OneOf(&["Ring", "Hierarchical"]))
+    .doc(
+        "Between islands: a ring in the order of the pods, wherever they are, or first within each group of every \
+         network level, then between groups.",
+    )
+    .default("Ring")
+    .example("Hierarchical");
+
+static MODEL: ObjectSchema = ObjectSchema {
+    kind: "Model",
+    fields: &[
+        field("parameters", Amount).doc("Number of parameters.").required().example("70G"),
+        field("bytesPerValue", Number(0.125, 16.0))
+            .doc("Bytes of a weight, gradient or activation.")
+            .default("2")
+            .example("1"),
+        field("layers", Int(1, 1_000_000)).doc("Number of layers, for `Tensor`.").otherwise("none").example("80"),
+        field("width", Int(1, 1_000_000_000))
+            .doc("Values per token between two layers, for `Tensor` and `Pipeline`.")
+            .otherwise("none")
+            .example("8192"),
+        field("tokens", Amount)
+            .doc("Tokens per step of the whole job, for `Tensor` and `Pipeline`.")
+            .otherwise("none")
+            .example("16M"),
     ],
 };
 

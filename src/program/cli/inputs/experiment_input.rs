@@ -4,11 +4,13 @@
 use crate::cli::args::{FieldOverride, InputArgs};
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::input_copies::{InputCopies, copy_manifests, copy_scenario, result_options};
-use crate::cli::inputs::{fail, reduced_model};
+use crate::cli::inputs::{fail, fitting_topology, reduced_model};
 use crate::{cli::inputs::fail::FailFlags, cli::output};
 use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{ExperimentSpec, ModelLevel, SubmittedJobSet, TopologySpec};
-use sim_inputs::{Diagnostic, Diagnostics, FileTextError, LoadedFleet, LoadedScenario, SourceText, strategy};
+use sim_inputs::{
+    Diagnostic, Diagnostics, FileTextError, LoadedFleet, LoadedScenario, NotedTopology, SourceText, strategy,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -177,7 +179,14 @@ impl InputSource {
                 let mut manifests = sim_inputs::read_sources(sources, &of_jobsets)?;
                 manifests.not_tried.clone_from(not_tried);
                 let topology = topology.as_ref().map(|(_, topology)| topology.clone());
-                sim_inputs::scenario_from_manifests(vec![manifests], topology, &sets)
+                let is_given = topology.is_some();
+                let load = |topology| sim_inputs::scenario_from_manifests(vec![manifests.clone()], topology, &sets);
+                load(topology).map_err(|mut errors| {
+                    if is_given {
+                        fitting_topology::suggest(&mut errors, |other| Some(load(Some(other)).ok()?.scenario));
+                    }
+                    errors
+                })
             }
             InputSource::Fleet(_) => unreachable!("`ExperimentInput::load` handles a Fleet"),
         }
@@ -202,7 +211,13 @@ pub fn manifest_sources(paths: &[String]) -> (Vec<SourceText>, Vec<String>, Vec<
 /// Reads a topology. Prints notes about Nodes that are left out of an imported list, because no report contains them.
 pub fn topology(path: &Path) -> Result<(SourceText, TopologySpec), Diagnostics> {
     let source = sim_inputs::topology_source(path)?;
-    let (topology, notes) = sim_inputs::read_noting(&source)?;
+    let NotedTopology { topology, notes, conversion } = sim_inputs::read_noting(&source)?;
+    if let Some(command) = conversion {
+        let file = &source.file;
+        output::note(&format!(
+            "note: {file} is a list of Nodes; to edit the topology made of it, write it with `{command}`"
+        ));
+    }
     for note in notes {
         output::note(&format!("note: {note}"));
     }

@@ -2,7 +2,7 @@
 
 use crate::cli::args::{FieldOverride, InputArgs};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::{cli::inputs::experiment_input::ExperimentInput, cli::inputs::stored_run};
+use crate::cli::inputs::{experiment_input::ExperimentInput, fitting_topology::placed, stored_run};
 use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
 use sim_analysis::metrics::node_states::NodeStates;
 use sim_analysis::metrics::occupancy::NodeOccupancy;
@@ -12,8 +12,7 @@ use sim_analysis::metrics::record_buffer;
 use sim_analysis::metrics::record_buffer::RetainedMetrics;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker, RunView};
 use sim_base::{Duration, SimTime};
-use sim_engine::SimulationInput;
-use sim_engine::faults;
+use sim_engine::{SimulationInput, faults};
 use sim_inputs::LoadedScenario;
 use sim_report::timeline;
 
@@ -60,7 +59,7 @@ impl LoadedRun {
         let loaded = given.pods(&[], command)?;
         let seed = resolved.seed.unwrap_or(loaded.scenario.seed);
         let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
-        let mut simulation = SimulationInput::new(&scenario)?;
+        let mut simulation = placed(&scenario)?;
         let folds = MetricFolds::new(&scenario, false);
         let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
         let run = replication.view(seed, &[]);

@@ -5,6 +5,7 @@ pub mod experiment_input;
 pub mod fail;
 pub mod fail_if;
 pub mod feature_gates;
+pub mod fitting_topology;
 mod input_copies;
 mod loaded_run;
 pub mod reduced_model;

@@ -1,5 +1,6 @@
 //! Simulates one run of a scenario with all pods and writes its run directory.
 
+use crate::cli::inputs::fitting_topology::placed;
 use crate::cli::inputs::{ExperimentInput, InputCopies, model_defaults};
 use crate::cli::run::args::{RunArgs, TraceFormat};
 use crate::{cli::failure::CommandFailure, cli::interrupt};
@@ -53,7 +54,7 @@ impl RunInput {
 pub fn simulation(loaded: &RunInput) -> Result<SimulationInput, CommandFailure> {
     let scenario = faults::draw_faults(&loaded.scenario, loaded.seed, 0);
     // The inputs are already checked; pods that fit on no node are the remaining error.
-    Ok(SimulationInput::new(&scenario)?)
+    placed(&scenario)
 }
 
 /// A finished run with the results folded from its records.

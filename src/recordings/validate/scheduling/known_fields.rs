@@ -22,13 +22,15 @@ const REQUIRED_TERMS: &str = "spec.affinity.podAffinity|podAntiAffinity.required
 const PREFERRED_TERMS: &str = "spec.affinity.podAffinity|podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.podAffinityTerm.\
      topologyKey|namespaces|labelSelector|namespaceSelector|matchLabelKeys|mismatchLabelKeys";
 
-pub const POD_FIELDS: [&str; 18] = [
+pub const POD_FIELDS: [&str; 20] = [
     "apiVersion|kind|terminating",
     "metadata.name|namespace|uid|labels|annotations|finalizers|ownerReferences|generateName|creationTimestamp",
     "spec.containers|initContainers.name|image|command|args|env|workingDir|imagePullPolicy|restartPolicy|tty|stdin",
     "spec.containers|initContainers.livenessProbe|readinessProbe|startupProbe|lifecycle|securityContext",
     "spec.containers|initContainers.ports.name|containerPort|hostPort|hostIP|protocol",
     "spec.containers|initContainers.resources.requests|limits",
+    "spec.containers|initContainers.volumeMounts|volumeDevices",
+    "spec.volumes.name|persistentVolumeClaim|emptyDir|hostPath|configMap|secret|projected|downwardAPI|nfs|image",
     "spec.resources.requests|limits",
     "spec.overhead",
     "spec.restartPolicy|terminationGracePeriodSeconds|dnsPolicy|serviceAccountName|serviceAccount|securityContext",
@@ -49,6 +51,30 @@ pub const BUDGET_FIELDS: [&str; 4] = [
     "metadata.name|namespace|labels|annotations",
     "spec.selector",
     "spec.minAvailable|maxUnavailable|unhealthyPodEvictionPolicy",
+];
+
+/// A claim; the capacity of its volume and the progress of a resize do not affect scheduling.
+pub const CLAIM_FIELDS: [&str; 4] = [
+    "apiVersion|kind",
+    "metadata.name|namespace|uid|labels|annotations|finalizers|ownerReferences|creationTimestamp|deletionTimestamp|\
+     resourceVersion",
+    "spec.accessModes|resources|storageClassName|volumeName|volumeMode|selector",
+    "status.phase|accessModes|capacity",
+];
+
+/// A volume with a source that no plugin reads; those of in-tree drivers are translated to CSI.
+pub const VOLUME_FIELDS: [&str; 5] = [
+    "apiVersion|kind",
+    "metadata.name|uid|labels|annotations|finalizers|creationTimestamp|deletionTimestamp|resourceVersion",
+    "spec.accessModes|capacity|storageClassName|claimRef|volumeMode|nodeAffinity|mountOptions",
+    "spec.persistentVolumeReclaimPolicy|hostPath|local|nfs",
+    "status.phase|message|reason|lastPhaseTransitionTime",
+];
+
+pub const CLASS_FIELDS: [&str; 3] = [
+    "apiVersion|kind|provisioner|volumeBindingMode|allowedTopologies|reclaimPolicy|parameters|mountOptions",
+    "allowVolumeExpansion",
+    "metadata.name|uid|labels|annotations|creationTimestamp|resourceVersion",
 ];
 
 /// Fields of a step with a pod group.

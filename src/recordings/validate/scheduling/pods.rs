@@ -10,9 +10,9 @@ use sim_scheduler::preemption::{Candidate, Preemption};
 use sim_scheduler::{Cluster, Decision, PodView, schedule};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 15] = [
     "schema", "kind", "name", "kubernetes", "about", "namespaces", "nodes", "existing", "refusedExisting", "pdbs",
-    "pending", "results",
+    "pending", "results", "persistentVolumeClaims", "persistentVolumes", "storageClasses",
 ];
 
 /// Compares all decisions. A pod that was bound stays on the recorded node.
@@ -45,6 +45,7 @@ pub fn compare(recording: &Value) -> Vec<RecordedDifference> {
         }
         compare_decision(&cluster, name, result, &decision, &mut found);
         if let Some(node) = cluster.find_node(text(result, "node")) {
+            cluster.bind_claims(&pod, node);
             cluster.add_pod(node, pod);
         }
     }

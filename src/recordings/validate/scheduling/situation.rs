@@ -1,11 +1,14 @@
 //! The cluster of a recorded situation, as kube-scheduler saw it.
 
-use super::known_fields::{BUDGET_FIELDS, NODE_FIELDS, POD_FIELDS, STEP_FIELDS, unknown_fields};
+use super::known_fields::{
+    BUDGET_FIELDS, CLAIM_FIELDS, CLASS_FIELDS, NODE_FIELDS, POD_FIELDS, STEP_FIELDS, VOLUME_FIELDS, unknown_fields,
+};
 use serde_json::{Value, json};
 use sim_api::objects::value_access::{int, list, pairs, text};
 use sim_api::objects::{ObjectContext, admit_any};
 use sim_scheduler::labels::{LabelSelector, read_labels};
 use sim_scheduler::profile::ScoringStrategy;
+use sim_scheduler::storage::StorageObjects;
 use sim_scheduler::{Cluster, DisruptionBudget, NodeView, PodView, Profile};
 use std::collections::BTreeSet;
 
@@ -27,6 +30,9 @@ pub fn unmodelled(recording: &Value, keys: &[&str]) -> Vec<String> {
         ("existing", "Pod", &POD_FIELDS),
         ("pending", "Pod", &POD_FIELDS),
         ("pdbs", "PodDisruptionBudget", &BUDGET_FIELDS),
+        ("persistentVolumeClaims", "PersistentVolumeClaim", &CLAIM_FIELDS),
+        ("persistentVolumes", "PersistentVolume", &VOLUME_FIELDS),
+        ("storageClasses", "StorageClass", &CLASS_FIELDS),
         ("steps", "step", &STEP_FIELDS),
     ];
     for (key, kind, known) in of_kind {
@@ -77,6 +83,11 @@ pub fn build_cluster(recording: &Value) -> (Cluster, Vec<(String, String)>) {
             disruptions_allowed: int(budget, "disruptionsAllowed").unwrap_or(0),
         });
     }
+    cluster.storage = StorageObjects::read(
+        list(recording, "storageClasses"),
+        list(recording, "persistentVolumes"),
+        list(recording, "persistentVolumeClaims"),
+    );
     let mut refused = Vec::new();
     for pod in list(recording, "existing") {
         match admit(pod) {

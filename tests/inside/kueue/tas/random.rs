@@ -133,10 +133,11 @@ fn free(nodes: &[NodeShape]) -> Vec<u32> {
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
+    let two = |(level, inner, factor)| vec![(level, inner * factor), (level + 1, inner)];
     let layers = prop_oneof![
         3 => Just(vec![]),
         2 => (0usize..3, 1u32..4).prop_map(|slice| vec![slice]),
-        1 => (0usize..2, 1u32..3, 1u32..3).prop_map(|(level, inner, factor)| vec![(level, inner * factor), (level + 1, inner)]),
+        1 => (0usize..2, 1u32..3, 1u32..3).prop_map(two),
     ];
     (0u8..4, 0usize..3, layers, 1u32..5).prop_map(|(kind, level, slices, units)| {
         let level = slices.first().map_or(level, |(outer, _)| level.min(*outer));
@@ -216,7 +217,8 @@ proptest! {
         let second = [(shapes[1].request(), shapes[1].count())];
         let before = find(&snapshot, &second);
         if let Some(assignment) = &first.assignments[0] {
-            let usage = snapshot.usage(FLAVOR, assignment, &BTreeMap::from([("cpu".to_owned(), 1000)])).expect("a flavor");
+            let cpu = BTreeMap::from([("cpu".to_owned(), 1000)]);
+            let usage = snapshot.usage(FLAVOR, assignment, &cpu).expect("a flavor");
             prop_assert!(snapshot.fits(&usage));
             snapshot.add(&usage);
             snapshot.remove_in_flavor(&usage);

@@ -1,7 +1,7 @@
 //! Decisions of Kueue at ff69552, which the functions repeat.
 //!
-//! `upstream.ndjson` has the situations of upstream's table tests (`tas_cache_test.go`) under the default feature gates,
-//! `drawn.ndjson` random ones. Both were recorded from `FindTopologyAssignmentsForFlavor`.
+//! `upstream.ndjson` has the situations of upstream's table tests (`tas_cache_test.go`) under the default feature
+//! gates, `drawn.ndjson` random ones. Both were recorded from `FindTopologyAssignmentsForFlavor`.
 
 use super::situation::Situation;
 

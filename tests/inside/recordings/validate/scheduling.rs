@@ -57,6 +57,44 @@ fn a_field_that_the_model_does_not_know_is_named() {
     assert_eq!(result.not_simulated, expected);
 }
 
+/// Two pods with claims of a class without a provisioner: the first one takes the only volume.
+#[test]
+fn claims_volumes_and_classes_of_a_recording_decide_about_its_pods() {
+    let mut recording = situation();
+    let claim = |name: &str| {
+        json!({"kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "s"}, "spec": {
+            "accessModes": ["ReadWriteOnce"], "storageClassName": "local",
+            "resources": {"requests": {"storage": "1Gi"}}}})
+    };
+    let in_a = json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]});
+    recording["persistentVolumeClaims"] = json!([claim("c"), claim("d")]);
+    recording["persistentVolumes"] = json!([{"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "storageClassName": "local",
+        "local": {"path": "/d"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [in_a]}}}}]);
+    recording["storageClasses"] = json!([{"kind": "StorageClass", "metadata": {"name": "local"},
+        "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}]);
+    let mut pod = recording["pending"][0].clone();
+    pod["spec"].as_object_mut().expect("a spec").remove("nodeSelector");
+    let with_claim = |name: &str, claim: &str| {
+        let mut pod = pod.clone();
+        pod["metadata"]["name"] = json!(name);
+        pod["spec"]["volumes"] = json!([{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]);
+        pod
+    };
+    recording["pending"] = json!([with_claim("p", "c"), with_claim("q", "d")]);
+    let message = "0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind. no new claims \
+                   to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
+    recording["results"] = json!([
+        {"pod": "p", "outcome": "Scheduled", "node": "a"},
+        {"pod": "q", "outcome": "Unschedulable", "message": message},
+    ]);
+    assert_eq!(validated(&recording).differences, Some(Vec::new()));
+    recording["persistentVolumes"][0]["spec"]["csi"] = json!({"driver": "x"});
+    recording["pending"][0]["spec"]["volumes"][0]["ephemeral"] = json!({});
+    let expected = ["PersistentVolume field spec.csi", "Pod field spec.volumes.ephemeral"];
+    assert_eq!(validated(&recording).not_simulated, expected);
+}
+
 #[test]
 fn other_recordings_are_not_read() {
     assert!(read(&json!({"schema": SCHEMA, "kind": "nodes"}).to_string()).is_none());

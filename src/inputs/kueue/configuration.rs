@@ -1,0 +1,95 @@
+//! Converts the configuration of Kueue's manager, with its defaults (`apis/config/v1beta2/defaults.go`).
+
+use crate::schema::definitions::kueue::CONFIGURATION_V1BETA1;
+use crate::{read, text::node::YamlNode};
+use sim_api::spec::kueue::{
+    AdmissionFairSharing, FairSharingStrategy, KueueConfiguration, KueueResources, RequeuingStrategy,
+    RequeuingTimestamp, ResourceTransformation, WaitForPodsReady,
+};
+use sim_base::Duration;
+
+const READY_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+const READY_TIMEOUT_V1BETA1: Duration = Duration::from_secs(5 * 60);
+const SAMPLING_INTERVAL: Duration = Duration::from_secs(5 * 60);
+
+pub fn configuration(node: &YamlNode) -> KueueConfiguration {
+    let is_old = node.get("apiVersion").and_then(YamlNode::as_str) == Some(CONFIGURATION_V1BETA1);
+    KueueConfiguration {
+        manage_jobs_without_queue_name: read::boolean(node, "manageJobsWithoutQueueName").unwrap_or(false),
+        wait_for_pods_ready: wait_for_pods_ready(node, is_old),
+        fair_sharing: node.get("fairSharing").and_then(|sharing| fair_sharing(sharing, is_old)),
+        admission_fair_sharing: node.get("admissionFairSharing").map(admission_fair_sharing),
+        resources: node.get("resources").map(resources).unwrap_or_default(),
+    }
+}
+
+/// Returns the settings. In v1beta2 they are always in force; in v1beta1 only with `enable`.
+fn wait_for_pods_ready(node: &YamlNode, is_old: bool) -> Option<WaitForPodsReady> {
+    let empty = YamlNode::empty_map();
+    let wait = node.get("waitForPodsReady").unwrap_or(&empty);
+    if is_old && read::boolean(wait, "enable") != Some(true) {
+        return None;
+    }
+    let given = read::duration(wait, "timeout").filter(|timeout| is_old || *timeout > Duration::ZERO);
+    let timeout = given.unwrap_or(if is_old { READY_TIMEOUT_V1BETA1 } else { READY_TIMEOUT });
+    Some(WaitForPodsReady {
+        timeout,
+        recovery_timeout: Some(read::duration(wait, "recoveryTimeout").unwrap_or(timeout)),
+        block_admission: read::boolean(wait, "blockAdmission").unwrap_or(is_old),
+        requeuing: wait.get("requeuingStrategy").map(requeuing).unwrap_or_default(),
+    })
+}
+
+fn requeuing(node: &YamlNode) -> RequeuingStrategy {
+    let default = RequeuingStrategy::default();
+    let seconds = |key: &str| read::u32_of(node, key).map(|seconds| Duration::from_secs(seconds.into()));
+    RequeuingStrategy {
+        timestamp: match node.get("timestamp").and_then(YamlNode::as_str) {
+            Some("Creation") => RequeuingTimestamp::Creation,
+            _ => RequeuingTimestamp::Eviction,
+        },
+        backoff_limit_count: read::u32_of(node, "backoffLimitCount"),
+        backoff_base: seconds("backoffBaseSeconds").unwrap_or(default.backoff_base),
+        backoff_max: seconds("backoffMaxSeconds").unwrap_or(default.backoff_max),
+    }
+}
+
+fn fair_sharing(node: &YamlNode, is_old: bool) -> Option<Vec<FairSharingStrategy>> {
+    if is_old && read::boolean(node, "enable") != Some(true) {
+        return None;
+    }
+    let strategy = |name: &String| match name.as_str() {
+        "LessThanInitialShare" => FairSharingStrategy::LessThanInitialShare,
+        _ => FairSharingStrategy::LessThanOrEqualToFinalShare,
+    };
+    let given: Vec<FairSharingStrategy> = read::strings(node, "preemptionStrategies").iter().map(strategy).collect();
+    let both = [FairSharingStrategy::LessThanOrEqualToFinalShare, FairSharingStrategy::LessThanInitialShare];
+    Some(if given.is_empty() { both.to_vec() } else { given })
+}
+
+fn admission_fair_sharing(node: &YamlNode) -> AdmissionFairSharing {
+    let interval = read::duration(node, "usageSamplingInterval").filter(|interval| *interval > Duration::ZERO);
+    let weights = node.get("resourceWeights").map_or(&[][..], YamlNode::entries);
+    AdmissionFairSharing {
+        usage_half_life: read::duration(node, "usageHalfLifeTime").unwrap_or(Duration::ZERO),
+        usage_sampling_interval: interval.unwrap_or(SAMPLING_INTERVAL),
+        resource_weights: weights
+            .iter()
+            .filter_map(|(key, weight)| Some((key.name.clone(), weight.as_f64()?)))
+            .collect(),
+    }
+}
+
+fn resources(node: &YamlNode) -> KueueResources {
+    let transformation = |node: &YamlNode| ResourceTransformation {
+        input: read::string(node, "input").unwrap_or_default(),
+        replace: node.get("strategy").and_then(YamlNode::as_str) == Some("Replace"),
+        multiply_by: read::string(node, "multiplyBy").filter(|name| !name.is_empty()),
+        outputs: read::quantities(node, "outputs"),
+    };
+    KueueResources {
+        ignore_undeclared: node.get("quotaCheckStrategy").and_then(YamlNode::as_str) == Some("IgnoreUndeclared"),
+        exclude_prefixes: read::strings(node, "excludeResourcePrefixes"),
+        transformations: read::list(node, "transformations").iter().map(transformation).collect(),
+    }
+}

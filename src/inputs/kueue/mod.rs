@@ -1,0 +1,12 @@
+//! Reads the objects of Kueue, v1beta1 and v1beta2: manifests, and the output of
+//! `kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies -A -o yaml`.
+//!
+//! Objects are converted like Kueue's conversion webhooks do, with the defaults of v1beta2, and refused like its CRDs
+//! and validation webhooks do.
+
+mod configuration;
+mod quotas;
+mod reader;
+mod validate;
+
+pub use reader::{KueueManifests, read_kueue};

@@ -1,0 +1,178 @@
+//! The labels of each platform: islands with their interconnect, and levels.
+
+use super::import;
+use serde_json::{Map, Value, json};
+use sim_api::spec::IslandKind;
+
+/// Returns a list of four nodes, two in each domain, with labels that differ by domain (`{}`) or are constant.
+fn list(resource: &str, chips: u32, labels: &[(&str, &str)]) -> String {
+    let node = |i: u32| {
+        let label =
+            |(key, value): &(&str, &str)| ((*key).to_owned(), json!(value.replace("{}", &format!("d{}x", i / 2))));
+        let labels: Map<String, Value> = labels.iter().map(label).collect();
+        json!({"kind": "Node", "metadata": {"name": format!("host-{}f", i * 7 % 5), "labels": labels},
+            "status": {"allocatable": {resource: chips, "pods": 110}}})
+    };
+    json!({"kind": "List", "items": (0..4).map(node).collect::<Vec<_>>()}).to_string()
+}
+
+const GPU: &str = "nvidia.com/gpu";
+const TPU: &str = "google.com/tpu";
+const TYPE: &str = "node.kubernetes.io/instance-type";
+
+/// Each row: the accelerator, the labels, the island kind with its number of nodes, and the labels of the levels.
+type PlatformCase<'c> = (&'c str, u32, &'c [(&'c str, &'c str)], (IslandKind, u32), &'c [&'c str]);
+
+const CASES: &[PlatformCase<'_>] = &[
+    // GKE: a static slice, single-host slices, cubes of dynamic slicing, sub-slices, A3 and A4X machines.
+    (
+        TPU,
+        4,
+        &[("cloud.google.com/gke-nodepool", "{}"), ("cloud.google.com/gke-tpu-topology", "2x2x2")],
+        (IslandKind::Ici, 2),
+        &[],
+    ),
+    (
+        TPU,
+        4,
+        &[("cloud.google.com/gke-nodepool", "{}"), ("cloud.google.com/gke-tpu-topology", "2x2")],
+        (IslandKind::Ici, 1),
+        &[],
+    ),
+    (
+        TPU,
+        4,
+        &[
+            ("cloud.google.com/gke-nodepool", "{}"),
+            ("cloud.google.com/gke-tpu-topology", "4x4x4"),
+            ("cloud.google.com/gke-tpu-partition-4x4x4-id", "{}"),
+            ("cloud.google.com/gce-topology-block", "b"),
+            ("cloud.google.com/gke-tpu-slice", "s"),
+        ],
+        (IslandKind::Ici, 2),
+        &["level block", "level slice"],
+    ),
+    (
+        TPU,
+        4,
+        &[
+            ("cloud.google.com/gke-nodepool", "p"),
+            ("cloud.google.com/gke-tpu-topology", "4x4"),
+            ("cloud.google.com/gke-tpu-slice-2x4-id", "{}"),
+        ],
+        (IslandKind::Ici, 4),
+        &["level slice-2x4"],
+    ),
+    (
+        GPU,
+        8,
+        &[
+            (TYPE, "a3-ultragpu-8g"),
+            ("cloud.google.com/gce-topology-block", "b"),
+            ("cloud.google.com/gce-topology-subblock", "{}"),
+        ],
+        (IslandKind::None, 1),
+        &["level block", "level subblock"],
+    ),
+    (
+        GPU,
+        4,
+        &[
+            (TYPE, "a4x-highgpu-4g"),
+            ("cloud.google.com/gce-topology-block", "b"),
+            ("cloud.google.com/gce-topology-subblock", "{}"),
+        ],
+        (IslandKind::NvLink, 2),
+        &["level block"],
+    ),
+    // EKS: capacity blocks are UltraServers on P6e machines only.
+    (
+        GPU,
+        4,
+        &[(TYPE, "p6e-gb200.36xlarge"), ("topology.k8s.aws/capacity-block-id", "{}")],
+        (IslandKind::NvLink, 2),
+        &[],
+    ),
+    (
+        GPU,
+        8,
+        &[
+            (TYPE, "p5.48xlarge"),
+            ("topology.k8s.aws/capacity-block-id", "{}"),
+            ("topology.k8s.aws/network-node-layer-1", "a"),
+            ("topology.k8s.aws/network-node-layer-3", "{}"),
+        ],
+        (IslandKind::None, 1),
+        &["level capacity-block", "level layer-1", "level layer-3"],
+    ),
+    (GPU, 4, &[("topology.k8s.aws/ultraserver-id", "{}")], (IslandKind::NvLink, 2), &[]),
+    // AKS and on-premises NVL72.
+    (GPU, 4, &[("nvidia.com/gpu.clique", "{}.0")], (IslandKind::NvLink, 2), &[]),
+    (
+        GPU,
+        4,
+        &[("ds.coreweave.com/nvlink.domain", "{}"), ("ib.coreweave.cloud/leafgroup", "l")],
+        (IslandKind::NvLink, 2),
+        &["level leafgroup"],
+    ),
+    (
+        GPU,
+        4,
+        &[("topology.nebius.com/tier-0", "{}"), ("topology.nebius.com/tier-1", "t")],
+        (IslandKind::NvLink, 2),
+        &["level tier-1"],
+    ),
+    (
+        GPU,
+        8,
+        &[("oci.oraclecloud.com/host.network_block_id", "b"), ("oci.oraclecloud.com/host.rack_id", "{}")],
+        (IslandKind::None, 1),
+        &["level network-block", "level rack"],
+    ),
+    (
+        GPU,
+        4,
+        &[("accelerator.topograph.run/domain", "{}"), ("fabric.topograph.run/tier-0", "t")],
+        (IslandKind::NvLink, 2),
+        &["level tier-0"],
+    ),
+    (
+        GPU,
+        4,
+        &[("network.topology.nvidia.com/accelerator", "{}"), ("network.topology.nvidia.com/leaf", "l")],
+        (IslandKind::NvLink, 2),
+        &["level leaf"],
+    ),
+];
+
+#[test]
+fn islands_and_levels_of_every_platform_are_recognized() {
+    for (resource, chips, labels, (kind, nodes), levels) in CASES {
+        let imported = import(&list(resource, *chips, labels));
+        let pools = &imported.topology.pools;
+        let islands: Vec<(IslandKind, u32)> = pools.iter().map(|p| (p.island_kind, p.nodes_per_island)).collect();
+        assert_eq!(islands, [(*kind, *nodes)], "{labels:?}");
+        assert_eq!(imported.topology.nodes(), 4, "{labels:?}");
+        let stated: Vec<&str> = imported.domains.iter().filter_map(|d| d.split(':').next()).collect();
+        let islands = if *kind == IslandKind::None { &[][..] } else { &["islands"] };
+        assert_eq!(stated, [islands, levels].concat(), "{labels:?}");
+    }
+}
+
+#[test]
+fn a_statement_names_the_label_its_origin_and_the_nodes() {
+    let imported = import(&list(GPU, 4, &[("nvidia.com/gpu.clique", "{}.0")]));
+    let expected =
+        "islands: nvidia.com/gpu.clique (NVIDIA GPU operator), 2 values on all nodes; each is one NVLink domain";
+    assert_eq!(imported.domains, [expected]);
+}
+
+/// Labels that differ within a pool are kept on each node, also a host name that differs from the name.
+#[test]
+fn labels_that_differ_from_node_to_node_are_kept() {
+    let labels = [("kubernetes.io/hostname", "ip-{}.internal"), ("example.com/cage", "{}")];
+    let imported = import(&list(GPU, 8, &labels));
+    let pool = &imported.topology.pools[0];
+    assert!(pool.nodes.iter().all(|node| node.labels.len() == 2), "{:?}", pool.nodes);
+    assert_eq!(pool.nodes[0].labels["kubernetes.io/hostname"], "ip-d0x.internal");
+}
