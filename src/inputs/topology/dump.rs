@@ -4,7 +4,7 @@
 //! than 100 MB.
 
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
-use crate::text::node::{SourcePosition, YamlNode};
+use crate::text::node::SourcePosition;
 use crate::text::yaml;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, de};
@@ -264,15 +264,18 @@ fn objects(source: &SourceText) -> Result<Vec<DumpObject>, Diagnostics> {
             Err(_) => {}
         }
     }
-    let documents = yaml::parse(source)?;
-    let read = |document: &YamlNode| {
-        serde_json::from_value(document.to_json()).map_err(|error| {
-            let mut problem = Diagnostic::at(source, document.at, error.to_string());
-            problem.legal(LEGAL);
-            problem
-        })
-    };
-    documents.iter().map(read).collect::<Result<_, _>>().map_err(Diagnostics::from)
+    let mut objects = Vec::new();
+    for document in yaml::parse(source)? {
+        match serde_json::from_value(document.to_json()) {
+            Ok(object) => objects.push(object),
+            Err(error) => {
+                let mut problem = Diagnostic::at(source, document.at, error.to_string());
+                problem.legal(LEGAL);
+                return Err(problem.into());
+            }
+        }
+    }
+    Ok(objects)
 }
 
 /// Inputs that an import accepts.

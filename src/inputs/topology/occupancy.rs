@@ -4,7 +4,7 @@
 //! and a pod that is being deleted holds its resources until it is gone (`pkg/scheduler/eventhandlers.go`).
 
 use super::dump::{AmountError, DumpObject, DumpResources};
-use crate::text::diagnostic::Diagnostic;
+use crate::text::diagnostic::{Diagnostic, Diagnostics};
 use sim_api::spec::{ResourceAmounts, pod_requests};
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(super) struct ClusterOccupancy {
 
 impl ClusterOccupancy {
     /// Sums up the requests of the pods of a file. Fails for a request that is not a quantity.
-    pub(super) fn read(pods: &[DumpObject], file: &str) -> Result<ClusterOccupancy, Diagnostic> {
+    pub(super) fn read(pods: &[DumpObject], file: &str) -> Result<ClusterOccupancy, Diagnostics> {
         let mut sums = ClusterOccupancy::default();
         for pod in pods {
             if ["Succeeded", "Failed"].contains(&pod.status.phase.as_str()) {
@@ -44,9 +44,9 @@ impl ClusterOccupancy {
                 sums.unbound += 1;
                 continue;
             }
-            let wrong = |error: AmountError| {
+            let wrong = |error: AmountError| -> Diagnostics {
                 let name = format!("{}/{}", pod.metadata.namespace, pod.metadata.name);
-                Diagnostic::of_file(file, format!("Pod {name:?} requests {error}"))
+                Diagnostic::of_file(file, format!("Pod {name:?} requests {error}")).into()
             };
             let mut requests = requests(pod).map_err(wrong)?;
             requests.insert("pods".to_owned(), ONE_POD);
