@@ -30,7 +30,7 @@ pub struct MetricLabel {
 }
 
 /// Metrics with their names. A metric of one of several JobSets ends with such a name.
-const NAMES: [(&str, &str); 30] = [
+const NAMES: [(&str, &str); 32] = [
     ("goodput.fleet", "goodput of the fleet"),
     ("goodput", "goodput"),
     ("ettr", "effective training time ratio"),
@@ -54,6 +54,8 @@ const NAMES: [(&str, &str); 30] = [
     ("lost_s", "lost work"),
     ("recovery_s", "recovery time"),
     ("checkpoint_s", "time blocked by checkpoints"),
+    ("stepTime_s", "step time (mean)"),
+    ("exposedShare", "exposed communication, share of the step time"),
     ("productive_h", "productive time"),
     ("compute_h", "compute time"),
     ("cost.total", "cost of a run"),
@@ -72,8 +74,10 @@ const GROUPS: [(&str, &str); 5] = [
     ("nodeHours.", "node time:"),
 ];
 
-const SHARES: [&str; 8] =
-    ["goodput", "goodput.fleet", "ettr", "effective_training_ratio", "completed", "failed", "blocked", "depleted"];
+const SHARES: [&str; 9] = [
+    "goodput", "goodput.fleet", "ettr", "effective_training_ratio", "exposedShare", "completed", "failed", "blocked",
+    "depleted",
+];
 
 impl MetricLabel {
     /// Returns the label of a metric. `currency` is the unit of costs; if it is empty, costs are plain numbers.

@@ -3,9 +3,15 @@
 
 use crate::support;
 use crate::training::{Log, play};
+use sim_analysis::experiment::simulate_replication;
+use sim_analysis::metrics::step_time::{MeanStep, OVERLAPPED};
+use sim_analysis::metrics::{MetricFolds, RestartBlocker};
 use sim_api::spec::ScenarioSpec;
 use sim_base::Duration;
+use sim_engine::SimulationInput;
+use sim_engine::faults::draw_faults;
 use sim_engine::record::{Body, RunOutcome, StepOutcome, TrainingPhase};
+use sim_report::console::main_events::event_lines;
 
 const TOPOLOGY: &str = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: communication}\ntopology:
   apiVersion: jobset-sim/v1alpha1
@@ -136,4 +142,51 @@ fn the_size_of_a_model_determines_the_communication_of_its_axes() {
         (2, "AllReduce", 4.0 * 80.0 * activations, 0.0),
     ];
     assert_eq!(all, expected);
+}
+
+#[test]
+fn the_mean_step_weighs_each_step_of_the_run_equally() {
+    let fault = "faultProcesses: [{cause: nic, does: Degrade, bandwidth: 0.5, trace: nic.csv}]\n";
+    let scenario = scenario(&format!("{}{fault}", training("1000s", "")));
+    let (outcome, _) = play(&scenario, 1);
+    let mean = MeanStep::from_outcome(&outcome.training[0], &scenario.training[0]).expect("it has steps");
+    // 100 steps in all, of which 200 s ÷ 16 s are slower.
+    let slow = 200.0 / 16.0;
+    let expected = (slow * 16.0 + (100.0 - slow) * 13.0) / 100.0;
+    assert!((mean.step_s - expected).abs() < 0.05, "{} instead of {expected}", mean.step_s);
+    assert!((mean.exposed_share - (mean.step_s - 10.0) / mean.step_s).abs() < 1e-6);
+    assert_eq!(mean.limit.as_deref(), Some("network of the nodes"));
+    let parts: Vec<&str> = mean.exposed.iter().map(|part| part.name.as_str()).collect();
+    assert_eq!(parts, ["data AllReduce"]);
+    assert!((mean.exposed[0].mean_s - mean.exposed_s).abs() < 1e-6);
+}
+
+#[test]
+fn overlapped_communication_beyond_the_computation_is_a_part_of_its_own() {
+    let overlap = RING.replace("bytes: 2G", "bytes: 20G, overlap: 0.9");
+    let scenario = scenario(&format!("training: {{work: 1000s, step: 10s, {overlap}}}\n"));
+    let (outcome, _) = play(&scenario, 1);
+    let mean = MeanStep::from_outcome(&outcome.training[0], &scenario.training[0]).expect("it has steps");
+    // 30 s of communication: 27 s beside 10 s of computation, and 3 s after it.
+    let parts: Vec<(&str, f64)> = mean.exposed.iter().map(|part| (part.name.as_str(), part.mean_s.round())).collect();
+    assert_eq!(parts, [("data AllReduce", 3.0), (OVERLAPPED, 17.0)]);
+    assert_eq!(mean.step_s.round(), 30.0);
+}
+
+#[test]
+fn what_happened_lists_a_changed_step_time_but_not_the_first() {
+    let fault = "faultProcesses: [{cause: nic, does: Degrade, bandwidth: 0.5, trace: nic.csv}]\n";
+    let scenario = scenario(&format!("{}{fault}", training("1000s", "")));
+    let mut simulation = SimulationInput::new(&draw_faults(&scenario, 1, 0)).expect("a simulation");
+    let folds = MetricFolds::new(&scenario, false);
+    let (run, _) = simulate_replication(&mut simulation, (1, 0), folds, RestartBlocker::default());
+    let lines = event_lines(&run.view(1, &[]));
+    let steps = lines.iter().filter(|(_, line)| line.contains("steps take"));
+    let steps: Vec<&str> = steps.map(|(_, line)| line.as_str()).collect();
+    let limit = "limited by the network of the nodes";
+    let expected = [
+        format!("JobSet train: steps take 16.0 s instead of 13.0 s, with 6.00 s of exposed communication, {limit}"),
+        format!("JobSet train: steps take 13.0 s instead of 16.0 s, with 3.00 s of exposed communication, {limit}"),
+    ];
+    assert_eq!(steps, expected);
 }

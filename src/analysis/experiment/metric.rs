@@ -5,7 +5,7 @@
 use super::fleets::compared;
 use super::outcome::ReplicationOutcome;
 use super::replication::{ReplicatedJobSet, ReplicationResult, RestartQuantile};
-use crate::{fleet::FleetSimulation, metrics::training::TrainingSummary};
+use crate::{fleet::FleetSimulation, metrics::step_time::MeanStep, metrics::training::TrainingSummary};
 use sim_api::spec::{FleetSpec, ScenarioSpec};
 use sim_base::Duration;
 use sim_base::stats::SampleKind;
@@ -121,7 +121,9 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
 /// Returns the names of all metrics that replications of a scenario may have, except those of single causes.
 pub fn metric_names(scenario: &ScenarioSpec) -> Vec<String> {
     let jobsets: Vec<String> = scenario.jobsets.iter().map(|j| j.jobset.name.clone()).collect();
-    let training = (!scenario.training.is_empty()).then(TrainingSummary::default);
+    let communicates = scenario.training.iter().any(|job| job.communication.is_some());
+    let mean_step = communicates.then(MeanStep::default);
+    let training = (!scenario.training.is_empty()).then(|| TrainingSummary { mean_step, ..TrainingSummary::default() });
     let ledger_s = LedgerCategory::ALL.map(|category| (category.as_str(), 1.0));
     let complete = ReplicationResult {
         end_reason: "TimeLimit",
@@ -266,7 +268,10 @@ fn of_training(
             if is_failed { MeasuredMetric::Failed } else { measured(value) }
         };
         let phase = |phase: TrainingPhase| t.time_s.get(phase.as_str()).copied();
-        [
+        let of_steps = t.mean_step.as_ref().map(|mean| {
+            [("stepTime_s", measured(Some(mean.step_s))), ("exposedShare", measured(Some(mean.exposed_share)))]
+        });
+        let all = [
             ("goodput", ratio(t.goodput)),
             ("ettr", ratio(t.ettr)),
             ("interruptions", measured(Some(f64::from(t.interruptions)))),
@@ -274,7 +279,8 @@ fn of_training(
             ("lost_s", measured(phase(TrainingPhase::Lost))),
             ("recovery_s", measured(phase(TrainingPhase::Recovery))),
             ("checkpoint_s", measured(phase(TrainingPhase::Checkpoint))),
-        ]
+        ];
+        all.into_iter().chain(of_steps.into_iter().flatten())
     });
     metrics.into_iter().flatten()
 }

@@ -101,7 +101,7 @@ impl ReducedExperiment {
             completed_s: (training.done && training.work.is_some()).then(|| training.end.seconds()),
             restarts: outcome.restarts,
             restarts_count_towards_max: outcome.restarts_count_towards_max,
-            training: Some(TrainingSummary::from_outcome(training)),
+            training: Some(TrainingSummary::from_outcome(training, None)),
             taken: self.effect_durations(outcome),
             timeline: JobTimeline::from_training(training),
             each,

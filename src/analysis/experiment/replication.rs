@@ -200,6 +200,7 @@ impl ReplicationResult {
         let jobset = |(i, o): (usize, &JobSetOutcome)| {
             let restarts = || run.restarts_of(JobSetId(i as u32));
             let training = outcome.training_for(JobSetId(i as u32));
+            let job = run.scenario.training_for(JobSetId(i as u32));
             let totals = run.folded.counted.totals(JobSetId(i as u32));
             ReplicatedJobSet {
                 all_restarts: totals.restarts,
@@ -208,7 +209,7 @@ impl ReplicationResult {
                 completed_s: completed(o, training).map(SimTime::seconds),
                 restarts: o.restarts,
                 restarts_count_towards_max: o.restarts_count_towards_max,
-                training: training.map(TrainingSummary::from_outcome),
+                training: training.map(|t| TrainingSummary::from_outcome(t, job)),
                 taken: training.map_or_else(BTreeMap::new, |t| by_cause(run, t)),
                 timeline: training.and_then(JobTimeline::from_training),
                 each: restarts().enumerate().map(BriefRestart::from_restart).collect(),

@@ -14,6 +14,7 @@ pub mod pods;
 pub mod queue_lengths;
 pub mod record_buffer;
 pub mod restarts;
+pub mod step_time;
 pub mod story;
 pub mod summary;
 pub mod timeline;

@@ -1,6 +1,8 @@
 //! Main records of what happened to the JobSets, for console and report; further ones are only counted.
 
+use sim_base::{Duration, JobSetId};
 use sim_engine::record::{Body, JobSetConditionType, RecordNames, RecordSink, SimulationRecord};
+use std::collections::BTreeMap;
 
 /// Maximum number of records in the story; a run directory contains all of them.
 const KEPT: usize = 400;
@@ -9,6 +11,8 @@ const KEPT: usize = 400;
 pub struct StoryFold {
     pub kept: Vec<SimulationRecord>,
     pub left_out: u64,
+    /// Latest step time of each training job; the first one is not a change.
+    steps: BTreeMap<JobSetId, Duration>,
 }
 
 impl RecordSink for StoryFold {
@@ -31,6 +35,9 @@ impl RecordSink for StoryFold {
             | Body::NodeState { .. }
             | Body::NodeGone { .. }
             | Body::Fault { .. } => true,
+            Body::TrainingStepTime { jobset, step, .. } => {
+                self.steps.insert(jobset, step).is_some_and(|before| before != step)
+            }
             Body::Answered { answer, .. } => !names.text(answer).is_empty(),
             Body::JobSetCondition { kind, status, .. } => {
                 // The end of a restart (status False) is already reported by AllReady.

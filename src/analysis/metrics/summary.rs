@@ -289,7 +289,8 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         active: s.active,
         suspended: s.suspended,
     };
-    let training = run.outcome.training_for(id).map(TrainingSummary::from_outcome);
+    let training =
+        run.outcome.training_for(id).map(|t| TrainingSummary::from_outcome(t, run.scenario.training_for(id)));
     let event = |c: &super::events::EventCount| SummaryEvent {
         kind: if c.warning { "Warning" } else { "Normal" },
         reason: run.names.text(c.reason).to_owned(),

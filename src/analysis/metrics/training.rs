@@ -6,8 +6,9 @@
 
 use super::RunView;
 use super::restarts::restart::{CauseKind, RestartCause};
+use super::step_time::MeanStep;
 use serde::Serialize;
-use sim_api::spec::ScenarioSpec;
+use sim_api::spec::{ScenarioSpec, TrainingJob};
 use sim_base::Duration;
 use sim_engine::record::{StepOutcome, TrainingOutcome, TrainingPhase};
 use std::collections::BTreeMap;
@@ -53,6 +54,9 @@ pub struct TrainingSummary {
     /// Step times with the placement of the pods; empty unless the training has `communication`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub step_times: Vec<StepTimeSummary>,
+    /// The mean step; only if the training has `communication` and steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_step: Option<MeanStep>,
 }
 
 /// The step time from an instant on, with the placement at that time.
@@ -112,8 +116,8 @@ const AWAY: [TrainingPhase; 4] =
     [TrainingPhase::Startup, TrainingPhase::Recovery, TrainingPhase::Suspended, TrainingPhase::Ending];
 
 impl TrainingSummary {
-    /// Builds the summary from the outcome of a training job.
-    pub fn from_outcome(training: &TrainingOutcome) -> TrainingSummary {
+    /// Builds the summary from the outcome of a training job. `job` is its specification.
+    pub fn from_outcome(training: &TrainingOutcome, job: Option<&TrainingJob>) -> TrainingSummary {
         let t = training;
         let seconds = |phase: &TrainingPhase| (phase.as_str(), t.ns(*phase) as f64 / 1e9);
         let wall: u64 = t.spent_ns.iter().sum();
@@ -143,6 +147,7 @@ impl TrainingSummary {
             }),
             job_uptime: share(without(&AWAY), wall),
             step_times: t.steps.iter().map(StepTimeSummary::from_outcome).collect(),
+            mean_step: job.and_then(|job| MeanStep::from_outcome(t, job)),
         }
     }
 }

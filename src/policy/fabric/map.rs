@@ -103,6 +103,19 @@ impl FabricMap {
         Some(links)
     }
 
+    /// Returns the first `count` nodes with accelerators in the order of their groups, from the farthest level to the
+    /// nearest, and of their islands: the placement of a job that is spread as little as possible.
+    pub fn contiguous_nodes(&self, count: usize) -> Vec<NodeId> {
+        let nodes = (0..self.accelerators.len() as u32).map(NodeId);
+        let mut nodes: Vec<NodeId> = nodes.filter(|node| self.accelerators(*node) > 0).collect();
+        nodes.sort_by_cached_key(|node| {
+            let groups = (0..self.levels.len()).rev().map(|level| self.group(level, *node));
+            (groups.collect::<Vec<DomainId>>(), self.island(*node), *node)
+        });
+        nodes.truncate(count);
+        nodes
+    }
+
     /// Returns the number of groups of a level that the islands are in.
     pub fn groups_of(&self, level: usize, islands: &[JobIsland]) -> u32 {
         let groups = islands.iter().map(|island| self.group(level, island.first_node()));

@@ -182,7 +182,7 @@ fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<ReportPa
     Ok(page::sweep::page(&page::sweep::SweepText {
         swept: sweep.swept(),
         sensitivities: &sweep.dominant_assumptions,
-        closed_form: sweep.closed.as_ref(),
+        closed_forms: &sweep.closed_forms,
         warnings: &sweep.warnings,
         commands,
         inputs: &inputs,

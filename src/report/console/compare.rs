@@ -229,9 +229,9 @@ fn verdict(p: &PairedEstimate) -> String {
 }
 
 /// Metrics in order of relevance. The conclusion uses the first one that differs between the variants.
-pub(crate) const HEADLINES: [&str; 9] = [
-    "completed", "goodput", "effective_training_ratio", "training_time_h", "restartLatency_s.p50", "end.t_s",
-    "cost.total", "restarts", "ledger.productive",
+pub(crate) const HEADLINES: [&str; 10] = [
+    "completed", "goodput", "effective_training_ratio", "training_time_h", "restartLatency_s.p50", "stepTime_s",
+    "end.t_s", "cost.total", "restarts", "ledger.productive",
 ];
 
 /// Returns whether the metric is `headline`, for the only JobSet or for one of several. Per-cause metrics never

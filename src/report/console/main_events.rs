@@ -81,12 +81,9 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
             format::seconds(reached - kept),
             place(jobset, kept)
         ),
-        Body::TrainingStepTime { jobset, step, exposed } => format!(
-            "JobSet {}: steps take {}, of which {} is exposed communication",
-            name(jobset),
-            format::seconds(step),
-            format::seconds(exposed)
-        ),
+        Body::TrainingStepTime { jobset, step, .. } => {
+            format!("JobSet {}: {}", name(jobset), training::changed_step(run, jobset, (record.at, step))?)
+        }
         Body::TrainingDone { jobset, work } => {
             format!("JobSet {}: training finished at {}", name(jobset), place(jobset, work))
         }

@@ -6,7 +6,7 @@ use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::training::TrainingSummary;
 use sim_api::spec::{CheckpointSchedule, TrainingJob};
 use sim_base::{Duration, JobSetId, SimTime};
-use sim_engine::record::{TrainingOutcome, TrainingPhase};
+use sim_engine::record::{StepOutcome, TrainingOutcome, TrainingPhase};
 use std::fmt::Write;
 
 /// Writes a section for each JobSet with a training job.
@@ -37,7 +37,7 @@ pub fn describe_training_job(run: &RunView<'_>, training: &TrainingJob) -> Strin
 }
 
 fn write_training_outcome(out: &mut String, run: &RunView<'_>, training: &TrainingOutcome, style: &WaterfallStyle) {
-    let summary = TrainingSummary::from_outcome(training);
+    let summary = TrainingSummary::from_outcome(training, run.scenario.training_for(training.jobset));
     let share = |v: Option<f64>| v.map_or("none".to_owned(), |v| percent(v, 2));
     let of = match training.work {
         Some(_) if training.done => String::new(),
@@ -81,13 +81,32 @@ fn write_training_outcome(out: &mut String, run: &RunView<'_>, training: &Traini
     }
 }
 
+/// Describes a step time that differs from the previous one: both, the exposed communication and its limit.
+pub fn changed_step(run: &RunView<'_>, jobset: JobSetId, (at, step): (SimTime, Duration)) -> Option<String> {
+    let steps = &run.outcome.training_for(jobset)?.steps;
+    let nth = steps.iter().position(|s| (s.at, s.step) == (at, step))?;
+    let before = steps[..nth].last()?;
+    let now = &steps[nth];
+    let limit = now.limit.iter().map(|limit| format!(", limited by the {limit}"));
+    Some(format!(
+        "steps take {} instead of {}, with {} of exposed communication{}",
+        seconds(now.step),
+        seconds(before.step),
+        seconds(now.exposed),
+        limit.collect::<String>()
+    ))
+}
+
 /// Maximum number of step times that are printed.
 const STEP_TIMES_MAX: usize = 8;
 
 /// Writes the step times of a job that communicates, with the placement of its pods.
 fn step_times(out: &mut String, run: &RunView<'_>, training: &TrainingOutcome) {
     let levels = &run.scenario.topology.dcn_levels;
-    for (nth, step) in training.steps.iter().enumerate().take(STEP_TIMES_MAX) {
+    let mut steps: Vec<&StepOutcome> = training.steps.iter().collect();
+    // A restart on the same nodes does not change the step time.
+    steps.dedup_by(|later, earlier| StepOutcome { at: earlier.at, ..later.clone() } == **earlier);
+    for (nth, step) in steps.iter().enumerate().take(STEP_TIMES_MAX) {
         let from = if nth == 0 { String::new() } else { format!("from {}: ", seconds(step.at.since(SimTime::ZERO))) };
         let share = percent(step.exposed.seconds() / step.step.seconds(), 1);
         let limit = step.limit.iter().map(|limit| format!(", limited by the {limit}"));
@@ -103,7 +122,7 @@ fn step_times(out: &mut String, run: &RunView<'_>, training: &TrainingOutcome) {
             groups.collect::<String>(),
         );
     }
-    if let Some(more) = training.steps.len().checked_sub(STEP_TIMES_MAX).filter(|more| *more > 0) {
+    if let Some(more) = steps.len().checked_sub(STEP_TIMES_MAX).filter(|more| *more > 0) {
         let _ = writeln!(out, "  {} more step times are in summary.json", more);
     }
 }

@@ -8,6 +8,7 @@ pub use super::compare_panel::{ComparedVariants, provenance};
 use super::compare_panel::{
     PanelAxis, ROW, SIZE, WIDTH, comparison_heading, draw_name, finish_scene, legend, plot_left_edge, shrunk_font_size,
 };
+use super::compare_steps::{step_bars, steps};
 use super::compare_time;
 use crate::console::compare::{HEADLINES, estimates, is_headline_metric, split_by_difference};
 use crate::draw::heading::MARGIN;
@@ -31,6 +32,10 @@ pub fn figures(of: ComparedVariants<'_>) -> Vec<(&'static str, DrawScene)> {
     }
     if shares(all).iter().any(|(_, s)| !s.is_empty()) {
         figures.push(("ledger", ledger(of)));
+    }
+    let jobs = step_bars(of.simulated_variants);
+    if !jobs.is_empty() {
+        figures.push(("steps", steps(of, &jobs)));
     }
     if !metrics.is_empty() {
         figures.push(("distributions", distributions(of, &metrics)));

@@ -1,50 +1,51 @@
-//! Layout of a map of the cluster before and after a restart: the nodes by pool and island, colored by Job.
+//! Layout of a map of the cluster before and after a restart: the nodes by pool and island, colored by Job, state,
+//! failure domain or stranded capacity.
 //!
 //! The node assignment comes from `metrics::occupancy`.
 
-use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
-use crate::draw::scene::{
-    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width,
-};
+use super::map_colors::MapColors;
+pub use super::map_colors::{MapColoring, MapNodes};
+use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten, shorten_name};
+use crate::draw::scene::{BACKGROUND_COLOR, DrawScene, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use sim_analysis::format::{seconds, thousands};
-use sim_analysis::metrics::occupancy::{NodeOccupancy, NodeOccupant};
+use sim_analysis::metrics::node_states::NodeStates;
+use sim_analysis::metrics::occupancy::NodeOccupancy;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::IslandKind;
-use sim_base::{JobId, SimTime};
+use sim_base::SimTime;
 
-/// One half of the map: the node assignment at one time.
-struct MapSide<'a> {
+/// One half of the map: the colors of the nodes at one time.
+struct MapSide {
     title: String,
-    nodes: &'a [NodeOccupant],
+    colors: Vec<Rgb>,
 }
 
-/// Colors of Jobs, by Job number; the colors repeat.
-const JOBS: [Rgb; 7] = [PALETTE[2], PALETTE[7], PALETTE[4], PALETTE[6], PALETTE[3], PALETTE[1], PALETTE[5]];
-const EMPTY: Rgb = GRID;
-const FAILED_NODE: Rgb = TEXT_COLOR;
 const GAP: i32 = 40;
-/// Maximum number of Jobs in the legend.
-const NAMED: usize = 8;
-
 /// Consecutive nodes of one island, or of a pool without islands.
 pub(crate) struct MapBlock {
     pub(crate) from: usize,
     pub(crate) to: usize,
 }
 
-fn map(
-    run: &RunView<'_>, (title, subtitle): (&str, &str), sides: &[MapSide<'_>], below: &[String], size: (u32, u32),
+/// Draws a map of the nodes at one or more times, side by side.
+pub fn node_map(
+    run: &RunView<'_>, coloring: &MapColoring, (title, subtitle): (&str, &str), sides: &[(String, MapNodes<'_>)],
+    (below, size): (&[String], (u32, u32)),
 ) -> DrawScene {
+    let nodes: Vec<MapNodes<'_>> = sides.iter().map(|(_, nodes)| *nodes).collect();
+    let colors = MapColors::new(run, coloring, &nodes);
+    let titles = sides.iter().zip(&colors.counts).map(|((title, _), counts)| format!("{title}{counts}"));
+    let sides: Vec<MapSide> = titles.zip(colors.sides).map(|(title, colors)| MapSide { title, colors }).collect();
     let mut scene = DrawScene::new(size);
     let top = heading(&mut scene, title, subtitle) + 74;
-    let top = legend(&mut scene, run, sides, top) + 56;
+    let top = legend(&mut scene, &colors.legend, top) + 56;
     let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 16;
     let n = sides.len().max(1) as i32;
     let width = (size.0 as i32 - 2 * MARGIN - (n - 1) * GAP) / n;
-    let blocks = blocks(run, sides.first().map_or(0, |s| s.nodes.len()));
+    let blocks = blocks(run, sides.first().map_or(0, |s| s.colors.len()));
     for (i, side) in sides.iter().enumerate() {
         let left = MARGIN + i as i32 * (width + GAP);
-        scene.text((left, top - 12), 22, TextAnchor::Left, TEXT_COLOR, &side.title);
+        scene.text((left, top - 12), 22, TextAnchor::Left, TEXT_COLOR, &shorten(&side.title, 22, width));
         draw((&mut scene, run), side, &blocks, (left, top + 12), (width, bottom - top - 12));
     }
     draw_footer(&mut scene, below);
@@ -52,57 +53,47 @@ fn map(
 }
 
 /// Returns the map before and after a restart; `None` if the node assignment was not recorded or there are no nodes.
+/// `states` are needed to color the nodes by state.
 pub fn restart_map(
-    run: &RunView<'_>, pods: &NodeOccupancy, (i, r): (usize, &RestartMetrics), below: &[String], size: (u32, u32),
+    run: &RunView<'_>, (coloring, pods, states): (&MapColoring, &NodeOccupancy, Option<&NodeStates>),
+    (i, r): (usize, &RestartMetrics), below: &[String], size: (u32, u32),
 ) -> Option<DrawScene> {
-    let side = |title: String, nodes| MapSide { title, nodes };
     let (before, after) = (pods.at(r.start)?, pods.at(r.end)?);
     if before.is_empty() {
         return None;
     }
     let moved = before.iter().zip(after).filter(|(a, b)| a.job != b.job).count();
-    let at = |time: SimTime| seconds(time.since(SimTime::ZERO));
-    let sides = [side(format!("before, at {}", at(r.start)), before), side(format!("after, at {}", at(r.end)), after)];
-    let title = format!("Restart {}: node assignment before and after, by Job", i + 1);
+    let side = |name: &str, time: SimTime, occupants| {
+        let nodes = match states {
+            Some(states) => MapNodes::States(states, time),
+            None => MapNodes::Occupants(occupants),
+        };
+        (format!("{name}, at {}", seconds(time.since(SimTime::ZERO))), nodes)
+    };
+    let sides = [side("before", r.start, before), side("after", r.end, after)];
+    let what = match coloring {
+        MapColoring::Job => "node assignment before and after, by Job".to_owned(),
+        MapColoring::State => "node states before and after".to_owned(),
+        MapColoring::Stranded => "free nodes before and after".to_owned(),
+        MapColoring::Domain(label) => format!("node assignment before and after, by {label}"),
+    };
+    let title = format!("Restart {}: {what}", i + 1);
     let subtitle = match moved {
         0 => "every node runs pods of the same Job as before".to_owned(),
         n => format!("{} of {} nodes run pods of a different Job", thousands(n as u64), thousands(before.len() as u64)),
     };
-    Some(map(run, (&title, &run.with_failures(&subtitle)), &sides, below, size))
+    Some(node_map(run, coloring, (&title, &run.with_failures(&subtitle)), &sides, (below, size)))
 }
 
-fn color(tenant: &NodeOccupant) -> Rgb {
-    match (tenant.ready, tenant.job.is_some()) {
-        (false, _) => FAILED_NODE,
-        (true, true) => JOBS[tenant.job.ix() % JOBS.len()],
-        (true, false) => EMPTY,
-    }
-}
-
-fn legend(scene: &mut DrawScene, run: &RunView<'_>, sides: &[MapSide<'_>], y: i32) -> i32 {
-    let mut jobs: Vec<JobId> = sides.iter().flat_map(|s| s.nodes.iter().map(|t| t.job)).collect();
-    jobs.sort();
-    jobs.dedup();
-    jobs.retain(|job| job.is_some());
-    let more = jobs.len().saturating_sub(NAMED);
-    let named = jobs.iter().take(NAMED);
-    let mut entries: Vec<(Rgb, String)> =
-        named.map(|job| (JOBS[job.ix() % JOBS.len()], run.names.job(*job).to_owned())).collect();
-    if more > 0 {
-        entries.push((BACKGROUND_COLOR, format!("and {} more Jobs (colors repeat)", thousands(more as u64))));
-    }
-    entries.push((EMPTY, "no pod of a Job".to_owned()));
-    if sides.iter().any(|s| s.nodes.iter().any(|t| !t.ready)) {
-        entries.push((FAILED_NODE, "node not ready".to_owned()));
-    }
+fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], y: i32) -> i32 {
     let (mut x, mut y) = (MARGIN, y);
     for (color, text) in entries {
-        let text = shorten(&text, 20, 360);
+        let text = shorten(text, 20, 560);
         let width = 30 + text_width(&text, 20) + 26;
         if x + width > scene.width as i32 - MARGIN {
             (x, y) = (MARGIN, y + 30);
         }
-        scene.rect(x, y - 10, 20, 20, color);
+        scene.rect(x, y - 10, 20, 20, *color);
         scene.text((x + 30, y), 20, TextAnchor::Left, TEXT_COLOR, &text);
         x += width;
     }
@@ -164,7 +155,7 @@ pub(crate) struct MapGrid {
 }
 
 /// With more blocks, or in narrower ones, the blocks have no names.
-const NAMED_BLOCKS: i32 = 64;
+const NAMED_BLOCKS: i32 = 200;
 const NAMED_WIDTH: i32 = 70;
 const NAME_SIZE: i32 = 15;
 
@@ -219,7 +210,7 @@ impl MapGrid {
             let both = format!("{first} to {last}");
             let name = match text_width(&both, NAME_SIZE) {
                 wide if wide <= width && first != last => both,
-                _ => shorten(first, NAME_SIZE, width),
+                _ => shorten_name(first, NAME_SIZE, width),
             };
             scene.text((x, y - self.label / 2 - 1), NAME_SIZE, TextAnchor::Left, MUTED_COLOR, &name);
         }
@@ -234,13 +225,13 @@ impl MapGrid {
 }
 
 fn draw(
-    (scene, run): (&mut DrawScene, &RunView<'_>), side: &MapSide<'_>, blocks: &[MapBlock], (left, top): (i32, i32),
+    (scene, run): (&mut DrawScene, &RunView<'_>), side: &MapSide, blocks: &[MapBlock], (left, top): (i32, i32),
     (width, height): (i32, i32),
 ) {
     let grid = MapGrid::new(blocks, (left, top), (width, height));
     grid.draw_names(scene, run, blocks);
     for (i, block) in blocks.iter().enumerate() {
-        let nodes = &side.nodes[block.from..block.to];
+        let nodes = &side.colors[block.from..block.to];
         draw_block(scene, nodes, grid.block(i), (grid.cell, grid.columns));
     }
     if !blocks.is_empty() {
@@ -256,12 +247,12 @@ fn draw(
 
 /// Draws the nodes of a block. Adjacent nodes of one color are one rectangle; with cells of at least 5 pixels, thin
 /// lines separate the nodes.
-fn draw_block(scene: &mut DrawScene, nodes: &[NodeOccupant], (x, y): (i32, i32), (cell, columns): (i32, i32)) {
+fn draw_block(scene: &mut DrawScene, nodes: &[Rgb], (x, y): (i32, i32), (cell, columns): (i32, i32)) {
     let mut rects: Vec<(Rgb, i32, i32, i32)> = Vec::new();
     for (row, line) in nodes.chunks(columns as usize).enumerate() {
         let mut at = 0;
-        for run in line.chunk_by(|a, b| color(a) == color(b)) {
-            rects.push((color(&run[0]), at, row as i32, run.len() as i32));
+        for run in line.chunk_by(|a, b| a == b) {
+            rects.push((run[0], at, row as i32, run.len() as i32));
             at += run.len() as i32;
         }
     }

@@ -2,10 +2,11 @@
 //!
 //! The states come from `metrics::node_states`.
 
+use super::map_colors::STRANDED;
 use super::map_figure::{MapGrid, blocks, islands};
 use crate::draw::colors::{node_color as color, phase_color};
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading};
-use crate::draw::scene::{DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width};
+use crate::draw::scene::{DrawScene, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width};
 use crate::draw::svg::{AnimatedItem, Animation};
 use crate::draw::time_axis::{round_times, time_label};
 use sim_analysis::format::{seconds, thousands};
@@ -14,8 +15,6 @@ use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::{Duration, SimTime};
 use std::collections::BTreeMap;
 
-/// Color of a node without pods on an island where other nodes have pods.
-const STRANDED: Rgb = PALETTE[0];
 const FONT: i32 = 20;
 /// Frames per second of the animation. A higher rate increases the file size without a visible benefit.
 const FRAMES_PER_S: f64 = 12.0;

@@ -2,6 +2,7 @@
 
 use super::run_input::RunInputText;
 use super::{PageBlock, PageChart};
+use crate::figures::map_figure::MapColoring;
 use crate::figures::{map_figure, timeline_figure, waterfall_figure};
 use crate::{assumptions::provenance, console::waterfall, table::Table, timeline, timeline::highlighted_restarts};
 use sim_analysis::format;
@@ -48,7 +49,8 @@ pub fn maps(view: &RunInputText<'_>) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     for (i, r) in highlighted_restarts(run) {
         let below = [provenance::run_provenance(run)];
-        let Some(scene) = map_figure::restart_map(run, view.pods, (i, r), &below, SIZE) else {
+        let Some(scene) = map_figure::restart_map(run, (&MapColoring::Job, view.pods, None), (i, r), &below, SIZE)
+        else {
             continue;
         };
         blocks.push(PageBlock::Chart(PageChart {

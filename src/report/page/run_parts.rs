@@ -203,7 +203,7 @@ pub fn assumptions(view: &RunInputText<'_>) -> Vec<PageBlock> {
 
 /// Limits of the model that apply to every run. They are listed in every report.
 pub const NOT_MODELLED: [&str; 6] = [
-    "Networks: link bandwidth and congestion.",
+    "Networks: link bandwidth and congestion, except for the steps of training jobs with communication.",
     "Storage: checkpoints take the configured time, regardless of the number of concurrent writers.",
     "Images: cached on all nodes, without pulls.",
     "API server internals: priority and fairness, etcd and API server failures. Latencies and client rate limits are modelled.",

@@ -21,8 +21,8 @@ const SIZE: (u32, u32) = (1600, 800);
 pub struct SweepText<'a> {
     pub swept: SweptMetric<'a>,
     pub sensitivities: &'a [SensitiveResult],
-    /// Closed form of restart latencies, if there is one.
-    pub closed_form: Option<&'a ClosedFormCurve>,
+    /// Closed forms of metrics.
+    pub closed_forms: &'a [ClosedFormCurve],
     pub warnings: &'a [String],
     /// Commands that repeat the sweep and the page.
     pub commands: &'a [String],
@@ -79,11 +79,16 @@ fn charts(view: &SweepText<'_>) -> Vec<PageBlock> {
     };
     let drawn = sweep_figure::figures(view.swept, &[]).into_iter();
     let mut blocks: Vec<PageBlock> = drawn.map(|(name, scene)| chart(name, scene)).collect();
-    let latency = default_metrics(all);
-    let latency = latency.iter().find(|m| sweep_figure::has_closed_form(m));
-    if let (Some(metric), Some(closed), Ok(axis)) = (latency, view.closed_form, numeric_axis_named(all, None)) {
-        let scene = sweep_figure::scaling_chart(view.swept, (metric, axis), Some(closed), SIZE);
-        blocks.push(chart("scaling", scene));
+    let Ok(axis) = numeric_axis_named(all, None) else {
+        return blocks;
+    };
+    let metrics = default_metrics(all);
+    for (nth, closed) in view.closed_forms.iter().enumerate() {
+        if let Some(metric) = metrics.iter().find(|metric| closed.applies_to(metric)) {
+            let scene = sweep_figure::scaling_chart(view.swept, (metric, axis), Some(closed), SIZE);
+            let name = if nth == 0 { "scaling".to_owned() } else { format!("scaling-{}", nth + 1) };
+            blocks.push(chart(&name, scene));
+        }
     }
     blocks
 }

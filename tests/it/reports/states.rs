@@ -64,6 +64,11 @@ fn a_film_moves_two_restarts_along_one_axis() {
 fn options_of_another_chart_are_rejected() {
     for (arguments, message) in [
         (vec!["plot", "gantt", SCENARIO, "--at", "1m", "--out", "x.svg"], "--at applies to `plot map` only"),
+        (
+            vec!["plot", "film", SCENARIO, "--color-by", "job", "--out", "x.svg"],
+            "--color-by applies to `plot map` only",
+        ),
+        (vec!["plot", "map", SCENARIO, "--color-by", "rack", "--out", "x.svg"], "no node has this label"),
         (vec!["plot", "map", SCENARIO, "--speed", "2", "--out", "x.svg"], "--speed applies to `plot film` only"),
         (vec!["plot", "map", SCENARIO, "--at", "30h", "--out", "x.svg"], "the run ends at"),
         (

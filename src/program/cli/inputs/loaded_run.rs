@@ -113,6 +113,14 @@ impl LoadedRun {
         states
     }
 
+    /// Runs the simulation again and returns the Job on each node at an instant.
+    pub fn occupants(&mut self, at: SimTime) -> NodeOccupancy {
+        let mut occupants = NodeOccupancy::new(Vec::new(), &[at], self.replication.names.nodes.len());
+        self.simulation.run(self.seed, 0, &mut occupants);
+        occupants.finish();
+        occupants
+    }
+
     /// Runs the simulation again and returns metrics scraped at the given interval. Returns an error if there are
     /// too many samples. Without an interval, the default one is multiplied until there are few.
     pub fn scraped(

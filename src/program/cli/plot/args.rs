@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use sim_base::Duration;
 use sim_report::draw::chart;
 use sim_report::draw::scene::DrawScene;
+use sim_report::figures::map_figure::MapColoring;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,10 @@ pub struct PlotArgs {
     /// Instant of a map, e.g. 1h32m after the start
     #[arg(long, value_name = "TIME")]
     pub at: Option<Duration>,
+    /// Colors of a map: job, state, stranded (free nodes in partly used islands), or the key of a node label, such as
+    /// that of a failure domain [default: job; with --at, state]
+    #[arg(long, value_name = "WHAT")]
+    pub color_by: Option<String>,
     /// Time window FROM..TO, e.g. 30m..2h or 2d..3d, for charts over time (gantt, queues, utilization, goodput,
     /// availability) [default: the longest restart, or the whole time]
     #[arg(long, value_name = "FROM..TO", value_parser = window)]
@@ -89,6 +94,8 @@ pub enum ChartKind {
     Differences,
     /// Accelerator time by category (directory of `compare`)
     Ledger,
+    /// Mean step time: computation and exposed communication (directory of `compare`)
+    Steps,
     /// Distribution over the replications (directory of `compare`)
     Distributions,
     /// Goodput over time (directory of `compare`)
@@ -157,6 +164,16 @@ pub fn find_chart<N: AsRef<str>>(charts: Vec<(N, DrawScene)>, name: &str) -> Res
 }
 
 impl PlotArgs {
+    /// Returns the requested colors of a map, if any.
+    pub fn coloring(&self) -> Option<MapColoring> {
+        self.color_by.as_deref().map(|what| match what {
+            "job" => MapColoring::Job,
+            "state" => MapColoring::State,
+            "stranded" => MapColoring::Stranded,
+            label => MapColoring::Domain(label.to_owned()),
+        })
+    }
+
     /// Returns the requested size, or the size of a slide.
     pub fn size(&self) -> (u32, u32) {
         self.size.unwrap_or(chart::SLIDE)

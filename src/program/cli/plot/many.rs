@@ -18,6 +18,7 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
         ChartKind::Cdf => "restarts".to_owned(),
         ChartKind::Differences
         | ChartKind::Ledger
+        | ChartKind::Steps
         | ChartKind::Distributions
         | ChartKind::Goodput
         | ChartKind::Availability => args.kind.name(),

@@ -17,9 +17,11 @@ use sim_report::export;
 use sim_report::export::ExportSubject;
 
 pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
-    for (given, option, kind) in
-        [(args.at.is_some(), "--at", ChartKind::Map), (args.speed.is_some(), "--speed", ChartKind::Film)]
-    {
+    for (given, option, kind) in [
+        (args.at.is_some(), "--at", ChartKind::Map),
+        (args.color_by.is_some(), "--color-by", ChartKind::Map),
+        (args.speed.is_some(), "--speed", ChartKind::Film),
+    ] {
         if given && args.kind != kind {
             bail!("{option} applies to `plot {}` only", kind.name());
         }
@@ -46,7 +48,7 @@ pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
     }
     let scene = match (args.kind, args.at) {
         (ChartKind::Map, Some(at)) => moments::map(args, &mut runs, SimTime::ZERO + at)?,
-        _ => of_runs(args, &runs)?,
+        _ => of_runs(args, &mut runs)?,
     };
     save(args, &titled(args, scene))
 }
@@ -58,14 +60,14 @@ fn titled(args: &PlotArgs, scene: DrawScene) -> DrawScene {
     }
 }
 
-fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
+fn of_runs(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScene, CommandFailure> {
     Ok(match args.kind {
         ChartKind::Waterfall => one::waterfall(args, runs)?,
         ChartKind::Restarts => one::restarts(args, runs)?,
         ChartKind::Gantt => one::over_time(args, runs, "gantt")?,
         ChartKind::Queues => one::over_time(args, runs, "queues")?,
         ChartKind::Utilization => one::over_time(args, runs, "utilization")?,
-        ChartKind::Map => one::map(args, runs)?,
+        ChartKind::Map => moments::restart_map(args, runs)?,
         _ => scaling::of_runs(args, runs)?,
     })
 }

@@ -4,16 +4,21 @@ use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::one::{chosen, only};
 use crate::{cli::plot::args::PlotArgs, cli::plot::labels};
+use sim_analysis::format;
+use sim_analysis::metrics::RunView;
 use sim_base::SimTime;
+use sim_policy::topology::{ClusterBuilder, TopologyDomains};
 use sim_report::assumptions::provenance;
 use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::draw::scene::DrawScene;
 use sim_report::draw::svg::Animation;
-use sim_report::figures::nodes_figure;
+use sim_report::figures::map_figure::{MapColoring, MapNodes};
 use sim_report::figures::nodes_figure::NodeInterval;
+use sim_report::figures::{map_figure, nodes_figure};
+use sim_report::timeline;
 
-/// Draws the state of every node at one instant.
+/// Draws every node at one instant.
 pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: SimTime) -> Result<DrawScene, CommandFailure> {
     only(args, runs)?;
     let [one] = runs else { unreachable!("`only` has checked the number of runs") };
@@ -21,11 +26,60 @@ pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: SimTime) -> Result<DrawS
     if at > end {
         bail!("--at {}: the run ends at {end}", at.since(SimTime::ZERO));
     }
-    let states = one.states((at, at));
+    let coloring = args.coloring().unwrap_or(MapColoring::State);
+    check_label(&one.view(), &coloring)?;
+    if coloring == MapColoring::State {
+        let states = one.states((at, at));
+        let run = one.view();
+        return Ok(nodes_figure::map(&run, (&states, at), &footer_lines(&run), args.size()));
+    }
+    let occupants = one.occupants(at);
     let run = one.view();
+    let Some(nodes) = occupants.at(at) else { bail!("--at {}: no nodes", at.since(SimTime::ZERO)) };
+    let what = match &coloring {
+        MapColoring::Domain(label) => format!("nodes by {label}"),
+        MapColoring::Stranded => "free nodes".to_owned(),
+        MapColoring::Job | MapColoring::State => "nodes by Job".to_owned(),
+    };
+    let title = format!("{}: {what}", run.scenario.name);
+    let subtitle = run.with_failures(&format!("{} nodes", format::thousands(nodes.len() as u64)));
+    let sides = [(format!("at {}", format::seconds(at.since(SimTime::ZERO))), MapNodes::Occupants(nodes))];
+    let foot = footer_lines(&run);
+    Ok(map_figure::node_map(&run, &coloring, (&title, &subtitle), &sides, (&foot, args.size())))
+}
+
+/// Draws every node before and after a restart.
+pub fn restart_map(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScene, CommandFailure> {
+    only(args, runs)?;
+    let [one] = runs else { unreachable!("`only` has checked the number of runs") };
+    let coloring = args.coloring().unwrap_or(MapColoring::Job);
+    check_label(&one.view(), &coloring)?;
+    let (i, r) = chosen(args, &one.view()).map(|(i, r)| (i, r.clone()))?;
+    let states = (coloring == MapColoring::State).then(|| one.states((r.start, r.end)));
+    let run = one.view();
+    let foot = provenance::footer_lines(&run, &[&r], &model_defaults());
+    let nodes = (&coloring, &one.pods, states.as_ref());
+    let drawn = map_figure::restart_map(&run, nodes, (i, &r), &foot, args.size());
+    let close = timeline::MAX_HIGHLIGHTED;
+    let text = format!("restart {} is not among the {close} longest; only these have data over time", i + 1);
+    drawn.ok_or(CommandFailure::Invalid(text))
+}
+
+fn footer_lines(run: &RunView<'_>) -> Vec<String> {
     let all: Vec<_> = run.restarts().iter().collect();
-    let foot = provenance::footer_lines(&run, &all, &model_defaults());
-    Ok(nodes_figure::map(&run, (&states, at), &foot, args.size()))
+    provenance::footer_lines(run, &all, &model_defaults())
+}
+
+/// Returns an error if no node has the label of the coloring.
+fn check_label(run: &RunView<'_>, coloring: &MapColoring) -> Result<(), CommandFailure> {
+    let MapColoring::Domain(label) = coloring else {
+        return Ok(());
+    };
+    let cluster = ClusterBuilder::build(&run.scenario.topology, &["pods".to_owned()]);
+    if TopologyDomains::build(&cluster, label).values.is_empty() {
+        bail!("--color-by {label}: no node has this label; other values are job, state and stranded");
+    }
+    Ok(())
 }
 
 /// Default duration of a film in seconds.

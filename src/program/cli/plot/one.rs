@@ -7,7 +7,7 @@ use sim_analysis::format;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_report::assumptions::provenance;
 use sim_report::draw::scene::DrawScene;
-use sim_report::figures::{map_figure, restart_figure, timeline_figure, waterfall_figure};
+use sim_report::figures::{restart_figure, timeline_figure, waterfall_figure};
 use sim_report::timeline;
 use std::path::Path;
 
@@ -79,17 +79,6 @@ pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Draw
     let none =
         || CommandFailure::Invalid(format!("{}: nothing to draw, all queues are always empty", run.scenario.name));
     matching.map(|(_, scene)| scene).ok_or_else(none)
-}
-
-pub fn map(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
-    let one = only(args, runs)?;
-    let run = one.view();
-    let (i, r) = chosen(args, &run)?;
-    let foot = provenance::footer_lines(&run, &[r], &model_defaults());
-    let drawn = map_figure::restart_map(&run, &one.pods, (i, r), &foot, args.size());
-    let close = timeline::MAX_HIGHLIGHTED;
-    let text = format!("restart {} is not among the {close} longest; only these have data over time", i + 1);
-    drawn.ok_or(CommandFailure::Invalid(text))
 }
 
 pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {

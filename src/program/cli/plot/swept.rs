@@ -44,7 +44,6 @@ pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<DrawScene, Comman
     let metric = args.metric.clone().or_else(|| sweep.headline());
     let none = || CommandFailure::Invalid("all points have equal metrics".to_owned());
     let metric = metric.ok_or_else(none)?;
-    let closed = sweep.closed.as_ref();
-    let closed = closed.filter(|_| sweep_figure::has_closed_form(&metric));
+    let closed = sweep.closed_forms.iter().find(|closed| closed.applies_to(&metric));
     Ok(sweep_figure::scaling_chart(sweep.swept(), (&metric, axis), closed, args.size()))
 }

@@ -3,6 +3,7 @@
 pub mod args;
 mod auto;
 pub mod axes;
+mod closed_forms;
 mod directory;
 mod merge;
 mod output;

@@ -3,16 +3,15 @@
 //! The replications are in the directory, so this module must never simulate the sweep again.
 
 use crate::cli::failure::{CommandFailure, bail};
-use crate::cli::inputs::{LoadedInput, dominant_assumptions};
+use crate::cli::inputs::dominant_assumptions;
+use crate::cli::sweep::closed_forms;
 use crate::{cli::sweep::args::SweepArgs, cli::sweep::request::SweepRequest};
 use serde_json::Value;
 use sim_analysis::experiment::{MeasuredMetric, ReplicationOutcome};
 use sim_analysis::sweep::{SweepIdentity, SweepResults, SweepRow};
-use sim_api::spec::RestartStrategy;
 use sim_base::fnv;
 use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
-use sim_report::figures::scaling_figure::token_bucket;
 use sim_report::figures::sweep_figure::{ClosedFormCurve, SweptMetric};
 use sim_report::sweep_selection::{axis_names, selected_metrics};
 use std::path::Path;
@@ -23,8 +22,8 @@ pub struct StoredSweep {
     pub identity: SweepIdentity,
     pub results: SweepResults,
     pub dominant_assumptions: Vec<SensitiveResult>,
-    /// Closed form of the restart latency, if its parameters are known at any point.
-    pub closed: Option<ClosedFormCurve>,
+    /// Closed forms of metrics, as far as their parameters are known at any point.
+    pub closed_forms: Vec<ClosedFormCurve>,
     pub warnings: Vec<String>,
     foot: Vec<String>,
     currency: String,
@@ -59,7 +58,7 @@ impl StoredSweep {
         Ok(StoredSweep {
             foot: sensitivity::footer_lines(&dominant_assumptions),
             dominant_assumptions,
-            closed: closed(&sweep),
+            closed_forms: closed_forms::curves(&sweep),
             warnings: warnings.collect(),
             currency: sweep.currency().to_owned(),
             identity: sweep.identity,
@@ -97,29 +96,6 @@ pub fn dominant_assumptions(sweep: &SweepRequest, results: &SweepResults) -> Vec
         Some(dominant_assumptions::of_input(&each.join(", "), &loaded, sweep.seed))
     };
     points.into_iter().filter_map(one).collect()
-}
-
-/// Returns the closed form at each point: the time for one request of the Job controller per pod of the first
-/// JobSet, at the rate of the point. It is `None` at points whose strategy does not recreate the pods.
-fn closed(sweep: &SweepRequest) -> Option<ClosedFormCurve> {
-    let one = |point: usize| {
-        let LoadedInput::Pods(loaded) = sweep.loaded(point).ok()? else {
-            return None;
-        };
-        let scenario = &loaded.scenario;
-        let spec = &scenario.jobsets.first()?.jobset.spec;
-        let rate = scenario.control_plane.kube_controller_manager;
-        let recreates = spec.strategy() != RestartStrategy::InPlaceRestart;
-        let value = token_bucket(spec.pods() as f64, rate.qps, f64::from(rate.burst));
-        recreates.then_some(value).filter(|v| v.is_finite())
-    };
-    let values: Vec<Option<f64>> = (0..sweep.points.count()).map(one).collect();
-    values.iter().any(Option::is_some).then(|| ClosedFormCurve {
-        name: "tokens".to_owned(),
-        formula: "closed form: (pods - burst) / rate s, one request of the Job controller per pod (calibration.md 6.6)"
-            .to_owned(),
-        values,
-    })
 }
 
 fn summary(dir: &Path) -> Result<Value, CommandFailure> {

@@ -13,10 +13,12 @@ use std::fmt::Write;
 const SHORT_LINES: usize = 25;
 
 /// Metrics that answer most questions, in the order of tables. Of each entry, the first metric with values is printed.
-pub(crate) const MAIN_METRICS: [&[&str]; 8] = [
+pub(crate) const MAIN_METRICS: [&[&str]; 10] = [
     &["timeToComplete_s", "end.t_s", "training_time_h"],
     &["goodput", "effective_training_ratio"],
     &["ettr"],
+    &["stepTime_s"],
+    &["exposedShare"],
     &["interruptions", "failures"],
     &["restarts"],
     &["restartBudgetUsed"],

@@ -18,7 +18,7 @@ use sim_analysis::sweep::{SweepIdentity, SweepResults};
 use sim_base::{Duration, fnv};
 
 pub use axis_error::SweepAxisError;
-pub use scaling::{ClosedFormCurve, numeric_axis_named, scaling_chart, scaling_lines};
+pub use scaling::{ClosedFormCurve, ClosedFormMetric, numeric_axis_named, scaling_chart, scaling_lines};
 
 const WIDTH: i32 = 1600;
 /// Font size in pixels.
@@ -148,11 +148,6 @@ pub fn provenance(of: SweptMetric<'_>) -> Vec<String> {
 fn footer_lines(of: SweptMetric<'_>) -> Vec<String> {
     let own = provenance(of).into_iter();
     own.chain(of.assumption_lines.iter().cloned()).collect()
-}
-
-/// Returns whether the closed form of a token bucket applies to the metric.
-pub fn has_closed_form(metric: &str) -> bool {
-    crate::console::compare::is_headline_metric(metric, "restartLatency_s.p50") || metric.contains("restartLatency_s.")
 }
 
 /// Sets the height of the scene and draws the footer below `bottom`.

@@ -17,9 +17,29 @@ const LINES: usize = 7;
 /// A closed form: its name, the formula, and its value at each point.
 #[derive(Clone, Debug)]
 pub struct ClosedFormCurve {
+    pub metric: ClosedFormMetric,
     pub name: String,
     pub formula: String,
     pub values: Vec<Option<f64>>,
+}
+
+/// The metrics that a closed form describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClosedFormMetric {
+    /// Quantiles of the restart latency of any JobSet.
+    RestartLatency,
+    /// The metric with this name.
+    Named(String),
+}
+
+impl ClosedFormCurve {
+    /// Returns whether the closed form describes the metric.
+    pub fn applies_to(&self, metric: &str) -> bool {
+        match &self.metric {
+            ClosedFormMetric::RestartLatency => metric.contains("restartLatency_s."),
+            ClosedFormMetric::Named(name) => metric == name,
+        }
+    }
 }
 
 /// Returns the axis with the given name, or the first axis with numeric values.

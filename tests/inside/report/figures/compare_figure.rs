@@ -3,7 +3,9 @@
 use super::super::restart_figure::tests::check;
 use super::*;
 use crate::metric_label::MetricLabel;
-use sim_analysis::experiment::{ReplicationResult, SimulatedVariant};
+use sim_analysis::experiment::{ReplicatedJobSet, ReplicationResult, SimulatedVariant};
+use sim_analysis::metrics::step_time::{ExposedPart, MeanStep};
+use sim_analysis::metrics::training::TrainingSummary;
 use std::collections::BTreeMap;
 
 /// A text that needs two lines.
@@ -73,4 +75,38 @@ fn ticks_are_round_in_the_unit_that_people_count_in() {
     let of = |axis: &PanelAxis, metric| axis.ticks(4, MetricLabel::new(metric, "").tick_unit(axis.to - axis.from));
     assert_eq!(of(&axis(-1e4, 2e4), "end.t_s"), [0.0, 18_000.0]);
     assert_eq!(of(&axis(0.71, 0.83), "goodput").len(), 2);
+}
+
+#[test]
+fn bars_of_step_times_are_readable_however_many_variants_and_entries_there_are() {
+    let mean = |nth: usize, entries: usize| {
+        let part = |entry: usize| ExposedPart { name: format!("axis-{entry} AllReduce"), mean_s: 0.1 * nth as f64 };
+        let exposed_s = 0.1 * (nth * entries) as f64;
+        MeanStep {
+            step_s: 7.15 + exposed_s,
+            exposed_s,
+            exposed_share: exposed_s / (7.15 + exposed_s),
+            limit: (nth > 0).then(|| "uplinks of level superpod-with-a-long-name".to_owned()),
+            exposed: (0..entries).map(part).collect(),
+        }
+    };
+    for (variants, entries) in [(2, 1), (3, 4), (10, 9)] {
+        let of_variant = |nth: usize| {
+            let mut one = variant(&format!("variant {nth} of several, with a name"), 1.0, &[]);
+            let mean_step = (nth != 1).then(|| mean(nth, entries));
+            let training = Some(TrainingSummary { mean_step, ..TrainingSummary::default() });
+            one.jobsets = vec!["train".to_owned()];
+            one.replications.iter_mut().for_each(|r| {
+                r.jobsets = vec![ReplicatedJobSet { training: training.clone(), ..ReplicatedJobSet::default() }];
+            });
+            one
+        };
+        let simulated: Vec<SimulatedVariant> = (0..variants).map(of_variant).collect();
+        let compared = VariantComparison::from_variants(("a-scenario", 1), &simulated);
+        for is_slide in [false, true] {
+            let figures = figures(of(&compared, &simulated, &[HANGS.to_owned()], is_slide));
+            let (_, scene) = figures.iter().find(|(name, _)| *name == "steps").expect("the chart of step times");
+            check(scene);
+        }
+    }
 }

@@ -111,6 +111,7 @@ fn lines_over_a_swept_field_have_room_whatever_they_go_over_and_however_many_the
             let (identity, all) = swept(axes.clone(), None, &["restartLatency_s.p50", "goodput"]);
             let footer = [HANGS.to_owned()];
             let closed = ClosedFormCurve {
+                metric: ClosedFormMetric::RestartLatency,
                 name: "one API request per pod".to_owned(),
                 formula: "closed form: (pods - burst) / rate s".to_owned(),
                 values: (0..all.points().count()).map(|p| Some(p as f64 + 0.5)).collect(),

@@ -1,0 +1,199 @@
+//! Colors of nodes on a map: by Job, by state, by failure domain, or by stranded capacity.
+
+use super::map_figure::{MapBlock, islands};
+use crate::draw::colors::node_color;
+use crate::draw::scene::{GRID, PALETTE, Rgb, TEXT_COLOR};
+use sim_analysis::format::thousands;
+use sim_analysis::metrics::RunView;
+use sim_analysis::metrics::node_states::{NodeState, NodeStates};
+use sim_analysis::metrics::occupancy::NodeOccupant;
+use sim_base::{DomainId, SimTime};
+use sim_policy::topology::{ClusterBuilder, TopologyDomains};
+use std::collections::BTreeMap;
+
+/// What the color of a node shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MapColoring {
+    /// The Job whose pod is on the node.
+    Job,
+    /// The state of the node and its pods.
+    State,
+    /// Whether a free node is in an island that is free as a whole.
+    Stranded,
+    /// The value of this label of the node; paler without a pod.
+    Domain(String),
+}
+
+/// The nodes at one time.
+#[derive(Copy, Clone)]
+pub enum MapNodes<'a> {
+    Occupants(&'a [NodeOccupant]),
+    States(&'a NodeStates, SimTime),
+}
+
+/// Color of a node without pods in an island where other nodes have pods.
+pub(crate) const STRANDED: Rgb = PALETTE[0];
+const EMPTY: Rgb = GRID;
+const FAILED_NODE: Rgb = TEXT_COLOR;
+/// Colors of Jobs and domains, by number; the colors repeat.
+const NUMBERED: [Rgb; 8] =
+    [PALETTE[2], PALETTE[7], PALETTE[4], PALETTE[6], PALETTE[3], PALETTE[1], PALETTE[5], (51, 34, 136)];
+/// Maximum number of Jobs or domains in the legend.
+const NAMED: usize = NUMBERED.len();
+
+/// What a node is shown as, in the order of the legend.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum NodeClass {
+    Numbered { number: usize, is_free: bool },
+    InUse,
+    Spare,
+    Stranded,
+    State(NodeState),
+    Empty,
+    NotReady,
+}
+
+impl NodeClass {
+    fn color(self) -> Rgb {
+        match self {
+            NodeClass::Numbered { number, is_free } => {
+                let color = NUMBERED[number % NUMBERED.len()];
+                if is_free { paler(color) } else { color }
+            }
+            NodeClass::InUse => PALETTE[2],
+            NodeClass::Spare => PALETTE[3],
+            NodeClass::Stranded => PALETTE[1],
+            NodeClass::State(state) => node_color(state),
+            NodeClass::Empty => EMPTY,
+            NodeClass::NotReady => FAILED_NODE,
+        }
+    }
+}
+
+fn paler((r, g, b): Rgb) -> Rgb {
+    let pale = |v: u8| (u16::from(v) / 4 + 191) as u8;
+    (pale(r), pale(g), pale(b))
+}
+
+/// The colors of all nodes on the sides of a map, and their legend.
+pub(crate) struct MapColors {
+    /// Per side and node.
+    pub sides: Vec<Vec<Rgb>>,
+    pub legend: Vec<(Rgb, String)>,
+    /// Per side: the number of free nodes by kind; only for stranded capacity.
+    pub counts: Vec<String>,
+}
+
+impl MapColors {
+    pub(crate) fn new(run: &RunView<'_>, coloring: &MapColoring, sides: &[MapNodes<'_>]) -> MapColors {
+        let domains = match coloring {
+            MapColoring::Domain(key) => {
+                let cluster = ClusterBuilder::build(&run.scenario.topology, &["pods".to_owned()]);
+                Some(TopologyDomains::build(&cluster, key))
+            }
+            _ => None,
+        };
+        let classes = |nodes: &MapNodes<'_>| match *nodes {
+            MapNodes::States(states, at) => {
+                (0..states.nodes()).map(|node| NodeClass::State(states.at(node, at))).collect()
+            }
+            MapNodes::Occupants(all) => match (coloring, &domains) {
+                (_, Some(domains)) => by_domain(all, domains),
+                (MapColoring::Stranded, _) => by_stranding(all, &islands(run, all.len())),
+                _ => all.iter().map(by_job).collect(),
+            },
+        };
+        let sides: Vec<Vec<NodeClass>> = sides.iter().map(classes).collect();
+        let counts = match coloring {
+            MapColoring::Stranded => sides.iter().map(|side| count_free(side)).collect(),
+            _ => vec![String::new(); sides.len()],
+        };
+        let name = |number: usize| match &domains {
+            Some(domains) => domains.values.get(number).cloned().unwrap_or_default(),
+            None => run.names.job(sim_base::JobId(number as u32)).to_owned(),
+        };
+        MapColors {
+            legend: legend(sides.iter().flatten(), name, domains.is_some()),
+            counts,
+            sides: sides.into_iter().map(|side| side.into_iter().map(NodeClass::color).collect()).collect(),
+        }
+    }
+}
+
+fn by_job(node: &NodeOccupant) -> NodeClass {
+    match (node.ready, node.job.is_some()) {
+        (false, _) => NodeClass::NotReady,
+        (true, true) => NodeClass::Numbered { number: node.job.ix(), is_free: false },
+        (true, false) => NodeClass::Empty,
+    }
+}
+
+fn by_domain(all: &[NodeOccupant], domains: &TopologyDomains) -> Vec<NodeClass> {
+    let class = |(node, occupant): (usize, &NodeOccupant)| {
+        let domain = domains.of.get(node).copied().unwrap_or(DomainId::NONE);
+        match (occupant.ready, domain.is_some()) {
+            (false, _) => NodeClass::NotReady,
+            (true, true) => NodeClass::Numbered { number: domain.ix(), is_free: !occupant.job.is_some() },
+            (true, false) => NodeClass::Empty,
+        }
+    };
+    all.iter().enumerate().map(class).collect()
+}
+
+/// A free node is spare if no node of its island has a pod or is broken.
+fn by_stranding(all: &[NodeOccupant], islands: &[MapBlock]) -> Vec<NodeClass> {
+    let is_free = |node: &NodeOccupant| node.ready && !node.job.is_some();
+    let class = |is_spare: bool, node: &NodeOccupant| match (node.ready, is_free(node)) {
+        (false, _) => NodeClass::NotReady,
+        (true, false) => NodeClass::InUse,
+        (true, true) if is_spare => NodeClass::Spare,
+        (true, true) => NodeClass::Stranded,
+    };
+    let island = |island: &MapBlock| {
+        let nodes = &all[island.from..island.to];
+        let is_spare = nodes.iter().all(is_free);
+        nodes.iter().map(move |node| class(is_spare, node)).collect::<Vec<_>>()
+    };
+    islands.iter().flat_map(island).collect()
+}
+
+fn count_free(side: &[NodeClass]) -> String {
+    let count = |class: NodeClass| side.iter().filter(|own| **own == class).count() as u64;
+    let (spare, stranded) = (count(NodeClass::Spare), count(NodeClass::Stranded));
+    format!(": {} spare, {} stranded", thousands(spare), thousands(stranded))
+}
+
+fn legend<'a>(
+    all: impl Iterator<Item = &'a NodeClass>, name: impl Fn(usize) -> String, is_domain: bool,
+) -> Vec<(Rgb, String)> {
+    let (mut numbers, mut others) = (BTreeMap::new(), BTreeMap::new());
+    for class in all {
+        match *class {
+            NodeClass::Numbered { number, .. } => numbers.insert(number, ()),
+            other => others.insert(other, ()),
+        };
+    }
+    let color = |number| NodeClass::Numbered { number, is_free: false }.color();
+    let mut entries: Vec<(Rgb, String)> = numbers.keys().take(NAMED).map(|n| (color(*n), name(*n))).collect();
+    if let Some(more) = numbers.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        let what = if is_domain { "domains" } else { "Jobs" };
+        let text = format!("and {} more {what} (colors repeat)", thousands(more as u64));
+        entries.push((crate::draw::scene::BACKGROUND_COLOR, text));
+    }
+    if is_domain {
+        entries.push((EMPTY, "paler: no pod of a Job; gray: no such label".to_owned()));
+        others.remove(&NodeClass::Empty);
+    }
+    entries.extend(others.into_keys().map(|class| {
+        let text = match class {
+            NodeClass::InUse => "in use",
+            NodeClass::Spare => "spare (whole island free)",
+            NodeClass::Stranded => "stranded (free, rest of the island in use or not ready)",
+            NodeClass::State(state) => state.as_str(),
+            NodeClass::Empty | NodeClass::Numbered { .. } => "no pod of a Job",
+            NodeClass::NotReady => "node not ready",
+        };
+        (class.color(), text.to_owned())
+    }));
+    entries
+}
