@@ -54,6 +54,16 @@ impl QueueSnapshot {
 }
 
 impl Snapshot {
+    /// Returns a copy for a scheduling cycle.
+    pub fn for_cycle(&self) -> Snapshot {
+        Snapshot {
+            tree: self.tree.clone(),
+            queues: self.queues.clone(),
+            flavors: self.flavors.clone(),
+            topology: self.topology.for_cycle(),
+        }
+    }
+
     pub fn node(&self, queue: QueueIndex) -> &QuotaNode {
         &self.tree.nodes[queue]
     }

@@ -302,7 +302,7 @@ impl Manager {
                     .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
             },
         };
-        let mut snapshot = self.cache.state.clone();
+        let mut snapshot = self.cache.state.for_cycle();
         let result = run(heads, &mut snapshot, &config);
         let preempt = |p: crate::cycle::Preemption| Patch {
             key: p.target,

@@ -364,7 +364,7 @@ impl FlavorAssigner<'_> {
             }
             Err(failure) => {
                 if let Some(pod_set) = assignment.pod_sets.iter_mut().find(|p| p.name == failure.pod_set)
-                    && let Some(attempt) = pod_set.attempts.get_mut(&failure.flavor)
+                    && let Some(attempt) = pod_set.attempts.get_mut(&*failure.flavor)
                 {
                     attempt.mode = AssignmentMode::NoFit;
                     attempt.no_fit = NoFitReason::TopologyPlacementFailed;

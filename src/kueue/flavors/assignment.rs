@@ -5,7 +5,7 @@ use super::mode::AssignmentMode;
 use crate::amount::Amount;
 use crate::requests::{FlavorAmounts, FlavorResource, Name, Requests};
 use crate::snapshot::{QueueSnapshot, Usage};
-use crate::workload::status::TopologyAssignment;
+use crate::tas::TopologyAssignment;
 use crate::workload::{Info, LastAssignment, PodSetAdmission};
 use std::collections::{BTreeMap, BTreeSet};
 

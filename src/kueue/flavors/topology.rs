@@ -3,7 +3,7 @@
 use super::assignment::{Assignment, PodSetAssignment};
 use crate::requests::{Name, Requests};
 use crate::snapshot::{QueueSnapshot, Snapshot};
-use crate::topology::{PlacementRequest, PlacementRequests, Placements, TopologyUsage, domain_usage};
+use crate::topology::{PlacementRequest, PlacementRequests, Placements, TopologyUsage};
 use crate::workload::info::QueueIndex;
 use crate::workload::{Admission, Info, PodSet};
 use sim_api::spec::kueue::{ResourceFlavor, ResourceGroup};
@@ -107,21 +107,17 @@ impl Assignment {
         let mut usage = TopologyUsage::new();
         for assigned in &self.pod_sets {
             let Some(topology) = &assigned.topology else { continue };
-            let Some(pod_set) = info.workload.pod_sets.iter().find(|p| p.name == assigned.name) else { continue };
             let flavors = assigned.flavors.values().map(|choice| &choice.flavor);
             let Ok(flavor) = only_topology_flavor(snapshot, &snapshot.queues[info.queue], flavors) else { continue };
             let admitted = current.iter().flat_map(|a| &a.pod_sets).find(|p| p.name == assigned.name);
-            let counted = |values: &[String]| -> u32 {
-                let domains = admitted.and_then(|p| p.topology.as_ref()).into_iter().flat_map(|t| &t.domains);
-                domains.filter(|(own, _)| own == values).map(|(_, count)| *count).sum()
-            };
-            let requests = Requests::from_milli(&pod_set.template.spec.requests());
-            for mut domain in domain_usage(topology, &requests) {
-                domain.count = domain.count.saturating_sub(counted(&domain.values));
-                if domain.count > 0 {
-                    usage.entry(flavor.clone()).or_default().push(domain);
-                }
+            let mut added = topology.clone();
+            for domain in &mut added.domains {
+                let counted = admitted.and_then(|p| p.topology.as_ref()).into_iter().flat_map(|t| &t.domains);
+                let counted: u32 = counted.filter(|own| own.values == domain.values).map(|own| own.count).sum();
+                domain.count = domain.count.saturating_sub(counted);
             }
+            added.domains.retain(|domain| domain.count > 0);
+            usage.extend(snapshot.topology.usage(&flavor, &added, &info.workload, &assigned.name));
         }
         usage
     }
@@ -129,6 +125,5 @@ impl Assignment {
 
 fn has_lost_node(assigned: &PodSetAssignment, info: &Info) -> bool {
     let lost = &info.workload.status.unhealthy_nodes;
-    let mut nodes = assigned.topology.iter().flat_map(|t| &t.domains).filter_map(|(values, _)| values.last());
-    nodes.any(|node| lost.contains(node))
+    assigned.topology.iter().any(|topology| lost.iter().any(|node| topology.contains_node(node)))
 }

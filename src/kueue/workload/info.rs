@@ -161,7 +161,7 @@ fn shape(workload: &Workload, requests: &[PodSetRequests]) -> u64 {
     let mut text = format!("{}", workload.priority);
     for (k, pod_set) in workload.pod_sets.iter().enumerate() {
         let (count, requests) = requests.get(k).map_or((pod_set.count, None), |r| (r.count, Some(&r.requests)));
-        text += &format!("|{}|{count}|{requests:?}|{:?}|", pod_set.name, pod_set.topology);
+        text += &format!("|{}|{count}|{requests:?}|{}|{:?}|", pod_set.name, pod_set.replicas, pod_set.topology);
         text += &template_shape(&pod_set.template);
     }
     fnv1a(text.bytes())

@@ -1,6 +1,6 @@
 //! The Workload of a JobSet (`pkg/controller/jobs/jobset`).
 
-use super::topology::{TopologyRequest, TopologyRequestError};
+use super::topology::{self, TopologyRequestError};
 use super::{PodSet, Workload, WorkloadStatus};
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::kueue::WorkloadPriorityClass;
@@ -36,9 +36,9 @@ pub enum WorkloadError {
 pub fn workload(jobset: &JobSet, classes: &[WorkloadPriorityClass], now: SimTime) -> Result<Workload, WorkloadError> {
     let pod_set = |job: &ReplicatedJob| {
         let template = job.template.template.clone();
-        let topology = TopologyRequest::read(&template.annotations, job.replicas);
-        let topology = Some(topology.map_err(WorkloadError::Topology)?);
-        Ok(PodSet { name: job.name.clone(), count: pods(job), template, topology })
+        let topology = topology::read(&template.annotations).map_err(WorkloadError::Topology)?;
+        let topology = Some(topology);
+        Ok(PodSet { name: job.name.clone(), count: pods(job), replicas: job.replicas, template, topology })
     };
     let pod_sets: Vec<PodSet> = jobset.spec.replicated_jobs.iter().map(pod_set).collect::<Result<_, _>>()?;
     let find = |name: &String| {

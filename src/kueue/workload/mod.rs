@@ -10,8 +10,8 @@ pub mod topology;
 pub use conditions::{Condition, ConditionType};
 pub use info::{Info, LastAssignment, PodSetRequests};
 pub use status::{Admission, CheckState, CheckStatus, PodSetAdmission, RequeueState, WorkloadStatus};
-pub use topology::TopologyRequest;
 
+use crate::tas::TopologyRequest;
 use sim_api::spec::PodTemplate;
 use sim_api::spec::kueue::RequeuingTimestamp;
 use sim_base::SimTime;
@@ -45,6 +45,8 @@ pub struct Workload {
 pub struct PodSet {
     pub name: String,
     pub count: u32,
+    /// Replicas of the replicatedJob.
+    pub replicas: u32,
     pub template: PodTemplate,
     pub topology: Option<TopologyRequest>,
 }
@@ -103,13 +105,8 @@ impl Workload {
     /// Returns whether a node of the topology assignment is lost.
     pub fn has_lost_node(&self) -> bool {
         let admission = self.status.admission.iter();
-        let mut nodes = admission.flat_map(|a| &a.pod_sets).filter_map(|p| p.topology.as_ref());
-        nodes.any(|topology| {
-            topology
-                .domains
-                .iter()
-                .any(|(values, _)| values.last().is_some_and(|node| self.status.unhealthy_nodes.contains(node)))
-        })
+        let mut placements = admission.flat_map(|a| &a.pod_sets).filter_map(|p| p.topology.as_ref());
+        placements.any(|placement| self.status.unhealthy_nodes.iter().any(|node| placement.contains_node(node)))
     }
 
     /// Returns whether the scheduler must look at a Workload with a reservation again.

@@ -3,6 +3,7 @@
 use super::conditions::Condition;
 use crate::amount::Amount;
 use crate::requests::Name;
+use crate::tas::TopologyAssignment;
 use sim_base::SimTime;
 use std::collections::BTreeMap;
 
@@ -33,15 +34,6 @@ pub struct PodSetAdmission {
     /// Requests of all pods, by resource with a flavor.
     pub usage: BTreeMap<Name, Amount>,
     pub topology: Option<TopologyAssignment>,
-}
-
-/// Number of pods by domain.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TopologyAssignment {
-    /// Node labels of the levels that identify a domain. Only the lowest level if it is the host name.
-    pub levels: Vec<String>,
-    /// Values of the labels and number of pods.
-    pub domains: Vec<(Vec<String>, u32)>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 pub mod admission;
 pub mod compare;
 pub mod decisions;
+pub mod kueue;
 pub mod milestones;
 pub mod nodes;
 pub mod output;
@@ -42,6 +43,7 @@ pub enum ValidationInput {
     Recording(Box<RecordedRun>),
     Admission(admission::AdmissionFile),
     Scheduling(scheduling::SchedulingFile),
+    Kueue(kueue::KueueFile),
 }
 
 /// Reads files, and all files of directories, ordered by name. Returns the contents and all errors.
@@ -67,7 +69,7 @@ pub fn read_all(arguments: &[String]) -> (Vec<(String, ValidationInput)>, Vec<Re
 pub fn read_run_recording(file: &str) -> Result<RecordedRun, RecordingFileError> {
     match read_one(file.to_owned())?.1 {
         ValidationInput::Recording(recording) => Ok(*recording),
-        ValidationInput::Admission(_) | ValidationInput::Scheduling(_) => {
+        ValidationInput::Admission(_) | ValidationInput::Scheduling(_) | ValidationInput::Kueue(_) => {
             Err(RecordingFileProblem::NotRun.in_file(file))
         }
     }
@@ -79,6 +81,8 @@ fn read_one(file: String) -> Result<(String, ValidationInput), RecordingFileErro
         ValidationInput::Admission(admission::read(&file, &text)?)
     } else if let Some(decisions) = scheduling::read(&text) {
         ValidationInput::Scheduling(decisions)
+    } else if let Some(story) = kueue::read(&text) {
+        ValidationInput::Kueue(story)
     } else {
         ValidationInput::Recording(Box::new(read::read(&file, &text)?))
     };
@@ -110,6 +114,7 @@ pub fn compare_all(
         ValidationInput::Recording(recording) => simulate::validate(file, recording, &defaults, overrides),
         ValidationInput::Admission(cases) => admission::validate(file, cases),
         ValidationInput::Scheduling(decisions) => scheduling::validate(file, decisions),
+        ValidationInput::Kueue(story) => kueue::validate(file, story),
     };
     Ok(inputs.par_iter().map(one).collect())
 }

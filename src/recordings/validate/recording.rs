@@ -29,6 +29,8 @@ pub enum RecordingKind {
     Scheduling,
     /// Decisions of kube-scheduler on pod groups.
     Gang,
+    /// Decisions of Kueue, in a format of their own.
+    Kueue,
 }
 
 impl RecordingKind {
@@ -42,6 +44,7 @@ impl RecordingKind {
                 | RecordingKind::Cluster
                 | RecordingKind::Scheduling
                 | RecordingKind::Gang
+                | RecordingKind::Kueue
         )
     }
 
@@ -57,6 +60,7 @@ impl RecordingKind {
             RecordingKind::Children => "children",
             RecordingKind::Scheduling => "scheduling",
             RecordingKind::Gang => "gang",
+            RecordingKind::Kueue => "kueue",
         }
     }
 }

@@ -86,7 +86,7 @@ impl fmt::Display for RecordingFileError {
 impl fmt::Display for RecordingFileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use RecordingFileProblem as Problem;
-        let kinds = format!("{}, scheduling, gang", RUN_KINDS.join(", "));
+        let kinds = format!("{}, scheduling, gang, kueue", RUN_KINDS.join(", "));
         match self {
             Problem::UnreadableFile { reason } => write!(f, "cannot read: {reason}"),
             Problem::UnreadableDirectory { reason } => f.write_str(reason),
@@ -116,7 +116,7 @@ impl fmt::Display for RecordingFileProblem {
             Problem::MissingCaseId { number } => write!(f, "case {number} has no id"),
             Problem::ListOfCases => f.write_str("a list of admission cases, not one recording"),
             Problem::NotRun => {
-                f.write_str("contains admission cases or scheduling decisions, not the recording of a run")
+                f.write_str("contains admission cases or decisions of a scheduler, not the recording of a run")
             }
             Problem::InvalidValue(error) => error.fmt(f),
         }

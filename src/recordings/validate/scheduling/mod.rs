@@ -9,6 +9,9 @@ mod known_fields;
 mod pods;
 mod situation;
 
+pub(super) use differences::Differences;
+pub(super) use known_fields::unknown_fields;
+
 use super::recording::{RecordingKind, SCHEMA};
 use super::result::FileResult;
 use serde_json::Value;

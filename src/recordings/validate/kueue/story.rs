@@ -1,0 +1,191 @@
+//! Plays the steps of a story.
+
+use super::super::scheduling::Differences;
+use super::compare::Comparison;
+use super::objects::{NAMESPACE, read_nodes, read_objects, read_stop_policy};
+use serde_json::{Value, json};
+use sim_api::admission::{self, AdmissionGates, CreateRequest};
+use sim_api::objects::value_access::{list, text};
+use sim_api::spec::kueue::KueueObjects;
+use sim_base::{Duration, SimTime};
+use sim_kueue::control::{JobView, Manager, REQUEUE_DELAY, reconcile_job, reconcile_workload};
+use sim_kueue::topology::TopologySnapshot;
+use sim_kueue::workload::jobset::workload;
+use sim_kueue::workload::{Workload, WorkloadKey};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Time between two steps. Recorded steps are further apart than Kueue's unit of creation times, and each story rests
+/// before the next step.
+const STEP: Duration = Duration::from_secs(60);
+/// Reason in the message of a JobSet that succeeded.
+const COMPLETED: &str = "jobset completed successfully";
+
+/// A JobSet of the story.
+pub struct Job {
+    pub name: String,
+    pub view: JobView,
+}
+
+pub struct Story {
+    objects: KueueObjects,
+    pub manager: Manager,
+    /// JobSets by the key of their Workload.
+    pub jobs: Vec<Job>,
+    now: SimTime,
+    /// Cycles without a change after which the queues only repeat themselves.
+    rest_cycles: usize,
+}
+
+/// Plays all steps and compares the state after each.
+pub fn play(recording: &Value, found: &mut Differences) {
+    let objects = read_objects(recording);
+    let topology = TopologySnapshot::new(&objects, &read_nodes(recording));
+    let labels: BTreeMap<String, String> = [("kubernetes.io/metadata.name".to_owned(), NAMESPACE.to_owned())].into();
+    let manager = Manager::new(&objects, topology, [(NAMESPACE.to_owned(), labels)].into());
+    let flavors = objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
+    let rest_cycles = 2 + 2 * flavors.map(|group| group.flavors.len()).max().unwrap_or(0);
+    let mut story = Story { objects, manager, jobs: Vec::new(), now: SimTime::ZERO, rest_cycles };
+    let mut comparison = Comparison::default();
+    for (k, (step, result)) in list(recording, "steps").iter().zip(list(recording, "results")).enumerate() {
+        story.now = story.now + STEP;
+        let answer = story.act(step).err();
+        let answer = answer.map_or(Value::Null, |message| json!(message));
+        found.compare(&format!("{k}.answer"), result["answer"].clone(), answer);
+        let alternatives = story.settle();
+        comparison.compare(&story, result, k, &alternatives, found);
+    }
+}
+
+impl Story {
+    /// Performs a step. Returns the answer of the API server if it refuses the step.
+    fn act(&mut self, step: &Value) -> Result<(), String> {
+        if step["create"].is_object() {
+            return self.create(&step["create"]);
+        }
+        for key in ["finish", "delete", "deactivate"] {
+            let Some(name) = step[key].as_str() else { continue };
+            let Some(index) = self.jobs.iter().position(|job| job.name == name && !job.view.is_deleted) else {
+                continue;
+            };
+            match key {
+                "finish" => self.jobs[index].view.finished = Some((true, COMPLETED.to_owned())),
+                "delete" => self.jobs[index].view.is_deleted = true,
+                _ => {
+                    if let Some(old) = self.manager.workload(index).cloned() {
+                        let mut new = (*old).clone();
+                        new.active = false;
+                        self.store(index, new);
+                    }
+                }
+            }
+        }
+        let stop = &step["stopPolicy"];
+        let queue = self.objects.cluster_queues.iter_mut().find(|q| q.name == text(stop, "clusterQueue"));
+        if let Some(queue) = queue {
+            queue.stop_policy = read_stop_policy(text(stop, "policy"));
+            let changed = queue.clone();
+            self.manager.queue_changed(changed);
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, object: &Value) -> Result<(), String> {
+        let gates = AdmissionGates::default();
+        let request = CreateRequest { object, namespace: NAMESPACE, gates, existing_claims: &[] };
+        let stored = admission::create(&request).map_err(|refusal| refusal.message)?;
+        let jobset = sim_inputs::stored_jobset(&stored).map_err(|error| error.to_string())?;
+        let key = self.jobs.len();
+        let view = JobView { is_suspended: jobset.spec.suspend, ..JobView::default() };
+        self.jobs.push(Job { name: jobset.name.clone(), view });
+        // Without a Workload, the JobSet stays suspended.
+        if let Ok(mut new) = workload(&jobset, &self.objects.priority_classes, self.now) {
+            new.uid = format!("uid-{key:04}");
+            new.job_uid = format!("job-uid-{key:04}");
+            self.store(key, new);
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, key: WorkloadKey, workload: Workload) {
+        self.manager.workload_changed(key, Arc::new(workload), self.now);
+    }
+
+    /// Runs all controllers until nothing changes. Returns the states of Workloads between which the queues alternate.
+    fn settle(&mut self) -> Vec<BTreeMap<WorkloadKey, Arc<Workload>>> {
+        loop {
+            let alternatives = self.run_cycles();
+            let wakes = self.manager.take_wakes();
+            if wakes.is_empty() {
+                return alternatives;
+            }
+            self.now = self.now + REQUEUE_DELAY;
+            wakes.into_iter().for_each(|root| self.manager.wake(root, self.now));
+        }
+    }
+
+    /// Runs cycles until the Workloads no longer change, or change in a circle.
+    fn run_cycles(&mut self) -> Vec<BTreeMap<WorkloadKey, Arc<Workload>>> {
+        self.reconcile();
+        let mut states = vec![self.state()];
+        let mut unchanged = 0;
+        while self.manager.has_heads() && unchanged < self.rest_cycles {
+            for patch in self.manager.run_cycle(self.now) {
+                let old = self.manager.workload(patch.key).cloned();
+                if let Some(new) = old.and_then(|old| patch.apply(&old, self.now)) {
+                    self.store(patch.key, new);
+                }
+            }
+            self.reconcile();
+            let state = self.state();
+            if states.last() == Some(&state) {
+                unchanged += 1;
+                continue;
+            }
+            unchanged = 0;
+            if let Some(first) = states.iter().position(|old| *old == state) {
+                // The state was there before: all states since then recur.
+                states.drain(..first);
+                if states.len() <= self.rest_cycles {
+                    return states;
+                }
+            }
+            states.push(state);
+        }
+        Vec::new()
+    }
+
+    fn state(&self) -> BTreeMap<WorkloadKey, Arc<Workload>> {
+        let workload = |key: WorkloadKey| Some((key, self.manager.workload(key)?.clone()));
+        (0..self.jobs.len()).filter_map(workload).collect()
+    }
+
+    /// Runs the reconcilers of JobSets and Workloads until none changes anything.
+    fn reconcile(&mut self) {
+        while (0..self.jobs.len()).any(|key| self.reconcile_one(key)) {}
+    }
+
+    fn reconcile_one(&mut self, key: WorkloadKey) -> bool {
+        let Some(workload) = self.manager.workload(key).cloned() else {
+            return false;
+        };
+        let plan = reconcile_job(&workload, &self.jobs[key].view, true, self.now);
+        if let Some(suspend) = plan.suspend {
+            self.jobs[key].view.is_suspended = suspend;
+        }
+        let is_suspended = plan.suspend.is_some();
+        if let Some(new) = plan.workload {
+            self.store(key, new);
+            return true;
+        }
+        let view = self.manager.view(key, &workload);
+        let result = reconcile_workload(&workload, &view, &self.manager.configuration, self.now);
+        match result.workload {
+            Some(new) if new != *workload => {
+                self.store(key, new);
+                true
+            }
+            _ => is_suspended,
+        }
+    }
+}
