@@ -13,6 +13,7 @@ mod owners;
 mod pod_admission;
 mod pods;
 pub(crate) mod stored;
+mod workloads;
 
 pub use child_job_error::ChildJobError;
 pub use evictions::{disruption_budgets, evict_pod};
@@ -24,6 +25,7 @@ pub use owners::{ObjectOwner, has_owner_references, keep_bare_pod, owner_of};
 pub use pod_admission::{job_object, known_classes, pod_rejection, post_rejection};
 pub use pods::*;
 pub use stored::StoredObject;
+pub use workloads::{delete_workload, set_workload};
 
 use super::ctx::EngineContext;
 use crate::store::{ChangeKind, StoreChange};

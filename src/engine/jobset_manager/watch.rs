@@ -20,7 +20,7 @@ impl JobSetManager {
             ChangeKind::Pod(_, PodChange::Created) | ChangeKind::Node(..) => {}
             ChangeKind::Claim | ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => {}
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => {}
-            ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } => {}
+            ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } | ChangeKind::Workload(_) => {}
             ChangeKind::Pod(pod, _) => {
                 self.pod_changed(ctx, pod);
                 self.leader_changed(ctx, pod);
@@ -67,7 +67,7 @@ impl JobSetManager {
             ChangeKind::Pod(..) | ChangeKind::Node(..) | ChangeKind::Claim => None,
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => None,
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => None,
-            ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } => None,
+            ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } | ChangeKind::Workload(_) => None,
         }
     }
 

@@ -191,6 +191,7 @@ impl TrainingState {
             | ChangeKind::OwnedCreated(..)
             | ChangeKind::OwnedGone(_)
             | ChangeKind::Claim
+            | ChangeKind::Workload(_)
             | ChangeKind::ContainersStopped(_) => return,
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => return,
             ChangeKind::SilentFault { fault, node, pod } => {

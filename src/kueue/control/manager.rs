@@ -66,6 +66,7 @@ impl Patch {
     }
 }
 
+#[derive(Clone)]
 pub struct Manager {
     pub configuration: KueueConfiguration,
     pub cache: Cache,
