@@ -74,6 +74,9 @@ pub enum StoreWatcher {
     /// The collector's watch of pods.
     GarbageCollectorPods = 9,
     NodeLifecycle = 10,
+    Kueue = 11,
+    /// Kueue's watch of Workloads.
+    KueueWorkloads = 12,
 }
 
 impl EngineContext<'_> {

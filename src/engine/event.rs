@@ -227,6 +227,38 @@ pub enum SimulationEvent {
     },
     /// The scheduler retries the pods that have waited for 5 minutes without an event that may help.
     FlushDue,
+    // Kueue: class 2
+    /// A reconciler of Kueue receives the response to its request about a JobSet or its Workload.
+    KueueAnswered {
+        jobset: JobSetId,
+        reconciler: KueueReconciler,
+    },
+    /// Kueue's scheduler receives the response to the `nth` change of a Workload.
+    KueuePatched {
+        nth: u32,
+    },
+    // class 3
+    /// Kueue's cache receives an update of a JobSet.
+    KueueObservedJobSet(JobSetId),
+    /// Kueue's cache receives an update of the Workload of a JobSet.
+    KueueObservedWorkload(JobSetId),
+    /// A timer of the Workload of a JobSet expires: a back-off, or the time to become ready.
+    KueueWorkloadDue(JobSetId),
+    /// Workloads without quota below a root of the quota tree are tried again.
+    KueueRetry {
+        root: u32,
+    },
+    // class 4
+    /// Kueue's scheduler takes the heads of its queues.
+    KueueCycle,
+}
+
+/// A reconciler of Kueue.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum KueueReconciler {
+    JobSets,
+    Workloads,
 }
 
 /// The component that handles an event; each has its own folder.
@@ -243,6 +275,7 @@ pub enum EventOwner {
     PodGc,
     Training,
     UsageAging,
+    Kueue,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -323,6 +356,8 @@ impl SimulationEvent {
             PodGcTick => EventOwner::PodGc,
             WorkDone { .. } | RendezvousTimedOut { .. } => EventOwner::Training,
             HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => EventOwner::Training,
+            KueueAnswered { .. } | KueuePatched { .. } | KueueObservedJobSet(_) => EventOwner::Kueue,
+            KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } | KueueCycle => EventOwner::Kueue,
         }
     }
 
@@ -340,6 +375,8 @@ impl SimulationEvent {
             | CycleDone { .. } => true,
             JobObserved(_) | JobSetObserved(_) | JobSetPodsObserved(_) | JobSetComputed(_) => true,
             GarbageCollectorObserved { .. } | GarbageCollectorObservedJobSet { .. } | LeaderObserved { .. } => true,
+            KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) => true,
+            KueueRetry { .. } | KueueCycle => true,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -379,6 +416,8 @@ impl SimulationEvent {
             LastCallExpired { jobset, .. } => EventSubject::JobSet(jobset),
             Submit(jobset) | JobSetObserved(jobset) | JobSetDue(jobset) => EventSubject::JobSet(jobset),
             JobSetPodsObserved(jobset) | JobSetComputed(jobset) => EventSubject::JobSet(jobset),
+            KueueAnswered { jobset, .. } | KueueObservedJobSet(jobset) => EventSubject::JobSet(jobset),
+            KueueObservedWorkload(jobset) | KueueWorkloadDue(jobset) => EventSubject::JobSet(jobset),
             TaintDue(node) | UncordonObserved(node) => EventSubject::Node(node),
             Fault(n) | ManagerStopped(n) => EventSubject::Fault(n),
             AgingClockDue { clock, .. } => EventSubject::AgingClock(clock),
@@ -386,6 +425,7 @@ impl SimulationEvent {
             PodCreateAnswered { nth, .. } => EventSubject::PodCreation(nth),
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
             GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
+            KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
         })
     }
 
@@ -408,6 +448,7 @@ impl SimulationEvent {
             | GarbageCollectorDeletedOwned { .. }
             | JobTtlDeletion { .. }
             | JobSetAnswered { .. } => 2,
+            KueueAnswered { .. } | KueuePatched { .. } => 2,
             BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } | VictimDeleted { .. } => 2,
             VolumesBound { .. } => 2,
             JobDue(_)
@@ -420,7 +461,8 @@ impl SimulationEvent {
             JobTtlExpired { .. } | GarbageCollectorObserved { .. } | MonitorTick | TaintDue(_) => 3,
             GarbageCollectorObservedJobSet { .. } => 3,
             TolerationExpired { .. } | PodGcTick | UncordonObserved(_) => 3,
-            CycleDone { .. } | BackoffExpired { .. } | FlushDue => 4,
+            KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } => 3,
+            CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,
         }
     }
 }

@@ -15,6 +15,7 @@ mod garbage_collector;
 mod job_controller;
 mod jobset_manager;
 mod kubelet;
+mod kueue;
 mod node_lifecycle;
 mod outcome;
 mod pod_gc;
@@ -82,6 +83,7 @@ pub struct ControlPlaneComponents {
     pub accounting: accounting::TimeAccounting,
     pub training: training::TrainingState,
     pub usage_aging: usage_aging::UsageAging,
+    pub kueue: kueue::KueueController,
 }
 
 impl ControlPlaneComponents {
@@ -101,6 +103,7 @@ impl ControlPlaneComponents {
             accounting: accounting::TimeAccounting::default(),
             training: training::TrainingState::default(),
             usage_aging: usage_aging::UsageAging::default(),
+            kueue: kueue::KueueController::default(),
         }
     }
 
@@ -119,6 +122,7 @@ impl ControlPlaneComponents {
         self.accounting.reset(ctx);
         self.training.reset(ctx);
         self.usage_aging.reset(ctx);
+        self.kueue.reset(ctx);
     }
 }
 

@@ -84,7 +84,9 @@ fn resource_usages(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> V
     let plane = &ctx.scenario.control_plane;
     let (jc, gc) = (&parts.job_controller, &parts.garbage_collector);
     let (js, s, l) = (&parts.jobset_manager, &parts.scheduler, &parts.node_lifecycle);
-    let mut all: Vec<ResourceUsage> = ctx.requests.token_buckets().map(token_bucket_usage).collect();
+    let has_kueue = ctx.scenario.kueue.is_some();
+    let buckets = ctx.requests.token_buckets().filter(|(r, ..)| has_kueue || !r.belongs_to_kueue());
+    let mut all: Vec<ResourceUsage> = buckets.map(token_bucket_usage).collect();
     let workers = |n: u32| format!("{n} workers");
     all.extend([
         usage(

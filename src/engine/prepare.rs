@@ -197,12 +197,13 @@ fn unplaceable_workloads(store: &mut ObjectStore, scenario: &ScenarioSpec) -> Ve
         let jobset = &submitted.jobset;
         // A resume may change the templates of a suspended JobSet.
         let rjs = jobset.spec.replicated_jobs.iter();
-        let rjs = rjs.filter(|rj| rj.replicas > 0 && !jobset.spec.suspend);
+        let is_suspended = jobset.spec.suspend || scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(jobset));
+        let rjs = rjs.filter(|rj| rj.replicas > 0 && !is_suspended);
         let before = problems.len();
         for rj in rjs {
             problems.extend(unplaceable_job(store, (jobset, rj)));
         }
-        if problems.len() == before && has_fixed_capacity(scenario) && !jobset.spec.suspend {
+        if problems.len() == before && has_fixed_capacity(scenario) && !is_suspended {
             problems.extend(capacity_errors(&store.nodes.cluster, jobset, &scenario.containers, &mut rooms));
         }
     }

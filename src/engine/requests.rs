@@ -10,6 +10,10 @@ use sim_api::spec::{ClientRate, ControlPlane, TimingSpec};
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{Duration, SimTime};
 
+/// Defaults of `clientConnection` in Kueue's Configuration (`apis/config/v1beta2/defaults.go`).
+const KUEUE_QPS: f64 = 300.0;
+const KUEUE_BURST: u32 = 500;
+
 /// A request about to be sent.
 #[derive(Copy, Clone, Debug)]
 pub struct RequestEntry {
@@ -147,6 +151,7 @@ impl RequestTable {
         let kcm = plane.kube_controller_manager;
         // kubernetes.md 1.2: the garbage collector's metadata client has twice the QPS, with the burst unchanged.
         let collector = ClientRate::new(2.0 * kcm.qps, kcm.burst);
+        let kueue = ClientRate::new(KUEUE_QPS, KUEUE_BURST);
         // Rate of all nodes together, without a burst beyond one second of capacity.
         let nodes = ClientRate::new(plane.node_requests_per_s, 1);
         let rates = [
@@ -158,6 +163,8 @@ impl RequestTable {
             (LedgerResource::SchedulerBindClient, plane.kube_scheduler),
             (LedgerResource::NodeRequests, nodes),
             (LedgerResource::TaintEvictionClient, kcm),
+            (LedgerResource::KueueJobSetClient, kueue),
+            (LedgerResource::KueueWorkloadClient, kueue),
         ];
         let bucket = |call: Call| {
             let bucket = call.kind().bucket?;

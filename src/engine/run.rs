@@ -182,6 +182,7 @@ impl EngineRun<'_> {
             EventOwner::PodGc => parts.pod_gc.handle(ctx, event),
             EventOwner::Training => parts.training.handle(ctx, event, &mut parts.accounting),
             EventOwner::UsageAging => parts.usage_aging.handle(ctx, event),
+            EventOwner::Kueue => parts.kueue.handle(ctx, event),
         }
     }
 
@@ -216,7 +217,10 @@ impl EngineRun<'_> {
                 tell!(accounting, webhook, job_controller, ttl_controller);
                 tell!(jobset_manager, garbage_collector);
             }
-            ChangeKind::JobSet(..) => tell!(accounting, jobset_manager, garbage_collector, kubelet),
+            ChangeKind::JobSet(..) => {
+                tell!(accounting, jobset_manager, garbage_collector, kubelet, kueue);
+            }
+            ChangeKind::Workload(_) => tell!(kueue),
             ChangeKind::Node(..) => {
                 tell!(accounting, kubelet, scheduler, node_lifecycle, pod_gc);
             }

@@ -4,7 +4,7 @@ use crate::support::{files, root};
 use std::path::{Path, PathBuf};
 
 /// Component folders of `src/engine`, each with the other components that it may name.
-const COMPONENTS: [(&str, &[&str]); 13] = [
+const COMPONENTS: [(&str, &[&str]); 14] = [
     // No cluster component reads the accounting.
     ("accounting", &[]),
     ("usage_aging", &[]),
@@ -22,6 +22,7 @@ const COMPONENTS: [(&str, &[&str]); 13] = [
     // The script acts on machines and processes, which have no API.
     ("script", &["kubelet"]),
     ("webhook", &[]),
+    ("kueue", &[]),
 ];
 
 fn rust_files(folder: &Path) -> Vec<(PathBuf, String)> {

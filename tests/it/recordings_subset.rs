@@ -8,8 +8,9 @@ use std::path::Path;
 /// Returns `kind/name.json` of every recording below a folder that has one subfolder per kind.
 fn names(folder: &Path) -> BTreeSet<String> {
     let mut result = BTreeSet::new();
-    const KINDS: [&str; 9] =
-        ["admission", "corner", "decisions", "kueue", "nodes", "cluster", "times", "scheduler/gang", "scheduler/single"];
+    const KINDS: [&str; 9] = [
+        "admission", "corner", "decisions", "kueue", "nodes", "cluster", "times", "scheduler/gang", "scheduler/single",
+    ];
     for kind in KINDS {
         for path in files(&folder.join(kind), "json") {
             let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -206,6 +206,7 @@ fn word(body: &Body) -> Option<usize> {
         | PreviousAttempt { .. }
         | CurrentAttempt { .. }
         | JobSetCondition { .. }
+        | WorkloadCondition { .. }
         | AllReady { .. }
         | TrainingStarted { .. }
         | TrainingSlices { .. }
@@ -239,6 +240,9 @@ fn details(body: &Body, names: &RecordNames) -> String {
         }
         PreviousAttempt { attempt, .. } | CurrentAttempt { attempt, .. } => attempt.to_string(),
         JobSetCondition { kind, status, reason, message, .. } => {
+            condition(kind.as_str(), status, reason, message, names)
+        }
+        WorkloadCondition { kind, status, reason, message, .. } => {
             condition(kind.as_str(), status, reason, message, names)
         }
         JobCondition { kind, status, reason, message, .. } => condition(kind.as_str(), status, reason, message, names),

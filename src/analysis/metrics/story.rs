@@ -1,11 +1,21 @@
 //! Main records of what happened to the JobSets, for console and report; further ones are only counted.
 
 use sim_base::{Duration, JobSetId};
-use sim_engine::record::{Body, JobSetConditionType, RecordNames, RecordSink, SimulationRecord};
+use sim_engine::record::{Body, JobSetConditionType, RecordNames, RecordSink, SimulationRecord, WorkloadConditionType};
 use std::collections::BTreeMap;
 
 /// Maximum number of records in the story; a run directory contains all of them.
 const KEPT: usize = 400;
+
+/// Returns true for the conditions that tell why a JobSet waits, runs or stops. PodsReady repeats `AllReady`.
+fn is_main_condition(kind: WorkloadConditionType, reason: &str) -> bool {
+    match kind {
+        WorkloadConditionType::QuotaReserved => reason != "PendingEvaluation",
+        WorkloadConditionType::Evicted => reason != "QuotaReserved",
+        WorkloadConditionType::DeactivationTarget => true,
+        _ => false,
+    }
+}
 
 #[derive(Default)]
 pub struct StoryFold {
@@ -43,6 +53,7 @@ impl RecordSink for StoryFold {
                 // The end of a restart (status False) is already reported by AllReady.
                 kind != JobSetConditionType::RestartingJobSet || status
             }
+            Body::WorkloadCondition { kind, reason, .. } => is_main_condition(kind, names.text(reason)),
             _ => false,
         };
         if is_main_event && self.kept.len() < KEPT {

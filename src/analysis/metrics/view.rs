@@ -124,6 +124,9 @@ impl<'a> RunView<'a> {
             return None;
         }
         let jobset = &self.scenario.jobsets.get(jobset.ix())?.jobset;
+        if self.scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(jobset)) {
+            return None;
+        }
         let who = match jobset.kueue_queue() {
             Some(queue) => format!("it waits for admission by Kueue in queue {queue}, and Kueue is not simulated"),
             None => "it is suspended until spec.suspend is set to false".to_owned(),

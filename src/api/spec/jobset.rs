@@ -210,6 +210,14 @@ impl JobSet {
         actions.any(|a| matches!(a, RestartJob | RestartJobAndIgnoreMaxRestarts))
     }
 
+    /// Sets `spec.suspend`, also in the stored object.
+    pub fn set_suspend(&mut self, suspend: bool) {
+        self.spec.suspend = suspend;
+        if let Some(object) = &mut self.object {
+            Arc::make_mut(object)["spec"]["suspend"] = suspend.into();
+        }
+    }
+
     /// Returns the LocalQueue that admits the JobSet, or `None` if Kueue does not manage it.
     pub fn kueue_queue(&self) -> Option<&str> {
         self.labels.get(KUEUE_QUEUE).map(String::as_str)

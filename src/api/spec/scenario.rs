@@ -6,6 +6,7 @@ use super::control_plane::GateChanges;
 use super::fault_process::{NodeRepair, NodeSpares, RandomFaults, SilentFaults, SilentTarget};
 use super::fleet::ExposureSpec;
 use super::jobset::{JobSet, ReplicatedJob};
+use super::kueue::KueueObjects;
 use super::node_ref::NodeRef;
 use super::objects::ObjectDecoders;
 use super::pod::TaintSpec;
@@ -56,6 +57,8 @@ pub struct ScenarioSpec {
     pub service_accounts: Vec<(String, String)>,
     /// The KubeSchedulerConfiguration; null is the default configuration.
     pub scheduler: Value,
+    /// The objects of Kueue. Without them, no component admits JobSets with a queue.
+    pub kueue: Option<KueueObjects>,
     pub ties: TieBreak,
     /// Decoders for `objects` and for objects that a user creates or changes.
     pub decoders: ObjectDecoders,

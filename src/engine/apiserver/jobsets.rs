@@ -1,6 +1,7 @@
 //! Requests about JobSets: create, change, status, delete, and the end of the object.
 
 use super::record_change;
+use super::workloads::suspend_managed;
 use crate::store::{ChangeKind, JobSetChange};
 use crate::{ctx::EngineContext, record::Body};
 use sim_api::spec::{DeletionPropagation, JobSet};
@@ -15,6 +16,7 @@ fn jobset_changed(ctx: &mut EngineContext<'_>, jobset: JobSetId, change: JobSetC
 
 /// Stores the object in the row `jobset`.
 pub fn create_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, spec: Arc<JobSet>) {
+    let spec = suspend_managed(ctx, spec);
     let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
     row.created = true;
     row.spec = spec;

@@ -14,6 +14,7 @@ mod pod_admission;
 mod pods;
 pub(crate) mod stored;
 mod volumes;
+mod workloads;
 
 pub use child_job_error::ChildJobError;
 pub use evictions::{disruption_budgets, evict_pod};
@@ -26,6 +27,7 @@ pub use pod_admission::{job_object, known_classes, pod_rejection, post_rejection
 pub use pods::*;
 pub use stored::StoredObject;
 pub use volumes::{bind_claim_on_node, storage_objects};
+pub use workloads::{delete_workload, set_workload};
 
 use super::ctx::EngineContext;
 use crate::store::{ChangeKind, StoreChange};

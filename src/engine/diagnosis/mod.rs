@@ -33,7 +33,7 @@ fn is_settled(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, jobset: J
     is_finished(js)
         || !js.created
         || parts.accounting.readiness(jobset).0
-        || (js.suspended() && !js.is_deleting() && errors == 0)
+        || (js.suspended() && !js.is_deleting() && errors == 0 && parts.kueue.blocked_reason(ctx, jobset).is_none())
 }
 
 /// The end reason of a run without further events.
@@ -157,6 +157,9 @@ impl Diagnosis<'_, '_> {
         {
             let kind = kind.as_str();
             return format!("{kind} {name} is being deleted, but no modelled controller removes its finalizers");
+        }
+        if let Some(why) = self.components.kueue.blocked_reason(self.ctx, jobset) {
+            return self.with_run_end(why);
         }
         let mut waiting_at_barrier = 0;
         for job in self.ctx.store.jobs_of(jobset) {

@@ -21,7 +21,7 @@ impl JobSetManager {
             ChangeKind::Claim { .. } | ChangeKind::Storage => {}
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => {}
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => {}
-            ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } => {}
+            ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } | ChangeKind::Workload(_) => {}
             ChangeKind::Pod(pod, _) => {
                 self.pod_changed(ctx, pod);
                 self.leader_changed(ctx, pod);
@@ -68,7 +68,7 @@ impl JobSetManager {
             ChangeKind::Pod(..) | ChangeKind::Node(..) | ChangeKind::Claim { .. } | ChangeKind::Storage => None,
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => None,
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => None,
-            ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } => None,
+            ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } | ChangeKind::Workload(_) => None,
         }
     }
 

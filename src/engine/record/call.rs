@@ -59,6 +59,8 @@ const JOBSET_PODS: Option<LedgerResource> = Some(LedgerResource::JobSetPodClient
 const BIND: Option<LedgerResource> = Some(LedgerResource::SchedulerBindClient);
 const NODES: Option<LedgerResource> = Some(LedgerResource::NodeRequests);
 const EVICTION: Option<LedgerResource> = Some(LedgerResource::TaintEvictionClient);
+const KUEUE_JOBSETS: Option<LedgerResource> = Some(LedgerResource::KueueJobSetClient);
+const KUEUE_WORKLOADS: Option<LedgerResource> = Some(LedgerResource::KueueWorkloadClient);
 /// Clients without a rate limit, or so idle that their bucket is never empty.
 const NO_LIMIT: Option<LedgerResource> = None;
 
@@ -109,6 +111,9 @@ calls! {
     PreemptionPodDelete: "kube-scheduler" "delete" "pods", BIND, Write;
     VolumeUpdate: "kube-scheduler" "update" "persistentvolumes", BIND, Write;
     ClaimUpdate: "kube-scheduler" "update" "persistentvolumeclaims", BIND, Write;
+    KueueJobSetPatch: "kueue" "patch" "jobsets", KUEUE_JOBSETS, Write;
+    KueueWorkloadCreate: "kueue" "create" "workloads", KUEUE_WORKLOADS, Write;
+    KueueWorkloadPatch: "kueue" "patch" "workloads/status", KUEUE_WORKLOADS, Write;
 }
 
 impl Call {

@@ -7,6 +7,7 @@
 
 use super::ticket::TicketSubject;
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, TextId};
+use sim_kueue::workload::ConditionType as WorkloadConditionType;
 use sim_policy::kinds::{DeletionActor, EndReason, JobConditionType, JobSetConditionType, NodeReady, ObjectRef};
 
 /// The role of a record's field on its line in `events.ndjson`.
@@ -110,6 +111,7 @@ values! {
     bool: FieldValue::Flag;
     JobSetConditionType: |k| FieldValue::Word(k as u32, k.as_str());
     JobConditionType: |k| FieldValue::Word(k as u32, k.as_str());
+    WorkloadConditionType: |k| FieldValue::Word(k as u32, k.as_str());
     DeletionActor: |d| FieldValue::Word(d as u32, d.as_str());
     NodeReady: |r| FieldValue::Word(r as u32, r.as_str());
     EndReason: |r| FieldValue::Word(r as u32, r.as_str());

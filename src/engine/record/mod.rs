@@ -20,6 +20,7 @@ pub use head::RecordHead;
 pub use names::*;
 pub use outcome::*;
 pub use records::*;
+pub use sim_kueue::workload::ConditionType as WorkloadConditionType;
 pub use sim_policy::decision::{PolicyDecision, PolicyOutcome};
 pub use sim_policy::kinds::*;
 pub use sink::*;

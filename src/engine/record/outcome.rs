@@ -313,9 +313,18 @@ pub enum LedgerResource {
     TaintLimiter,
     /// Rate at which the API server serves all kubelets and agents together.
     NodeRequests,
+    /// Token bucket of Kueue's client for JobSets.
+    KueueJobSetClient,
+    /// Separate token bucket of Kueue's client for Workloads, with the same rate.
+    KueueWorkloadClient,
 }
 
 impl LedgerResource {
+    /// Returns true if only Kueue uses the resource.
+    pub fn belongs_to_kueue(self) -> bool {
+        matches!(self, Self::KueueJobSetClient | Self::KueueWorkloadClient)
+    }
+
     /// Returns the name used in files.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -332,6 +341,8 @@ impl LedgerResource {
             Self::TaintEvictionClient => "taint-eviction client",
             Self::TaintLimiter => "node taint limiter",
             Self::NodeRequests => "API server, node requests",
+            Self::KueueJobSetClient => "kueue JobSet client",
+            Self::KueueWorkloadClient => "kueue Workload client",
         }
     }
 }

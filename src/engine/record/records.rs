@@ -5,6 +5,7 @@
 use super::fields::{FieldRole, FieldValue, about_field, records, role, value};
 use super::hash::of_text;
 use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, TextId};
+use sim_kueue::workload::ConditionType as WorkloadConditionType;
 use sim_policy::kinds::{
     DeletionActor, EndReason, JobConditionType, JobSetConditionType, NodeReady, ObjectRef, STATUS, TAINT_EFFECTS,
 };
@@ -172,6 +173,14 @@ records! {
     End { reason: EndReason = "endReason" }
     /// The step time of a training job that communicates has changed, with its placement or the rates of links.
     TrainingStepTime { jobset: JobSetId = object, step: Duration = "step_ns", exposed: Duration = "exposed_ns" }
+    /// A condition of the Workload of a JobSet was written (Kueue).
+    WorkloadCondition {
+        jobset: JobSetId = object,
+        kind: WorkloadConditionType = "type",
+        status: bool = "status" as STATUS,
+        reason: TextId = reason,
+        message: TextId = message,
+    }
 }
 
 impl Body {

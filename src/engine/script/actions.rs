@@ -8,7 +8,6 @@ use crate::record::{Body, TicketSubject, TicketWait};
 use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, kubelet::KubeletState, store::flag};
 use sim_api::spec::{DeletionPropagation, FaultAction, FaultTime, NodeRef, SilentTarget};
 use sim_base::{Duration, JobSetId, NodeId, PodId};
-use std::sync::Arc;
 
 /// Pause of kubectl drain between two attempts (`kubectl/pkg/drain/drain.go`, evictPods).
 const EVICTION_RETRY: Duration = Duration::from_secs(5);
@@ -162,10 +161,7 @@ impl ScriptRunner {
         }
         let row = &ctx.store.jobsets[jobset.ix()];
         let mut spec = (*row.spec).clone();
-        spec.spec.suspend = suspend;
-        if let Some(object) = &mut spec.object {
-            Arc::make_mut(object)["spec"]["suspend"] = suspend.into();
-        }
+        spec.set_suspend(suspend);
         apiserver::set_jobset_spec(ctx, jobset, spec);
     }
 

@@ -33,6 +33,8 @@ pub enum ChangeKind {
     },
     /// A PersistentVolume or StorageClass changed: pods that wait for claims may become schedulable.
     Storage,
+    /// The Workload of this JobSet was created, changed or removed.
+    Workload(JobSetId),
     /// Not an API change: the containers of a pod started or stopped on its machine. Delivered to training jobs and
     /// to usage-based aging.
     Process {
@@ -61,7 +63,7 @@ impl ChangeKind {
             ChangeKind::ContainersStopped(pod) | ChangeKind::ProcessExit(pod, _) => EventSubject::Pod(pod),
             ChangeKind::Job(job, _) => EventSubject::Job(job),
             ChangeKind::JobSet(jobset, _) | ChangeKind::OwnedCreated(jobset, _) => EventSubject::JobSet(jobset),
-            ChangeKind::OwnedGone(jobset) => EventSubject::JobSet(jobset),
+            ChangeKind::OwnedGone(jobset) | ChangeKind::Workload(jobset) => EventSubject::JobSet(jobset),
             ChangeKind::Service(jobset) | ChangeKind::WorkDone(jobset) => EventSubject::JobSet(jobset),
             ChangeKind::Node(node, _) => EventSubject::Node(node),
             ChangeKind::SilentFault { fault, .. } => EventSubject::Fault(fault),

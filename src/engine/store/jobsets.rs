@@ -5,6 +5,7 @@ use crate::record::ReplicatedJobStatus;
 use sim_api::spec::JobSet;
 use sim_base::random::StreamKey;
 use sim_base::{JobId, SimTime};
+use sim_kueue::workload::Workload;
 use sim_policy::{InPlaceView, JobSetStatus};
 use std::sync::Arc;
 
@@ -22,6 +23,9 @@ pub struct JobSetRow {
     pub status: JobSetStatus,
     pub resource_version: u32,
     pub spec_version: u32,
+    /// Kueue's Workload of the JobSet, and the number of its changes.
+    pub workload: Option<Arc<Workload>>,
+    pub workload_version: u32,
     /// Rows of its Jobs, with or without an object.
     pub jobs: Vec<JobId>,
     /// The newest Job per replicatedJob and index.

@@ -5,6 +5,7 @@ use super::written::{
     JOBSETS_MAX, WrittenManifest, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many, too_many_jobsets,
 };
 use super::{admitted, depends, jobset, written};
+use crate::kueue::is_modelled;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
@@ -37,6 +38,8 @@ pub struct ManifestSet {
     pub not_tried: Vec<String>,
     /// Known fields that are present but not modelled, each with its number of occurrences.
     pub unmodelled: Vec<(String, usize)>,
+    /// Texts with objects of Kueue.
+    pub kueue: Vec<SourceText>,
     /// Position of the first object that is not a JobSet.
     pub other: Option<Diagnostic>,
 }
@@ -83,6 +86,11 @@ impl ManifestSet {
             merged.not_tried.extend(manifests.not_tried);
             merged.companions.extend(manifests.companions);
             merged.service_accounts.extend(manifests.service_accounts);
+            for source in manifests.kueue {
+                if !merged.kueue.contains(&source) {
+                    merged.kueue.push(source);
+                }
+            }
             merged.other = merged.other.or(manifests.other);
             merged.written.extend(manifests.written);
             for name in manifests.skipped {
@@ -161,6 +169,12 @@ impl ManifestReader<'_> {
             kind if kind == SCHEDULER_CONFIGURATION.kind => self.companion(&node, ObjectKind::Other),
             kind if COMPANIONS.contains(&(kind, version.as_str())) => {
                 self.companion(&node, ObjectKind::from_kind(kind));
+            }
+            _ if is_modelled(&version, &kind) => {
+                self.other(&node);
+                if self.found.kueue.is_empty() {
+                    self.found.kueue.push(self.report.source.clone());
+                }
             }
             _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),
             _ => {

@@ -9,4 +9,4 @@ mod quotas;
 mod reader;
 mod validate;
 
-pub use reader::{KueueManifests, read_kueue};
+pub use reader::{KueueManifests, is_modelled, read_kueue};

@@ -32,6 +32,11 @@ pub struct KueueManifests {
     pub other_objects: Vec<String>,
 }
 
+/// Returns whether the simulation has objects of this kind of Kueue.
+pub fn is_modelled(version: &str, kind: &str) -> bool {
+    (version.starts_with(GROUP) || version.starts_with(CONFIGURATION_GROUP)) && KINDS.contains(&kind)
+}
+
 /// Reads all objects of the texts, and the configuration in a ConfigMap of the manager. An object that is defined twice
 /// is an error.
 pub fn read_kueue(sources: &[SourceText]) -> Result<KueueManifests, Diagnostics> {

@@ -16,6 +16,8 @@ pub struct LoadedJobSets {
     pub skipped: Vec<String>,
     pub companions: Vec<serde_json::Value>,
     pub service_accounts: Vec<(String, String)>,
+    /// Texts with objects of Kueue.
+    pub kueue: Vec<SourceText>,
     pub unmodelled: Vec<(String, usize)>,
     pub written: WrittenAt,
 }
@@ -47,6 +49,7 @@ pub fn load(
     loaded.skipped = merged.skipped;
     loaded.companions = merged.companions;
     loaded.service_accounts = merged.service_accounts;
+    loaded.kueue = merged.kueue;
     loaded.unmodelled = merged.unmodelled;
     loaded.written = merged.written;
     check_together(&loaded.jobsets, &loaded.written, report);

@@ -38,7 +38,7 @@ use super::text::node::YamlNode;
 use super::text::path;
 use super::text::path::YamlPath;
 use super::text::yaml;
-use super::{experiment, files, parameters, read, topology, traces};
+use super::{experiment, files, kueue, parameters, read, topology, traces};
 use cross::CrossInputs;
 pub use generate::topology as generated;
 use objects::ScenarioObjects;
@@ -152,6 +152,7 @@ pub fn parse_scenario(
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled.clone());
     add_companions(&node, &mut scenario, loaded.companions);
+    unmodelled.extend(add_kueue(&mut scenario, &loaded.kueue)?);
     scenario.service_accounts = loaded.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     unmodelled.extend(traces::notes(traces));
@@ -214,6 +215,7 @@ pub fn scenario_from_manifests(
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
     add_companions(&node, &mut scenario, manifests.companions);
+    unmodelled.extend(add_kueue(&mut scenario, &manifests.kueue)?);
     scenario.service_accounts = manifests.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     let all = path::overrides_source(SETS, sets).text;
@@ -332,11 +334,22 @@ fn assemble(
         requires_listed_classes: false,
         service_accounts: Vec::new(),
         scheduler: others.scheduler.clone(),
+        kueue: None,
         ties: sim_api::spec::TieBreak::default(),
         decoders: kube::DECODERS,
         stop,
         seed: seed.unwrap_or(DEFAULT_SEED),
     }
+}
+
+/// Adds the objects of Kueue. Returns their fields that are not modelled.
+fn add_kueue(scenario: &mut ScenarioSpec, sources: &[SourceText]) -> Result<Vec<(String, usize)>, Diagnostics> {
+    if sources.is_empty() {
+        return Ok(Vec::new());
+    }
+    let manifests = kueue::read_kueue(sources)?;
+    scenario.kueue = Some(manifests.objects);
+    Ok(manifests.unmodelled)
 }
 
 /// Adds the other objects of the manifests, of which an object of the same name in `objects` takes precedence, and the

@@ -9,7 +9,9 @@ use sim_api::spec::{ClaimController, FaultAction, JobSet, ScenarioSpec, Submitte
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
     let mut notes: Vec<(String, usize)> = Vec::new();
     for submitted in &scenario.jobsets {
-        let queue = queue(scenario, submitted).into_iter().chain(child_queues(&submitted.jobset));
+        let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(&submitted.jobset));
+        let queue = queue(scenario, submitted).filter(|_| !is_admitted);
+        let queue = queue.into_iter().chain(child_queues(&submitted.jobset));
         for note in queue.chain(assumed_objects(scenario, &submitted.jobset)) {
             match notes.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, times)) => *times += 1,
@@ -20,7 +22,7 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
     notes
 }
 
-/// Kueue is not simulated.
+/// Without its objects, Kueue is not simulated.
 fn queue(scenario: &ScenarioSpec, submitted: &SubmittedJobSet) -> Option<String> {
     let queue = submitted.jobset.kueue_queue()?;
     let (name, suspended) = (&submitted.jobset.name, submitted.jobset.spec.suspend);

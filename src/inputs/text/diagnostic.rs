@@ -8,7 +8,7 @@ use super::node::{NodeOrigin, SourcePosition};
 use std::fmt;
 
 /// A named text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceText {
     /// Name of the text in messages.
     pub file: String,

@@ -86,14 +86,14 @@ pub struct TopologyImportArgs {
 pub fn cli(args: &TopologyArgs) -> Result<(), CommandFailure> {
     let (topologies, format, one) = match &args.command {
         TopologyCommand::Fit(args) => return place::fit_cli(args),
-TopologyCommand::Show { file, place, format, .. } if !place.is_empty() => {
-return place::place_cli(file, place, *format);
-}
-TopologyCommand::Show { file, blast: true, manifests, format, .. } => {
-return blast::cli(file, manifests, *format);
-}
-TopologyCommand::Show { file, format, .. } => (vec![experiment_input::topology(file)?.1], format, true),
-TopologyCommand::Import(args) => return import(args),
+        TopologyCommand::Show { file, place, format, .. } if !place.is_empty() => {
+            return place::place_cli(file, place, *format);
+        }
+        TopologyCommand::Show { file, blast: true, manifests, format, .. } => {
+            return blast::cli(file, manifests, *format);
+        }
+        TopologyCommand::Show { file, format, .. } => (vec![experiment_input::topology(file)?.1], format, true),
+        TopologyCommand::Import(args) => return import(args),
         TopologyCommand::Check { file, format } => {
             return check(&experiment_input::topology(file)?.1, *format);
         }

@@ -101,6 +101,7 @@ pub fn replay_scenario(
         requires_listed_classes: true,
         service_accounts: Vec::new(),
         scheduler: Default::default(),
+        kueue: None,
         ties: TieBreak::default(),
         // `simulate` sets the readers.
         decoders: ObjectDecoders::NONE,

@@ -330,6 +330,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         requires_listed_classes: true,
         service_accounts: Vec::new(),
         scheduler: Default::default(),
+        kueue: None,
         ties: TieBreak::default(),
         decoders: sim_inputs::DECODERS,
         stop: StopSpec { at: OBSERVATION_TIME, when: StopWhen::Time },

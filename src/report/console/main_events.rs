@@ -114,6 +114,14 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
             if status { "True" } else { "False" },
             run.names.text(reason)
         ),
+        Body::WorkloadCondition { jobset, kind, status, reason, message } => format!(
+            "Workload of JobSet {}: condition {} is {} ({}): {}",
+            name(jobset),
+            kind.as_str(),
+            if status { "True" } else { "False" },
+            run.names.text(reason),
+            run.names.text(message)
+        ),
         Body::JobSetDeleted { jobset } => format!("JobSet {} deleted", name(jobset)),
         Body::NodeState { node, ready } => {
             let state = match ready {

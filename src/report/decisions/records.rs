@@ -37,6 +37,11 @@ impl DecisionLog {
                 let reason = names.text(reason);
                 format!("{}: condition {}={status} {reason}", jobset(id), kind.as_str())
             }
+            WorkloadCondition { jobset: id, kind, status, reason, .. } => {
+                let status = if status { "True" } else { "False" };
+                let reason = names.text(reason);
+                format!("{}: Workload condition {}={status} {reason}", jobset(id), kind.as_str())
+            }
             AllReady { jobset: id, ready: true } => format!("{}: every pod is ready", jobset(id)),
             AllReady { jobset: id, .. } => format!("{}: no longer all ready", jobset(id)),
             TrainingStarted { jobset: id, from } => {

@@ -94,6 +94,7 @@ pub fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
         random_cause: None,
     };
     ScenarioSpec {
+        kueue: None,
         name: "one-pod".to_owned(),
         description: String::new(),
         topology: TopologySpec {

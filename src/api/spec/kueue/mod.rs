@@ -13,6 +13,8 @@ pub use configuration::*;
 pub use flavor::{ResourceFlavor, Topology};
 pub use local_queue::{LocalQueue, WorkloadPriorityClass};
 
+use super::JobSet;
+
 /// All objects of Kueue in a cluster, and the configuration of its manager.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KueueObjects {
@@ -24,4 +26,11 @@ pub struct KueueObjects {
     pub cluster_queues: Vec<ClusterQueue>,
     pub local_queues: Vec<LocalQueue>,
     pub priority_classes: Vec<WorkloadPriorityClass>,
+}
+
+impl KueueObjects {
+    /// Returns whether Kueue decides when the JobSet runs.
+    pub fn manages(&self, jobset: &JobSet) -> bool {
+        jobset.kueue_queue().is_some() || self.configuration.manage_jobs_without_queue_name
+    }
 }

@@ -1,0 +1,146 @@
+//! Kueue's scheduler: cycles over the heads of the queues, and the changes of Workloads that they request.
+
+use super::KueueController;
+use crate::apiserver;
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{Call, TicketSubject, TicketWait};
+use crate::requests::{RequestAnswer, RequestEntry};
+use sim_api::spec::kueue::KueueObjects;
+use sim_base::{Duration, JobSetId};
+use sim_kueue::control::{Patch, PatchKind};
+use std::collections::BTreeMap;
+
+/// Pause after a cycle without an admission: doubles up to the maximum (`pkg/util/wait/backoff.go`).
+const PAUSE_MIN: Duration = Duration::from_millis(1);
+const PAUSE_MAX: Duration = Duration::from_millis(10);
+
+#[derive(Clone, Default)]
+pub(super) struct Cycles {
+    is_scheduled: bool,
+    pause: Duration,
+    /// Cycles since the last one that requested a change.
+    unchanged: usize,
+    /// Number of such cycles after which the queues only repeat themselves until something changes.
+    rest_after: usize,
+    patches: Vec<Option<Patch>>,
+    /// Requests other than admissions without a response. The next cycle waits for them.
+    unanswered: u32,
+    /// Versions that the next cycle waits for, by JobSet.
+    unobserved: BTreeMap<JobSetId, u32>,
+}
+
+impl Cycles {
+    pub fn new(objects: &KueueObjects) -> Cycles {
+        let groups = objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
+        let flavors = groups.map(|group| group.flavors.len()).max().unwrap_or(0);
+        Cycles { rest_after: 2 + 2 * flavors, ..Cycles::default() }
+    }
+
+    pub fn state_changed(&mut self) {
+        self.unchanged = 0;
+    }
+
+    pub fn workload_observed(&mut self, jobset: JobSetId, version: u32) {
+        if self.unobserved.get(&jobset).is_some_and(|awaited| *awaited <= version) {
+            self.unobserved.remove(&jobset);
+        }
+    }
+
+    fn is_blocked(&self) -> bool {
+        self.is_scheduled || self.unanswered > 0 || !self.unobserved.is_empty() || self.unchanged >= self.rest_after
+    }
+
+    fn next_pause(&mut self, has_admitted: bool) {
+        self.pause = match self.pause {
+            _ if has_admitted => Duration::ZERO,
+            Duration::ZERO => PAUSE_MIN,
+            pause => pause.saturating_mul(2).min(PAUSE_MAX),
+        };
+    }
+}
+
+impl KueueController {
+    /// Schedules a cycle if a queue has a head.
+    pub(super) fn schedule_cycle(&mut self, ctx: &mut EngineContext<'_>) {
+        if !self.cycles.is_blocked() && self.manager().has_heads() {
+            self.cycles.is_scheduled = true;
+            let pause = self.cycles.pause;
+            ctx.schedule_after(pause, TicketWait::ErrorBackoff, TicketSubject::Nothing, SimulationEvent::KueueCycle);
+        }
+    }
+
+    pub(super) fn run_cycle(&mut self, ctx: &mut EngineContext<'_>) {
+        self.cycles.is_scheduled = false;
+        let now = ctx.now;
+        let patches = self.manager().run_cycle(now);
+        let (mut has_sent, mut has_admitted) = (false, false);
+        for patch in patches {
+            let changes = self.manager().workload(patch.key).is_some_and(|w| patch.apply(w, now).is_some());
+            let is_admission = matches!(patch.kind, PatchKind::Admit { .. });
+            if is_admission {
+                self.rows[patch.key].is_assumed = true;
+            }
+            if changes || is_admission {
+                has_sent = true;
+                has_admitted |= is_admission;
+                self.send_patch(ctx, patch);
+            }
+        }
+        self.cycles.unchanged = if has_sent { 0 } else { self.cycles.unchanged + 1 };
+        self.cycles.next_pause(has_admitted);
+        self.reconcile_bypassed(ctx);
+        self.queues_changed(ctx);
+    }
+
+    /// Workloads that a cycle puts aside with one of the same shape get its reason.
+    fn reconcile_bypassed(&mut self, ctx: &mut EngineContext<'_>) {
+        let queues = &self.manager().pending;
+        let keys =
+            queues.iter().flat_map(|queue| queue.iter().map(move |info| (info.key, queue.bypass_reason(info.key))));
+        let bypassed: Vec<usize> = keys.filter(|(_, reason)| reason.is_some()).map(|(key, _)| key).collect();
+        for key in bypassed {
+            self.reconcile_workload(ctx, JobSetId(key as u32));
+        }
+    }
+
+    fn send_patch(&mut self, ctx: &mut EngineContext<'_>, patch: Patch) {
+        let jobset = JobSetId(patch.key as u32);
+        if !matches!(patch.kind, PatchKind::Admit { .. }) {
+            self.cycles.unanswered += 1;
+        }
+        let row = &mut self.rows[patch.key];
+        row.requests += 1;
+        let nth = self.cycles.patches.len() as u32;
+        self.cycles.patches.push(Some(patch));
+        let request = RequestEntry::new(Call::KueueWorkloadPatch, TicketSubject::JobSet(jobset), row.requests);
+        ctx.request(request, SimulationEvent::KueuePatched { nth });
+    }
+
+    pub(super) fn patch_answered(&mut self, ctx: &mut EngineContext<'_>, nth: u32) {
+        let Some(patch) = self.cycles.patches[nth as usize].take() else { return };
+        let jobset = JobSetId(patch.key as u32);
+        let is_admission = matches!(patch.kind, PatchKind::Admit { .. });
+        self.cycles.unanswered -= u32::from(!is_admission);
+        let stored = ctx.store.jobsets[patch.key].workload.clone().filter(|w| !w.is_finished());
+        let can_reserve = stored.as_ref().is_some_and(|w| w.active || !is_admission);
+        let new = stored.as_ref().filter(|_| can_reserve).and_then(|old| patch.apply(old, ctx.now));
+        ctx.record_response(Call::KueueWorkloadPatch, RequestAnswer::from_existence(stored.is_some()));
+        if let Some(new) = new {
+            apiserver::set_workload(ctx, jobset, new);
+            if !is_admission {
+                let version = ctx.store.jobsets[patch.key].workload_version;
+                self.cycles.unobserved.insert(jobset, version);
+            }
+        } else if is_admission {
+            // The Workload ended or was deactivated meanwhile.
+            self.rows[patch.key].is_assumed = false;
+            match self.rows[patch.key].workload.clone() {
+                Some(newest) => self.manager().workload_changed(patch.key, newest, ctx.now),
+                None => self.manager().workload_deleted(patch.key),
+            }
+            self.manager().cache.remove(patch.key);
+        }
+        self.queues_changed(ctx);
+    }
+}

@@ -1,0 +1,193 @@
+//! Kueue's manager: Workloads of JobSets with a queue, admission by quota, preemption, and readiness.
+//!
+//! The decisions are those of `sim-kueue`. This component keeps the caches, sends the requests, and starts and stops
+//! JobSets by `spec.suspend`. It must never read an object before its watch has delivered it.
+
+mod cycle;
+mod jobsets;
+mod pod_sets;
+mod rows;
+mod workloads;
+
+use super::ctx::{EngineContext, StoreWatcher};
+use super::event::{KueueReconciler, SimulationEvent};
+use crate::record::{TicketSubject, TicketWait};
+use crate::store::{ChangeKind, JobSetChange};
+use cycle::Cycles;
+use rows::ManagedJobSet;
+use sim_api::spec::ScenarioSpec;
+use sim_api::spec::kueue::KueueObjects;
+use sim_base::{JobSetId, NodeId, SimTime, row_or_default};
+use sim_kueue::control::{Manager, REQUEUE_DELAY};
+use sim_kueue::tas::TasNode;
+use sim_kueue::topology::TopologySnapshot;
+use sim_kueue::workload::{ConditionType, Workload};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pods that a node takes if its object does not say it, in thousandths.
+const DEFAULT_PODS: i64 = 110_000;
+
+#[derive(Clone, Default)]
+pub struct KueueController {
+    /// `None` if the cluster has no objects of Kueue.
+    manager: Option<Manager>,
+    rows: Vec<ManagedJobSet>,
+    cycles: Cycles,
+    /// Roots of the quota tree with a pending retry.
+    retries: BTreeSet<u32>,
+}
+
+impl KueueController {
+    pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
+        *self = KueueController::default();
+        if let Some(objects) = &ctx.scenario.kueue {
+            let topology = TopologySnapshot::new(objects, &topology_nodes(ctx, objects));
+            self.manager = Some(Manager::new(objects, topology, namespaces(ctx.scenario, objects)));
+            self.cycles = Cycles::new(objects);
+        }
+    }
+
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
+        match event {
+            SimulationEvent::KueueObservedJobSet(jobset) => self.jobset_observed(ctx, jobset),
+            SimulationEvent::KueueObservedWorkload(jobset) => self.workload_observed(ctx, jobset),
+            SimulationEvent::KueueAnswered { jobset, reconciler: KueueReconciler::JobSets } => {
+                self.jobset_answered(ctx, jobset);
+            }
+            SimulationEvent::KueueAnswered { jobset, reconciler: KueueReconciler::Workloads } => {
+                self.workload_answered(ctx, jobset);
+            }
+            SimulationEvent::KueuePatched { nth } => self.patch_answered(ctx, nth),
+            SimulationEvent::KueueWorkloadDue(jobset) => {
+                self.row(jobset).due = None;
+                self.reconcile_workload(ctx, jobset);
+            }
+            SimulationEvent::KueueRetry { root } => self.retry(ctx, root),
+            SimulationEvent::KueueCycle => self.run_cycle(ctx),
+            other => unreachable!("not an event of Kueue: {other:?}"),
+        }
+    }
+
+    #[inline]
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
+        if self.manager.is_none() {
+            return;
+        }
+        match what {
+            ChangeKind::JobSet(_, JobSetChange::Attempts) => {}
+            ChangeKind::JobSet(jobset, _) => {
+                let version = ctx.store.jobsets[jobset.ix()].resource_version;
+                let event = SimulationEvent::KueueObservedJobSet(jobset);
+                observe(ctx, StoreWatcher::Kueue, (jobset, version), event);
+            }
+            ChangeKind::Workload(jobset) => {
+                let version = ctx.store.jobsets[jobset.ix()].workload_version;
+                let event = SimulationEvent::KueueObservedWorkload(jobset);
+                observe(ctx, StoreWatcher::KueueWorkloads, (jobset, version), event);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns true if the timer was replaced by another one.
+    pub fn is_stale(&self, at: SimTime, jobset: JobSetId) -> bool {
+        self.rows.get(jobset.ix()).is_none_or(|row| row.due != Some(at))
+    }
+
+    /// Returns why a JobSet does not run, if that is Kueue's decision.
+    pub fn blocked_reason(&self, ctx: &EngineContext<'_>, jobset: JobSetId) -> Option<String> {
+        self.manager.as_ref()?;
+        let stored = &ctx.store.jobsets[jobset.ix()];
+        if !stored.exists() || !stored.suspended() || !ctx.scenario.kueue.as_ref()?.manages(&stored.spec) {
+            return None;
+        }
+        let Some(workload) = &stored.workload else {
+            let error = self.rows.get(jobset.ix()).and_then(|row| row.error.clone());
+            return Some(error.unwrap_or_else(|| "Kueue has not created its Workload".to_owned()));
+        };
+        pending_reason(workload)
+    }
+
+    fn row(&mut self, jobset: JobSetId) -> &mut ManagedJobSet {
+        row_or_default(&mut self.rows, jobset.ix())
+    }
+
+    fn manager(&mut self) -> &mut Manager {
+        self.manager.as_mut().expect("Kueue has no events without its objects")
+    }
+
+    /// Schedules the retries that changes of Workloads request, and the next cycle.
+    fn queues_changed(&mut self, ctx: &mut EngineContext<'_>) {
+        for root in self.manager().take_wakes() {
+            let root = root as u32;
+            if self.retries.insert(root) {
+                let retry = SimulationEvent::KueueRetry { root };
+                ctx.schedule_after(REQUEUE_DELAY, TicketWait::ErrorBackoff, TicketSubject::Nothing, retry);
+            }
+        }
+        self.schedule_cycle(ctx);
+    }
+
+    fn retry(&mut self, ctx: &mut EngineContext<'_>, root: u32) {
+        self.retries.remove(&root);
+        let now = ctx.now;
+        self.manager().wake(root as usize, now);
+        self.cycles.state_changed();
+        self.schedule_cycle(ctx);
+    }
+}
+
+fn observe(
+    ctx: &mut EngineContext<'_>, watcher: StoreWatcher, (jobset, version): (JobSetId, u32), event: SimulationEvent,
+) {
+    let about = TicketSubject::JobSet(jobset);
+    let lag = ctx.watch_lag(watcher, about, version);
+    ctx.schedule_after(lag, TicketWait::Watch, about, event);
+}
+
+/// Returns why a Workload is not admitted, in the words of its conditions.
+fn pending_reason(workload: &Workload) -> Option<String> {
+    if workload.is_admitted() || workload.is_finished() {
+        return None;
+    }
+    let kind = if workload.active { ConditionType::QuotaReserved } else { ConditionType::Evicted };
+    let state = if workload.active { "waits for admission" } else { "is deactivated" };
+    let words = workload.condition(kind).map_or(String::new(), |c| format!(" ({}): {}", c.reason, c.message));
+    Some(format!("its Workload {state} in LocalQueue {}{words}", workload.queue))
+}
+
+/// Returns the labels of all namespaces with JobSets or LocalQueues.
+fn namespaces(scenario: &ScenarioSpec, objects: &KueueObjects) -> BTreeMap<String, BTreeMap<String, String>> {
+    let of_jobsets = scenario.jobsets.iter().map(|submitted| submitted.jobset.namespace.as_str());
+    let names = of_jobsets.chain(objects.local_queues.iter().map(|queue| queue.namespace.as_str()));
+    let named = |name: &str| BTreeMap::from([("kubernetes.io/metadata.name".to_owned(), name.to_owned())]);
+    let mut all: BTreeMap<String, BTreeMap<String, String>> =
+        names.map(|name| (name.to_owned(), named(name))).collect();
+    for object in scenario.objects.iter().filter(|object| object["kind"] == "Namespace") {
+        let name = object["metadata"]["name"].as_str().unwrap_or("");
+        let labels = object["metadata"]["labels"].as_object().into_iter().flatten();
+        let labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
+        all.entry(name.to_owned()).or_insert_with(|| named(name)).extend(labels);
+    }
+    all
+}
+
+/// Returns the nodes, which count only if there is a topology.
+fn topology_nodes(ctx: &EngineContext<'_>, objects: &KueueObjects) -> Vec<TasNode> {
+    let cluster = &ctx.store.nodes.cluster;
+    let node = |index: usize| {
+        let object = cluster.object(NodeId(index as u32));
+        let mut allocatable = object.allocatable;
+        allocatable.entry("pods".to_owned()).or_insert(DEFAULT_PODS);
+        TasNode {
+            name: object.name,
+            labels: object.labels,
+            taints: object.taints,
+            is_unschedulable: object.unschedulable,
+            is_ready: true,
+            allocatable,
+        }
+    };
+    let count = if objects.topologies.is_empty() { 0 } else { cluster.len() };
+    (0..count).map(node).collect()
+}

@@ -1,0 +1,59 @@
+//! What Kueue knows of each JobSet, and the requests in flight.
+
+use sim_api::spec::JobSet;
+use sim_base::SimTime;
+use sim_kueue::control::JobView;
+use sim_kueue::workload::Workload;
+use std::sync::Arc;
+
+#[derive(Clone, Default)]
+pub(super) struct ManagedJobSet {
+    /// True if the cache has the JobSet.
+    pub exists: bool,
+    pub view: JobView,
+    pub spec: Arc<JobSet>,
+    pub version: u32,
+    /// The JobSet when its Workload was created: the templates to restore when it stops.
+    pub original: Arc<JobSet>,
+    /// The Workload in the cache.
+    pub workload: Option<Arc<Workload>>,
+    pub workload_version: u32,
+    /// Number of requests about the JobSet and its Workload.
+    pub requests: u32,
+    /// Requests in flight of the two reconcilers.
+    pub jobset_write: Option<Write>,
+    pub workload_write: Option<StatusWrite>,
+    /// Versions that the reconcilers have written. They wait until the cache has them.
+    pub written: (u32, u32),
+    /// Time of the pending timer.
+    pub due: Option<SimTime>,
+    /// True from the admission by the scheduler until the cache has it.
+    pub is_assumed: bool,
+    /// Why no Workload is created.
+    pub error: Option<String>,
+}
+
+/// A request of the reconciler of JobSets.
+#[derive(Clone, Debug)]
+pub(super) enum Write {
+    Create(Box<Workload>),
+    /// Starts the JobSet with the admission of the Workload.
+    Start(Arc<Workload>),
+    /// Stops the JobSet; the text is the message of the Event.
+    Stop(String),
+    Status(StatusWrite),
+}
+
+/// A new state of the Workload and the version on which it is based.
+#[derive(Clone, Debug)]
+pub(super) struct StatusWrite {
+    pub workload: Box<Workload>,
+    pub based_on: u32,
+}
+
+impl ManagedJobSet {
+    /// Returns true if the cache has everything that the reconcilers wrote.
+    pub fn is_current(&self) -> bool {
+        self.version >= self.written.0 && self.workload_version >= self.written.1
+    }
+}

@@ -1,0 +1,87 @@
+//! The reconciler of Workloads: back-offs, time-outs, deactivation and stopped queues.
+
+use super::KueueController;
+use super::rows::StatusWrite;
+use crate::apiserver;
+use crate::ctx::EngineContext;
+use crate::event::{KueueReconciler, SimulationEvent};
+use crate::record::{Call, TicketSubject, TicketWait};
+use crate::requests::{RequestAnswer, RequestEntry};
+use sim_base::{Duration, JobSetId};
+
+impl KueueController {
+    /// The caches and queues receive the newest state of a Workload.
+    pub(super) fn workload_observed(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+        let (key, now) = (jobset.ix(), ctx.now);
+        let row = self.row(jobset);
+        let observed = row.update_workload(&ctx.store.jobsets[key]);
+        match observed {
+            // The scheduler already counts the admission, which this state does not contain yet.
+            Some(new) if row.is_assumed && !new.has_reservation() => {}
+            Some(new) => {
+                row.is_assumed = false;
+                self.manager().workload_changed(key, new, now);
+            }
+            None => {
+                row.is_assumed = false;
+                self.manager().workload_deleted(key);
+            }
+        }
+        self.cycles.workload_observed(jobset, self.rows[key].workload_version);
+        self.cycles.state_changed();
+        self.reconcile_workload(ctx, jobset);
+        self.reconcile_jobset(ctx, jobset);
+        self.queues_changed(ctx);
+    }
+
+    /// Runs one pass, unless a request is in flight or not yet in the cache.
+    pub(super) fn reconcile_workload(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+        let row = &self.rows[jobset.ix()];
+        if row.workload_write.is_some() || row.workload_version < row.written.1 {
+            return;
+        }
+        let Some(current) = row.workload.clone() else { return };
+        let based_on = row.workload_version;
+        let manager = self.manager();
+        let view = manager.view(jobset.ix(), &current);
+        let result = sim_kueue::control::reconcile_workload(&current, &view, &manager.configuration, ctx.now);
+        self.set_timer(ctx, jobset, result.after);
+        let Some(new) = result.workload.filter(|new| *new != *current) else { return };
+        let row = &mut self.rows[jobset.ix()];
+        row.requests += 1;
+        row.workload_write = Some(StatusWrite { workload: Box::new(new), based_on });
+        let request = RequestEntry::new(Call::KueueWorkloadPatch, TicketSubject::JobSet(jobset), row.requests);
+        ctx.request(request, SimulationEvent::KueueAnswered { jobset, reconciler: KueueReconciler::Workloads });
+    }
+
+    fn set_timer(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId, after: Option<Duration>) {
+        let due = after.map(|after| ctx.now + after);
+        let row = &mut self.rows[jobset.ix()];
+        if row.due == due {
+            return;
+        }
+        row.due = due;
+        if let Some(after) = after {
+            let about = TicketSubject::JobSet(jobset);
+            ctx.schedule_after(after, TicketWait::Deadline, about, SimulationEvent::KueueWorkloadDue(jobset));
+        }
+    }
+
+    pub(super) fn workload_answered(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+        let Some(write) = self.rows[jobset.ix()].workload_write.take() else { return };
+        let stored = &ctx.store.jobsets[jobset.ix()];
+        let answer = if stored.workload.is_none() {
+            RequestAnswer::NotFound
+        } else if stored.workload_version != write.based_on {
+            RequestAnswer::Conflict
+        } else {
+            RequestAnswer::Success
+        };
+        ctx.record_response(Call::KueueWorkloadPatch, answer);
+        if answer.is_success() {
+            apiserver::set_workload(ctx, jobset, *write.workload);
+        }
+        self.rows[jobset.ix()].written.1 = ctx.store.jobsets[jobset.ix()].workload_version;
+        self.reconcile_workload(ctx, jobset);
+    }
+}
