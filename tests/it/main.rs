@@ -31,6 +31,7 @@ mod growth;
 mod import;
 mod invalid_inputs;
 mod invariants;
+mod kueue;
 mod lint;
 mod messages;
 mod node_affinity;

@@ -57,6 +57,7 @@ fn scenario() -> ScenarioSpec {
         requires_listed_classes: false,
         service_accounts: Vec::new(),
         scheduler: Default::default(),
+        kueue: None,
         ties: sim_api::spec::TieBreak::default(),
         decoders: sim_api::spec::ObjectDecoders::NONE,
         stop: StopSpec { at: Duration::from_secs(1000), when: StopWhen::Settled },

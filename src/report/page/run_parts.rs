@@ -207,7 +207,7 @@ pub const NOT_MODELLED: [&str; 6] = [
     "Storage: checkpoints take the configured time, regardless of the number of concurrent writers.",
     "Images: cached on all nodes, without pulls.",
     "API server internals: priority and fairness, etcd and API server failures. Latencies and client rate limits are modelled.",
-    "Kueue, autoscaling and workload-aware scheduling; scheduler scores of pods without terms about other pods.",
+    "Autoscaling and workload-aware scheduling; scheduler scores of pods without terms about other pods.",
     "Operators: no manual intervention, except for actions in the scenario.",
 ];
 
