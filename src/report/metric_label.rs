@@ -54,7 +54,7 @@ const NAMES: [(&str, &str); 32] = [
     ("lost_s", "lost work"),
     ("recovery_s", "recovery time"),
     ("checkpoint_s", "time blocked by checkpoints"),
-    ("stepTime_s", "step time (mean)"),
+    ("stepTime_s", "mean step time"),
     ("exposedShare", "exposed communication, share of the step time"),
     ("productive_h", "productive time"),
     ("compute_h", "compute time"),

@@ -178,9 +178,9 @@ impl MapGrid {
             let all = (1..=n).filter(|a| !named || label(*a) > 0);
             all.max_by_key(|a| (fit(*a), -a)).unwrap_or(1)
         };
-        // Names are worth a quarter of the size of the cells.
+        // Names are worth half of the size of the cells.
         let (named, any) = (largest_cells(true), largest_cells(false));
-        let across = if 4 * fit(named) >= 3 * fit(any) { named } else { any };
+        let across = if 2 * fit(named) >= fit(any) { named } else { any };
         let cell = fit(across).max(1);
         let (w, down) = (width / across, (n + across - 1) / across);
         let columns = ((w - 12) / cell).max(1);
