@@ -11,7 +11,9 @@ use crate::text::node::YamlNode;
 use crate::text::path::YamlPath;
 use crate::text::yaml;
 use crate::{kube::pod, read, topology::taint::taint};
-use sim_api::spec::kueue::{AdmissionCheck, KueueObjects, LocalQueue, ResourceFlavor, Topology, WorkloadPriorityClass};
+use sim_api::spec::kueue::{
+    AdmissionCheck, KueueObjects, KueueTopology, LocalQueue, ResourceFlavor, WorkloadPriorityClass,
+};
 use std::collections::BTreeSet;
 
 const GROUP: &str = "kueue.x-k8s.io/";
@@ -115,7 +117,7 @@ fn read_object(
         "ResourceFlavor" => objects.flavors.push(resource_flavor(name, spec)),
         "Topology" => {
             let levels = read::list(spec, "levels").iter().filter_map(|level| read::string(level, "nodeLabel"));
-            objects.topologies.push(Topology { name, levels: levels.collect() });
+            objects.topologies.push(KueueTopology { name, levels: levels.collect() });
         }
         "WorkloadPriorityClass" => {
             let value = read::i32_of(node, "value").unwrap_or(0);

@@ -27,8 +27,11 @@ pub struct QueueUsage {
     pub reserving: usize,
     pub admitted: usize,
     /// Usage of admitted Workloads by flavor and resource: total, and what exceeds the nominal quota.
-    pub flavors: Vec<(Name, Vec<(Name, Amount, Amount)>)>,
+    pub flavors: Vec<(Name, Vec<ResourceUse>)>,
 }
+
+/// A resource, its usage, and the part of it that exceeds the nominal quota.
+pub type ResourceUse = (Name, Amount, Amount);
 
 impl Cache {
     pub fn new(objects: &KueueObjects, topology: TopologySnapshot) -> Cache {

@@ -211,7 +211,7 @@ fn reserved_volumes_binding_modes_and_the_default_class_decide_about_a_claim() {
     let late = claim("c", "1Gi", json!({"storageClassName": "late"}));
     let classes = [waiting_class(LOCAL)];
     let free = volume("free", "1Gi", json!({"storageClassName": "late"}));
-    assert_eq!(controller(&classes, &[free.clone()], &late), None, "the scheduler binds it");
+    assert_eq!(controller(&classes, std::slice::from_ref(&free), &late), None, "the scheduler binds it");
     assert_eq!(controller(&classes, &[free, volume("v", "1Gi", reserved("c"))], &late), existing("v"));
     assert_eq!(controller(&classes, &[volume("v", "1Gi", reserved("other"))], &late), None);
     let mut default = class("standard", "csi.example.com", "Immediate");

@@ -14,7 +14,7 @@ pub struct ResourceFlavor {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Topology {
+pub struct KueueTopology {
     pub name: String,
     /// Node labels of the levels, largest domain first.
     pub levels: Vec<String>,

@@ -10,7 +10,7 @@ pub mod local_queue;
 pub use cluster_queue::*;
 pub use cohort::Cohort;
 pub use configuration::*;
-pub use flavor::{ResourceFlavor, Topology};
+pub use flavor::{KueueTopology, ResourceFlavor};
 pub use local_queue::{LocalQueue, WorkloadPriorityClass};
 
 use super::JobSet;
@@ -19,7 +19,7 @@ use super::JobSet;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KueueObjects {
     pub configuration: KueueConfiguration,
-    pub topologies: Vec<Topology>,
+    pub topologies: Vec<KueueTopology>,
     pub flavors: Vec<ResourceFlavor>,
     pub cohorts: Vec<Cohort>,
     pub admission_checks: Vec<AdmissionCheck>,

@@ -100,7 +100,7 @@ impl Story {
             self.manager.request_wake_of_all();
             self.settle();
         }
-        self.now = self.now + STEP;
+        self.now += STEP;
         self.rests.clear();
         for QueueHistory { states, .. } in &mut self.histories {
             states.drain(..states.len().saturating_sub(1));
@@ -186,7 +186,7 @@ impl Story {
             if wakes.is_empty() {
                 return;
             }
-            self.now = self.now + REQUEUE_DELAY;
+            self.now += REQUEUE_DELAY;
             wakes.into_iter().for_each(|root| self.manager.wake(root, self.now));
         }
     }
