@@ -1,6 +1,5 @@
 //! Colors of nodes on a map: by Job, by state, by failure domain, or by stranded capacity.
 
-use super::map_figure::{MapBlock, islands};
 use crate::draw::colors::node_color;
 use crate::draw::scene::{GRID, PALETTE, Rgb, TEXT_COLOR};
 use sim_analysis::format::thousands;
@@ -31,6 +30,16 @@ pub enum MapNodes<'a> {
     States(&'a NodeStates, SimTime),
 }
 
+impl MapNodes<'_> {
+    /// Returns the number of nodes.
+    pub fn count(&self) -> usize {
+        match self {
+            MapNodes::Occupants(all) => all.len(),
+            MapNodes::States(states, _) => states.nodes(),
+        }
+    }
+}
+
 /// Color of a node without pods in an island where other nodes have pods.
 pub(crate) const STRANDED: Rgb = PALETTE[0];
 const EMPTY: Rgb = GRID;
@@ -41,7 +50,7 @@ const NUMBERED: [Rgb; 8] =
 /// Maximum number of Jobs or domains in the legend.
 const NAMED: usize = NUMBERED.len();
 
-/// What a node is shown as, in the order of the legend.
+/// The class of a node, which has a color, in the order of the legend.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum NodeClass {
     Numbered { number: usize, is_free: bool },
@@ -85,7 +94,10 @@ pub(crate) struct MapColors {
 }
 
 impl MapColors {
-    pub(crate) fn new(run: &RunView<'_>, coloring: &MapColoring, sides: &[MapNodes<'_>]) -> MapColors {
+    /// `islands` are the first nodes of the islands and the nodes after their last ones.
+    pub(crate) fn new(
+        run: &RunView<'_>, coloring: &MapColoring, sides: &[MapNodes<'_>], islands: &[(usize, usize)],
+    ) -> MapColors {
         let domains = match coloring {
             MapColoring::Domain(key) => {
                 let cluster = ClusterBuilder::build(&run.scenario.topology, &["pods".to_owned()]);
@@ -99,7 +111,7 @@ impl MapColors {
             }
             MapNodes::Occupants(all) => match (coloring, &domains) {
                 (_, Some(domains)) => by_domain(all, domains),
-                (MapColoring::Stranded, _) => by_stranding(all, &islands(run, all.len())),
+                (MapColoring::Stranded, _) => by_stranding(all, islands),
                 _ => all.iter().map(by_job).collect(),
             },
         };
@@ -141,7 +153,7 @@ fn by_domain(all: &[NodeOccupant], domains: &TopologyDomains) -> Vec<NodeClass> 
 }
 
 /// A free node is spare if no node of its island has a pod or is broken.
-fn by_stranding(all: &[NodeOccupant], islands: &[MapBlock]) -> Vec<NodeClass> {
+fn by_stranding(all: &[NodeOccupant], islands: &[(usize, usize)]) -> Vec<NodeClass> {
     let is_free = |node: &NodeOccupant| node.ready && !node.job.is_some();
     let class = |is_spare: bool, node: &NodeOccupant| match (node.ready, is_free(node)) {
         (false, _) => NodeClass::NotReady,
@@ -149,8 +161,8 @@ fn by_stranding(all: &[NodeOccupant], islands: &[MapBlock]) -> Vec<NodeClass> {
         (true, true) if is_spare => NodeClass::Spare,
         (true, true) => NodeClass::Stranded,
     };
-    let island = |island: &MapBlock| {
-        let nodes = &all[island.from..island.to];
+    let island = |(from, to): &(usize, usize)| {
+        let nodes = &all[*from..*to];
         let is_spare = nodes.iter().all(is_free);
         nodes.iter().map(move |node| class(is_spare, node)).collect::<Vec<_>>()
     };
@@ -179,6 +191,9 @@ fn legend<'a>(
         let what = if is_domain { "domains" } else { "Jobs" };
         let text = format!("and {} more {what} (colors repeat)", thousands(more as u64));
         entries.push((crate::draw::scene::BACKGROUND_COLOR, text));
+    }
+    if !is_domain && !numbers.is_empty() {
+        others.insert(NodeClass::Empty, ());
     }
     if is_domain {
         entries.push((EMPTY, "paler: no pod of a Job; gray: no such label".to_owned()));

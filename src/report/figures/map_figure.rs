@@ -33,7 +33,9 @@ pub fn node_map(
     (below, size): (&[String], (u32, u32)),
 ) -> DrawScene {
     let nodes: Vec<MapNodes<'_>> = sides.iter().map(|(_, nodes)| *nodes).collect();
-    let colors = MapColors::new(run, coloring, &nodes);
+    let count = nodes.first().map_or(0, MapNodes::count);
+    let ends: Vec<(usize, usize)> = islands(run, count).iter().map(|island| (island.from, island.to)).collect();
+    let colors = MapColors::new(run, coloring, &nodes, &ends);
     let titles = sides.iter().zip(&colors.counts).map(|((title, _), counts)| format!("{title}{counts}"));
     let sides: Vec<MapSide> = titles.zip(colors.sides).map(|(title, colors)| MapSide { title, colors }).collect();
     let mut scene = DrawScene::new(size);
