@@ -46,7 +46,7 @@ fn a_preempted_jobset_frees_its_quota_after_its_pods_and_runs_again_without_a_re
         "urgent ready=true",
         "urgent Finished=true Succeeded",
         "train Evicted=false QuotaReserved",
-        "train Finished=true Succeeded",
+        "train AllJobsCompleted",
     ];
     let places: Vec<usize> = order.iter().map(|text| at(&texts, text)).collect();
     assert!(places.is_sorted(), "{places:?}\n{}", texts.join("\n"));
