@@ -36,16 +36,9 @@ fn at(texts: &[String], text: &str) -> usize {
 fn a_preempted_jobset_frees_its_quota_after_its_pods_and_runs_again_without_a_restart() {
     let (texts, outcome) = play(&[]);
     let order = [
-        "train QuotaReserved=true QuotaReserved",
-        "train Started",
-        "train ready=true",
-        "train Evicted=true Preempted",
-        "train Stopped",
-        "train QuotaReserved=false PendingEvaluation",
-        "urgent QuotaReserved=true QuotaReserved",
-        "urgent ready=true",
-        "urgent Finished=true Succeeded",
-        "train Evicted=false QuotaReserved",
+        "train QuotaReserved=true QuotaReserved", "train Started", "train ready=true", "train Evicted=true Preempted",
+        "train Stopped", "train QuotaReserved=false PendingEvaluation", "urgent QuotaReserved=true QuotaReserved",
+        "urgent ready=true", "urgent Finished=true Succeeded", "train Evicted=false QuotaReserved",
         "train AllJobsCompleted",
     ];
     let places: Vec<usize> = order.iter().map(|text| at(&texts, text)).collect();
