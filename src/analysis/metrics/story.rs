@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Maximum number of records in the story; a run directory contains all of them.
 const KEPT: usize = 400;
 
-/// Returns true for the conditions that tell why a JobSet waits, runs or stops. PodsReady repeats `AllReady`.
+/// Returns true for the conditions that explain why a JobSet waits, runs or stops. PodsReady repeats `AllReady`.
 fn is_main_condition(kind: WorkloadConditionType, reason: &str) -> bool {
     match kind {
         WorkloadConditionType::QuotaReserved => reason != "PendingEvaluation",

@@ -81,7 +81,9 @@ impl KueueController {
             if is_admission {
                 self.rows[patch.key].is_assumed = true;
             }
-            if changes || is_admission {
+            // The next cycle preempts a Workload whose admission is not stored yet.
+            let is_early = matches!(patch.kind, PatchKind::Preempt { .. }) && self.rows[patch.key].is_assumed;
+            if (changes || is_admission) && !is_early {
                 has_sent = true;
                 has_admitted |= is_admission;
                 self.send_patch(ctx, patch);

@@ -152,7 +152,9 @@ pub fn parse_scenario(
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled.clone());
     add_companions(&node, &mut scenario, loaded.companions);
-    unmodelled.extend(add_kueue(&mut scenario, &loaded.kueue)?);
+    let mut with_kueue = loaded.kueue;
+    with_kueue.extend(others.kueue.iter().filter(|source| !with_kueue.contains(source)).cloned().collect::<Vec<_>>());
+    unmodelled.extend(add_kueue(&mut scenario, &with_kueue)?);
     scenario.service_accounts = loaded.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     unmodelled.extend(traces::notes(traces));

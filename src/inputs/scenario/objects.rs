@@ -4,6 +4,7 @@
 
 use super::pod_names;
 use crate::kube::{kind_of, stored};
+use crate::kueue::is_modelled;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
 use crate::{files::FileLoader, object_list::unlisted, schema::definitions::control_plane::SCHEDULER_CONFIGURATION};
@@ -23,6 +24,8 @@ pub struct ScenarioObjects {
     pub unmodelled: BTreeMap<String, usize>,
     /// The configuration of kube-scheduler, or null.
     pub scheduler: Value,
+    /// Manifest files with objects of Kueue.
+    pub kueue: Vec<SourceText>,
     /// The JobSets among these objects, including those that actions create.
     pub jobsets: Vec<SubmittedJobSet>,
     jobs: Vec<JobObject>,
@@ -153,6 +156,13 @@ fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Di
     let none = SourceText::default();
     let mut report = DiagnosticReport::new(source, &none);
     for document in unlisted(yaml::parse(source)?) {
+        let text = |key: &str| document.get(key).and_then(YamlNode::as_str).unwrap_or("");
+        if is_modelled(text("apiVersion"), text("kind")) {
+            if !others.kueue.contains(source) {
+                others.kueue.push(source.clone());
+            }
+            continue;
+        }
         let before = report.found.len();
         let shape = FieldType::Kinds(&IN_FILE);
         check(&document, &shape, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
