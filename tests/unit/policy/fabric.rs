@@ -23,14 +23,14 @@ fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
 }
 
 /// A cluster of `blocks` blocks of `islands` islands each, with one level of the network: the blocks.
-struct TestCluster {
+pub struct TestCluster {
     topology: TopologySpec,
-    map: FabricMap,
+    pub map: FabricMap,
     nodes: u32,
 }
 
 /// One pool whose nodes have `accelerators` each. Rates in GB/s.
-fn cluster(
+pub fn cluster(
     [blocks, islands, nodes_per_island, accelerators]: [u32; 4], interconnect: Interconnect, node_gbytes: f64,
     oversubscription: f64,
 ) -> TestCluster {
@@ -52,11 +52,11 @@ fn cluster(
     TestCluster { map: FabricMap::build(&topology, &builder), topology, nodes: builder.len() as u32 }
 }
 
-fn switch(gbytes: f64) -> Interconnect {
+pub fn switch(gbytes: f64) -> Interconnect {
     Interconnect::Switch(LinkRate { gbits_per_s: 8.0 * gbytes, latency: Duration::ZERO, efficiency: 1.0 })
 }
 
-fn v5p(shape: &[u32]) -> Interconnect {
+pub fn v5p(shape: &[u32]) -> Interconnect {
     let rate = LinkRate { gbits_per_s: 800.0, latency: Duration::ZERO, efficiency: 1.0 };
     Interconnect::Torus { shape: shape.to_vec(), wrap: vec![true; 3], rate }
 }
