@@ -37,9 +37,9 @@ fn a_preempted_jobset_frees_its_quota_after_its_pods_and_runs_again_without_a_re
     let (texts, outcome) = play(&[]);
     let order = [
         "train QuotaReserved=true QuotaReserved", "train Started", "train ready=true", "train Evicted=true Preempted",
-"train Stopped", "train QuotaReserved=false PendingEvaluation", "urgent QuotaReserved=true QuotaReserved",
-"urgent ready=true", "urgent Finished=true Succeeded", "train Evicted=false QuotaReserved",
-"train AllJobsCompleted",
+        "train Stopped", "train QuotaReserved=false PendingEvaluation", "urgent QuotaReserved=true QuotaReserved",
+        "urgent ready=true", "urgent Finished=true Succeeded", "train Evicted=false QuotaReserved",
+        "train AllJobsCompleted",
     ];
     let places: Vec<usize> = order.iter().map(|text| at(&texts, text)).collect();
     assert!(places.is_sorted(), "{places:?}\n{}", texts.join("\n"));

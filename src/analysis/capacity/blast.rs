@@ -70,9 +70,9 @@ pub struct BlastRow {
     pub effect: BlastEffect,
 }
 
-/// Places the JobSets of a scenario and evaluates the loss of each failure domain. Returns `None` if the JobSets do not
-/// fit.
-pub fn blast_radius(scenario: &ScenarioSpec) -> Result<Option<Vec<BlastRow>>, CannotRun> {
+/// Places the JobSets of a scenario and evaluates the loss of each failure domain: its nodes crash and do not return, and
+/// their Node objects are deleted after `deleted_after`. Returns `None` if the JobSets do not fit.
+pub fn blast_radius(scenario: &ScenarioSpec, deleted_after: Duration) -> Result<Option<Vec<BlastRow>>, CannotRun> {
     let copies = CopySet::new(scenario);
     let base = copies.scenario(1, Duration::ZERO);
     let mut simulation = SimulationInput::new(&base)?;
@@ -90,7 +90,7 @@ pub fn blast_radius(scenario: &ScenarioSpec) -> Result<Option<Vec<BlastRow>>, Ca
             let nodes = &groups.nodes[first];
             let (effect, stopped_accelerators) = match &signature.job_sets[..] {
                 [] => (BlastEffect::Nothing, 0),
-                [..] => simulate_loss(&base, cluster, nodes)?,
+                [..] => simulate_loss(&base, cluster, (nodes, deleted_after))?,
             };
             rows.push(BlastRow {
                 level: groups.name.clone(),
@@ -145,21 +145,16 @@ fn equal_domains(
     result
 }
 
-/// Simulates a crash of all nodes of a domain. Returns the effect and the accelerators of the nodes whose pods stop.
+/// Simulates the loss of all nodes of a domain. Returns the effect and the accelerators of the nodes whose pods stop.
 fn simulate_loss(
-    base: &ScenarioSpec, cluster: &ClusterBuilder, nodes: &[NodeId],
+    base: &ScenarioSpec, cluster: &ClusterBuilder, (nodes, deleted_after): (&[NodeId], Duration),
 ) -> Result<(BlastEffect, u64), CannotRun> {
     let mut scenario = base.clone();
-    let crash = |node: &NodeId| ScriptedFault {
-        at: FaultTime::AfterReady(FAULT_AFTER),
-        action: FaultAction::CrashNode(NodeRef {
-            name: Some(cluster.names[node.ix()].clone()),
-            of_pod: None,
-            alias: None,
-        }),
-        random_cause: None,
-    };
-    scenario.faults = nodes.iter().map(crash).collect();
+    let named = |node: &NodeId| NodeRef { name: Some(cluster.names[node.ix()].clone()), of_pod: None, alias: None };
+    let fault = |after, action| ScriptedFault { at: FaultTime::AfterReady(after), action, random_cause: None };
+    let crash = |node| fault(FAULT_AFTER, FaultAction::CrashNode(named(node)));
+    let delete = |node| fault(FAULT_AFTER + deleted_after, FaultAction::DeleteNode(named(node)));
+    scenario.faults = nodes.iter().map(crash).chain(nodes.iter().map(delete)).collect();
     let mut simulation = SimulationInput::new(&scenario)?;
     let mut sink = LossSink::default();
     let outcome = simulation.run(scenario.seed, 0, &mut sink);

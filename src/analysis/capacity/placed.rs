@@ -2,9 +2,10 @@
 
 use super::groups::NodeGroups;
 use serde::Serialize;
-use sim_api::spec::{ReplicatedJob, ScenarioSpec};
+use sim_api::spec::{ReplicatedJob, ScenarioSpec, TopologySpec};
 use sim_base::{JobId, JobSetId, NodeId, SimTime, row_or_default};
 use sim_engine::record::{Body, NO_STOP_CHECK, RecordNames, RecordSink, SimulationRecord};
+use sim_policy::fabric::{FabricGraph, FabricMap};
 use sim_policy::topology::{ClusterBuilder, FreeNodes, GroupSpread, free_nodes, group_spread};
 use std::collections::BTreeSet;
 
@@ -165,6 +166,8 @@ pub struct PlacementReport {
     pub jobs: Vec<JobUse>,
     /// Islands first, then network levels and the domains of exclusive placement.
     pub groups: Vec<GroupUse>,
+    /// Capacity between the first and the second half of the pods in Mbit/s; `None` if the topology states no links.
+    pub bisection_mbits: Option<u64>,
 }
 
 /// Evaluates a placement. `occupied` are the nodes that other pods use.
@@ -197,7 +200,22 @@ pub fn report(
         nodes: job.nodes.iter().collect::<BTreeSet<_>>().len(),
         domains: all.iter().map(|groups| domain_names(groups, &job.nodes)).collect(),
     };
-    PlacementReport { jobs: jobs.iter().map(job_use).collect(), groups: all.iter().map(group_use).collect() }
+    PlacementReport {
+        jobs: jobs.iter().map(job_use).collect(),
+        groups: all.iter().map(group_use).collect(),
+        bisection_mbits: bisection_mbits(&scenario.topology, cluster, jobs),
+    }
+}
+
+/// Returns the capacity between the halves of the pods, in their order.
+fn bisection_mbits(topology: &TopologySpec, cluster: &ClusterBuilder, jobs: &[PlacedJob]) -> Option<u64> {
+    let has_links = topology.pools.iter().any(|pool| pool.interconnect.is_some());
+    let nodes: Vec<NodeId> = jobs.iter().flat_map(|job| job.nodes.iter().copied()).collect();
+    if nodes.len() < 2 || !(has_links || !topology.dcn_levels.is_empty()) {
+        return None;
+    }
+    let (first, second) = nodes.split_at(nodes.len() / 2);
+    Some(FabricGraph::build(&FabricMap::build(topology, cluster)).cut_mbits(first, second))
 }
 
 fn domain_names(groups: &NodeGroups, nodes: &[NodeId]) -> Vec<String> {

@@ -62,7 +62,7 @@ const fn island(
 const NVLINK: (IslandKind, IslandCondition) = (IslandKind::NvLink, IslandCondition::Any);
 
 /// All labels. The levels of a platform are ordered from coarse to fine. If a node has several labels of islands, the
-/// first one applies. Sources: the documentation of each platform, topograph's `docs/reference/node-labels.md`, xpk's
+/// first one applies. Sources: the documentation of each platform, topograph's `page on node labels`, xpk's
 /// `src/xpk/core/scheduling.py` and the Kueue topologies of cluster-toolkit.
 pub(super) const DOMAIN_LABELS: [DomainLabel; 41] = [
     level("topology.kubernetes.io/region", "region", KUBERNETES),

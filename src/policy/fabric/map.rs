@@ -84,6 +84,11 @@ impl FabricMap {
         map
     }
 
+    /// Returns the number of nodes.
+    pub fn node_count(&self) -> usize {
+        self.island_of.len()
+    }
+
     /// Returns the island of a node; a node without one is an island of its own for the network.
     pub fn island(&self, node: NodeId) -> IslandId {
         self.island_of.get(node.ix()).copied().unwrap_or(IslandId::NONE)

@@ -6,13 +6,18 @@
 //! Formulas: "How to Scale Your Model", chapters on sharding and on GPUs (jax-ml.github.io/scaling-book).
 
 pub mod collective;
+pub mod graph;
 pub mod island;
 pub mod map;
 pub mod network;
 pub mod step;
+pub mod torus_hosts;
+pub mod tree;
 
 pub use collective::{Collective, Transfer};
+pub use graph::{FabricGraph, FabricVertex};
 pub use island::{IslandLinks, TorusAxis};
 pub use map::{FabricLoad, FabricMap, Uplink};
 pub use network::{NetworkGroup, network_time};
 pub use step::{FabricLimit, JobIsland, StepTime, TrafficTime, job_islands, step_time};
+pub use tree::{FabricBranch, FabricTree, TreeVertex};

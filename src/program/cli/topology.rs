@@ -1,14 +1,17 @@
-//! `topology show`, `list`, `check`, `import` and `fit`: cluster topologies as tables and JSON, their import from Nodes,
-//! and the placement of JobSets on them.
+//! `topology show`, `list`, `check`, `import` and `fit`: cluster topologies as tables and JSON, their import from
+//! Nodes, and the placement of JobSets on them.
 
 mod blast;
+mod dot;
 mod place;
 
 use crate::cli::failure::{CommandFailure, bail};
 use crate::{cli::args::OutputFormat, cli::inputs::experiment_input, cli::output, cli::recording::import::new_file};
+use clap::ValueEnum;
 use serde_json::{Value, json};
 use sim_analysis::format::{count, thousands, wrap};
 use sim_api::spec::{AcceleratorPrice, Interconnect, IslandKind, NodePool, TopologySpec};
+use sim_base::Duration;
 use sim_inputs::{ImportRequest, ImportedTopology, SourceText};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -36,8 +39,12 @@ pub enum TopologyCommand {
         /// Manifests for --blast: a file, a directory, or - for standard input (repeatable)
         #[arg(short = 'f', value_name = "FILE|DIR|-", requires = "blast")]
         manifests: Vec<String>,
-        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
-        format: OutputFormat,
+        /// Time from the crash of a node to the deletion of its Node object by the cloud provider; the machine does not
+        /// return
+        #[arg(long, value_name = "TIME", default_value = "10m", requires = "blast")]
+        deleted_after: Duration,
+        #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
+        format: ShowFormat,
     },
     /// Count the copies of JobSets that fit on a cluster, by simulation; exit code 4 if none fits
     #[command(after_help = "Example: jobset-sim topology fit tpu-18x16 -f jobset.yaml")]
@@ -83,32 +90,54 @@ pub struct TopologyImportArgs {
     out: Option<PathBuf>,
 }
 
+/// Output formats of `topology show`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShowFormat {
+    Text,
+    Json,
+    /// The links as a graph for Graphviz
+    Dot,
+}
+
+impl ShowFormat {
+    /// Returns the format of a placement, which is not a graph.
+    fn of_placement(self) -> Result<OutputFormat, CommandFailure> {
+        match self {
+            ShowFormat::Text => Ok(OutputFormat::Text),
+            ShowFormat::Json => Ok(OutputFormat::Json),
+            ShowFormat::Dot => bail!("--format dot shows a topology: remove --place and --blast"),
+        }
+    }
+}
+
 pub fn cli(args: &TopologyArgs) -> Result<(), CommandFailure> {
-    let (topologies, format, one) = match &args.command {
-        TopologyCommand::Fit(args) => return place::fit_cli(args),
+    match &args.command {
+        TopologyCommand::Fit(args) => place::fit_cli(args),
         TopologyCommand::Show { file, place, format, .. } if !place.is_empty() => {
-            return place::place_cli(file, place, *format);
+            place::place_cli(file, place, format.of_placement()?)
         }
-        TopologyCommand::Show { file, blast: true, manifests, format, .. } => {
-            return blast::cli(file, manifests, *format);
+        TopologyCommand::Show { file, blast: true, manifests, deleted_after, format, .. } => {
+            blast::cli((file, manifests), *deleted_after, format.of_placement()?)
         }
-        TopologyCommand::Show { file, format, .. } => (vec![experiment_input::topology(file)?.1], format, true),
-        TopologyCommand::Import(args) => return import(args),
-        TopologyCommand::Check { file, format } => {
-            return check(&experiment_input::topology(file)?.1, *format);
+        TopologyCommand::Show { file, format, .. } => {
+            let topology = experiment_input::topology(file)?.1;
+            match format {
+                ShowFormat::Json => output::json(&as_json(&topology)),
+                ShowFormat::Text => output::text(&show(&topology)),
+                ShowFormat::Dot => output::result(&dot::text(&topology)),
+            }
         }
+        TopologyCommand::Import(args) => import(args),
+        TopologyCommand::Check { file, format } => check(&experiment_input::topology(file)?.1, *format),
         TopologyCommand::List { format } => {
             let names = sim_inputs::topology_names().into_iter();
             let read = |name| Ok(experiment_input::topology(Path::new(name))?.1);
-            let all: Result<Vec<TopologySpec>, CommandFailure> = names.map(read).collect();
-            (all?, format, false)
+            let all = names.map(read).collect::<Result<Vec<TopologySpec>, CommandFailure>>()?;
+            match format {
+                OutputFormat::Json => output::json(&all.iter().map(as_json).collect::<Vec<_>>()),
+                OutputFormat::Text => output::text(&list(&all)),
+            }
         }
-    };
-    match (format, one) {
-        (OutputFormat::Json, true) => output::json(&as_json(&topologies[0])),
-        (OutputFormat::Json, false) => output::json(&topologies.iter().map(as_json).collect::<Vec<_>>()),
-        (OutputFormat::Text, true) => output::text(&show(&topologies[0])),
-        (OutputFormat::Text, false) => output::text(&list(&topologies)),
     }
 }
 

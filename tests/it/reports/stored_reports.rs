@@ -7,9 +7,10 @@ use std::fs;
 use std::path::Path;
 
 /// Directories that are inputs of some files in `reports/`, and the commands that write them.
-const REPORT_INPUTS: [(&str, &str); 4] = [
+const REPORT_INPUTS: [(&str, &str); 5] = [
     ("target/kept/one-failure", "compare scenarios/compare-one-failure.yaml --seeds 40 --out"),
     ("target/kept/training", "compare scenarios/training.yaml --seeds 12 --out"),
+    ("target/kept/slice-shapes", "compare scenarios/stories/slice-shapes.yaml --seeds 3 --out"),
     (
         "target/kept/sizes",
         "sweep scenarios/restart-5000-recreate.yaml --grid 'spec.replicatedJobs[0].replicas=1,2,3,5' --grid controlPlane.preset=stock,scale-test --seeds 3 --out",
@@ -21,7 +22,7 @@ const REPORT_INPUTS: [(&str, &str); 4] = [
 ];
 
 /// The files in `reports/`, and the commands that write them.
-const STORED_REPORTS: [(&str, &str); 24] = [
+const STORED_REPORTS: [(&str, &str); 25] = [
     ("restart-5000.html", "report scenarios/restart-5000-recreate.yaml --html"),
     ("one-failure.html", "report target/kept/one-failure --html"),
     ("sizes.html", "report target/kept/sizes --html"),
@@ -50,6 +51,7 @@ const STORED_REPORTS: [(&str, &str); 24] = [
     ("one-failure-differences.svg", "plot differences target/kept/one-failure --out"),
     ("one-failure-distributions.svg", "plot distributions target/kept/one-failure --out"),
     ("one-failure-ledger.svg", "plot ledger target/kept/one-failure --out"),
+    ("slice-shapes-steps.svg", "plot steps target/kept/slice-shapes --out"),
     ("training-goodput.svg", "plot goodput target/kept/training --out"),
     ("training-availability.svg", "plot availability target/kept/training --out"),
 ];

@@ -23,14 +23,14 @@ fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
 }
 
 /// A cluster of `blocks` blocks of `islands` islands each, with one level of the network: the blocks.
-struct TestCluster {
+pub struct TestCluster {
     topology: TopologySpec,
-    map: FabricMap,
+    pub map: FabricMap,
     nodes: u32,
 }
 
 /// One pool whose nodes have `accelerators` each. Rates in GB/s.
-fn cluster(
+pub fn cluster(
     [blocks, islands, nodes_per_island, accelerators]: [u32; 4], interconnect: Interconnect, node_gbytes: f64,
     oversubscription: f64,
 ) -> TestCluster {
@@ -52,11 +52,11 @@ fn cluster(
     TestCluster { map: FabricMap::build(&topology, &builder), topology, nodes: builder.len() as u32 }
 }
 
-fn switch(gbytes: f64) -> Interconnect {
+pub fn switch(gbytes: f64) -> Interconnect {
     Interconnect::Switch(LinkRate { gbits_per_s: 8.0 * gbytes, latency: Duration::ZERO, efficiency: 1.0 })
 }
 
-fn v5p(shape: &[u32]) -> Interconnect {
+pub fn v5p(shape: &[u32]) -> Interconnect {
     let rate = LinkRate { gbits_per_s: 800.0, latency: Duration::ZERO, efficiency: 1.0 };
     Interconnect::Torus { shape: shape.to_vec(), wrap: vec![true; 3], rate }
 }
@@ -240,8 +240,8 @@ fn an_all_to_all_on_a_ring_takes_a_quarter_of_an_all_gather() {
     assert_near("switch", all_to_all, 7.0 / 64.0 * 8.0 / 450.0, 1e-12);
 }
 
-/// Measured on 8 × B200 with EFA (github.com/stas00/ml-engineering, network/README.md): leaving a node costs a factor of
-/// 2.0 to 2.2 from 512 MiB on, and 3.6 to 7.2 from 256 KiB to 32 MiB. One node: 50 µs and 80 % of NVLink; four nodes:
+/// Measured on 8 × B200 with EFA (github.com/stas00/ml-engineering, chapter on the network): leaving a node costs a
+/// factor of 2.0 to 2.2 from 512 MiB on, and 3.6 to 7.2 from 256 KiB to 32 MiB. One node: 50 µs and 80 % of NVLink; four nodes:
 /// 410 µs, four steps of the network, and 74 % of 50 GB/s per GPU.
 #[test]
 fn leaving_the_node_costs_as_much_as_measured_on_b200() {

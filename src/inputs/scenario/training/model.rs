@@ -1,8 +1,8 @@
 //! Derives the communication of a step from the size of a model and the roles of the axes of parallelism.
 //!
-//! Data parallelism reduces all gradients. Sharded weights are gathered for the forward and the backward pass, and their
-//! gradients are reduced (ZeRO stage 3, arXiv 1910.02054). Tensor parallelism reduces the activations four times in each
-//! layer, and stages of a pipeline pass activations and their gradients on (Megatron-LM, arXiv 2104.04473).
+//! Data parallelism reduces all gradients. Sharded weights are gathered for the forward and the backward pass, and
+//! their gradients are reduced (ZeRO stage 3, arXiv 1910.02054). Tensor parallelism reduces the activations four times
+//! in each layer, and stages of a pipeline pass activations and their gradients on (Megatron-LM, arXiv 2104.04473).
 
 use crate::read;
 use crate::text::{diagnostic::DiagnosticReport, node::YamlNode};

@@ -29,7 +29,7 @@ pub fn suggest(errors: &mut Diagnostics, load: impl Fn(TopologySpec) -> Option<S
     }
 }
 
-/// Returns a text that names the smallest shipped topology with which the scenario can run. It starts after the article.
+/// Returns a text that names the smallest shipped topology with which the scenario can run, without an article.
 fn suggestion(load: impl Fn(TopologySpec) -> Option<ScenarioSpec>) -> Option<String> {
     let fits = |(_, topology): &(&str, TopologySpec)| {
         load(topology.clone()).is_some_and(|scenario| SimulationInput::new(&without_faults(scenario)).is_ok())

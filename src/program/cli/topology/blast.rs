@@ -10,20 +10,29 @@ use sim_base::Duration;
 use std::fmt::Write;
 use std::path::Path;
 
-pub fn cli(file: &Path, manifests: &[String], format: OutputFormat) -> Result<(), CommandFailure> {
+pub fn cli(
+    (file, manifests): (&Path, &[String]), deleted_after: Duration, format: OutputFormat,
+) -> Result<(), CommandFailure> {
     let scenario = read(file, manifests, &[])?;
-    let Some(rows) = blast_radius(&scenario)? else {
+    let Some(rows) = blast_radius(&scenario, deleted_after)? else {
         let why = fit(&scenario, 1)?.blocked.into_iter().next();
         return Err(CommandFailure::CannotBePlaced(why.unwrap_or_else(|| "the JobSets are not ready".to_owned())));
     };
     match format {
-        OutputFormat::Json => output::json(&json!({"name": scenario.topology.name, "failureDomains": rows})),
-        OutputFormat::Text => output::text(&text(&scenario.topology.name, &rows)),
+        OutputFormat::Json => {
+            let deleted = deleted_after.seconds();
+            output::json(&json!({
+                "name": scenario.topology.name, "deletedAfter_s": deleted, "failureDomains": rows,
+            }))
+        }
+        OutputFormat::Text => output::text(&text(&scenario.topology.name, &rows, deleted_after)),
     }
 }
 
-fn text(topology: &str, rows: &[BlastRow]) -> String {
-    let mut out = format!("{topology}: loss of all nodes of a failure domain\n\n");
+fn text(topology: &str, rows: &[BlastRow], deleted_after: Duration) -> String {
+    let deleted = seconds(deleted_after);
+    let mut out =
+        format!("{topology}: all nodes of one failure domain crash; their Nodes are deleted after {deleted}\n\n");
     let titles: Vec<String> = rows.iter().map(title).collect();
     let width = column(titles.iter().map(String::as_str), 14);
     let _ =
@@ -38,6 +47,9 @@ fn text(topology: &str, rows: &[BlastRow]) -> String {
             numbers[1],
             effect(row)
         );
+        if let BlastEffect::Blocked { reason } = &row.effect {
+            let _ = writeln!(out, "  {reason}");
+        }
     }
     out
 }
@@ -61,6 +73,6 @@ fn effect(row: &BlastRow) -> String {
         BlastEffect::Restart { seconds: s } => {
             format!("stops {jobsets} for {}", seconds(Duration::from_seconds_f64(*s)))
         }
-        BlastEffect::Blocked { reason } => format!("stops {jobsets}: {reason}"),
+        BlastEffect::Blocked { .. } => format!("stops {jobsets} permanently"),
     }
 }

@@ -7,6 +7,7 @@ use crate::cli::{inputs::ExperimentInput, output};
 use sim_analysis::capacity::{FitResult, GroupUse, JobUse, PlacementReport, fit};
 use sim_analysis::format::{column, count, thousands};
 use sim_api::spec::ScenarioSpec;
+use sim_policy::topology::FreeNodes;
 use sim_report::console::placement;
 use sim_report::console::waterfall::WaterfallStyle;
 use std::fmt::Write;
@@ -105,6 +106,10 @@ fn text(result: &FitResult, title: &str, shows_jobs: bool) -> String {
         write_jobs(&mut out, &result.placement);
     }
     write_groups(&mut out, &result.placement.groups, result.copies);
+    if let Some(mbits) = result.placement.bisection_mbits {
+        let gbits = thousands(mbits / 1000);
+        let _ = writeln!(out, "links between the first and the second half of the pods: {gbits} Gbit/s");
+    }
     if !result.blocked.is_empty() {
         let _ = writeln!(out, "\n{} not fit:", if result.copies > 0 { "One more copy does" } else { "One copy does" });
         for sentence in &result.blocked {
@@ -124,7 +129,7 @@ fn write_groups(out: &mut String, groups: &[GroupUse], copies: u64) {
     let head = ["free", "whole", "largest", "stranded"].map(|word| format!("{word:>9}")).concat();
     let _ = writeln!(out, "\n{:<width$} {:>8}  {:<6} {head}", "free nodes", "groups", "");
     for (group, title) in groups.iter().zip(&titles) {
-        let mut row = |title: &str, groups: &str, when: &str, free: &sim_policy::topology::FreeNodes| {
+        let mut row = |title: &str, groups: &str, when: &str, free: &FreeNodes| {
             let numbers = [free.nodes, free.whole_groups, free.largest, free.stranded];
             let numbers = numbers.map(|n| format!("{:>9}", thousands(n as u64))).concat();
             let _ = writeln!(out, "{title:<width$} {groups:>8}  {when:<6} {numbers}");

@@ -58,6 +58,6 @@ fn an_unknown_field_or_step_is_named_and_not_simulated() {
     recording["steps"][0]["explode"] = json!("js0");
     assert_eq!(
         validated(&recording).not_simulated,
-        ["ClusterQueue field spec.concurrentAdmissionPolicy.migration", "step explode"]
+        ["field ClusterQueue.spec.concurrentAdmissionPolicy", "step explode"]
     );
 }
