@@ -1,5 +1,5 @@
-//! `topology show`, `list`, `check`, `import` and `fit`: cluster topologies as tables and JSON, their import from Nodes,
-//! and the placement of JobSets on them.
+//! `topology show`, `list`, `check`, `import` and `fit`: cluster topologies as tables and JSON, their import from
+//! Nodes, and the placement of JobSets on them.
 
 mod blast;
 mod dot;
