@@ -70,8 +70,8 @@ pub struct BlastRow {
     pub effect: BlastEffect,
 }
 
-/// Places the JobSets of a scenario and evaluates the loss of each failure domain: its nodes crash and do not return, and
-/// their Node objects are deleted after `deleted_after`. Returns `None` if the JobSets do not fit.
+/// Places the JobSets of a scenario and evaluates the loss of each failure domain: its nodes crash and do not return,
+/// and their Node objects are deleted after `deleted_after`. Returns `None` if the JobSets do not fit.
 pub fn blast_radius(scenario: &ScenarioSpec, deleted_after: Duration) -> Result<Option<Vec<BlastRow>>, CannotRun> {
     let copies = CopySet::new(scenario);
     let base = copies.scenario(1, Duration::ZERO);

@@ -5,8 +5,8 @@ use sim_base::NodeId;
 use std::collections::BTreeMap;
 
 /// Returns the number of chip links between each pair of hosts of an island, with the smaller id first. A host has a
-/// block of chips that halves the axes in turn, such as 2x2x1 of 4x4x4; hosts are in the order of their blocks, the last
-/// axis first. If the chips cannot be divided in this way, they belong to the hosts in the order of the chips.
+/// block of chips that halves the axes in turn, such as 2x2x1 of 4x4x4; hosts are in the order of their blocks, the
+/// last axis first. If the chips cannot be divided in this way, they belong to the hosts in the order of the chips.
 pub fn host_links(axes: &[TorusAxis], hosts: &[NodeId]) -> BTreeMap<(NodeId, NodeId), u32> {
     let shape: Vec<usize> = axes.iter().map(|axis| axis.chips as usize).collect();
     let chips: usize = shape.iter().product();

@@ -1,5 +1,5 @@
-//! `topology show --format dot`: the links of a topology as a graph for Graphviz. In large clusters, equal parts are one
-//! vertex with their number.
+//! `topology show --format dot`: the links of a topology as a graph for Graphviz. In large clusters, equal parts are
+//! one vertex with their number.
 
 use sim_analysis::format::{count, thousands};
 use sim_api::spec::TopologySpec;
