@@ -117,6 +117,8 @@ const JSON: &[&str] = &[
     "lint -f scenarios/manifests/traps.yaml --format json",
     "lint --list --format json",
     "topology show small-16 --format json",
+    "topology fit small-16 -f scenarios/manifests/exclusive-workers.yaml --format json",
+    "topology show small-16 --blast -f scenarios/manifests/exclusive-workers.yaml --format json",
     "topology list --format json",
     "recording calibrate tests/recordings/times/t20-r-4x50.json --by phase,image,pool --format json",
     "validate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",

@@ -7,6 +7,7 @@ mod bench_ttr;
 mod blocked_jobsets;
 mod bottlenecks;
 mod calibrate;
+mod capacity;
 mod checker;
 mod closed_forms;
 mod compare;

@@ -35,6 +35,9 @@ fn unplaceable_jobsets_exit_with_4() {
             "run -f @/two-slices.yaml -t @/one-slice.topology.yaml --set containers=[{startAfter:\u{a0}5s}]",
             "JobSet tight has 2 Jobs",
         ),
+        ("topology fit @/one-slice.topology.yaml -f @/two-slices.yaml", "JobSet tight is not ready: pod "),
+        ("topology show @/one-slice.topology.yaml --place @/two-slices.yaml", "JobSet tight is not ready: pod "),
+        ("topology show @/one-slice.topology.yaml --blast -f @/two-slices.yaml", "JobSet tight is not ready: pod "),
         // Capacity did not become free before the time limit.
         (
             "run @/never-placed.scenario.yaml --set stop.at=5m --set stop.when=Time",
@@ -207,7 +210,9 @@ fn every_result_can_be_had_as_json() {
         "run -f @/folder --show-effective --format json", "lint -f @/folder --format json",
         "lint --list --format json", "lint --explain no-spare-domain --format json",
         "topology show small-16 --format json", "topology list --format json",
-        "explain children -f @/folder --format json", "schema scenario",
+        "topology fit small-16 -f @/folder --format json", "topology show small-16 --place @/folder --format json",
+        "topology show small-16 --blast -f @/folder --format json", "explain children -f @/folder --format json",
+        "schema scenario",
     ] {
         let (code, out, err) = run_command_line(line);
         assert_eq!(code, 0, "{line}: {err}");

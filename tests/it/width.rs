@@ -27,7 +27,7 @@ fn may_be_long(line: &str) -> bool {
 }
 
 /// Commands that print text and whose simulations are short.
-const LINES: [&str; 22] = [
+const LINES: [&str; 25] = [
     "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet",
     "run scenarios/first-steps.yaml --seeds 3 --quiet",
     "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet",
@@ -36,6 +36,9 @@ const LINES: [&str; 22] = [
     "why scenarios/regime-dead-node-bound.yaml --path-only",
     "topology list",
     "topology show gpu-nvl72-5000",
+    "topology fit small-16 -f scenarios/manifests/exclusive-workers.yaml",
+    "topology show small-16 --place scenarios/manifests/exclusive-workers.yaml",
+    "topology show small-16 --blast -f scenarios/manifests/exclusive-workers.yaml",
     "lint --list",
     "lint --explain pattern-invalid",
     "lint -f scenarios/manifests/traps.yaml",

@@ -1,0 +1,128 @@
+//! Copies of JobSets that fit on a cluster, the quality of their placement, and the loss of failure domains.
+
+use crate::support;
+use sim_analysis::capacity::{BlastEffect, BlastRow, FitResult, blast_radius, fit};
+use sim_api::spec::ScenarioSpec;
+use sim_base::Duration;
+
+/// Racks of two nodes with one accelerator each.
+fn scenario(racks: u32, jobset: &str) -> ScenarioSpec {
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  apiVersion: \
+         jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools: [{{name: node, count: {racks}, \
+         nodesPerIsland: 2, labels: {{rack: \"r{{pool}}\"}}, accelerator: gpu, allocatable: {{cpu: 9, gpu: 1}}}}]\n\
+         jobSets: [{{manifest: jobset.yaml}}]\nseed: 1\n"
+    );
+    support::parse(&scenario, jobset).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn replicated_job(name: &str, replicas: u32, pods: u32, more: &str) -> String {
+    format!(
+        "  - name: {name}\n    replicas: {replicas}\n{more}    template: {{spec: {{parallelism: {pods}, completions: \
+         {pods}, backoffLimit: 0, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: \"x:1\", \
+         resources: {{limits: {{gpu: 1}}}}}}]}}}}}}}}\n"
+    )
+}
+
+fn jobset(name: &str, annotations: &str, rjs: &str) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}{annotations}}}\nspec:\n  \
+         failurePolicy: {{maxRestarts: 3}}\n  replicatedJobs:\n{rjs}"
+    )
+}
+
+const EXCLUSIVE: &str = ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}";
+
+fn copies(scenario: &ScenarioSpec) -> FitResult {
+    fit(scenario, 50).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn without_constraints_as_many_copies_fit_as_there_are_nodes_for() {
+    for pods in 1..=9 {
+        let result = copies(&scenario(4, &jobset("js", "", &replicated_job("w", 1, pods, ""))));
+        assert_eq!((result.copies, result.at_limit), (u64::from(8 / pods), false), "{pods} pods");
+        let islands = &result.placement.groups[0];
+        assert_eq!((islands.level.as_str(), islands.groups, islands.before.nodes), ("island", 4, 8));
+        assert_eq!(islands.after.nodes as u32, 8 % pods, "{pods} pods");
+        let [pending] = &result.pending[..] else { panic!("{:?}", result.pending) };
+        assert!(pending.explanation.message.starts_with("0/8 nodes are available"), "{pending:?}");
+        assert!(result.blocked[0].contains("cannot be scheduled: 0/8 nodes are available"), "{:?}", result.blocked);
+    }
+}
+
+#[test]
+fn with_exclusive_placement_each_job_of_each_copy_takes_a_domain() {
+    for (jobs, expected) in [(1, 4), (2, 2), (3, 1), (5, 0)] {
+        let result = copies(&scenario(4, &jobset("js", EXCLUSIVE, &replicated_job("w", jobs, 1, ""))));
+        assert_eq!(result.copies, expected, "{jobs} Jobs");
+        let racks = &result.placement.groups[0];
+        assert_eq!(racks.key, "rack");
+        let used = expected as usize * jobs as usize;
+        assert_eq!((racks.after.whole_groups, racks.after.stranded), (4 - used, used), "{jobs} Jobs");
+        assert_eq!(racks.spread.groups, used);
+    }
+}
+
+#[test]
+fn the_search_ends_at_its_limit() {
+    let result = fit(&scenario(4, &jobset("js", "", &replicated_job("w", 1, 1, ""))), 3).expect("it runs");
+    assert_eq!((result.copies, result.at_limit, result.blocked.len()), (3, true, 0));
+}
+
+#[test]
+fn a_job_that_must_be_complete_frees_its_nodes_for_the_others() {
+    let depends = "    dependsOn: [{name: prepare, status: Complete}]\n";
+    let rjs = replicated_job("prepare", 1, 4, "") + &replicated_job("w", 1, 4, depends);
+    let result = copies(&scenario(4, &jobset("js", "", &rjs)));
+    assert_eq!(result.copies, 2, "{:?}", result.blocked);
+}
+
+#[test]
+fn suspended_jobsets_and_long_names_are_copied() {
+    let name = "a-name-that-leaves-nearly-no-room-for-the-pods";
+    let text = jobset(name, "", &replicated_job("w", 1, 2, ""))
+        .replace("spec:\n  failure", "spec:\n  suspend: true\n  failure");
+    assert_eq!(copies(&scenario(3, &text)).copies, 3);
+}
+
+fn blast(racks: u32, deleted_after: Duration) -> Vec<BlastRow> {
+    let scenario = scenario(racks, &jobset("js", EXCLUSIVE, &replicated_job("w", 2, 2, "")));
+    blast_radius(&scenario, deleted_after).expect("it runs").expect("it fits")
+}
+
+fn seconds(row: &BlastRow) -> f64 {
+    match &row.effect {
+        BlastEffect::Restart { seconds } => *seconds,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn with_a_spare_rack_the_loss_of_a_node_or_a_rack_is_a_restart() {
+    let deleted = Duration::from_secs(300);
+    let rows = blast(3, deleted);
+    let row = |row: &BlastRow| (row.level.clone(), row.domains, row.nodes, row.accelerators, row.stopped_accelerators);
+    let expected = [("node", 4, 1, 1, 4), ("node", 2, 1, 1, 0), ("island", 2, 2, 2, 4), ("island", 1, 2, 2, 0)];
+    let expected =
+        expected.map(|(level, domains, nodes, own, stopped)| (level.to_owned(), domains, nodes, own, stopped));
+    assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
+    assert_eq!((&rows[1].effect, &rows[3].effect), (&BlastEffect::Nothing, &BlastEffect::Nothing));
+    for at in [0, 2] {
+        // The pods on a lost node end when its Node object is deleted.
+        let lasts = seconds(&rows[at]);
+        assert!((300.0..360.0).contains(&lasts), "{lasts}");
+    }
+    let later = blast(3, Duration::from_secs(900));
+    assert!(seconds(&later[0]) > seconds(&rows[0]) + 599.0);
+}
+
+#[test]
+fn without_a_spare_rack_the_loss_of_a_node_blocks_the_jobset() {
+    let rows = blast(2, Duration::from_secs(300));
+    for row in &rows {
+        let BlastEffect::Blocked { reason } = &row.effect else { panic!("{row:?}") };
+        assert!(reason.starts_with("JobSet js is not ready again: pod js-w-"), "{reason}");
+        assert_eq!((row.job_sets[0].name.as_str(), row.stopped_accelerators), ("js", 4));
+    }
+}
