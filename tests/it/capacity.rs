@@ -10,7 +10,8 @@ fn scenario(racks: u32, jobset: &str) -> ScenarioSpec {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  apiVersion: \
          jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools: [{{name: node, count: {racks}, \
-         nodesPerIsland: 2, labels: {{rack: \"r{{pool}}\"}}, accelerator: gpu, allocatable: {{cpu: 9, gpu: 1}}}}]\n\
+         nodesPerIsland: 2, labels: {{rack: \"r{{pool}}\"}}, accelerator: example.com/gpu, allocatable: {{cpu: 9, \
+         example.com/gpu: 1}}}}]\n\
          jobSets: [{{manifest: jobset.yaml}}]\nseed: 1\n"
     );
     support::parse(&scenario, jobset).unwrap_or_else(|e| panic!("{e}"))
@@ -20,7 +21,7 @@ fn replicated_job(name: &str, replicas: u32, pods: u32, more: &str) -> String {
     format!(
         "  - name: {name}\n    replicas: {replicas}\n{more}    template: {{spec: {{parallelism: {pods}, completions: \
          {pods}, backoffLimit: 0, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: \"x:1\", \
-         resources: {{limits: {{gpu: 1}}}}}}]}}}}}}}}\n"
+         resources: {{limits: {{example.com/gpu: 1}}}}}}]}}}}}}}}\n"
     )
 }
 

@@ -173,7 +173,8 @@ const RUNS: &[&str] = &[
 /// Returns whether a word comes from the inputs: a user's name, or a part of a Kubernetes object that is printed
 /// unchanged.
 fn is_input_word(word: &str) -> bool {
-    word.contains(['/', ' ']) && !word.contains("client") || word.starts_with("parameters.")
+    let is_domain = word.strip_prefix("pool-").is_some_and(|number| number.parse::<u32>().is_ok());
+    word.contains(['/', ' ']) && !word.contains("client") || word.starts_with("parameters.") || is_domain
 }
 
 #[test]
