@@ -100,7 +100,7 @@ fn seconds(row: &BlastRow) -> f64 {
 }
 
 #[test]
-fn with_a_spare_rack_the_loss_of_a_node_or_a_rack_is_a_restart() {
+fn with_a_spare_rack_the_loss_of_a_rack_is_a_restart_and_that_of_a_node_leaves_too_few_nodes_to_a_leader() {
     let deleted = Duration::from_secs(300);
     let rows = blast(3, deleted);
     let row = |row: &BlastRow| (row.level.clone(), row.domains, row.nodes, row.accelerators, row.stopped_accelerators);
@@ -109,13 +109,14 @@ fn with_a_spare_rack_the_loss_of_a_node_or_a_rack_is_a_restart() {
         expected.map(|(level, domains, nodes, own, stopped)| (level.to_owned(), domains, nodes, own, stopped));
     assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
     assert_eq!((&rows[1].effect, &rows[3].effect), (&BlastEffect::Nothing, &BlastEffect::Nothing));
-    for at in [0, 2] {
-        // The pods on a lost node end when its Node object is deleted.
-        let lasts = seconds(&rows[at]);
-        assert!((300.0..360.0).contains(&lasts), "{lasts}");
-    }
+    // The leader takes the remaining node of the rack, and its follower finds none there (EXC-19).
+    let BlastEffect::Blocked { reason } = &rows[0].effect else { panic!("{:?}", rows[0]) };
+    assert!(reason.contains("4 node(s) didn't match Pod's node affinity/selector"), "{reason}");
+    // The pods on a lost node end when its Node object is deleted.
+    let lasts = seconds(&rows[2]);
+    assert!((300.0..360.0).contains(&lasts), "{lasts}");
     let later = blast(3, Duration::from_secs(900));
-    assert!(seconds(&later[0]) > seconds(&rows[0]) + 599.0);
+    assert!(seconds(&later[2]) > lasts + 599.0);
 }
 
 #[test]

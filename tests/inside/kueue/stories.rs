@@ -309,7 +309,7 @@ fn check_preemption(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_quota_is_exceeded_anywhere_in_the_tree(shape in shape(false)) {

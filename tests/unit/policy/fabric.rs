@@ -241,8 +241,8 @@ fn an_all_to_all_on_a_ring_takes_a_quarter_of_an_all_gather() {
 }
 
 /// Measured on 8 × B200 with EFA (github.com/stas00/ml-engineering, chapter on the network): leaving a node costs a
-/// factor of 2.0 to 2.2 from 512 MiB on, and 3.6 to 7.2 from 256 KiB to 32 MiB. One node: 50 µs and 80 % of NVLink; four
-/// nodes: 410 µs, four steps of the network, and 74 % of 50 GB/s per GPU.
+/// factor of 2.0 to 2.2 from 512 MiB on, and 3.6 to 7.2 from 256 KiB to 32 MiB. One node: 50 µs and 80 % of NVLink;
+/// four nodes: 410 µs, four steps of the network, and 74 % of 50 GB/s per GPU.
 #[test]
 fn leaving_the_node_costs_as_much_as_measured_on_b200() {
     let rate = |gbytes: f64, micros: u64, efficiency| LinkRate {
