@@ -211,7 +211,7 @@ pub fn report(
 fn bisection_mbits(topology: &TopologySpec, cluster: &ClusterBuilder, jobs: &[PlacedJob]) -> Option<u64> {
     let has_links = topology.pools.iter().any(|pool| pool.interconnect.is_some());
     let nodes: Vec<NodeId> = jobs.iter().flat_map(|job| job.nodes.iter().copied()).collect();
-    if nodes.len() < 2 || !(has_links || !topology.dcn_levels.is_empty()) {
+    if nodes.len() < 2 || !has_links && topology.dcn_levels.is_empty() {
         return None;
     }
     let (first, second) = nodes.split_at(nodes.len() / 2);
