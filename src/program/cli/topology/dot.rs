@@ -59,8 +59,8 @@ fn write_graph(out: &mut String, map: &FabricMap, cluster: &ClusterBuilder) {
     }
 }
 
-/// Writes a vertex with the number `at`, which stands for `count` equal ones, and the vertices below it. `next` is the
-/// next free number.
+/// Writes vertex number `at`, which represents `count` equal vertices, and all vertices below it. `next` is the next
+/// free number.
 fn write_tree(out: &mut String, map: &FabricMap, tree: &FabricTree, (at, copies): (usize, usize), next: &mut usize) {
     let times = if copies > 1 { format!("{} × ", thousands(copies as u64)) } else { String::new() };
     let name = match &tree.vertex {
