@@ -114,6 +114,7 @@ calls! {
     KueueJobSetPatch: "kueue" "patch" "jobsets", KUEUE_JOBSETS, Write;
     KueueWorkloadCreate: "kueue" "create" "workloads", KUEUE_WORKLOADS, Write;
     KueueWorkloadPatch: "kueue" "patch" "workloads/status", KUEUE_WORKLOADS, Write;
+    PodGroupPatch: "kube-scheduler" "patch" "podgroups/status", BIND, Write;
 }
 
 impl Call {

@@ -295,6 +295,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         in_place_restart: case.gates.in_place_restart,
         restart_job: case.gates.restart_job,
         elastic_jobset: case.gates.elastic_job_set,
+        ..FeatureGates::default()
     };
     let submitted = |jobset: &Value| {
         Ok(SubmittedJobSet {
