@@ -8,6 +8,7 @@ use crate::event::{KueueReconciler, SimulationEvent};
 use crate::record::{Call, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::JobSetRow;
+use sim_api::spec::kueue::POD_SETS_MAX;
 use sim_base::JobSetId;
 use sim_base::fnv::fnv1a;
 use sim_kueue::control::{JobView, reconcile_job};
@@ -172,8 +173,12 @@ fn name_workload(workload: &mut Workload) {
     workload.name = format!("jobset-{}-{}", workload.name, &workload.job_uid[..5]);
 }
 
-fn describe_error(error: &WorkloadError) -> String {
+/// Returns why Kueue creates no Workload, as a sentence without a period.
+pub fn describe_error(error: &WorkloadError) -> String {
     let why = match error {
+        WorkloadError::TooManyPodSets { count } => {
+            format!("it has {count} replicatedJobs, and a Workload has at most {POD_SETS_MAX} pod sets")
+        }
         WorkloadError::UnknownPriorityClass { name } => format!("WorkloadPriorityClass {name} does not exist"),
         WorkloadError::Topology(_) => "the annotations of its topology request are not valid".to_owned(),
     };

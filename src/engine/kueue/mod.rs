@@ -14,6 +14,8 @@ use super::event::{KueueReconciler, SimulationEvent};
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, JobSetChange};
 use cycle::Cycles;
+pub use jobsets::describe_error;
+pub use pod_sets::started;
 use rows::ManagedJobSet;
 use sim_api::spec::ScenarioSpec;
 use sim_api::spec::kueue::KueueObjects;
@@ -22,6 +24,7 @@ use sim_kueue::control::{Manager, REQUEUE_DELAY};
 use sim_kueue::tas::TasNode;
 use sim_kueue::topology::TopologySnapshot;
 use sim_kueue::workload::{ConditionType, Workload};
+use sim_policy::topology::ClusterBuilder;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pods that a node takes if its object does not say it, in thousandths.
@@ -41,7 +44,7 @@ impl KueueController {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         *self = KueueController::default();
         if let Some(objects) = &ctx.scenario.kueue {
-            let topology = TopologySnapshot::new(objects, &topology_nodes(ctx, objects));
+            let topology = TopologySnapshot::new(objects, &topology_nodes(&ctx.store.nodes.cluster, objects));
             self.manager = Some(Manager::new(objects, topology, namespaces(ctx.scenario, objects)));
             self.cycles = Cycles::new(objects);
         }
@@ -157,7 +160,7 @@ fn pending_reason(workload: &Workload) -> Option<String> {
 }
 
 /// Returns the labels of all namespaces with JobSets or LocalQueues.
-fn namespaces(scenario: &ScenarioSpec, objects: &KueueObjects) -> BTreeMap<String, BTreeMap<String, String>> {
+pub fn namespaces(scenario: &ScenarioSpec, objects: &KueueObjects) -> BTreeMap<String, BTreeMap<String, String>> {
     let of_jobsets = scenario.jobsets.iter().map(|submitted| submitted.jobset.namespace.as_str());
     let names = of_jobsets.chain(objects.local_queues.iter().map(|queue| queue.namespace.as_str()));
     let named = |name: &str| BTreeMap::from([("kubernetes.io/metadata.name".to_owned(), name.to_owned())]);
@@ -173,8 +176,7 @@ fn namespaces(scenario: &ScenarioSpec, objects: &KueueObjects) -> BTreeMap<Strin
 }
 
 /// Returns the nodes, which count only if there is a topology.
-fn topology_nodes(ctx: &EngineContext<'_>, objects: &KueueObjects) -> Vec<TasNode> {
-    let cluster = &ctx.store.nodes.cluster;
+pub fn topology_nodes(cluster: &ClusterBuilder, objects: &KueueObjects) -> Vec<TasNode> {
     let node = |index: usize| {
         let object = cluster.object(NodeId(index as u32));
         let mut allocatable = object.allocatable;

@@ -7,7 +7,7 @@ use sim_api::spec::{ClaimController, FaultAction, JobSet, PodGroupScheduling, Sc
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
-    let mut notes: Vec<(String, usize)> = Vec::new();
+    let mut notes: Vec<(String, usize)> = existing_workloads(scenario).map(|note| (note, 1)).collect();
     for submitted in &scenario.jobsets {
         let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(&submitted.jobset));
         let queue = queue(scenario, submitted).filter(|_| !is_admitted);
@@ -21,6 +21,12 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
         }
     }
     notes
+}
+
+/// A run starts with empty queues; `admit` counts the Workloads that exist.
+fn existing_workloads(scenario: &ScenarioSpec) -> impl Iterator<Item = String> {
+    let count = scenario.kueue.as_ref().map_or(0, |kueue| kueue.workloads.len());
+    (count > 0).then(|| format!("quota and places in the queues of {count} existing Workloads")).into_iter()
 }
 
 /// Without its objects, Kueue is not simulated.

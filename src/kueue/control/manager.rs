@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::workload::QueueView;
 use crate::control::checks;
-use crate::cycle::{CycleConfig, Outcome, run};
+use crate::cycle::{CycleConfig, Entry, Outcome, run};
 use crate::preemption::Preemptor;
 use crate::queue::{Head, PendingQueue};
 use crate::quota::NodeId;
@@ -290,14 +290,11 @@ impl Manager {
         heads
     }
 
-    /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
-    /// the order in which they are sent.
-    pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
-        let heads = self.take_heads();
-        self.cycle += 1;
+    fn cycle_config<'a>(
+        &self, validate: &'a dyn Fn(&Info, &ClusterQueue) -> Option<String>, now: SimTime,
+    ) -> CycleConfig<'a> {
         let readiness = self.configuration.wait_for_pods_ready.as_ref();
-        let namespaces = &self.namespaces;
-        let config = CycleConfig {
+        CycleConfig {
             cycle: self.cycle,
             preemptor: Preemptor {
                 fair_sharing: self.configuration.fair_sharing.clone(),
@@ -307,11 +304,26 @@ impl Manager {
             },
             ignores_undeclared: self.configuration.resources.ignore_undeclared,
             blocks_admission: readiness.is_some_and(|config| config.block_admission) && !self.cache.all_ready(),
-            validate: &|info, queue| {
-                is_mismatch(namespaces, &info.workload.namespace, queue)
-                    .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
-            },
-        };
+            validate,
+        }
+    }
+
+    /// Returns the result of a cycle in which a pending Workload is the only head. Nothing changes.
+    pub fn nominate_alone(&self, key: WorkloadKey, now: SimTime) -> Option<Entry> {
+        let info = self.info(key, self.workloads.get(&key)?)?;
+        let validate = |info: &Info, queue: &ClusterQueue| self.namespace_mismatch(&info.workload.namespace, queue);
+        let heads = vec![Head { info, is_preemptor: false }];
+        let mut snapshot = self.cache.state.for_cycle();
+        run(heads, &mut snapshot, &self.cycle_config(&validate, now)).entries.into_iter().next()
+    }
+
+    /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
+    /// the order in which they are sent.
+    pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
+        let heads = self.take_heads();
+        self.cycle += 1;
+        let validate = |info: &Info, queue: &ClusterQueue| self.namespace_mismatch(&info.workload.namespace, queue);
+        let config = self.cycle_config(&validate, now);
         let mut snapshot = self.cache.state.for_cycle();
         let result = run(heads, &mut snapshot, &config);
         let preempt = |p: crate::cycle::Preemption| Patch {

@@ -98,3 +98,15 @@ static ADMISSION_CHECK_SPEC: ObjectSchema = ObjectSchema {
         inert("retryDelayMinutes", Any),
     ],
 };
+
+/// Kueue writes Workloads, so their fields are not checked in detail.
+pub static WORKLOAD: ObjectSchema = ObjectSchema {
+    kind: "Workload",
+    fields: &[
+        VERSION,
+        field("kind", OneOf(&["Workload"])).required(),
+        METADATA_FIELD,
+        field("spec", Any).doc("Pod sets, queue and priority, as written by Kueue.").required(),
+        field("status", Any).doc("Conditions and admission, as written by Kueue."),
+    ],
+};
