@@ -171,9 +171,11 @@ pub fn moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMo
     for (name, recorded) in recorded_fields(recording) {
         let none = AdmissionFields::default();
         let changes = matched(&recorded, simulated.get(&name).unwrap_or(&none));
+        let other_jobset = Some(name.clone()).filter(|name| name != recording.jobset_name());
         moments.extend(changes.iter().map(|change| {
             let what = format!("admission of {name}: {}={}", change.field, change.value);
-            ComparedMoment::new(what, Some(change.recorded_s), Some(change.simulated_s))
+            let moment = ComparedMoment::new(what, Some(change.recorded_s), Some(change.simulated_s));
+            ComparedMoment { other_jobset: other_jobset.clone(), ..moment }
         }));
     }
     moments

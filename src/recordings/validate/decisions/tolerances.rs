@@ -85,12 +85,16 @@ pub fn compared_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<C
 /// time, lag) in seconds.
 pub fn mark_differences(moments: &mut [ComparedMoment], tolerance: TimeTolerance) -> Vec<(f64, f64)> {
     let mut lags = vec![(0.0, 0.0)];
+    // A step of one JobSet may follow a step of another one, which waits for its quota.
+    let mut latest: BTreeMap<Option<String>, f64> = BTreeMap::new();
     for moment in moments {
         let both = moment.recorded_s.zip(moment.simulated_s);
-        let lag_before_s = lags.last().map_or(0.0, |(_, lag)| *lag);
+        let lag_before_s = latest.values().copied().reduce(f64::max).unwrap_or(0.0);
         moment.differs = !both.is_some_and(|(r, s)| is_in_time(tolerance.band_s(r), r, r - s, lag_before_s));
         if let Some((r, s)) = both {
-            lags.push((r, r - s));
+            latest.insert(moment.other_jobset.clone(), r - s);
+            let lag_s = latest.values().copied().reduce(f64::max).unwrap_or(0.0);
+            lags.push((r, lag_s));
         }
     }
     lags
@@ -125,16 +129,27 @@ fn job_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMo
     let keys: BTreeSet<&(String, StepAction)> = recorded.keys().chain(simulated.keys()).collect();
     let mut moments = Vec::new();
     for key in keys {
+        let other_jobset = other_jobset(recording, run, &key.0);
         let times = |side: &BTreeMap<(String, StepAction), Vec<f64>>| side.get(key).cloned();
         let recorded = times(&recorded).unwrap_or_default();
         let simulated = times(&simulated).unwrap_or_default();
         let step = RecordedStep { object: StepObject::Job(key.0.clone()), action: key.1.clone(), at_s: 0.0 };
         for i in 0..recorded.len().max(simulated.len()) {
             let (recorded_s, simulated_s) = (recorded.get(i).copied(), simulated.get(i).copied());
-            moments.push(ComparedMoment::new(step.to_string(), recorded_s, simulated_s));
+            let moment = ComparedMoment::new(step.to_string(), recorded_s, simulated_s);
+            moments.push(ComparedMoment { other_jobset: other_jobset.clone(), ..moment });
         }
     }
     moments
+}
+
+/// Returns the name of the JobSet of a Job if it is not the recorded one; only with Kueue, which lets one JobSet wait for
+/// another.
+fn other_jobset(recording: &RecordedRun, run: &DecisionRun<'_>, job: &str) -> Option<String> {
+    let found = run.names.jobs.iter().find(|row| row.name == job && row.jobset.is_some())?;
+    let jobset = run.names.jobset(found.jobset);
+    let is_other = recording.kind == RecordingKind::KueueLive && jobset != recording.jobset_name();
+    is_other.then(|| jobset.to_owned())
 }
 
 fn step_times(steps: &[RecordedStep], start_s: f64) -> BTreeMap<(String, StepAction), Vec<f64>> {
