@@ -78,6 +78,8 @@ pub enum StreamPurpose {
     /// The node that a diagnosis sends to repair.
     FaultDiagnosis = 63,
     FaultStage = 64,
+    /// Time until the controller of an admission check reports its state.
+    AdmissionCheck = 65,
     /// Choice among the measured restarts in the reduced model.
     ReducedRecovery = 80,
     /// Values of a bootstrap resample: for statistics, not for the model.
