@@ -207,6 +207,8 @@ fn word(body: &Body) -> Option<usize> {
         | CurrentAttempt { .. }
         | JobSetCondition { .. }
         | WorkloadCondition { .. }
+        | WorkloadQuota { .. }
+        | WorkloadPreempted { .. }
         | AllReady { .. }
         | TrainingStarted { .. }
         | TrainingSlices { .. }
@@ -273,7 +275,9 @@ fn details(body: &Body, names: &RecordNames) -> String {
         | JobDeleting { .. }
         | JobGone { .. }
         | NodeGone { .. }
-        | NodeCreated { .. } => members(body, names),
+        | NodeCreated { .. }
+        | WorkloadQuota { .. }
+        | WorkloadPreempted { .. } => members(body, names),
         PodCreated { .. }
         | PodCreateRejected { .. }
         | PodUnschedulable { .. }
