@@ -80,6 +80,8 @@ pub enum StreamPurpose {
     FaultStage = 64,
     /// Time until the controller of an admission check reports its state.
     AdmissionCheck = 65,
+    /// Run time of a Workload in the forecast of the wait for quota.
+    WorkloadRunTime = 66,
     /// Choice among the measured restarts in the reduced model.
     ReducedRecovery = 80,
     /// Values of a bootstrap resample: for statistics, not for the model.

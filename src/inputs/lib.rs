@@ -31,6 +31,7 @@ pub mod topology;
 pub mod traces;
 mod training;
 
+pub use dist::parse_distribution;
 pub use effective_defaults::{EffectiveDefault, TriedValue, effective_defaults_of};
 pub use files::{STDIN, file_text, read_dump, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};

@@ -1,5 +1,6 @@
 //! The result of `admit` as data.
 
+use super::wait::WaitEstimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -49,6 +50,8 @@ pub struct JobSetVerdict {
     pub attempts: Vec<AttemptRow>,
     /// Changes that would admit the JobSet, each the smallest of its kind, found by trials.
     pub smallest_changes: Vec<RemedyRow>,
+    /// Distribution of the wait for quota; null if it was not requested.
+    pub wait: Option<WaitEstimate>,
     /// Whether the pods fit on the nodes; null if this was not examined.
     pub nodes: Option<NodeFit>,
 }
@@ -135,6 +138,16 @@ pub struct RemedyRow {
     pub changes: Vec<String>,
     /// Workloads that are then preempted.
     pub preempted: Vec<WorkloadRow>,
+}
+
+impl RemedyRow {
+    /// Returns the changes and the preemptions as one sentence without a period.
+    pub fn sentence(&self) -> String {
+        let names: Vec<String> = self.preempted.iter().map(|w| format!("{}/{}", w.namespace, w.name)).collect();
+        let preempts =
+            if names.is_empty() { String::new() } else { format!("; preempts Workload {}", names.join(", ")) };
+        format!("{}{preempts}", self.changes.join(", and "))
+    }
 }
 
 /// Whether the pods of an admitted JobSet fit on the nodes.
