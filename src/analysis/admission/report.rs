@@ -22,7 +22,7 @@ pub struct AdmissionReport {
 pub struct JobSetVerdict {
     /// Name of the JobSet.
     pub name: String,
-    /// Its namespace.
+    /// Namespace of the object.
     pub namespace: String,
     /// Name of its LocalQueue; empty if Kueue does not manage it.
     pub local_queue: String,
@@ -101,17 +101,17 @@ pub struct BorrowedRow {
     pub amount: String,
 }
 
-/// Another Workload.
+/// Another Workload of the cluster.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadRow {
     /// Name of the Workload, or of the JobSet in the inputs.
     pub name: String,
-    /// Its namespace.
+    /// Namespace of the object.
     pub namespace: String,
-    /// Its LocalQueue.
+    /// Name of its LocalQueue.
     pub local_queue: String,
-    /// Its priority.
+    /// Priority of the Workload.
     pub priority: i32,
     /// Reason of the preemption; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -126,7 +126,7 @@ pub struct AttemptRow {
     pub pod_set: String,
     /// Name of the flavor.
     pub flavor: String,
-    /// Kueue's reasons.
+    /// Reasons in Kueue's words.
     pub reasons: Vec<String>,
 }
 
