@@ -226,7 +226,7 @@ impl EngineRun<'_> {
             }
             ChangeKind::Service(_) => tell!(jobset_manager),
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => tell!(garbage_collector),
-            ChangeKind::Claim { .. } | ChangeKind::Storage => tell!(scheduler),
+            ChangeKind::Claim { .. } | ChangeKind::Storage | ChangeKind::PodGroup => tell!(scheduler),
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => tell!(kubelet),
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::SilentFault { .. } => {}
         }

@@ -43,6 +43,7 @@ mod observe;
 mod outcome_headlines;
 mod placement_repair;
 mod planning;
+mod pod_groups;
 mod pod_status;
 mod policy;
 mod preemption;

@@ -207,6 +207,7 @@ fn word(body: &Body) -> Option<usize> {
         | CurrentAttempt { .. }
         | JobSetCondition { .. }
         | WorkloadCondition { .. }
+        | PodGroupCondition { .. }
         | WorkloadQuota { .. }
         | WorkloadPreempted { .. }
         | AllReady { .. }
@@ -246,6 +247,10 @@ fn details(body: &Body, names: &RecordNames) -> String {
         }
         WorkloadCondition { kind, status, reason, message, .. } => {
             condition(kind.as_str(), status, reason, message, names)
+        }
+        PodGroupCondition { group, scheduled, reason, message } => {
+            let kind = format!("{} PodGroupScheduled", names.text(group));
+            condition(&kind, scheduled, reason, message, names)
         }
         JobCondition { kind, status, reason, message, .. } => condition(kind.as_str(), status, reason, message, names),
         AllReady { ready, .. } => ready.to_string(),

@@ -31,7 +31,7 @@ fn scenario() -> ScenarioSpec {
             api_server_concurrency: 600,
             node_requests_per_s: 1000.0,
             kubernetes: KubeVersion::new(36),
-            feature_gates: FeatureGates { in_place_restart: true, restart_job: false, elastic_jobset: false },
+            feature_gates: FeatureGates { in_place_restart: true, ..FeatureGates::default() },
             placement_repair: PlacementRepair::default(),
             node_monitor_grace_period_s: 50,
             heartbeat_s: 10,

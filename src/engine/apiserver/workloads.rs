@@ -24,6 +24,7 @@ pub fn set_workload(ctx: &mut EngineContext<'_>, jobset: JobSetId, workload: Wor
         let (reason, message) = (ctx.intern(&condition.reason), ctx.intern(&condition.message));
         ctx.emit(Body::WorkloadCondition { jobset, kind, status, reason, message });
     }
+    ctx.notify_admission(jobset);
     record_quota(ctx, jobset, (old.as_deref(), Some(&*new)));
     record_change(ctx, ChangeKind::Workload(jobset));
 }

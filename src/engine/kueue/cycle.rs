@@ -97,11 +97,7 @@ impl KueueController {
 
     /// Workloads that a cycle puts aside with one of the same shape get its reason.
     fn reconcile_bypassed(&mut self, ctx: &mut EngineContext<'_>) {
-        let queues = &self.manager().pending;
-        let keys =
-            queues.iter().flat_map(|queue| queue.iter().map(move |info| (info.key, queue.bypass_reason(info.key))));
-        let bypassed: Vec<usize> = keys.filter(|(_, reason)| reason.is_some()).map(|(key, _)| key).collect();
-        for key in bypassed {
+        for key in self.manager().take_bypassed() {
             self.reconcile_workload(ctx, JobSetId(key as u32));
         }
     }

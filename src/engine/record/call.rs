@@ -11,7 +11,9 @@ use super::outcome::LedgerResource;
 pub enum CallCost {
     Read,
     Write,
-    PodCreate,
+    /// The API server calls a mutating and then a validating webhook: JobSet's for pods, Kueue's for Workloads, and those
+    /// of both for JobSets.
+    TwoWebhooks,
 }
 
 /// One kind of request by one client.
@@ -65,7 +67,7 @@ const KUEUE_WORKLOADS: Option<LedgerResource> = Some(LedgerResource::KueueWorklo
 const NO_LIMIT: Option<LedgerResource> = None;
 
 calls! {
-    JobPodCreate: "job-controller" "create" "pods", JOB_CONTROLLER, PodCreate;
+    JobPodCreate: "job-controller" "create" "pods", JOB_CONTROLLER, TwoWebhooks;
     JobPodDelete: "job-controller" "delete" "pods", JOB_CONTROLLER, Write;
     JobPodPatch: "job-controller" "patch" "pods", JOB_CONTROLLER, Write;
     JobStatusUpdate: "job-controller" "update" "jobs/status", JOB_CONTROLLER, Write;
@@ -111,9 +113,10 @@ calls! {
     PreemptionPodDelete: "kube-scheduler" "delete" "pods", BIND, Write;
     VolumeUpdate: "kube-scheduler" "update" "persistentvolumes", BIND, Write;
     ClaimUpdate: "kube-scheduler" "update" "persistentvolumeclaims", BIND, Write;
-    KueueJobSetPatch: "kueue" "patch" "jobsets", KUEUE_JOBSETS, Write;
-    KueueWorkloadCreate: "kueue" "create" "workloads", KUEUE_WORKLOADS, Write;
+    KueueJobSetPatch: "kueue" "patch" "jobsets", KUEUE_JOBSETS, TwoWebhooks;
+    KueueWorkloadCreate: "kueue" "create" "workloads", KUEUE_WORKLOADS, TwoWebhooks;
     KueueWorkloadPatch: "kueue" "patch" "workloads/status", KUEUE_WORKLOADS, Write;
+    PodGroupPatch: "kube-scheduler" "patch" "podgroups/status", BIND, Write;
 }
 
 impl Call {

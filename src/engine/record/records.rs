@@ -181,6 +181,13 @@ records! {
         reason: TextId = reason,
         message: TextId = message,
     }
+    /// The condition PodGroupScheduled of a PodGroup was written.
+    PodGroupCondition {
+        group: TextId = "podGroup",
+        scheduled: bool = "status" as STATUS,
+        reason: TextId = reason,
+        message: TextId = message,
+    }
     /// The quota that the Workload of a JobSet holds has changed, to zero if it was released (Kueue).
     WorkloadQuota {
         jobset: JobSetId = object,

@@ -72,10 +72,21 @@ pub struct Manager {
     pub cache: Cache,
     pub pending: Vec<PendingQueue>,
     local_queues: Vec<LocalQueue>,
+    /// Indices of the ClusterQueues by name, and of the LocalQueues by namespace and name.
+    queue_index: BTreeMap<String, QueueIndex>,
+    local_index: BTreeMap<String, BTreeMap<String, usize>>,
     /// Labels of namespaces.
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
     /// Newest state of each Workload.
     workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
+    /// ClusterQueue in which a Workload last waited.
+    waiting: BTreeMap<WorkloadKey, QueueIndex>,
+    /// ClusterQueues with active Workloads.
+    with_active: BTreeSet<QueueIndex>,
+    /// ClusterQueues with Workloads that were put aside without an attempt.
+    with_bypassed: BTreeSet<QueueIndex>,
+    /// Workloads that the scheduler must look at again.
+    second_passes: BTreeSet<WorkloadKey>,
     cycle: u64,
     /// Roots of the trees whose inadmissible Workloads are to be tried again.
     wakes: BTreeSet<NodeId>,
@@ -88,13 +99,27 @@ impl Manager {
         let readiness = objects.configuration.wait_for_pods_ready.as_ref();
         let timestamp = readiness.map(|config| config.requeuing.timestamp).unwrap_or_default();
         let queue = |queue: &ClusterQueue| PendingQueue::new(queue.queueing_strategy, timestamp);
+        let mut local_index: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+        for (index, local) in objects.local_queues.iter().enumerate() {
+            local_index.entry(local.namespace.clone()).or_default().entry(local.name.clone()).or_insert(index);
+        }
+        let mut queue_index = BTreeMap::new();
+        for (index, queue) in objects.cluster_queues.iter().enumerate() {
+            queue_index.entry(queue.name.clone()).or_insert(index);
+        }
         Manager {
             configuration: objects.configuration.clone(),
             cache: Cache::new(objects, topology),
             pending: objects.cluster_queues.iter().map(queue).collect(),
             local_queues: objects.local_queues.clone(),
+            queue_index,
+            local_index,
             namespaces,
             workloads: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            with_active: BTreeSet::new(),
+            with_bypassed: BTreeSet::new(),
+            second_passes: BTreeSet::new(),
             cycle: 0,
             wakes: BTreeSet::new(),
         }
@@ -106,12 +131,12 @@ impl Manager {
     }
 
     fn local_queue(&self, workload: &Workload) -> Option<&LocalQueue> {
-        let is_named = |lq: &&LocalQueue| lq.namespace == workload.namespace && lq.name == workload.queue;
-        self.local_queues.iter().find(is_named)
+        let index = self.local_index.get(&workload.namespace)?.get(&workload.queue)?;
+        Some(&self.local_queues[*index])
     }
 
     fn find_queue(&self, name: &str) -> Option<QueueIndex> {
-        self.cache.state.queues.iter().position(|queue| queue.spec.name == name)
+        self.queue_index.get(name).copied()
     }
 
     /// Returns the ClusterQueue in which a Workload waits or has its reservation.
@@ -137,8 +162,7 @@ impl Manager {
     }
 
     fn namespace_mismatch(&self, namespace: &str, queue: &ClusterQueue) -> Option<String> {
-        is_mismatch(&self.namespaces, namespace, queue)
-            .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
+        mismatch_message(&self.namespaces, namespace, queue)
     }
 
     fn info(&self, key: WorkloadKey, workload: &Arc<Workload>) -> Option<Info> {
@@ -153,12 +177,32 @@ impl Manager {
             return;
         }
         if let Some(info) = self.info(key, workload) {
-            self.pending[info.queue].push_or_update(info, now);
+            let queue = info.queue;
+            if self.waiting.insert(key, queue).is_some_and(|old| old != queue) {
+                self.dequeue(key);
+                self.waiting.insert(key, queue);
+            }
+            self.pending[queue].push_or_update(info, now);
+            self.pending_changed(queue);
         }
     }
 
     fn dequeue(&mut self, key: WorkloadKey) {
-        self.pending.iter_mut().for_each(|queue| queue.remove(key));
+        if let Some(queue) = self.waiting.remove(&key) {
+            self.pending[queue].remove(key);
+            self.pending_changed(queue);
+        }
+    }
+
+    fn pending_changed(&mut self, queue: QueueIndex) {
+        if self.pending[queue].has_active() {
+            self.with_active.insert(queue);
+        } else {
+            self.with_active.remove(&queue);
+        }
+        if self.pending[queue].has_bypassed() {
+            self.with_bypassed.insert(queue);
+        }
     }
 
     /// Requests that the Workloads in the tree of the Workload's LocalQueue are tried again.
@@ -185,6 +229,11 @@ impl Manager {
     /// Follows the creation or a change of a Workload.
     pub fn workload_changed(&mut self, key: WorkloadKey, new: Arc<Workload>, now: SimTime) {
         let old = self.workloads.insert(key, new.clone());
+        if new.needs_second_pass() {
+            self.second_passes.insert(key);
+        } else {
+            self.second_passes.remove(&key);
+        }
         let had_reservation = old.as_ref().is_some_and(|old| old.has_reservation() || old.is_admitted());
         if new.is_finished() || !new.active {
             self.dequeue(key);
@@ -214,6 +263,7 @@ impl Manager {
     /// Follows the deletion of a Workload.
     pub fn workload_deleted(&mut self, key: WorkloadKey) {
         if let Some(old) = self.workloads.remove(&key) {
+            self.second_passes.remove(&key);
             self.request_wake(&old);
             self.cache.remove(key);
             self.dequeue(key);
@@ -260,50 +310,49 @@ impl Manager {
 
     /// Makes the inadmissible Workloads of a tree active.
     pub fn wake(&mut self, root: NodeId, now: SimTime) {
-        for (index, pending) in self.pending.iter_mut().enumerate() {
-            if self.cache.state.tree.root(index) == root {
-                let spec = &self.cache.state.queues[index].spec;
-                pending.wake(now, |info| !is_mismatch(&self.namespaces, &info.workload.namespace, spec));
-            }
+        let is_queue = root < self.pending.len();
+        let queues = if is_queue { vec![root] } else { self.cache.state.tree.queues_below(root) };
+        for index in queues {
+            let spec = &self.cache.state.queues[index].spec;
+            self.pending[index].wake(now, |info| !is_mismatch(&self.namespaces, &info.workload.namespace, spec));
+            self.pending_changed(index);
         }
     }
 
     /// Returns whether a cycle has anything to do.
     pub fn has_heads(&self) -> bool {
-        let queues = self.pending.iter().zip(&self.cache.state.queues);
-        queues.into_iter().any(|(pending, queue)| queue.is_active && pending.has_active())
+        self.with_active.iter().any(|index| self.cache.state.queues[*index].is_active)
     }
 
     fn take_heads(&mut self) -> Vec<Head> {
-        let second_passes: Vec<WorkloadKey> =
-            self.workloads.iter().filter(|(_, w)| w.needs_second_pass()).map(|(key, _)| *key).collect();
-        let second = second_passes.into_iter().filter_map(|key| {
-            let info = self.info(key, self.workloads.get(&key)?)?;
+        let second = self.second_passes.iter().filter_map(|key| {
+            let info = self.info(*key, self.workloads.get(key)?)?;
             Some(Head { info, is_preemptor: false })
         });
         let mut heads: Vec<Head> = second.collect();
-        for (pending, queue) in self.pending.iter_mut().zip(&self.cache.state.queues) {
-            if queue.is_active {
-                heads.extend(pending.pop());
-            }
+        let queues = self.with_active.iter().copied().filter(|index| self.cache.state.queues[*index].is_active);
+        for index in queues.collect::<Vec<_>>() {
+            heads.extend(self.pending[index].pop());
+            self.pending_changed(index);
         }
         heads
     }
 
     fn cycle_config<'a>(
-        &self, validate: &'a dyn Fn(&Info, &ClusterQueue) -> Option<String>, now: SimTime,
+        configuration: &'a KueueConfiguration, cycle: u64, all_ready: bool,
+        validate: &'a dyn Fn(&Info, &ClusterQueue) -> Option<String>, now: SimTime,
     ) -> CycleConfig<'a> {
-        let readiness = self.configuration.wait_for_pods_ready.as_ref();
+        let readiness = configuration.wait_for_pods_ready.as_ref();
         CycleConfig {
-            cycle: self.cycle,
+            cycle,
             preemptor: Preemptor {
-                fair_sharing: self.configuration.fair_sharing.clone(),
-                has_admission_fair_sharing: self.configuration.admission_fair_sharing.is_some(),
+                fair_sharing: configuration.fair_sharing.clone(),
+                has_admission_fair_sharing: configuration.admission_fair_sharing.is_some(),
                 timestamp: readiness.map(|config| config.requeuing.timestamp).unwrap_or_default(),
                 now,
             },
-            ignores_undeclared: self.configuration.resources.ignore_undeclared,
-            blocks_admission: readiness.is_some_and(|config| config.block_admission) && !self.cache.all_ready(),
+            ignores_undeclared: configuration.resources.ignore_undeclared,
+            blocks_admission: readiness.is_some_and(|config| config.block_admission) && !all_ready,
             validate,
         }
     }
@@ -313,8 +362,9 @@ impl Manager {
         let info = self.info(key, self.workloads.get(&key)?)?;
         let validate = |info: &Info, queue: &ClusterQueue| self.namespace_mismatch(&info.workload.namespace, queue);
         let heads = vec![Head { info, is_preemptor: false }];
-        let mut snapshot = self.cache.state.for_cycle();
-        run(heads, &mut snapshot, &self.cycle_config(&validate, now)).entries.into_iter().next()
+        let all_ready = self.cache.all_ready();
+        let config = Self::cycle_config(&self.configuration, self.cycle, all_ready, &validate, now);
+        run(heads, &mut self.cache.state.clone(), &config).entries.into_iter().next()
     }
 
     /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
@@ -322,10 +372,11 @@ impl Manager {
     pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
         let heads = self.take_heads();
         self.cycle += 1;
-        let validate = |info: &Info, queue: &ClusterQueue| self.namespace_mismatch(&info.workload.namespace, queue);
-        let config = self.cycle_config(&validate, now);
-        let mut snapshot = self.cache.state.for_cycle();
-        let result = run(heads, &mut snapshot, &config);
+        let (all_ready, namespaces) = (self.cache.all_ready(), &self.namespaces);
+        let validate =
+            |info: &Info, queue: &ClusterQueue| mismatch_message(namespaces, &info.workload.namespace, queue);
+        let config = Self::cycle_config(&self.configuration, self.cycle, all_ready, &validate, now);
+        let result = run(heads, &mut self.cache.state, &config);
         let preempt = |p: crate::cycle::Preemption| Patch {
             key: p.target,
             kind: PatchKind::Preempt { reason: p.reason, message: p.message, preemptor: p.preemptor },
@@ -372,11 +423,32 @@ impl Manager {
             return;
         };
         info.workload = newest.clone();
-        self.pending[info.queue].requeue(info, reason, quota_reason, now);
+        let queue = info.queue;
+        self.waiting.insert(info.key, queue);
+        self.pending[queue].requeue(info, reason, quota_reason, now);
+        self.pending_changed(queue);
+    }
+
+    /// Takes the Workloads that were put aside without an attempt since the last call, by ClusterQueue.
+    pub fn take_bypassed(&mut self) -> Vec<WorkloadKey> {
+        let mut bypassed = Vec::new();
+        for index in std::mem::take(&mut self.with_bypassed) {
+            let taken = self.pending[index].take_bypassed();
+            bypassed.extend(taken.into_iter().filter(|key| self.pending[index].bypass_reason(*key).is_some()));
+        }
+        bypassed
     }
 }
 
-fn is_mismatch(namespaces: &BTreeMap<String, BTreeMap<String, String>>, namespace: &str, queue: &ClusterQueue) -> bool {
+/// Labels by namespace.
+type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
+
+fn mismatch_message(namespaces: &NamespaceLabels, namespace: &str, queue: &ClusterQueue) -> Option<String> {
+    is_mismatch(namespaces, namespace, queue)
+        .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
+}
+
+fn is_mismatch(namespaces: &NamespaceLabels, namespace: &str, queue: &ClusterQueue) -> bool {
     let empty = BTreeMap::new();
     let labels = namespaces.get(namespace).unwrap_or(&empty);
     queue.namespace_selector.as_ref().is_none_or(|selector| !selector.matches(labels))

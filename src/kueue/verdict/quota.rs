@@ -54,7 +54,7 @@ impl FlavorRequests {
         let workload = case.state.workload(case.key)?;
         let manager = case.state.manager();
         let queue = manager.queue_of(workload)?;
-        let snapshot = manager.cache.state.for_cycle();
+        let snapshot = manager.cache.state.clone();
         let info = Info::new(case.key, workload.clone(), queue, &manager.configuration.resources);
         let mut sum = Requests::default();
         info.requests.iter().for_each(|pod_set: &PodSetRequests| sum.add(&pod_set.requests));
