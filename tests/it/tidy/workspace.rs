@@ -14,15 +14,16 @@ const CYCLES_MAX: usize = 15;
 
 /// Maximum number of lines of each crate, tests inside `src` included. A larger budget needs a reason.
 const CRATE_LINES_MAX: [(&str, usize); 12] = [
-    ("analysis", 21_600),
+    // Admission by Kueue: verdicts with the smallest changes, the distribution of waits, and the history of a run.
+    ("analysis", 23_000),
     ("api", 10_700),
     ("base", 3_000),
     // Kueue as a component: its caches, requests and scheduling cycles. Training jobs that communicate.
     ("engine", 28_500),
     // Formats of scenarios, fleets, TrainJobs, and of the objects and the configuration of Kueue.
-    ("inputs", 18_600),
-    // Quota, preemption, fair sharing and topology-aware scheduling of Kueue.
-    ("kueue", 9_000),
+    ("inputs", 18_900),
+    // Quota, preemption, fair sharing and topology-aware scheduling of Kueue; trials of changes that admit a Workload.
+    ("kueue", 9_400),
     ("lint", 4_400),
     // The fabric as a graph, and the quality of placements.
     // Times of collectives and the links of a topology.
