@@ -1,7 +1,9 @@
 //! `admit`: verdicts on JobSets in a cluster with Workloads, and the smallest changes that admit them.
 
-use sim_analysis::admission::{AdmissionReport, JobSetVerdict, admission_report};
+use sim_analysis::admission::{AdmissionReport, JobSetVerdict, WaitEstimate, WaitRequest, admission_report};
 use sim_api::spec::TopologySpec;
+use sim_base::Duration;
+use sim_base::random::Distribution;
 use sim_inputs::{SourceText, read_sources, read_topology, scenario_from_manifests};
 
 const DUMP: &str = include_str!("admit/dump.yaml");
@@ -29,11 +31,17 @@ fn jobset(replicas: u32, labels: &str, pod: &str) -> String {
 }
 
 fn report(dump: &str, jobset: &str, topology: Option<TopologySpec>) -> AdmissionReport {
+    report_with(dump, jobset, topology, None)
+}
+
+fn report_with(
+    dump: &str, jobset: &str, topology: Option<TopologySpec>, wait: Option<&WaitRequest>,
+) -> AdmissionReport {
     let sources = [source("dump.yaml", dump), source("jobset.yaml", jobset)];
     let manifests = read_sources(&sources, &[]).unwrap_or_else(|e| panic!("{e}"));
     let has_cluster = topology.is_some();
     let loaded = scenario_from_manifests(vec![manifests], topology, &[]).unwrap_or_else(|e| panic!("{e}"));
-    admission_report(&loaded.scenario, has_cluster, None).unwrap_or_else(|e| panic!("{e}"))
+    admission_report(&loaded.scenario, has_cluster, wait).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn verdict(dump: &str, jobset: &str) -> JobSetVerdict {
@@ -77,17 +85,14 @@ fn a_jobset_beyond_the_quota_gets_kueues_message_and_the_smallest_changes() {
 
 #[test]
 fn a_higher_priority_class_preempts_and_is_proposed() {
-    let dump = DUMP.replace("reclaimWithinCohort: Any", "reclaimWithinCohort: Never");
-    let three = verdict(&dump, &jobset(3, IN_A, ""));
+    let dump = DUMP.replace("lendingLimit: \"16\"", "lendingLimit: \"0\"");
     let class = "set the label kueue.x-k8s.io/priority-class: urgent (priority 1000); preempts Workload \
                  research/jobset-base-1a2b3";
-    assert!(!changes(&three).contains(&class.to_owned()), "borrowing Workloads do not preempt: {:?}", changes(&three));
-    let two = |labels: &str| {
-        let alone = dump.replace("cohortName: all", "queueingStrategy: BestEffortFIFO");
-        verdict(&alone.replacen("queueingStrategy: BestEffortFIFO\n", "\n", 1), &jobset(2, labels, ""))
-    };
-    assert!(changes(&two(IN_A)).contains(&class.to_owned()), "{:?}", changes(&two(IN_A)));
-    let urgent = two(&format!("{IN_A}, kueue.x-k8s.io/priority-class: urgent"));
+    let three = changes(&verdict(&dump, &jobset(3, IN_A, "")));
+    assert!(!three.contains(&class.to_owned()), "no preemption helps beyond the capacity: {three:?}");
+    let two = changes(&verdict(&dump, &jobset(2, IN_A, "")));
+    assert!(two.contains(&class.to_owned()), "{two:?}");
+    let urgent = verdict(&dump, &jobset(2, &format!("{IN_A}, kueue.x-k8s.io/priority-class: urgent"), ""));
     let preempted: Vec<(&str, &str)> = urgent.preempted.iter().map(|w| (w.name.as_str(), w.reason.as_str())).collect();
     assert_eq!((urgent.verdict, preempted), ("Admitted", vec![("jobset-base-1a2b3", "InClusterQueue")]));
 }
@@ -116,8 +121,8 @@ fn a_topology_that_is_too_fragmented_needs_a_free_node_or_a_larger_domain() {
             "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: mine, labels: \
              {{kueue.x-k8s.io/queue-name: lq}}}}\nspec:\n  replicatedJobs:\n  - name: w\n    template: {{spec: \
              {{parallelism: {pods}, completions: {pods}, template: {{metadata: {{annotations: \
-             {{kueue.x-k8s.io/podset-required-topology: rack}}}}, spec: {{restartPolicy: Never, containers: [{{name: c, \
-             image: \"x:1\", resources: {{limits: {{example.com/gpu: 4}}}}}}]}}}}}}}}\n"
+             {{kueue.x-k8s.io/podset-required-topology: rack}}}}, spec: {{restartPolicy: Never, containers: \
+             [{{name: c, image: \"x:1\", resources: {{limits: {{example.com/gpu: 4}}}}}}]}}}}}}}}\n"
         )
     };
     let fits = report(RACKS, &mine(1), Some(topology.clone())).job_sets.remove(0);
@@ -141,4 +146,26 @@ fn jobsets_are_submitted_one_after_the_other() {
     let verdicts: Vec<(&str, Option<&str>)> = both.job_sets.iter().map(|v| (v.verdict, v.cause)).collect();
     assert_eq!(verdicts, [("Admitted", None), ("Pending", Some("quota"))]);
     assert!(!both.admitted);
+}
+
+/// Estimates the wait of a JobSet that fits as soon as the Workload `base` has ended, which has quota for 601 s.
+fn wait(run_time: Distribution, replications: u64) -> WaitEstimate {
+    let request = WaitRequest { run_time, replications, seed: 1, horizon: Duration::from_secs(30 * 86_400) };
+    let report = report_with(DUMP, &jobset(3, IN_A, ""), None, Some(&request));
+    report.job_sets[0].wait.clone().expect("an estimate")
+}
+
+#[test]
+fn the_wait_is_the_rest_of_the_run_time_of_the_workload_that_holds_the_quota() {
+    let fixed = wait(Distribution::Fixed(Duration::from_secs(4 * 3600)), 10);
+    let (rest, retry) = (4.0 * 3600.0 - 601.0, 1.0);
+    assert_eq!((fixed.p10, fixed.p50, fixed.p90), (Some(rest + retry), Some(rest + retry), Some(rest + retry)));
+    assert_eq!((fixed.admitted, fixed.replications), (1.0, 10));
+    // An exponential run time has no memory: the median of the rest is that of the whole.
+    let mean_s = 4.0 * 3600.0;
+    let drawn = wait(Distribution::Exponential { mean_s }, 400);
+    let [Some(low), Some(high)] = drawn.p50_ci95 else { panic!("{drawn:?}") };
+    let median = mean_s * std::f64::consts::LN_2 + retry;
+    assert!((low..=high).contains(&median), "{drawn:?}");
+    assert_eq!(drawn, wait(Distribution::Exponential { mean_s }, 400));
 }

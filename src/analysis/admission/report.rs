@@ -14,6 +14,8 @@ pub struct AdmissionReport {
     pub job_sets: Vec<JobSetVerdict>,
     /// Restrictions of the answer, as sentences.
     pub notes: Vec<String>,
+    /// Fields of the inputs that are valid and ignored.
+    pub not_modelled: Vec<String>,
 }
 
 /// The verdict on one JobSet.
@@ -28,7 +30,7 @@ pub struct JobSetVerdict {
     pub local_queue: String,
     /// Name of the ClusterQueue; empty if there is none.
     pub cluster_queue: String,
-    /// `Admitted`, `AlreadyAdmitted`, `ChecksPending`, `Pending` or `Unmanaged`.
+    /// `Admitted`, `AlreadyAdmitted`, `ChecksPending`, `Pending`, `Finished` or `Unmanaged`.
     pub verdict: &'static str,
     /// `quota`, `flavor`, `topology`, `queue`, `checks` or `node` if the JobSet does not start.
     pub cause: Option<&'static str>,
@@ -101,7 +103,7 @@ pub struct BorrowedRow {
     pub amount: String,
 }
 
-/// Another Workload of the cluster.
+/// A Workload other than that of the JobSet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadRow {
@@ -109,7 +111,7 @@ pub struct WorkloadRow {
     pub name: String,
     /// Namespace of the object.
     pub namespace: String,
-    /// Name of its LocalQueue.
+    /// Name of the LocalQueue.
     pub local_queue: String,
     /// Priority of the Workload.
     pub priority: i32,

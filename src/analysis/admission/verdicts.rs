@@ -8,7 +8,7 @@ use super::report::{
 use super::wait;
 use super::wait::WaitRequest;
 use crate::capacity::fit;
-use sim_api::spec::kueue::KueueObjects;
+use sim_api::spec::kueue::{KueueObjects, StoredWorkload};
 use sim_api::spec::{JobSet, ScenarioSpec, SubmittedJobSet};
 use sim_base::SimTime;
 use sim_engine::{CannotRun, SimulationInput, describe_workload_error, started_jobset};
@@ -62,8 +62,8 @@ fn notes(scenario: &ScenarioSpec, state: &QueueState, has_cluster: bool, wait: O
         notes.push("Nodes are not examined without -t.".to_owned());
     } else if holding > 0 && scenario.topology.accelerators().1 == 0 {
         notes.push(format!(
-            "No pods run on the nodes of {}; pass the nodes with their pods, as in `kubectl get nodes,pods -A -o json`, \
-             so that the pods of existing Workloads count.",
+            "No pods run on the nodes of {}; pass the nodes with their pods, as from `kubectl get nodes,pods -A -o \
+             json`, so that the pods of existing Workloads count.",
             scenario.topology.name
         ));
     }
@@ -94,6 +94,10 @@ impl SubmissionTrial<'_> {
         {
             result.verdict = "Unmanaged";
             self.place(&mut result, submitted.clone())?;
+            return Ok(result);
+        }
+        if self.is_finished(jobset) {
+            result.verdict = "Finished";
             return Ok(result);
         }
         let key = match self.key_of(jobset) {
@@ -132,11 +136,17 @@ impl SubmissionTrial<'_> {
         Ok(result)
     }
 
+    /// Returns whether the Workload of the JobSet has finished in the cluster.
+    fn is_finished(&self, jobset: &JobSet) -> bool {
+        let own = |w: &&StoredWorkload| w.belongs_to(&jobset.namespace, &jobset.name);
+        self.objects.workloads.iter().find(own).is_some_and(|w| Workload::from(w).is_finished())
+    }
+
     /// Returns the key of the JobSet's Workload. A pending one keeps its creation time and its conditions.
     fn key_of(&mut self, jobset: &JobSet) -> Result<WorkloadKey, String> {
         let stored = in_order(self.objects);
         let existing = stored.iter().position(|w| w.belongs_to(&jobset.namespace, &jobset.name));
-        if let Some(key) = existing.filter(|key| self.state.workload(*key).is_some_and(|w| !w.is_finished())) {
+        if let Some(key) = existing.filter(|key| self.state.workload(*key).is_some()) {
             return Ok(key);
         }
         let now = whole_seconds(self.state.now);

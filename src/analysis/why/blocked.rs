@@ -32,7 +32,7 @@ pub struct PendingAdmission {
     pub cause: &'static str,
     /// Reason of the condition QuotaReserved.
     pub reason: String,
-    /// Its message.
+    /// Message of the condition.
     pub message: String,
     /// Pending Workloads of the same ClusterQueue that are ahead.
     pub ahead: usize,

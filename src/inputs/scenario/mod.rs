@@ -7,6 +7,7 @@ mod cluster;
 pub mod commands;
 pub use commands::containers_finish as ends_by_its_command;
 pub use control_plane::{UnmodelledSetting, version as kubernetes_version};
+pub use surroundings::EXISTING_WORKLOADS;
 mod containers;
 mod control_plane;
 mod cross;

@@ -8,6 +8,7 @@ use sim_analysis::admission::{
 };
 use sim_analysis::format::{count, percent, seconds, thousands};
 use sim_base::Duration;
+use sim_inputs::EXISTING_WORKLOADS;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -59,16 +60,26 @@ pub fn cli(args: &AdmitArgs) -> Result<u8, CommandFailure> {
         level: None,
     };
     let loaded = ExperimentInput::read(&input)?.pods(&[], "admit")?;
-    if !loaded.skipped.is_empty() {
-        output::note(&format!("not examined: {}", loaded.skipped.join(", ")));
+    if let Some(note) = skipped_note(&loaded.skipped) {
+        output::note(&note);
     }
     let wait = args.run_time.as_deref().map(|text| wait_request(args, text)).transpose()?;
-    let report = admission_report(&loaded.scenario, args.topology.is_some(), wait.as_ref())?;
+    let mut report = admission_report(&loaded.scenario, args.topology.is_some(), wait.as_ref())?;
+    report.not_modelled = loaded.not_modelled();
+    report.not_modelled.retain(|note| !note.starts_with(EXISTING_WORKLOADS));
     match args.format {
         OutputFormat::Json => output::json(&report)?,
         OutputFormat::Text => output::text(&text(&report))?,
     }
     Ok(if report.admitted { 0 } else { NOT_ADMITTED })
+}
+
+/// Names the first objects that have no influence, and counts the others.
+fn skipped_note(skipped: &[String]) -> Option<String> {
+    let shown = skipped[..skipped.len().min(MAX_LISTED)].join(", ");
+    let more = skipped.len().saturating_sub(MAX_LISTED);
+    let more = if more > 0 { format!(" and {} more", thousands(more as u64)) } else { String::new() };
+    (!skipped.is_empty()).then(|| format!("not examined: {shown}{more}"))
 }
 
 fn wait_request(args: &AdmitArgs, text: &str) -> Result<WaitRequest, CommandFailure> {
@@ -87,6 +98,9 @@ fn text(report: &AdmissionReport) -> String {
     for (at, note) in report.notes.iter().enumerate() {
         let _ = writeln!(out, "{}Note: {note}", if at == 0 { "\n" } else { "" });
     }
+    if !report.not_modelled.is_empty() {
+        let _ = writeln!(out, "\nNot modelled: {}", report.not_modelled.join(", "));
+    }
     out
 }
 
@@ -100,6 +114,7 @@ fn headline(verdict: &JobSetVerdict) -> String {
     match (verdict.verdict, verdict.cause) {
         ("Unmanaged", None) => format!("JobSet {name} has no queue of Kueue and starts immediately"),
         ("Unmanaged", Some(_)) => format!("JobSet {name} has no queue of Kueue; its pods do not fit on the nodes"),
+        ("Finished", _) => format!("JobSet {name} has finished"),
         ("AlreadyAdmitted", _) => format!("JobSet {name} has quota already{queue}"),
         ("Admitted", None) => format!("JobSet {name} is admitted{queue}"),
         ("Admitted", Some(_)) => format!("JobSet {name} is admitted{queue}, but its pods do not fit: node"),

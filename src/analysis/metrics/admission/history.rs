@@ -21,16 +21,16 @@ pub struct AdmissionHistory {
     pub job_sets: Vec<JobSetAdmission>,
     /// Changes of the usage of quotas, in order of time.
     pub quota: Vec<QuotaChange>,
-    /// Nominal quotas.
+    /// Nominal quotas of the objects.
     pub nominal: NominalQuotas,
 }
 
 /// The admissions of one JobSet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobSetAdmission {
-    /// The JobSet.
+    /// Id of the JobSet.
     pub jobset: JobSetId,
-    /// Its LocalQueue.
+    /// Name of the LocalQueue.
     pub local_queue: String,
     /// Times without quota, from the creation or the release of quota to the next reservation.
     pub waits: Vec<AdmissionWait>,
@@ -53,7 +53,7 @@ pub struct AdmissionWait {
     pub until: Option<SimTime>,
     /// Last reason of the condition QuotaReserved during the wait; empty if Kueue did not set one.
     pub reason: String,
-    /// Its message.
+    /// Message of the condition.
     pub message: String,
 }
 
@@ -96,9 +96,9 @@ pub struct HeldQuota {
 pub struct WorkloadEviction {
     /// Time of the condition Evicted.
     pub at: SimTime,
-    /// Its reason.
+    /// Reason of the condition.
     pub reason: String,
-    /// Its message.
+    /// Message of the condition.
     pub message: String,
     /// JobSet for which the Workload was preempted.
     pub preemptor: Option<JobSetId>,
@@ -111,7 +111,7 @@ pub struct WorkloadEviction {
 pub struct QuotaChange {
     /// Time of the change.
     pub at: SimTime,
-    /// The JobSet.
+    /// Id of the JobSet.
     pub jobset: JobSetId,
     /// ClusterQueue, flavor and resource.
     pub key: (String, String, String),

@@ -12,14 +12,14 @@ const REPEATS: usize = 3;
 pub enum PreemptionLoop {
     /// Two JobSets preempt each other, and none of them has finished.
     Mutual {
-        /// The JobSets.
+        /// Ids of the JobSets.
         pair: (JobSetId, JobSetId),
         /// Number of preemptions of the second JobSet by the first one, and the reverse.
         counts: (usize, usize),
     },
     /// A JobSet is evicted before all of its pods are ready, each time.
     NeverReady {
-        /// The JobSet.
+        /// Id of the JobSet.
         jobset: JobSetId,
         /// Number of such evictions in a row, up to the end of the run.
         count: usize,
@@ -33,8 +33,8 @@ impl PreemptionLoop {
     pub fn describe(&self, name: impl Fn(JobSetId) -> String) -> String {
         match self {
             PreemptionLoop::Mutual { pair: (a, b), counts: (ab, ba) } => format!(
-                "preemption loop: JobSet {} preempted JobSet {} {ab} times and was preempted by it {ba} times, and neither \
-                 has finished",
+                "preemption loop: JobSet {} preempted JobSet {} {ab} times and was preempted by it {ba} times, and \
+                 neither has finished",
                 name(*a),
                 name(*b)
             ),

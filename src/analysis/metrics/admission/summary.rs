@@ -36,7 +36,7 @@ pub struct WaitSummary {
     pub until: Option<f64>,
     /// Last reason of the condition QuotaReserved.
     pub reason: String,
-    /// Its message.
+    /// Message of the condition.
     pub message: String,
 }
 
@@ -72,7 +72,7 @@ pub struct QuotaSummary {
     pub lenders: Vec<String>,
 }
 
-/// One eviction.
+/// One eviction of the Workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EvictionSummary {
     /// Time in seconds of virtual time.
@@ -80,7 +80,7 @@ pub struct EvictionSummary {
     pub at: f64,
     /// Reason of the condition Evicted.
     pub reason: String,
-    /// Its message.
+    /// Message of the condition.
     pub message: String,
     /// Name of the JobSet for which the Workload was preempted; null for other reasons.
     pub preemptor: Option<String>,
