@@ -31,6 +31,7 @@ impl KueueController {
         self.cycles.state_changed();
         self.reconcile_workload(ctx, jobset);
         self.reconcile_jobset(ctx, jobset);
+        self.ungate_for_workload(ctx, jobset);
         self.queues_changed(ctx);
     }
 
