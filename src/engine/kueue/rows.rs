@@ -4,7 +4,6 @@ use sim_api::spec::JobSet;
 use sim_base::{PodId, SimTime};
 use sim_kueue::control::JobView;
 use sim_kueue::workload::Workload;
-use std::collections::BTreeMap;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
