@@ -133,7 +133,11 @@ impl SchedulerState {
         let offset = |((_, node), total): (&(u32, NodeId), i64)| expected.get(node).map(|score| score - total);
         let offsets: BTreeSet<Option<i64>> = fitting.iter().zip(totals).map(offset).collect();
         let agrees = fitting.is_empty() || (fitting.len() == expected.len() && offsets.len() == 1);
-        assert!(agrees, "the plugins score otherwise at {}: {expected:?}, differences {offsets:?}", ctx.now);
+        assert!(
+            agrees,
+            "the plugins score {pod:?} otherwise at {}: {expected:?}, found {:?}, differences {offsets:?}",
+            ctx.now, self.fitting
+        );
     }
 
     /// Draws one of several equal choices. `kind` is 0 for nodes and 1 for candidates of a preemption.

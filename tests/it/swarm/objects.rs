@@ -82,7 +82,7 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
     let js = &jobsets[d.below(jobsets.len() as u32) as usize];
     let kinds = [
         "Service", "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "PriorityClass", "PodDisruptionBudget",
-        "Namespace", "PodGroup",
+        "Namespace", "Namespace", "PodGroup",
     ];
     let kind = d.pick(&kinds);
     let name = match kind {
