@@ -111,3 +111,65 @@ fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_
     assert!(loops.iter().any(is_named), "{loops:?}");
     assert!(loops[0].contains("last reason: PodsReadyTimeout"), "{loops:?}");
 }
+
+/// Conditions of the Workload of a JobSet that needs an AdmissionCheck.
+fn checked(rule: &str) -> Vec<String> {
+    let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let queues = queues.replace(
+        "  namespaceSelector: {}\n",
+        "  namespaceSelector: {}\n  admissionChecksStrategy: {admissionChecks: [{name: capacity}]}\n",
+    );
+    let check = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: capacity}\nspec: \
+                 {controllerName: example.com/capacity}\n---\n";
+    let train = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-train.yaml"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: checked}}\ntopology: small-16\n\
+         objects: [{{manifest: queues.yaml}}]\njobSets: [{{manifest: train.yaml}}]\n{rule}\n\
+         containers: [{{runFor: 1m}}]\nstop: {{at: 30m, when: AllJobSetsFinished}}\nseed: 1\n"
+    );
+    let files = [("queues.yaml", format!("{check}{queues}")), ("train.yaml", train)];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let scenario = support::parse_with(&scenario, &files).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    simulation.set_paranoid(true);
+    let mut checker = crate::checker::Checker::new(&scenario);
+    simulation.run(1, 0, &mut checker);
+    let names = simulation.names();
+    let text = |record: &SimulationRecord| match record.body {
+        Body::WorkloadCondition { kind, status, reason, .. } => {
+            let second = record.at.0 / 1_000_000_000;
+            Some(format!("{second} {}={status} {}", kind.as_str(), names.text(reason)))
+        }
+        _ => None,
+    };
+    checker.records.iter().filter_map(text).collect()
+}
+
+#[test]
+fn an_admission_check_delays_the_admission() {
+    let texts = checked("admissionChecks: [{name: capacity, after: 3m}]");
+    at(&texts, "0 QuotaReserved=true QuotaReserved");
+    at(&texts, "180 Admitted=true Admitted");
+}
+
+#[test]
+fn a_check_in_the_state_retry_evicts_the_workload_until_it_is_ready() {
+    let texts = checked("admissionChecks: [{name: capacity, after: 3m, retries: 1}]");
+    at(&texts, "180 Evicted=true AdmissionCheck");
+    assert!(texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}
+
+#[test]
+fn a_rejected_check_deactivates_the_workload() {
+    let texts = checked("admissionChecks: [{name: capacity, after: 3m, state: Rejected, message: no capacity}]");
+    at(&texts, "180 Evicted=true DeactivatedDueToAdmissionCheck");
+    assert!(!texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}
+
+#[test]
+fn without_a_controller_an_admission_check_stays_pending() {
+    let texts = checked("");
+    assert!(!texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}

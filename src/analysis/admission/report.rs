@@ -103,7 +103,7 @@ pub struct BorrowedRow {
     pub amount: String,
 }
 
-/// A Workload other than that of the JobSet.
+/// Another Workload of the cluster.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadRow {
@@ -111,7 +111,7 @@ pub struct WorkloadRow {
     pub name: String,
     /// Namespace of the object.
     pub namespace: String,
-    /// Name of the LocalQueue.
+    /// Name of its LocalQueue.
     pub local_queue: String,
     /// Priority of the Workload.
     pub priority: i32,

@@ -4,6 +4,7 @@ use sim_api::spec::JobSet;
 use sim_base::SimTime;
 use sim_kueue::control::JobView;
 use sim_kueue::workload::Workload;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Clone, Default)]
@@ -29,6 +30,9 @@ pub(super) struct ManagedJobSet {
     pub due: Option<SimTime>,
     /// True from the admission by the scheduler until the cache has it.
     pub is_assumed: bool,
+    /// Admission checks whose controllers will report, with the times of the reports, and numbers of reports so far.
+    pub check_reports: BTreeMap<u32, SimTime>,
+    pub check_reported: BTreeMap<u32, u32>,
     /// Why no Workload is created.
     pub error: Option<String>,
 }
