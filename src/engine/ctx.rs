@@ -77,6 +77,10 @@ pub enum StoreWatcher {
     Kueue = 11,
     /// Kueue's watch of Workloads.
     KueueWorkloads = 12,
+    /// Kueue's watch of Nodes.
+    KueueNodes = 13,
+    /// Kueue's watch of pods.
+    KueuePods = 14,
 }
 
 impl EngineContext<'_> {

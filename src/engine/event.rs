@@ -256,6 +256,37 @@ pub enum SimulationEvent {
     // class 4
     /// Kueue's scheduler takes the heads of its queues.
     KueueCycle,
+    // class 2
+    /// Kueue's topology ungater receives the response to its change of a pod.
+    KueueUngated {
+        pod: PodId,
+        incarnation: u32,
+    },
+    /// Kueue's node controller receives the response to the `nth` change of a Workload.
+    KueueNodePatched {
+        nth: u32,
+    },
+    /// Kueue's node controller receives the response to its change of a pod's phase to Failed.
+    KueuePodFailed {
+        pod: PodId,
+        incarnation: u32,
+    },
+    // class 3
+    /// Kueue's cache receives an update of a pod.
+    KueueObservedPod {
+        pod: PodId,
+        incarnation: u32,
+    },
+    /// Kueue's cache receives an update of a Node.
+    KueueObservedNode(NodeId),
+    /// Kueue's topology ungater examines the pods of a JobSet.
+    KueueUngateDue(JobSetId),
+    /// Kueue's node controller examines a Node.
+    KueueNodeDue(NodeId),
+    /// Kueue's reconciler of flavors has noticed changes of Nodes.
+    KueueNodesChanged,
+    /// Kueue's scheduler takes up the Workload of a JobSet again, which has lost a Node.
+    KueueSecondPass(JobSetId),
 }
 
 /// A reconciler of Kueue.
@@ -364,6 +395,9 @@ impl SimulationEvent {
             KueueAnswered { .. } | KueuePatched { .. } | KueueObservedJobSet(_) => EventOwner::Kueue,
             KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueCheckDue { .. } => EventOwner::Kueue,
             KueueRetry { .. } | KueueCycle => EventOwner::Kueue,
+            KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => EventOwner::Kueue,
+            KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) => EventOwner::Kueue,
+            KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) => EventOwner::Kueue,
         }
     }
 
@@ -383,6 +417,7 @@ impl SimulationEvent {
             GarbageCollectorObserved { .. } | GarbageCollectorObservedJobSet { .. } | LeaderObserved { .. } => true,
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) => true,
             KueueCheckDue { .. } | KueueRetry { .. } | KueueCycle => true,
+            KueueUngateDue(_) | KueueSecondPass(_) => true,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -426,6 +461,11 @@ impl SimulationEvent {
             KueueObservedWorkload(jobset) | KueueWorkloadDue(jobset) => EventSubject::JobSet(jobset),
             KueueCheckDue { jobset, .. } => EventSubject::JobSet(jobset),
             TaintDue(node) | UncordonObserved(node) => EventSubject::Node(node),
+            KueueUngated { pod, .. } | KueuePodFailed { pod, .. } | KueueObservedPod { pod, .. } => {
+                EventSubject::Pod(pod)
+            }
+            KueueObservedNode(node) | KueueNodeDue(node) => EventSubject::Node(node),
+            KueueUngateDue(jobset) | KueueSecondPass(jobset) => EventSubject::JobSet(jobset),
             Fault(n) | ManagerStopped(n) => EventSubject::Fault(n),
             AgingClockDue { clock, .. } => EventSubject::AgingClock(clock),
             FollowerAnswered { at, .. } => EventSubject::Follower(at),
@@ -433,6 +473,7 @@ impl SimulationEvent {
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
             GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
             KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
+            KueueNodePatched { .. } | KueueNodesChanged => return None,
         })
     }
 
@@ -456,6 +497,7 @@ impl SimulationEvent {
             | JobTtlDeletion { .. }
             | JobSetAnswered { .. } => 2,
             KueueAnswered { .. } | KueuePatched { .. } => 2,
+            KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => 2,
             BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } | VictimDeleted { .. } => 2,
             VolumesBound { .. } => 2,
             JobDue(_)
@@ -470,6 +512,8 @@ impl SimulationEvent {
             TolerationExpired { .. } | PodGcTick | UncordonObserved(_) => 3,
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } => 3,
             KueueCheckDue { .. } => 3,
+            KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) | KueueNodeDue(_) => 3,
+            KueueNodesChanged | KueueSecondPass(_) => 3,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,
         }
     }

@@ -165,6 +165,7 @@ impl RequestTable {
             (LedgerResource::TaintEvictionClient, kcm),
             (LedgerResource::KueueJobSetClient, kueue),
             (LedgerResource::KueueWorkloadClient, kueue),
+            (LedgerResource::KueuePodClient, kueue),
         ];
         let bucket = |call: Call| {
             let bucket = call.kind().bucket?;

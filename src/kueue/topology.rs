@@ -78,6 +78,15 @@ impl TopologySnapshot {
         self.domains.has_level(flavor, request)
     }
 
+    /// Adds a pod without a placement by topology.
+    pub fn add_other_pod(&mut self, node: &str, requests: &ResourceAmounts) {
+        self.domains.add_other_pod(node, requests);
+    }
+
+    pub fn remove_other_pod(&mut self, node: &str, requests: &ResourceAmounts) {
+        self.domains.remove_other_pod(node, requests);
+    }
+
     pub fn add(&mut self, usage: &TopologyUsage) {
         for usage in usage {
             if self.is_in_cycle { self.domains.add_in_flavor(usage) } else { self.domains.add(usage) }

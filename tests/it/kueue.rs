@@ -68,50 +68,6 @@ fn kueue_undoes_a_suspension_by_hand() {
     assert_eq!(outcome.end_reason, EndReason::AllJobSetsFinished);
 }
 
-/// Simulates the scenario with another configuration of Kueue's manager.
-fn replicated(configuration: &str, sets: &[(&str, &str)]) -> SimulatedReplication {
-    let read = |name: &str| std::fs::read_to_string(support::root().join("scenarios").join(name)).expect("a file");
-    let queues = format!("{}---\n{configuration}", read("manifests/kueue-queues.yaml"));
-    let loader = |name: &str| if name == "manifests/kueue-queues.yaml" { Ok(queues.clone()) } else { Ok(read(name)) };
-    let source = SourceText { file: "kueue.yaml".to_owned(), text: read("kueue.yaml") };
-    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let loaded = sim_inputs::parse_scenario(&source, &sets, &loader).unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation = support::simulation(&loaded.scenario);
-    let folds = MetricFolds::new(&loaded.scenario, false);
-    simulate_replication(&mut simulation, (1, 0), folds, RestartBlocker::default()).0
-}
-
-const DEFAULTS: &str = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n";
-
-#[test]
-fn the_admission_of_a_jobset_has_its_waits_quota_and_preemptor() {
-    let replication = replicated(DEFAULTS, &[]);
-    let run = replication.view(1, &[]);
-    let summary = RunSummary::from_run(&run);
-    let [train, urgent] = &summary.job_sets[..] else { panic!("two JobSets") };
-    let of_train = train.admission.as_ref().expect("Kueue manages it");
-    assert_eq!((of_train.waits.len(), of_train.reservations.len(), of_train.evictions.len()), (2, 2, 1));
-    assert_eq!(of_train.evictions[0].preemptor.as_deref(), Some("urgent"));
-    assert_eq!(of_train.reservations[0].quota[0].amount, "64");
-    let sum: f64 = of_train.waits.iter().map(|w| w.until.unwrap_or(0.0) - w.from).sum();
-    assert!((of_train.wait - sum).abs() < 1e-6, "{of_train:?}");
-    let of_urgent = urgent.admission.as_ref().expect("Kueue manages it");
-    assert_eq!(of_urgent.preempted.iter().map(|p| p.job_set.as_str()).collect::<Vec<_>>(), ["train"]);
-    assert!(run.preemption_loops().is_empty());
-    let peak = run.folded.admission.quota.iter().map(|change| change.used).max();
-    assert_eq!(peak, Some(64_000), "the usage never exceeds the quota");
-}
-
-#[test]
-fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_loop() {
-    let timeout = "waitForPodsReady: {timeout: 15s, requeuingStrategy: {backoffBaseSeconds: 3}}\n";
-    let replication = replicated(&format!("{DEFAULTS}{timeout}"), &[("containers[0].startAfter", "60s")]);
-    let loops = replication.view(1, &[]).preemption_loops();
-    let is_named = |text: &String| text.starts_with("eviction loop: JobSet train was evicted ");
-    assert!(loops.iter().any(is_named), "{loops:?}");
-    assert!(loops[0].contains("last reason: PodsReadyTimeout"), "{loops:?}");
-}
-
 /// Conditions of the Workload of a JobSet that needs an AdmissionCheck.
 fn checked(rule: &str) -> Vec<String> {
     let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
@@ -172,4 +128,48 @@ fn a_rejected_check_deactivates_the_workload() {
 fn without_a_controller_an_admission_check_stays_pending() {
     let texts = checked("");
     assert!(!texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}
+
+/// Simulates the scenario with another configuration of Kueue's manager.
+fn replicated(configuration: &str, sets: &[(&str, &str)]) -> SimulatedReplication {
+    let read = |name: &str| std::fs::read_to_string(support::root().join("scenarios").join(name)).expect("a file");
+    let queues = format!("{}---\n{configuration}", read("manifests/kueue-queues.yaml"));
+    let loader = |name: &str| if name == "manifests/kueue-queues.yaml" { Ok(queues.clone()) } else { Ok(read(name)) };
+    let source = SourceText { file: "kueue.yaml".to_owned(), text: read("kueue.yaml") };
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let loaded = sim_inputs::parse_scenario(&source, &sets, &loader).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&loaded.scenario);
+    let folds = MetricFolds::new(&loaded.scenario, false);
+    simulate_replication(&mut simulation, (1, 0), folds, RestartBlocker::default()).0
+}
+
+const DEFAULTS: &str = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n";
+
+#[test]
+fn the_admission_of_a_jobset_has_its_waits_quota_and_preemptor() {
+    let replication = replicated(DEFAULTS, &[]);
+    let run = replication.view(1, &[]);
+    let summary = RunSummary::from_run(&run);
+    let [train, urgent] = &summary.job_sets[..] else { panic!("two JobSets") };
+    let of_train = train.admission.as_ref().expect("Kueue manages it");
+    assert_eq!((of_train.waits.len(), of_train.reservations.len(), of_train.evictions.len()), (2, 2, 1));
+    assert_eq!(of_train.evictions[0].preemptor.as_deref(), Some("urgent"));
+    assert_eq!(of_train.reservations[0].quota[0].amount, "64");
+    let sum: f64 = of_train.waits.iter().map(|w| w.until.unwrap_or(0.0) - w.from).sum();
+    assert!((of_train.wait - sum).abs() < 1e-6, "{of_train:?}");
+    let of_urgent = urgent.admission.as_ref().expect("Kueue manages it");
+    assert_eq!(of_urgent.preempted.iter().map(|p| p.job_set.as_str()).collect::<Vec<_>>(), ["train"]);
+    assert!(run.preemption_loops().is_empty());
+    let peak = run.folded.admission.quota.iter().map(|change| change.used).max();
+    assert_eq!(peak, Some(64_000), "the usage never exceeds the quota");
+}
+
+#[test]
+fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_loop() {
+    let timeout = "waitForPodsReady: {timeout: 15s, requeuingStrategy: {backoffBaseSeconds: 3}}\n";
+    let replication = replicated(&format!("{DEFAULTS}{timeout}"), &[("containers[0].startAfter", "60s")]);
+    let loops = replication.view(1, &[]).preemption_loops();
+    let is_named = |text: &String| text.starts_with("eviction loop: JobSet train was evicted ");
+    assert!(loops.iter().any(is_named), "{loops:?}");
+    assert!(loops[0].contains("last reason: PodsReadyTimeout"), "{loops:?}");
 }

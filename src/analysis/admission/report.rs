@@ -103,7 +103,7 @@ pub struct BorrowedRow {
     pub amount: String,
 }
 
-/// Another Workload of the cluster.
+/// A Workload other than that of the JobSet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadRow {
@@ -111,7 +111,7 @@ pub struct WorkloadRow {
     pub name: String,
     /// Namespace of the object.
     pub namespace: String,
-    /// Name of its LocalQueue.
+    /// Name of the LocalQueue.
     pub local_queue: String,
     /// Priority of the Workload.
     pub priority: i32,

@@ -73,6 +73,9 @@ impl KueueController {
     pub(super) fn run_cycle(&mut self, ctx: &mut EngineContext<'_>) {
         self.cycles.is_scheduled = false;
         let now = ctx.now;
+        if let Some(objects) = &ctx.scenario.kueue {
+            self.update_topology(objects);
+        }
         let patches = self.manager().run_cycle(now);
         let (mut has_sent, mut has_admitted) = (false, false);
         for patch in patches {

@@ -32,6 +32,7 @@ impl KueueController {
         self.begin_checks(ctx, jobset);
         self.reconcile_workload(ctx, jobset);
         self.reconcile_jobset(ctx, jobset);
+        self.ungate_for_workload(ctx, jobset);
         self.queues_changed(ctx);
     }
 

@@ -11,8 +11,8 @@ use super::outcome::LedgerResource;
 pub enum CallCost {
     Read,
     Write,
-    /// The API server calls a mutating and then a validating webhook: JobSet's for pods, Kueue's for Workloads, and those
-    /// of both for JobSets.
+    /// The API server calls a mutating and then a validating webhook: JobSet's for pods, Kueue's for Workloads, and
+    /// those of both for JobSets.
     TwoWebhooks,
 }
 
@@ -63,6 +63,7 @@ const NODES: Option<LedgerResource> = Some(LedgerResource::NodeRequests);
 const EVICTION: Option<LedgerResource> = Some(LedgerResource::TaintEvictionClient);
 const KUEUE_JOBSETS: Option<LedgerResource> = Some(LedgerResource::KueueJobSetClient);
 const KUEUE_WORKLOADS: Option<LedgerResource> = Some(LedgerResource::KueueWorkloadClient);
+const KUEUE_PODS: Option<LedgerResource> = Some(LedgerResource::KueuePodClient);
 /// Clients without a rate limit, or so idle that their bucket is never empty.
 const NO_LIMIT: Option<LedgerResource> = None;
 
@@ -116,6 +117,8 @@ calls! {
     KueueJobSetPatch: "kueue" "patch" "jobsets", KUEUE_JOBSETS, TwoWebhooks;
     KueueWorkloadCreate: "kueue" "create" "workloads", KUEUE_WORKLOADS, TwoWebhooks;
     KueueWorkloadPatch: "kueue" "patch" "workloads/status", KUEUE_WORKLOADS, Write;
+    KueuePodPatch: "kueue" "patch" "pods", KUEUE_PODS, Write;
+    KueuePodStatus: "kueue" "patch" "pods/status", KUEUE_PODS, Write;
     PodGroupPatch: "kube-scheduler" "patch" "podgroups/status", BIND, Write;
 }
 

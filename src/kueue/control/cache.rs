@@ -98,6 +98,15 @@ impl Cache {
         queue.topology_only = topology_only;
     }
 
+    /// Replaces the topologies after a change of nodes. The new ones have no usage of Workloads yet.
+    pub fn set_topology(&mut self, mut topology: TopologySnapshot) {
+        for info in self.state.queues.iter().flat_map(|queue| queue.workloads.values()) {
+            let usage = topology.usage_of(info);
+            topology.add(&usage);
+        }
+        self.state.topology = topology;
+    }
+
     /// Replaces the specification of a ClusterQueue.
     pub fn update_queue(&mut self, index: QueueIndex, spec: ClusterQueue) {
         let old = std::mem::replace(&mut self.state.queues[index].spec, Arc::new(spec));

@@ -1,6 +1,7 @@
 //! The queues and the cache, and how they follow the changes of Workloads and ClusterQueues.
 
 use super::cache::Cache;
+use super::second_pass::SecondPasses;
 use super::workload::QueueView;
 use crate::control::checks;
 use crate::cycle::{CycleConfig, Entry, Outcome, run};
@@ -86,10 +87,10 @@ pub struct Manager {
     /// ClusterQueues with Workloads that were put aside without an attempt.
     with_bypassed: BTreeSet<QueueIndex>,
     /// Workloads that the scheduler must look at again.
-    second_passes: BTreeSet<WorkloadKey>,
     cycle: u64,
     /// Roots of the trees whose inadmissible Workloads are to be tried again.
     wakes: BTreeSet<NodeId>,
+    second_passes: SecondPasses,
 }
 
 impl Manager {
@@ -119,9 +120,9 @@ impl Manager {
             waiting: BTreeMap::new(),
             with_active: BTreeSet::new(),
             with_bypassed: BTreeSet::new(),
-            second_passes: BTreeSet::new(),
             cycle: 0,
             wakes: BTreeSet::new(),
+            second_passes: SecondPasses::default(),
         }
     }
 
@@ -229,11 +230,6 @@ impl Manager {
     /// Follows the creation or a change of a Workload.
     pub fn workload_changed(&mut self, key: WorkloadKey, new: Arc<Workload>, now: SimTime) {
         let old = self.workloads.insert(key, new.clone());
-        if new.needs_second_pass() {
-            self.second_passes.insert(key);
-        } else {
-            self.second_passes.remove(&key);
-        }
         let had_reservation = old.as_ref().is_some_and(|old| old.has_reservation() || old.is_admitted());
         if new.is_finished() || !new.active {
             self.dequeue(key);
@@ -252,21 +248,34 @@ impl Manager {
         } else if had_reservation {
             self.request_wake(&new);
             self.cache.remove(key);
+            self.second_passes.forget(key);
             if new.status.requeue.and_then(|requeue| requeue.at).is_none_or(|at| at <= now) {
                 self.enqueue(key, &new, now);
             }
         } else {
             self.enqueue(key, &new, now);
         }
+        self.second_passes.request(key, &new, 0);
+    }
+
+    /// Takes the Workloads whose second pass is delayed from now on, each with its delay.
+    pub fn take_second_passes(&mut self) -> Vec<(WorkloadKey, Duration)> {
+        self.second_passes.take_timers()
+    }
+
+    /// The delay of a second pass has ended.
+    pub fn second_pass_due(&mut self, key: WorkloadKey) {
+        let is_needed = self.workloads.get(&key).is_some_and(|workload| workload.needs_second_pass());
+        self.second_passes.delay_ended(key, is_needed);
     }
 
     /// Follows the deletion of a Workload.
     pub fn workload_deleted(&mut self, key: WorkloadKey) {
         if let Some(old) = self.workloads.remove(&key) {
-            self.second_passes.remove(&key);
             self.request_wake(&old);
             self.cache.remove(key);
             self.dequeue(key);
+            self.second_passes.forget(key);
         }
     }
 
@@ -321,11 +330,14 @@ impl Manager {
 
     /// Returns whether a cycle has anything to do.
     pub fn has_heads(&self) -> bool {
-        self.with_active.iter().any(|index| self.cache.state.queues[*index].is_active)
+        let mut queues = self.with_active.iter().map(|index| &self.cache.state.queues[*index]);
+        self.second_passes.has_ready() || queues.any(|queue| queue.is_active)
     }
 
-    fn take_heads(&mut self) -> Vec<Head> {
-        let second = self.second_passes.iter().filter_map(|key| {
+    /// Takes the Workloads for a cycle. Also returns the numbers of the second passes.
+    fn take_heads(&mut self) -> (Vec<Head>, BTreeMap<WorkloadKey, u32>) {
+        let second_passes = self.second_passes.take_ready();
+        let second = second_passes.keys().filter_map(|key| {
             let info = self.info(*key, self.workloads.get(key)?)?;
             Some(Head { info, is_preemptor: false })
         });
@@ -335,7 +347,7 @@ impl Manager {
             heads.extend(self.pending[index].pop());
             self.pending_changed(index);
         }
-        heads
+        (heads, second_passes)
     }
 
     fn cycle_config<'a>(
@@ -370,7 +382,7 @@ impl Manager {
     /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
     /// the order in which they are sent.
     pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
-        let heads = self.take_heads();
+        let (heads, second_passes) = self.take_heads();
         self.cycle += 1;
         let (all_ready, namespaces) = (self.cache.all_ready(), &self.namespaces);
         let validate =
@@ -388,6 +400,9 @@ impl Manager {
                 Outcome::Admit(admission) => self.assume(&entry.info, admission, now),
                 Outcome::Evict { message } => PatchKind::Evict { message },
                 Outcome::Requeue => {
+                    if second_passes.get(&key).is_some_and(|passes| self.repeat_second_pass(key, *passes)) {
+                        continue;
+                    }
                     self.requeue(entry.info, entry.requeue, entry.reason, now);
                     // A condition without a reason is refused by the API server.
                     if entry.reason.is_empty() {
@@ -399,6 +414,12 @@ impl Manager {
             patches.push(Patch { key, kind });
         }
         patches
+    }
+
+    /// A second pass found no placement yet. Returns false if the Workload no longer needs one.
+    fn repeat_second_pass(&mut self, key: WorkloadKey, passes: u32) -> bool {
+        let Some(workload) = self.workloads.get(&key) else { return false };
+        self.second_passes.request(key, workload, passes)
     }
 
     /// Counts an admitted Workload in the cache.
