@@ -180,3 +180,7 @@ pub fn moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMo
     }
     moments
 }
+
+#[cfg(test)]
+#[path = "../../../../tests/inside/recordings/validate/decisions/admissions.rs"]
+mod tests;
