@@ -7,7 +7,7 @@
 use super::DecisionRun;
 use super::history::condition_status;
 use super::sequence::compared_until_s;
-use super::tolerances::TimeTolerance;
+use super::time_tolerance::TimeTolerance;
 use crate::validate::recording::RecordedRun;
 use crate::validate::result::{ComparedMoment, RecordedDifference};
 use serde_json::{Value, json};
