@@ -1,7 +1,7 @@
 //! Kueue's cache of nodes, and its node controller, which notices that a Workload has lost a node.
 
 use super::KueueController;
-use super::placed_pods::PlacedPod;
+use super::placed_pods::CachedPod;
 use crate::apiserver;
 use crate::ctx::{EngineContext, StoreWatcher};
 use crate::event::SimulationEvent;
@@ -210,7 +210,7 @@ impl KueueController {
         };
         let specs: Vec<PodSpec> = on_node().filter_map(|(pod_set, _)| with_flavors(&pod_set.name)).collect();
         let pod_sets: Vec<NodeConstraints<'_>> = specs.iter().map(NodeConstraints::of_pod).collect();
-        let runs = |pod: PlacedPod| pod.is_bound && pod.node == node && !pod.is_deleting && !pod.is_terminal;
+        let runs = |pod: CachedPod| pod.is_bound && pod.node == node && !pod.is_deleting && !pod.is_terminal;
         let has_running_pod = self.rows[jobset.ix()].pods.iter().any(|pod| runs(self.pods.pod(*pod)));
         let unhealthy_nodes = &workload.status.unhealthy_nodes;
         respond(name, state, &WorkloadOnNode { is_assigned, pod_sets: &pod_sets, has_running_pod, unhealthy_nodes })

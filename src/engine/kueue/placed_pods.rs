@@ -29,7 +29,7 @@ const MARKS: [&str; 5] = [
 
 #[derive(Clone, Default)]
 pub(super) struct PodCache {
-    rows: Vec<PlacedPod>,
+    rows: Vec<CachedPod>,
     /// Requests of pods that are not placed by topology, with the names of their nodes.
     pub others: BTreeMap<PodId, (String, ResourceAmounts)>,
     /// Pods that the topology ungater releases, by pod and incarnation: the JobSet and the labels of the domain.
@@ -40,7 +40,7 @@ pub(super) struct PodCache {
 
 /// A pod as the cache shows it.
 #[derive(Clone, Copy)]
-pub(super) struct PlacedPod {
+pub(super) struct CachedPod {
     /// Number of the object; 0 if there is none.
     pub incarnation: u32,
     pub jobset: JobSetId,
@@ -52,10 +52,10 @@ pub(super) struct PlacedPod {
     pub is_bound: bool,
 }
 
-impl Default for PlacedPod {
-    fn default() -> PlacedPod {
+impl Default for CachedPod {
+    fn default() -> CachedPod {
         let (jobset, node) = (JobSetId::NONE, NodeId::NONE);
-        PlacedPod {
+        CachedPod {
             incarnation: 0,
             jobset,
             is_gated: false,
@@ -67,8 +67,8 @@ impl Default for PlacedPod {
     }
 }
 
-impl PlacedPod {
-    fn read(store: &ObjectStore, pod: PodId) -> PlacedPod {
+impl CachedPod {
+    fn read(store: &ObjectStore, pod: PodId) -> CachedPod {
         let (pods, is_bound) = (&store.pods, store.pods.has(pod, flag::BOUND));
         let selected = store.pod_spec(pod).node_selector.get(HOSTNAME);
         let node = if is_bound {
@@ -76,7 +76,7 @@ impl PlacedPod {
         } else {
             selected.and_then(|name| store.nodes.find_by_name(name)).unwrap_or(NodeId::NONE)
         };
-        PlacedPod {
+        CachedPod {
             incarnation: pods.incarnation[pod.ix()],
             jobset: store.jobset_of(pod),
             is_gated: pods.has(pod, flag::GATED),
@@ -94,11 +94,11 @@ impl PlacedPod {
 }
 
 impl PodCache {
-    pub fn pod(&self, pod: PodId) -> PlacedPod {
+    pub fn pod(&self, pod: PodId) -> CachedPod {
         self.rows.get(pod.ix()).copied().unwrap_or_default()
     }
 
-    fn set(&mut self, pod: PodId, new: PlacedPod) {
+    fn set(&mut self, pod: PodId, new: CachedPod) {
         let row = row_or_default(&mut self.rows, pod.ix());
         let old = std::mem::replace(row, new);
         if old.waits_for_node()
@@ -142,7 +142,7 @@ impl KueueController {
         if is_current && !is_placed(ctx.store, pod) || self.pods.others.contains_key(&pod) {
             return self.other_pod_observed(ctx, pod, is_current);
         }
-        let new = if is_current { PlacedPod::read(ctx.store, pod) } else { PlacedPod::default() };
+        let new = if is_current { CachedPod::read(ctx.store, pod) } else { CachedPod::default() };
         let jobset = if is_current { new.jobset } else { old.jobset };
         let is_stale = if is_current { !jobset.is_some() } else { old.incarnation != incarnation };
         if is_stale {

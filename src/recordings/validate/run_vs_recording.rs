@@ -5,7 +5,7 @@
 
 use super::compare::{ObservedRun, compare};
 use super::decisions::sequence::{compared_until_s, recorded_states, state_text};
-use super::decisions::tolerances::TimeTolerance;
+use super::decisions::time_tolerance::TimeTolerance;
 use super::decisions::{DecisionRun, responses, tolerances};
 use super::recording::{RecordedRun, RecordingKind};
 use super::result::{ComparedMoment, FileResult, MilestoneResult, RecordedDifference};

@@ -7,7 +7,7 @@
 use super::DecisionRun;
 use super::history::condition_status;
 use super::sequence::compared_until_s;
-use super::tolerances::TimeTolerance;
+use super::time_tolerance::TimeTolerance;
 use crate::validate::recording::RecordedRun;
 use crate::validate::result::{ComparedMoment, RecordedDifference};
 use serde_json::{Value, json};
@@ -180,3 +180,7 @@ pub fn moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMo
     }
     moments
 }
+
+#[cfg(test)]
+#[path = "../../../../tests/inside/recordings/validate/decisions/admissions.rs"]
+mod tests;

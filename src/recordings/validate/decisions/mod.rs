@@ -16,6 +16,7 @@ mod status;
 #[cfg(test)]
 #[path = "../../../../tests/inside/recordings/validate/decisions.rs"]
 mod tests;
+pub mod time_tolerance;
 pub mod tolerances;
 
 use super::recording::{RecordedRun, RecordingKind};
