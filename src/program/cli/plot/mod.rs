@@ -27,7 +27,9 @@ pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
         }
     }
     if args.window.is_some() && !args.kind.is_over_time() {
-        bail!("--window applies to charts over time only: gantt, queues, utilization, goodput, availability");
+        bail!(
+            "--window applies to charts over time only: gantt, queues, utilization, fragmentation, goodput, availability"
+        );
     }
     let of_many = match args.kind {
         ChartKind::Bands | ChartKind::Heat | ChartKind::Knee | ChartKind::Scatter => {
@@ -67,6 +69,7 @@ fn of_runs(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScene, Command
         ChartKind::Gantt => one::over_time(args, runs, "gantt")?,
         ChartKind::Queues => one::over_time(args, runs, "queues")?,
         ChartKind::Utilization => one::over_time(args, runs, "utilization")?,
+        ChartKind::Fragmentation => moments::fragmentation(args, runs)?,
         ChartKind::Map => moments::restart_map(args, runs)?,
         _ => scaling::of_runs(args, runs)?,
     })
