@@ -27,6 +27,23 @@ pub fn seconds(d: Duration) -> String {
 
 const HOUR_S: f64 = 3_599.5;
 
+/// Formats a duration with three significant digits, in ms or us if it is short.
+pub fn precise_seconds(d: Duration) -> String {
+    let (value, unit) = match d.seconds() {
+        0.0 => return "0 s".to_owned(),
+        s if s < 99.95e-6 => (s * 1e6, "us"),
+        s if s < 99.95e-3 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    match value {
+        v if v < 0.9995 => format!("{v:.3} {unit}"),
+        v if v < 9.995 => format!("{v:.2} {unit}"),
+        v if v < 99.95 => format!("{v:.1} {unit}"),
+        v if unit != "s" => format!("{v:.0} {unit}"),
+        _ => seconds(d),
+    }
+}
+
 /// Returns the width of a table column for durations of up to `longest`, at least `least`.
 pub fn seconds_width(longest: Duration, least: usize) -> usize {
     // Shorter durations may have more digits: `4 h 9 min`, `3 h 54 min`.

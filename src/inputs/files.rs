@@ -48,6 +48,13 @@ pub fn read_dump(path: &str) -> Result<SourceText, Diagnostics> {
     }
 }
 
+/// Opens a list of objects to be read in parts, which is possible more than once. Returns `None` for standard input, a
+/// pipe, and a file that cannot be read.
+pub fn open_dump(path: &str) -> Option<fs::File> {
+    let file = (path != "-").then(|| open(Path::new(path), STORED_MAX).ok()).flatten()?;
+    file.metadata().is_ok_and(|metadata| metadata.is_file()).then_some(file)
+}
+
 /// Maximum size of a file that the program wrote itself, and of a list of objects, in bytes.
 const STORED_MAX: u64 = 1 << 30;
 

@@ -33,7 +33,7 @@ mod training;
 
 pub use dist::parse_distribution;
 pub use effective_defaults::{EffectiveDefault, TriedValue, effective_defaults_of};
-pub use files::{STDIN, file_text, read_dump, read_source};
+pub use files::{STDIN, file_text, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use fleet_defaults::effective_fleet_defaults;
 pub use gates::{parse_gates, read_gates};

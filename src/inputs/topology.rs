@@ -3,15 +3,19 @@
 pub mod anonymize;
 mod dump;
 pub mod import;
+mod import_files;
+mod inferred_links;
 mod links;
 mod named_pools;
 pub mod node_names;
 mod occupancy;
 mod platforms;
 mod recognition;
+mod slices;
 pub(crate) mod taint;
 mod writing;
 
+use super::files::read_dump;
 use super::read;
 use super::schema::check::{UnmodelledFields, check};
 use super::schema::definitions::topology::{NODES_MAX, PER_ACCELERATOR, PER_NODE, TOPOLOGY};
@@ -55,8 +59,8 @@ pub struct NotedTopology {
 
 /// Reads a topology like [`read_topology`], with notes.
 pub fn read_noting(source: &SourceText) -> Result<NotedTopology, Diagnostics> {
-    if let Some(dump) = ClusterDump::of_json(source) {
-        return converted(import::import_dump(&dump, source, &IMPORTED)?, source);
+    if let Some(dump) = ClusterDump::of_json(source.text.as_bytes()) {
+        return converted(import::import_dump(dump, source, &IMPORTED)?, source);
     }
     let documents = yaml::parse(source)?;
     if is_cluster_dump(&documents) {
@@ -76,14 +80,26 @@ fn converted(imported: ImportedTopology, source: &SourceText) -> Result<NotedTop
 /// Import of a topology that has no name.
 const IMPORTED: ImportRequest<'static> = ImportRequest { name: "nodes", pods: &[], anonymize: false };
 
-/// Imports a list of Nodes and validates the resulting topology.
-pub fn imported(source: &SourceText, request: &ImportRequest<'_>) -> Result<ImportedTopology, Diagnostics> {
-    checked(import::import_nodes(source, request)?, source)
+/// Imports a list of Nodes from a file, or from standard input (`-`), and validates the resulting topology.
+pub fn imported(file: &str, request: &ImportRequest<'_>) -> Result<ImportedTopology, Diagnostics> {
+    let source = SourceText { file: file.to_owned(), text: String::new() };
+    let members = |nodes| import::members(nodes, &source);
+    if let Some((members, dump)) = import_files::read_json(file, request.pods, members) {
+        return checked(import::import_members(members?, dump, &source, request)?, &source);
+    }
+    let source = read_dump(file)?;
+    checked(import::import_nodes(&source, request)?, &source)
 }
 
 fn checked(mut imported: ImportedTopology, source: &SourceText) -> Result<ImportedTopology, Diagnostics> {
-    let written = SourceText { file: source.file.clone(), text: print::yaml(&written(&imported.topology)) };
-    imported.topology = read_documents(yaml::parse(&written)?, &written)?;
+    let document = written(&imported.topology);
+    let mut text = SourceText { file: source.file.clone(), text: String::new() };
+    if let Ok(topology) = read_documents(vec![YamlNode::from_json(&document)], &text) {
+        return Ok(ImportedTopology { topology, ..imported });
+    }
+    //  Errors need positions in the text.
+    text.text = print::yaml(&document);
+    imported.topology = read_documents(yaml::parse(&text)?, &text)?;
     Ok(imported)
 }
 
@@ -189,11 +205,12 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
         text.unwrap_or("").to_owned()
     };
     let nodes = read::list(node, "pools");
-    let topology = TopologySpec {
+    let mut topology = TopologySpec {
         name: metadata("name"),
         description: metadata("description"),
         pools: nodes.iter().map(pool).collect(),
         dcn_levels: read::list(node, "dcnLevels").iter().map(links::dcn_level).collect(),
+        slices: slices::slices(node),
         currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
         extended_resource_toleration: read::boolean(node, "extendedResourceToleration").unwrap_or(false),
     };
@@ -221,6 +238,7 @@ pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
             error.legal(label_keys(&topology).join(", "));
         }
     }
+    slices::apply(&mut topology, node, report);
     topology
 }
 
@@ -354,14 +372,18 @@ fn check_occupied(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticRepor
     }
 }
 
-/// Replaces the variables in a text by large numbers, for validation. `{node:05}` pads with zeros. Returns `None` for
-/// an unknown variable.
+/// Replaces the variables in a text by large numbers, for validation. `{node:05}` pads with zeros, `{node/2}` divides.
+/// Returns `None` for an unknown variable.
 fn expanded(text: &str) -> Option<String> {
     let mut sample = String::new();
     let mut rest = text;
     while let Some((before, tail)) = rest.split_once('{') {
         let (inside, tail) = tail.split_once('}')?;
         let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
+        let (word, divisor) = word.split_once('/').unwrap_or((word, "1"));
+        if divisor.parse::<u32>().unwrap_or(0) == 0 {
+            return None;
+        }
         if !RUNNING_NUMBERS.contains(&format!("{{{word}}}").as_str()) || width.parse::<u8>().is_err() {
             return None;
         }

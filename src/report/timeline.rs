@@ -139,7 +139,7 @@ pub fn timeline(
 /// Maximum number of marks.
 const MARKS: usize = 60;
 
-fn marks(run: &RunView<'_>) -> Vec<TimelineMark> {
+pub(crate) fn marks(run: &RunView<'_>) -> Vec<TimelineMark> {
     let faults = main_events::faults(run).into_iter().map(|at| TimelineMark { at, label: "fault" });
     let ready = run.restarts().iter().filter(|r| r.latency().is_some());
     let ready = ready.map(|r| TimelineMark { at: r.end, label: "all ready" });

@@ -1,5 +1,6 @@
 //! Copies of JobSets that fit on a cluster, the quality of their placement, and the loss of failure domains.
 
+use crate::program::{program, scratch};
 use crate::support;
 use sim_analysis::capacity::{BlastEffect, BlastRow, FitResult, blast_radius, fit};
 use sim_api::spec::ScenarioSpec;
@@ -57,6 +58,9 @@ fn with_exclusive_placement_each_job_of_each_copy_takes_a_domain() {
     for (jobs, expected) in [(1, 4), (2, 2), (3, 1), (5, 0)] {
         let result = copies(&scenario(4, &jobset("js", EXCLUSIVE, &replicated_job("w", jobs, 1, ""))));
         assert_eq!(result.copies, expected, "{jobs} Jobs");
+        if let (Some(pending), Some(sentence)) = (result.pending.first(), result.blocked.first()) {
+            assert!(sentence.contains(&format!("pod {} ", pending.pods[0])), "{sentence}: {:?}", pending.pods);
+        }
         let racks = &result.placement.groups[0];
         assert_eq!(racks.key, "rack");
         let used = expected as usize * jobs as usize;
@@ -127,4 +131,56 @@ fn without_a_spare_rack_the_loss_of_a_node_blocks_the_jobset() {
         assert!(reason.starts_with("JobSet js is not ready again: pod js-w-"), "{reason}");
         assert_eq!((row.job_sets[0].name.as_str(), row.stopped_accelerators), ("js", 4));
     }
+}
+
+/// Runs a command on a shipped topology, and returns its output.
+fn shown(words: &[&str]) -> String {
+    let output = program(words).output().expect("the program runs");
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn fields_of_the_topology_can_be_set_for_a_placement_and_for_failure_domains() {
+    let file = "scenarios/manifests/exclusive-workers.yaml";
+    let set = ["--set", "topology.pools[0].count=6"];
+    let place = [&["topology", "show", "small-16", "--place", file], &set[..]].concat();
+    assert!(shown(&place).contains("3 of 6 used"));
+    let blast = [&["topology", "show", "small-16", "--blast", "-f", file], &set[..]].concat();
+    assert!(shown(&blast).contains("24"), "{}", shown(&blast));
+    let plain = program(&[&["topology", "show", "small-16"], &set[..]].concat()).output().expect("the program runs");
+    let text = String::from_utf8_lossy(&plain.stderr);
+    assert!(plain.status.code() == Some(2) && text.contains("--place"), "{text}");
+}
+
+#[test]
+fn every_shipped_topology_is_drawn_with_its_islands() {
+    for topology in sim_inputs::topology_names() {
+        let svg = shown(&["topology", "show", topology, "--format", "svg"]);
+        assert!(svg.starts_with("<svg") && svg.contains(topology) && svg.len() < 300_000, "{topology}: {}", svg.len());
+    }
+    let svg = shown(&["topology", "show", "tpu7x-5000", "--format", "svg"]);
+    for name in ["cube-a-000", "cube-c-103", "torus 4 (ring) x 4 (ring) x 4 (ring)"] {
+        assert!(svg.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn each_job_is_placed_in_a_formed_slice_of_its_own() {
+    let slices = "topology.slices=[{name: a, shape: 4x4x8, cubes: [cube-a-000, cube-a-002]}, \
+                  {name: b, shape: 4x4x8, cubes: [cube-b-000, cube-b-001]}]";
+    let annotation = EXCLUSIVE.replace("rack", "cloud.google.com/gke-tpu-slice");
+    let pods = replicated_job("w", 2, 32, "").replace("example.com/gpu: 1", "google.com/tpu: 4");
+    let dir = scratch("slices");
+    let file = dir.join("jobset.yaml");
+    std::fs::write(&file, jobset("js", &annotation, &pods)).expect("a writable directory");
+    let file = file.to_str().expect("UTF-8");
+    let text = shown(&["topology", "show", "tpu7x-5000", "--place", file, "--set", slices]);
+    assert!(text.contains("cloud.google.com/gke-tpu-slice: 2 of 2 used"), "{text}");
+    let run = shown(&["run", "-f", file, "-t", "tpu7x-5000", "--set", slices, "--format", "json"]);
+    assert!(run.contains("topology.slices: a slice that lost a cube is not formed again"), "{run}");
+    let refused = program(&["run", "-f", file, "-t", "tpu7x-5000"]).output().expect("the program runs");
+    let text = String::from_utf8_lossy(&refused.stderr).replace("\n  ", " ");
+    assert!(refused.status.code() == Some(4) && text.contains("`slices` of the topology"), "{text}");
+    std::fs::remove_dir_all(dir).expect("the directory exists");
 }

@@ -197,7 +197,7 @@ fn a_restart_of_5000_pods_is_a_small_page_with_every_pod_in_its_lanes_and_every_
     assert!(page.len() < 3_000_000, "{}", page.len());
     assert!(page.matches("<small>1,000 pods</small>").count() == 5);
     assert!(page.contains("4,000 of 5,000 nodes run pods of a different Job"));
-    for kind in ["gantt", "queues", "utilization", "map", "waterfall"] {
+    for kind in ["gantt", "queues", "utilization", "fragmentation", "map", "waterfall"] {
         let file = at(&format!("{kind}.svg"));
         run_ok(&["plot", kind, scenario, "--out", &file]);
         let drawn = fs::read_to_string(file).unwrap();

@@ -12,10 +12,22 @@ pub struct TopologySpec {
     pub pools: Vec<NodePool>,
     /// Networks between islands by level, nearest first.
     pub dcn_levels: Vec<DcnLevel>,
+    /// Slices of several TPU cubes; their nodes have the label `keys::TPU_SLICE`.
+    pub slices: Vec<FormedSlice>,
     pub currency: String,
     /// Whether the API server runs the admission plugin ExtendedResourceToleration, as on GKE. It adds a toleration
     /// for the NoSchedule taint of the same name to every pod that requests an extended resource.
     pub extended_resource_toleration: bool,
+}
+
+/// A slice that optical switches formed from cubes of 4x4x4 chips, as a torus with wraparound on all axes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FormedSlice {
+    pub name: String,
+    /// Chips along each axis.
+    pub shape: Vec<u32>,
+    /// Values of the label that identifies cubes.
+    pub cubes: Vec<String>,
 }
 
 /// `count` equal pools of `islands` × `nodes_per_island` nodes. In names and label values, `{pool}`, `{island}` and

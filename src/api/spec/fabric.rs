@@ -17,6 +17,14 @@ pub enum Interconnect {
     Switch(LinkRate),
 }
 
+impl Interconnect {
+    pub fn rate(&self) -> LinkRate {
+        match self {
+            Interconnect::Torus { rate, .. } | Interconnect::Switch(rate) => *rate,
+        }
+    }
+}
+
 /// Rate and latency of links.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct LinkRate {

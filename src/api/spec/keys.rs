@@ -57,6 +57,9 @@ pub const ADMISSION_GATED_BY: &str = "kueue.x-k8s.io/admission-gated-by";
 /// Node label with the zone. The node lifecycle controller groups nodes by it.
 pub const ZONE: &str = "topology.kubernetes.io/zone";
 
+/// Node label with the name of a slice of TPU cubes, set by GKE's slice controller.
+pub const TPU_SLICE: &str = "cloud.google.com/gke-tpu-slice";
+
 /// Node label that every kubelet maintains.
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
 

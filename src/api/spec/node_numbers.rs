@@ -23,7 +23,7 @@ impl NodeNumbers {
         }
         let mut name = self.expand(&pool.name);
         let nodes = u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count);
-        if nodes > 1 && !pool.name.contains("{node") {
+        if nodes > 1 && !["{node}", "{node:"].iter().any(|variable| pool.name.contains(variable)) {
             name.push('-');
             push_number(&mut name, self.node, SUFFIX_DIGITS);
         }
@@ -36,7 +36,8 @@ impl NodeNumbers {
         own.or_else(|| pool.labels.get(key).map(|value| self.expand(value)))
     }
 
-    /// Replaces the variables of a pattern; `{node:05}` pads with zeros to at most nine digits.
+    /// Replaces the variables of a pattern; `{node:05}` pads with zeros to at most nine digits, and `{island/2}` is the
+    /// number divided by 2, rounded down.
     pub fn expand(self, pattern: &str) -> String {
         // Searches bytes: a topology has thousands of nodes.
         let find = |text: &str, byte: u8| text.bytes().position(|b| b == byte);
@@ -48,13 +49,15 @@ impl NodeNumbers {
             out.push_str(&rest[..open]);
             let inside = &rest[open + 1..close];
             let (word, width) = find(inside, b':').map_or((inside, "0"), |at| (&inside[..at], &inside[at + 1..]));
+            let (word, divisor) = find(word, b'/').map_or((word, "1"), |at| (&word[..at], &word[at + 1..]));
+            let divided = |number: u64| number.checked_div(divisor.parse().ok()?);
             let number = match word {
                 "pool" => Some(self.pool),
                 "island" => Some(self.island),
                 "node" => Some(self.node),
                 _ => None,
             };
-            match number {
+            match number.and_then(divided) {
                 Some(n) => push_number(&mut out, n, width.parse().unwrap_or(0).min(9)),
                 None => out.push_str(&rest[open..=close]),
             }

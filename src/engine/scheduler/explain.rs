@@ -12,6 +12,9 @@ impl SchedulerState {
         let store = &**ctx.store;
         let mut groups = BTreeMap::new();
         let waiting = (0..store.pods.len() as u32).map(PodId).filter(|pod| self.is_unschedulable(*pod));
+        //  The first pod is that of the reason in `blocked`.
+        let mut waiting: Vec<PodId> = waiting.collect();
+        waiting.sort_by_key(|pod| (store.pods.job[pod.ix()], store.pods.index[pod.ix()]));
         for pod in waiting {
             let leads = store.template(pod).exclusive.is_some() && store.is_leader(pod);
             let key = (store.pods.template[pod.ix()], store.pods.domain[pod.ix()], leads);

@@ -5,7 +5,7 @@ use super::objects::ScenarioObjects;
 use super::pod_names;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport};
 use crate::{kube, text::node::YamlNode, topology::node_names::node_names};
-use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME};
+use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME, TPU_SLICE};
 use sim_api::spec::{ContainerSpec, JobSet, NodeObject, ReplicatedJob, ScenarioSpec, SubmittedJobSet, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -136,8 +136,14 @@ fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &ClusterFacts, er
         return;
     };
     if key != HOSTNAME && !cluster.labels.contains_key(key) {
-        let message =
-            format!("replicatedJob {:?} uses the exclusive-topology key {key:?}, but no node has this label", job.name);
+        let advice = match key {
+            TPU_SLICE => "; GKE's slice controller sets it: list its slices under `slices` of the topology",
+            _ => "",
+        };
+        let message = format!(
+            "replicatedJob {:?} uses the exclusive-topology key {key:?}, but no node has this label{advice}",
+            job.name
+        );
         let annotation = format!("metadata.annotations[{EXCLUSIVE_TOPOLOGY}]");
         let field = match () {
             () if job.annotations.contains_key(EXCLUSIVE_TOPOLOGY) => format!(".{annotation}"),

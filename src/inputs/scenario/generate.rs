@@ -62,6 +62,7 @@ pub fn topology(jobsets: &[SubmittedJobSet], spare: bool) -> TopologySpec {
         dcn_levels: Vec::new(),
         currency: "USD".to_owned(),
         extended_resource_toleration: has_accelerators,
+        slices: Vec::new(),
     }
 }
 

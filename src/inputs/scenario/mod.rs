@@ -74,7 +74,11 @@ impl LoadedScenario {
             1 => path.clone(),
             n => format!("{path} ({n} times)"),
         };
-        self.unmodelled.iter().map(field).collect()
+        let mut all: Vec<String> = self.unmodelled.iter().map(field).collect();
+        if !self.scenario.topology.slices.is_empty() {
+            all.push("topology.slices: a slice that lost a cube is not formed again".to_owned());
+        }
+        all
     }
 }
 

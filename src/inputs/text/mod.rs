@@ -2,6 +2,7 @@
 
 pub mod diagnostic;
 pub mod file_error;
+pub mod json_stream;
 pub mod locate;
 pub mod node;
 pub mod override_error;

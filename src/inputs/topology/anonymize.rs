@@ -90,7 +90,7 @@ pub(super) fn anonymize(members: &mut [ImportMember]) {
                 .or_insert_with(|| names.replacement(&format!("{word}{pool}"), &format!("{key}={value}")));
             labels.insert(new, replacement.clone());
         }
-        member.set_labels(labels);
+        member.labels = labels;
         member.name = names.replacement(&format!("node{pool}"), &member.name);
         let kind = &mut member.kind;
         kind.features.retain(|feature| feature == RESTART_ALL_CONTAINERS);

@@ -4,6 +4,7 @@
 //! than 100 MB.
 
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use crate::text::json_stream::JsonStream;
 use crate::text::node::SourcePosition;
 use crate::text::yaml;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -12,6 +13,7 @@ use sim_api::spec::ResourceAmounts;
 use sim_base::quantity::{QuantityError, parse_milli};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read;
 
 /// An object, or a list of objects.
 #[derive(Debug, Default)]
@@ -230,14 +232,24 @@ impl ClusterDump {
         Ok(())
     }
 
-    /// Reads a JSON text that contains Nodes or Pods. Returns `None` for other texts and for those with errors.
-    pub(super) fn of_json(source: &SourceText) -> Option<ClusterDump> {
-        let is_json = source.text.trim_start().starts_with('{');
-        let objects = is_json.then(|| serde_json::Deserializer::from_str(&source.text).into_iter().collect())?;
-        let objects: Vec<DumpObject> = Result::ok(objects)?;
+    /// Reads JSON that contains Nodes or Pods, in parts. Returns `None` for other texts and for those with errors.
+    pub(super) fn of_json(reader: impl Read) -> Option<ClusterDump> {
+        let mut stream = JsonStream::new(reader);
         let mut dump = ClusterDump::default();
-        objects.into_iter().for_each(|object| dump.add(object, ""));
+        while let Some(first) = stream.peek().ok()? {
+            let object = (first == b'{').then(|| DumpObject::deserialize(&mut stream))?;
+            dump.add(object.ok()?, "");
+        }
         (!dump.nodes.is_empty() || !dump.pods.is_empty()).then_some(dump)
+    }
+
+    /// Adds the objects of another file. Its Nodes are omitted.
+    pub(super) fn with_pods_of(mut self, file: ClusterDump) -> ClusterDump {
+        self.pods.extend(file.pods);
+        for (kind, number) in file.others {
+            *self.others.entry(kind).or_default() += number;
+        }
+        self
     }
 
     fn add(&mut self, object: DumpObject, list: &str) {

@@ -6,6 +6,8 @@
 
 use super::anonymize::anonymize;
 use super::dump::{AmountError, ClusterDump, DumpObject, LEGAL};
+use super::import_files::read_pods;
+use super::inferred_links::LinkCatalog;
 use super::named_pools::named_pools;
 use super::occupancy::{ClusterOccupancy, NodeOccupancy};
 use super::platforms::{NODE_POOL, NodeIsland, accelerator_of, island_of};
@@ -13,7 +15,7 @@ use super::recognition::{domains, gaps};
 use super::taint::effect_of_text;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use sim_api::spec::keys::HOSTNAME;
-use sim_api::spec::{MachineBilling, NodePool, ResourceAmounts, TaintEffect, TaintSpec, TopologySpec};
+use sim_api::spec::{IslandKind, MachineBilling, NodePool, ResourceAmounts, TaintEffect, TaintSpec, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -37,10 +39,8 @@ pub(super) struct ImportKind {
     pub(super) island: NodeIsland,
     /// Resources that pods of DaemonSets and static pods hold.
     pub(super) daemons: ResourceAmounts,
-    labels: BTreeMap<String, String>,
 }
 
-#[derive(Clone)]
 pub(super) struct ImportMember {
     pub(super) name: String,
     pub(super) kind: ImportKind,
@@ -58,8 +58,8 @@ pub(super) struct ImportMember {
 pub struct ImportRequest<'r> {
     /// Name of the topology.
     pub name: &'r str,
-    /// Files with Pods.
-    pub pods: &'r [SourceText],
+    /// Paths of files with Pods.
+    pub pods: &'r [String],
     /// Whether to replace all names.
     pub anonymize: bool,
 }
@@ -70,6 +70,8 @@ pub struct ImportedTopology {
     pub topology: TopologySpec,
     /// The recognized domains: labels, who sets them, and their numbers. They contain no name of the cluster.
     pub domains: Vec<String>,
+    /// The links of islands, with the shipped topology that has their values, and the pools whose links are unknown.
+    pub links: Vec<String>,
     /// Parts that were omitted or changed.
     pub notes: Vec<String>,
 }
@@ -78,30 +80,33 @@ pub struct ImportedTopology {
 pub fn import_nodes(source: &SourceText, request: &ImportRequest<'_>) -> Result<ImportedTopology, Diagnostics> {
     let mut dump = ClusterDump::default();
     dump.read(source)?;
-    for file in request.pods {
-        let before = dump.nodes.len();
-        dump.read(file)?;
-        dump.nodes.truncate(before);
-    }
-    import_dump(&dump, source, request)
+    import_dump(read_pods(dump, request.pods)?, source, request)
 }
 
 /// Returns the topology of the Nodes of a dump, which was read from the source and the files of the request.
 pub(super) fn import_dump(
-    dump: &ClusterDump, source: &SourceText, request: &ImportRequest<'_>,
+    mut dump: ClusterDump, source: &SourceText, request: &ImportRequest<'_>,
+) -> Result<ImportedTopology, Diagnostics> {
+    let members = members(std::mem::take(&mut dump.nodes), source)?;
+    import_members(members, dump, source, request)
+}
+
+/// Returns the topology of Nodes. The dump has the other objects.
+pub(super) fn import_members(
+    mut members: Vec<ImportMember>, dump: ClusterDump, source: &SourceText, request: &ImportRequest<'_>,
 ) -> Result<ImportedTopology, Diagnostics> {
     let mut notes = Vec::new();
-    let mut members = members(dump, source)?;
+    let ClusterDump { pods, others, .. } = dump;
     let troubled: Vec<String> = members.iter().filter(|m| !m.own_taints.is_empty()).map(|m| m.name.clone()).collect();
     if troubled.len() == members.len() {
-        let message = match (members.len(), dump.pods.len()) {
+        let message = match (members.len(), pods.len()) {
             (0, 0) => "the list contains no Node",
             (0, _) => "this is a list of Pods, not of Nodes",
             _ => "no node is ready and schedulable",
         };
         let mut error = Diagnostic::of_file(&source.file, message);
         error.legal(LEGAL);
-        if members.is_empty() && !dump.pods.is_empty() {
+        if members.is_empty() && !pods.is_empty() {
             error.suggest("use `jobset-sim topology import NODES --pods FILE`, with this file as FILE");
         }
         return Err(error.into());
@@ -109,16 +114,24 @@ pub(super) fn import_dump(
     if !troubled.is_empty() {
         notes.push(format!("not ready or cordoned, kept with a NoSchedule taint: {}", some(&troubled)));
     }
-    for (kind, n) in &dump.others {
+    for (kind, n) in &others {
         notes.push(format!("not imported: {n} of kind {kind:?}; pass the file under `objects` of a scenario"));
     }
-    occupy(&mut members, dump, request.pods.last().unwrap_or(source), &mut notes)?;
+    occupy(&mut members, &pods, request.pods.last().unwrap_or(&source.file), &mut notes)?;
+    drop(pods);
     notes.extend(gaps(&members));
     if request.anonymize {
         anonymize(&mut members);
     }
+    let catalog = LinkCatalog::of_members(&members);
+    for member in members.iter_mut().filter(|m| m.kind.island == NodeIsland::default()) {
+        if catalog.is_nvlink_node(&member.labels) {
+            member.kind.island.kind = IslandKind::NvLink;
+        }
+    }
     let domains = domains(&members);
-    let pools = pools(members, &mut notes);
+    let mut pools = pools(members, &mut notes);
+    let links = catalog.apply(&mut pools);
     let origin = if request.anonymize { "Imported and anonymized" } else { "Imported from" };
     let topology = TopologySpec {
         name: request.name.to_owned(),
@@ -128,18 +141,18 @@ pub(super) fn import_dump(
         currency: "USD".to_owned(),
         ..TopologySpec::default()
     };
-    Ok(ImportedTopology { topology, domains, notes })
+    Ok(ImportedTopology { topology, domains, links, notes })
 }
 
 /// Reads the Nodes. Reports all errors together.
-fn members(dump: &ClusterDump, source: &SourceText) -> Result<Vec<ImportMember>, Diagnostics> {
+pub(super) fn members(nodes: Vec<DumpObject>, source: &SourceText) -> Result<Vec<ImportMember>, Diagnostics> {
     let (mut members, mut errors) = (Vec::new(), Vec::new());
-    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
-    for (i, node) in dump.nodes.iter().enumerate() {
-        let name = node.metadata.name.as_str();
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    for (i, node) in nodes.into_iter().enumerate() {
+        let name = node.metadata.name.clone();
         if name.is_empty() {
             errors.push(Diagnostic::of_file(&source.file, format!("Node {} of the list has no metadata.name", i + 1)));
-        } else if let Some(first) = names.insert(name, i) {
+        } else if let Some(first) = names.insert(name.clone(), i) {
             let message = format!("duplicate Node {name:?}: entries {} and {} of the list", first + 1, i + 1);
             let mut error = Diagnostic::of_file(&source.file, message);
             error.suggest("pass the Nodes of one cluster, each once");
@@ -155,12 +168,12 @@ fn members(dump: &ClusterDump, source: &SourceText) -> Result<Vec<ImportMember>,
 
 /// Adds what the pods hold, as far as the nodes have it.
 fn occupy(
-    members: &mut [ImportMember], dump: &ClusterDump, file: &SourceText, notes: &mut Vec<String>,
+    members: &mut [ImportMember], pods: &[DumpObject], file: &str, notes: &mut Vec<String>,
 ) -> Result<(), Diagnostics> {
-    if dump.pods.is_empty() {
+    if pods.is_empty() {
         return Ok(());
     }
-    let occupancy = ClusterOccupancy::read(&dump.pods, &file.file)?;
+    let occupancy = ClusterOccupancy::read(pods, file)?;
     let mut known = 0;
     for member in members {
         let Some(NodeOccupancy { all, daemons }) = occupancy.nodes.get(&member.name) else { continue };
@@ -210,8 +223,9 @@ impl fmt::Display for NodeProblem {
     }
 }
 
-fn member(node: &DumpObject) -> Result<ImportMember, NodeProblem> {
-    let status = &node.status;
+fn member(node: DumpObject) -> Result<ImportMember, NodeProblem> {
+    let own_taints = trouble(&node).into_iter().collect();
+    let status = node.status;
     let given = if status.allocatable.is_empty() { &status.capacity } else { &status.allocatable };
     let mut allocatable = given.milli().map_err(NodeProblem::Amount)?;
     allocatable.retain(|_, milli| *milli > 0);
@@ -224,13 +238,10 @@ fn member(node: &DumpObject) -> Result<ImportMember, NodeProblem> {
         taints.push((taint.key.clone(), taint.value.clone(), effect));
     }
     taints.sort();
-    let name = node.metadata.name.clone();
-    let mut all = node.metadata.labels.clone();
-    if all.get(HOSTNAME) == Some(&name) {
-        all.remove(HOSTNAME);
+    let (name, mut labels) = (node.metadata.name, node.metadata.labels);
+    if labels.get(HOSTNAME) == Some(&name) {
+        labels.remove(HOSTNAME);
     }
-    let mut labels = all.clone();
-    labels.remove(HOSTNAME);
     let accelerators = allocatable.get(accelerator_of(&allocatable)).copied().unwrap_or(0) / 1_000;
     Ok(ImportMember {
         name,
@@ -238,45 +249,29 @@ fn member(node: &DumpObject) -> Result<ImportMember, NodeProblem> {
         kind: ImportKind {
             allocatable,
             taints,
-            features: status.declared_features.clone(),
-            island: island_of(&all, accelerators),
+            features: status.declared_features,
+            island: island_of(&labels, accelerators),
             daemons: ResourceAmounts::new(),
-            labels,
         },
-        labels: all,
-        own_taints: trouble(node).into_iter().collect(),
+        labels,
+        own_taints,
         occupied: ResourceAmounts::new(),
     })
 }
 
-impl ImportMember {
-    /// Replaces the labels.
-    pub(super) fn set_labels(&mut self, labels: BTreeMap<String, String>) {
-        self.kind.labels = labels.clone();
-        self.kind.labels.remove(HOSTNAME);
-        self.labels = labels;
-    }
-}
-
-/// Removes labels that identify a single node. Labels whose values end with a running number are kept.
-fn drop_identities(members: &mut [ImportMember]) -> bool {
-    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (key, value) in members.iter().flat_map(|m| &m.kind.labels) {
-        values.entry(key.clone()).or_default().push(value.clone());
-    }
-    let all = members.len();
-    let is_identity = |values: &Vec<String>| {
-        let distinct: BTreeSet<&String> = values.iter().collect();
-        let counts_up = values.iter().all(|v| split(v).is_some());
-        all > 1 && distinct.len() == all && !counts_up
-    };
+/// Returns whether a label identifies each node. Labels whose values end with a running number do not.
+fn has_identities(members: &[ImportMember]) -> bool {
     let islands: BTreeSet<&str> = members.iter().filter_map(|m| m.kind.island.label).collect();
-    let dropped = values.iter().filter(|(key, values)| !islands.contains(key.as_str()) && is_identity(values));
-    let dropped: Vec<String> = dropped.map(|(key, _)| key.clone()).collect();
-    for key in &dropped {
-        members.iter_mut().for_each(|m| drop(m.kind.labels.remove(key)));
-    }
-    !dropped.is_empty()
+    let is_identity = |key: &&String| {
+        let values: Option<Vec<&String>> = members.iter().map(|m| m.labels.get(*key)).collect();
+        values.is_some_and(|mut values| {
+            let counts_up = values.iter().all(|value| split(value).is_some());
+            values.sort_unstable();
+            !counts_up && values.is_sorted_by(|a, b| a < b)
+        })
+    };
+    let mut keys = members.first().into_iter().flat_map(|m| m.labels.keys());
+    members.len() > 1 && keys.any(|key| key != HOSTNAME && !islands.contains(key.as_str()) && is_identity(&key))
 }
 
 /// Splits a text into a prefix, the number at its end, and the minimum number of digits (0 without zero padding).
@@ -290,28 +285,27 @@ pub(super) fn split(text: &str) -> Option<(&str, u64, usize)> {
 /// Equal nodes, in the order of their names.
 struct ImportCell {
     kind: ImportKind,
+    labels: BTreeMap<String, String>,
     names: Vec<String>,
     about: BTreeMap<String, i64>,
 }
 
 /// Returns pools with patterns for names and labels if all of them count up; otherwise pools that list each node.
-fn pools(mut members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePool> {
-    let originals = members.clone();
+fn pools(members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePool> {
     let differs =
         |m: &ImportMember| !m.own_taints.is_empty() || m.labels.contains_key(HOSTNAME) || m.occupied != m.kind.daemons;
-    let is_listed = drop_identities(&mut members) || members.iter().any(differs);
-    match patterned_pools(members) {
-        Some(pools) if !is_listed => pools,
-        _ => {
-            notes.push("each node is listed with its name; a larger count adds nodes named after the pool".to_owned());
-            named_pools(originals)
-        }
-    }
+    let is_listed = members.iter().any(differs) || has_identities(&members);
+    let patterned = if is_listed { None } else { patterned_pools(&members) };
+    patterned.unwrap_or_else(|| {
+        notes.push("each node is listed with its name; a larger count adds nodes named after the pool".to_owned());
+        named_pools(members)
+    })
 }
 
 /// Returns `None` if the names of any pool do not count up.
-fn patterned_pools(mut members: Vec<ImportMember>) -> Option<Vec<NodePool>> {
-    members.sort_by(|a, b| (&a.kind, &a.about).cmp(&(&b.kind, &b.about)));
+fn patterned_pools(members: &[ImportMember]) -> Option<Vec<NodePool>> {
+    let mut members: Vec<&ImportMember> = members.iter().collect();
+    members.sort_by_key(|m| (&m.kind, &m.labels, &m.about));
     let mut cells: Vec<ImportCell> = Vec::new();
     for m in members {
         let is_similar = |c: &&mut ImportCell| {
@@ -319,11 +313,15 @@ fn patterned_pools(mut members: Vec<ImportMember>) -> Option<Vec<NodePool>> {
                 let more = m.about.get(name).copied().unwrap_or(0);
                 more <= least.saturating_add(least / 100 * ALIKE_PERCENT) && more >= *least
             };
-            c.kind == m.kind && c.about.len() == m.about.len() && c.about.iter().all(near)
+            c.kind == m.kind && c.labels == m.labels && c.about.len() == m.about.len() && c.about.iter().all(near)
         };
+        let name = m.name.clone();
         match cells.last_mut().filter(is_similar) {
-            Some(cell) => cell.names.push(m.name),
-            None => cells.push(ImportCell { kind: m.kind, names: vec![m.name], about: m.about }),
+            Some(cell) => cell.names.push(name),
+            None => {
+                let (kind, labels) = (m.kind.clone(), m.labels.clone());
+                cells.push(ImportCell { kind, labels, names: vec![name], about: m.about.clone() });
+            }
         }
     }
     let natural = |name: &String| split(name).map(|(before, n, _)| (before.to_owned(), n));
@@ -351,17 +349,17 @@ fn families(cells: Vec<ImportCell>) -> Vec<Vec<ImportCell>> {
             let before = split(value).map_or(value.as_str(), |(before, _, _)| before);
             (key.clone(), before.to_owned())
         };
-        let kind = ImportKind { labels: cell.kind.labels.iter().map(without).collect(), ..cell.kind.clone() };
-        (kind, cell.names.len())
+        let labels: BTreeMap<String, String> = cell.labels.iter().map(without).collect();
+        (cell.kind.clone(), labels, cell.names.len())
     };
-    let mut result: BTreeMap<(ImportKind, usize), Vec<ImportCell>> = BTreeMap::new();
+    let mut result: BTreeMap<_, Vec<ImportCell>> = BTreeMap::new();
     for cell in cells {
         result.entry(family_of(&cell)).or_default().push(cell);
     }
     let mut families = Vec::new();
     for (_, mut family) in result {
         let number = |cell: &ImportCell| {
-            let numbers = cell.kind.labels.values().filter_map(|v| split(v));
+            let numbers = cell.labels.values().filter_map(|v| split(v));
             numbers.map(|(_, n, _)| n).collect::<Vec<_>>()
         };
         family.sort_by_cached_key(number);
@@ -378,10 +376,11 @@ fn families(cells: Vec<ImportCell>) -> Vec<Vec<ImportCell>> {
 /// numbered from 0.
 fn labels(family: &[ImportCell]) -> Option<BTreeMap<String, String>> {
     let one = |key: &String| {
-        let values: Vec<&String> = family.iter().map(|cell| &cell.kind.labels[key]).collect();
-        if values.iter().all(|v| *v == values[0]) { Some(values[0].clone()) } else { counted(&values, "island") }
+        let values: Vec<&String> = family.iter().map(|cell| &cell.labels[key]).collect();
+        let word = if family[0].kind.island.is_node() { "pool" } else { "island" };
+        if values.iter().all(|v| *v == values[0]) { Some(values[0].clone()) } else { counted(&values, word) }
     };
-    let keys = family[0].kind.labels.keys();
+    let keys = family[0].labels.keys();
     keys.map(|key| Some((key.clone(), one(key)?))).collect()
 }
 
@@ -413,6 +412,12 @@ pub(super) fn is_about(name: &str, milli: i64, least: i64) -> bool {
 
 fn pool(family: &[ImportCell], name: String) -> NodePool {
     let first = &family[0];
+    let nodes = first.names.len() as u32;
+    let (count, islands, nodes_per_island) = match first.kind.island {
+        //  Each node is an island, and each cell a pool.
+        island if island.is_node() => (family.len() as u32, nodes, 1),
+        _ => (1, family.len() as u32, nodes),
+    };
     let mut allocatable = first.kind.allocatable.clone();
     for cell in family {
         for (name, least) in &cell.about {
@@ -429,9 +434,9 @@ fn pool(family: &[ImportCell], name: String) -> NodePool {
     });
     NodePool {
         name,
-        count: 1,
-        islands: family.len() as u32,
-        nodes_per_island: first.names.len() as u32,
+        count,
+        islands,
+        nodes_per_island,
         island_kind: first.kind.island.kind,
         taints: taints.collect(),
         accelerator: accelerator.to_owned(),

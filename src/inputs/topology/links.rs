@@ -1,5 +1,6 @@
 //! Reads and writes the links of a topology: `interconnect` of a pool, and `dcnLevels`.
 
+use super::platforms::shape_of;
 use crate::read;
 use crate::text::{diagnostic::DiagnosticReport, node::YamlNode};
 use serde_json::{Value, json};
@@ -37,8 +38,7 @@ fn wraps(node: &YamlNode) -> Vec<bool> {
 
 /// Reads `shape`, such as 4x4x8.
 fn shape(node: &YamlNode) -> Option<Vec<u32>> {
-    let text = node.get("shape")?.scalar_text()?;
-    text.split('x').map(|axis| axis.parse().ok().filter(|chips| *chips > 0)).collect()
+    shape_of(&node.get("shape")?.scalar_text()?)
 }
 
 /// Checks the interconnect of a pool against the accelerators of its islands.

@@ -56,7 +56,7 @@ pub(super) fn named_pools(members: Vec<ImportMember>) -> Vec<NodePool> {
         let mut sizes: Vec<(usize, Vec<Vec<ImportMember>>)> = sizes.into_iter().collect();
         sizes.sort_by_key(|(size, islands)| std::cmp::Reverse((islands.len() * size, *size)));
         for (size, islands) in sizes {
-            let mut pool = pool(&key, size, &islands.concat());
+            let mut pool = pool(&key, size, &islands.into_iter().flatten().collect::<Vec<_>>());
             let base = std::mem::take(&mut pool.name);
             let is_taken = |name: &str| pools.iter().any(|other| other.name == name);
             let is_used = |base: &str| names.iter().any(|n| n.strip_prefix(base).is_some_and(|n| n.starts_with('-')));

@@ -10,7 +10,8 @@ pub(super) const NODE_POOL: &str = "cloud.google.com/gke-nodepool";
 pub(super) const TPU_TOPOLOGY: &str = "cloud.google.com/gke-tpu-topology";
 pub(super) const CLIQUE: &str = "nvidia.com/gpu.clique";
 pub(super) const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
-const TPU_SLICE: &str = "cloud.google.com/gke-tpu-slice";
+/// Label of a cube of 4x4x4 chips.
+pub(super) const TPU_CUBE: &str = "cloud.google.com/gke-tpu-partition-4x4x4-id";
 
 /// Origin of the labels of regions and zones.
 pub(super) const KUBERNETES: &str = "Kubernetes";
@@ -89,14 +90,9 @@ pub(super) const DOMAIN_LABELS: [DomainLabel; 41] = [
         "AWS",
     ),
     //  With dynamic slicing, a node pool is a cube, and Slices join cubes during the life of the nodes.
-    island(
-        "cloud.google.com/gke-tpu-partition-4x4x4-id",
-        "cube",
-        (IslandKind::Ici, IslandCondition::Any),
-        "GKE dynamic slicing",
-    ),
+    island(TPU_CUBE, "cube", (IslandKind::Ici, IslandCondition::Any), "GKE dynamic slicing"),
     island(NODE_POOL, "node-pool", (IslandKind::Ici, IslandCondition::TpuSlice), "GKE"),
-    level(TPU_SLICE, "slice", "GKE slice controller"),
+    level(keys::TPU_SLICE, "slice", "GKE slice controller"),
     level("cloud.google.com/gke-tpu-slice-16x16-id", "slice-16x16", "GKE sub-slicing"),
     level("cloud.google.com/gke-tpu-slice-8x16-id", "slice-8x16", "GKE sub-slicing"),
     level("cloud.google.com/gke-tpu-slice-8x8-id", "slice-8x8", "GKE sub-slicing"),
@@ -144,6 +140,13 @@ pub(super) struct NodeIsland {
     pub(super) kind: IslandKind,
 }
 
+impl NodeIsland {
+    /// Returns whether the node is an island with links of its own.
+    pub(super) fn is_node(self) -> bool {
+        self.label.is_none() && self.kind != IslandKind::None
+    }
+}
+
 /// Returns the island of a node with these labels and this number of accelerators.
 pub(super) fn island_of(labels: &BTreeMap<String, String>, accelerators: i64) -> NodeIsland {
     let machine = labels.get(INSTANCE_TYPE).map_or("", String::as_str);
@@ -165,10 +168,15 @@ pub(super) fn island_of(labels: &BTreeMap<String, String>, accelerators: i64) ->
     NodeIsland::default()
 }
 
-/// Returns the number of chips of a slice from its shape, such as `4x4x8`.
+/// Returns the sides of a shape such as `4x4x8`.
+pub(super) fn shape_of(text: &str) -> Option<Vec<u32>> {
+    text.split('x').map(|side| side.parse().ok().filter(|chips| *chips > 0)).collect()
+}
+
+/// Returns the number of chips of a slice from its shape.
 pub(super) fn slice_chips(labels: &BTreeMap<String, String>) -> Option<i64> {
-    let sides = labels.get(TPU_TOPOLOGY)?.split('x').map(|side| side.parse::<i64>().ok().filter(|n| *n > 0));
-    sides.reduce(|chips, side| chips?.checked_mul(side?)).flatten()
+    let sides = shape_of(labels.get(TPU_TOPOLOGY)?)?;
+    sides.into_iter().try_fold(1i64, |chips, side| chips.checked_mul(i64::from(side)))
 }
 
 /// Returns the resource that counts as the accelerator of a node; empty if there is none.

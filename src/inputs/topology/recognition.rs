@@ -24,10 +24,13 @@ pub(super) fn domains(members: &[ImportMember]) -> Vec<String> {
             levels.push(format!("level {}: {}", label.name, line(label, &others, members.len())));
         }
     }
-    let alone =
-        members.iter().filter(|m| m.kind.island.label.is_none() && m.kind.island.kind == IslandKind::Ici).count();
-    if alone > 0 {
-        islands.push(format!("islands: {alone} single-host TPU slices, from the shape in the labels of GKE"));
+    let alone = |kind| members.iter().filter(|m| m.kind.island.is_node() && m.kind.island.kind == kind).count();
+    let (slices, nodes) = (alone(IslandKind::Ici), alone(IslandKind::NvLink));
+    if slices > 0 {
+        islands.push(format!("islands: {slices} single-host TPU slices, from the shape in the labels of GKE"));
+    }
+    if nodes > 0 {
+        islands.push(format!("islands: {nodes} nodes; each is one NVLink domain, from its machine or accelerator"));
     }
     islands.into_iter().chain(levels).collect()
 }

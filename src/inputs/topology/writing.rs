@@ -1,25 +1,31 @@
 //! Writes a topology as a document of the Topology format.
 
-use super::links;
+use super::{links, slices};
 use crate::schema::definitions::common::API_VERSION;
 use crate::schema::definitions::topology::{PER_ACCELERATOR, PER_NODE};
-use sim_api::spec::{AcceleratorPrice, IslandKind, NamedNode, NodePool, ResourceAmounts, TaintSpec, TopologySpec};
+use sim_api::spec::{
+    AcceleratorPrice, FormedSlice, IslandKind, NamedNode, NodePool, ResourceAmounts, TaintSpec, TopologySpec,
+};
 use sim_base::quantity::binary_text;
 
 /// Returns the topology as a document of the Topology format.
 pub fn written(topology: &TopologySpec) -> serde_json::Value {
-    serde_json::json!({
+    let mut document = serde_json::json!({
         "apiVersion": API_VERSION,
         "kind": "Topology",
         "metadata": {"name": topology.name, "description": topology.description},
         "currency": topology.currency,
         "extendedResourceToleration": topology.extended_resource_toleration,
         "dcnLevels": topology.dcn_levels.iter().map(links::written_level).collect::<Vec<_>>(),
-        "pools": topology.pools.iter().map(written_pool).collect::<Vec<_>>(),
-    })
+        "pools": topology.pools.iter().map(|pool| written_pool(pool, &topology.slices)).collect::<Vec<_>>(),
+    });
+    if !topology.slices.is_empty() {
+        document["slices"] = topology.slices.iter().map(slices::written_slice).collect();
+    }
+    document
 }
 
-fn written_pool(pool: &NodePool) -> serde_json::Value {
+fn written_pool(pool: &NodePool, slices: &[FormedSlice]) -> serde_json::Value {
     let (key, micros) = match pool.price {
         AcceleratorPrice::PerNode(micros) => (PER_NODE, micros),
         AcceleratorPrice::PerAccelerator(micros) => (PER_ACCELERATOR, micros),
@@ -49,16 +55,17 @@ fn written_pool(pool: &NodePool) -> serde_json::Value {
         written["occupied"] = quantities(&pool.occupied);
     }
     if !pool.nodes.is_empty() {
-        written["nodes"] = pool.nodes.iter().map(|node| written_node(node, pool)).collect();
+        written["nodes"] = pool.nodes.iter().map(|node| written_node(node, pool, slices)).collect();
     }
     written
 }
 
 /// Returns a listed node with its differences only.
-fn written_node(node: &NamedNode, pool: &NodePool) -> serde_json::Value {
+fn written_node(node: &NamedNode, pool: &NodePool, slices: &[FormedSlice]) -> serde_json::Value {
     let mut all = serde_json::json!({"name": node.name});
-    if !node.labels.is_empty() {
-        all["labels"] = serde_json::json!(node.labels);
+    let labels = slices::own_labels(&node.labels, slices);
+    if !labels.is_empty() {
+        all["labels"] = serde_json::json!(labels);
     }
     if let Some(own) = node.taints.get(pool.taints.len()..).filter(|own| !own.is_empty()) {
         all["taints"] = own.iter().map(written_taint).collect();

@@ -8,7 +8,7 @@ use petgraph::algo::maximum_flow::dinics;
 use petgraph::graph::{DiGraph, NodeIndex, UnGraph};
 use petgraph::visit::EdgeRef;
 use sim_base::{IslandId, NodeId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A vertex of the fabric.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,7 +130,8 @@ impl FabricGraph {
         for node in from {
             flow.add_edge(source, vertices[self.nodes[node.ix()].index()], all);
         }
-        for node in to.iter().filter(|node| !from.contains(node)) {
+        let sources: BTreeSet<&NodeId> = from.iter().collect();
+        for node in to.iter().filter(|node| !sources.contains(node)) {
             flow.add_edge(vertices[self.nodes[node.ix()].index()], sink, all);
         }
         dinics(&flow, source, sink).0

@@ -3,7 +3,8 @@
 use super::island::IslandLinks;
 use super::step::JobIsland;
 use crate::topology::{ClusterBuilder, TopologyDomains};
-use sim_api::spec::TopologySpec;
+use sim_api::spec::keys::TPU_SLICE;
+use sim_api::spec::{Interconnect, TopologySpec};
 use sim_base::{DomainId, IslandId, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,6 +72,7 @@ impl FabricMap {
             map.island_pools.extend(std::iter::repeat_n(p as u32, islands));
             first_node += islands * pool.nodes_per_island as usize;
         }
+        map.join_slices(topology, cluster);
         for level in &topology.dcn_levels {
             let groups = TopologyDomains::build(cluster, &level.label);
             map.levels.push(FabricLevel {
@@ -84,9 +86,40 @@ impl FabricMap {
         map
     }
 
+    /// Makes each slice of cubes an island, with the rate of its first cube. Optical switches close all axes.
+    fn join_slices(&mut self, topology: &TopologySpec, cluster: &ClusterBuilder) {
+        let labelled = (!topology.slices.is_empty()).then(|| TopologyDomains::build(cluster, TPU_SLICE));
+        for (slice, groups) in topology.slices.iter().zip(labelled.iter().cycle()) {
+            let group = groups.values.iter().position(|value| *value == slice.name);
+            let Some(nodes) = group.and_then(|group| groups.nodes.get(group)) else {
+                continue;
+            };
+            let cube = nodes.first().and_then(|node| self.pool(self.island(*node)));
+            let links = cube.and_then(|pool| topology.pools[pool as usize].interconnect.as_ref());
+            let torus = links.map(|links| Interconnect::Torus {
+                shape: slice.shape.clone(),
+                wrap: vec![true; slice.shape.len()],
+                rate: links.rate(),
+            });
+            let accelerators = nodes.iter().map(|node| self.accelerators(*node)).sum();
+            let island = IslandId(self.island_pools.len() as u32);
+            self.island_pools.push(self.pools.len() as u32);
+            self.pools.push(PoolLinks {
+                links: torus.map(|links| IslandLinks::new(&links, accelerators)),
+                nodes_per_island: nodes.len() as u32,
+            });
+            nodes.iter().for_each(|node| self.island_of[node.ix()] = island);
+        }
+    }
+
     /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         self.island_of.len()
+    }
+
+    /// Returns the number of islands.
+    pub fn island_count(&self) -> usize {
+        self.island_pools.len()
     }
 
     /// Returns the island of a node; a node without one is an island of its own for the network.
@@ -98,9 +131,14 @@ impl FabricMap {
         self.accelerators.get(node.ix()).copied().unwrap_or(0)
     }
 
+    /// Returns the number of the pool of an island; `None` for a node without an island.
+    pub fn pool(&self, island: IslandId) -> Option<u32> {
+        self.island_pools.get(island.ix()).copied()
+    }
+
     /// Returns the links of an island of which `nodes` nodes take part. A part of a torus has no wraparound.
     pub fn links(&self, island: IslandId, nodes: u32) -> Option<IslandLinks> {
-        let pool = &self.pools[*self.island_pools.get(island.ix())? as usize];
+        let pool = &self.pools[self.pool(island)? as usize];
         let mut links = pool.links.clone()?;
         if nodes < pool.nodes_per_island {
             links.keep_share(f64::from(nodes) / f64::from(pool.nodes_per_island));

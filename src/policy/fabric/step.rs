@@ -6,7 +6,6 @@ use super::map::{FabricLoad, FabricMap, Uplink};
 use super::network::{NetworkGroup, network_time};
 use sim_api::spec::{AxisSpan, Communication, StepTraffic};
 use sim_base::{IslandId, NodeId};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The hosts of a job in one island.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,13 +67,20 @@ impl StepTime {
 /// Groups the nodes of a job by island, in the order of its pods. Nodes without accelerators take no part.
 pub fn job_islands(map: &FabricMap, nodes: impl Iterator<Item = NodeId>) -> Vec<JobIsland> {
     let mut islands: Vec<JobIsland> = Vec::new();
-    let (mut places, mut seen) = (BTreeMap::new(), BTreeSet::new());
-    for node in nodes.filter(|node| map.accelerators(*node) > 0 && seen.insert(*node)) {
+    let mut seen = vec![false; map.node_count()];
+    let mut places = vec![usize::MAX; map.island_count()];
+    for node in nodes.filter(|node| map.accelerators(*node) > 0) {
+        if std::mem::replace(&mut seen[node.ix()], true) {
+            continue;
+        }
         let island = map.island(node);
-        let place = if island.is_some() { *places.entry(island).or_insert(islands.len()) } else { islands.len() };
-        match islands.get_mut(place) {
+        let place = places.get_mut(island.ix());
+        match place.as_ref().and_then(|place| islands.get_mut(**place)) {
             Some(known) => known.nodes.push(node),
-            None => islands.push(JobIsland { island, nodes: vec![node] }),
+            None => {
+                place.into_iter().for_each(|place| *place = islands.len());
+                islands.push(JobIsland { island, nodes: vec![node] });
+            }
         }
     }
     islands
@@ -119,13 +125,22 @@ fn traffic_time(
     (if within.seconds > between.seconds { within } else { between }, uplinks)
 }
 
-/// Returns the time within the slowest island.
+/// Returns the time within the slowest island. Equal islands in sequence are evaluated once.
 fn slowest_island(
     map: &FabricMap, load: &FabricLoad, islands: &[JobIsland], communication: &Communication, traffic: &StepTraffic,
 ) -> f64 {
-    let of = |island: &JobIsland| {
-        let links = map.links(island.island, island.nodes.len() as u32)?;
+    let (mut slowest, mut before) = (0.0f64, None);
+    for island in islands {
+        let nodes = island.nodes.len() as u32;
         let accelerators: u32 = island.nodes.iter().map(|node| map.accelerators(*node)).sum();
+        let factor = load.islands.get(&island.island).copied().unwrap_or(1.0);
+        let kind = Some((map.pool(island.island), nodes, accelerators, factor));
+        if std::mem::replace(&mut before, kind) == kind {
+            continue;
+        }
+        let Some(links) = map.links(island.island, nodes) else {
+            continue;
+        };
         let links = match communication.axes[traffic.axis].span {
             AxisSpan::All => whole(links, accelerators),
             _ => {
@@ -133,10 +148,10 @@ fn slowest_island(
                 links.group(stride, members)
             }
         };
-        let factor = load.islands.get(&island.island).copied().unwrap_or(1.0);
-        Some(links.degraded(factor).seconds(Transfer { collective: traffic.collective, bytes: traffic.bytes }))
-    };
-    islands.iter().filter_map(of).fold(0.0, f64::max)
+        let transfer = Transfer { collective: traffic.collective, bytes: traffic.bytes };
+        slowest = slowest.max(links.degraded(factor).seconds(transfer));
+    }
+    slowest
 }
 
 fn whole(links: IslandLinks, accelerators: u32) -> IslandLinks {

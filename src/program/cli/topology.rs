@@ -5,14 +5,18 @@ mod blast;
 mod dot;
 mod place;
 
+use crate::cli::args::{FieldOverride, OutputFormat, path_value};
 use crate::cli::failure::{CommandFailure, bail};
-use crate::{cli::args::OutputFormat, cli::inputs::experiment_input, cli::output, cli::recording::import::new_file};
+use crate::{cli::inputs::experiment_input, cli::output, cli::recording::import::new_file};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use sim_analysis::format::{count, thousands, wrap};
-use sim_api::spec::{AcceleratorPrice, Interconnect, IslandKind, NodePool, TopologySpec};
+use sim_api::spec::{AcceleratorPrice, IslandKind, NodePool, TopologySpec};
 use sim_base::Duration;
-use sim_inputs::{ImportRequest, ImportedTopology, SourceText};
+use sim_inputs::{ImportRequest, ImportedTopology};
+use sim_report::draw::{chart, svg};
+use sim_report::figures::topology_figure;
+use sim_report::figures::topology_figure::links_text;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +43,9 @@ pub enum TopologyCommand {
         /// Manifests for --blast: a file, a directory, or - for standard input (repeatable)
         #[arg(short = 'f', value_name = "FILE|DIR|-", requires = "blast")]
         manifests: Vec<String>,
+        /// Override a field of the JobSets or of the topology, e.g. topology.pools[0].count=2 (repeatable)
+        #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
+        sets: Vec<FieldOverride>,
         /// Time from the crash of a node to the deletion of its Node object by the cloud provider; the machine does not
         /// return
         #[arg(long, value_name = "TIME", default_value = "10m", requires = "blast")]
@@ -97,6 +104,8 @@ pub enum ShowFormat {
     Json,
     /// The links as a graph for Graphviz
     Dot,
+    /// A map of the islands as a picture
+    Svg,
 }
 
 impl ShowFormat {
@@ -105,7 +114,9 @@ impl ShowFormat {
         match self {
             ShowFormat::Text => Ok(OutputFormat::Text),
             ShowFormat::Json => Ok(OutputFormat::Json),
-            ShowFormat::Dot => bail!("--format dot shows a topology: remove --place and --blast"),
+            ShowFormat::Dot | ShowFormat::Svg => {
+                bail!("--format dot and svg show a topology: remove --place and --blast")
+            }
         }
     }
 }
@@ -113,18 +124,20 @@ impl ShowFormat {
 pub fn cli(args: &TopologyArgs) -> Result<(), CommandFailure> {
     match &args.command {
         TopologyCommand::Fit(args) => place::fit_cli(args),
-        TopologyCommand::Show { file, place, format, .. } if !place.is_empty() => {
-            place::place_cli(file, place, format.of_placement()?)
+        TopologyCommand::Show { file, place, sets, format, .. } if !place.is_empty() => {
+            place::place_cli((file, place, sets), format.of_placement()?)
         }
-        TopologyCommand::Show { file, blast: true, manifests, deleted_after, format, .. } => {
-            blast::cli((file, manifests), *deleted_after, format.of_placement()?)
+        TopologyCommand::Show { file, blast: true, manifests, sets, deleted_after, format, .. } => {
+            blast::cli((file, manifests, sets), *deleted_after, format.of_placement()?)
         }
+        TopologyCommand::Show { sets, .. } if !sets.is_empty() => bail!("--set needs --place or --blast"),
         TopologyCommand::Show { file, format, .. } => {
             let topology = experiment_input::topology(file)?.1;
             match format {
                 ShowFormat::Json => output::json(&as_json(&topology)),
                 ShowFormat::Text => output::text(&show(&topology)),
                 ShowFormat::Dot => output::result(&dot::text(&topology)),
+                ShowFormat::Svg => output::result(&svg::file(&topology_figure::topology_map(&topology, chart::SLIDE))),
             }
         }
         TopologyCommand::Import(args) => import(args),
@@ -158,16 +171,14 @@ fn import(args: &TopologyImportArgs) -> Result<(), CommandFailure> {
     if Path::new(&args.file).is_dir() {
         bail!("{}: expected a file with a list of Nodes, not a directory", args.file);
     }
-    let source = sim_inputs::read_dump(&args.file)?;
-    let pods = args.pods.iter().map(|file| sim_inputs::read_dump(file)).collect::<Result<Vec<SourceText>, _>>()?;
-    let request = ImportRequest { name: &args.name, pods: &pods, anonymize: args.anonymize };
-    let ImportedTopology { topology, domains, notes } = sim_inputs::imported(&source, &request)?;
+    let request = ImportRequest { name: &args.name, pods: &args.pods, anonymize: args.anonymize };
+    let ImportedTopology { topology, domains, links, notes } = sim_inputs::imported(&args.file, &request)?;
     let mut text = String::new();
-    for line in domains.iter().flat_map(|domain| wrap(domain, COMMENT_WIDTH)) {
+    for line in domains.iter().chain(&links).flat_map(|domain| wrap(domain, COMMENT_WIDTH)) {
         let _ = writeln!(text, "# {line}");
     }
     text.push_str(&sim_inputs::print_yaml(&sim_inputs::written_topology(&topology)));
-    for note in domains.iter().chain(&notes) {
+    for note in domains.iter().chain(&links).chain(&notes) {
         output::note(&format!("note: {note}"));
     }
     let Some(path) = &args.out else {
@@ -289,20 +300,6 @@ fn rounded(resource: &str, milli: i128) -> String {
     let is_bytes = ["memory", "ephemeral-storage"].contains(&resource) || resource.starts_with("hugepages-");
     let (unit, suffix) = if is_bytes { (1_000 << 30, " GiB") } else { (1_000, "") };
     format!("{}{suffix}", thousands(u64::try_from((milli + unit / 2) / unit).unwrap_or(0)))
-}
-
-fn links_text(links: &Interconnect) -> String {
-    match links {
-        Interconnect::Torus { shape, wrap, rate } => {
-            let axis = |(at, chips): (usize, &u32)| match wrap.get(at) {
-                Some(true) => format!("{chips} (ring)"),
-                _ => chips.to_string(),
-            };
-            let axes: Vec<String> = shape.iter().enumerate().map(axis).collect();
-            format!("torus {}, {} Gbit/s per link", axes.join(" x "), rate.gbits_per_s)
-        }
-        Interconnect::Switch(rate) => format!("switch, {} Gbit/s per accelerator", rate.gbits_per_s),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Training jobs in the console output of `run`: progress, goodput and time by phase.
 
 use super::waterfall::WaterfallStyle;
-use sim_analysis::format::{count, percent, seconds};
+use sim_analysis::format::{count, percent, precise_seconds, seconds};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::training::TrainingSummary;
 use sim_api::spec::{CheckpointSchedule, TrainingJob};
@@ -92,7 +92,7 @@ pub fn changed_step(run: &RunView<'_>, jobset: JobSetId, (at, step): (SimTime, D
         "steps take {} instead of {}, with {} of exposed communication{}",
         seconds(now.step),
         seconds(before.step),
-        seconds(now.exposed),
+        precise_seconds(now.exposed),
         limit.collect::<String>()
     ))
 }
@@ -110,13 +110,14 @@ fn step_times(out: &mut String, run: &RunView<'_>, training: &TrainingOutcome) {
         let from = if nth == 0 { String::new() } else { format!("from {}: ", seconds(step.at.since(SimTime::ZERO))) };
         let share = percent(step.exposed.seconds() / step.step.seconds(), 1);
         let limit = step.limit.iter().map(|limit| format!(", limited by the {limit}"));
-        let groups = levels.iter().zip(&step.groups).map(|(level, n)| format!(", {} {}", n, level.name));
+        let groups =
+            levels.iter().zip(&step.groups).map(|(level, n)| format!(", {}", count(u64::from(*n), &level.name)));
         let _ = writeln!(
             out,
             "  {from}step {} = {} of computation + {} of exposed communication ({share}){}; on {}{}",
             seconds(step.step),
             seconds(step.step - step.exposed),
-            seconds(step.exposed),
+            precise_seconds(step.exposed),
             limit.collect::<String>(),
             count(u64::from(step.islands), "island"),
             groups.collect::<String>(),

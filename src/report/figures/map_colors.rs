@@ -40,12 +40,15 @@ impl MapNodes<'_> {
     }
 }
 
+/// Colors of free nodes, by whether their whole island is free.
+pub(crate) const SPARE: Rgb = PALETTE[3];
+pub(crate) const STRANDED_NODE: Rgb = PALETTE[1];
 /// Color of a node without pods in an island where other nodes have pods.
 pub(crate) const STRANDED: Rgb = PALETTE[0];
 const EMPTY: Rgb = GRID;
 const FAILED_NODE: Rgb = TEXT_COLOR;
 /// Colors of Jobs and domains, by number; the colors repeat.
-const NUMBERED: [Rgb; 8] =
+pub(crate) const NUMBERED: [Rgb; 8] =
     [PALETTE[2], PALETTE[7], PALETTE[4], PALETTE[6], PALETTE[3], PALETTE[1], PALETTE[5], (51, 34, 136)];
 /// Maximum number of Jobs or domains in the legend.
 const NAMED: usize = NUMBERED.len();
@@ -70,8 +73,8 @@ impl NodeClass {
                 if is_free { paler(color) } else { color }
             }
             NodeClass::InUse => PALETTE[2],
-            NodeClass::Spare => PALETTE[3],
-            NodeClass::Stranded => PALETTE[1],
+            NodeClass::Spare => SPARE,
+            NodeClass::Stranded => STRANDED_NODE,
             NodeClass::State(state) => node_color(state),
             NodeClass::Empty => EMPTY,
             NodeClass::NotReady => FAILED_NODE,

@@ -87,7 +87,7 @@ pub fn restart_map(
     Some(node_map(run, coloring, (&title, &run.with_failures(&subtitle)), &sides, (below, size)))
 }
 
-fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], y: i32) -> i32 {
+pub(crate) fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], y: i32) -> i32 {
     let (mut x, mut y) = (MARGIN, y);
     for (color, text) in entries {
         let text = shorten(text, 20, 560);
@@ -249,7 +249,7 @@ fn draw(
 
 /// Draws the nodes of a block. Adjacent nodes of one color are one rectangle; with cells of at least 5 pixels, thin
 /// lines separate the nodes.
-fn draw_block(scene: &mut DrawScene, nodes: &[Rgb], (x, y): (i32, i32), (cell, columns): (i32, i32)) {
+pub(crate) fn draw_block(scene: &mut DrawScene, nodes: &[Rgb], (x, y): (i32, i32), (cell, columns): (i32, i32)) {
     let mut rects: Vec<(Rgb, i32, i32, i32)> = Vec::new();
     for (row, line) in nodes.chunks(columns as usize).enumerate() {
         let mut at = 0;

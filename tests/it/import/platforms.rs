@@ -2,7 +2,7 @@
 
 use super::import;
 use serde_json::{Map, Value, json};
-use sim_api::spec::IslandKind;
+use sim_api::spec::{Interconnect, IslandKind};
 
 /// Returns a list of four nodes, two in each domain, with labels that differ by domain (`{}`) or are constant.
 fn list(resource: &str, chips: u32, labels: &[(&str, &str)]) -> String {
@@ -165,6 +165,57 @@ fn a_statement_names_the_label_its_origin_and_the_nodes() {
     let expected =
         "islands: nvidia.com/gpu.clique (NVIDIA GPU operator), 2 values on all nodes; each is one NVLink domain";
     assert_eq!(imported.domains, [expected]);
+}
+
+/// Returns nodes of one island, with labels.
+fn island(resource: &str, chips: u32, nodes: u32, labels: &[(&str, &str)]) -> String {
+    let labels: Map<String, Value> = labels.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+    let node = |i: u32| {
+        json!({"kind": "Node", "metadata": {"name": format!("host-{i}"), "labels": labels},
+            "status": {"allocatable": {resource: chips, "pods": 110}}})
+    };
+    json!({"kind": "List", "items": (0..nodes).map(node).collect::<Vec<_>>()}).to_string()
+}
+
+/// The shape and the wraparound of a torus, with the rate of a link; or the rate of a switch.
+type LinkSummary = Option<(Vec<u32>, Vec<bool>, f64)>;
+
+#[test]
+fn links_are_those_of_a_shipped_topology_with_equal_machines() {
+    let slice = |kind, shape| {
+        [
+            ("cloud.google.com/gke-nodepool", "p"),
+            ("cloud.google.com/gke-tpu-topology", shape),
+            ("cloud.google.com/gke-tpu-accelerator", kind),
+        ]
+    };
+    let clique = |product| [("nvidia.com/gpu.clique", "c.1"), ("nvidia.com/gpu.product", product)];
+    let torus = |shape: &[u32], wrap: &[bool]| Some((shape.to_vec(), wrap.to_vec(), 800.0));
+    let switch = |rate| Some((Vec::new(), Vec::new(), rate));
+    let cases: Vec<(String, u32, LinkSummary)> = vec![
+        (island(TPU, 4, 16, &slice("tpu7x", "4x4x4")), 16, torus(&[4, 4, 4], &[true; 3])),
+        (island(TPU, 4, 4, &slice("tpu-v5p-slice", "2x2x4")), 4, torus(&[2, 2, 4], &[false; 3])),
+        (island(TPU, 4, 32, &slice("tpu-v6e-slice", "8x16")), 32, torus(&[8, 16], &[false, true])),
+        // A slice with fewer nodes than its shape, and an accelerator without a shipped topology.
+        (island(TPU, 4, 15, &slice("tpu7x", "4x4x4")), 15, None),
+        (island(TPU, 4, 4, &slice("tpu-v4-podslice", "2x2x4")), 4, None),
+        (island(GPU, 4, 18, &clique("NVIDIA-GB200")), 18, switch(7200.0)),
+        (island(GPU, 4, 18, &clique("NVIDIA-X999")), 18, None),
+        (island(GPU, 8, 4, &[("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3")]), 1, switch(3600.0)),
+        (island(GPU, 8, 4, &[(TYPE, "p6-b200.48xlarge")]), 1, switch(7200.0)),
+    ];
+    for (text, nodes, expected) in cases {
+        let imported = import(&text);
+        let [pool] = &imported.topology.pools[..] else { panic!("{text}") };
+        assert_eq!(pool.nodes_per_island, nodes, "{text}");
+        let links = pool.interconnect.as_ref().map(|links| match links {
+            Interconnect::Torus { shape, wrap, rate } => (shape.clone(), wrap.clone(), rate.gbits_per_s),
+            Interconnect::Switch(rate) => (Vec::new(), Vec::new(), rate.gbits_per_s),
+        });
+        assert_eq!(links, expected, "{text}");
+        let report = imported.links.join("; ");
+        assert!(report.starts_with(if expected.is_some() { "links: " } else { "links unknown: " }), "{report}");
+    }
 }
 
 /// Labels that differ within a pool are kept on each node, also a host name that differs from the name.

@@ -55,6 +55,22 @@ fn other_objects_in_a_dump_are_counted() {
     assert!(notes.contains("not imported: 1 of kind \"NodePool\""), "{notes}");
 }
 
+/// JSON files are read in parts and standard input as a whole.
+#[test]
+fn an_error_in_a_file_has_a_position_and_a_file_equals_standard_input() {
+    let dir = scratch("parts");
+    let file = dir.join("nodes.json");
+    for text in [NODE.to_owned(), format!("{{\"kind\":\"List\",\"items\":[{NODE},{{}}]}}"), NODE[..60].to_owned()] {
+        std::fs::write(&file, &text).unwrap();
+        let read = program(&["topology", "import", file.to_str().unwrap()]).output().unwrap();
+        let piped = run_with_stdin(&["topology", "import", "-"], &text);
+        let plain = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(file.to_str().unwrap(), "<stdin>");
+        assert_eq!(plain(&read.stdout), plain(&piped.stdout));
+        assert_eq!((read.status.code(), plain(&read.stderr)), (piped.status.code(), plain(&piped.stderr)));
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
 #[test]
 fn a_list_in_place_of_a_topology_names_the_command() {
     let dir = scratch("list");

@@ -22,7 +22,7 @@ const REPORT_INPUTS: [(&str, &str); 5] = [
 ];
 
 /// The files in `reports/`, and the commands that write them.
-const STORED_REPORTS: [(&str, &str); 27] = [
+const STORED_REPORTS: [(&str, &str); 28] = [
     ("restart-5000.html", "report scenarios/restart-5000-recreate.yaml --html"),
     ("one-failure.html", "report target/kept/one-failure --html"),
     ("sizes.html", "report target/kept/sizes --html"),
@@ -36,6 +36,7 @@ const STORED_REPORTS: [(&str, &str); 27] = [
         "restart-5000-film.svg",
         "plot film scenarios/restart-5000-recreate.yaml scenarios/restart-5000-in-place.yaml --out",
     ),
+    ("spot-spares-fragmentation.svg", "plot fragmentation scenarios/spot-spares-repair.yaml --out"),
     ("restart-5000-at-2m.svg", "plot map scenarios/restart-5000-recreate.yaml --at 2m --out"),
     (
         "recreate-and-in-place.svg",

@@ -61,6 +61,8 @@ fn add_minor_parts(d: &mut Draw, topology: &mut Value, nodes: &mut Vec<String>) 
     }
     nodes.extend((0..count).map(|n| format!("other-{n:03}")));
     set(topology, "metadata.description", "two pools");
+    topology["pools"][0]["labels"]["cloud.google.com/gke-tpu-partition-4x4x4-id"] = json!("cube-{pool}");
+    topology["slices"] = json!([{"name": "slice-a", "shape": "4x4x4", "cubes": ["cube-0"]}]);
     topology["currency"] = json!("EUR");
     topology["extendedResourceToleration"] = json!(true);
     topology["dcnLevels"] = json!([{"name": "rack", "label": RACK, "gbitsPerSecond": 100}]);

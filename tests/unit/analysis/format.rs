@@ -19,6 +19,23 @@ fn seconds_have_three_figures() {
 }
 
 #[test]
+fn precise_seconds_have_three_digits_in_a_suitable_unit() {
+    for (nanos, text) in [
+        (0, "0 s"),
+        (1_234, "1.23 us"),
+        (99_960, "0.100 ms"),
+        (999_600, "1.00 ms"),
+        (82_345_000, "82.3 ms"),
+        (99_960_000, "0.100 s"),
+        (999_600_000, "1.00 s"),
+        (12_345_000_000, "12.3 s"),
+        (7_200_000_000_000, "2 h 0 min"),
+    ] {
+        assert_eq!(precise_seconds(Duration(nanos)), text);
+    }
+}
+
+#[test]
 fn exact_seconds_lose_nothing() {
     for (nanos, text) in [(0, "0"), (1, "0.000000001"), (83_730_000_000, "83.73"), (5_000_000_000, "5")] {
         assert_eq!(exact_seconds(nanos), text);

@@ -42,6 +42,14 @@ pub static TOPOLOGY: ObjectSchema = ObjectSchema {
             )
             .default("false")
             .example("true"),
+        field("slices", List(&Object(&SLICE)))
+            .doc(
+                "Slices of several TPU7x cubes that GKE's slice controller formed before the run (dynamic slicing). \
+                 Their nodes get the label cloud.google.com/gke-tpu-slice. A slice that lost a cube is not formed \
+                 again.",
+            )
+            .otherwise("none")
+            .example("[{name: slice-a, shape: 4x4x8, cubes: [cube-0, cube-1]}]"),
         field("pools", NonEmpty(&Object(&POOL)))
             .doc("Node pools of the cluster.")
             .required()
@@ -104,7 +112,10 @@ static POOL: ObjectSchema = ObjectSchema {
             .otherwise("none")
             .example("[{key: accelerator, effect: NoSchedule}]"),
         field("labels", STR_MAP)
-            .doc("Labels of each node. Values may contain the variables {pool}, {island} and {node}.")
+            .doc(
+                "Labels of each node. Values may contain the variables {pool}, {island} and {node}; {node/16} numbers \
+                 groups of 16 nodes.",
+            )
             .otherwise("none")
             .example("{rack: \"r-{island}\"}"),
         field("features", STR_LIST)
@@ -118,6 +129,21 @@ static POOL: ObjectSchema = ObjectSchema {
             )
             .otherwise("none")
             .example("[{name: gke-a7f3, labels: {rack: r7}}]"),
+    ],
+};
+
+static SLICE: ObjectSchema = ObjectSchema {
+    kind: "FormedSlice",
+    fields: &[
+        field("name", Str).doc("Name of the slice, the value of the label.").required().example("slice-a"),
+        field("shape", Str)
+            .doc("Chips along each axis: three multiples of 4. All axes are closed to rings.")
+            .required()
+            .example("4x4x8"),
+        field("cubes", STR_LIST)
+            .doc("Values of the label cloud.google.com/gke-tpu-partition-4x4x4-id; one per 64 chips, in one block.")
+            .required()
+            .example("[cube-0, cube-1]"),
     ],
 };
 

@@ -36,7 +36,7 @@ pub struct PlotArgs {
     #[arg(long, value_name = "WHAT")]
     pub color_by: Option<String>,
     /// Time window FROM..TO, e.g. 30m..2h or 2d..3d, for charts over time (gantt, quota, workloads, queues,
-    /// utilization, goodput, availability) [default: the longest restart, or the whole time]
+    /// utilization, fragmentation, goodput, availability) [default: the longest restart, or the whole time]
     #[arg(long, value_name = "FROM..TO", value_parser = window)]
     pub window: Option<(Duration, Duration)>,
     /// Title of the chart [default: scenario and subject]
@@ -85,6 +85,8 @@ pub enum ChartKind {
     Queues,
     /// Control plane: share of time with a non-empty queue, by shared resource
     Utilization,
+    /// Free nodes over time: in free islands, stranded in used ones, and the largest number in one island
+    Fragmentation,
     /// Node assignment by Job before and after a restart; with --at, the state of each node
     Map,
     /// State of each node from the fault until all pods are ready, for several runs side by side, as animated SVG
@@ -148,8 +150,8 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 impl ChartKind {
     /// Returns whether the chart has a time axis of the whole run, of which a part can be shown.
     pub fn is_over_time(self) -> bool {
-        use ChartKind::{Availability, Gantt, Goodput, Queues, Quota, Utilization, Workloads};
-        matches!(self, Gantt | Queues | Utilization | Goodput | Availability | Quota | Workloads)
+        use ChartKind::{Availability, Fragmentation, Gantt, Goodput, Queues, Quota, Utilization, Workloads};
+        matches!(self, Gantt | Queues | Utilization | Fragmentation | Goodput | Availability | Quota | Workloads)
     }
 
     /// Returns the name on the command line, which is also the file name in a directory of charts.

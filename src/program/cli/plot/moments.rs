@@ -15,7 +15,7 @@ use sim_report::draw::scene::DrawScene;
 use sim_report::draw::svg::Animation;
 use sim_report::figures::map_figure::{MapColoring, MapNodes};
 use sim_report::figures::nodes_figure::NodeInterval;
-use sim_report::figures::{map_figure, nodes_figure};
+use sim_report::figures::{fragmentation_figure, map_figure, nodes_figure};
 use sim_report::timeline;
 
 /// Draws every node at one instant.
@@ -63,6 +63,17 @@ pub fn restart_map(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScene,
     let close = timeline::MAX_HIGHLIGHTED;
     let text = format!("restart {} is not among the {close} longest; only these have data over time", i + 1);
     drawn.ok_or(CommandFailure::Invalid(text))
+}
+
+/// Draws the free nodes over time.
+pub fn fragmentation(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScene, CommandFailure> {
+    only(args, runs)?;
+    let [one] = runs else { unreachable!("`only` has checked the number of runs") };
+    let states = one.states((SimTime::ZERO, one.view().outcome.end));
+    let run = one.view();
+    let drawn = fragmentation_figure::fragmentation(&run, &states, one.window, &footer_lines(&run), args.size());
+    let none = || CommandFailure::Invalid("no island, network level or exclusive domain has several nodes".to_owned());
+    drawn.ok_or_else(none)
 }
 
 fn footer_lines(run: &RunView<'_>) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! `topology show --blast`: the JobSets and accelerators that the loss of each failure domain stops, and for how long.
 
 use super::place::read;
-use crate::cli::args::OutputFormat;
+use crate::cli::args::{FieldOverride, OutputFormat};
 use crate::cli::{failure::CommandFailure, output};
 use serde_json::json;
 use sim_analysis::capacity::{BlastEffect, BlastRow, HitJobSet, blast_radius, fit};
@@ -11,9 +11,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 pub fn cli(
-    (file, manifests): (&Path, &[String]), deleted_after: Duration, format: OutputFormat,
+    (file, manifests, sets): (&Path, &[String], &[FieldOverride]), deleted_after: Duration, format: OutputFormat,
 ) -> Result<(), CommandFailure> {
-    let scenario = read(file, manifests, &[])?;
+    let scenario = read(file, manifests, sets)?;
     let Some(rows) = blast_radius(&scenario, deleted_after)? else {
         let why = fit(&scenario, 1)?.blocked.into_iter().next();
         return Err(CommandFailure::CannotBePlaced(why.unwrap_or_else(|| "the JobSets are not ready".to_owned())));

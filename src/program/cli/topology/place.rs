@@ -25,7 +25,8 @@ pub struct FitArgs {
     /// Manifests whose JobSets are one copy: a file, a directory, or - for standard input (repeatable)
     #[arg(short = 'f', value_name = "FILE|DIR|-", required = true)]
     pub manifests: Vec<String>,
-    /// Override a field of the JobSets, e.g. spec.replicatedJobs[0].replicas=8 (repeatable)
+    /// Override a field of the JobSets or of the topology, e.g. spec.replicatedJobs[0].replicas=8 or
+    /// topology.pools[0].count=2 (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<FieldOverride>,
     /// Largest number of copies to try
@@ -61,8 +62,10 @@ pub fn fit_cli(args: &FitArgs) -> Result<(), CommandFailure> {
     print(&result, &title, args.format, false)
 }
 
-pub fn place_cli(file: &Path, manifests: &[String], format: OutputFormat) -> Result<(), CommandFailure> {
-    let scenario = read(file, manifests, &[])?;
+pub fn place_cli(
+    (file, manifests, sets): (&Path, &[String], &[FieldOverride]), format: OutputFormat,
+) -> Result<(), CommandFailure> {
+    let scenario = read(file, manifests, sets)?;
     let result = fit(&scenario, 1)?;
     let (topology, what) = (&scenario.topology.name, name_list(&result));
     let title = match result.copies {

@@ -10,6 +10,7 @@ fn variables_are_replaced_by_the_numbers() {
         ("n-{node:05}", "n-00041"),
         ("{pool:00}{node:1}{node:99}", "241000000041"),
         ("{island}/{unknown}", "3/{unknown}"),
+        ("{node/16} {node/16:03} {island/2} {pool/0} {pool/x}", "2 002 1 {pool/0} {pool/x}"),
         ("plain", "plain"),
         ("broken{", "broken{"),
     ] {

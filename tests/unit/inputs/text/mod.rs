@@ -1,5 +1,6 @@
 //! Tests of `sim_inputs::text`.
 
+mod json_stream;
 mod locate;
 mod path;
 mod print;

@@ -1,3 +1,4 @@
 //! Tests of `sim_inputs::topology`.
 
 mod node_names;
+mod slices;

@@ -1,0 +1,99 @@
+//! Free nodes over time: those of islands that are free as a whole, those in partly used islands, and the largest slice
+//! that still fits. The groups are those of `topology show --place`.
+
+use super::map_colors::{SPARE, STRANDED_NODE};
+use super::timeline_figure;
+use crate::draw::scene::{DrawScene, PALETTE, Rgb};
+use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, ViewWindow, marks, moments};
+use sim_analysis::capacity::NodeGroups;
+use sim_analysis::format::{count, thousands};
+use sim_analysis::metrics::RunView;
+use sim_analysis::metrics::node_states::{NodeState, NodeStates};
+use sim_base::{NodeId, SimTime};
+use sim_policy::topology::{ClusterBuilder, FreeNodes, free_nodes};
+
+const LARGEST: Rgb = PALETTE[2];
+
+/// Draws the chart over a window, or over the whole run. Returns `None` if no group has several nodes.
+pub fn fragmentation(
+    run: &RunView<'_>, states: &NodeStates, window: Option<(SimTime, SimTime)>, below: &[String], size: (u32, u32),
+) -> Option<DrawScene> {
+    let moments = moments(run, window);
+    let lanes = lanes(run, states, &moments);
+    if lanes.is_empty() {
+        return None;
+    }
+    let (from, to) = window.unwrap_or((SimTime::ZERO, run.outcome.end));
+    let name = match window {
+        Some(_) => format!("{} to {}", from.since(SimTime::ZERO), to.since(SimTime::ZERO)),
+        None => "whole run".to_owned(),
+    };
+    let chart = TimelineChart {
+        moments,
+        windows: vec![ViewWindow { name, from, to }],
+        marks: marks(run),
+        groups: vec![LaneGroup {
+            name: "fragmentation",
+            title: "Free nodes",
+            legend: vec![
+                (SPARE, "in islands or groups that are free as a whole"),
+                (STRANDED_NODE, "stranded: the rest is in use or not ready"),
+                (LARGEST, "largest number in one group"),
+            ],
+            lanes,
+        }],
+    };
+    timeline_figure::charts(run, &chart, below, size).pop().map(|(_, scene)| scene)
+}
+
+/// Returns two lanes for each kind of group with several nodes: all free nodes, and the largest free part of a group.
+fn lanes(run: &RunView<'_>, states: &NodeStates, moments: &[SimTime]) -> Vec<TimelineLane> {
+    let topology = &run.scenario.topology;
+    let mut columns = vec!["pods".to_owned()];
+    columns.extend(topology.pools.iter().map(|pool| pool.accelerator.clone()));
+    let cluster = ClusterBuilder::build(topology, &columns);
+    let has_accelerators = cluster.accelerators.iter().any(|accelerators| *accelerators > 0);
+    let counts = |node: &NodeId| !has_accelerators || cluster.accelerators[node.ix()] > 0;
+    let jobsets = run.scenario.jobsets.iter().map(|submitted| &submitted.jobset);
+    let mut lanes = Vec::new();
+    for groups in NodeGroups::of_placement(topology, &cluster, jobsets) {
+        let nodes = groups.nodes.iter().map(|nodes| nodes.iter().copied().filter(counts).collect::<Vec<NodeId>>());
+        let nodes: Vec<Vec<NodeId>> = nodes.filter(|nodes| !nodes.is_empty()).collect();
+        let (largest, all) = (nodes.iter().map(Vec::len).max().unwrap_or(0), nodes.iter().map(Vec::len).sum::<usize>());
+        if largest < 2 {
+            continue;
+        }
+        let free: Vec<FreeNodes> =
+            moments.iter().map(|at| free_nodes(&nodes, |node| is_held(states.at(node.ix(), *at)))).collect();
+        let layer = |color, of: fn(&FreeNodes) -> usize| (color, changes(free.iter().map(of)));
+        lanes.push(TimelineLane {
+            label: format!("free, by {}", groups.name),
+            note: format!("full height: {} in {}", count(all as u64, "node"), count(nodes.len() as u64, "group")),
+            full_height: all as u32,
+            layers: vec![layer(SPARE, |free| free.nodes - free.stranded), layer(STRANDED_NODE, |free| free.stranded)],
+        });
+        lanes.push(TimelineLane {
+            label: format!("most in one {}", groups.name),
+            note: format!("full height: {} nodes", thousands(largest as u64)),
+            full_height: largest as u32,
+            layers: vec![layer(LARGEST, |free| free.largest)],
+        });
+    }
+    lanes
+}
+
+/// Returns whether pods hold the node, or it is not ready. Finished pods hold nothing.
+fn is_held(state: NodeState) -> bool {
+    !matches!(state, NodeState::Free | NodeState::Succeeded | NodeState::Failed)
+}
+
+/// Returns the index and the value of each change.
+fn changes(values: impl Iterator<Item = usize>) -> Vec<(u32, u32)> {
+    let mut changes: Vec<(u32, u32)> = Vec::new();
+    for (at, value) in values.enumerate() {
+        if changes.last().map_or(0, |(_, last)| *last as usize) != value {
+            changes.push((at as u32, value as u32));
+        }
+    }
+    changes
+}
