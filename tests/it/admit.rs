@@ -128,7 +128,7 @@ fn a_topology_that_is_too_fragmented_needs_a_free_node_or_a_larger_domain() {
     let fits = report(RACKS, &mine(1), Some(topology.clone())).job_sets.remove(0);
     assert_eq!((fits.verdict, fits.pod_sets[0].domains.len()), ("Admitted", 1), "{fits:?}");
     let verdict = report(RACKS, &mine(2), Some(topology)).job_sets.remove(0);
-    assert_eq!((verdict.cause, verdict.reason.as_str()), (Some("topology"), "TopologyPlacementFailed"), "{verdict:?}");
+    assert_eq!((verdict.cause, verdict.reason.as_str()), (Some("topology"), "WaitingForQuota"), "{verdict:?}");
     assert!(verdict.message.contains("allows to fit only 1 out of 2 pod(s)"), "{}", verdict.message);
     let expected = [
         "lower parallelism and completions of replicatedJob w from 2 to 1",
@@ -137,6 +137,21 @@ fn a_topology_that_is_too_fragmented_needs_a_free_node_or_a_larger_domain() {
         "wait for the end of Workload default/jobset-old-12345",
     ];
     assert_eq!(changes(&verdict), expected);
+}
+
+#[test]
+fn an_increase_of_the_quota_covers_the_workloads_that_are_ahead() {
+    let container = "{name: c, image: i, resources: {requests: {google.com/tpu: 4}}}";
+    let pending = format!(
+        "- apiVersion: kueue.x-k8s.io/v1beta2\n  kind: Workload\n  metadata: {{name: ahead, namespace: research, \
+         uid: ahead, creationTimestamp: \"2026-08-22T08:05:00Z\"}}\n  spec:\n    queueName: a\n    priority: 5\n    \
+         podSets: [{{name: w, count: 9, template: {{spec: {{containers: [{container}]}}}}}}]\n"
+    );
+    let dump = format!("{DUMP}{pending}");
+    let verdict = verdict(&dump, &jobset(3, IN_A, ""));
+    assert_eq!(verdict.ahead.iter().map(|w| w.name.as_str()).collect::<Vec<_>>(), ["ahead"], "{verdict:?}");
+    // 36 of the Workload ahead and 48 of the JobSet, of which 32 are available.
+    assert!(changes(&verdict).contains(&format!("{RAISE} 52")), "{:?}", changes(&verdict));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use super::state::QueueState;
 use crate::amount::Amount;
 use crate::control::{JobView, Manager, PatchKind, REQUEUE_DELAY, reconcile_job, reconcile_workload};
 use crate::cycle::Entry;
+use crate::flavors::AssignmentMode;
+use crate::flavors::assignment::PodSetAssignment;
 use crate::requests::{FlavorResource, Name};
 use crate::workload::{ConditionType, Workload, WorkloadKey, reasons};
 use sim_base::SimTime;
@@ -261,8 +263,22 @@ impl AdmissionVerdict {
                 (self.reason, self.message) = (entry.reason.to_owned(), entry.message.clone());
             }
         }
-        self.kind = VerdictKind::Pending(PendingCause::of_reason(&self.reason));
+        let cause = match PendingCause::of_reason(&self.reason) {
+            PendingCause::Quota if alone.is_some_and(lacks_only_topology) => PendingCause::Topology,
+            cause => cause,
+        };
+        self.kind = VerdictKind::Pending(cause);
     }
+}
+
+/// Returns whether the quota suffices for all pod sets. If a preemption could free a topology domain, Kueue reports
+/// the reason WaitingForQuota.
+fn lacks_only_topology(entry: &Entry) -> bool {
+    let pod_sets = entry.assignment.as_ref().map_or(&[][..], |assignment| &assignment.pod_sets);
+    let has_quota = |set: &PodSetAssignment| {
+        !set.flavors.is_empty() && set.attempts.values().any(|attempt| attempt.mode == AssignmentMode::Fit)
+    };
+    !pod_sets.is_empty() && pod_sets.iter().all(has_quota)
 }
 
 fn attempts(entry: &Entry) -> Vec<FlavorAttempt> {
