@@ -347,7 +347,8 @@ pub fn required_pods(scenario: &ScenarioSpec) -> u32 {
 /// as posted.
 pub fn reads_objects(scenario: &ScenarioSpec) -> bool {
     let kinds = [ObjectKind::PriorityClass, ObjectKind::PodDisruptionBudget, ObjectKind::PodGroup];
-    if scenario.objects.iter().any(|o| kinds.iter().any(|kind| o["kind"] == kind.as_str())) {
+    let concerns_pods = |object: &serde_json::Value| kinds.iter().any(|kind| object["kind"] == kind.as_str());
+    if scenario.objects.iter().any(concerns_pods) {
         return true;
     }
     let mut jobsets = scenario.jobsets.iter().flat_map(|s| &s.jobset.spec.replicated_jobs);
@@ -360,6 +361,10 @@ pub fn reads_objects(scenario: &ScenarioSpec) -> bool {
             FaultAction::Request(request) => request,
             _ => return false,
         };
-        matches!(request.verb, RequestVerb::Show { .. })
+        match &request.verb {
+            RequestVerb::Show { .. } => true,
+            RequestVerb::Create { object, .. } => concerns_pods(object),
+            RequestVerb::Patch { .. } | RequestVerb::Delete { .. } => false,
+        }
     })
 }

@@ -116,7 +116,7 @@ impl CapacityLedger {
     ) -> Vec<i64> {
         let mut totals = vec![0; fitting.len()];
         let spread = Plugin::PodTopologySpread;
-        if store.owns_service(store.jobset_of(pod)) && !profile.disabled_scores.contains(&spread) {
+        if store.owns_service(store.labelled_jobset(pod)) && !profile.disabled_scores.contains(&spread) {
             let scores = self.spread.scores(store, &self.node, pod, fitting);
             totals = scores.into_iter().map(|score| score * profile.weight(spread)).collect();
         }

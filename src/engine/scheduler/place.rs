@@ -84,7 +84,7 @@ impl SchedulerState {
         let (ledger, template) = (&self.ledger, store.pods.template[pod.ix()]);
         let view =
             ClusterView { columns: nodes.cluster.resources.len(), free: ledger.free(), schedulable: &schedulable };
-        let is_spread = || store.owns_service(store.jobset_of(pod));
+        let is_spread = || store.owns_service(store.labelled_jobset(pod));
         let scored =
             ledger.classes.may_differ(template, is_spread) || (nodes.cluster.has_several_zones() && is_spread());
         let profile = profile_of(&self.configuration, store, pod);

@@ -67,7 +67,7 @@ impl DefaultSpread {
 
     /// Counts a pod that holds a node from now on.
     pub fn add(&mut self, store: &ObjectStore, pod: PodId, node: NodeId) {
-        let jobset = store.jobset_of(pod);
+        let jobset = store.labelled_jobset(pod);
         if self.counted.is_empty() || !jobset.is_some() {
             return;
         }
@@ -84,7 +84,7 @@ impl DefaultSpread {
     pub fn remove(&mut self, store: &ObjectStore, pod: PodId, node: NodeId) {
         if self.is_counted.get(pod.ix()) == Some(&true) {
             self.is_counted[pod.ix()] = false;
-            let jobset = self.first_named(store, store.jobset_of(pod));
+            let jobset = self.first_named(store, store.labelled_jobset(pod));
             self.change(store, jobset, node, -1);
         }
     }
@@ -119,7 +119,7 @@ impl DefaultSpread {
 
     /// Returns the scores of nodes that fit the pod. `held` is the node that each pod holds.
     pub fn scores(&mut self, store: &ObjectStore, held: &[NodeId], pod: PodId, fitting: &[(u32, NodeId)]) -> Vec<i64> {
-        let jobset = self.first_named(store, store.jobset_of(pod));
+        let jobset = self.first_named(store, store.labelled_jobset(pod));
         let by_zone = self.pods_by_zone(store, held, jobset, pod);
         let cluster = &store.nodes.cluster;
         let zone = |node: NodeId| cluster.zone[node.ix()];
@@ -145,7 +145,7 @@ impl DefaultSpread {
             entry.insert(Vec::new());
             let holding = held.iter().enumerate().filter(|(_, node)| node.is_some());
             for (other, node) in holding.map(|(row, node)| (PodId(row as u32), *node)) {
-                let of_jobset = store.jobset_of(other);
+                let of_jobset = store.labelled_jobset(other);
                 if of_jobset.is_some() && self.first_named(store, of_jobset) == jobset {
                     self.add(store, other, node);
                 }

@@ -24,6 +24,7 @@ pub use pods::{BAD_ATTEMPT, NO_ATTEMPT, PodPhase, Pods, flag};
 pub use templates::{StoredTemplate, TemplateSlot, TemplateStore, add_node_selection, agent_mode};
 
 use crate::record::{JobName, JobSetName, RecordNames};
+use sim_api::spec::keys::JOBSET_NAME;
 use sim_api::spec::{CompletionMode, JobSet, JobSpec, ObjectKind, PodSpec};
 use sim_base::fnv::fnv1a;
 use sim_base::random::StreamKey;
@@ -195,6 +196,17 @@ impl ObjectStore {
 
     pub fn jobset_of(&self, pod: PodId) -> JobSetId {
         self.jobs[self.pods.job[pod.ix()].ix()].jobset
+    }
+
+    /// Returns the JobSet that owns the pod's Job if its Service selects the pod. The pods of a Job that a user created
+    /// have only the labels of its template.
+    pub fn labelled_jobset(&self, pod: PodId) -> JobSetId {
+        let job = self.pods.job[pod.ix()];
+        let row = &self.jobs[job.ix()];
+        let Some(posted) = row.object.as_ref().filter(|_| row.jobset.is_some()) else { return row.jobset };
+        let template = if self.names.is_standalone_pod(job) { posted } else { &posted["spec"]["template"] };
+        let label = template["metadata"]["labels"][JOBSET_NAME].as_str();
+        if label == Some(&*self.names.jobsets[row.jobset.ix()].name) { row.jobset } else { JobSetId::NONE }
     }
 
     /// Returns true if the Job that created the pod exists; a pod in its own row has no owner.
