@@ -6,6 +6,7 @@
 pub mod capacity;
 pub mod experiment;
 pub mod fleet;
+pub mod kueue_load;
 pub mod format;
 pub mod metrics;
 pub mod planning;

@@ -12,6 +12,7 @@ mod experiment;
 pub mod files;
 pub mod fleet;
 mod fleet_defaults;
+mod kueue_load;
 mod gates;
 pub mod kube;
 pub mod kueue;
@@ -35,6 +36,7 @@ pub use effective_defaults::{EffectiveDefault, TriedValue, effective_defaults_of
 pub use files::{STDIN, file_text, read_dump, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use fleet_defaults::effective_fleet_defaults;
+pub use kueue_load::{is_kueue_load, parse_kueue_load};
 pub use gates::{parse_gates, read_gates};
 pub use kube::{
     DECODERS, ManifestSet, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources, stored_job,

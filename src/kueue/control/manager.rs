@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::workload::QueueView;
 use crate::control::checks;
-use crate::cycle::{CycleConfig, Outcome, run};
+use crate::cycle::{CycleConfig, CycleResult, Entry, Outcome, Preemption, run};
 use crate::preemption::Preemptor;
 use crate::queue::{Head, PendingQueue};
 use crate::quota::NodeId;
@@ -44,6 +44,15 @@ pub enum PatchKind {
     Evict {
         message: String,
     },
+}
+
+impl From<Preemption> for Patch {
+    fn from(p: Preemption) -> Patch {
+        Patch {
+            key: p.target,
+            kind: PatchKind::Preempt { reason: p.reason, message: p.message, preemptor: p.preemptor },
+        }
+    }
 }
 
 impl Patch {
@@ -339,9 +348,8 @@ impl Manager {
         heads
     }
 
-    /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
-    /// the order in which they are sent.
-    pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
+    /// Decides about the heads of all queues. The caller then admits and requeues the entries.
+    pub fn decide(&mut self, now: SimTime) -> CycleResult {
         let heads = self.take_heads();
         self.cycle += 1;
         let readiness = self.configuration.wait_for_pods_ready.as_ref();
@@ -361,29 +369,34 @@ impl Manager {
                     .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
             },
         };
-        let result = run(heads, &mut self.cache.state, &config);
-        let preempt = |p: crate::cycle::Preemption| Patch {
-            key: p.target,
-            kind: PatchKind::Preempt { reason: p.reason, message: p.message, preemptor: p.preemptor },
-        };
-        let mut patches: Vec<Patch> = result.preemptions.into_iter().map(preempt).collect();
-        for entry in result.entries {
-            let key = entry.info.key;
-            let kind = match entry.outcome {
-                Outcome::Admit(admission) => self.assume(&entry.info, admission, now),
-                Outcome::Evict { message } => PatchKind::Evict { message },
-                Outcome::Requeue => {
-                    self.requeue(entry.info, entry.requeue, entry.reason, now);
-                    // A condition without a reason is refused by the API server.
-                    if entry.reason.is_empty() {
-                        continue;
-                    }
-                    PatchKind::Pending { reason: entry.reason, message: entry.message }
-                }
-            };
-            patches.push(Patch { key, kind });
-        }
+        run(heads, &mut self.cache.state, &config)
+    }
+
+    /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
+    /// the order in which they are sent.
+    pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
+        let result = self.decide(now);
+        let mut patches: Vec<Patch> = result.preemptions.into_iter().map(Patch::from).collect();
+        patches.extend(result.entries.into_iter().filter_map(|entry| self.conclude(entry, now)));
         patches
+    }
+
+    /// Admits or requeues an entry of a cycle. Returns the change of its Workload.
+    pub fn conclude(&mut self, entry: Entry, now: SimTime) -> Option<Patch> {
+        let key = entry.info.key;
+        let kind = match entry.outcome {
+            Outcome::Admit(admission) => self.assume(&entry.info, admission, now),
+            Outcome::Evict { message } => PatchKind::Evict { message },
+            Outcome::Requeue => {
+                self.requeue(entry.info, entry.requeue, entry.reason, now);
+                // A condition without a reason is refused by the API server.
+                if entry.reason.is_empty() {
+                    return None;
+                }
+                PatchKind::Pending { reason: entry.reason, message: entry.message }
+            }
+        };
+        Some(Patch { key, kind })
     }
 
     /// Counts an admitted Workload in the cache.
