@@ -87,8 +87,14 @@ impl KueueCluster {
         }
     }
 
+    /// Ends the first admitted Workload after `key`, or from the start if there is none. Returns its key.
+    pub fn finish_next(&mut self, key: WorkloadKey) -> Option<WorkloadKey> {
+        let count = self.size.cohorts * self.size.queues_per_cohort * self.size.workloads_per_queue;
+        (key + 1..count).chain(0..=key).find(|key| self.finish(*key))
+    }
+
     /// Ends an admitted Workload, and makes the Workloads of its cohort active.
-    pub fn finish(&mut self, key: WorkloadKey) -> bool {
+    fn finish(&mut self, key: WorkloadKey) -> bool {
         let Some(old) = self.manager.workload(key).filter(|w| w.is_admitted() && !w.is_finished()) else {
             return false;
         };
@@ -131,11 +137,8 @@ fn objects(size: KueueSize) -> KueueObjects {
         cluster_queue: queue.name.clone(),
         ..LocalQueue::default()
     };
-    let flavor = ResourceFlavor {
-        name: FLAVOR.to_owned(),
-        topology: Some("cluster".to_owned()),
-        ..ResourceFlavor::default()
-    };
+    let flavor =
+        ResourceFlavor { name: FLAVOR.to_owned(), topology: Some("cluster".to_owned()), ..ResourceFlavor::default() };
     let topology = KueueTopology { name: "cluster".to_owned(), levels: LEVELS.map(str::to_owned).to_vec() };
     KueueObjects {
         local_queues: cluster_queues.iter().map(local).collect(),

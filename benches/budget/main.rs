@@ -4,6 +4,7 @@
 //! `--bench` argument, as under `cargo test --bench budget`, and with `--trial` every row runs once with small inputs
 //! and has no status. The exit code is 1 if a measurement fails and, with `--check`, 5 if a row misses its limit.
 
+mod kueue;
 mod limits;
 mod measure;
 mod workload;

@@ -1,6 +1,7 @@
 //! Measures the rows of the budget. The result is the shortest of several attempts, because other load on the
 //! machine only increases the time.
 
+use super::kueue::{FULL, KueueCluster, SMALL};
 use super::limits::BudgetRow;
 use super::workload::{filled_queue, hold, load, now, restart_time, root};
 use sim_analysis::experiment;
@@ -91,7 +92,7 @@ impl Bench {
             "memory.pod" => {
                 return unsupported("run `cargo test --test it allocation -- --nocapture` instead");
             }
-            "kueue.50000" => return unsupported("Kueue queues are not modelled"),
+            "kueue.50000" => self.kueue_pass()?,
             "reading.5000" => self.shortest_attempt(|| time_action(|| simulation(RECREATE, &[])))?,
             "recreate.5000" => self.restart(RECREATE, few(&[(REPLICAS, "1")]))?,
             "in-place.5000" => self.restart(IN_PLACE, few(&[(REPLICAS, "1")]))?,
@@ -127,6 +128,31 @@ impl Bench {
             }
         }
         Ok(best.as_secs_f64())
+    }
+
+    /// Returns the mean time of a pass after the end of a Workload, which makes the heads of its cohort active.
+    fn kueue_pass(&self) -> Result<f64, String> {
+        const ENDED: usize = 40;
+        let mut cluster = KueueCluster::new(if self.trial { SMALL } else { FULL });
+        cluster.submit();
+        cluster.settle();
+        let mut key = 0;
+        self.shortest_attempt(|| {
+            let (mut passes, mut spent) = (0, Duration::ZERO);
+            for _ in 0..ENDED {
+                key = cluster.finish_next(key).ok_or("no Workload is admitted")?;
+                while cluster.manager.has_heads() {
+                    cluster.pass(|manager, at| {
+                        let began = now();
+                        let patches = manager.run_cycle(at);
+                        spent += now() - began;
+                        patches
+                    });
+                    passes += 1;
+                }
+            }
+            Ok(spent / passes.max(1))
+        })
     }
 
     fn restart(&self, file: &str, sets: Sets<'_>) -> Result<f64, String> {

@@ -15,6 +15,7 @@ mod fleet_defaults;
 mod gates;
 pub mod kube;
 pub mod kueue;
+mod kueue_load;
 mod node_repair;
 mod object_list;
 mod parameters;
@@ -41,6 +42,7 @@ pub use kube::{
     DECODERS, ManifestSet, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources, stored_job,
     stored_jobset, stored_node, stored_pod, unmodelled_fields, wrapped_documents,
 };
+pub use kueue_load::{is_kueue_load, parse_kueue_load};
 pub use presets::preset_data::preset_names;
 pub use presets::ranges::{SourcedRange, sourced, without_range};
 pub use presets::shipped::{topology_names, topology_source};

@@ -4,7 +4,7 @@ use super::cache::Cache;
 use super::second_pass::SecondPasses;
 use super::workload::QueueView;
 use crate::control::checks;
-use crate::cycle::{CycleConfig, Entry, Outcome, run};
+use crate::cycle::{CycleConfig, CycleResult, Entry, Outcome, Preemption, run};
 use crate::preemption::Preemptor;
 use crate::queue::{Head, PendingQueue};
 use crate::quota::NodeId;
@@ -45,6 +45,15 @@ pub enum PatchKind {
     Evict {
         message: String,
     },
+}
+
+impl From<Preemption> for Patch {
+    fn from(p: Preemption) -> Patch {
+        Patch {
+            key: p.target,
+            kind: PatchKind::Preempt { reason: p.reason, message: p.message, preemptor: p.preemptor },
+        }
+    }
 }
 
 impl Patch {
@@ -91,6 +100,8 @@ pub struct Manager {
     /// Roots of the trees whose inadmissible Workloads are to be tried again.
     wakes: BTreeSet<NodeId>,
     second_passes: SecondPasses,
+    /// Numbers of the second passes in the current cycle.
+    passes_in_cycle: BTreeMap<WorkloadKey, u32>,
 }
 
 impl Manager {
@@ -123,6 +134,7 @@ impl Manager {
             cycle: 0,
             wakes: BTreeSet::new(),
             second_passes: SecondPasses::default(),
+            passes_in_cycle: BTreeMap::new(),
         }
     }
 
@@ -334,10 +346,10 @@ impl Manager {
         self.second_passes.has_ready() || queues.any(|queue| queue.is_active)
     }
 
-    /// Takes the Workloads for a cycle. Also returns the numbers of the second passes.
-    fn take_heads(&mut self) -> (Vec<Head>, BTreeMap<WorkloadKey, u32>) {
-        let second_passes = self.second_passes.take_ready();
-        let second = second_passes.keys().filter_map(|key| {
+    /// Takes the Workloads for a cycle.
+    fn take_heads(&mut self) -> Vec<Head> {
+        self.passes_in_cycle = self.second_passes.take_ready();
+        let second = self.passes_in_cycle.keys().filter_map(|key| {
             let info = self.info(*key, self.workloads.get(key)?)?;
             Some(Head { info, is_preemptor: false })
         });
@@ -347,7 +359,7 @@ impl Manager {
             heads.extend(self.pending[index].pop());
             self.pending_changed(index);
         }
-        (heads, second_passes)
+        heads
     }
 
     fn cycle_config<'a>(
@@ -379,46 +391,53 @@ impl Manager {
         run(heads, &mut self.cache.state.clone(), &config).entries.into_iter().next()
     }
 
-    /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
-    /// the order in which they are sent.
-    pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
-        let (heads, second_passes) = self.take_heads();
+    /// Decides about the heads of all queues. The caller then admits and requeues the entries.
+    pub fn decide(&mut self, now: SimTime) -> CycleResult {
+        let heads = self.take_heads();
         self.cycle += 1;
         let (all_ready, namespaces) = (self.cache.all_ready(), &self.namespaces);
         let validate =
             |info: &Info, queue: &ClusterQueue| mismatch_message(namespaces, &info.workload.namespace, queue);
         let config = Self::cycle_config(&self.configuration, self.cycle, all_ready, &validate, now);
-        let result = run(heads, &mut self.cache.state, &config);
-        let preempt = |p: crate::cycle::Preemption| Patch {
-            key: p.target,
-            kind: PatchKind::Preempt { reason: p.reason, message: p.message, preemptor: p.preemptor },
-        };
-        let mut patches: Vec<Patch> = result.preemptions.into_iter().map(preempt).collect();
-        for entry in result.entries {
-            let key = entry.info.key;
-            let kind = match entry.outcome {
-                Outcome::Admit(admission) => self.assume(&entry.info, admission, now),
-                Outcome::Evict { message } => PatchKind::Evict { message },
-                Outcome::Requeue => {
-                    if second_passes.get(&key).is_some_and(|passes| self.repeat_second_pass(key, *passes)) {
-                        continue;
-                    }
-                    self.requeue(entry.info, entry.requeue, entry.reason, now);
-                    // A condition without a reason is refused by the API server.
-                    if entry.reason.is_empty() {
-                        continue;
-                    }
-                    PatchKind::Pending { reason: entry.reason, message: entry.message }
-                }
-            };
-            patches.push(Patch { key, kind });
-        }
+        run(heads, &mut self.cache.state, &config)
+    }
+
+    /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
+    /// the order in which they are sent.
+    pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
+        let result = self.decide(now);
+        let mut patches: Vec<Patch> = result.preemptions.into_iter().map(Patch::from).collect();
+        patches.extend(result.entries.into_iter().filter_map(|entry| self.conclude(entry, now)));
         patches
     }
 
-    /// A second pass found no placement yet. Returns false if the Workload no longer needs one.
-    fn repeat_second_pass(&mut self, key: WorkloadKey, passes: u32) -> bool {
-        let Some(workload) = self.workloads.get(&key) else { return false };
+    /// Admits or requeues an entry of a cycle. Returns the change of its Workload.
+    pub fn conclude(&mut self, entry: Entry, now: SimTime) -> Option<Patch> {
+        let key = entry.info.key;
+        let kind = match entry.outcome {
+            Outcome::Admit(admission) => self.assume(&entry.info, admission, now),
+            Outcome::Evict { message } => PatchKind::Evict { message },
+            Outcome::Requeue => {
+                if self.repeat_second_pass(key) {
+                    return None;
+                }
+                self.requeue(entry.info, entry.requeue, entry.reason, now);
+                // A condition without a reason is refused by the API server.
+                if entry.reason.is_empty() {
+                    return None;
+                }
+                PatchKind::Pending { reason: entry.reason, message: entry.message }
+            }
+        };
+        Some(Patch { key, kind })
+    }
+
+    /// Requests another second pass if the one of this cycle found no placement. Returns false if the cycle had none
+    /// for the Workload, or if the Workload no longer needs one.
+    fn repeat_second_pass(&mut self, key: WorkloadKey) -> bool {
+        let (Some(passes), Some(workload)) = (self.passes_in_cycle.remove(&key), self.workloads.get(&key)) else {
+            return false;
+        };
         self.second_passes.request(key, workload, passes)
     }
 

@@ -49,6 +49,9 @@ pub struct PendingQueue {
     /// Reasons of Workloads that failed since the last wake-up, by shape. Workloads with the same shape are not tried.
     failed_shapes: BTreeMap<u64, &'static str>,
     preemptor: Option<PreemptorState>,
+    /// Number of cycles that took a head, and its value at the last wake-up.
+    cycle: u64,
+    woken_in: u64,
 }
 
 impl PendingQueue {
@@ -63,6 +66,8 @@ impl PendingQueue {
             bypassed: BTreeSet::new(),
             failed_shapes: BTreeMap::new(),
             preemptor: None,
+            cycle: 0,
+            woken_in: 0,
         }
     }
 
@@ -163,6 +168,7 @@ impl PendingQueue {
 
     /// Takes the first active Workload: the sticky preemptor, or the one of the lowest rank.
     pub fn pop(&mut self) -> Option<Head> {
+        self.cycle += 1;
         let first = self.ranks.first()?;
         let sticky = self.preemptor.filter(|p| p.is_sticky).and_then(|p| self.active.get(&p.key));
         let sticky = sticky.filter(|info| Rank::new(info, self.timestamp).compare_usage(first).is_eq());
@@ -185,7 +191,9 @@ impl PendingQueue {
             }
         };
         let has_pending_flavors = info.last_assignment.as_ref().is_some_and(|last| last.has_pending_flavors());
-        if is_backoff_over(&info, now) && (is_immediate || has_pending_flavors) {
+        // After a wake-up during the cycle, the decision may be outdated.
+        let is_woken = self.woken_in >= self.cycle;
+        if is_backoff_over(&info, now) && (is_immediate || is_woken || has_pending_flavors) {
             return self.add_active(info);
         }
         if self.contains(key) {
@@ -216,6 +224,7 @@ impl PendingQueue {
     /// false for Workloads whose namespace the ClusterQueue does not select.
     pub fn wake(&mut self, now: SimTime, is_selected: impl Fn(&Info) -> bool) {
         self.failed_shapes.clear();
+        self.woken_in = self.cycle;
         self.bypassed.clear();
         let (woken, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.inadmissible)
             .into_iter()

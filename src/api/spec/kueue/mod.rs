@@ -5,6 +5,7 @@ pub mod cluster_queue;
 pub mod cohort;
 pub mod configuration;
 pub mod flavor;
+pub mod load_test;
 pub mod local_queue;
 pub mod stored_workload;
 
@@ -12,6 +13,7 @@ pub use cluster_queue::*;
 pub use cohort::Cohort;
 pub use configuration::*;
 pub use flavor::{KueueTopology, ResourceFlavor};
+pub use load_test::*;
 pub use local_queue::{LocalQueue, WorkloadPriorityClass};
 pub use stored_workload::{StoredPodSet, StoredWorkload, WorkloadOwner};
 

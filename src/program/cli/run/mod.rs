@@ -4,6 +4,7 @@ pub mod args;
 mod check_reduced;
 mod effective;
 mod fleet;
+mod kueue_load;
 mod seeds;
 pub mod simulate;
 
@@ -27,6 +28,9 @@ use sim_report::files::csv;
 use sim_report::files::rundir::RunDir;
 
 pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
+    if let Some(source) = kueue_load::source(args) {
+        return kueue_load::cli(args, &source);
+    }
     let input = ExperimentInput::read(&args.input)?;
     let loaded = match input.load(&[])? {
         LoadedInput::Fleet(loaded) => return fleet::cli(args, &input, &loaded),

@@ -1,0 +1,20 @@
+//! Kueue's performance test of its scheduler (`test/performance/scheduler`): Workloads without JobSets and pods, which
+//! a test runner creates and ends.
+//!
+//! The decisions are those of `sim-kueue`. What takes time are the requests: each program has one rate limit for
+//! Workloads and one for ClusterQueues, and the scheduler waits for most of its requests within a cycle. A run has no
+//! random numbers.
+
+mod clients;
+mod cluster_queues;
+mod generator;
+mod objects;
+mod outcome;
+mod recorder;
+mod runner;
+mod scheduler;
+mod workloads;
+mod world;
+
+pub use outcome::{LoadOutcome, QueueClassOutcome, WorkloadClassOutcome};
+pub use world::run_load_test;

@@ -1,0 +1,268 @@
+//! The event loop: the API server, its watches, and the programs that use it.
+
+use super::clients::RateLimit;
+use super::cluster_queues::QueueReconciler;
+use super::generator::Generator;
+use super::objects::{nodes, objects};
+use super::outcome::LoadOutcome;
+use super::recorder::Recorder;
+use super::runner::Runner;
+use super::scheduler::SchedulerLoop;
+use super::workloads::WorkloadReconciler;
+use sim_api::spec::kueue::KueueLoadTest;
+use sim_base::{Duration, SimTime};
+use sim_kueue::control::{Manager, Patch, REQUEUE_DELAY};
+use sim_kueue::topology::TopologySnapshot;
+use sim_kueue::workload::{Workload, WorkloadKey};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+/// What happens next. Events at one time happen in the order in which they were scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LoadEvent {
+    /// A thread of the generator begins a request; the request is answered.
+    CreationDue {
+        thread: usize,
+    },
+    Created {
+        thread: usize,
+    },
+    /// The response to a request about a Workload.
+    Answered {
+        request: usize,
+    },
+    /// A watch delivers the oldest change that is under way.
+    KueueObserves,
+    RunnerObserves,
+    /// The inadmissible Workloads of a tree are tried again.
+    Retry {
+        root: usize,
+    },
+    CycleBegins,
+    CycleContinues,
+    /// The reconciler of ClusterQueues looks at a queue; its request is answered; the runner sees the status.
+    QueueDue {
+        queue: usize,
+    },
+    QueueAnswered {
+        queue: usize,
+    },
+    QueueObserved,
+    /// The runner looks at a Workload again.
+    RunnerDue {
+        key: WorkloadKey,
+    },
+    /// The runner's regular look at the end of the test.
+    EndCheck,
+}
+
+/// Who waits for the response to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadClient {
+    /// An admission, for which nothing waits.
+    Admission,
+    Scheduler,
+    WorkloadReconciler,
+    Runner,
+}
+
+pub struct PendingRequest {
+    pub client: LoadClient,
+    pub key: WorkloadKey,
+    pub change: WorkloadChange,
+    /// Time from which conditions are true.
+    pub decided: SimTime,
+}
+
+#[derive(Clone)]
+pub enum WorkloadChange {
+    Patch(Patch),
+    /// A new state and the state on which it is based.
+    Update {
+        new: Arc<Workload>,
+        based_on: Arc<Workload>,
+    },
+}
+
+pub struct World<'a> {
+    pub test: &'a KueueLoadTest,
+    pub now: SimTime,
+    events: BinaryHeap<Reverse<(SimTime, u64, LoadEvent)>>,
+    sequence: u64,
+    pub manager: Manager,
+    /// Stored Workloads.
+    pub store: Vec<Arc<Workload>>,
+    requests: BTreeMap<usize, PendingRequest>,
+    next_request: usize,
+    /// Rate limit of Kueue's client for Workloads.
+    pub workload_client: RateLimit,
+    /// Changes under way to Kueue and to the runner.
+    to_kueue: VecDeque<(WorkloadKey, Arc<Workload>)>,
+    to_runner: VecDeque<(WorkloadKey, Arc<Workload>)>,
+    /// Workloads whose admission Kueue's cache does not contain yet.
+    pub assumed: BTreeSet<WorkloadKey>,
+    /// Workloads whose preemption Kueue has not observed yet.
+    pub preempted: BTreeSet<WorkloadKey>,
+    retries: BTreeSet<usize>,
+    pub generator: Generator<'a>,
+    pub scheduler: SchedulerLoop,
+    pub workloads: WorkloadReconciler,
+    pub queues: QueueReconciler,
+    pub runner: Runner,
+    pub recorder: Recorder,
+    pub is_over: bool,
+}
+
+/// Runs the test to its end.
+pub fn run_load_test(test: &KueueLoadTest) -> LoadOutcome {
+    let (objects, sets) = objects(test);
+    let topology = TopologySnapshot::new(&objects, &nodes(test));
+    let namespace = |name: &str| (name.to_owned(), BTreeMap::new());
+    let namespaces = objects.local_queues.iter().map(|queue| namespace(&queue.namespace)).collect();
+    let manager = Manager::new(&objects, topology, namespaces);
+    let generator = Generator::new(test, &objects, &sets);
+    let recorder = Recorder::new(&objects, &sets);
+    let mut world = World {
+        test,
+        now: SimTime::ZERO,
+        events: BinaryHeap::new(),
+        sequence: 0,
+        manager,
+        store: Vec::new(),
+        requests: BTreeMap::new(),
+        next_request: 0,
+        workload_client: RateLimit::new(test.manager.client),
+        to_kueue: VecDeque::new(),
+        to_runner: VecDeque::new(),
+        assumed: BTreeSet::new(),
+        preempted: BTreeSet::new(),
+        retries: BTreeSet::new(),
+        generator,
+        scheduler: SchedulerLoop::default(),
+        workloads: WorkloadReconciler::default(),
+        queues: QueueReconciler::new(test, objects.cluster_queues.len()),
+        runner: Runner::new(test),
+        recorder,
+        is_over: false,
+    };
+    world.begin();
+    while !world.is_over {
+        let Some(Reverse((at, _, event))) = world.events.pop() else { break };
+        world.now = at;
+        world.handle(event);
+    }
+    world.outcome()
+}
+
+impl World<'_> {
+    pub fn schedule(&mut self, at: SimTime, event: LoadEvent) {
+        self.sequence += 1;
+        self.events.push(Reverse((at, self.sequence, event)));
+    }
+
+    fn begin(&mut self) {
+        self.begin_generator();
+        self.begin_queues();
+        self.begin_end_checks();
+    }
+
+    fn handle(&mut self, event: LoadEvent) {
+        match event {
+            LoadEvent::CreationDue { thread } => self.creation_due(thread),
+            LoadEvent::Created { thread } => self.created(thread),
+            LoadEvent::Answered { request } => self.answered(request),
+            LoadEvent::KueueObserves => self.kueue_observes(),
+            LoadEvent::RunnerObserves => {
+                if let Some((key, workload)) = self.to_runner.pop_front() {
+                    self.runner_observes(key, &workload);
+                }
+            }
+            LoadEvent::Retry { root } => {
+                self.retries.remove(&root);
+                self.manager.wake(root, self.now);
+                self.queues_changed();
+            }
+            LoadEvent::CycleBegins => self.begin_cycle(),
+            LoadEvent::CycleContinues => self.continue_cycle(),
+            LoadEvent::QueueDue { queue } => self.queue_due(queue),
+            LoadEvent::QueueAnswered { queue } => self.queue_answered(queue),
+            LoadEvent::QueueObserved => self.queue_observed(),
+            LoadEvent::RunnerDue { key } => self.runner_due(key),
+            LoadEvent::EndCheck => self.end_check(),
+        }
+    }
+
+    /// Sends a request about a Workload when the client has a token.
+    pub fn send(&mut self, sent: SimTime, request: PendingRequest) {
+        let id = self.next_request;
+        self.next_request += 1;
+        self.requests.insert(id, request);
+        self.schedule(sent + self.test.manager.request, LoadEvent::Answered { request: id });
+    }
+
+    fn answered(&mut self, id: usize) {
+        let Some(request) = self.requests.remove(&id) else { return };
+        let stored = &self.store[request.key];
+        let new = match &request.change {
+            WorkloadChange::Patch(_) if stored.is_finished() => None,
+            WorkloadChange::Patch(patch) => patch.apply(stored, request.decided).map(Arc::new),
+            // A conflict: the state is no longer that on which the change is based.
+            WorkloadChange::Update { new, based_on } => (**based_on == **stored).then(|| new.clone()),
+        };
+        let is_stored = new.is_some();
+        if let Some(new) = new {
+            self.set_workload(request.key, new);
+        }
+        match request.client {
+            LoadClient::Admission => {}
+            LoadClient::Scheduler => self.scheduler_answered(),
+            LoadClient::WorkloadReconciler => self.reconciler_answered(request.key, is_stored),
+            LoadClient::Runner => self.runner_answered(request.key, is_stored),
+        }
+    }
+
+    pub fn set_workload(&mut self, key: WorkloadKey, new: Arc<Workload>) {
+        self.store[key] = new;
+        self.notify(key);
+    }
+
+    /// Tells the watches of a change.
+    pub fn notify(&mut self, key: WorkloadKey) {
+        let at = self.now + self.test.manager.watch;
+        self.to_kueue.push_back((key, self.store[key].clone()));
+        self.to_runner.push_back((key, self.store[key].clone()));
+        self.schedule(at, LoadEvent::KueueObserves);
+        self.schedule(at, LoadEvent::RunnerObserves);
+    }
+
+    fn kueue_observes(&mut self) {
+        let Some((key, new)) = self.to_kueue.pop_front() else { return };
+        let queue = self.manager.queue_of(&new);
+        if new.is_evicted() || !new.has_reservation() {
+            self.preempted.remove(&key);
+        }
+        // The scheduler already counts an admission that an earlier state does not contain.
+        if !self.assumed.contains(&key) || new.has_reservation() {
+            self.assumed.remove(&key);
+            self.manager.workload_changed(key, new, self.now);
+        }
+        self.reconcile_workload(key);
+        queue.into_iter().for_each(|queue| self.queue_changed(queue));
+        self.queues_changed();
+    }
+
+    /// Schedules the retries that changes request, and the next cycle.
+    pub fn queues_changed(&mut self) {
+        for root in self.manager.take_wakes() {
+            if self.retries.insert(root) {
+                self.schedule(self.now + REQUEUE_DELAY, LoadEvent::Retry { root });
+            }
+        }
+        self.schedule_cycle();
+    }
+
+    pub fn after(&self, pause: Duration) -> SimTime {
+        self.now + pause
+    }
+}

@@ -1,0 +1,79 @@
+//! `run` for a generator file of Kueue's performance tests: one run without random numbers.
+
+use crate::cli::args::TableFormat;
+use crate::cli::failure::{CommandFailure, bail};
+use crate::cli::output;
+use crate::cli::run::args::{RunArgs, TraceFormat};
+use sim_analysis::kueue_load::{LoadOutcome, run_load_test};
+use sim_inputs::SourceText;
+use sim_report::table::Table;
+
+/// Returns the input if it is a generator file.
+pub fn source(args: &RunArgs) -> Option<SourceText> {
+    let source = sim_inputs::read_source(args.input.scenario.as_deref()?).ok()?;
+    sim_inputs::is_kueue_load(&source).then_some(source)
+}
+
+pub fn cli(args: &RunArgs, source: &SourceText) -> Result<(), CommandFailure> {
+    if let Some(option) = unused_option(args) {
+        bail!("{option} has no effect on a performance test of Kueue; remove it");
+    }
+    let test = sim_inputs::parse_kueue_load(source, &args.input.sets)?;
+    let outcome = run_load_test(&test);
+    match args.format {
+        TableFormat::Json => output::json(&outcome),
+        TableFormat::Csv => output::bytes(&table(&outcome).csv()),
+        TableFormat::Md => output::result(&table(&outcome).markdown()),
+        TableFormat::Text => output::result(&text(&test.name, &outcome)),
+    }
+}
+
+fn unused_option(args: &RunArgs) -> Option<&'static str> {
+    match args {
+        a if a.seeds.is_some() => Some("--seeds"),
+        a if a.input.seed.is_some() => Some("--seed"),
+        a if a.check_reduced => Some("--check-reduced"),
+        a if a.show_effective => Some("--show-effective"),
+        a if a.out.is_some() => Some("--out"),
+        a if !a.fail_if.is_empty() => Some("--fail-if"),
+        a if a.paranoid => Some("--paranoid"),
+        a if a.explain_placement => Some("--explain-placement"),
+        a if a.trace != TraceFormat::Events => Some("--trace"),
+        a if !a.input.fails.is_empty() => Some("--fail"),
+        a if a.input.level.is_some() => Some("--level"),
+        _ => None,
+    }
+}
+
+fn table(outcome: &LoadOutcome) -> Table {
+    let mut table = Table::new([
+        "class", "workloads", "evictions", "mean_time_to_admission_s", "mean_time_to_observed_admission_s",
+        "mean_time_to_finish_s",
+    ]);
+    for (class, row) in &outcome.workload_classes {
+        let times = [row.mean_time_to_admission_s, row.mean_time_to_observed_admission_s, row.mean_time_to_finish_s];
+        let counts = [class.clone(), row.count.to_string(), row.evictions.to_string()];
+        table.push(counts.into_iter().chain(times.map(|seconds| format!("{seconds:.3}"))));
+    }
+    table
+}
+
+fn text(name: &str, outcome: &LoadOutcome) -> String {
+    let mut text = format!("{name}: wall time {:.1} s, {} scheduling cycles\n\n", outcome.wall_s, outcome.cycles);
+    for (class, row) in &outcome.queue_classes {
+        text += &format!("{} ClusterQueues {class}: {:.1} % of the quota in use\n", row.queues, row.usage_percent);
+    }
+    text += &format!("\n{:<24} {:>9} {:>9}   mean time until\n", "class of Workloads", "count", "evictions");
+    text += &format!("{:<44}   {:>10} {:>10} {:>10}\n", "", "admission", "observed", "end");
+    for (class, row) in &outcome.workload_classes {
+        text += &format!(
+            "{class:<24} {:>9} {:>9}   {:>8.1} s {:>8.1} s {:>8.1} s\n",
+            row.count,
+            row.evictions,
+            row.mean_time_to_admission_s,
+            row.mean_time_to_observed_admission_s,
+            row.mean_time_to_finish_s,
+        );
+    }
+    text
+}
