@@ -15,7 +15,8 @@ use sim_engine::{CannotRun, SimulationInput, describe_workload_error, started_jo
 use sim_kueue::verdict::{
     AdmissionVerdict, PreemptedWorkload, QueueState, Remedy, VerdictKind, smallest_changes, try_admission,
 };
-use sim_kueue::workload::jobset::{whole_seconds, workload};
+use sim_kueue::workload::conditions::whole_seconds;
+use sim_kueue::workload::jobset::workload;
 use sim_kueue::workload::{PodSetAdmission, Workload, WorkloadKey};
 
 /// Maximum number of other Workloads in a list.

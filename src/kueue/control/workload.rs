@@ -1,7 +1,7 @@
 //! The reconciler of Workloads (`pkg/controller/core/workload_controller.go`).
 
 use super::checks;
-use crate::workload::jobset::whole_seconds;
+use crate::workload::conditions::whole_seconds;
 use crate::workload::{CheckStatus, ConditionType, Workload, reasons};
 use sim_api::spec::kueue::{ClusterQueue, KueueConfiguration, StopPolicy, WaitForPodsReady};
 use sim_base::{Duration, SimTime};

@@ -1,7 +1,7 @@
 //! More free nodes for a Workload that is placed by topology.
 
+use super::case::{PendingCase, Remedy};
 use super::change::{ADDED_NODE, QueueChange};
-use super::smallest::{PendingCase, Remedy};
 use super::trial::AdmissionVerdict;
 use crate::tas::{LevelRequest, TasNode};
 use crate::workload::Workload;

@@ -1,7 +1,7 @@
 //! Changes of the pod sets: fewer Jobs, tolerations, node selectors and other topology levels.
 
+use super::case::{PendingCase, Remedy};
 use super::change::{QueueChange, toleration_of};
-use super::smallest::{PendingCase, Remedy};
 use crate::flavors::affinity::{matches_labels, untolerated_taint};
 use crate::tas::LevelRequest;
 use crate::workload::PodSet;

@@ -1,8 +1,8 @@
 //! More quota for the ClusterQueue of a Workload.
 
+use super::case::{PendingCase, Remedy};
 use super::change::QueueChange;
 use super::free_nodes;
-use super::smallest::{PendingCase, Remedy};
 use super::trial::{PendingCause, VerdictKind};
 use crate::amount::Amount;
 use crate::flavors::affinity::untolerated_taint;

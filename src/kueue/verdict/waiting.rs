@@ -1,7 +1,7 @@
 //! Changes of the queue: another priority or queue, stopped queues, and the end of other Workloads.
 
+use super::case::{PendingCase, Remedy};
 use super::change::QueueChange;
-use super::smallest::{PendingCase, Remedy};
 use crate::requests::FlavorAmounts;
 use crate::workload::{Info, Workload, WorkloadKey};
 use sim_api::spec::kueue::StopPolicy;

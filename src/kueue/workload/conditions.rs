@@ -49,3 +49,8 @@ pub struct Condition {
     /// Time of the last change of the status.
     pub since: SimTime,
 }
+
+/// Truncates a time to whole seconds, the precision of the API.
+pub fn whole_seconds(time: SimTime) -> SimTime {
+    SimTime(time.0 / 1_000_000_000 * 1_000_000_000)
+}

@@ -1,5 +1,6 @@
 //! The Workload of a JobSet (`pkg/controller/jobs/jobset`).
 
+use super::conditions::whole_seconds;
 use super::object::{PodSet, Workload};
 use super::status::WorkloadStatus;
 use super::topology::{self, TopologyRequestError};
@@ -71,11 +72,6 @@ pub fn workload(jobset: &JobSet, classes: &[WorkloadPriorityClass], now: SimTime
         pod_sets: pod_sets.into(),
         status: WorkloadStatus::default(),
     })
-}
-
-/// Truncates a time to whole seconds, the precision of the API.
-pub fn whole_seconds(time: SimTime) -> SimTime {
-    SimTime(time.0 / 1_000_000_000 * 1_000_000_000)
 }
 
 /// Returns the pods of succeeded Jobs by replicatedJob. They no longer need their quota.

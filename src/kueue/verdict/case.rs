@@ -1,9 +1,8 @@
-//! The smallest changes that would admit a pending Workload.
+//! Trials of changes that may admit a pending Workload.
 
 use super::change::QueueChange;
 use super::state::QueueState;
 use super::trial::{AdmissionVerdict, PreemptedWorkload, try_admission};
-use super::{free_nodes, pod_sets, quota, waiting};
 use crate::workload::WorkloadKey;
 
 /// Changes that admit the Workload together.
@@ -61,19 +60,4 @@ impl PendingCase<'_> {
         }
         Some(high)
     }
-}
-
-/// Returns changes that would admit the Workload, each the smallest of its kind. They were tried one by one.
-pub fn smallest_changes(state: &QueueState, key: WorkloadKey) -> Vec<Remedy> {
-    let case = PendingCase { state, key };
-    let mut remedies = Vec::new();
-    remedies.extend(waiting::resumed_queues(&case));
-    remedies.extend(pod_sets::smaller(&case));
-    remedies.extend(pod_sets::other_constraints(&case));
-    remedies.extend(waiting::higher_priority(&case));
-    remedies.extend(waiting::other_queue(&case));
-    remedies.extend(quota::more_quota(&case));
-    remedies.extend(free_nodes::more_nodes(&case, &[]));
-    remedies.extend(waiting::ended_workloads(&case));
-    remedies
 }
