@@ -137,11 +137,8 @@ fn objects(size: KueueSize) -> KueueObjects {
         cluster_queue: queue.name.clone(),
         ..LocalQueue::default()
     };
-    let flavor = ResourceFlavor {
-        name: FLAVOR.to_owned(),
-        topology: Some("cluster".to_owned()),
-        ..ResourceFlavor::default()
-    };
+    let flavor =
+        ResourceFlavor { name: FLAVOR.to_owned(), topology: Some("cluster".to_owned()), ..ResourceFlavor::default() };
     let topology = KueueTopology { name: "cluster".to_owned(), levels: LEVELS.map(str::to_owned).to_vec() };
     KueueObjects {
         local_queues: cluster_queues.iter().map(local).collect(),

@@ -6,8 +6,8 @@
 pub mod capacity;
 pub mod experiment;
 pub mod fleet;
-pub mod kueue_load;
 pub mod format;
+pub mod kueue_load;
 pub mod metrics;
 pub mod planning;
 pub mod reduced;

@@ -12,10 +12,10 @@ mod experiment;
 pub mod files;
 pub mod fleet;
 mod fleet_defaults;
-mod kueue_load;
 mod gates;
 pub mod kube;
 pub mod kueue;
+mod kueue_load;
 mod node_repair;
 mod object_list;
 mod parameters;
@@ -36,12 +36,12 @@ pub use effective_defaults::{EffectiveDefault, TriedValue, effective_defaults_of
 pub use files::{STDIN, file_text, read_dump, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use fleet_defaults::effective_fleet_defaults;
-pub use kueue_load::{is_kueue_load, parse_kueue_load};
 pub use gates::{parse_gates, read_gates};
 pub use kube::{
     DECODERS, ManifestSet, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources, stored_job,
     stored_jobset, stored_node, stored_pod, unmodelled_fields, wrapped_documents,
 };
+pub use kueue_load::{is_kueue_load, parse_kueue_load};
 pub use presets::preset_data::preset_names;
 pub use presets::ranges::{SourcedRange, sourced, without_range};
 pub use presets::shipped::{topology_names, topology_source};

@@ -13,8 +13,8 @@ mod outcome;
 mod recorder;
 mod runner;
 mod scheduler;
-mod world;
 mod workloads;
+mod world;
 
 pub use outcome::{LoadOutcome, QueueClassOutcome, WorkloadClassOutcome};
 pub use world::run_load_test;

@@ -51,14 +51,8 @@ impl Recorder {
 
     pub fn queue_observed(&mut self, queue: usize, status: QueueStatus, now: SimTime) {
         let (class, nominal) = self.sets[queue].clone();
-        let own = self.queues[queue].get_or_insert(RecordedQueue {
-            class,
-            nominal,
-            first: now,
-            last: now,
-            status,
-            used: 0,
-        });
+        let own =
+            self.queues[queue].get_or_insert(RecordedQueue { class, nominal, first: now, last: now, status, used: 0 });
         own.used += own.status.used.max(0) * (now.since(own.last).0 / MILLISECOND) as i64;
         (own.last, own.status) = (now, status);
     }

@@ -22,23 +22,37 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LoadEvent {
     /// A thread of the generator begins a request; the request is answered.
-    CreationDue { thread: usize },
-    Created { thread: usize },
+    CreationDue {
+        thread: usize,
+    },
+    Created {
+        thread: usize,
+    },
     /// The response to a request about a Workload.
-    Answered { request: usize },
+    Answered {
+        request: usize,
+    },
     /// A watch delivers the oldest change that is under way.
     KueueObserves,
     RunnerObserves,
     /// The inadmissible Workloads of a tree are tried again.
-    Retry { root: usize },
+    Retry {
+        root: usize,
+    },
     CycleBegins,
     CycleContinues,
     /// The reconciler of ClusterQueues looks at a queue; its request is answered; the runner sees the status.
-    QueueDue { queue: usize },
-    QueueAnswered { queue: usize },
+    QueueDue {
+        queue: usize,
+    },
+    QueueAnswered {
+        queue: usize,
+    },
     QueueObserved,
     /// The runner looks at a Workload again.
-    RunnerDue { key: WorkloadKey },
+    RunnerDue {
+        key: WorkloadKey,
+    },
     /// The runner's regular look at the end of the test.
     EndCheck,
 }
@@ -65,7 +79,10 @@ pub struct PendingRequest {
 pub enum WorkloadChange {
     Patch(Patch),
     /// A new state and the state on which it is based.
-    Update { new: Arc<Workload>, based_on: Arc<Workload> },
+    Update {
+        new: Arc<Workload>,
+        based_on: Arc<Workload>,
+    },
 }
 
 pub struct World<'a> {

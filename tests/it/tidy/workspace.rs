@@ -14,13 +14,15 @@ const CYCLES_MAX: usize = 15;
 
 /// Maximum number of lines of each crate, tests inside `src` included. A larger budget needs a reason.
 const CRATE_LINES_MAX: [(&str, usize); 12] = [
-    ("analysis", 21_600),
+    // Experiments, planning, the Fleet model, and the performance tests of Kueue.
+    ("analysis", 22_400),
     ("api", 10_700),
     ("base", 3_000),
     // Kueue as a component: its caches, requests and scheduling cycles. Training jobs that communicate.
     ("engine", 27_600),
-    // Formats of scenarios, fleets, TrainJobs, and of the objects and the configuration of Kueue.
-    ("inputs", 18_600),
+    // Formats of scenarios, fleets, TrainJobs, and of the objects, the configuration and the performance
+    // tests of Kueue.
+    ("inputs", 18_900),
     // Quota, preemption, fair sharing and topology-aware scheduling of Kueue.
     ("kueue", 9_000),
     ("lint", 4_400),

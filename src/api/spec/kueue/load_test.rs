@@ -110,5 +110,8 @@ pub enum LoadConstraint {
     Required(String),
     Preferred(String),
     /// Slices of this number of pods, each in one domain.
-    Balanced { level: String, slice: u32 },
+    Balanced {
+        level: String,
+        slice: u32,
+    },
 }

@@ -47,16 +47,11 @@ fn unused_option(args: &RunArgs) -> Option<&'static str> {
 
 fn table(outcome: &LoadOutcome) -> Table {
     let mut table = Table::new([
-        "class",
-        "workloads",
-        "evictions",
-        "mean_time_to_admission_s",
-        "mean_time_to_observed_admission_s",
+        "class", "workloads", "evictions", "mean_time_to_admission_s", "mean_time_to_observed_admission_s",
         "mean_time_to_finish_s",
     ]);
     for (class, row) in &outcome.workload_classes {
-        let times =
-            [row.mean_time_to_admission_s, row.mean_time_to_observed_admission_s, row.mean_time_to_finish_s];
+        let times = [row.mean_time_to_admission_s, row.mean_time_to_observed_admission_s, row.mean_time_to_finish_s];
         let counts = [class.clone(), row.count.to_string(), row.evictions.to_string()];
         table.push(counts.into_iter().chain(times.map(|seconds| format!("{seconds:.3}"))));
     }
