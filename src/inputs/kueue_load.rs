@@ -2,7 +2,7 @@
 
 use super::read;
 use super::schema::check::{UnmodelledFields, check};
-use super::schema::definitions::kueue_load::KUEUE_LOAD;
+use super::schema::definitions::kueue::load_test::KUEUE_LOAD;
 use super::schema::field_type::FieldType;
 use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use super::text::node::YamlNode;

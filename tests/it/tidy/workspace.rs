@@ -14,8 +14,8 @@ const CYCLES_MAX: usize = 15;
 
 /// Maximum number of lines of each crate, tests inside `src` included. A larger budget needs a reason.
 const CRATE_LINES_MAX: [(&str, usize); 12] = [
-    // Admission by Kueue: verdicts with the smallest changes, the distribution of waits, and the history of a run.
-    ("analysis", 23_500),
+    // Admission by Kueue: verdicts with the smallest changes, the distribution of waits, performance tests.
+    ("analysis", 24_500),
     ("api", 10_700),
     ("base", 3_000),
     // Kueue as a component: its caches of pods and nodes, requests and scheduling cycles; communicating training jobs.

@@ -9,7 +9,6 @@ pub mod fleet;
 pub mod job;
 pub mod jobset;
 pub mod kueue;
-pub mod kueue_load;
 mod metadata;
 pub mod objects;
 pub mod pod;

@@ -3,6 +3,7 @@
 
 mod cluster_queue;
 mod configuration;
+pub mod load_test;
 mod objects;
 
 use crate::schema::field_type::FieldType::{Any, Object, OneOf};
