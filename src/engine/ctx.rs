@@ -9,12 +9,12 @@ use super::progress::RestartProgress;
 use super::queue::EventQueue;
 use super::requests::{RequestAnswer, RequestEntry, RequestTable, RequestTimes};
 use crate::record::{
-    AnsweredRequest, Body, Call, NO_CAUSE, NO_TICKET, ObjectRef, PolicyDecision, PolicyOutcome, RecordSink,
-    ReplicatedJobNow, SimulationRecord, StoredEvent, TicketSubject, TicketWait, WorkTicket,
+    AdmissionNow, AnsweredRequest, Body, Call, NO_CAUSE, NO_TICKET, ObjectRef, PolicyDecision, PolicyOutcome,
+    RecordSink, ReplicatedJobNow, SimulationRecord, StoredEvent, TicketSubject, TicketWait, WorkTicket,
 };
 use sim_api::spec::{FeatureGates, KubeletTiming, ScenarioSpec};
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
-use sim_base::{Duration, SimTime, TextId};
+use sim_base::{Duration, JobSetId, SimTime, TextId};
 
 pub struct EngineContext<'a> {
     pub scenario: &'a ScenarioSpec,
@@ -77,6 +77,10 @@ pub enum StoreWatcher {
     Kueue = 11,
     /// Kueue's watch of Workloads.
     KueueWorkloads = 12,
+    /// Kueue's watch of Nodes.
+    KueueNodes = 13,
+    /// Kueue's watch of pods.
+    KueuePods = 14,
 }
 
 impl EngineContext<'_> {
@@ -220,6 +224,16 @@ impl EngineContext<'_> {
     /// Notifies the sink of a replicatedJob's status; called after the record that contains its totals.
     pub fn notify_replicated_job(&mut self, now: &ReplicatedJobNow) {
         self.sink.replicated_job(now);
+    }
+
+    /// Notifies the sink of a JobSet that Kueue manages; called after a change of its spec or Workload.
+    pub fn notify_admission(&mut self, jobset: JobSetId) {
+        if self.scenario.kueue.is_none() {
+            return;
+        }
+        let row = &self.store.jobsets[jobset.ix()];
+        let now = AdmissionNow { jobset, at: self.now, suspended: row.suspended(), workload: row.workload.clone() };
+        self.sink.admission(&now);
     }
 
     /// Marks the start of the first restart: later requests are also counted separately.

@@ -244,6 +244,11 @@ pub enum SimulationEvent {
     KueueObservedWorkload(JobSetId),
     /// A timer of the Workload of a JobSet expires: a back-off, or the time to become ready.
     KueueWorkloadDue(JobSetId),
+    /// The controller of an admission check (its position among all) reports the state for a Workload.
+    KueueCheckDue {
+        jobset: JobSetId,
+        check: u32,
+    },
     /// Workloads without quota below a root of the quota tree are tried again.
     KueueRetry {
         root: u32,
@@ -251,6 +256,37 @@ pub enum SimulationEvent {
     // class 4
     /// Kueue's scheduler takes the heads of its queues.
     KueueCycle,
+    // class 2
+    /// Kueue's topology ungater receives the response to its change of a pod.
+    KueueUngated {
+        pod: PodId,
+        incarnation: u32,
+    },
+    /// Kueue's node controller receives the response to the `nth` change of a Workload.
+    KueueNodePatched {
+        nth: u32,
+    },
+    /// Kueue's node controller receives the response to its change of a pod's phase to Failed.
+    KueuePodFailed {
+        pod: PodId,
+        incarnation: u32,
+    },
+    // class 3
+    /// Kueue's cache receives an update of a pod.
+    KueueObservedPod {
+        pod: PodId,
+        incarnation: u32,
+    },
+    /// Kueue's cache receives an update of a Node.
+    KueueObservedNode(NodeId),
+    /// Kueue's topology ungater examines the pods of a JobSet.
+    KueueUngateDue(JobSetId),
+    /// Kueue's node controller examines a Node.
+    KueueNodeDue(NodeId),
+    /// Kueue's reconciler of flavors has noticed changes of Nodes.
+    KueueNodesChanged,
+    /// Kueue's scheduler takes up the Workload of a JobSet again, which has lost a Node.
+    KueueSecondPass(JobSetId),
 }
 
 /// A reconciler of Kueue.
@@ -357,7 +393,11 @@ impl SimulationEvent {
             WorkDone { .. } | RendezvousTimedOut { .. } => EventOwner::Training,
             HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => EventOwner::Training,
             KueueAnswered { .. } | KueuePatched { .. } | KueueObservedJobSet(_) => EventOwner::Kueue,
-            KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } | KueueCycle => EventOwner::Kueue,
+            KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueCheckDue { .. } => EventOwner::Kueue,
+            KueueRetry { .. } | KueueCycle => EventOwner::Kueue,
+            KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => EventOwner::Kueue,
+            KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) => EventOwner::Kueue,
+            KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) => EventOwner::Kueue,
         }
     }
 
@@ -376,7 +416,8 @@ impl SimulationEvent {
             JobObserved(_) | JobSetObserved(_) | JobSetPodsObserved(_) | JobSetComputed(_) => true,
             GarbageCollectorObserved { .. } | GarbageCollectorObservedJobSet { .. } | LeaderObserved { .. } => true,
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) => true,
-            KueueRetry { .. } | KueueCycle => true,
+            KueueCheckDue { .. } | KueueRetry { .. } | KueueCycle => true,
+            KueueUngateDue(_) | KueueSecondPass(_) => true,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -418,7 +459,13 @@ impl SimulationEvent {
             JobSetPodsObserved(jobset) | JobSetComputed(jobset) => EventSubject::JobSet(jobset),
             KueueAnswered { jobset, .. } | KueueObservedJobSet(jobset) => EventSubject::JobSet(jobset),
             KueueObservedWorkload(jobset) | KueueWorkloadDue(jobset) => EventSubject::JobSet(jobset),
+            KueueCheckDue { jobset, .. } => EventSubject::JobSet(jobset),
             TaintDue(node) | UncordonObserved(node) => EventSubject::Node(node),
+            KueueUngated { pod, .. } | KueuePodFailed { pod, .. } | KueueObservedPod { pod, .. } => {
+                EventSubject::Pod(pod)
+            }
+            KueueObservedNode(node) | KueueNodeDue(node) => EventSubject::Node(node),
+            KueueUngateDue(jobset) | KueueSecondPass(jobset) => EventSubject::JobSet(jobset),
             Fault(n) | ManagerStopped(n) => EventSubject::Fault(n),
             AgingClockDue { clock, .. } => EventSubject::AgingClock(clock),
             FollowerAnswered { at, .. } => EventSubject::Follower(at),
@@ -426,6 +473,7 @@ impl SimulationEvent {
             ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
             GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick | FlushDue => return None,
             KueuePatched { .. } | KueueRetry { .. } | KueueCycle => return None,
+            KueueNodePatched { .. } | KueueNodesChanged => return None,
         })
     }
 
@@ -449,6 +497,7 @@ impl SimulationEvent {
             | JobTtlDeletion { .. }
             | JobSetAnswered { .. } => 2,
             KueueAnswered { .. } | KueuePatched { .. } => 2,
+            KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => 2,
             BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } | VictimDeleted { .. } => 2,
             VolumesBound { .. } => 2,
             JobDue(_)
@@ -462,6 +511,9 @@ impl SimulationEvent {
             GarbageCollectorObservedJobSet { .. } => 3,
             TolerationExpired { .. } | PodGcTick | UncordonObserved(_) => 3,
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } => 3,
+            KueueCheckDue { .. } => 3,
+            KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) | KueueNodeDue(_) => 3,
+            KueueNodesChanged | KueueSecondPass(_) => 3,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,
         }
     }

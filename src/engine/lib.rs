@@ -44,6 +44,10 @@ mod wheel_level;
 use crate::record::{NO_STOP_CHECK, RecordNames, RecordSink, RunOutcome};
 use apiserver::StoredObject;
 use ctx::EngineContext;
+pub use kueue::{
+    describe_error as describe_workload_error, namespaces as kueue_namespaces, started as started_jobset,
+    topology_nodes as kueue_nodes,
+};
 pub use node_lifecycle::{MAX_TAINT_REMOVAL_DELAY, max_detection_delay};
 pub use prepare::{CannotRun, PrepareError};
 use queue::EventQueue;
@@ -170,6 +174,11 @@ impl SimulationInput {
     /// The nodes as described, with a column per resource that a pod may request.
     pub fn cluster(&self) -> &ClusterBuilder {
         &self.store.nodes.cluster
+    }
+
+    /// Kueue's Workloads at the end of the last run, by JobSet.
+    pub fn workloads(&self) -> Vec<Option<std::sync::Arc<sim_kueue::workload::Workload>>> {
+        self.store.jobsets.iter().map(|row| row.workload.clone()).collect()
     }
 
     pub fn node_count(&self) -> usize {

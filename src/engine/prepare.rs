@@ -346,7 +346,7 @@ pub fn required_pods(scenario: &ScenarioSpec) -> u32 {
 /// Returns true if something depends on whole objects: the script, priorities or budgets. Only then are objects kept
 /// as posted.
 pub fn reads_objects(scenario: &ScenarioSpec) -> bool {
-    let kinds = [ObjectKind::PriorityClass, ObjectKind::PodDisruptionBudget];
+    let kinds = [ObjectKind::PriorityClass, ObjectKind::PodDisruptionBudget, ObjectKind::PodGroup];
     if scenario.objects.iter().any(|o| kinds.iter().any(|kind| o["kind"] == kind.as_str())) {
         return true;
     }

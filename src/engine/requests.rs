@@ -98,7 +98,7 @@ impl KindLatency {
         let by_cost = match kind.cost {
             CallCost::Read => &timing.api_read,
             CallCost::Write => &timing.api_write,
-            CallCost::PodCreate => &timing.api_pod_create,
+            CallCost::TwoWebhooks => &timing.api_pod_create,
         };
         let measured = timing.measured_kind((kind.client, kind.verb, kind.resource)).map(|at| &timing.api_measured[at]);
         KindLatency {
@@ -165,6 +165,7 @@ impl RequestTable {
             (LedgerResource::TaintEvictionClient, kcm),
             (LedgerResource::KueueJobSetClient, kueue),
             (LedgerResource::KueueWorkloadClient, kueue),
+            (LedgerResource::KueuePodClient, kueue),
         ];
         let bucket = |call: Call| {
             let bucket = call.kind().bucket?;

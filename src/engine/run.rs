@@ -212,6 +212,9 @@ impl EngineRun<'_> {
             ChangeKind::Pod(..) => {
                 tell!(accounting, webhook, job_controller, jobset_manager, garbage_collector);
                 tell!(kubelet, scheduler, node_lifecycle, pod_gc);
+                if parts.kueue.has_topology() {
+                    tell!(kueue);
+                }
             }
             ChangeKind::Job(..) => {
                 tell!(accounting, webhook, job_controller, ttl_controller);
@@ -222,11 +225,11 @@ impl EngineRun<'_> {
             }
             ChangeKind::Workload(_) => tell!(kueue),
             ChangeKind::Node(..) => {
-                tell!(accounting, kubelet, scheduler, node_lifecycle, pod_gc);
+                tell!(accounting, kubelet, scheduler, node_lifecycle, pod_gc, kueue);
             }
             ChangeKind::Service(_) => tell!(jobset_manager),
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => tell!(garbage_collector),
-            ChangeKind::Claim { .. } | ChangeKind::Storage => tell!(scheduler),
+            ChangeKind::Claim { .. } | ChangeKind::Storage | ChangeKind::PodGroup => tell!(scheduler),
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => tell!(kubelet),
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::SilentFault { .. } => {}
         }

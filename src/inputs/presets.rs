@@ -58,7 +58,7 @@ pub fn control_plane(preset: &str) -> Option<ControlPlane> {
         api_server_concurrency: value("apiServerConcurrency")? as u32,
         node_requests_per_s: value("nodeRequestsPerSecond")?,
         kubernetes: DEFAULT_VERSION,
-        feature_gates: FeatureGates { in_place_restart: false, restart_job: false, elastic_jobset: false },
+        feature_gates: FeatureGates::default(),
         placement_repair: PlacementRepair::default(),
         node_monitor_grace_period_s: node_monitor_grace_period_s(DEFAULT_VERSION)?,
         heartbeat_s: value("heartbeatSeconds")? as u64,

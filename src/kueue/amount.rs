@@ -19,6 +19,11 @@ impl Amount {
         Amount(milli.div_euclid(1000) + i64::from(milli.rem_euclid(1000) != 0))
     }
 
+    /// Returns the quantity in thousandths of a unit.
+    pub fn milli(self, resource: &str) -> i64 {
+        if resource == "cpu" { self.0 } else { self.0.saturating_mul(1000) }
+    }
+
     /// Returns the quantity as Kueue writes it in messages and in the status of a ClusterQueue.
     pub fn text(self, resource: &str) -> String {
         if self == Amount::UNLIMITED {

@@ -1,4 +1,6 @@
 //! The state that one scheduling cycle works on: quotas, usage, and the Workloads with a reservation.
+//!
+//! A cycle works on the live state and undoes its changes at the end, so that it copies nothing.
 
 use crate::amount::Amount;
 use crate::quota::{NodeId, QuotaNode, QuotaTree};
@@ -54,16 +56,6 @@ impl QueueSnapshot {
 }
 
 impl Snapshot {
-    /// Returns a copy for a scheduling cycle.
-    pub fn for_cycle(&self) -> Snapshot {
-        Snapshot {
-            tree: self.tree.clone(),
-            queues: self.queues.clone(),
-            flavors: self.flavors.clone(),
-            topology: self.topology.for_cycle(),
-        }
-    }
-
     pub fn node(&self, queue: QueueIndex) -> &QuotaNode {
         &self.tree.nodes[queue]
     }

@@ -35,7 +35,7 @@ pub type TopologyUsage = Vec<crate::tas::TopologyUsage>;
 #[derive(Clone, Debug, Default)]
 pub struct TopologySnapshot {
     domains: crate::tas::TopologySnapshot,
-    /// Whether the snapshot belongs to a scheduling cycle. Usage then counts only in its own flavor.
+    /// Whether a scheduling cycle runs. Usage that it adds or removes counts only in its own flavor.
     is_in_cycle: bool,
 }
 
@@ -58,9 +58,9 @@ impl TopologySnapshot {
         TopologySnapshot { domains, is_in_cycle: false }
     }
 
-    /// Returns a copy for a scheduling cycle.
-    pub fn for_cycle(&self) -> TopologySnapshot {
-        TopologySnapshot { domains: self.domains.clone(), is_in_cycle: true }
+    /// Begins or ends a scheduling cycle, which must undo its changes before the end.
+    pub fn set_in_cycle(&mut self, is_in_cycle: bool) {
+        self.is_in_cycle = is_in_cycle;
     }
 
     /// Returns whether the flavor has a topology.
@@ -76,6 +76,15 @@ impl TopologySnapshot {
     /// Returns whether the topology of the flavor has the levels that are requested.
     pub fn has_levels(&self, flavor: &str, request: &TopologyRequest) -> bool {
         self.domains.has_level(flavor, request)
+    }
+
+    /// Adds a pod without a placement by topology.
+    pub fn add_other_pod(&mut self, node: &str, requests: &ResourceAmounts) {
+        self.domains.add_other_pod(node, requests);
+    }
+
+    pub fn remove_other_pod(&mut self, node: &str, requests: &ResourceAmounts) {
+        self.domains.remove_other_pod(node, requests);
     }
 
     pub fn add(&mut self, usage: &TopologyUsage) {

@@ -8,6 +8,7 @@ mod finding;
 mod fits;
 mod in_place;
 mod job_template;
+mod kueue;
 pub mod lint_subject;
 mod names;
 mod network;

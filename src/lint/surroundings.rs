@@ -15,7 +15,7 @@ pub const CHECKS: &[(&str, TrapCheck)] = &[
     ("too-large-for-apply", TrapCheck::JobSet(too_large_for_apply)),
 ];
 
-/// Maximum number of pod sets of a Kueue Workload (`WorkloadSpec.podSets`).
+/// Maximum number of pod sets of a Kueue Workload (`WorkloadSpec.podSets`) in releases before the limit was 18.
 const POD_SETS_MAX: usize = 8;
 /// Maximum total size of the annotations of an object (`TotalAnnotationSizeLimitB`).
 const ANNOTATIONS_MAX: usize = 256 << 10;
@@ -54,7 +54,7 @@ fn too_large_for_apply(s: &LintSubject) -> Vec<TrapHit> {
     vec![hit(s.node.at, format!("the annotations would have {total} bytes"))]
 }
 
-fn metadata<'n>(node: &'n YamlNode, key: &str) -> Option<&'n str> {
+pub fn metadata<'n>(node: &'n YamlNode, key: &str) -> Option<&'n str> {
     node.at_path(&["metadata", key]).and_then(YamlNode::as_str)
 }
 

@@ -2,13 +2,14 @@
 
 use super::trap::{LintTrap, TrapCheck, TrapDescription};
 use super::{
-    failure_policy, fits, in_place, job_template, names, network, placement, startup, surroundings, updates, volumes,
+    failure_policy, fits, in_place, job_template, kueue, names, network, placement, startup, surroundings, updates,
+    volumes,
 };
 use serde::Deserialize;
 use sim_inputs::SourceText;
 use std::sync::LazyLock;
 
-const CHECKS: [&[(&str, TrapCheck)]; 11] = [
+const CHECKS: [&[(&str, TrapCheck)]; 12] = [
     startup::CHECKS,
     in_place::CHECKS,
     failure_policy::CHECKS,
@@ -19,6 +20,7 @@ const CHECKS: [&[(&str, TrapCheck)]; 11] = [
     volumes::CHECKS,
     names::CHECKS,
     surroundings::CHECKS,
+    kueue::CHECKS,
     updates::CHECKS,
 ];
 

@@ -59,6 +59,19 @@ impl ScoredNodes {
 
 /// Schedules a pod. `start` is the index of the first node to examine.
 pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usize) -> Decision {
+    decide(cluster, pod, profile, start, None)
+}
+
+/// Schedules a pod that may not preempt others, for the given reason.
+pub(crate) fn schedule_without_preemption(
+    cluster: &Cluster, pod: &PodView, profile: &Profile, reason: &'static str,
+) -> Decision {
+    decide(cluster, pod, profile, 0, Some(reason))
+}
+
+fn decide(
+    cluster: &Cluster, pod: &PodView, profile: &Profile, start: usize, ineligible: Option<&'static str>,
+) -> Decision {
     let cycle = match SchedulingCycle::new(cluster, pod, profile) {
         Ok(cycle) => cycle,
         Err(rejection) => {
@@ -78,7 +91,11 @@ pub fn schedule(cluster: &Cluster, pod: &PodView, profile: &Profile, start: usiz
         let message = rejection_counts(&cycle, &found.rejected).message(cluster.nodes.len());
         let named = cycle.named_nodes.iter().map(|_| Plugin::NodeAffinity);
         let rejecting = found.rejected.iter().map(|(_, rejection)| rejection.plugin).chain(named).collect();
-        return unschedulable(message, profile, || preempt(cycle, &found.rejected), rejecting);
+        let preempt = || match ineligible {
+            Some(reason) => Preemption::NotEligible(reason),
+            None => preempt(cycle, &found.rejected),
+        };
+        return unschedulable(message, profile, preempt, rejecting);
     }
     let scores = if found.nodes.len() == 1 { Vec::new() } else { score(&cycle, &found.nodes) };
     Decision::Scheduled(ScoredNodes { nodes: found.nodes, scores, next_start: found.next_start })

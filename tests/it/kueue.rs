@@ -1,12 +1,20 @@
 //! Kueue in a run: admission, preemption, pending Workloads and changes of `suspend` by hand.
 
 use crate::support;
+use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
+use sim_analysis::metrics::summary::RunSummary;
+use sim_analysis::metrics::{MetricFolds, RestartBlocker};
 use sim_engine::record::*;
+use sim_inputs::SourceText;
 
 /// One text per condition of a Workload, change of readiness and Event of Kueue, and the sentences about blocked
 /// JobSets.
 fn play(sets: &[(&str, &str)]) -> (Vec<String>, RunOutcome) {
-    let scenario = support::scenario("kueue", sets);
+    play_scenario("kueue", sets)
+}
+
+fn play_scenario(scenario: &str, sets: &[(&str, &str)]) -> (Vec<String>, RunOutcome) {
+    let scenario = support::scenario(scenario, sets);
     let mut simulation = support::simulation(&scenario);
     simulation.set_paranoid(true);
     let mut checker = crate::checker::Checker::new(&scenario);
@@ -16,6 +24,7 @@ fn play(sets: &[(&str, &str)]) -> (Vec<String>, RunOutcome) {
         Body::WorkloadCondition { jobset, kind, status, reason, .. } => {
             Some(format!("{} {}={status} {}", names.jobset(jobset), kind.as_str(), names.text(reason)))
         }
+        Body::PodBound { node, .. } => Some(format!("bound to {}", names.nodes[node.ix()])),
         Body::AllReady { jobset, ready } => Some(format!("{} ready={ready}", names.jobset(jobset))),
         Body::KubeEvent { object: ObjectRef::JobSet(jobset), reason, .. } => {
             Some(format!("{} {}", names.jobset(jobset), names.text(reason)))
@@ -62,4 +71,148 @@ fn kueue_undoes_a_suspension_by_hand() {
     let (texts, outcome) = play(&[("faults", "[{at: 30s, suspendJobSet: {name: train}}]")]);
     assert!(texts.iter().filter(|text| *text == "train Started").count() >= 3, "{}", texts.join("\n"));
     assert_eq!(outcome.end_reason, EndReason::AllJobSetsFinished);
+}
+
+/// Conditions of the Workload of a JobSet that needs an AdmissionCheck.
+fn checked(rule: &str) -> Vec<String> {
+    let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let queues = queues.replace(
+        "  namespaceSelector: {}\n",
+        "  namespaceSelector: {}\n  admissionChecksStrategy: {admissionChecks: [{name: capacity}]}\n",
+    );
+    let check = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: capacity}\nspec: \
+                 {controllerName: example.com/capacity}\n---\n";
+    let train = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-train.yaml"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: checked}}\ntopology: small-16\n\
+         objects: [{{manifest: queues.yaml}}]\njobSets: [{{manifest: train.yaml}}]\n{rule}\n\
+         containers: [{{runFor: 1m}}]\nstop: {{at: 30m, when: AllJobSetsFinished}}\nseed: 1\n"
+    );
+    let files = [("queues.yaml", format!("{check}{queues}")), ("train.yaml", train)];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let scenario = support::parse_with(&scenario, &files).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    simulation.set_paranoid(true);
+    let mut checker = crate::checker::Checker::new(&scenario);
+    simulation.run(1, 0, &mut checker);
+    let names = simulation.names();
+    let text = |record: &SimulationRecord| match record.body {
+        Body::WorkloadCondition { kind, status, reason, .. } => {
+            let second = record.at.0 / 1_000_000_000;
+            Some(format!("{second} {}={status} {}", kind.as_str(), names.text(reason)))
+        }
+        _ => None,
+    };
+    checker.records.iter().filter_map(text).collect()
+}
+
+#[test]
+fn an_admission_check_delays_the_admission() {
+    let texts = checked("admissionChecks: [{name: capacity, after: 3m}]");
+    at(&texts, "0 QuotaReserved=true QuotaReserved");
+    at(&texts, "180 Admitted=true Admitted");
+}
+
+#[test]
+fn a_check_in_the_state_retry_evicts_the_workload_until_it_is_ready() {
+    let texts = checked("admissionChecks: [{name: capacity, after: 3m, retries: 1}]");
+    at(&texts, "180 Evicted=true AdmissionCheck");
+    assert!(texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}
+
+#[test]
+fn a_rejected_check_deactivates_the_workload() {
+    let texts = checked("admissionChecks: [{name: capacity, after: 3m, state: Rejected, message: no capacity}]");
+    at(&texts, "180 Evicted=true DeactivatedDueToAdmissionCheck");
+    assert!(!texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}
+
+#[test]
+fn without_a_controller_an_admission_check_stays_pending() {
+    let texts = checked("");
+    assert!(!texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}
+
+/// Simulates the scenario with another configuration of Kueue's manager.
+fn replicated(configuration: &str, sets: &[(&str, &str)]) -> SimulatedReplication {
+    let read = |name: &str| std::fs::read_to_string(support::root().join("scenarios").join(name)).expect("a file");
+    let queues = format!("{}---\n{configuration}", read("manifests/kueue-queues.yaml"));
+    let loader = |name: &str| if name == "manifests/kueue-queues.yaml" { Ok(queues.clone()) } else { Ok(read(name)) };
+    let source = SourceText { file: "kueue.yaml".to_owned(), text: read("kueue.yaml") };
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let loaded = sim_inputs::parse_scenario(&source, &sets, &loader).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&loaded.scenario);
+    let folds = MetricFolds::new(&loaded.scenario, false);
+    simulate_replication(&mut simulation, (1, 0), folds, RestartBlocker::default()).0
+}
+
+const DEFAULTS: &str = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n";
+
+#[test]
+fn the_admission_of_a_jobset_has_its_waits_quota_and_preemptor() {
+    let replication = replicated(DEFAULTS, &[]);
+    let run = replication.view(1, &[]);
+    let summary = RunSummary::from_run(&run);
+    let [train, urgent] = &summary.job_sets[..] else { panic!("two JobSets") };
+    let of_train = train.admission.as_ref().expect("Kueue manages it");
+    assert_eq!((of_train.waits.len(), of_train.reservations.len(), of_train.evictions.len()), (2, 2, 1));
+    assert_eq!(of_train.evictions[0].preemptor.as_deref(), Some("urgent"));
+    assert_eq!(of_train.reservations[0].quota[0].amount, "64");
+    let sum: f64 = of_train.waits.iter().map(|w| w.until.unwrap_or(0.0) - w.from).sum();
+    assert!((of_train.wait - sum).abs() < 1e-6, "{of_train:?}");
+    let of_urgent = urgent.admission.as_ref().expect("Kueue manages it");
+    assert_eq!(of_urgent.preempted.iter().map(|p| p.job_set.as_str()).collect::<Vec<_>>(), ["train"]);
+    assert!(run.preemption_loops().is_empty());
+    let peak = run.folded.admission.quota.iter().map(|change| change.used).max();
+    assert_eq!(peak, Some(64_000), "the usage never exceeds the quota");
+}
+
+#[test]
+fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_loop() {
+    let timeout = "waitForPodsReady: {timeout: 15s, requeuingStrategy: {backoffBaseSeconds: 3}}\n";
+    let replication = replicated(&format!("{DEFAULTS}{timeout}"), &[("containers[0].startAfter", "60s")]);
+    let loops = replication.view(1, &[]).preemption_loops();
+    let is_named = |text: &String| text.starts_with("eviction loop: JobSet train was evicted ");
+    assert!(loops.iter().any(is_named), "{loops:?}");
+    assert!(loops[0].contains("last reason: PodsReadyTimeout"), "{loops:?}");
+}
+
+#[test]
+fn the_pods_of_a_topology_assignment_are_bound_to_its_nodes_and_to_the_replacement_of_a_lost_one() {
+    let (texts, outcome) = play_scenario("kueue-node-lost", &[]);
+    let mut bound: Vec<&str> = texts.iter().filter_map(|text| text.strip_prefix("bound to ")).collect();
+    bound[..3].sort_unstable();
+    bound[3..].sort_unstable();
+    assert_eq!(bound, ["node-00", "node-01", "node-02", "node-00", "node-02", "node-03"]);
+    assert_eq!(outcome.end_reason, EndReason::AllJobSetsFinished);
+    assert!(!texts.iter().any(|text| text.contains("Evicted=true")), "{}", texts.join("\n"));
+}
+
+#[test]
+fn a_lost_node_without_a_replacement_evicts_the_jobset_which_preempts_the_work_on_spare_nodes() {
+    let (texts, outcome) = play_scenario("kueue-warm-spares", &[]);
+    let order = [
+        "warm ready=true", "pool Evicted=true NodeFailures", "warm Evicted=true Preempted",
+        "pool Evicted=false QuotaReserved", "pool AllJobsCompleted", "warm Evicted=false QuotaReserved",
+        "warm AllJobsCompleted",
+    ];
+    let places: Vec<usize> = order.iter().map(|text| at(&texts, text)).collect();
+    assert!(places.is_sorted(), "{places:?}\n{}", texts.join("\n"));
+    assert_eq!(outcome.end_reason, EndReason::AllJobSetsFinished);
+}
+
+#[test]
+fn pods_wait_for_the_topology_ungater_for_a_second() {
+    let ready_after_s = |scenario: &str| {
+        let scenario = support::scenario(scenario, &[]);
+        let mut simulation = support::simulation(&scenario);
+        let mut kept = KeepSink::default();
+        simulation.run(1, 0, &mut kept);
+        let time = |wanted: fn(&Body) -> bool| kept.0.iter().find(|r| wanted(&r.body)).expect("a record").at.seconds();
+        time(|body| matches!(body, Body::PodBound { .. })) - time(|body| matches!(body, Body::PodCreated { .. }))
+    };
+    assert!(ready_after_s("kueue") < 0.5);
+    assert!((1.0..1.5).contains(&ready_after_s("kueue-node-lost")));
 }

@@ -1,6 +1,7 @@
 //! All integration tests in one binary, so that they are linked and run once.
 
 mod admission;
+mod admit;
 mod allocation;
 mod bench_gates;
 mod bench_ttr;
@@ -42,6 +43,7 @@ mod observe;
 mod outcome_headlines;
 mod placement_repair;
 mod planning;
+mod pod_groups;
 mod pod_status;
 mod policy;
 mod preemption;

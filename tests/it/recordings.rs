@@ -15,8 +15,10 @@ use sim_recordings::validate::scenario::{RecordingDefaults, ScenarioOverrides, r
 use sim_recordings::validate::{kueue, scheduling, simulate};
 use std::collections::{BTreeMap, BTreeSet};
 
-const KINDS: [&str; 9] =
-    ["decisions", "corner", "nodes", "cluster", "times", "admission", "scheduler/gang", "scheduler/single", "kueue"];
+const KINDS: [&str; 10] = [
+    "decisions", "corner", "nodes", "cluster", "times", "admission", "scheduler/gang", "scheduler/single", "kueue",
+    "kueue/live",
+];
 const KNOWN: &str = include_str!("recordings/known-differences.yaml");
 /// Permitted relative error of a scored restart time.
 const TIME_TOLERANCE: f64 = 0.08;

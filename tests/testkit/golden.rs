@@ -207,6 +207,9 @@ fn word(body: &Body) -> Option<usize> {
         | CurrentAttempt { .. }
         | JobSetCondition { .. }
         | WorkloadCondition { .. }
+        | PodGroupCondition { .. }
+        | WorkloadQuota { .. }
+        | WorkloadPreempted { .. }
         | AllReady { .. }
         | TrainingStarted { .. }
         | TrainingSlices { .. }
@@ -245,6 +248,10 @@ fn details(body: &Body, names: &RecordNames) -> String {
         WorkloadCondition { kind, status, reason, message, .. } => {
             condition(kind.as_str(), status, reason, message, names)
         }
+        PodGroupCondition { group, scheduled, reason, message } => {
+            let kind = format!("{} PodGroupScheduled", names.text(group));
+            condition(&kind, scheduled, reason, message, names)
+        }
         JobCondition { kind, status, reason, message, .. } => condition(kind.as_str(), status, reason, message, names),
         AllReady { ready, .. } => ready.to_string(),
         TrainingStarted { from, .. } => format!("from {from}"),
@@ -273,7 +280,9 @@ fn details(body: &Body, names: &RecordNames) -> String {
         | JobDeleting { .. }
         | JobGone { .. }
         | NodeGone { .. }
-        | NodeCreated { .. } => members(body, names),
+        | NodeCreated { .. }
+        | WorkloadQuota { .. }
+        | WorkloadPreempted { .. } => members(body, names),
         PodCreated { .. }
         | PodCreateRejected { .. }
         | PodUnschedulable { .. }

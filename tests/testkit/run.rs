@@ -31,7 +31,7 @@ fn scenario() -> ScenarioSpec {
             api_server_concurrency: 600,
             node_requests_per_s: 1000.0,
             kubernetes: KubeVersion::new(36),
-            feature_gates: FeatureGates { in_place_restart: true, restart_job: false, elastic_jobset: false },
+            feature_gates: FeatureGates { in_place_restart: true, ..FeatureGates::default() },
             placement_repair: PlacementRepair::default(),
             node_monitor_grace_period_s: 50,
             heartbeat_s: 10,
@@ -123,7 +123,7 @@ pub fn with_outcome<T>(lines: &[LineFilter], outcome: RunOutcome, use_view: impl
     names.intern("DefaultFailurePolicy");
     let mut folds = MetricFolds::new(&scenario, true);
     play(lines, &names, &mut folds);
-    let folded = folds.finish(&outcome, &names);
+    let folded = folds.finish(&scenario, &outcome, &names);
     use_view(&RunView {
         scenario: &scenario,
         names: &names,

@@ -42,6 +42,7 @@ impl RecordSink for StoryFold {
             | Body::TrainingDone { .. }
             | Body::JobSetDeleted { .. }
             | Body::EvictionRefused { .. }
+            | Body::PodGroupCondition { .. }
             | Body::NodeState { .. }
             | Body::NodeGone { .. }
             | Body::Fault { .. } => true,

@@ -78,6 +78,19 @@ pub struct FeatureGates {
     pub in_place_restart: bool,
     pub restart_job: bool,
     pub elastic_jobset: bool,
+    pub pod_groups: PodGroupScheduling,
+}
+
+/// How kube-scheduler treats pod groups, which follows from its feature gates (kubernetes.md 2.6).
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum PodGroupScheduling {
+    /// Pods are scheduled one by one; the API server drops `schedulingGroup` of pods.
+    #[default]
+    Off,
+    /// All pods of a group are scheduled together (GangScheduling, WorkloadAwarePreemption).
+    Gang,
+    /// Likewise, in one domain of the topology key of the group (TopologyAwareWorkloadScheduling).
+    TopologyAware,
 }
 
 /// Feature gates to change. A gate with `None` keeps its value.
@@ -105,6 +118,7 @@ impl FeatureGates {
             in_place_restart: in_place_restart.unwrap_or(self.in_place_restart),
             restart_job: restart_job.unwrap_or(self.restart_job),
             elastic_jobset: elastic_jobset.unwrap_or(self.elastic_jobset),
+            pod_groups: self.pod_groups,
         }
     }
 }

@@ -51,6 +51,9 @@ pub const LEGACY_CONTROLLER_UID: &str = "controller-uid";
 /// Kueue label with the name of the LocalQueue that admits the object.
 pub const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
+/// Kueue annotation with the names of gates that delay the admission.
+pub const ADMISSION_GATED_BY: &str = "kueue.x-k8s.io/admission-gated-by";
+
 /// Node label with the zone. The node lifecycle controller groups nodes by it.
 pub const ZONE: &str = "topology.kubernetes.io/zone";
 

@@ -27,6 +27,8 @@ pub struct PodSpec {
     pub tolerations: Vec<TolerationSpec>,
     pub priority: i32,
     pub scheduling_gates: u32,
+    /// Name of the PodGroup of the pod (`schedulingGroup.podGroupName`).
+    pub scheduling_group: Option<String>,
     /// Name of the scheduler profile; `None` is the default scheduler.
     pub scheduler_name: Option<String>,
     /// Node to which the pod is bound at creation, bypassing the scheduler.

@@ -34,11 +34,12 @@ pub enum ObjectKind {
     Lease,
     /// A kind that is not modelled.
     Other,
+    PodGroup,
 }
 
 /// Kind, its name in manifests, its resource as `group/version/plural` (e.g. `batch/v1/jobs`), and whether it is
 /// namespaced.
-const KINDS: [(ObjectKind, &str, &str, bool); 12] = [
+const KINDS: [(ObjectKind, &str, &str, bool); 13] = [
     (ObjectKind::JobSet, "JobSet", "jobset.x-k8s.io/v1alpha2/jobsets", true),
     (ObjectKind::Job, "Job", "batch/v1/jobs", true),
     (ObjectKind::Pod, "Pod", "v1/pods", true),
@@ -51,6 +52,7 @@ const KINDS: [(ObjectKind, &str, &str, bool); 12] = [
     (ObjectKind::PodDisruptionBudget, "PodDisruptionBudget", "policy/v1/poddisruptionbudgets", true),
     (ObjectKind::Namespace, "Namespace", "v1/namespaces", false),
     (ObjectKind::Lease, "Lease", "coordination.k8s.io/v1/leases", true),
+    (ObjectKind::PodGroup, "PodGroup", "scheduling.k8s.io/v1alpha2/podgroups", true),
 ];
 
 impl ObjectKind {

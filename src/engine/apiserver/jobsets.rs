@@ -21,6 +21,7 @@ pub fn create_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, spec: Arc<Jo
     row.created = true;
     row.spec = spec;
     ctx.emit(Body::JobSetCreated { jobset });
+    ctx.notify_admission(jobset);
     jobset_changed(ctx, jobset, JobSetChange::Created);
 }
 
@@ -37,6 +38,7 @@ pub fn set_jobset_spec(ctx: &mut EngineContext<'_>, jobset: JobSetId, spec: JobS
     let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
     row.spec = Arc::new(spec);
     row.spec_version += 1;
+    ctx.notify_admission(jobset);
     jobset_changed(ctx, jobset, JobSetChange::Spec);
     remove_jobset_if_free(ctx, jobset);
 }

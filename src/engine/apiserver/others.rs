@@ -4,7 +4,7 @@ use super::record_change;
 use super::volumes::{is_protected_volume, record_storage_change, settle_claims};
 use crate::ctx::EngineContext;
 use crate::store::{ChangeKind, OtherObject};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sim_api::spec::ObjectKind;
 use sim_base::{JobSetId, PodId, calendar};
 
@@ -113,6 +113,34 @@ fn record_object_change(ctx: &mut EngineContext<'_>, kind: ObjectKind, jobset: J
             record_storage_change(ctx, kind, at);
             settle_claims(ctx);
         }
+        ObjectKind::PodGroup => record_change(ctx, ChangeKind::PodGroup),
         _ => {}
     }
+}
+
+/// Writes the condition PodGroupScheduled of a PodGroup. A group that was scheduled stays so. Returns whether the
+/// condition has changed.
+pub fn set_pod_group_scheduled(
+    ctx: &mut EngineContext<'_>, (namespace, name): (&str, &str), scheduled: bool, message: &str,
+) -> bool {
+    let known = ctx.store.others.get(ObjectKind::PodGroup, namespace, name);
+    let Some(before) = known.map(|group| group.object["status"]["conditions"][0].clone()) else { return false };
+    let (status, reason) = if scheduled { ("True", "Scheduled") } else { ("False", "Unschedulable") };
+    let stays = before["status"] == "True" && !scheduled;
+    if stays || (before["status"] == status && before["message"] == message) {
+        return false;
+    }
+    let now = json!(calendar::format_time(ctx.now));
+    let since = if before["status"] == status { before["lastTransitionTime"].clone() } else { now };
+    let condition = json!({
+        "type": "PodGroupScheduled",
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": since,
+    });
+    if let Some(group) = ctx.store.get_mut().others.get_mut(ObjectKind::PodGroup, namespace, name) {
+        group.object["status"]["conditions"] = json!([condition]);
+    }
+    true
 }

@@ -6,6 +6,7 @@ use crate::store::{ChangeKind, ContainersState, ExitedContainers, ObjectStore, P
 use crate::{ctx::EngineContext, requests::RequestAnswer};
 use sim_api::spec::keys::JOB_TRACKING;
 use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime, TemplateId, TextId};
+use std::collections::BTreeMap;
 
 #[derive(Copy, Clone)]
 pub struct NewPod {
@@ -196,6 +197,23 @@ pub fn set_pod_flag(ctx: &mut EngineContext<'_>, pod: PodId, flags: u8, on: bool
     }
     pod_changed(ctx, pod, PodChange::Metadata);
     remove_if_free(ctx, pod);
+}
+
+/// PATCH that removes a scheduling gate and adds a node selector.
+pub fn ungate_pod(
+    ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32, selector: &BTreeMap<String, String>,
+) -> RequestAnswer {
+    let there = ctx.store.pods.is_current(pod, incarnation) && ctx.store.pods.has(pod, flag::GATED);
+    if there {
+        let s = ctx.store.get_mut();
+        let template = s.templates.released(&s.nodes.cluster, s.pods.template[pod.ix()], selector);
+        s.pods.template[pod.ix()] = template;
+        let gated = s.templates.get(template).facts.gated;
+        set_pod_flag(ctx, pod, flag::GATED, gated);
+    }
+    let answer = RequestAnswer::from_existence(there);
+    ctx.record_response(Call::KueuePodPatch, answer);
+    answer
 }
 
 /// Sets the finalizers that a PATCH leaves.

@@ -40,6 +40,9 @@ impl Diagnosis<'_, '_> {
                  KubeSchedulerConfiguration defines profiles"
             ));
         }
+        if let Some(why) = self.components.scheduler.group_hold_reason(self.ctx, pod) {
+            return Some(format!("pod {name} is Pending: {why}"));
+        }
         if let Some(why) = self.unschedulable_reason(job, pod) {
             let may_come = self.may_gain_capacity(store.jobs[job.ix()].jobset);
             return Some(if may_come { self.with_run_end(why) } else { why });

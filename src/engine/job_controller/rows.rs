@@ -18,6 +18,8 @@ pub(super) struct JobSyncRow {
     pub own_write: bool,
     /// The status write that moves the uncounted pods to the counters had a conflict.
     pub unflushed: bool,
+    /// Number of failed pods in the last status that the API server rejected.
+    pub rejected_failed: Option<u32>,
     /// Number of creations without a response yet.
     pub expected_creations: u32,
     /// Pod-failure back-off (kubernetes.md 1.5).
@@ -38,6 +40,7 @@ impl JobSyncRow {
         self.entry.forget_errors();
         self.own_write = false;
         self.unflushed = false;
+        self.rejected_failed = None;
         self.expected_creations = 0;
         self.backoff = BackoffRecord::default();
         self.event_correlator = EventBooks::default();

@@ -60,6 +60,15 @@ impl JobController {
         w.plan.ends_job() && !ctx.store.jobs[w.job.ix()].status.is_finished() && (!delays || w.counted.terminating == 0)
     }
 
+    /// Returns true if the write would set a terminal condition of a Job that has no startTime.
+    pub(super) fn finishes_without_start(&self, ctx: &EngineContext<'_>, worker: usize) -> bool {
+        let w = &self.workers[worker];
+        let (j, version) = (&ctx.store.jobs[w.job.ix()], ctx.scenario.control_plane.kubernetes);
+        let suspended = new_suspended_status(&j.status, w.plan.suspended_condition);
+        let runs = w.plan.suspended_condition != Some(true) && !j.suspended;
+        w.counted.finish_now && start_time(j.status.start_time, suspended, version, (w.counted.at, runs)).is_none()
+    }
+
     /// Stores the PUT of jobs/status: counters and the interim condition, and in the last write the terminal condition.
     pub(super) fn store_status(&mut self, ctx: &mut EngineContext<'_>, worker: usize, last: bool) {
         let w = &mut self.workers[worker];
@@ -79,7 +88,7 @@ impl JobController {
         row.own_write = true;
         // Indexes removed by scaling are no longer read (parseIndexesFromString).
         let succeeded = row.succeeded.partition_point(|i| *i < limit) as u32;
-        let failed = row.counted_failed;
+        let (failed, rejected_failed) = (row.counted_failed, row.rejected_failed);
         // A NonIndexed Job counts a pod when its finalizer is removed (cleanUncountedPodsWithoutFinalizers).
         let indexed = ctx.store.is_indexed(job);
         apiserver::set_job_status(ctx, job, |status| {
@@ -92,6 +101,8 @@ impl JobController {
             }
             if last {
                 status.failed = failed;
+            } else if let Some(counted) = rejected_failed {
+                status.failed = counted;
             }
         });
         let w = &mut self.workers[worker];

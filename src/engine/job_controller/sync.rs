@@ -99,6 +99,9 @@ impl JobController {
         if there && version != self.workers[worker].version {
             return self.status_conflict(ctx, worker, stage);
         }
+        if there && stage == SyncStage::LastStatus && self.finishes_without_start(ctx, worker) {
+            return self.finish_rejected(ctx, worker, job);
+        }
         ctx.record_response(Call::JobStatusUpdate, RequestAnswer::from_existence(there));
         if there {
             self.rows[job.ix()].unflushed = false;
@@ -110,6 +113,17 @@ impl JobController {
             SyncStage::LastStatus => self.end_sync(ctx, worker),
             other => unreachable!("a status is written first or last, not at {other:?}"),
         }
+    }
+
+    /// The API server rejects a terminal condition of a Job without startTime (`RejectFinishedJobWithoutStartTime`, batch
+    /// validation): a suspended Job does not finish. The next syncs store the counters and are rejected again.
+    fn finish_rejected(&mut self, ctx: &mut EngineContext<'_>, worker: usize, job: JobId) {
+        ctx.record_response(Call::JobStatusUpdate, RequestAnswer::Invalid);
+        let row = &mut self.rows[job.ix()];
+        row.unflushed = row.rejected_failed != Some(row.counted_failed);
+        row.rejected_failed = Some(row.counted_failed);
+        self.workers[worker].failed = true;
+        self.end_sync(ctx, worker);
     }
 
     /// The Job changed since the sync began: nothing is stored, and the sync is repeated without an error with the

@@ -18,7 +18,7 @@ impl JobSetManager {
     pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
             ChangeKind::Pod(_, PodChange::Created) | ChangeKind::Node(..) => {}
-            ChangeKind::Claim { .. } | ChangeKind::Storage => {}
+            ChangeKind::Claim { .. } | ChangeKind::Storage | ChangeKind::PodGroup => {}
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => {}
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => {}
             ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } | ChangeKind::Workload(_) => {}
@@ -65,7 +65,8 @@ impl JobSetManager {
                 let owned = j.jobset.is_some();
                 owned.then_some((TicketSubject::Job(job), j.version, SimulationEvent::JobObserved(job)))
             }
-            ChangeKind::Pod(..) | ChangeKind::Node(..) | ChangeKind::Claim { .. } | ChangeKind::Storage => None,
+            ChangeKind::Pod(..) | ChangeKind::Node(..) => None,
+            ChangeKind::Claim { .. } | ChangeKind::Storage | ChangeKind::PodGroup => None,
             ChangeKind::OwnedCreated(..) | ChangeKind::OwnedGone(_) => None,
             ChangeKind::Process { .. } | ChangeKind::ContainersStopped(_) | ChangeKind::WorkDone(_) => None,
             ChangeKind::ProcessExit(..) | ChangeKind::SilentFault { .. } | ChangeKind::Workload(_) => None,

@@ -4,7 +4,7 @@ use super::KueueController;
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
-use crate::record::{Call, TicketSubject, TicketWait};
+use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use sim_api::spec::kueue::KueueObjects;
 use sim_base::{Duration, JobSetId};
@@ -73,6 +73,9 @@ impl KueueController {
     pub(super) fn run_cycle(&mut self, ctx: &mut EngineContext<'_>) {
         self.cycles.is_scheduled = false;
         let now = ctx.now;
+        if let Some(objects) = &ctx.scenario.kueue {
+            self.update_topology(objects);
+        }
         let patches = self.manager().run_cycle(now);
         let (mut has_sent, mut has_admitted) = (false, false);
         for patch in patches {
@@ -97,11 +100,7 @@ impl KueueController {
 
     /// Workloads that a cycle puts aside with one of the same shape get its reason.
     fn reconcile_bypassed(&mut self, ctx: &mut EngineContext<'_>) {
-        let queues = &self.manager().pending;
-        let keys =
-            queues.iter().flat_map(|queue| queue.iter().map(move |info| (info.key, queue.bypass_reason(info.key))));
-        let bypassed: Vec<usize> = keys.filter(|(_, reason)| reason.is_some()).map(|(key, _)| key).collect();
-        for key in bypassed {
+        for key in self.manager().take_bypassed() {
             self.reconcile_workload(ctx, JobSetId(key as u32));
         }
     }
@@ -130,6 +129,9 @@ impl KueueController {
         ctx.record_response(Call::KueueWorkloadPatch, RequestAnswer::from_existence(stored.is_some()));
         if let Some(new) = new {
             apiserver::set_workload(ctx, jobset, new);
+            if let PatchKind::Preempt { preemptor, .. } = patch.kind {
+                ctx.emit(Body::WorkloadPreempted { jobset, preemptor: JobSetId(preemptor as u32) });
+            }
             if !is_admission {
                 let version = ctx.store.jobsets[patch.key].workload_version;
                 self.cycles.unobserved.insert(jobset, version);

@@ -8,11 +8,12 @@ use crate::event::{KueueReconciler, SimulationEvent};
 use crate::record::{Call, ObjectRef, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::JobSetRow;
+use sim_api::spec::kueue::POD_SETS_MAX;
 use sim_base::JobSetId;
 use sim_base::fnv::fnv1a;
 use sim_kueue::control::{JobView, reconcile_job};
 use sim_kueue::workload::jobset::{self, WorkloadError, workload};
-use sim_kueue::workload::{Admission, ConditionType, Workload};
+use sim_kueue::workload::{ConditionType, Workload};
 use sim_policy::kinds::JobSetConditionType;
 use std::sync::Arc;
 
@@ -105,7 +106,6 @@ impl KueueController {
                 let flavors = self.manager().cache.state.flavors.clone();
                 let started = pod_sets::started(&stored, &workload, &flavors, &ctx.scenario.decoders);
                 apiserver::set_jobset_spec(ctx, jobset, started);
-                warn_about_topology(ctx, jobset, admission);
                 event(ctx, "Started", &format!("Admitted by clusterQueue {}", admission.cluster_queue));
             }
             Write::Stop(message) => {
@@ -129,21 +129,6 @@ impl KueueController {
             }
         }
         RequestAnswer::Success
-    }
-}
-
-/// Pods do not wait for the topology domains that Kueue assigned.
-fn warn_about_topology(ctx: &mut EngineContext<'_>, jobset: JobSetId, admission: &Admission) {
-    if admission.pod_sets.iter().all(|pod_set| pod_set.topology.is_none()) {
-        return;
-    }
-    let name = &ctx.store.names.jobsets[jobset.ix()].name;
-    let warning = format!(
-        "JobSet {name}: Kueue assigned topology domains, but kube-scheduler places the pods without them; the pods \
-         may be on other nodes of the flavor"
-    );
-    if !ctx.progress.warnings.contains(&warning) {
-        ctx.progress.warnings.push(warning);
     }
 }
 
@@ -172,8 +157,12 @@ fn name_workload(workload: &mut Workload) {
     workload.name = format!("jobset-{}-{}", workload.name, &workload.job_uid[..5]);
 }
 
-fn describe_error(error: &WorkloadError) -> String {
+/// Returns why Kueue creates no Workload, as a sentence without a period.
+pub fn describe_error(error: &WorkloadError) -> String {
     let why = match error {
+        WorkloadError::TooManyPodSets { count } => {
+            format!("it has {count} replicatedJobs, and a Workload has at most {POD_SETS_MAX} pod sets")
+        }
         WorkloadError::UnknownPriorityClass { name } => format!("WorkloadPriorityClass {name} does not exist"),
         WorkloadError::Topology(_) => "the annotations of its topology request are not valid".to_owned(),
     };

@@ -3,10 +3,14 @@
 //! The decisions are those of `sim-kueue`. This component keeps the caches, sends the requests, and starts and stops
 //! JobSets by `spec.suspend`. It must never read an object before its watch has delivered it.
 
+mod checks;
 mod cycle;
 mod jobsets;
+mod nodes;
+mod placed_pods;
 mod pod_sets;
 mod rows;
+mod ungater;
 mod workloads;
 
 use super::ctx::{EngineContext, StoreWatcher};
@@ -14,18 +18,18 @@ use super::event::{KueueReconciler, SimulationEvent};
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, JobSetChange};
 use cycle::Cycles;
+pub use jobsets::describe_error;
+use nodes::NodeCache;
+pub use nodes::topology_nodes;
+use placed_pods::PodCache;
+pub use pod_sets::started;
 use rows::ManagedJobSet;
 use sim_api::spec::ScenarioSpec;
 use sim_api::spec::kueue::KueueObjects;
-use sim_base::{JobSetId, NodeId, SimTime, row_or_default};
+use sim_base::{JobSetId, SimTime, row_or_default};
 use sim_kueue::control::{Manager, REQUEUE_DELAY};
-use sim_kueue::tas::TasNode;
-use sim_kueue::topology::TopologySnapshot;
 use sim_kueue::workload::{ConditionType, Workload};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Pods that a node takes if its object does not say it, in thousandths.
-const DEFAULT_PODS: i64 = 110_000;
 
 #[derive(Clone, Default)]
 pub struct KueueController {
@@ -33,6 +37,10 @@ pub struct KueueController {
     manager: Option<Manager>,
     rows: Vec<ManagedJobSet>,
     cycles: Cycles,
+    nodes: NodeCache,
+    pods: PodCache,
+    /// Whether a flavor has a topology.
+    has_topology: bool,
     /// Roots of the quota tree with a pending retry.
     retries: BTreeSet<u32>,
 }
@@ -41,7 +49,9 @@ impl KueueController {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         *self = KueueController::default();
         if let Some(objects) = &ctx.scenario.kueue {
-            let topology = TopologySnapshot::new(objects, &topology_nodes(ctx, objects));
+            self.has_topology = !objects.topologies.is_empty();
+            self.nodes = NodeCache::new(ctx, objects);
+            let topology = self.nodes.topology(objects);
             self.manager = Some(Manager::new(objects, topology, namespaces(ctx.scenario, objects)));
             self.cycles = Cycles::new(objects);
         }
@@ -62,8 +72,29 @@ impl KueueController {
                 self.row(jobset).due = None;
                 self.reconcile_workload(ctx, jobset);
             }
+            SimulationEvent::KueueCheckDue { jobset, check } => self.check_due(ctx, jobset, check),
             SimulationEvent::KueueRetry { root } => self.retry(ctx, root),
             SimulationEvent::KueueCycle => self.run_cycle(ctx),
+            SimulationEvent::KueueSecondPass(jobset) => {
+                self.manager().second_pass_due(jobset.ix());
+                self.cycles.state_changed();
+                self.schedule_cycle(ctx);
+            }
+            other => self.handle_topology(ctx, other),
+        }
+    }
+
+    /// Handles the events of topology-aware scheduling.
+    fn handle_topology(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
+        match event {
+            SimulationEvent::KueueObservedPod { pod, incarnation } => self.pod_observed(ctx, pod, incarnation),
+            SimulationEvent::KueueUngateDue(jobset) => self.ungating_due(ctx, jobset),
+            SimulationEvent::KueueUngated { pod, incarnation } => self.ungating_answered(ctx, pod, incarnation),
+            SimulationEvent::KueueObservedNode(node) => self.node_observed(ctx, node),
+            SimulationEvent::KueueNodeDue(node) => self.node_due(ctx, node),
+            SimulationEvent::KueueNodePatched { nth } => self.node_patch_answered(ctx, nth),
+            SimulationEvent::KueuePodFailed { pod, incarnation } => self.pod_failed(ctx, pod, incarnation),
+            SimulationEvent::KueueNodesChanged => self.nodes_changed(ctx),
             other => unreachable!("not an event of Kueue: {other:?}"),
         }
     }
@@ -85,6 +116,8 @@ impl KueueController {
                 let event = SimulationEvent::KueueObservedWorkload(jobset);
                 observe(ctx, StoreWatcher::KueueWorkloads, (jobset, version), event);
             }
+            ChangeKind::Pod(pod, change) if self.has_topology => self.watch_pod(ctx, pod, change),
+            ChangeKind::Node(node, change) if self.has_topology => self.watch_node(ctx, node, change),
             _ => {}
         }
     }
@@ -108,6 +141,12 @@ impl KueueController {
         pending_reason(workload)
     }
 
+    /// Returns whether pods and Nodes matter to Kueue.
+    #[inline]
+    pub fn has_topology(&self) -> bool {
+        self.has_topology
+    }
+
     fn row(&mut self, jobset: JobSetId) -> &mut ManagedJobSet {
         row_or_default(&mut self.rows, jobset.ix())
     }
@@ -124,6 +163,11 @@ impl KueueController {
                 let retry = SimulationEvent::KueueRetry { root };
                 ctx.schedule_after(REQUEUE_DELAY, TicketWait::ErrorBackoff, TicketSubject::Nothing, retry);
             }
+        }
+        for (key, delay) in self.manager().take_second_passes() {
+            let jobset = JobSetId(key as u32);
+            let about = TicketSubject::JobSet(jobset);
+            ctx.schedule_after(delay, TicketWait::ErrorBackoff, about, SimulationEvent::KueueSecondPass(jobset));
         }
         self.schedule_cycle(ctx);
     }
@@ -157,7 +201,7 @@ fn pending_reason(workload: &Workload) -> Option<String> {
 }
 
 /// Returns the labels of all namespaces with JobSets or LocalQueues.
-fn namespaces(scenario: &ScenarioSpec, objects: &KueueObjects) -> BTreeMap<String, BTreeMap<String, String>> {
+pub fn namespaces(scenario: &ScenarioSpec, objects: &KueueObjects) -> BTreeMap<String, BTreeMap<String, String>> {
     let of_jobsets = scenario.jobsets.iter().map(|submitted| submitted.jobset.namespace.as_str());
     let names = of_jobsets.chain(objects.local_queues.iter().map(|queue| queue.namespace.as_str()));
     let named = |name: &str| BTreeMap::from([("kubernetes.io/metadata.name".to_owned(), name.to_owned())]);
@@ -170,24 +214,4 @@ fn namespaces(scenario: &ScenarioSpec, objects: &KueueObjects) -> BTreeMap<Strin
         all.entry(name.to_owned()).or_insert_with(|| named(name)).extend(labels);
     }
     all
-}
-
-/// Returns the nodes, which count only if there is a topology.
-fn topology_nodes(ctx: &EngineContext<'_>, objects: &KueueObjects) -> Vec<TasNode> {
-    let cluster = &ctx.store.nodes.cluster;
-    let node = |index: usize| {
-        let object = cluster.object(NodeId(index as u32));
-        let mut allocatable = object.allocatable;
-        allocatable.entry("pods".to_owned()).or_insert(DEFAULT_PODS);
-        TasNode {
-            name: object.name,
-            labels: object.labels,
-            taints: object.taints,
-            is_unschedulable: object.unschedulable,
-            is_ready: true,
-            allocatable,
-        }
-    };
-    let count = if objects.topologies.is_empty() { 0 } else { cluster.len() };
-    (0..count).map(node).collect()
 }

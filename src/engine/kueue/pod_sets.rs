@@ -5,12 +5,15 @@ use sim_api::spec::keys::{FOREGROUND_DELETION, KUEUE_QUEUE};
 use sim_api::spec::kueue::ResourceFlavor;
 use sim_api::spec::{JobSet, ObjectDecoders, TolerationSpec};
 use sim_kueue::requests::Name;
+use sim_kueue::workload::topology::annotations;
 use sim_kueue::workload::{Admission, PodSetAdmission, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
 const POD_SET: &str = "kueue.x-k8s.io/podset";
 const CLUSTER_QUEUE: &str = "kueue.x-k8s.io/cluster-queue-name";
 const WORKLOAD: &str = "kueue.x-k8s.io/workload";
+/// Scheduling gate of pods that wait for their topology domain.
+const TOPOLOGY_GATE: &str = "kueue.x-k8s.io/topology";
 
 /// Fields of a pod template that Kueue changes.
 const FIELDS: [(&str, &str); 5] = [
@@ -79,6 +82,9 @@ fn start_template(
     labels[POD_SET] = json!(assigned.name);
     labels[KUEUE_QUEUE] = json!(workload.queue);
     labels[CLUSTER_QUEUE] = json!(*admission.cluster_queue);
+    if assigned.topology.is_some() {
+        gate_template(template, workload, assigned);
+    }
     let names: BTreeSet<&Name> = assigned.flavors.values().collect();
     for flavor in names.into_iter().filter_map(|name| flavors.get(name)) {
         for (key, value) in &flavor.node_labels {
@@ -93,6 +99,23 @@ fn start_template(
                 list.push(toleration);
             }
         }
+    }
+}
+
+/// Adds the gate of topology-aware scheduling. A pod set that only its ClusterQueue places by topology is marked.
+fn gate_template(template: &mut Value, workload: &Workload, assigned: &PodSetAdmission) {
+    let pod_set = workload.pod_sets.iter().find(|pod_set| pod_set.name == assigned.name);
+    let has_level = pod_set.and_then(|pod_set| pod_set.topology.as_ref()).is_some_and(|t| t.level.is_some());
+    if !has_level {
+        template["metadata"]["annotations"][annotations::UNCONSTRAINED] = json!("true");
+    }
+    let gates = &mut template["spec"]["schedulingGates"];
+    if gates.is_null() {
+        *gates = json!([]);
+    }
+    let gate = json!({"name": TOPOLOGY_GATE});
+    if let Some(list) = gates.as_array_mut().filter(|list| !list.contains(&gate)) {
+        list.push(gate);
     }
 }
 

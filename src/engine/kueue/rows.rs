@@ -1,9 +1,10 @@
 //! What Kueue knows of each JobSet, and the requests in flight.
 
 use sim_api::spec::JobSet;
-use sim_base::SimTime;
+use sim_base::{PodId, SimTime};
 use sim_kueue::control::JobView;
 use sim_kueue::workload::Workload;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 #[derive(Clone, Default)]
@@ -29,9 +30,31 @@ pub(super) struct ManagedJobSet {
     pub due: Option<SimTime>,
     /// True from the admission by the scheduler until the cache has it.
     pub is_assumed: bool,
+    /// Admission checks whose controllers will report, with the times of the reports, and numbers of reports so far.
+    pub check_reports: BTreeMap<u32, SimTime>,
+    pub check_reported: BTreeMap<u32, u32>,
+    /// Pods in the cache that are placed by topology.
+    pub pods: BTreeSet<PodId>,
+    pub ungating: Ungating,
     /// Why no Workload is created.
     pub error: Option<String>,
 }
+
+/// State of the topology ungater for one JobSet.
+#[derive(Clone, Default)]
+pub(super) struct Ungating {
+    /// Time of the pending pass.
+    pub due: Option<SimTime>,
+    /// Pods of which the cache does not show the removed gate yet. The next pass waits for them.
+    pub unobserved: BTreeSet<PodId>,
+    /// Pods to release, each with its incarnation and the labels of its domain.
+    pub queue: VecDeque<(PodId, u32, DomainLabels)>,
+    /// Number of requests in flight.
+    pub in_flight: usize,
+}
+
+/// Labels of a topology domain, which become a node selector.
+pub(super) type DomainLabels = Arc<BTreeMap<String, String>>;
 
 /// A request of the reconciler of JobSets.
 #[derive(Clone, Debug)]

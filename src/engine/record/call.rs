@@ -11,7 +11,9 @@ use super::outcome::LedgerResource;
 pub enum CallCost {
     Read,
     Write,
-    PodCreate,
+    /// The API server calls a mutating and then a validating webhook: JobSet's for pods, Kueue's for Workloads, and
+    /// those of both for JobSets.
+    TwoWebhooks,
 }
 
 /// One kind of request by one client.
@@ -61,11 +63,12 @@ const NODES: Option<LedgerResource> = Some(LedgerResource::NodeRequests);
 const EVICTION: Option<LedgerResource> = Some(LedgerResource::TaintEvictionClient);
 const KUEUE_JOBSETS: Option<LedgerResource> = Some(LedgerResource::KueueJobSetClient);
 const KUEUE_WORKLOADS: Option<LedgerResource> = Some(LedgerResource::KueueWorkloadClient);
+const KUEUE_PODS: Option<LedgerResource> = Some(LedgerResource::KueuePodClient);
 /// Clients without a rate limit, or so idle that their bucket is never empty.
 const NO_LIMIT: Option<LedgerResource> = None;
 
 calls! {
-    JobPodCreate: "job-controller" "create" "pods", JOB_CONTROLLER, PodCreate;
+    JobPodCreate: "job-controller" "create" "pods", JOB_CONTROLLER, TwoWebhooks;
     JobPodDelete: "job-controller" "delete" "pods", JOB_CONTROLLER, Write;
     JobPodPatch: "job-controller" "patch" "pods", JOB_CONTROLLER, Write;
     JobStatusUpdate: "job-controller" "update" "jobs/status", JOB_CONTROLLER, Write;
@@ -111,9 +114,12 @@ calls! {
     PreemptionPodDelete: "kube-scheduler" "delete" "pods", BIND, Write;
     VolumeUpdate: "kube-scheduler" "update" "persistentvolumes", BIND, Write;
     ClaimUpdate: "kube-scheduler" "update" "persistentvolumeclaims", BIND, Write;
-    KueueJobSetPatch: "kueue" "patch" "jobsets", KUEUE_JOBSETS, Write;
-    KueueWorkloadCreate: "kueue" "create" "workloads", KUEUE_WORKLOADS, Write;
+    KueueJobSetPatch: "kueue" "patch" "jobsets", KUEUE_JOBSETS, TwoWebhooks;
+    KueueWorkloadCreate: "kueue" "create" "workloads", KUEUE_WORKLOADS, TwoWebhooks;
     KueueWorkloadPatch: "kueue" "patch" "workloads/status", KUEUE_WORKLOADS, Write;
+    KueuePodPatch: "kueue" "patch" "pods", KUEUE_PODS, Write;
+    KueuePodStatus: "kueue" "patch" "pods/status", KUEUE_PODS, Write;
+    PodGroupPatch: "kube-scheduler" "patch" "podgroups/status", BIND, Write;
 }
 
 impl Call {

@@ -317,12 +317,14 @@ pub enum LedgerResource {
     KueueJobSetClient,
     /// Separate token bucket of Kueue's client for Workloads, with the same rate.
     KueueWorkloadClient,
+    /// Separate token bucket of Kueue's client for pods, with the same rate.
+    KueuePodClient,
 }
 
 impl LedgerResource {
     /// Returns true if only Kueue uses the resource.
     pub fn belongs_to_kueue(self) -> bool {
-        matches!(self, Self::KueueJobSetClient | Self::KueueWorkloadClient)
+        matches!(self, Self::KueueJobSetClient | Self::KueueWorkloadClient | Self::KueuePodClient)
     }
 
     /// Returns the name used in files.
@@ -343,6 +345,7 @@ impl LedgerResource {
             Self::NodeRequests => "API server, node requests",
             Self::KueueJobSetClient => "kueue JobSet client",
             Self::KueueWorkloadClient => "kueue Workload client",
+            Self::KueuePodClient => "kueue pod client",
         }
     }
 }

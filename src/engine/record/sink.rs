@@ -6,7 +6,9 @@ use super::records::SimulationRecord;
 use super::ticket::WorkTicket;
 use serde_json::Value;
 use sim_base::{JobId, JobSetId, SimTime};
+use sim_kueue::workload::Workload;
 use sim_policy::decision::PolicyDecision;
+use std::sync::Arc;
 
 /// An Event about a Job as its controller sends it, after the event correlator, which drops and merges some.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,15 @@ pub struct ReplicatedJobNow {
     pub replicated_job: u32,
     /// Numbers of Jobs that are ready, succeeded, failed, active, suspended.
     pub replicas: [u32; 5],
+}
+
+/// The suspension and the Workload of a JobSet that Kueue manages, as stored now.
+#[derive(Clone, Debug)]
+pub struct AdmissionNow {
+    pub jobset: JobSetId,
+    pub at: SimTime,
+    pub suspended: bool,
+    pub workload: Option<Arc<Workload>>,
 }
 
 /// An answered request, as in the audit log.
@@ -79,6 +90,9 @@ pub trait RecordSink {
 
     /// Receives the numbers of each replicatedJob after `Body::ReplicatedJobsStatus`, which contains their totals.
     fn replicated_job(&mut self, _: &ReplicatedJobNow) {}
+
+    /// Receives the suspension and the Workload of a JobSet after each change of one of them.
+    fn admission(&mut self, _: &AdmissionNow) {}
 
     /// Receives each answered request, if the sink collects tickets.
     fn request_answered(&mut self, _: &AnsweredRequest) {}
@@ -167,6 +181,11 @@ impl<A: RecordSink, B: RecordSink> RecordSink for (A, B) {
         self.1.replicated_job(now);
     }
 
+    fn admission(&mut self, now: &AdmissionNow) {
+        self.0.admission(now);
+        self.1.admission(now);
+    }
+
     fn request_answered(&mut self, answered: &AnsweredRequest) {
         self.0.request_answered(answered);
         self.1.request_answered(answered);
@@ -216,6 +235,12 @@ impl<S: RecordSink> RecordSink for Option<S> {
     fn replicated_job(&mut self, now: &ReplicatedJobNow) {
         if let Some(sink) = self {
             sink.replicated_job(now);
+        }
+    }
+
+    fn admission(&mut self, now: &AdmissionNow) {
+        if let Some(sink) = self {
+            sink.admission(now);
         }
     }
 

@@ -36,6 +36,10 @@ impl SchedulerState {
 
     fn begin_cycle(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         self.ledger.add_keys(ctx);
+        if let Some(group) = self.group_of(ctx, pod) {
+            self.begin_group_cycle(ctx, group, pod);
+            return;
+        }
         self.ledger.classes.learn_template(ctx, pod);
         let beside = self.place_by_plugins(ctx, pod);
         let found = beside.unwrap_or_else(|| self.place(ctx, pod));
@@ -63,6 +67,10 @@ impl SchedulerState {
 
     pub(super) fn cycle_done(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         self.in_cycle = None;
+        if self.group_cycle_done(ctx) {
+            self.next_cycle(ctx);
+            return;
+        }
         let (failed, claim_updates) = (self.failed.take(), std::mem::take(&mut self.claim_updates));
         if ctx.store.pods.is_current(pod, incarnation) {
             if self.ledger.holds(pod) && claim_updates.is_empty() {
@@ -78,7 +86,7 @@ impl SchedulerState {
         self.next_cycle(ctx);
     }
 
-    fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, message: &str) {
+    pub(super) fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, message: &str) {
         let reason = ctx.intern(message);
         apiserver::set_pod_unschedulable(ctx, pod, reason);
         if self.queues.mark_unschedulable(pod, reason, ctx.mark()) {
@@ -105,7 +113,7 @@ impl SchedulerState {
 
 /// Duration of a cycle: filters until enough feasible nodes are found, scores of the feasible ones, affinity terms
 /// over all nodes (kubernetes.md 2.2, 2.3).
-fn cycle_cost(ctx: &EngineContext<'_>, profile: &Profile, pod: PodId, found: &PlacementResult) -> Duration {
+pub(super) fn cycle_cost(ctx: &EngineContext<'_>, profile: &Profile, pod: PodId, found: &PlacementResult) -> Duration {
     let c = &ctx.scenario.timing.scheduler;
     let nodes = ctx.store.nodes.len() as u64;
     let named = ctx.store.facts(pod).named.as_ref();

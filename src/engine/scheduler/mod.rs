@@ -8,6 +8,7 @@ mod capacity_ledger;
 mod claims;
 mod cycle;
 mod explain;
+mod groups;
 mod nominated;
 mod place;
 mod preemption;
@@ -26,6 +27,7 @@ use super::record::Call;
 use super::token_bucket::BusyTimes;
 use crate::store::{ChangeKind, NodeChange, ObjectStore, PodChange, flag};
 use capacity_ledger::CapacityLedger;
+use groups::PodGroups;
 use nominated::NominatedPods;
 use preemption::{FailedAttempt, LastFailure};
 use queues::SchedulingQueues;
@@ -41,6 +43,7 @@ pub struct SchedulerState {
     queues: SchedulingQueues,
     ledger: CapacityLedger,
     nominated: NominatedPods,
+    groups: PodGroups,
     /// Message of the Event of each pod that is about to be preempted.
     preempted: BTreeMap<PodId, TextId>,
     snapshot: SchedulerSnapshot,
@@ -73,6 +76,7 @@ impl SchedulerState {
         self.failed = None;
         self.failures = LastFailure::default();
         self.nominated.clear();
+        self.groups.clear();
         self.preempted.clear();
         self.snapshot = SchedulerSnapshot::default();
         self.in_cycle = None;
@@ -109,6 +113,7 @@ impl SchedulerState {
                 let claim = (text(namespace), text(name));
                 self.cluster_event(ctx, &ClusterEvent::ClaimChange(&claim), false);
             }
+            ChangeKind::PodGroup => self.release_complete_groups(ctx),
             ChangeKind::Storage => self.cluster_event(ctx, &ClusterEvent::StorageChange, false),
             _ => {}
         }
@@ -123,7 +128,7 @@ impl SchedulerState {
                 let is_ours = self.missing_profile(ctx.store, pod).is_none();
                 let named = ctx.store.pod_spec(pod).node_name.is_some();
                 if is_ours && !named && !ctx.store.pods.has(pod, flag::GATED | flag::BOUND) {
-                    self.activate(ctx, pod);
+                    self.enqueue(ctx, pod);
                 }
             }
             PodChange::Metadata => self.gates_removed(ctx, pod),
@@ -138,9 +143,13 @@ impl SchedulerState {
                 self.pod_event(ctx, pod, |view| ClusterEvent::AssignedPodAdd(view));
             }
             PodChange::Deleting => self.ledger.set_terminating(ctx.store, pod),
-            PodChange::Finished => self.release(ctx, pod),
+            PodChange::Finished => {
+                self.leave_group(ctx, pod);
+                self.release(ctx, pod);
+            }
             PodChange::Gone => {
                 self.queues.remove(pod);
+                self.leave_group(ctx, pod);
                 self.release(ctx, pod);
             }
             _ => {}
@@ -156,7 +165,7 @@ impl SchedulerState {
         let known = looked_at || self.queues.contains(pod);
         let is_ours = self.missing_profile(ctx.store, pod).is_none();
         if is_ours && waits && !self.ledger.holds(pod) && !known && !p.is_terminal(pod) {
-            self.activate(ctx, pod);
+            self.enqueue(ctx, pod);
         }
     }
 

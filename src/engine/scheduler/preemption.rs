@@ -27,6 +27,14 @@ pub(super) struct FailedAttempt {
     victims: Vec<(PodId, u32)>,
 }
 
+impl FailedAttempt {
+    /// Returns an attempt whose rejecting plugins are not known: every event may help.
+    pub fn without_cause(message: String, state: (u64, u32)) -> FailedAttempt {
+        let (rejecting, nomination) = (PluginSet::new(), Nomination::Ends);
+        FailedAttempt { message, rejecting, state, nomination, victims: Vec::new() }
+    }
+}
+
 /// What the reasons of a failed attempt depend on.
 #[derive(Clone, PartialEq)]
 struct FailureKey {
@@ -125,11 +133,17 @@ impl SchedulerState {
         let offset = |((_, node), total): (&(u32, NodeId), i64)| expected.get(node).map(|score| score - total);
         let offsets: BTreeSet<Option<i64>> = fitting.iter().zip(totals).map(offset).collect();
         let agrees = fitting.is_empty() || (fitting.len() == expected.len() && offsets.len() == 1);
-        assert!(agrees, "the plugins score otherwise at {}: {expected:?}, differences {offsets:?}", ctx.now);
+        assert!(
+            agrees,
+            "the plugins score {pod:?} otherwise at {}: {expected:?}, found {:?}, differences {offsets:?}",
+            ctx.now, self.fitting
+        );
     }
 
     /// Draws one of several equal choices. `kind` is 0 for nodes and 1 for candidates of a preemption.
-    fn draw_one<T: Clone>(&self, ctx: &mut EngineContext<'_>, pod: PodId, equal: &[T], kind: u32) -> Option<T> {
+    pub(super) fn draw_one<T: Clone>(
+        &self, ctx: &mut EngineContext<'_>, pod: PodId, equal: &[T], kind: u32,
+    ) -> Option<T> {
         if equal.len() < 2 {
             return equal.first().cloned();
         }
@@ -221,7 +235,7 @@ impl SchedulerState {
         }
     }
 
-    fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[(PodId, u32)], message: TextId) {
+    pub(super) fn delete_victims(&mut self, ctx: &mut EngineContext<'_>, victims: &[(PodId, u32)], message: TextId) {
         for &(pod, incarnation) in victims {
             if !ctx.store.pods.is_current(pod, incarnation) || ctx.store.pods.has(pod, flag::DELETING) {
                 continue;

@@ -12,7 +12,7 @@ use sim_scheduler::{ClusterEvent, Decision, PodView};
 impl SchedulerState {
     /// Returns whether an event may matter: pods wait, or the pod in the current cycle found no node.
     pub(super) fn waits_for_events(&self) -> bool {
-        self.failed.is_some() || self.queues.waiting().next().is_some()
+        self.failed.is_some() || self.groups.has_cycle() || self.queues.waiting().next().is_some()
     }
 
     /// Queues a pod after a failed attempt. If an event during the cycle may help, it does not wait for another one
@@ -76,6 +76,7 @@ impl SchedulerState {
             let profile = profile_of(&self.configuration, ctx.store, pod);
             self.changed_in_cycle |= event.requeues(&snapshot.cluster, profile, &attempt.rejecting, &view);
         }
+        self.changed_in_cycle |= self.groups.has_cycle();
         let (cluster, configuration) = (&self.snapshot.cluster, &self.configuration);
         let helped = self.queues.take_helped(|rejecting, pod| {
             let profile = configuration.profile(&pod.scheduler_name);

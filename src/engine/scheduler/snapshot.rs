@@ -6,8 +6,8 @@ use super::nominated::NominatedPods;
 use crate::pod_views::{PodViews, node_view};
 use crate::store::{OtherObject, flag};
 use crate::{apiserver, ctx::EngineContext, record::DeletionActor};
-use sim_api::spec::ObjectKind;
 use sim_api::spec::keys::JOBSET_NAME;
+use sim_api::spec::{ObjectKind, PodGroupScheduling};
 use sim_base::{NodeId, PodId};
 use sim_scheduler::labels::{Labels, read_labels};
 use sim_scheduler::{Cluster, NodeIndex, NodeView, PodIndex};
@@ -53,6 +53,11 @@ impl SchedulerSnapshot {
                 self.touched.push(pod);
             }
         }
+    }
+
+    /// Returns the index of a node in the cluster.
+    pub fn row_of(&self, node: NodeId) -> Option<NodeIndex> {
+        self.rows.get(&node).copied()
     }
 
     /// Reads the changed nodes. All nodes are read again if one was created or removed.
@@ -108,6 +113,9 @@ impl SchedulerSnapshot {
             cluster.namespaces.insert(name.to_owned(), read_labels(&other.object["metadata"]["labels"]));
         }
         cluster.storage = apiserver::storage_objects(ctx);
+        if ctx.scenario.control_plane.feature_gates.pod_groups != PodGroupScheduling::Off {
+            self.views.read_groups(store, &mut cluster.groups);
+        }
         let selector = |service: &OtherObject| match store.names.jobsets.get(service.jobset.ix()) {
             Some(owner) => Labels::from([(JOBSET_NAME.to_owned(), owner.name.clone())]),
             None => read_labels(&service.object["spec"]["selector"]),
@@ -147,7 +155,9 @@ impl SchedulerSnapshot {
         self.placed.clear();
         self.nodes.clear();
         self.rows.clear();
-        self.cluster = Cluster { columns: std::mem::take(&mut self.cluster.columns), ..Cluster::default() };
+        let (columns, groups) = (&mut self.cluster.columns, &mut self.cluster.groups);
+        let (columns, groups) = (std::mem::take(columns), std::mem::take(groups));
+        self.cluster = Cluster { columns, groups, ..Cluster::default() };
         for node in ctx.store.nodes.existing() {
             let view = node_view(ctx, node, &mut self.cluster.columns);
             self.rows.insert(node, self.cluster.add_node(view));

@@ -192,6 +192,7 @@ fn document_kind(kind: &str) -> Result<ObjectKind, ScriptRequestError> {
         "PriorityClass" => ObjectKind::PriorityClass,
         "PodDisruptionBudget" => ObjectKind::PodDisruptionBudget,
         "Namespace" => ObjectKind::Namespace,
+        "PodGroup" => ObjectKind::PodGroup,
         _ => {
             let kind = kind.to_owned();
             return Err(ScriptRequestError::UnsupportedKind { kind });

@@ -66,6 +66,7 @@ fn resource_name(kind: ObjectKind) -> &'static str {
         ObjectKind::PriorityClass => "priorityclasses.scheduling.k8s.io",
         ObjectKind::PodDisruptionBudget => "poddisruptionbudgets.policy",
         ObjectKind::Namespace => "namespaces",
+        ObjectKind::PodGroup => "podgroups.scheduling.k8s.io",
         ObjectKind::Lease => "leases.coordination.k8s.io",
         ObjectKind::Other => "objects",
     }

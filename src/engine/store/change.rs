@@ -31,6 +31,8 @@ pub enum ChangeKind {
         namespace: TextId,
         name: TextId,
     },
+    /// A PodGroup was created or changed: its pods may enter the scheduling queue.
+    PodGroup,
     /// A PersistentVolume or StorageClass changed: pods that wait for claims may become schedulable.
     Storage,
     /// The Workload of this JobSet was created, changed or removed.
@@ -67,7 +69,7 @@ impl ChangeKind {
             ChangeKind::Service(jobset) | ChangeKind::WorkDone(jobset) => EventSubject::JobSet(jobset),
             ChangeKind::Node(node, _) => EventSubject::Node(node),
             ChangeKind::SilentFault { fault, .. } => EventSubject::Fault(fault),
-            ChangeKind::Claim { .. } | ChangeKind::Storage => return None,
+            ChangeKind::Claim { .. } | ChangeKind::Storage | ChangeKind::PodGroup => return None,
         })
     }
 }

@@ -50,6 +50,8 @@ pub struct TemplateStore {
     pub priorities: Vec<i32>,
     /// Whether a template has terms about other pods, preferred nodes or host ports. They may concern every pod.
     pub has_terms_or_ports: bool,
+    /// Templates of pods that Kueue released for a topology domain, by the gated template and the added node selector.
+    released: BTreeMap<(TemplateId, BTreeMap<String, String>), TemplateId>,
     /// Results of an earlier run on the same nodes, to be reused.
     cache: TemplateCache,
 }
@@ -105,6 +107,7 @@ impl TemplateStore {
         self.cache.admissions.retain(|_, word| lives(word));
         self.by_slot.clear();
         self.by_requirements.clear();
+        self.released.clear();
         self.job_index_ranges = None;
         self.accepted.clear();
         self.refusals.clear();
@@ -228,6 +231,22 @@ impl TemplateStore {
         self.rows[id.ix()].exclusive = exclusive;
         self.rows[id.ix()].rejected = refused;
         self.rows[id.ix()].annotated_key = annotated;
+        id
+    }
+
+    /// Returns the template without one of its scheduling gates and with an additional node selector.
+    pub fn released(
+        &mut self, cluster: &ClusterBuilder, gated: TemplateId, selector: &BTreeMap<String, String>,
+    ) -> TemplateId {
+        let key = (gated, selector.clone());
+        if let Some(known) = self.released.get(&key) {
+            return *known;
+        }
+        let mut pod = (*self.get(gated).pod).clone();
+        pod.spec.scheduling_gates = pod.spec.scheduling_gates.saturating_sub(1);
+        pod.spec.node_selector.extend(selector.clone());
+        let id = self.add_like(cluster, gated, pod);
+        self.released.insert(key, id);
         id
     }
 

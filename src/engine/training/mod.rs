@@ -192,6 +192,7 @@ impl TrainingState {
             | ChangeKind::OwnedGone(_)
             | ChangeKind::Claim { .. }
             | ChangeKind::Storage
+            | ChangeKind::PodGroup
             | ChangeKind::Workload(_)
             | ChangeKind::ContainersStopped(_) => return,
             ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => return,

@@ -37,6 +37,10 @@ fn pod_spec(node: &YamlNode) -> PodSpec {
         tolerations: read::list(node, "tolerations").iter().map(toleration).collect(),
         priority: read::i32_of(node, "priority").unwrap_or(0),
         scheduler_name: read::string(node, "schedulerName").filter(|name| !name.is_empty()),
+        scheduling_group: node
+            .get("schedulingGroup")
+            .and_then(|group| read::string(group, "podGroupName"))
+            .filter(|name| !name.is_empty()),
         scheduling_gates: read::list(node, "schedulingGates").len() as u32,
         node_name: read::string(node, "nodeName").filter(|name| !name.is_empty()),
         claims: read::list(node, "volumes")

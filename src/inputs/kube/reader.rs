@@ -30,7 +30,7 @@ pub struct ManifestSet {
     pub written: BTreeMap<String, WrittenManifest>,
     /// `kind/name` of each object that is not simulated, for example `Service/web`.
     pub skipped: Vec<String>,
-    /// PriorityClasses and PodDisruptionBudgets. With -f they are created before the JobSets.
+    /// PriorityClasses, PodDisruptionBudgets, PodGroups, claims and volumes, which are created before the JobSets.
     pub companions: Vec<serde_json::Value>,
     /// Namespaces and names of the ServiceAccounts.
     pub service_accounts: Vec<(String, String)>,
@@ -121,12 +121,13 @@ struct ManifestReader<'a> {
 }
 
 /// Kinds of the objects that are created before the JobSets of the same files.
-const COMPANIONS: [(&str, &str); 5] = [
+const COMPANIONS: [(&str, &str); 6] = [
     ("PriorityClass", "scheduling.k8s.io/v1"),
     ("PodDisruptionBudget", "policy/v1"),
     ("PersistentVolumeClaim", "v1"),
     ("PersistentVolume", "v1"),
     ("StorageClass", "storage.k8s.io/v1"),
+    ("PodGroup", "scheduling.k8s.io/v1alpha2"),
 ];
 
 impl ManifestReader<'_> {

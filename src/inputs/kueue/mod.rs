@@ -1,12 +1,15 @@
 //! Reads the objects of Kueue, v1beta1 and v1beta2: manifests, and the output of
-//! `kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies -A -o yaml`.
+//! `kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies,workloads -A -o yaml`.
 //!
 //! Objects are converted like Kueue's conversion webhooks do, with the defaults of v1beta2, and refused like its CRDs
 //! and validation webhooks do.
 
+mod admission_checks;
 mod configuration;
 mod quotas;
 mod reader;
+mod stored_workload;
 mod validate;
 
+pub use admission_checks::add_outcomes;
 pub use reader::{KueueManifests, is_modelled, read_kueue};

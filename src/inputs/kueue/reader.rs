@@ -1,7 +1,7 @@
 //! Finds the objects of Kueue in texts and converts them.
 
 use super::configuration::configuration;
-use super::{quotas, validate};
+use super::{quotas, stored_workload, validate};
 use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
 use crate::schema::definitions::kueue::{KINDS, KINDS_NOT_MODELLED, V1BETA2, table};
@@ -97,7 +97,8 @@ fn read_object(
     if kind != "Configuration" && name.is_empty() {
         report.error(node.at, format!("metadata.name of the {kind} is required"));
     }
-    let namespace_of_key = if kind == "LocalQueue" { namespace.clone() } else { String::new() };
+    let is_namespaced = ["LocalQueue", "Workload"].contains(&kind.as_str());
+    let namespace_of_key = if is_namespaced { namespace.clone() } else { String::new() };
     if !names.insert((kind.clone(), namespace_of_key, name.clone())) {
         report.error(node.at, format!("{kind} {name:?} is defined twice"));
     }
@@ -125,8 +126,9 @@ fn read_object(
         }
         "AdmissionCheck" => {
             let controller_name = read::string(spec, "controllerName").unwrap_or_default();
-            objects.admission_checks.push(AdmissionCheck { name, controller_name });
+            objects.admission_checks.push(AdmissionCheck { name, controller_name, outcome: None });
         }
+        "Workload" => objects.workloads.push(stored_workload::read((namespace, name), node)),
         _ => objects.configuration = configuration(node),
     }
 }

@@ -3,7 +3,9 @@
 use crate::schema::definitions::control_plane::{JOBSET, KUBERNETES};
 use crate::{presets, read};
 use crate::{text::diagnostic::DiagnosticReport, text::node::YamlNode};
-use sim_api::spec::{ClientRate, ControlPlane, FeatureGates, JobSet, KubeVersion, PlacementRepair, SubmittedJobSet};
+use sim_api::spec::{
+    ClientRate, ControlPlane, FeatureGates, JobSet, KubeVersion, PlacementRepair, PodGroupScheduling, SubmittedJobSet,
+};
 use std::fmt;
 
 pub fn read(scenario: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut DiagnosticReport) -> ControlPlane {
@@ -176,5 +178,32 @@ fn gates(node: &YamlNode, jobsets: &[SubmittedJobSet], report: &mut DiagnosticRe
              when RestartJob feature gate is disabled",
         ),
         elastic_jobset: own("ElasticJobSet").unwrap_or(false),
+        pod_groups: pod_groups(gates, report),
+    }
+}
+
+/// Reads the feature gates of pod groups. Gates that depend on others which are off are errors, as in Kubernetes.
+fn pod_groups(gates: Option<&YamlNode>, report: &mut DiagnosticReport) -> PodGroupScheduling {
+    const TOPOLOGY: &str = "TopologyAwareWorkloadScheduling";
+    const PREEMPTION: &str = "WorkloadAwarePreemption";
+    const NEEDS: [(&str, &str, &str); 4] = [
+        ("GangScheduling", "GenericWorkload", "requires"),
+        ("GangScheduling", PREEMPTION, "with preemption by single pods of a group is not modelled: it needs"),
+        (PREEMPTION, "GangScheduling", "requires"),
+        (TOPOLOGY, "GangScheduling", "requires"),
+    ];
+    let is_on = |key: &str| gates.and_then(|g| read::boolean(g, key)).unwrap_or(false);
+    for (gate, needed, needs) in NEEDS {
+        let at = gates.and_then(|gates| gates.get(gate));
+        if let Some(at) = at.filter(|_| is_on(gate) && !is_on(needed)) {
+            report.error(at.at, format!("{gate} {needs} {needed}: true"));
+        }
+    }
+    if is_on(TOPOLOGY) {
+        PodGroupScheduling::TopologyAware
+    } else if is_on("GangScheduling") {
+        PodGroupScheduling::Gang
+    } else {
+        PodGroupScheduling::Off
     }
 }

@@ -3,16 +3,17 @@
 
 use serde_json::Value;
 use sim_api::spec::keys::KUEUE_QUEUE;
-use sim_api::spec::{ClaimController, FaultAction, JobSet, ScenarioSpec, SubmittedJobSet};
+use sim_api::spec::{ClaimController, FaultAction, JobSet, PodGroupScheduling, ScenarioSpec, SubmittedJobSet};
 
 /// Returns the notes on all JobSets, each with its number of occurrences.
 pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
-    let mut notes: Vec<(String, usize)> = Vec::new();
+    let mut notes: Vec<(String, usize)> = existing_workloads(scenario).map(|note| (note, 1)).collect();
     for submitted in &scenario.jobsets {
         let is_admitted = scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(&submitted.jobset));
         let queue = queue(scenario, submitted).filter(|_| !is_admitted);
         let queue = queue.into_iter().chain(child_queues(&submitted.jobset));
-        for note in queue.chain(assumed_objects(scenario, &submitted.jobset)) {
+        let groups = dropped_group(scenario, &submitted.jobset);
+        for note in queue.chain(groups).chain(assumed_objects(scenario, &submitted.jobset)) {
             match notes.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, times)) => *times += 1,
                 None => notes.push((note, 1)),
@@ -20,6 +21,14 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
         }
     }
     notes
+}
+
+/// Beginning of the note about Workloads that exist. A run starts with empty queues; `admit` counts them.
+pub const EXISTING_WORKLOADS: &str = "quota and places in the queues of existing Workloads";
+
+fn existing_workloads(scenario: &ScenarioSpec) -> impl Iterator<Item = String> {
+    let count = scenario.kueue.as_ref().map_or(0, |kueue| kueue.workloads.len());
+    (count > 0).then(|| format!("{EXISTING_WORKLOADS}: {count}")).into_iter()
 }
 
 /// Without its objects, Kueue is not simulated.
@@ -52,6 +61,16 @@ fn child_queues(jobset: &JobSet) -> impl Iterator<Item = String> {
              {}): the {level}s start immediately",
             jobset.name
         ))
+    })
+}
+
+/// Without the feature gates, the API server serves no PodGroup and drops the field of the pods.
+fn dropped_group(scenario: &ScenarioSpec, jobset: &JobSet) -> Option<String> {
+    let is_off = scenario.control_plane.feature_gates.pod_groups == PodGroupScheduling::Off;
+    let mut pods = jobset.spec.replicated_jobs.iter().map(|rj| &rj.template.template.spec);
+    let uses = is_off && pods.any(|pod| pod.scheduling_group.is_some());
+    uses.then(|| {
+        format!("schedulingGroup of JobSet {}: dropped, as the feature gates of pod groups are off", jobset.name)
     })
 }
 

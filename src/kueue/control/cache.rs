@@ -11,7 +11,7 @@ use sim_api::spec::kueue::{ClusterQueue, Cohort, KueueObjects, ResourceFlavor, S
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The live state, from which each cycle takes a copy.
+/// The live state, on which each cycle works.
 #[derive(Clone, Debug)]
 pub struct Cache {
     pub state: Snapshot,
@@ -19,6 +19,8 @@ pub struct Cache {
     topologies: Vec<String>,
     checks: Vec<String>,
     is_in_cycle: Vec<bool>,
+    /// ClusterQueue of each Workload with a reservation.
+    reserved: BTreeMap<WorkloadKey, QueueIndex>,
 }
 
 /// Usage of a ClusterQueue as in its status.
@@ -55,6 +57,7 @@ impl Cache {
             topologies: objects.topologies.iter().map(|topology| topology.name.clone()).collect(),
             checks: objects.admission_checks.iter().map(|check| check.name.clone()).collect(),
             is_in_cycle: Vec::new(),
+            reserved: BTreeMap::new(),
         };
         cache.rebuild();
         cache
@@ -95,6 +98,15 @@ impl Cache {
         queue.topology_only = topology_only;
     }
 
+    /// Replaces the topologies after a change of nodes. The new ones have no usage of Workloads yet.
+    pub fn set_topology(&mut self, mut topology: TopologySnapshot) {
+        for info in self.state.queues.iter().flat_map(|queue| queue.workloads.values()) {
+            let usage = topology.usage_of(info);
+            topology.add(&usage);
+        }
+        self.state.topology = topology;
+    }
+
     /// Replaces the specification of a ClusterQueue.
     pub fn update_queue(&mut self, index: QueueIndex, spec: ClusterQueue) {
         let old = std::mem::replace(&mut self.state.queues[index].spec, Arc::new(spec));
@@ -113,20 +125,21 @@ impl Cache {
 
     /// Returns the ClusterQueue in which the Workload has a reservation.
     pub fn queue_of(&self, key: WorkloadKey) -> Option<QueueIndex> {
-        self.state.queues.iter().position(|queue| queue.workloads.contains_key(&key))
+        self.reserved.get(&key).copied()
     }
 
     /// Adds a Workload with a reservation, or replaces it by its new state.
     pub fn add_or_update(&mut self, info: Info) {
         self.remove(info.key);
         if info.workload.has_active_reservation() {
+            self.reserved.insert(info.key, info.queue);
             self.state.add_workload(&Arc::new(info));
         }
     }
 
     /// Removes a Workload. Returns whether it was there.
     pub fn remove(&mut self, key: WorkloadKey) -> bool {
-        let Some(queue) = self.queue_of(key) else {
+        let Some(queue) = self.reserved.remove(&key) else {
             return false;
         };
         if let Some(info) = self.state.queues[queue].workloads.get(&key).cloned() {

@@ -1,9 +1,10 @@
 //! The queues and the cache, and how they follow the changes of Workloads and ClusterQueues.
 
 use super::cache::Cache;
+use super::second_pass::SecondPasses;
 use super::workload::QueueView;
 use crate::control::checks;
-use crate::cycle::{CycleConfig, Outcome, run};
+use crate::cycle::{CycleConfig, Entry, Outcome, run};
 use crate::preemption::Preemptor;
 use crate::queue::{Head, PendingQueue};
 use crate::quota::NodeId;
@@ -72,13 +73,24 @@ pub struct Manager {
     pub cache: Cache,
     pub pending: Vec<PendingQueue>,
     local_queues: Vec<LocalQueue>,
+    /// Indices of the ClusterQueues by name, and of the LocalQueues by namespace and name.
+    queue_index: BTreeMap<String, QueueIndex>,
+    local_index: BTreeMap<String, BTreeMap<String, usize>>,
     /// Labels of namespaces.
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
     /// Newest state of each Workload.
     workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
+    /// ClusterQueue in which a Workload last waited.
+    waiting: BTreeMap<WorkloadKey, QueueIndex>,
+    /// ClusterQueues with active Workloads.
+    with_active: BTreeSet<QueueIndex>,
+    /// ClusterQueues with Workloads that were put aside without an attempt.
+    with_bypassed: BTreeSet<QueueIndex>,
+    /// Workloads that the scheduler must look at again.
     cycle: u64,
     /// Roots of the trees whose inadmissible Workloads are to be tried again.
     wakes: BTreeSet<NodeId>,
+    second_passes: SecondPasses,
 }
 
 impl Manager {
@@ -88,15 +100,29 @@ impl Manager {
         let readiness = objects.configuration.wait_for_pods_ready.as_ref();
         let timestamp = readiness.map(|config| config.requeuing.timestamp).unwrap_or_default();
         let queue = |queue: &ClusterQueue| PendingQueue::new(queue.queueing_strategy, timestamp);
+        let mut local_index: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+        for (index, local) in objects.local_queues.iter().enumerate() {
+            local_index.entry(local.namespace.clone()).or_default().entry(local.name.clone()).or_insert(index);
+        }
+        let mut queue_index = BTreeMap::new();
+        for (index, queue) in objects.cluster_queues.iter().enumerate() {
+            queue_index.entry(queue.name.clone()).or_insert(index);
+        }
         Manager {
             configuration: objects.configuration.clone(),
             cache: Cache::new(objects, topology),
             pending: objects.cluster_queues.iter().map(queue).collect(),
             local_queues: objects.local_queues.clone(),
+            queue_index,
+            local_index,
             namespaces,
             workloads: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            with_active: BTreeSet::new(),
+            with_bypassed: BTreeSet::new(),
             cycle: 0,
             wakes: BTreeSet::new(),
+            second_passes: SecondPasses::default(),
         }
     }
 
@@ -106,12 +132,12 @@ impl Manager {
     }
 
     fn local_queue(&self, workload: &Workload) -> Option<&LocalQueue> {
-        let is_named = |lq: &&LocalQueue| lq.namespace == workload.namespace && lq.name == workload.queue;
-        self.local_queues.iter().find(is_named)
+        let index = self.local_index.get(&workload.namespace)?.get(&workload.queue)?;
+        Some(&self.local_queues[*index])
     }
 
     fn find_queue(&self, name: &str) -> Option<QueueIndex> {
-        self.cache.state.queues.iter().position(|queue| queue.spec.name == name)
+        self.queue_index.get(name).copied()
     }
 
     /// Returns the ClusterQueue in which a Workload waits or has its reservation.
@@ -137,8 +163,7 @@ impl Manager {
     }
 
     fn namespace_mismatch(&self, namespace: &str, queue: &ClusterQueue) -> Option<String> {
-        is_mismatch(&self.namespaces, namespace, queue)
-            .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
+        mismatch_message(&self.namespaces, namespace, queue)
     }
 
     fn info(&self, key: WorkloadKey, workload: &Arc<Workload>) -> Option<Info> {
@@ -153,12 +178,32 @@ impl Manager {
             return;
         }
         if let Some(info) = self.info(key, workload) {
-            self.pending[info.queue].push_or_update(info, now);
+            let queue = info.queue;
+            if self.waiting.insert(key, queue).is_some_and(|old| old != queue) {
+                self.dequeue(key);
+                self.waiting.insert(key, queue);
+            }
+            self.pending[queue].push_or_update(info, now);
+            self.pending_changed(queue);
         }
     }
 
     fn dequeue(&mut self, key: WorkloadKey) {
-        self.pending.iter_mut().for_each(|queue| queue.remove(key));
+        if let Some(queue) = self.waiting.remove(&key) {
+            self.pending[queue].remove(key);
+            self.pending_changed(queue);
+        }
+    }
+
+    fn pending_changed(&mut self, queue: QueueIndex) {
+        if self.pending[queue].has_active() {
+            self.with_active.insert(queue);
+        } else {
+            self.with_active.remove(&queue);
+        }
+        if self.pending[queue].has_bypassed() {
+            self.with_bypassed.insert(queue);
+        }
     }
 
     /// Requests that the Workloads in the tree of the Workload's LocalQueue are tried again.
@@ -203,12 +248,25 @@ impl Manager {
         } else if had_reservation {
             self.request_wake(&new);
             self.cache.remove(key);
+            self.second_passes.forget(key);
             if new.status.requeue.and_then(|requeue| requeue.at).is_none_or(|at| at <= now) {
                 self.enqueue(key, &new, now);
             }
         } else {
             self.enqueue(key, &new, now);
         }
+        self.second_passes.request(key, &new, 0);
+    }
+
+    /// Takes the Workloads whose second pass is delayed from now on, each with its delay.
+    pub fn take_second_passes(&mut self) -> Vec<(WorkloadKey, Duration)> {
+        self.second_passes.take_timers()
+    }
+
+    /// The delay of a second pass has ended.
+    pub fn second_pass_due(&mut self, key: WorkloadKey) {
+        let is_needed = self.workloads.get(&key).is_some_and(|workload| workload.needs_second_pass());
+        self.second_passes.delay_ended(key, is_needed);
     }
 
     /// Follows the deletion of a Workload.
@@ -217,6 +275,7 @@ impl Manager {
             self.request_wake(&old);
             self.cache.remove(key);
             self.dequeue(key);
+            self.second_passes.forget(key);
         }
     }
 
@@ -260,60 +319,76 @@ impl Manager {
 
     /// Makes the inadmissible Workloads of a tree active.
     pub fn wake(&mut self, root: NodeId, now: SimTime) {
-        for (index, pending) in self.pending.iter_mut().enumerate() {
-            if self.cache.state.tree.root(index) == root {
-                let spec = &self.cache.state.queues[index].spec;
-                pending.wake(now, |info| !is_mismatch(&self.namespaces, &info.workload.namespace, spec));
-            }
+        let is_queue = root < self.pending.len();
+        let queues = if is_queue { vec![root] } else { self.cache.state.tree.queues_below(root) };
+        for index in queues {
+            let spec = &self.cache.state.queues[index].spec;
+            self.pending[index].wake(now, |info| !is_mismatch(&self.namespaces, &info.workload.namespace, spec));
+            self.pending_changed(index);
         }
     }
 
     /// Returns whether a cycle has anything to do.
     pub fn has_heads(&self) -> bool {
-        let queues = self.pending.iter().zip(&self.cache.state.queues);
-        queues.into_iter().any(|(pending, queue)| queue.is_active && pending.has_active())
+        let mut queues = self.with_active.iter().map(|index| &self.cache.state.queues[*index]);
+        self.second_passes.has_ready() || queues.any(|queue| queue.is_active)
     }
 
-    fn take_heads(&mut self) -> Vec<Head> {
-        let second_passes: Vec<WorkloadKey> =
-            self.workloads.iter().filter(|(_, w)| w.needs_second_pass()).map(|(key, _)| *key).collect();
-        let second = second_passes.into_iter().filter_map(|key| {
-            let info = self.info(key, self.workloads.get(&key)?)?;
+    /// Takes the Workloads for a cycle. Also returns the numbers of the second passes.
+    fn take_heads(&mut self) -> (Vec<Head>, BTreeMap<WorkloadKey, u32>) {
+        let second_passes = self.second_passes.take_ready();
+        let second = second_passes.keys().filter_map(|key| {
+            let info = self.info(*key, self.workloads.get(key)?)?;
             Some(Head { info, is_preemptor: false })
         });
         let mut heads: Vec<Head> = second.collect();
-        for (pending, queue) in self.pending.iter_mut().zip(&self.cache.state.queues) {
-            if queue.is_active {
-                heads.extend(pending.pop());
-            }
+        let queues = self.with_active.iter().copied().filter(|index| self.cache.state.queues[*index].is_active);
+        for index in queues.collect::<Vec<_>>() {
+            heads.extend(self.pending[index].pop());
+            self.pending_changed(index);
         }
-        heads
+        (heads, second_passes)
+    }
+
+    fn cycle_config<'a>(
+        configuration: &'a KueueConfiguration, cycle: u64, all_ready: bool,
+        validate: &'a dyn Fn(&Info, &ClusterQueue) -> Option<String>, now: SimTime,
+    ) -> CycleConfig<'a> {
+        let readiness = configuration.wait_for_pods_ready.as_ref();
+        CycleConfig {
+            cycle,
+            preemptor: Preemptor {
+                fair_sharing: configuration.fair_sharing.clone(),
+                has_admission_fair_sharing: configuration.admission_fair_sharing.is_some(),
+                timestamp: readiness.map(|config| config.requeuing.timestamp).unwrap_or_default(),
+                now,
+            },
+            ignores_undeclared: configuration.resources.ignore_undeclared,
+            blocks_admission: readiness.is_some_and(|config| config.block_admission) && !all_ready,
+            validate,
+        }
+    }
+
+    /// Returns the result of a cycle in which a pending Workload is the only head. Nothing changes.
+    pub fn nominate_alone(&self, key: WorkloadKey, now: SimTime) -> Option<Entry> {
+        let info = self.info(key, self.workloads.get(&key)?)?;
+        let validate = |info: &Info, queue: &ClusterQueue| self.namespace_mismatch(&info.workload.namespace, queue);
+        let heads = vec![Head { info, is_preemptor: false }];
+        let all_ready = self.cache.all_ready();
+        let config = Self::cycle_config(&self.configuration, self.cycle, all_ready, &validate, now);
+        run(heads, &mut self.cache.state.clone(), &config).entries.into_iter().next()
     }
 
     /// Runs one scheduling cycle. Admitted Workloads count in the cache at once. Returns the changes of Workloads in
     /// the order in which they are sent.
     pub fn run_cycle(&mut self, now: SimTime) -> Vec<Patch> {
-        let heads = self.take_heads();
+        let (heads, second_passes) = self.take_heads();
         self.cycle += 1;
-        let readiness = self.configuration.wait_for_pods_ready.as_ref();
-        let namespaces = &self.namespaces;
-        let config = CycleConfig {
-            cycle: self.cycle,
-            preemptor: Preemptor {
-                fair_sharing: self.configuration.fair_sharing.clone(),
-                has_admission_fair_sharing: self.configuration.admission_fair_sharing.is_some(),
-                timestamp: readiness.map(|config| config.requeuing.timestamp).unwrap_or_default(),
-                now,
-            },
-            ignores_undeclared: self.configuration.resources.ignore_undeclared,
-            blocks_admission: readiness.is_some_and(|config| config.block_admission) && !self.cache.all_ready(),
-            validate: &|info, queue| {
-                is_mismatch(namespaces, &info.workload.namespace, queue)
-                    .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
-            },
-        };
-        let mut snapshot = self.cache.state.for_cycle();
-        let result = run(heads, &mut snapshot, &config);
+        let (all_ready, namespaces) = (self.cache.all_ready(), &self.namespaces);
+        let validate =
+            |info: &Info, queue: &ClusterQueue| mismatch_message(namespaces, &info.workload.namespace, queue);
+        let config = Self::cycle_config(&self.configuration, self.cycle, all_ready, &validate, now);
+        let result = run(heads, &mut self.cache.state, &config);
         let preempt = |p: crate::cycle::Preemption| Patch {
             key: p.target,
             kind: PatchKind::Preempt { reason: p.reason, message: p.message, preemptor: p.preemptor },
@@ -325,6 +400,9 @@ impl Manager {
                 Outcome::Admit(admission) => self.assume(&entry.info, admission, now),
                 Outcome::Evict { message } => PatchKind::Evict { message },
                 Outcome::Requeue => {
+                    if second_passes.get(&key).is_some_and(|passes| self.repeat_second_pass(key, *passes)) {
+                        continue;
+                    }
                     self.requeue(entry.info, entry.requeue, entry.reason, now);
                     // A condition without a reason is refused by the API server.
                     if entry.reason.is_empty() {
@@ -336,6 +414,12 @@ impl Manager {
             patches.push(Patch { key, kind });
         }
         patches
+    }
+
+    /// A second pass found no placement yet. Returns false if the Workload no longer needs one.
+    fn repeat_second_pass(&mut self, key: WorkloadKey, passes: u32) -> bool {
+        let Some(workload) = self.workloads.get(&key) else { return false };
+        self.second_passes.request(key, workload, passes)
     }
 
     /// Counts an admitted Workload in the cache.
@@ -360,11 +444,32 @@ impl Manager {
             return;
         };
         info.workload = newest.clone();
-        self.pending[info.queue].requeue(info, reason, quota_reason, now);
+        let queue = info.queue;
+        self.waiting.insert(info.key, queue);
+        self.pending[queue].requeue(info, reason, quota_reason, now);
+        self.pending_changed(queue);
+    }
+
+    /// Takes the Workloads that were put aside without an attempt since the last call, by ClusterQueue.
+    pub fn take_bypassed(&mut self) -> Vec<WorkloadKey> {
+        let mut bypassed = Vec::new();
+        for index in std::mem::take(&mut self.with_bypassed) {
+            let taken = self.pending[index].take_bypassed();
+            bypassed.extend(taken.into_iter().filter(|key| self.pending[index].bypass_reason(*key).is_some()));
+        }
+        bypassed
     }
 }
 
-fn is_mismatch(namespaces: &BTreeMap<String, BTreeMap<String, String>>, namespace: &str, queue: &ClusterQueue) -> bool {
+/// Labels by namespace.
+type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
+
+fn mismatch_message(namespaces: &NamespaceLabels, namespace: &str, queue: &ClusterQueue) -> Option<String> {
+    is_mismatch(namespaces, namespace, queue)
+        .then(|| "workload namespace doesn't match ClusterQueue selector".to_owned())
+}
+
+fn is_mismatch(namespaces: &NamespaceLabels, namespace: &str, queue: &ClusterQueue) -> bool {
     let empty = BTreeMap::new();
     let labels = namespaces.get(namespace).unwrap_or(&empty);
     queue.namespace_selector.as_ref().is_none_or(|selector| !selector.matches(labels))

@@ -5,6 +5,7 @@ pub mod cache;
 pub mod checks;
 pub mod job;
 pub mod manager;
+mod second_pass;
 pub mod workload;
 
 pub use cache::{Cache, QueueUsage};

@@ -1,6 +1,7 @@
 //! The reconciler of Workloads (`pkg/controller/core/workload_controller.go`).
 
 use super::checks;
+use crate::workload::jobset::whole_seconds;
 use crate::workload::{CheckStatus, ConditionType, Workload, reasons};
 use sim_api::spec::kueue::{ClusterQueue, KueueConfiguration, StopPolicy, WaitForPodsReady};
 use sim_base::{Duration, SimTime};
@@ -312,7 +313,7 @@ impl Pass<'_> {
         let mut new = self.workload.clone();
         let requeue = new.status.requeue.get_or_insert_default();
         requeue.count = Some(count + 1);
-        let at = self.now + backoff;
+        let at = whole_seconds(self.now + backoff);
         requeue.at = Some(requeue.at.map_or(at, |old| old.max(at)));
         let message = format!("Exceeded the PodsReady timeout {}/{}", self.workload.namespace, self.workload.name);
         new.evict(reasons::PODS_READY_TIMEOUT, &message, self.now);

@@ -20,6 +20,42 @@ fn compare_age(a: &Entry, b: &Entry, timestamp: RequeuingTimestamp) -> Ordering 
     by_priority.then(a.info.workload.queue_time(timestamp).cmp(&b.info.workload.queue_time(timestamp)))
 }
 
+/// Entries that wait to be processed, by the root of their tree. Those without a parent form trees of their own.
+pub struct EntryTrees {
+    /// Positions of the entries in order, by root.
+    members: BTreeMap<NodeId, Vec<usize>>,
+    roots: Vec<NodeId>,
+    /// All positions before it are processed.
+    first: usize,
+    is_processed: Vec<bool>,
+}
+
+impl EntryTrees {
+    pub fn new(entries: &[Entry], snapshot: &Snapshot) -> EntryTrees {
+        let roots: Vec<NodeId> = entries.iter().map(|entry| snapshot.tree.root(entry.info.queue)).collect();
+        let mut members: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        for (position, root) in roots.iter().enumerate() {
+            members.entry(*root).or_default().push(position);
+        }
+        EntryTrees { members, is_processed: vec![false; roots.len()], roots, first: 0 }
+    }
+
+    /// Returns the entries in the tree of the first entry.
+    pub fn first(&mut self) -> Option<&[usize]> {
+        while *self.is_processed.get(self.first)? {
+            self.first += 1;
+        }
+        self.members.get(&self.roots[self.first]).map(Vec::as_slice)
+    }
+
+    pub fn remove(&mut self, position: usize) {
+        self.is_processed[position] = true;
+        if let Some(members) = self.members.get_mut(&self.roots[position]) {
+            members.retain(|member| *member != position);
+        }
+    }
+}
+
 /// Selects entries by tournaments between the children of each cohort.
 pub struct FairOrder<'a> {
     pub snapshot: &'a mut Snapshot,
@@ -30,23 +66,21 @@ pub struct FairOrder<'a> {
 type PathShares = BTreeMap<NodeId, Share>;
 
 impl FairOrder<'_> {
-    /// Returns the position of the next entry. All entries are of different ClusterQueues.
-    pub fn next(&mut self, entries: &[Entry]) -> Option<usize> {
-        let first = entries.first()?.info.queue;
-        if self.snapshot.parent(first).is_none() {
-            return Some(0);
+    /// Returns the position of the next entry among those of a tree, which are of different ClusterQueues.
+    pub fn next(&mut self, entries: &[Entry], tree: &[usize]) -> usize {
+        let first = tree[0];
+        let queue = entries[first].info.queue;
+        if self.snapshot.parent(queue).is_none() {
+            return first;
         }
-        let root = self.snapshot.tree.root(first);
-        let in_tree = self.snapshot.tree.queues_below(root);
+        let root = self.snapshot.tree.root(queue);
         let by_queue: BTreeMap<QueueIndex, usize> =
-            entries.iter().enumerate().map(|(k, entry)| (entry.info.queue, k)).collect();
+            tree.iter().map(|position| (entries[*position].info.queue, *position)).collect();
         let mut shares = BTreeMap::new();
-        for queue in in_tree {
-            if let Some(position) = by_queue.get(&queue) {
-                shares.insert(*position, self.path_shares(&entries[*position]));
-            }
+        for position in by_queue.values() {
+            shares.insert(*position, self.path_shares(&entries[*position]));
         }
-        self.run_tournament(root, entries, &by_queue, &shares)
+        self.run_tournament(root, entries, &by_queue, &shares).unwrap_or(first)
     }
 
     fn path_shares(&mut self, entry: &Entry) -> PathShares {

@@ -77,8 +77,11 @@ fn reserve_topology(info: &Info, snapshot: &mut Snapshot, assignment: &mut Assig
         return;
     }
     let requests = assignment.placement_requests(snapshot, info, info.queue);
-    let infos: Vec<Arc<Info>> = targets.iter().map(|target| target.info.clone()).collect();
     let is_empty = targets.is_empty();
+    if let Some((_, placements)) = assignment.in_empty_domains.take_if(|(same, _)| is_empty && *same == requests) {
+        return assignment.set_placements(snapshot, info, placements);
+    }
+    let infos: Vec<Arc<Info>> = targets.iter().map(|target| target.info.clone()).collect();
     let placements = snapshot.without_usage_of(&infos, |snapshot| snapshot.topology.place(&requests, info, is_empty));
     if let Ok(placements) = placements {
         assignment.set_placements(snapshot, info, placements);

@@ -2,7 +2,7 @@
 
 use super::config::CycleConfig;
 use super::entry::{Entry, Outcome};
-use super::iterator::{FairOrder, compare_classical};
+use super::iterator::{EntryTrees, FairOrder, compare_classical};
 use super::nominate::{assign, nominate};
 use crate::amount::Amount;
 use crate::flavors::AssignmentMode;
@@ -31,37 +31,50 @@ pub struct CycleResult {
     pub preemptions: Vec<Preemption>,
 }
 
-/// Runs a cycle. The snapshot is changed by what is admitted or reserved.
+/// Runs a cycle. The snapshot is as before afterwards.
 pub fn run(heads: Vec<Head>, snapshot: &mut Snapshot, config: &CycleConfig) -> CycleResult {
+    snapshot.topology.set_in_cycle(true);
     let all: Vec<Entry> = heads.into_iter().filter_map(|head| nominate(head, snapshot, config)).collect();
     let (mut entries, inadmissible): (Vec<Entry>, Vec<Entry>) =
         all.into_iter().partition(|entry| entry.assignment.is_some());
     let timestamp = config.preemptor.timestamp;
-    let mut cycle = Cycle { config, preempted: BTreeMap::new(), result: CycleResult::default() };
+    let mut cycle = Cycle { config, preempted: BTreeMap::new(), preemptions: Vec::new(), reserved: Vec::new() };
+    let mut order = Vec::new();
     if config.preemptor.fair_sharing.is_none() {
         entries.sort_by(|a, b| compare_classical(a, b, timestamp));
-    }
-    while !entries.is_empty() {
-        let next = match &config.preemptor.fair_sharing {
-            Some(_) => FairOrder { snapshot, timestamp }.next(&entries).unwrap_or(0),
-            None => 0,
-        };
-        let mut entry = entries.remove(next);
-        cycle.process(&mut entry, snapshot);
-        if entry.requeue == RequeueReason::Generic && entry.is_skipped {
-            entry.requeue = RequeueReason::FailedAfterNomination;
+        entries.iter_mut().for_each(|entry| cycle.process_entry(entry, snapshot));
+    } else {
+        let mut trees = EntryTrees::new(&entries, snapshot);
+        while let Some(tree) = trees.first() {
+            let next = FairOrder { snapshot, timestamp }.next(&entries, tree);
+            cycle.process_entry(&mut entries[next], snapshot);
+            trees.remove(next);
+            order.push(next);
         }
-        cycle.result.entries.push(entry);
     }
-    cycle.result.entries.extend(inadmissible);
-    cycle.result
+    cycle.undo(snapshot);
+    snapshot.topology.set_in_cycle(false);
+    let mut entries = in_order(entries, &order);
+    entries.extend(inadmissible);
+    CycleResult { entries, preemptions: cycle.preemptions }
+}
+
+/// Brings the entries into the order in which they were processed; an empty order keeps them as they are.
+fn in_order(entries: Vec<Entry>, order: &[usize]) -> Vec<Entry> {
+    if order.is_empty() {
+        return entries;
+    }
+    let mut entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+    order.iter().filter_map(|at| entries[*at].take()).collect()
 }
 
 struct Cycle<'a> {
     config: &'a CycleConfig<'a>,
     /// Workloads that this cycle preempts.
     preempted: BTreeMap<WorkloadKey, Arc<Info>>,
-    result: CycleResult,
+    preemptions: Vec<Preemption>,
+    /// Usage that the cycle added.
+    reserved: Vec<(QueueIndex, Usage)>,
 }
 
 impl Entry {
@@ -74,6 +87,25 @@ impl Entry {
 }
 
 impl Cycle<'_> {
+    fn process_entry(&mut self, entry: &mut Entry, snapshot: &mut Snapshot) {
+        self.process(entry, snapshot);
+        if entry.requeue == RequeueReason::Generic && entry.is_skipped {
+            entry.requeue = RequeueReason::FailedAfterNomination;
+        }
+    }
+
+    /// Keeps usage from the later entries.
+    fn reserve(&mut self, queue: QueueIndex, usage: Usage, snapshot: &mut Snapshot) {
+        snapshot.add_usage(queue, &usage);
+        self.reserved.push((queue, usage));
+    }
+
+    fn undo(&mut self, snapshot: &mut Snapshot) {
+        for (queue, usage) in self.reserved.drain(..).rev() {
+            snapshot.remove_usage(queue, &usage);
+        }
+    }
+
     fn process(&mut self, entry: &mut Entry, snapshot: &mut Snapshot) {
         let queue = entry.info.queue;
         let (usage, fits) = self.refresh(entry, snapshot);
@@ -97,7 +129,7 @@ impl Cycle<'_> {
                 let preemption = &snapshot.queues[queue].spec.preemption;
                 if preemption.reclaim_within_cohort != PreemptionPolicy::Any {
                     let reserved = entry.net_usage(snapshot, quota_to_reserve(entry, snapshot));
-                    snapshot.add_usage(queue, &reserved);
+                    self.reserve(queue, reserved, snapshot);
                 }
                 return;
             }
@@ -108,7 +140,7 @@ impl Cycle<'_> {
                 entry.reason = reasons::WAITING_FOR_PREEMPTED;
                 entry.requeue = RequeueReason::PendingPreemption;
                 entry.info.last_assignment = None;
-                snapshot.add_usage(queue, &usage);
+                self.reserve(queue, usage, snapshot);
                 return;
             }
             AssignmentMode::Preempt | AssignmentMode::Fit => {}
@@ -122,7 +154,7 @@ impl Cycle<'_> {
             return;
         }
         self.preempted.extend(entry.targets.iter().map(|target| (target.info.key, target.info.clone())));
-        snapshot.add_usage(queue, &usage);
+        self.reserve(queue, usage, snapshot);
         if mode == AssignmentMode::Preempt {
             self.preempt(entry, snapshot);
             return;
@@ -165,6 +197,9 @@ impl Cycle<'_> {
 
     /// Returns whether the usage fits without the Workloads that are preempted.
     fn fits(&self, queue: QueueIndex, usage: &Usage, targets: &[Target], snapshot: &mut Snapshot) -> FitsCheck {
+        if self.preempted.is_empty() && targets.is_empty() {
+            return snapshot.fits(queue, usage);
+        }
         let mut removed = self.preempted.clone();
         removed.extend(targets.iter().map(|target| (target.info.key, target.info.clone())));
         let removed: Vec<Arc<Info>> = removed.into_values().collect();
@@ -182,7 +217,7 @@ impl Cycle<'_> {
         entry.info.last_assignment = None;
         entry.message += &format!(". Pending the preemption of {} workload(s)", entry.targets.len());
         let new = entry.targets.iter().filter(|target| !target.info.workload.is_evicted());
-        self.result.preemptions.extend(new.map(|target| Preemption {
+        self.preemptions.extend(new.map(|target| Preemption {
             target: target.info.key,
             preemptor: entry.info.key,
             reason: target.reason,

@@ -63,6 +63,7 @@ impl FlavorAssigner<'_> {
             usage: Usage::default(),
             no_fit: NoFitReason::None,
             fixed_mode: None,
+            in_empty_domains: None,
         };
         let requests = self.counted_requests(&snapshot.queues[self.queue()]);
         for indices in self.groups() {
@@ -355,12 +356,13 @@ impl FlavorAssigner<'_> {
             return;
         }
         match snapshot.topology.place(&requests, self.info, true) {
-            Ok(_) => {
+            Ok(placements) => {
                 let pod_sets = requests.values().flatten().map(|request| request.pod_set);
                 for index in pod_sets {
                     let name = self.info.workload.pod_sets[index].name.clone();
                     assignment.set_pod_set_mode(&name, AssignmentMode::Preempt);
                 }
+                assignment.in_empty_domains = Some((requests, placements));
             }
             Err(failure) => {
                 if let Some(pod_set) = assignment.pod_sets.iter_mut().find(|p| p.name == failure.pod_set)

@@ -6,6 +6,7 @@ use crate::amount::Amount;
 use crate::requests::{FlavorAmounts, FlavorResource, Name, Requests};
 use crate::snapshot::{QueueSnapshot, Usage};
 use crate::tas::TopologyAssignment;
+use crate::topology::{PlacementRequests, Placements};
 use crate::workload::{Info, LastAssignment, PodSetAdmission};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +20,8 @@ pub struct Assignment {
     pub no_fit: NoFitReason,
     /// A mode that replaces the mode of the pod sets.
     pub fixed_mode: Option<AssignmentMode>,
+    /// What was placed into empty domains, and where.
+    pub in_empty_domains: Option<(PlacementRequests, Placements)>,
 }
 
 /// Flavor of one resource.

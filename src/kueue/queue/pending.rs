@@ -1,10 +1,10 @@
 //! The pending Workloads of one ClusterQueue: active ones, and inadmissible ones that wait for an event.
 
+use super::rank::Rank;
 use crate::workload::{ConditionType, Info, WorkloadKey, reasons};
 use sim_api::spec::kueue::{QueueingStrategy, RequeuingTimestamp};
 use sim_base::SimTime;
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The Workload at the head of a queue.
 #[derive(Clone, Debug)]
@@ -39,7 +39,13 @@ pub struct PendingQueue {
     pub strategy: QueueingStrategy,
     pub timestamp: RequeuingTimestamp,
     active: BTreeMap<WorkloadKey, Info>,
+    /// Order of the active Workloads.
+    ranks: BTreeSet<Rank>,
     inadmissible: BTreeMap<WorkloadKey, Info>,
+    /// All pending Workloads by shape.
+    shapes: BTreeSet<(u64, WorkloadKey)>,
+    /// Workloads that received a bypass reason since [`PendingQueue::take_bypassed`].
+    bypassed: BTreeSet<WorkloadKey>,
     /// Reasons of Workloads that failed since the last wake-up, by shape. Workloads with the same shape are not tried.
     failed_shapes: BTreeMap<u64, &'static str>,
     preemptor: Option<PreemptorState>,
@@ -51,7 +57,10 @@ impl PendingQueue {
             strategy,
             timestamp,
             active: BTreeMap::new(),
+            ranks: BTreeSet::new(),
             inadmissible: BTreeMap::new(),
+            shapes: BTreeSet::new(),
+            bypassed: BTreeSet::new(),
             failed_shapes: BTreeMap::new(),
             preemptor: None,
         }
@@ -89,19 +98,42 @@ impl PendingQueue {
         self.failed_shapes.get(&self.inadmissible.get(&key)?.shape).copied()
     }
 
-    /// Compares two Workloads: the sticky preemptor first, then less usage of the LocalQueue, higher priority, and age.
-    fn compare(&self, a: &Info, b: &Info) -> Ordering {
-        let is_sticky = |info: &Info| self.preemptor.is_some_and(|p| p.is_sticky && p.key == info.key);
-        let by_usage = match (a.local_queue_usage, b.local_queue_usage) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            _ => Ordering::Equal,
-        };
-        let time = |info: &Info| info.workload.queue_time(self.timestamp);
-        by_usage
-            .then_with(|| is_sticky(b).cmp(&is_sticky(a)))
-            .then_with(|| b.priority().cmp(&a.priority()))
-            .then_with(|| time(a).cmp(&time(b)))
-            .then_with(|| (&a.workload.uid, a.key).cmp(&(&b.workload.uid, b.key)))
+    /// Returns whether [`PendingQueue::take_bypassed`] returns any Workload.
+    pub fn has_bypassed(&self) -> bool {
+        !self.bypassed.is_empty()
+    }
+
+    /// Takes the Workloads that were put aside without an attempt since the last call.
+    pub fn take_bypassed(&mut self) -> BTreeSet<WorkloadKey> {
+        std::mem::take(&mut self.bypassed)
+    }
+
+    fn take(&mut self, key: WorkloadKey) -> Option<Info> {
+        let active = self.active.remove(&key);
+        if let Some(info) = &active {
+            self.ranks.remove(&Rank::new(info, self.timestamp));
+        }
+        let taken = active.or_else(|| self.inadmissible.remove(&key));
+        if let Some(info) = &taken {
+            self.shapes.remove(&(info.shape, key));
+        }
+        taken
+    }
+
+    fn add_active(&mut self, info: Info) {
+        self.take(info.key);
+        self.ranks.insert(Rank::new(&info, self.timestamp));
+        self.shapes.insert((info.shape, info.key));
+        self.active.insert(info.key, info);
+    }
+
+    fn add_inadmissible(&mut self, info: Info) {
+        self.take(info.key);
+        if self.failed_shapes.contains_key(&info.shape) {
+            self.bypassed.insert(info.key);
+        }
+        self.shapes.insert((info.shape, info.key));
+        self.inadmissible.insert(info.key, info);
     }
 
     /// Adds a Workload, or replaces it by its new state. A Workload that waits for an event continues to wait
@@ -111,36 +143,32 @@ impl PendingQueue {
         if let Some(tracked) = self.get(key).filter(|tracked| tracked.shape == info.shape) {
             info.last_assignment.clone_from(&tracked.last_assignment);
         }
-        if let Some(old) = self.inadmissible.get(&key) {
-            if is_equivalent(old, &info) {
-                self.inadmissible.insert(key, info);
-                return;
-            }
-            self.inadmissible.remove(&key);
+        if self.inadmissible.get(&key).is_some_and(|old| is_equivalent(old, &info)) {
+            return self.add_inadmissible(info);
         }
-        let is_active = self.active.contains_key(&key);
         let is_bypassed =
             self.strategy == QueueingStrategy::BestEffortFifo && self.failed_shapes.contains_key(&info.shape);
-        if !is_active && (is_bypassed || !is_backoff_over(&info, now)) {
-            self.inadmissible.insert(key, info);
+        if !self.active.contains_key(&key) && (is_bypassed || !is_backoff_over(&info, now)) {
+            self.add_inadmissible(info);
         } else {
-            self.active.insert(key, info);
+            self.add_active(info);
         }
     }
 
     /// Removes a Workload.
     pub fn remove(&mut self, key: WorkloadKey) {
-        self.active.remove(&key);
-        self.inadmissible.remove(&key);
+        self.take(key);
         self.preemptor = self.preemptor.filter(|p| p.key != key);
     }
 
-    /// Takes the first active Workload.
+    /// Takes the first active Workload: the sticky preemptor, or the one of the lowest rank.
     pub fn pop(&mut self) -> Option<Head> {
-        let first = self.active.values().min_by(|a, b| self.compare(a, b))?.key;
-        let info = self.active.remove(&first)?;
-        let is_preemptor = self.preemptor.is_some_and(|p| p.key == first);
-        Some(Head { info, is_preemptor })
+        let first = self.ranks.first()?;
+        let sticky = self.preemptor.filter(|p| p.is_sticky).and_then(|p| self.active.get(&p.key));
+        let sticky = sticky.filter(|info| Rank::new(info, self.timestamp).compare_usage(first).is_eq());
+        let key = sticky.map_or(first.key, |info| info.key);
+        let info = self.take(key)?;
+        Some(Head { info, is_preemptor: self.preemptor.is_some_and(|p| p.key == key) })
     }
 
     /// Returns a head to the queue. It is tried again at once or waits for an event.
@@ -158,34 +186,45 @@ impl PendingQueue {
         };
         let has_pending_flavors = info.last_assignment.as_ref().is_some_and(|last| last.has_pending_flavors());
         if is_backoff_over(&info, now) && (is_immediate || has_pending_flavors) {
-            self.inadmissible.remove(&key);
-            self.active.insert(key, info);
-            return;
+            return self.add_active(info);
         }
         if self.contains(key) {
             return;
         }
         let shape = info.shape;
-        self.inadmissible.insert(key, info);
+        self.add_inadmissible(info);
         let is_final = matches!(reason, RequeueReason::NoFit | RequeueReason::PreemptionNoCandidates);
         if is_final && self.strategy == QueueingStrategy::BestEffortFifo {
             let quota_reason = if quota_reason.is_empty() { reasons::PENDING_EVALUATION } else { quota_reason };
             self.failed_shapes.insert(shape, quota_reason);
-            let (failed, left) = std::mem::take(&mut self.active).into_iter().partition(|(_, i)| i.shape == shape);
-            self.active = left;
-            self.inadmissible.extend::<BTreeMap<_, _>>(failed);
+            self.bypass(shape);
         }
+    }
+
+    /// Puts all Workloads of a shape aside.
+    fn bypass(&mut self, shape: u64) {
+        let of_shape: Vec<WorkloadKey> = self.shapes.range((shape, 0)..=(shape, usize::MAX)).map(|s| s.1).collect();
+        for key in of_shape.iter().filter(|key| self.active.contains_key(key)).copied().collect::<Vec<_>>() {
+            if let Some(info) = self.take(key) {
+                self.add_inadmissible(info);
+            }
+        }
+        self.bypassed.extend(of_shape);
     }
 
     /// Makes all inadmissible Workloads active, except those that wait for the end of a back-off. `is_selected` is
     /// false for Workloads whose namespace the ClusterQueue does not select.
     pub fn wake(&mut self, now: SimTime, is_selected: impl Fn(&Info) -> bool) {
         self.failed_shapes.clear();
-        let (woken, left) = std::mem::take(&mut self.inadmissible)
+        self.bypassed.clear();
+        let (woken, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.inadmissible)
             .into_iter()
             .partition(|(_, info)| is_selected(info) && is_backoff_over(info, now));
-        self.inadmissible = left;
-        self.active.extend::<BTreeMap<_, _>>(woken);
+        self.inadmissible = left.into_iter().collect();
+        for (key, info) in woken {
+            self.ranks.insert(Rank::new(&info, self.timestamp));
+            self.active.insert(key, info);
+        }
     }
 }
 

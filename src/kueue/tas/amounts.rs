@@ -21,10 +21,10 @@ struct PodAmount {
     amount: i64,
 }
 
-/// How often a request fits, and the resource that limits it.
-pub struct FitCount<'a> {
+/// How often a request fits, and the position of the resource that limits it.
+pub struct FitCount {
     pub count: i64,
-    pub limiting: &'a str,
+    pub limiting: usize,
 }
 
 impl ResourceNames {
@@ -77,22 +77,30 @@ impl PodAmounts {
 
     /// Returns how often the amounts fit into a row of capacities. An overused resource counts as full. Ties are broken
     /// by the name of the resource.
-    pub fn count_in(&self, row: &[i64]) -> FitCount<'_> {
-        let mut fit = FitCount { count: i64::from(i32::MAX), limiting: "" };
-        for PodAmount { name, column, amount } in &self.0 {
+    #[inline]
+    pub fn count_in(&self, row: &[i64]) -> FitCount {
+        let mut fit = FitCount { count: i64::from(i32::MAX), limiting: 0 };
+        for (position, PodAmount { column, amount, .. }) in self.0.iter().enumerate() {
             let capacity = column.map_or(0, |column| row[column]);
             let count = match amount {
                 0 => i64::from(i32::MAX),
+                // Most requests are for one unit, or do not fit. A division takes longer than all else here.
+                1 => capacity.clamp(0, i64::from(i32::MAX)),
                 amount if capacity < *amount => 0,
                 amount => (capacity / amount).min(i64::from(i32::MAX)),
             };
-            if count < fit.count || fit.limiting.is_empty() {
-                fit = FitCount { count, limiting: name };
+            if count < fit.count {
+                fit = FitCount { count, limiting: position };
             }
         }
         if self.0.is_empty() {
             fit.count = 0;
         }
         fit
+    }
+
+    /// Returns the names of the resources, by position.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|amount| amount.name.as_str())
     }
 }

@@ -3,6 +3,12 @@
 use super::request::{NodeConstraints, SliceConstraint};
 use super::search::{DomainState, Search, SearchPods};
 
+/// Returns the number of complete slices. Most slices have one pod, and a division takes long.
+#[inline]
+fn slices_of(pods: i64, size: i64) -> i64 {
+    if size == 1 { pods } else { pods / size }
+}
+
 impl<'a> Search<'a> {
     /// Fills the counts of all domains. `within` is the domain in which a replacement has to be, with its level.
     pub fn fill_counts(
@@ -12,74 +18,84 @@ impl<'a> Search<'a> {
         let flavor = self.flavor;
         let leaves = flavor.tree.leaves();
         self.stats.total_nodes += leaves.len();
-        self.states = vec![DomainState::default(); flavor.tree.domain_count()];
-        let matching = flavor
-            .tree
-            .has_node_leaves
-            .then(|| flavor.tree.leaf_nodes.find_matching(constraints, &flavor.tolerations, &mut self.stats));
-        for (leaf, domain) in leaves.enumerate() {
+        let leaf_nodes = flavor.tree.has_node_leaves.then_some(&flavor.tree.leaf_nodes);
+        let matching =
+            leaf_nodes.and_then(|nodes| nodes.find_matching(constraints, &flavor.tolerations, &mut self.stats));
+        // Number of leaves by the resource that limits them.
+        let mut limited = vec![0; pods.worker.names().count().max(1)];
+        self.states = Vec::with_capacity(flavor.tree.domain_count());
+        // The leaves have the highest numbers.
+        self.states.resize(leaves.start, DomainState::default());
+        for leaf in 0..leaves.len() {
             if matching.as_ref().is_some_and(|matching| !matching[leaf]) {
+                self.states.push(DomainState::default());
                 continue;
             }
             if within.is_some_and(|(level, within)| !flavor.tree.is_replacement_within(leaf, level, within)) {
                 self.stats.topology_domain += 1;
+                self.states.push(DomainState::default());
                 continue;
             }
-            self.fill_leaf(domain, flavor.row(capacity, leaf), pods);
+            let (state, limiting) = self.leaf_state(flavor.row(capacity, leaf), pods);
+            self.states.push(state);
+            limiting.into_iter().for_each(|resource| limited[resource] += 1);
         }
-        for level in (0..flavor.tree.levels.len()).rev() {
+        let limited = pods.worker.names().chain(std::iter::repeat("")).zip(limited).filter(|(_, count)| *count > 0);
+        self.stats.resources.extend(limited);
+        for level in (0..flavor.tree.lowest_level()).rev() {
             for domain in flavor.tree.domains(level) {
-                self.sum_children(domain, level);
+                self.states[domain] = self.sum_children(domain, level);
             }
         }
     }
 
-    fn fill_leaf(&mut self, domain: usize, capacity: &[i64], pods: &'a SearchPods) {
+    /// Returns the counts of a leaf, and the position of the resource for which no pod fits.
+    #[inline]
+    fn leaf_state(&self, capacity: &[i64], pods: &SearchPods) -> (DomainState, Option<usize>) {
         let fit = pods.worker.count_in(capacity);
-        if fit.count == 0 {
-            *self.stats.resources.entry(fit.limiting).or_default() += 1;
-        }
-        let state = &mut self.states[domain];
-        state.pods = fit.count;
-        state.pods_with_leader = fit.count;
+        let mut state = DomainState { pods: fit.count, pods_with_leader: fit.count, ..DomainState::default() };
         if let Some(leader) = pods.leader.as_ref().filter(|leader| leader.count_in(capacity).count > 0) {
             let mut rest = capacity.to_vec();
             leader.add_to(&mut rest, -1);
             state.leaders = 1;
             state.pods_with_leader = pods.worker.count_in(&rest).count;
         }
+        self.count_slices(&mut state, self.flavor.tree.lowest_level());
+        (state, (fit.count == 0).then_some(fit.limiting))
+    }
+
+    /// Fills the slices of a domain at their level.
+    #[inline]
+    fn count_slices(&self, state: &mut DomainState, level: usize) {
+        if level == self.parameters.slice_level {
+            state.slices = slices_of(state.pods, self.parameters.slice_size);
+            state.slices_with_leader = slices_of(state.pods_with_leader, self.parameters.slice_size);
+        }
     }
 
     /// Sums the counts of the children of a domain. With a leader, the domain loses what the leader costs in the child
     /// where it costs least.
-    fn sum_children(&mut self, domain: usize, level: usize) {
-        let tree = &self.flavor.tree;
-        if level < tree.lowest_level() {
-            let inner = self.parameters.inner_size(level + 1).unwrap_or(1);
-            let whole = |pods: i64| pods / inner * inner;
-            let mut sum = DomainState::default();
-            let mut leader_cost: Option<(i64, i64)> = None;
-            for child in &self.states[tree.children(domain)] {
-                let pods = whole(child.pods);
-                sum.pods += pods;
-                sum.slices += child.slices;
-                sum.leaders = sum.leaders.max(child.leaders);
-                if self.parameters.leaders == 0 || child.leaders > 0 {
-                    let cost = (pods - whole(child.pods_with_leader), child.slices - child.slices_with_leader);
-                    leader_cost = Some(leader_cost.map_or(cost, |least| (least.0.min(cost.0), least.1.min(cost.1))));
-                }
+    fn sum_children(&self, domain: usize, level: usize) -> DomainState {
+        let inner = self.parameters.inner_size(level + 1).unwrap_or(1);
+        let whole = |pods: i64| slices_of(pods, inner) * inner;
+        let mut sum = DomainState::default();
+        let mut leader_cost: Option<(i64, i64)> = None;
+        for child in &self.states[self.flavor.tree.children(domain)] {
+            let pods = whole(child.pods);
+            sum.pods += pods;
+            sum.slices += child.slices;
+            sum.leaders = sum.leaders.max(child.leaders);
+            if self.parameters.leaders == 0 || child.leaders > 0 {
+                let cost = (pods - whole(child.pods_with_leader), child.slices - child.slices_with_leader);
+                leader_cost = Some(leader_cost.map_or(cost, |least| (least.0.min(cost.0), least.1.min(cost.1))));
             }
-            if let Some((pods, slices)) = leader_cost {
-                sum.pods_with_leader = sum.pods - pods;
-                sum.slices_with_leader = sum.slices - slices;
-            }
-            self.states[domain] = sum;
         }
-        if level == self.parameters.slice_level {
-            let state = &mut self.states[domain];
-            state.slices = state.pods / self.parameters.slice_size;
-            state.slices_with_leader = state.pods_with_leader / self.parameters.slice_size;
+        if let Some((pods, slices)) = leader_cost {
+            sum.pods_with_leader = sum.pods - pods;
+            sum.slices_with_leader = sum.slices - slices;
         }
+        self.count_slices(&mut sum, level);
+        sum
     }
 
     /// Returns the number of slices of a constraint that fit into a domain of a level.

@@ -7,6 +7,7 @@ use super::flavor::FlavorSnapshot;
 use super::request::PodSetRequest;
 use super::search::{Parameters, Search, SearchPods};
 use super::snapshot::TopologySnapshot;
+use std::borrow::Cow;
 
 /// What a search assumes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -36,8 +37,8 @@ pub struct PlacementFailure {
 }
 
 /// Capacities of the leaves by flavor, from which the assignments of earlier pod sets of the workload are subtracted.
-pub struct Capacities {
-    tables: Vec<Option<Vec<i64>>>,
+pub struct Capacities<'a> {
+    tables: Vec<Option<Cow<'a, [i64]>>>,
     /// Number of pod sets without an assignment.
     open: usize,
 }
@@ -76,7 +77,7 @@ impl TopologySnapshot {
     }
 
     fn place_group(
-        &self, flavor: usize, group: &PodSetGroup, requests: &[PodSetRequest<'_>], capacities: &mut Capacities,
+        &self, flavor: usize, group: &PodSetGroup, requests: &[PodSetRequest<'_>], capacities: &mut Capacities<'_>,
     ) -> Result<Vec<(usize, TopologyAssignment)>, (usize, String)> {
         let workers = &requests[group.workers];
         let leader = group.leader.map(|leader| &requests[leader]);
@@ -95,7 +96,7 @@ impl TopologySnapshot {
 
     fn replace_in_group(
         &self, flavor: usize, group: &PodSetGroup, requests: &[PodSetRequest<'_>], unhealthy_node: &str,
-        capacities: &mut Capacities,
+        capacities: &mut Capacities<'_>,
     ) -> Result<Vec<(usize, TopologyAssignment)>, (usize, String)> {
         let mut members = vec![group.workers];
         members.extend(group.leader);
@@ -114,11 +115,12 @@ impl TopologySnapshot {
     }
 }
 
-impl Capacities {
-    fn new(snapshot: &TopologySnapshot, requests: &[PodSetRequest<'_>], mode: PlacementMode<'_>) -> Capacities {
-        let table = |flavor: &FlavorSnapshot| {
+impl<'a> Capacities<'a> {
+    fn new(snapshot: &'a TopologySnapshot, requests: &[PodSetRequest<'_>], mode: PlacementMode<'_>) -> Capacities<'a> {
+        let table = |flavor: &'a FlavorSnapshot| {
             let is_used = requests.iter().any(|request| request.flavor == flavor.name);
-            is_used.then(|| if mode == PlacementMode::Empty { flavor.free.clone() } else { flavor.remaining.clone() })
+            let table = if mode == PlacementMode::Empty { &flavor.free } else { &flavor.remaining };
+            is_used.then(|| Cow::from(table.as_slice()))
         };
         Capacities { tables: snapshot.flavors.iter().map(table).collect(), open: requests.len() }
     }

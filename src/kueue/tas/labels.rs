@@ -48,11 +48,11 @@ impl LeafNodes {
         number
     }
 
-    /// Returns which leaves satisfy the constraints, and counts the others. Taints are checked first, then the
-    /// selector, then the affinity.
+    /// Returns which leaves satisfy the constraints, and counts the others; `None` if all do. Taints are checked first,
+    /// then the selector, then the affinity.
     pub fn find_matching(
         &self, constraints: &NodeConstraints<'_>, flavor_tolerations: &[TolerationSpec], stats: &mut ExclusionStats<'_>,
-    ) -> Vec<bool> {
+    ) -> Option<Vec<bool>> {
         let tolerations = || constraints.tolerations.iter().chain(flavor_tolerations);
         let untolerated = |set: &Vec<TaintSpec>| {
             let hard = set.iter().filter(|taint| taint.effect != TaintEffect::PreferNoSchedule);
@@ -60,6 +60,10 @@ impl LeafNodes {
             hard.next().map(format_taint)
         };
         let untolerated: Vec<Option<String>> = self.taint_sets.iter().map(untolerated).collect();
+        let has_selector = !constraints.node_selector.is_empty() || constraints.node_affinity.is_some();
+        if !has_selector && untolerated.iter().all(Option::is_none) {
+            return None;
+        }
         let selector: Vec<Option<(&[u32], u32)>> =
             constraints.node_selector.iter().map(|(key, value)| self.find_label(key, value)).collect();
         let mut matching = vec![false; self.names.len()];
@@ -74,7 +78,7 @@ impl LeafNodes {
                 matching[leaf] = true;
             }
         }
-        matching
+        Some(matching)
     }
 
     /// Returns the column of a label and the number of a value, or `None` if no node has it.

@@ -6,6 +6,7 @@ use super::flavor::FlavorSnapshot;
 use super::request::TopologyRequest;
 use super::tree::{TasFlavor, TasNode};
 use sim_api::spec::ResourceAmounts;
+use std::borrow::Cow;
 
 #[derive(Clone, Debug, Default)]
 pub struct TopologySnapshot {
@@ -137,11 +138,11 @@ impl TopologyUsage {
     }
 
     /// Subtracts the usage from tables of remaining capacities by flavor, where there is a table.
-    pub(super) fn subtract_from(&self, snapshot: &TopologySnapshot, tables: &mut [Option<Vec<i64>>]) {
+    pub(super) fn subtract_from(&self, snapshot: &TopologySnapshot, tables: &mut [Option<Cow<'_, [i64]>>]) {
         for (flavor, leaves) in &self.leaves {
             let Some(table) = &mut tables[*flavor] else { continue };
             for (leaf, count) in leaves {
-                let row = snapshot.flavors[*flavor].row_mut(table, *leaf);
+                let row = snapshot.flavors[*flavor].row_mut(table.to_mut(), *leaf);
                 self.pod_on_node.add_to(row, -i64::from(*count));
             }
         }

@@ -21,7 +21,7 @@ pub struct TasFlavor {
 }
 
 /// A node as TAS sees it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TasNode {
     pub name: String,
     pub labels: BTreeMap<String, String>,

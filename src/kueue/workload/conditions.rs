@@ -15,6 +15,17 @@ pub enum ConditionType {
 }
 
 impl ConditionType {
+    pub const ALL: [ConditionType; 8] = [
+        ConditionType::QuotaReserved,
+        ConditionType::Admitted,
+        ConditionType::Evicted,
+        ConditionType::Preempted,
+        ConditionType::Requeued,
+        ConditionType::PodsReady,
+        ConditionType::DeactivationTarget,
+        ConditionType::Finished,
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             ConditionType::QuotaReserved => "QuotaReserved",

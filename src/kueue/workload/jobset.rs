@@ -3,15 +3,13 @@
 use super::object::{PodSet, Workload};
 use super::status::WorkloadStatus;
 use super::topology::{self, TopologyRequestError};
-use sim_api::spec::keys::KUEUE_QUEUE;
-use sim_api::spec::kueue::WorkloadPriorityClass;
+use sim_api::spec::keys::{ADMISSION_GATED_BY, KUEUE_QUEUE};
+use sim_api::spec::kueue::{POD_SETS_MAX, WorkloadPriorityClass};
 use sim_api::spec::{JobSet, ReplicatedJob};
 use sim_base::SimTime;
 
 /// Label with the name of a WorkloadPriorityClass.
 pub const PRIORITY_CLASS: &str = "kueue.x-k8s.io/priority-class";
-/// Annotation with the names of gates that delay the admission.
-pub const ADMISSION_GATED_BY: &str = "kueue.x-k8s.io/admission-gated-by";
 /// Label with the longest execution time in seconds.
 pub const MAX_EXECUTION_TIME: &str = "kueue.x-k8s.io/max-exec-time-seconds";
 
@@ -30,11 +28,21 @@ pub fn pods(job: &ReplicatedJob) -> u32 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkloadError {
     Topology(TopologyRequestError),
-    UnknownPriorityClass { name: String },
+    UnknownPriorityClass {
+        name: String,
+    },
+    /// The API server refuses the Workload.
+    TooManyPodSets {
+        count: usize,
+    },
 }
 
 /// Returns the Workload of a JobSet. The caller names it and sets the UIDs.
 pub fn workload(jobset: &JobSet, classes: &[WorkloadPriorityClass], now: SimTime) -> Result<Workload, WorkloadError> {
+    let count = jobset.spec.replicated_jobs.len();
+    if count > POD_SETS_MAX {
+        return Err(WorkloadError::TooManyPodSets { count });
+    }
     let pod_set = |job: &ReplicatedJob| {
         let template = job.template.template.clone();
         let topology = topology::read(&template.annotations).map_err(WorkloadError::Topology)?;

@@ -6,6 +6,7 @@ pub mod jobset;
 pub mod object;
 pub mod reasons;
 pub mod status;
+pub mod stored;
 pub mod topology;
 pub mod transitions;
 

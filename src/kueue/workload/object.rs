@@ -2,8 +2,8 @@
 
 use super::conditions::{Condition, ConditionType};
 use super::reasons;
-use super::status::WorkloadStatus;
-use crate::tas::TopologyRequest;
+use super::status::{PodSetAdmission, WorkloadStatus};
+use crate::tas::{TopologyAssignment, TopologyRequest};
 use sim_api::spec::PodTemplate;
 use sim_api::spec::kueue::RequeuingTimestamp;
 use sim_base::SimTime;
@@ -99,6 +99,12 @@ impl Workload {
         let admission = self.status.admission.iter();
         let mut placements = admission.flat_map(|a| &a.pod_sets).filter_map(|p| p.topology.as_ref());
         placements.any(|placement| self.status.unhealthy_nodes.iter().any(|node| placement.contains_node(node)))
+    }
+
+    /// Returns the pod sets of an admitted Workload with a topology assignment.
+    pub fn placed_pod_sets(&self) -> impl Iterator<Item = (&PodSetAdmission, &TopologyAssignment)> {
+        let admission = self.status.admission.iter().filter(|_| self.is_admitted());
+        admission.flat_map(|a| &a.pod_sets).filter_map(|pod_set| Some((pod_set, pod_set.topology.as_ref()?)))
     }
 
     /// Returns whether the scheduler must look at a Workload with a reservation again.

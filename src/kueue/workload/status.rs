@@ -1,6 +1,7 @@
 //! Status of a Workload.
 
 use super::conditions::{Condition, ConditionType};
+use super::jobset::whole_seconds;
 use crate::amount::Amount;
 use crate::requests::Name;
 use crate::tas::TopologyAssignment;
@@ -85,8 +86,9 @@ impl CheckState {
 }
 
 impl WorkloadStatus {
-    /// Sets a condition. Returns whether anything but the time changed. The time is kept if the status is the same.
+    /// Sets a condition, with its time in whole seconds as in the API. Returns whether anything but the time changed. The time is kept if the status is the same.
     pub fn set(&mut self, kind: ConditionType, status: bool, reason: &str, message: &str, now: SimTime) -> bool {
+        let now = whole_seconds(now);
         let message: String = message.chars().take(MESSAGE_MAX).collect();
         match self.conditions.iter_mut().find(|c| c.kind == kind) {
             None => {

@@ -1,6 +1,7 @@
 //! Definition of the command line for clap. Commands are grouped by task in `before_help`, because clap has no
 //! groups for subcommands. The help of every subcommand ends with an example.
 
+use crate::cli::admit::AdmitArgs;
 use crate::cli::sensitivity::args::{SensitivityArgs, run_or_scenario};
 use crate::{cli::bench::BenchArgs, cli::compare::args::CompareArgs, cli::demo::DemoArgs, cli::diff::args::DiffArgs};
 use crate::{cli::explain::args::ExplainArgs, cli::lint::args::LintArgs, cli::new::NewArgs, cli::planning::PlanArgs};
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Simulate", &["run", "step", "demo"]),
     ("Compare and plan", &["compare", "sweep", "plan", "sensitivity", "bench", "diff"]),
-    ("Explain", &["why", "lint", "explain"]),
+    ("Explain", &["why", "admit", "lint", "explain"]),
     ("Reports and charts", &["report", "plot"]),
     ("Clusters and recordings", &["topology", "recording", "validate"]),
     ("Reference and set-up", &["new", "schema", "completions", "man"]),
@@ -50,7 +51,7 @@ fn list() -> String {
     arg_required_else_help = true,
     help_template = HELP_TEMPLATE,
     before_help = list(),
-    after_help = "Example: jobset-sim demo\n\nExit codes: 0 success; 1 internal error; 2 invalid usage or invalid input;\n3 no value satisfies the target of a search; 4 the cluster cannot hold the pods;\n5 a --fail-if gate failed; 130 interrupted by a signal. A JobSet that fails in the simulation is a result: exit 0."
+    after_help = "Example: jobset-sim demo\n\nExit codes: 0 success; 1 internal error; 2 invalid usage or invalid input;\n3 no value satisfies the target of a search; 4 not admitted, or the cluster cannot hold the pods;\n5 a --fail-if gate failed; 130 interrupted by a signal. A JobSet that fails in the simulation is a result: exit 0."
 )]
 pub struct CommandLine {
     #[command(subcommand)]
@@ -95,6 +96,11 @@ pub enum TopLevelCommand {
         after_help = "Examples:\n  jobset-sim why scenarios/restart-5000-recreate.yaml\n  jobset-sim why run-1 --restart 3\n  jobset-sim why -f jobset.yaml -t topologies/small-16.yaml --pod workers-0-1 --format json\n\nA run directory is simulated again from its inputs. Each what-if is a separate run: `run` with the same --set\ngives the same times."
     )]
     Why(WhyArgs),
+    /// Try whether Kueue admits a JobSet now and its pods fit; exit code 4 with the smallest change if not
+    #[command(
+        after_help = "Examples:\n  jobset-sim admit -f queues.yaml -f jobset.yaml -t nodes.json\n  kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies,workloads,workloadpriorityclasses -A -o yaml > kueue.yaml\n  kubectl get nodes,pods -A -o json > nodes.json\n  jobset-sim admit -f kueue.yaml -f jobset.yaml -t nodes.json --format json\n\nThe JobSets are submitted one after the other. Each change that is printed was tried and admits the JobSet.\n\nExit codes: 0 all JobSets are admitted and their pods fit; 2 invalid input; 4 a JobSet is not admitted or does not fit."
+    )]
+    Admit(AdmitArgs),
     /// Run the standard restart-latency suite and compare it with a baseline
     #[command(
         after_help = "Example: jobset-sim bench ttr --against reports/ttr-baseline.json --fail-if 'ttr > +2%' --junit ttr.xml"

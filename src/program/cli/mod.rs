@@ -2,6 +2,7 @@
 //!
 //! Results go to standard output, everything else to standard error. This module must never contain logic of the model.
 
+mod admit;
 mod args;
 mod bench;
 mod command_line;
@@ -102,6 +103,7 @@ fn dispatch(command: &TopLevelCommand) -> Result<u8, CommandFailure> {
         TopLevelCommand::Sensitivity(args) => sensitivity::cli(args).map(|()| 0),
         TopLevelCommand::Sweep(args) => sweep::cli(args).map(|()| 0),
         TopLevelCommand::Why(args) => why::cli(args),
+        TopLevelCommand::Admit(args) => admit::cli(args),
         TopLevelCommand::Bench(args) => bench::cli(args),
         TopLevelCommand::Step(args) => step::cli(args),
         TopLevelCommand::Diff(args) => diff::cli(args),

@@ -2,6 +2,7 @@
 //!
 //! This module does not run anything. Its input is an `ObservedRun` run, which tests construct by hand.
 
+use super::decisions::admissions::AdmissionHistory;
 use super::decisions::history::DecisionHistory;
 use super::decisions::last_second::without_last_second;
 use super::milestones::{self, IN_PLACE, RECREATE};
@@ -15,7 +16,7 @@ use sim_analysis::metrics;
 use sim_analysis::metrics::RestartFold;
 use sim_analysis::metrics::pods::PodFold;
 use sim_api::spec::ScenarioSpec;
-use sim_engine::record::{RecordNames, RecordSink, RunOutcome, SimulationRecord, StoredEvent};
+use sim_engine::record::{AdmissionNow, RecordNames, RecordSink, RunOutcome, SimulationRecord, StoredEvent};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -34,6 +35,7 @@ pub struct RunObserver {
     pub history: DecisionHistory,
     pub steps: RunSteps,
     pub pods: PodFold,
+    pub admissions: AdmissionHistory,
     kind: RecordingKind,
 }
 
@@ -44,6 +46,7 @@ impl RunObserver {
             history: DecisionHistory::default(),
             steps: RunSteps::default(),
             pods: PodFold::default(),
+            admissions: AdmissionHistory::default(),
             kind: recording.kind,
         }
     }
@@ -67,6 +70,10 @@ impl RecordSink for RunObserver {
 
     fn event(&mut self, event: &StoredEvent) {
         self.history.event(event);
+    }
+
+    fn admission(&mut self, now: &AdmissionNow) {
+        self.admissions.add(now);
     }
 
     fn receives_objects(&self) -> bool {
@@ -138,6 +145,7 @@ pub fn compare(file: &str, recording: &RecordedRun, run: Result<&ObservedRun, No
                 history: &sink.history,
                 steps: &sink.steps,
                 pods: sink.pods.rows(),
+                admissions: &sink.admissions,
                 names,
             };
             compare_decisions(recording, &compared, &mut result);

@@ -31,6 +31,9 @@ pub enum RecordingKind {
     Gang,
     /// Decisions of Kueue, in a format of their own.
     Kueue,
+    /// Kueue together with all other components.
+    #[serde(rename = "kueueLive")]
+    KueueLive,
 }
 
 impl RecordingKind {
@@ -45,6 +48,7 @@ impl RecordingKind {
                 | RecordingKind::Scheduling
                 | RecordingKind::Gang
                 | RecordingKind::Kueue
+                | RecordingKind::KueueLive
         )
     }
 
@@ -61,6 +65,7 @@ impl RecordingKind {
             RecordingKind::Scheduling => "scheduling",
             RecordingKind::Gang => "gang",
             RecordingKind::Kueue => "kueue",
+            RecordingKind::KueueLive => "kueueLive",
         }
     }
 }
@@ -128,9 +133,26 @@ pub struct RecordedControlPlane {
     pub gate_switches: Vec<RecordedGateSwitch>,
     #[serde(default)]
     pub manager_may_write_pod_status: bool,
+    /// Commit of Kueue, if its manager ran.
+    pub kueue: Option<String>,
+    /// Configuration of Kueue's manager.
+    pub wait_for_pods_ready: Option<RecordedReadiness>,
     /// Commit of JobSet. It is the same for all recordings.
     #[serde(default, rename = "jobset")]
     _jobset: IgnoredAny,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
+}
+
+/// Limits of Kueue for the readiness of a Workload. `requeuing` is a `requeuingStrategy` of the Configuration.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedReadiness {
+    pub timeout_s: u64,
+    pub recovery_timeout_s: Option<u64>,
+    pub block_admission: Option<bool>,
+    #[serde(default)]
+    pub requeuing: Value,
     #[serde(flatten)]
     pub unknown: BTreeMap<String, Value>,
 }

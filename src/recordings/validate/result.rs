@@ -29,12 +29,15 @@ pub struct ComparedMoment {
     pub recorded_s: Option<f64>,
     pub simulated_s: Option<f64>,
     pub differs: bool,
+    /// Name of another JobSet than the recorded one, if the instant belongs to it.
+    #[serde(skip)]
+    pub other_jobset: Option<String>,
 }
 
 impl ComparedMoment {
     /// Returns an instant that has not been compared yet.
     pub fn new(what: String, recorded_s: Option<f64>, simulated_s: Option<f64>) -> ComparedMoment {
-        ComparedMoment { what, recorded_s, simulated_s, differs: false }
+        ComparedMoment { what, recorded_s, simulated_s, differs: false, other_jobset: None }
     }
 
     pub fn at_s(&self) -> f64 {

@@ -5,6 +5,7 @@
 
 use super::compare::{ObservedRun, compare};
 use super::decisions::sequence::{compared_until_s, recorded_states, state_text};
+use super::decisions::time_tolerance::TimeTolerance;
 use super::decisions::{DecisionRun, responses, tolerances};
 use super::recording::{RecordedRun, RecordingKind};
 use super::result::{ComparedMoment, FileResult, MilestoneResult, RecordedDifference};
@@ -65,7 +66,14 @@ fn first_difference(mut timeline: Vec<ComparedMoment>) -> Option<FirstDifference
 /// Returns the instants of both sides in order of time.
 fn compared_timeline(recording: &RecordedRun, observed: &ObservedRun, result: &FileResult) -> Vec<ComparedMoment> {
     let ObservedRun { outcome, names, sink, .. } = observed;
-    let run = DecisionRun { outcome, history: &sink.history, steps: &sink.steps, pods: sink.pods.rows(), names };
+    let run = DecisionRun {
+        outcome,
+        history: &sink.history,
+        steps: &sink.steps,
+        pods: sink.pods.rows(),
+        admissions: &sink.admissions,
+        names,
+    };
     let mut all = match recording.kind {
         RecordingKind::Times => return result.milestones.iter().map(milestone_moment).collect(),
         RecordingKind::Nodes => {
@@ -77,7 +85,7 @@ fn compared_timeline(recording: &RecordedRun, observed: &ObservedRun, result: &F
         }
         _ => {
             let mut all = tolerances::compared_moments(recording, &run);
-            tolerances::mark_differences(&mut all);
+            tolerances::mark_differences(&mut all, TimeTolerance::new(recording));
             all.extend(tolerances::action_moments(recording));
             all.extend(pod_existence(recording, &run));
             all
@@ -151,7 +159,7 @@ fn milestone_moment(milestone: &MilestoneResult) -> ComparedMoment {
     let mut moment = ComparedMoment::new(milestone.name.clone(), r, s);
     let compared = milestones::RECREATE.contains(&milestone.name.as_str())
         || milestones::IN_PLACE.contains(&milestone.name.as_str());
-    let in_band = r.zip(s).is_some_and(|(r, s)| (s - r).abs() <= tolerances::tolerance_s(r));
+    let in_band = r.zip(s).is_some_and(|(r, s)| (s - r).abs() <= TimeTolerance::PLAIN.band_s(r));
     moment.differs = compared && r.is_some() && !in_band;
     moment
 }

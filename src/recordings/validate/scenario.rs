@@ -69,6 +69,7 @@ pub fn replay_scenario(
     reasons.extend(unknown.into_iter().filter_map(Result::err));
     let kubernetes = version(&recording.control_plane.kubernetes);
     reasons.extend(kubernetes.clone().err());
+    reasons.extend(unknown_kueue(&recording.control_plane));
     if !reasons.is_empty() {
         return Err(UnmodelledAction::sorted(reasons));
     }
@@ -129,6 +130,20 @@ fn unknown_keys(recording: &RecordedRun) -> Vec<UnmodelledPart> {
         .into_iter()
         .flat_map(|(place, keys)| keys.keys().cloned().map(move |key| UnmodelledPart::UnknownKey { place, key }));
     keys.collect()
+}
+
+/// Commit of Kueue whose decisions are simulated.
+const KUEUE_COMMIT: &str = "ff69552";
+
+/// Returns what is unknown about Kueue's manager.
+fn unknown_kueue(control_plane: &RecordedControlPlane) -> Vec<UnmodelledPart> {
+    let other = control_plane.kueue.iter().filter(|text| !text.contains(KUEUE_COMMIT));
+    let mut parts: Vec<UnmodelledPart> =
+        other.map(|text| UnmodelledPart::KueueVersion { text: text.clone() }).collect();
+    let keys = control_plane.wait_for_pods_ready.iter().flat_map(|readiness| readiness.unknown.keys());
+    let place = "waitForPodsReady ";
+    parts.extend(keys.map(|key| UnmodelledPart::UnknownKey { place, key: key.clone() }));
+    parts
 }
 
 fn stop_spec(recording: &RecordedRun) -> StopSpec {

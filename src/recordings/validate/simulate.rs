@@ -2,6 +2,7 @@
 //!
 //! It reads the JobSet, runs the scenario and returns the observations. It does not compare them.
 
+mod kueue_objects;
 pub mod replay_error;
 mod request_loads;
 
@@ -93,6 +94,7 @@ fn prepare_scenario(
         scenario.timing = scenario.timing.with_median_api_latency();
     }
     scenario.ties = play.ties;
+    scenario.kueue = kueue_objects::kueue_objects(recording).map_err(NoRun::NotSimulated)?;
     check_supported(&scenario).map_err(NoRun::NotSimulated)?;
     let fields = unsimulated_fields(recording, sim_inputs::unmodelled_fields);
     if recording.kind.has_decisions() && !fields.is_empty() {
@@ -295,6 +297,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, R
         in_place_restart: case.gates.in_place_restart,
         restart_job: case.gates.restart_job,
         elastic_jobset: case.gates.elastic_job_set,
+        ..FeatureGates::default()
     };
     let submitted = |jobset: &Value| {
         Ok(SubmittedJobSet {

@@ -48,7 +48,9 @@ pub fn candidates(recording: &RecordedRun) -> Vec<UnobservedInputs> {
             .map(|victim_draw| UnobservedInputs { victim_draw, ..plain(Duration::ZERO) })
             .collect();
     }
-    if !matches!(recording.kind, RecordingKind::Decisions | RecordingKind::Corner) {
+    let has_phases =
+        matches!(recording.kind, RecordingKind::Decisions | RecordingKind::Corner | RecordingKind::KueueLive);
+    if !has_phases {
         return heartbeat_candidates(recording);
     }
     let phases = clock_phases(recording);

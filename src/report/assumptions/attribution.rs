@@ -145,7 +145,7 @@ macro_rules! delays {
 delays! {
     "API server reads" "apiRead" (a, b) a.api_read == b.api_read, s waits_for_answer(s, CallCost::Read);
     "API server writes" "apiWrite" (a, b) a.api_write == b.api_write, s waits_for_answer(s, CallCost::Write);
-    "pod creation request" "apiPodCreate" (a, b) a.api_pod_create == b.api_pod_create, s waits_for_answer(s, CallCost::PodCreate);
+    "pod creation request" "apiPodCreate" (a, b) a.api_pod_create == b.api_pod_create, s waits_for_answer(s, CallCost::TwoWebhooks);
     "watch delay" "watchLag" (a, b) a.watch_lag == b.watch_lag, s waits_for_mechanism(s, TicketWait::Watch);
     "agent fan-out" "agentFanout" (a, b) a.agent_fanout == b.agent_fanout, s waits_for_mechanism(s, TicketWait::FanOut);
     "pod list, per pod" "jobsetListPerPod" (a, b) a.jobset_list_per_pod == b.jobset_list_per_pod,

@@ -122,6 +122,13 @@ fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
             run.names.text(reason),
             run.names.text(message)
         ),
+        Body::PodGroupCondition { group, scheduled, reason, message } => {
+            let (group, reason) = (run.names.text(group), run.names.text(reason));
+            let status = if scheduled { "True" } else { "False" };
+            let message = run.names.text(message);
+            let separator = if message.is_empty() { "" } else { ": " };
+            format!("PodGroup {group}: condition PodGroupScheduled is {status} ({reason}){separator}{message}")
+        }
         Body::JobSetDeleted { jobset } => format!("JobSet {} deleted", name(jobset)),
         Body::NodeState { node, ready } => {
             let state = match ready {

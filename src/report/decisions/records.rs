@@ -42,6 +42,11 @@ impl DecisionLog {
                 let reason = names.text(reason);
                 format!("{}: Workload condition {}={status} {reason}", jobset(id), kind.as_str())
             }
+            PodGroupCondition { group, scheduled, reason, .. } => {
+                let (group, reason) = (names.text(group), names.text(reason));
+                let status = if scheduled { "True" } else { "False" };
+                format!("PodGroup {group}: condition PodGroupScheduled={status} {reason}")
+            }
             AllReady { jobset: id, ready: true } => format!("{}: every pod is ready", jobset(id)),
             AllReady { jobset: id, .. } => format!("{}: no longer all ready", jobset(id)),
             TrainingStarted { jobset: id, from } => {

@@ -3,7 +3,7 @@
 use super::run_input::RunInputText;
 use super::{PageBlock, PageChart};
 use crate::figures::map_figure::MapColoring;
-use crate::figures::{map_figure, timeline_figure, waterfall_figure};
+use crate::figures::{admission_figure, map_figure, timeline_figure, waterfall_figure};
 use crate::{assumptions::provenance, console::waterfall, table::Table, timeline, timeline::highlighted_restarts};
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds};
@@ -28,6 +28,20 @@ pub fn waterfalls(view: &RunInputText<'_>) -> Vec<PageBlock> {
         }));
     }
     blocks
+}
+
+/// Returns charts of quotas and Workloads if the run has Workloads of Kueue.
+pub fn admission_blocks(view: &RunInputText<'_>) -> Vec<PageBlock> {
+    let run = &view.run;
+    let below = [provenance::run_provenance(run)];
+    let quota = admission_figure::quota(run, None, &below, SIZE);
+    let workloads = admission_figure::workloads(run, None, &below, SIZE);
+    let chart = |name: &str, alt: &str, scene| {
+        PageBlock::Chart(PageChart { name: name.to_owned(), alt: alt.to_owned(), scene })
+    };
+    let quota = quota.map(|scene| chart("quota", "Usage of quota by ClusterQueue and flavor over time", scene));
+    let workloads = workloads.map(|scene| chart("workloads", "Workloads by state over time", scene));
+    workloads.into_iter().chain(quota).collect()
 }
 
 /// Returns the timeline of pods and queues, with the chart of the pods for static output.

@@ -1,11 +1,17 @@
 //! Scheduling of pod groups (`schedule_one_podgroup.go` of 1.36): all pods of a group on one snapshot, in each
 //! placement that its topology key permits.
 
-use crate::decision::{Decision, schedule};
+use crate::decision::{Decision, schedule_without_preemption};
 use crate::{cluster::Cluster, groups::PodGroup, index::NodeIndex, pod::PodView, profile::Profile};
 use std::collections::BTreeMap;
 
 const UNSCHEDULABLE: &str = "pod group is unschedulable";
+/// Message of pods that fit although their group does not.
+const WAITING: &str = "pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, one or more \
+                       plugins asked to wait and no plugin rejected pod";
+/// Why pods of a group preempt no others by themselves: the group is tried in several placements, or as a whole.
+const BY_PLACEMENT: &str = "not eligible due to placement-based pod group scheduling limitation";
+const AS_A_WHOLE: &str = "not eligible due to workload aware preemption enabled";
 
 /// One attempt to schedule the pending pods of a group.
 #[derive(Clone, Debug)]
@@ -26,6 +32,8 @@ pub struct Placement {
     pub domain: String,
     /// Node of each pending pod, or `None` if it does not fit.
     pub assignment: Vec<Option<NodeIndex>>,
+    /// Message of each pod that does not fit; empty for the others.
+    pub rejections: Vec<String>,
     pub is_feasible: bool,
 }
 
@@ -51,6 +59,12 @@ impl GroupResult {
         feasible().filter(|p| Some(p.assigned()) == most).collect()
     }
 
+    /// Returns the messages of the pods of an unschedulable group, which follow from its first placement.
+    pub fn rejections(&self) -> Vec<String> {
+        let first = self.placements.first().map_or(&[][..], |placement| &placement.rejections);
+        first.iter().map(|m| if m.is_empty() { WAITING.to_owned() } else { m.clone() }).collect()
+    }
+
     /// Returns the message of an unschedulable group.
     pub fn message(&self) -> String {
         if !self.is_topology_aware {
@@ -70,9 +84,9 @@ impl GroupAttempt<'_> {
     /// Simulates the group in each placement.
     pub fn run(&self, cluster: &Cluster) -> GroupResult {
         let placements = self.placements(cluster).into_iter().map(|(domain, nodes)| {
-            let (assignment, is_feasible) = self.assign(cluster.restricted_to(&nodes));
-            let assignment = assignment.into_iter().map(|node| node.map(|node| nodes[node]));
-            Placement { domain, assignment: assignment.collect(), is_feasible }
+            let found = self.assign(cluster.restricted_to(&nodes));
+            let assignment = found.assignment.iter().map(|node| node.map(|node| nodes[node])).collect();
+            Placement { domain, assignment, ..found }
         });
         GroupResult { placements: placements.collect(), is_topology_aware: self.is_topology_aware }
     }
@@ -97,21 +111,24 @@ impl GroupAttempt<'_> {
     }
 
     /// Schedules the pods one after another. The group is feasible if the gang is large enough after one of them.
-    fn assign(&self, mut cluster: Cluster) -> (Vec<Option<NodeIndex>>, bool) {
-        let (mut assignment, mut is_feasible) = (Vec::new(), false);
+    fn assign(&self, mut cluster: Cluster) -> Placement {
+        let mut found = Placement::default();
         let mut scheduled = self.scheduled.len();
+        let has_placements = self.is_topology_aware && self.group.topology_key.is_some();
+        let ineligible = if has_placements { BY_PLACEMENT } else { AS_A_WHOLE };
         for pod in self.pods {
-            let node = match schedule(&cluster, pod, self.profile, 0) {
-                Decision::Scheduled(nodes) => nodes.best().first().copied(),
-                Decision::Unschedulable { .. } => None,
+            let (node, message) = match schedule_without_preemption(&cluster, pod, self.profile, ineligible) {
+                Decision::Scheduled(nodes) => (nodes.best().first().copied(), String::new()),
+                Decision::Unschedulable { message, .. } => (None, message),
             };
             if let Some(node) = node {
                 cluster.add_pod(node, pod.clone());
                 scheduled += 1;
-                is_feasible |= scheduled >= self.group.min_count.unwrap_or(1);
+                found.is_feasible |= scheduled >= self.group.min_count.unwrap_or(1);
             }
-            assignment.push(node);
+            found.assignment.push(node);
+            found.rejections.push(message);
         }
-        (assignment, is_feasible)
+        found
     }
 }

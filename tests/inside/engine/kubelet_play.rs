@@ -118,7 +118,12 @@ pub fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
             api_server_concurrency: 600,
             node_requests_per_s: 1e9,
             kubernetes: KubeVersion::new(36),
-            feature_gates: FeatureGates { in_place_restart: true, restart_job: true, elastic_jobset: false },
+            feature_gates: FeatureGates {
+                in_place_restart: true,
+                restart_job: true,
+                elastic_jobset: false,
+                ..FeatureGates::default()
+            },
             placement_repair: PlacementRepair::default(),
             node_monitor_grace_period_s: 50,
             heartbeat_s: 10,

@@ -265,7 +265,7 @@ fn check_preemption(
         // Kueue does not look for targets.
         return Ok(());
     }
-    let mut snapshot = state.for_cycle();
+    let mut snapshot = state.clone();
     let targets = preemptor(is_fair).targets_for(&mut snapshot, &info, &fr, amount);
     prop_assert_eq!(used(&snapshot), used(state));
     let (possibility, _) = preemptor(is_fair).simulate(&mut snapshot, &info, &fr, amount);

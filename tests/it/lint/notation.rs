@@ -26,7 +26,12 @@ pub struct Case {
 pub fn target(in_place: bool, restart_job: bool, elastic: bool, minor: u16) -> NodeTarget {
     NodeTarget {
         kubernetes: KubeVersion::new(minor),
-        gates: FeatureGates { in_place_restart: in_place, restart_job, elastic_jobset: elastic },
+        gates: FeatureGates {
+            in_place_restart: in_place,
+            restart_job,
+            elastic_jobset: elastic,
+            ..FeatureGates::default()
+        },
     }
 }
 

@@ -165,6 +165,7 @@ pub fn world(case: &Case) -> Result<World, String> {
         in_place_restart: case.gates.iter().any(|g| g == "InPlaceRestart"),
         restart_job: case.gates.iter().any(|g| g == "RestartJob"),
         elastic_jobset: case.gates.iter().any(|g| g == "ElasticJobSet"),
+        ..FeatureGates::default()
     };
     let jobset = jobset(&case.js)?;
     let mut status = status(&case.status, &jobset)?;

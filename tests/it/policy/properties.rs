@@ -86,7 +86,12 @@ fn world(spec: JobSetSpec) -> World {
         deleting: false,
         status: JobSetStatus::default(),
         jobs: Vec::new(),
-        gates: FeatureGates { in_place_restart: false, restart_job: true, elastic_jobset: false },
+        gates: FeatureGates {
+            in_place_restart: false,
+            restart_job: true,
+            elastic_jobset: false,
+            ..FeatureGates::default()
+        },
         now: seconds(1.0),
         service_exists: true,
         in_place: None,

@@ -150,8 +150,9 @@ pub fn silent(seed: u64, scenario: &mut Value) {
     let communicates = scenario["training"].to_string().contains("communication");
     for process in scenario["faultProcesses"].as_array_mut().into_iter().flatten() {
         let pods = process["on"] == "Pod";
-        // Presets and nodes with repair stages keep their action.
-        let stays = process.get("on").is_none() || !pods && process.get("backAfter").is_none();
+        // Presets, nodes with repair stages and maintenance keep their action.
+        let has_end = pods || process.get("backAfter").is_some();
+        let stays = process.get("on").is_none() || !has_end || process.get("rolling").is_some();
         if !d.one_in(3) || stays {
             continue;
         }

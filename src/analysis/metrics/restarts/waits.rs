@@ -141,9 +141,8 @@ fn rule_of_resource(resource: LedgerResource) -> &'static str {
         JobControllerWorkers => "kubernetes.md 1.1",
         GarbageCollectorWorkers => "kubernetes.md 5.4",
         SchedulerCycle | SchedulerBindClient => "kubernetes.md 2.2",
-        JobSetClient | JobSetStatusClient | JobSetPodClient | KueueJobSetClient | KueueWorkloadClient => {
-            "kubernetes.md 6.1"
-        }
+        JobSetClient | JobSetStatusClient | JobSetPodClient => "kubernetes.md 6.1",
+        KueueJobSetClient | KueueWorkloadClient | KueuePodClient => "kubernetes.md 6.1",
         JobSetReconciler => "T-8",
         TaintLimiter => "kubernetes.md 4.1",
         NodeRequests => "kubernetes.md 5.3",

@@ -6,14 +6,19 @@ pub mod cohort;
 pub mod configuration;
 pub mod flavor;
 pub mod local_queue;
+pub mod stored_workload;
 
 pub use cluster_queue::*;
 pub use cohort::Cohort;
 pub use configuration::*;
 pub use flavor::{KueueTopology, ResourceFlavor};
 pub use local_queue::{LocalQueue, WorkloadPriorityClass};
+pub use stored_workload::{StoredPodSet, StoredWorkload, WorkloadOwner};
 
 use super::JobSet;
+
+/// Maximum number of pod sets of a Workload (`WorkloadSpec.podSets`).
+pub const POD_SETS_MAX: usize = 18;
 
 /// All objects of Kueue in a cluster, and the configuration of its manager.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +31,8 @@ pub struct KueueObjects {
     pub cluster_queues: Vec<ClusterQueue>,
     pub local_queues: Vec<LocalQueue>,
     pub priority_classes: Vec<WorkloadPriorityClass>,
+    /// Workloads that exist already.
+    pub workloads: Vec<StoredWorkload>,
 }
 
 impl KueueObjects {

@@ -31,7 +31,7 @@ pub static CONTROL_PLANE: ObjectSchema = ObjectSchema {
             .default("\"0.13\"")
             .example("\"0.12\""),
         field("featureGates", Object(&FEATURE_GATES))
-            .doc("Feature gates of the JobSet manager.")
+            .doc("Feature gates of the JobSet manager, and those of kube-scheduler for pod groups.")
             .example("{ElasticJobSet: true}"),
         field("kubeControllerManager", Object(&CONTROLLER_MANAGER))
             .doc("Client rates and workers of kube-controller-manager that override the preset.")
@@ -74,6 +74,18 @@ static FEATURE_GATES: ObjectSchema = ObjectSchema {
             .doc("Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.")
             .otherwise(BY_NEED),
         field("ElasticJobSet", Bool).doc("Allows changes of parallelism and completions in a JobSet.").default("false"),
+        field("GenericWorkload", Bool)
+            .doc("Serves PodGroups and keeps `schedulingGroup` of pods (Kubernetes 1.36).")
+            .default("false"),
+        field("GangScheduling", Bool)
+            .doc("Schedules the pods of a PodGroup together. Requires GenericWorkload and WorkloadAwarePreemption.")
+            .default("false"),
+        field("TopologyAwareWorkloadScheduling", Bool)
+            .doc("Keeps a PodGroup in one domain of its topology key. Requires GangScheduling.")
+            .default("false"),
+        field("WorkloadAwarePreemption", Bool)
+            .doc("Preempts for a PodGroup as a whole. Requires GangScheduling.")
+            .default("false"),
     ],
 };
 

@@ -9,7 +9,7 @@ use super::metadata::METADATA;
 use super::pod::{EFFECTS, POD_SPEC};
 use crate::schema::field_type::FieldType::{Amount, Any, Bool, List, Map, Object, OneOf, Quantity, Str};
 use crate::schema::field_type::{
-    FieldKinds, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, field, inert, not_modelled,
+    COUNT, FieldKinds, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, field, inert, not_modelled,
 };
 
 /// Kinds of the objects that an action can create.
@@ -23,7 +23,7 @@ pub static IN_FILE: FieldKinds = FieldKinds { objects: KINDS, file: None };
 /// The last kind is not an API object.
 static KINDS: &[&ObjectSchema] = &[
     &JOBSET, &JOB, &POD, &NODE, &SERVICE, &CLAIM, &VOLUME, &STORAGE_CLASS, &PRIORITY_CLASS, &BUDGET, &NAMESPACE,
-    &SCHEDULER_CONFIGURATION,
+    &POD_GROUP, &SCHEDULER_CONFIGURATION,
 ];
 
 static OBJECTS_FILE: ObjectSchema = ObjectSchema {
@@ -257,6 +257,53 @@ static BUDGET_SPEC: ObjectSchema = ObjectSchema {
         ),
     ],
 };
+
+static POD_GROUP: ObjectSchema = ObjectSchema {
+    kind: "PodGroup",
+    fields: &[
+        version(&["scheduling.k8s.io/v1alpha2"]),
+        kind(&["PodGroup"]),
+        NAMED,
+        field("spec", Object(&POD_GROUP_SPEC)).doc("How the pods of the group are scheduled.").required(),
+        STATUS,
+    ],
+};
+
+static POD_GROUP_SPEC: ObjectSchema = ObjectSchema {
+    kind: "PodGroupSpec",
+    fields: &[
+        inert("podGroupTemplateRef", Any),
+        field("schedulingPolicy", Object(&GROUP_POLICY)).doc("Basic or gang scheduling.").required(),
+        field("schedulingConstraints", Object(&GROUP_CONSTRAINTS))
+            .doc("Topology of the group. It has an effect with the feature gate TopologyAwareWorkloadScheduling."),
+        field("priorityClassName", Str).doc("PriorityClass of the group."),
+        field("priority", INT32).doc("Priority of the group. Default: that of its PriorityClass, or 0."),
+        field("disruptionMode", OneOf(&["Pod", "PodGroup"]))
+            .doc("Whether preemption removes single pods or the whole group. Default: Pod."),
+        not_modelled("resourceClaims", Any),
+    ],
+};
+
+static GROUP_POLICY: ObjectSchema = ObjectSchema {
+    kind: "PodGroupSchedulingPolicy",
+    fields: &[
+        field("basic", Map(&Any)).doc("The pods are scheduled together as far as they fit."),
+        field("gang", Object(&GANG_POLICY)).doc("At least minCount pods are scheduled, or none."),
+    ],
+};
+
+static GANG_POLICY: ObjectSchema = ObjectSchema {
+    kind: "GangSchedulingPolicy",
+    fields: &[field("minCount", COUNT).doc("Smallest number of pods that run together.").required()],
+};
+
+static GROUP_CONSTRAINTS: ObjectSchema = ObjectSchema {
+    kind: "PodGroupSchedulingConstraints",
+    fields: &[field("topology", List(&Object(&GROUP_TOPOLOGY))).doc("At most one label that all nodes share.")],
+};
+
+static GROUP_TOPOLOGY: ObjectSchema =
+    ObjectSchema { kind: "TopologyConstraint", fields: &[field("key", Str).doc("Label of the nodes.").required()] };
 
 static NAMESPACE: ObjectSchema = ObjectSchema {
     kind: "Namespace",

@@ -35,6 +35,10 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
             "Name of a profile of kube-scheduler, which a KubeSchedulerConfiguration defines. A pod \
                  without a profile stays Pending. Default: default-scheduler.",
         ),
+        field("schedulingGroup", Object(&SCHEDULING_GROUP)).doc(
+            "PodGroup of the pod. It has an effect if the feature gates GenericWorkload, GangScheduling and \
+                 WorkloadAwarePreemption are on; otherwise the API server drops it.",
+        ),
         field("priorityClassName", Str).doc(
             "Name of a PriorityClass. If the inputs contain PriorityClasses, other classes do not exist; \
                  otherwise every class is assumed to exist with the value of `priority`.",
@@ -48,7 +52,6 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
         not_modelled("resourceClaims", Any),
         not_modelled("readinessGates", Any),
         not_modelled("runtimeClassName", Str),
-        not_modelled("schedulingGroup", Any),
         not_modelled("workloadRef", Any),
         inert("volumes", Any),
         inert("dnsPolicy", Str),
@@ -75,6 +78,11 @@ pub static POD_SPEC: ObjectSchema = ObjectSchema {
 };
 
 const STR_OR_NUMBER_MAP: FieldType = Map(&Quantity);
+
+static SCHEDULING_GROUP: ObjectSchema = ObjectSchema {
+    kind: "PodSchedulingGroup",
+    fields: &[field("podGroupName", Str).doc("Name of a PodGroup in the namespace of the pod.").required()],
+};
 
 static GATE: ObjectSchema = ObjectSchema { kind: "PodSchedulingGate", fields: &[field("name", Str).required()] };
 

@@ -28,7 +28,8 @@ pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
     }
     if args.window.is_some() && !args.kind.is_over_time() {
         bail!(
-            "--window applies to charts over time only: gantt, queues, utilization, fragmentation, goodput, availability"
+            "--window applies to charts over time only: gantt, quota, workloads, queues, utilization, fragmentation, \
+             goodput, availability"
         );
     }
     let of_many = match args.kind {
@@ -67,6 +68,7 @@ fn of_runs(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScene, Command
         ChartKind::Waterfall => one::waterfall(args, runs)?,
         ChartKind::Restarts => one::restarts(args, runs)?,
         ChartKind::Gantt => one::over_time(args, runs, "gantt")?,
+        ChartKind::Quota | ChartKind::Workloads => one::admission(args, runs)?,
         ChartKind::Queues => one::over_time(args, runs, "queues")?,
         ChartKind::Utilization => one::over_time(args, runs, "utilization")?,
         ChartKind::Fragmentation => moments::fragmentation(args, runs)?,

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 pub struct VolatileMask {
     jobs: BTreeSet<String>,
     name: Option<Regex>,
+    /// Patterns of UIDs and names of Workloads; only with Kueue.
+    uids: Option<[Regex; 2]>,
     pub has_ties: bool,
 }
 
@@ -25,6 +27,7 @@ impl VolatileMask {
         let jobs = names.jobs.iter().filter(|j| !j.standalone_pod);
         VolatileMask {
             has_ties: kind == RecordingKind::Cluster,
+            uids: uid_patterns().filter(|_| kind == RecordingKind::KueueLive),
             jobs: jobs.map(|j| j.name.clone()).collect(),
             // The alphabet is that of the API server (apimachinery, util/rand). The pattern is constant and compiles.
             name: Regex::new(r"([a-z0-9.-]+)-([bcdfghjklmnpqrstvwxz2456789]{5})\b").ok(),
@@ -42,7 +45,15 @@ impl VolatileMask {
                     if self.is_pod(&c[1]) { format!("{}-<rand>", &c[1]) } else { c[0].to_owned() }
                 },
             );
-        if self.has_ties { self.mask_ties(&masked) } else { masked.into_owned() }
+        let masked = self.mask_uids(&masked);
+        if self.has_ties { self.mask_ties(&masked) } else { masked }
+    }
+
+    /// Masks UIDs in messages of Kueue, and the hash at the end of the name of a Workload, which depends on them.
+    fn mask_uids(&self, text: &str) -> String {
+        let Some([uid, workload]) = &self.uids else { return text.to_owned() };
+        let masked = uid.replace_all(text, "UID: <uid>");
+        workload.replace_all(&masked, "$1-<hash>").into_owned()
     }
 
     /// Masks the index of a Job and of its pods in a name, and merges the counts of cordoned and other nodes.
@@ -65,6 +76,12 @@ impl VolatileMask {
             stem.rsplit_once('-').filter(|(_, index)| !index.is_empty() && index.chars().all(|c| c.is_ascii_digit()));
         self.jobs.contains(stem) || indexed.is_some_and(|(job, _)| self.jobs.contains(job))
     }
+}
+
+/// Returns the patterns of UIDs and names of Workloads. They are constant and compile.
+fn uid_patterns() -> Option<[Regex; 2]> {
+    let uid = Regex::new(r"UID: [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}").ok()?;
+    Some([uid, Regex::new(r"\b(jobset-[a-z0-9.-]+)-[0-9a-f]{5}\b").ok()?])
 }
 
 /// Adds the number of cordoned nodes in a message of the scheduler to that of nodes that do not match.

@@ -2,6 +2,7 @@
 //!
 //! Each submodule compares one of them; docs/reference/recording.md lists them. Nothing is simulated here.
 
+pub mod admissions;
 mod events;
 pub(crate) mod exit_races;
 pub mod history;
@@ -15,11 +16,13 @@ mod status;
 #[cfg(test)]
 #[path = "../../../../tests/inside/recordings/validate/decisions.rs"]
 mod tests;
+pub mod time_tolerance;
 pub mod tolerances;
 
 use super::recording::{RecordedRun, RecordingKind};
 use super::result::RecordedDifference;
 use super::run_steps::RunSteps;
+use admissions::AdmissionHistory;
 use exit_races::ExitRaces;
 use history::DecisionHistory;
 use mask::VolatileMask;
@@ -34,6 +37,7 @@ pub struct DecisionRun<'r> {
     pub steps: &'r RunSteps,
     /// Pods as `run` writes them to `pods.csv`.
     pub pods: &'r [PodMetrics],
+    pub admissions: &'r AdmissionHistory,
     pub names: &'r RecordNames,
 }
 
@@ -51,6 +55,7 @@ pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>) -> (Vec<RecordedD
     events::compare(recording, run, &mask, &exit_races, &mut differences);
     sequence::compare(recording, run.history, &mut differences);
     responses::compare(recording, run.history, &mut differences);
+    admissions::compare(recording, run, &mut differences);
     if recording.kind != RecordingKind::Nodes {
         // Times of kind `nodes` depend on phases. `nodes.rs` compares their distances.
         tolerances::compare(recording, run, &mut differences);

@@ -7,45 +7,42 @@
 //! compared.
 
 use super::DecisionRun;
+use super::admissions;
 use super::sequence::{compared_until_s, recorded_states, state_text};
-use crate::validate::recording::RecordedRun;
+use super::time_tolerance::TimeTolerance;
+use crate::validate::recording::{RecordedRun, RecordingKind};
 use crate::validate::result::{ComparedMoment, RecordedDifference};
 use crate::validate::steps::{self, RecordedStep, StepAction, StepObject};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-const MIN_TOLERANCE_S: f64 = 1.5;
-const RELATIVE_TOLERANCE: f64 = 0.10;
 const MIN_TOTAL_LAG_S: f64 = 4.0;
 const RELATIVE_TOTAL_LAG: f64 = 0.20;
 
-pub fn tolerance_s(recorded_s: f64) -> f64 {
-    MIN_TOLERANCE_S.max(RELATIVE_TOLERANCE * recorded_s)
-}
-
 /// Returns whether a step with this lag is in time. `lag_before_s` is the lag of the preceding step.
-fn is_in_time(recorded_s: f64, lag_s: f64, lag_before_s: f64) -> bool {
-    let band_s = tolerance_s(recorded_s);
+fn is_in_time(band_s: f64, recorded_s: f64, lag_s: f64, lag_before_s: f64) -> bool {
     let max_lag_s = MIN_TOTAL_LAG_S.max(RELATIVE_TOTAL_LAG * recorded_s);
     lag_s.abs() <= band_s || (lag_s > 0.0 && lag_s - lag_before_s <= band_s && lag_s <= max_lag_s)
 }
 
 pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>, out: &mut Vec<RecordedDifference>) {
     let mut moments = compared_moments(recording, run);
-    let lags = mark_differences(&mut moments);
+    let tolerance = TimeTolerance::new(recording);
+    let lags = mark_differences(&mut moments, tolerance);
     for moment in moments.iter().filter(|m| m.differs) {
         let rounded = |s: Option<f64>| json!(s.map(|s| (s * 1e3).round() / 1e3));
         let path = format!("times: {}", moment.what);
         let (r, s) = (moment.recorded_s, moment.simulated_s);
         out.push(RecordedDifference::new(path, rounded(r), rounded(s)));
     }
-    compare_counts(recording, run, compared_until_s(recording), &lags, out);
+    compare_counts(recording, run, tolerance, &lags, out);
 }
 
 /// Returns all instants that have a tolerance, in order of time.
 pub fn compared_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMoment> {
     let until_s = compared_until_s(recording);
     let mut moments = status_moments(recording, run);
+    moments.extend(admissions::moments(recording, run));
     moments.extend(job_moments(recording, run));
     // Jobs among the objects of the cluster exist before the JobSet.
     moments.retain(|moment| (0.0..=until_s).contains(&moment.at_s()));
@@ -55,14 +52,18 @@ pub fn compared_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<C
 
 /// Marks the instants that differ. Returns how much later each recorded time is than the simulated one, as (recorded
 /// time, lag) in seconds.
-pub fn mark_differences(moments: &mut [ComparedMoment]) -> Vec<(f64, f64)> {
+pub fn mark_differences(moments: &mut [ComparedMoment], tolerance: TimeTolerance) -> Vec<(f64, f64)> {
     let mut lags = vec![(0.0, 0.0)];
+    // A step of one JobSet may follow a step of another one, which waits for its quota.
+    let mut latest: BTreeMap<Option<String>, f64> = BTreeMap::new();
     for moment in moments {
         let both = moment.recorded_s.zip(moment.simulated_s);
-        let lag_before_s = lags.last().map_or(0.0, |(_, lag)| *lag);
-        moment.differs = !both.is_some_and(|(r, s)| is_in_time(r, r - s, lag_before_s));
+        let lag_before_s = latest.values().copied().reduce(f64::max).unwrap_or(0.0);
+        moment.differs = !both.is_some_and(|(r, s)| is_in_time(tolerance.band_s(r), r, r - s, lag_before_s));
         if let Some((r, s)) = both {
-            lags.push((r, r - s));
+            latest.insert(moment.other_jobset.clone(), r - s);
+            let lag_s = latest.values().copied().reduce(f64::max).unwrap_or(0.0);
+            lags.push((r, lag_s));
         }
     }
     lags
@@ -97,16 +98,27 @@ fn job_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMo
     let keys: BTreeSet<&(String, StepAction)> = recorded.keys().chain(simulated.keys()).collect();
     let mut moments = Vec::new();
     for key in keys {
+        let other_jobset = other_jobset(recording, run, &key.0);
         let times = |side: &BTreeMap<(String, StepAction), Vec<f64>>| side.get(key).cloned();
         let recorded = times(&recorded).unwrap_or_default();
         let simulated = times(&simulated).unwrap_or_default();
         let step = RecordedStep { object: StepObject::Job(key.0.clone()), action: key.1.clone(), at_s: 0.0 };
         for i in 0..recorded.len().max(simulated.len()) {
             let (recorded_s, simulated_s) = (recorded.get(i).copied(), simulated.get(i).copied());
-            moments.push(ComparedMoment::new(step.to_string(), recorded_s, simulated_s));
+            let moment = ComparedMoment::new(step.to_string(), recorded_s, simulated_s);
+            moments.push(ComparedMoment { other_jobset: other_jobset.clone(), ..moment });
         }
     }
     moments
+}
+
+/// Returns the name of the JobSet of a Job if it is not the recorded one; only with Kueue, which lets one JobSet wait
+/// for another.
+fn other_jobset(recording: &RecordedRun, run: &DecisionRun<'_>, job: &str) -> Option<String> {
+    let found = run.names.jobs.iter().find(|row| row.name == job && row.jobset.is_some())?;
+    let jobset = run.names.jobset(found.jobset);
+    let is_other = recording.kind == RecordingKind::KueueLive && jobset != recording.jobset_name();
+    is_other.then(|| jobset.to_owned())
 }
 
 fn step_times(steps: &[RecordedStep], start_s: f64) -> BTreeMap<(String, StepAction), Vec<f64>> {
@@ -125,9 +137,10 @@ fn step_times(steps: &[RecordedStep], start_s: f64) -> BTreeMap<(String, StepAct
 /// Compares Job counts that lasted longer than both tolerances: the run must have the same counts during that time.
 /// `lags` contains the delay of each recorded step relative to the run.
 fn compare_counts(
-    recording: &RecordedRun, run: &DecisionRun<'_>, until_s: f64, lags: &[(f64, f64)],
+    recording: &RecordedRun, run: &DecisionRun<'_>, tolerance: TimeTolerance, lags: &[(f64, f64)],
     out: &mut Vec<RecordedDifference>,
 ) {
+    let until_s = compared_until_s(recording);
     let simulated = &run.history.counts();
     let recorded = recorded_counts(recording);
     for (i, (from_s, counts)) in recorded.iter().enumerate() {
@@ -135,7 +148,7 @@ fn compare_counts(
         let lag_s = lags.iter().rev().find(|(at_s, _)| at_s <= from_s);
         let max_lag_s = MIN_TOTAL_LAG_S.max(RELATIVE_TOTAL_LAG * from_s);
         let lag_s = lag_s.map_or(0.0, |(_, lag)| lag.clamp(0.0, max_lag_s));
-        let (early_s, late_s) = (from_s + tolerance_s(*from_s), to_s - tolerance_s(to_s));
+        let (early_s, late_s) = (from_s + tolerance.band_s(*from_s), to_s - tolerance.band_s(to_s));
         if early_s > late_s {
             continue;
         }

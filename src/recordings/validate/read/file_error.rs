@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fmt;
 
 /// Kinds of recordings of runs.
-pub const RUN_KINDS: [&str; 5] = ["decisions", "times", "corner", "nodes", "cluster"];
+pub const RUN_KINDS: [&str; 6] = ["decisions", "times", "corner", "nodes", "cluster", "kueueLive"];
 
 /// A file or directory that cannot be read as a recording.
 #[derive(Clone, Debug, PartialEq)]

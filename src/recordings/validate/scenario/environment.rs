@@ -20,11 +20,12 @@ const MANAGER_DOWN: Duration = Duration::from_secs(2);
 const ROLES: [&str; 2] = ["ClusterRole", "Role"];
 const ROLE_BINDINGS: [&str; 2] = ["ClusterRoleBinding", "RoleBinding"];
 const POD_STATUS: &str = "pods/status";
+const KUEUE_GROUP: &str = "kueue.x-k8s.io/";
 
 /// Returns the objects as stored by the API server, in order, or the reasons why they are not supported.
 pub fn objects(recording: &RecordedRun, gates: FeatureGates) -> Result<Vec<Value>, Vec<UnmodelledPart>> {
     let (mut stored, mut reasons) = (Vec::new(), Vec::new());
-    for object in &recording.objects {
+    for object in recording.objects.iter().filter(|object| !is_of_kueue(object)) {
         let kind = text(&object["kind"]);
         if ROLES.contains(&kind) {
             let more = !grants_only_pod_status(object);
@@ -37,6 +38,11 @@ pub fn objects(recording: &RecordedRun, gates: FeatureGates) -> Result<Vec<Value
         }
     }
     if reasons.is_empty() { Ok(stored) } else { Err(reasons) }
+}
+
+/// Returns whether an object belongs to Kueue. Its manager reads these objects, which are not among the stored ones.
+pub fn is_of_kueue(object: &Value) -> bool {
+    text(&object["apiVersion"]).starts_with(KUEUE_GROUP)
 }
 
 fn text(value: &Value) -> &str {

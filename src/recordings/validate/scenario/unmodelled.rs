@@ -35,6 +35,13 @@ pub enum UnmodelledPart {
     KubernetesVersion {
         text: String,
     },
+    KueueVersion {
+        text: String,
+    },
+    /// An object of Kueue that is not valid or not modelled.
+    KueueObjects {
+        reason: String,
+    },
     FeatureGate {
         name: String,
     },
@@ -110,6 +117,8 @@ impl fmt::Display for UnmodelledPart {
         match self {
             Part::UnknownKey { place, key } => write!(f, "{place}key {key}"),
             Part::KubernetesVersion { text } => write!(f, "Kubernetes version {text:?}"),
+            Part::KueueVersion { text } => write!(f, "Kueue version {text:?}"),
+            Part::KueueObjects { reason } => f.write_str(reason),
             Part::FeatureGate { name } => write!(f, "feature gate {name}"),
             Part::RoleRules { kind } => write!(f, "{kind} with rules beyond pods/status"),
             Part::ObjectKind { kind } => write!(f, "object of kind {kind}"),

@@ -117,7 +117,14 @@ fn history(more: &[(u64, Body)]) -> DecisionHistory {
 
 fn paths(recording: &RecordedRun, outcome: &RunOutcome, history: &DecisionHistory) -> Vec<String> {
     let names = names();
-    let run = DecisionRun { outcome, history, steps: &RunSteps::default(), pods: &[], names: &names };
+    let run = DecisionRun {
+        outcome,
+        history,
+        steps: &RunSteps::default(),
+        pods: &[],
+        admissions: &Default::default(),
+        names: &names,
+    };
     let (differences, _) = compare(recording, &run);
     differences.into_iter().map(|d| d.path).collect()
 }

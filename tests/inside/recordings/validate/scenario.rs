@@ -18,7 +18,12 @@ pub fn defaults() -> RecordingDefaults {
             api_server_concurrency: 600,
             node_requests_per_s: 5000.0,
             kubernetes: KubeVersion::new(30),
-            feature_gates: FeatureGates { in_place_restart: true, restart_job: true, elastic_jobset: true },
+            feature_gates: FeatureGates {
+                in_place_restart: true,
+                restart_job: true,
+                elastic_jobset: true,
+                ..FeatureGates::default()
+            },
             placement_repair: PlacementRepair::default(),
             node_monitor_grace_period_s: 40,
             heartbeat_s: 10,

@@ -16,8 +16,7 @@ pub const CONFIGURATION_V1BETA1: &str = "config.kueue.x-k8s.io/v1beta1";
 pub const CONFIGURATION_V1BETA2: &str = "config.kueue.x-k8s.io/v1beta2";
 
 /// Kinds of `kueue.x-k8s.io` that do not affect a simulation.
-pub const KINDS_NOT_MODELLED: &[&str] =
-    &["MultiKueueCluster", "MultiKueueConfig", "ProvisioningRequestConfig", "Workload"];
+pub const KINDS_NOT_MODELLED: &[&str] = &["MultiKueueCluster", "MultiKueueConfig", "ProvisioningRequestConfig"];
 
 const VERSION: FieldSchema = field("apiVersion", OneOf(&[V1BETA1, V1BETA2])).required();
 const METADATA_FIELD: FieldSchema = field("metadata", Object(&METADATA)).doc("{name: ...}").required();
@@ -36,6 +35,7 @@ pub fn table(api_version: &str, kind: &str) -> Option<&'static ObjectSchema> {
             "Topology" => Some(&objects::TOPOLOGY),
             "WorkloadPriorityClass" => Some(&objects::WORKLOAD_PRIORITY_CLASS),
             "AdmissionCheck" => Some(&objects::ADMISSION_CHECK),
+            "Workload" => Some(&objects::WORKLOAD),
             _ => None,
         },
         CONFIGURATION_V1BETA1 | CONFIGURATION_V1BETA2 => match kind {
@@ -50,5 +50,5 @@ pub fn table(api_version: &str, kind: &str) -> Option<&'static ObjectSchema> {
 /// Kinds with a table.
 pub const KINDS: &[&str] = &[
     "ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology", "WorkloadPriorityClass", "AdmissionCheck",
-    "Configuration",
+    "Workload", "Configuration",
 ];

@@ -23,7 +23,7 @@ static LOCAL_QUEUE_SPEC: ObjectSchema = ObjectSchema {
     fields: &[
         field("clusterQueue", Str).doc("Name of the ClusterQueue.").required(),
         STOP_POLICY,
-        field("fairSharing", Object(&FAIR_SHARING)).doc("Weight of the queue in admission by usage."),
+        not_modelled("fairSharing", Object(&FAIR_SHARING)),
     ],
 };
 
@@ -96,5 +96,17 @@ static ADMISSION_CHECK_SPEC: ObjectSchema = ObjectSchema {
         field("controllerName", Str).doc("Controller that decides on the check.").required(),
         not_modelled("parameters", Any),
         inert("retryDelayMinutes", Any),
+    ],
+};
+
+/// Kueue writes Workloads, so their fields are not checked in detail.
+pub static WORKLOAD: ObjectSchema = ObjectSchema {
+    kind: "Workload",
+    fields: &[
+        VERSION,
+        field("kind", OneOf(&["Workload"])).required(),
+        METADATA_FIELD,
+        field("spec", Any).doc("Pod sets, queue and priority, as written by Kueue.").required(),
+        field("status", Any).doc("Conditions and admission, as written by Kueue."),
     ],
 };

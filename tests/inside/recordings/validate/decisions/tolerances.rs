@@ -22,7 +22,7 @@ fn steps_are_in_time_within_the_band_or_a_bounded_accumulated_lag() {
         (5.0, -1.5, 0.0, true),
         (5.0, -1.6, -1.5, false),
     ] {
-        let actual = is_in_time(recorded_s, lag_s, lag_before_s);
+        let actual = is_in_time(TimeTolerance::PLAIN.band_s(recorded_s), recorded_s, lag_s, lag_before_s);
         assert_eq!(actual, expected, "{recorded_s} {lag_s} after {lag_before_s}");
     }
 }
@@ -31,6 +31,6 @@ fn steps_are_in_time_within_the_band_or_a_bounded_accumulated_lag() {
 fn the_lag_is_that_of_the_preceding_step_and_not_of_the_first() {
     let moment = |r, s| ComparedMoment::new(String::new(), Some(r), Some(s));
     let mut moments = [moment(5.0, 4.0), moment(7.0, 5.0), moment(9.0, 5.5), moment(11.0, 11.0), moment(13.0, 9.5)];
-    mark_differences(&mut moments);
+    mark_differences(&mut moments, TimeTolerance::PLAIN);
     assert_eq!(moments.map(|m| m.differs), [false, false, false, false, true]);
 }

@@ -1,0 +1,53 @@
+//! Workloads that exist in a cluster, as `kubectl get workloads -o yaml` prints them.
+
+use crate::spec::PodTemplate;
+use serde_json::Value;
+use sim_base::SimTime;
+use std::sync::Arc;
+
+/// A Workload with its status. Its admission holds quota, and its place in the queue counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StoredWorkload {
+    pub namespace: String,
+    pub name: String,
+    pub uid: String,
+    /// Kind, name and UID of the owner.
+    pub owner: Option<WorkloadOwner>,
+    /// Name of the LocalQueue.
+    pub queue: String,
+    pub priority: i32,
+    /// Creation time; time zero is the beginning of 1970.
+    pub created: SimTime,
+    pub active: bool,
+    /// Value of the annotation `kueue.x-k8s.io/admission-gated-by`.
+    pub admission_gates: String,
+    pub max_execution_s: Option<u64>,
+    pub pod_sets: Vec<StoredPodSet>,
+    /// The status as JSON, in v1beta1 or v1beta2.
+    pub status: Arc<Value>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkloadOwner {
+    pub kind: String,
+    pub name: String,
+    pub uid: String,
+}
+
+/// Pods with one template.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StoredPodSet {
+    pub name: String,
+    pub count: u32,
+    pub template: PodTemplate,
+    /// `topologyRequest` as JSON, or null.
+    pub topology_request: Value,
+}
+
+impl StoredWorkload {
+    /// Returns whether the JobSet owns the Workload.
+    pub fn belongs_to(&self, namespace: &str, jobset: &str) -> bool {
+        let is_owner = |owner: &WorkloadOwner| owner.kind == "JobSet" && owner.name == jobset;
+        self.namespace == namespace && self.owner.as_ref().is_some_and(is_owner)
+    }
+}

@@ -1,0 +1,282 @@
+//! Kueue's cache of nodes, and its node controller, which notices that a Workload has lost a node.
+
+use super::KueueController;
+use super::placed_pods::CachedPod;
+use crate::apiserver;
+use crate::ctx::{EngineContext, StoreWatcher};
+use crate::event::SimulationEvent;
+use crate::record::{Call, TicketSubject, TicketWait};
+use crate::requests::{RequestAnswer, RequestEntry};
+use crate::store::{NodeChange, PodPhase, flag};
+use sim_api::spec::kueue::KueueObjects;
+use sim_api::spec::{NodeObject, PodSpec};
+use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
+use sim_kueue::tas::node_failure::{NodeFailureResponse, UnhealthyNodeChange, WorkloadOnNode, respond};
+use sim_kueue::tas::{NodeConstraints, TasNode};
+use sim_kueue::topology::TopologySnapshot;
+use sim_kueue::workload::{Workload, reasons};
+use sim_policy::topology::ClusterBuilder;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Pods that a node takes if its object does not say it, in thousandths.
+const DEFAULT_PODS: i64 = 110_000;
+/// Delay after which the reconciler of flavors notices a changed node (`UpdatesBatchPeriod`, `pkg/constants`).
+const NODE_UPDATES: Duration = Duration::from_secs(1);
+/// First delay of the rate limiter of a controller after an error (client-go, `DefaultTypedControllerRateLimiter`).
+const ERROR_BACKOFF: Duration = Duration::from_millis(5);
+
+#[derive(Clone, Default)]
+pub(super) struct NodeCache {
+    /// Nodes in the cache by id; empty without topologies.
+    nodes: Vec<Option<TasNode>>,
+    /// Whether nodes changed since the topologies were built.
+    is_changed: bool,
+    /// Whether the reconciler of flavors has a pending pass.
+    has_update: bool,
+    /// Times of the pending passes of the node controller.
+    due: BTreeMap<NodeId, SimTime>,
+    patches: Vec<Option<NodePatch>>,
+    /// Pods whose phase the node controller is about to change.
+    failing: BTreeSet<PodId>,
+}
+
+/// A change of the Workload of a JobSet because of a node.
+#[derive(Clone)]
+struct NodePatch {
+    jobset: JobSetId,
+    node: NodeId,
+    change: UnhealthyNodeChange,
+    based_on: u32,
+}
+
+impl NodeCache {
+    pub fn new(ctx: &EngineContext<'_>, objects: &KueueObjects) -> NodeCache {
+        let count = if objects.topologies.is_empty() { 0 } else { ctx.store.nodes.len() };
+        NodeCache { nodes: (0..count).map(|index| read(ctx, NodeId(index as u32))).collect(), ..NodeCache::default() }
+    }
+
+    /// Returns the topologies of all flavors without usage.
+    pub fn topology(&self, objects: &KueueObjects) -> TopologySnapshot {
+        let nodes: Vec<TasNode> = self.nodes.iter().flatten().cloned().collect();
+        TopologySnapshot::new(objects, &nodes)
+    }
+}
+
+/// Returns the nodes of a cluster as they are described, which count only if there is a topology.
+pub fn topology_nodes(cluster: &ClusterBuilder, objects: &KueueObjects) -> Vec<TasNode> {
+    let count = if objects.topologies.is_empty() { 0 } else { cluster.len() };
+    (0..count).map(|index| described(cluster.object(NodeId(index as u32)))).collect()
+}
+
+fn described(mut object: NodeObject) -> TasNode {
+    object.allocatable.entry("pods".to_owned()).or_insert(DEFAULT_PODS);
+    TasNode {
+        name: object.name,
+        labels: object.labels,
+        taints: object.taints,
+        is_unschedulable: object.unschedulable,
+        is_ready: true,
+        allocatable: object.allocatable,
+    }
+}
+
+/// Returns a node as its object describes it now, or `None` if it does not exist.
+fn read(ctx: &EngineContext<'_>, node: NodeId) -> Option<TasNode> {
+    let nodes = &ctx.store.nodes;
+    if !nodes.exists(node) {
+        return None;
+    }
+    let (node_now, row) = (described(nodes.cluster.object(node)), nodes.rows[node.ix()]);
+    Some(TasNode {
+        taints: nodes.taints_of(node).cloned().collect(),
+        is_unschedulable: node_now.is_unschedulable || row.cordoned,
+        is_ready: !row.unknown,
+        ..node_now
+    })
+}
+
+impl KueueController {
+    pub(super) fn watch_node(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
+        if matches!(change, NodeChange::Lease | NodeChange::Machine { .. }) {
+            return;
+        }
+        let about = TicketSubject::Node(node);
+        let lag = ctx.watch_lag(StoreWatcher::KueueNodes, about, ctx.store.nodes.changes());
+        ctx.schedule_after(lag, TicketWait::Watch, about, SimulationEvent::KueueObservedNode(node));
+    }
+
+    pub(super) fn node_observed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+        let new = read(ctx, node);
+        let nodes = &mut self.nodes.nodes;
+        if nodes.len() <= node.ix() {
+            nodes.resize(node.ix() + 1, None);
+        }
+        let old = std::mem::replace(&mut nodes[node.ix()], new);
+        let new = &nodes[node.ix()];
+        if old == *new {
+            return;
+        }
+        let is_examined = match (&old, new) {
+            (Some(old), Some(new)) => old.is_ready != new.is_ready || old.taints != new.taints,
+            (None, _) | (_, None) => true,
+        };
+        self.nodes.is_changed = true;
+        if !std::mem::replace(&mut self.nodes.has_update, true) {
+            let event = SimulationEvent::KueueNodesChanged;
+            ctx.schedule_after(NODE_UPDATES, TicketWait::JobBatch, TicketSubject::Nothing, event);
+        }
+        if is_examined {
+            self.examine_node(ctx, node);
+        }
+    }
+
+    /// Builds the topologies again if nodes have changed.
+    pub(super) fn update_topology(&mut self, objects: &KueueObjects) {
+        if !std::mem::take(&mut self.nodes.is_changed) {
+            return;
+        }
+        let mut topology = self.nodes.topology(objects);
+        for (node, requests) in self.pods.others.values() {
+            topology.add_other_pod(node, requests);
+        }
+        self.manager().cache.set_topology(topology);
+    }
+
+    /// Pending Workloads are tried again.
+    pub(super) fn nodes_changed(&mut self, ctx: &mut EngineContext<'_>) {
+        self.nodes.has_update = false;
+        self.manager().request_wake_of_all();
+        self.queues_changed(ctx);
+    }
+
+    /// Examines a node after a delay, unless an earlier pass is pending.
+    pub(super) fn schedule_node(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, delay: Duration) {
+        let at = ctx.now + delay;
+        if self.nodes.due.get(&node).is_none_or(|due| at < *due) {
+            self.nodes.due.insert(node, at);
+            let about = TicketSubject::Node(node);
+            ctx.schedule_after(delay, TicketWait::JobBatch, about, SimulationEvent::KueueNodeDue(node));
+        }
+    }
+
+    pub(super) fn node_due(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+        if self.nodes.due.get(&node) == Some(&ctx.now) {
+            self.nodes.due.remove(&node);
+            self.examine_node(ctx, node);
+        }
+    }
+
+    /// Runs one pass of the node controller over all Workloads with pods on the node or an assignment to it.
+    fn examine_node(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+        let name = ctx.store.names.nodes[node.ix()].clone();
+        let state = self.nodes.nodes.get(node.ix()).cloned().flatten();
+        let waiting: Vec<PodId> = self.pods.waiting.get(&node).into_iter().flatten().copied().collect();
+        for index in 0..self.rows.len() {
+            let jobset = JobSetId(index as u32);
+            let Some(workload) = self.rows[index].workload.clone() else { continue };
+            if workload.is_finished() || workload.is_evicted() {
+                continue;
+            }
+            let own: Vec<PodId> = waiting.iter().copied().filter(|pod| self.rows[index].pods.contains(pod)).collect();
+            let response = self.respond(ctx, (jobset, &workload), (node, &name, state.as_ref()), !own.is_empty());
+            if response.change != UnhealthyNodeChange::None {
+                let based_on = self.rows[index].workload_version;
+                self.send_node_patch(ctx, NodePatch { jobset, node, change: response.change, based_on });
+            }
+            if response.fails_pending_pods {
+                own.into_iter().for_each(|pod| self.fail_pod(ctx, pod));
+            }
+        }
+    }
+
+    fn respond(
+        &self, ctx: &EngineContext<'_>, (jobset, workload): (JobSetId, &Arc<Workload>),
+        (node, name, state): (NodeId, &str, Option<&TasNode>), has_waiting_pods: bool,
+    ) -> NodeFailureResponse {
+        let on_node = || workload.placed_pod_sets().filter(|(_, assignment)| assignment.contains_node(name));
+        let is_assigned = on_node().next().is_some();
+        if !is_assigned && !has_waiting_pods {
+            return NodeFailureResponse::default();
+        }
+        let flavors = &ctx.scenario.kueue.as_ref().expect("Kueue runs").flavors;
+        let with_flavors = |name: &str| -> Option<PodSpec> {
+            let mut spec = workload.pod_sets.iter().find(|pod_set| pod_set.name == name)?.template.spec.clone();
+            let admitted = workload.placed_pod_sets().find(|(pod_set, _)| pod_set.name == name)?.0;
+            let used: BTreeSet<&str> = admitted.flavors.values().map(|flavor| &**flavor).collect();
+            let used = flavors.iter().filter(|flavor| used.contains(&*flavor.name));
+            spec.tolerations.extend(used.flat_map(|flavor| flavor.tolerations.iter().cloned()));
+            Some(spec)
+        };
+        let specs: Vec<PodSpec> = on_node().filter_map(|(pod_set, _)| with_flavors(&pod_set.name)).collect();
+        let pod_sets: Vec<NodeConstraints<'_>> = specs.iter().map(NodeConstraints::of_pod).collect();
+        let runs = |pod: CachedPod| pod.is_bound && pod.node == node && !pod.is_deleting && !pod.is_terminal;
+        let has_running_pod = self.rows[jobset.ix()].pods.iter().any(|pod| runs(self.pods.pod(*pod)));
+        let unhealthy_nodes = &workload.status.unhealthy_nodes;
+        respond(name, state, &WorkloadOnNode { is_assigned, pod_sets: &pod_sets, has_running_pod, unhealthy_nodes })
+    }
+
+    fn send_node_patch(&mut self, ctx: &mut EngineContext<'_>, patch: NodePatch) {
+        let mut pending = self.nodes.patches.iter().flatten();
+        if pending.any(|p| (p.jobset, p.node) == (patch.jobset, patch.node)) {
+            return;
+        }
+        let (jobset, nth) = (patch.jobset, self.nodes.patches.len() as u32);
+        self.nodes.patches.push(Some(patch));
+        let row = self.row(jobset);
+        row.requests += 1;
+        let request = RequestEntry::new(Call::KueueWorkloadPatch, TicketSubject::JobSet(jobset), row.requests);
+        ctx.request(request, SimulationEvent::KueueNodePatched { nth });
+    }
+
+    pub(super) fn node_patch_answered(&mut self, ctx: &mut EngineContext<'_>, nth: u32) {
+        let Some(patch) = self.nodes.patches[nth as usize].take() else { return };
+        let stored = &ctx.store.jobsets[patch.jobset.ix()];
+        let (workload, is_current) = (stored.workload.clone(), stored.workload_version == patch.based_on);
+        let answer = match &workload {
+            None => RequestAnswer::NotFound,
+            Some(_) if is_current => RequestAnswer::Success,
+            Some(_) => RequestAnswer::Conflict,
+        };
+        ctx.record_response(Call::KueueWorkloadPatch, answer);
+        match workload.filter(|_| is_current) {
+            Some(workload) => {
+                let name = ctx.store.names.nodes[patch.node.ix()].clone();
+                let changed = changed(&workload, &name, &patch.change, ctx.now);
+                apiserver::set_workload(ctx, patch.jobset, changed);
+            }
+            None => self.schedule_node(ctx, patch.node, ERROR_BACKOFF),
+        }
+    }
+
+    /// Sets the phase of a pod that waits for a lost node to Failed.
+    fn fail_pod(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        let incarnation = self.pods.pod(pod).incarnation;
+        if self.nodes.failing.insert(pod) {
+            let request = RequestEntry::new(Call::KueuePodStatus, TicketSubject::Pod(pod), incarnation);
+            ctx.request(request, SimulationEvent::KueuePodFailed { pod, incarnation });
+        }
+    }
+
+    pub(super) fn pod_failed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
+        self.nodes.failing.remove(&pod);
+        let pods = &ctx.store.pods;
+        let there = pods.is_current(pod, incarnation);
+        let waits = there && pods.phase[pod.ix()] == PodPhase::Pending && !pods.has(pod, flag::BOUND);
+        ctx.record_response(Call::KueuePodStatus, RequestAnswer::from_existence(there));
+        if waits {
+            apiserver::finish_pod(ctx, pod, None);
+        }
+    }
+}
+
+fn changed(workload: &Workload, node: &str, change: &UnhealthyNodeChange, now: SimTime) -> Workload {
+    let mut new = workload.clone();
+    match change {
+        UnhealthyNodeChange::None => {}
+        UnhealthyNodeChange::Add => new.status.unhealthy_nodes.push(node.to_owned()),
+        UnhealthyNodeChange::Remove => new.status.unhealthy_nodes.retain(|known| known != node),
+        UnhealthyNodeChange::Evict { message } => new.evict(reasons::NODE_FAILURES, message, now),
+    }
+    new
+}

@@ -1,0 +1,263 @@
+//! Pod groups: pods wait until their group is complete, and one cycle schedules all pods of a group on one snapshot
+//! (`schedule_one_podgroup.go`, plugin GangScheduling; kubernetes.md 2.6).
+
+use super::SchedulerState;
+use super::preemption::FailedAttempt;
+use crate::record::{Body, Call, TicketSubject, TicketWait};
+use crate::requests::{RequestAnswer, RequestEntry};
+use crate::{apiserver, ctx::EngineContext, event::SimulationEvent, store::ObjectStore, store::flag};
+use sim_api::spec::{ObjectKind, PodGroupScheduling};
+use sim_base::{Duration, NodeId, PodId};
+use sim_policy::placement::PlacementResult;
+use sim_scheduler::groups::preemption::preempt_for_group;
+use sim_scheduler::{GroupAttempt, NodeIndex, PodView};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Namespace and name of a PodGroup.
+pub type GroupName = (String, String);
+/// A pod with its incarnation.
+type CurrentPod = (PodId, u32);
+
+#[derive(Clone, Default)]
+pub(super) struct PodGroups {
+    /// Existing pods of each group that have not finished.
+    members: BTreeMap<GroupName, BTreeSet<CurrentPod>>,
+    /// Pods that do not enter the queue before their group is complete (PreEnqueue).
+    held: BTreeMap<GroupName, Vec<CurrentPod>>,
+    /// Result of the current cycle, if it is one of a group.
+    cycle: Option<GroupCycle>,
+}
+
+#[derive(Clone)]
+struct GroupCycle {
+    group: GroupName,
+    pods: Vec<GroupPod>,
+    is_scheduled: bool,
+    /// Message of the condition PodGroupScheduled.
+    message: String,
+    victims: Vec<CurrentPod>,
+}
+
+#[derive(Clone)]
+struct GroupPod {
+    pod: CurrentPod,
+    node: Option<NodeId>,
+    /// Why the pod has no node.
+    message: String,
+}
+
+impl PodGroups {
+    pub fn clear(&mut self) {
+        *self = PodGroups::default();
+    }
+
+    pub fn has_cycle(&self) -> bool {
+        self.cycle.is_some()
+    }
+
+    fn remove(&mut self, group: &GroupName, pod: CurrentPod) {
+        if let Some(members) = self.members.get_mut(group) {
+            members.remove(&pod);
+        }
+        if let Some(held) = self.held.get_mut(group) {
+            held.retain(|other| *other != pod);
+        }
+    }
+}
+
+impl SchedulerState {
+    /// Returns the group of the pod, unless pods are scheduled one by one.
+    pub(super) fn group_of(&self, ctx: &EngineContext<'_>, pod: PodId) -> Option<GroupName> {
+        if ctx.scenario.control_plane.feature_gates.pod_groups == PodGroupScheduling::Off {
+            return None;
+        }
+        let store = &**ctx.store;
+        let name = store.pod_spec(pod).scheduling_group.clone()?;
+        Some((store.names.namespace_of(store.pods.job[pod.ix()]).to_owned(), name))
+    }
+
+    /// Enqueues a new pod, or holds it until its group is complete.
+    pub(super) fn enqueue(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        let Some(group) = self.group_of(ctx, pod) else {
+            self.activate(ctx, pod);
+            return;
+        };
+        let current = (pod, ctx.store.pods.incarnation[pod.ix()]);
+        self.groups.members.entry(group.clone()).or_default().insert(current);
+        self.groups.held.entry(group.clone()).or_default().push(current);
+        self.release_complete_group(ctx, &group);
+    }
+
+    /// Enqueues the held pods of all groups that are complete.
+    pub(super) fn release_complete_groups(&mut self, ctx: &mut EngineContext<'_>) {
+        let groups: Vec<GroupName> = self.groups.held.keys().cloned().collect();
+        groups.iter().for_each(|group| self.release_complete_group(ctx, group));
+    }
+
+    fn release_complete_group(&mut self, ctx: &mut EngineContext<'_>, group: &GroupName) {
+        if self.hold_reason(ctx.store, group).is_some() {
+            return;
+        }
+        for (pod, incarnation) in self.groups.held.remove(group).unwrap_or_default() {
+            let p = &ctx.store.pods;
+            if p.is_current(pod, incarnation) && !p.has(pod, flag::GATED | flag::BOUND | flag::DELETING) {
+                let priority = ctx.store.facts(pod).priority;
+                self.queues.activate(pod, priority, ctx.mark());
+            }
+        }
+        self.next_cycle(ctx);
+    }
+
+    /// Returns why pods of the group do not enter the queue, in the words of GangScheduling's PreEnqueue.
+    fn hold_reason(&self, store: &ObjectStore, group: &GroupName) -> Option<String> {
+        let Some(object) = store.others.get(ObjectKind::PodGroup, &group.0, &group.1) else {
+            return Some(format!("waiting for pod's pod group {:?} to appear in scheduling queue", group.1));
+        };
+        let min_count = object.object["spec"]["schedulingPolicy"]["gang"]["minCount"].as_u64().unwrap_or(0);
+        let members = self.groups.members.get(group).map_or(0, BTreeSet::len) as u64;
+        (members < min_count).then(|| "waiting for minCount pods from a gang to appear in scheduling queue".to_owned())
+    }
+
+    /// Returns why the pod is held outside of the queue.
+    pub fn group_hold_reason(&self, ctx: &EngineContext<'_>, pod: PodId) -> Option<String> {
+        let group = self.group_of(ctx, pod)?;
+        let current = (pod, ctx.store.pods.incarnation[pod.ix()]);
+        let is_held = self.groups.held.get(&group).is_some_and(|held| held.contains(&current));
+        is_held.then(|| self.hold_reason(ctx.store, &group)).flatten()
+    }
+
+    /// The pod has finished or was removed.
+    pub(super) fn leave_group(&mut self, ctx: &EngineContext<'_>, pod: PodId) {
+        if let Some(group) = self.group_of(ctx, pod) {
+            self.groups.remove(&group, (pod, ctx.store.pods.incarnation[pod.ix()]));
+        }
+    }
+
+    /// Begins a cycle for all queued pods of the group.
+    pub(super) fn begin_group_cycle(&mut self, ctx: &mut EngineContext<'_>, group: GroupName, first: PodId) {
+        let members: Vec<CurrentPod> = self.groups.members.get(&group).into_iter().flatten().copied().collect();
+        let (mut pods, mut scheduled) = (Vec::new(), Vec::new());
+        for current in members {
+            let pod = current.0;
+            if self.ledger.holds(pod) {
+                scheduled.push(pod);
+            } else if pod == first || self.queues.contains(pod) {
+                self.queues.remove(pod);
+                self.ledger.classes.learn_template(ctx, pod);
+                pods.push(current);
+            }
+        }
+        pods.sort_by_key(|(pod, _)| std::cmp::Reverse(ctx.store.facts(*pod).priority));
+        let views: Vec<PodView> = pods.iter().map(|(pod, _)| self.read_pod(ctx, *pod)).collect();
+        let (cycle, placements) = self.attempt_group(ctx, group, &pods, &views, &scheduled);
+        let cost = self.group_cycle_cost(ctx, &cycle, placements);
+        for member in &cycle.pods {
+            if let Some(node) = member.node {
+                self.ledger.assume(ctx.store, member.pod.0, node, ctx.now);
+                self.snapshot.touch(member.pod.0);
+            }
+        }
+        self.groups.cycle = Some(cycle);
+        self.changed_in_cycle = false;
+        self.cycles += 1;
+        self.busy.add(ctx.now, ctx.now + cost);
+        let incarnation = ctx.store.pods.incarnation[first.ix()];
+        self.in_cycle = Some((first, incarnation));
+        let done = SimulationEvent::CycleDone { pod: first, incarnation };
+        ctx.schedule_after(cost, TicketWait::Cycle, TicketSubject::Pod(first), done);
+    }
+
+    /// Tries the group in each placement, and preempts other pods if it fits in none. Returns the result and the number
+    /// of placements.
+    fn attempt_group(
+        &mut self, ctx: &mut EngineContext<'_>, group: GroupName, pods: &[CurrentPod], views: &[PodView],
+        scheduled: &[PodId],
+    ) -> (GroupCycle, usize) {
+        let row = self.snapshot.views.groups[&group];
+        let nodes: Vec<NodeIndex> =
+            scheduled.iter().filter_map(|pod| self.snapshot.row_of(self.ledger.held_node(*pod))).collect();
+        let cluster = &self.snapshot.cluster;
+        let attempt = GroupAttempt {
+            group: &cluster.groups[row],
+            pods: views,
+            profile: self.profile(ctx.store, pods[0].0),
+            scheduled: &nodes,
+            is_topology_aware: ctx.scenario.control_plane.feature_gates.pod_groups == PodGroupScheduling::TopologyAware,
+        };
+        let outcome = attempt.run(cluster);
+        let with_nodes = |nodes: &[Option<NodeIndex>], messages: Vec<String>| -> Vec<GroupPod> {
+            let node = |at: usize| nodes.get(at).copied().flatten().map(|row| self.snapshot.nodes[row]);
+            let members = pods.iter().zip(messages).enumerate();
+            members.map(|(at, (pod, message))| GroupPod { pod: *pod, node: node(at), message }).collect()
+        };
+        let best = outcome.best();
+        let mut cycle = GroupCycle {
+            group,
+            pods: with_nodes(&[], outcome.rejections()),
+            is_scheduled: false,
+            message: outcome.message(),
+            victims: Vec::new(),
+        };
+        let count = outcome.placements.len();
+        if let Some(chosen) = self.draw_one(ctx, pods[0].0, &best, 0) {
+            cycle.pods = with_nodes(&chosen.assignment, chosen.rejections.clone());
+            (cycle.is_scheduled, cycle.message) = (true, String::new());
+            return (cycle, count);
+        }
+        match preempt_for_group(&attempt, cluster) {
+            Ok(victims) => {
+                let victims = victims.iter().flat_map(|unit| &unit.pods).map(|(_, pod)| self.snapshot.pods[*pod]);
+                cycle.victims = victims.map(|pod| (pod, ctx.store.pods.incarnation[pod.ix()])).collect();
+            }
+            Err(reason) => cycle.message = format!("{}, {reason}", cycle.message),
+        }
+        (cycle, count)
+    }
+
+    /// Returns the duration of a group's cycle: that of a cycle of each pod in each placement.
+    fn group_cycle_cost(&self, ctx: &EngineContext<'_>, cycle: &GroupCycle, placements: usize) -> Duration {
+        let nodes = ctx.store.nodes.len() as u32;
+        let of_pod = |member: &GroupPod| {
+            let found = PlacementResult { node: member.node, examined: nodes, feasible: 1, next: 0 };
+            let cost = super::cycle::cycle_cost(ctx, self.profile(ctx.store, member.pod.0), member.pod.0, &found);
+            cost.saturating_mul(placements.max(1) as u64)
+        };
+        cycle.pods.iter().map(of_pod).fold(Duration::ZERO, |sum, cost| sum + cost)
+    }
+
+    /// Binds the scheduled pods of the group and queues the others again. Returns false if the cycle was that of a
+    /// single pod.
+    pub(super) fn group_cycle_done(&mut self, ctx: &mut EngineContext<'_>) -> bool {
+        let Some(cycle) = self.groups.cycle.take() else { return false };
+        self.set_group_condition(ctx, &cycle);
+        for member in &cycle.pods {
+            let (pod, incarnation) = member.pod;
+            if !ctx.store.pods.is_current(pod, incarnation) || ctx.store.pods.has(pod, flag::DELETING) {
+                continue;
+            }
+            if member.node.is_some() {
+                self.request_binding(ctx, pod, incarnation);
+                continue;
+            }
+            self.mark_unschedulable(ctx, pod, &member.message);
+            let state = (self.ledger.changes, ctx.store.nodes.changes());
+            self.queue_again(ctx, member.pod, FailedAttempt::without_cause(member.message.clone(), state));
+        }
+        let message = ctx.intern(&format!("Preempted by pod group {}", cycle.group.1));
+        self.delete_victims(ctx, &cycle.victims, message);
+        true
+    }
+
+    /// Writes the condition PodGroupScheduled. It stays True once the group was scheduled (`updatePodGroupCondition`).
+    fn set_group_condition(&mut self, ctx: &mut EngineContext<'_>, cycle: &GroupCycle) {
+        let (namespace, name) = &cycle.group;
+        if apiserver::set_pod_group_scheduled(ctx, (namespace, name), cycle.is_scheduled, &cycle.message) {
+            let about = TicketSubject::Pod(cycle.pods[0].pod.0);
+            ctx.request_at_mark(ctx.mark(), RequestEntry::new(Call::PodGroupPatch, about, 0));
+            ctx.record_response(Call::PodGroupPatch, RequestAnswer::Success);
+            let reason = ctx.intern(if cycle.is_scheduled { "Scheduled" } else { "Unschedulable" });
+            let (group, message) = (ctx.intern(name), ctx.intern(&cycle.message));
+            ctx.emit(Body::PodGroupCondition { group, scheduled: cycle.is_scheduled, reason, message });
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Changes of queues, nodes and the Workload that may admit it.
+
+use super::state::QueueState;
+use crate::amount::Amount;
+use crate::requests::Name;
+use crate::tas::{LevelRequest, TasNode};
+use crate::workload::{Workload, WorkloadKey};
+use sim_api::spec::keys::HOSTNAME;
+use sim_api::spec::kueue::{ResourceQuota, StopPolicy};
+use sim_api::spec::{TaintSpec, TolerationSpec};
+
+/// One change. The texts of all changes are imperative sentences without a period.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueueChange {
+    NominalQuota {
+        cluster_queue: String,
+        flavor: Name,
+        resource: Name,
+        by: Amount,
+    },
+    BorrowingLimit {
+        cluster_queue: String,
+        flavor: Name,
+        resource: Name,
+        by: Amount,
+    },
+    /// Fewer Jobs of a replicatedJob.
+    Replicas {
+        pod_set: String,
+        from: u32,
+        to: u32,
+    },
+    /// Fewer pods of the only Job of a replicatedJob.
+    Pods {
+        pod_set: String,
+        from: u32,
+        to: u32,
+    },
+    Toleration {
+        pod_set: String,
+        taint: TaintSpec,
+    },
+    NodeSelector {
+        pod_set: String,
+        key: String,
+        value: String,
+    },
+    Priority {
+        class: String,
+        value: i32,
+    },
+    /// The end of a Workload with a reservation, or the removal of a pending one.
+    End {
+        key: WorkloadKey,
+        name: String,
+        is_pending: bool,
+    },
+    UseQueue {
+        local_queue: String,
+    },
+    ResumeLocalQueue {
+        namespace: String,
+        name: String,
+    },
+    ResumeClusterQueue {
+        name: String,
+    },
+    /// Free nodes like an existing one, in one domain of a level.
+    FreeNodes {
+        like: Box<TasNode>,
+        level: String,
+        domain: String,
+        count: u32,
+    },
+    TopologyLevel {
+        pod_set: String,
+        from: String,
+        to: LevelRequest,
+    },
+}
+
+impl QueueChange {
+    /// Applies the change to a state.
+    pub fn apply(&self, state: &mut QueueState, key: WorkloadKey) {
+        match self {
+            QueueChange::NominalQuota { cluster_queue, flavor, resource, by } => {
+                edit_quota(state, (cluster_queue, flavor, resource), |quota| {
+                    quota.nominal = quota.nominal.saturating_add(by.milli(resource));
+                });
+            }
+            QueueChange::BorrowingLimit { cluster_queue, flavor, resource, by } => {
+                edit_quota(state, (cluster_queue, flavor, resource), |quota| {
+                    quota.borrowing_limit = quota.borrowing_limit.map(|limit| limit.saturating_add(by.milli(resource)));
+                });
+            }
+            QueueChange::Replicas { pod_set, from, to } => state.edit(key, |w| scale(w, pod_set, (*from, *to))),
+            QueueChange::Pods { pod_set, from, to } => state.edit(key, |w| scale(w, pod_set, (*from, *to))),
+            QueueChange::Toleration { pod_set, taint } => state.edit(key, |w| {
+                edit_pod_set(w, pod_set, |spec| spec.tolerations.push(toleration_of(taint)));
+            }),
+            QueueChange::NodeSelector { pod_set, key: label, value } => state.edit(key, |w| {
+                edit_pod_set(w, pod_set, |spec| drop(spec.node_selector.insert(label.clone(), value.clone())));
+            }),
+            QueueChange::Priority { value, .. } => state.edit(key, |w| w.priority = *value),
+            QueueChange::End { key: other, .. } => state.workloads[*other] = None,
+            QueueChange::UseQueue { local_queue } => state.edit(key, |w| w.queue.clone_from(local_queue)),
+            QueueChange::ResumeLocalQueue { namespace, name } => {
+                let mut queues = state.objects.local_queues.iter_mut();
+                if let Some(queue) = queues.find(|queue| queue.namespace == *namespace && queue.name == *name) {
+                    queue.stop_policy = StopPolicy::None;
+                }
+            }
+            QueueChange::ResumeClusterQueue { name } => {
+                if let Some(queue) = state.objects.cluster_queues.iter_mut().find(|queue| queue.name == *name) {
+                    queue.stop_policy = StopPolicy::None;
+                }
+            }
+            QueueChange::FreeNodes { like, count, .. } => {
+                state.nodes.extend((0..*count).map(|number| copy_of(like, number)));
+            }
+            QueueChange::TopologyLevel { pod_set, to, .. } => state.edit(key, |w| {
+                edit_pod_sets(w, pod_set, |set| {
+                    if let Some(request) = &mut set.topology {
+                        request.level = Some(to.clone());
+                    }
+                });
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for QueueChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            QueueChange::NominalQuota { cluster_queue, flavor, resource, by } => write!(
+                f,
+                "raise nominalQuota of {resource} in flavor {flavor} of ClusterQueue {cluster_queue} by {}",
+                by.text(resource)
+            ),
+            QueueChange::BorrowingLimit { cluster_queue, flavor, resource, by } => write!(
+                f,
+                "raise borrowingLimit of {resource} in flavor {flavor} of ClusterQueue {cluster_queue} by {}",
+                by.text(resource)
+            ),
+            QueueChange::Replicas { pod_set, from, to } => {
+                write!(f, "lower replicas of replicatedJob {pod_set} from {from} to {to}")
+            }
+            QueueChange::Pods { pod_set, from, to } => {
+                write!(f, "lower parallelism and completions of replicatedJob {pod_set} from {from} to {to}")
+            }
+            QueueChange::Toleration { pod_set, taint } => {
+                let value = if taint.value.is_empty() { String::new() } else { format!("={}", taint.value) };
+                let effect = taint.effect.as_str();
+                write!(f, "add a toleration of {}{value}:{effect} to replicatedJob {pod_set}", taint.key)
+            }
+            QueueChange::NodeSelector { pod_set, key, value } => {
+                write!(f, "set nodeSelector {key}={value} in replicatedJob {pod_set}")
+            }
+            QueueChange::Priority { class, value } => {
+                write!(f, "set the label kueue.x-k8s.io/priority-class: {class} (priority {value})")
+            }
+            QueueChange::End { name, is_pending: false, .. } => write!(f, "wait for the end of {name}"),
+            QueueChange::End { name, is_pending: true, .. } => write!(f, "remove {name} from the queue"),
+            QueueChange::UseQueue { local_queue } => {
+                write!(f, "set the label kueue.x-k8s.io/queue-name: {local_queue}")
+            }
+            QueueChange::ResumeLocalQueue { namespace, name } => {
+                write!(f, "set stopPolicy: None of LocalQueue {namespace}/{name}")
+            }
+            QueueChange::ResumeClusterQueue { name } => write!(f, "set stopPolicy: None of ClusterQueue {name}"),
+            QueueChange::FreeNodes { level, domain, count, .. } => {
+                let nodes = if *count == 1 { "node" } else { "nodes" };
+                if domain.is_empty() {
+                    return write!(f, "free {count} more {nodes}");
+                }
+                write!(f, "free {count} more {nodes} in {level}={domain}")
+            }
+            QueueChange::TopologyLevel { pod_set, from, to } => {
+                let to = match to {
+                    LevelRequest::Required(level) => format!("require {level}"),
+                    LevelRequest::Preferred(level) => format!("prefer {level}"),
+                    LevelRequest::Unconstrained => "request podset-unconstrained-topology".to_owned(),
+                };
+                write!(f, "{to} instead of requiring {from} in replicatedJob {pod_set}")
+            }
+        }
+    }
+}
+
+fn edit_quota(
+    state: &mut QueueState, (queue, flavor, resource): (&str, &str, &str), change: impl Fn(&mut ResourceQuota),
+) {
+    let queues = state.objects.cluster_queues.iter_mut().filter(|q| q.name == queue);
+    let flavors = queues.flat_map(|q| &mut q.resource_groups).flat_map(|g| &mut g.flavors);
+    let quotas = flavors.filter(|f| f.name == flavor).flat_map(|f| &mut f.resources);
+    quotas.filter(|quota| quota.name == resource).for_each(change);
+}
+
+pub(super) fn edit_pod_sets(workload: &mut Workload, name: &str, change: impl Fn(&mut crate::workload::PodSet)) {
+    let mut pod_sets = workload.pod_sets.to_vec();
+    pod_sets.iter_mut().filter(|set| set.name == name).for_each(change);
+    workload.pod_sets = pod_sets.into();
+}
+
+fn edit_pod_set(workload: &mut Workload, name: &str, change: impl Fn(&mut sim_api::spec::PodSpec)) {
+    edit_pod_sets(workload, name, |set| change(&mut set.template.spec));
+}
+
+/// Scales the number of pods of a pod set like the number of Jobs or pods.
+fn scale(workload: &mut Workload, name: &str, (from, to): (u32, u32)) {
+    edit_pod_sets(workload, name, |set| {
+        set.count = (u64::from(set.count) * u64::from(to) / u64::from(from.max(1))) as u32;
+        if set.replicas == from {
+            set.replicas = to;
+        }
+    });
+}
+
+/// Returns the toleration of exactly this taint.
+pub(super) fn toleration_of(taint: &TaintSpec) -> TolerationSpec {
+    TolerationSpec {
+        key: Some(taint.key.clone()),
+        exists: false,
+        value: taint.value.clone(),
+        effect: Some(taint.effect),
+        toleration_seconds: None,
+    }
+}
+
+/// Prefix of the names of nodes that a change adds.
+pub(super) const ADDED_NODE: &str = "added-node-";
+
+/// Returns a copy of a node under a new name.
+fn copy_of(node: &TasNode, number: u32) -> TasNode {
+    let mut copy = node.clone();
+    copy.name = format!("{ADDED_NODE}{}-{number}", node.name);
+    copy.labels.insert(HOSTNAME.to_owned(), copy.name.clone());
+    copy
+}

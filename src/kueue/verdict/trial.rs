@@ -1,0 +1,302 @@
+//! Tries to admit a Workload.
+
+use super::state::QueueState;
+use crate::amount::Amount;
+use crate::control::{JobView, Manager, PatchKind, REQUEUE_DELAY, reconcile_job, reconcile_workload};
+use crate::cycle::Entry;
+use crate::requests::{FlavorResource, Name};
+use crate::workload::{ConditionType, Workload, WorkloadKey, reasons};
+use sim_base::SimTime;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Maximum number of rests of the queues in one trial. Each preemption and each return to the queue ends one.
+const RESTS_MAX: usize = 64;
+/// Maximum number of passes of the reconciler of Workloads; each changes one thing.
+const PASSES_MAX: usize = 8;
+
+/// The kind of restriction that keeps a Workload pending.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PendingCause {
+    Quota,
+    Flavor,
+    Topology,
+    /// The queue is stopped, missing or blocked by another Workload.
+    Queue,
+}
+
+impl PendingCause {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PendingCause::Quota => "quota",
+            PendingCause::Flavor => "flavor",
+            PendingCause::Topology => "topology",
+            PendingCause::Queue => "queue",
+        }
+    }
+
+    /// Returns the cause for a reason of the condition QuotaReserved.
+    pub fn of_reason(reason: &str) -> PendingCause {
+        match reason {
+            reasons::WAITING_FOR_QUOTA | reasons::EXCEEDS_MAX_QUOTA | reasons::WAITING_FOR_PREEMPTED => {
+                PendingCause::Quota
+            }
+            reasons::NO_MATCHING_FLAVOR => PendingCause::Flavor,
+            reasons::TOPOLOGY_PLACEMENT_FAILED => PendingCause::Topology,
+            _ => PendingCause::Queue,
+        }
+    }
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum VerdictKind {
+    Admitted,
+    /// Quota is reserved, but admission checks are not ready.
+    ChecksPending,
+    Pending(PendingCause),
+}
+
+/// A Workload that is preempted for the one that is tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreemptedWorkload {
+    pub key: WorkloadKey,
+    pub reason: &'static str,
+}
+
+/// Quota of the cohort that a Workload uses beyond the nominal quota of its ClusterQueue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BorrowedQuota {
+    pub flavor: Name,
+    pub resource: Name,
+    pub amount: Amount,
+}
+
+/// What Kueue found in one flavor for one pod set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlavorAttempt {
+    pub pod_set: String,
+    pub flavor: Name,
+    pub reasons: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct AdmissionVerdict {
+    pub kind: VerdictKind,
+    /// Reason and message of the condition QuotaReserved.
+    pub reason: String,
+    pub message: String,
+    /// The Workload after the trial.
+    pub workload: Arc<Workload>,
+    pub preempted: Vec<PreemptedWorkload>,
+    pub borrowed: Vec<BorrowedQuota>,
+    /// Flavors that were tried, if the Workload is pending.
+    pub attempts: Vec<FlavorAttempt>,
+    /// Other Workloads that the trial admitted first.
+    pub admitted_first: Vec<WorkloadKey>,
+    /// Pending Workloads of the same ClusterQueue that are ahead of this one.
+    pub ahead: Vec<WorkloadKey>,
+}
+
+impl AdmissionVerdict {
+    pub fn is_admitted(&self) -> bool {
+        !matches!(self.kind, VerdictKind::Pending(_))
+    }
+}
+
+/// Runs scheduling cycles until the Workload has quota or nothing changes. Preempted Workloads stop at once and return
+/// to their queues. Returns `None` if there is no such Workload.
+pub fn try_admission(state: &QueueState, key: WorkloadKey) -> Option<AdmissionVerdict> {
+    let original = state.workload(key)?;
+    let mut trial = AdmissionTrial { manager: state.manager(), now: state.now, key, preempted: Vec::new() };
+    trial.run(state);
+    let workload = trial.final_state(original);
+    let kind = match (workload.is_admitted(), workload.has_reservation()) {
+        (true, _) => VerdictKind::Admitted,
+        (false, true) => VerdictKind::ChecksPending,
+        (false, false) => VerdictKind::Pending(PendingCause::Queue),
+    };
+    let alone = if kind == VerdictKind::Pending(PendingCause::Queue) { trial.alone() } else { None };
+    let mut verdict = AdmissionVerdict {
+        kind,
+        reason: String::new(),
+        message: String::new(),
+        preempted: std::mem::take(&mut trial.preempted),
+        borrowed: trial.borrowed(&workload),
+        attempts: alone.as_ref().map(attempts).unwrap_or_default(),
+        admitted_first: trial.admitted_first(state),
+        ahead: ahead(state, key),
+        workload,
+    };
+    verdict.explain(alone.as_ref());
+    Some(verdict)
+}
+
+pub(super) struct AdmissionTrial {
+    pub manager: Manager,
+    pub now: SimTime,
+    pub key: WorkloadKey,
+    pub preempted: Vec<PreemptedWorkload>,
+}
+
+impl AdmissionTrial {
+    fn run(&mut self, state: &QueueState) {
+        for _ in 0..RESTS_MAX {
+            self.run_cycles(state);
+            if self.manager.workload(self.key).is_none_or(|w| w.has_reservation()) {
+                return;
+            }
+            let has_stopped = self.stop_evicted(state.workloads.len());
+            let wakes = self.manager.take_wakes();
+            if !has_stopped && wakes.is_empty() {
+                return;
+            }
+            self.now += REQUEUE_DELAY;
+            wakes.into_iter().for_each(|root| self.manager.wake(root, self.now));
+        }
+    }
+
+    /// Runs cycles until the Workload has quota, or as many in a row change nothing as there are flavors to try.
+    pub fn run_cycles(&mut self, state: &QueueState) {
+        let groups = state.objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
+        let flavors = groups.map(|group| group.flavors.len()).max().unwrap_or(0);
+        let (mut unchanged, most) = (0, 2 + 2 * flavors);
+        while self.manager.has_heads() && unchanged < most {
+            unchanged += 1;
+            for patch in self.manager.run_cycle(self.now) {
+                if let PatchKind::Preempt { reason, preemptor, .. } = &patch.kind
+                    && *preemptor == self.key
+                    && !self.preempted.iter().any(|target| target.key == patch.key)
+                {
+                    self.preempted.push(PreemptedWorkload { key: patch.key, reason });
+                }
+                let old = self.manager.workload(patch.key).cloned();
+                if let Some(new) = old.and_then(|old| patch.apply(&old, self.now)) {
+                    self.manager.workload_changed(patch.key, Arc::new(new), self.now);
+                    unchanged = 0;
+                }
+            }
+            if self.manager.workload(self.key).is_some_and(|w| w.has_reservation()) {
+                return;
+            }
+        }
+    }
+
+    /// Returns whether the Workload has quota.
+    pub fn has_quota(&self) -> bool {
+        self.manager.workload(self.key).is_some_and(|w| w.has_reservation())
+    }
+
+    /// Frees the quota of evicted Workloads.
+    pub fn stop_evicted(&mut self, count: usize) -> bool {
+        let mut has_stopped = false;
+        for key in 0..count {
+            let Some(workload) = self.manager.workload(key).filter(|w| w.is_evicted() && w.has_reservation()) else {
+                continue;
+            };
+            let view =
+                JobView { is_suspended: true, reclaimable: workload.status.reclaimable.clone(), ..JobView::default() };
+            if let Some(new) = reconcile_job(workload, &view, false, self.now).workload {
+                self.manager.workload_changed(key, Arc::new(new), self.now);
+                has_stopped = true;
+            }
+        }
+        has_stopped
+    }
+
+    /// Returns the Workload with the conditions that its reconciler sets.
+    fn final_state(&self, original: &Arc<Workload>) -> Arc<Workload> {
+        let mut workload = self.manager.workload(self.key).unwrap_or(original).clone();
+        for _ in 0..PASSES_MAX {
+            let view = self.manager.view(self.key, &workload);
+            match reconcile_workload(&workload, &view, &self.manager.configuration, self.now).workload {
+                Some(new) if new != *workload && !new.is_evicted() => workload = Arc::new(new),
+                _ => break,
+            }
+        }
+        workload
+    }
+
+    /// Returns the attempt of the Workload without the others that wait.
+    fn alone(&self) -> Option<Entry> {
+        let queue = self.manager.queue_of(self.manager.workload(self.key)?)?;
+        let is_active = self.manager.cache.state.queues[queue].is_active;
+        if is_active { self.manager.nominate_alone(self.key, self.now) } else { None }
+    }
+
+    fn borrowed(&self, workload: &Workload) -> Vec<BorrowedQuota> {
+        let state = &self.manager.cache.state;
+        let queue = self.manager.queue_of(workload).filter(|_| workload.has_reservation());
+        let Some(index) = queue.filter(|index| state.parent(*index).is_some()) else { return Vec::new() };
+        let Some(info) = state.queues[index].workloads.get(&self.key) else { return Vec::new() };
+        let node = state.node(index);
+        let beyond = |(fr, amount): (FlavorResource, Amount)| {
+            let amount = (node.usage(&fr) - node.quota(&fr).nominal).min(amount);
+            (amount > Amount::ZERO).then_some(BorrowedQuota { flavor: fr.flavor, resource: fr.resource, amount })
+        };
+        info.usage().into_iter().filter_map(beyond).collect()
+    }
+
+    fn admitted_first(&self, state: &QueueState) -> Vec<WorkloadKey> {
+        let is_new = |key: &WorkloadKey| {
+            let had = state.workload(*key).is_some_and(|w| w.has_reservation());
+            *key != self.key && !had && self.manager.workload(*key).is_some_and(|w| w.has_reservation())
+        };
+        (0..state.workloads.len()).filter(is_new).collect()
+    }
+}
+
+impl AdmissionVerdict {
+    /// Sets the cause, with reason and message of Kueue. A Workload that was not tried because an equal one had failed
+    /// gets the result of its own attempt.
+    fn explain(&mut self, alone: Option<&Entry>) {
+        let Some(reserved) = self.workload.condition(ConditionType::QuotaReserved) else { return };
+        (self.reason, self.message) = (reserved.reason.clone(), reserved.message.clone());
+        if self.is_admitted() {
+            return;
+        }
+        let is_blocked = [reasons::SUSPENDED, reasons::MISCONFIGURED, reasons::ADMISSION_GATED, reasons::DEACTIVATED];
+        if let Some(entry) = alone.filter(|e| !e.reason.is_empty() && !is_blocked.contains(&&*self.reason)) {
+            let was_tried = self.reason != reasons::PENDING_EVALUATION;
+            if was_tried || self.ahead.is_empty() {
+                (self.reason, self.message) = (entry.reason.to_owned(), entry.message.clone());
+            }
+        }
+        self.kind = VerdictKind::Pending(PendingCause::of_reason(&self.reason));
+    }
+}
+
+fn attempts(entry: &Entry) -> Vec<FlavorAttempt> {
+    let pod_sets = entry.assignment.iter().flat_map(|assignment| &assignment.pod_sets);
+    let of_pod_set = pod_sets.flat_map(|pod_set| {
+        pod_set.attempts.iter().map(|(flavor, attempt)| FlavorAttempt {
+            pod_set: pod_set.name.clone(),
+            flavor: flavor.clone(),
+            reasons: attempt.reasons.clone(),
+        })
+    });
+    of_pod_set.filter(|attempt| !attempt.reasons.is_empty()).collect()
+}
+
+/// Returns the pending Workloads of the same ClusterQueue with a higher priority, or the same one and an earlier time.
+fn ahead(state: &QueueState, key: WorkloadKey) -> Vec<WorkloadKey> {
+    let Some(own) = state.workload(key) else { return Vec::new() };
+    let queue = state.cluster_queue(own);
+    let stopped: BTreeSet<&str> = state
+        .objects
+        .local_queues
+        .iter()
+        .filter(|local| local.stop_policy != sim_api::spec::kueue::StopPolicy::None)
+        .map(|local| local.name.as_str())
+        .collect();
+    let timestamp = state.objects.configuration.wait_for_pods_ready.as_ref();
+    let timestamp = timestamp.map(|config| config.requeuing.timestamp).unwrap_or_default();
+    let order = |key: WorkloadKey, w: &Workload| (-i64::from(w.priority), w.queue_time(timestamp), key);
+    let is_ahead = |(other, workload): &(WorkloadKey, &Arc<Workload>)| {
+        workload.is_admissible()
+            && !stopped.contains(workload.queue.as_str())
+            && state.cluster_queue(workload) == queue
+            && order(*other, workload) < order(key, own)
+    };
+    let all = state.workloads.iter().enumerate().filter_map(|(key, w)| Some((key, w.as_ref()?)));
+    all.filter(is_ahead).map(|(key, _)| key).collect()
+}

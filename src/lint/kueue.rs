@@ -1,0 +1,102 @@
+//! Traps of JobSets in a queue of Kueue: missing queues, topology-aware scheduling, and readiness.
+
+use super::lint_subject::{LintSubject, ReplicatedJobText, template_annotation_at, text};
+use super::placement::key_at;
+use super::surroundings::metadata;
+use super::trap::{TrapCheck, TrapHit, hit};
+use sim_api::spec::DependsOnStatus;
+use sim_api::spec::keys::KUEUE_QUEUE;
+use sim_base::Duration;
+use sim_inputs::kube::inspect::InspectedObject;
+use sim_inputs::schema::definitions::kueue::CONFIGURATION_V1BETA1;
+use sim_inputs::text::node::YamlNode;
+
+pub const CHECKS: &[(&str, TrapCheck)] = &[
+    ("queue-missing", TrapCheck::JobSet(queue_missing)),
+    ("tas-with-exclusive-topology", TrapCheck::JobSet(topology_twice)),
+    ("pods-ready-depends-on-complete", TrapCheck::JobSet(depends_on_complete)),
+    ("recovery-timeout-below-eviction", TrapCheck::JobSet(short_recovery)),
+];
+
+/// Annotations that request a placement by topology (`kueue.x-k8s.io/podset-*-topology`).
+const TOPOLOGY_REQUESTS: [&str; 4] = [
+    "kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-preferred-topology",
+    "kueue.x-k8s.io/podset-unconstrained-topology", "kueue.x-k8s.io/podset-slice-required-topology",
+];
+
+/// Time from the loss of a node to the deletion of its pods: node-monitor-grace-period (50 s) and the default
+/// toleration of the taints not-ready and unreachable (300 s).
+const EVICTION: Duration = Duration::from_secs(350);
+
+fn objects<'a>(s: &LintSubject<'a>, kind: &'static str) -> impl Iterator<Item = &'a YamlNode> {
+    let of_kind = move |object: &&&InspectedObject| object.kind == kind;
+    s.objects.iter().filter(of_kind).map(|object| &object.node)
+}
+
+fn queue_missing(s: &LintSubject) -> Vec<TrapHit> {
+    let Some(queue) = s.jobset.kueue_queue() else { return Vec::new() };
+    let has_queues = objects(s, "LocalQueue").chain(objects(s, "ClusterQueue")).next().is_some();
+    let is_own = |node: &&YamlNode| {
+        let namespace = metadata(node, "namespace").unwrap_or("default");
+        metadata(node, "name") == Some(queue) && namespace == s.jobset.namespace
+    };
+    let at = s.metadata_at("labels");
+    let Some(local) = objects(s, "LocalQueue").find(is_own) else {
+        let namespace = &s.jobset.namespace;
+        let missing = || vec![hit(at, format!("LocalQueue {queue:?} in namespace {namespace:?}"))];
+        return if has_queues { missing() } else { Vec::new() };
+    };
+    let cluster = local.get("spec").and_then(|spec| text(spec, "clusterQueue")).unwrap_or_default();
+    let exists = objects(s, "ClusterQueue").any(|node| metadata(node, "name") == Some(cluster));
+    let has_cluster_queues = objects(s, "ClusterQueue").next().is_some();
+    if exists || !has_cluster_queues {
+        return Vec::new();
+    }
+    vec![hit(at, format!("ClusterQueue {cluster:?} of LocalQueue {queue:?}"))]
+}
+
+fn topology_twice(s: &LintSubject) -> Vec<TrapHit> {
+    let requests = |rj: &ReplicatedJobText| {
+        let annotations = &rj.template().template.annotations;
+        TOPOLOGY_REQUESTS.into_iter().find(|key| annotations.contains_key(*key))
+    };
+    let of_rj = |rj: ReplicatedJobText| {
+        let request = requests(&rj)?;
+        s.webhook_key(&rj)?;
+        let at = template_annotation_at(&rj, request).unwrap_or_else(|| key_at(s, &rj));
+        Some(hit(at, format!("{request} in replicatedJob {:?}", rj.name())))
+    };
+    s.rjs().into_iter().filter_map(of_rj).collect()
+}
+
+/// Returns `waitForPodsReady` of the configuration in the manifests.
+fn readiness<'a>(s: &LintSubject<'a>) -> Option<&'a YamlNode> {
+    objects(s, "Configuration").find_map(|node| node.get("waitForPodsReady"))
+}
+
+/// Returns whether Kueue ignores readiness, as a configuration of v1beta1 does by default.
+fn ignores_readiness(s: &LintSubject) -> bool {
+    let is_old = objects(s, "Configuration").any(|node| text(node, "apiVersion") == Some(CONFIGURATION_V1BETA1));
+    is_old && readiness(s).and_then(|node| node.get("enable")?.as_bool()) != Some(true)
+}
+
+fn depends_on_complete(s: &LintSubject) -> Vec<TrapHit> {
+    if s.label(KUEUE_QUEUE).is_none() || ignores_readiness(s) {
+        return Vec::new();
+    }
+    let of_rj = |rj: ReplicatedJobText| {
+        let waits = rj.spec.depends_on.iter().find(|on| on.status == DependsOnStatus::Complete)?;
+        Some(hit(rj.at("dependsOn"), format!("{:?} waits for {:?}", rj.name(), waits.name)))
+    };
+    s.rjs().into_iter().filter_map(of_rj).collect()
+}
+
+fn short_recovery(s: &LintSubject) -> Vec<TrapHit> {
+    let Some(queue) = s.label(KUEUE_QUEUE) else { return Vec::new() };
+    let written = readiness(s).and_then(|node| text(node, "recoveryTimeout"));
+    let Some(timeout) = written.and_then(|text| text.parse::<Duration>().ok()) else { return Vec::new() };
+    if timeout == Duration::ZERO || timeout >= EVICTION {
+        return Vec::new();
+    }
+    vec![hit(s.metadata_at("labels"), format!("queue {queue:?}, recoveryTimeout {timeout}"))]
+}
