@@ -1,5 +1,5 @@
-//! Analysis of simulated runs: metrics, the capacity of a cluster, the admission by Kueue, experiments with replications, sweeps, planning, the
-//! reduced model and `why`.
+//! Analysis of simulated runs: metrics, the capacity of a cluster, the admission by Kueue, experiments with
+//! replications, sweeps, planning, the reduced model and `why`.
 //!
 //! Must never format a report or read the command line.
 

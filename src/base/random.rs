@@ -78,6 +78,10 @@ pub enum StreamPurpose {
     /// The node that a diagnosis sends to repair.
     FaultDiagnosis = 63,
     FaultStage = 64,
+    /// Time until the controller of an admission check reports its state.
+    AdmissionCheck = 65,
+    /// Run time of a Workload in the forecast of the wait for quota.
+    WorkloadRunTime = 66,
     /// Choice among the measured restarts in the reduced model.
     ReducedRecovery = 80,
     /// Values of a bootstrap resample: for statistics, not for the model.

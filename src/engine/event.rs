@@ -244,6 +244,11 @@ pub enum SimulationEvent {
     KueueObservedWorkload(JobSetId),
     /// A timer of the Workload of a JobSet expires: a back-off, or the time to become ready.
     KueueWorkloadDue(JobSetId),
+    /// The controller of an admission check (its position among all) reports the state for a Workload.
+    KueueCheckDue {
+        jobset: JobSetId,
+        check: u32,
+    },
     /// Workloads without quota below a root of the quota tree are tried again.
     KueueRetry {
         root: u32,
@@ -388,7 +393,8 @@ impl SimulationEvent {
             WorkDone { .. } | RendezvousTimedOut { .. } => EventOwner::Training,
             HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => EventOwner::Training,
             KueueAnswered { .. } | KueuePatched { .. } | KueueObservedJobSet(_) => EventOwner::Kueue,
-            KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } | KueueCycle => EventOwner::Kueue,
+            KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueCheckDue { .. } => EventOwner::Kueue,
+            KueueRetry { .. } | KueueCycle => EventOwner::Kueue,
             KueueUngated { .. } | KueueNodePatched { .. } | KueuePodFailed { .. } => EventOwner::Kueue,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) => EventOwner::Kueue,
             KueueNodeDue(_) | KueueNodesChanged | KueueSecondPass(_) => EventOwner::Kueue,
@@ -410,7 +416,8 @@ impl SimulationEvent {
             JobObserved(_) | JobSetObserved(_) | JobSetPodsObserved(_) | JobSetComputed(_) => true,
             GarbageCollectorObserved { .. } | GarbageCollectorObservedJobSet { .. } | LeaderObserved { .. } => true,
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) => true,
-            KueueRetry { .. } | KueueCycle | KueueUngateDue(_) | KueueSecondPass(_) => true,
+            KueueCheckDue { .. } | KueueRetry { .. } | KueueCycle => true,
+            KueueUngateDue(_) | KueueSecondPass(_) => true,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -452,6 +459,7 @@ impl SimulationEvent {
             JobSetPodsObserved(jobset) | JobSetComputed(jobset) => EventSubject::JobSet(jobset),
             KueueAnswered { jobset, .. } | KueueObservedJobSet(jobset) => EventSubject::JobSet(jobset),
             KueueObservedWorkload(jobset) | KueueWorkloadDue(jobset) => EventSubject::JobSet(jobset),
+            KueueCheckDue { jobset, .. } => EventSubject::JobSet(jobset),
             TaintDue(node) | UncordonObserved(node) => EventSubject::Node(node),
             KueueUngated { pod, .. } | KueuePodFailed { pod, .. } | KueueObservedPod { pod, .. } => {
                 EventSubject::Pod(pod)
@@ -503,6 +511,7 @@ impl SimulationEvent {
             GarbageCollectorObservedJobSet { .. } => 3,
             TolerationExpired { .. } | PodGcTick | UncordonObserved(_) => 3,
             KueueObservedJobSet(_) | KueueObservedWorkload(_) | KueueWorkloadDue(_) | KueueRetry { .. } => 3,
+            KueueCheckDue { .. } => 3,
             KueueObservedPod { .. } | KueueObservedNode(_) | KueueUngateDue(_) | KueueNodeDue(_) => 3,
             KueueNodesChanged | KueueSecondPass(_) => 3,
             CycleDone { .. } | BackoffExpired { .. } | FlushDue | KueueCycle => 4,

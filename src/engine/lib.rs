@@ -176,6 +176,11 @@ impl SimulationInput {
         &self.store.nodes.cluster
     }
 
+    /// Kueue's Workloads at the end of the last run, by JobSet.
+    pub fn workloads(&self) -> Vec<Option<std::sync::Arc<sim_kueue::workload::Workload>>> {
+        self.store.jobsets.iter().map(|row| row.workload.clone()).collect()
+    }
+
     pub fn node_count(&self) -> usize {
         self.store.nodes.cluster.len()
     }

@@ -36,6 +36,7 @@ pub fn is_stale(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents, at: Sim
         | RendezvousTimedOut { .. }
         | LastCallExpired { .. } => parts.training.is_stale(ctx.store, event),
         AgingClockDue { .. } => parts.usage_aging.is_stale(event),
+        KueueCheckDue { jobset, check } => parts.kueue.is_check_stale(at, jobset, check),
         KueueWorkloadDue(jobset) => parts.kueue.is_stale(at, jobset),
         _ => false,
     }

@@ -31,6 +31,7 @@ pub mod topology;
 pub mod traces;
 mod training;
 
+pub use dist::parse_distribution;
 pub use effective_defaults::{EffectiveDefault, TriedValue, effective_defaults_of};
 pub use files::{STDIN, file_text, read_dump, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
@@ -46,7 +47,9 @@ pub use presets::shipped::{topology_names, topology_source};
 pub use presets::uncertain::is_uncertain;
 pub use presets::{DEFAULT_VERSION, PresetAssumption, assumptions, control_plane, timing};
 pub use scenario::preset_file::{is_file as is_preset_file, read as read_preset};
-pub use scenario::{LoadedScenario, parse_scenario, parse_scenario_of, read_scenario, scenario_from_manifests};
+pub use scenario::{
+    EXISTING_WORKLOADS, LoadedScenario, parse_scenario, parse_scenario_of, read_scenario, scenario_from_manifests,
+};
 pub use schema::definitions::common::API_VERSION;
 pub use schema::json_schema::json_schema;
 pub use schema::reference::{FieldRow, fields as field_rows, markdown as reference_page};

@@ -15,7 +15,7 @@ fn restart_and_bottlenecks(scenario: &ScenarioSpec) -> (Duration, Vec<RestartBot
     let mut folds = MetricFolds::new(scenario, false);
     let mut simulation = support::simulation(scenario);
     let outcome = simulation.run(scenario.seed, 0, &mut folds);
-    let folded = folds.finish(&outcome, simulation.names());
+    let folded = folds.finish(scenario, &outcome, simulation.names());
     let view = RunView {
         scenario,
         names: simulation.names(),

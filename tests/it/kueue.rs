@@ -1,7 +1,11 @@
 //! Kueue in a run: admission, preemption, pending Workloads and changes of `suspend` by hand.
 
 use crate::support;
+use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
+use sim_analysis::metrics::summary::RunSummary;
+use sim_analysis::metrics::{MetricFolds, RestartBlocker};
 use sim_engine::record::*;
+use sim_inputs::SourceText;
 
 /// One text per condition of a Workload, change of readiness and Event of Kueue, and the sentences about blocked
 /// JobSets.
@@ -105,4 +109,110 @@ fn pods_wait_for_the_topology_ungater_for_a_second() {
     };
     assert!(ready_after_s("kueue") < 0.5);
     assert!((1.0..1.5).contains(&ready_after_s("kueue-node-lost")));
+}
+
+/// Conditions of the Workload of a JobSet that needs an AdmissionCheck.
+fn checked(rule: &str) -> Vec<String> {
+    let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let queues = queues.replace(
+        "  namespaceSelector: {}\n",
+        "  namespaceSelector: {}\n  admissionChecksStrategy: {admissionChecks: [{name: capacity}]}\n",
+    );
+    let check = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: capacity}\nspec: \
+                 {controllerName: example.com/capacity}\n---\n";
+    let train = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-train.yaml"))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: checked}}\ntopology: small-16\n\
+         objects: [{{manifest: queues.yaml}}]\njobSets: [{{manifest: train.yaml}}]\n{rule}\n\
+         containers: [{{runFor: 1m}}]\nstop: {{at: 30m, when: AllJobSetsFinished}}\nseed: 1\n"
+    );
+    let files = [("queues.yaml", format!("{check}{queues}")), ("train.yaml", train)];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let scenario = support::parse_with(&scenario, &files).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    simulation.set_paranoid(true);
+    let mut checker = crate::checker::Checker::new(&scenario);
+    simulation.run(1, 0, &mut checker);
+    let names = simulation.names();
+    let text = |record: &SimulationRecord| match record.body {
+        Body::WorkloadCondition { kind, status, reason, .. } => {
+            let second = record.at.0 / 1_000_000_000;
+            Some(format!("{second} {}={status} {}", kind.as_str(), names.text(reason)))
+        }
+        _ => None,
+    };
+    checker.records.iter().filter_map(text).collect()
+}
+
+#[test]
+fn an_admission_check_delays_the_admission() {
+    let texts = checked("admissionChecks: [{name: capacity, after: 3m}]");
+    at(&texts, "0 QuotaReserved=true QuotaReserved");
+    at(&texts, "180 Admitted=true Admitted");
+}
+
+#[test]
+fn a_check_in_the_state_retry_evicts_the_workload_until_it_is_ready() {
+    let texts = checked("admissionChecks: [{name: capacity, after: 3m, retries: 1}]");
+    at(&texts, "180 Evicted=true AdmissionCheck");
+    assert!(texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}
+
+#[test]
+fn a_rejected_check_deactivates_the_workload() {
+    let texts = checked("admissionChecks: [{name: capacity, after: 3m, state: Rejected, message: no capacity}]");
+    at(&texts, "180 Evicted=true DeactivatedDueToAdmissionCheck");
+    assert!(!texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}
+
+#[test]
+fn without_a_controller_an_admission_check_stays_pending() {
+    let texts = checked("");
+    assert!(!texts.iter().any(|text| text.ends_with("Admitted=true Admitted")), "{}", texts.join("\n"));
+}
+
+/// Simulates the scenario with another configuration of Kueue's manager.
+fn replicated(configuration: &str, sets: &[(&str, &str)]) -> SimulatedReplication {
+    let read = |name: &str| std::fs::read_to_string(support::root().join("scenarios").join(name)).expect("a file");
+    let queues = format!("{}---\n{configuration}", read("manifests/kueue-queues.yaml"));
+    let loader = |name: &str| if name == "manifests/kueue-queues.yaml" { Ok(queues.clone()) } else { Ok(read(name)) };
+    let source = SourceText { file: "kueue.yaml".to_owned(), text: read("kueue.yaml") };
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let loaded = sim_inputs::parse_scenario(&source, &sets, &loader).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&loaded.scenario);
+    let folds = MetricFolds::new(&loaded.scenario, false);
+    simulate_replication(&mut simulation, (1, 0), folds, RestartBlocker::default()).0
+}
+
+const DEFAULTS: &str = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n";
+
+#[test]
+fn the_admission_of_a_jobset_has_its_waits_quota_and_preemptor() {
+    let replication = replicated(DEFAULTS, &[]);
+    let run = replication.view(1, &[]);
+    let summary = RunSummary::from_run(&run);
+    let [train, urgent] = &summary.job_sets[..] else { panic!("two JobSets") };
+    let of_train = train.admission.as_ref().expect("Kueue manages it");
+    assert_eq!((of_train.waits.len(), of_train.reservations.len(), of_train.evictions.len()), (2, 2, 1));
+    assert_eq!(of_train.evictions[0].preemptor.as_deref(), Some("urgent"));
+    assert_eq!(of_train.reservations[0].quota[0].amount, "64");
+    let sum: f64 = of_train.waits.iter().map(|w| w.until.unwrap_or(0.0) - w.from).sum();
+    assert!((of_train.wait - sum).abs() < 1e-6, "{of_train:?}");
+    let of_urgent = urgent.admission.as_ref().expect("Kueue manages it");
+    assert_eq!(of_urgent.preempted.iter().map(|p| p.job_set.as_str()).collect::<Vec<_>>(), ["train"]);
+    assert!(run.preemption_loops().is_empty());
+    let peak = run.folded.admission.quota.iter().map(|change| change.used).max();
+    assert_eq!(peak, Some(64_000), "the usage never exceeds the quota");
+}
+
+#[test]
+fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_loop() {
+    let timeout = "waitForPodsReady: {timeout: 15s, requeuingStrategy: {backoffBaseSeconds: 3}}\n";
+    let replication = replicated(&format!("{DEFAULTS}{timeout}"), &[("containers[0].startAfter", "60s")]);
+    let loops = replication.view(1, &[]).preemption_loops();
+    let is_named = |text: &String| text.starts_with("eviction loop: JobSet train was evicted ");
+    assert!(loops.iter().any(is_named), "{loops:?}");
+    assert!(loops[0].contains("last reason: PodsReadyTimeout"), "{loops:?}");
 }

@@ -1,6 +1,7 @@
 //! All integration tests in one binary, so that they are linked and run once.
 
 mod admission;
+mod admit;
 mod allocation;
 mod bench_gates;
 mod bench_ttr;

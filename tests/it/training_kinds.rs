@@ -13,7 +13,7 @@ pub fn restarts(scenario: &ScenarioSpec, seed: u64) -> (RunOutcome, Vec<RestartM
     let mut folds = MetricFolds::new(&drawn, false);
     let simulation = &mut support::simulation(&drawn);
     let outcome = simulation.run(seed, 0, &mut folds);
-    let restarts = folds.finish(&outcome, simulation.names()).restarts;
+    let restarts = folds.finish(&drawn, &outcome, simulation.names()).restarts;
     (outcome, restarts)
 }
 

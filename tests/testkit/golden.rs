@@ -208,6 +208,8 @@ fn word(body: &Body) -> Option<usize> {
         | JobSetCondition { .. }
         | WorkloadCondition { .. }
         | PodGroupCondition { .. }
+        | WorkloadQuota { .. }
+        | WorkloadPreempted { .. }
         | AllReady { .. }
         | TrainingStarted { .. }
         | TrainingSlices { .. }
@@ -278,7 +280,9 @@ fn details(body: &Body, names: &RecordNames) -> String {
         | JobDeleting { .. }
         | JobGone { .. }
         | NodeGone { .. }
-        | NodeCreated { .. } => members(body, names),
+        | NodeCreated { .. }
+        | WorkloadQuota { .. }
+        | WorkloadPreempted { .. } => members(body, names),
         PodCreated { .. }
         | PodCreateRejected { .. }
         | PodUnschedulable { .. }

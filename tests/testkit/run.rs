@@ -123,7 +123,7 @@ pub fn with_outcome<T>(lines: &[LineFilter], outcome: RunOutcome, use_view: impl
     names.intern("DefaultFailurePolicy");
     let mut folds = MetricFolds::new(&scenario, true);
     play(lines, &names, &mut folds);
-    let folded = folds.finish(&outcome, &names);
+    let folded = folds.finish(&scenario, &outcome, &names);
     use_view(&RunView {
         scenario: &scenario,
         names: &names,

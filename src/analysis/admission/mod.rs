@@ -8,6 +8,7 @@
 pub mod queue_state;
 pub mod report;
 mod verdicts;
+pub mod wait;
 
 pub use queue_state::queue_state;
 pub use report::{
@@ -15,3 +16,4 @@ pub use report::{
     WorkloadRow,
 };
 pub use verdicts::{admission_report, remedy_rows};
+pub use wait::{WaitEstimate, WaitRequest};

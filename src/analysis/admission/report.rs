@@ -1,5 +1,6 @@
 //! The result of `admit` as data.
 
+use super::wait::WaitEstimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -13,6 +14,8 @@ pub struct AdmissionReport {
     pub job_sets: Vec<JobSetVerdict>,
     /// Restrictions of the answer, as sentences.
     pub notes: Vec<String>,
+    /// Fields of the inputs that are valid and ignored.
+    pub not_modelled: Vec<String>,
 }
 
 /// The verdict on one JobSet.
@@ -21,13 +24,13 @@ pub struct AdmissionReport {
 pub struct JobSetVerdict {
     /// Name of the JobSet.
     pub name: String,
-    /// Its namespace.
+    /// Namespace of the object.
     pub namespace: String,
     /// Name of its LocalQueue; empty if Kueue does not manage it.
     pub local_queue: String,
     /// Name of the ClusterQueue; empty if there is none.
     pub cluster_queue: String,
-    /// `Admitted`, `AlreadyAdmitted`, `ChecksPending`, `Pending` or `Unmanaged`.
+    /// `Admitted`, `AlreadyAdmitted`, `ChecksPending`, `Pending`, `Finished` or `Unmanaged`.
     pub verdict: &'static str,
     /// `quota`, `flavor`, `topology`, `queue`, `checks` or `node` if the JobSet does not start.
     pub cause: Option<&'static str>,
@@ -49,6 +52,8 @@ pub struct JobSetVerdict {
     pub attempts: Vec<AttemptRow>,
     /// Changes that would admit the JobSet, each the smallest of its kind, found by trials.
     pub smallest_changes: Vec<RemedyRow>,
+    /// Distribution of the wait for quota; null if it was not requested.
+    pub wait: Option<WaitEstimate>,
     /// Whether the pods fit on the nodes; null if this was not examined.
     pub nodes: Option<NodeFit>,
 }
@@ -98,17 +103,17 @@ pub struct BorrowedRow {
     pub amount: String,
 }
 
-/// Another Workload.
+/// A Workload other than that of the JobSet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadRow {
     /// Name of the Workload, or of the JobSet in the inputs.
     pub name: String,
-    /// Its namespace.
+    /// Namespace of the object.
     pub namespace: String,
-    /// Its LocalQueue.
+    /// Name of the LocalQueue.
     pub local_queue: String,
-    /// Its priority.
+    /// Priority of the Workload.
     pub priority: i32,
     /// Reason of the preemption; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -123,7 +128,7 @@ pub struct AttemptRow {
     pub pod_set: String,
     /// Name of the flavor.
     pub flavor: String,
-    /// Kueue's reasons.
+    /// Reasons in Kueue's words.
     pub reasons: Vec<String>,
 }
 
@@ -135,6 +140,16 @@ pub struct RemedyRow {
     pub changes: Vec<String>,
     /// Workloads that are then preempted.
     pub preempted: Vec<WorkloadRow>,
+}
+
+impl RemedyRow {
+    /// Returns the changes and the preemptions as one sentence without a period.
+    pub fn sentence(&self) -> String {
+        let names: Vec<String> = self.preempted.iter().map(|w| format!("{}/{}", w.namespace, w.name)).collect();
+        let preempts =
+            if names.is_empty() { String::new() } else { format!("; preempts Workload {}", names.join(", ")) };
+        format!("{}{preempts}", self.changes.join(", and "))
+    }
 }
 
 /// Whether the pods of an admitted JobSet fit on the nodes.

@@ -5,8 +5,10 @@ use super::report::{
     AdmissionReport, AttemptRow, BorrowedRow, JobSetVerdict, NodeFit, PlacedDomain, PodSetPlacement, RemedyRow,
     WorkloadRow,
 };
+use super::wait;
+use super::wait::WaitRequest;
 use crate::capacity::fit;
-use sim_api::spec::kueue::KueueObjects;
+use sim_api::spec::kueue::{KueueObjects, StoredWorkload};
 use sim_api::spec::{JobSet, ScenarioSpec, SubmittedJobSet};
 use sim_base::SimTime;
 use sim_engine::{CannotRun, SimulationInput, describe_workload_error, started_jobset};
@@ -21,7 +23,10 @@ const LISTED_MAX: usize = 100;
 
 /// Tries the JobSets of a scenario one after the other on the state of the queues. JobSets whose Workload has quota
 /// already are not tried. With `has_cluster`, the pods of admitted JobSets are placed on the nodes.
-pub fn admission_report(scenario: &ScenarioSpec, has_cluster: bool) -> Result<AdmissionReport, CannotRun> {
+/// With `wait`, the wait of each JobSet that is not admitted is estimated.
+pub fn admission_report(
+    scenario: &ScenarioSpec, has_cluster: bool, wait: Option<&WaitRequest>,
+) -> Result<AdmissionReport, CannotRun> {
     let base = ScenarioSpec { kueue: None, admit_unplaceable: true, ..scenario.clone() };
     let objects = scenario.kueue.clone().unwrap_or_default();
     let simulation = SimulationInput::new(&base)?;
@@ -30,10 +35,11 @@ pub fn admission_report(scenario: &ScenarioSpec, has_cluster: bool) -> Result<Ad
         state: queue_state(scenario, &objects, simulation.cluster()),
         objects: &objects,
         has_cluster,
+        wait,
         started: Vec::new(),
     };
     let mut report =
-        AdmissionReport { notes: notes(scenario, &trial.state, has_cluster), ..AdmissionReport::default() };
+        AdmissionReport { notes: notes(scenario, &trial.state, has_cluster, wait), ..AdmissionReport::default() };
     for submitted in &scenario.jobsets {
         let verdict = trial.submit(submitted)?;
         report.job_sets.push(verdict);
@@ -42,15 +48,22 @@ pub fn admission_report(scenario: &ScenarioSpec, has_cluster: bool) -> Result<Ad
     Ok(report)
 }
 
-fn notes(scenario: &ScenarioSpec, state: &QueueState, has_cluster: bool) -> Vec<String> {
+fn notes(scenario: &ScenarioSpec, state: &QueueState, has_cluster: bool, wait: Option<&WaitRequest>) -> Vec<String> {
     let mut notes = Vec::new();
+    if wait.is_some() {
+        notes.push(
+            "The wait assumes that nothing else is submitted, that no pod fails, and that a preempted Workload starts \
+             again from the beginning."
+                .to_owned(),
+        );
+    }
     let holding = state.workloads.iter().flatten().filter(|w| w.has_active_reservation()).count();
     if !has_cluster {
         notes.push("Nodes are not examined without -t.".to_owned());
     } else if holding > 0 && scenario.topology.accelerators().1 == 0 {
         notes.push(format!(
-            "No pods run on the nodes of {}; pass the nodes with their pods, as in `kubectl get nodes,pods -A -o json`, \
-             so that the pods of existing Workloads count.",
+            "No pods run on the nodes of {}; pass the nodes with their pods, as from `kubectl get nodes,pods -A -o \
+             json`, so that the pods of existing Workloads count.",
             scenario.topology.name
         ));
     }
@@ -62,6 +75,7 @@ struct SubmissionTrial<'a> {
     state: QueueState,
     objects: &'a KueueObjects,
     has_cluster: bool,
+    wait: Option<&'a WaitRequest>,
     /// JobSets of the inputs that run, as Kueue started them.
     started: Vec<SubmittedJobSet>,
 }
@@ -80,6 +94,10 @@ impl SubmissionTrial<'_> {
         {
             result.verdict = "Unmanaged";
             self.place(&mut result, submitted.clone())?;
+            return Ok(result);
+        }
+        if self.is_finished(jobset) {
+            result.verdict = "Finished";
             return Ok(result);
         }
         let key = match self.key_of(jobset) {
@@ -101,6 +119,7 @@ impl SubmissionTrial<'_> {
         if !verdict.is_admitted() {
             let remedies = smallest_changes(&self.state, key);
             result.smallest_changes = remedy_rows(&self.state, &remedies);
+            result.wait = self.wait.map(|request| wait::estimate(&self.state, key, request));
             return Ok(result);
         }
         self.admit(key, &verdict);
@@ -117,11 +136,17 @@ impl SubmissionTrial<'_> {
         Ok(result)
     }
 
+    /// Returns whether the Workload of the JobSet has finished in the cluster.
+    fn is_finished(&self, jobset: &JobSet) -> bool {
+        let own = |w: &&StoredWorkload| w.belongs_to(&jobset.namespace, &jobset.name);
+        self.objects.workloads.iter().find(own).is_some_and(|w| Workload::from(w).is_finished())
+    }
+
     /// Returns the key of the JobSet's Workload. A pending one keeps its creation time and its conditions.
     fn key_of(&mut self, jobset: &JobSet) -> Result<WorkloadKey, String> {
         let stored = in_order(self.objects);
         let existing = stored.iter().position(|w| w.belongs_to(&jobset.namespace, &jobset.name));
-        if let Some(key) = existing.filter(|key| self.state.workload(*key).is_some_and(|w| !w.is_finished())) {
+        if let Some(key) = existing.filter(|key| self.state.workload(*key).is_some()) {
             return Ok(key);
         }
         let now = whole_seconds(self.state.now);

@@ -4,7 +4,7 @@
 
 use super::fleets::compared;
 use super::outcome::ReplicationOutcome;
-use super::replication::{ReplicatedJobSet, ReplicationResult, RestartQuantile};
+use super::replication::{ReplicatedAdmission, ReplicatedJobSet, ReplicationResult, RestartQuantile};
 use crate::{fleet::FleetSimulation, metrics::step_time::MeanStep, metrics::training::TrainingSummary};
 use sim_api::spec::{FleetSpec, ScenarioSpec};
 use sim_base::Duration;
@@ -101,7 +101,7 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
         let name = names.get(i).map_or("", String::as_str);
         let prefix = if several { format!("{name}.") } else { String::new() };
         let own = of_jobset(jobset, outcome).into_iter();
-        let own = own.chain(of_training(jobset, outcome));
+        let own = own.chain(of_admission(jobset, outcome)).chain(of_training(jobset, outcome));
         all.extend(own.map(|(metric, m)| (format!("{prefix}{metric}"), m)));
         for (cause, taken) in &jobset.taken {
             for (metric, value) in [(LOST_BY, taken.lost_s), (RECOVERY_BY, taken.recovery_s)] {
@@ -128,7 +128,15 @@ pub fn metric_names(scenario: &ScenarioSpec) -> Vec<String> {
     let complete = ReplicationResult {
         end_reason: "TimeLimit",
         fleet_goodput: training.as_ref().map(|_| 1.0),
-        jobsets: vec![ReplicatedJobSet { training, ..ReplicatedJobSet::default() }; jobsets.len()],
+        jobsets: scenario
+            .jobsets
+            .iter()
+            .map(|submitted| {
+                let is_managed = scenario.kueue.as_ref().is_some_and(|kueue| kueue.manages(&submitted.jobset));
+                let admission = is_managed.then(ReplicatedAdmission::default);
+                ReplicatedJobSet { training: training.clone(), admission, ..ReplicatedJobSet::default() }
+            })
+            .collect(),
         cost: 1.0,
         cost_by_category: ledger_s.into(),
         ledger_s: ledger_s.into(),
@@ -250,6 +258,19 @@ fn of_jobset(jobset: &ReplicatedJobSet, outcome: ReplicationOutcome) -> [(&'stat
         ("restartsCountTowardsMax", MeasuredMetric::Value(f64::from(counted))),
         ("failed", MeasuredMetric::Value(failed)),
     ]
+}
+
+/// Returns the metrics of the admission by Kueue. Without a reservation the wait is longer than the run.
+fn of_admission(
+    jobset: &ReplicatedJobSet, outcome: ReplicationOutcome,
+) -> impl Iterator<Item = (&'static str, MeasuredMetric)> + use<> {
+    let metrics = jobset.admission.map(|own| {
+        let first = own.first_wait_s.map_or(MeasuredMetric::missing(outcome), MeasuredMetric::Value);
+        let total = if own.first_wait_s.is_some() { MeasuredMetric::Value(own.total_wait_s) } else { first };
+        let evictions = MeasuredMetric::Value(f64::from(own.evictions));
+        [("admissionWait_s", first), ("queueWait_s", total), ("evictions", evictions)]
+    });
+    metrics.into_iter().flatten()
 }
 
 /// Returns the metrics of the training job, if the JobSet has one. Ratios of a JobSet that failed are unknown, because

@@ -102,6 +102,7 @@ impl ReducedExperiment {
             restarts: outcome.restarts,
             restarts_count_towards_max: outcome.restarts_count_towards_max,
             training: Some(TrainingSummary::from_outcome(training, None)),
+            admission: None,
             taken: self.effect_durations(outcome),
             timeline: JobTimeline::from_training(training),
             each,

@@ -26,7 +26,7 @@ pub(super) fn replication(
         return None;
     }
     // The scenario and the names are not copied: the result contains only numbers.
-    let folded = sink.0.finish(&outcome, simulation.names());
+    let folded = sink.0.finish(simulation.scenario(), &outcome, simulation.names());
     let one = RunView {
         scenario: simulation.scenario(),
         names: simulation.names(),
@@ -93,12 +93,25 @@ pub struct ReplicatedJobSet {
     pub restart_budget_used: u32,
     /// Its training job, if any.
     pub training: Option<TrainingSummary>,
+    /// Its admission, if Kueue manages it.
+    pub admission: Option<ReplicatedAdmission>,
     /// Progress of the training job over time.
     pub timeline: Option<JobTimeline>,
     /// Loss of the training job by cause of interruption.
     pub taken: BTreeMap<String, SegmentTime>,
     /// Restarts in the order of their start.
     pub each: Vec<BriefRestart>,
+}
+
+/// The admission of a JobSet by Kueue.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct ReplicatedAdmission {
+    /// Seconds from the creation to the first reservation of quota; `None` if there was none.
+    pub first_wait_s: Option<f64>,
+    /// Seconds without quota over the whole life of the JobSet.
+    pub total_wait_s: f64,
+    /// Number of evictions of the Workload.
+    pub evictions: u32,
 }
 
 /// A quantile of the restart latencies of one JobSet.
@@ -210,6 +223,11 @@ impl ReplicationResult {
                 restarts: o.restarts,
                 restarts_count_towards_max: o.restarts_count_towards_max,
                 training: training.map(|t| TrainingSummary::from_outcome(t, job)),
+                admission: run.admission_of(JobSetId(i as u32)).map(|own| ReplicatedAdmission {
+                    first_wait_s: own.first_wait().map(Duration::seconds),
+                    total_wait_s: own.total_wait(outcome.end).seconds(),
+                    evictions: own.evictions.len() as u32,
+                }),
                 taken: training.map_or_else(BTreeMap::new, |t| by_cause(run, t)),
                 timeline: training.and_then(JobTimeline::from_training),
                 each: restarts().enumerate().map(BriefRestart::from_restart).collect(),

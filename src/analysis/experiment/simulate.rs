@@ -38,7 +38,7 @@ pub fn simulate_replication<S: RecordSink>(
     let mut sink = (folds, more);
     let outcome = simulation.run(seed, replication, &mut sink);
     let names = simulation.names().clone();
-    let folded = sink.0.finish(&outcome, &names);
+    let folded = sink.0.finish(simulation.scenario(), &outcome, &names);
     let simulated = SimulatedReplication { scenario: simulation.scenario().clone(), names, outcome, folded };
     (simulated, sink.1)
 }

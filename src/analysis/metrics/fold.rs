@@ -1,5 +1,6 @@
 //! All folds of one run combined in one sink.
 
+use super::admission::{AdmissionFold, AdmissionHistory};
 use super::events::EventFold;
 use super::nodes::NodeFold;
 use super::occurrence_counts::CountedFold;
@@ -15,6 +16,7 @@ pub struct MetricFolds {
     pub events: EventFold,
     pub story: StoryFold,
     counted: CountedFold,
+    admission: AdmissionFold,
     /// Rows of `pods.csv` and `nodes.csv`; only collected if a run directory is written.
     pub tables: Option<(PodFold, NodeFold)>,
 }
@@ -26,6 +28,8 @@ pub struct FoldedMetrics {
     pub story: StoryFold,
     /// Numbers of restarts by JobSet.
     pub counted: CountedFold,
+    /// Admissions by Kueue.
+    pub admission: AdmissionHistory,
     pub tables: Option<(PodFold, NodeFold)>,
 }
 
@@ -36,6 +40,7 @@ impl MetricFolds {
             events: EventFold::default(),
             story: StoryFold::default(),
             counted: CountedFold::default(),
+            admission: AdmissionFold::new(scenario),
             tables: with_tables.then(Default::default),
         }
     }
@@ -45,12 +50,13 @@ impl MetricFolds {
         MetricFolds { restarts: self.restarts.without_paths(), ..self }
     }
 
-    pub fn finish(self, outcome: &RunOutcome, names: &RecordNames) -> FoldedMetrics {
+    pub fn finish(self, scenario: &ScenarioSpec, outcome: &RunOutcome, names: &RecordNames) -> FoldedMetrics {
         FoldedMetrics {
             restarts: self.restarts.finish(outcome, names),
             events: self.events,
             story: self.story,
             counted: self.counted,
+            admission: self.admission.finish(scenario, names),
             tables: self.tables,
         }
     }
@@ -63,6 +69,7 @@ impl RecordSink for MetricFolds {
         self.events.record(record, names);
         self.story.record(record, names);
         self.counted.record(record, names);
+        self.admission.record(record, names);
         if let Some((pods, nodes)) = &mut self.tables {
             pods.record(record, names);
             nodes.record(record, names);

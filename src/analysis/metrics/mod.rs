@@ -2,6 +2,7 @@
 //!
 //! Must never read engine state: every number is computed from records, tickets and the outcome.
 
+pub mod admission;
 pub mod assumed;
 pub mod events;
 pub mod fold;

@@ -4,6 +4,7 @@
 
 #![deny(missing_docs)]
 
+use super::admission::AdmissionSummary;
 use super::assumed;
 use super::restarts::restart::RestartMetrics;
 use super::training::TrainingSummary;
@@ -105,6 +106,9 @@ pub struct JobSetSummary {
     pub events: Vec<SummaryEvent>,
     /// Copy of `training.goodput`; `None` without a training job.
     pub goodput: Option<f64>,
+    /// Its admission, if Kueue manages it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admission: Option<AdmissionSummary>,
     /// Its training job, if the scenario defines one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingSummary>,
@@ -310,6 +314,9 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         jobs: outcome.jobs.iter().map(|j| job(run, j)).collect(),
         events: run.folded.events.for_jobset(id).map(event).collect(),
         goodput: training.as_ref().and_then(|t| t.goodput),
+        admission: run
+            .admission_of(id)
+            .map(|own| AdmissionSummary::new(own, run.outcome.end, |id| run.job_set_name(id))),
         training,
         restart_latency: LatencySummary::from_durations(run.restarts_of(id).filter_map(RestartMetrics::latency)),
     }

@@ -1,5 +1,6 @@
 //! Read-only view of one finished run, the input of summaries and reports.
 
+use super::admission::{JobSetAdmission, preemption_loops};
 use super::fold::FoldedMetrics;
 use super::restarts::restart::RestartMetrics;
 use crate::format::seconds;
@@ -47,6 +48,22 @@ impl<'a> RunView<'a> {
 
     pub fn restarts_of(&self, jobset: JobSetId) -> impl Iterator<Item = &'a RestartMetrics> {
         self.folded.restarts.iter().filter(move |r| r.jobset == jobset)
+    }
+
+    /// Returns the admissions of a JobSet by Kueue.
+    pub fn admission_of(&self, jobset: JobSetId) -> Option<&'a JobSetAdmission> {
+        self.folded.admission.job_sets.iter().find(|own| own.jobset == jobset)
+    }
+
+    /// Returns evictions that repeat without progress, as sentences.
+    pub fn preemption_loops(&self) -> Vec<String> {
+        let loops = preemption_loops(&self.folded.admission).into_iter();
+        loops.map(|found| found.describe(|id| self.job_set_name(id))).collect()
+    }
+
+    /// Returns the name of a JobSet.
+    pub fn job_set_name(&self, jobset: JobSetId) -> String {
+        self.names.jobset(jobset).to_owned()
     }
 
     pub fn namespace(&self, jobset: JobSetId) -> &'a str {
@@ -140,7 +157,7 @@ impl<'a> RunView<'a> {
         let (stuck, overtaken) = self.outcome.blocked_and_unfinished();
         let stuck = stuck.iter().map(|s| format!("blocked: {s}"));
         let suspended = self.suspended().into_iter().map(|s| format!("suspended: {s}"));
-        let stuck = stuck.chain(overtaken).chain(suspended);
+        let stuck = stuck.chain(overtaken).chain(suspended).chain(self.preemption_loops());
         stuck.chain(self.outcome.warnings.iter().cloned()).collect()
     }
 }

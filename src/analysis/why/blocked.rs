@@ -3,9 +3,13 @@
 //! The sentences are those of the run's outcome and records; this module adds no interpretation.
 
 use super::levers::LeverSetting;
+use crate::admission::{RemedyRow, remedy_rows};
 use crate::metrics::RunView;
-use sim_base::{Duration, JobSetId};
+use serde::Serialize;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::JobSetOutcome;
+use sim_engine::{SimulationInput, kueue_namespaces, kueue_nodes};
+use sim_kueue::verdict::{QueueState, VerdictKind, smallest_changes, try_admission};
 
 /// The condition that blocks an object, and a change that resolves it.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,13 +20,66 @@ pub struct BlockedJobSet {
     /// The smallest change that resolves the condition, and the duration that is explained with this change.
     /// Confirmed by a run.
     pub change: Option<(LeverSetting, Duration)>,
+    /// What Kueue lacks for its admission.
+    pub admission: Option<PendingAdmission>,
+}
+
+/// Why the Workload of a JobSet has no quota, and the smallest changes that would admit it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingAdmission {
+    /// `quota`, `flavor`, `topology` or `queue`.
+    pub cause: &'static str,
+    /// Reason of the condition QuotaReserved.
+    pub reason: String,
+    /// Message of the condition.
+    pub message: String,
+    /// Pending Workloads of the same ClusterQueue that are ahead.
+    pub ahead: usize,
+    /// Changes that were tried and admit the Workload, each the smallest of its kind.
+    pub smallest_changes: Vec<RemedyRow>,
 }
 
 impl BlockedJobSet {
     pub fn new(object: String, condition: String) -> BlockedJobSet {
-        let change = None;
-        BlockedJobSet { object, condition, change }
+        BlockedJobSet { object, condition, change: None, admission: None }
     }
+}
+
+/// Returns the first JobSet without quota at the end of a run, or whether the given one has none.
+pub fn without_quota(simulation: &SimulationInput, request: Option<JobSetId>) -> Option<JobSetId> {
+    let workloads = simulation.workloads();
+    let is_pending = |at: &usize| {
+        let workload = workloads.get(*at).and_then(Option::as_ref);
+        workload.is_some_and(|w| !w.has_reservation() && !w.is_finished())
+    };
+    let mut all = (0..workloads.len()).filter(|at| request.is_none_or(|jobset| jobset.ix() == *at));
+    all.find(is_pending).map(|at| JobSetId(at as u32))
+}
+
+/// Tries to admit a JobSet in the state at the end of a run. Returns `None` if its Workload has quota, or would get it
+/// in the next cycle.
+pub fn pending_admission(simulation: &SimulationInput, jobset: JobSetId, end: SimTime) -> Option<PendingAdmission> {
+    let scenario = simulation.scenario();
+    let objects = scenario.kueue.as_ref()?;
+    without_quota(simulation, Some(jobset))?;
+    let state = QueueState {
+        objects: objects.clone(),
+        nodes: kueue_nodes(simulation.cluster(), objects),
+        namespaces: kueue_namespaces(scenario, objects),
+        workloads: simulation.workloads(),
+        now: end,
+    };
+    let verdict = try_admission(&state, jobset.ix())?;
+    let VerdictKind::Pending(cause) = verdict.kind else { return None };
+    let remedies = smallest_changes(&state, jobset.ix());
+    Some(PendingAdmission {
+        cause: cause.as_str(),
+        reason: verdict.reason,
+        message: verdict.message,
+        ahead: verdict.ahead.len(),
+        smallest_changes: remedy_rows(&state, &remedies),
+    })
 }
 
 /// Returns the condition that blocks a JobSet at the end of its run, if there is one.

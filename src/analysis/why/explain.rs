@@ -12,6 +12,7 @@ use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{CriticalSpan, MetricFolds, RestartBlocker, RestartMetrics, RestartOutcome, RunView};
 use crate::{format, metrics::restarts::critical_spans, metrics::restarts::restart};
+use sim_api::spec::{StopSpec, StopWhen};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::faults;
 use sim_engine::record::{PendingPods, TicketSubject, TicketWait};
@@ -25,6 +26,10 @@ pub struct WhyRequest {
     pub restart: Option<usize>,
     /// Name of a pod without its random suffix.
     pub pod: Option<String>,
+    /// Name of a JobSet whose start or admission is explained.
+    pub jobset: Option<String>,
+    /// Instant at which the run ends, instead of the stop condition of the inputs.
+    pub at: Option<Duration>,
     pub seed: Option<u64>,
     /// Number of faults that the command line added; they have no field that an override could set.
     pub extra_faults: usize,
@@ -38,7 +43,7 @@ pub struct WhyRequest {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhySubject {
-    /// Kind of the subject: `restart`, `start` or `pod`; `none` if nothing could be placed.
+    /// Kind of the subject: `restart`, `start`, `admission` or `pod`; `none` if nothing could be placed.
     pub kind: &'static str,
     /// Heading of the explanation.
     pub title: String,
@@ -107,7 +112,10 @@ pub struct WhyExplanation {
 pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExplanation, NoAnswer> {
     let loaded = load(&[]).map_err(|reason| NoAnswer::InvalidInput { reason })?;
     let seed = request.seed.unwrap_or(loaded.scenario.seed);
-    let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
+    let mut scenario = faults::draw_faults(&loaded.scenario, seed, 0);
+    if let Some(at) = request.at {
+        scenario.stop = StopSpec { at, when: StopWhen::Time };
+    }
     let mut simulation = match SimulationInput::new(&scenario) {
         Ok(simulation) => simulation,
         Err(why) => return unplaceable(load, request, &loaded, seed, &why),
@@ -117,7 +125,12 @@ pub fn explain(load: &ScenarioLoader<'_>, request: &WhyRequest) -> Result<WhyExp
     let (replication, witness) = simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
     let case = WhyCase { asked: request, loaded: &loaded, replication: &replication, seed };
     let matching = case.find(&mut simulation, witness)?;
-    case.answer(load, matching)
+    let jobset = matching.target.jobset();
+    let mut answer = case.answer(load, matching)?;
+    if let Some(blocked) = &mut answer.blocked {
+        blocked.admission = blocked::pending_admission(&simulation, jobset, case.replication.outcome.end);
+    }
+    Ok(answer)
 }
 
 /// Explains inputs that no cluster of the scenario can place.
@@ -215,6 +228,11 @@ impl<'c> WhyCase<'c> {
             None => restart::longest(restarts),
         };
         let jobset_failed = failed(&self.run());
+        let request = self.named_jobset()?;
+        let pending = blocked::without_quota(simulation, request).filter(|_| self.asked.restart.is_none());
+        if let Some(jobset) = pending.or(request) {
+            return Ok(self.start(simulation, jobset));
+        }
         match number {
             Some(at) => Ok(self.restart(at, witness)),
             None => {
@@ -222,6 +240,16 @@ impl<'c> WhyCase<'c> {
                 Ok(self.start(simulation, jobset))
             }
         }
+    }
+
+    /// Returns the JobSet that was asked for.
+    fn named_jobset(&self) -> Result<Option<JobSetId>, NoAnswer> {
+        let Some(name) = &self.asked.jobset else { return Ok(None) };
+        let jobsets = &self.loaded.scenario.jobsets;
+        let at = jobsets.iter().position(|submitted| submitted.jobset.name == *name);
+        let known = || jobsets.iter().map(|s| s.jobset.name.as_str()).collect::<Vec<_>>().join(", ");
+        let at = at.ok_or_else(|| NoAnswer::NoSuchJobSet { name: name.clone(), known: known() })?;
+        Ok(Some(JobSetId(at as u32)))
     }
 
     /// Returns the first JobSet that was never ready, otherwise the one with the longest start.
@@ -286,6 +314,11 @@ impl<'c> WhyCase<'c> {
         let start = way.created.unwrap_or(SimTime::ZERO);
         let path = witness.path(&way, end, TicketSubject::JobSet(jobset));
         let takes = format::seconds(end.since(start));
+        let wait = run.admission_of(jobset).and_then(|own| own.waits.last()).filter(|wait| wait.until.is_none());
+        let waiting = wait.filter(|_| blocked::without_quota(simulation, Some(jobset)).is_some());
+        if let Some(wait) = waiting {
+            return self.waiting(jobset, wait.from, witness);
+        }
         let title = match way.ready {
             Some(_) => format!(
                 "Start of JobSet {name}: {takes} from its creation until every pod was ready (the run has no restart)"
@@ -315,6 +348,32 @@ impl<'c> WhyCase<'c> {
                 Some(_) => blocked::jobset(&run, jobset),
                 None => blocked::refused(&run, jobset),
             },
+            witness,
+        }
+    }
+
+    /// Returns the wait of a JobSet for quota up to the end of the run.
+    fn waiting(&self, jobset: JobSetId, from: SimTime, witness: RestartBlocker) -> CandidateImprovement<'c> {
+        let run = self.run();
+        let (name, end) = (run.names.jobset(jobset), run.outcome.end);
+        let takes = format::seconds(end.since(from));
+        let condition = "its Workload waits for quota".to_owned();
+        CandidateImprovement {
+            subject: WhySubject {
+                kind: "admission",
+                title: format!("Admission of JobSet {name}: waiting for {takes}, since {from}"),
+                cause: String::new(),
+                jobset: name.to_owned(),
+                number: None,
+                start: from,
+                end,
+                ended: false,
+            },
+            path: CriticalPath::default(),
+            restart: None,
+            target: TrialTarget::Start { jobset },
+            blocked: blocked::jobset(&run, jobset)
+                .or_else(|| Some(BlockedJobSet::new(format!("JobSet {name}"), condition))),
             witness,
         }
     }
@@ -406,7 +465,9 @@ impl<'c> WhyCase<'c> {
             answer.placement = run.outcome.pending.iter().filter(is_asked).cloned().collect();
         }
         // For a pod that became ready, what-ifs would measure its JobSet instead.
-        if !self.asked.path_only && (!is_pod || answer.blocked.is_some()) {
+        // The smallest changes of the queues are tried instead.
+        let is_admission = answer.subject.kind == "admission" || self.asked.at.is_some();
+        if !self.asked.path_only && !is_admission && (!is_pod || answer.blocked.is_some()) {
             answer.try_out(load, &facts, (target, self.asked))?;
         }
         let pods = restart.map_or(1, |r| r.pods);

@@ -1,6 +1,7 @@
 //! The explanation as JSON, schema `jobset-sim/why/v1`.
 
 use super::OverrideSetter;
+use super::blocked::PendingAdmission;
 use super::explain::WhyExplanation;
 use super::levers::typed;
 use crate::metrics::CriticalSpan;
@@ -89,6 +90,8 @@ struct NotTried<'w> {
 struct JsonBlocked<'w> {
     object: &'w str,
     condition: &'w str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admission: Option<&'w PendingAdmission>,
     change: Option<JsonChange<'w>>,
 }
 
@@ -160,6 +163,7 @@ impl<'w> WhyJson<'w> {
             blocked: why.blocked.as_ref().map(|b| JsonBlocked {
                 object: &b.object,
                 condition: &b.condition,
+                admission: b.admission.as_ref(),
                 change: b.change.as_ref().map(|(s, takes)| JsonChange {
                     lever: &s.lever,
                     set: set(&s.sets),

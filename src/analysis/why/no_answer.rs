@@ -15,6 +15,8 @@ pub enum NoAnswer {
     NoSuchRestart { number: usize, restarts: u64 },
     /// No pod of this name was created; `known` lists the names.
     NoSuchPod { pod: String, known: String },
+    /// The scenario has no JobSet of this name; `known` lists the names.
+    NoSuchJobSet { name: String, known: String },
 }
 
 impl From<NoRuns> for NoAnswer {
@@ -34,6 +36,9 @@ impl fmt::Display for NoAnswer {
             }
             NoAnswer::NoSuchPod { pod, known } => {
                 write!(f, "--pod {pod}: no pod of this name was created\n  legal: {known}")
+            }
+            NoAnswer::NoSuchJobSet { name, known } => {
+                write!(f, "--jobset {name}: no JobSet of this name\n  legal: {known}")
             }
         }
     }

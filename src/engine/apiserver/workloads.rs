@@ -6,10 +6,13 @@ use crate::record::Body;
 use crate::store::ChangeKind;
 use sim_api::spec::JobSet;
 use sim_base::JobSetId;
+use sim_kueue::requests::FlavorResource;
+use sim_kueue::workload::info::held_quota;
 use sim_kueue::workload::{Condition, Workload};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Stores the Workload and records the conditions that changed.
+/// Stores the Workload and records the conditions and the quota that changed.
 pub fn set_workload(ctx: &mut EngineContext<'_>, jobset: JobSetId, workload: Workload) {
     let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
     let new = Arc::new(workload);
@@ -22,15 +25,32 @@ pub fn set_workload(ctx: &mut EngineContext<'_>, jobset: JobSetId, workload: Wor
         ctx.emit(Body::WorkloadCondition { jobset, kind, status, reason, message });
     }
     ctx.notify_admission(jobset);
+    record_quota(ctx, jobset, (old.as_deref(), Some(&*new)));
     record_change(ctx, ChangeKind::Workload(jobset));
 }
 
 /// Removes the Workload of a removed JobSet.
 pub fn delete_workload(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
     let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
-    if row.workload.take().is_some() {
+    if let Some(old) = row.workload.take() {
         row.workload_version += 1;
+        record_quota(ctx, jobset, (Some(&*old), None));
         record_change(ctx, ChangeKind::Workload(jobset));
+    }
+}
+
+/// Records the quota of each resource that changed.
+fn record_quota(ctx: &mut EngineContext<'_>, jobset: JobSetId, (old, new): (Option<&Workload>, Option<&Workload>)) {
+    let usage = |workload: Option<&Workload>| workload.map(held_quota).unwrap_or_default();
+    let (before, after) = (usage(old), usage(new));
+    let holder = new.filter(|w| w.status.admission.is_some()).or(old);
+    let Some(admission) = holder.and_then(|w| w.status.admission.as_ref()) else { return };
+    let queue = ctx.intern(&admission.cluster_queue);
+    let all: BTreeSet<&FlavorResource> = before.keys().chain(after.keys()).collect();
+    for fr in all.into_iter().filter(|fr| before.get(fr) != after.get(fr)) {
+        let amount = after.get(fr).copied().unwrap_or_default().text(&fr.resource);
+        let (flavor, resource, amount) = (ctx.intern(&fr.flavor), ctx.intern(&fr.resource), ctx.intern(&amount));
+        ctx.emit(Body::WorkloadQuota { jobset, queue, flavor, resource, amount });
     }
 }
 

@@ -4,7 +4,7 @@ use super::KueueController;
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
-use crate::record::{Call, TicketSubject, TicketWait};
+use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use sim_api::spec::kueue::KueueObjects;
 use sim_base::{Duration, JobSetId};
@@ -129,6 +129,9 @@ impl KueueController {
         ctx.record_response(Call::KueueWorkloadPatch, RequestAnswer::from_existence(stored.is_some()));
         if let Some(new) = new {
             apiserver::set_workload(ctx, jobset, new);
+            if let PatchKind::Preempt { preemptor, .. } = patch.kind {
+                ctx.emit(Body::WorkloadPreempted { jobset, preemptor: JobSetId(preemptor as u32) });
+            }
             if !is_admission {
                 let version = ctx.store.jobsets[patch.key].workload_version;
                 self.cycles.unobserved.insert(jobset, version);

@@ -3,6 +3,7 @@
 //! The decisions are those of `sim-kueue`. This component keeps the caches, sends the requests, and starts and stops
 //! JobSets by `spec.suspend`. It must never read an object before its watch has delivered it.
 
+mod checks;
 mod cycle;
 mod jobsets;
 mod nodes;
@@ -71,6 +72,7 @@ impl KueueController {
                 self.row(jobset).due = None;
                 self.reconcile_workload(ctx, jobset);
             }
+            SimulationEvent::KueueCheckDue { jobset, check } => self.check_due(ctx, jobset, check),
             SimulationEvent::KueueRetry { root } => self.retry(ctx, root),
             SimulationEvent::KueueCycle => self.run_cycle(ctx),
             SimulationEvent::KueueSecondPass(jobset) => {

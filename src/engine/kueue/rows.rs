@@ -30,6 +30,9 @@ pub(super) struct ManagedJobSet {
     pub due: Option<SimTime>,
     /// True from the admission by the scheduler until the cache has it.
     pub is_assumed: bool,
+    /// Admission checks whose controllers will report, with the times of the reports, and numbers of reports so far.
+    pub check_reports: BTreeMap<u32, SimTime>,
+    pub check_reported: BTreeMap<u32, u32>,
     /// Pods in the cache that are placed by topology.
     pub pods: BTreeSet<PodId>,
     pub ungating: Ungating,

@@ -29,6 +29,7 @@ impl KueueController {
         }
         self.cycles.workload_observed(jobset, self.rows[key].workload_version);
         self.cycles.state_changed();
+        self.begin_checks(ctx, jobset);
         self.reconcile_workload(ctx, jobset);
         self.reconcile_jobset(ctx, jobset);
         self.ungate_for_workload(ctx, jobset);

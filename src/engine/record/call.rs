@@ -11,8 +11,8 @@ use super::outcome::LedgerResource;
 pub enum CallCost {
     Read,
     Write,
-    /// The API server calls a mutating and then a validating webhook: JobSet's for pods, Kueue's for Workloads, and those
-    /// of both for JobSets.
+    /// The API server calls a mutating and then a validating webhook: JobSet's for pods, Kueue's for Workloads, and
+    /// those of both for JobSets.
     TwoWebhooks,
 }
 

@@ -188,6 +188,16 @@ records! {
         reason: TextId = reason,
         message: TextId = message,
     }
+    /// The quota that the Workload of a JobSet holds has changed, to zero if it was released (Kueue).
+    WorkloadQuota {
+        jobset: JobSetId = object,
+        queue: TextId = "clusterQueue",
+        flavor: TextId = "flavor",
+        resource: TextId = "resource",
+        amount: TextId = "amount",
+    }
+    /// The Workload of a JobSet was evicted to make room for another one (Kueue).
+    WorkloadPreempted { jobset: JobSetId = object, preemptor: JobSetId = "preemptor" }
 }
 
 impl Body {

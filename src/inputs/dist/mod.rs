@@ -6,8 +6,12 @@ mod error;
 pub use error::DistributionError;
 
 use super::read::{self, SecondsError};
-use super::text::diagnostic::DiagnosticReport;
+use super::schema::check::{UnmodelledFields, check};
+use super::schema::definitions::distribution::DELAY;
+use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use super::text::node::YamlNode;
+use super::text::path::YamlPath;
+use super::text::yaml;
 use sim_base::Duration;
 use sim_base::random::{Distribution, EmpiricalDistribution};
 
@@ -23,6 +27,24 @@ pub fn delay(of: Option<&YamlNode>, key: &str, report: &mut DiagnosticReport) ->
         report.error(node.at, error.to_string());
         Distribution::ZERO
     })
+}
+
+/// Reads a distribution from the text of an option.
+pub fn parse_distribution(option: &str, text: &str) -> Result<Distribution, Diagnostics> {
+    let source = SourceText { file: option.to_owned(), text: text.to_owned() };
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(&source, &none);
+    let documents = yaml::parse(&source)?;
+    let Some(node) = documents.first() else {
+        return Err(Diagnostic::of_file(option, "a distribution is missing").into());
+    };
+    check(node, &DELAY, &YamlPath::ROOT, &mut report, &mut UnmodelledFields::new());
+    let parsed = dist(node);
+    if let (Err(error), true) = (&parsed, report.is_clean()) {
+        report.error(node.at, error.to_string());
+    }
+    report.finish()?;
+    parsed.map_err(|error| Diagnostic::of_file(option, error.to_string()).into())
 }
 
 /// Converts a schema-checked node to a distribution. Returns an error for values that the schema cannot rule out.

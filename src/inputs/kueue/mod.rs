@@ -4,10 +4,12 @@
 //! Objects are converted like Kueue's conversion webhooks do, with the defaults of v1beta2, and refused like its CRDs
 //! and validation webhooks do.
 
+mod admission_checks;
 mod configuration;
 mod quotas;
 mod reader;
 mod stored_workload;
 mod validate;
 
+pub use admission_checks::add_outcomes;
 pub use reader::{KueueManifests, is_modelled, read_kueue};

@@ -126,7 +126,7 @@ fn read_object(
         }
         "AdmissionCheck" => {
             let controller_name = read::string(spec, "controllerName").unwrap_or_default();
-            objects.admission_checks.push(AdmissionCheck { name, controller_name });
+            objects.admission_checks.push(AdmissionCheck { name, controller_name, outcome: None });
         }
         "Workload" => objects.workloads.push(stored_workload::read((namespace, name), node)),
         _ => objects.configuration = configuration(node),

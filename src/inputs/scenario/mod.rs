@@ -7,6 +7,7 @@ mod cluster;
 pub mod commands;
 pub use commands::containers_finish as ends_by_its_command;
 pub use control_plane::{UnmodelledSetting, version as kubernetes_version};
+pub use surroundings::EXISTING_WORKLOADS;
 mod containers;
 mod control_plane;
 mod cross;
@@ -155,6 +156,7 @@ pub fn parse_scenario(
     let mut with_kueue = loaded.kueue;
     with_kueue.extend(others.kueue.iter().filter(|source| !with_kueue.contains(source)).cloned().collect::<Vec<_>>());
     unmodelled.extend(add_kueue(&mut scenario, &with_kueue)?);
+    kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(source, &overrides))?;
     scenario.service_accounts = loaded.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     unmodelled.extend(traces::notes(traces));
@@ -218,6 +220,7 @@ pub fn scenario_from_manifests(
     let mut unmodelled = manifests.unmodelled;
     add_companions(&node, &mut scenario, manifests.companions);
     unmodelled.extend(add_kueue(&mut scenario, &manifests.kueue)?);
+    kueue::add_outcomes(&node, &mut scenario, DiagnosticReport::new(&SourceText::default(), &overrides))?;
     scenario.service_accounts = manifests.service_accounts;
     unmodelled.extend(surroundings::notes(&scenario));
     let all = path::overrides_source(SETS, sets).text;

@@ -23,10 +23,12 @@ pub fn notes(scenario: &ScenarioSpec) -> Vec<(String, usize)> {
     notes
 }
 
-/// A run starts with empty queues; `admit` counts the Workloads that exist.
+/// Beginning of the note about Workloads that exist. A run starts with empty queues; `admit` counts them.
+pub const EXISTING_WORKLOADS: &str = "quota and places in the queues of existing Workloads";
+
 fn existing_workloads(scenario: &ScenarioSpec) -> impl Iterator<Item = String> {
     let count = scenario.kueue.as_ref().map_or(0, |kueue| kueue.workloads.len());
-    (count > 0).then(|| format!("quota and places in the queues of {count} existing Workloads")).into_iter()
+    (count > 0).then(|| format!("{EXISTING_WORKLOADS}: {count}")).into_iter()
 }
 
 /// Without its objects, Kueue is not simulated.

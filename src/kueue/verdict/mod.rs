@@ -4,6 +4,7 @@
 //! until the queues rest. A change is reported only if the trial with it admits the Workload.
 
 mod change;
+pub mod forecast;
 mod free_nodes;
 mod pod_sets;
 mod quota;
@@ -13,6 +14,7 @@ pub mod trial;
 mod waiting;
 
 pub use change::QueueChange;
+pub use forecast::{RunTimes, forecast_wait};
 pub use smallest::{Remedy, smallest_changes};
 pub use state::QueueState;
 pub use trial::{

@@ -8,6 +8,9 @@ use crate::workload::PodSet;
 use sim_api::spec::PodSpec;
 use sim_api::spec::kueue::ResourceFlavor;
 
+/// Maximum number of flavors for which other constraints are proposed.
+const FLAVORS_MAX: usize = 3;
+
 /// Returns for each pod set the largest number of Jobs, or of pods if it has one Job, that is admitted.
 pub(super) fn smaller(case: &PendingCase) -> Vec<Remedy> {
     let Some(workload) = case.state.workload(case.key) else { return Vec::new() };
@@ -35,8 +38,9 @@ pub(super) fn other_constraints(case: &PendingCase) -> Vec<Remedy> {
         let remedy = if changes.is_empty() { None } else { case.remedy(changes) };
         remedies.extend(remedy);
     }
-    remedies.sort_by_key(|remedy| remedy.changes.len());
-    remedies.truncate(1);
+    let least = remedies.iter().map(|remedy| remedy.changes.len()).min();
+    remedies.retain(|remedy| Some(remedy.changes.len()) == least);
+    remedies.truncate(FLAVORS_MAX);
     remedies.extend(other_level(case, &workload.pod_sets));
     remedies
 }

@@ -9,6 +9,7 @@ use crate::flavors::affinity::untolerated_taint;
 use crate::requests::{FlavorResource, Name, Requests};
 use crate::snapshot::Snapshot;
 use crate::workload::{Info, PodSetRequests};
+use std::collections::BTreeMap;
 
 /// Maximum number of combinations of flavors that are examined.
 const COMBINATIONS_MAX: usize = 64;
@@ -22,8 +23,7 @@ pub(super) fn more_quota(case: &PendingCase) -> Vec<Remedy> {
         if shortages.is_empty() {
             continue;
         }
-        let nominal: Vec<QueueChange> = shortages.iter().map(|shortage| requests.nominal(shortage)).collect();
-        found.extend(requests.remedy(case, nominal));
+        found.extend(requests.remedy(case, requests.nominal(&shortages)).or_else(|| requests.ahead(case, &shortages)));
     }
     let size = |changes: &[QueueChange]| changes.len();
     let mut best = found.into_iter().map(|(changes, remedy)| (size(&changes), remedy)).collect::<Vec<_>>();
@@ -43,6 +43,7 @@ struct FlavorRequests {
 }
 
 /// A resource in a flavor and the missing amount.
+#[derive(Clone)]
 struct QuotaShortage {
     fr: FlavorResource,
     missing: Amount,
@@ -105,13 +106,46 @@ impl FlavorRequests {
         shortages
     }
 
-    fn nominal(&self, shortage: &QuotaShortage) -> QueueChange {
-        QueueChange::NominalQuota {
+    fn nominal(&self, shortages: &[QuotaShortage]) -> Vec<QueueChange> {
+        let increase = |shortage: &QuotaShortage| QueueChange::NominalQuota {
             cluster_queue: self.cluster_queue.clone(),
             flavor: shortage.fr.flavor.clone(),
             resource: shortage.fr.resource.clone(),
             by: shortage.missing,
+        };
+        shortages.iter().map(increase).collect()
+    }
+
+    /// Returns the smallest increases if other pending Workloads take a part of them first.
+    fn ahead(&self, case: &PendingCase, shortages: &[QuotaShortage]) -> Option<(Vec<QueueChange>, Remedy)> {
+        let resources = &case.state.objects.configuration.resources;
+        let mut pending: BTreeMap<Name, Amount> = BTreeMap::new();
+        for (key, workload) in case.state.workloads.iter().enumerate() {
+            let Some(workload) = workload.as_ref().filter(|w| key != case.key && w.is_admissible()) else { continue };
+            let info = Info::new(key, workload.clone(), self.queue, resources);
+            for (resource, amount) in info.requests.iter().flat_map(|pod_set| pod_set.requests.iter()) {
+                *pending.entry(resource.clone()).or_default() += amount;
+            }
         }
+        let of = |resource: &Name| pending.get(resource).copied().unwrap_or_default();
+        let largest = |shortage: &QuotaShortage| QuotaShortage {
+            fr: shortage.fr.clone(),
+            missing: shortage.missing + of(&shortage.fr.resource),
+        };
+        let mut amounts: Vec<QuotaShortage> = shortages.iter().map(largest).collect();
+        for at in 0..amounts.len() {
+            let least = shortages[at].missing;
+            let with = |by: i64| {
+                let tried = amounts.iter().enumerate().map(|(k, amount)| QuotaShortage {
+                    fr: amount.fr.clone(),
+                    missing: if k == at { least + Amount(by) } else { amount.missing },
+                });
+                self.nominal(&tried.collect::<Vec<_>>())
+            };
+            let smallest = case.smallest((amounts[at].missing - least).0, with)?;
+            amounts[at].missing = least + Amount(smallest);
+        }
+        self.remedy(case, self.nominal(&amounts))
     }
 
     /// Tries increases. If topology is then the only restriction, free nodes are added.

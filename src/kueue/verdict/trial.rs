@@ -131,11 +131,11 @@ pub fn try_admission(state: &QueueState, key: WorkloadKey) -> Option<AdmissionVe
     Some(verdict)
 }
 
-struct AdmissionTrial {
-    manager: Manager,
-    now: SimTime,
-    key: WorkloadKey,
-    preempted: Vec<PreemptedWorkload>,
+pub(super) struct AdmissionTrial {
+    pub manager: Manager,
+    pub now: SimTime,
+    pub key: WorkloadKey,
+    pub preempted: Vec<PreemptedWorkload>,
 }
 
 impl AdmissionTrial {
@@ -156,7 +156,7 @@ impl AdmissionTrial {
     }
 
     /// Runs cycles until the Workload has quota, or as many in a row change nothing as there are flavors to try.
-    fn run_cycles(&mut self, state: &QueueState) {
+    pub fn run_cycles(&mut self, state: &QueueState) {
         let groups = state.objects.cluster_queues.iter().flat_map(|queue| &queue.resource_groups);
         let flavors = groups.map(|group| group.flavors.len()).max().unwrap_or(0);
         let (mut unchanged, most) = (0, 2 + 2 * flavors);
@@ -181,8 +181,13 @@ impl AdmissionTrial {
         }
     }
 
+    /// Returns whether the Workload has quota.
+    pub fn has_quota(&self) -> bool {
+        self.manager.workload(self.key).is_some_and(|w| w.has_reservation())
+    }
+
     /// Frees the quota of evicted Workloads.
-    fn stop_evicted(&mut self, count: usize) -> bool {
+    pub fn stop_evicted(&mut self, count: usize) -> bool {
         let mut has_stopped = false;
         for key in 0..count {
             let Some(workload) = self.manager.workload(key).filter(|w| w.is_evicted() && w.has_reservation()) else {

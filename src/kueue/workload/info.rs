@@ -76,16 +76,7 @@ impl Info {
 
     /// Returns the usage of quota by resource with a flavor.
     pub fn usage(&self) -> FlavorAmounts {
-        let mut usage = FlavorAmounts::new();
-        for pod_set in &self.requests {
-            for (resource, amount) in pod_set.requests.iter() {
-                if let Some(flavor) = pod_set.flavors.get(resource) {
-                    let fr = FlavorResource { flavor: flavor.clone(), resource: resource.clone() };
-                    *usage.entry(fr).or_default() += amount;
-                }
-            }
-        }
-        usage
+        usage(&self.requests)
     }
 
     /// Returns whether the Workload uses one of the resources.
@@ -95,6 +86,24 @@ impl Info {
             .into_iter()
             .any(|(resource, flavor)| resources.iter().any(|fr| fr.flavor == *flavor && fr.resource == *resource))
     }
+}
+
+fn usage(requests: &[PodSetRequests]) -> FlavorAmounts {
+    let mut usage = FlavorAmounts::new();
+    for pod_set in requests {
+        for (resource, amount) in pod_set.requests.iter() {
+            if let Some(flavor) = pod_set.flavors.get(resource) {
+                let fr = FlavorResource { flavor: flavor.clone(), resource: resource.clone() };
+                *usage.entry(fr).or_default() += amount;
+            }
+        }
+    }
+    usage
+}
+
+/// Returns the quota that a Workload holds in its ClusterQueue.
+pub fn held_quota(workload: &Workload) -> FlavorAmounts {
+    if workload.has_active_reservation() { usage(&admitted_requests(workload)) } else { FlavorAmounts::new() }
 }
 
 fn count_after_reclaim(workload: &Workload, name: &str, count: u32) -> u32 {

@@ -3,9 +3,12 @@
 use crate::cli::args::{FieldOverride, InputArgs, OutputFormat, path_value};
 use crate::cli::{failure::CommandFailure, inputs::ExperimentInput, output};
 use sim_analysis::admission::{
-    AdmissionReport, JobSetVerdict, PlacedDomain, PodSetPlacement, WorkloadRow, admission_report,
+    AdmissionReport, JobSetVerdict, PlacedDomain, PodSetPlacement, WaitEstimate, WaitRequest, WorkloadRow,
+    admission_report,
 };
-use sim_analysis::format::{count, thousands};
+use sim_analysis::format::{count, percent, seconds, thousands};
+use sim_base::Duration;
+use sim_inputs::EXISTING_WORKLOADS;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -25,6 +28,19 @@ pub struct AdmitArgs {
     /// Override a field of the JobSets, e.g. spec.replicatedJobs[0].replicas=8 (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<FieldOverride>,
+    /// Estimate the wait of a JobSet that is not admitted: run time of every Workload from its admission, e.g. 4h or
+    /// '{logNormal: {median: 4h, sigma: 1}}'
+    #[arg(long, value_name = "DISTRIBUTION")]
+    pub run_time: Option<String>,
+    /// Number of replications of the estimate
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    pub seeds: u64,
+    /// Seed of the run times
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Longest wait that is simulated
+    #[arg(long, value_name = "TIME", default_value = "30d")]
+    pub horizon: Duration,
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
 }
@@ -44,15 +60,31 @@ pub fn cli(args: &AdmitArgs) -> Result<u8, CommandFailure> {
         level: None,
     };
     let loaded = ExperimentInput::read(&input)?.pods(&[], "admit")?;
-    if !loaded.skipped.is_empty() {
-        output::note(&format!("not examined: {}", loaded.skipped.join(", ")));
+    if let Some(note) = skipped_note(&loaded.skipped) {
+        output::note(&note);
     }
-    let report = admission_report(&loaded.scenario, args.topology.is_some())?;
+    let wait = args.run_time.as_deref().map(|text| wait_request(args, text)).transpose()?;
+    let mut report = admission_report(&loaded.scenario, args.topology.is_some(), wait.as_ref())?;
+    report.not_modelled = loaded.not_modelled();
+    report.not_modelled.retain(|note| !note.starts_with(EXISTING_WORKLOADS));
     match args.format {
         OutputFormat::Json => output::json(&report)?,
         OutputFormat::Text => output::text(&text(&report))?,
     }
     Ok(if report.admitted { 0 } else { NOT_ADMITTED })
+}
+
+/// Names the first objects that have no influence, and counts the others.
+fn skipped_note(skipped: &[String]) -> Option<String> {
+    let shown = skipped[..skipped.len().min(MAX_LISTED)].join(", ");
+    let more = skipped.len().saturating_sub(MAX_LISTED);
+    let more = if more > 0 { format!(" and {} more", thousands(more as u64)) } else { String::new() };
+    (!skipped.is_empty()).then(|| format!("not examined: {shown}{more}"))
+}
+
+fn wait_request(args: &AdmitArgs, text: &str) -> Result<WaitRequest, CommandFailure> {
+    let run_time = sim_inputs::parse_distribution("--run-time", text)?;
+    Ok(WaitRequest { run_time, replications: args.seeds, seed: args.seed, horizon: args.horizon })
 }
 
 fn text(report: &AdmissionReport) -> String {
@@ -65,6 +97,9 @@ fn text(report: &AdmissionReport) -> String {
     }
     for (at, note) in report.notes.iter().enumerate() {
         let _ = writeln!(out, "{}Note: {note}", if at == 0 { "\n" } else { "" });
+    }
+    if !report.not_modelled.is_empty() {
+        let _ = writeln!(out, "\nNot modelled: {}", report.not_modelled.join(", "));
     }
     out
 }
@@ -79,6 +114,7 @@ fn headline(verdict: &JobSetVerdict) -> String {
     match (verdict.verdict, verdict.cause) {
         ("Unmanaged", None) => format!("JobSet {name} has no queue of Kueue and starts immediately"),
         ("Unmanaged", Some(_)) => format!("JobSet {name} has no queue of Kueue; its pods do not fit on the nodes"),
+        ("Finished", _) => format!("JobSet {name} has finished"),
         ("AlreadyAdmitted", _) => format!("JobSet {name} has quota already{queue}"),
         ("Admitted", None) => format!("JobSet {name} is admitted{queue}"),
         ("Admitted", Some(_)) => format!("JobSet {name} is admitted{queue}, but its pods do not fit: node"),
@@ -115,6 +151,26 @@ fn write_verdict(out: &mut String, verdict: &JobSetVerdict) {
         }
     }
     write_changes(out, verdict);
+    if let Some(wait) = &verdict.wait {
+        write_wait(out, wait);
+    }
+}
+
+fn write_wait(out: &mut String, wait: &WaitEstimate) {
+    let time =
+        |value: Option<f64>| value.map_or("beyond the horizon".to_owned(), |s| seconds(Duration::from_seconds_f64(s)));
+    let [low, high] = wait.p50_ci95;
+    let (p10, p50, p90) = (time(wait.p10), time(wait.p50), time(wait.p90));
+    let replications = count(wait.replications, "replication");
+    let _ = writeln!(
+        out,
+        "  Wait for quota: median {p50} (95 % CI {} to {}), p10 {p10}, p90 {p90}; {replications}",
+        time(low),
+        time(high)
+    );
+    let [low, high] = wait.admitted_ci95.map(|share| percent(share, 1));
+    let (share, horizon) = (percent(wait.admitted, 1), seconds(Duration::from_seconds_f64(wait.horizon)));
+    let _ = writeln!(out, "  Admitted within {horizon}: {share} (95 % CI {low} to {high})");
 }
 
 fn write_pod_set(out: &mut String, pod_set: &PodSetPlacement) {
@@ -182,9 +238,6 @@ fn write_changes(out: &mut String, verdict: &JobSetVerdict) {
     };
     let _ = writeln!(out, "  {title}");
     for remedy in &verdict.smallest_changes {
-        let names: Vec<String> = remedy.preempted.iter().map(|w| format!("{}/{}", w.namespace, w.name)).collect();
-        let preempts =
-            if names.is_empty() { String::new() } else { format!("; preempts Workload {}", names.join(", ")) };
-        let _ = writeln!(out, "    - {}{preempts}", remedy.changes.join(", and "));
+        let _ = writeln!(out, "    - {}", remedy.sentence());
     }
 }

@@ -51,7 +51,7 @@ fn list() -> String {
     arg_required_else_help = true,
     help_template = HELP_TEMPLATE,
     before_help = list(),
-    after_help = "Example: jobset-sim demo\n\nExit codes: 0 success; 1 internal error; 2 invalid usage or invalid input;\n3 no value satisfies the target of a search; 4 the cluster cannot hold the pods;\n5 a --fail-if gate failed; 130 interrupted by a signal. A JobSet that fails in the simulation is a result: exit 0."
+    after_help = "Example: jobset-sim demo\n\nExit codes: 0 success; 1 internal error; 2 invalid usage or invalid input;\n3 no value satisfies the target of a search; 4 not admitted, or the cluster cannot hold the pods;\n5 a --fail-if gate failed; 130 interrupted by a signal. A JobSet that fails in the simulation is a result: exit 0."
 )]
 pub struct CommandLine {
     #[command(subcommand)]

@@ -5,6 +5,7 @@ use crate::cli::inputs::{ExperimentInput, quoted, stored_run};
 use crate::{cli::failure::CommandFailure, cli::output};
 use sim_analysis::why;
 use sim_analysis::why::{OverrideSetter, WhyRequest};
+use sim_base::Duration;
 
 #[derive(Debug, clap::Args)]
 pub struct WhyArgs {
@@ -16,6 +17,12 @@ pub struct WhyArgs {
     /// Pod to explain; its name without the random suffix
     #[arg(long, value_name = "POD")]
     pub pod: Option<String>,
+    /// JobSet to explain: its start, or its wait for admission by Kueue
+    #[arg(long = "jobset", value_name = "NAME", conflicts_with_all = ["restart", "pod"])]
+    pub jobset: Option<String>,
+    /// End the run at this time, and explain the state then
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<Duration>,
     /// Print the critical path only, without what-if runs
     #[arg(long)]
     pub path_only: bool,
@@ -33,6 +40,8 @@ pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
     let request = WhyRequest {
         restart: args.restart,
         pod: args.pod.clone(),
+        jobset: args.jobset.clone(),
+        at: args.at,
         seed: input.seed,
         extra_faults: input.fails.len(),
         threads: args.input.threads(),

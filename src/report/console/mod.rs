@@ -1,5 +1,6 @@
 //! Console output.
 
+pub mod admission;
 pub mod check_reduced;
 pub mod compare;
 pub mod fleets;

@@ -1,5 +1,6 @@
 //! Console output of `run`: the scenario, the main events, a waterfall per restart, shared resources and caveats.
 
+use super::admission;
 use super::main_events;
 use super::training;
 use super::waterfall::{self, WaterfallStyle};
@@ -26,6 +27,7 @@ pub fn run(run: &RunView<'_>, files: Option<&str>, style: &WaterfallStyle) -> St
     failures(&mut out, run, style);
     main_events::write_main_events(&mut out, run, style);
     out.push('\n');
+    admission::admission(&mut out, run, style);
     restarts(&mut out, run, style);
     training::training(&mut out, run, style);
     resources(&mut out, run, style);

@@ -7,6 +7,7 @@ use sim_analysis::metrics::CriticalSpan;
 use sim_analysis::metrics::restarts::critical_spans;
 use sim_analysis::metrics::restarts::critical_spans::{RequestGroup, counts};
 use sim_analysis::metrics::restarts::waits::WaitKind;
+use sim_analysis::why::blocked::PendingAdmission;
 use sim_analysis::why::explain::{WhatIf, WhyExplanation};
 use sim_analysis::why::levers::{LeverSetting, typed};
 use sim_base::Duration;
@@ -121,6 +122,9 @@ fn write_blockers(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle
     let Some(blocked) = &why.blocked else { return };
     let _ = writeln!(out, "{}", style.bold("Blocked by"));
     paragraph(out, &format!("{}: {}", blocked.object, blocked.condition), 2, style);
+    if let Some(admission) = &blocked.admission {
+        write_admission(out, admission, style);
+    }
     match &blocked.change {
         Some((setting, takes)) => {
             let text = format!(
@@ -135,6 +139,25 @@ fn write_blockers(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle
         None => paragraph(out, "None of the tested changes resolves it.", 2, style),
     }
     let _ = writeln!(out);
+}
+
+/// Writes the cause and the changes that admit the Workload.
+fn write_admission(out: &mut String, admission: &PendingAdmission, style: &WaterfallStyle) {
+    let words = format!("Kueue lacks {}. {}: {}", admission.cause, admission.reason, admission.message);
+    paragraph(out, &words, 2, style);
+    if admission.ahead > 0 {
+        let ahead = count(admission.ahead as u64, "Workload");
+        paragraph(out, &format!("Ahead in the queue: {ahead}."), 2, style);
+    }
+    let title = match admission.smallest_changes.len() {
+        0 => "No single change that was tried admits it.",
+        1 => "This change admits it:",
+        _ => "Each of these changes admits it:",
+    };
+    paragraph(out, title, 2, style);
+    for remedy in &admission.smallest_changes {
+        paragraph(out, &format!("- {}", remedy.sentence()), 4, style);
+    }
 }
 
 fn quoted_setting(setting: &LeverSetting, quoted: &dyn Fn(&str) -> String) -> String {

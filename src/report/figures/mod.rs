@@ -1,5 +1,6 @@
 //! Charts: one module per kind of figure, which turns metrics into a scene.
 
+pub mod admission_figure;
 pub(crate) mod compare_distribution;
 pub mod compare_figure;
 pub(crate) mod compare_ledger;

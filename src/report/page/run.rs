@@ -29,6 +29,7 @@ pub fn page(view: &RunInputText<'_>) -> ReportPage {
     section("map", "Node assignment", charts::maps(view));
     section("path", "Critical path", charts::critical_path_blocks(view));
     section("restarts", "All restarts", parts::restarts(run));
+    section("admission", "Admission by Kueue", parts::admission(run));
     section("training", "Training", parts::training(run));
     section("control-plane", "Control plane", parts::control_plane(run));
     section("ledger", "Accelerator time by category", parts::ledger(run));

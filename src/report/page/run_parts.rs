@@ -4,11 +4,12 @@ use super::PageBlock;
 use super::reproduce::ReproductionSteps;
 use super::run_input::RunInputText;
 use crate::assumptions::{dominant, provenance};
-use crate::console::{main_events as lines, text, training as trained};
+use crate::console::{admission as admitted, main_events as lines, text, training as trained};
 use crate::table::Table;
 use crate::{assumptions::sensitivity, assumptions::sensitivity::SensitiveResult, console::waterfall::WaterfallStyle};
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
+use sim_analysis::metrics::admission::JobSetAdmission;
 use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView, assumed};
 use sim_base::{Duration, JobSetId, SimTime};
@@ -170,6 +171,26 @@ pub fn main_event_blocks(run: &RunView<'_>) -> Vec<PageBlock> {
     }
     rows.push(vec![run.outcome.end.to_string(), lines::end_reason_sentence(run).to_owned()]);
     vec![PageBlock::Table(Table::new(["at", "what"]).with_number_columns(&[0]).with_rows(rows).with_initial_rows(40))]
+}
+
+/// Returns the waits for quota, reservations, evictions and preemptions of each JobSet that Kueue manages.
+pub fn admission(run: &RunView<'_>) -> Vec<PageBlock> {
+    let all = &run.folded.admission.job_sets;
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let row = |own: &JobSetAdmission| {
+        let sentences = admitted::sentences(run, own).join("; ");
+        let evictions = thousands(own.evictions.len() as u64);
+        let wait = format!("{:.1}", own.total_wait(run.outcome.end).seconds());
+        vec![run.names.jobset(own.jobset).to_owned(), wait, evictions, sentences]
+    };
+    let table = Table::new(["JobSet", "wait (s)", "evictions", "admission"])
+        .with_number_columns(&[1, 2])
+        .with_rows(all.iter().map(row))
+        .with_initial_rows(30);
+    let loops = run.preemption_loops().into_iter().map(|found| PageBlock::Text(format!("{found}.")));
+    loops.chain([PageBlock::Table(table)]).collect()
 }
 
 pub fn events(run: &RunView<'_>) -> Vec<PageBlock> {

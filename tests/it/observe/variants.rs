@@ -25,7 +25,7 @@ fn simulate(scenario: &ScenarioSpec, managed: bool) -> Printed {
     let mut simulation = support::simulation(scenario);
     let outcome = simulation.run(scenario.seed, 0, &mut sinks);
     let (folds, printer) = sinks;
-    let folded = folds.finish(&outcome, simulation.names());
+    let folded = folds.finish(scenario, &outcome, simulation.names());
     Printed { restarts: folded.restarts, printer }
 }
 

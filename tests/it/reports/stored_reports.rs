@@ -22,7 +22,7 @@ const REPORT_INPUTS: [(&str, &str); 5] = [
 ];
 
 /// The files in `reports/`, and the commands that write them.
-const STORED_REPORTS: [(&str, &str); 25] = [
+const STORED_REPORTS: [(&str, &str); 27] = [
     ("restart-5000.html", "report scenarios/restart-5000-recreate.yaml --html"),
     ("one-failure.html", "report target/kept/one-failure --html"),
     ("sizes.html", "report target/kept/sizes --html"),
@@ -54,6 +54,8 @@ const STORED_REPORTS: [(&str, &str); 25] = [
     ("slice-shapes-steps.svg", "plot steps target/kept/slice-shapes --out"),
     ("training-goodput.svg", "plot goodput target/kept/training --out"),
     ("training-availability.svg", "plot availability target/kept/training --out"),
+    ("kueue-quota.svg", "plot quota scenarios/kueue.yaml --out"),
+    ("kueue-workloads.svg", "plot workloads scenarios/kueue.yaml --out"),
 ];
 
 /// Splits a command line at spaces, and removes single quotes.

@@ -12,8 +12,16 @@ const SEEDS: u64 = 3_000;
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with the reason.
-const NOT_DRAWN: [(&str, &str); 10] = [
+const NOT_DRAWN: [(&str, &str); 18] = [
     ("RandomFaults.trace", "its faults equal those of a process; `random_faults` tests them"),
+    ("AdmissionCheckController.after", "of Scenario.admissionChecks"),
+    ("AdmissionCheckController.message", "of Scenario.admissionChecks"),
+    ("AdmissionCheckController.name", "of Scenario.admissionChecks"),
+    ("AdmissionCheckController.retries", "of Scenario.admissionChecks"),
+    ("AdmissionCheckController.state", "of Scenario.admissionChecks"),
+    ("AdmissionCheckController.state: Ready", "of Scenario.admissionChecks"),
+    ("AdmissionCheckController.state: Rejected", "of Scenario.admissionChecks"),
+    ("Scenario.admissionChecks", "it needs objects of Kueue, whose stories `sim-kueue` draws"),
     ("Experiment.level", "it concerns replications, which the swarm does not run"),
     ("Experiment.level: Pods", "of Experiment.level"),
     ("Experiment.level: Reduced", "of Experiment.level"),

@@ -65,6 +65,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
             }
             json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta("budget"), "spec": spec})
         }
+        7 if d.one_in(2) => pod_group(d, &meta),
         7 => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}),
         _ => {
             let mut own = jobset::draw(d, "c").with_fixed_name();
@@ -81,7 +82,7 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
     let js = &jobsets[d.below(jobsets.len() as u32) as usize];
     let kinds = [
         "Service", "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "PriorityClass", "PodDisruptionBudget",
-        "Namespace",
+        "Namespace", "PodGroup",
     ];
     let kind = d.pick(&kinds);
     let name = match kind {
@@ -91,9 +92,24 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
         "StorageClass" => "fast".to_owned(),
         "PriorityClass" => "high".to_owned(),
         "PodDisruptionBudget" => "budget".to_owned(),
+        "PodGroup" => "gang".to_owned(),
         _ => d.pick(&["team", "default"]).to_owned(),
     };
     (kind, name)
+}
+
+fn pod_group(d: &mut Draw, meta: &dyn Fn(&str) -> Value) -> Value {
+    let policy = if d.one_in(3) { json!({"basic": {}}) } else { json!({"gang": {"minCount": d.between(1, 4)}}) };
+    let mut spec = json!({"schedulingPolicy": policy, "disruptionMode": d.pick(&["Pod", "PodGroup"])});
+    if d.one_in(2) {
+        spec["schedulingConstraints"] = json!({"topology": [{"key": "kubernetes.io/hostname"}]});
+    }
+    match d.below(3) {
+        0 => spec["priorityClassName"] = json!("high"),
+        1 => spec["priority"] = json!(d.pick(&[0, 1000, -5])),
+        _ => {}
+    }
+    json!({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": meta("gang"), "spec": spec})
 }
 
 fn storage_class(d: &mut Draw) -> Value {

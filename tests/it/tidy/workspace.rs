@@ -14,22 +14,23 @@ const CYCLES_MAX: usize = 15;
 
 /// Maximum number of lines of each crate, tests inside `src` included. A larger budget needs a reason.
 const CRATE_LINES_MAX: [(&str, usize); 12] = [
-    ("analysis", 21_600),
+    // Admission by Kueue: verdicts with the smallest changes, the distribution of waits, and the history of a run.
+    ("analysis", 23_500),
     ("api", 10_700),
     ("base", 3_000),
     // Kueue as a component: its caches of pods and nodes, requests and scheduling cycles. Training jobs that communicate.
-    ("engine", 29_200),
+    ("engine", 30_000),
     // Formats of scenarios, fleets, TrainJobs, and of the objects and the configuration of Kueue.
-    ("inputs", 18_600),
-    // Quota, preemption, fair sharing and topology-aware scheduling of Kueue.
-    ("kueue", 9_000),
-    ("lint", 4_400),
+    ("inputs", 19_500),
+    // Quota, preemption, fair sharing and topology-aware scheduling of Kueue; trials of changes that admit a Workload.
+    ("kueue", 11_500),
+    ("lint", 4_800),
     // The fabric as a graph, and the quality of placements.
     // Times of collectives and the links of a topology.
     ("policy", 5_200),
-    ("program", 19_000),
-    ("recordings", 13_800),
-    ("report", 18_000),
+    ("program", 20_500),
+    ("recordings", 14_800),
+    ("report", 19_500),
     // Explanations of Pending pods, queueing hints, claims, and the configuration of kube-scheduler.
     ("scheduler", 3_900),
 ];

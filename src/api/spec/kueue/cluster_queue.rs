@@ -1,5 +1,6 @@
 //! ClusterQueue and AdmissionCheck.
 
+use sim_base::random::Distribution;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -150,8 +151,21 @@ pub struct AdmissionCheckRule {
     pub on_flavors: Vec<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AdmissionCheck {
     pub name: String,
     pub controller_name: String,
+    /// Behavior of its controller; without it, the check of a Workload stays Pending.
+    pub outcome: Option<CheckOutcome>,
+}
+
+/// What the controller of an AdmissionCheck reports about a Workload with a reservation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckOutcome {
+    /// Time from the reservation to the report.
+    pub after: Distribution,
+    /// Number of reports in the state Retry before the final one.
+    pub retries: u32,
+    pub is_ready: bool,
+    pub message: String,
 }

@@ -2,7 +2,7 @@
 
 pub mod common;
 pub mod control_plane;
-mod distribution;
+pub mod distribution;
 pub mod fault_processes;
 pub mod faults;
 pub mod fleet;

@@ -2,6 +2,7 @@
 
 use super::common::{API_VERSION, EXPERIMENTS, INDEX, METADATA, PARAMETERS};
 use super::control_plane::CONTROL_PLANE;
+use super::distribution::DELAY;
 use super::fault_processes::{NODE_REPAIR, NODE_SPARES, RANDOM_FAULTS};
 use super::faults::FAULT;
 use super::objects::EXISTING;
@@ -11,7 +12,7 @@ use super::training::TRAINING;
 use crate::schema::field_type::FieldType::{
     Assignment, Bool, Duration, Either, Int, Kinds, Line, List, Map, NonEmpty, Object, OneOf, Str,
 };
-use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, field};
+use crate::schema::field_type::{COUNT, FieldSchema, FieldType, ObjectSchema, field};
 use sim_api::spec::StopWhen;
 
 pub static SCENARIO: ObjectSchema = ObjectSchema {
@@ -50,6 +51,7 @@ pub static SCENARIO: ObjectSchema = ObjectSchema {
         BODY[8],
         BODY[9],
         BODY[10],
+        BODY[11],
         EXPERIMENTS,
     ],
 };
@@ -57,7 +59,7 @@ pub static SCENARIO: ObjectSchema = ObjectSchema {
 /// Fields that can be set for a run without a scenario file.
 pub static SETTINGS: ObjectSchema = ObjectSchema { kind: "Settings", fields: &BODY };
 
-static BODY: [FieldSchema; 11] = [
+static BODY: [FieldSchema; 12] = [
     field("controlPlane", Object(&CONTROL_PLANE))
         .doc("Client rates, versions and feature gates of the control plane.")
         .example("{preset: stock}"),
@@ -90,9 +92,31 @@ static BODY: [FieldSchema; 11] = [
         .doc("Spare nodes, which are cordoned until they replace nodes lost by random faults.")
         .otherwise("none")
         .example("{label: example.com/role=spare, takeOver: 10m}"),
+    field("admissionChecks", List(&Object(&ADMISSION_CHECK)))
+        .doc("Controllers of Kueue's AdmissionChecks, such as that of ProvisioningRequests.")
+        .otherwise("checks stay Pending")
+        .example("[{name: provisioning, after: 3m}]"),
     field("stop", Object(&STOP)).doc("End of the run.").example("{at: 1h, when: Time}"),
     field("seed", Int(0, i64::MAX)).doc("Seed of all random numbers.").default("1").example("42"),
 ];
+
+static ADMISSION_CHECK: ObjectSchema = ObjectSchema {
+    kind: "AdmissionCheckController",
+    fields: &[
+        field("name", Str).doc("Name of the AdmissionCheck.").required().example("provisioning"),
+        field("after", DELAY)
+            .doc("Time from the reservation of quota until the controller reports the state of the check.")
+            .required()
+            .example("{exponential: {mean: 10m}}"),
+        field("state", OneOf(&["Ready", "Rejected"]))
+            .doc("State that the controller reports. Rejected deactivates the Workload.")
+            .default("Ready"),
+        field("retries", COUNT)
+            .doc("Number of reports in the state Retry before the final one. Each evicts the Workload.")
+            .default("0"),
+        field("message", Line).doc("Message of the state.").otherwise("none").example("no capacity in zone a"),
+    ],
+};
 
 static PRICES: ObjectSchema = ObjectSchema {
     kind: "Prices",

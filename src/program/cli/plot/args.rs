@@ -35,8 +35,8 @@ pub struct PlotArgs {
     /// that of a failure domain [default: job; with --at, state]
     #[arg(long, value_name = "WHAT")]
     pub color_by: Option<String>,
-    /// Time window FROM..TO, e.g. 30m..2h or 2d..3d, for charts over time (gantt, queues, utilization, goodput,
-    /// availability) [default: the longest restart, or the whole time]
+    /// Time window FROM..TO, e.g. 30m..2h or 2d..3d, for charts over time (gantt, quota, workloads, queues,
+    /// utilization, goodput, availability) [default: the longest restart, or the whole time]
     #[arg(long, value_name = "FROM..TO", value_parser = window)]
     pub window: Option<(Duration, Duration)>,
     /// Title of the chart [default: scenario and subject]
@@ -77,6 +77,10 @@ pub enum ChartKind {
     Restarts,
     /// Pods of each Job over time, by state
     Gantt,
+    /// Usage of Kueue's quotas over time, by ClusterQueue and flavor
+    Quota,
+    /// Workloads of Kueue over time, by state
+    Workloads,
     /// Control plane: queue length of each shared resource over time
     Queues,
     /// Control plane: share of time with a non-empty queue, by shared resource
@@ -144,8 +148,8 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 impl ChartKind {
     /// Returns whether the chart has a time axis of the whole run, of which a part can be shown.
     pub fn is_over_time(self) -> bool {
-        use ChartKind::{Availability, Gantt, Goodput, Queues, Utilization};
-        matches!(self, Gantt | Queues | Utilization | Goodput | Availability)
+        use ChartKind::{Availability, Gantt, Goodput, Queues, Quota, Utilization, Workloads};
+        matches!(self, Gantt | Queues | Utilization | Goodput | Availability | Quota | Workloads)
     }
 
     /// Returns the name on the command line, which is also the file name in a directory of charts.

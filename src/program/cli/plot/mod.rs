@@ -27,7 +27,9 @@ pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
         }
     }
     if args.window.is_some() && !args.kind.is_over_time() {
-        bail!("--window applies to charts over time only: gantt, queues, utilization, goodput, availability");
+        bail!(
+            "--window applies to charts over time only: gantt, quota, workloads, queues, utilization, goodput, availability"
+        );
     }
     let of_many = match args.kind {
         ChartKind::Bands | ChartKind::Heat | ChartKind::Knee | ChartKind::Scatter => {
@@ -65,6 +67,7 @@ fn of_runs(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<DrawScene, Command
         ChartKind::Waterfall => one::waterfall(args, runs)?,
         ChartKind::Restarts => one::restarts(args, runs)?,
         ChartKind::Gantt => one::over_time(args, runs, "gantt")?,
+        ChartKind::Quota | ChartKind::Workloads => one::admission(args, runs)?,
         ChartKind::Queues => one::over_time(args, runs, "queues")?,
         ChartKind::Utilization => one::over_time(args, runs, "utilization")?,
         ChartKind::Map => moments::restart_map(args, runs)?,

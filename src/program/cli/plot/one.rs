@@ -2,12 +2,14 @@
 
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
-use crate::{cli::args::InputArgs, cli::plot::args::PlotArgs, cli::plot::labels};
+use crate::cli::plot::args::{ChartKind, PlotArgs};
+use crate::{cli::args::InputArgs, cli::plot::labels};
 use sim_analysis::format;
 use sim_analysis::metrics::{RestartMetrics, RunView};
+use sim_base::SimTime;
 use sim_report::assumptions::provenance;
 use sim_report::draw::scene::DrawScene;
-use sim_report::figures::{restart_figure, timeline_figure, waterfall_figure};
+use sim_report::figures::{admission_figure, restart_figure, timeline_figure, waterfall_figure};
 use sim_report::timeline;
 use std::path::Path;
 
@@ -79,6 +81,21 @@ pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Draw
     let none =
         || CommandFailure::Invalid(format!("{}: nothing to draw, all queues are always empty", run.scenario.name));
     matching.map(|(_, scene)| scene).ok_or_else(none)
+}
+
+/// Draws the quotas or the Workloads of Kueue.
+pub fn admission(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
+    let one = only(args, runs)?;
+    let run = one.view();
+    let foot = provenance::footer_lines(&run, &[], &model_defaults());
+    let end = run.outcome.end;
+    let window = args.window.map(|(from, to)| (SimTime::ZERO + from, (SimTime::ZERO + to).min(end)));
+    let scene = match args.kind {
+        ChartKind::Quota => admission_figure::quota(&run, window, &foot, args.size()),
+        _ => admission_figure::workloads(&run, window, &foot, args.size()),
+    };
+    let name = &run.scenario.name;
+    scene.ok_or_else(|| CommandFailure::Invalid(format!("{name}: nothing to draw, no Workload of Kueue has quota")))
 }
 
 pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {

@@ -1,8 +1,8 @@
 //! Compares the sequences of `suspend` and of the conditions of the Workload, for each JobSet that Kueue manages.
 //!
 //! Kueue's scheduler, its reconcilers and the user write concurrently. The order of two changes of different fields is
-//! compared only if they are further apart than the tolerance of times. A condition that a concurrent writer sets back to
-//! its last value for less than `STALE_S` is not compared.
+//! compared only if they are further apart than the tolerance of times. A condition that a concurrent writer sets back
+//! to its last value for less than `STALE_S` is not compared.
 
 use super::DecisionRun;
 use super::history::condition_status;
@@ -15,8 +15,8 @@ use sim_base::JobSetId;
 use sim_engine::record::{AdmissionNow, RecordNames};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longest time in seconds until a reconciler corrects a stale condition: its watch event and its request on the recording
-/// machine, whose lag is 0.7 s per step in the 99th percentile.
+/// Longest time in seconds until a reconciler corrects a stale condition: its watch event and its request on the
+/// recording machine, whose lag is 0.7 s per step in the 99th percentile.
 const STALE_S: f64 = 0.7;
 const SUSPEND: &str = "suspend";
 

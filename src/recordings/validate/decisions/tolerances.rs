@@ -112,8 +112,8 @@ fn job_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMo
     moments
 }
 
-/// Returns the name of the JobSet of a Job if it is not the recorded one; only with Kueue, which lets one JobSet wait for
-/// another.
+/// Returns the name of the JobSet of a Job if it is not the recorded one; only with Kueue, which lets one JobSet wait
+/// for another.
 fn other_jobset(recording: &RecordedRun, run: &DecisionRun<'_>, job: &str) -> Option<String> {
     let found = run.names.jobs.iter().find(|row| row.name == job && row.jobset.is_some())?;
     let jobset = run.names.jobset(found.jobset);

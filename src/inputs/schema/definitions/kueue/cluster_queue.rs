@@ -59,7 +59,7 @@ const COMMON: [FieldSchema; 9] = [
         .doc("Whether admission stops, and whether admitted workloads are evicted.")
         .default("None"),
     field("fairSharing", Object(&FAIR_SHARING)).doc("Weight of the queue in its cohort."),
-    field("admissionScope", Object(&ADMISSION_SCOPE)).doc("Admission by the past usage of the LocalQueues."),
+    not_modelled("admissionScope", Object(&ADMISSION_SCOPE)),
     not_modelled("concurrentAdmissionPolicy", Any),
 ];
 

@@ -23,7 +23,7 @@ static LOCAL_QUEUE_SPEC: ObjectSchema = ObjectSchema {
     fields: &[
         field("clusterQueue", Str).doc("Name of the ClusterQueue.").required(),
         STOP_POLICY,
-        field("fairSharing", Object(&FAIR_SHARING)).doc("Weight of the queue in admission by usage."),
+        not_modelled("fairSharing", Object(&FAIR_SHARING)),
     ],
 };
 

@@ -1,0 +1,332 @@
+//! Folds the records of Workloads to the history of each JobSet and of each quota.
+
+use super::lenders::{NominalQuotas, QuotaKey};
+use sim_api::spec::ScenarioSpec;
+use sim_base::quantity::{canonical, parse_milli};
+use sim_base::{Duration, JobSetId, SimTime};
+use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord, WorkloadConditionType};
+use std::collections::BTreeMap;
+
+/// Keeps the records about Workloads. Without objects of Kueue it keeps nothing.
+#[derive(Debug, Default)]
+pub struct AdmissionFold {
+    has_kueue: bool,
+    records: Vec<SimulationRecord>,
+}
+
+/// The admissions of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AdmissionHistory {
+    /// JobSets that Kueue manages, in order of their ids.
+    pub job_sets: Vec<JobSetAdmission>,
+    /// Changes of the usage of quotas, in order of time.
+    pub quota: Vec<QuotaChange>,
+    /// Nominal quotas of the objects.
+    pub nominal: NominalQuotas,
+}
+
+/// The admissions of one JobSet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobSetAdmission {
+    /// Id of the JobSet.
+    pub jobset: JobSetId,
+    /// Name of the LocalQueue.
+    pub local_queue: String,
+    /// Times without quota, from the creation or the release of quota to the next reservation.
+    pub waits: Vec<AdmissionWait>,
+    /// Times with quota.
+    pub reservations: Vec<QuotaReservation>,
+    /// Evictions of its Workload.
+    pub evictions: Vec<WorkloadEviction>,
+    /// Times and JobSets of the Workloads that were preempted for it.
+    pub preempted: Vec<(SimTime, JobSetId)>,
+    /// End of the Workload; `None` if it was not finished.
+    pub finished: Option<SimTime>,
+}
+
+/// A wait for quota.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AdmissionWait {
+    /// Start of the wait.
+    pub from: SimTime,
+    /// Reservation of quota; `None` if the run ended before.
+    pub until: Option<SimTime>,
+    /// Last reason of the condition QuotaReserved during the wait; empty if Kueue did not set one.
+    pub reason: String,
+    /// Message of the condition.
+    pub message: String,
+}
+
+/// A time with reserved quota.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QuotaReservation {
+    /// Name of the ClusterQueue.
+    pub cluster_queue: String,
+    /// Reservation of the quota.
+    pub from: SimTime,
+    /// Admission, after all admission checks.
+    pub admitted: Option<SimTime>,
+    /// First time at which all pods were ready.
+    pub ready: Option<SimTime>,
+    /// Eviction; the quota is held until the pods have stopped.
+    pub evicted: Option<SimTime>,
+    /// Release of the quota; `None` at the end of the run.
+    pub until: Option<SimTime>,
+    /// Quota by flavor and resource.
+    pub quota: Vec<HeldQuota>,
+}
+
+/// Quota of one resource in one flavor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeldQuota {
+    /// Name of the flavor.
+    pub flavor: String,
+    /// Name of the resource.
+    pub resource: String,
+    /// Amount as a Kubernetes quantity.
+    pub amount: String,
+    /// The part that exceeds the nominal quota of the ClusterQueue; empty if there is none.
+    pub borrowed: String,
+    /// ClusterQueues of the cohort that had unused quota when it was borrowed.
+    pub lenders: Vec<String>,
+}
+
+/// An eviction of a Workload.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkloadEviction {
+    /// Time of the condition Evicted.
+    pub at: SimTime,
+    /// Reason of the condition.
+    pub reason: String,
+    /// Message of the condition.
+    pub message: String,
+    /// JobSet for which the Workload was preempted.
+    pub preemptor: Option<JobSetId>,
+    /// Whether all pods were ready at some time since the reservation.
+    pub was_ready: bool,
+}
+
+/// A change of the quota that one JobSet holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuotaChange {
+    /// Time of the change.
+    pub at: SimTime,
+    /// Id of the JobSet.
+    pub jobset: JobSetId,
+    /// ClusterQueue, flavor and resource.
+    pub key: (String, String, String),
+    /// Usage of the ClusterQueue afterwards, in thousandths.
+    pub used: i64,
+}
+
+impl AdmissionFold {
+    /// Returns an empty fold for a scenario.
+    pub fn new(scenario: &ScenarioSpec) -> AdmissionFold {
+        AdmissionFold { has_kueue: scenario.kueue.is_some(), records: Vec::new() }
+    }
+
+    /// Builds the history after the end of the run.
+    pub fn finish(self, scenario: &ScenarioSpec, names: &RecordNames) -> AdmissionHistory {
+        let Some(objects) = &scenario.kueue else { return AdmissionHistory::default() };
+        let mut builder = HistoryBuilder {
+            scenario,
+            names,
+            quotas: NominalQuotas::new(objects),
+            used: BTreeMap::new(),
+            held: BTreeMap::new(),
+            job_sets: BTreeMap::new(),
+            changes: Vec::new(),
+        };
+        for record in &self.records {
+            builder.record(record);
+        }
+        AdmissionHistory {
+            job_sets: builder.job_sets.into_values().collect(),
+            quota: builder.changes,
+            nominal: builder.quotas,
+        }
+    }
+}
+
+impl RecordSink for AdmissionFold {
+    #[inline]
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
+        if !self.has_kueue {
+            return;
+        }
+        let is_kept = matches!(
+            record.body,
+            Body::JobSetCreated { .. }
+                | Body::JobSetDeleted { .. }
+                | Body::AllReady { ready: true, .. }
+                | Body::WorkloadCondition { .. }
+                | Body::WorkloadQuota { .. }
+                | Body::WorkloadPreempted { .. }
+        );
+        if is_kept {
+            self.records.push(*record);
+        }
+    }
+}
+
+struct HistoryBuilder<'a> {
+    scenario: &'a ScenarioSpec,
+    names: &'a RecordNames,
+    quotas: NominalQuotas,
+    /// Usage in thousandths.
+    used: BTreeMap<QuotaKey, i64>,
+    held: BTreeMap<(JobSetId, QuotaKey), i64>,
+    job_sets: BTreeMap<JobSetId, JobSetAdmission>,
+    changes: Vec<QuotaChange>,
+}
+
+impl HistoryBuilder<'_> {
+    fn record(&mut self, record: &SimulationRecord) {
+        let at = record.at;
+        match record.body {
+            Body::JobSetCreated { jobset } => self.create(jobset, at),
+            Body::JobSetDeleted { jobset } => self.edit(jobset, |own| own.end(at)),
+            Body::AllReady { jobset, .. } => self.edit(jobset, |own| {
+                if let Some(reservation) = own.open_reservation() {
+                    reservation.ready.get_or_insert(at);
+                }
+            }),
+            Body::WorkloadCondition { jobset, kind, status, reason, message } => {
+                let texts = (self.names.text(reason).to_owned(), self.names.text(message).to_owned());
+                self.edit(jobset, |own| own.set_condition((kind, status), texts, at));
+            }
+            Body::WorkloadPreempted { jobset, preemptor } => {
+                self.edit(jobset, |own| {
+                    if let Some(last) = own.evictions.last_mut() {
+                        last.preemptor = Some(preemptor);
+                    }
+                });
+                self.edit(preemptor, |own| own.preempted.push((at, jobset)));
+            }
+            Body::WorkloadQuota { jobset, queue, flavor, resource, amount } => {
+                let text = |id| self.names.text(id).to_owned();
+                let key = (text(queue), text(flavor), text(resource));
+                self.change_quota(jobset, key, &text(amount), at);
+            }
+            _ => {}
+        }
+    }
+
+    fn create(&mut self, jobset: JobSetId, at: SimTime) {
+        let submitted = self.scenario.jobsets.get(jobset.ix()).map(|submitted| &submitted.jobset);
+        let is_managed = self.scenario.kueue.iter().any(|k| submitted.is_some_and(|jobset| k.manages(jobset)));
+        if is_managed {
+            let own = self.job_sets.entry(jobset).or_default();
+            own.jobset = jobset;
+            own.local_queue = submitted.and_then(|s| s.kueue_queue()).unwrap_or_default().to_owned();
+            own.finished = None;
+            own.waits.push(AdmissionWait { from: at, ..AdmissionWait::default() });
+        }
+    }
+
+    fn edit(&mut self, jobset: JobSetId, change: impl FnOnce(&mut JobSetAdmission)) {
+        if let Some(own) = self.job_sets.get_mut(&jobset) {
+            change(own);
+        }
+    }
+
+    fn change_quota(&mut self, jobset: JobSetId, key: QuotaKey, amount: &str, at: SimTime) {
+        let milli = parse_milli(amount).unwrap_or(0);
+        let held = self.held.insert((jobset, key.clone()), milli).unwrap_or(0);
+        let used = self.used.entry(key.clone()).or_default();
+        *used += milli - held;
+        let used = *used;
+        let borrowed = self.quotas.borrowed(&key, milli, used);
+        let lenders = if borrowed > 0 { self.quotas.lenders(&key, &self.used) } else { Vec::new() };
+        let (_, flavor, resource) = key.clone();
+        let (amount, queue) = (amount.to_owned(), key.0.clone());
+        let borrowed = if borrowed > 0 { quantity_text(&resource, borrowed) } else { String::new() };
+        if milli > 0 {
+            self.edit(jobset, |own| {
+                let Some(reservation) = own.open_reservation() else { return };
+                reservation.cluster_queue = queue;
+                let is_same = |held: &&mut HeldQuota| held.flavor == flavor && held.resource == resource;
+                // Reclaimed pods only lower an amount.
+                if reservation.quota.iter_mut().find(is_same).is_none() {
+                    reservation.quota.push(HeldQuota { flavor, resource, amount, borrowed, lenders });
+                }
+            });
+        }
+        self.changes.push(QuotaChange { at, jobset, key, used });
+    }
+}
+
+/// Formats an amount in thousandths as a Kubernetes quantity.
+pub fn quantity_text(resource: &str, milli: i64) -> String {
+    let plain = if milli % 1_000 == 0 { (milli / 1_000).to_string() } else { format!("{milli}m") };
+    match resource {
+        "memory" | "ephemeral-storage" => sim_base::quantity::binary_text(milli / 1_000),
+        _ => canonical(&plain).unwrap_or(plain),
+    }
+}
+
+impl JobSetAdmission {
+    fn open_reservation(&mut self) -> Option<&mut QuotaReservation> {
+        self.reservations.last_mut().filter(|reservation| reservation.until.is_none())
+    }
+
+    fn open_wait(&mut self) -> Option<&mut AdmissionWait> {
+        self.waits.last_mut().filter(|wait| wait.until.is_none())
+    }
+
+    fn end(&mut self, at: SimTime) {
+        if let Some(reservation) = self.open_reservation() {
+            reservation.until = Some(at);
+        }
+        self.finished.get_or_insert(at);
+    }
+
+    fn set_condition(&mut self, condition: (WorkloadConditionType, bool), texts: (String, String), at: SimTime) {
+        let (reason, message) = texts;
+        match condition {
+            (WorkloadConditionType::QuotaReserved, true) => {
+                if let Some(wait) = self.open_wait() {
+                    wait.until = Some(at);
+                }
+                self.reservations.push(QuotaReservation { from: at, ..QuotaReservation::default() });
+            }
+            (WorkloadConditionType::QuotaReserved, false) => {
+                if let Some(reservation) = self.open_reservation() {
+                    reservation.until = Some(at);
+                    self.waits.push(AdmissionWait { from: at, ..AdmissionWait::default() });
+                }
+                let is_final = reason != "PendingEvaluation";
+                if let Some(wait) = self.open_wait().filter(|wait| is_final || wait.reason.is_empty()) {
+                    (wait.reason, wait.message) = (reason, message);
+                }
+            }
+            (WorkloadConditionType::Admitted, true) => {
+                if let Some(reservation) = self.open_reservation() {
+                    reservation.admitted.get_or_insert(at);
+                }
+            }
+            (WorkloadConditionType::Evicted, true) => {
+                let was_ready = self.open_reservation().is_some_and(|reservation| {
+                    reservation.evicted = Some(at);
+                    reservation.ready.is_some()
+                });
+                self.evictions.push(WorkloadEviction { at, reason, message, preemptor: None, was_ready });
+            }
+            (WorkloadConditionType::Finished, true) => self.end(at),
+            _ => {}
+        }
+    }
+
+    /// Returns the time without quota up to the end of the run or of the Workload.
+    pub fn total_wait(&self, end: SimTime) -> Duration {
+        let last = self.finished.unwrap_or(end);
+        let of_wait = |wait: &AdmissionWait| wait.until.unwrap_or(last).since(wait.from).0;
+        Duration(self.waits.iter().map(of_wait).sum())
+    }
+
+    /// Returns the wait from the creation to the first reservation; `None` if there was none.
+    pub fn first_wait(&self) -> Option<Duration> {
+        let first = self.waits.first()?;
+        Some(first.until?.since(first.from))
+    }
+}

@@ -1,0 +1,16 @@
+//! The admission of JobSets by Kueue: waits for quota, reservations, borrowing, evictions and preemptions.
+
+#![deny(missing_docs)]
+
+pub mod history;
+pub mod lenders;
+pub mod livelock;
+pub mod summary;
+
+pub use history::{
+    AdmissionFold, AdmissionHistory, AdmissionWait, HeldQuota, JobSetAdmission, QuotaChange, QuotaReservation,
+    WorkloadEviction,
+};
+pub use lenders::NominalQuotas;
+pub use livelock::{PreemptionLoop, preemption_loops};
+pub use summary::AdmissionSummary;

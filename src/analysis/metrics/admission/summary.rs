@@ -1,0 +1,152 @@
+//! The admission of a JobSet in `summary.json`.
+
+use super::history::{AdmissionWait, HeldQuota, JobSetAdmission, QuotaReservation, WorkloadEviction};
+use serde::Serialize;
+use sim_base::{JobSetId, SimTime};
+
+/// Admission of one JobSet by Kueue.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AdmissionSummary {
+    /// Name of the LocalQueue.
+    pub local_queue: String,
+    /// Name of the ClusterQueue; empty if quota was never reserved.
+    pub cluster_queue: String,
+    /// Seconds without quota.
+    #[serde(rename = "wait_s")]
+    pub wait: f64,
+    /// Waits for quota.
+    pub waits: Vec<WaitSummary>,
+    /// Reservations of quota.
+    pub reservations: Vec<ReservationSummary>,
+    /// Evictions of the Workload.
+    pub evictions: Vec<EvictionSummary>,
+    /// Workloads that were preempted for the JobSet.
+    pub preempted: Vec<PreemptionSummary>,
+}
+
+/// One wait for quota.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WaitSummary {
+    /// Start in seconds of virtual time.
+    #[serde(rename = "from_s")]
+    pub from: f64,
+    /// Reservation of quota; null if the run ended before.
+    #[serde(rename = "until_s")]
+    pub until: Option<f64>,
+    /// Last reason of the condition QuotaReserved.
+    pub reason: String,
+    /// Message of the condition.
+    pub message: String,
+}
+
+/// One reservation of quota.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReservationSummary {
+    /// Name of the ClusterQueue.
+    pub cluster_queue: String,
+    /// Reservation in seconds of virtual time.
+    #[serde(rename = "from_s")]
+    pub from: f64,
+    /// Release of the quota; null at the end of the run.
+    #[serde(rename = "until_s")]
+    pub until: Option<f64>,
+    /// Quota by flavor and resource.
+    pub quota: Vec<QuotaSummary>,
+}
+
+/// Quota of one resource in one flavor.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QuotaSummary {
+    /// Name of the flavor.
+    pub flavor: String,
+    /// Name of the resource.
+    pub resource: String,
+    /// Amount as a Kubernetes quantity.
+    pub amount: String,
+    /// Borrowed part of it; null if nothing is borrowed.
+    pub borrowed: Option<String>,
+    /// ClusterQueues with unused quota when it was borrowed.
+    pub lenders: Vec<String>,
+}
+
+/// One eviction of the Workload.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EvictionSummary {
+    /// Time in seconds of virtual time.
+    #[serde(rename = "t_s")]
+    pub at: f64,
+    /// Reason of the condition Evicted.
+    pub reason: String,
+    /// Message of the condition.
+    pub message: String,
+    /// Name of the JobSet for which the Workload was preempted; null for other reasons.
+    pub preemptor: Option<String>,
+}
+
+/// One preemption of another Workload.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PreemptionSummary {
+    /// Time in seconds of virtual time.
+    #[serde(rename = "t_s")]
+    pub at: f64,
+    /// Name of the preempted JobSet.
+    pub job_set: String,
+}
+
+impl AdmissionSummary {
+    /// Builds the summary; `name` returns the name of a JobSet.
+    pub fn new(own: &JobSetAdmission, end: SimTime, name: impl Fn(JobSetId) -> String) -> AdmissionSummary {
+        let queue = own.reservations.last().map(|reservation| reservation.cluster_queue.clone());
+        AdmissionSummary {
+            local_queue: own.local_queue.clone(),
+            cluster_queue: queue.unwrap_or_default(),
+            wait: own.total_wait(end).seconds(),
+            waits: own.waits.iter().map(wait).collect(),
+            reservations: own.reservations.iter().map(reservation).collect(),
+            evictions: own.evictions.iter().map(|e| eviction(e, &name)).collect(),
+            preempted: own
+                .preempted
+                .iter()
+                .map(|(at, jobset)| PreemptionSummary { at: at.seconds(), job_set: name(*jobset) })
+                .collect(),
+        }
+    }
+}
+
+fn wait(wait: &AdmissionWait) -> WaitSummary {
+    WaitSummary {
+        from: wait.from.seconds(),
+        until: wait.until.map(SimTime::seconds),
+        reason: wait.reason.clone(),
+        message: wait.message.clone(),
+    }
+}
+
+fn reservation(reservation: &QuotaReservation) -> ReservationSummary {
+    let quota = |held: &HeldQuota| QuotaSummary {
+        flavor: held.flavor.clone(),
+        resource: held.resource.clone(),
+        amount: held.amount.clone(),
+        borrowed: Some(held.borrowed.clone()).filter(|borrowed| !borrowed.is_empty()),
+        lenders: held.lenders.clone(),
+    };
+    ReservationSummary {
+        cluster_queue: reservation.cluster_queue.clone(),
+        from: reservation.from.seconds(),
+        until: reservation.until.map(SimTime::seconds),
+        quota: reservation.quota.iter().map(quota).collect(),
+    }
+}
+
+fn eviction(eviction: &WorkloadEviction, name: impl Fn(JobSetId) -> String) -> EvictionSummary {
+    EvictionSummary {
+        at: eviction.at.seconds(),
+        reason: eviction.reason.clone(),
+        message: eviction.message.clone(),
+        preemptor: eviction.preemptor.map(name),
+    }
+}

@@ -1,0 +1,107 @@
+//! The time until a pending Workload gets quota, if other Workloads run for given times.
+//!
+//! Only the queues are simulated: a Workload runs from its admission to its end without starts, failures or evictions
+//! for missing readiness, and nothing new is submitted. A preempted Workload starts again from the beginning.
+
+use super::state::QueueState;
+use super::trial::AdmissionTrial;
+use crate::control::REQUEUE_DELAY;
+use crate::workload::{ConditionType, WorkloadKey};
+use sim_base::{Duration, SimTime};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum number of steps of one forecast, each with an admission, an end or a retry.
+const STEPS_MAX: usize = 1_000_000;
+
+/// Run times of Workloads.
+pub trait RunTimes {
+    /// Returns the total run time of a Workload for the `nth` time that it runs, given that it has run for `elapsed`.
+    fn run_time(&mut self, key: WorkloadKey, nth: u32, elapsed: Duration) -> Duration;
+}
+
+/// Returns the time until the Workload gets quota, or `None` if it gets none before `limit`.
+pub fn forecast_wait(
+    state: &QueueState, key: WorkloadKey, limit: Duration, times: &mut dyn RunTimes,
+) -> Option<Duration> {
+    let mut forecast = Forecast {
+        trial: AdmissionTrial { manager: state.manager(), now: state.now, key, preempted: Vec::new() },
+        ends: BTreeSet::new(),
+        running: BTreeMap::new(),
+        runs: BTreeMap::new(),
+    };
+    forecast.start_running(state, times);
+    for _ in 0..STEPS_MAX {
+        forecast.trial.run_cycles(state);
+        if forecast.trial.has_quota() {
+            return Some(forecast.trial.now.since(state.now));
+        }
+        forecast.note_admissions(state, times);
+        if !forecast.advance(state) || forecast.trial.now.since(state.now) > limit {
+            return None;
+        }
+    }
+    None
+}
+
+struct Forecast {
+    trial: AdmissionTrial,
+    ends: BTreeSet<(SimTime, WorkloadKey)>,
+    /// End by running Workload.
+    running: BTreeMap<WorkloadKey, SimTime>,
+    /// Number of times that a Workload has started.
+    runs: BTreeMap<WorkloadKey, u32>,
+}
+
+impl Forecast {
+    /// Draws the rest of the run times of Workloads that run already.
+    fn start_running(&mut self, state: &QueueState, times: &mut dyn RunTimes) {
+        for key in 0..state.workloads.len() {
+            let Some(workload) = state.workload(key).filter(|w| w.has_active_reservation()) else { continue };
+            let since = workload.condition(ConditionType::QuotaReserved).map_or(state.now, |c| c.since);
+            let elapsed = Duration(state.now.0.saturating_sub(since.0));
+            let total = times.run_time(key, 0, elapsed);
+            self.run(key, state.now + Duration(total.0.saturating_sub(elapsed.0)));
+        }
+    }
+
+    fn run(&mut self, key: WorkloadKey, end: SimTime) {
+        *self.runs.entry(key).or_default() += 1;
+        self.running.insert(key, end);
+        self.ends.insert((end, key));
+    }
+
+    fn note_admissions(&mut self, state: &QueueState, times: &mut dyn RunTimes) {
+        for key in 0..state.workloads.len() {
+            let has_quota = self.trial.manager.workload(key).is_some_and(|w| w.has_active_reservation());
+            if has_quota && !self.running.contains_key(&key) {
+                let nth = self.runs.get(&key).copied().unwrap_or(0);
+                let total = times.run_time(key, nth, Duration::ZERO);
+                self.run(key, self.trial.now + total);
+            }
+        }
+    }
+
+    /// Stops evicted Workloads and retries the queues, or ends the next Workload. Returns false if nothing is left.
+    fn advance(&mut self, state: &QueueState) -> bool {
+        self.trial.stop_evicted(state.workloads.len());
+        let manager = &self.trial.manager;
+        let holds = |key: &WorkloadKey| manager.workload(*key).is_some_and(|w| w.has_active_reservation());
+        let stopped: Vec<(WorkloadKey, SimTime)> =
+            self.running.iter().filter(|(key, _)| !holds(key)).map(|(key, end)| (*key, *end)).collect();
+        for (key, end) in stopped {
+            self.running.remove(&key);
+            self.ends.remove(&(end, key));
+        }
+        let wakes = self.trial.manager.take_wakes();
+        if !wakes.is_empty() {
+            self.trial.now += REQUEUE_DELAY;
+            wakes.into_iter().for_each(|root| self.trial.manager.wake(root, self.trial.now));
+            return true;
+        }
+        let Some((end, key)) = self.ends.pop_first() else { return false };
+        self.trial.now = self.trial.now.max(end);
+        self.running.remove(&key);
+        self.trial.manager.workload_deleted(key);
+        true
+    }
+}

@@ -1,0 +1,130 @@
+//! The admission of JobSets by Kueue: waits for quota, borrowing, preemptions and evictions, for `run` and reports.
+
+use super::waterfall::WaterfallStyle;
+use sim_analysis::format;
+use sim_analysis::format::{count, seconds};
+use sim_analysis::metrics::RunView;
+use sim_analysis::metrics::admission::{AdmissionWait, HeldQuota, JobSetAdmission, QuotaReservation};
+use sim_base::SimTime;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Maximum number of JobSets in the console output.
+const MAX_JOB_SETS: usize = 20;
+/// Maximum number of preempted JobSets and of lenders that are named.
+const MAX_NAMES: usize = 3;
+
+/// Writes a paragraph per JobSet.
+pub fn admission(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
+    let all = &run.folded.admission.job_sets;
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}", style.bold("Admission by Kueue"));
+    for own in all.iter().take(MAX_JOB_SETS) {
+        for (at, sentence) in sentences(run, own).iter().enumerate() {
+            let lead = if at == 0 { format!("JobSet {}: ", run.names.jobset(own.jobset)) } else { String::new() };
+            for (line, part) in format::wrap(&format!("{lead}{sentence}"), style.width - 6).iter().enumerate() {
+                let indent = if at == 0 && line == 0 { "  " } else { "    " };
+                let _ = writeln!(out, "{indent}{part}");
+            }
+        }
+    }
+    let more = all.len().saturating_sub(MAX_JOB_SETS) as u64;
+    if more > 0 {
+        let _ = writeln!(out, "  ... and {}", count(more, "more JobSet"));
+    }
+    for found in run.preemption_loops() {
+        for part in format::wrap(&found, style.width - 2) {
+            let _ = writeln!(out, "  {}", style.bold(&part));
+        }
+    }
+    out.push('\n');
+}
+
+/// Returns what happened to the admission of a JobSet, as sentences without periods.
+pub fn sentences(run: &RunView<'_>, own: &JobSetAdmission) -> Vec<String> {
+    let mut list = vec![waits(own, run.outcome.end)];
+    list.extend(longest_reason(own, run.outcome.end));
+    list.extend(own.reservations.last().map(held));
+    list.extend(own.reservations.iter().rev().find_map(borrowed));
+    list.extend(evictions(run, own));
+    list.extend(preempted(run, own));
+    list
+}
+
+/// Returns the names of the queues of a JobSet.
+fn queue_of(own: &JobSetAdmission) -> String {
+    match own.reservations.last() {
+        Some(reservation) => format!("ClusterQueue {} (LocalQueue {})", reservation.cluster_queue, own.local_queue),
+        None => format!("LocalQueue {}", own.local_queue),
+    }
+}
+
+fn waits(own: &JobSetAdmission, end: SimTime) -> String {
+    let queue = format!(" of {}", queue_of(own));
+    let total = seconds(own.total_wait(end));
+    let is_waiting = own.waits.last().is_some_and(|wait| wait.until.is_none()) && own.finished.is_none();
+    let state = if is_waiting { ", and still waits" } else { "" };
+    match own.waits.len() {
+        1 => format!("waited {total} for quota{queue}{state}"),
+        n => format!("waited {total} for quota{queue} in {n} waits{state}"),
+    }
+}
+
+/// Returns Kueue's last reason during the longest wait.
+fn longest_reason(own: &JobSetAdmission, end: SimTime) -> Option<String> {
+    let until = |wait: &AdmissionWait| wait.until.unwrap_or(own.finished.unwrap_or(end));
+    let longest = own.waits.iter().max_by_key(|wait| until(wait).since(wait.from))?;
+    let time = seconds(until(longest).since(longest.from));
+    let AdmissionWait { reason, message, .. } = longest;
+    let words = if message.is_empty() { reason.clone() } else { format!("{reason}: {message}") };
+    let is_known = !reason.is_empty() && reason != "QuotaReserved";
+    is_known.then(|| format!("longest wait, {time}: {words}"))
+}
+
+fn held(reservation: &QuotaReservation) -> String {
+    let quota = |held: &HeldQuota| format!("{} {} in flavor {}", held.amount, held.resource, held.flavor);
+    let parts: Vec<String> = reservation.quota.iter().map(quota).collect();
+    format!("quota: {}", if parts.is_empty() { "none".to_owned() } else { parts.join(", ") })
+}
+
+fn borrowed(reservation: &QuotaReservation) -> Option<String> {
+    let of_resource = |held: &HeldQuota| {
+        let from = match held.lenders.as_slice() {
+            [] => "the cohort".to_owned(),
+            names => limited(names.iter().map(String::as_str)),
+        };
+        let HeldQuota { borrowed, resource, flavor, .. } = held;
+        format!("{borrowed} {resource} in flavor {flavor} from {from}")
+    };
+    let parts: Vec<String> = reservation.quota.iter().filter(|h| !h.borrowed.is_empty()).map(of_resource).collect();
+    (!parts.is_empty()).then(|| format!("borrowed {}", parts.join(", ")))
+}
+
+fn evictions(run: &RunView<'_>, own: &JobSetAdmission) -> Option<String> {
+    let mut causes: BTreeMap<String, usize> = BTreeMap::new();
+    for eviction in &own.evictions {
+        let by = eviction.preemptor.map(|by| format!(" for JobSet {}", run.names.jobset(by)));
+        *causes.entry(format!("{}{}", eviction.reason, by.unwrap_or_default())).or_default() += 1;
+    }
+    let part = |(cause, n): (&String, &usize)| if *n == 1 { cause.clone() } else { format!("{cause} {n} times") };
+    let parts: Vec<String> = causes.iter().map(part).collect();
+    let times = count(own.evictions.len() as u64, "time");
+    (!parts.is_empty()).then(|| format!("evicted {times}: {}", limited(parts.iter().map(String::as_str))))
+}
+
+fn preempted(run: &RunView<'_>, own: &JobSetAdmission) -> Option<String> {
+    let names = own.preempted.iter().map(|(_, jobset)| run.names.jobset(*jobset));
+    (!own.preempted.is_empty()).then(|| format!("preempted JobSet {}", limited(names)))
+}
+
+/// Joins the first names and counts the others.
+fn limited<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let all: Vec<&str> = names.collect();
+    let shown = all[..all.len().min(MAX_NAMES)].join(", ");
+    match all.len().saturating_sub(MAX_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

@@ -1,0 +1,171 @@
+//! `admit`: verdicts on JobSets in a cluster with Workloads, and the smallest changes that admit them.
+
+use sim_analysis::admission::{AdmissionReport, JobSetVerdict, WaitEstimate, WaitRequest, admission_report};
+use sim_api::spec::TopologySpec;
+use sim_base::Duration;
+use sim_base::random::Distribution;
+use sim_inputs::{SourceText, read_sources, read_topology, scenario_from_manifests};
+
+const DUMP: &str = include_str!("admit/dump.yaml");
+const RACKS: &str = include_str!("admit/racks.yaml");
+const RACK_NODES: &str = "apiVersion: jobset-sim/v1alpha1
+kind: Topology
+metadata: {name: racks}
+pools:
+  - {name: node, count: 2, nodesPerIsland: 2, labels: {pool: gpu, rack: 'r{pool}'},
+     accelerator: example.com/gpu, allocatable: {cpu: 8, example.com/gpu: 4}}
+";
+
+fn source(file: &str, text: &str) -> SourceText {
+    SourceText { file: file.to_owned(), text: text.to_owned() }
+}
+
+/// A JobSet in the cluster of the dump: Jobs of four pods with four chips each.
+fn jobset(replicas: u32, labels: &str, pod: &str) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: mine\n  namespace: research\n  labels: \
+         {{{labels}}}\nspec:\n  replicatedJobs:\n  - name: workers\n    replicas: {replicas}\n    template: {{spec: \
+         {{parallelism: 4, completions: 4, backoffLimit: 0, template: {{spec: {{restartPolicy: Never{pod}, containers: \
+         [{{name: main, image: \"x:1\", resources: {{limits: {{google.com/tpu: 4, cpu: 1}}}}}}]}}}}}}}}\n"
+    )
+}
+
+fn report(dump: &str, jobset: &str, topology: Option<TopologySpec>) -> AdmissionReport {
+    report_with(dump, jobset, topology, None)
+}
+
+fn report_with(
+    dump: &str, jobset: &str, topology: Option<TopologySpec>, wait: Option<&WaitRequest>,
+) -> AdmissionReport {
+    let sources = [source("dump.yaml", dump), source("jobset.yaml", jobset)];
+    let manifests = read_sources(&sources, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let has_cluster = topology.is_some();
+    let loaded = scenario_from_manifests(vec![manifests], topology, &[]).unwrap_or_else(|e| panic!("{e}"));
+    admission_report(&loaded.scenario, has_cluster, wait).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn verdict(dump: &str, jobset: &str) -> JobSetVerdict {
+    report(dump, jobset, None).job_sets.remove(0)
+}
+
+fn changes(verdict: &JobSetVerdict) -> Vec<String> {
+    verdict.smallest_changes.iter().map(|remedy| remedy.sentence()).collect()
+}
+
+const IN_A: &str = "kueue.x-k8s.io/queue-name: a";
+const RAISE: &str = "raise nominalQuota of google.com/tpu in flavor v5e-reserved of ClusterQueue team-a by";
+
+#[test]
+fn objects_of_a_cluster_are_read_unmodified_and_hold_their_quota() {
+    let one = verdict(DUMP, &jobset(1, IN_A, ""));
+    assert_eq!((one.verdict, one.cause, one.cluster_queue.as_str()), ("Admitted", None, "team-a"), "{one:?}");
+    assert_eq!(one.pod_sets[0].flavors["google.com/tpu"], "v5e-reserved");
+    assert!(one.borrowed.is_empty(), "{one:?}");
+    let two = verdict(DUMP, &jobset(2, IN_A, ""));
+    let borrowed: Vec<&str> = two.borrowed.iter().map(|b| b.amount.as_str()).collect();
+    assert_eq!((two.verdict, borrowed), ("Admitted", vec!["16"]), "{two:?}");
+}
+
+#[test]
+fn a_jobset_beyond_the_quota_gets_kueues_message_and_the_smallest_changes() {
+    let three = verdict(DUMP, &jobset(3, IN_A, ""));
+    assert_eq!((three.verdict, three.cause, three.reason.as_str()), ("Pending", Some("quota"), "WaitingForQuota"));
+    let missing = "insufficient unused quota for google.com/tpu in flavor v5e-reserved, 16 more needed";
+    assert!(three.message.contains(missing), "{}", three.message);
+    let expected = [
+        "lower replicas of replicatedJob workers from 3 to 2".to_owned(),
+        format!("{RAISE} 16"),
+        "wait for the end of Workload research/jobset-base-1a2b3".to_owned(),
+    ];
+    assert_eq!(changes(&three), expected);
+    let four = verdict(DUMP, &jobset(4, IN_A, ""));
+    assert_eq!((four.cause, four.reason.as_str()), (Some("quota"), "ExceedsMaxQuota"));
+    assert!(changes(&four).contains(&format!("{RAISE} 32")), "{:?}", changes(&four));
+}
+
+#[test]
+fn a_higher_priority_class_preempts_and_is_proposed() {
+    let dump = DUMP.replace("lendingLimit: \"16\"", "lendingLimit: \"0\"");
+    let class = "set the label kueue.x-k8s.io/priority-class: urgent (priority 1000); preempts Workload \
+                 research/jobset-base-1a2b3";
+    let three = changes(&verdict(&dump, &jobset(3, IN_A, "")));
+    assert!(!three.contains(&class.to_owned()), "no preemption helps beyond the capacity: {three:?}");
+    let two = changes(&verdict(&dump, &jobset(2, IN_A, "")));
+    assert!(two.contains(&class.to_owned()), "{two:?}");
+    let urgent = verdict(&dump, &jobset(2, &format!("{IN_A}, kueue.x-k8s.io/priority-class: urgent"), ""));
+    let preempted: Vec<(&str, &str)> = urgent.preempted.iter().map(|w| (w.name.as_str(), w.reason.as_str())).collect();
+    assert_eq!((urgent.verdict, preempted), ("Admitted", vec![("jobset-base-1a2b3", "InClusterQueue")]));
+}
+
+#[test]
+fn queues_and_flavors_that_do_not_admit_the_jobset_are_named() {
+    let missing = verdict(DUMP, &jobset(1, "kueue.x-k8s.io/queue-name: nowhere", ""));
+    assert_eq!((missing.cause, missing.message.as_str()), (Some("queue"), "LocalQueue nowhere doesn't exist"));
+    assert_eq!(changes(&missing), ["set the label kueue.x-k8s.io/queue-name: a"]);
+    let stopped = DUMP
+        .replace("spec: {clusterQueue: team-a, stopPolicy: None}", "spec: {clusterQueue: team-a, stopPolicy: Hold}");
+    let held = verdict(&stopped, &jobset(1, IN_A, ""));
+    assert_eq!((held.cause, held.message.as_str()), (Some("queue"), "LocalQueue a is inactive"));
+    assert!(changes(&held).contains(&"set stopPolicy: None of LocalQueue research/a".to_owned()), "{held:?}");
+    let spot = verdict(DUMP, &jobset(1, IN_A, ", nodeSelector: {cloud.google.com/gke-nodepool: spot}"));
+    assert_eq!(spot.cause, Some("flavor"), "{spot:?}");
+    let toleration = "add a toleration of cloud.google.com/gke-spot=true:NoSchedule to replicatedJob workers";
+    assert!(changes(&spot).contains(&toleration.to_owned()), "{:?}", changes(&spot));
+}
+
+#[test]
+fn a_topology_that_is_too_fragmented_needs_a_free_node_or_a_larger_domain() {
+    let topology = read_topology(&source("racks", RACK_NODES)).unwrap_or_else(|e| panic!("{e}"));
+    let mine = |pods: u32| {
+        format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: mine, labels: \
+             {{kueue.x-k8s.io/queue-name: lq}}}}\nspec:\n  replicatedJobs:\n  - name: w\n    template: {{spec: \
+             {{parallelism: {pods}, completions: {pods}, template: {{metadata: {{annotations: \
+             {{kueue.x-k8s.io/podset-required-topology: rack}}}}, spec: {{restartPolicy: Never, containers: \
+             [{{name: c, image: \"x:1\", resources: {{limits: {{example.com/gpu: 4}}}}}}]}}}}}}}}\n"
+        )
+    };
+    let fits = report(RACKS, &mine(1), Some(topology.clone())).job_sets.remove(0);
+    assert_eq!((fits.verdict, fits.pod_sets[0].domains.len()), ("Admitted", 1), "{fits:?}");
+    let verdict = report(RACKS, &mine(2), Some(topology)).job_sets.remove(0);
+    assert_eq!((verdict.cause, verdict.reason.as_str()), (Some("topology"), "TopologyPlacementFailed"), "{verdict:?}");
+    assert!(verdict.message.contains("allows to fit only 1 out of 2 pod(s)"), "{}", verdict.message);
+    let expected = [
+        "lower parallelism and completions of replicatedJob w from 2 to 1",
+        "prefer rack instead of requiring rack in replicatedJob w",
+        "free 1 more node in rack=r0",
+        "wait for the end of Workload default/jobset-old-12345",
+    ];
+    assert_eq!(changes(&verdict), expected);
+}
+
+#[test]
+fn jobsets_are_submitted_one_after_the_other() {
+    let second = jobset(1, IN_A, "").replace("name: mine", "name: second");
+    let both = report(DUMP, &format!("{}---\n{second}", jobset(2, IN_A, "")), None);
+    let verdicts: Vec<(&str, Option<&str>)> = both.job_sets.iter().map(|v| (v.verdict, v.cause)).collect();
+    assert_eq!(verdicts, [("Admitted", None), ("Pending", Some("quota"))]);
+    assert!(!both.admitted);
+}
+
+/// Estimates the wait of a JobSet that fits as soon as the Workload `base` has ended, which has quota for 601 s.
+fn wait(run_time: Distribution, replications: u64) -> WaitEstimate {
+    let request = WaitRequest { run_time, replications, seed: 1, horizon: Duration::from_secs(30 * 86_400) };
+    let report = report_with(DUMP, &jobset(3, IN_A, ""), None, Some(&request));
+    report.job_sets[0].wait.clone().expect("an estimate")
+}
+
+#[test]
+fn the_wait_is_the_rest_of_the_run_time_of_the_workload_that_holds_the_quota() {
+    let fixed = wait(Distribution::Fixed(Duration::from_secs(4 * 3600)), 10);
+    let (rest, retry) = (4.0 * 3600.0 - 601.0, 1.0);
+    assert_eq!((fixed.p10, fixed.p50, fixed.p90), (Some(rest + retry), Some(rest + retry), Some(rest + retry)));
+    assert_eq!((fixed.admitted, fixed.replications), (1.0, 10));
+    // An exponential run time has no memory: the median of the rest is that of the whole.
+    let mean_s = 4.0 * 3600.0;
+    let drawn = wait(Distribution::Exponential { mean_s }, 400);
+    let [Some(low), Some(high)] = drawn.p50_ci95 else { panic!("{drawn:?}") };
+    let median = mean_s * std::f64::consts::LN_2 + retry;
+    assert!((low..=high).contains(&median), "{drawn:?}");
+    assert_eq!(drawn, wait(Distribution::Exponential { mean_s }, 400));
+}
