@@ -75,7 +75,7 @@ fn kueue_undoes_a_suspension_by_hand() {
 
 #[test]
 fn the_pods_of_a_topology_assignment_are_bound_to_its_nodes_and_to_the_replacement_of_a_lost_one() {
-    let (texts, outcome) = play_scenario("kueue-node-lost", &[]);
+    let (texts, outcome) = play_scenario("topology-node-lost", &[]);
     let mut bound: Vec<&str> = texts.iter().filter_map(|text| text.strip_prefix("bound to ")).collect();
     bound[..3].sort_unstable();
     bound[3..].sort_unstable();
@@ -86,7 +86,7 @@ fn the_pods_of_a_topology_assignment_are_bound_to_its_nodes_and_to_the_replaceme
 
 #[test]
 fn a_lost_node_without_a_replacement_evicts_the_jobset_which_preempts_the_work_on_spare_nodes() {
-    let (texts, outcome) = play_scenario("kueue-warm-spares", &[]);
+    let (texts, outcome) = play_scenario("topology-warm-spares", &[]);
     let order = [
         "warm ready=true", "pool Evicted=true NodeFailures", "warm Evicted=true Preempted",
         "pool Evicted=false QuotaReserved", "pool AllJobsCompleted", "warm Evicted=false QuotaReserved",
@@ -108,7 +108,7 @@ fn pods_wait_for_the_topology_ungater_for_a_second() {
         time(|body| matches!(body, Body::PodBound { .. })) - time(|body| matches!(body, Body::PodCreated { .. }))
     };
     assert!(ready_after_s("kueue") < 0.5);
-    assert!((1.0..1.5).contains(&ready_after_s("kueue-node-lost")));
+    assert!((1.0..1.5).contains(&ready_after_s("topology-node-lost")));
 }
 
 /// Conditions of the Workload of a JobSet that needs an AdmissionCheck.

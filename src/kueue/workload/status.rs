@@ -86,7 +86,8 @@ impl CheckState {
 }
 
 impl WorkloadStatus {
-    /// Sets a condition, with its time in whole seconds as in the API. Returns whether anything but the time changed. The time is kept if the status is the same.
+    /// Sets a condition, with its time in whole seconds as in the API. Returns whether anything but the time changed.
+    /// The time is kept if the status is the same.
     pub fn set(&mut self, kind: ConditionType, status: bool, reason: &str, message: &str, now: SimTime) -> bool {
         let now = whole_seconds(now);
         let message: String = message.chars().take(MESSAGE_MAX).collect();

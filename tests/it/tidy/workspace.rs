@@ -18,7 +18,7 @@ const CRATE_LINES_MAX: [(&str, usize); 12] = [
     ("analysis", 23_500),
     ("api", 10_700),
     ("base", 3_000),
-    // Kueue as a component: its caches of pods and nodes, requests and scheduling cycles. Training jobs that communicate.
+    // Kueue as a component: its caches of pods and nodes, requests and scheduling cycles. Training that communicates.
     ("engine", 30_000),
     // Formats of scenarios, fleets, TrainJobs, and of the objects and the configuration of Kueue.
     ("inputs", 19_500),
