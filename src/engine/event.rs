@@ -3,11 +3,16 @@
 //! Events about a pod carry the pod's incarnation (object) or epoch (process lifetime). Events are never canceled:
 //! they are dropped if the pod has moved on.
 
+<<<<<<< HEAD
 mod requests;
 
 pub use requests::{ContainerTimer, FollowerCall, JobSetCall, StatusWrite};
+=======
+mod details;
+>>>>>>> h-live
 
 use crate::{progress::EventSubject, record::Call};
+pub use details::{ContainerTimer, FollowerCall, JobSetCall, StatusWrite};
 use sim_base::{JobId, JobSetId, NodeId, PodId};
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -115,8 +115,8 @@ impl JobController {
         }
     }
 
-    /// The API server rejects a terminal condition of a Job without startTime (`RejectFinishedJobWithoutStartTime`, batch
-    /// validation): a suspended Job does not finish. The next syncs store the counters and are rejected again.
+    /// The API server rejects a terminal condition of a Job without startTime (`RejectFinishedJobWithoutStartTime`,
+    /// batch validation): a suspended Job does not finish. The next syncs store the counters and are rejected again.
     fn finish_rejected(&mut self, ctx: &mut EngineContext<'_>, worker: usize, job: JobId) {
         ctx.record_response(Call::JobStatusUpdate, RequestAnswer::Invalid);
         let row = &mut self.rows[job.ix()];
