@@ -3,13 +3,7 @@
 //! Events about a pod carry the pod's incarnation (object) or epoch (process lifetime). Events are never canceled:
 //! they are dropped if the pod has moved on.
 
-<<<<<<< HEAD
-mod requests;
-
-pub use requests::{ContainerTimer, FollowerCall, JobSetCall, StatusWrite};
-=======
 mod details;
->>>>>>> h-live
 
 use crate::{progress::EventSubject, record::Call};
 pub use details::{ContainerTimer, FollowerCall, JobSetCall, StatusWrite};

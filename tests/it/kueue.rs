@@ -73,8 +73,6 @@ fn kueue_undoes_a_suspension_by_hand() {
     assert_eq!(outcome.end_reason, EndReason::AllJobSetsFinished);
 }
 
-<<<<<<< HEAD
-=======
 #[test]
 fn the_pods_of_a_topology_assignment_are_bound_to_its_nodes_and_to_the_replacement_of_a_lost_one() {
     let (texts, outcome) = play_scenario("topology-node-lost", &[]);
@@ -113,7 +111,6 @@ fn pods_wait_for_the_topology_ungater_for_a_second() {
     assert!((1.0..1.5).contains(&ready_after_s("topology-node-lost")));
 }
 
->>>>>>> h-live
 /// Conditions of the Workload of a JobSet that needs an AdmissionCheck.
 fn checked(rule: &str) -> Vec<String> {
     let queues = std::fs::read_to_string(support::root().join("scenarios/manifests/kueue-queues.yaml"))
@@ -218,45 +215,4 @@ fn a_jobset_that_is_evicted_again_and_again_before_it_is_ready_is_reported_as_a_
     let is_named = |text: &String| text.starts_with("eviction loop: JobSet train was evicted ");
     assert!(loops.iter().any(is_named), "{loops:?}");
     assert!(loops[0].contains("last reason: PodsReadyTimeout"), "{loops:?}");
-<<<<<<< HEAD
-}
-
-#[test]
-fn the_pods_of_a_topology_assignment_are_bound_to_its_nodes_and_to_the_replacement_of_a_lost_one() {
-    let (texts, outcome) = play_scenario("kueue-node-lost", &[]);
-    let mut bound: Vec<&str> = texts.iter().filter_map(|text| text.strip_prefix("bound to ")).collect();
-    bound[..3].sort_unstable();
-    bound[3..].sort_unstable();
-    assert_eq!(bound, ["node-00", "node-01", "node-02", "node-00", "node-02", "node-03"]);
-    assert_eq!(outcome.end_reason, EndReason::AllJobSetsFinished);
-    assert!(!texts.iter().any(|text| text.contains("Evicted=true")), "{}", texts.join("\n"));
-}
-
-#[test]
-fn a_lost_node_without_a_replacement_evicts_the_jobset_which_preempts_the_work_on_spare_nodes() {
-    let (texts, outcome) = play_scenario("kueue-warm-spares", &[]);
-    let order = [
-        "warm ready=true", "pool Evicted=true NodeFailures", "warm Evicted=true Preempted",
-        "pool Evicted=false QuotaReserved", "pool AllJobsCompleted", "warm Evicted=false QuotaReserved",
-        "warm AllJobsCompleted",
-    ];
-    let places: Vec<usize> = order.iter().map(|text| at(&texts, text)).collect();
-    assert!(places.is_sorted(), "{places:?}\n{}", texts.join("\n"));
-    assert_eq!(outcome.end_reason, EndReason::AllJobSetsFinished);
-}
-
-#[test]
-fn pods_wait_for_the_topology_ungater_for_a_second() {
-    let ready_after_s = |scenario: &str| {
-        let scenario = support::scenario(scenario, &[]);
-        let mut simulation = support::simulation(&scenario);
-        let mut kept = KeepSink::default();
-        simulation.run(1, 0, &mut kept);
-        let time = |wanted: fn(&Body) -> bool| kept.0.iter().find(|r| wanted(&r.body)).expect("a record").at.seconds();
-        time(|body| matches!(body, Body::PodBound { .. })) - time(|body| matches!(body, Body::PodCreated { .. }))
-    };
-    assert!(ready_after_s("kueue") < 0.5);
-    assert!((1.0..1.5).contains(&ready_after_s("kueue-node-lost")));
-=======
->>>>>>> h-live
 }

@@ -18,13 +18,8 @@ const CRATE_LINES_MAX: [(&str, usize); 12] = [
     ("analysis", 24_500),
     ("api", 10_700),
     ("base", 3_000),
-<<<<<<< HEAD
-    // Kueue as a component: its caches of pods and nodes, requests and scheduling cycles; communicating training jobs.
-    ("engine", 29_500),
-=======
     // Kueue as a component: its caches of pods and nodes, requests and scheduling cycles. Training that communicates.
     ("engine", 30_000),
->>>>>>> h-live
     // Formats of scenarios, fleets, TrainJobs, and of the objects and the configuration of Kueue.
     // Links and slices of topologies, and JSON that is read in parts.
     ("inputs", 20_500),

@@ -40,6 +40,7 @@ fn trained(name: &str, outage: u64) -> SimulatedVariant {
             all_restarts: 0,
             restart_budget_used: 0,
             training: None,
+            admission: None,
             taken: BTreeMap::new(),
             timeline: Some(JobTimeline::new(at(300_000), &stretches)),
             each: vec![restart],
